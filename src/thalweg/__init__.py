@@ -1,0 +1,86 @@
+"""Online learning on drifting streams, with the regret measured."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from thalweg import discounts as discounts
+    from thalweg import domains as domains
+    from thalweg import errors as errors
+    from thalweg import learners as learners
+    from thalweg import losses as losses
+    from thalweg.domains import Ball as Ball
+    from thalweg.domains import Box as Box
+    from thalweg.domains import Ellipsoid as Ellipsoid
+    from thalweg.domains import Everywhere as Everywhere
+    from thalweg.domains import Polytope as Polytope
+    from thalweg.domains import Simplex as Simplex
+    from thalweg.integrations import Online as Online
+    from thalweg.learners import Ader as Ader
+    from thalweg.learners import ConstantStepGradient as ConstantStepGradient
+    from thalweg.learners import DiscountedGradient as DiscountedGradient
+    from thalweg.learners import DiscountedNewton as DiscountedNewton
+    from thalweg.learners import Experts as Experts
+    from thalweg.learners import FollowTheLeadingHistory as FollowTheLeadingHistory
+    from thalweg.learners import LastValue as LastValue
+    from thalweg.learners import OnlineGradientDescent as OnlineGradientDescent
+    from thalweg.learners import OnlineNewtonStep as OnlineNewtonStep
+    from thalweg.learners import RecursiveLeastSquares as RecursiveLeastSquares
+    from thalweg.learners import SlidingWindow as SlidingWindow
+    from thalweg.losses import Function as Function
+    from thalweg.losses import Functions as Functions
+    from thalweg.losses import Huber as Huber
+    from thalweg.losses import LinearMap as LinearMap
+    from thalweg.losses import Logistic as Logistic
+    from thalweg.losses import SquaredError as SquaredError
+    from thalweg.losses import Tracking as Tracking
+    from thalweg.types import Block as Block
+    from thalweg.types import Trace as Trace
+
+__version__ = "0.1.0"
+
+_NAMES = {
+    "domains": ("Ball", "Box", "Ellipsoid", "Everywhere", "Polytope", "Simplex"),
+    "integrations": ("Online",),
+    "learners": (
+        "Ader",
+        "ConstantStepGradient",
+        "DiscountedGradient",
+        "DiscountedNewton",
+        "Experts",
+        "FollowTheLeadingHistory",
+        "LastValue",
+        "OnlineGradientDescent",
+        "OnlineNewtonStep",
+        "RecursiveLeastSquares",
+        "SlidingWindow",
+    ),
+    "losses": (
+        "Function",
+        "Functions",
+        "Huber",
+        "LinearMap",
+        "Logistic",
+        "SquaredError",
+        "Tracking",
+    ),
+    "types": ("Block", "Trace"),
+}
+_ROOMS = ("discounts", "domains", "errors", "learners", "losses")
+_HOME = {name: room for room, names in _NAMES.items() for name in names}
+
+__all__ = sorted([*_HOME, *_ROOMS])
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded on first use (PEP 562), so that `import thalweg` brings in neither
+    # numba nor scipy.
+    if name in _ROOMS:
+        return import_module(f"thalweg.{name}")
+    if name in _HOME:
+        return getattr(import_module(f"thalweg.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'thalweg' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

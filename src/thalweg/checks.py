@@ -1,0 +1,185 @@
+"""Checks made once, where a value enters. Nothing inside a loop checks again."""
+
+from typing import Any
+
+import numpy as np
+
+from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
+from thalweg.types import Block, FloatArray
+
+LARGEST = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e15}
+"""Beyond these the square of a value, which every learner forms, may overflow."""
+
+
+def in_interval(owner: object, name: str, interval: str) -> None:
+    """Raise unless ``getattr(owner, name)`` lies in ``interval``, e.g. ``"(0, 1]"``."""
+    argument(type(owner).__name__, name, getattr(owner, name), interval)
+
+
+def argument(owner: str, name: str, value: Any, interval: str) -> None:
+    """Raise unless the value given to ``owner`` as ``name`` lies in ``interval``."""
+    low, high = (float(end) for end in interval[1:-1].split(","))
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    above = number and (value > low if interval[0] == "(" else value >= low)
+    below = number and (value < high if interval[-1] == ")" else value <= high)
+    if not (above and below):
+        raise InvalidParameterError(
+            f"The {name!r} parameter of {owner} must be in {interval}. "
+            f"Got {value!r} instead."
+        )
+
+
+def one_of(owner: object, name: str, choices: tuple[object, ...]) -> None:
+    """Raise unless ``getattr(owner, name)`` is one of ``choices``."""
+    value = getattr(owner, name)
+    if value not in choices:
+        named = ", ".join(map(repr, choices))
+        raise InvalidParameterError(
+            f"The {name!r} parameter of {type(owner).__name__} must be one of {named}. "
+            f"Got {value!r} instead."
+        )
+
+
+def frozen_array(owner: object, name: str, ndim: int) -> FloatArray:
+    """``getattr(owner, name)`` as a read-only float64 array of ``ndim`` axes."""
+    given = getattr(owner, name)
+    try:
+        array = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    if array.ndim != ndim or array.size == 0 or np.isnan(array).any():
+        raise InvalidParameterError(
+            f"The {name!r} parameter of {type(owner).__name__} must be a non-empty "
+            f"array of {ndim} axes without NaN. Got {given!r} instead."
+        )
+    array.flags.writeable = False
+    return array
+
+
+def start(learner: object, theta: Any, ndim: tuple[int, ...] = (1, 2)) -> FloatArray:
+    """A copy of the start θ_1 as a finite float array; float32 is kept as it is."""
+    kind = getattr(getattr(theta, "dtype", None), "type", None)
+    dtype = np.float32 if kind is np.float32 else np.float64
+    numbers = _numeric("start", theta, InvalidParameterError)
+    array: FloatArray = np.array(numbers, dtype, order="C")
+    if array.ndim not in ndim or array.size == 0:
+        shapes = " or ".join({1: "(n,)", 2: "(n, k)"}[axes] for axes in ndim)
+        raise InvalidParameterError(
+            f"{type(learner).__name__} starts from a point of shape {shapes}. "
+            f"Got shape {array.shape} instead."
+        )
+    if not (np.abs(array) <= LARGEST[array.dtype]).all():
+        raise InvalidParameterError(
+            f"The start of {type(learner).__name__} must be finite and at most "
+            f"{LARGEST[array.dtype]:g} in size. Got {array!r} instead."
+        )
+    return array
+
+
+def start_is_inside(learner: object, domain: Any, theta: FloatArray) -> None:
+    """Raise unless the learner's domain has θ's dimension and contains it."""
+    name = type(learner).__name__
+    if domain.dimension not in (None, theta.size):
+        raise InvalidParameterError(
+            f"The domain of {name} has {domain.dimension} coordinates. "
+            f"Got a start of {theta.size} instead."
+        )
+    if not domain.contains(theta):
+        raise InvalidParameterError(
+            f"The start of {name} must lie in its domain {domain!r}. "
+            f"Got {theta!r} instead."
+        )
+
+
+def loss_is_accepted(learner: Any, loss: object) -> None:
+    """Raise unless ``learner.accepts`` names the type of ``loss``."""
+    if not isinstance(loss, learner.accepts):
+        accepted = " or ".join(kind.__name__ for kind in learner.accepts)
+        raise UnsupportedLossError(
+            f"{type(learner).__name__} learns from {accepted}. Got {loss!r} instead."
+        )
+
+
+def playable(block: Block, loss: Any, theta: FloatArray) -> Block:
+    """The block as finite, contiguous arrays of the shapes ``loss`` declares for θ."""
+    if not isinstance(block, Block):
+        raise StreamError(f"A learner plays a Block of rounds. Got {block!r} instead.")
+    y = _values("y", block.y, theta.dtype)
+    rounds = y.shape[:1]
+    if y.size == 0:
+        raise StreamError(
+            f"A block needs at least one round. Got y of shape {y.shape}."
+        )
+    shape_x, shape_y = loss.shapes(theta)
+    _has_shape("y", y, rounds + shape_y, loss)
+    x = None
+    if shape_x is None:
+        if block.x is not None:
+            raise StreamError(f"{loss!r} takes no features. Got x instead of None.")
+    elif block.x is None:
+        raise StreamError(f"{loss!r} needs features x. Got None instead.")
+    else:
+        x = _values("x", block.x, theta.dtype)
+        _has_shape("x", x, rounds + shape_x, loss)
+    loss.check_targets(y)
+    return Block(x, y, *(_rates(name, block, y) for name in ("weight", "elapsed")))
+
+
+def _has_shape(
+    name: str, part: FloatArray, shape: tuple[int | None, ...], loss: object
+) -> None:
+    fits = part.ndim == len(shape) and all(
+        want in (None, got) for want, got in zip(shape, part.shape, strict=True)
+    )
+    if not fits:
+        wanted = ", ".join("any" if side is None else str(side) for side in shape)
+        raise StreamError(
+            f"{loss!r} needs {name} of shape ({wanted}) here. "
+            f"Got shape {part.shape} instead."
+        )
+
+
+def _numeric(name: str, part: Any, error: type[Exception]) -> FloatArray:
+    try:
+        array = np.asarray(part)
+    except ValueError:
+        raise error(f"The {name} must be a rectangular array of numbers.") from None
+    if array.dtype.kind not in "biuf":
+        raise error(f"The {name} must hold numbers. Got dtype {array.dtype} instead.")
+    return array
+
+
+def _values(name: str, part: Any, dtype: Any) -> FloatArray:
+    array = _numeric(f"{name} of the block", part, StreamError)
+    # Kernels are compiled for writable arrays; a read-only one would mean once more.
+    array = np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"])
+    if array.ndim == 0:
+        raise StreamError(f"A block needs one {name} a round. Got {part!r} instead.")
+    largest = LARGEST[array.dtype]
+    # NaN fails every comparison, so one pass finds NaN, infinity and excess alike.
+    if array.size and not (array.min() >= -largest and array.max() <= largest):
+        where = np.argwhere(~(np.abs(array) <= largest))[0].tolist()
+        value = array[tuple(where)]
+        rule = f"larger than {largest:g}" if np.isfinite(value) else "not finite"
+        raise StreamError(
+            f"Round {where[0]} of the block is {rule}: {name}{where} is {value}."
+        )
+    return array
+
+
+def _rates(name: str, block: Block, y: FloatArray) -> FloatArray | None:
+    given = getattr(block, name)
+    if given is None:
+        return None
+    rates = _values(name, given, y.dtype)
+    if rates.shape != y.shape[:1]:
+        raise StreamError(
+            f"A block needs one {name} a round. Got shape {rates.shape} "
+            f"for {len(y)} rounds."
+        )
+    if rates.min() < 0:
+        worst = int(rates.argmin())
+        raise StreamError(
+            f"Round {worst} of the block has a negative {name}: {rates[worst]}."
+        )
+    return rates

@@ -1,0 +1,76 @@
+"""The few data types every room shares: a block of rounds in, a trace out."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.floating[Any]]
+
+
+class State(Protocol):
+    """What a learner carries between rounds. A NamedTuple of arrays and numbers."""
+
+    @property
+    def theta(self) -> FloatArray:
+        """The point that will be played next."""
+
+
+class Scores(Protocol):
+    """Anything that scores predictions: every loss but one with a penalty on θ."""
+
+    def at_prediction(self, prediction: FloatArray, y: FloatArray) -> FloatArray:
+        """The loss of each prediction, shape (T,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Consecutive rounds of one stream, oldest first.
+
+    ``x`` has the shape its loss declares: (T, n) features, (T, m, n) matrices for
+    ``LinearMap``, nothing for ``Tracking``. ``y`` is (T,), or (T, k) for k targets.
+    A ``weight`` multiplies its round's loss. ``elapsed`` is the time since the round
+    before: the discount is raised to that power. Both are 1 where they are not given.
+    """
+
+    x: Any
+    y: Any
+    weight: Any = None
+    elapsed: Any = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __getitem__(self, rounds: slice) -> "Block":
+        parts = (self.x, self.y, self.weight, self.elapsed)
+        return Block(*(None if part is None else part[rounds] for part in parts))
+
+    def rounds(self) -> Iterator[tuple[Any, Any, float, float]]:
+        """(x, y, weight, elapsed) of each round."""
+        for t in range(len(self)):
+            yield (
+                None if self.x is None else self.x[t],
+                self.y[t],
+                1.0 if self.weight is None else float(self.weight[t]),
+                1.0 if self.elapsed is None else float(self.elapsed[t]),
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What happened in each round of a block."""
+
+    prediction: FloatArray  # x·θ: (T,), or (T, k) where y has k columns
+    loss: FloatArray  # (T,) the loss incurred, weights included
+    theta: FloatArray | None = None  # (T, ...) the points played, where recorded
+    extras: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    @classmethod
+    def from_predictions(cls, prediction: Any, block: Block, loss: Scores) -> "Trace":
+        """A trace of forecasts made elsewhere, so that they are measured alike."""
+        forecast, y = np.asarray(prediction, np.float64), np.asarray(block.y)
+        incurred = loss.at_prediction(forecast, y)
+        weight = 1.0 if block.weight is None else np.asarray(block.weight)
+        return cls(forecast, np.asarray(weight * incurred))
