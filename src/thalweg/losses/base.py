@@ -1,0 +1,85 @@
+"""What a loss family is, and what one round of it looks like to a learner."""
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thalweg.errors import UnsupportedLossError
+from thalweg.types import Block, FloatArray
+
+Shape = tuple[int | None, ...]
+
+
+class Constants(NamedTuple):
+    """The numbers that the theorems ask for, on one domain and one set of data."""
+
+    strong_convexity: float  # ℓ: ∇²f ⪰ ℓI
+    smoothness: float  # u: ∇²f ⪯ uI
+    exp_concavity: float  # α: ∇²f ⪰ α∇f∇fᵀ
+    gradient_bound: float  # G: ‖∇f‖ ≤ G
+
+
+class Loss(ABC):
+    """A family of functions f(θ; x, y), convex in θ."""
+
+    @abstractmethod
+    def value(self, theta: FloatArray, x: Any, y: Any) -> float:
+        """f(θ)."""
+
+    @abstractmethod
+    def grad(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
+        """∇f(θ), of the shape of θ."""
+
+    @abstractmethod
+    def hess(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
+        """∇²f(θ), shape (n, n)."""
+
+    @abstractmethod
+    def shapes(self, theta: FloatArray) -> tuple[Shape | None, Shape]:
+        """The shapes of one round's x and y; None for any length, or for no x."""
+
+    @abstractmethod
+    def constants(self, domain: Any, block: Block) -> Constants:
+        """ℓ, u, α and G that hold at every point of ``domain`` in every round."""
+
+    def hess_root(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
+        """Rows V, shape (r, n), with VᵀV = ∇²f(θ); r is as small as the loss knows."""
+        eigenvalue, basis = np.linalg.eigh(self.hess(theta, x, y))
+        kept = eigenvalue > eigenvalue[-1] * len(eigenvalue) * np.finfo(float).eps
+        return np.asarray(np.sqrt(eigenvalue[kept])[:, None] * basis[:, kept].T)
+
+    def at_prediction(self, prediction: FloatArray, y: FloatArray) -> FloatArray:
+        """The loss of predictions made without a θ: one number for each round."""
+        raise UnsupportedLossError(f"{self!r} cannot be measured from predictions.")
+
+    def check_targets(self, y: FloatArray) -> None:  # noqa: B027 (most accept all)
+        """Raise ``StreamError`` where this loss cannot take a target."""
+
+    @classmethod
+    @abstractmethod
+    def example(cls) -> "Loss":
+        """Settings for the contract tests to run."""
+
+
+class Round(NamedTuple):
+    """The paper's f_t: a loss with this round's data and weight filled in."""
+
+    loss: Loss
+    x: Any
+    y: Any
+    weight: float = 1.0
+    elapsed: float = 1.0
+
+    def value(self, theta: FloatArray) -> float:
+        return self.weight * self.loss.value(theta, self.x, self.y)
+
+    def grad(self, theta: FloatArray) -> FloatArray:
+        return self.weight * self.loss.grad(theta, self.x, self.y)
+
+    def hess(self, theta: FloatArray) -> FloatArray:
+        return self.weight * self.loss.hess(theta, self.x, self.y)
+
+    def hess_root(self, theta: FloatArray) -> FloatArray:
+        root = self.loss.hess_root(theta, self.x, self.y)
+        return np.asarray(np.sqrt(self.weight) * root)

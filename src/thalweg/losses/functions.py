@@ -1,0 +1,90 @@
+"""Any convex functions f_1, f_2, ... given as Python functions."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
+from thalweg.losses.base import Constants, Loss, Shape
+from thalweg.types import Block, FloatArray
+
+
+class Function(NamedTuple):
+    """One round's f_t: its value, gradient and, where a learner asks, its Hessian."""
+
+    value: Callable[[FloatArray], float]
+    grad: Callable[[FloatArray], FloatArray]
+    hess: Callable[[FloatArray], FloatArray] | None = None
+
+
+@dataclass(frozen=True)
+class Functions(Loss):
+    """f_t(θ) = functions[t](θ), with the constants that their author states.
+
+    ``block()`` gives the rounds to play: y holds the functions' numbers 0, 1, ...
+    ``stated`` are ℓ, u, α and G on the domain that will be used; nobody can compute
+    them from Python functions, so without it ``constants`` is refused.
+    """
+
+    functions: Sequence[Function]
+    stated: Constants | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "functions", tuple(self.functions))
+        for t, function in enumerate(self.functions):
+            if not isinstance(function, Function):
+                raise InvalidParameterError(
+                    f"The 'functions' parameter of Functions must hold Function(value, "
+                    f"grad, hess). Got {function!r} at {t} instead."
+                )
+
+    def block(self) -> Block:
+        """One round for each function."""
+        return Block(None, np.arange(float(len(self.functions))))
+
+    def value(self, theta: FloatArray, x: Any, y: Any) -> float:
+        return float(self.functions[int(y)].value(theta))
+
+    def grad(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
+        return np.asarray(self.functions[int(y)].grad(theta), theta.dtype)
+
+    def hess(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
+        hess = self.functions[int(y)].hess
+        if hess is None:
+            raise UnsupportedLossError(
+                f"A full Newton step needs Hessians. Function {int(y)} has none."
+            )
+        return np.asarray(hess(theta), theta.dtype)
+
+    def shapes(self, theta: FloatArray) -> tuple[Shape | None, Shape]:
+        return None, ()
+
+    def check_targets(self, y: FloatArray) -> None:
+        known = (y == np.floor(y)) & (y >= 0) & (y < len(self.functions))
+        if not known.all():
+            first = int(known.argmin())
+            raise StreamError(
+                f"Functions holds functions 0 to {len(self.functions) - 1}. "
+                f"Round {first} asks for {y[first]}."
+            )
+
+    def constants(self, domain: Any, block: Block) -> Constants:
+        if self.stated is None:
+            raise UnsupportedLossError(
+                "The constants of Functions are not known. State them: "
+                "Functions(..., stated=Constants(...))."
+            )
+        return self.stated
+
+    @classmethod
+    def example(cls) -> "Functions":
+        def bowl(t: int) -> Function:
+            return Function(
+                lambda theta: float(np.sum(np.cosh(theta - np.sin(t)))),
+                lambda theta: np.sinh(theta - np.sin(t)),
+                lambda theta: np.diag(np.cosh(theta - np.sin(t))),
+            )
+
+        return cls([bowl(t) for t in range(60)])

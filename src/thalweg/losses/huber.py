@@ -1,0 +1,98 @@
+"""Huber's loss of a linear prediction, with a ridge where one is asked for."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from thalweg import checks
+from thalweg.errors import UnsupportedLossError
+from thalweg.losses.base import Constants, Loss, Shape
+from thalweg.losses.linear import LinearLoss
+from thalweg.types import Block, FloatArray
+
+
+@dataclass(frozen=True)
+class Huber(LinearLoss):
+    """f(θ) = φ(x·θ - y) + (μ/2)‖θ‖², φ(r) = ½r² up to |r| = width, then straight.
+
+    ``width`` > 0 is the residual from which on the loss grows linearly.
+    ``ridge`` is μ ≥ 0: it makes f μ-strongly convex, which φ alone never is where
+    a residual can pass ``width``; the Hessian then has full rank.
+    """
+
+    code: ClassVar[int] = 2
+    width: float = 1.0
+    ridge: float = 0.0
+
+    def __post_init__(self) -> None:
+        checks.in_interval(self, "width", "(0, inf)")
+        checks.in_interval(self, "ridge", "[0, inf)")
+
+    @property
+    def shape_parameter(self) -> float:
+        return self.width
+
+    @property
+    def rank_one(self) -> bool:
+        return self.ridge == 0
+
+    def phi(self, p: Any, y: Any) -> Any:
+        size = np.abs(p - y)
+        inner = np.minimum(size, self.width)
+        return inner * (size - 0.5 * inner)
+
+    def slope(self, p: Any, y: Any) -> Any:
+        return np.clip(p - y, -self.width, self.width)
+
+    def curvature(self, p: Any, y: Any) -> Any:
+        return np.where(np.abs(p - y) <= self.width, 1.0, 0.0)
+
+    def curvature_range(self, low: Any, high: Any, y: Any) -> tuple[Any, Any]:
+        farthest = np.maximum(np.abs(low - y), np.abs(high - y))
+        nearest = np.maximum(np.maximum(low - y, y - high), 0.0)
+        return 1.0 * (farthest <= self.width), 1.0 * (nearest <= self.width)
+
+    def value(self, theta: FloatArray, x: Any, y: Any) -> float:
+        return super().value(theta, x, y) + 0.5 * self.ridge * float(theta @ theta)
+
+    def grad(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
+        return super().grad(theta, x, y) + self.ridge * theta
+
+    def hess(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
+        return super().hess(theta, x, y) + self.ridge * np.eye(theta.size)
+
+    def hess_root(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
+        rank_one = super().hess_root(theta, x, y)
+        return Loss.hess_root(self, theta, x, y) if self.ridge else rank_one
+
+    def at_prediction(self, prediction: FloatArray, y: FloatArray) -> FloatArray:
+        if self.ridge:
+            raise UnsupportedLossError(
+                f"{self!r} depends on θ itself and cannot be measured from predictions."
+            )
+        return super().at_prediction(prediction, y)
+
+    def shapes(self, theta: FloatArray) -> tuple[Shape | None, Shape]:
+        return theta.shape[:1], ()
+
+    def constants(self, domain: Any, block: Block) -> Constants:
+        bare = super().constants(domain, block)
+        if not self.ridge:
+            return bare
+        weight = np.ones(1) if block.weight is None else np.asarray(block.weight)
+        convexity = bare.strong_convexity + self.ridge * float(weight.min())
+        gradient = (
+            bare.gradient_bound + self.ridge * float(weight.max()) * domain.radius
+        )
+        return Constants(
+            convexity,
+            bare.smoothness + self.ridge * float(weight.max()),
+            # Any ℓ-strongly convex f with ‖∇f‖ ≤ G is ℓ/G²-exp-concave.
+            convexity / gradient**2,
+            gradient,
+        )
+
+    @classmethod
+    def example(cls) -> "Huber":
+        return cls(width=0.7, ridge=0.1)

@@ -1,0 +1,90 @@
+"""Losses of a linear prediction, φ(x·θ, y): all they need is φ, φ′ and φ″."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from thalweg.losses.base import Constants, Loss, Shape
+from thalweg.types import Block, FloatArray
+
+
+class LinearLoss(Loss):
+    """f(θ) = φ(x·θ, y).
+
+    ∇f = φ′x and ∇²f = φ″xxᵀ has rank one, so that a full Newton step costs O(n²),
+    not the O(n³) of a general Hessian.
+    """
+
+    code: ClassVar[int]
+    """The loss's number in ``kernels/losses.py``."""
+
+    @property
+    def shape_parameter(self) -> float:
+        """The one number by which φ is shaped, for the kernels."""
+        return 0.0
+
+    @property
+    def rank_one(self) -> bool:
+        """Whether f is φ alone, with no term in θ that kernels do not know."""
+        return True
+
+    @abstractmethod
+    def phi(self, p: Any, y: Any) -> Any:
+        """φ(p, y), elementwise."""
+
+    @abstractmethod
+    def slope(self, p: Any, y: Any) -> Any:
+        """φ′ = ∂φ/∂p, elementwise."""
+
+    @abstractmethod
+    def curvature(self, p: Any, y: Any) -> Any:
+        """φ″ = ∂²φ/∂p², elementwise."""
+
+    def value(self, theta: FloatArray, x: Any, y: Any) -> float:
+        return float(np.sum(self.phi(x @ theta, y)))
+
+    def grad(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
+        return np.asarray(np.multiply.outer(x, self.slope(x @ theta, y)))
+
+    def hess(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
+        return np.asarray(self._curvature(theta, x, y) * np.outer(x, x))
+
+    def hess_root(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
+        return np.asarray(np.sqrt(self._curvature(theta, x, y)) * x[None])
+
+    def at_prediction(self, prediction: FloatArray, y: FloatArray) -> FloatArray:
+        loss = np.asarray(self.phi(prediction, y))
+        return np.asarray(loss.reshape(len(loss), -1).sum(axis=1))
+
+    def shapes(self, theta: FloatArray) -> tuple[Shape | None, Shape]:
+        return theta.shape[:1], theta.shape[1:]
+
+    def constants(self, domain: Any, block: Block) -> Constants:
+        """Exact extremes over the range of x·θ on the domain, round by round."""
+        x, y = np.asarray(block.x, np.float64), np.asarray(block.y, np.float64)
+        weight = np.ones(len(y)) if block.weight is None else np.asarray(block.weight)
+        low, high = -domain.support(-x), domain.support(x)
+        least, most = self.curvature_range(low, high, y)
+        # φ is convex, so |φ′| peaks at an end of the range; so does φ′²/φ″ for every
+        # loss here, which makes the least φ″/φ′² an end's too.
+        slopes = np.abs([self.slope(low, y), self.slope(high, y)])
+        curvatures = np.array([self.curvature(low, y), self.curvature(high, y)])
+        alpha = np.full(slopes.shape, np.inf)
+        np.divide(curvatures, weight * slopes**2, out=alpha, where=weight * slopes > 0)
+        energy = weight * (x**2).sum(axis=1)
+        return Constants(
+            # A rank-one Hessian is strongly convex in one dimension only.
+            float((energy * least).min()) if x.shape[1] == 1 else 0.0,
+            float((energy * most).max()),
+            float(alpha.min()),
+            float((np.sqrt(weight * energy) * slopes).max()),
+        )
+
+    @abstractmethod
+    def curvature_range(self, low: Any, high: Any, y: Any) -> tuple[Any, Any]:
+        """The least and the greatest φ″(p, y) for low ≤ p ≤ high, elementwise."""
+
+    def _curvature(self, theta: FloatArray, x: Any, y: Any) -> Any:
+        curvature = self.curvature(x @ theta, y)
+        return curvature[0] if np.ndim(curvature) else curvature

@@ -1,0 +1,58 @@
+"""Logistic loss of a linear score."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+from thalweg.errors import StreamError
+from thalweg.losses.base import Shape
+from thalweg.losses.linear import LinearLoss
+from thalweg.types import FloatArray
+
+
+@dataclass(frozen=True)
+class Logistic(LinearLoss):
+    """f(θ) = log(1 + exp(x·θ)) - y x·θ for labels y in [0, 1].
+
+    The prediction x·θ is the log-odds of the label 1; ``probability`` turns it into
+    a probability.
+    """
+
+    code: ClassVar[int] = 1
+
+    def phi(self, p: Any, y: Any) -> Any:
+        return np.logaddexp(0.0, p) - y * p
+
+    def slope(self, p: Any, y: Any) -> Any:
+        # expit(p) - y would round to nothing where the label is all but certain.
+        return (1 - y) * expit(p) - y * expit(-np.asarray(p))
+
+    def curvature(self, p: Any, y: Any) -> Any:
+        return expit(p) * expit(-np.asarray(p))
+
+    def curvature_range(self, low: Any, high: Any, y: Any) -> tuple[Any, Any]:
+        # σ(1-σ) falls as |p| grows.
+        nearest = np.clip(0.0, low, high)
+        farthest = np.where(-np.asarray(low) > high, low, high)
+        return self.curvature(farthest, y), self.curvature(nearest, y)
+
+    def probability(self, score: Any) -> Any:
+        """The probability of the label 1 that a prediction x·θ stands for."""
+        return expit(score)
+
+    def shapes(self, theta: FloatArray) -> tuple[Shape | None, Shape]:
+        return theta.shape[:1], ()
+
+    def check_targets(self, y: FloatArray) -> None:
+        outside = (y < 0) | (y > 1)
+        if outside.any():
+            first = int(outside.argmax())
+            raise StreamError(
+                f"Logistic needs labels in [0, 1]. Round {first} has {y[first]}."
+            )
+
+    @classmethod
+    def example(cls) -> "Logistic":
+        return cls()

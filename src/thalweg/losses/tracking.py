@@ -1,0 +1,45 @@
+"""Half squared distance to a moving point."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thalweg.losses.base import Constants, Loss, Shape
+from thalweg.types import Block, FloatArray
+
+
+@dataclass(frozen=True)
+class Tracking(Loss):
+    """f(θ) = ½‖θ - y‖²: no features, each round's y is a point to be near."""
+
+    def value(self, theta: FloatArray, x: Any, y: Any) -> float:
+        return float(0.5 * np.sum((theta - y) ** 2))
+
+    def grad(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
+        return np.asarray(theta - y)
+
+    def hess(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
+        return np.eye(theta.size)
+
+    def hess_root(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
+        return np.eye(theta.size)
+
+    def at_prediction(self, prediction: FloatArray, y: FloatArray) -> FloatArray:
+        return np.asarray(0.5 * ((prediction - y) ** 2).sum(axis=1))
+
+    def shapes(self, theta: FloatArray) -> tuple[Shape | None, Shape]:
+        return None, (theta.size,)
+
+    def constants(self, domain: Any, block: Block) -> Constants:
+        y = np.asarray(block.y, np.float64)
+        weight = np.ones(len(y)) if block.weight is None else np.asarray(block.weight)
+        distance = domain.radius + np.linalg.norm(y, axis=1)
+        least, most = float(weight.min()), float(weight.max())
+        # ∇²(wf) = wI and ∇(wf) = w(θ - y), so α = 1 / w‖θ - y‖².
+        alpha = 1 / float((weight * distance**2).max())
+        return Constants(least, most, alpha, float((weight * distance).max()))
+
+    @classmethod
+    def example(cls) -> "Tracking":
+        return cls()
