@@ -1,0 +1,117 @@
+"""Whatever finitely many linear inequalities leave."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.optimize import OptimizeResult, linprog
+
+from thalweg import checks
+from thalweg.domains import _quadratic
+from thalweg.domains.base import Domain, Projection
+from thalweg.errors import InvalidParameterError, ThalwegError
+from thalweg.types import FloatArray
+
+FOUND, EMPTY, UNBOUNDED = 0, 2, 3  # scipy's codes for how a linear program ended
+ROUNDING = 1e-12  # relative; ten times what the projection may leave
+
+
+@dataclass(frozen=True, eq=False)
+class Polytope(Domain):
+    """S = {θ : Aθ ≤ b}, which may be unbounded or flat but not empty.
+
+    ``normals`` (A) has shape (m, n), ``offsets`` (b) has shape (m,); both are finite,
+    and no row of A is zero. A ``radius`` or a ``support`` costs linear programs.
+    """
+
+    normals: FloatArray
+    offsets: FloatArray
+
+    def __post_init__(self) -> None:
+        for name, axes in (("normals", 2), ("offsets", 1)):
+            value = checks.frozen_array(self, name, axes)
+            object.__setattr__(self, name, value)
+            if not np.isfinite(value).all():
+                raise InvalidParameterError(
+                    f"The {name!r} parameter of Polytope must be finite. "
+                    f"Got {value} instead."
+                )
+        if len(self.normals) != len(self.offsets):
+            raise InvalidParameterError(
+                "The 'offsets' parameter of Polytope must have one number for each of "
+                f"the {len(self.normals)} normals. Got {len(self.offsets)} instead."
+            )
+        zero = ~self.normals.any(axis=1)
+        if zero.any():
+            raise InvalidParameterError(
+                "The 'normals' parameter of Polytope must have no row of zeros. "
+                f"Got one in row {int(zero.argmax())} instead."
+            )
+        object.__setattr__(self, "dimension", self.normals.shape[1])
+        self._some_point  # noqa: B018  raises where there is none
+
+    @cached_property
+    def radius(self) -> float:
+        """The norm of the farthest corner of the box around S, so at least D."""
+        axes = np.eye(self.normals.shape[1])
+        ends = np.maximum(self.support(axes), self.support(-axes))
+        return float(np.linalg.norm(ends))
+
+    def contains(self, point: FloatArray) -> bool:
+        unit = self._constraints
+        rounding = max(ROUNDING, point.size * float(np.finfo(point.dtype).eps))
+        size = np.linalg.norm(point) + np.abs(unit.high)
+        return bool((unit.normals @ point <= unit.high + rounding * size).all())
+
+    def project(self, point: FloatArray) -> FloatArray:
+        return self.project_in(point, np.eye(point.size)).point
+
+    def project_in(self, point: FloatArray, information: FloatArray) -> Projection:
+        if self.contains(point):
+            return Projection(point, 0.0)
+        return _quadratic.project(
+            point, information, self._constraints, self._some_point, repair=np.asarray
+        )
+
+    def support(self, directions: FloatArray) -> FloatArray:
+        answers = (self._program(-x) for x in directions)
+        return np.array([np.inf if a.status == UNBOUNDED else -a.fun for a in answers])
+
+    @cached_property
+    def _some_point(self) -> FloatArray:
+        answer = self._program(np.zeros(self.normals.shape[1]))
+        if answer.status == FOUND and self.contains(answer.x):
+            return np.asarray(answer.x)
+        raise InvalidParameterError(
+            "The 'normals' and 'offsets' parameters of Polytope must leave a point. "
+            f"Got {len(self.offsets)} inequalities that no point meets instead."
+        )
+
+    def _program(self, cost: FloatArray) -> OptimizeResult:
+        """min cost·θ over S, by a second method where the first does not know."""
+        for method in ("highs-ds", "highs-ipm"):
+            answer = linprog(
+                cost,
+                self._constraints.normals,
+                self._constraints.high,
+                bounds=(None, None),
+                method=method,
+                # Presolve cannot always tell an unbounded S from an empty one.
+                options={"presolve": False, "primal_feasibility_tolerance": 1e-10},
+            )
+            if answer.status in (FOUND, EMPTY, UNBOUNDED):
+                return answer
+        raise ThalwegError(f"No linear program ends on {self!r}: {answer.message}")
+
+    @cached_property
+    def _constraints(self) -> _quadratic.Constraints:
+        """The same inequalities with normals of length one."""
+        length = np.linalg.norm(self.normals, axis=1)
+        high = self.offsets / length
+        unit = self.normals / length[:, None]
+        return _quadratic.Constraints(unit, np.full(high.size, -np.inf), high)
+
+    @classmethod
+    def example(cls) -> "Polytope":
+        corner = np.vstack([-np.eye(3), np.array([[1.0, 2.0, 1.0], [1.0, 0.0, -1.0]])])
+        return cls(corner, np.array([0.2, 0.1, 0.0, 2.0, 0.5]))
