@@ -1,0 +1,105 @@
+"""What keeps P from vanishing in a direction that nothing excites any more.
+
+``hold`` is always on: it acts only where C_kk passes a limit that excited data never
+reach. ``top_up`` keeps a ridge that forgetting would take away. Both add w e_k e_kᵀ to
+P for one coordinate a round, the one that needs it most: O(n²), and the same whatever
+the order of the features. docs/derivations/factor.md says why that is enough.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from thalweg.kernels.factor import diagonal, learn
+
+LOOK = 1.5
+"""``hold`` looks at C each time forgetting has multiplied it by this."""
+RAISE = 4.0
+"""A direction that has passed its limit is brought back to a quarter of it."""
+MOST = 64.0
+"""``top_up`` never gives a coordinate more than this many times its ridge."""
+
+
+@njit(cache=True)
+def hold(factor, c, unit):
+    """Keep C_kk size_k² below ε^(-3/4), ε the rounding unit.
+
+    Beyond that limit what rounding puts into a quiet direction would no longer be
+    small beside what the data put there. θ is left alone. Where several coordinates
+    pass it at once, C as a whole is scaled back, as if less had been forgotten.
+    c and unit are (n,) to work in.
+    """
+    n = factor.shape[1]
+    if factor[n + 2, 0] < LOOK:
+        return
+    _bound_the_unknown(factor)
+    diagonal(factor, c)
+    limit = np.finfo(factor.dtype).eps ** -0.75
+    unknown = np.finfo(factor.dtype).max ** 0.125  # C_kk of P_0 = 0, not yet learnt
+    worst, first, second = -1, 0.0, 0.0  # the two largest C_kk size_k² / limit
+    for k in range(n):
+        ratio = c[k] * (factor[n, k] * factor[n, k]) / limit
+        if first < ratio < unknown:
+            worst, first, second = k, ratio, first
+        elif second < ratio < unknown:
+            second = ratio
+    if second * LOOK < 1:
+        factor[n + 2, 0] = 1
+    if first * LOOK < 1:
+        return
+    back = 1 / max(second, 1.0)
+    for j in range(n):
+        factor[j, j] *= back
+    size = factor[n, worst]
+    raised = RAISE * size * size / limit - 1 / (c[worst] * back)
+    _add(factor, worst, raised, unit, c)
+
+
+@njit(cache=True)
+def _bound_the_unknown(factor):
+    """Where P_0 = 0 still shows, D stands for infinity: it need not grow further."""
+    most = np.finfo(factor.dtype).max ** 0.75
+    for j in range(factor.shape[1]):
+        if most < factor[j, j] < np.inf:
+            factor[j, j] = most
+
+
+@njit(cache=True)
+def top_up(theta, factor, gamma, ridge, pull, c, unit):
+    """Give back to P the ridge it has forgotten most harmfully, w e_k e_kᵀ.
+
+    In n rounds every quiet coordinate has its turn; that each gets γ^(-n/2) times the
+    ridge makes up for what it loses until the next. With ``pull``, θ moves to what
+    minimises the sum with the ridge on θ_k itself, as if 0 had been observed there.
+    theta is (n, k); c and unit are (n,) to work in.
+    """
+    n = factor.shape[1]
+    target = ridge * min(gamma ** (-0.5 * n), MOST)
+    diagonal(factor, c)
+    worst, most = -1, 0.0
+    for k in range(n):
+        need = (target - factor[n + 1, k]) * c[k]
+        if most < need < np.inf:
+            worst, most = k, need
+    if worst < 0:
+        return
+    raised = target - factor[n + 1, worst]
+    factor[n + 1, worst] = target
+    _add(factor, worst, raised, unit, c)
+    if pull:
+        for j in range(theta.shape[1]):
+            step = math.sqrt(raised) * theta[worst, j]
+            for i in range(n):
+                theta[i, j] -= c[i] * step
+
+
+@njit(cache=True)
+def _add(factor, k, weight, unit, image):
+    """P ← P + w e_k e_kᵀ, which is no new v: the size of coordinate k stays."""
+    n = factor.shape[1]
+    unit[:] = 0
+    unit[k] = math.sqrt(weight)
+    size = factor[n, k]
+    learn(factor, unit, image)
+    factor[n, k] = size

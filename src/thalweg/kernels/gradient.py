@@ -1,0 +1,76 @@
+"""Inner loop of learners/gradient.py."""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from thalweg.kernels.losses import phi, slope
+
+
+@njit(cache=True)
+def gradient(
+    theta, mass, gamma, before, now, code, shape, radius, low, high,
+    x, y, weight, elapsed, out, loss, played,
+):  # fmt: skip
+    """Play the rounds (x, y), updating ``theta`` in place; returns the new mass.
+
+    The step size is 1 / (before·γS_{t-1} + now·w_t). The domain is
+    {‖θ‖ ≤ radius, low ≤ θ ≤ high}, of which one part only may bind.
+    Shapes: theta, low, high (n,), x (T, n), y (T,), weight and elapsed (T,) or empty
+    for all ones, out (T,), loss (T,), played (T, n) or empty.
+    """
+    step = np.empty_like(theta)
+    for t in range(len(y)):
+        if len(played):
+            played[t] = theta
+        w = weight[t] if len(weight) else 1.0
+        mass *= gamma ** elapsed[t] if len(elapsed) else gamma
+        p = theta.dtype.type(0)
+        for i in range(theta.size):
+            p += x[t, i] * theta[i]
+        out[t] = p
+        loss[t] = w * phi(code, shape, p, y[t])
+        if w > 0:
+            length = w * slope(code, shape, p, y[t]) / (before * mass + now * w)
+            for i in range(theta.size):
+                step[i] = length * x[t, i]
+            _descend(theta, step, radius, low, high)
+            mass += w
+    return mass
+
+
+@njit(cache=True)
+def tracking(
+    theta, mass, gamma, before, now, radius, low, high,
+    y, weight, elapsed, out, loss, played,
+):  # fmt: skip
+    """The same for f = ½‖θ - y‖²: y and out are (T, n), and θ itself is predicted."""
+    step = np.empty_like(theta)
+    for t in range(len(y)):
+        if len(played):
+            played[t] = theta
+        w = weight[t] if len(weight) else 1.0
+        mass *= gamma ** elapsed[t] if len(elapsed) else gamma
+        square = 0.0
+        for i in range(theta.size):
+            out[t, i] = theta[i]
+            step[i] = theta[i] - y[t, i]
+            square += step[i] * step[i]
+        loss[t] = 0.5 * w * square
+        if w > 0:
+            step *= theta.dtype.type(w / (before * mass + now * w))
+            _descend(theta, step, radius, low, high)
+            mass += w
+    return mass
+
+
+@njit(cache=True)
+def _descend(theta, step, radius, low, high):
+    """θ ← the nearest point of the domain to θ - step."""
+    square = 0.0
+    for i in range(theta.size):
+        theta[i] = min(max(theta[i] - step[i], low[i]), high[i])
+        square += theta[i] * theta[i]
+    if square > radius * radius:
+        theta *= theta.dtype.type(radius / math.sqrt(square))

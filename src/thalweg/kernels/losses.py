@@ -1,0 +1,41 @@
+"""φ, φ′ and φ″ of the linear-model losses, by their integer codes."""
+
+import math
+
+from numba import njit
+
+SQUARED, LOGISTIC, HUBER = 0, 1, 2
+
+
+@njit(cache=True)
+def phi(code, shape, p, y):
+    """φ(p, y)."""
+    if code == LOGISTIC:
+        return max(p, 0.0) + math.log1p(math.exp(-abs(p))) - y * p
+    size = abs(p - y)
+    inner = size if code == SQUARED else min(size, shape)
+    return inner * (size - 0.5 * inner)
+
+
+@njit(cache=True)
+def slope(code, shape, p, y):
+    """φ′(p, y)."""
+    if code == LOGISTIC:
+        return (1 - y) * sigmoid(p) - y * sigmoid(-p)
+    r = p - y
+    return r if code == SQUARED else min(max(r, -shape), shape)
+
+
+@njit(cache=True)
+def curvature(code, shape, p, y):
+    """φ″(p, y)."""
+    if code == LOGISTIC:
+        return sigmoid(p) * sigmoid(-p)
+    return 1.0 if code == SQUARED or abs(p - y) <= shape else 0.0
+
+
+@njit(cache=True)
+def sigmoid(p):
+    """1 / (1 + e^-p), without overflow."""
+    small = math.exp(-abs(p))
+    return 1 / (1 + small) if p >= 0 else small / (1 + small)

@@ -1,0 +1,57 @@
+"""Inner loop of learners/newton.py for losses of a linear prediction."""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from thalweg.kernels.factor import forget, learn, solve
+from thalweg.kernels.floor import hold
+from thalweg.kernels.losses import curvature, phi, slope
+
+
+@njit(cache=True)
+def newton(
+    theta, factor, gamma, newton_step, full, code, shape, radius, low, high,
+    x, y, weight, elapsed, out, loss, played, t,
+):  # fmt: skip
+    """Play from round ``t`` on, until a step leaves the domain or the rounds end.
+
+    The domain is {‖θ‖ ≤ radius, low ≤ θ ≤ high}. Returns the number of rounds played:
+    after the last of them ``theta`` is where its step led, perhaps outside.
+    Shapes: theta, low, high (n,), factor (n+3, n), x (T, n), y (T,), weight and
+    elapsed (T,) or empty for all ones, out (T,), loss (T,), played (T, n) or empty.
+    """
+    n = theta.size
+    v = np.empty(n, theta.dtype)
+    image = np.empty(n, theta.dtype)
+    while t < len(y):
+        if len(played):
+            played[t] = theta
+        w = weight[t] if len(weight) else 1.0
+        p = theta.dtype.type(0)
+        for i in range(n):
+            p += x[t, i] * theta[i]
+        out[t] = p
+        loss[t] = w * phi(code, shape, p, y[t])
+        rate = w * slope(code, shape, p, y[t])
+        # Both increments are c²xxᵀ, and ∇_t = rate·x, so P_t⁻¹∇_t = (rate / c) P_t⁻¹cx.
+        c = math.sqrt(w * curvature(code, shape, p, y[t])) if full else rate
+        for i in range(n):
+            v[i] = c * x[t, i]
+        forget(factor, theta.dtype.type(gamma ** elapsed[t] if len(elapsed) else gamma))
+        learn(factor, v, image)
+        if c == 0 and rate != 0:
+            solve(factor, x[t], image)
+        length = newton_step * (rate / c if c != 0 else rate)
+        square = 0.0
+        inside = True
+        for i in range(n):
+            theta[i] -= length * image[i]
+            square += theta[i] * theta[i]
+            inside &= low[i] <= theta[i] <= high[i]
+        hold(factor, image, v)
+        t += 1
+        if not inside or square > radius * radius:
+            break
+    return t

@@ -1,0 +1,29 @@
+"""The algorithms: those of the paper, and the rivals it names."""
+
+from thalweg.learners.ader import Ader as Ader
+from thalweg.learners.base import Learner as Learner
+from thalweg.learners.constant_step import ConstantStepGradient as ConstantStepGradient
+from thalweg.learners.experts import Experts as Experts
+from thalweg.learners.flh import FollowTheLeadingHistory as FollowTheLeadingHistory
+from thalweg.learners.gradient import DiscountedGradient as DiscountedGradient
+from thalweg.learners.last_value import LastValue as LastValue
+from thalweg.learners.newton import DiscountedNewton as DiscountedNewton
+from thalweg.learners.ogd import OnlineGradientDescent as OnlineGradientDescent
+from thalweg.learners.ons import OnlineNewtonStep as OnlineNewtonStep
+from thalweg.learners.rls import RecursiveLeastSquares as RecursiveLeastSquares
+from thalweg.learners.window import SlidingWindow as SlidingWindow
+
+__all__ = [
+    "Ader",
+    "ConstantStepGradient",
+    "DiscountedGradient",
+    "DiscountedNewton",
+    "Experts",
+    "FollowTheLeadingHistory",
+    "LastValue",
+    "Learner",
+    "OnlineGradientDescent",
+    "OnlineNewtonStep",
+    "RecursiveLeastSquares",
+    "SlidingWindow",
+]

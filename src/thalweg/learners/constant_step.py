@@ -1,0 +1,53 @@
+"""Gradient descent with a constant step, for strongly convex and smooth losses."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from thalweg import checks
+from thalweg.domains import Ball, Domain
+from thalweg.learners.base import Learner
+from thalweg.losses import Loss, Round, Tracking
+from thalweg.types import FloatArray
+
+
+class ConstantStepState(NamedTuple):
+    """What gradient descent with a constant step remembers."""
+
+    theta: FloatArray  # (n,) θ_t, the point played next
+
+
+@dataclass(frozen=True)
+class ConstantStepGradient(Learner[ConstantStepState]):
+    r"""Goes part of the way along a projected gradient step that never shrinks.
+
+    .. math:: \hat\theta_t = \Pi_S(\theta_t - \nabla f_t(\theta_t) / \gamma), \quad
+              \theta_{t+1} = \theta_t + h (\hat\theta_t - \theta_t)
+
+    Mokhtari, Shahrampour, Jadbabaie & Ribeiro (2016), *Online Optimization in Dynamic
+    Environments: Improved Regret Rates for Strongly Convex Problems*, CDC; recalled,
+    not read. ``smoothness`` is their γ > 0, which must be no less than the losses'
+    own smoothness (this γ is no discount). ``averaging`` is their h in (0, 1].
+    ``domain`` is S. No discount enters, so ``elapsed`` means nothing here.
+    """
+
+    smoothness: float = 1.0
+    averaging: float = 1.0
+    domain: Domain = Ball(1.0)
+
+    def __post_init__(self) -> None:
+        checks.in_interval(self, "smoothness", "(0, inf)")
+        checks.in_interval(self, "averaging", "(0, 1]")
+
+    def init(self, theta: Any) -> ConstantStepState:
+        theta = checks.start(self, theta, ndim=(1,))
+        checks.start_is_inside(self, self.domain, theta)
+        return ConstantStepState(theta)
+
+    def update(self, state: ConstantStepState, f: Round) -> ConstantStepState:
+        (theta,) = state
+        target = self.domain.project(theta - f.grad(theta) / self.smoothness)
+        return ConstantStepState(theta + self.averaging * (target - theta))
+
+    @classmethod
+    def example(cls) -> tuple["ConstantStepGradient", Loss]:
+        return cls(2.0, 0.5, Ball(3.0)), Tracking()

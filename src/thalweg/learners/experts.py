@@ -1,0 +1,144 @@
+"""Exponential weights over learners: Algorithm 2, the paper's meta-algorithm."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from thalweg import checks, discounts
+from thalweg.domains import Domain
+from thalweg.errors import InvalidParameterError
+from thalweg.kernels.bank import bank
+from thalweg.kernels.predict import mixture
+from thalweg.learners.arrays import Arrays
+from thalweg.learners.base import Learner
+from thalweg.learners.gradient import DiscountedGradient
+from thalweg.learners.newton import DiscountedNewton
+from thalweg.learners.rls import RecursiveLeastSquares, RLSState
+from thalweg.learners.weights import hedge, mean, prior
+from thalweg.losses import Constants, Loss, Round, SquaredError
+from thalweg.types import Block, FloatArray, Trace
+
+
+class ExpertsState(NamedTuple):
+    """What the mixture remembers."""
+
+    theta: FloatArray  # (n,) the weighted mean of the experts' points
+    log_weights: FloatArray  # (N,) log w_t, normalised
+    experts: tuple[Any, ...]  # N states
+
+    @property
+    def weights(self) -> FloatArray:
+        """w_t, shape (N,)."""
+        return np.asarray(np.exp(self.log_weights))
+
+
+@dataclass(frozen=True)
+class Experts(Learner[ExpertsState]):
+    r"""Plays the weighted mean of its experts; each learns from its own gradient.
+
+    .. math:: \theta_t = \sum_i w_t^i \theta_t^i, \qquad
+              w_{t+1}^i \propto w_t^i \exp(-\lambda f_t(\theta_t^i)), \qquad
+              w_1^i = \frac{1 + 1/N}{i (i + 1)}
+
+    Yuan & Lamperski (2020), Algorithm 2. ``experts`` are learners of any kind, those
+    that forget slowest first. ``mixing_rate`` is λ > 0: α for α-exp-concave losses,
+    ℓ/G² for ℓ-strongly convex ones. ``of_newton`` and ``of_gradient`` set both as
+    Theorems 7 and 8 ask.
+    """
+
+    records: ClassVar = ("theta", "weights")
+    experts: tuple[Learner[Any], ...] = (
+        RecursiveLeastSquares(1.0),
+        RecursiveLeastSquares(0.99),
+        RecursiveLeastSquares(0.9),
+    )
+    mixing_rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "experts", tuple(self.experts))
+        checks.in_interval(self, "mixing_rate", "(0, inf)")
+        for expert in self.experts:
+            if not (isinstance(expert, Learner) and expert.plays_points):
+                raise InvalidParameterError(
+                    f"The 'experts' parameter of Experts must hold learners that play "
+                    f"points. Got {expert!r} instead."
+                )
+        if not self.experts:
+            raise InvalidParameterError("Experts needs at least one expert. Got none.")
+
+    @classmethod
+    def of_newton(
+        cls, constants: Constants, domain: Domain, horizon: int, case: int = 1,
+        ridge: float = 1.0, static: bool = True,
+    ) -> "Experts":  # fmt: skip
+        """Algorithm 1 on the grid of Theorem 7, λ = α; ``static`` adds γ = 1."""
+        one = DiscountedNewton.from_theorem(case, constants, domain, 1.0, ridge)
+        grid = discounts.grid(horizon, domain.radius, static)
+        experts = tuple(replace(one, discount=gamma) for gamma in grid)
+        return cls(experts, constants.exp_concavity)
+
+    @classmethod
+    def of_gradient(
+        cls, constants: Constants, domain: Domain, horizon: int, static: bool = True
+    ) -> "Experts":
+        """The strongly convex gradient rule on the grid, λ = ℓ/G²: Theorem 8."""
+        ell = constants.strong_convexity
+        grid = discounts.grid(horizon, domain.radius, static)
+        experts = tuple(
+            DiscountedGradient(gamma, "strongly_convex", ell, ell, domain)
+            for gamma in grid
+        )
+        return cls(experts, ell / constants.gradient_bound**2)
+
+    def init(self, theta: Any) -> ExpertsState:
+        states = tuple(expert.init(theta) for expert in self.experts)
+        return ExpertsState(checks.start(self, theta), prior(len(states)), states)
+
+    def predict(self, state: ExpertsState, x: Any = None) -> Any:
+        experts = zip(self.experts, state.experts, strict=True)
+        said = np.array([expert.predict(its, x) for expert, its in experts])
+        out = np.empty(said.shape[1:] or 1, said.dtype)
+        mixture(state.log_weights, said.reshape(len(said), -1), out.reshape(-1))
+        return out if said.ndim > 1 else out[0]
+
+    def update(self, state: ExpertsState, f: Round) -> ExpertsState:
+        experts = list(zip(self.experts, state.experts, strict=True))
+        losses = np.array([f.value(a.play(s, f.x)) for a, s in experts])
+        log_weights = hedge(state.log_weights, losses, self.mixing_rate)
+        return self._mixed(log_weights, tuple(a.update(s, f) for a, s in experts))
+
+    def check_loss(self, loss: Loss) -> None:
+        for expert in self.experts:
+            expert.check_loss(loss)
+
+    def _mixed(self, log_weights: FloatArray, states: tuple[Any, ...]) -> ExpertsState:
+        theta = mean(log_weights, np.array([state.theta for state in states]))
+        return ExpertsState(theta, log_weights, states)
+
+    def _play(
+        self, state: ExpertsState, loss: Loss, block: Block, record: Sequence[str]
+    ) -> tuple[ExpertsState, Trace]:
+        if not all(type(expert) is RecursiveLeastSquares for expert in self.experts):
+            return super()._play(state, loss, block, record)
+        thetas, factors = (np.array(part) for part in zip(*state.experts, strict=True))
+        log_weights = state.log_weights.copy()
+        arrays = Arrays.of(state.theta, block, record)
+        weights = np.empty((len(block) if "weights" in record else 0, len(thetas)))
+        bank(
+            thetas.reshape(*thetas.shape[:2], -1), factors, log_weights,
+            *self._settings(), self.mixing_rate, *arrays.by_target(), weights,
+        )  # fmt: skip
+        states = tuple(RLSState(*pair) for pair in zip(thetas, factors, strict=True))
+        trace = arrays.trace()
+        extras = {"weights": weights} if len(weights) else {}
+        return self._mixed(log_weights, states), replace(trace, extras=extras)
+
+    def _settings(self) -> tuple[FloatArray, ...]:
+        rows = [(e.discount, e.floor or 0.0, e.pull) for e in self.experts]  # type: ignore[attr-defined]
+        return tuple(np.array(column) for column in zip(*rows, strict=True))
+
+    @classmethod
+    def example(cls) -> tuple["Experts", Loss]:
+        return cls(mixing_rate=0.2), SquaredError()

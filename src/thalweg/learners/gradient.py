@@ -1,0 +1,107 @@
+"""Discounted online gradient descent, with the paper's three step rules."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args
+
+from thalweg import checks
+from thalweg.domains import Ball, Domain
+from thalweg.errors import UnsupportedLossError
+from thalweg.kernels import gradient as kernel
+from thalweg.learners.arrays import Arrays
+from thalweg.learners.base import Learner
+from thalweg.losses import LinearLoss, Loss, Round, Tracking
+from thalweg.types import Block, FloatArray, Trace
+
+Rule = Literal["tracking", "smooth", "strongly_convex"]
+
+
+class GradientState(NamedTuple):
+    """What discounted gradient descent remembers."""
+
+    theta: FloatArray  # (n,) θ_t, the point played next
+    mass: float  # S_{t-1} = 1 + γ + ... + γ^{t-2}, the weight of the rounds seen
+
+
+@dataclass(frozen=True)
+class DiscountedGradient(Learner[GradientState]):
+    r"""Gradient steps that never become smaller than a drifting world allows.
+
+    .. math:: \theta_{t+1} = \Pi_S(\theta_t - \eta_t \nabla f_t(\theta_t))
+
+    Yuan & Lamperski (2020), sections 3 to 5. With S_t = γS_{t-1} + 1 = (1-γᵗ)/(1-γ):
+
+    ``"tracking"``          η_t = (1-γ) / (1-γᵗ) = 1 / S_t, for f_t = ½‖θ - y_t‖²
+    ``"smooth"``            η_t = (1-γ) / (ℓ(γ-γᵗ) + u(1-γ)) = 1 / (ℓγS_{t-1} + u)
+    ``"strongly_convex"``   η_t = (1-γ) / (ℓ(1-γᵗ)) = 1 / ℓS_t
+
+    ``discount`` is γ in (0, 1]. ``strong_convexity`` is ℓ > 0, ``smoothness`` is u ≥ ℓ.
+    Departure: S_t is kept as a recursion, which holds at γ = 1 as it stands and lets
+    a round weigh w and come after any time e: S_t = γᵉS_{t-1} + w, 1 becomes w.
+    """
+
+    discount: float = 0.99
+    rule: Rule = "strongly_convex"
+    strong_convexity: float = 1.0
+    smoothness: float = 1.0
+    domain: Domain = Ball(1.0)
+
+    def __post_init__(self) -> None:
+        checks.in_interval(self, "discount", "(0, 1]")
+        checks.one_of(self, "rule", get_args(Rule))
+        checks.in_interval(self, "strong_convexity", "(0, inf)")
+        checks.in_interval(self, "smoothness", f"[{self.strong_convexity}, inf)")
+
+    def init(self, theta: Any) -> GradientState:
+        theta = checks.start(self, theta, ndim=(1,))
+        checks.start_is_inside(self, self.domain, theta)
+        return GradientState(theta, mass=0.0)
+
+    def update(self, state: GradientState, f: Round) -> GradientState:
+        theta, mass = state
+        forgotten = self.discount**f.elapsed * mass
+        if f.weight == 0:
+            return GradientState(theta, forgotten)
+        eta_t = self.step_size(forgotten, f.weight)
+        point = theta - eta_t * f.grad(theta)
+        return GradientState(self.domain.project(point), forgotten + f.weight)
+
+    def step_size(self, forgotten: float, weight: float = 1.0) -> float:
+        """η_t, where ``forgotten`` = γS_{t-1} is what is left of the rounds before."""
+        ell, u = self.strong_convexity, self.smoothness
+        if self.rule == "tracking":
+            return 1 / (forgotten + weight)
+        if self.rule == "smooth":
+            return 1 / (ell * forgotten + u * weight)
+        return 1 / (ell * (forgotten + weight))
+
+    def check_loss(self, loss: Loss) -> None:
+        super().check_loss(loss)
+        if self.rule == "tracking" and not isinstance(loss, Tracking):
+            raise UnsupportedLossError(
+                f"The rule 'tracking' learns from Tracking. Got {loss!r} instead."
+            )
+
+    def _play(
+        self, state: GradientState, loss: Loss, block: Block, record: Sequence[str]
+    ) -> tuple[GradientState, Trace]:
+        limits = self.domain.limits(state.theta)
+        linear = isinstance(loss, LinearLoss) and loss.rank_one
+        if limits is None or not (linear or isinstance(loss, Tracking)):
+            return super()._play(state, loss, block, record)
+        theta = state.theta.copy()
+        arrays = Arrays.of(theta, block, record)
+        # 1/η_t = before·γS_{t-1} + now·w_t, see step_size.
+        before = 1.0 if self.rule == "tracking" else self.strong_convexity
+        now = self.smoothness if self.rule == "smooth" else before
+        start = (theta, float(state.mass), float(self.discount), before, now)
+        if isinstance(loss, LinearLoss):
+            how = (loss.code, loss.shape_parameter)
+            mass = kernel.gradient(*start, *how, *limits, *arrays)
+        else:
+            mass = kernel.tracking(*start, *limits, *arrays[1:])
+        return GradientState(theta, mass), arrays.trace()
+
+    @classmethod
+    def example(cls) -> tuple["DiscountedGradient", Loss]:
+        return cls(0.9, "tracking", domain=Ball(3.0)), Tracking()

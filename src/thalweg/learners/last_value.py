@@ -1,0 +1,49 @@
+"""The forecast to beat: tomorrow is like today."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from thalweg import checks
+from thalweg.learners.base import Learner
+from thalweg.losses import LinearLoss, Loss, Round, SquaredError
+from thalweg.types import FloatArray
+
+
+class LastValueState(NamedTuple):
+    """What the last value remembers."""
+
+    theta: FloatArray  # (n,) or (n, k) the start: gives shape and dtype, is not used
+    last: FloatArray  # () or (k,) y_{t-1}, the prediction
+
+
+@dataclass(frozen=True)
+class LastValue(Learner[LastValueState]):
+    r"""Predicts the last y that was seen, and zero before the first.
+
+    .. math:: \hat y_t = y_{t-1}, \quad \hat y_1 = 0
+
+    Known to forecasters as persistence, or the naive forecast. It has no settings and
+    looks at no x. A round of weight zero is not seen; other weights, and ``elapsed``,
+    mean nothing here.
+    """
+
+    accepts: ClassVar[tuple[type[Loss], ...]] = (LinearLoss,)
+    plays_points: ClassVar[bool] = False
+
+    def init(self, theta: Any) -> LastValueState:
+        theta = checks.start(self, theta)
+        return LastValueState(theta, np.zeros(theta.shape[1:], theta.dtype))
+
+    def predict(self, state: LastValueState, x: Any = None) -> Any:
+        return state.last[()]
+
+    def update(self, state: LastValueState, f: Round) -> LastValueState:
+        if f.weight == 0:
+            return state
+        return state._replace(last=np.array(f.y, state.theta.dtype))
+
+    @classmethod
+    def example(cls) -> tuple["LastValue", Loss]:
+        return cls(), SquaredError()

@@ -1,0 +1,132 @@
+"""Discounted online Newton: Algorithm 1, quasi-Newton and full Newton."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from thalweg import checks
+from thalweg.domains import Ball, Domain
+from thalweg.errors import InvalidParameterError
+from thalweg.kernels import factor as factors
+from thalweg.kernels.factor import forget, learn, solve
+from thalweg.kernels.floor import hold
+from thalweg.kernels.newton import newton
+from thalweg.learners.arrays import Arrays
+from thalweg.learners.base import Learner
+from thalweg.losses import Constants, LinearLoss, Loss, Round, SquaredError
+from thalweg.types import Block, FloatArray, Trace
+
+Curvature = Literal["gradient", "hessian"]
+
+
+class NewtonState(NamedTuple):
+    """What discounted Newton remembers."""
+
+    theta: FloatArray  # (n,) θ_t
+    factor: FloatArray  # (n+3, n) the factors of P_{t-1}, packed: kernels/factor.py
+
+    @property
+    def information(self) -> FloatArray:
+        """P_{t-1}, shape (n, n)."""
+        return np.asarray(factors.information(self.factor))
+
+
+@dataclass(frozen=True)
+class DiscountedNewton(Learner[NewtonState]):
+    r"""Newton steps on a curvature that forgets: Yuan & Lamperski (2020), Algorithm 1.
+
+    .. math:: P_t = \gamma P_{t-1} + \nabla_t \nabla_t^\top
+              \quad\text{or}\quad P_t = \gamma P_{t-1} + H_t, \qquad
+              \theta_{t+1} = \Pi_S^{P_t}(\theta_t - \tfrac1\eta P_t^{-1} \nabla_t)
+
+    ``discount`` is γ in (0, 1]. ``newton_step`` is 1/η > 0. ``ridge`` is ε > 0 in
+    P_0 = εI. ``curvature`` chooses quasi-Newton (``"gradient"``) or full Newton
+    (``"hessian"``). Π is the nearest point of ``domain`` in the norm of P_t.
+    ``from_theorem`` sets them as the three cases of Theorem 1 ask.
+
+    Departure: P is held above rounding where nothing excites it (kernels/floor.py).
+    A step costs O(n²), also a full one where the Hessian has rank one, and O(n³) more
+    when it leaves the domain.
+    """
+
+    discount: float = 0.99
+    newton_step: float = 1.0
+    ridge: float = 1.0
+    curvature: Curvature = "gradient"
+    domain: Domain = Ball(10.0)
+
+    def __post_init__(self) -> None:
+        checks.in_interval(self, "discount", "(0, 1]")
+        checks.in_interval(self, "newton_step", "(0, inf)")
+        checks.in_interval(self, "ridge", "(0, inf)")
+        checks.one_of(self, "curvature", get_args(Curvature))
+
+    @classmethod
+    def from_theorem(
+        cls, case: int, constants: Constants, domain: Domain, discount: float,
+        ridge: float = 1.0,
+    ) -> "DiscountedNewton":  # fmt: skip
+        """Theorem 1's settings: case 1 exp-concave, 2 strongly convex, 3 quadratic.
+
+        η is ½min{1/(4GD), α}, ℓ/u and 1. The theorem is stated for ε = ``ridge`` = 1.
+        """
+        G, D = constants.gradient_bound, domain.radius
+        eta = {
+            1: 0.5 * min(1 / (4 * G * D), constants.exp_concavity),
+            2: constants.strong_convexity / constants.smoothness,
+            3: 1.0,
+        }.get(case, 0.0)
+        if not eta > 0:
+            raise InvalidParameterError(
+                f"Theorem 1 has cases 1, 2 and 3, each with η > 0. Got case {case!r} "
+                f"with η = {eta} from {constants!r} instead."
+            )
+        kind: Curvature = "gradient" if case == 1 else "hessian"
+        return cls(discount, 1 / eta, ridge, kind, domain)
+
+    def init(self, theta: Any) -> NewtonState:
+        theta = checks.start(self, theta, ndim=(1,))
+        checks.start_is_inside(self, self.domain, theta)
+        return NewtonState(theta, factors.prior(self.ridge, theta))
+
+    def update(self, state: NewtonState, f: Round) -> NewtonState:
+        theta, factor = state.theta, state.factor.copy()
+        step, work = np.empty((2, theta.size), theta.dtype)
+        grad = f.grad(theta)
+        quasi = self.curvature == "gradient"
+        forget(factor, self.discount**f.elapsed)
+        for v in grad[None] if quasi else f.hess_root(theta):
+            learn(factor, v, step)
+        solve(factor, grad, step)
+        point = theta - self.newton_step * step
+        hold(factor, step, work)
+        return NewtonState(self._inside(point, factor), factor)
+
+    def _inside(self, point: FloatArray, factor: FloatArray) -> FloatArray:
+        if self.domain.contains(point):
+            return point
+        return self.domain.project_in(point, factors.information(factor)).point
+
+    def _play(
+        self, state: NewtonState, loss: Loss, block: Block, record: Sequence[str]
+    ) -> tuple[NewtonState, Trace]:
+        limits = self.domain.limits(state.theta)
+        if limits is None or not (isinstance(loss, LinearLoss) and loss.rank_one):
+            return super()._play(state, loss, block, record)
+        theta, factor = state.theta.copy(), state.factor.copy()
+        arrays = Arrays.of(theta, block, record)
+        full, t = self.curvature == "hessian", 0
+        while t < len(block):
+            t = newton(
+                theta, factor, self.discount, self.newton_step, full,
+                loss.code, loss.shape_parameter, *limits, *arrays, t,
+            )  # fmt: skip
+            theta[:] = self._inside(theta, factor)
+        return NewtonState(theta, factor), arrays.trace()
+
+    @classmethod
+    def example(cls) -> tuple["DiscountedNewton", Loss]:
+        settings = cls(0.9, 0.5, 1.0, "hessian", Ball(0.3))
+        return settings, SquaredError()

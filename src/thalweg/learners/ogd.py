@@ -1,0 +1,53 @@
+"""Online gradient descent with steps that shrink as 1/√t."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from thalweg import checks
+from thalweg.domains import Ball, Domain
+from thalweg.learners.base import Learner
+from thalweg.losses import Loss, Round, SquaredError
+from thalweg.types import FloatArray
+
+
+class OnlineGradientState(NamedTuple):
+    """What online gradient descent remembers."""
+
+    theta: FloatArray  # (n,) θ_t, the point played next
+    rounds: int  # t - 1
+
+
+@dataclass(frozen=True)
+class OnlineGradientDescent(Learner[OnlineGradientState]):
+    r"""The classic of online convex optimisation: a gradient step, then a projection.
+
+    .. math:: \theta_{t+1} = \Pi_S(\theta_t - \eta_t \nabla f_t(\theta_t)),
+              \quad \eta_t = c / \sqrt{t}
+
+    Zinkevich (2003), *Online Convex Programming and Generalized Infinitesimal Gradient
+    Ascent*, ICML; its rule has c = 1. ``step_size`` is c > 0: D/G, for a domain of
+    diameter D and gradients of norm G at most, balances the two parts of the bound.
+    ``domain`` is S. No discount enters, so ``elapsed`` means nothing here.
+    """
+
+    step_size: float = 1.0
+    domain: Domain = Ball(1.0)
+
+    def __post_init__(self) -> None:
+        checks.in_interval(self, "step_size", "(0, inf)")
+
+    def init(self, theta: Any) -> OnlineGradientState:
+        theta = checks.start(self, theta, ndim=(1,))
+        checks.start_is_inside(self, self.domain, theta)
+        return OnlineGradientState(theta, rounds=0)
+
+    def update(self, state: OnlineGradientState, f: Round) -> OnlineGradientState:
+        theta, t = state.theta, state.rounds + 1
+        eta_t = self.step_size / math.sqrt(t)
+        point = theta - eta_t * f.grad(theta)
+        return OnlineGradientState(self.domain.project(point), t)
+
+    @classmethod
+    def example(cls) -> tuple["OnlineGradientDescent", Loss]:
+        return cls(0.1, Ball(3.0)), SquaredError()

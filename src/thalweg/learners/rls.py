@@ -1,0 +1,111 @@
+"""Recursive least squares: Yuan & Lamperski (2020), Alg. 1 and Thm. 1 case 3, η = 1."""
+
+from collections.abc import Sequence
+from dataclasses import InitVar, dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from thalweg import checks, discounts
+from thalweg.errors import InvalidParameterError
+from thalweg.kernels import factor as factors
+from thalweg.kernels.factor import forget, learn
+from thalweg.kernels.floor import hold, top_up
+from thalweg.kernels.rls import rls
+from thalweg.learners.arrays import Arrays
+from thalweg.learners.base import Learner
+from thalweg.losses import Loss, Round, SquaredError
+from thalweg.types import Block, FloatArray, Trace
+
+
+class RLSState(NamedTuple):
+    """What recursive least squares remembers."""
+
+    theta: FloatArray  # (n,) or (n, k) θ_t
+    factor: FloatArray  # (n+3, n) the factors of P_{t-1}, packed: kernels/factor.py
+
+    @property
+    def information(self) -> FloatArray:
+        """P_{t-1}, shape (n, n)."""
+        return np.asarray(factors.information(self.factor))
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The inverse of P_{t-1}, shape (n, n)."""
+        return np.asarray(factors.covariance(self.factor))
+
+
+@dataclass(frozen=True)
+class RecursiveLeastSquares(Learner[RLSState]):
+    r"""Least squares in which a round ``k`` steps old weighs ``discount**k``.
+
+    .. math:: P_t = \gamma P_{t-1} + x_t x_t^\top, \quad
+              \theta_{t+1} = \theta_t - P_t^{-1} \nabla f_t(\theta_t)
+
+    ``discount`` is γ in (0, 1]; ``half_life`` or ``window`` = 1/(1-γ), in rounds, say
+    it in other words and win over it. ``ridge`` is ε ≥ 0 in P_0 = εI: how strongly the
+    start is held to; it is forgotten like the rest. With 0 there is no prior: exact
+    least squares once n independent rows were seen, before that the fit nearest to the
+    start. ``floor`` δ > 0 keeps a ridge δI that is not forgotten, so that what a quiet
+    feature taught fades only so far; ``pull`` lets that ridge pull θ to zero as well.
+    θ may have shape (n, k): k targets then share one P.
+
+    Departure: where a direction has not been excited for so long that rounding would
+    rule it (``hold`` in kernels/floor.py), forgetting stops. Excited data never get
+    there.
+    """
+
+    accepts: ClassVar = (SquaredError,)
+    discount: float = 0.99
+    ridge: float = 1.0
+    floor: float | None = None
+    pull: bool = False
+    half_life: InitVar[float | None] = None
+    window: InitVar[float | None] = None
+
+    def __post_init__(self, half_life: float | None, window: float | None) -> None:
+        owner, given = type(self).__name__, (self.discount, half_life, window)
+        object.__setattr__(self, "discount", discounts.from_words(owner, *given))
+        checks.in_interval(self, "discount", "(0, 1]")
+        checks.in_interval(self, "ridge", "[0, inf)")
+        checks.one_of(self, "pull", (False, True))
+        if self.floor is not None:
+            checks.in_interval(self, "floor", "(0, inf)")
+        elif self.pull:
+            raise InvalidParameterError(
+                "The 'pull' parameter of RecursiveLeastSquares needs a 'floor' "
+                "to pull with. Got floor=None instead."
+            )
+
+    def init(self, theta: Any) -> RLSState:
+        theta = checks.start(self, theta)
+        return RLSState(theta, factors.prior(self.ridge, theta))
+
+    def update(self, state: RLSState, f: Round) -> RLSState:
+        theta, factor = state.theta, state.factor.copy()
+        root, image, work = np.sqrt(f.weight), *np.empty((2, len(theta)), theta.dtype)
+        forget(factor, self.discount**f.elapsed)
+        learn(factor, root * f.x, image)  # image = P_t⁻¹ √w x_t
+        theta = theta - np.multiply.outer(image, root * (f.x @ theta - f.y))
+        hold(factor, image, work)
+        if self.floor is not None:
+            by_target = theta.reshape(len(theta), -1)
+            top_up(by_target, factor, *self._kept, image, work)
+        return RLSState(theta, factor)
+
+    def _play(
+        self, state: RLSState, loss: Loss, block: Block, record: Sequence[str]
+    ) -> tuple[RLSState, Trace]:
+        theta, factor = state.theta.copy(), state.factor.copy()
+        arrays = Arrays.of(theta, block, record)
+        by_target = theta.reshape(len(theta), -1)
+        rls(by_target, factor, *self._kept, *arrays.by_target())
+        return RLSState(theta, factor), arrays.trace()
+
+    @property
+    def _kept(self) -> tuple[float, float, bool]:
+        return float(self.discount), float(self.floor or 0.0), self.pull
+
+    @classmethod
+    def example(cls) -> tuple["RecursiveLeastSquares", Loss]:
+        return cls(discount=0.9, ridge=0.5, floor=0.01, pull=True), SquaredError()

@@ -1,0 +1,26 @@
+"""Weights over experts, kept as logarithms."""
+
+import numpy as np
+
+from thalweg.types import FloatArray
+
+
+def prior(count: int) -> FloatArray:
+    """log w_1 with w_1^i = (1 + 1/N) / i(i+1), which sum to one."""
+    i = np.arange(1, count + 1)
+    return np.asarray(np.log((1 + 1 / count) / (i * (i + 1))))
+
+
+def hedge(log_weights: FloatArray, losses: FloatArray, rate: float) -> FloatArray:
+    """log w', normalised, with w'_i in proportion to w_i exp(-rate · loss_i)."""
+    # Two shifts that cancel, made while they are exact: a loss of 1e300 would swallow
+    # log w, and a greatest log w of -1e300 the logarithm of the sum.
+    log_weights = log_weights - rate * (losses - losses.min())
+    log_weights -= log_weights.max()
+    return np.asarray(log_weights - np.logaddexp.reduce(log_weights))
+
+
+def mean(log_weights: FloatArray, points: FloatArray) -> FloatArray:
+    """The weighted mean of the points, shape (N, ...), in their own dtype."""
+    weights = np.exp(log_weights).astype(points.dtype)
+    return np.tensordot(weights, points, axes=1)

@@ -1,0 +1,189 @@
+"""What every learner promises. A new learner is picked up from ``learners.__all__``."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from thalweg import learners
+from thalweg.errors import InvalidParameterError, StreamError
+from thalweg.learners import Learner
+from thalweg.losses import Functions, LinearMap, Logistic, Round, Tracking
+from thalweg.types import Block
+
+EXAMPLES = [
+    getattr(learners, name).example() for name in learners.__all__ if name != "Learner"
+]
+every_learner = pytest.mark.parametrize(
+    "learner, loss", EXAMPLES, ids=[type(learner).__name__ for learner, _ in EXAMPLES]
+)
+START = np.array([0.1, -0.05, 0.02])
+ROUNDS = 60
+
+
+def block_for(loss, weighted=True):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(ROUNDS, 3)), rng.normal(size=ROUNDS)
+    if isinstance(loss, Tracking):
+        x, y = None, rng.uniform(-0.5, 0.5, size=(ROUNDS, 3))
+    elif isinstance(loss, LinearMap):
+        x, y = rng.normal(size=(ROUNDS, 2, 3)), rng.normal(size=(ROUNDS, 2))
+    elif isinstance(loss, Functions):
+        x, y = None, loss.block().y[:ROUNDS]
+    elif isinstance(loss, Logistic):
+        y = 1.0 * (y > 0)
+    if not weighted:
+        return Block(x, y)
+    return Block(x, y, rng.uniform(0, 2, ROUNDS), rng.uniform(0, 3, ROUNDS))
+
+
+def leaves(tree):
+    """The arrays and numbers of a state, however deeply nested, in order."""
+    return sum(map(leaves, tree), []) if isinstance(tree, tuple) else [tree]
+
+
+def assert_close(left, right):
+    for a, b in zip(leaves(left), leaves(right), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+def assert_identical(left, right):
+    for a, b in zip(leaves(left), leaves(right), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def parts(trace):
+    return (trace.prediction, trace.loss, trace.theta)
+
+
+@every_learner
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_kernel_does_what_update_says(learner, loss, weighted):
+    state, block = learner.init(START), block_for(loss, weighted)
+    fast_state, fast = learner.run(state, loss, block, record=("theta",))
+    slow_state, slow = Learner._play(learner, state, loss, block, ("theta",))
+    assert_close(parts(fast), parts(slow))
+    assert_close(fast_state, slow_state)
+
+
+@every_learner
+@settings(max_examples=15, deadline=None)
+@given(cuts=st.sets(st.integers(1, ROUNDS - 1), max_size=4))
+def test_a_run_can_be_cut_anywhere(learner, loss, cuts):
+    block = block_for(loss)
+    state = learner.init(START)
+    whole, trace = learner.run(state, loss, block)
+    edges, pieces = [0, *sorted(cuts), ROUNDS], []
+    for start, end in zip(edges, edges[1:], strict=False):
+        state, piece = learner.run(state, loss, block[start:end])
+        pieces.append(piece)
+    assert_identical(state, whole)
+    joined = np.concatenate([piece.prediction for piece in pieces])
+    assert_identical(joined, trace.prediction)
+
+
+@every_learner
+def test_single_predictions_are_those_of_the_whole_run(learner, loss):
+    block = block_for(loss)
+    state = learner.init(START)
+    _, trace = learner.run(state, loss, block)
+    for t in range(ROUNDS):
+        x = None if block.x is None else block.x[t]
+        assert_identical(learner.predict(state, x), trace.prediction[t])
+        state, _ = learner.run(state, loss, block[t : t + 1])
+
+
+@every_learner
+def test_what_is_given_is_left_alone(learner, loss):
+    state, block = learner.init(START), block_for(loss)
+    before = pickle.dumps((state, block.y, block.x, block.weight))
+    x, y, weight, elapsed = next(block.rounds())
+    learner.update(state, Round(loss, x, y, weight, elapsed))
+    learner.run(state, loss, block)
+    assert pickle.dumps((state, block.y, block.x, block.weight)) == before
+
+
+@every_learner
+def test_nothing_is_seen_before_it_is_played(learner, loss):
+    block = block_for(loss)
+    y = block.y.copy()
+    y[30:] = block.y[::-1][30:]
+    other = Block(block.x, y, block.weight, block.elapsed)
+    traces = [learner.run(learner.init(START), loss, b)[1] for b in (block, other)]
+    np.testing.assert_array_equal(*(trace.prediction[:31] for trace in traces))
+    assert (traces[0].prediction[31:] != traces[1].prediction[31:]).any()
+
+
+@every_learner
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e200])
+def test_a_round_that_is_not_legal_is_named(learner, loss, bad):
+    block = block_for(loss)
+    y = block.y.copy()
+    y[7] = bad
+    with pytest.raises(StreamError, match=r"Round 7 .* y\[7"):
+        learner.run(learner.init(START), loss, Block(block.x, y))
+
+
+@every_learner
+@pytest.mark.parametrize(
+    "bad", [np.zeros((60, 3), object), np.full((60, 3), "a"), np.zeros((60, 4, 1, 1))]
+)
+def test_features_of_another_kind_are_refused(learner, loss, bad):
+    with pytest.raises(StreamError):
+        learner.run(learner.init(START), loss, Block(bad, block_for(loss).y))
+
+
+@every_learner
+def test_an_empty_block_is_refused(learner, loss):
+    with pytest.raises(StreamError, match="at least one round"):
+        learner.run(learner.init(START), loss, block_for(loss)[:0])
+
+
+@every_learner
+@pytest.mark.parametrize("name", ["weight", "elapsed"])
+def test_a_negative_rate_is_named(learner, loss, name):
+    block = block_for(loss)
+    rates = np.ones(ROUNDS)
+    rates[5] = -1
+    with pytest.raises(StreamError, match=f"Round 5 .* negative {name}: -1"):
+        learner.run(learner.init(START), loss, Block(block.x, block.y, **{name: rates}))
+
+
+@every_learner
+@pytest.mark.parametrize("bad", [[np.nan, 0, 0], [], 3.0, ["a", "b", "c"], None])
+def test_a_start_that_is_no_point_is_refused(learner, loss, bad):
+    with pytest.raises(InvalidParameterError):
+        learner.init(bad)
+
+
+@every_learner
+def test_a_start_outside_the_domain_is_refused(learner, loss):
+    domain = getattr(learner, "domain", None)
+    if domain is None or domain.contains(np.full(3, 1e6)):
+        pytest.skip("no domain to leave")
+    with pytest.raises(InvalidParameterError, match="must lie in its domain"):
+        learner.init(np.full(3, 1e6))
+
+
+@every_learner
+def test_single_precision_is_kept(learner, loss):
+    state, trace = learner.run(
+        learner.init(START.astype(np.float32)), loss, block_for(loss)
+    )
+    assert state.theta.dtype == trace.prediction.dtype == np.float32
+    _, double = learner.run(learner.init(START), loss, block_for(loss))
+    np.testing.assert_allclose(trace.prediction, double.prediction, atol=2e-3)
+
+
+@every_learner
+def test_settings_survive_a_round_trip(learner, loss):
+    assert pickle.loads(pickle.dumps(learner)) == learner
+    assert hash(learner) == hash(type(learner).example()[0])
+
+
+@every_learner
+def test_what_cannot_be_recorded_is_refused(learner, loss):
+    with pytest.raises(InvalidParameterError, match="can record"):
+        learner.run(learner.init(START), loss, block_for(loss), record=("nonsense",))

@@ -1,0 +1,228 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import oracles
+from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
+from thalweg.learners import RecursiveLeastSquares
+from thalweg.losses import Logistic, SquaredError
+from thalweg.types import Block
+
+LOSS = SquaredError()
+
+
+def drifting(rounds=200, n=4, targets=(), seed=0, rates=False):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rounds, n))
+    drift = np.cumsum(rng.normal(scale=0.1, size=(rounds, n, *targets)), axis=0)
+    y = np.einsum("ti,ti...->t...", x, drift) + 0.1 * rng.normal(
+        size=(rounds, *targets)
+    )
+    extra = rng.uniform(0, 2, size=(2, rounds)) if rates else (None, None)
+    return Block(x, y, *extra)
+
+
+def final_theta(learner, start, block):
+    return learner.run(learner.init(start), LOSS, block)[0].theta
+
+
+@pytest.mark.parametrize("discount", [0.9, 0.99, 1.0])
+@pytest.mark.parametrize("rates", [False, True])
+@pytest.mark.parametrize("targets", [(), (3,)])
+def test_minimises_the_discounted_sum(discount, rates, targets):
+    block = drifting(targets=targets, rates=rates)
+    start = np.ones((4, *targets))
+    learner = RecursiveLeastSquares(discount, ridge=0.5)
+    expected = oracles.discounted_least_squares(start, discount, 0.5, block)
+    found = final_theta(learner, start, block)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 8),
+    rounds=st.integers(1, 60),
+    discount=st.floats(0.5, 1.0),
+    ridge=st.floats(1e-3, 1e3),
+    scale=st.floats(-3, 3),
+)
+def test_minimises_the_discounted_sum_at_any_size(
+    seed, n, rounds, discount, ridge, scale
+):
+    rng = np.random.default_rng(seed)
+    block = Block(10**scale * rng.normal(size=(rounds, n)), rng.normal(size=rounds))
+    start = rng.normal(size=n)
+    expected = oracles.discounted_least_squares(start, discount, ridge, block)
+    found = final_theta(RecursiveLeastSquares(discount, ridge), start, block)
+    # The oracle loses what its own matrix's condition number takes.
+    information = RecursiveLeastSquares(discount, ridge)
+    state, _ = information.run(information.init(start), LOSS, block)
+    loss_of_digits = np.linalg.cond(state.information)
+    np.testing.assert_allclose(
+        found, expected, rtol=0, atol=1e-14 * loss_of_digits * (1 + abs(expected).max())
+    )
+
+
+def test_information_and_covariance_are_what_they_are_called():
+    block = drifting()
+    learner = RecursiveLeastSquares(0.97, ridge=2.0)
+    state, _ = learner.run(learner.init(np.zeros(4)), LOSS, block)
+    weight, last = oracles.discounted_weights(0.97, block)
+    expected = 2.0 * last * np.eye(4) + (block.x.T * weight) @ block.x
+    np.testing.assert_allclose(state.information, expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(state.covariance @ expected, np.eye(4), atol=1e-12)
+
+
+@pytest.mark.parametrize("discount", [0.8, 1.0])
+@pytest.mark.parametrize("rounds", [1, 2, 3, 4, 5, 30])
+def test_without_a_prior_the_fit_is_the_one_nearest_to_the_start(discount, rounds):
+    block = drifting(30, seed=5)[:rounds]
+    start = np.array([1.0, -1.0, 2.0, 0.5])
+    learner = RecursiveLeastSquares(discount, ridge=0.0)
+    expected = oracles.nearest_least_squares(start, discount, block)
+    np.testing.assert_allclose(final_theta(learner, start, block), expected, rtol=1e-8)
+
+
+def test_without_a_prior_repeated_rows_bring_nothing_new():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(2, 3))
+    x = rows[rng.integers(0, 2, size=50)] * rng.uniform(0.1, 1, size=(50, 1))
+    y = x @ [1.0, 2.0, 3.0]
+    learner = RecursiveLeastSquares(1.0, ridge=0.0)
+    state, _ = learner.run(learner.init(np.zeros(3)), LOSS, Block(x, y))
+    np.testing.assert_allclose(rows @ state.theta, rows @ [1.0, 2.0, 3.0], rtol=1e-9)
+    new = rng.normal(size=(1, 3))
+    state, _ = learner.run(state, LOSS, Block(new, new @ [1.0, 2.0, 3.0]))
+    np.testing.assert_allclose(state.theta, [1.0, 2.0, 3.0], rtol=1e-8)
+
+
+def test_without_a_prior_an_unseen_feature_is_left_where_it_started():
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.normal(size=40), np.zeros(40)])
+    learner = RecursiveLeastSquares(0.9, ridge=0.0)
+    state, _ = learner.run(learner.init([0.0, 7.0]), LOSS, Block(x, 2 * x[:, 0]))
+    np.testing.assert_allclose(state.theta, [2.0, 7.0], rtol=1e-12)
+    assert np.isinf(state.covariance[1, 1])
+
+
+@pytest.mark.parametrize("pull", [False, True])
+@pytest.mark.parametrize("discount", [0.95, 0.99])
+def test_the_floor_is_a_ridge_that_is_not_forgotten(pull, discount):
+    """Against the ridge put back exactly, O(n³) a round: the forecasts stay close."""
+    rng = np.random.default_rng(3)
+    block = drifting(3000, n=6, seed=3)
+    quiet = block.x.copy()
+    quiet[500:2500, 3:] = 0  # three features go quiet, then come back
+    block = Block(quiet, block.y)
+    learner = RecursiveLeastSquares(discount, ridge=0.1, floor=0.1, pull=pull)
+    _, trace = learner.run(learner.init(np.zeros(6)), LOSS, block, record=("theta",))
+    exact = oracles.kept_ridge(discount, 0.1, block, pull)
+    gap = ((trace.prediction - (block.x * exact).sum(axis=1)) ** 2).mean()
+    spread = rng.normal(size=1)  # keep the generator used: seeded streams only
+    assert spread.size and gap < 0.02 * 2 * trace.loss.mean()
+
+
+def test_the_floor_does_not_depend_on_the_order_of_features():
+    block = drifting(800, n=5, seed=1)
+    x = block.x.copy()
+    x[200:, [1, 3]] = 0
+    order = [3, 0, 4, 1, 2]
+    learner = RecursiveLeastSquares(0.9, floor=0.05)
+    _, one = learner.run(learner.init(np.zeros(5)), LOSS, Block(x, block.y))
+    _, two = learner.run(learner.init(np.zeros(5)), LOSS, Block(x[:, order], block.y))
+    np.testing.assert_allclose(one.prediction, two.prediction, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("discount", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_quiet_feature_never_ends_in_nan(discount, dtype):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(30_000, 4))
+    x[1000:25_000, 1:] = 0
+    y = x @ [1.0, 2.0, 3.0, 4.0] + 0.1 * rng.normal(size=len(x))
+    learner = RecursiveLeastSquares(discount)
+    state, trace = learner.run(learner.init(np.zeros(4, dtype)), LOSS, Block(x, y))
+    assert np.isfinite(trace.prediction).all()
+    assert (np.diagonal(state.factor) > 0).all()
+    fresh, expected = learner.run(
+        learner.init(np.zeros(4, dtype)), LOSS, Block(x[26_000:], y[26_000:])
+    )
+    last = slice(-3000, None)
+    assert trace.loss[last].mean() < 1.01 * expected.loss[last].mean()
+
+
+@pytest.mark.parametrize("frozen", ["frozen", "collinear", "zero"])
+def test_inputs_that_stop_exciting_stay_harmless(frozen):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(40_000, 3))
+    x[500:] = {
+        "frozen": x[500],
+        "collinear": rng.normal(size=(39_500, 1)) * [1.0, 0.3, -0.7],
+        "zero": np.zeros(3),
+    }[frozen]
+    y = x @ [1.0, 2.0, 3.0] + 0.1 * rng.normal(size=len(x))
+    learner = RecursiveLeastSquares(0.95)
+    state, trace = learner.run(learner.init(np.zeros(3)), LOSS, Block(x, y))
+    assert np.isfinite(state.factor).all()
+    assert trace.loss[1000:].mean() < 0.5 * 0.1**2 * 1.1
+
+
+def test_excited_data_give_textbook_recursive_least_squares():
+    """The safety cap must not show: the plain covariance recursion, to 1e-9."""
+    block = drifting(5000, n=5, seed=2)
+    theta, C, played = np.zeros(5), np.eye(5), []
+    for x, y in zip(block.x, block.y, strict=True):
+        played.append(theta)
+        gain = C @ x / (0.95 + x @ C @ x)
+        theta = theta + gain * (y - x @ theta)
+        C = (C - np.outer(gain, x @ C)) / 0.95
+        C = (C + C.T) / 2
+    learner = RecursiveLeastSquares(0.95, ridge=1.0)
+    _, trace = learner.run(learner.init(np.zeros(5)), LOSS, block, record=("theta",))
+    np.testing.assert_allclose(trace.theta, played, rtol=1e-9, atol=1e-9)
+
+
+def test_plays_before_it_sees():
+    block = drifting()
+    learner = RecursiveLeastSquares()
+    state = learner.init(np.zeros(4))
+    _, trace = learner.run(state, LOSS, block, record=("theta",))
+    np.testing.assert_array_equal(trace.theta[0], state.theta)
+    assert trace.loss[0] == 0.5 * block.y[0] ** 2
+
+
+def test_half_life_and_window_are_other_words_for_discount():
+    assert RecursiveLeastSquares(half_life=1).discount == 0.5
+    assert RecursiveLeastSquares(window=100).discount == 0.99
+    assert RecursiveLeastSquares(window=100) == RecursiveLeastSquares(0.99)
+    with pytest.raises(InvalidParameterError, match="'half_life' or 'window'"):
+        RecursiveLeastSquares(half_life=3, window=4)
+
+
+@pytest.mark.parametrize("discount", [0.0, -0.1, 1.1, float("nan"), "0.9", None])
+def test_a_discount_outside_its_range_is_refused(discount):
+    with pytest.raises(
+        InvalidParameterError, match=r"'discount' .* must be in \(0, 1\]"
+    ):
+        RecursiveLeastSquares(discount)
+
+
+def test_pull_without_a_floor_is_refused():
+    with pytest.raises(InvalidParameterError, match="needs a 'floor'"):
+        RecursiveLeastSquares(pull=True)
+
+
+def test_a_loss_it_cannot_take_is_refused():
+    learner = RecursiveLeastSquares()
+    with pytest.raises(UnsupportedLossError, match="learns from SquaredError"):
+        learner.run(learner.init(np.zeros(4)), Logistic(), drifting())
+
+
+@pytest.mark.parametrize("shape", [(200,), (200, 3), (200, 5), (200, 4, 1)])
+def test_features_of_the_wrong_shape_are_refused(shape):
+    learner = RecursiveLeastSquares()
+    with pytest.raises(StreamError, match=r"needs x of shape \(200, 4\)"):
+        block = Block(np.zeros(shape), np.zeros(200))
+        learner.run(learner.init(np.zeros(4)), LOSS, block)
