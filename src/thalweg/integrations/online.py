@@ -1,0 +1,93 @@
+"""The one mutable object: a learner that keeps its own state."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from thalweg import checks
+from thalweg.errors import StreamError, UnsupportedLossError
+from thalweg.learners import Learner, RecursiveLeastSquares
+from thalweg.losses import LinearLoss, SquaredError
+from thalweg.types import Block, FloatArray, Trace
+
+
+class Online:
+    """A model to call round by round, or on whole arrays: the result is the same.
+
+    >>> model = Online()
+    >>> model.update([1.0, 2.0], 3.0)
+    >>> float(model.predict([1.0, 2.0]))  # doctest: +SKIP
+
+    ``learner`` is any learner of points, recursive least squares by default; ``loss``
+    any loss of a linear prediction. ``intercept`` appends a constant feature 1.
+    The number of features is that of the first round learnt, and θ starts at zero.
+    A round that is refused leaves the model as it was.
+    """
+
+    def __init__(
+        self,
+        learner: Learner[Any] | None = None,
+        loss: LinearLoss | None = None,
+        intercept: bool = True,
+    ) -> None:
+        self.learner = RecursiveLeastSquares() if learner is None else learner
+        self.loss = SquaredError() if loss is None else loss
+        self.intercept = intercept
+        self.state: Any = None
+        self.rounds = 0
+        if not isinstance(self.loss, LinearLoss):
+            raise UnsupportedLossError(
+                f"Online needs a loss of a linear prediction. Got {loss!r} instead."
+            )
+        self.learner.check_loss(self.loss)
+
+    def __repr__(self) -> str:
+        settings = f"{self.learner!r}, {self.loss!r}, intercept={self.intercept}"
+        return f"Online({settings})"
+
+    @property
+    def coefficients(self) -> FloatArray | None:
+        """θ, the intercept last if there is one; None before the first round."""
+        return None if self.state is None else self.learner.play(self.state).copy()
+
+    def predict(self, x: Any) -> Any:
+        """What the model says of y at the features ``x``: x·θ, 0 before any round."""
+        features = self._features(np.asarray(x)[None])
+        state = self._state(features, np.zeros(1))
+        block = Block(features, np.zeros((1, *state.theta.shape[1:])))
+        checked = checks.playable(block, self.loss, state.theta)
+        return self.learner.predict(state, checked.x[0])
+
+    def update(self, x: Any, y: Any, weight: float = 1.0, elapsed: float = 1.0) -> None:
+        """Learn from one round: features ``x``, then the target ``y``."""
+        self.run(
+            np.asarray(x)[None], np.asarray(y)[None], np.array([weight]),
+            np.array([elapsed]),
+        )  # fmt: skip
+
+    def run(
+        self, x: Any, y: Any, weight: Any = None, elapsed: Any = None,
+        record: Sequence[str] = (),
+    ) -> Trace:  # fmt: skip
+        """Predict, then learn, round by round over (T, n) features and T targets."""
+        features = self._features(np.asarray(x))
+        block = Block(features, y, weight, elapsed)
+        state = self._state(features, np.asarray(y))
+        self.state, trace = self.learner.run(state, self.loss, block, record)
+        self.rounds += len(block)
+        return trace
+
+    def _features(self, x: FloatArray) -> FloatArray:
+        if x.ndim != 2:
+            raise StreamError(
+                f"Online needs one row of features a round. Got shape {x.shape}."
+            )
+        if not self.intercept or x.dtype.kind not in "biuf":
+            return x
+        return np.column_stack([x, np.ones(len(x), x.dtype)])
+
+    def _state(self, x: FloatArray, y: FloatArray) -> Any:
+        if self.state is not None:
+            return self.state
+        return self.learner.init(np.zeros((x.shape[1], *y.shape[1:])))
