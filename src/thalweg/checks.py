@@ -4,7 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
+from thalweg.errors import (
+    InvalidParameterError,
+    StreamError,
+    ThalwegError,
+    UnsupportedLossError,
+)
 from thalweg.types import Block, FloatArray
 
 LARGEST = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e15}
@@ -60,8 +65,8 @@ def start(learner: object, theta: Any, ndim: tuple[int, ...] = (1, 2)) -> FloatA
     """A copy of the start θ_1 as a finite float array; float32 is kept as it is."""
     kind = getattr(getattr(theta, "dtype", None), "type", None)
     dtype = np.float32 if kind is np.float32 else np.float64
-    numbers = _numeric("start", theta, InvalidParameterError)
-    array: FloatArray = np.array(numbers, dtype, order="C")
+    given = numbers("start", theta, InvalidParameterError)
+    array: FloatArray = np.array(given, dtype, order="C")
     if array.ndim not in ndim or array.size == 0:
         shapes = " or ".join({1: "(n,)", 2: "(n, k)"}[axes] for axes in ndim)
         raise InvalidParameterError(
@@ -139,18 +144,23 @@ def _has_shape(
         )
 
 
-def _numeric(name: str, part: Any, error: type[Exception]) -> FloatArray:
+def numbers(
+    name: str, part: Any, error: type[ThalwegError] = StreamError
+) -> FloatArray:
+    """``part`` as an array, if it is one of numbers."""
     try:
         array = np.asarray(part)
     except ValueError:
-        raise error(f"The {name} must be a rectangular array of numbers.") from None
+        raise error(
+            f"The {name} must be a rectangular array of numbers. Got {part!r} instead."
+        ) from None
     if array.dtype.kind not in "biuf":
         raise error(f"The {name} must hold numbers. Got dtype {array.dtype} instead.")
     return array
 
 
 def _values(name: str, part: Any, dtype: Any) -> FloatArray:
-    array = _numeric(f"{name} of the block", part, StreamError)
+    array = numbers(f"{name} of the block", part)
     # Kernels are compiled for writable arrays; a read-only one would mean once more.
     array = np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"])
     if array.ndim == 0:

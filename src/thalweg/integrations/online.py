@@ -53,7 +53,7 @@ class Online:
 
     def predict(self, x: Any) -> Any:
         """What the model says of y at the features ``x``: x·θ, 0 before any round."""
-        features = self._features(np.asarray(x)[None])
+        features = self._features(checks.numbers("features", x)[None])
         state = self._state(features, np.zeros(1))
         block = Block(features, np.zeros((1, *state.theta.shape[1:])))
         checked = checks.playable(block, self.loss, state.theta)
@@ -61,19 +61,18 @@ class Online:
 
     def update(self, x: Any, y: Any, weight: float = 1.0, elapsed: float = 1.0) -> None:
         """Learn from one round: features ``x``, then the target ``y``."""
-        self.run(
-            np.asarray(x)[None], np.asarray(y)[None], np.array([weight]),
-            np.array([elapsed]),
-        )  # fmt: skip
+        features, target = checks.numbers("features", x), checks.numbers("target", y)
+        self.run(features[None], target[None], [weight], [elapsed])
 
     def run(
         self, x: Any, y: Any, weight: Any = None, elapsed: Any = None,
         record: Sequence[str] = (),
     ) -> Trace:  # fmt: skip
         """Predict, then learn, round by round over (T, n) features and T targets."""
-        features = self._features(np.asarray(x))
-        block = Block(features, y, weight, elapsed)
-        state = self._state(features, np.asarray(y))
+        features = self._features(checks.numbers("features", x))
+        targets = checks.numbers("targets", y)
+        block = Block(features, targets, weight, elapsed)
+        state = self._state(features, targets)
         self.state, trace = self.learner.run(state, self.loss, block, record)
         self.rounds += len(block)
         return trace
@@ -83,7 +82,7 @@ class Online:
             raise StreamError(
                 f"Online needs one row of features a round. Got shape {x.shape}."
             )
-        if not self.intercept or x.dtype.kind not in "biuf":
+        if not self.intercept:
             return x
         return np.column_stack([x, np.ones(len(x), x.dtype)])
 

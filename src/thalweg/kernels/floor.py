@@ -44,8 +44,8 @@ def hold(factor, c, unit):
             worst, first, second = k, ratio, first
         elif second < ratio < unknown:
             second = ratio
-    if second * LOOK < 1:
-        factor[n + 2, 0] = 1
+    # One is raised at a time: look again next round if another is waiting.
+    factor[n + 2, 0] = 1.0 if second * LOOK < 1 else LOOK
     if first * LOOK < 1:
         return
     back = 1 / max(second, 1.0)

@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+
+import thalweg as tw
+from thalweg import learners
+from thalweg.errors import StreamError, ThalwegError, UnsupportedLossError
+from thalweg.losses import LinearLoss
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(80, 3))
+Y = X @ [1.0, -2.0, 0.5] + 0.3 + 0.1 * RNG.normal(size=80)
+LEARNERS = [
+    example
+    for name in learners.__all__
+    if name != "Learner"
+    for example in [getattr(learners, name).example()]
+    if isinstance(example[1], LinearLoss)
+]
+
+
+@pytest.mark.parametrize("learner, loss", LEARNERS, ids=lambda e: type(e).__name__)
+def test_single_calls_and_whole_arrays_agree_to_the_last_bit(learner, loss):
+    whole, single = tw.Online(learner, loss), tw.Online(learner, loss)
+    trace = whole.run(X, Y)
+    for t, (x, y) in enumerate(zip(X, Y, strict=True)):
+        assert single.predict(x) == trace.prediction[t]
+        single.update(x, y)
+    np.testing.assert_array_equal(single.coefficients, whole.coefficients)
+    assert single.rounds == whole.rounds == 80
+
+
+def test_learns_an_intercept_unless_told_not_to():
+    model = tw.Online(tw.RecursiveLeastSquares(1.0, ridge=1e-9))
+    model.run(X, X @ [1.0, -2.0, 0.5] + 0.3)
+    np.testing.assert_allclose(model.coefficients, [1.0, -2.0, 0.5, 0.3], atol=1e-6)
+    assert tw.Online(intercept=False).run(X, Y).prediction.shape == (80,)
+    plain = tw.Online(intercept=False)
+    plain.update(X[0], Y[0])
+    assert plain.coefficients.shape == (3,)
+
+
+def test_predicts_zero_before_it_has_learnt_and_does_not_settle_on_a_size():
+    model = tw.Online()
+    assert model.predict([1.0, 2.0]) == 0.0
+    assert model.predict([1.0, 2.0, 3.0]) == 0.0
+    assert model.state is None and model.coefficients is None
+
+
+def test_weights_elapsed_time_and_targets_reach_the_learner():
+    model = tw.Online(intercept=False)
+    model.update(X[0], [1.0, 2.0], weight=2.0, elapsed=3.0)
+    learner = tw.RecursiveLeastSquares()
+    block = tw.Block(X[:1], np.array([[1.0, 2.0]]), [2.0], [3.0])
+    state, _ = learner.run(learner.init(np.zeros((3, 2))), tw.SquaredError(), block)
+    np.testing.assert_array_equal(model.coefficients, state.theta)
+    assert model.predict(X[1]).shape == (2,)
+
+
+BAD = {
+    "NaN in x": ([np.nan, 0, 0], 1.0, "x[0, 0] is nan"),
+    "infinity in x": ([0, np.inf, 0], 1.0, "x[0, 1] is inf"),
+    "NaN in y": ([0, 0, 0], np.nan, "y[0] is nan"),
+    "too large": ([0, 1e200, 0], 1.0, "larger than 1e+150"),
+    "too few features": ([0, 0], 1.0, "needs x of shape (1, 4)"),
+    "too many features": ([0, 0, 0, 0], 1.0, "needs x of shape (1, 4)"),
+    "a number for x": (3.0, 1.0, "one row of features a round"),
+    "a matrix for x": (np.zeros((2, 3)), 1.0, "one row of features a round"),
+    "text in x": (["a", "b", "c"], 1.0, "must hold numbers"),
+    "objects in x": (np.array([None, 1, 2], object), 1.0, "must hold numbers"),
+    "text in y": ([0, 0, 0], "high", "must hold numbers"),
+    "a vector for y": ([0, 0, 0], [1.0, 2.0], "needs y of shape (1)"),
+    "no y": ([0, 0, 0], None, "must hold numbers"),
+    "ragged x": ([[1], [1, 2], [3]], 1.0, ""),
+}
+
+
+@pytest.mark.parametrize("x, y, message", BAD.values(), ids=BAD)
+def test_a_bad_round_is_refused_and_leaves_no_trace(x, y, message):
+    model = tw.Online()
+    model.run(X, Y)
+    before = [part.tobytes() for part in model.state]
+    with pytest.raises((ThalwegError, ValueError)) as caught:
+        model.update(x, y)
+    assert isinstance(caught.value, ThalwegError)
+    assert message in str(caught.value)
+    assert [part.tobytes() for part in model.state] == before
+    assert model.rounds == 80
+
+
+@pytest.mark.parametrize("weight, elapsed", [(-1.0, 1.0), (1.0, -1.0), (np.nan, 1.0)])
+def test_a_bad_rate_is_refused(weight, elapsed):
+    with pytest.raises(StreamError, match="Round 0"):
+        tw.Online().update(X[0], Y[0], weight, elapsed)
+
+
+def test_a_bad_question_is_refused():
+    model = tw.Online()
+    model.run(X, Y)
+    with pytest.raises(StreamError, match=r"x\[0, 2\] is nan"):
+        model.predict([0.0, 0.0, np.nan])
+
+
+def test_a_loss_that_is_not_of_a_linear_prediction_is_refused():
+    with pytest.raises(UnsupportedLossError, match="linear prediction"):
+        tw.Online(tw.DiscountedGradient(), tw.Tracking())
+    with pytest.raises(UnsupportedLossError, match="learns from SquaredError"):
+        tw.Online(loss=tw.Logistic())
+
+
+def test_says_what_it_is():
+    text = repr(tw.Online())
+    assert "RecursiveLeastSquares(discount=0.99" in text and "intercept=True" in text

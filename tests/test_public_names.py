@@ -1,0 +1,30 @@
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import thalweg
+
+ROOMS = ("discounts", "domains", "integrations", "learners", "losses")
+
+
+@pytest.mark.parametrize("room", ["", *(f".{room}" for room in ROOMS)])
+def test_every_listed_name_can_be_imported_and_the_list_is_sorted(room):
+    module = importlib.import_module(f"thalweg{room}")
+    assert list(module.__all__) == sorted(module.__all__)
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = thalweg.nonsense
+
+
+def test_import_brings_in_neither_the_compiler_nor_scipy():
+    code = "import sys, thalweg; print({'numba', 'scipy', 'numpy'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "set()"
