@@ -41,9 +41,10 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(
-    "learner, loss, block", CASES, ids=[f"{i}-{type(c[0]).__name__}" for i, c in enumerate(CASES)]
-)  # fmt: skip
+NAMES = [f"{i}-{type(case[0]).__name__}" for i, case in enumerate(CASES)]
+
+
+@pytest.mark.parametrize("learner, loss, block", CASES, ids=NAMES)
 def test_the_kernel_equals_the_updates(learner, loss, block):
     start = learner.init(np.zeros(3))
     fast, ours = learner.run(start, loss, block, ("theta",))

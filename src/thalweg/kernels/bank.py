@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numba import njit
 
+from thalweg.kernels.floor import top_up
 from thalweg.kernels.rls import step
 
 
@@ -20,12 +21,12 @@ def bank(
     loss (T,), played (T, n, k) or empty, weights (T, N) or empty.
     """
     experts, n, targets = theta.shape
-    work = np.empty((2, n), theta.dtype)
-    prediction = np.empty(targets, theta.dtype)
+    v = np.empty(n, theta.dtype)
+    image = np.empty(n, theta.dtype)
+    said = np.empty((experts, targets), theta.dtype)
     incurred = np.empty(experts)
     for t in range(len(y)):
-        w = weight[t] if len(weight) else 1.0
-        e = elapsed[t] if len(elapsed) else 1.0
+        root = math.sqrt(weight[t]) if len(weight) else 1.0
         if len(played):
             played[t] = 0
         if len(weights):
@@ -35,15 +36,16 @@ def bank(
             share = math.exp(log_weights[i])
             if len(played):
                 played[t] += share * theta[i]
-            incurred[i] = step(
-                theta[i], factor[i], gamma[i], floor[i], pull[i],
-                x[t], y[t], w, e, prediction, work,
-            )  # fmt: skip
+            own, its = theta[i], factor[i]
+            discount = gamma[i] ** elapsed[t] if len(elapsed) else gamma[i]
+            incurred[i] = step(own, its, discount, root, x, y, t, said, i, v, image)
+            if floor[i] > 0:
+                top_up(own, its, gamma[i], floor[i], pull[i], image, v)
             for j in range(targets):
-                out[t, j] += share * prediction[j]
+                out[t, j] += share * said[i, j]
         loss[t] = 0
         for j in range(targets):
-            loss[t] += 0.5 * w * (y[t, j] - out[t, j]) ** 2
+            loss[t] += 0.5 * (root * (y[t, j] - out[t, j])) ** 2
         _hedge(log_weights, incurred, mixing_rate)
 
 

@@ -37,7 +37,7 @@ def prior(ridge: float, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return factor
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", inline="always")
 def forget(factor, gamma):
     """P ← γP."""
     n = factor.shape[1]
@@ -48,40 +48,72 @@ def forget(factor, gamma):
     factor[n + 2, 0] *= grown
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", inline="always")
 def learn(factor, v, image):
     """P ← P + vvᵀ by Bierman's update. Leaves P⁻¹v, of the new P, in ``image``."""
     n = v.size
-    alpha = factor.dtype.type(1)  # 1 + vᵀCv, over the coordinates done so far
+    _transposed_times(factor, v, image)
     for j in range(n):
-        f = v[j]  # (Uᵀv)_j
-        for i in range(j):
-            f += factor[j, i] * v[i]
-        d = factor[j, j]
-        if d == np.inf:
-            d = _first_sight(factor, v[j])
-            if d == 0:
-                f *= 0
-        if d * f * f > NOISE_MATTERS and _is_noise(factor, v, j, f):
-            f *= 0
         if v[j] != 0:
             factor[n, j] = max(abs(v[j]), factor[n, j] * SIZE_DECAY)
-        image[j] = 0
-        if f == 0:
-            continue
+    alpha = factor.dtype.type(1)  # 1 + vᵀCv, over the coordinates done so far
+    per_alpha = alpha
+    for j in range(n):
+        d, f = factor[j, j], image[j]
+        if not d * f * f <= NOISE_MATTERS:  # nor where it is infinite, or 0 · ∞
+            d, f = _beyond_measure(factor, v, j, f)
         g = d * f
-        before = alpha
+        ratio = -f * per_alpha
+        left = alpha
         alpha += g * f
-        factor[j, j] = d * (before / alpha)
-        ratio = -f / before
+        per_alpha = 1 / alpha
+        if f != 0:
+            factor[j, j] = d * (left * per_alpha)
         for i in range(j):
             u = factor[j, i]
             factor[j, i] = u + ratio * image[i]
             image[i] += g * u
         image[j] = g
-    scale = 1 / alpha
     for i in range(n):
-        image[i] *= scale
+        image[i] *= per_alpha
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _transposed_times(factor, v, out):
+    """Uᵀv into ``out``, four rows at a time: a single sum would wait for itself."""
+    n = v.size
+    for j in range(0, n - 3, 4):
+        a, b, c, d = v[j], v[j + 1], v[j + 2], v[j + 3]
+        for i in range(j):
+            w = v[i]
+            a += factor[j, i] * w
+            b += factor[j + 1, i] * w
+            c += factor[j + 2, i] * w
+            d += factor[j + 3, i] * w
+        b += factor[j + 1, j] * v[j]
+        c += factor[j + 2, j] * v[j]
+        c += factor[j + 2, j + 1] * v[j + 1]
+        d += factor[j + 3, j] * v[j]
+        d += factor[j + 3, j + 1] * v[j + 1]
+        d += factor[j + 3, j + 2] * v[j + 2]
+        out[j], out[j + 1], out[j + 2], out[j + 3] = a, b, c, d
+    for j in range(n - n % 4, n):
+        f = v[j]
+        for i in range(j):
+            f += factor[j, i] * v[i]
+        out[j] = f
+
+
+@njit(cache=True, error_model="numpy")
+def _beyond_measure(factor, v, j, f):
+    """(d, f) where P_0 = 0 still shows in direction j; f is 0 if v teaches nothing."""
+    d = factor[j, j]
+    none = factor.dtype.type(0)
+    if d == np.inf:
+        d = _first_sight(factor, v[j])
+        if d == 0:
+            return none, none
+    return (d, none) if _is_noise(factor, v, j, f) else (d, f)
 
 
 @njit(cache=True)

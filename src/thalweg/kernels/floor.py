@@ -21,7 +21,7 @@ MOST = 64.0
 """``top_up`` never gives a coordinate more than this many times its ridge."""
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def hold(factor, c, unit):
     """Keep C_kk size_k² below ε^(-3/4), ε the rounding unit.
 
@@ -30,9 +30,13 @@ def hold(factor, c, unit):
     pass it at once, C as a whole is scaled back, as if less had been forgotten.
     c and unit are (n,) to work in.
     """
+    if factor[factor.shape[1] + 2, 0] >= LOOK:
+        _hold(factor, c, unit)
+
+
+@njit(cache=True)
+def _hold(factor, c, unit):
     n = factor.shape[1]
-    if factor[n + 2, 0] < LOOK:
-        return
     _bound_the_unknown(factor)
     diagonal(factor, c)
     limit = np.finfo(factor.dtype).eps ** -0.75

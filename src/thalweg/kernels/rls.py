@@ -9,7 +9,7 @@ from thalweg.kernels.factor import forget, learn
 from thalweg.kernels.floor import hold, top_up
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def rls(theta, factor, gamma, floor, pull, x, y, weight, elapsed, out, loss, played):
     """Play the rounds (x, y), updating ``theta`` and ``factor`` in place.
 
@@ -17,38 +17,41 @@ def rls(theta, factor, gamma, floor, pull, x, y, weight, elapsed, out, loss, pla
     or empty for all ones, out (T, k), loss (T,), played (T, n, k) or empty.
     All of one dtype and C-contiguous; the caller has checked them.
     """
-    work = np.empty((2, len(theta)), theta.dtype)
+    v = np.empty(len(theta), theta.dtype)
+    image = np.empty(len(theta), theta.dtype)
     for t in range(len(y)):
         if len(played):
             played[t] = theta
-        w = weight[t] if len(weight) else 1.0
-        e = elapsed[t] if len(elapsed) else 1.0
-        loss[t] = step(
-            theta, factor, gamma, floor, pull, x[t], y[t], w, e, out[t], work
-        )
+        root = math.sqrt(weight[t]) if len(weight) else 1.0
+        discount = gamma ** elapsed[t] if len(elapsed) else gamma
+        loss[t] = step(theta, factor, discount, root, x, y, t, out, t, v, image)
+        if floor > 0:
+            top_up(theta, factor, gamma, floor, pull, image, v)
 
 
-@njit(cache=True)
-def step(theta, factor, gamma, floor, pull, x, y, weight, elapsed, out, work):
-    """One round; the prediction goes to ``out`` (k,) and the loss is returned."""
+@njit(cache=True, error_model="numpy", inline="always")
+def step(theta, factor, discount, root, x, y, t, out, row, v, image):
+    """Round t of (x, y): its prediction goes to out[row], its loss is returned.
+
+    ``discount`` is γ to the power of the time elapsed, ``root`` the square root of the
+    weight; v and image are (n,) to work in. Whole arrays and an index, since a slice
+    costs more than all the arithmetic of a small n.
+    """
     n, targets = theta.shape
-    v, image = work[0], work[1]
-    root = theta.dtype.type(math.sqrt(weight))
+    root = theta.dtype.type(root)
     for i in range(n):
-        v[i] = root * x[i]
-    forget(factor, theta.dtype.type(gamma**elapsed))
+        v[i] = root * x[t, i]
+    forget(factor, theta.dtype.type(discount))
     learn(factor, v, image)
     loss = theta.dtype.type(0)
     for j in range(targets):
         prediction = theta.dtype.type(0)
         for i in range(n):
-            prediction += x[i] * theta[i, j]
-        out[j] = prediction
-        error = root * (y[j] - prediction)
+            prediction += x[t, i] * theta[i, j]
+        out[row, j] = prediction
+        error = root * (y[t, j] - prediction)
         loss += theta.dtype.type(0.5) * error * error
         for i in range(n):
             theta[i, j] += image[i] * error
     hold(factor, image, v)
-    if floor > 0:
-        top_up(theta, factor, gamma, floor, pull, image, v)
     return loss
