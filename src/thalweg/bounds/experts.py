@@ -1,0 +1,103 @@
+"""What the paper's meta-algorithm may lose: Yuan & Lamperski (2020), Theorems 7 and 8.
+
+Experts i = 1..N run at the discounts of ``discounts.grid(T, D, static=False)`` and
+start with weights C / i(i+1), C = 1 + 1/N. For every V one of them, number k, runs at
+nearly the discount that Corollary 2 asks for.
+"""
+
+import math
+
+from thalweg import checks
+from thalweg.bounds.corollaries import tuned
+from thalweg.bounds.gradient import strongly_convex
+from thalweg.bounds.newton import Case, newton
+from thalweg.bounds.problem import Problem, rounds_of
+from thalweg.discounts import grid
+
+
+def expert_index(
+    problem: Problem, path_length: float, horizon: int | None = None
+) -> int:
+    """k = ⌊½log₂ max{TV/log²T, 1}⌋ + 1, the expert that serves path length V.
+
+    Then 1-γ_k ≤ 1-γ* ≤ 2(1-γ_k) for the γ* of Corollary 2 as printed. k never reaches
+    the last of the paper's grid where that lies below ½ (erratum E7), so that our grid
+    goes without it.
+    """
+    T = rounds_of(problem, horizon)
+    tuned(problem, path_length, T, as_printed=True)
+    wanted = max(T * path_length / math.log(T) ** 2, 1.0)
+    return math.floor(math.log2(wanted) / 2) + 1
+
+
+def mixing(mixing_rate: float, index: int, size: int) -> float:
+    """What mixing adds to the loss of expert i: (1/λ)log(i(i+1)/C), Lemma 3.
+
+    ``mixing_rate`` is λ, at most the exp-concavity of the loss on the domain, where
+    all experts must stay (erratum E13).
+    """
+    checks.argument("mixing", "mixing_rate", mixing_rate, "(0, inf]")
+    checks.argument("mixing", "index", index, f"[1, {size}]")
+    return math.log(index * (index + 1) / (1 + 1 / size)) / mixing_rate
+
+
+def experts_newton(
+    problem: Problem,
+    path_length: float,
+    horizon: int | None = None,
+    *,
+    case: Case = 1,
+    ridge: float = 1.0,
+    static: bool = False,
+    sharp: bool = False,
+) -> float:
+    """Regret with experts of ``newton``, mixed at λ = α: Theorem 7.
+
+    (1/α)log(k(k+1)/C) + Theorem 1 at γ_k. ``static`` says that γ = 1 was put first in
+    the grid, which moves every other expert back by one. Sharp (ours): the least over
+    all experts, of Theorem 1 in its sharp form.
+    """
+
+    def expert(gamma: float) -> float:
+        V = path_length
+        return newton(problem, gamma, horizon, V, case=case, ridge=ridge, sharp=sharp)
+
+    served = _served(problem, path_length, horizon, static, sharp)
+    return min(mixing(problem.exp_concavity, *i) + expert(g) for g, *i in served)
+
+
+def experts_gradient(
+    problem: Problem,
+    path_length: float,
+    horizon: int | None = None,
+    *,
+    static: bool = False,
+    sharp: bool = False,
+) -> float:
+    """Regret with experts of ``strongly_convex``, mixed at λ = ℓ/G²: Theorem 8.
+
+    (G²/ℓ)log(k(k+1)/C) + Theorem 6 at γ_k. The paper's proof has G²/ℓ where Theorem 6
+    gives G²/2ℓ, and half of a logarithm too little (erratum E4); the order it states
+    is right. ``static`` and ``sharp`` as in ``experts_newton``.
+    """
+
+    def expert(gamma: float) -> float:
+        return strongly_convex(problem, gamma, horizon, path_length, sharp=sharp)
+
+    rate = problem.strong_convexity / problem.gradient_bound**2
+    served = _served(problem, path_length, horizon, static, sharp)
+    return min(mixing(rate, *i) + expert(gamma) for gamma, *i in served)
+
+
+def _served(
+    problem: Problem,
+    path_length: float,
+    horizon: int | None,
+    static: bool,
+    sharp: bool,
+) -> list[tuple[float, int, int]]:
+    """(discount, number, how many in all) of the experts to bound by."""
+    discounts = grid(rounds_of(problem, horizon), problem.radius, static=static)
+    k = expert_index(problem, path_length, horizon) + static
+    numbers = range(1, len(discounts) + 1) if sharp else [k]
+    return [(discounts[i - 1], i, len(discounts)) for i in numbers]

@@ -1,0 +1,160 @@
+"""What the discounted Newton step may lose: Yuan & Lamperski (2020), Theorem 1."""
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from thalweg import checks
+from thalweg.bounds.problem import Problem, check, mass, memory, product, rounds_of
+from thalweg.errors import InvalidParameterError
+
+Case = Literal[1, 2, 3]
+"""Of Theorem 1: 1 exp-concave, 2 strongly convex and smooth too, 3 quadratic."""
+
+
+class Terms(NamedTuple):
+    """What Theorem 1's proof knows of a case."""
+
+    rate: float  # the largest η
+    c2: float  # ∇∇ᵀ ⪯ c₂(P_t - γP_{t-1})
+    c3: float  # ‖P_t - γP_{t-1}‖ ≤ c₃
+
+
+def terms(problem: Problem, case: Case) -> Terms:
+    """The limit of η and the constants c₂ and c₃ of a case of Theorem 1.
+
+    Case 1, exp-concave, P gains ∇∇ᵀ: η ≤ ½min{1/4GD, α}, c₂ = 1, c₃ = G².
+    Case 2, strongly convex and smooth too, P gains ∇²f: η ≤ ℓ/u, c₂ = 1/α, c₃ = u.
+    Case 3, quadratic, P gains ∇²f: η ≤ 1, c₂ = 1/α, c₃ = u.
+    """
+    alpha, G, u = problem.exp_concavity, problem.gradient_bound, problem.smoothness
+    if case not in (1, 2, 3) or not (alpha and G):
+        raise InvalidParameterError(
+            "Theorem 1 has cases 1, 2 and 3, and needs α > 0 and G > 0. "
+            f"Got case {case!r} of {problem!r} instead."
+        )
+    if case == 1:
+        return Terms(min(1 / (4 * G * problem.radius), alpha) / 2, 1.0, G**2)
+    return Terms(problem.strong_convexity / u if case == 2 else 1.0, 1 / alpha, u)
+
+
+def largest_rate(problem: Problem, case: Case, *, half_squared: bool = False) -> float:
+    """The largest η for which the proof of Theorem 1 goes through (ours).
+
+    In case 1 that is ½min{0.8/GD, α}: the lemma the paper borrows is stated for a
+    diameter, and with the radius D it holds with a larger constant (erratum E5). For
+    half squared error, which is exactly quadratic, case 1 allows α.
+    """
+    if case != 1:
+        return terms(problem, case).rate
+    alpha, G, D = problem.exp_concavity, problem.gradient_bound, problem.radius
+    return alpha if half_squared else min(0.8 / (G * D), alpha) / 2
+
+
+def newton(
+    problem: Problem,
+    discount: float,
+    horizon: int | None = None,
+    path_length: float = 0.0,
+    *,
+    case: Case = 1,
+    ridge: float = 1.0,
+    newton_rate: float | None = None,
+    sharp: bool = False,
+    trace_bound: float | None = None,
+    half_squared: bool = False,
+) -> float:
+    r"""Regret of Algorithm 1 against any sequence of path length V: Theorem 1.
+
+    .. math:: \frac{c_2 n}{2\eta}\Big[T\log\tfrac1\gamma
+        + \log\big(1+\tfrac{c_3}{\epsilon(1-\gamma)}\big)\Big]
+        + 2D\eta\big(\epsilon+\tfrac{c_3}{1-\gamma}\big)V + 2\eta\epsilon D^2
+
+    ``discount`` is γ, ``path_length`` V (0: static regret), ``ridge`` ε > 0 with
+    P_0 = εI. ``newton_rate`` is η, the paper's for ``case`` unless given, and then at
+    most ``largest_rate``; the learner's ``newton_step`` is 1/η. Infinite at γ = 1.
+
+    ``sharp`` (ours) is never larger and finite at γ = 1: with S_T = 1 + ... + γ^(T-1),
+    1/(1-γ) becomes S_T, and log(1 + c₃/ε(1-γ)) becomes log(γᵀ + τS_T/nε), where τ =
+    ``trace_bound`` bounds the trace of what P gains in a round: G² in case 1; else nu
+    unless a smaller one is given, such as u for a loss of a linear prediction.
+
+    Needs θ projected on the domain in the norm of P: without, it fails (erratum E9).
+    Erratum E1 is in its proof only, see ``telescoped_as_printed``.
+    """
+    T, V, D = rounds_of(problem, horizon), path_length, problem.radius
+    check("newton", discount, T, V)
+    checks.argument("newton", "ridge", ridge, "(0, inf)")
+    eta, c2, c3 = terms(problem, case)
+    if newton_rate is not None:
+        limit = largest_rate(problem, case, half_squared=half_squared)
+        checks.argument("newton", "newton_rate", newton_rate, f"(0, {limit}]")
+        eta = newton_rate
+    gain = _gain(problem, case, trace_bound) / problem.dimension if sharp else c3
+    size = mass(discount, T) if sharp else memory(discount)
+    learning = problem.dimension * _learned(discount, T, gain * size / ridge, sharp)
+    path = product(2 * D * eta, ridge + c3 * size, V)
+    return c2 / (2 * eta) * learning + path + 2 * eta * ridge * D**2
+
+
+def _learned(discount: float, horizon: int, gained: float, sharp: bool) -> float:
+    """T log 1/γ + log(1 + gained), or with γᵀ for the 1 in the sharp form."""
+    forgotten = horizon * math.log(1 / discount)
+    if not sharp:
+        return forgotten + math.log1p(gained)
+    # log γ⁻ᵀ(γᵀ + gained), in which neither power is formed.
+    return float(np.logaddexp(0.0, forgotten + math.log(gained))) if gained else 0.0
+
+
+def best_ridge(problem: Problem, case: Case = 1) -> float:
+    """ε = c₂n/4η²D², about the best in Theorem 1 at V = 0 (ours)."""
+    eta, c2, _ = terms(problem, case)
+    return c2 * problem.dimension / (2 * eta * problem.radius) ** 2
+
+
+def telescoped(
+    problem: Problem,
+    discount: float,
+    log_determinant: float,
+    *,
+    case: Case = 1,
+    ridge: float = 1.0,
+) -> float:
+    """Bounds Σ ∇ᵀP_t⁻¹∇ by c₂(log|P_T| - n log ε - nT log γ): Theorem 1's proof."""
+    c2 = terms(problem, case).c2
+    return c2 * sum(_determinants(problem, discount, log_determinant, ridge))
+
+
+def telescoped_as_printed(
+    problem: Problem,
+    discount: float,
+    log_determinant: float,
+    *,
+    case: Case = 1,
+    ridge: float = 1.0,
+) -> float:
+    """The same line as the paper prints it, without c₂ before nT log γ: false.
+
+    Erratum E1: the sum exceeds it where c₂ > 1, that is for the full Newton step when
+    residuals pass 1. The paper's next line, and Theorem 1, have the c₂ and are right.
+    """
+    c2 = terms(problem, case).c2
+    grown, forgotten = _determinants(problem, discount, log_determinant, ridge)
+    return c2 * grown + forgotten
+
+
+def _determinants(
+    problem: Problem, discount: float, log_determinant: float, ridge: float
+) -> tuple[float, float]:
+    """log|P_T|/|P_0| and -nT log γ."""
+    n, T = problem.dimension, problem.horizon
+    return log_determinant - n * math.log(ridge), -n * T * math.log(discount)
+
+
+def _gain(problem: Problem, case: Case, trace_bound: float | None) -> float:
+    """τ, which bounds the trace of what P gains in one round."""
+    if case == 1:
+        return problem.gradient_bound**2
+    most = problem.dimension * problem.smoothness
+    return most if trace_bound is None else min(trace_bound, most)

@@ -1,0 +1,107 @@
+"""The numbers a bound needs to know about a problem, and sums every bound uses."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thalweg import checks
+from thalweg.errors import InvalidParameterError
+from thalweg.types import Block
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The constants of Yuan & Lamperski (2020), section 2, for one set of data.
+
+    ``horizon`` is T ≥ 1, ``dimension`` n ≥ 1, ``radius`` D: every point of the domain
+    has norm at most D, which is not a diameter. ``strong_convexity`` is ℓ,
+    ``smoothness`` u, ``exp_concavity`` α and ``gradient_bound`` G. A bound that needs
+    a constant which is 0 or infinite here is infinite, or refused where it divides.
+    """
+
+    horizon: int
+    dimension: int
+    radius: float
+    strong_convexity: float
+    smoothness: float
+    exp_concavity: float
+    gradient_bound: float
+
+    def __post_init__(self) -> None:
+        for name in ("horizon", "dimension"):
+            checks.in_interval(self, name, "[1, inf)")
+        checks.in_interval(self, "radius", "(0, inf]")
+        for name in ("strong_convexity", "smoothness"):
+            checks.in_interval(self, name, "[0, inf)")
+        checks.in_interval(self, "exp_concavity", "[0, inf]")
+        checks.in_interval(self, "gradient_bound", "[0, inf]")
+
+    @classmethod
+    def of(
+        cls, loss: Any, domain: Any, block: Block, dimension: int | None = None
+    ) -> "Problem":
+        """The constants of ``loss`` on ``domain`` in the rounds of ``block``.
+
+        ``dimension`` is needed only where neither block nor domain shows it.
+        """
+        shown = block.x if block.x is not None else block.y
+        if np.ndim(shown) > 1:
+            dimension = np.shape(shown)[-1]
+        elif domain.dimension is not None:
+            dimension = domain.dimension
+        if dimension is None:
+            raise InvalidParameterError(
+                f"The dimension of {loss!r} shows in neither its block nor its domain. "
+                "Give it: Problem.of(loss, domain, block, dimension=...)."
+            )
+        constants = loss.constants(domain, block)
+        return cls(len(block), dimension, float(domain.radius), *constants)
+
+
+def rounds_of(problem: Problem, horizon: int | None) -> int:
+    """T: the horizon asked for, or the problem's own."""
+    return problem.horizon if horizon is None else horizon
+
+
+def mass(discount: float, horizon: int) -> float:
+    """S_T = 1 + γ + ... + γ^(T-1) = (1-γᵀ) / (1-γ), which is T at γ = 1."""
+    if discount == 1:
+        return float(horizon)
+    # Not 1 - γᵀ, which has no digits left where γ is all but 1.
+    return math.expm1(horizon * math.log(discount)) / (discount - 1)
+
+
+def memory(discount: float) -> float:
+    """1 / (1-γ), the paper's T^β; infinite at γ = 1."""
+    return math.inf if discount == 1 else 1 / (1 - discount)
+
+
+def step_sum(discount: float, horizon: int) -> float:
+    """Σ (1-γ) / (1-γᵗ) over t = 1..T: the step sizes of section 3, added up exactly."""
+    t = np.arange(1, horizon + 1)
+    if discount == 1:
+        return float((1 / t).sum())
+    return float(((1 - discount) / -np.expm1(t * math.log(discount))).sum())
+
+
+def step_sum_bound(discount: float, horizon: int) -> float:
+    """1 + (1-γ)(T-1) + log 1/(1-γ), which is no less than ``step_sum``.
+
+    The paper's integral lemma, with log(1/γ) ≥ 1-γ where the paper takes
+    log(1+x) ≥ x/2: always valid, and half as large (erratum E3; ours).
+    """
+    return 1 + (1 - discount) * (horizon - 1) + math.log(memory(discount))
+
+
+def product(*factors: float) -> float:
+    """A product in which 0 wins over infinity: no drift costs nothing, however slow."""
+    return 0.0 if 0 in factors else math.prod(factors)
+
+
+def check(bound: str, discount: float, horizon: int, path_length: float = 0.0) -> None:
+    """Raise, in the name of ``bound``, unless γ ∈ (0, 1], T ≥ 1 and V ≥ 0."""
+    checks.argument(bound, "discount", discount, "(0, 1]")
+    checks.argument(bound, "horizon", horizon, "[1, inf)")
+    checks.argument(bound, "path_length", path_length, "[0, inf)")

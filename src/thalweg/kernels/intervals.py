@@ -1,0 +1,154 @@
+"""Least squares on every interval of rounds at once: inner loops of regret/adaptive.py.
+
+A round is m rows (x, y) of a least-squares problem. What an interval's rows say of the
+best θ is a triangle: R, upper triangular, and QᵀY beside it, so that the least loss is
+½Σ of the squares that no rotation could move into the triangle. A row is added by n
+Givens rotations, which keep all squares: no ridge, and nothing is ever subtracted.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+LANES = 128
+"""Starts worked on side by side: their triangles stay in the first-level cache."""
+EMPTY = 64 * np.finfo(np.float64).eps
+"""A first entry below this part of its column is the rounding of a dependent one."""
+
+
+@njit(cache=True)
+def insert(triangle, row, n):
+    """Rotate ``row`` into ``triangle``; returns ½ the squares of y that are left over.
+
+    Shapes: triangle (n, n+k), row (n+k,), of which n are features; both are changed.
+    """
+    width = row.size
+    for i in range(n):
+        v = row[i]
+        if v == 0:
+            continue
+        r = triangle[i, i]
+        if r == 0 and _is_rounding(triangle, row, i, n):
+            row[i] = 0
+            continue
+        size = math.sqrt(r * r + v * v)
+        c, s = r / size, v / size
+        triangle[i, i] = size
+        for j in range(i + 1, width):
+            above, here = triangle[i, j], row[j]
+            triangle[i, j] = c * above + s * here
+            row[j] = c * here - s * above
+    left = 0.0
+    for j in range(n, width):
+        left += row[j] * row[j]
+    return 0.5 * left
+
+
+@njit(cache=True)
+def _is_rounding(triangle, row, i, n):
+    """Whether row[i] is too small, beside its column above, to be a new direction."""
+    square = row[i] * row[i]
+    for h in range(i):
+        square += triangle[h, i] * triangle[h, i]
+    return abs(row[i]) <= n * EMPTY * math.sqrt(square)
+
+
+@njit(cache=True)
+def scan(x, y, loss, out):
+    """Regret of each interval that starts with round 0, into ``out``.
+
+    Shapes: x (T, m, n), y (T, m, k), loss (T,), out (T,). Returns the triangle of all.
+    """
+    n, k = x.shape[2], y.shape[2]
+    triangle, row = np.zeros((n, n + k)), np.empty(n + k)
+    regret = 0.0
+    for t in range(len(loss)):
+        regret += loss[t]
+        for h in range(x.shape[1]):
+            row[:n] = x[t, h]
+            row[n:] = y[t, h]
+            regret -= insert(triangle, row, n)
+        out[t] = regret
+    return triangle
+
+
+@njit(cache=True)
+def worst(x, y, loss, before, after):
+    """max over a ≤ b of before[a] + regret[a..b] + after[b], with its a and b.
+
+    Shapes: x (T, m, n), y (T, m, k), loss, before, after (T,). O(T²mn(n+k)).
+    """
+    T, m, n = x.shape
+    width = n + y.shape[2]
+    best, first, last = -np.inf, 0, 0
+    triangle, row = np.empty((n, width, LANES)), np.empty((width, LANES))
+    regret, cosine, sine = np.empty((3, LANES))
+    one, single = np.empty((n, width)), np.empty(width)
+    for start in range(0, T, LANES):
+        lanes = min(LANES, T - start)
+        triangle[:] = 0
+        regret[:lanes] = before[start : start + lanes]
+        full = 0
+        for t in range(start, T):
+            born = min(lanes, t - start + 1)
+            while full < born and _is_full(triangle, full):
+                full += 1
+            for a in range(born):
+                regret[a] += loss[t]
+            for h in range(m):
+                if full > 0:
+                    _insert_side_by_side(
+                        triangle, row, regret, x[t, h], y[t, h], cosine, sine, full
+                    )
+                for a in range(full, born):
+                    single[:n] = x[t, h]
+                    single[n:] = y[t, h]
+                    one[:] = triangle[:, :, a]
+                    regret[a] -= insert(one, single, n)
+                    triangle[:, :, a] = one
+            for a in range(born):
+                if regret[a] + after[t] > best:
+                    best, first, last = regret[a] + after[t], start + a, t
+    return best, first, last
+
+
+@njit(cache=True)
+def _is_full(triangle, a):
+    for i in range(triangle.shape[0]):
+        if triangle[i, i, a] == 0:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _insert_side_by_side(triangle, row, regret, x, y, cosine, sine, full):
+    """``insert`` for the first ``full`` lanes, none of which has an empty diagonal."""
+    n, width = x.size, row.shape[0]
+    for j in range(width):
+        row[j, :full] = x[j] if j < n else y[j - n]
+    for i in range(n):
+        _angles(triangle[i, i], row[i], cosine, sine, full)
+        for j in range(i + 1, width):
+            _rotate(triangle[i, j], row[j], cosine, sine, full)
+    for j in range(n, width):
+        for a in range(full):
+            regret[a] -= 0.5 * row[j, a] * row[j, a]
+
+
+@njit(cache=True, error_model="numpy")  # a check for 0, which cannot be, costs lanes
+def _angles(diagonal, here, cosine, sine, full):
+    for a in range(full):
+        r, v = diagonal[a], here[a]
+        size = math.sqrt(r * r + v * v)
+        cosine[a] = r / size
+        sine[a] = v / size
+        diagonal[a] = size
+
+
+@njit(cache=True)
+def _rotate(above, here, cosine, sine, full):
+    for a in range(full):
+        u, v = above[a], here[a]
+        above[a] = cosine[a] * u + sine[a] * v
+        here[a] = cosine[a] * v - sine[a] * u
