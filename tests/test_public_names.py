@@ -6,7 +6,17 @@ import pytest
 
 import thalweg
 
-ROOMS = ("discounts", "domains", "integrations", "learners", "losses")
+ROOMS = (
+    "bounds",
+    "discounts",
+    "domains",
+    "evaluation",
+    "integrations",
+    "learners",
+    "losses",
+    "regret",
+    "streams",
+)
 
 
 @pytest.mark.parametrize("room", ["", *(f".{room}" for room in ROOMS)])

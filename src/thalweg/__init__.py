@@ -4,11 +4,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from thalweg import bounds as bounds
     from thalweg import discounts as discounts
     from thalweg import domains as domains
     from thalweg import errors as errors
     from thalweg import learners as learners
     from thalweg import losses as losses
+    from thalweg import regret as regret
+    from thalweg import streams as streams
     from thalweg.domains import Ball as Ball
     from thalweg.domains import Box as Box
     from thalweg.domains import Ellipsoid as Ellipsoid
@@ -66,7 +69,16 @@ _NAMES = {
     ),
     "types": ("Block", "Trace"),
 }
-_ROOMS = ("discounts", "domains", "errors", "learners", "losses")
+_ROOMS = (
+    "bounds",
+    "discounts",
+    "domains",
+    "errors",
+    "learners",
+    "losses",
+    "regret",
+    "streams",
+)
 _HOME = {name: room for room, names in _NAMES.items() for name in names}
 
 __all__ = sorted([*_HOME, *_ROOMS])

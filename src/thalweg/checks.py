@@ -18,31 +18,59 @@ LARGEST = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e15}
 
 def in_interval(owner: object, name: str, interval: str) -> None:
     """Raise unless ``getattr(owner, name)`` lies in ``interval``, e.g. ``"(0, 1]"``."""
-    argument(type(owner).__name__, name, getattr(owner, name), interval)
+    value = getattr(owner, name)
+    argument(type(owner).__name__, name, value, interval)
+    if isinstance(value, np.generic):
+        # A NumPy scalar would turn every float32 array it meets into float64.
+        object.__setattr__(owner, name, value.item())
 
 
 def argument(owner: str, name: str, value: Any, interval: str) -> None:
     """Raise unless the value given to ``owner`` as ``name`` lies in ``interval``."""
     low, high = (float(end) for end in interval[1:-1].split(","))
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    above = number and (value > low if interval[0] == "(" else value >= low)
-    below = number and (value < high if interval[-1] == ")" else value <= high)
+    kinds = int | float | np.integer | np.floating
+    number = isinstance(value, kinds) and not isinstance(value, bool)
+    try:
+        size = float(value) if number else np.nan
+    except OverflowError:
+        size = np.inf
+    above = size > low if interval[0] == "(" else size >= low
+    below = size < high if interval[-1] == ")" else size <= high
     if not (above and below):
         raise InvalidParameterError(
             f"The {name!r} parameter of {owner} must be in {interval}. "
-            f"Got {value!r} instead."
+            f"Got {_shown(value)} instead."
         )
 
 
 def one_of(owner: object, name: str, choices: tuple[object, ...]) -> None:
     """Raise unless ``getattr(owner, name)`` is one of ``choices``."""
     value = getattr(owner, name)
-    if value not in choices:
+    if not any(type(value) is type(choice) and value == choice for choice in choices):
         named = ", ".join(map(repr, choices))
         raise InvalidParameterError(
             f"The {name!r} parameter of {type(owner).__name__} must be one of {named}. "
-            f"Got {value!r} instead."
+            f"Got {_shown(value)} instead."
         )
+
+
+def instance(owner: object, name: str, kind: type) -> None:
+    """Raise unless ``getattr(owner, name)`` is a ``kind``."""
+    value = getattr(owner, name)
+    if not isinstance(value, kind):
+        raise InvalidParameterError(
+            f"The {name!r} parameter of {type(owner).__name__} must be a "
+            f"{kind.__name__}. Got {_shown(value)} instead."
+        )
+
+
+def _shown(value: Any) -> str:
+    """``repr``, cut where it would fill the screen."""
+    try:
+        text = repr(value)
+    except ValueError:  # an int of thousands of digits
+        return "a number too large to print"
+    return text if len(text) <= 200 else f"{text[:200]}..."
 
 
 def frozen_array(owner: object, name: str, ndim: int) -> FloatArray:
@@ -96,6 +124,37 @@ def start_is_inside(learner: object, domain: Any, theta: FloatArray) -> None:
         )
 
 
+def state_is_its_own(learner: object, state: Any) -> None:
+    """Raise unless ``state`` looks like what the learner's ``init`` gives."""
+    if not isinstance(getattr(state, "theta", None), np.ndarray):
+        raise InvalidParameterError(
+            f"{type(learner).__name__} plays from a state that its init gave. "
+            f"Got {_shown(state)} instead."
+        )
+
+
+def ridge_fits(learner: Any, theta: FloatArray) -> None:
+    """Raise unless ε and 1/ε of P_0 = εI are legal numbers of θ's dtype."""
+    largest = LARGEST[theta.dtype]
+    if learner.ridge and not 1 / largest <= learner.ridge <= largest:
+        raise InvalidParameterError(
+            f"The 'ridge' parameter of {type(learner).__name__} must be in "
+            f"[{1 / largest:g}, {largest:g}] for {theta.dtype}. "
+            f"Got {learner.ridge!r} instead."
+        )
+
+
+def features(x: Any, theta: FloatArray) -> FloatArray:
+    """One round's features as an array of θ's dtype and length."""
+    array = np.asarray(numbers("features", x), theta.dtype)
+    if array.shape != theta.shape[:1]:
+        raise StreamError(
+            f"A point of {len(theta)} coordinates needs as many features. "
+            f"Got shape {array.shape} instead."
+        )
+    return array
+
+
 def loss_is_accepted(learner: Any, loss: object) -> None:
     """Raise unless ``learner.accepts`` names the type of ``loss``."""
     if not isinstance(loss, learner.accepts):
@@ -108,7 +167,8 @@ def loss_is_accepted(learner: Any, loss: object) -> None:
 def playable(block: Block, loss: Any, theta: FloatArray) -> Block:
     """The block as finite, contiguous arrays of the shapes ``loss`` declares for θ."""
     if not isinstance(block, Block):
-        raise StreamError(f"A learner plays a Block of rounds. Got {block!r} instead.")
+        kind = type(block).__name__
+        raise StreamError(f"A learner plays a Block of rounds. Got a {kind} instead.")
     y = _values("y", block.y, theta.dtype)
     rounds = y.shape[:1]
     if y.size == 0:
@@ -126,8 +186,12 @@ def playable(block: Block, loss: Any, theta: FloatArray) -> Block:
     else:
         x = _values("x", block.x, theta.dtype)
         _has_shape("x", x, rounds + shape_x, loss)
-    loss.check_targets(y)
-    return Block(x, y, *(_rates(name, block, y) for name in ("weight", "elapsed")))
+    loss.check_rounds(x, y)
+    weight, elapsed = (_rates(name, block, y) for name in ("weight", "elapsed"))
+    if weight is not None:
+        for name, part in (("x", x), ("y", y)):
+            _weighted_is_legal(name, part, weight)
+    return Block(x, y, weight, elapsed)
 
 
 def _has_shape(
@@ -144,10 +208,28 @@ def _has_shape(
         )
 
 
+def _weighted_is_legal(name: str, part: FloatArray | None, weight: FloatArray) -> None:
+    """Kernels work with √weight times x and y, which must be legal as well."""
+    if part is None or weight.max() <= 1:
+        return
+    most = np.sqrt(weight) * np.abs(part).reshape(len(part), -1).max(axis=1)
+    if most.max() > LARGEST[part.dtype]:
+        worst = int(most.argmax())
+        raise StreamError(
+            f"Round {worst} of the block is larger than {LARGEST[part.dtype]:g}: "
+            f"√weight·|{name}| is {most[worst]}."
+        )
+
+
 def numbers(
     name: str, part: Any, error: type[ThalwegError] = StreamError
 ) -> FloatArray:
     """``part`` as an array, if it is one of numbers."""
+    if isinstance(part, np.ma.MaskedArray):
+        raise error(
+            f"The {name} must hold numbers only. Got a masked array: fill or drop what "
+            f"is masked."
+        )
     try:
         array = np.asarray(part)
     except ValueError:
@@ -161,12 +243,11 @@ def numbers(
 
 def _values(name: str, part: Any, dtype: Any) -> FloatArray:
     array = numbers(f"{name} of the block", part)
-    # Kernels are compiled for writable arrays; a read-only one would mean once more.
-    array = np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"])
     if array.ndim == 0:
         raise StreamError(f"A block needs one {name} a round. Got {part!r} instead.")
-    largest = LARGEST[array.dtype]
-    # NaN fails every comparison, so one pass finds NaN, infinity and excess alike.
+    largest = LARGEST[np.dtype(dtype)]
+    # NaN fails every comparison, so one pass finds NaN, infinity and excess alike;
+    # before the cast, in which what is too large for float32 would become infinite.
     if array.size and not (array.min() >= -largest and array.max() <= largest):
         where = np.argwhere(~(np.abs(array) <= largest))[0].tolist()
         value = array[tuple(where)]
@@ -174,7 +255,8 @@ def _values(name: str, part: Any, dtype: Any) -> FloatArray:
         raise StreamError(
             f"Round {where[0]} of the block is {rule}: {name}{where} is {value}."
         )
-    return array
+    # Kernels are compiled for writable arrays; a read-only one would mean once more.
+    return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"])
 
 
 def _rates(name: str, block: Block, y: FloatArray) -> FloatArray | None:

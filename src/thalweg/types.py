@@ -19,10 +19,10 @@ class State(Protocol):
 
 
 class Scores(Protocol):
-    """Anything that scores predictions: every loss but one with a penalty on θ."""
+    """Anything that scores predictions: a loss of no more than predictions."""
 
-    def at_prediction(self, prediction: FloatArray, y: FloatArray) -> FloatArray:
-        """The loss of each prediction, shape (T,)."""
+    def score(self, prediction: FloatArray, block: "Block") -> FloatArray:
+        """The weighted loss of each prediction, shape (T,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,13 @@ class Block:
         parts = (self.x, self.y, self.weight, self.elapsed)
         return Block(*(None if part is None else part[rounds] for part in parts))
 
+    @property
+    def weights(self) -> FloatArray:
+        """The weight of each round, shape (T,)."""
+        if self.weight is None:
+            return np.ones(len(self))
+        return np.asarray(self.weight, np.float64)
+
     def rounds(self) -> Iterator[tuple[Any, Any, float, float]]:
         """(x, y, weight, elapsed) of each round."""
         for t in range(len(self)):
@@ -70,7 +77,5 @@ class Trace:
     @classmethod
     def from_predictions(cls, prediction: Any, block: Block, loss: Scores) -> "Trace":
         """A trace of forecasts made elsewhere, so that they are measured alike."""
-        forecast, y = np.asarray(prediction, np.float64), np.asarray(block.y)
-        incurred = loss.at_prediction(forecast, y)
-        weight = 1.0 if block.weight is None else np.asarray(block.weight)
-        return cls(forecast, np.asarray(weight * incurred))
+        forecast = np.asarray(prediction, np.float64)
+        return cls(forecast, loss.score(forecast, block))

@@ -7,17 +7,42 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thalweg import learners
+from thalweg import checks, learners
+from thalweg.domains import Everywhere
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.learners import Learner
-from thalweg.losses import Functions, LinearMap, Logistic, Round, Tracking
+from thalweg.losses import (
+    Functions,
+    Huber,
+    LinearMap,
+    Logistic,
+    Round,
+    SquaredError,
+    Tracking,
+)
 from thalweg.types import Block
 
+RLS, NEWTON = learners.RecursiveLeastSquares, learners.DiscountedNewton
 EXAMPLES = [
     getattr(learners, name).example() for name in learners.__all__ if name != "Learner"
 ]
+# What one example each does not show: no prior, learners inside learners, slow paths.
+EXAMPLES += [
+    (RLS(0.9, ridge=0.0), SquaredError()),
+    (RLS(np.float64(0.9)), SquaredError()),
+    (learners.FollowTheLeadingHistory(RLS(0.9)), SquaredError()),
+    (learners.Experts((RLS(0.9), NEWTON(0.9))), SquaredError()),
+    (NEWTON(0.9, 1.0, 1.0, "hessian", Everywhere()), LinearMap()),
+    (NEWTON(0.9), Logistic()),
+    (learners.DiscountedGradient(np.float64(0.9)), Huber(0.5)),
+]
 every_learner = pytest.mark.parametrize(
-    "learner, loss", EXAMPLES, ids=[type(learner).__name__ for learner, _ in EXAMPLES]
+    "learner, loss",
+    EXAMPLES,
+    ids=[
+        f"{type(a).__name__}-{type(f).__name__}-{i}"
+        for i, (a, f) in enumerate(EXAMPLES)
+    ],
 )
 START = np.array([0.1, -0.05, 0.02])
 ROUNDS = 60
@@ -69,11 +94,12 @@ def test_the_kernel_does_what_update_says(learner, loss, weighted):
 
 
 @every_learner
-@settings(max_examples=15, deadline=None)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@settings(max_examples=10, deadline=None)
 @given(cuts=st.sets(st.integers(1, ROUNDS - 1), max_size=4))
-def test_a_run_can_be_cut_anywhere(learner, loss, cuts):
+def test_a_run_can_be_cut_anywhere(learner, loss, dtype, cuts):
     block = block_for(loss)
-    state = learner.init(START)
+    state = learner.init(START.astype(dtype))
     whole, trace = learner.run(state, loss, block)
     edges, pieces = [0, *sorted(cuts), ROUNDS], []
     for start, end in zip(edges, edges[1:], strict=False):
@@ -178,9 +204,50 @@ def test_single_precision_is_kept(learner, loss):
 
 
 @every_learner
+def test_an_update_keeps_single_precision(learner, loss):
+    state = learner.init(START.astype(np.float32))
+    block = block_for(loss)
+    data = checks.playable(block, loss, state.theta)
+    for x, y, weight, elapsed in data.rounds():
+        state = learner.update(state, Round(loss, x, y, weight, elapsed))
+    assert state.theta.dtype == np.float32
+
+
+@every_learner
+@pytest.mark.parametrize("gap", [1e4, 1e150])
+def test_a_long_gap_in_time_is_survived(learner, loss, gap):
+    block = block_for(loss)
+    elapsed = np.ones(ROUNDS)
+    elapsed[30] = gap
+    gone = Block(block.x, block.y, None, elapsed)
+    state = learner.init(START)
+    fast, trace = learner.run(state, loss, gone)
+    assert np.isfinite(trace.prediction).all() and np.isfinite(fast.theta).all()
+    slow, expected = Learner._play(learner, state, loss, gone, ())
+    np.testing.assert_allclose(
+        trace.prediction, expected.prediction, rtol=1e-6, atol=1e-9
+    )
+
+
+@every_learner
+def test_a_question_of_the_wrong_size_is_refused(learner, loss):
+    if np.ndim(block_for(loss).x) != 2 or not learner.plays_points:
+        pytest.skip("no features to ask with")
+    for bad in (np.ones(50), np.ones(2), "abc", 3.0):
+        with pytest.raises(StreamError):
+            learner.predict(learner.init(START), bad)
+
+
+@every_learner
+def test_a_state_of_nothing_is_refused(learner, loss):
+    with pytest.raises(InvalidParameterError, match="a state that its init gave"):
+        learner.run(None, loss, block_for(loss))
+
+
+@every_learner
 def test_settings_survive_a_round_trip(learner, loss):
     assert pickle.loads(pickle.dumps(learner)) == learner
-    assert hash(learner) == hash(type(learner).example()[0])
+    assert hash(learner) == hash(pickle.loads(pickle.dumps(learner)))
 
 
 @every_learner

@@ -25,7 +25,10 @@ def test_single_calls_and_whole_arrays_agree_to_the_last_bit(learner, loss):
     for t, (x, y) in enumerate(zip(X, Y, strict=True)):
         assert single.predict(x) == trace.prediction[t]
         single.update(x, y)
-    np.testing.assert_array_equal(single.coefficients, whole.coefficients)
+    if learner.plays_points:
+        np.testing.assert_array_equal(single.coefficients, whole.coefficients)
+    else:
+        assert single.coefficients is None
     assert single.rounds == whole.rounds == 80
 
 
@@ -79,9 +82,8 @@ def test_a_bad_round_is_refused_and_leaves_no_trace(x, y, message):
     model = tw.Online()
     model.run(X, Y)
     before = [part.tobytes() for part in model.state]
-    with pytest.raises((ThalwegError, ValueError)) as caught:
+    with pytest.raises(ThalwegError) as caught:
         model.update(x, y)
-    assert isinstance(caught.value, ThalwegError)
     assert message in str(caught.value)
     assert [part.tobytes() for part in model.state] == before
     assert model.rounds == 80

@@ -103,17 +103,18 @@ def test_hold_adds_information_and_takes_none():
         assert np.linalg.eigvalsh(gained)[0] >= -1e-12 * abs(before).max()
 
 
-@pytest.mark.parametrize("n", [1, 4])
-def test_top_up_keeps_the_ridge_within_its_band(n):
+@pytest.mark.parametrize("n", [1, 4, 30])
+@pytest.mark.parametrize("gamma", [0.5, 0.9, 0.99])
+def test_top_up_keeps_the_ridge_within_its_band(n, gamma):
     factor = factors.prior(0.1, np.zeros(n))
     theta, work = np.zeros((n, 1)), np.empty((2, n))
-    for _ in range(500):
-        forget(factor, 0.9)
-        floor.top_up(theta, factor, 0.9, 0.1, False, *work)
+    for _ in range(200):
+        forget(factor, gamma)
+        floor.top_up(theta, factor, gamma, gamma, 0.1, False, *work)
         held = np.diagonal(factors.information(factor))
         np.testing.assert_allclose(held, factor[n + 1], rtol=1e-9)
-        assert (held >= 0.1 * 0.9 ** (n / 2 + 1) * 0.999).all()
-        assert (held <= 0.1 * 0.9 ** (-n / 2) * 1.001).all()
+        assert (held >= 0.04).all()
+        assert (held <= 0.45).all()
 
 
 def test_pull_is_an_observation_of_zero():
@@ -121,7 +122,7 @@ def test_pull_is_an_observation_of_zero():
     factor[4] = 0.0  # pretend that no ridge is left
     theta = np.array([[1.0, -1.0], [2.0, 0.5], [3.0, 0.0]])
     expected = theta.copy()
-    floor.top_up(theta, factor, 1.0, 0.5, True, *np.empty((2, 3)))
+    floor.top_up(theta, factor, 1.0, 1.0, 0.5, True, *np.empty((2, 3)))
     k = int(np.argmax(np.diagonal(np.linalg.inv(P))))
     raised = P.copy()
     raised[k, k] += 0.5

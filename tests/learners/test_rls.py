@@ -111,7 +111,6 @@ def test_without_a_prior_an_unseen_feature_is_left_where_it_started():
 @pytest.mark.parametrize("discount", [0.95, 0.99])
 def test_the_floor_is_a_ridge_that_is_not_forgotten(pull, discount):
     """Against the ridge put back exactly, O(n³) a round: the forecasts stay close."""
-    rng = np.random.default_rng(3)
     block = drifting(3000, n=6, seed=3)
     quiet = block.x.copy()
     quiet[500:2500, 3:] = 0  # three features go quiet, then come back
@@ -120,8 +119,23 @@ def test_the_floor_is_a_ridge_that_is_not_forgotten(pull, discount):
     _, trace = learner.run(learner.init(np.zeros(6)), LOSS, block, record=("theta",))
     exact = oracles.kept_ridge(discount, 0.1, block, pull)
     gap = ((trace.prediction - (block.x * exact).sum(axis=1)) ** 2).mean()
-    spread = rng.normal(size=1)  # keep the generator used: seeded streams only
-    assert spread.size and gap < 0.02 * 2 * trace.loss.mean()
+    assert gap < 0.02 * 2 * trace.loss.mean()
+
+
+@pytest.mark.parametrize("n, discount", [(20, 0.5), (40, 0.5), (40, 0.8), (100, 0.9)])
+@pytest.mark.parametrize("pull", [False, True])
+def test_the_floor_is_stable_where_the_memory_is_shorter_than_n(n, discount, pull):
+    """No run away, and within a factor of the ridge put back exactly."""
+    block = drifting(3000, n=n, seed=4)
+    block = Block(block.x, block.x @ np.linspace(-1, 1, n))
+    learner = RecursiveLeastSquares(discount, floor=0.01, pull=pull)
+    _, trace = learner.run(learner.init(np.zeros(n)), LOSS, block)
+    short = block[:600] if n == 100 else block
+    exact = oracles.kept_ridge(discount, 0.01, short, pull)
+    error = 0.5 * ((short.x * exact).sum(axis=1) - short.y) ** 2
+    late = slice(len(short) // 2, len(short))
+    assert trace.loss[late].mean() < 1.5 * error[late].mean() + 1e-3
+    assert trace.loss[-100:].mean() < 2 * trace.loss[late].mean() + 1e-3
 
 
 def test_the_floor_does_not_depend_on_the_order_of_features():
@@ -184,6 +198,31 @@ def test_excited_data_give_textbook_recursive_least_squares():
     np.testing.assert_allclose(trace.theta, played, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "before, after", [(1e-20, 1e148), (1e-60, 1e100), (1.0, 1e140)]
+)
+@pytest.mark.parametrize("discount", [0.5, 0.9, 0.99])
+def test_features_may_grow_out_of_all_proportion(before, after, discount):
+    rng = np.random.default_rng(0)
+    x = np.clip(rng.normal(size=(4000, 3)), -3, 3)
+    x *= np.where(np.arange(4000) < 2900, before, after)[:, None]
+    learner = RecursiveLeastSquares(discount)
+    state, trace = learner.run(learner.init(np.zeros(3)), LOSS, Block(x, x @ [1, 2, 3]))
+    assert np.isfinite(trace.prediction).all() and (np.diagonal(state.factor) > 0).all()
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_without_a_prior_the_scale_does_not_matter(scale, dtype):
+    rng = np.random.default_rng(0)
+    x = (scale * rng.normal(size=(50, 3))).astype(dtype)
+    learner = RecursiveLeastSquares(1.0, ridge=0.0)
+    start = learner.init(np.zeros(3, dtype))
+    state, _ = learner.run(start, LOSS, Block(x, x @ [1.0, 2.0, 3.0]))
+    digits = 1e-4 if dtype == np.float32 else 1e-10
+    np.testing.assert_allclose(state.theta, [1.0, 2.0, 3.0], rtol=digits)
+
+
 def test_plays_before_it_sees():
     block = drifting()
     learner = RecursiveLeastSquares()
@@ -197,6 +236,8 @@ def test_half_life_and_window_are_other_words_for_discount():
     assert RecursiveLeastSquares(half_life=1).discount == 0.5
     assert RecursiveLeastSquares(window=100).discount == 0.99
     assert RecursiveLeastSquares(window=100) == RecursiveLeastSquares(0.99)
+    assert RecursiveLeastSquares(half_life=50).half_life == pytest.approx(50)
+    assert RecursiveLeastSquares(window=20).window == pytest.approx(20)
     with pytest.raises(InvalidParameterError, match="'half_life' or 'window'"):
         RecursiveLeastSquares(half_life=3, window=4)
 
@@ -207,6 +248,18 @@ def test_a_discount_outside_its_range_is_refused(discount):
         InvalidParameterError, match=r"'discount' .* must be in \(0, 1\]"
     ):
         RecursiveLeastSquares(discount)
+
+
+@pytest.mark.parametrize("word", ["half_life", "window"])
+def test_another_word_outside_its_range_is_refused_by_its_own_name(word):
+    with pytest.raises(InvalidParameterError, match=f"'{word}' parameter of Recursive"):
+        RecursiveLeastSquares(**{word: -1})
+
+
+@pytest.mark.parametrize("ridge", [1e-320, 1e300, 10**400, np.complex128(1)])
+def test_a_ridge_that_is_no_legal_number_is_refused(ridge):
+    with pytest.raises(InvalidParameterError, match="'ridge' parameter"):
+        RecursiveLeastSquares(ridge=ridge).init(np.zeros(2))
 
 
 def test_pull_without_a_floor_is_refused():

@@ -6,15 +6,16 @@ from thalweg import checks
 from thalweg.errors import InvalidParameterError
 
 
-def from_half_life(half_life: float) -> float:
+def from_half_life(half_life: float, owner: str = "from_half_life") -> float:
     """γ = 2^(-1/half_life): a round that old weighs half as much as a new one."""
-    checks.argument("from_half_life", "half_life", half_life, "(0, inf]")
+    # A half-life below a thousandth of a round would round γ to 0.
+    checks.argument(owner, "half_life", half_life, "[0.001, inf]")
     return math.exp2(-1 / half_life)
 
 
-def from_window(window: float) -> float:
+def from_window(window: float, owner: str = "from_window") -> float:
     """γ = 1 - 1/window: all past rounds together weigh as much as so many new ones."""
-    checks.argument("from_window", "window", window, "(1, inf]")
+    checks.argument(owner, "window", window, "(1, inf]")
     return 1 - 1 / window
 
 
@@ -40,5 +41,5 @@ def from_words(
             f"Got {half_life!r} and {window!r} instead."
         )
     if half_life is not None:
-        return from_half_life(half_life)
-    return discount if window is None else from_window(window)
+        return from_half_life(half_life, owner)
+    return discount if window is None else from_window(window, owner)

@@ -19,8 +19,8 @@ class Online:
     >>> model.update([1.0, 2.0], 3.0)
     >>> float(model.predict([1.0, 2.0]))  # doctest: +SKIP
 
-    ``learner`` is any learner of points, recursive least squares by default; ``loss``
-    any loss of a linear prediction. ``intercept`` appends a constant feature 1.
+    ``learner`` is any learner, recursive least squares by default; ``loss`` any loss of
+    a linear prediction that it takes. ``intercept`` appends a constant feature 1.
     The number of features is that of the first round learnt, and θ starts at zero.
     A round that is refused leaves the model as it was.
     """
@@ -34,6 +34,8 @@ class Online:
         self.learner = RecursiveLeastSquares() if learner is None else learner
         self.loss = SquaredError() if loss is None else loss
         self.intercept = intercept
+        checks.instance(self, "learner", Learner)
+        checks.one_of(self, "intercept", (False, True))
         self.state: Any = None
         self.rounds = 0
         if not isinstance(self.loss, LinearLoss):
@@ -48,8 +50,10 @@ class Online:
 
     @property
     def coefficients(self) -> FloatArray | None:
-        """θ, the intercept last if there is one; None before the first round."""
-        return None if self.state is None else self.learner.play(self.state).copy()
+        """θ, the intercept last; None before the first round or where there is no θ."""
+        if self.state is None or not self.learner.plays_points:
+            return None
+        return self.learner.play(self.state).copy()
 
     def predict(self, x: Any) -> Any:
         """What the model says of y at the features ``x``: x·θ, 0 before any round."""
@@ -89,4 +93,9 @@ class Online:
     def _state(self, x: FloatArray, y: FloatArray) -> Any:
         if self.state is not None:
             return self.state
+        if y.ndim not in (1, 2):
+            raise StreamError(
+                f"Online needs one target a round, or a row of them. Got y of shape "
+                f"{y.shape}."
+            )
         return self.learner.init(np.zeros((x.shape[1], *y.shape[1:])))

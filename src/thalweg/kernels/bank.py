@@ -8,8 +8,10 @@ from numba import njit
 from thalweg.kernels.floor import top_up
 from thalweg.kernels.rls import step
 
+LARGEST_LOSS = 1e300  # as in learners/weights.py
 
-@njit(cache=True)
+
+@njit(cache=True, error_model="numpy")
 def bank(
     theta, factor, log_weights, gamma, floor, pull, mixing_rate,
     x, y, weight, elapsed, out, loss, played, weights,
@@ -40,7 +42,7 @@ def bank(
             discount = gamma[i] ** elapsed[t] if len(elapsed) else gamma[i]
             incurred[i] = step(own, its, discount, root, x, y, t, said, i, v, image)
             if floor[i] > 0:
-                top_up(own, its, gamma[i], floor[i], pull[i], image, v)
+                top_up(own, its, discount, gamma[i], floor[i], pull[i], image, v)
             for j in range(targets):
                 out[t, j] += share * said[i, j]
         loss[t] = 0
@@ -52,9 +54,9 @@ def bank(
 @njit(cache=True)
 def _hedge(log_weights, losses, rate):
     """log w_i ← log w_i - rate·loss_i, normalised; see learners/weights.py."""
-    least = losses.min()
+    least = min(losses.min(), LARGEST_LOSS)
     for i in range(losses.size):
-        log_weights[i] -= rate * (losses[i] - least)
+        log_weights[i] -= rate * (min(losses[i], LARGEST_LOSS) - least)
     log_weights -= log_weights.max()
     total = 0.0
     for i in range(losses.size):

@@ -22,8 +22,8 @@ from numba import njit
 
 SIZE_DECAY = 0.75
 """A coordinate's size follows a fall of its scale within tens of rounds."""
-NOISE_MATTERS = 1e16
-"""``floor.hold`` keeps dv² below this; above it is only what is left of P_0 = 0."""
+NOISE_MATTERS = 1e8
+"""Where df² passes this, it is worth asking whether f is more than rounding."""
 
 
 def prior(ridge: float, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -39,8 +39,9 @@ def prior(ridge: float, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 @njit(cache=True, error_model="numpy", inline="always")
 def forget(factor, gamma):
-    """P ← γP."""
+    """P ← γP; beside new rows, what is down to ε² is as good as forgotten."""
     n = factor.shape[1]
+    gamma = max(gamma, np.finfo(factor.dtype).eps ** 2)
     grown = 1 / gamma
     for j in range(n):
         factor[j, j] *= grown
@@ -68,7 +69,8 @@ def learn(factor, v, image):
         alpha += g * f
         per_alpha = 1 / alpha
         if f != 0:
-            factor[j, j] = d * (left * per_alpha)
+            # Were it ever 0, it would stay 0: nothing could be forgotten any more.
+            factor[j, j] = max(d * (left * per_alpha), np.finfo(factor.dtype).tiny)
         for i in range(j):
             u = factor[j, i]
             factor[j, i] = u + ratio * image[i]
@@ -106,23 +108,20 @@ def _transposed_times(factor, v, out):
 
 @njit(cache=True, error_model="numpy")
 def _beyond_measure(factor, v, j, f):
-    """(d, f) where P_0 = 0 still shows in direction j; f is 0 if v teaches nothing."""
-    d = factor[j, j]
+    """(d, f) for a direction of which all but nothing was known; f = 0: v adds nothing.
+
+    Its D_j is so large that 1/D_j counts as 0, or even infinite: P_0 = 0 and j was
+    never seen, or its feature has grown out of all proportion.
+    """
     none = factor.dtype.type(0)
+    if f == 0 or _is_noise(factor, v, j, f):
+        return none, none
+    d = factor[j, j]
     if d == np.inf:
-        d = _first_sight(factor, v[j])
-        if d == 0:
-            return none, none
-    return (d, none) if _is_noise(factor, v, j, f) else (d, f)
-
-
-@njit(cache=True)
-def _first_sight(factor, v):
-    """D_j once coordinate j of P_0 = 0 is seen: so large that 1/D_j counts as 0."""
-    infinite = np.finfo(factor.dtype).max ** 0.25
-    # Of a v whose square vanishes beside that, nothing can be learnt: 0 says so.
-    square = v * v
-    return factor.dtype.type(infinite / square if square * infinite > 1 else 0)
+        d = factor.dtype.type(np.finfo(factor.dtype).max ** 0.5 / v[j] / v[j])
+    # Any d with 1 ≪ df² < ∞ says the same.
+    most = factor.dtype.type(np.finfo(factor.dtype).max ** 0.75)
+    return (d if d * f * f <= most else most / f / f), f
 
 
 @njit(cache=True)
@@ -142,7 +141,7 @@ def solve(factor, g, out):
         f = g[j]
         for i in range(j):
             f += factor[j, i] * g[i]
-        if f != 0:
+        if f != 0 and not _is_noise(factor, g, j, f):
             f *= factor[j, j]
             for i in range(j):
                 out[i] += factor[j, i] * f

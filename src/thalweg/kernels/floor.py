@@ -2,8 +2,8 @@
 
 ``hold`` is always on: it acts only where C_kk passes a limit that excited data never
 reach. ``top_up`` keeps a ridge that forgetting would take away. Both add w e_k e_kᵀ to
-P for one coordinate a round, the one that needs it most: O(n²), and the same whatever
-the order of the features. docs/derivations/factor.md says why that is enough.
+P for the coordinates that need it most: O(n²), and the same whatever the order of the
+features. docs/derivations/factor.md says why that is enough.
 """
 
 import math
@@ -17,8 +17,8 @@ LOOK = 1.5
 """``hold`` looks at C each time forgetting has multiplied it by this."""
 RAISE = 4.0
 """A direction that has passed its limit is brought back to a quarter of it."""
-MOST = 64.0
-"""``top_up`` never gives a coordinate more than this many times its ridge."""
+MOST = 8
+"""``top_up`` raises at most so many coordinates a round."""
 
 
 @njit(cache=True, inline="always")
@@ -40,7 +40,7 @@ def _hold(factor, c, unit):
     _bound_the_unknown(factor)
     diagonal(factor, c)
     limit = np.finfo(factor.dtype).eps ** -0.75
-    unknown = np.finfo(factor.dtype).max ** 0.125  # C_kk of P_0 = 0, not yet learnt
+    unknown = np.finfo(factor.dtype).max ** 0.25 / limit  # P_0 = 0, not yet learnt
     worst, first, second = -1, 0.0, 0.0  # the two largest C_kk size_k² / limit
     for k in range(n):
         ratio = c[k] * (factor[n, k] * factor[n, k]) / limit
@@ -70,32 +70,51 @@ def _bound_the_unknown(factor):
 
 
 @njit(cache=True)
-def top_up(theta, factor, gamma, ridge, pull, c, unit):
-    """Give back to P the ridge it has forgotten most harmfully, w e_k e_kᵀ.
+def top_up(theta, factor, discount, gamma, ridge, pull, c, unit):
+    """Give back to P the ridge it has forgotten most harmfully, w e_k e_kᵀ at a time.
 
-    In n rounds every quiet coordinate has its turn; that each gets γ^(-n/2) times the
-    ridge makes up for what it loses until the next. With ``pull``, θ moves to what
-    minimises the sum with the ridge on θ_k itself, as if 0 had been observed there.
+    ⌈2n(1-γ)⌉ coordinates have their turn in a round, so that each has two in a memory,
+    but no more than ``MOST``: O(n²). A memory too short for that is made longer, by
+    taking back part of this round's forgetting, ``discount``. With ``pull``, θ moves to
+    what minimises the sum with the ridge on θ_k itself, as if 0 had been observed.
     theta is (n, k); c and unit are (n,) to work in.
     """
     n = factor.shape[1]
-    target = ridge * min(gamma ** (-0.5 * n), MOST)
+    turns = min(max(math.ceil(2 * n * (1 - gamma)), 1), MOST)
+    # Until its next turn a coordinate loses γ^(n/turns), or a factor 4 where forgetting
+    # is taken back: δ is to be the mean.
+    target = ridge * min(gamma ** (-0.5 * n / turns), 2.0)
+    for _ in range(turns):
+        worst, _ = _neediest(factor, target, c)
+        if worst < 0:
+            return
+        raised = target - factor[n + 1, worst]
+        factor[n + 1, worst] = target
+        _add(factor, worst, raised, unit, c)
+        if pull:
+            for j in range(theta.shape[1]):
+                step = math.sqrt(raised) * theta[worst, j]
+                for i in range(n):
+                    theta[i, j] -= c[i] * step
+    _, most = _neediest(factor, target, c)
+    if most > 1:
+        back = max(1 / most, discount)
+        for j in range(n):
+            factor[j, j] *= back
+            factor[n + 1, j] /= back
+
+
+@njit(cache=True)
+def _neediest(factor, target, c):
+    """The k with the largest (target - r_k) C_kk, which is returned too; -1 if none."""
+    n = factor.shape[1]
     diagonal(factor, c)
     worst, most = -1, 0.0
     for k in range(n):
         need = (target - factor[n + 1, k]) * c[k]
         if most < need < np.inf:
             worst, most = k, need
-    if worst < 0:
-        return
-    raised = target - factor[n + 1, worst]
-    factor[n + 1, worst] = target
-    _add(factor, worst, raised, unit, c)
-    if pull:
-        for j in range(theta.shape[1]):
-            step = math.sqrt(raised) * theta[worst, j]
-            for i in range(n):
-                theta[i, j] -= c[i] * step
+    return worst, most
 
 
 @njit(cache=True)

@@ -9,8 +9,11 @@ from thalweg.kernels.factor import forget, learn, solve
 from thalweg.kernels.floor import hold
 from thalweg.kernels.losses import curvature, phi, slope
 
+GRADIENT_MOST = 0.25
+"""Gradients above the fourth root of the largest number count as that: P squares them."""
 
-@njit(cache=True)
+
+@njit(cache=True, error_model="numpy")
 def newton(
     theta, factor, gamma, newton_step, full, code, shape, radius, low, high,
     x, y, weight, elapsed, out, loss, played, t,
@@ -35,6 +38,8 @@ def newton(
         out[t] = p
         loss[t] = w * phi(code, shape, p, y[t])
         rate = w * slope(code, shape, p, y[t])
+        if not full:
+            rate = _bounded(rate, x, t)
         # Both increments are c²xxᵀ, and ∇_t = rate·x, so P_t⁻¹∇_t = (rate / c) P_t⁻¹cx.
         c = math.sqrt(w * curvature(code, shape, p, y[t])) if full else rate
         for i in range(n):
@@ -55,3 +60,13 @@ def newton(
         if not inside or square > radius * radius:
             break
     return t
+
+
+@njit(cache=True)
+def _bounded(rate, x, t):
+    """The rate at which no entry of rate·x passes ``GRADIENT_MOST`` of its dtype."""
+    size = 0.0
+    for i in range(x.shape[1]):
+        size = max(size, abs(x[t, i]))
+    most = np.finfo(x.dtype).max ** GRADIENT_MOST
+    return rate if abs(rate) * size <= most else math.copysign(most / size, rate)

@@ -26,7 +26,7 @@ def rls(theta, factor, gamma, floor, pull, x, y, weight, elapsed, out, loss, pla
         discount = gamma ** elapsed[t] if len(elapsed) else gamma
         loss[t] = step(theta, factor, discount, root, x, y, t, out, t, v, image)
         if floor > 0:
-            top_up(theta, factor, gamma, floor, pull, image, v)
+            top_up(theta, factor, discount, gamma, floor, pull, image, v)
 
 
 @njit(cache=True, error_model="numpy", inline="always")

@@ -51,6 +51,7 @@ class Ader(Learner[AderState]):
     surrogate: bool = False
 
     def __post_init__(self) -> None:
+        checks.instance(self, "domain", Domain)
         checks.in_interval(self, "horizon", "[1, inf)")
         checks.in_interval(self, "gradient_bound", "(0, inf)")
         checks.in_interval(self.domain, "radius", "(0, inf)")

@@ -41,7 +41,7 @@ class Learner(ABC, Generic[S]):
         if x is None or np.ndim(x) > 1:
             return theta if x is None else x @ theta
         out = np.empty(theta.shape[1:] or 1, theta.dtype)
-        dot(x, theta.reshape(len(theta), -1), out)
+        dot(checks.features(x, theta), theta.reshape(len(theta), -1), out)
         return out if theta.ndim > 1 else out[0]
 
     @abstractmethod
@@ -55,7 +55,9 @@ class Learner(ABC, Generic[S]):
 
         ``record`` names what to keep of every round beside prediction and loss.
         """
+        checks.state_is_its_own(self, state)
         self.check_loss(loss)
+        record = (record,) if isinstance(record, str) else tuple(record or ())
         for name in record:
             if name not in self.records:
                 raise InvalidParameterError(

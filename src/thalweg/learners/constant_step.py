@@ -35,6 +35,7 @@ class ConstantStepGradient(Learner[ConstantStepState]):
     domain: Domain = Ball(1.0)
 
     def __post_init__(self) -> None:
+        checks.instance(self, "domain", Domain)
         checks.in_interval(self, "smoothness", "(0, inf)")
         checks.in_interval(self, "averaging", "(0, 1]")
 

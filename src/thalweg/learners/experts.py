@@ -1,6 +1,6 @@
 """Exponential weights over learners: Algorithm 2, the paper's meta-algorithm."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,6 +18,7 @@ from thalweg.learners.newton import DiscountedNewton
 from thalweg.learners.rls import RecursiveLeastSquares, RLSState
 from thalweg.learners.weights import hedge, mean, prior
 from thalweg.losses import Constants, Loss, Round, SquaredError
+from thalweg.losses.base import inverse
 from thalweg.types import Block, FloatArray, Trace
 
 
@@ -57,6 +58,7 @@ class Experts(Learner[ExpertsState]):
     mixing_rate: float = 1.0
 
     def __post_init__(self) -> None:
+        checks.instance(self, "experts", Iterable)
         object.__setattr__(self, "experts", tuple(self.experts))
         checks.in_interval(self, "mixing_rate", "(0, inf)")
         for expert in self.experts:
@@ -90,7 +92,7 @@ class Experts(Learner[ExpertsState]):
             DiscountedGradient(gamma, "strongly_convex", ell, ell, domain)
             for gamma in grid
         )
-        return cls(experts, ell / constants.gradient_bound**2)
+        return cls(experts, ell * inverse(constants.gradient_bound**2))
 
     def init(self, theta: Any) -> ExpertsState:
         states = tuple(expert.init(theta) for expert in self.experts)

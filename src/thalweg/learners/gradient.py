@@ -47,6 +47,7 @@ class DiscountedGradient(Learner[GradientState]):
     domain: Domain = Ball(1.0)
 
     def __post_init__(self) -> None:
+        checks.instance(self, "domain", Domain)
         checks.in_interval(self, "discount", "(0, 1]")
         checks.one_of(self, "rule", get_args(Rule))
         checks.in_interval(self, "strong_convexity", "(0, inf)")

@@ -10,12 +10,14 @@ from thalweg import checks
 from thalweg.domains import Ball, Domain
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels import factor as factors
-from thalweg.kernels.factor import forget, learn, solve
+from thalweg.kernels.factor import forget
 from thalweg.kernels.floor import hold
-from thalweg.kernels.newton import newton
+from thalweg.kernels.newton import GRADIENT_MOST, newton
 from thalweg.learners.arrays import Arrays
 from thalweg.learners.base import Learner
+from thalweg.learners.newton_step import learn_and_solve
 from thalweg.losses import Constants, LinearLoss, Loss, Round, SquaredError
+from thalweg.losses.base import inverse
 from thalweg.types import Block, FloatArray, Trace
 
 Curvature = Literal["gradient", "hessian"]
@@ -31,6 +33,11 @@ class NewtonState(NamedTuple):
     def information(self) -> FloatArray:
         """P_{t-1}, shape (n, n)."""
         return np.asarray(factors.information(self.factor))
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The inverse of P_{t-1}, shape (n, n)."""
+        return np.asarray(factors.covariance(self.factor))
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,7 @@ class DiscountedNewton(Learner[NewtonState]):
     domain: Domain = Ball(10.0)
 
     def __post_init__(self) -> None:
+        checks.instance(self, "domain", Domain)
         checks.in_interval(self, "discount", "(0, 1]")
         checks.in_interval(self, "newton_step", "(0, inf)")
         checks.in_interval(self, "ridge", "(0, inf)")
@@ -72,13 +80,13 @@ class DiscountedNewton(Learner[NewtonState]):
 
         η is ½min{1/(4GD), α}, ℓ/u and 1. The theorem is stated for ε = ``ridge`` = 1.
         """
-        G, D = constants.gradient_bound, domain.radius
+        ell, u, alpha, G = constants
         eta = {
-            1: 0.5 * min(1 / (4 * G * D), constants.exp_concavity),
-            2: constants.strong_convexity / constants.smoothness,
+            1: 0.5 * min(inverse(4 * G * domain.radius), alpha),
+            2: ell * inverse(u),
             3: 1.0,
         }.get(case, 0.0)
-        if not eta > 0:
+        if not 0 < eta < np.inf:
             raise InvalidParameterError(
                 f"Theorem 1 has cases 1, 2 and 3, each with η > 0. Got case {case!r} "
                 f"with η = {eta} from {constants!r} instead."
@@ -89,25 +97,31 @@ class DiscountedNewton(Learner[NewtonState]):
     def init(self, theta: Any) -> NewtonState:
         theta = checks.start(self, theta, ndim=(1,))
         checks.start_is_inside(self, self.domain, theta)
+        checks.ridge_fits(self, theta)
         return NewtonState(theta, factors.prior(self.ridge, theta))
 
     def update(self, state: NewtonState, f: Round) -> NewtonState:
         theta, factor = state.theta, state.factor.copy()
-        step, work = np.empty((2, theta.size), theta.dtype)
-        grad = f.grad(theta)
         quasi = self.curvature == "gradient"
+        grad = self._bounded(f.grad(theta)) if quasi else f.grad(theta)
         forget(factor, self.discount**f.elapsed)
-        for v in grad[None] if quasi else f.hess_root(theta):
-            learn(factor, v, step)
-        solve(factor, grad, step)
+        rows = grad[None] if quasi else f.hess_root(theta)
+        step = learn_and_solve(factor, rows, grad)
         point = theta - self.newton_step * step
-        hold(factor, step, work)
+        hold(factor, *np.empty((2, theta.size), theta.dtype))
         return NewtonState(self._inside(point, factor), factor)
+
+    @staticmethod
+    def _bounded(grad: FloatArray) -> FloatArray:
+        most, size = np.finfo(grad.dtype).max ** GRADIENT_MOST, np.abs(grad).max()
+        return grad if size <= most else grad * grad.dtype.type(most / size)
 
     def _inside(self, point: FloatArray, factor: FloatArray) -> FloatArray:
         if self.domain.contains(point):
             return point
-        return self.domain.project_in(point, factors.information(factor)).point
+        information = factors.information(factor)
+        # The nearest point does not change with the unit of P, which may be extreme.
+        return self.domain.project_in(point, information / information.max()).point
 
     def _play(
         self, state: NewtonState, loss: Loss, block: Block, record: Sequence[str]

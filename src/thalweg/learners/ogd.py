@@ -35,6 +35,7 @@ class OnlineGradientDescent(Learner[OnlineGradientState]):
     domain: Domain = Ball(1.0)
 
     def __post_init__(self) -> None:
+        checks.instance(self, "domain", Domain)
         checks.in_interval(self, "step_size", "(0, inf)")
 
     def init(self, theta: Any) -> OnlineGradientState:

@@ -40,6 +40,7 @@ class OnlineNewtonStep(Learner[OnlineNewtonState]):
     domain: Domain = Ball(1.0)
 
     def __post_init__(self) -> None:
+        checks.instance(self, "domain", Domain)
         checks.in_interval(self, "gradient_bound", "(0, inf)")
         checks.in_interval(self, "exp_concavity", "(0, inf)")
         checks.in_interval(self.domain, "radius", "(0, inf)")

@@ -4,6 +4,9 @@ import numpy as np
 
 from thalweg.types import FloatArray
 
+LARGEST_LOSS = 1e300
+"""What an expert's loss is taken for where it is infinite."""
+
 
 def prior(count: int) -> FloatArray:
     """log w_1 with w_1^i = (1 + 1/N) / i(i+1), which sum to one."""
@@ -14,7 +17,9 @@ def prior(count: int) -> FloatArray:
 def hedge(log_weights: FloatArray, losses: FloatArray, rate: float) -> FloatArray:
     """log w', normalised, with w'_i in proportion to w_i exp(-rate · loss_i)."""
     # Two shifts that cancel, made while they are exact: a loss of 1e300 would swallow
-    # log w, and a greatest log w of -1e300 the logarithm of the sum.
+    # log w, and a greatest log w of -1e300 the logarithm of the sum. Infinite losses
+    # are all alike.
+    losses = np.minimum(losses, LARGEST_LOSS)
     log_weights = log_weights - rate * (losses - losses.min())
     log_weights -= log_weights.max()
     return np.asarray(log_weights - np.logaddexp.reduce(log_weights))

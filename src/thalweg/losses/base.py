@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thalweg.errors import UnsupportedLossError
+from thalweg.errors import StreamError, UnsupportedLossError
 from thalweg.types import Block, FloatArray
 
 Shape = tuple[int | None, ...]
@@ -18,6 +18,11 @@ class Constants(NamedTuple):
     smoothness: float  # u: ∇²f ⪯ uI
     exp_concavity: float  # α: ∇²f ⪰ α∇f∇fᵀ
     gradient_bound: float  # G: ‖∇f‖ ≤ G
+
+
+def inverse(value: float) -> float:
+    """1/value, infinite at 0."""
+    return 1 / value if value else np.inf
 
 
 class Loss(ABC):
@@ -53,8 +58,20 @@ class Loss(ABC):
         """The loss of predictions made without a θ: one number for each round."""
         raise UnsupportedLossError(f"{self!r} cannot be measured from predictions.")
 
-    def check_targets(self, y: FloatArray) -> None:  # noqa: B027 (most accept all)
-        """Raise ``StreamError`` where this loss cannot take a target."""
+    def score(self, prediction: FloatArray, block: Block) -> FloatArray:
+        """The weighted loss of forecasts made elsewhere, shape (T,)."""
+        y = np.asarray(block.y, np.float64)
+        if prediction.shape != y.shape or not np.isfinite(prediction).all():
+            raise StreamError(
+                f"Forecasts must be finite and of y's shape {y.shape}. Got shape "
+                f"{prediction.shape}, {np.count_nonzero(~np.isfinite(prediction))} of "
+                f"them not finite."
+            )
+        self.check_rounds(None, y)
+        return np.asarray(block.weights * self.at_prediction(prediction, y))
+
+    def check_rounds(self, x: FloatArray | None, y: FloatArray) -> None:  # noqa: B027 (most accept all)
+        """Raise ``StreamError`` where this loss cannot take a round's x or y."""
 
     @classmethod
     @abstractmethod

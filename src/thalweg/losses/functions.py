@@ -1,11 +1,12 @@
 """Any convex functions f_1, f_2, ... given as Python functions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from thalweg import checks
 from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
 from thalweg.losses.base import Constants, Loss, Shape
 from thalweg.types import Block, FloatArray
@@ -32,6 +33,7 @@ class Functions(Loss):
     stated: Constants | None = None
 
     def __post_init__(self) -> None:
+        checks.instance(self, "functions", Iterable)
         object.__setattr__(self, "functions", tuple(self.functions))
         for t, function in enumerate(self.functions):
             if not isinstance(function, Function):
@@ -48,7 +50,13 @@ class Functions(Loss):
         return float(self.functions[int(y)].value(theta))
 
     def grad(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
-        return np.asarray(self.functions[int(y)].grad(theta), theta.dtype)
+        grad = np.asarray(self.functions[int(y)].grad(theta), theta.dtype)
+        if grad.shape != theta.shape or not np.isfinite(grad).all():
+            raise StreamError(
+                f"The gradient of function {int(y)} must be finite and of shape "
+                f"{theta.shape}. Got {grad!r} instead."
+            )
+        return grad
 
     def hess(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
         hess = self.functions[int(y)].hess
@@ -61,7 +69,7 @@ class Functions(Loss):
     def shapes(self, theta: FloatArray) -> tuple[Shape | None, Shape]:
         return None, ()
 
-    def check_targets(self, y: FloatArray) -> None:
+    def check_rounds(self, x: FloatArray | None, y: FloatArray) -> None:
         known = (y == np.floor(y)) & (y >= 0) & (y < len(self.functions))
         if not known.all():
             first = int(known.argmin())

@@ -7,7 +7,7 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import UnsupportedLossError
-from thalweg.losses.base import Constants, Loss, Shape
+from thalweg.losses.base import Constants, Loss, Shape, inverse
 from thalweg.losses.linear import LinearLoss
 from thalweg.types import Block, FloatArray
 
@@ -80,7 +80,7 @@ class Huber(LinearLoss):
         bare = super().constants(domain, block)
         if not self.ridge:
             return bare
-        weight = np.ones(1) if block.weight is None else np.asarray(block.weight)
+        weight = block.weights
         convexity = bare.strong_convexity + self.ridge * float(weight.min())
         gradient = (
             bare.gradient_bound + self.ridge * float(weight.max()) * domain.radius
@@ -89,7 +89,7 @@ class Huber(LinearLoss):
             convexity,
             bare.smoothness + self.ridge * float(weight.max()),
             # Any ℓ-strongly convex f with ‖∇f‖ ≤ G is ℓ/G²-exp-concave.
-            convexity / gradient**2,
+            convexity * inverse(gradient**2),
             gradient,
         )
 

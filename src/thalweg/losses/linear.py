@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from thalweg import checks
+from thalweg.errors import StreamError
 from thalweg.losses.base import Constants, Loss, Shape
 from thalweg.types import Block, FloatArray
 
@@ -62,8 +64,13 @@ class LinearLoss(Loss):
 
     def constants(self, domain: Any, block: Block) -> Constants:
         """Exact extremes over the range of x·θ on the domain, round by round."""
-        x, y = np.asarray(block.x, np.float64), np.asarray(block.y, np.float64)
-        weight = np.ones(len(y)) if block.weight is None else np.asarray(block.weight)
+        block = checks.playable(block, self, np.zeros(np.shape(block.x)[-1:]))
+        x, y, weight = block.x, block.y, block.weights
+        if domain.dimension not in (None, x.shape[1]):
+            raise StreamError(
+                f"The domain has {domain.dimension} coordinates. Got x of shape "
+                f"{x.shape}."
+            )
         low, high = -domain.support(-x), domain.support(x)
         least, most = self.curvature_range(low, high, y)
         # φ is convex, so |φ′| peaks at an end of the range; so does φ′²/φ″ for every
@@ -78,7 +85,7 @@ class LinearLoss(Loss):
             float((energy * least).min()) if x.shape[1] == 1 else 0.0,
             float((energy * most).max()),
             float(alpha.min()),
-            float((np.sqrt(weight * energy) * slopes).max()),
+            float((np.sqrt(weight * energy) * np.where(energy, slopes, 0)).max()),
         )
 
     @abstractmethod

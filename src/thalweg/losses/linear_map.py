@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.losses.base import Constants, Loss, Shape
+from thalweg import checks
+from thalweg.errors import StreamError
+from thalweg.losses.base import Constants, Loss, Shape, inverse
 from thalweg.types import Block, FloatArray
 
 
@@ -34,9 +36,16 @@ class LinearMap(Loss):
     def shapes(self, theta: FloatArray) -> tuple[Shape | None, Shape]:
         return (None, theta.size), (None,)
 
+    def check_rounds(self, x: FloatArray | None, y: FloatArray) -> None:
+        if x is not None and x.shape[1] != y.shape[1]:
+            raise StreamError(
+                f"LinearMap needs one y for each row of A. Got {y.shape[1]} for "
+                f"{x.shape[1]} rows."
+            )
+
     def constants(self, domain: Any, block: Block) -> Constants:
-        A, y = np.asarray(block.x, np.float64), np.asarray(block.y, np.float64)
-        weight = np.ones(len(y)) if block.weight is None else np.asarray(block.weight)
+        block = checks.playable(block, self, np.zeros(np.shape(block.x)[-1:]))
+        A, y, weight = block.x, block.y, block.weights
         m, n = A.shape[1:]
         singular = np.linalg.svd(A, compute_uv=False)
         least = singular[:, -1] ** 2 if m >= n else np.zeros(len(y))
@@ -45,7 +54,7 @@ class LinearMap(Loss):
             float((weight * least).min()),
             float((weight * singular[:, 0] ** 2).max()),
             # ∇ = Aᵀr, so α∇∇ᵀ ⪯ AᵀA as long as α‖r‖² ≤ 1.
-            1 / float((weight * residual**2).max()),
+            inverse(float((weight * residual**2).max())),
             float((weight * singular[:, 0] * residual).max()),
         )
 

@@ -45,7 +45,7 @@ class Logistic(LinearLoss):
     def shapes(self, theta: FloatArray) -> tuple[Shape | None, Shape]:
         return theta.shape[:1], ()
 
-    def check_targets(self, y: FloatArray) -> None:
+    def check_rounds(self, x: FloatArray | None, y: FloatArray) -> None:
         outside = (y < 0) | (y > 1)
         if outside.any():
             first = int(outside.argmax())

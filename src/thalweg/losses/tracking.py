@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.losses.base import Constants, Loss, Shape
+from thalweg import checks
+from thalweg.losses.base import Constants, Loss, Shape, inverse
 from thalweg.types import Block, FloatArray
 
 
@@ -32,12 +33,12 @@ class Tracking(Loss):
         return None, (theta.size,)
 
     def constants(self, domain: Any, block: Block) -> Constants:
-        y = np.asarray(block.y, np.float64)
-        weight = np.ones(len(y)) if block.weight is None else np.asarray(block.weight)
+        block = checks.playable(block, self, np.zeros(np.shape(block.y)[-1:]))
+        y, weight = block.y, block.weights
         distance = domain.radius + np.linalg.norm(y, axis=1)
         least, most = float(weight.min()), float(weight.max())
         # ∇²(wf) = wI and ∇(wf) = w(θ - y), so α = 1 / w‖θ - y‖².
-        alpha = 1 / float((weight * distance**2).max())
+        alpha = inverse(float((weight * distance**2).max()))
         return Constants(least, most, alpha, float((weight * distance).max()))
 
     @classmethod

@@ -15,8 +15,8 @@ from thalweg.streams.lower_bound import coin_blocks as coin_blocks
 from thalweg.streams.lower_bound import coin_flips as coin_flips
 
 __all__ = [
-    "LABEL_BOUND",
     "Adversary",
+    "LABEL_BOUND",
     "Stream",
     "abrupt",
     "adversarial",
