@@ -245,7 +245,7 @@ def _values(name: str, part: Any, dtype: Any) -> FloatArray:
     array = numbers(f"{name} of the block", part)
     if array.ndim == 0:
         raise StreamError(f"A block needs one {name} a round. Got {part!r} instead.")
-    largest = LARGEST[np.dtype(dtype)]
+    largest = np.float64(LARGEST[np.dtype(dtype)])
     # NaN fails every comparison, so one pass finds NaN, infinity and excess alike;
     # before the cast, in which what is too large for float32 would become infinite.
     if array.size and not (array.min() >= -largest and array.max() <= largest):

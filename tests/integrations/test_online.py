@@ -32,6 +32,38 @@ def test_single_calls_and_whole_arrays_agree_to_the_last_bit(learner, loss):
     assert single.rounds == whole.rounds == 80
 
 
+@pytest.mark.parametrize("kind", [list, tuple, np.float32, np.asfortranarray])
+def test_features_of_other_kinds_are_taken_as_they_are(kind):
+    whole, single = tw.Online(), tw.Online()
+    if kind is np.float32:
+        rows = X.astype(np.float32)
+    elif kind is np.asfortranarray:
+        rows = np.asfortranarray(np.repeat(X, 2, axis=1))[:, ::2]
+    else:
+        rows = X
+    trace = whole.run(rows, Y)
+    for t, (x, y) in enumerate(zip(rows, Y, strict=True)):
+        given = kind(x) if kind in (list, tuple) else x
+        assert single.predict(given) == trace.prediction[t]
+        single.update(given, float(y), weight=1.0)
+    np.testing.assert_array_equal(single.coefficients, whole.coefficients)
+
+
+def test_single_and_whole_calls_may_alternate():
+    whole, mixed = tw.Online(), tw.Online()
+    weights, elapsed = RNG.uniform(0, 2, size=(2, 80))
+    trace = whole.run(X, Y, weights, elapsed)
+    first = mixed.run(X[:30], Y[:30], weights[:30], elapsed[:30])
+    said = list(first.prediction)
+    for t in range(30, 60):
+        said.append(mixed.predict(X[t]))
+        mixed.update(X[t], Y[t], weights[t], elapsed[t])
+    said += list(mixed.run(X[60:], Y[60:], weights[60:], elapsed[60:]).prediction)
+    np.testing.assert_array_equal(said, trace.prediction)
+    for a, b in zip(mixed.state, whole.state, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 def test_learns_an_intercept_unless_told_not_to():
     model = tw.Online(tw.RecursiveLeastSquares(1.0, ridge=1e-9))
     model.run(X, X @ [1.0, -2.0, 0.5] + 0.3)

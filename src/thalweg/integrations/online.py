@@ -11,6 +11,13 @@ from thalweg.learners import Learner, RecursiveLeastSquares
 from thalweg.losses import LinearLoss, SquaredError
 from thalweg.types import Block, FloatArray, Trace
 
+FLOAT64 = np.dtype(np.float64)
+
+
+def _is_plain(x: Any, row: FloatArray) -> bool:
+    """Whether x is what single calls take without a second look."""
+    return type(x) is np.ndarray and x.dtype is FLOAT64 and x.shape == row.shape
+
 
 class Online:
     """A model to call round by round, or on whole arrays: the result is the same.
@@ -36,35 +43,59 @@ class Online:
         self.intercept = intercept
         checks.instance(self, "learner", Learner)
         checks.one_of(self, "intercept", (False, True))
-        self.state: Any = None
-        self.rounds = 0
         if not isinstance(self.loss, LinearLoss):
             raise UnsupportedLossError(
                 f"Online needs a loss of a linear prediction. Got {loss!r} instead."
             )
         self.learner.check_loss(self.loss)
+        self.rounds = 0
+        self._state: Any = None
+        self._live: Any = None  # a Live where the learner has one
+        self._row: Any = None  # its x, less the constant feature
+        self._one_target = False
 
     def __repr__(self) -> str:
         settings = f"{self.learner!r}, {self.loss!r}, intercept={self.intercept}"
         return f"Online({settings})"
 
     @property
+    def state(self) -> Any:
+        """The learner's state now, a checkpoint; None before the first round."""
+        return self._state if self._live is None else self._live.state
+
+    @property
     def coefficients(self) -> FloatArray | None:
         """θ, the intercept last; None before the first round or where there is no θ."""
-        if self.state is None or not self.learner.plays_points:
+        state = self.state
+        if state is None or not self.learner.plays_points:
             return None
-        return self.learner.play(self.state).copy()
+        return self.learner.play(state).copy()
 
     def predict(self, x: Any) -> Any:
         """What the model says of y at the features ``x``: x·θ, 0 before any round."""
+        live = self._live
+        if live is not None and _is_plain(x, self._row):
+            self._row[:] = x
+            if live.predict(live.memory):
+                return live.out[0] if self._one_target else live.out.copy()
         features = self._features(checks.numbers("features", x)[None])
-        state = self._state(features, np.zeros(1))
+        state = self.state
+        if state is None:
+            state = self._start(features, np.zeros(1))
         block = Block(features, np.zeros((1, *state.theta.shape[1:])))
         checked = checks.playable(block, self.loss, state.theta)
         return self.learner.predict(state, checked.x[0])
 
     def update(self, x: Any, y: Any, weight: float = 1.0, elapsed: float = 1.0) -> None:
         """Learn from one round: features ``x``, then the target ``y``."""
+        live = self._live
+        if self._one_target and _is_plain(x, self._row) and isinstance(y, float):
+            self._row[:] = x
+            live.y[0], live.rates[0], live.rates[1] = y, weight, elapsed
+            if live.update(live.memory):
+                self.rounds += 1
+                return
+        # Anything unusual, and anything to be refused, goes the long way.
         features, target = checks.numbers("features", x), checks.numbers("target", y)
         self.run(features[None], target[None], [weight], [elapsed])
 
@@ -76,10 +107,21 @@ class Online:
         features = self._features(checks.numbers("features", x))
         targets = checks.numbers("targets", y)
         block = Block(features, targets, weight, elapsed)
-        state = self._state(features, targets)
-        self.state, trace = self.learner.run(state, self.loss, block, record)
+        state = self.state
+        if state is None:
+            state = self._start(features, targets)
+        state, trace = self.learner.run(state, self.loss, block, record)
+        self._keep(state)
         self.rounds += len(block)
         return trace
+
+    def _keep(self, state: Any) -> None:
+        self._state, self._live = state, self.learner.live(state, self.loss)
+        if self._live is not None:
+            self._state, n = None, len(self._live.x)
+            self._row = self._live.x[: n - self.intercept]
+            self._live.x[n - self.intercept :] = 1.0
+            self._one_target = len(self._live.y) == 1
 
     def _features(self, x: FloatArray) -> FloatArray:
         if x.ndim != 2:
@@ -90,9 +132,7 @@ class Online:
             return x
         return np.column_stack([x, np.ones(len(x), x.dtype)])
 
-    def _state(self, x: FloatArray, y: FloatArray) -> Any:
-        if self.state is not None:
-            return self.state
+    def _start(self, x: FloatArray, y: FloatArray) -> Any:
         if y.ndim not in (1, 2):
             raise StreamError(
                 f"Online needs one target a round, or a row of them. Got y of shape "

@@ -9,6 +9,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels.predict import dot
+from thalweg.learners.live import Live
 from thalweg.losses import Loss, Round
 from thalweg.types import Block, FloatArray, State, Trace
 
@@ -88,6 +89,13 @@ class Learner(ABC, Generic[S]):
         extras = {name: np.array(kept) for name, kept in recorded.items()}
         theta = extras.pop("theta", None)
         return state, Trace(np.array(predictions), incurred, theta, extras)
+
+    def live(self, state: S, loss: Loss) -> Live | None:
+        """The state in a form that single calls change in place; None if there is none.
+
+        What it predicts and learns is what ``run`` does, bit by bit.
+        """
+        return None
 
     def record(self, state: S, name: str) -> Any:
         """The part of the state that ``run(..., record=...)`` calls ``name``."""

@@ -15,6 +15,7 @@ from thalweg.kernels.floor import hold, top_up
 from thalweg.kernels.rls import rls
 from thalweg.learners.arrays import Arrays
 from thalweg.learners.base import Learner
+from thalweg.learners.live import Live, LiveRLS
 from thalweg.losses import Loss, Round, SquaredError
 from thalweg.types import Block, FloatArray, Trace
 
@@ -106,6 +107,9 @@ class RecursiveLeastSquares(Learner[RLSState]):
         by_target = theta.reshape(len(theta), -1)
         rls(by_target, factor, *self._kept, *arrays.by_target())
         return RLSState(theta, factor), arrays.trace()
+
+    def live(self, state: RLSState, loss: Loss) -> Live | None:
+        return LiveRLS(self, state) if state.theta.dtype == np.float64 else None
 
     @property
     def _kept(self) -> tuple[float, float, bool]:
