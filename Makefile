@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env demo test test-kernels check format bench bench-env data clean
+.PHONY: help env demo reproduce test test-kernels check format bench bench-env data clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -14,7 +14,7 @@ env: .venv/ready  ## make .venv with the package and all that tests need
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[demo,test,check]'
+	$(BIN)/pip install --quiet --editable '.[cli,report,demo,test,check]'
 	touch $@
 
 # Numba's disk cache notices a change in the file of a kernel, not in the files that
@@ -25,6 +25,9 @@ env: .venv/ready  ## make .venv with the package and all that tests need
 
 demo: .venv/kernels  ## run the learners on real data and print the table
 	$(BIN)/python examples/demo.py
+
+reproduce: .venv/kernels  ## run the paper's theorems as experiments
+	$(BIN)/thalweg reproduce
 
 test: .venv/kernels  ## run the tests
 	$(BIN)/python -m pytest -q -n auto

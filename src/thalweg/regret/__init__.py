@@ -1,0 +1,37 @@
+"""How far a trace was from the best that hindsight could have done."""
+
+from thalweg.regret.adaptive import AdaptiveRegret as AdaptiveRegret
+from thalweg.regret.adaptive import adaptive as adaptive
+from thalweg.regret.decomposition import ClippedBound as ClippedBound
+from thalweg.regret.decomposition import Decomposition as Decomposition
+from thalweg.regret.decomposition import clipped_bound as clipped_bound
+from thalweg.regret.decomposition import decomposition as decomposition
+from thalweg.regret.dynamic import Minimisers as Minimisers
+from thalweg.regret.dynamic import dynamic as dynamic
+from thalweg.regret.dynamic import minimisers as minimisers
+from thalweg.regret.dynamic import path_length as path_length
+from thalweg.regret.frontier import Frontier as Frontier
+from thalweg.regret.frontier import frontier as frontier
+from thalweg.regret.path_budget import HindsightPath as HindsightPath
+from thalweg.regret.path_budget import best_path as best_path
+from thalweg.regret.static import Regret as Regret
+from thalweg.regret.static import static as static
+
+__all__ = [
+    "AdaptiveRegret",
+    "ClippedBound",
+    "Decomposition",
+    "Frontier",
+    "HindsightPath",
+    "Minimisers",
+    "Regret",
+    "adaptive",
+    "best_path",
+    "clipped_bound",
+    "decomposition",
+    "dynamic",
+    "frontier",
+    "minimisers",
+    "path_length",
+    "static",
+]

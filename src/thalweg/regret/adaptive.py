@@ -1,0 +1,157 @@
+"""Regret on the interval of rounds where it is worst."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from thalweg import checks
+from thalweg.kernels import intervals
+from thalweg.losses import Loss
+from thalweg.regret.comparators import checked, incurred, rows
+from thalweg.types import Block, FloatArray, Trace
+
+SMALL = 128
+"""An interval this short is searched whole, whatever the budget."""
+BRANCHES = 16
+"""How many pieces a piece is cut into."""
+COLLINEAR = 1e-13
+"""Singular values below this part of the largest, columns at length 1, are rounding."""
+
+
+@dataclass(frozen=True)
+class AdaptiveRegret:
+    """The worst regret over all intervals lies between ``low`` and ``high``."""
+
+    low: float  # attained on ``interval``
+    high: float  # equal to low where the search was exhaustive
+    interval: tuple[int, int]  # start and stop: the rounds block[start:stop]
+
+
+Found = tuple[float, int, int]
+"""A regret, and the start and stop of its interval."""
+
+
+class Bracket(NamedTuple):
+    """The worst regret is at most the one and at least the other."""
+
+    near: Found  # an upper bound, and an interval that may come near it
+    attained: Found  # the worst of all short intervals
+
+
+class Rounds(NamedTuple):
+    """Rounds of least squares, and what was lost in them."""
+
+    x: FloatArray  # (T, m, n)
+    y: FloatArray  # (T, m, k)
+    loss: FloatArray  # (T,)
+
+    def part(self, start: int, stop: int) -> "Rounds":
+        return Rounds(*(array[start:stop] for array in self))
+
+    def backwards(self) -> "Rounds":
+        return Rounds(*(np.ascontiguousarray(array[::-1]) for array in self))
+
+
+def adaptive(
+    trace: Trace, block: Block, loss: Loss, exact_up_to: int = 10_000
+) -> AdaptiveRegret:
+    """max over intervals of Σ f_t(θ_t) - min Σ f_t(θ), both sums over the interval.
+
+    Squared losses only; the comparator is any point. Up to ``exact_up_to`` rounds all
+    T² intervals are searched, in O(T²n²). Beyond, the worst lies in a bracket found in
+    O(Tn²): the best fixed point of an interval loses at least what those of its parts
+    lose together, so that regrets of parts add up to a bound on that of the whole.
+    Both hold up to the rounding of sums.
+    """
+    checks.argument("adaptive", "exact_up_to", exact_up_to, "[1, inf)")
+    block = checked(block, loss)
+    rounds = Rounds(*_scaled(*rows(block, loss)), incurred(trace, block))
+    if len(block) <= exact_up_to:
+        nothing = np.zeros(len(block))
+        worst, first, last = intervals.worst(*rounds, nothing, nothing)
+        return AdaptiveRegret(float(worst), float(worst), (first, last + 1))
+    pieces = max(BRANCHES, exact_up_to // (2 * rounds.x.shape[2] + 1))
+    found = _bracket(rounds, pieces)
+    low, start, stop = max(_climb(rounds, *found.near[1:]), found.attained)
+    return AdaptiveRegret(float(low), float(found.near[0]), (int(start), int(stop)))
+
+
+def _scaled(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Features in a basis of independent columns of length 1: the losses stay."""
+    flat = x.reshape(-1, x.shape[2])
+    length = np.linalg.norm(flat, axis=0)
+    flat = flat[:, length > 0] / length[length > 0]
+    if flat.shape[1]:
+        triangle = np.linalg.qr(flat, mode="r")
+        _, singular, basis = np.linalg.svd(triangle, full_matrices=False)
+        kept = singular > COLLINEAR * singular[0]
+        if not kept.all():
+            flat = flat @ basis[kept].T
+    return np.ascontiguousarray(flat.reshape(*x.shape[:2], -1)), np.ascontiguousarray(y)
+
+
+def _bracket(rounds: Rounds, pieces: int) -> Bracket:
+    """Bounds on the worst regret.
+
+    An interval is a suffix of one piece, whole pieces, and a prefix of another; or a
+    suffix and a prefix of neighbours; or it lies within one piece.
+    """
+    T = len(rounds.loss)
+    if T <= SMALL:
+        nothing = np.zeros(T)
+        worst, first, last = intervals.worst(*rounds, nothing, nothing)
+        return Bracket((worst, first, last + 1), (worst, first, last + 1))
+    cuts = np.linspace(0, T, min(pieces, T // 2) + 1).astype(int)
+    parts = [rounds.part(a, b) for a, b in pairwise(cuts)]
+    whole, prefix, suffix = _summary(parts)
+    inside = [_bracket(part, BRANCHES) for part in parts]
+    near = [_moved(part.near, cut) for part, cut in zip(inside, cuts, strict=False)]
+    for i, cut in enumerate(cuts[1:-1]):
+        (left, back), (right, ahead) = suffix[i], prefix[i + 1]
+        near.append((left + right, cut - int(back), cut + int(ahead)))
+    before = np.append(0.0, np.maximum(suffix[:-1, 0], 0))
+    after = np.append(np.maximum(prefix[1:, 0], 0), 0.0)
+    high, first, last = intervals.worst(*whole, before, after)
+    start = cuts[first] - int(suffix[first - 1, 1] if before[first] else 0)
+    stop = cuts[last + 1] + int(prefix[last + 1, 1] if after[last] else 0)
+    near.append((high, start, stop))
+    attained = max(_moved(p.attained, c) for p, c in zip(inside, cuts, strict=False))
+    return Bracket(max(near), attained)
+
+
+def _moved(found: Found, cut: int) -> Found:
+    regret, start, stop = found
+    return regret, start + int(cut), stop + int(cut)
+
+
+def _summary(parts: list[Rounds]) -> tuple[Rounds, FloatArray, FloatArray]:
+    """Each part as one round, and its worst prefix and suffix: regret and length."""
+    n, k = parts[0].x.shape[2], parts[0].y.shape[2]
+    triangles, regrets = np.empty((len(parts), n, n + k)), np.empty(len(parts))
+    prefix, suffix = np.empty((2, len(parts), 2))
+    for i, part in enumerate(parts):
+        out = np.empty(len(part.loss))
+        triangles[i] = intervals.scan(*part, out)
+        # What no θ can mend inside a part is no matter of choice any more.
+        regrets[i] = out[-1]
+        prefix[i] = out.max(), out.argmax() + 1
+        intervals.scan(*part.backwards(), out)
+        suffix[i] = out.max(), out.argmax() + 1
+    x, y = np.ascontiguousarray(triangles[..., :n]), triangles[..., n:].copy()
+    return Rounds(x, y, regrets), prefix, suffix
+
+
+def _climb(rounds: Rounds, start: int, stop: int) -> Found:
+    """From an interval to one that no other end and no other start makes worse."""
+    regret, T = -np.inf, len(rounds.loss)
+    while True:
+        out = np.empty(T - start)
+        intervals.scan(*rounds.part(start, T), out)
+        stop = start + int(out.argmax()) + 1
+        out = np.empty(stop)
+        intervals.scan(*rounds.part(0, stop).backwards(), out)
+        if not out.max() > regret:
+            return float(regret), start, stop
+        regret, start = out.max(), stop - int(out.argmax()) - 1

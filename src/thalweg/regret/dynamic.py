@@ -1,0 +1,124 @@
+"""Regret against a comparator that moves."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import logit
+
+from thalweg.domains import Domain
+from thalweg.errors import StreamError, UnsupportedLossError
+from thalweg.losses import Huber, LinearMap, Logistic, Loss, SquaredError, Tracking
+from thalweg.regret.comparators import checked, incurred, losses_of
+from thalweg.regret.fixed import EVERYWHERE, best_fixed
+from thalweg.regret.static import Regret
+from thalweg.types import Block, FloatArray, Trace
+
+FAR = 1e12
+"""A step this many times the first towards a face of the domain has arrived at it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Minimisers:
+    """A minimiser θ*_t of every round's loss."""
+
+    points: FloatArray  # (T, n)
+    path_length: float  # V*
+    selection: str  # which minimiser, where a round has several
+
+
+def path_length(sequence: Any) -> float:
+    """V = Σ ‖z_t - z_{t-1}‖ over t ≥ 2, for points of any shape."""
+    points = np.asarray(sequence, np.float64)
+    moves = np.diff(points.reshape(len(points), -1), axis=0)
+    return float(np.linalg.norm(moves, axis=1).sum())
+
+
+def dynamic(trace: Trace, block: Block, loss: Loss, comparator: Any) -> Regret:
+    """Σ f_t(θ_t) - f_t(z_t) for a sequence z, (T, n), or (T, n, k) for k targets.
+
+    ``minimisers(block, loss, domain).points`` gives the regret that the paper writes
+    R*_d; ``best_path(...).theta`` the most that any path of its length can give.
+    """
+    block, points = checked(block, loss), np.asarray(comparator, np.float64)
+    if len(points) != len(block):
+        raise StreamError(
+            f"A comparator needs one point a round. Got {len(points)} points for "
+            f"{len(block)} rounds."
+        )
+    least = float(losses_of(block, loss, points).sum())
+    total = float(incurred(trace, block).sum()) - least
+    return Regret(total, points, least, path_length(points))
+
+
+def minimisers(block: Block, loss: Loss, domain: Domain = EVERYWHERE) -> Minimisers:
+    """A point of the domain with the least f_t, for every t, and their path length V*.
+
+    The paper leaves V* open where a round has many minimisers, as regression with more
+    than one feature has (erratum E14). Here each is then the one nearest to the one
+    before, and the first the nearest to the domain's point nearest to the origin:
+    Kaczmarz's projections, which need not give the shortest path.
+    """
+    block = checked(block, loss)
+    if isinstance(loss, Tracking):
+        y = np.asarray(block.y, np.float64)
+        points = np.array([domain.project(target) for target in y])
+        return Minimisers(points, path_length(points), "unique")
+    if np.ndim(block.y) == 2 and isinstance(loss, SquaredError):
+        raise UnsupportedLossError("Minimisers are found for one target a round.")
+    size = np.shape(block.x)[-1] if block.x is not None else domain.dimension or 1
+    z = domain.project(np.zeros(size))
+    points = np.empty((len(block), size))
+    for t in range(len(block)):
+        z = _next_minimiser(z, block[t : t + 1], loss, domain)
+        points[t] = z
+    return Minimisers(points, path_length(points), "nearest to the one before")
+
+
+def _next_minimiser(
+    z: FloatArray, one: Block, loss: Loss, domain: Domain
+) -> FloatArray:
+    """The minimiser of one round that is nearest to z."""
+    if one.weight is not None and one.weight[0] == 0:
+        return z
+    if isinstance(loss, SquaredError | Logistic) or (
+        isinstance(loss, Huber) and not loss.ridge
+    ):
+        best = logit(one.y[0]) if isinstance(loss, Logistic) else one.y[0]
+        return _nearest(z, np.asarray(one.x[0], np.float64), float(best), domain)
+    if isinstance(loss, LinearMap):
+        A = np.asarray(one.x[0], np.float64)
+        point = z + np.linalg.lstsq(A, one.y[0] - A @ z)[0]
+        if domain.contains(point):
+            return np.asarray(point)
+    return best_fixed(one, loss, domain, start=z).point
+
+
+def _nearest(z: FloatArray, x: FloatArray, best: float, domain: Domain) -> FloatArray:
+    """The point of the domain nearest to z among those with x·θ nearest to ``best``.
+
+    It is Π(z - λx) for the one λ at which x·Π(z - λx), which falls as λ grows, is
+    ``best``, or for λ → ±∞ where the domain does not reach that far.
+    """
+    energy = float(x @ x)
+    step = (float(x @ z) - best) / energy if energy else 0.0
+    if step == 0:
+        return z
+    side = np.sign(step)
+    if np.isinf(step):
+        if np.isinf(domain.radius):
+            raise UnsupportedLossError(f"A round has no minimiser in {domain!r}.")
+        step = side * domain.radius / np.sqrt(energy)
+    elif domain.contains(z - step * x):
+        return z - step * x
+
+    def short_of_best(multiple: float) -> float:
+        return float(side * (x @ domain.project(z - multiple * step * x) - best))
+
+    far = 1.0
+    while short_of_best(far) > 0 and far < FAR:
+        far *= 4
+    if far < FAR:
+        far = brentq(short_of_best, 0.0, far, xtol=1e-300, rtol=1e-15, maxiter=500)
+    return domain.project(z - far * step * x)

@@ -1,0 +1,150 @@
+"""The best fixed point of a block, in a domain or without one."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thalweg.domains import Domain, Everywhere
+from thalweg.errors import InvalidParameterError, ThalwegError
+from thalweg.losses import LinearLoss, Loss, Round, SquaredError, Tracking
+from thalweg.regret.comparators import QUADRATIC, losses_of, rows
+from thalweg.types import Block, FloatArray
+
+EVERYWHERE: Domain = Everywhere()
+"""What binds a comparator unless a caller says otherwise."""
+ENOUGH = 1e-16
+"""Newton's steps end when the gap is this part of the loss they started from..."""
+ACCEPTED = 1e-8
+"""...and what they end with is refused if its gap is more than this part of it."""
+DAMPING = 1e-10
+"""The curvature added, relative to the mean, where a Hessian may be singular."""
+STEPS = 300
+"""Newton steps before giving up; 5 to 30 are usual."""
+
+
+class Fixed(NamedTuple):
+    """A point, and by how much its loss can exceed the least."""
+
+    point: FloatArray
+    gap: float
+
+
+class Total(NamedTuple):
+    """F(θ) = Σ f_t(θ), the function the best fixed point minimises."""
+
+    loss: Loss
+    block: Block
+
+    def value(self, theta: FloatArray) -> float:
+        points = np.broadcast_to(theta, (len(self.block), *theta.shape))
+        return float(losses_of(self.block, self.loss, points).sum())
+
+    def slopes(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """∇F(θ) and ∇²F(θ)."""
+        if not isinstance(self.loss, LinearLoss):
+            rounds = [Round(self.loss, *f) for f in self.block.rounds()]
+            grads = [f.grad(theta) for f in rounds]
+            hesses = [f.hess(theta) for f in rounds]
+            return np.sum(grads, axis=0), np.sum(hesses, axis=0)
+        loss, w = self.loss, self.block.weights
+        x, y = np.asarray(self.block.x, np.float64), np.asarray(self.block.y)
+        p = x @ theta
+        # A round without features is all that a penalty on θ leaves of the loss.
+        bare = Round(loss, np.zeros_like(theta), y[0], float(w.sum()))
+        grad = x.T @ (w * loss.slope(p, y)) + bare.grad(theta)
+        hess = (x.T * (w * loss.curvature(p, y))) @ x + bare.hess(theta)
+        return grad, hess
+
+
+def best_fixed(block: Block, loss: Loss, domain: Domain, start: Any = None) -> Fixed:
+    """argmin Σ f_t over the domain, with its certified gap.
+
+    Least squares by a factorisation, which takes features of any scale and rank, and
+    where its solution lies outside, or for other losses, by Newton's steps, each the
+    nearest point of the domain in the Hessian's norm, from ``start`` on.
+    """
+    if isinstance(loss, QUADRATIC) and start is None:
+        start = _least_squares(block, loss)
+        if isinstance(loss, Tracking):
+            return Fixed(domain.project(start), 0.0)
+        if start.ndim == 2 and np.isfinite(domain.radius):
+            raise InvalidParameterError(
+                f"A domain constrains one target. Got {start.shape[1]} in {domain!r}."
+            )
+        if start.ndim == 2 or domain.contains(start):
+            return Fixed(start, 0.0)
+    if start is None:
+        start = np.zeros(_dimension(block, domain))
+    return _newton(Total(loss, block), domain, domain.project(start))
+
+
+def _least_squares(block: Block, loss: Loss) -> FloatArray:
+    A, b = rows(block, loss)
+    A, b = A.reshape(-1, A.shape[-1]), b.reshape(-1, b.shape[-1])
+    # At equal lengths no column is taken for the rounding of another.
+    length = np.linalg.norm(A, axis=0)
+    length[length == 0] = 1.0
+    solution = np.linalg.lstsq(A / length, b)[0] / length[:, None]
+    several = isinstance(loss, SquaredError) and np.ndim(block.y) == 2
+    return np.asarray(solution if several else solution.ravel())
+
+
+def _newton(total: Total, domain: Domain, theta: FloatArray) -> Fixed:
+    """Damped Newton steps (Levenberg & Marquardt) until the gap is closed.
+
+    The damping makes a singular Hessian invertible, and the steps those of a proximal
+    method, which need no unique minimiser. It grows whenever a step fails to descend.
+    """
+    value, damping, scale = total.value(theta), DAMPING, 0.0
+    for _ in range(STEPS):
+        grad, hess = total.slopes(theta)
+        scale = scale or abs(value) + float(np.linalg.norm(grad))
+        gap = _gap(domain, theta, grad, theta - _step(grad, hess, DAMPING)[0])
+        if gap <= ENOUGH * scale or damping > 1 / DAMPING:
+            break
+        step, damped = _step(grad, hess, damping)
+        candidate = domain.project_in(theta - step, damped).point
+        reached = total.value(candidate)
+        if reached < value:
+            theta, value, damping = candidate, reached, max(DAMPING, damping / 10)
+        else:
+            damping *= 10
+    if not gap <= ACCEPTED * scale:
+        raise ThalwegError(
+            f"The best fixed point of {total.loss!r} was not found: after {STEPS} "
+            f"steps its loss of {value} can be {gap} above the least."
+        )
+    return Fixed(theta, gap)
+
+
+def _step(
+    grad: FloatArray, hess: FloatArray, damping: float
+) -> tuple[FloatArray, FloatArray]:
+    """(H + dI)⁻¹∇ and H + dI, d the damping in units of H's mean curvature."""
+    unit = float(np.trace(hess)) / grad.size or float(np.linalg.norm(grad)) or 1.0
+    damped = hess + damping * unit * np.eye(grad.size)
+    return np.linalg.solve(damped, grad), damped
+
+
+def _gap(
+    domain: Domain, theta: FloatArray, grad: FloatArray, newton: FloatArray
+) -> float:
+    """At least F(θ) - min F: the most that F's tangent plane falls on the domain.
+
+    The plane lies below a convex F. Where the domain has no end the plane has none,
+    and the model's own decrease ½∇·(θ - newton) has to do.
+    """
+    # A plane falls by nothing at its own point: a negative sum is rounding.
+    fall = float(grad @ theta + domain.support(-grad[None])[0])
+    return abs(fall if np.isfinite(fall) else 0.5 * float(grad @ (theta - newton)))
+
+
+def _dimension(block: Block, domain: Domain) -> int:
+    if block.x is not None:
+        return int(np.shape(block.x)[-1])
+    if domain.dimension is None:
+        raise InvalidParameterError(
+            f"The dimension shows in neither the block nor the domain {domain!r}. "
+            "Give a domain that has one, such as a Box."
+        )
+    return domain.dimension
