@@ -10,7 +10,7 @@ from thalweg.kernels.floor import hold
 from thalweg.kernels.losses import curvature, phi, slope
 
 GRADIENT_MOST = 0.25
-"""Gradients above the fourth root of the largest number count as that: P squares them."""
+"""Gradients above the fourth root of the largest number count as that: P has ∇²."""
 
 
 @njit(cache=True, error_model="numpy")
