@@ -98,3 +98,14 @@ def test_a_higher_price_never_lengthens_the_path(seed):
     y = x * level + 0.1 * rng.normal(size=265) * np.abs(x).mean()
     lengths = [fuse(x * x, x * y, price)[1] for price in np.logspace(-12, 2, 60)]
     assert (np.diff(lengths) <= 1e-12 * lengths[0]).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_budget_just_short_of_every_target_is_spent(seed):
+    x, y = np.random.default_rng(seed).normal(size=(2, 30))
+    y -= x * (x @ y) / (x @ x)
+    highest = np.abs(np.cumsum(x * y)).max()
+    full = np.abs(np.diff(y / x)).sum()
+    for budget in (np.nextafter(full, 0.0), full, np.nextafter(full, np.inf)):
+        z = fused.best(x, y, budget, highest)
+        assert z == pytest.approx(y / x, rel=1e-9, abs=1e-9)

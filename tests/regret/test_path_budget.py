@@ -60,8 +60,8 @@ def test_a_solve_is_certified_to_one_in_a_million(kind, n):
 @pytest.mark.parametrize("kind", ["random", "piecewise", "drifting"])
 def test_a_scalar_stream_is_solved_to_rounding(kind):
     block, V = stream(kind, ROUNDS, 1)
-    for part in (1e-3, 0.1, 1.0):
-        is_certified(best_path(block, LOSS, part * V), block, part * V, gap=1e-11)
+    for budget in (1e-3 * V, 0.1 * V, V):
+        is_certified(best_path(block, LOSS, budget), block, budget, gap=1e-11)
 
 
 def awkward(block, how, seed=3):
@@ -165,9 +165,8 @@ def test_a_boundless_budget_leaves_only_rounds_without_features(n, budget):
     apart=st.sampled_from([1.0, 1e-4, 1e-8, 1e-11, 1e-14]),
 )
 def test_the_lower_bound_is_never_above_the_loss(seed, n, rounds, budget, noise, apart):
-    # Data that a fixed point fits exactly leave a residual of pure rounding, which once
-    # gave a "bound" of 0.13 for a loss of 2.5e-29. Features that are nearly the same
-    # make θ so large that rounding lengthens the path.
+    # Data that a fixed point fits leave rounding, which once gave a "bound" of 0.13 for
+    # a loss of 2.5e-29; near-equal features a θ whose rounding lengthens the path.
     block, _ = stream("random", rounds, n, seed, noise)
     block.x[:, -1] = block.x[:, 0] + apart * (block.x[:, -1] - block.x[:, 0])
     found = best_path(block, LOSS, budget)

@@ -45,7 +45,8 @@ def best(x, y, budget, highest):
         if not low < price < high:
             price = np.sqrt(low * high) if low > 0 else 0.1 * high
     # A tiny weight may jump within the rounding of λ: then V lies between the two.
-    share = (budget - short_length) / (long_length - short_length)
+    between = long_length - short_length
+    share = (budget - short_length) / between if between > 0 else 1.0
     return short + share * (long - short)
 
 
