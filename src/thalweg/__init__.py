@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from thalweg.domains import Simplex as Simplex
     from thalweg.integrations import Online as Online
     from thalweg.learners import Ader as Ader
+    from thalweg.learners import AggregatingExperts as AggregatingExperts
+    from thalweg.learners import ClippedRLS as ClippedRLS
     from thalweg.learners import ConstantStepGradient as ConstantStepGradient
+    from thalweg.learners import DirectionalRLS as DirectionalRLS
     from thalweg.learners import DiscountedGradient as DiscountedGradient
     from thalweg.learners import DiscountedNewton as DiscountedNewton
     from thalweg.learners import Experts as Experts
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from thalweg.learners import OnlineGradientDescent as OnlineGradientDescent
     from thalweg.learners import OnlineNewtonStep as OnlineNewtonStep
     from thalweg.learners import RecursiveLeastSquares as RecursiveLeastSquares
+    from thalweg.learners import RestartExperts as RestartExperts
     from thalweg.learners import SlidingWindow as SlidingWindow
     from thalweg.losses import Function as Function
     from thalweg.losses import Functions as Functions
@@ -47,7 +51,10 @@ _NAMES = {
     "integrations": ("Online",),
     "learners": (
         "Ader",
+        "AggregatingExperts",
+        "ClippedRLS",
         "ConstantStepGradient",
+        "DirectionalRLS",
         "DiscountedGradient",
         "DiscountedNewton",
         "Experts",
@@ -56,6 +63,7 @@ _NAMES = {
         "OnlineGradientDescent",
         "OnlineNewtonStep",
         "RecursiveLeastSquares",
+        "RestartExperts",
         "SlidingWindow",
     ),
     "losses": (

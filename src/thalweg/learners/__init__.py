@@ -1,8 +1,11 @@
 """The algorithms: those of the paper, and the rivals it names."""
 
 from thalweg.learners.ader import Ader as Ader
+from thalweg.learners.aggregating import AggregatingExperts as AggregatingExperts
 from thalweg.learners.base import Learner as Learner
+from thalweg.learners.clipped import ClippedRLS as ClippedRLS
 from thalweg.learners.constant_step import ConstantStepGradient as ConstantStepGradient
+from thalweg.learners.directional import DirectionalRLS as DirectionalRLS
 from thalweg.learners.experts import Experts as Experts
 from thalweg.learners.flh import FollowTheLeadingHistory as FollowTheLeadingHistory
 from thalweg.learners.gradient import DiscountedGradient as DiscountedGradient
@@ -10,12 +13,16 @@ from thalweg.learners.last_value import LastValue as LastValue
 from thalweg.learners.newton import DiscountedNewton as DiscountedNewton
 from thalweg.learners.ogd import OnlineGradientDescent as OnlineGradientDescent
 from thalweg.learners.ons import OnlineNewtonStep as OnlineNewtonStep
+from thalweg.learners.restarts import RestartExperts as RestartExperts
 from thalweg.learners.rls import RecursiveLeastSquares as RecursiveLeastSquares
 from thalweg.learners.window import SlidingWindow as SlidingWindow
 
 __all__ = [
     "Ader",
+    "AggregatingExperts",
+    "ClippedRLS",
     "ConstantStepGradient",
+    "DirectionalRLS",
     "DiscountedGradient",
     "DiscountedNewton",
     "Experts",
@@ -25,5 +32,6 @@ __all__ = [
     "OnlineGradientDescent",
     "OnlineNewtonStep",
     "RecursiveLeastSquares",
+    "RestartExperts",
     "SlidingWindow",
 ]

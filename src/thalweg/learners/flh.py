@@ -70,25 +70,30 @@ class FollowTheLeadingHistory(Learner[HistoryState]):
         return mean(state.log_weights, np.array(points))
 
     def update(self, state: HistoryState, f: Round) -> HistoryState:
-        t, alpha = int(state.births[-1]), self.exp_concavity
         losses = [f.value(self.expert.play(one, f.x)) for one in state.experts]
-        log_v = hedge(state.log_weights, np.array(losses), alpha)
-
-        kept = alive(state.births, t + 1)
-        births = np.append(state.births[kept], t + 1)
-        log_v = np.append(log_v[kept] + np.log1p(-1 / (t + 1)), -np.log(t + 1))
-        log_v -= np.logaddexp.reduce(log_v)
-
-        # The youngest has seen nothing yet: the next newborn is its twin.
-        newborn = state.experts[-1]
-        survivors = [state.experts[i] for i in np.flatnonzero(kept)]
-        experts = (*(self.expert.update(one, f) for one in survivors), newborn)
-        theta = mean(log_v, np.array([one.theta for one in experts]))
-        return HistoryState(theta, log_v, births, experts)
+        log_v = hedge(state.log_weights, np.array(losses), self.exp_concavity)
+        return next_round(state, log_v, self.expert, f)
 
     @classmethod
     def example(cls) -> tuple["FollowTheLeadingHistory", Loss]:
         return cls(OnlineNewtonStep(30.0, 0.01, Ball(3.0)), 0.01), SquaredError()
+
+
+def next_round(
+    state: HistoryState, log_v: FloatArray, expert: Learner[Any], f: Round
+) -> HistoryState:
+    """Survivors learn, one is born, and the weights ``log_v`` make room for it."""
+    t = int(state.births[-1])
+    kept = alive(state.births, t + 1)
+    births = np.append(state.births[kept], t + 1)
+    log_v = np.append(log_v[kept] + np.log1p(-1 / (t + 1)), -np.log(t + 1))
+    log_v -= np.logaddexp.reduce(log_v)
+    # The youngest has seen nothing yet: the next newborn is its twin.
+    newborn = state.experts[-1]
+    survivors = [state.experts[i] for i in np.flatnonzero(kept)]
+    experts = (*(expert.update(one, f) for one in survivors), newborn)
+    theta = mean(log_v, np.array([one.theta for one in experts]))
+    return HistoryState(theta, log_v, births, experts)
 
 
 def alive(births: npt.NDArray[np.int64], t: int) -> npt.NDArray[np.bool_]:

@@ -1,0 +1,43 @@
+"""Forgetting along one direction, on the factors of kernels/factor.py."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, error_model="numpy")
+def forget_along(factor, v, gamma, work):
+    """P ← P - (1-γ) Pvvᵀ P / vᵀPv: of what is known, only that about v fades.
+
+    In terms of C = P⁻¹ = U D Uᵀ it is C + β vvᵀ with β = (1-γ)/γ · 1/vᵀPv, a rank-one
+    update that keeps D positive (Agee & Turner). work is (n,).
+    """
+    energy = information_along(factor, v, work)
+    if not energy > 0:
+        return
+    gamma = max(gamma, np.finfo(factor.dtype).eps ** 2)  # as in factor.forget
+    c = (1 / gamma - 1) / energy
+    for i in range(v.size):
+        work[i] = v[i]
+    for j in range(v.size - 1, -1, -1):
+        s, d = work[j], factor[j, j]
+        grown = d + c * s * s
+        ratio = c / grown
+        c = ratio * d
+        factor[j, j] = grown
+        for i in range(j):
+            work[i] -= s * factor[j, i]
+            factor[j, i] += s * ratio * work[i]
+
+
+@njit(cache=True, error_model="numpy")
+def information_along(factor, v, work):
+    """vᵀPv, as Σ (U⁻¹v)_j² / D_j; work is (n,)."""
+    for i in range(v.size):
+        work[i] = v[i]
+    energy = 0.0
+    for j in range(v.size - 1, -1, -1):
+        s = work[j]
+        energy += s * s / factor[j, j]
+        for i in range(j):
+            work[i] -= s * factor[j, i]
+    return energy

@@ -1,0 +1,97 @@
+"""Experts on squared error mixed as well as can be: Vovk's aggregating algorithm."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from thalweg import checks
+from thalweg.errors import InvalidParameterError
+from thalweg.learners.base import Learner
+from thalweg.learners.rls import RecursiveLeastSquares
+from thalweg.learners.weights import hedge, prior
+from thalweg.losses import Loss, Round, SquaredError
+from thalweg.types import FloatArray
+
+
+class AggregatingState(NamedTuple):
+    """What the mixture remembers."""
+
+    theta: FloatArray  # (n,) the weighted mean of the experts' points; not played
+    log_weights: FloatArray  # (N,) log w_t, normalised
+    experts: tuple[Any, ...]  # N states
+
+
+@dataclass(frozen=True)
+class AggregatingExperts(Learner[AggregatingState]):
+    r"""Predicts what loses least, whatever y turns out to be.
+
+    .. math:: g(y) = -Y^2 \log \sum_i w_t^i e^{-(y - p_t^i)^2 / 2Y^2}, \qquad
+              p_t = \frac{g(-Y) - g(Y)}{2Y}
+
+    Vovk's substitution for half squared error with |y| ≤ Y, the experts' predictions
+    clipped to [-Y, Y]; recalled, not read. The rate 1/Y² is four times what a weighted
+    mean can take, so that it loses at most Y² log(1/w_1) to any expert.
+    ``experts`` are learners of squared error, those that forget slowest first;
+    ``label_bound`` is Y > 0. Labels beyond it are learnt from, but not covered.
+    """
+
+    accepts: ClassVar = (SquaredError,)
+    records: ClassVar = ("theta", "log_weights")
+    plays_points: ClassVar[bool] = False
+    experts: tuple[Learner[Any], ...]
+    label_bound: float = 1.0
+
+    def __post_init__(self) -> None:
+        checks.instance(self, "experts", Iterable)
+        object.__setattr__(self, "experts", tuple(self.experts))
+        checks.in_interval(self, "label_bound", "(0, inf)")
+        for expert in self.experts or (None,):
+            if not isinstance(expert, Learner):
+                raise InvalidParameterError(
+                    f"The 'experts' parameter of AggregatingExperts must hold at least "
+                    f"one learner. Got {expert!r} instead."
+                )
+
+    def init(self, theta: Any) -> AggregatingState:
+        states = tuple(expert.init(theta) for expert in self.experts)
+        start = checks.start(self, theta, ndim=(1,))
+        return AggregatingState(start, prior(len(states)), states)
+
+    def predict(self, state: AggregatingState, x: Any = None) -> Any:
+        said, Y = self._said(state, x), self.label_bound
+        low, high = (self._generalised(state, said, y) for y in (-Y, Y))
+        return state.theta.dtype.type(np.clip((low - high) / (2 * Y), -Y, Y))
+
+    def update(self, state: AggregatingState, f: Round) -> AggregatingState:
+        losses = 0.5 * f.weight * (f.y - self._said(state, f.x)) ** 2
+        log_weights = hedge(state.log_weights, losses, 1 / self.label_bound**2)
+        experts = zip(self.experts, state.experts, strict=True)
+        states = tuple(expert.update(its, f) for expert, its in experts)
+        points = np.array([its.theta for its in states])
+        mean = np.exp(log_weights).astype(points.dtype) @ points
+        return AggregatingState(mean, log_weights, states)
+
+    def check_loss(self, loss: Loss) -> None:
+        super().check_loss(loss)
+        for expert in self.experts:
+            expert.check_loss(loss)
+
+    def _said(self, state: AggregatingState, x: Any) -> FloatArray:
+        experts = zip(self.experts, state.experts, strict=True)
+        said = np.array([expert.predict(its, x) for expert, its in experts], float)
+        return np.asarray(np.clip(said, -self.label_bound, self.label_bound))
+
+    def _generalised(
+        self, state: AggregatingState, said: FloatArray, y: float
+    ) -> float:
+        """g(y): the loss that the mixture may suffer if y is the label."""
+        square = self.label_bound**2
+        exponents = state.log_weights - (y - said) ** 2 / (2 * square)
+        return -square * float(np.logaddexp.reduce(exponents))
+
+    @classmethod
+    def example(cls) -> tuple["AggregatingExperts", Loss]:
+        bank = tuple(RecursiveLeastSquares(gamma) for gamma in (1.0, 0.9, 0.5))
+        return cls(bank, 3.0), SquaredError()

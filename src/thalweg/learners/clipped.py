@@ -1,0 +1,54 @@
+"""Recursive least squares that never says what cannot be."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from thalweg import checks
+from thalweg.errors import InvalidParameterError
+from thalweg.learners.base import Learner
+from thalweg.learners.rls import RecursiveLeastSquares, RLSState
+from thalweg.losses import Loss, Round, SquaredError
+
+
+@dataclass(frozen=True)
+class ClippedRLS(Learner[RLSState]):
+    """Predicts x·θ of recursive least squares, clipped to [low, high].
+
+    With every y in [low, high], W = high - low, its regret against any sequence z is at
+    most (γε/2)‖z_1‖² + γΣ[F_t(z_{t+1}) - F_t(z_t)] + ½W²[log|P_T|/|P_0| + nT log 1/γ]:
+    no domain and no projection are needed (ours: ``regret.clipped_bound``).
+
+    ``rls`` are the settings of the least squares beneath; ``low`` < ``high``.
+    """
+
+    accepts: ClassVar = (SquaredError,)
+    plays_points: ClassVar[bool] = False
+    low: float
+    high: float
+    rls: RecursiveLeastSquares = RecursiveLeastSquares()
+
+    def __post_init__(self) -> None:
+        checks.instance(self, "rls", RecursiveLeastSquares)
+        for name in ("low", "high"):
+            checks.in_interval(self, name, "(-inf, inf)")
+        if not self.low < self.high:
+            raise InvalidParameterError(
+                f"The 'high' parameter of ClippedRLS must be above 'low', "
+                f"{self.low!r}. Got {self.high!r} instead."
+            )
+
+    def init(self, theta: Any) -> RLSState:
+        return self.rls.init(theta)
+
+    def predict(self, state: RLSState, x: Any = None) -> Any:
+        said = self.rls.predict(state, x)
+        return np.clip(said, said.dtype.type(self.low), said.dtype.type(self.high))
+
+    def update(self, state: RLSState, f: Round) -> RLSState:
+        return self.rls.update(state, f)
+
+    @classmethod
+    def example(cls) -> tuple["ClippedRLS", Loss]:
+        return cls(-1.0, 1.5, RecursiveLeastSquares(0.9)), SquaredError()

@@ -1,0 +1,66 @@
+"""Least squares that forgets only in the direction of what is new."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from thalweg import checks
+from thalweg.domains import Domain, Everywhere
+from thalweg.kernels import factor as factors
+from thalweg.kernels.directional import forget_along
+from thalweg.kernels.factor import learn
+from thalweg.learners.base import Learner
+from thalweg.learners.newton import NewtonState
+from thalweg.losses import Loss, Round, SquaredError
+
+
+@dataclass(frozen=True)
+class DirectionalRLS(Learner[NewtonState]):
+    r"""Recursive least squares with directional forgetting: no wind-up, by design.
+
+    .. math:: P_t = P_{t-1} - (1-\gamma) \frac{P_{t-1} x_t x_t^\top P_{t-1}}
+              {x_t^\top P_{t-1} x_t} + x_t x_t^\top, \qquad
+              \theta_{t+1} = \Pi_S^{P_t}(\theta_t - P_t^{-1} \nabla f_t(\theta_t))
+
+    What a quiet feature taught is kept until it speaks again. Cao & Schwartz (2000),
+    recalled, not read. ``discount`` is γ in (0, 1]; for features that vary in all
+    directions alike it forgets as slowly as 1 - (1-γ)/n would everywhere. ``ridge`` is
+    ε > 0 in P_0 = εI. Where ‖x‖ ≤ X, P stays below c = max(ε, X²/(1-γ)), and above the
+    like for the shortest x; on a ``domain`` of radius D with residuals up to E its
+    regret is at most (E²/2)[n log(c/ε) + T log(1/γ)] + 2DcV + 2εD² (ours:
+    docs/derivations/directional.md). Features should be of like size.
+    """
+
+    accepts: ClassVar = (SquaredError,)
+    discount: float = 0.99
+    ridge: float = 1.0
+    domain: Domain = Everywhere()
+
+    def __post_init__(self) -> None:
+        checks.instance(self, "domain", Domain)
+        checks.in_interval(self, "discount", "(0, 1]")
+        checks.in_interval(self, "ridge", "(0, inf)")
+
+    def init(self, theta: Any) -> NewtonState:
+        theta = checks.start(self, theta, ndim=(1,))
+        checks.start_is_inside(self, self.domain, theta)
+        checks.ridge_fits(self, theta)
+        return NewtonState(theta, factors.prior(self.ridge, theta))
+
+    def update(self, state: NewtonState, f: Round) -> NewtonState:
+        theta, factor = state.theta, state.factor.copy()
+        v = theta.dtype.type(np.sqrt(f.weight)) * f.x
+        image, work = np.empty((2, theta.size), theta.dtype)
+        forget_along(factor, v, self.discount**f.elapsed, work)
+        learn(factor, v, image)  # image = P_t⁻¹ √w x_t
+        root = theta.dtype.type(np.sqrt(f.weight))
+        point = theta - image * (root * (f.x @ theta - f.y))
+        if not self.domain.contains(point):
+            information = factors.information(factor)
+            point = self.domain.project_in(point, information / information.max()).point
+        return NewtonState(point, factor)
+
+    @classmethod
+    def example(cls) -> tuple["DirectionalRLS", Loss]:
+        return cls(0.9, 0.5), SquaredError()

@@ -1,0 +1,63 @@
+"""Least squares begun anew in every round, and mixed: no discount at all."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from thalweg import checks
+from thalweg.learners.base import Learner
+from thalweg.learners.clipped import ClippedRLS
+from thalweg.learners.flh import HistoryState, next_round
+from thalweg.learners.rls import RecursiveLeastSquares
+from thalweg.learners.weights import hedge
+from thalweg.losses import Loss, Round, SquaredError
+from thalweg.types import FloatArray
+
+
+@dataclass(frozen=True)
+class RestartExperts(Learner[HistoryState]):
+    """Follows the leading history of least squares that started at different rounds.
+
+    Births, lives and weights are those of ``FollowTheLeadingHistory``; the experts are
+    least squares without forgetting, their predictions clipped to [-Y, Y] and mixed at
+    the rate 1/4Y² at which half squared error is exp-concave in them. Its regret on
+    every interval is logarithmic, which for curved losses means a dynamic regret of the
+    order T^⅓V^⅔ up to logarithms (Baby & Wang 2021, read in abstract only): the best
+    possible rate, better than the √(TV) of discounts by (T/V)^(1/6).
+
+    ``label_bound`` is Y > 0, ``ridge`` the ε of each least squares. O(log t) experts.
+    """
+
+    accepts: ClassVar = (SquaredError,)
+    plays_points: ClassVar[bool] = False
+    label_bound: float = 1.0
+    ridge: float = 1.0
+    expert: ClippedRLS = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        checks.in_interval(self, "label_bound", "(0, inf)")
+        rls = RecursiveLeastSquares(1.0, self.ridge)
+        Y = self.label_bound
+        object.__setattr__(self, "expert", ClippedRLS(-Y, Y, rls))
+
+    def init(self, theta: Any) -> HistoryState:
+        theta = checks.start(self, theta, ndim=(1,))
+        start = self.expert.init(theta)
+        return HistoryState(theta, np.zeros(1), np.ones(1, np.int64), (start,))
+
+    def predict(self, state: HistoryState, x: Any = None) -> Any:
+        return state.theta.dtype.type(np.exp(state.log_weights) @ self._said(state, x))
+
+    def update(self, state: HistoryState, f: Round) -> HistoryState:
+        losses = 0.5 * f.weight * (f.y - self._said(state, f.x)) ** 2
+        log_v = hedge(state.log_weights, losses, 0.25 / self.label_bound**2)
+        return next_round(state, log_v, self.expert, f)
+
+    def _said(self, state: HistoryState, x: Any) -> FloatArray:
+        said = [self.expert.predict(one, x) for one in state.experts]
+        return np.array(said, np.float64)
+
+    @classmethod
+    def example(cls) -> tuple["RestartExperts", Loss]:
+        return cls(3.0), SquaredError()
