@@ -14,6 +14,7 @@ ROOMS = (
     "integrations",
     "learners",
     "losses",
+    "persistence",
     "regret",
     "streams",
 )

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from thalweg import errors as errors
     from thalweg import learners as learners
     from thalweg import losses as losses
+    from thalweg import persistence as persistence
     from thalweg import regret as regret
     from thalweg import streams as streams
     from thalweg.domains import Ball as Ball
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from thalweg.losses import Logistic as Logistic
     from thalweg.losses import SquaredError as SquaredError
     from thalweg.losses import Tracking as Tracking
+    from thalweg.persistence import KeyedModels as KeyedModels
     from thalweg.types import Block as Block
     from thalweg.types import Trace as Trace
 
@@ -75,6 +77,7 @@ _NAMES = {
         "SquaredError",
         "Tracking",
     ),
+    "persistence": ("KeyedModels",),
     "types": ("Block", "Trace"),
 }
 _ROOMS = (
@@ -84,6 +87,7 @@ _ROOMS = (
     "errors",
     "learners",
     "losses",
+    "persistence",
     "regret",
     "streams",
 )

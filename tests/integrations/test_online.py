@@ -144,3 +144,21 @@ def test_a_loss_that_is_not_of_a_linear_prediction_is_refused():
 def test_says_what_it_is():
     text = repr(tw.Online())
     assert "RecursiveLeastSquares(discount=0.99" in text and "intercept=True" in text
+
+
+@pytest.mark.parametrize("learner, loss", LEARNERS, ids=lambda e: type(e).__name__)
+def test_a_saved_model_continues_to_the_last_bit(learner, loss, tmp_path):
+    model = tw.Online(learner, loss)
+    model.run(X[:40], Y[:40])
+    model.save(tmp_path / "m.thalweg")
+    loaded, cloned = tw.Online.load(tmp_path / "m.thalweg"), model.clone()
+    expected = model.run(X[40:], Y[40:]).prediction
+    for other in (loaded, cloned):
+        assert other.rounds == 40
+        np.testing.assert_array_equal(other.run(X[40:], Y[40:]).prediction, expected)
+
+
+def test_a_model_that_has_learnt_nothing_can_be_saved(tmp_path):
+    tw.Online(intercept=False).save(tmp_path / "m.thalweg")
+    loaded = tw.Online.load(tmp_path / "m.thalweg")
+    assert loaded.state is None and not loaded.intercept

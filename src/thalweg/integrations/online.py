@@ -1,12 +1,14 @@
 """The one mutable object: a learner that keeps its own state."""
 
+import copy
+import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from thalweg import checks
-from thalweg.errors import StreamError, UnsupportedLossError
+from thalweg import checks, persistence
+from thalweg.errors import PersistenceError, StreamError, UnsupportedLossError
 from thalweg.learners import Learner, RecursiveLeastSquares
 from thalweg.losses import LinearLoss, SquaredError
 from thalweg.types import Block, FloatArray, Trace
@@ -114,6 +116,32 @@ class Online:
         self._keep(state)
         self.rounds += len(block)
         return trace
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file; a failed write leaves the old file as it was."""
+        extra = {"intercept": self.intercept, "rounds": self.rounds}
+        saved = persistence.Saved(self.learner, self.loss, self.state, extra)
+        persistence.save(path, saved)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Online":
+        """The model in a file, which continues to the last bit."""
+        learner, loss, state, extra = persistence.load(path)
+        if not isinstance(loss, LinearLoss) or set(extra) != {"intercept", "rounds"}:
+            raise PersistenceError(f"{path} holds a learner, but no Online.")
+        model = cls(learner, loss, extra["intercept"])
+        if state is not None:
+            model._keep(state)
+        model.rounds = int(extra["rounds"])
+        return model
+
+    def clone(self) -> "Online":
+        """A copy that goes its own way."""
+        model = type(self)(self.learner, self.loss, self.intercept)
+        if self.state is not None:
+            model._keep(copy.deepcopy(self.state))
+        model.rounds = self.rounds
+        return model
 
     def _keep(self, state: Any) -> None:
         self._state, self._live = state, self.learner.live(state, self.loss)

@@ -1,6 +1,6 @@
 """Least squares begun anew in every round, and mixed: no discount at all."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,13 +33,16 @@ class RestartExperts(Learner[HistoryState]):
     plays_points: ClassVar[bool] = False
     label_bound: float = 1.0
     ridge: float = 1.0
-    expert: ClippedRLS = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         checks.in_interval(self, "label_bound", "(0, inf)")
-        rls = RecursiveLeastSquares(1.0, self.ridge)
-        Y = self.label_bound
-        object.__setattr__(self, "expert", ClippedRLS(-Y, Y, rls))
+        checks.in_interval(self, "ridge", "[0, inf)")
+
+    @property
+    def expert(self) -> ClippedRLS:
+        """The least squares that begins in every round."""
+        rls, Y = RecursiveLeastSquares(1.0, self.ridge), self.label_bound
+        return ClippedRLS(-Y, Y, rls)
 
     def init(self, theta: Any) -> HistoryState:
         theta = checks.start(self, theta, ndim=(1,))
@@ -55,7 +58,8 @@ class RestartExperts(Learner[HistoryState]):
         return next_round(state, log_v, self.expert, f)
 
     def _said(self, state: HistoryState, x: Any) -> FloatArray:
-        said = [self.expert.predict(one, x) for one in state.experts]
+        expert = self.expert
+        said = [expert.predict(one, x) for one in state.experts]
         return np.array(said, np.float64)
 
     @classmethod

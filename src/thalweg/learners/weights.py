@@ -19,7 +19,7 @@ def hedge(log_weights: FloatArray, losses: FloatArray, rate: float) -> FloatArra
     # Two shifts that cancel, made while they are exact: a loss of 1e300 would swallow
     # log w, and a greatest log w of -1e300 the logarithm of the sum. Infinite losses
     # are all alike.
-    losses = np.minimum(losses, LARGEST_LOSS)
+    losses = np.minimum(np.asarray(losses, np.float64), LARGEST_LOSS)
     log_weights = log_weights - rate * (losses - losses.min())
     log_weights -= log_weights.max()
     return np.asarray(log_weights - np.logaddexp.reduce(log_weights))

@@ -1,0 +1,41 @@
+"""One writer at a time, by a lock that the system drops when its holder dies."""
+
+import fcntl
+import os
+from pathlib import Path
+
+from thalweg.errors import StorageError
+
+
+class Lock:
+    """Holds the lock on a file beside ``path`` until it is released.
+
+    ``flock`` belongs to the open file, so that a process killed in any way gives it
+    up, and a second one in the same process is refused too. The lock file stays: were
+    it removed, two processes could each hold a lock on a file of that name.
+    """
+
+    def __init__(self, path: Path) -> None:
+        beside = path.with_name(path.name + ".lock")
+        try:
+            self._file = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise StorageError(f"{path} cannot be opened: {error.strerror}.") from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(self._file, 20).decode("ascii", "replace") or "unknown"
+            os.close(self._file)
+            raise StorageError(
+                f"{path} is open for writing in process {holder}. A file has one "
+                "writer at a time: close the other, or use another file."
+            ) from None
+        except OSError as error:
+            os.close(self._file)
+            raise StorageError(f"{path} cannot be locked: {error.strerror}.") from error
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, str(os.getpid()).encode(), 0)
+
+    def release(self) -> None:
+        """Let others in."""
+        os.close(self._file)

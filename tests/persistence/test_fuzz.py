@@ -1,0 +1,65 @@
+"""Whatever the bytes, ``loads`` gives a model or the one documented error."""
+
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.persistence.examples import EXAMPLES, learnt
+from tests.persistence.mutations import SIGNED, UNSIGNED, signed
+from thalweg.errors import PersistenceError
+from thalweg.persistence import Saved, dumps, loads
+
+CASES = 2000
+TIMES, BESIDE = 40, 2**16
+"""Memory is bounded by so many times the file's length, and this much beside it."""
+
+
+@pytest.fixture(scope="module")
+def sound():
+    return [dumps(learnt(learner, loss, 10)) for learner, loss in EXAMPLES]
+
+
+def outcome(data):
+    """The model, or None where it was refused; and the most memory that was held."""
+    tracemalloc.reset_peak()
+    before, _ = tracemalloc.get_traced_memory()
+    try:
+        loaded = loads(data, "case")
+    except PersistenceError as error:
+        assert str(error).startswith("case cannot be loaded: ")
+        loaded = None
+    return loaded, tracemalloc.get_traced_memory()[1] - before
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_only_the_documented_error(sound, block):
+    rng = np.random.default_rng(block)
+    for data in sound:
+        loads(data)  # what is cached on first use is not counted
+    tracemalloc.start()
+    try:
+        for _ in range(CASES // 8):
+            data = sound[rng.integers(len(sound))]
+            kinds = UNSIGNED if rng.random() < 0.4 else SIGNED
+            how = kinds[rng.integers(len(kinds))]
+            changed = how(rng, data)
+            loaded, memory = outcome(changed)
+            assert memory <= TIMES * len(changed) + BESIDE, how.__name__
+            if loaded is not None:
+                assert isinstance(loaded, Saved)
+                assert how in SIGNED or changed == data
+                dumps(loaded)
+    finally:
+        tracemalloc.stop()
+    assert not Path("/tmp/thalweg-was-here").exists()
+
+
+def test_a_long_header_is_refused_before_it_is_read():
+    tracemalloc.start()
+    try:
+        loaded, memory = outcome(signed(b"[" + b"[]," * 2_000_000 + b"[]]", b""))
+    finally:
+        tracemalloc.stop()
+    assert loaded is None and memory < 2**20
