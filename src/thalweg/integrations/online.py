@@ -8,10 +8,15 @@ from typing import Any
 import numpy as np
 
 from thalweg import checks, persistence
-from thalweg.errors import PersistenceError, StreamError, UnsupportedLossError
-from thalweg.learners import Learner, RecursiveLeastSquares
+from thalweg.errors import (
+    InvalidParameterError,
+    PersistenceError,
+    StreamError,
+    UnsupportedLossError,
+)
+from thalweg.learners import Learner, Tracker
 from thalweg.losses import LinearLoss, SquaredError
-from thalweg.types import Block, FloatArray, Trace
+from thalweg.types import Block, FloatArray, Interval, Trace
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -28,10 +33,10 @@ class Online:
     >>> model.update([1.0, 2.0], 3.0)
     >>> float(model.predict([1.0, 2.0]))  # doctest: +SKIP
 
-    ``learner`` is any learner, recursive least squares by default; ``loss`` any loss of
-    a linear prediction that it takes. ``intercept`` appends a constant feature 1.
-    The number of features is that of the first round learnt, and θ starts at zero.
-    A round that is refused leaves the model as it was.
+    ``learner`` is any learner, by default the Tracker, which has nothing to choose;
+    ``loss`` any loss of a linear prediction that it takes. ``intercept`` appends a
+    constant feature 1. The number of features is that of the first round learnt, and θ
+    starts at zero. A round that is refused leaves the model as it was.
     """
 
     def __init__(
@@ -40,7 +45,7 @@ class Online:
         loss: LinearLoss | None = None,
         intercept: bool = True,
     ) -> None:
-        self.learner = RecursiveLeastSquares() if learner is None else learner
+        self.learner = Tracker() if learner is None else learner
         self.loss = SquaredError() if loss is None else loss
         self.intercept = intercept
         checks.instance(self, "learner", Learner)
@@ -67,26 +72,42 @@ class Online:
 
     @property
     def coefficients(self) -> FloatArray | None:
-        """θ, the intercept last; None before the first round or where there is no θ."""
+        """θ, the intercept last; None before the first round or where there is no θ.
+
+        Of a Tracker it is the slope of its forecast, which has no one intercept: 0.
+        """
         state = self.state
-        if state is None or not self.learner.plays_points:
+        pointless = not (self.learner.plays_points or isinstance(self.learner, Tracker))
+        if state is None or pointless:
             return None
         return self.learner.play(state).copy()
 
-    def predict(self, x: Any) -> Any:
-        """What the model says of y at the features ``x``: x·θ, 0 before any round."""
+    @property
+    def memory(self) -> float:
+        """How many past rounds count now; of a Tracker only, 0 before any round."""
+        state = self.state
+        return 0.0 if state is None else self._tracker("memory").memory(state)
+
+    def explain(self) -> str:
+        """What the model does now, in words; of a Tracker only."""
+        tracker, state = self._tracker("explain"), self.state
+        return tracker.explain(tracker.init(np.zeros(1)) if state is None else state)
+
+    def predict(self, x: Any, interval: float | None = None) -> Any:
+        """What the model says of y at the features ``x``; 0 before any round.
+
+        With ``interval``, say 0.9, an ``Interval(mean, low, high)`` in which y is
+        expected that often; of a Tracker only.
+        """
+        if interval is not None:
+            return self._interval(x, interval)
         live = self._live
         if live is not None and _is_plain(x, self._row):
             self._row[:] = x
             if live.predict(live.memory):
                 return live.out[0] if self._one_target else live.out.copy()
-        features = self._features(checks.numbers("features", x)[None])
-        state = self.state
-        if state is None:
-            state = self._start(features, np.zeros(1))
-        block = Block(features, np.zeros((1, *state.theta.shape[1:])))
-        checked = checks.playable(block, self.loss, state.theta)
-        return self.learner.predict(state, checked.x[0])
+        state, row = self._question(x)
+        return self.learner.predict(state, row)
 
     def update(self, x: Any, y: Any, weight: float = 1.0, elapsed: float = 1.0) -> None:
         """Learn from one round: features ``x``, then the target ``y``."""
@@ -142,6 +163,26 @@ class Online:
             model._keep(copy.deepcopy(self.state))
         model.rounds = self.rounds
         return model
+
+    def _question(self, x: Any) -> tuple[Any, FloatArray]:
+        """The state to ask, and the features as it takes them."""
+        features = self._features(checks.numbers("features", x)[None])
+        state = self.state
+        if state is None:
+            state = self._start(features, np.zeros(1))
+        block = Block(features, np.zeros((1, *state.theta.shape[1:])))
+        return state, checks.playable(block, self.loss, state.theta).x[0]
+
+    def _interval(self, x: Any, level: float) -> Interval:
+        tracker = self._tracker("predict(interval=...)")
+        return tracker.interval(*self._question(x), level)
+
+    def _tracker(self, what: str) -> Tracker:
+        if not isinstance(self.learner, Tracker):
+            raise InvalidParameterError(
+                f"Online.{what} is known of a Tracker. Got {self.learner!r} instead."
+            )
+        return self.learner
 
     def _keep(self, state: Any) -> None:
         self._state, self._live = state, self.learner.live(state, self.loss)

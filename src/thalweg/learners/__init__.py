@@ -15,6 +15,7 @@ from thalweg.learners.ogd import OnlineGradientDescent as OnlineGradientDescent
 from thalweg.learners.ons import OnlineNewtonStep as OnlineNewtonStep
 from thalweg.learners.restarts import RestartExperts as RestartExperts
 from thalweg.learners.rls import RecursiveLeastSquares as RecursiveLeastSquares
+from thalweg.learners.tracker import Tracker as Tracker
 from thalweg.learners.window import SlidingWindow as SlidingWindow
 
 __all__ = [
@@ -34,4 +35,5 @@ __all__ = [
     "RecursiveLeastSquares",
     "RestartExperts",
     "SlidingWindow",
+    "Tracker",
 ]

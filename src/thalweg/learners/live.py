@@ -23,8 +23,12 @@ class Live(Protocol):
     y: FloatArray  # (k,)
     out: FloatArray  # (k,) the last prediction
     rates: FloatArray  # (2,) weight and elapsed
-    predict: Callable[[FloatArray], bool]
-    update: Callable[[FloatArray], bool]
+
+    def predict(self, memory: FloatArray, /) -> bool:
+        """Fill ``out`` from ``x``."""
+
+    def update(self, memory: FloatArray, /) -> bool:
+        """Learn from ``x``, ``y`` and ``rates``."""
 
     @property
     def state(self) -> Any:

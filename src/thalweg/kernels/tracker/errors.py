@@ -1,0 +1,57 @@
+"""The Tracker's own recent errors, and the interval they promise.
+
+Each error is kept in units of ``scale``, the mean size of the errors just before it,
+so that calm and wild times can share one ring. Quantiles of the ring, times the scale
+of now, are the ends of the interval.
+"""
+
+import math
+
+from numba import njit
+
+from thalweg.kernels.tracker.layout import RECENT, SCALE, SCORED
+
+MEMORY = 32.0
+"""Rounds that count in the scale; coverage is measured in the benchmark."""
+
+
+@njit(cache=True)
+def learn_error(clock, recent, error):
+    """Remember one error, y minus forecast."""
+    seen, scale = clock[SCORED], clock[SCALE]
+    score = error / scale if scale > 0 else math.copysign(1.0, error)
+    place, count = int(seen) % RECENT, min(int(seen), RECENT)
+    _replace(recent[1], count, recent[0, place], score)
+    recent[0, place] = score
+    clock[SCORED] = seen + 1
+    clock[SCALE] += (abs(error) - scale) / min(seen + 1, MEMORY)
+
+
+@njit(cache=True)
+def _replace(ordered, count, old, new):
+    """Put ``new`` into the ordered row, for ``old`` once the row is full."""
+    hole = count
+    if count == RECENT:
+        hole = 0
+        while ordered[hole] != old:
+            hole += 1
+    while hole > 0 and ordered[hole - 1] > new:
+        ordered[hole] = ordered[hole - 1]
+        hole -= 1
+    while hole < count - 1 and ordered[hole + 1] < new:
+        ordered[hole] = ordered[hole + 1]
+        hole += 1
+    ordered[hole] = new
+
+
+@njit(cache=True)
+def reach(clock, recent, level):
+    """How far below and above the forecast y may lie, at this level; both finite."""
+    count = min(int(clock[SCORED]), RECENT)
+    if count == 0:
+        return 0.0, 0.0
+    # The next error is as likely to fall into each of the count + 1 gaps.
+    outside = math.floor((1 - level) / 2 * (count + 1))
+    below = recent[1, max(outside - 1, 0)]
+    above = recent[1, min(count - outside, count - 1)]
+    return min(0.0, clock[SCALE] * below), max(0.0, clock[SCALE] * above)

@@ -1,0 +1,26 @@
+"""Ridge regression about the origin: where little is known, the origin's y is said.
+
+θ = (S + ridge)⁻¹ b, p = origin + θ·(x - origin). One expert in every lane: about the
+recent mean with a light and a heavy ridge, about the last round, about a season ago.
+"""
+
+from numba import njit
+
+from thalweg.kernels.tracker.solve import back
+
+
+@njit(cache=True)
+def predict(theta, u, origin, said):
+    """Of every lane of θ (n, lanes), from deviations u; ``said`` has room for them."""
+    for lane in range(theta.shape[1]):
+        said[lane] = origin[lane]
+    for j in range(len(theta)):
+        for lane in range(theta.shape[1]):
+            said[lane] += theta[j, lane] * u[j, lane]
+
+
+@njit(cache=True)
+def learn(theta, lower):
+    """The exact solution, from this round's factors."""
+    n, lanes = theta.shape
+    back(lower, n + 1, n, lanes, theta)

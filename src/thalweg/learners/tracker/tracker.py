@@ -1,0 +1,207 @@
+"""The Tracker: no forgetting factor to choose, no ridge, no scale, no horizon."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from thalweg import checks
+from thalweg.errors import InvalidParameterError
+from thalweg.kernels.tracker import layout
+from thalweg.kernels.tracker.rounds import rounds
+from thalweg.learners.base import Learner
+from thalweg.learners.live import Live
+from thalweg.learners.tracker import explain, names
+from thalweg.learners.tracker.live import LiveTracker
+from thalweg.losses import Loss, Round, SquaredError
+from thalweg.types import Block, FloatArray, Interval, Trace
+
+NOTHING = np.empty(0)
+
+
+class TrackerState(NamedTuple):
+    """What the Tracker remembers."""
+
+    theta: FloatArray  # (n,) how the coming forecast moves with x
+    packed: FloatArray  # float64, the rest: kernels/tracker/layout.py
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were learnt."""
+        return int(self.packed[layout.ROUNDS])
+
+    @property
+    def season(self) -> int:
+        """The lag at which labels are most alike; 1 where there is no season."""
+        return int(self.packed[layout.LAG])
+
+
+@dataclass(frozen=True)
+class Tracker(Learner[TrackerState]):
+    r"""Listens to 71 simple experts, and to each as much as it has lately deserved.
+
+    The experts are ridge regressions about a discounted mean, with and without pull,
+    with the last label as a feature, of changes since the last round or a season ago
+    (kernels/tracker/kinds), each with memories of 2 rounds to all; and the last label
+    itself. Six rules weigh them (kernels/tracker/rules), a committee the rules, and
+    AdaShare all seven:
+
+    .. math:: \hat y_t = \sum_r v_{t,r} \sum_k w_{t,r,k}\, q_{t,k}
+
+    Nothing is to be chosen: scale and shift of features and label are learnt, so that
+    no intercept or standardisation is needed, nor does a constant feature harm. An
+    expert of memory M votes from round M/2 on; the first forecast is 0.
+
+    ``information="features"`` keeps to the experts that see what a recursive least
+    squares sees: features now, and labels only through what was learnt from them.
+    ``coverage`` is that of recorded intervals, in (0, 1).
+
+    θ is the slope of the coming forecast in x, the weighted mean of the experts'
+    coefficients; the forecast itself is no x·θ, so losses are those of predictions.
+    The start given to ``init`` says how many features there are, and is not used.
+    Rounds of weight zero are not seen. ``elapsed`` speeds up the experts' forgetting,
+    not that of the rules; a season is counted in rounds.
+
+    Proven, whatever labels come: over rounds a to b its loss exceeds that of any one
+    of its experts that votes from a on by at most ``interval_regret(E, a, b)``, which
+    grows as E² ln b, E the largest error of an expert. (The sum of two bounds of
+    AdaShare: docs/derivations/tracker.md.) Not proven: that the other rules help, any
+    rate against the best sequence of θ's, and the coverage of intervals, which is
+    measured (benchmarks/tracker_accuracy.py).
+    """
+
+    accepts: ClassVar = (SquaredError,)
+    records: ClassVar = ("theta", "weights", "memory", "interval")
+    plays_points: ClassVar[bool] = False
+    information: str = "all"
+    coverage: float = 0.9
+
+    def __post_init__(self) -> None:
+        checks.one_of(self, "information", ("all", "features"))
+        checks.in_interval(self, "coverage", "(0, 1)")
+
+    def init(self, theta: Any) -> TrackerState:
+        theta = np.zeros_like(checks.start(self, theta, ndim=(1,)))
+        packed = np.zeros(sum(layout.lengths(theta.size)))
+        state = layout.views(packed, theta.size)
+        state.clock[layout.LAG] = 1
+        state.clock[layout.LIMITED] = self.information == "all"
+        state.born[:] = self._births()
+        voters = state.born <= 1
+        state.rules.adashare[:, : layout.EXPERTS] = voters / voters.sum()
+        state.rules.boa[0] = 1 / layout.EXPERTS
+        state.rules.committee[0] = 1 / layout.SINGLE_RULES
+        state.rules.top[: layout.RULES] = 1 / layout.RULES
+        return TrackerState(theta, packed)
+
+    def predict(self, state: TrackerState, x: Any = None) -> Any:
+        return state.theta.dtype.type(self._ask(state, x, ())[0][0])
+
+    def update(self, state: TrackerState, f: Round) -> TrackerState:
+        packed, x = state.packed.copy(), np.array(f.x, np.float64)[None]
+        label, weight, elapsed = (
+            np.array([part], np.float64) for part in (f.y, f.weight, f.elapsed)
+        )
+        self._rounds(packed, x, label, weight, elapsed)
+        return self.resumed(state.theta, packed)
+
+    def _play(
+        self, state: TrackerState, loss: Loss, block: Block, record: Sequence[str]
+    ) -> tuple[TrackerState, Trace]:
+        packed = state.packed.copy()
+        x, y, weight, elapsed = (
+            NOTHING if part is None else np.asarray(part, np.float64)
+            for part in (block.x, block.y, block.weight, block.elapsed)
+        )
+        out, recorded = self._rounds(packed, x, y, weight, elapsed, record)
+        out = out.astype(state.theta.dtype)
+        theta = recorded.pop("theta", None)
+        if theta is not None:
+            theta = theta.astype(out.dtype)
+        incurred = loss.at_prediction(out, block.y)
+        if block.weight is not None:
+            incurred = incurred * block.weight
+        return self.resumed(state.theta, packed), Trace(out, incurred, theta, recorded)
+
+    def record(self, state: TrackerState, name: str) -> Any:
+        if name == "theta":
+            return state.theta
+        return self._ask(state, np.zeros(len(state.theta)), (name,))[1][name][0]
+
+    def memory(self, state: TrackerState) -> float:
+        """How many rounds count now: exp Σ w_k ln min(M_k, t); 1 for the last label."""
+        return float(self.record(state, "memory"))
+
+    def weights(self, state: TrackerState) -> dict[str, float]:
+        """The part of every expert in the coming forecast, by name."""
+        found = self.record(state, "weights")
+        return dict(zip(names.NAMES, map(float, found), strict=True))
+
+    def interval(self, state: TrackerState, x: Any, level: float = 0.9) -> Interval:
+        """The forecast at ``x`` with the range in which y lies with this frequency.
+
+        From quantiles of its last 512 errors, in units of their size of late.
+        """
+        checks.argument("interval", "level", level, "(0, 1)")
+        out, found = self._ask(state, x, ("interval",), level)
+        low, high = found["interval"][0]
+        return Interval(float(out[0]), float(low), float(high))
+
+    def explain(self, state: TrackerState) -> str:
+        """What it does now, in words."""
+        weights = self.record(state, "weights")
+        memory = self.memory(state)
+        return explain.explain(state.rounds, memory, state.season, weights)
+
+    def check_state(self, state: TrackerState) -> None:
+        """Raise unless what kernels take for an index is one; for states from files."""
+        rounds, lag = state.packed[layout.ROUNDS], state.packed[layout.LAG]
+        scored = state.packed[layout.SCORED]
+        counts = 0 <= rounds < 2**53 and 0 <= scored < 2**53
+        if not (counts and 1 <= lag <= layout.LONGEST_SEASON):
+            raise InvalidParameterError(
+                f"A Tracker's state has counts and a season. Got {rounds}, {scored} "
+                f"and {lag} instead."
+            )
+
+    def live(self, state: TrackerState, loss: Loss) -> Live | None:
+        return LiveTracker(self, state) if state.theta.dtype == np.float64 else None
+
+    def _births(self) -> FloatArray:
+        memory = names.MEMORY_OF
+        born = np.where(np.isinf(memory), 1.0, np.maximum(memory / 2, 1.0))
+        if self.information == "features":
+            born[[names.KINDS[kind].needs_labels for kind in names.KIND_OF]] = np.inf
+        return np.asarray(born)
+
+    def resumed(self, theta: FloatArray, packed: FloatArray) -> TrackerState:
+        """The state with these memories; θ gives size and dtype and is made anew."""
+        now = TrackerState(theta, packed)
+        _, found = self._ask(now, np.zeros(len(theta)), ("theta",))
+        return TrackerState(found["theta"][0].astype(theta.dtype), packed)
+
+    def _ask(
+        self, state: TrackerState, x: Any, record: Sequence[str], level: float = 0.9
+    ) -> tuple[FloatArray, dict[str, FloatArray]]:
+        row = np.array(x, np.float64)[None]
+        return self._rounds(state.packed, row, NOTHING, NOTHING, NOTHING, record, level)
+
+    def _rounds(
+        self, packed: FloatArray, x: FloatArray, y: FloatArray, weight: FloatArray,
+        elapsed: FloatArray, record: Sequence[str] = (), level: float | None = None,
+    ) -> tuple[FloatArray, dict[str, FloatArray]]:  # fmt: skip
+        """Forecasts and what was recorded; learns where there is y, in place."""
+        level = self.coverage if level is None else level
+        width = {"theta": x.shape[1:], "weights": (layout.EXPERTS,), "interval": (2,)}
+        kept = {
+            name: np.zeros((len(x) if name in record else 0, *width.get(name, ())))
+            for name in self.records
+        }
+        out = np.empty(len(x))
+        rounds(packed, x, y, weight, elapsed, level, out, *kept.values())
+        return out, {name: kept[name] for name in record}
+
+    @classmethod
+    def example(cls) -> tuple["Tracker", Loss]:
+        return cls(), SquaredError()

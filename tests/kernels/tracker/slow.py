@@ -1,0 +1,117 @@
+"""The Tracker's parts written down as obviously as possible, in NumPy.
+
+Every expert is refitted in every round from all rows so far; nothing is recursive that
+need not be. A few dozen rounds take seconds.
+"""
+
+import numpy as np
+
+MEMORIES = np.array([np.inf, 2, 4, 8, 16, 32, 64, 256, 1024, 4096])
+DISCOUNTS = np.where(np.isinf(MEMORIES), 1.0, 1 - 1 / MEMORIES)
+BORN = np.append(np.tile(np.where(np.isinf(MEMORIES), 1.0, MEMORIES / 2), 7), 1.0)
+
+
+def adashare(weights, delta, debt, losses, loss, t):
+    """One round of AdaShare over experts that all vote."""
+    keep, v, gap = 1 - 1 / (t + 1), weights, loss - losses.min()
+    if delta > 0:
+        v = weights * np.exp(-losses / delta)
+        gap, v = loss + delta * np.log(v.sum()), v / v.sum()
+    debt = max(0.0, keep * debt + gap)
+    slower = max(keep * delta, debt)
+    if 0 < delta < slower:
+        v = v ** (delta / slower) / (v ** (delta / slower)).sum()
+    return keep * v + (1 - keep) / len(v), slower, debt
+
+
+def boa(weights, squares, largest, rate, regrets, t):
+    """One round of BOA over experts that all vote."""
+    keep, k = 1 - 1 / (t + 1), len(weights)
+    squares = keep * squares + regrets**2
+    largest = np.maximum(keep * largest, np.abs(regrets))
+    new = np.minimum(0.5 / largest, np.sqrt(np.log(k + 1) / squares))
+    power = np.where(rate > 0, np.minimum(1, new / np.where(rate > 0, rate, 1)), 1)
+    v = (weights * k) ** power * np.exp(new * regrets - (new * regrets) ** 2)
+    return keep * v / v.sum() + (1 - keep) / k, squares, largest, new
+
+
+def softmax(losses, count):
+    """The weights of one softmax rule."""
+    v = np.exp(-0.1 * max(count, 1) * (losses - losses.min()) / losses.min())
+    return 0.999 * v / v.sum() + 0.001 / len(v)
+
+
+def season(y):
+    """The season after the labels y: the least normalised difference, if below 1."""
+    t = len(y)
+    lags = np.arange(1, (t - 1) // 2 + 1)
+    d = np.array([_fading_mean((y[lag:] - y[:-lag]) ** 2) for lag in lags])
+    if not d.any():
+        return 1
+    total = np.cumsum(d)
+    unlike = np.where(total > 0, d * lags / np.where(total > 0, total, 1), 1.0)
+    return int(lags[unlike.argmin()]) if unlike.min() < 1 else 1
+
+
+def _fading_mean(values):
+    weights = 0.9995 ** np.arange(len(values))[::-1]
+    return weights @ values / weights.sum()
+
+
+def ridge_fit(u, v, discount, ridge, spread):
+    """(Σ γ^age u uᵀ + δ·spread)⁻¹ Σ γ^age u v; a coordinate without spread gets 1."""
+    weights = discount ** np.arange(len(u))[::-1]
+    kept = np.where(spread > 0, ridge * spread, 1.0)
+    return np.linalg.solve((u.T * weights) @ u + np.diag(kept), (u.T * weights) @ v)
+
+
+def level_fit(z, y, discount, ridge):
+    """The discounted means of z and y, and the ridge fit about them."""
+    weights = discount ** np.arange(len(y))[::-1]
+    m, m_y = weights @ z / weights.sum(), weights @ y / weights.sum()
+    return m, m_y, ridge_fit(z - m, y - m_y, discount, ridge, z.var(axis=0))
+
+
+def experts(x, y, x_now, seasons, unpulled):
+    """What the 71 experts say at ``x_now`` after the rounds (x, y), unclipped.
+
+    ``seasons[r]`` is the season that round r went by, the last that of now;
+    ``unpulled`` (2, 10, n) the coefficients that are held.
+    """
+    said, t = np.empty((7, 10)), len(y)
+    z, n = np.column_stack([x[1:], y[:-1]]), x.shape[1]
+    u, d = np.diff(x, axis=0), np.diff(y)
+    back = np.arange(1, t) - seasons[1:t]
+    v, e = x[1:] - x[back], y[1:] - y[back]
+    then = t - seasons[t]
+    for g, gamma in enumerate(DISCOUNTS):
+        for i, ridge in enumerate((0.01, 1.0)):
+            m, m_y, theta = level_fit(z[:, :n], y[1:], gamma, ridge)
+            said[i, g] = m_y + theta @ (x_now - m)
+            said[4 + i, g] = m_y + unpulled[i, g] @ (x_now - m)
+        m, m_y, theta = level_fit(z, y[1:], gamma, 0.01)
+        said[6, g] = m_y + theta @ (np.append(x_now, y[-1]) - m)
+        theta = ridge_fit(u, d, gamma, 0.01, (u**2).mean(axis=0))
+        said[2, g] = y[-1] + theta @ (x_now - x[-1])
+        theta = ridge_fit(v, e, gamma, 1.0, (v**2).mean(axis=0))
+        said[3, g] = y[then] + theta @ (x_now - x[then])
+    return np.append(said.ravel(), y[-1])
+
+
+def step_unpulled(unpulled, x, y):
+    """The held coefficients after the last round of (x, y), in place."""
+    z, n = x[1:], x.shape[1]
+    for g, gamma in enumerate(DISCOUNTS):
+        weights = gamma ** np.arange(len(z))[::-1]
+        before = weights[:-1].sum()
+        if before == 0:
+            continue
+        m, m_y = weights[:-1] @ z[:-1] / before, weights[:-1] @ y[1:-1] / before
+        mean = weights @ z / weights.sum()
+        moments = ((z - mean).T * weights) @ (z - mean)
+        new, label = z[-1] - m, y[-1] - m_y
+        for i, ridge in enumerate((0.01, 1.0)):
+            kept = np.where(z.var(axis=0) > 0, ridge * z.var(axis=0), 1.0)
+            gain = np.linalg.solve(moments + np.diag(kept), new[:n])
+            gain *= before / (before + 1)
+            unpulled[i, g] += gain * (label - unpulled[i, g] @ new)

@@ -1,0 +1,251 @@
+import numpy as np
+import pytest
+
+from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
+from thalweg.kernels.tracker import layout
+from thalweg.learners import LastValue, RecursiveLeastSquares
+from thalweg.learners.tracker import Tracker, alarms
+from thalweg.learners.tracker.names import NAMES
+from thalweg.losses import Logistic, Round, SquaredError
+from thalweg.types import Block
+
+LOSS = SquaredError()
+
+
+def drifting(rounds=600, n=4, seed=0, noise=0.3):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rounds, n)) + [0.0, 3.0, -1.0, 10.0, 0.5][:n]
+    theta = np.cumsum(0.05 * rng.normal(size=(rounds, n)), axis=0)
+    return Block(x, 7 + (x * theta).sum(axis=1) + noise * rng.normal(size=rounds))
+
+
+def jumping(noise=0.5, n=3, seed=0):
+    """θ changes at rounds 1000, 2000, …, 4000."""
+    rng = np.random.default_rng(seed)
+    x, theta = rng.normal(size=(5000, n)), 2 * rng.normal(size=(5, n))
+    y = (x * np.repeat(theta, 1000, axis=0)).sum(axis=1)
+    return Block(x, y + noise * rng.normal(size=5000))
+
+
+def run(block, learner=None, record=()):
+    learner = Tracker() if learner is None else learner
+    return learner.run(learner.init(np.zeros(block.x.shape[1])), LOSS, block, record)
+
+
+def predictions(x, y, **settings):
+    return run(Block(x, y), Tracker(**settings))[1].prediction
+
+
+@pytest.mark.parametrize("information", ["all", "features"])
+@pytest.mark.parametrize("scale_x, scale_y", [(1e6, 1e6), (1e-6, 1e-6), (3e-6, 7e5)])
+def test_scale_changes_nothing(information, scale_x, scale_y):
+    block = drifting()
+    settings = {"information": information}
+    plain = predictions(block.x, block.y, **settings)
+    scaled = predictions(scale_x * block.x, scale_y * block.y, **settings) / scale_y
+    np.testing.assert_allclose(scaled, plain, rtol=0, atol=1e-8 * block.y.std())
+
+
+def test_scale_changes_nothing_after_a_quiet_start():
+    block = drifting()
+    y = np.where(np.arange(600) < 50, 0.3, block.y)
+    x = block.x.copy()
+    x[:80, 1] = 0.7
+    scaled = predictions(3.0 * x, 3.0 * y) / 3.0
+    np.testing.assert_allclose(scaled, predictions(x, y), rtol=0, atol=1e-8 * y.std())
+
+
+def test_each_feature_may_have_its_own_unit_and_origin():
+    block = drifting()
+    x = block.x * [1e-5, 1.0, 1e5, -3.0] + [0.0, 40.0, 0.0, 2.0]
+    moved = predictions(x, block.y)
+    plain = predictions(block.x, block.y)
+    np.testing.assert_allclose(moved[1:], plain[1:], rtol=0, atol=1e-8 * block.y.std())
+
+
+def test_a_shift_of_the_label_shifts_the_forecasts():
+    block = drifting()
+    moved = predictions(block.x, block.y + 1000)
+    plain = predictions(block.x, block.y) + 1000
+    # All forecasts but the first, which is 0 whatever comes.
+    np.testing.assert_allclose(moved[1:], plain[1:], rtol=0, atol=1e-8 * block.y.std())
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_order_of_features_does_not_matter(seed):
+    block = drifting(n=5, seed=seed)
+    x = np.column_stack([block.x, block.x[:, 0] + 1e-6 * block.x[:, 1]])  # collinear
+    order = np.random.default_rng(seed).permutation(6)
+    permuted, plain = predictions(x[:, order], block.y), predictions(x, block.y)
+    np.testing.assert_allclose(permuted, plain, rtol=0, atol=1e-6 * block.y.std())
+
+
+def test_a_constant_feature_does_no_harm():
+    block = drifting()
+    with_ones = np.column_stack([block.x, np.ones(600)])
+    plain = predictions(block.x, block.y)
+    np.testing.assert_allclose(predictions(with_ones, block.y), plain, rtol=1e-9)
+
+
+def test_single_calls_are_the_run_bit_for_bit():
+    block, learner = drifting(120), Tracker()
+    whole, trace = run(block, record=("theta", "weights", "memory", "interval"))
+    state = learner.init(np.zeros(4))
+    for t, (x, y, *_) in enumerate(block.rounds()):
+        assert learner.predict(state, x) == trace.prediction[t]
+        assert learner.memory(state) == trace.extras["memory"][t]
+        assert learner.interval(state, x)[1:] == tuple(trace.extras["interval"][t])
+        weights = list(learner.weights(state).values())
+        np.testing.assert_array_equal(weights, trace.extras["weights"][t])
+        np.testing.assert_array_equal(learner.play(state), trace.theta[t])
+        state = learner.update(state, Round(LOSS, x, y))
+    np.testing.assert_array_equal(state.packed, whole.packed)
+    np.testing.assert_array_equal(state.theta, whole.theta)
+
+
+def test_a_run_can_be_cut_anywhere():
+    block = drifting()
+    whole, trace = run(block)
+    learner = Tracker()
+    state, pieces = learner.init(np.zeros(4)), []
+    for start, end in ((0, 1), (1, 2), (2, 77), (77, 513), (513, 600)):
+        state, piece = learner.run(state, LOSS, block[start:end])
+        pieces.append(piece.prediction)
+    np.testing.assert_array_equal(np.concatenate(pieces), trace.prediction)
+    np.testing.assert_array_equal(state.packed, whole.packed)
+
+
+def test_a_round_of_weight_zero_is_not_seen():
+    block = drifting(200)
+    weight = np.ones(200)
+    weight[::5] = 0
+    # Its time counts to the next round: here it takes none.
+    _, some = run(Block(block.x, block.y, weight, weight))
+    kept = weight > 0
+    _, none = run(Block(block.x[kept], block.y[kept]))
+    np.testing.assert_array_equal(some.prediction[kept], none.prediction)
+    assert (some.loss[~kept] == 0).all()
+
+
+def test_time_that_passes_makes_the_experts_forget():
+    block = drifting()
+    state, _ = run(Block(block.x, block.y, None, np.full(600, 2.0)))
+    known = layout.views(state.packed, 4).experts
+    gamma = 1 - 1 / layout.MEMORIES[1:7]  # those that 600 rounds fill to the brim
+    np.testing.assert_allclose(known.weight[1:7], 1 / (1 - gamma**2), rtol=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-100, 1e140])
+def test_stays_finite_whatever_comes(unit):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(400, 5)), rng.normal(size=400)
+    x[:, 1] = 4.0  # constant
+    x[:, 2] = x[:, 0]  # collinear
+    x[:200, 3] = 0.0  # quiet for long
+    x[250, 0], x[251, 4], y[300] = 1e8, -1e9, 1e9  # shocks
+    y[320:] = 2.0
+    state, trace = run(Block(unit * x, unit * y), record=("memory", "interval"))
+    for part in (
+        trace.prediction,
+        *trace.extras.values(),
+        state.packed[layout.CLOCK + layout.EXPERTS :],
+    ):
+        assert np.isfinite(part).all()
+
+
+def test_tracks_what_no_single_memory_tracks():
+    block = jumping()
+    _, trace = run(block)
+    for discount in (1.0, 0.999, 0.99, 0.95, 0.9):
+        learner = RecursiveLeastSquares(discount, ridge=0.01)
+        _, fixed = run(block, learner)
+        assert trace.loss[500:].mean() < fixed.loss[500:].mean()
+
+
+def test_features_alone_are_used_where_asked():
+    block = drifting()
+    learner = Tracker(information="features")
+    state, trace = run(block, learner, ("weights",))
+    sees_more = ("step", "season", "labelled", "last value")
+    for name, weight in learner.weights(state).items():
+        assert weight == 0 or not name.startswith(sees_more)
+    np.testing.assert_allclose(trace.extras["weights"][1:].sum(axis=1), 1)
+
+
+def test_memory_drops_at_each_change_and_recovers():
+    _, trace = run(jumping(), record=("memory",))
+    memory = trace.extras["memory"]
+    for change in (1000, 2000, 3000, 4000):
+        before, after = memory[change - 1], memory[change : change + 100].min()
+        assert after < before / 2
+        assert memory[change + 999] > 2 * after
+    assert abs(alarms(memory) - 1000).min() < 60
+
+
+def test_on_a_stream_that_never_changes_memory_is_long():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(4000, 3))
+    y = x.sum(axis=1) + rng.normal(size=4000)
+    _, trace = run(Block(x, y), record=("memory",))
+    assert np.median(trace.extras["memory"][1000:]) > 400
+
+
+def test_an_alarm_is_a_fall_below_a_quarter_of_one_memory_ago():
+    memory = np.full(100, 40.0)
+    memory[60:] = 9.0
+    np.testing.assert_array_equal(alarms(memory), [60])
+    memory[60:] = 11.0
+    assert len(alarms(memory)) == 0
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
+def test_intervals_cover_as_often_as_they_say(level):
+    block = jumping()
+    _, trace = run(block, Tracker(coverage=level), ("interval",))
+    low, high = trace.extras["interval"].T
+    inside = (low <= block.y) & (block.y <= high)
+    assert inside[500:].mean() == pytest.approx(level, abs=0.03)
+    assert (low <= trace.prediction).all() and (trace.prediction <= high).all()
+
+
+def test_explains_itself_in_words():
+    learner = Tracker()
+    assert "Nothing seen yet" in learner.explain(learner.init(np.zeros(2)))
+    y = np.cumsum(np.random.default_rng(0).normal(size=500))
+    x = np.random.default_rng(1).normal(size=(500, 2))
+    state, _ = run(Block(x, y))
+    said = learner.explain(state)
+    assert "After 500 rounds" in said
+    assert "the last label" in said
+
+
+def test_follows_a_walk_as_well_as_the_last_value():
+    y = np.cumsum(np.random.default_rng(0).normal(size=3000))
+    x = np.random.default_rng(1).normal(size=(3000, 2))
+    _, trace = run(Block(x, y))
+    _, last = run(Block(x, y), LastValue())
+    assert trace.loss.sum() < 1.02 * last.loss.sum()
+
+
+def test_every_expert_has_a_name_of_its_own():
+    learner = Tracker()
+    state, _ = run(drifting(50))
+    assert list(learner.weights(state)) == list(NAMES)
+    assert len(set(NAMES)) == 71
+    assert sum(learner.weights(state).values()) == pytest.approx(1)
+
+
+def test_settings_that_make_no_sense_are_refused():
+    with pytest.raises(InvalidParameterError, match="must be one of 'all', 'features'"):
+        Tracker(information="labels")
+    with pytest.raises(InvalidParameterError, match="coverage"):
+        Tracker(coverage=1.0)
+    with pytest.raises(InvalidParameterError, match=r"shape \(n,\)"):
+        Tracker().init(np.zeros((3, 2)))
+    with pytest.raises(InvalidParameterError, match="level"):
+        Tracker().interval(Tracker().init(np.zeros(2)), np.zeros(2), 1.5)
+    with pytest.raises(UnsupportedLossError):
+        run_logistic = Tracker()
+        run_logistic.run(run_logistic.init(np.zeros(2)), Logistic(), drifting(5, 2))
+    with pytest.raises(StreamError, match="Round 1"):
+        run(Block(np.ones((3, 2)), [0.0, np.nan, 1.0]))
