@@ -11,6 +11,7 @@ from thalweg.learners.flh import FollowTheLeadingHistory as FollowTheLeadingHist
 from thalweg.learners.gradient import DiscountedGradient as DiscountedGradient
 from thalweg.learners.last_value import LastValue as LastValue
 from thalweg.learners.newton import DiscountedNewton as DiscountedNewton
+from thalweg.learners.odds import OddsTracker as OddsTracker
 from thalweg.learners.ogd import OnlineGradientDescent as OnlineGradientDescent
 from thalweg.learners.ons import OnlineNewtonStep as OnlineNewtonStep
 from thalweg.learners.restarts import RestartExperts as RestartExperts
@@ -30,6 +31,7 @@ __all__ = [
     "FollowTheLeadingHistory",
     "LastValue",
     "Learner",
+    "OddsTracker",
     "OnlineGradientDescent",
     "OnlineNewtonStep",
     "RecursiveLeastSquares",
