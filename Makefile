@@ -32,6 +32,7 @@ reproduce: .venv/kernels  ## run the paper's theorems as experiments
 accuracy: .venv/kernels .venv/data  ## the Tracker against the best fixed settings in hindsight
 	$(BIN)/python benchmarks/tracker_accuracy.py public
 	$(BIN)/python benchmarks/tracker_accuracy.py synthetic
+	$(BIN)/python benchmarks/rivals_accuracy.py
 
 test: .venv/kernels  ## run the tests
 	$(BIN)/python -m pytest -q -n auto
