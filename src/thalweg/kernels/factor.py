@@ -8,7 +8,7 @@ Packed in one array of shape (n + 3, n):
     [j, :j]    column j of U above its diagonal
     [j, j]     D_j; infinite where P_0 = 0 and nothing was learnt about j yet
     [n]        the size of each coordinate of v lately
-    [n+1]      how much of P is ridge, coordinate by coordinate
+    [n+1]      how much of P is ridge, coordinate by coordinate; where one is kept
     [n+2, 0]   by how much forgetting has multiplied C since ``floor.hold`` last looked
 The last three rows are for kernels/floor.py. docs/derivations/factor.md has the proofs.
 """
@@ -45,13 +45,20 @@ def forget(factor, gamma):
     grown = 1 / gamma
     for j in range(n):
         factor[j, j] *= grown
-        factor[n + 1, j] *= gamma
     factor[n + 2, 0] *= grown
 
 
 @njit(cache=True, error_model="numpy", inline="always")
 def learn(factor, v, image):
-    """P ← P + vvᵀ by Bierman's update. Leaves P⁻¹v, of the new P, in ``image``."""
+    """P ← P + vvᵀ. Leaves P⁻¹v, of the new P, in ``image``."""
+    per_alpha = update(factor, v, image)
+    for i in range(v.size):
+        image[i] *= per_alpha
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def update(factor, v, image):
+    """P ← P + vvᵀ by Bierman's update; P⁻¹v is ``image`` times what is returned."""
     n = v.size
     _transposed_times(factor, v, image)
     for j in range(n):
@@ -76,8 +83,7 @@ def learn(factor, v, image):
             factor[j, i] = u + ratio * image[i]
             image[i] += g * u
         image[j] = g
-    for i in range(n):
-        image[i] *= per_alpha
+    return per_alpha
 
 
 @njit(cache=True, error_model="numpy", inline="always")

@@ -80,6 +80,8 @@ def top_up(theta, factor, discount, gamma, ridge, pull, c, unit):
     theta is (n, k); c and unit are (n,) to work in.
     """
     n = factor.shape[1]
+    for k in range(n):
+        factor[n + 1, k] *= discount
     turns = min(max(math.ceil(2 * n * (1 - gamma)), 1), MOST)
     # Until its next turn a coordinate loses γ^(n/turns), or a factor 4 where forgetting
     # is taken back: δ is to be the mean.

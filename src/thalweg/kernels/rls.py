@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import njit
 
-from thalweg.kernels.factor import forget, learn
+from thalweg.kernels.factor import forget, update
 from thalweg.kernels.floor import hold, top_up
 
 
@@ -42,7 +42,7 @@ def step(theta, factor, discount, root, x, y, t, out, row, v, image):
     for i in range(n):
         v[i] = root * x[t, i]
     forget(factor, theta.dtype.type(discount))
-    learn(factor, v, image)
+    per_alpha = update(factor, v, image)
     loss = theta.dtype.type(0)
     for j in range(targets):
         prediction = theta.dtype.type(0)
@@ -51,7 +51,8 @@ def step(theta, factor, discount, root, x, y, t, out, row, v, image):
         out[row, j] = prediction
         error = root * (y[t, j] - prediction)
         loss += theta.dtype.type(0.5) * error * error
+        gain = theta.dtype.type(per_alpha * error)
         for i in range(n):
-            theta[i, j] += image[i] * error
+            theta[i, j] += image[i] * gain
     hold(factor, image, v)
     return loss
