@@ -2,8 +2,9 @@
 
 import copy
 import os
+import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from thalweg.errors import (
     StreamError,
     UnsupportedLossError,
 )
+from thalweg.integrations.missing import Filling, Missing
 from thalweg.learners import Learner, Tracker
 from thalweg.losses import LinearLoss, SquaredError
 from thalweg.types import Block, FloatArray, Interval, Trace
@@ -37,6 +39,11 @@ class Online:
     ``loss`` any loss of a linear prediction that it takes. ``intercept`` appends a
     constant feature 1. The number of features is that of the first round learnt, and θ
     starts at zero. A round that is refused leaves the model as it was.
+
+    ``missing`` says what a NaN means: ``"refuse"`` it; ``"skip"``: predict with the
+    feature's mean so far, and learn nothing from the round; ``"impute"``: learn from
+    the mean as well. Rounds without a target are predicted and not learnt from.
+    Threads may share a model: calls wait for each other.
     """
 
     def __init__(
@@ -44,6 +51,7 @@ class Online:
         learner: Learner[Any] | None = None,
         loss: LinearLoss | None = None,
         intercept: bool = True,
+        missing: Missing = "refuse",
     ) -> None:
         self.learner = Tracker() if learner is None else learner
         self.loss = SquaredError() if loss is None else loss
@@ -55,11 +63,24 @@ class Online:
                 f"Online needs a loss of a linear prediction. Got {loss!r} instead."
             )
         self.learner.check_loss(self.loss)
+        self.missing = missing
+        checks.one_of(self, "missing", get_args(Missing))
+        self.filling = None if missing == "refuse" else Filling(missing)
         self.rounds = 0
+        self._lock = threading.RLock()
         self._state: Any = None
         self._live: Any = None  # a Live where the learner has one
         self._row: Any = None  # its x, less the constant feature
-        self._one_target = False
+        self._one_target = self._quick = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {key: part for key, part in vars(self).items() if key != "_lock"}
+        return kept | {"_state": self.state, "_live": None, "_row": None}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        vars(self).update(kept, _lock=threading.RLock())
+        if self._state is not None:
+            self._keep(self._state)
 
     def __repr__(self) -> str:
         settings = f"{self.learner!r}, {self.loss!r}, intercept={self.intercept}"
@@ -68,7 +89,8 @@ class Online:
     @property
     def state(self) -> Any:
         """The learner's state now, a checkpoint; None before the first round."""
-        return self._state if self._live is None else self._live.state
+        with self._lock:
+            return self._state if self._live is None else self._live.state
 
     @property
     def coefficients(self) -> FloatArray | None:
@@ -101,23 +123,25 @@ class Online:
         """
         if interval is not None:
             return self._interval(x, interval)
-        live = self._live
-        if live is not None and _is_plain(x, self._row):
-            self._row[:] = x
-            if live.predict(live.memory):
-                return live.out[0] if self._one_target else live.out.copy()
-        state, row = self._question(x)
-        return self.learner.predict(state, row)
+        with self._lock:
+            live = self._live
+            if live is not None and _is_plain(x, self._row):
+                self._row[:] = x
+                if live.predict(live.memory):
+                    return live.out[0] if self._one_target else live.out.copy()
+            state, row = self._question(x)
+            return self.learner.predict(state, row)
 
     def update(self, x: Any, y: Any, weight: float = 1.0, elapsed: float = 1.0) -> None:
         """Learn from one round: features ``x``, then the target ``y``."""
-        live = self._live
-        if self._one_target and _is_plain(x, self._row) and isinstance(y, float):
-            self._row[:] = x
-            live.y[0], live.rates[0], live.rates[1] = y, weight, elapsed
-            if live.update(live.memory):
-                self.rounds += 1
-                return
+        with self._lock:
+            live = self._live
+            if self._quick and _is_plain(x, self._row) and isinstance(y, float):
+                self._row[:] = x
+                live.y[0], live.rates[0], live.rates[1] = y, weight, elapsed
+                if live.update(live.memory):
+                    self.rounds += 1
+                    return
         # Anything unusual, and anything to be refused, goes the long way.
         features, target = checks.numbers("features", x), checks.numbers("target", y)
         self.run(features[None], target[None], [weight], [elapsed])
@@ -130,16 +154,36 @@ class Online:
         features = self._features(checks.numbers("features", x))
         targets = checks.numbers("targets", y)
         block = Block(features, targets, weight, elapsed)
+        with self._lock:
+            if self.filling is not None:
+                block = self._filled(block)
+            state = self.state
+            if state is None:
+                state = self._start(features, targets)
+            state, trace = self.learner.run(state, self.loss, block, record)
+            self._keep(state)
+            self.rounds += len(block)
+            return trace
+
+    def _filled(self, block: Block) -> Block:
+        """The block without gaps; what was counted is put back if it is refused."""
+        trial = copy.deepcopy(self.filling)
+        assert trial is not None
+        filled = trial.filled(block)
         state = self.state
         if state is None:
-            state = self._start(features, targets)
-        state, trace = self.learner.run(state, self.loss, block, record)
-        self._keep(state)
-        self.rounds += len(block)
-        return trace
+            state = self._start(np.asarray(filled.x), np.asarray(filled.y))
+        checks.playable(filled, self.loss, state.theta)
+        self.filling = trial
+        return filled
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; a failed write leaves the old file as it was."""
+        if self.filling is not None:
+            raise PersistenceError(
+                f"A model with missing={self.missing!r} keeps means that its file does "
+                f"not hold yet. Save its state, or use missing='refuse'."
+            )
         extra = {"intercept": self.intercept, "rounds": self.rounds}
         saved = persistence.Saved(self.learner, self.loss, self.state, extra)
         persistence.save(path, saved)
@@ -158,15 +202,13 @@ class Online:
 
     def clone(self) -> "Online":
         """A copy that goes its own way."""
-        model = type(self)(self.learner, self.loss, self.intercept)
-        if self.state is not None:
-            model._keep(copy.deepcopy(self.state))
-        model.rounds = self.rounds
-        return model
+        return copy.deepcopy(self)
 
     def _question(self, x: Any) -> tuple[Any, FloatArray]:
         """The state to ask, and the features as it takes them."""
         features = self._features(checks.numbers("features", x)[None])
+        if self.filling is not None:
+            features = self.filling.question(features)
         state = self.state
         if state is None:
             state = self._start(features, np.zeros(1))
@@ -191,6 +233,7 @@ class Online:
             self._row = self._live.x[: n - self.intercept]
             self._live.x[n - self.intercept :] = 1.0
             self._one_target = len(self._live.y) == 1
+            self._quick = self._one_target and self.filling is None
 
     def _features(self, x: FloatArray) -> FloatArray:
         if x.ndim != 2:

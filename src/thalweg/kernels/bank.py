@@ -11,7 +11,7 @@ from thalweg.kernels.rls import step
 LARGEST_LOSS = 1e300  # as in learners/weights.py
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", nogil=True)
 def bank(
     theta, factor, log_weights, gamma, floor, pull, mixing_rate,
     x, y, weight, elapsed, out, loss, played, weights,

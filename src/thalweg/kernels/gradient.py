@@ -8,7 +8,7 @@ from numba import njit
 from thalweg.kernels.losses import phi, slope
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def gradient(
     theta, mass, gamma, before, now, code, shape, radius, low, high,
     x, y, weight, elapsed, out, loss, played,
@@ -40,7 +40,7 @@ def gradient(
     return mass
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def tracking(
     theta, mass, gamma, before, now, radius, low, high,
     y, weight, elapsed, out, loss, played,

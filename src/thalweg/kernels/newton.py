@@ -13,7 +13,7 @@ GRADIENT_MOST = 0.25
 """Gradients above the fourth root of the largest number count as that: P has ∇²."""
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", nogil=True)
 def newton(
     theta, factor, gamma, newton_step, full, code, shape, radius, low, high,
     x, y, weight, elapsed, out, loss, played, t,

@@ -16,7 +16,7 @@ RADIUS = 50.0
 """Features have unit spread, so that ‖θ‖ beyond this says no more than certainty."""
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", nogil=True)
 def odds(
     theta, factor, weights, scale, gamma, rate, certainty, x, y, weight, elapsed, out
 ):  # fmt: skip

@@ -9,7 +9,7 @@ from thalweg.kernels.factor import forget, update
 from thalweg.kernels.floor import hold, top_up
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", nogil=True)
 def rls(theta, factor, gamma, floor, pull, x, y, weight, elapsed, out, loss, played):
     """Play the rounds (x, y), updating ``theta`` and ``factor`` in place.
 

@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+
+import thalweg as tw
+from thalweg.errors import StreamError, ThalwegError
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 3)) + [0.0, 5.0, -2.0]
+Y = X @ [1.0, 2.0, 3.0] + 0.1 * RNG.normal(size=300)
+GAPS = RNG.random((300, 3)) < 0.1
+HOLED, UNTOLD = np.where(GAPS, np.nan, X), np.where(RNG.random(300) < 0.1, np.nan, Y)
+
+
+def means_before(x):
+    """The mean of what was seen of each feature before each round, by plain loops."""
+    filled = x.copy()
+    for t, k in zip(*np.nonzero(np.isnan(x)), strict=True):
+        past = x[:t, k][~np.isnan(x[:t, k])]
+        filled[t, k] = past.mean() if len(past) else 0.0
+    return filled
+
+
+@pytest.mark.parametrize("policy", ["skip", "impute"])
+@pytest.mark.parametrize("learner", [None, tw.RecursiveLeastSquares()])
+def test_gaps_are_predicted_from_means_and_learnt_by_policy(policy, learner):
+    model = tw.Online(learner, missing=policy)
+    trace = model.run(HOLED, UNTOLD)
+    filled, untold = means_before(HOLED), np.isnan(UNTOLD)
+    skipped = untold | (GAPS.any(axis=1) if policy == "skip" else False)
+    reference = tw.Online(learner)
+    for t in range(300):
+        np.testing.assert_allclose(
+            trace.prediction[t], reference.predict(filled[t]), rtol=1e-9, atol=1e-9
+        )
+        if not skipped[t]:
+            reference.update(filled[t], UNTOLD[t])
+    assert model.filling.skipped == skipped.sum()
+    assert model.filling.imputed == GAPS.sum()
+    assert np.isfinite(trace.prediction).all()
+
+
+def test_single_calls_fill_as_whole_runs_do():
+    whole, single = (tw.Online(missing="impute") for _ in range(2))
+    trace = whole.run(HOLED, UNTOLD)
+    for t in range(300):
+        assert single.predict(HOLED[t]) == trace.prediction[t]
+        single.update(HOLED[t], UNTOLD[t])
+    assert vars(single.filling).keys() == vars(whole.filling).keys()
+    assert single.filling.imputed == whole.filling.imputed
+
+
+def test_infinity_is_no_gap_and_a_refusal_counts_nothing():
+    model = tw.Online(missing="skip")
+    model.run(HOLED, UNTOLD)
+    counted = (model.filling.skipped, model.filling.imputed, model.rounds)
+    with pytest.raises(StreamError, match="not finite"):
+        model.update(np.array([np.inf, np.nan, 0.0]), 1.0)
+    assert (model.filling.skipped, model.filling.imputed, model.rounds) == counted
+
+
+def test_a_policy_that_does_not_exist_is_refused():
+    with pytest.raises(ThalwegError, match="'missing' .* 'refuse', 'skip', 'impute'"):
+        tw.Online(missing="drop")

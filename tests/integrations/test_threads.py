@@ -1,0 +1,67 @@
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import thalweg as tw
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(4000, 4))
+Y = X @ [1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("learner", [tw.RecursiveLeastSquares(1.0), tw.Tracker()])
+def test_threads_that_share_a_model_lose_no_round(learner):
+    """With γ = 1 and no noise the order of rounds does not matter to the fit."""
+    model = tw.Online(learner, intercept=False)
+    model.update(X[0], Y[0])
+    errors = []
+
+    def feed(part):
+        try:
+            for x, y in zip(X[part], Y[part], strict=True):
+                assert np.isfinite(model.predict(x))
+                model.update(x, y)
+        except Exception as error:
+            errors.append(error)
+
+    parts = [slice(1 + k, 1200, 4) for k in range(4)]
+    threads = [threading.Thread(target=feed, args=(part,)) for part in parts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert model.rounds == 1200
+    if learner == tw.RecursiveLeastSquares(1.0):
+        np.testing.assert_allclose(model.coefficients, [1, 2, 3, 4], rtol=1e-2)
+
+
+def test_pure_learners_run_side_by_side():
+    learner, loss = tw.RecursiveLeastSquares(0.99), tw.SquaredError()
+    start, block = learner.init(np.zeros(4)), tw.Block(X, Y)
+    expected, _ = learner.run(start, loss, block)
+    found = [None] * 4
+
+    def run(k):
+        found[k] = learner.run(start, loss, block)[0]
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for state in found:
+        np.testing.assert_array_equal(state.theta, expected.theta)
+        np.testing.assert_array_equal(state.factor, expected.factor)
+
+
+def test_a_model_can_be_pickled_and_goes_on_as_it_was():
+    model = tw.Online()
+    model.run(X[:500], Y[:500])
+    other = pickle.loads(pickle.dumps(model))
+    expected = model.run(X[500:600], Y[500:600]).prediction
+    np.testing.assert_array_equal(
+        other.run(X[500:600], Y[500:600]).prediction, expected
+    )
