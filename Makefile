@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env demo reproduce accuracy test test-kernels check format bench bench-env data clean
+.PHONY: help env demo reproduce accuracy soak test test-kernels check format bench bench-env data clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -49,6 +49,9 @@ check: env  ## lint, types and import contracts
 format: env  ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+soak: .venv/kernels  ## 10^8 rounds of normal and hostile data; when peers die on it
+	$(BIN)/python benchmarks/soak.py
 
 bench: .venv-bench/ready .venv/kernels  ## time RLS side by side with peers
 	.venv-bench/bin/python benchmarks/rls.py

@@ -19,6 +19,10 @@ RAISE = 4.0
 """A direction that has passed its limit is brought back to a quarter of it."""
 MOST = 8
 """``top_up`` raises at most so many coordinates a round."""
+IN_NEED = 0.1
+"""The part of the information on a coordinate that is ridge, where it lives on it."""
+TINY = 1e-30
+"""A ridge that is left alone never becomes 0, which would mean that P_0 was."""
 
 
 @njit(cache=True, inline="always")
@@ -40,13 +44,14 @@ def _hold(factor, c, unit):
     _bound_the_unknown(factor)
     diagonal(factor, c)
     limit = np.finfo(factor.dtype).eps ** -0.75
-    unknown = np.finfo(factor.dtype).max ** 0.25 / limit  # P_0 = 0, not yet learnt
+    unlearnt = np.finfo(factor.dtype).max ** 0.25 / limit  # beyond it, where P_0 = 0
     worst, first, second = -1, 0.0, 0.0  # the two largest C_kk size_k² / limit
     for k in range(n):
         ratio = c[k] * (factor[n, k] * factor[n, k]) / limit
-        if first < ratio < unknown:
+        most = unlearnt if factor[n + 1, k] == 0 else np.inf
+        if first < ratio < most:
             worst, first, second = k, ratio, first
-        elif second < ratio < unknown:
+        elif second < ratio < most:
             second = ratio
     # One is raised at a time: look again next round if another is waiting.
     factor[n + 2, 0] = 1.0 if second * LOOK < 1 else LOOK
@@ -80,12 +85,15 @@ def top_up(theta, factor, discount, gamma, ridge, pull, c, unit):
     theta is (n, k); c and unit are (n,) to work in.
     """
     n = factor.shape[1]
+    diagonal(factor, c)
+    quiet = 0  # coordinates that live on their ridge, and will be served in turn
     for k in range(n):
-        factor[n + 1, k] *= discount
+        factor[n + 1, k] = max(factor[n + 1, k] * discount, TINY)
+        quiet += c[k] * ridge > IN_NEED
     turns = min(max(math.ceil(2 * n * (1 - gamma)), 1), MOST)
-    # Until its next turn a coordinate loses γ^(n/turns), or a factor 4 where forgetting
-    # is taken back: δ is to be the mean.
-    target = ridge * min(gamma ** (-0.5 * n / turns), 2.0)
+    # Until its next turn such a one loses γ^(quiet/turns), or a factor 4 where
+    # forgetting is taken back: δ is to be the mean.
+    target = ridge * min(gamma ** (-0.5 * quiet / turns), 2.0)
     for _ in range(turns):
         worst, _ = _neediest(factor, target, c)
         if worst < 0:

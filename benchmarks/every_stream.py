@@ -1,0 +1,137 @@
+"""Every public stream, every discount, both dtypes: all finite, and near the exact fit.
+
+    python benchmarks/every_stream.py        # needs `make data`
+
+Least squares with no floor, and with δ = 0.01 with and without pull, on inputs and
+target standardised with the whole stream's mean and deviation, and an intercept. In
+float64 the floored ones are then compared with the exact recursion that keeps its
+ridge, A_t = γA_{t-1} + xxᵀ + (1-γ)δI from A_0 = δI, so that theirs start from δ too:
+mean squared errors after a burn-in of 500 rounds, 100 on streams of at most 5,000.
+With pull and γ ≥ 0.95 the ratio must not pass 1.02; below 0.95 both errors are printed,
+divided by the target's variance.
+The exit code is 1 if anything is not finite or any such ratio is larger.
+"""
+
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+from tracker_accuracy import kept_ridge
+
+import thalweg as tw
+from thalweg.evaluation.public import TASKS, load
+from thalweg.losses import SquaredError
+from thalweg.types import Block
+
+DISCOUNTS = (1, 0.9999, 0.9995, 0.999, 0.995, 0.99, 0.98, 0.95, 0.9, 0.8, 0.6, 0.5)
+COMPARED = [discount for discount in DISCOUNTS if discount >= 0.95]
+PRINTED = [discount for discount in DISCOUNTS if discount < 0.95]
+FLOOR, SLACK, LONGEST = 0.01, 1.02, 80_000
+SETTINGS: dict[str, dict[str, Any]] = {
+    "no floor": {},
+    "pull": {"ridge": FLOOR, "floor": FLOOR, "pull": True},
+    "no pull": {"ridge": FLOOR, "floor": FLOOR},
+}
+
+
+class Errors(NamedTuple):
+    """Of one stream in float64, by discount: mean squares over the target's."""
+
+    stream: str
+    exact: dict[float, float]
+    pull: dict[float, float]
+    no_pull: dict[float, float]
+
+    def ratio(self, name: str, discount: float) -> float:
+        """How far above the exact recursion."""
+        return float(getattr(self, name)[discount] / self.exact[discount])
+
+
+def standardised(name: str) -> tuple[Any, Any]:
+    """(x, y) of a stream, with an intercept; of flights the first quarter."""
+    task = load(name)
+    x, y = task.x[:LONGEST], task.y[:LONGEST]
+    spread = x.std(axis=0)
+    scaled = (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return np.column_stack([scaled, np.ones(len(y))]), (y - y.mean()) / y.std()
+
+
+def runs(x: Any, y: Any, discount: float, dtype: Any) -> tuple[dict[str, Any], list]:
+    """The predictions by settings, and what was not finite."""
+    predictions, faults = {}, []
+    block = Block(x.astype(dtype), y.astype(dtype))
+    for name, settings in SETTINGS.items():
+        learner = tw.RecursiveLeastSquares(discount, **settings)
+        start = learner.init(np.zeros(x.shape[1], dtype))
+        state, trace = learner.run(start, SquaredError(), block)
+        parts = (trace.prediction, trace.loss, state.theta, state.factor)
+        if not all(np.isfinite(part).all() for part in parts):
+            faults.append(f"γ = {discount:g}, {np.dtype(dtype).name}, {name}")
+        predictions[name] = trace.prediction
+    return predictions, faults
+
+
+def play(name: str) -> tuple[Errors, list[str]]:
+    """Everything on one stream."""
+    x, y = standardised(name)
+    burn = 100 if len(y) <= 5000 else 500
+    errors, faults = Errors(name, {}, {}, {}), []
+
+    def error(prediction: Any) -> float:
+        return float(np.mean((y - prediction)[burn:] ** 2) / y[burn:].var())
+
+    for discount in DISCOUNTS:
+        found, wrong = runs(x, y, discount, np.float64)
+        faults += wrong + runs(x, y, discount, np.float32)[1]
+        errors.exact[discount] = error(kept_ridge(x, y, float(discount), FLOOR))
+        errors.pull[discount] = error(found["pull"])
+        errors.no_pull[discount] = error(found["no pull"])
+    return errors, faults
+
+
+def ratios(rows: list[Errors], name: str, title: str) -> int:
+    """Print the table of ratios, those too large with a mark; how many there are."""
+    print(f"\n{title}, error over the exact recursion's; ! above {SLACK:g}")
+    print(f"{'stream':12}" + "".join(f"{discount:>9g}" for discount in COMPARED))
+    for row in rows:
+        cells = [row.ratio(name, discount) for discount in COMPARED]
+        marked = (f"{cell:8.4f}{'!' if cell > SLACK else ' '}" for cell in cells)
+        print(f"{row.stream:12}{''.join(marked)}")
+    every = [row.ratio(name, discount) for row in rows for discount in COMPARED]
+    print(f"largest {max(every):.4f}, smallest {min(every):.4f}")
+    return sum(not ratio <= SLACK for ratio in every)
+
+
+def figures(rows: list[Errors]) -> None:
+    """Print the errors themselves where the memory is too short to compare."""
+    print("\nBelow 0.95: NMSE of the exact recursion | pull | no pull")
+    print(f"{'stream':12}" + "".join(f"{discount:^33g}" for discount in PRINTED))
+    for row in rows:
+        cells = (
+            f"{row.exact[discount]:10.4g}|{row.pull[discount]:10.4g}"
+            f"|{row.no_pull[discount]:10.4g} "
+            for discount in PRINTED
+        )
+        print(f"{row.stream:12}{''.join(cells)}")
+
+
+def main() -> int:
+    """Print what was not finite, and the tables; 1 if anything is wrong."""
+    rows, faults = [], []
+    for name in TASKS:
+        errors, wrong = play(name)
+        rows.append(errors)
+        faults += [f"{name}: {fault}" for fault in wrong]
+        print(f"\r{name:14}", end="", file=sys.stderr)
+    print(file=sys.stderr)
+    count = len(TASKS) * len(DISCOUNTS) * len(SETTINGS) * 2
+    print(f"{count} runs, {len(faults)} of them not finite")
+    print("".join(f"  {fault}\n" for fault in faults), end="")
+    above = ratios(rows, "pull", "floor=0.01, pull=True")
+    ratios(rows, "no_pull", "floor=0.01, pull=False (another estimator: no promise)")
+    figures(rows)
+    return 1 if faults or above else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
