@@ -27,24 +27,27 @@ def test_gaps_are_predicted_from_means_and_learnt_by_policy(policy, learner):
     trace = model.run(HOLED, UNTOLD)
     filled, untold = means_before(HOLED), np.isnan(UNTOLD)
     skipped = untold | (GAPS.any(axis=1) if policy == "skip" else False)
-    reference = tw.Online(learner)
+    reference, waited = tw.Online(learner), 0.0
     for t in range(300):
         np.testing.assert_allclose(
             trace.prediction[t], reference.predict(filled[t]), rtol=1e-9, atol=1e-9
         )
+        waited += 1.0
         if not skipped[t]:
-            reference.update(filled[t], UNTOLD[t])
+            reference.update(filled[t], UNTOLD[t], elapsed=waited)
+            waited = 0.0
     assert model.filling.skipped == skipped.sum()
     assert model.filling.imputed == GAPS.sum()
     assert np.isfinite(trace.prediction).all()
 
 
 def test_single_calls_fill_as_whole_runs_do():
+    """Single calls do not know how long a skipped round took: here none is skipped."""
     whole, single = (tw.Online(missing="impute") for _ in range(2))
-    trace = whole.run(HOLED, UNTOLD)
+    trace = whole.run(HOLED, Y)
     for t in range(300):
         assert single.predict(HOLED[t]) == trace.prediction[t]
-        single.update(HOLED[t], UNTOLD[t])
+        single.update(HOLED[t], Y[t])
     assert vars(single.filling).keys() == vars(whole.filling).keys()
     assert single.filling.imputed == whole.filling.imputed
 
@@ -61,3 +64,45 @@ def test_infinity_is_no_gap_and_a_refusal_counts_nothing():
 def test_a_policy_that_does_not_exist_is_refused():
     with pytest.raises(ThalwegError, match="'missing' .* 'refuse', 'skip', 'impute'"):
         tw.Online(missing="drop")
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [tw.SlidingWindow(20), tw.OnlineGradientDescent(), tw.RestartExperts(9.0)],
+)
+def test_a_skipped_round_leaves_every_learner_as_it_was(learner):
+    model = tw.Online(learner, intercept=False, missing="skip")
+    model.run(X[:50], Y[:50])
+    before = model.predict(X[0])
+    model.run(X[50:80], np.full(30, np.nan))
+    assert model.predict(X[0]) == before
+
+
+def test_filled_runs_can_be_cut_anywhere():
+    whole, cut = (tw.Online(missing="impute") for _ in range(2))
+    told = np.where(np.isnan(UNTOLD), 0.0, UNTOLD)
+    expected = whole.run(HOLED, told).prediction
+    found = [cut.run(HOLED[k : k + 50], told[k : k + 50]) for k in range(0, 300, 50)]
+    joined = np.concatenate([trace.prediction for trace in found])
+    np.testing.assert_array_equal(joined, expected)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: m.run(HOLED, UNTOLD, weight=np.ones(1)),
+        lambda m: m.run(HOLED, UNTOLD[:-1]),
+        lambda m: m.run(HOLED[:0], UNTOLD[:0]),
+        lambda m: m.run(HOLED[:, :2], UNTOLD),
+        lambda m: m.predict([1.0, np.nan]),
+        lambda m: m.update(HOLED[0], np.nan, weight=-1.0),
+        lambda m: m.run(HOLED, UNTOLD, record=("bogus",)),
+    ],
+)
+def test_what_is_wrong_is_refused_under_every_policy_and_nothing_is_counted(call):
+    model = tw.Online(missing="skip")
+    model.run(HOLED, UNTOLD)
+    before = (model.filling.skipped, model.filling.imputed, model.rounds)
+    with pytest.raises(ThalwegError):
+        call(model)
+    assert (model.filling.skipped, model.filling.imputed, model.rounds) == before

@@ -1,12 +1,19 @@
 """What to do where a number is missing, that is NaN."""
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from thalweg.types import Block, FloatArray
 
 Missing = Literal["refuse", "skip", "impute"]
+
+
+class Filled(NamedTuple):
+    """A block without gaps, and which of its rounds are not to be learnt from."""
+
+    block: Block
+    skipped: Any  # (T,) of bool
 
 
 class Filling:
@@ -24,42 +31,34 @@ class Filling:
         self._sum: Any = 0.0
         self._count: Any = 0.0
 
-    def filled(self, block: Block) -> Block:
-        """The block with nothing missing, rounds to be skipped at weight and time 0."""
+    def fill(self, block: Block) -> Filled:
+        """The rounds with their gaps filled. Time that skipped rounds took is kept."""
         x, y = np.asarray(block.x, np.float64), np.asarray(block.y, np.float64)
         gaps, unknown = np.isnan(x), np.isnan(y).reshape(len(y), -1).any(axis=1)
-        self.imputed += int(gaps.sum())
         skipped = unknown | (gaps.any(axis=1) & (self.policy == "skip"))
+        self.imputed += int(gaps.sum())
         self.skipped += int(skipped.sum())
-        known = np.isfinite(x)  # what is infinite stays, and will be refused
-        x = np.where(gaps, self._means(np.where(known, x, 0.0), known), x)
-        y = np.where(skipped.reshape(-1, *[1] * (y.ndim - 1)), 0.0, y)
-        return Block(x, y, *(self._rates(part, skipped) for part in _rates_of(block)))
+        x = np.where(gaps, self._means(np.where(gaps, 0.0, x), ~gaps), x)
+        return Filled(Block(x, np.nan_to_num(y), block.weight, block.elapsed), skipped)
 
     def question(self, x: FloatArray) -> FloatArray:
         """One round's features with its gaps filled, nothing counted or kept."""
         gaps = np.isnan(x)
-        if not gaps.any():
-            return x
         means = self._sum / np.maximum(self._count, 1.0) + np.zeros(x.shape)
-        return np.asarray(np.where(gaps, means, x))
+        return np.asarray(np.where(gaps, means, x)) if gaps.any() else x
 
     def _means(self, values: FloatArray, known: Any) -> FloatArray:
         """The mean of each feature before each round; 0 where none was seen."""
-        sums = self._sum + np.cumsum(values, axis=0)
-        counts = self._count + np.cumsum(known, axis=0)
-        before = (sums - values) / np.maximum(counts - known, 1.0)
+        n = values.shape[1]
+        # One running sum from the first round on, so that blocks may be cut anywhere.
+        first = np.broadcast_to(self._sum, (1, n)), np.broadcast_to(self._count, (1, n))
+        sums = np.cumsum(np.vstack([first[0], values]), axis=0)
+        counts = np.cumsum(np.vstack([first[1], known]), axis=0)
         self._sum, self._count = sums[-1], counts[-1]
-        return np.asarray(before)
-
-    @staticmethod
-    def _rates(rates: FloatArray, skipped: Any) -> FloatArray:
-        return np.asarray(np.where(skipped, 0.0, rates))
+        return np.asarray(sums[:-1] / np.maximum(counts[:-1], 1.0))
 
 
-def _rates_of(block: Block) -> list[FloatArray]:
-    ones = np.ones(len(block))
-    return [
-        ones if part is None else np.asarray(part, np.float64)
-        for part in (block.weight, block.elapsed)
-    ]
+def without_gaps(block: Block) -> Block:
+    """The block with zeros for NaN in x and y, to check all else about it."""
+    x, y = (np.where(np.isnan(part), 0.0, part) for part in (block.x, block.y))
+    return Block(x, y, block.weight, block.elapsed)

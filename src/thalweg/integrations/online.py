@@ -3,7 +3,8 @@
 import copy
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, get_args
 
 import numpy as np
@@ -13,12 +14,15 @@ from thalweg.errors import (
     InvalidParameterError,
     PersistenceError,
     StreamError,
+    ThalwegError,
     UnsupportedLossError,
 )
-from thalweg.integrations.missing import Filling, Missing
+from thalweg.integrations.gaps import run_with_gaps
+from thalweg.integrations.health import Health, matrix_health
+from thalweg.integrations.missing import Filling, Missing, without_gaps
 from thalweg.learners import Learner, Tracker
 from thalweg.losses import LinearLoss, SquaredError
-from thalweg.types import Block, FloatArray, Interval, Trace
+from thalweg.types import Block, FloatArray, Trace
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -26,6 +30,17 @@ FLOAT64 = np.dtype(np.float64)
 def _is_plain(x: Any, row: FloatArray) -> bool:
     """Whether x is what single calls take without a second look."""
     return type(x) is np.ndarray and x.dtype is FLOAT64 and x.shape == row.shape
+
+
+def _are_numbers(weight: Any, elapsed: Any) -> bool:
+    return isinstance(weight, int | float) and isinstance(elapsed, int | float)
+
+
+def _silence(quiet: Any, x: FloatArray) -> FloatArray:
+    """Rounds since each feature was last not zero, after the rounds x."""
+    heard = x != 0
+    since = np.argmax(heard[::-1], axis=0)
+    return np.asarray(np.where(heard.any(axis=0), since, quiet + len(x)), np.float64)
 
 
 class Online:
@@ -67,6 +82,8 @@ class Online:
         checks.one_of(self, "missing", get_args(Missing))
         self.filling = None if missing == "refuse" else Filling(missing)
         self.rounds = 0
+        self.refusals = 0
+        self._quiet: Any = 0.0  # (n,) rounds since each feature was last not zero
         self._lock = threading.RLock()
         self._state: Any = None
         self._live: Any = None  # a Live where the learner has one
@@ -75,7 +92,13 @@ class Online:
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {key: part for key, part in vars(self).items() if key != "_lock"}
-        return kept | {"_state": self.state, "_live": None, "_row": None}
+        quiet = self._silent_for() + 0.0
+        return kept | {
+            "_state": self.state,
+            "_live": None,
+            "_row": None,
+            "_quiet": quiet,
+        }
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         vars(self).update(kept, _lock=threading.RLock())
@@ -84,7 +107,7 @@ class Online:
 
     def __repr__(self) -> str:
         settings = f"{self.learner!r}, {self.loss!r}, intercept={self.intercept}"
-        return f"Online({settings})"
+        return f"Online({settings}, missing={self.missing!r})"
 
     @property
     def state(self) -> Any:
@@ -121,71 +144,96 @@ class Online:
         With ``interval``, say 0.9, an ``Interval(mean, low, high)`` in which y is
         expected that often; of a Tracker only.
         """
-        if interval is not None:
-            return self._interval(x, interval)
         with self._lock:
             live = self._live
-            if live is not None and _is_plain(x, self._row):
+            if interval is None and live is not None and _is_plain(x, self._row):
                 self._row[:] = x
                 if live.predict(live.memory):
                     return live.out[0] if self._one_target else live.out.copy()
-            state, row = self._question(x)
-            return self.learner.predict(state, row)
+            with self._counting():
+                state, row = self._question(x)
+                if interval is None:
+                    return self.learner.predict(state, row)
+                return self._tracker("predict(interval=...)").interval(
+                    state, row, interval
+                )
 
     def update(self, x: Any, y: Any, weight: float = 1.0, elapsed: float = 1.0) -> None:
         """Learn from one round: features ``x``, then the target ``y``."""
         with self._lock:
             live = self._live
-            if self._quick and _is_plain(x, self._row) and isinstance(y, float):
+            numbers = isinstance(y, float) and _are_numbers(weight, elapsed)
+            if self._quick and numbers and _is_plain(x, self._row):
                 self._row[:] = x
                 live.y[0], live.rates[0], live.rates[1] = y, weight, elapsed
                 if live.update(live.memory):
                     self.rounds += 1
                     return
         # Anything unusual, and anything to be refused, goes the long way.
-        features, target = checks.numbers("features", x), checks.numbers("target", y)
-        self.run(features[None], target[None], [weight], [elapsed])
+        with self._lock, self._counting():
+            features = checks.numbers("features", x)
+            target = checks.numbers("target", y)
+            self._run(features[None], target[None], [weight], [elapsed], ())
 
     def run(
         self, x: Any, y: Any, weight: Any = None, elapsed: Any = None,
         record: Sequence[str] = (),
     ) -> Trace:  # fmt: skip
         """Predict, then learn, round by round over (T, n) features and T targets."""
+        with self._lock, self._counting():
+            return self._run(x, y, weight, elapsed, record)
+
+    def _run(
+        self, x: Any, y: Any, weight: Any, elapsed: Any, record: Sequence[str]
+    ) -> Trace:
         features = self._features(checks.numbers("features", x))
         targets = checks.numbers("targets", y)
         block = Block(features, targets, weight, elapsed)
-        with self._lock:
-            if self.filling is not None:
-                block = self._filled(block)
-            state = self.state
-            if state is None:
-                state = self._start(features, targets)
-            state, trace = self.learner.run(state, self.loss, block, record)
-            self._keep(state)
-            self.rounds += len(block)
-            return trace
-
-    def _filled(self, block: Block) -> Block:
-        """The block without gaps; what was counted is put back if it is refused."""
-        trial = copy.deepcopy(self.filling)
-        assert trial is not None
-        filled = trial.filled(block)
         state = self.state
         if state is None:
-            state = self._start(np.asarray(filled.x), np.asarray(filled.y))
-        checks.playable(filled, self.loss, state.theta)
-        self.filling = trial
-        return filled
+            state = self._start(features, targets)
+        if self.filling is None:
+            state, trace = self.learner.run(state, self.loss, block, record)
+        else:
+            state, trace, block = self._run_filled(state, block, record)
+        self._quiet = _silence(self._silent_for(), np.asarray(block.x))
+        self._keep(state)
+        self.rounds += len(block)
+        return trace
+
+    def _run_filled(
+        self, state: Any, block: Block, record: Sequence[str]
+    ) -> tuple[Any, Trace, Block]:
+        checks.playable(without_gaps(block), self.loss, state.theta)
+        filling = copy.deepcopy(self.filling)
+        assert filling is not None
+        filled, skipped = filling.fill(block)
+        played = run_with_gaps(self.learner, state, self.loss, filled, skipped, record)
+        self.filling = filling
+        return *played, filled
+
+    def health(self) -> Health:
+        """What excites the model, what is known of each feature, what was refused."""
+        with self._lock:
+            filling, state = self.filling, self.state
+            counts = (filling.skipped, filling.imputed) if filling else (0, 0)
+            quiet = None if state is None else self._silent_for() + 0.0
+            inside = matrix_health(state)
+            return Health(self.rounds, self.refusals, *counts, quiet, *inside)
+
+    def _silent_for(self) -> Any:
+        return self._quiet if self._live is None else self._live.quiet
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; a failed write leaves the old file as it was."""
         if self.filling is not None:
             raise PersistenceError(
-                f"A model with missing={self.missing!r} keeps means that its file does "
-                f"not hold yet. Save its state, or use missing='refuse'."
+                f"A model with missing={self.missing!r} keeps means that no file holds "
+                f"yet. Pickle it, or use missing='refuse'."
             )
-        extra = {"intercept": self.intercept, "rounds": self.rounds}
-        saved = persistence.Saved(self.learner, self.loss, self.state, extra)
+        with self._lock:
+            extra = {"intercept": self.intercept, "rounds": self.rounds}
+            saved = persistence.Saved(self.learner, self.loss, self.state, extra)
         persistence.save(path, saved)
 
     @classmethod
@@ -207,17 +255,23 @@ class Online:
     def _question(self, x: Any) -> tuple[Any, FloatArray]:
         """The state to ask, and the features as it takes them."""
         features = self._features(checks.numbers("features", x)[None])
-        if self.filling is not None:
-            features = self.filling.question(features)
         state = self.state
         if state is None:
             state = self._start(features, np.zeros(1))
         block = Block(features, np.zeros((1, *state.theta.shape[1:])))
+        if self.filling is not None:
+            checks.playable(without_gaps(block), self.loss, state.theta)
+            block = Block(self.filling.question(features), block.y)
         return state, checks.playable(block, self.loss, state.theta).x[0]
 
-    def _interval(self, x: Any, level: float) -> Interval:
-        tracker = self._tracker("predict(interval=...)")
-        return tracker.interval(*self._question(x), level)
+    @contextmanager
+    def _counting(self) -> Iterator[None]:
+        """Count what is refused inside."""
+        try:
+            yield
+        except ThalwegError:
+            self.refusals += 1
+            raise
 
     def _tracker(self, what: str) -> Tracker:
         if not isinstance(self.learner, Tracker):
@@ -232,6 +286,7 @@ class Online:
             self._state, n = None, len(self._live.x)
             self._row = self._live.x[: n - self.intercept]
             self._live.x[n - self.intercept :] = 1.0
+            self._live.quiet[:] = self._quiet
             self._one_target = len(self._live.y) == 1
             self._quick = self._one_target and self.filling is None
 

@@ -12,7 +12,8 @@ def forget_along(factor, v, gamma, work):
     update that keeps D positive (Agee & Turner). work is (n,).
     """
     energy = information_along(factor, v, work)
-    if not energy > 0:
+    # Of a v too small to say in which direction it points, nothing can be forgotten.
+    if not energy > np.finfo(factor.dtype).tiny ** 0.5:
         return
     gamma = max(gamma, np.finfo(factor.dtype).eps ** 2)  # as in factor.forget
     c = (1 / gamma - 1) / energy

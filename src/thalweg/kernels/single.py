@@ -4,7 +4,8 @@ Handing an argument from Python to compiled code costs more than a round of a sm
 so ``memory`` holds everything, in this order:
     [0] n   [1] k   [2] γ   [3] floor   [4] pull   [5] the largest legal number
     [6] weight   [7] elapsed
-    then x (n), y (k), out (k), v (n), image (n), theta (n, k), factor (n+3, n)
+    then x (n), y (k), out (k), v (n), image (n), theta (n, k), factor (n+3, n), and
+    quiet (n): for how many rounds each feature has been zero
 """
 
 import math
@@ -21,7 +22,7 @@ HEAD = 8
 
 def allocate(n: int, k: int, *settings: float) -> npt.NDArray[np.float64]:
     """``memory`` for n features and k targets; settings are [2] to [5]."""
-    memory = np.zeros(HEAD + 3 * n + 2 * k + n * k + (n + 3) * n)
+    memory = np.zeros(HEAD + 4 * n + 2 * k + n * k + (n + 3) * n)
     memory[:HEAD] = (n, k, *settings, 1.0, 1.0)
     return memory
 
@@ -55,7 +56,9 @@ def update(memory):
     for i in range(HEAD, HEAD + n + k):
         if not abs(memory[i]) <= most:
             return False
-    x, y, out, v, image, theta, factor = views(memory, n, k)
+    x, y, out, v, image, theta, factor, quiet = views(memory, n, k)
+    for i in range(n):
+        quiet[i] = 0.0 if x[0, i] != 0 else quiet[i] + 1
     discount = gamma**elapsed if elapsed != 1 else gamma
     step(theta, factor, discount, root, x, y, 0, out, 0, v, image)
     if floor > 0:
@@ -65,7 +68,7 @@ def update(memory):
 
 @njit(cache=True)
 def views(memory, n, k):
-    """x (1, n), y and out (1, k), v, image, theta and factor: parts of ``memory``."""
+    """x (1, n), y and out (1, k), v, image, theta, factor, quiet: parts of memory."""
     x, y = HEAD, HEAD + n
     v = y + 2 * k
     theta = v + 2 * n
@@ -77,5 +80,6 @@ def views(memory, n, k):
         memory[v : v + n],
         memory[v + n : theta],
         memory[theta:factor].reshape((n, k)),
-        memory[factor:].reshape((n + 3, n)),
+        memory[factor : factor + (n + 3) * n].reshape((n + 3, n)),
+        memory[factor + (n + 3) * n :],
     )

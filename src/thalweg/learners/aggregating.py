@@ -46,7 +46,7 @@ class AggregatingExperts(Learner[AggregatingState]):
     def __post_init__(self) -> None:
         checks.instance(self, "experts", Iterable)
         object.__setattr__(self, "experts", tuple(self.experts))
-        checks.in_interval(self, "label_bound", "(0, inf)")
+        checks.in_interval(self, "label_bound", "[1e-100, 1e100]")
         for expert in self.experts or (None,):
             if not isinstance(expert, Learner):
                 raise InvalidParameterError(

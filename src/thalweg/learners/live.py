@@ -23,6 +23,7 @@ class Live(Protocol):
     y: FloatArray  # (k,)
     out: FloatArray  # (k,) the last prediction
     rates: FloatArray  # (2,) weight and elapsed
+    quiet: FloatArray  # (n,) rounds since each feature was last not zero
 
     def predict(self, memory: FloatArray, /) -> bool:
         """Fill ``out`` from ``x``."""
@@ -43,11 +44,13 @@ class LiveRLS:
         n, k = len(theta), int(np.prod(theta.shape[1:], initial=1))
         settings = learner.discount, learner.floor or 0.0, learner.pull
         self.memory: FloatArray = single.allocate(n, k, *settings, LARGEST[theta.dtype])
-        x, y, out, _, _, self._theta, self._factor = single.views(self.memory, n, k)
+        views = single.views(self.memory, n, k)
+        x, y, out, _, _, self._theta, self._factor, quiet = views
         self.x: FloatArray = x[0]
         self.y: FloatArray = y[0]
         self.out: FloatArray = out[0]
         self.rates: FloatArray = self.memory[6:8]
+        self.quiet: FloatArray = quiet
         self.predict: Callable[[FloatArray], bool] = single.predict
         self.update: Callable[[FloatArray], bool] = single.update
         self._theta[:], self._factor[:] = theta.reshape(n, k), factor

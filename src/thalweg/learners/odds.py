@@ -41,7 +41,8 @@ class OddsTracker(Learner[OddsState]):
     18 experts take discounted Newton steps on the logistic loss of standardised
     features z, with memories of 16 rounds to all and two ridges, three take constant
     gradient steps; the mixture is Bayes' rule with a share. Log loss is mixable at rate
-    1, so that from round a to b it loses at most ln(aK) + 1 + ln(b/a) to any expert.
+    1, so that from round a to b, with weights of at most 1, it loses at most
+    ln(aK) + 1 + ln(b/a) to any expert.
     ``certainty`` in (0, ½) keeps experts from saying 0 or 1. The prediction is the
     log-odds, as for ``Logistic``.
     """

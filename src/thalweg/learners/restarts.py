@@ -35,7 +35,7 @@ class RestartExperts(Learner[HistoryState]):
     ridge: float = 1.0
 
     def __post_init__(self) -> None:
-        checks.in_interval(self, "label_bound", "(0, inf)")
+        checks.in_interval(self, "label_bound", "[1e-100, 1e100]")
         checks.in_interval(self, "ridge", "[0, inf)")
 
     @property

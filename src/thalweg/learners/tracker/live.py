@@ -23,6 +23,7 @@ class LiveTracker:
         self.rates: FloatArray = self._given[n + 1 : n + 3]
         self.out: FloatArray = self._given[n + 3 :]
         self.rates[:] = 1.0
+        self.quiet: FloatArray = np.zeros(n)
         self._largest = LARGEST[state.theta.dtype]
 
     def predict(self, memory: FloatArray) -> bool:
@@ -31,7 +32,11 @@ class LiveTracker:
 
     def update(self, memory: FloatArray) -> bool:
         """Whether the round is legal; if so, it is learnt."""
-        return bool(one_round(memory, self._given, self._largest, True))
+        if not one_round(memory, self._given, self._largest, True):
+            return False
+        self.quiet += 1
+        self.quiet[self.x != 0] = 0
+        return True
 
     @property
     def state(self) -> Any:
