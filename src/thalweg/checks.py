@@ -56,11 +56,15 @@ def one_of(owner: object, name: str, choices: tuple[object, ...]) -> None:
 
 def instance(owner: object, name: str, kind: type) -> None:
     """Raise unless ``getattr(owner, name)`` is a ``kind``."""
-    value = getattr(owner, name)
+    instance_of(type(owner).__name__, name, getattr(owner, name), kind)
+
+
+def instance_of(owner: str, name: str, value: Any, kind: type) -> None:
+    """Raise unless the value given to ``owner`` as ``name`` is a ``kind``."""
     if not isinstance(value, kind):
         raise InvalidParameterError(
-            f"The {name!r} parameter of {type(owner).__name__} must be a "
-            f"{kind.__name__}. Got {_shown(value)} instead."
+            f"The {name!r} parameter of {owner} must be of type {kind.__name__}. "
+            f"Got {_shown(value)} instead."
         )
 
 

@@ -193,3 +193,26 @@ def test_a_model_that_has_learnt_nothing_can_be_saved(tmp_path):
     tw.Online(intercept=False).save(tmp_path / "m.thalweg")
     loaded = tw.Online.load(tmp_path / "m.thalweg")
     assert loaded.state is None and not loaded.intercept
+
+
+@pytest.mark.parametrize("learner", [tw.Tracker(), tw.RecursiveLeastSquares()])
+@pytest.mark.parametrize(
+    "weight, elapsed", [("2", 1.0), (1.0, "3"), ([1.0], 1.0), (1j, 1.0), (10**400, 1.0)]
+)
+def test_single_calls_refuse_the_rates_that_runs_refuse(learner, weight, elapsed):
+    model = tw.Online(learner)
+    model.run(X, Y)
+    before = [part.tobytes() for part in model.state]
+    with pytest.raises(ThalwegError):
+        model.update(X[0], 1.0, weight, elapsed)
+    assert [part.tobytes() for part in model.state] == before
+
+
+@pytest.mark.parametrize("learner", [tw.Tracker(), tw.RecursiveLeastSquares()])
+def test_single_calls_refuse_what_a_weight_makes_too_large(learner):
+    model = tw.Online(learner)
+    model.run(X, Y)
+    before = [part.tobytes() for part in model.state]
+    with pytest.raises(StreamError, match="√weight"):
+        model.update(np.array([1e150, 0.0, 0.0]), 1.0, 100.0)
+    assert [part.tobytes() for part in model.state] == before

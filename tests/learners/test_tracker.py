@@ -153,6 +153,68 @@ def test_stays_finite_whatever_comes(unit):
         assert np.isfinite(part).all()
 
 
+HOSTILE = {
+    "one label": lambda x, y: y.__setitem__(299, 1e12),
+    "one feature": lambda x, y: x.__setitem__((299, 0), 1e12),
+    "labels of 1e140": lambda x, y: y.__imul__(1e140),
+    "labels that alternate": lambda x, y: y[::2].__imul__(1e12),
+    "labels at rest": lambda x, y: y.fill(2.0),
+    "all features grow": lambda x, y: x.__imul__(1e12),
+    "all features shrink": lambda x, y: x.__imul__(1e-12),
+    "next to nothing": lambda x, y: x.__imul__(1e-300),
+    "outliers again and again": lambda x, y: x[::37].__imul__(-1e12),
+    "all move away": lambda x, y: (x.__iadd__(1e12), y.__isub__(1e12)),
+    "duplicates": lambda x, y: x.__setitem__(slice(None), x[:, :1].copy()),
+    "zero": lambda x, y: x.fill(0.0),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("n", [1, 4])
+def test_recovers_from_what_is_hostile(kind, n):
+    block = drifting(800 + 3000, n)
+    x, y = block.x.copy(), block.y.copy()
+    HOSTILE[kind](x[500:800], y[500:800])
+    state, trace = run(Block(x, y), record=("interval",))
+    _, fresh = run(block[800:])
+    assert trace.loss[2800:].mean() < 1.5 * fresh.loss[2000:].mean()
+    assert np.isfinite(trace.prediction).all()
+    assert np.isfinite(trace.extras["interval"]).all()
+    assert np.isfinite(state.packed[layout.CLOCK + layout.EXPERTS :]).all()
+    low, high = trace.extras["interval"][2800:].T
+    inside = (low <= y[2800:]) & (y[2800:] <= high)
+    assert inside.mean() == pytest.approx(0.9, abs=0.03)
+
+
+@pytest.mark.parametrize("unit", [1e-160, 1e-155, 1e-140, 1e-120])
+def test_features_whose_squares_are_next_to_nothing_give_no_nan(unit):
+    block = drifting(300)
+    x = block.x * [unit, 1.0, unit, unit]
+    x[200:] = block.x[200:] * [1e150, 1.0, unit, 1e-300]
+    state, trace = run(Block(x / 20, 1e140 * block.y), record=("theta", "interval"))
+    for part in (trace.prediction, trace.theta, trace.extras["interval"]):
+        assert np.isfinite(part).all()
+    assert np.isfinite(state.packed[layout.CLOCK + layout.EXPERTS :]).all()
+
+
+@pytest.mark.parametrize("unit", [1e-165, 1e-160, 1e-155, 1e-150, 1e-145])
+def test_labels_whose_squares_are_next_to_nothing_do_no_lasting_harm(unit):
+    block = drifting(2500)
+    y = np.where(np.arange(2500) < 300, unit, 1.0) * block.y
+    state, trace = run(Block(block.x, y), record=("interval",))
+    _, fresh = run(block[300:])
+    assert trace.loss[1800:].mean() < 1.1 * fresh.loss[1500:].mean()
+    assert np.isfinite(trace.extras["interval"]).all()
+    assert np.isfinite(state.packed[layout.CLOCK + layout.EXPERTS :]).all()
+
+
+def test_an_interval_is_finite_after_a_long_calm():
+    y = np.zeros(30_000)
+    y[-3:] = 1.0, 1e140, -1e140
+    _, trace = run(Block(np.ones((30_000, 1)), y), record=("interval",))
+    assert np.isfinite(trace.extras["interval"]).all()
+
+
 def test_tracks_what_no_single_memory_tracks():
     block = jumping()
     _, trace = run(block)

@@ -67,7 +67,7 @@ def test_weights_targets_maps_and_penalties_count_in_the_comparators_loss():
 
 def test_a_comparator_of_another_length_is_refused():
     block = streams.stationary(10, 2).block
-    with pytest.raises(StreamError, match="Got 9 points for 10 rounds"):
+    with pytest.raises(StreamError, match=r"shape \(10, 2\). Got shape \(9, 2\)"):
         dynamic(idle(block, SQUARED), block, SQUARED, np.zeros((9, 2)))
 
 
@@ -192,3 +192,14 @@ def test_strongly_convex_rounds_are_minimised_one_by_one():
         grad = loss.grad(z, x, y)
         # No direction into the ball descends: -∇ points straight out, or vanishes.
         assert grad @ z + 0.2 * np.linalg.norm(grad) <= 1e-6
+
+
+def test_a_comparator_of_another_shape_is_refused():
+    stream = streams.abrupt(50, 3, seed=0)
+    trace = Trace.from_predictions(np.zeros(50), stream.block, SquaredError())
+    for bad in (np.zeros((50, 2)), np.zeros(50), np.full((50, 3), np.nan), "abc", None):
+        with pytest.raises(StreamError):
+            dynamic(trace, stream.block, SquaredError(), bad)
+    lost = Trace(trace.prediction, np.full(50, np.nan))
+    with pytest.raises(StreamError, match="Round 0 has nan"):
+        dynamic(lost, stream.block, SquaredError(), stream.truth)

@@ -32,8 +32,8 @@ def _is_plain(x: Any, row: FloatArray) -> bool:
     return type(x) is np.ndarray and x.dtype is FLOAT64 and x.shape == row.shape
 
 
-def _are_numbers(weight: Any, elapsed: Any) -> bool:
-    return isinstance(weight, int | float) and isinstance(elapsed, int | float)
+def _are_floats(weight: Any, elapsed: Any) -> bool:
+    return isinstance(weight, float) and isinstance(elapsed, float)
 
 
 def _silence(quiet: Any, x: FloatArray) -> FloatArray:
@@ -162,7 +162,7 @@ class Online:
         """Learn from one round: features ``x``, then the target ``y``."""
         with self._lock:
             live = self._live
-            numbers = isinstance(y, float) and _are_numbers(weight, elapsed)
+            numbers = isinstance(y, float) and _are_floats(weight, elapsed)
             if self._quick and numbers and _is_plain(x, self._row):
                 self._row[:] = x
                 live.y[0], live.rates[0], live.rates[1] = y, weight, elapsed

@@ -30,6 +30,11 @@ def incurred(trace: Trace, block: Block) -> FloatArray:
             f"A trace needs one loss a round. Got shape {losses.shape} for "
             f"{len(block)} rounds."
         )
+    if not np.isfinite(losses).all():
+        worst = int(np.isfinite(losses).argmin())
+        raise StreamError(
+            f"A trace needs finite losses. Round {worst} has {losses[worst]}."
+        )
     return losses
 
 

@@ -7,9 +7,18 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import logit
 
+from thalweg import checks
 from thalweg.domains import Domain
 from thalweg.errors import StreamError, UnsupportedLossError
-from thalweg.losses import Huber, LinearMap, Logistic, Loss, SquaredError, Tracking
+from thalweg.losses import (
+    Functions,
+    Huber,
+    LinearMap,
+    Logistic,
+    Loss,
+    SquaredError,
+    Tracking,
+)
 from thalweg.regret.comparators import checked, incurred, losses_of
 from thalweg.regret.fixed import EVERYWHERE, best_fixed
 from thalweg.regret.static import Regret
@@ -41,11 +50,16 @@ def dynamic(trace: Trace, block: Block, loss: Loss, comparator: Any) -> Regret:
     ``minimisers(block, loss, domain).points`` gives the regret that the paper writes
     R*_d; ``best_path(...).theta`` the most that any path of its length can give.
     """
-    block, points = checked(block, loss), np.asarray(comparator, np.float64)
-    if len(points) != len(block):
+    block = checked(block, loss)
+    points = np.asarray(checks.numbers("comparator", comparator), np.float64)
+    several = np.shape(block.y)[1:] if isinstance(loss, SquaredError) else ()
+    size = np.shape(block.y if block.x is None else block.x)[-1]
+    wanted = (len(block), size, *several)
+    fits = isinstance(loss, Functions) or points.shape == wanted
+    if points.shape[:1] != (len(block),) or not fits or not np.isfinite(points).all():
         raise StreamError(
-            f"A comparator needs one point a round. Got {len(points)} points for "
-            f"{len(block)} rounds."
+            f"A comparator needs one finite point a round, shape {wanted}. "
+            f"Got shape {points.shape}."
         )
     least = float(losses_of(block, loss, points).sum())
     total = float(incurred(trace, block).sum()) - least

@@ -2,6 +2,7 @@
 
     predict   deviations → kinds → clip → rules → top rule
     learn     rules, top rule; moments → solve → kinds; season, past, own errors
+    restart   where all this is out of proportion to what comes
 
 ``layout.py`` says where each part keeps what it remembers.
 """

@@ -1,5 +1,7 @@
 """Limits to what an expert may say: one wild prediction can cost a whole stream."""
 
+import math
+
 from numba import njit
 
 from thalweg.kernels.tracker.layout import HIGH, LIMITED, LONGEST_STEP, LOW, ROUNDS
@@ -19,7 +21,9 @@ def clip(clock, last_y, said):
         step = STRIDE * clock[LONGEST_STEP]
         low, high = max(low, last_y - step), min(high, last_y + step)
     for k in range(said.size):
-        said[k] = min(high, max(low, said[k]))
+        # Beyond float64 there is nothing to be read from: not even a direction.
+        expected = said[k] if math.isfinite(said[k]) else last_y
+        said[k] = min(high, max(low, expected))
 
 
 @njit(cache=True)

@@ -13,6 +13,8 @@ from thalweg.kernels.tracker.layout import RECENT, SCALE, SCORED
 
 MEMORY = 32.0
 """Rounds that count in the scale; coverage is measured in the benchmark."""
+LARGEST_SCORE = 1e6
+"""After a long calm the scale may be next to nothing."""
 
 
 @njit(cache=True)
@@ -20,6 +22,7 @@ def learn_error(clock, recent, error):
     """Remember one error, y minus forecast."""
     seen, scale = clock[SCORED], clock[SCALE]
     score = error / scale if scale > 0 else math.copysign(1.0, error)
+    score = min(max(score, -LARGEST_SCORE), LARGEST_SCORE)
     place, count = int(seen) % RECENT, min(int(seen), RECENT)
     _replace(recent[1], count, recent[0, place], score)
     recent[0, place] = score

@@ -38,9 +38,9 @@ RECENT = 512
 """How many of its own errors the Tracker keeps for its intervals."""
 
 # The entries of ``State.clock``.
-CLOCK = 10
+CLOCK = 11
 ROUNDS, LAG, WAITED, TOTAL_WEIGHT, SCALE, SCORED = range(6)
-LOW, HIGH, LONGEST_STEP, LIMITED = range(6, CLOCK)
+LOW, HIGH, LONGEST_STEP, LIMITED, LARGEST_LOSS = range(6, CLOCK)
 
 
 class Experts(NamedTuple):
@@ -76,6 +76,7 @@ class State(NamedTuple):
     past_y: np.ndarray  # (2·LONGEST_SEASON,) newest first, twice over: past.py
     unlike: np.ndarray  # (2, LONGEST_SEASON) sums and weights of (y_t - y_{t-l})²
     recent: np.ndarray  # (2, RECENT) own errors over their scale: in a ring, in order
+    longest: np.ndarray  # (n,) the longest step of every feature: restart.py
     experts: Experts
     rules: Rules
 
@@ -93,6 +94,7 @@ class Sums(NamedTuple):
     entry: np.ndarray  # (LANES,) one entry of L D at a time
     solved: np.ndarray  # (z, LANES)
     season: np.ndarray  # (LONGEST_SEASON,) d_l of season.py
+    late: np.ndarray  # (n,) the longest steps of late, of restart.py
 
 
 class Votes(NamedTuple):
@@ -115,7 +117,7 @@ def lengths(n):
     z = n + 1
     return (
         CLOCK, EXPERTS, LONGEST_SEASON * n, 2 * LONGEST_SEASON, 2 * LONGEST_SEASON,
-        2 * RECENT, SPANS, (z + 1) * SPANS, z, 3 * z, (z + 1) * z * LANES, n * LANES,
+        2 * RECENT, n, SPANS, (z + 1) * SPANS, z, 3 * z, (z + 1) * z * LANES, n * LANES,
         n * LEVELS, z * SPANS, 2 * (EXPERTS + 2), 4 * EXPERTS, 2 * (EXPERTS + 1),
         2 * (EXPERTS + 1), 4 * SINGLE_RULES, RULES + 2,
     )  # fmt: skip
@@ -134,23 +136,24 @@ def views(packed: np.ndarray, n: int) -> State:
         packed[at[3] : at[4]],
         packed[at[4] : at[5]].reshape(2, LONGEST_SEASON),
         packed[at[5] : at[6]].reshape(2, RECENT),
+        packed[at[6] : at[7]],
         Experts(
-            packed[at[6] : at[7]],
-            packed[at[7] : at[8]].reshape(z + 1, SPANS),
-            packed[at[8] : at[9]],
-            packed[at[9] : at[10]].reshape(3, z),
-            packed[at[10] : at[11]].reshape(z + 1, z, LANES),
-            packed[at[11] : at[12]].reshape(n, LANES),
-            packed[at[12] : at[13]].reshape(n, LEVELS),
-            packed[at[13] : at[14]].reshape(z, SPANS),
+            packed[at[7] : at[8]],
+            packed[at[8] : at[9]].reshape(z + 1, SPANS),
+            packed[at[9] : at[10]],
+            packed[at[10] : at[11]].reshape(3, z),
+            packed[at[11] : at[12]].reshape(z + 1, z, LANES),
+            packed[at[12] : at[13]].reshape(n, LANES),
+            packed[at[13] : at[14]].reshape(n, LEVELS),
+            packed[at[14] : at[15]].reshape(z, SPANS),
         ),
         Rules(
-            packed[at[14] : at[15]].reshape(2, EXPERTS + 2),
-            packed[at[15] : at[16]].reshape(4, EXPERTS),
-            packed[at[16] : at[17]].reshape(2, EXPERTS + 1),
+            packed[at[15] : at[16]].reshape(2, EXPERTS + 2),
+            packed[at[16] : at[17]].reshape(4, EXPERTS),
             packed[at[17] : at[18]].reshape(2, EXPERTS + 1),
-            packed[at[18] : at[19]].reshape(4, SINGLE_RULES),
-            packed[at[19] : at[20]],
+            packed[at[18] : at[19]].reshape(2, EXPERTS + 1),
+            packed[at[19] : at[20]].reshape(4, SINGLE_RULES),
+            packed[at[20] : at[21]],
         ),
     )
 

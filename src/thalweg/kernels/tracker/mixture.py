@@ -63,6 +63,7 @@ def learn(rules, votes, forecast, y, w, t):
     Where all experts agree nothing is to be learnt: their losses differ by the
     rounding of each rule's own sum, and scale-free rules would act on that. Likewise
     the rule on top where all rules agree, as in their first round.
+    Returns the largest w(y - q)² of an expert that votes.
     """
     said, active, mixes, loss = votes.said, votes.active, votes.mixes, votes.loss
     following, every = votes.following, votes.all_rules
@@ -70,7 +71,7 @@ def learn(rules, votes, forecast, y, w, t):
     if low == high:
         adashare.share(rules.adashare[0], active, following, t)
         adashare.share(rules.adashare[1], active, following, t)
-        return
+        return w * (y - low) ** 2
     for i, fade in enumerate((adashare.STEADY, adashare.QUICK)):
         memo = rules.adashare[i]
         adashare.learn(memo, said, active, following, mixes[i], y, w, t, fade, loss)
@@ -84,6 +85,7 @@ def learn(rules, votes, forecast, y, w, t):
         boa.learn(rules.committee, mixes, single, mixes[COMMITTEE], y, w, t)
         steady = adashare.STEADY
         adashare.learn(rules.top, mixes, every, every, forecast, y, w, t, steady, loss)
+    return w * max((y - low) ** 2, (y - high) ** 2)
 
 
 @njit(cache=True)

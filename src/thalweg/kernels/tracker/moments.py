@@ -4,6 +4,9 @@ from numba import njit
 
 from thalweg.kernels.tracker.layout import LANES, RIDGE, SPANS
 
+LEAST = 1e-250
+"""Spreads are squares: of features that vary by less than 1e-125."""
+
 
 @njit(cache=True)
 def learn_moments(moments, u, gain, decay):
@@ -37,11 +40,12 @@ def set_ridge(spread, ridge):
     """The kept ridge of every coordinate, δ times its spread: (z, LANES).
 
     A coordinate that never varied has neither moments nor a spread: any positive
-    number keeps its zero coefficient zero.
+    number keeps its zero coefficient zero. So it does where a spread is so small that
+    one over it may be beyond float64.
     """
     for j in range(len(ridge)):
         for family in range(LANES // SPANS):
             first = family * SPANS
             kept = RIDGE[first] * spread[max(family - 1, 0), j]
             for g in range(SPANS):
-                ridge[j, first + g] = kept if kept > 0 else 1.0
+                ridge[j, first + g] = kept if kept > LEAST else 1.0

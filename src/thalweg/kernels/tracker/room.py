@@ -28,6 +28,7 @@ def for_sums(n):
         np.zeros(LANES),
         np.zeros((z, LANES)),
         np.zeros(LONGEST_SEASON),
+        np.zeros(n),
     )
 
 

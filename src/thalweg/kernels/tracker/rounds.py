@@ -10,6 +10,7 @@ from thalweg.kernels.tracker.deviations import look, reveal
 from thalweg.kernels.tracker.kinds import labelled, pulled, unpulled
 from thalweg.kernels.tracker.layout import (
     LABELLED,
+    LARGEST_LOSS,
     LAST,
     PULLED,
     ROUNDS,
@@ -21,6 +22,7 @@ from thalweg.kernels.tracker.layout import (
 )
 from thalweg.kernels.tracker.moments import learn_moments, learn_spread, set_ridge
 from thalweg.kernels.tracker.past import push
+from thalweg.kernels.tracker.restart import note_steps, restart_if_outgrown
 from thalweg.kernels.tracker.season import find_season
 from thalweg.kernels.tracker.solve import factorise
 
@@ -64,13 +66,15 @@ def one_round(packed, given, largest, learning):
     """
     n = given.size - 4
     x, y, w, elapsed = given[:n], given[n], given[n + 1], given[n + 2]
+    if learning and not (0 <= w <= largest and 0 <= elapsed <= largest):
+        return False
+    # Kernels work with √w x and √w y, which must be legal as well.
+    most = largest / math.sqrt(w) if learning and w > 1 else largest
     for i in range(n):
-        if not abs(x[i]) <= largest:  # nor where it is NaN
+        if not abs(x[i]) <= most:  # nor where it is NaN
             return False
-    if learning:
-        most = largest / max(math.sqrt(max(w, 0.0)), 1.0)
-        if not (0 <= w <= largest and 0 <= elapsed <= largest and abs(y) <= most):
-            return False
+    if learning and not abs(y) <= most:
+        return False
     s, sums, votes = unpack(packed, n), room.for_sums(n), room.for_votes()
     given[n + 3] = predict(s, x, sums, votes)
     if learning:
@@ -108,15 +112,18 @@ def learn(s, x, y, w, elapsed, forecast, sums, votes):
     if w == 0:
         return
     if clock[ROUNDS] > 0:
-        mixture.learn(s.rules, votes, forecast, y, w, clock[ROUNDS])
+        largest = mixture.learn(s.rules, votes, forecast, y, w, clock[ROUNDS])
+        clock[LARGEST_LOSS] = max(clock[LARGEST_LOSS], largest)
         errors.learn_error(clock, s.recent, y - forecast)
         clock[TOTAL_WEIGHT] += w
         share = w / clock[TOTAL_WEIGHT]
         learn_experts(s.experts, x, y, w, clock[WAITED], share, sums)
+        note_steps(s.longest, sums.deviation)
     widen(clock, sums.origin[STEP], y)
     clock[WAITED] = 0.0
     find_season(clock, s.past_y, s.unlike, y, sums.season)
     push(clock, s.past_x, s.past_y, x, y)
+    restart_if_outgrown(s, votes, sums.late)
 
 
 @njit(cache=True)

@@ -53,6 +53,10 @@ class Tracker(Learner[TrackerState]):
     no intercept or standardisation is needed, nor does a constant feature harm. An
     expert of memory M votes from round M/2 on; the first forecast is 0.
 
+    Where features or labels of late are out of all proportion to earlier ones, it
+    starts anew but for what the proof below needs (kernels/tracker/restart.py): 640
+    rounds after the last of 1e12 among ones, it is gone.
+
     ``information="features"`` keeps to the experts that see what a recursive least
     squares sees: features now, and labels only through what was learnt from them.
     ``coverage`` is that of recorded intervals, in (0, 1).
@@ -184,7 +188,8 @@ class Tracker(Learner[TrackerState]):
     def _ask(
         self, state: TrackerState, x: Any, record: Sequence[str], level: float = 0.9
     ) -> tuple[FloatArray, dict[str, FloatArray]]:
-        row = np.array(x, np.float64)[None]
+        checks.instance_of("Tracker", "state", state, TrackerState)
+        row = np.array(checks.features(x, state.theta), np.float64)[None]
         return self._rounds(state.packed, row, NOTHING, NOTHING, NOTHING, record, level)
 
     def _rounds(

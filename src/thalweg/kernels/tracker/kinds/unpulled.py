@@ -4,6 +4,8 @@
 It predicts as ``pulled`` does.
 """
 
+import math
+
 from numba import njit
 
 from thalweg.kernels.tracker.solve import back
@@ -20,3 +22,5 @@ def learn(theta, u, gain, lower, solved):
             error -= theta[j, lane] * u[j, lane]
         for j in range(n):
             theta[j, lane] += gain[lane] * error * solved[j, lane]
+        if not math.isfinite(error):  # θ·x̃ is beyond float64: such a θ is no use
+            theta[:, lane] = 0.0

@@ -55,6 +55,18 @@ def learn(memo, said, active, following, mix, y, w, t, fade, loss):
 
 
 @njit(cache=True)
+def doubt(memo, active, largest):
+    """Raise Δ to 3E²/2, E² ``largest``: weights become as equal as the proof allows.
+
+    It needs no more of Δ than U ≤ Δ ≤ 3E²/2: docs/derivations/tracker.md, step 3.
+    """
+    delta, most = memo[active.size], 1.5 * largest
+    if 0 < delta < most:
+        _temper(memo, active, delta / most)
+        memo[active.size] = most
+
+
+@njit(cache=True)
 def share(memo, active, following, t):
     """Give 1/(t+1) of all weight in equal parts to those active in the next round."""
     weight, voters = 0.0, 0.0

@@ -20,6 +20,9 @@ import math
 
 from numba import njit
 
+LEAST = 1e-290
+"""Regrets below this are not learnt from: one over them may be beyond float64."""
+
 
 @njit(cache=True)
 def weigh(memo, active, shares):
@@ -65,7 +68,7 @@ def _log_weight(memo, k, regret, keep, room, level):
     log_weight, former = math.log(memo[0, k]), memo[3, k]
     memo[1, k] = grown(memo[1, k], keep, regret)
     memo[2, k] = max(keep * memo[2, k], abs(regret))
-    if memo[2, k] == 0:
+    if memo[2, k] < LEAST:
         return log_weight
     rate = min(0.5 / memo[2, k], math.sqrt(room) / memo[1, k])
     if 0 < rate < former:

@@ -1,0 +1,102 @@
+"""When what is remembered is out of proportion, and what is then begun afresh."""
+
+import numpy as np
+import pytest
+
+from tests.kernels.tracker.test_rounds import drifting, opened
+from thalweg.kernels.tracker import layout
+from thalweg.kernels.tracker.restart import EVERY
+from thalweg.kernels.tracker.rounds import learn, predict
+from thalweg.kernels.tracker.rules import adashare
+from thalweg.learners.tracker.guarantee import adashare_regret
+
+SHOCK, SEEN = 100, 640  # the first look at which 512 rounds since the shock are seen
+
+
+def played(x, y):
+    s, sums, votes = opened(x.shape[1])
+    for features, label in zip(x, y, strict=True):
+        forecast = predict(s, features, sums, votes)
+        learn(s, features, label, 1.0, 1.0, forecast, sums, votes)
+    return s
+
+
+def shocked(rounds, feature=None, by=1e9):
+    x, y = drifting(rounds)
+    if feature is None:
+        y[SHOCK] += by
+    else:
+        x[SHOCK, feature] += by
+    return x, y
+
+
+@pytest.mark.parametrize("feature", [None, 0, 2])
+def test_a_shock_is_forgotten_once_the_last_rounds_are_clean(feature):
+    x, y = shocked(SEEN + 1, feature)
+    assert played(x[: SEEN - 1], y[: SEEN - 1]).clock[layout.TOTAL_WEIGHT] == SEEN - 2
+    s = played(x, y)
+    assert s.clock[layout.TOTAL_WEIGHT] == 1
+    assert abs(s.experts.mean).max() < 1e6
+    assert s.longest.max() < 1e6
+    assert s.clock[layout.HIGH] < 1e6
+    assert s.clock[layout.LONGEST_STEP] < 1e6
+
+
+def test_after_a_restart_the_experts_are_those_of_a_fresh_start():
+    x, y = shocked(SEEN + 60)
+    s, fresh = played(x, y), played(x[SEEN - 1 :], y[SEEN - 1 :])
+    lanes = slice(0, layout.SEASONAL)  # a fresh start looks for shorter seasons
+    moments, expected = s.experts.moments[..., lanes], fresh.experts.moments[..., lanes]
+    np.testing.assert_allclose(moments, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(s.experts.mean, fresh.experts.mean, rtol=1e-12)
+    np.testing.assert_allclose(s.experts.spread[:2], fresh.experts.spread[:2])
+
+
+def test_the_clip_range_starts_from_the_last_labels():
+    x, y = shocked(SEEN)
+    s, late = played(x, y), y[-layout.LONGEST_SEASON :]
+    assert (s.clock[layout.LOW], s.clock[layout.HIGH]) == (late.min(), late.max())
+    assert s.clock[layout.LONGEST_STEP] == abs(np.diff(late)).max()
+    steps = abs(np.diff(x[-layout.LONGEST_SEASON :], axis=0)).max(axis=0)
+    np.testing.assert_array_equal(s.longest, steps)
+
+
+def test_what_is_in_proportion_is_kept():
+    x, y = shocked(SEEN + 4 * EVERY, by=20 * abs(np.diff(drifting(SEEN)[1])).max())
+    x[200:, 1] = 4.0  # a feature at rest may yet move as it did
+    s = played(x, y)
+    assert s.clock[layout.TOTAL_WEIGHT] == len(y) - 1
+
+
+def test_a_constant_label_is_no_reason_to_forget():
+    x, y = drifting(SEEN + EVERY)
+    y[50:] = 3.0
+    assert played(x, y).clock[layout.TOTAL_WEIGHT] == len(y) - 1
+
+
+def test_adashare_keeps_its_bound_when_it_is_made_to_doubt():
+    rng = np.random.default_rng(0)
+    experts, rounds = 5, 300
+    memo, everyone = np.append(np.full(experts, 0.2), [0.0, 0.0]), np.ones(experts)
+    shares, loss, largest = np.empty(experts), np.empty(experts), 0.0
+    regret = np.zeros((rounds + 1, experts))
+    sizes = np.empty(rounds)
+    for t in range(1, rounds + 1):
+        adashare.weigh(memo, everyone, shares)
+        q, size = rng.normal(size=experts), 1e3 if t % 90 < 30 else 1.0
+        q, y = size * q, size * q[t // 40 % experts]
+        mix = shares @ q
+        adashare.learn(memo, q, everyone, everyone, mix, y, 1.0, t, 1.0, loss)
+        largest = sizes[t - 1] = max(largest, ((y - q) ** 2).max())
+        if t % 90 == 50:
+            adashare.weigh(memo, everyone, shares)
+            before = shares.max()
+            adashare.doubt(memo, everyone, largest)
+            adashare.weigh(memo, everyone, shares)
+            assert shares.max() <= before
+            assert memo[experts] == 1.5 * largest
+        regret[t] = regret[t - 1] + 0.5 * (y - mix) ** 2 - 0.5 * (y - q) ** 2
+    for a in range(1, rounds + 1, 7):
+        for b in range(a, rounds + 1, 5):
+            bound = adashare_regret(np.sqrt(sizes[b - 1]), experts, a, b)
+            assert (regret[b] - regret[a - 1]).max() <= bound
