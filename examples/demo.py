@@ -40,7 +40,8 @@ def standardised(x):
 
 
 def learners():
-    """What is compared: every memory by itself, and mixtures that choose."""
+    """What is compared: every memory by itself, and those that choose."""
+    yield "Tracker, nothing to choose", tw.Tracker()
     for discount in (1.0, 0.99, 0.95, 0.9):
         learner = tw.RecursiveLeastSquares(discount, floor=0.01, pull=True)
         yield f"least squares, discount {discount}", learner
