@@ -50,8 +50,8 @@ format: env  ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-soak: .venv/kernels  ## 10^8 rounds of normal and hostile data; when peers die on it
-	$(BIN)/python benchmarks/soak.py
+soak: .venv-bench/ready  ## 10^8 rounds of normal and hostile data; when peers die on it
+	.venv-bench/bin/python benchmarks/soak.py
 
 bench: .venv-bench/ready .venv/kernels  ## time RLS side by side with peers
 	.venv-bench/bin/python benchmarks/rls.py
