@@ -41,15 +41,16 @@ def test_gaps_are_predicted_from_means_and_learnt_by_policy(policy, learner):
     assert np.isfinite(trace.prediction).all()
 
 
-def test_single_calls_fill_as_whole_runs_do():
-    """Single calls do not know how long a skipped round took: here none is skipped."""
-    whole, single = (tw.Online(missing="impute") for _ in range(2))
-    trace = whole.run(HOLED, Y)
+@pytest.mark.parametrize("policy", ["skip", "impute"])
+@pytest.mark.parametrize("learner", [None, tw.RecursiveLeastSquares()])
+def test_single_calls_fill_as_whole_runs_do(policy, learner):
+    whole, single = (tw.Online(learner, missing=policy) for _ in range(2))
+    trace = whole.run(HOLED, UNTOLD)
     for t in range(300):
         assert single.predict(HOLED[t]) == trace.prediction[t]
-        single.update(HOLED[t], Y[t])
-    assert vars(single.filling).keys() == vars(whole.filling).keys()
+        single.update(HOLED[t], UNTOLD[t])
     assert single.filling.imputed == whole.filling.imputed
+    assert single.filling.skipped == whole.filling.skipped
 
 
 def test_infinity_is_no_gap_and_a_refusal_counts_nothing():
@@ -80,9 +81,8 @@ def test_a_skipped_round_leaves_every_learner_as_it_was(learner):
 
 def test_filled_runs_can_be_cut_anywhere():
     whole, cut = (tw.Online(missing="impute") for _ in range(2))
-    told = np.where(np.isnan(UNTOLD), 0.0, UNTOLD)
-    expected = whole.run(HOLED, told).prediction
-    found = [cut.run(HOLED[k : k + 50], told[k : k + 50]) for k in range(0, 300, 50)]
+    expected = whole.run(HOLED, UNTOLD).prediction
+    found = [cut.run(HOLED[k : k + 50], UNTOLD[k : k + 50]) for k in range(0, 300, 50)]
     joined = np.concatenate([trace.prediction for trace in found])
     np.testing.assert_array_equal(joined, expected)
 

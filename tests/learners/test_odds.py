@@ -62,8 +62,8 @@ def log_loss(said, y):
 
 
 @pytest.mark.parametrize("kind", ["stationary", "abrupt", "drift"])
-def test_hardly_worse_than_rivers_best_step_size_in_hindsight(kind):
-    """Better where θ stands or jumps; where it walks, SGD is made for it (1.011)."""
+def test_better_than_rivers_step_sizes_all_but_the_one_made_for_a_walk(kind):
+    """Where θ stands or jumps it beats the best in hindsight, too."""
     block = stream(kind)
     learner = OddsTracker()
     _, trace = learner.run(learner.init(np.zeros(4)), LOSS, block)
@@ -76,8 +76,9 @@ def test_hardly_worse_than_rivers_best_step_size_in_hindsight(kind):
             said.append(model.predict_proba_one(features).get(True, 0.5))
             model.learn_one(features, bool(y))
         rivals.append(log_loss(np.array(said), block.y))
-    ratio = log_loss(expit(trace.prediction), block.y) / min(rivals)
-    assert ratio < (1.02 if kind == "drift" else 1.0)
+    best, second = sorted(rivals)[:2]
+    ours = log_loss(expit(trace.prediction), block.y)
+    assert ours < (second if kind == "drift" else best)
 
 
 def test_scale_and_shift_of_features_do_not_matter():

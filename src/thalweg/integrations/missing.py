@@ -30,22 +30,36 @@ class Filling:
         self.imputed = 0  # features filled in
         self._sum: Any = 0.0
         self._count: Any = 0.0
+        self._waited = 0.0  # time that skipped rounds took since one was learnt
 
     def fill(self, block: Block) -> Filled:
-        """The rounds with their gaps filled. Time that skipped rounds took is kept."""
+        """The rounds with their gaps filled, and how long each comes after the last.
+
+        The time that skipped rounds took is added to that of the next one learnt.
+        """
         x, y = np.asarray(block.x, np.float64), np.asarray(block.y, np.float64)
         gaps, unknown = np.isnan(x), np.isnan(y).reshape(len(y), -1).any(axis=1)
         skipped = unknown | (gaps.any(axis=1) & (self.policy == "skip"))
         self.imputed += int(gaps.sum())
         self.skipped += int(skipped.sum())
         x = np.where(gaps, self._means(np.where(gaps, 0.0, x), ~gaps), x)
-        return Filled(Block(x, np.nan_to_num(y), block.weight, block.elapsed), skipped)
+        elapsed = self._elapsed(block, skipped)
+        return Filled(Block(x, np.nan_to_num(y), block.weight, elapsed), skipped)
 
     def question(self, x: FloatArray) -> FloatArray:
         """One round's features with its gaps filled, nothing counted or kept."""
         gaps = np.isnan(x)
         means = self._sum / np.maximum(self._count, 1.0) + np.zeros(x.shape)
         return np.asarray(np.where(gaps, means, x)) if gaps.any() else x
+
+    def _elapsed(self, block: Block, skipped: Any) -> FloatArray:
+        given = block.elapsed
+        elapsed = np.ones(len(block)) if given is None else np.array(given, np.float64)
+        for t in range(len(block)):
+            self._waited += elapsed[t]
+            if not skipped[t]:
+                elapsed[t], self._waited = self._waited, 0.0
+        return elapsed
 
     def _means(self, values: FloatArray, known: Any) -> FloatArray:
         """The mean of each feature before each round; 0 where none was seen."""

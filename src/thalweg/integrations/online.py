@@ -295,6 +295,13 @@ class Online:
             raise StreamError(
                 f"Online needs one row of features a round. Got shape {x.shape}."
             )
+        point = getattr(self._live, "x", getattr(self._state, "theta", None))
+        known = None if point is None else len(point) - self.intercept
+        if known not in (None, x.shape[1]):
+            raise StreamError(
+                f"The model has learnt from {known} features a round. "
+                f"Got {x.shape[1]} instead."
+            )
         if not self.intercept:
             return x
         return np.column_stack([x, np.ones(len(x), x.dtype)])
