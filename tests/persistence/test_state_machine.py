@@ -58,8 +58,8 @@ def parts(model):
 def revived(saved):
     model = Online(saved.learner, saved.loss, saved.extra["intercept"])
     if saved.state is not None:
-        model._keep(saved.state)
-    model.rounds = saved.extra["rounds"]
+        model._open(saved.state)
+    model._rounds = saved.extra["rounds"]
     return model
 
 

@@ -1,6 +1,7 @@
 """The one mutable object: a learner that keeps its own state."""
 
 import copy
+import math
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -20,26 +21,33 @@ from thalweg.errors import (
 from thalweg.integrations.gaps import run_with_gaps
 from thalweg.integrations.health import Health, matrix_health
 from thalweg.integrations.missing import Filling, Missing, without_gaps
+from thalweg.kernels import head
 from thalweg.learners import Learner, Tracker
+from thalweg.learners.live import Live
 from thalweg.losses import LinearLoss, SquaredError
 from thalweg.types import Block, FloatArray, Trace
 
-FLOAT64 = np.dtype(np.float64)
+LATE = 100
+NO_MEMORY = np.empty(0)
+"""Kernels find it closed."""
 
 
-def _is_plain(x: Any, row: FloatArray) -> bool:
-    """Whether x is what single calls take without a second look."""
-    return type(x) is np.ndarray and x.dtype is FLOAT64 and x.shape == row.shape
+NOT_KEPT = {"_lock", "_live", "_memory", "_call", "_learn"}
+"""What a copy of a model makes anew."""
 
 
-def _are_floats(weight: Any, elapsed: Any) -> bool:
-    return isinstance(weight, float) and isinstance(elapsed, float)
+def _no_kernel(*given: Any) -> Any:
+    raise TypeError("There is no kernel to call.")
 
 
 def _silence(quiet: Any, x: FloatArray) -> FloatArray:
     """Rounds since each feature was last not zero, after the rounds x."""
-    heard = x != 0
-    since = np.argmax(heard[::-1], axis=0)
+    # Nearly always all of them were heard of late: no need to look at a whole stream.
+    for late in (x[-LATE:], x):
+        heard = late != 0
+        if heard.any(axis=0).all():
+            return np.asarray(heard[::-1].argmax(axis=0), np.float64)
+    since = heard[::-1].argmax(axis=0)
     return np.asarray(np.where(heard.any(axis=0), since, quiet + len(x)), np.float64)
 
 
@@ -81,29 +89,24 @@ class Online:
         self.missing = missing
         checks.one_of(self, "missing", get_args(Missing))
         self.filling = None if missing == "refuse" else Filling(missing)
-        self.rounds = 0
         self.refusals = 0
+        self._rounds = 0  # learnt before those that ``_live`` counts
         self._quiet: Any = 0.0  # (n,) rounds since each feature was last not zero
         self._lock = threading.RLock()
-        self._state: Any = None
-        self._live: Any = None  # a Live where the learner has one
-        self._row: Any = None  # its x, less the constant feature
-        self._one_target = self._quick = False
+        self._open(None)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {key: part for key, part in vars(self).items() if key != "_lock"}
-        quiet = self._silent_for() + 0.0
-        return kept | {
-            "_state": self.state,
-            "_live": None,
-            "_row": None,
-            "_quiet": quiet,
-        }
+        with self._lock, self._closed():
+            kept = vars(self) | {
+                "_state": self._now(),
+                "_rounds": self.rounds,
+                "_quiet": self._silent_for() + 0.0,
+            }
+        return {key: kept[key] for key in kept if key not in NOT_KEPT}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         vars(self).update(kept, _lock=threading.RLock())
-        if self._state is not None:
-            self._keep(self._state)
+        self._open(kept["_state"])
 
     def __repr__(self) -> str:
         settings = f"{self.learner!r}, {self.loss!r}, intercept={self.intercept}"
@@ -112,8 +115,31 @@ class Online:
     @property
     def state(self) -> Any:
         """The learner's state now, a checkpoint; None before the first round."""
-        with self._lock:
-            return self._state if self._live is None else self._live.state
+        with self._lock, self._closed():
+            return self._now()
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were learnt."""
+        live = self._live
+        return self._rounds + (0 if live is None else int(live.memory[head.COUNT]))
+
+    @property
+    def live(self) -> Live | None:
+        """The raw path: one compiled function and the array that it changes.
+
+        For those who check by themselves that x is a float64 array of one row, and the
+        answer is not NaN, which is a refusal. Weight and elapsed time are 1.0 here::
+
+            call, memory = model.live.call, model.live.memory
+            yhat = call(memory, x, 0.0, 1.0, 1.0, False)  # predict
+            call(memory, x, y, 1.0, 1.0, True)  # learn; returns the same forecast
+
+        None where the learner has none, and before the first round. It is the model's
+        own state: other calls see what it has learnt. After a ``run`` ask for it anew,
+        the old one refuses.
+        """
+        return self._live if self.filling is None else None
 
     @property
     def coefficients(self) -> FloatArray | None:
@@ -144,33 +170,32 @@ class Online:
         With ``interval``, say 0.9, an ``Interval(mean, low, high)`` in which y is
         expected that often; of a Tracker only.
         """
-        with self._lock:
-            live = self._live
-            if interval is None and live is not None and _is_plain(x, self._row):
-                self._row[:] = x
-                if live.predict(live.memory):
-                    return live.out[0] if self._one_target else live.out.copy()
-            with self._counting():
-                state, row = self._question(x)
-                if interval is None:
-                    return self.learner.predict(state, row)
-                return self._tracker("predict(interval=...)").interval(
-                    state, row, interval
-                )
+        if interval is None and type(x) is np.ndarray:
+            try:
+                said = self._call(self._memory, x, 0.0, 1.0, 1.0, False)
+            except TypeError:  # not float64, or not one row
+                said = math.nan
+            if said == said:
+                return said
+        # Anything unusual, and anything to be refused, goes the long way.
+        with self._lock, self._counting(), self._closed():
+            state, row = self._question(x)
+            if interval is None:
+                return self.learner.predict(state, row)
+            tracker = self._tracker("predict(interval=...)")
+            return tracker.interval(state, row, interval)
 
     def update(self, x: Any, y: Any, weight: float = 1.0, elapsed: float = 1.0) -> None:
         """Learn from one round: features ``x``, then the target ``y``."""
-        with self._lock:
-            live = self._live
-            numbers = isinstance(y, float) and _are_floats(weight, elapsed)
-            if self._quick and numbers and _is_plain(x, self._row):
-                self._row[:] = x
-                live.y[0], live.rates[0], live.rates[1] = y, weight, elapsed
-                if live.update(live.memory):
-                    self.rounds += 1
-                    return
+        if type(x) is np.ndarray:
+            try:
+                said = self._learn(self._memory, x, y, weight, elapsed, True)
+            except (TypeError, OverflowError):  # not float64, not one row, no number
+                said = math.nan
+            if said == said:
+                return
         # Anything unusual, and anything to be refused, goes the long way.
-        with self._lock, self._counting():
+        with self._lock, self._counting(), self._closed():
             features = checks.numbers("features", x)
             target = checks.numbers("target", y)
             self._run(features[None], target[None], [weight], [elapsed], ())
@@ -180,7 +205,7 @@ class Online:
         record: Sequence[str] = (),
     ) -> Trace:  # fmt: skip
         """Predict, then learn, round by round over (T, n) features and T targets."""
-        with self._lock, self._counting():
+        with self._lock, self._counting(), self._closed():
             return self._run(x, y, weight, elapsed, record)
 
     def _run(
@@ -189,7 +214,7 @@ class Online:
         features = self._features(checks.numbers("features", x))
         targets = checks.numbers("targets", y)
         block = Block(features, targets, weight, elapsed)
-        state = self.state
+        state = self._now()
         if state is None:
             state = self._start(features, targets)
         if self.filling is None:
@@ -197,8 +222,8 @@ class Online:
         else:
             state, trace, block = self._run_filled(state, block, record)
         self._quiet = _silence(self._silent_for(), np.asarray(block.x))
-        self._keep(state)
-        self.rounds += len(block)
+        self._rounds = self.rounds + len(block)
+        self._open(state)
         return trace
 
     def _run_filled(
@@ -214,8 +239,8 @@ class Online:
 
     def health(self) -> Health:
         """What excites the model, what is known of each feature, what was refused."""
-        with self._lock:
-            filling, state = self.filling, self.state
+        with self._lock, self._closed():
+            filling, state = self.filling, self._now()
             counts = (filling.skipped, filling.imputed) if filling else (0, 0)
             quiet = None if state is None else self._silent_for() + 0.0
             inside = matrix_health(state)
@@ -231,21 +256,20 @@ class Online:
                 f"A model with missing={self.missing!r} keeps means that no file holds "
                 f"yet. Pickle it, or use missing='refuse'."
             )
-        with self._lock:
+        with self._lock, self._closed():
             extra = {"intercept": self.intercept, "rounds": self.rounds}
-            saved = persistence.Saved(self.learner, self.loss, self.state, extra)
+            saved = persistence.Saved(self.learner, self.loss, self._now(), extra)
         persistence.save(path, saved)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Online":
         """The model in a file, which continues to the last bit."""
         learner, loss, state, extra = persistence.load(path)
-        if not isinstance(loss, LinearLoss) or set(extra) != {"intercept", "rounds"}:
+        if not isinstance(loss, LinearLoss) or not {"intercept", "rounds"} <= set(extra):
             raise PersistenceError(f"{path} holds a learner, but no Online.")
         model = cls(learner, loss, extra["intercept"])
-        if state is not None:
-            model._keep(state)
-        model.rounds = int(extra["rounds"])
+        model._rounds = int(extra["rounds"])
+        model._open(state)
         return model
 
     def clone(self) -> "Online":
@@ -255,7 +279,7 @@ class Online:
     def _question(self, x: Any) -> tuple[Any, FloatArray]:
         """The state to ask, and the features as it takes them."""
         features = self._features(checks.numbers("features", x)[None])
-        state = self.state
+        state = self._now()
         if state is None:
             state = self._start(features, np.zeros(1))
         block = Block(features, np.zeros((1, *state.theta.shape[1:])))
@@ -280,23 +304,44 @@ class Online:
             )
         return self.learner
 
-    def _keep(self, state: Any) -> None:
-        self._state, self._live = state, self.learner.live(state, self.loss)
+    def _open(self, state: Any) -> None:
+        """Go on from this state, in the form that single calls change in place."""
+        self._state: Any = state
+        self._memory: FloatArray = NO_MEMORY
+        self._live: Live | None = None
+        self._call: Any = _no_kernel
+        self._learn: Any = _no_kernel
+        if state is not None:
+            self._live = self.learner.live(state, self.loss, int(self.intercept))
         if self._live is not None:
-            self._state, n = None, len(self._live.x)
-            self._row = self._live.x[: n - self.intercept]
-            self._live.x[n - self.intercept :] = 1.0
+            self._state = None
             self._live.quiet[:] = self._quiet
-            self._one_target = len(self._live.y) == 1
-            self._quick = self._one_target and self.filling is None
+            self._memory, self._call = self._live.memory, self._live.call
+            if self.filling is None:
+                self._learn = self._live.call
+
+    def _now(self) -> Any:
+        """The state, which does not change meanwhile: to be called when ``_closed``."""
+        return self._state if self._live is None else self._live.state
+
+    @contextmanager
+    def _closed(self) -> Iterator[None]:
+        """Single calls of other threads take the long way meanwhile, and wait there."""
+        memory = self._memory
+        memory[: head.OPEN + 1] = 0
+        try:
+            yield
+        finally:
+            # After a run there is another, open from the start; the old stays closed.
+            if memory is self._memory:
+                memory[: head.OPEN + 1] = 1
 
     def _features(self, x: FloatArray) -> FloatArray:
         if x.ndim != 2:
             raise StreamError(
                 f"Online needs one row of features a round. Got shape {x.shape}."
             )
-        point = getattr(self._live, "x", getattr(self._state, "theta", None))
-        known = None if point is None else len(point) - self.intercept
+        known = self._width()
         if known not in (None, x.shape[1]):
             raise StreamError(
                 f"The model has learnt from {known} features a round. "
@@ -305,6 +350,12 @@ class Online:
         if not self.intercept:
             return x
         return np.column_stack([x, np.ones(len(x), x.dtype)])
+
+    def _width(self) -> int | None:
+        """How many features are given a round; None if not known yet."""
+        if self._live is not None:
+            return int(self._live.memory[head.GIVEN])
+        return None if self._state is None else len(self._state.theta) - self.intercept
 
     def _start(self, x: FloatArray, y: FloatArray) -> Any:
         if y.ndim not in (1, 2):

@@ -1,0 +1,5 @@
+"""Compiled inner loops."""
+
+from thalweg.kernels.announce import announce
+
+announce()

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from thalweg.kernels.factor import forget, update
-from thalweg.kernels.floor import hold, top_up
+from thalweg.kernels.floor import LOOK, hold, top_up
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -19,19 +19,35 @@ def rls(theta, factor, gamma, floor, pull, x, y, weight, elapsed, out, loss, pla
     """
     v = np.empty(len(theta), theta.dtype)
     image = np.empty(len(theta), theta.dtype)
-    for t in range(len(y)):
-        if len(played):
-            played[t] = theta
-        root = math.sqrt(weight[t]) if len(weight) else 1.0
-        discount = gamma ** elapsed[t] if len(elapsed) else gamma
-        loss[t] = step(theta, factor, discount, root, x, y, t, out, t, v, image)
+    n, t = len(theta), 0
+    while t < len(y):
+        # Rounds in which nothing but the step is to be done: calls of other functions
+        # out of this loop make it slower even where they are not made.
+        while t < len(y):
+            if len(played):
+                played[t] = theta
+            root = math.sqrt(weight[t]) if len(weight) else 1.0
+            discount = gamma ** elapsed[t] if len(elapsed) else gamma
+            loss[t] = advance(theta, factor, discount, root, x, y, t, out, t, v, image)
+            t += 1
+            if floor > 0 or factor[n + 2, 0] >= LOOK:
+                break
+        hold(factor, image, v)
         if floor > 0:
             top_up(theta, factor, discount, gamma, floor, pull, image, v)
 
 
 @njit(cache=True, error_model="numpy", inline="always")
 def step(theta, factor, discount, root, x, y, t, out, row, v, image):
-    """Round t of (x, y): its prediction goes to out[row], its loss is returned.
+    """One round, then ``hold``: its prediction goes to out[row], returns its loss."""
+    loss = advance(theta, factor, discount, root, x, y, t, out, row, v, image)
+    hold(factor, image, v)
+    return loss
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def advance(theta, factor, discount, root, x, y, t, out, row, v, image):
+    """Round t of (x, y) but for ``hold``: prediction to out[row], the loss returned.
 
     ``discount`` is γ to the power of the time elapsed, ``root`` the square root of the
     weight; v and image are (n,) to work in. Whole arrays and an index, since a slice
@@ -54,5 +70,4 @@ def step(theta, factor, discount, root, x, y, t, out, row, v, image):
         gain = theta.dtype.type(per_alpha * error)
         for i in range(n):
             theta[i, j] += image[i] * gain
-    hold(factor, image, v)
     return loss

@@ -90,10 +90,11 @@ class Learner(ABC, Generic[S]):
         theta = extras.pop("theta", None)
         return state, Trace(np.array(predictions), incurred, theta, extras)
 
-    def live(self, state: S, loss: Loss) -> Live | None:
+    def live(self, state: S, loss: Loss, ones: int) -> Live | None:
         """The state in a form that single calls change in place; None if there is none.
 
-        What it predicts and learns is what ``run`` does, bit by bit.
+        What it predicts and learns is what ``run`` does, bit by bit. The last ``ones``
+        features are not given to it: they are 1.
         """
         return None
 

@@ -6,30 +6,25 @@ from typing import Any, Protocol
 import numpy as np
 
 from thalweg.checks import LARGEST
-from thalweg.kernels import single
+from thalweg.kernels import head, single
 from thalweg.types import FloatArray
+
+Call = Callable[[FloatArray, FloatArray, float, float, float, bool], float]
 
 
 class Live(Protocol):
-    """What ``Learner.live`` gives: a state that changes in place.
+    """What ``Learner.live`` gives: a state that changes in place, and its kernel.
 
-    The caller writes one round's features and targets into ``x`` and ``y``, its weight
-    and elapsed time into ``rates``, and reads ``out``. ``predict(memory)`` and
-    ``update(memory)`` answer False, and do nothing, where a number is not legal.
+    ``call(memory, x, y, weight, elapsed, learning)`` gives what is said of y at x, and
+    then, if ``learning``, learns the round. It answers NaN, and does nothing, where a
+    number is not legal, where x is not as long as it should be, and while ``memory[0]``
+    is 0, as whoever reads the state sets it meanwhile. x is a float64 array of one row;
+    anything else is a TypeError.
     """
 
-    memory: FloatArray  # all that changes
-    x: FloatArray  # (n,)
-    y: FloatArray  # (k,)
-    out: FloatArray  # (k,) the last prediction
-    rates: FloatArray  # (2,) weight and elapsed
+    memory: FloatArray  # all that changes; its head: kernels/head.py
     quiet: FloatArray  # (n,) rounds since each feature was last not zero
-
-    def predict(self, memory: FloatArray, /) -> bool:
-        """Fill ``out`` from ``x``."""
-
-    def update(self, memory: FloatArray, /) -> bool:
-        """Learn from ``x``, ``y`` and ``rates``."""
+    call: Call
 
     @property
     def state(self) -> Any:
@@ -39,24 +34,16 @@ class Live(Protocol):
 class LiveRLS:
     """Recursive least squares in one array: kernels/single.py."""
 
-    def __init__(self, learner: Any, state: Any) -> None:
+    def __init__(self, learner: Any, state: Any, ones: int) -> None:
         theta, factor = state
-        n, k = len(theta), int(np.prod(theta.shape[1:], initial=1))
-        settings = learner.discount, learner.floor or 0.0, learner.pull
-        self.memory: FloatArray = single.allocate(n, k, *settings, LARGEST[theta.dtype])
-        views = single.views(self.memory, n, k)
-        x, y, out, _, _, self._theta, self._factor, quiet = views
-        self.x: FloatArray = x[0]
-        self.y: FloatArray = y[0]
-        self.out: FloatArray = out[0]
-        self.rates: FloatArray = self.memory[6:8]
-        self.quiet: FloatArray = quiet
-        self.predict: Callable[[FloatArray], bool] = single.predict
-        self.update: Callable[[FloatArray], bool] = single.update
-        self._theta[:], self._factor[:] = theta.reshape(n, k), factor
-        self._kind, self._shape = type(state), theta.shape
+        n, settings = len(theta), (learner.discount, learner.floor or 0.0, learner.pull)
+        self.memory: FloatArray = np.zeros(single.size(n))
+        head.start(self.memory, n, n - ones, LARGEST[theta.dtype], *settings)
+        *_, self._theta, self._factor, self.quiet = single.views(self.memory, n)
+        self.call: Call = head.ready(single.call)
+        self._theta[:, 0], self._factor[:] = theta, factor
+        self._kind = type(state)
 
     @property
     def state(self) -> Any:
-        theta = self._theta.reshape(self._shape).copy()
-        return self._kind(theta, self._factor.copy())
+        return self._kind(self._theta[:, 0].copy(), self._factor.copy())

@@ -108,8 +108,9 @@ class RecursiveLeastSquares(Learner[RLSState]):
         rls(by_target, factor, *self._kept, *arrays.by_target())
         return RLSState(theta, factor), arrays.trace()
 
-    def live(self, state: RLSState, loss: Loss) -> Live | None:
-        return LiveRLS(self, state) if state.theta.dtype == np.float64 else None
+    def live(self, state: RLSState, loss: Loss, ones: int) -> Live | None:
+        one_target = state.theta.ndim == 1 and state.theta.dtype == np.float64
+        return LiveRLS(self, state, ones) if one_target else None
 
     @property
     def _kept(self) -> tuple[float, float, bool]:

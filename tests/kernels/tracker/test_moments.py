@@ -1,17 +1,20 @@
 """Means, moments and solutions, lane by lane against NumPy."""
 
 import numpy as np
+import pytest
 
-from thalweg.kernels.tracker import room
+from tests.kernels.tracker.rooms import room
 from thalweg.kernels.tracker.deviations import look, reveal
 from thalweg.kernels.tracker.layout import (
     CLOCK,
     DISCOUNT,
+    LABELLED_LANES,
     LAG,
     LANES,
     RIDGE,
     ROUNDS,
     SPANS,
+    UNPULLED_LANES,
 )
 from thalweg.kernels.tracker.moments import learn_moments, learn_spread, set_ridge
 from thalweg.kernels.tracker.solve import back, factorise
@@ -21,8 +24,8 @@ def test_moments_are_those_about_the_discounted_mean():
     rng = np.random.default_rng(0)
     rows = 5 + rng.normal(size=(30, 4))  # two features, the last label, the label
     rate, passed = rng.uniform(0, 2, size=(2, 30))
-    sums, weight, mean = room.for_sums(2), np.zeros(SPANS), np.zeros((4, SPANS))
-    moments = np.zeros((4, 3, LANES))
+    (sums, _), weight, mean = room(2), np.zeros(LANES), np.zeros((4, LANES))
+    moments = np.zeros((5, 3, LANES))
     for row, w, elapsed in zip(rows, rate, passed, strict=True):
         for g in range(SPANS):
             sums.deviation[:3, g] = row[:3] - mean[:3, g]
@@ -37,12 +40,17 @@ def test_moments_are_those_about_the_discounted_mean():
         np.testing.assert_allclose(mean[:, g], share @ rows / share.sum())
         centred = rows - mean[:, g]
         expected = np.tril((centred.T * share) @ centred)[:, :3]
-        np.testing.assert_allclose(moments[:, :, g], expected, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(moments[:4, :, g], expected, rtol=1e-9, atol=1e-9)
+        last = rows[-1, :3] - (mean[:3, g] * weight[g] - rate[-1] * rows[-1, :3]) / (
+            weight[g] - rate[-1]
+        )
+        np.testing.assert_allclose(moments[4, :, g], last, rtol=1e-9, atol=1e-9)
 
 
 def test_deviations_are_from_the_mean_the_last_round_and_the_season():
     rng = np.random.default_rng(1)
-    x, mean = rng.normal(size=2), rng.normal(size=(4, SPANS))
+    x, means = rng.normal(size=2), rng.normal(size=(4, SPANS))
+    mean = np.hstack([means, means, np.zeros((4, 2 * SPANS))])
     past_x, past_y = rng.normal(size=(512, 2)), np.tile(rng.normal(size=512), 2)
     clock = np.zeros(CLOCK)
     clock[ROUNDS], clock[LAG] = 600, 7
@@ -51,13 +59,13 @@ def test_deviations_are_from_the_mean_the_last_round_and_the_season():
     newest = -600 % 512
     families = u[:3].reshape(3, 4, SPANS)
     for family in (0, 1):
-        np.testing.assert_array_equal(families[:2, family], x[:, None] - mean[:2])
-        np.testing.assert_array_equal(families[2, family], past_y[newest] - mean[2])
+        np.testing.assert_array_equal(families[:2, family], x[:, None] - means[:2])
+        np.testing.assert_array_equal(families[2, family], past_y[newest] - means[2])
     for family, lag in ((2, 1), (3, 7)):
         step = (x - past_x[(600 - lag) % 512])[:, None]
         np.testing.assert_array_equal(families[:2, family], np.tile(step, SPANS))
         assert (families[2, family] == 0).all()
-    said = [mean[3], mean[3], past_y[newest], past_y[newest + 6]]
+    said = [means[3], means[3], past_y[newest], past_y[newest + 6]]
     np.testing.assert_array_equal(origin[:SPANS], said[0])
     np.testing.assert_array_equal(origin[2 * SPANS :: SPANS], said[2:])
 
@@ -80,21 +88,23 @@ def test_the_ridge_is_in_units_of_the_spread():
     np.testing.assert_array_equal(ridge.T, np.where(wanted > 0, wanted, 1.0))
 
 
-def test_all_lanes_are_solved():
+@pytest.mark.parametrize("z", [2, 3, 5, 8, 9])
+def test_all_lanes_are_solved(z):
     rng = np.random.default_rng(3)
-    z = 5
     roots = rng.normal(size=(LANES, z + 3, z))
     full = np.einsum("lki,lkj->lij", roots, roots)
-    b, ridge = rng.normal(size=(z, LANES)), rng.uniform(0.1, 1, size=(z, LANES))
-    moments = np.concatenate([np.tril(full).transpose(1, 2, 0), b[None]])
-    sums = room.for_sums(z - 1)
-    sums.deviation[:] = rng.normal(size=sums.deviation.shape)
-    factorise(moments, ridge, sums.deviation, sums.lower, sums.scaled, sums.entry)
-    for size in (z, z - 1):  # the leading coordinates' own system as well
-        for which, right in ((z, b), (z + 1, sums.deviation)):
-            out = np.empty((z, LANES))
-            back(sums.lower, which, size, LANES, out)
-            for lane in range(LANES):
-                matrix = full[lane] + np.diag(ridge[:, lane])
-                expected = np.linalg.solve(matrix[:size, :size], right[:size, lane])
-                np.testing.assert_allclose(out[:size, lane], expected, rtol=1e-9)
+    right, ridge = rng.normal(size=(2, z, LANES)), rng.uniform(0.1, 1, size=(z, LANES))
+    moments = np.concatenate([np.tril(full).transpose(1, 2, 0), right])
+    sums, _ = room(z - 1)
+    factorise(moments, ridge, sums.lower, sums.work)
+    # What is asked for: the leading coordinates' system everywhere, for b; and for u
+    # and the whole system where there are experts that need them.
+    for size, which, lanes in (
+        (z - 1, 0, LANES), (z - 1, 1, UNPULLED_LANES), (z, 0, LABELLED_LANES),
+    ):  # fmt: skip
+        out = np.empty((z, LANES))
+        back(sums.lower, z + which, size, lanes, out)
+        for lane in range(lanes):
+            matrix = (full[lane] + np.diag(ridge[:, lane]))[:size, :size]
+            expected = np.linalg.solve(matrix, right[which, :size, lane])
+            np.testing.assert_allclose(out[:size, lane], expected, rtol=1e-9)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.kernels.tracker.rooms import padded
 from tests.kernels.tracker.test_rounds import drifting, opened
 from thalweg.kernels.tracker import layout
 from thalweg.kernels.tracker.restart import EVERY
@@ -77,16 +78,18 @@ def test_a_constant_label_is_no_reason_to_forget():
 def test_adashare_keeps_its_bound_when_it_is_made_to_doubt():
     rng = np.random.default_rng(0)
     experts, rounds = 5, 300
-    memo, everyone = np.append(np.full(experts, 0.2), [0.0, 0.0]), np.ones(experts)
-    shares, loss, largest = np.empty(experts), np.empty(experts), 0.0
+    memo, everyone = np.append(padded(np.full(5, 0.2)), [0.0, 0.0]), padded(np.ones(5))
+    shares, loss, largest = np.empty(8), np.empty(8), 0.0
     regret = np.zeros((rounds + 1, experts))
     sizes = np.empty(rounds)
     for t in range(1, rounds + 1):
         adashare.weigh(memo, everyone, shares)
         q, size = rng.normal(size=experts), 1e3 if t % 90 < 30 else 1.0
         q, y = size * q, size * q[t // 40 % experts]
-        mix = shares @ q
-        adashare.learn(memo, q, everyone, everyone, mix, y, 1.0, t, 1.0, loss)
+        mix = shares[:experts] @ q
+        lowest = adashare.losses(padded(q), everyone, y, 1.0, loss)
+        own = 0.5 * (y - mix) ** 2
+        adashare.learn(memo, everyone, everyone, own, loss, lowest, t, 1.0)
         largest = sizes[t - 1] = max(largest, ((y - q) ** 2).max())
         if t % 90 == 50:
             adashare.weigh(memo, everyone, shares)
@@ -94,7 +97,7 @@ def test_adashare_keeps_its_bound_when_it_is_made_to_doubt():
             adashare.doubt(memo, everyone, largest)
             adashare.weigh(memo, everyone, shares)
             assert shares.max() <= before
-            assert memo[experts] == 1.5 * largest
+            assert memo[8] == 1.5 * largest
         regret[t] = regret[t - 1] + 0.5 * (y - mix) ** 2 - 0.5 * (y - q) ** 2
     for a in range(1, rounds + 1, 7):
         for b in range(a, rounds + 1, 5):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tests.kernels.tracker import slow
-from thalweg.kernels.tracker import layout, mixture, report, room
+from tests.kernels.tracker.rooms import opened
+from thalweg.kernels.tracker import layout, mixture, report
 from thalweg.kernels.tracker.rounds import learn, predict, rounds
 from thalweg.learners.tracker import Tracker
 
@@ -17,12 +18,6 @@ def drifting(count=40, n=3, seed=0):
     theta = np.cumsum(0.2 * rng.normal(size=(count, n)), axis=0)
     season = 2 * np.sin(2 * np.pi * np.arange(count) / 6)
     return x, 100 + season + (x * theta).sum(axis=1) + 0.1 * rng.normal(size=count)
-
-
-def opened(n):
-    """A fresh state in views, with room to compute in."""
-    packed = Tracker().init(np.zeros(n)).packed
-    return layout.views(packed, n), room.for_sums(n), room.for_votes()
 
 
 def clipped(said, y):
@@ -41,8 +36,10 @@ def test_every_expert_says_what_the_definition_says():
         forecast = predict(s, x[t], sums, votes)
         if t > 1:
             said = slow.experts(x[:t], y[:t], x[t], seasons, unpulled)
-            np.testing.assert_allclose(votes.said, clipped(said, y[:t]), rtol=1e-9)
-            np.testing.assert_array_equal(votes.active, slow.BORN <= t)
+            heard = votes.said[: layout.EXPERTS]
+            np.testing.assert_allclose(heard, clipped(said, y[:t]), rtol=1e-9)
+            expected = np.append(slow.BORN <= t, [False] * (72 - layout.EXPERTS))
+            np.testing.assert_array_equal(votes.active, expected)
         learn(s, x[t], y[t], 1.0, 1.0, forecast, sums, votes)
         if t > 0:
             slow.step_unpulled(unpulled, x[: t + 1], y[: t + 1])
@@ -59,7 +56,7 @@ def test_the_forecast_is_the_top_rules_mean_of_the_rules_means():
             np.testing.assert_allclose(votes.shares.sum(axis=1), 1, rtol=1e-12)
             np.testing.assert_allclose(votes.top.sum(), 1, rtol=1e-12)
             assert (votes.shares[:, votes.active == 0] == 0).all()
-            expected = votes.top @ votes.shares @ votes.said
+            expected = votes.top[: layout.RULES] @ votes.shares @ votes.said
             np.testing.assert_allclose(forecast, expected, rtol=1e-12)
         learn(s, x[t], y[t], 1.0, 1.0, forecast, sums, votes)
 
@@ -91,10 +88,10 @@ def test_predicting_changes_nothing(learned):
     x, y = drifting()
     packed = Tracker().init(np.zeros(3)).packed
     kept = [np.empty((0, 3)), np.empty((0, layout.EXPERTS)), NONE, np.empty((0, 2))]
-    out = np.empty(learned)
-    rounds(packed, x[:learned], y[:learned], NONE, NONE, 0.9, out, *kept)
+    out, room = np.empty(learned), np.zeros(sum(layout.room_lengths(3)))
+    rounds(packed, room, x[:learned], y[:learned], NONE, NONE, 0.9, out, *kept)
     before, out = packed.copy(), np.empty(5)
-    rounds(packed, x[:5], NONE, NONE, NONE, 0.9, out, *kept)
+    rounds(packed, room, x[:5], NONE, NONE, NONE, 0.9, out, *kept)
     np.testing.assert_array_equal(packed, before)
     assert np.isfinite(out).all()
 
@@ -108,7 +105,7 @@ def test_the_slope_is_how_the_forecast_moves_with_x():
     # No limits, so that no expert is clipped near x.
     s.clock[layout.LOW], s.clock[layout.HIGH], s.clock[layout.LIMITED] = -1e6, 1e6, 0
     base = predict(s, x[0], sums, votes)
-    mixture.combine(votes.top, votes.shares, votes.final)
+    mixture.combine(votes.top, votes.shares, layout.RULES, votes.final)
     slope = np.empty(3)
     report.slope(s.experts, votes.final, slope)
     for j in range(3):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tests.kernels.tracker import slow
-from thalweg.kernels.tracker import layout, mixture, room
+from tests.kernels.tracker.rooms import padded, room
+from thalweg.kernels.tracker import layout, mixture
 from thalweg.kernels.tracker.rules import adashare, boa, mlpoly, softmax
 from thalweg.learners.tracker import Tracker, interval_regret
 from thalweg.learners.tracker.guarantee import adashare_regret
@@ -17,47 +18,55 @@ def game(rounds=60, experts=6, seed=0):
     return y[:, None] + skill * rng.normal(size=(rounds, experts)), y
 
 
+def learn_adashare(memo, q, active, following, mix, y, t):
+    loss = np.empty(active.size)
+    lowest = adashare.losses(padded(q), active, y, 1.0, loss)
+    own = 0.5 * (y - mix) ** 2
+    adashare.learn(memo, active, following, own, loss, lowest, t, adashare.STEADY)
+
+
+EVERYONE = padded(np.ones(6))
+
+
 def test_adashare_is_its_definition():
     said, y = game()
-    everyone, shares = np.ones(6), np.empty(6)
-    memo = np.append(np.full(6, 1 / 6), [0.0, 0.0])
+    everyone, shares = EVERYONE, np.empty(8)
+    memo = np.append(padded(np.full(6, 1 / 6)), [0.0, 0.0])
     weights, delta, debt = memo[:6].copy(), 0.0, 0.0
     for t, (q, label) in enumerate(zip(said, y, strict=True), 1):
         adashare.weigh(memo, everyone, shares)
-        np.testing.assert_allclose(shares, weights, rtol=1e-9)
-        mix, losses = shares @ q, 0.5 * (label - q) ** 2
+        np.testing.assert_allclose(shares, padded(weights), rtol=1e-9)
+        mix, losses = shares[:6] @ q, 0.5 * (label - q) ** 2
         loss = 0.5 * (label - mix) ** 2
         weights, delta, debt = slow.adashare(weights, delta, debt, losses, loss, t)
-        adashare.learn(
-            memo, q, everyone, everyone, mix, label, 1.0, t, 1.0, np.empty(6)
-        )
-        np.testing.assert_allclose(memo[6:], [delta, debt], rtol=1e-9)
+        learn_adashare(memo, q, everyone, everyone, mix, label, t)
+        np.testing.assert_allclose(memo[8:], [delta, debt], rtol=1e-9)
 
 
 def test_boa_is_its_definition():
     said, y = game()
-    everyone, shares = np.ones(6), np.empty(6)
-    memo = np.zeros((4, 6))
+    everyone, shares = EVERYONE, np.empty(8)
+    memo = np.zeros((4, 8))
     memo[0] = 1 / 6
-    weights, squares, largest, rate = memo.copy()
+    weights, squares, largest, rate = memo[:, :6].copy()
     for t, (q, label) in enumerate(zip(said, y, strict=True), 1):
         boa.weigh(memo, everyone, shares)
         expected = weights * np.where(rate > 0, rate, 1)
-        np.testing.assert_allclose(shares, expected / expected.sum(), rtol=1e-9)
-        mix = shares @ q
+        np.testing.assert_allclose(shares, padded(expected / expected.sum()), rtol=1e-9)
+        mix = shares[:6] @ q
         regrets = 2 * (mix - label) * (mix - q)
-        boa.learn(memo, q, everyone, mix, label, 1.0, t)
+        boa.learn(memo, padded(q), everyone, 6, mix, label, 1.0, t)
         weights, squares, largest, rate = slow.boa(
             weights, squares, largest, rate, regrets, t
         )
         np.testing.assert_allclose(
-            memo, [weights, np.sqrt(squares), largest, rate], rtol=1e-9
+            memo[:, :6], [weights, np.sqrt(squares), largest, rate], rtol=1e-9
         )
 
 
 def test_mlpoly_is_its_definition():
     said, y = game()
-    everyone, shares, memo = np.ones(6), np.empty(6), np.zeros((2, 7))
+    everyone, shares, memo = EVERYONE, np.empty(8), np.zeros((2, 9))
     regrets = []
     for q, label in zip(said, y, strict=True):
         mlpoly.weigh(memo, everyone, shares)
@@ -67,23 +76,24 @@ def test_mlpoly_is_its_definition():
             expected = ahead / ((g**2).max() + (g**2).sum(axis=0))
             if not ahead.any():
                 expected = np.ones(6)
-            np.testing.assert_allclose(shares, expected / expected.sum(), rtol=1e-9)
-        mix = shares @ q
+            expected = padded(expected / expected.sum())
+            np.testing.assert_allclose(shares, expected, rtol=1e-9)
+        mix = shares[:6] @ q
         regrets.append(2 * (mix - label) * (mix - q))
-        mlpoly.learn(memo, q, everyone, mix, label, 1.0)
+        mlpoly.learn(memo, padded(q), everyone, mix, label, 1.0)
 
 
 def test_softmax_is_its_definition():
     said, y = game()
-    everyone, shares, memo = np.ones(6), np.empty(6), np.zeros(7)
+    everyone, shares, memo = EVERYONE, np.empty(8), np.zeros(9)
     softmax.weigh(memo, everyone, shares)
-    np.testing.assert_allclose(shares, 1 / 6)
+    np.testing.assert_allclose(shares, padded(np.full(6, 1 / 6)))
     for t, (q, label) in enumerate(zip(said, y, strict=True), 1):
-        softmax.learn(memo, q, 0.9, label, 1.0)
+        softmax.learn(memo, padded(q), 0.9, label, 1.0)
         softmax.weigh(memo, everyone, shares)
         fading = 0.9 ** np.arange(t)[::-1]
         losses = fading @ (y[:t, None] - said[:t]) ** 2
-        expected = slow.softmax(losses, fading.sum())
+        expected = padded(slow.softmax(losses, fading.sum()))
         np.testing.assert_allclose(shares, expected, rtol=1e-9)
 
 
@@ -96,23 +106,19 @@ def test_rules_do_not_know_the_unit_of_the_labels(scale):
         for t in range(1, 40):
             mix_round(rules, votes, unit * said[t], unit * y[t], t)
         mixture.weigh(rules, votes)
-        found.append(votes.top @ votes.shares)
+        found.append(votes.top[: layout.RULES] @ votes.shares)
     np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)
 
 
 def test_a_newborn_is_heard_and_the_unborn_are_not():
     said, y = game()
-    active, following = np.array([1.0, 1, 1, 0, 0, 0]), np.array([1.0, 1, 1, 1, 0, 0])
-    shares, memo = np.empty(6), np.append(active / 3, [0.0, 0.0])
+    active, following = padded([1.0, 1, 1]), padded([1.0, 1, 1, 1])
+    shares, memo = np.empty(8), np.append(active / 3, [0.0, 0.0])
     for t in range(1, 10):
         adashare.weigh(memo, active, shares)
-        mix = shares @ said[t]
-        adashare.learn(
-            memo, said[t], active, active, mix, y[t], 1.0, t, 1.0, np.empty(6)
-        )
-    adashare.learn(
-        memo, said[10], active, following, mix, y[10], 1.0, 10, 1.0, np.empty(6)
-    )
+        mix = shares[:6] @ said[t]
+        learn_adashare(memo, said[t], active, active, mix, y[t], t)
+    learn_adashare(memo, said[10], active, following, mix, y[10], 10)
     adashare.weigh(memo, following, shares)
     assert shares[3] == pytest.approx(1 / 11 / 4, rel=1e-9)
     assert (shares[4:] == 0).all()
@@ -152,17 +158,15 @@ def worst_ratio(said, mixes, y, bound):
 def test_adashare_never_exceeds_its_bound_on_any_interval(kind):
     rng = np.random.default_rng(4)
     experts, rounds = 5, 300
-    memo, everyone = np.append(np.full(experts, 0.2), [0.0, 0.0]), np.ones(experts)
+    memo, everyone = np.append(padded(np.full(5, 0.2)), [0.0, 0.0]), padded(np.ones(5))
     said, mixes, y = np.empty((rounds, experts)), np.empty(rounds), np.empty(rounds)
-    shares = np.empty(experts)
+    shares = np.empty(8)
     for t in range(1, rounds + 1):
         adashare.weigh(memo, everyone, shares)
         q = said[t - 1] = spoken(rng, kind, experts, t)
-        mix = mixes[t - 1] = shares @ q
+        mix = mixes[t - 1] = shares[:experts] @ q
         y[t - 1] = ADVERSARIES[kind](rng, q, mix, t)
-        adashare.learn(
-            memo, q, everyone, everyone, mix, y[t - 1], 1.0, t, 1.0, np.empty(experts)
-        )
+        learn_adashare(memo, q, everyone, everyone, mix, y[t - 1], t)
 
     def bound(largest, a, b):
         return adashare_regret(largest, experts, a, b)
@@ -173,8 +177,8 @@ def test_adashare_never_exceeds_its_bound_on_any_interval(kind):
 def ring():
     """Rules of the Tracker before their first round, 6 experts voting."""
     rules = layout.views(Tracker().init(np.zeros(1)).packed, 1).rules
-    rules.adashare[:, : layout.EXPERTS] = (np.arange(layout.EXPERTS) < 6) / 6
-    votes = room.for_votes()
+    rules.adashare[:, : layout.SEATS] = (np.arange(layout.SEATS) < 6) / 6
+    _, votes = room(1)
     votes.active[:6] = votes.following[:6] = 1
     return rules, votes
 

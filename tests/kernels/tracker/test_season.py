@@ -3,16 +3,17 @@ import numpy as np
 from tests.kernels.tracker import slow
 from thalweg.kernels.tracker.layout import CLOCK, LAG, LONGEST_SEASON
 from thalweg.kernels.tracker.past import newest, push, row
-from thalweg.kernels.tracker.season import find_season
+from thalweg.kernels.tracker.season import EVERY, count, forget_season, learn_season
 
 
 def seasons_of(y):
     clock, past_y = np.zeros(CLOCK), np.zeros(2 * LONGEST_SEASON)
-    past_x, unlike = np.zeros((LONGEST_SEASON, 1)), np.zeros((2, LONGEST_SEASON))
-    found, work = [], np.empty(LONGEST_SEASON)
+    past_x, unlike = np.zeros((LONGEST_SEASON, 1)), np.zeros(LONGEST_SEASON)
+    found, per_count = [], np.zeros(2 * LONGEST_SEASON)
     for t, label in enumerate(y):
-        find_season(clock, past_y, unlike, label, work)
+        learn_season(clock, past_y, unlike, per_count, label)
         push(clock, past_x, past_y, np.array([float(t)]), label)
+        count(clock, per_count)
         found.append(int(clock[LAG]))
     return found
 
@@ -22,6 +23,34 @@ def test_the_season_is_the_lag_at_which_labels_are_most_alike():
     y = np.sin(2 * np.pi * np.arange(80) / 7) + 0.1 * rng.normal(size=80)
     assert seasons_of(y) == [slow.season(y[: t + 1]) for t in range(80)]
     assert seasons_of(y)[-1] % 7 == 0
+
+
+def test_a_long_stream_is_looked_at_now_and_then():
+    rng = np.random.default_rng(1)
+    y = np.sin(2 * np.pi * np.arange(640) / 25) + 0.3 * rng.normal(size=640)
+    found = seasons_of(y)
+    for t in range(LONGEST_SEASON + EVERY, 640, 37):
+        last_look = t // EVERY * EVERY
+        assert found[t] == slow.season(y[: last_look + 1])
+
+
+def test_after_a_new_start_the_season_is_that_of_the_labels_since():
+    rng = np.random.default_rng(2)
+    clock, past_y, past_x = np.zeros(CLOCK), np.zeros(1024), np.zeros((512, 1))
+    unlike, per_count = np.zeros(512), np.zeros(1024)
+    y = np.sin(2 * np.pi * np.arange(1793) / 30) + 0.3 * rng.normal(size=1793)
+    y[:600] *= 1e6
+    for t, label in enumerate(y):
+        if t == 1150:
+            forget_season(clock, unlike, per_count)
+        learn_season(clock, past_y, unlike, per_count, label)
+        push(clock, past_x, past_y, np.array([0.0]), label)
+        count(clock, per_count)
+    since = np.arange(1150, 1793)
+    lags, fading = np.arange(1, 513), 0.9995 ** (1792 - since)
+    d = np.array([fading @ (y[since] - y[since - lag]) ** 2 for lag in lags])
+    assert clock[LAG] == lags[(lags * d / d.cumsum()).argmin()]
+    assert clock[LAG] % 30 == 0
 
 
 def test_without_labels_that_differ_there_is_no_season():

@@ -1,11 +1,11 @@
 """Limits to what an expert may say: one wild prediction can cost a whole stream."""
 
-import math
-
 from numba import njit
 
+from thalweg.kernels.lanes import WIDTH, above, larger, load, size, smaller, store
 from thalweg.kernels.tracker.layout import HIGH, LIMITED, LONGEST_STEP, LOW, ROUNDS
 
+LARGEST = 1.7e308
 MARGIN = 0.5
 """How far beyond the labels seen, in units of their range."""
 STRIDE = 2.0
@@ -20,10 +20,11 @@ def clip(clock, last_y, said):
     if clock[LIMITED] > 0:
         step = STRIDE * clock[LONGEST_STEP]
         low, high = max(low, last_y - step), min(high, last_y + step)
-    for k in range(said.size):
+    for k in range(0, said.size, WIDTH):
+        expected = load(said, k)
         # Beyond float64 there is nothing to be read from: not even a direction.
-        expected = said[k] if math.isfinite(said[k]) else last_y
-        said[k] = min(high, max(low, expected))
+        expected = above(LARGEST, size(expected), expected, last_y)
+        store(said, k, smaller(high, larger(low, expected)))
 
 
 @njit(cache=True)

@@ -6,15 +6,14 @@ origin of the level families is a discounted mean, that of the others a past rou
 
 from numba import njit
 
+from thalweg.kernels.lanes import WIDTH, above, fused, load, store
 from thalweg.kernels.tracker.layout import (
     DISCOUNT,
-    HEAVY,
+    IS_LEVEL,
+    IS_SEASONAL,
+    IS_STEP,
     LAG,
     LANES,
-    LIGHT,
-    SEASONAL,
-    SPANS,
-    STEP,
 )
 from thalweg.kernels.tracker.past import newest, row
 
@@ -26,21 +25,17 @@ def look(clock, past_x, past_y, mean, x, u, origin):
     season, now = int(clock[LAG]), newest(clock)
     last_y, season_y = past_y[now], past_y[now + season - 1]
     last, then = row(clock, 1), row(clock, season)
-    for j in range(n):
-        for g in range(SPANS):
-            u[j, LIGHT + g] = x[j] - mean[j, g]
-            u[j, HEAVY + g] = x[j] - mean[j, g]
-            u[j, STEP + g] = x[j] - past_x[last, j]
-            u[j, SEASONAL + g] = x[j] - past_x[then, j]
-    for g in range(SPANS):
-        u[n, LIGHT + g] = last_y - mean[n, g]
-        u[n, HEAVY + g] = last_y - mean[n, g]
-        u[n, STEP + g] = 0.0
-        u[n, SEASONAL + g] = 0.0
-        origin[LIGHT + g] = mean[n + 1, g]
-        origin[HEAVY + g] = mean[n + 1, g]
-        origin[STEP + g] = last_y
-        origin[SEASONAL + g] = season_y
+    for lane in range(0, LANES, WIDTH):
+        step, seasonal = load(IS_STEP, lane), load(IS_SEASONAL, lane)
+        for j in range(n):
+            # A mean is zero in the lanes of steps and seasons.
+            before = fused(step, past_x[last, j], load(mean, (j, lane)))
+            before = fused(seasonal, past_x[then, j], before)
+            store(u, (j, lane), x[j] - before)
+        level = load(IS_LEVEL, lane)
+        store(u, (n, lane), level * (last_y - load(mean, (n, lane))))
+        before = fused(step, last_y, load(mean, (n + 1, lane)))
+        store(origin, lane, fused(seasonal, season_y, before))
 
 
 @njit(cache=True)
@@ -53,14 +48,15 @@ def reveal(weight, mean, y, w, elapsed, u, origin, gain, decay):
     """
     z = len(u) - 1
     for lane in range(LANES):
-        u[z, lane] = y - origin[lane]
         decay[lane] = DISCOUNT[lane] if elapsed == 1 else DISCOUNT[lane] ** elapsed
-        gain[lane] = w
-    for g in range(SPANS):
-        before = decay[g] * weight[g]
-        weight[g] = before + w
-        step = w / weight[g]
-        gain[LIGHT + g] = before * step
-        gain[HEAVY + g] = before * step
+    for lane in range(0, LANES, WIDTH):
+        store(u, (z, lane), y - load(origin, lane))
+        before = load(decay, lane) * load(weight, lane)
+        now = before + w
+        level = load(IS_LEVEL, lane)
+        step = level * w / now
+        store(weight, lane, now)
+        store(gain, lane, above(level, 0.5, before * step, w))
         for j in range(z + 1):
-            mean[j, g] += step * u[j, g]
+            moved = fused(step, load(u, (j, lane)), load(mean, (j, lane)))
+            store(mean, (j, lane), moved)

@@ -33,18 +33,26 @@ def learn_error(clock, recent, error):
 @njit(cache=True)
 def _replace(ordered, count, old, new):
     """Put ``new`` into the ordered row, for ``old`` once the row is full."""
-    hole = count
-    if count == RECENT:
-        hole = 0
-        while ordered[hole] != old:
-            hole += 1
-    while hole > 0 and ordered[hole - 1] > new:
-        ordered[hole] = ordered[hole - 1]
-        hole -= 1
-    while hole < count - 1 and ordered[hole + 1] < new:
-        ordered[hole] = ordered[hole + 1]
-        hole += 1
-    ordered[hole] = new
+    hole = _place(ordered, count, old) if count == RECENT else count
+    place = _place(ordered, count, new)
+    for i in range(hole, place, -1):
+        ordered[i] = ordered[i - 1]
+    if place > hole:  # what left makes room below
+        place -= 1
+    for i in range(hole, place):
+        ordered[i] = ordered[i + 1]
+    ordered[place] = new
+
+
+@njit(cache=True)
+def _place(ordered, count, value):
+    """How many of the first ``count`` are less; by halves, without a branch."""
+    place, step = 0, RECENT
+    while step > 0:
+        after = min(place + step, count)
+        place = after if ordered[max(after - 1, 0)] < value else place
+        step //= 2
+    return place
 
 
 @njit(cache=True)

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from thalweg.kernels.parts import part
+
 MEMORIES = np.array([np.inf, 2, 4, 8, 16, 32, 64, 256, 1024, 4096])
 """Effective memories 1/(1-γ), in rounds. A bank of 211 experts gained at most 0.3 %."""
 SPANS = len(MEMORIES)
@@ -20,61 +22,77 @@ LIGHT, HEAVY, STEP, SEASONAL = 0, SPANS, 2 * SPANS, 3 * SPANS
 LEVELS = 2 * SPANS
 LANES = 4 * SPANS
 DISCOUNT = np.tile(np.where(np.isinf(MEMORIES), 1.0, 1 - 1 / MEMORIES), 4)
+# 1 in the lanes of these families, else 0.
+IS_LEVEL = np.repeat([1.0, 1.0, 0.0, 0.0], SPANS)
+IS_STEP = np.repeat([0.0, 0.0, 1.0, 0.0], SPANS)
+IS_SEASONAL = np.repeat([0.0, 0.0, 0.0, 1.0], SPANS)
 RIDGE = np.repeat([0.01, 1.0, 0.01, 1.0], SPANS)
 """In units of one observation of the feature's own spread."""
+RIDGE_OF = RIDGE * [IS_LEVEL, IS_STEP, IS_SEASONAL]
+"""The same, by what the spread is about: the mean, the last round, a season ago."""
 
-# Experts in order: the four families pulled to their origin (kinds/pulled.py), the
+# Experts sit in order: the four families pulled to their origin (kinds/pulled.py), the
 # first two without pull, the first with the last label, and the last label itself.
 PULLED, UNPULLED, LABELLED, LAST = 0, LANES, LANES + LEVELS, LANES + LEVELS + SPANS
 EXPERTS = LAST + 1
+# There are whole vectors of eight (lanes.py) of all: nobody sits in the last seat, and
+# what is said in the last lanes of a kind is not heard.
+SEATS, UNPULLED_LANES, LABELLED_LANES = 72, 24, 16
 # Rules in order: AdaShare, the same quick to trust again, BOA, ML-Poly, two softmaxes,
-# and a committee of these six.
+# and a committee of these six; one seat is empty.
 SINGLE_RULES = 6
 COMMITTEE = SINGLE_RULES
 RULES = SINGLE_RULES + 1
+RULE_SEATS = 8
+ALL_RULES = np.repeat([1.0, 0.0], [RULES, RULE_SEATS - RULES])
+SINGLES = np.repeat([1.0, 0.0], [SINGLE_RULES, RULE_SEATS - SINGLE_RULES])
 
+LINE = 8
+"""Numbers in a cache line, and in a vector."""
 LONGEST_SEASON = 512
 RECENT = 512
 """How many of its own errors the Tracker keeps for its intervals."""
 
 # The entries of ``State.clock``.
-CLOCK = 11
+CLOCK = 16
 ROUNDS, LAG, WAITED, TOTAL_WEIGHT, SCALE, SCORED = range(6)
-LOW, HIGH, LONGEST_STEP, LIMITED, LARGEST_LOSS = range(6, CLOCK)
+LOW, HIGH, LONGEST_STEP, LIMITED, LARGEST_LOSS, COUNTED = range(6, 12)
 
 
 class Experts(NamedTuple):
     """What the experts remember; z = n + 1 counts the features and the last label."""
 
-    weight: np.ndarray  # (SPANS,) discounted weight of all rounds
-    mean: np.ndarray  # (z + 1, SPANS) discounted means of x, the last label and y
+    weight: np.ndarray  # (LANES,) discounted weight of all rounds
+    mean: np.ndarray  # (z + 1, LANES) of x, the last label and y; 0 but for the levels
     centre: np.ndarray  # (z,) undiscounted means
     spread: np.ndarray  # (3, z) mean squares about the mean, the last, the season
-    moments: np.ndarray  # (z + 1, z, LANES) discounted second moments, row z with y
+    moments: np.ndarray  # (z + 2, z, LANES) discounted second moments, row z with y;
+    # then the deviations of the last round
     pulled: np.ndarray  # (n, LANES) coefficients
-    unpulled: np.ndarray  # (n, LEVELS) coefficients
-    labelled: np.ndarray  # (z, SPANS) coefficients
+    unpulled: np.ndarray  # (n, UNPULLED_LANES) coefficients
+    labelled: np.ndarray  # (z, LABELLED_LANES) coefficients
 
 
 class Rules(NamedTuple):
     """What the rules remember of the experts, and the rule on top of the rules."""
 
-    adashare: np.ndarray  # (2, EXPERTS + 2) steady, quick: weights, then Δ and U
-    boa: np.ndarray  # (4, EXPERTS) weight, √V, E, rate
-    mlpoly: np.ndarray  # (2, EXPERTS + 1) regret R and √V; the largest |g|
-    softmax: np.ndarray  # (2, EXPERTS + 1) discounted losses; discounted weight
-    committee: np.ndarray  # (4, SINGLE_RULES) as ``boa``
-    top: np.ndarray  # (RULES + 2,) as ``adashare``
+    adashare: np.ndarray  # (2, SEATS + LINE) steady, quick: weights, then Δ and U
+    boa: np.ndarray  # (4, SEATS) weight, √V, E, rate
+    mlpoly: np.ndarray  # (2, SEATS + LINE) regret R and √V; the largest |g|
+    softmax: np.ndarray  # (2, SEATS + LINE) discounted losses; discounted weight
+    committee: np.ndarray  # (4, RULE_SEATS) as ``boa``
+    top: np.ndarray  # (RULE_SEATS + LINE,) as ``adashare``
 
 
 class State(NamedTuple):
     """Views of the packed state."""
 
     clock: np.ndarray  # (CLOCK,) scalars, named above
-    born: np.ndarray  # (EXPERTS,) the round from which each votes; inf: never
+    born: np.ndarray  # (SEATS,) the round from which each votes; inf: never
     past_x: np.ndarray  # (LONGEST_SEASON, n) a ring
     past_y: np.ndarray  # (2·LONGEST_SEASON,) newest first, twice over: past.py
-    unlike: np.ndarray  # (2, LONGEST_SEASON) sums and weights of (y_t - y_{t-l})²
+    unlike: np.ndarray  # (LONGEST_SEASON,) discounted sums of (y_t - y_{t-l})²
+    per_count: np.ndarray  # (2·LONGEST_SEASON,) as ``past_y``: season.py
     recent: np.ndarray  # (2, RECENT) own errors over their scale: in a ring, in order
     longest: np.ndarray  # (n,) the longest step of every feature: restart.py
     experts: Experts
@@ -90,73 +108,130 @@ class Sums(NamedTuple):
     decay: np.ndarray  # (LANES,) γ to the power of the time elapsed
     ridge: np.ndarray  # (z, LANES) what is added to the diagonal
     lower: np.ndarray  # (z + 2, z, LANES) L of L D Lᵀ; rows z, z+1: y and x̃ solved
-    scaled: np.ndarray  # (z + 2, z, LANES) L D, below its diagonal
-    entry: np.ndarray  # (LANES,) one entry of L D at a time
+    work: np.ndarray  # (3, z, LANES) of solve.py
     solved: np.ndarray  # (z, LANES)
-    season: np.ndarray  # (LONGEST_SEASON,) d_l of season.py
     late: np.ndarray  # (n,) the longest steps of late, of restart.py
 
 
 class Votes(NamedTuple):
     """Room for the rules to compute one round in; nothing here outlives it."""
 
-    said: np.ndarray  # (EXPERTS,) predictions of the experts, clipped
-    loss: np.ndarray  # (EXPERTS,)
-    active: np.ndarray  # (EXPERTS,) 1 for those that vote now, else 0
-    following: np.ndarray  # (EXPERTS,) 1 for those that vote next, else 0
-    shares: np.ndarray  # (RULES, EXPERTS) weights of the experts under each rule
-    mixes: np.ndarray  # (RULES,) predictions of the rules
-    top: np.ndarray  # (RULES,) weights of the rules
-    all_rules: np.ndarray  # (RULES,) ones: every rule votes always
-    final: np.ndarray  # (EXPERTS,) weights of the experts in the forecast
+    spoken: np.ndarray  # (SEATS + LINE,) as ``said``, with room for unheard lanes
+    said: np.ndarray  # (SEATS,) predictions of the experts, clipped
+    loss: np.ndarray  # (SEATS,)
+    active: np.ndarray  # (SEATS,) 1 for those that vote now, else 0
+    following: np.ndarray  # (SEATS,) 1 for those that vote next, else 0
+    shares: np.ndarray  # (RULES, SEATS) weights of the experts under each rule
+    mixes: np.ndarray  # (RULE_SEATS,) predictions of the rules
+    top: np.ndarray  # (RULE_SEATS,) weights of the rules
+    final: np.ndarray  # (SEATS,) weights of the experts in the forecast
+
+
+def aligned(size: int) -> np.ndarray:
+    """Zeros that start where a cache line does."""
+    spare = np.zeros(size + LINE)
+    first = -spare.ctypes.data % (8 * LINE) // 8
+    return spare[first : first + size]
 
 
 @njit(cache=True)
 def lengths(n):
-    """How many numbers each part takes, in the order in which they lie."""
+    """How many numbers each part takes, in the order in which they lie.
+
+    First all that is loaded as vectors, in whole lines: a vector that crosses two
+    cache lines costs twice.
+    """
     z = n + 1
     return (
-        CLOCK, EXPERTS, LONGEST_SEASON * n, 2 * LONGEST_SEASON, 2 * LONGEST_SEASON,
-        2 * RECENT, n, SPANS, (z + 1) * SPANS, z, 3 * z, (z + 1) * z * LANES, n * LANES,
-        n * LEVELS, z * SPANS, 2 * (EXPERTS + 2), 4 * EXPERTS, 2 * (EXPERTS + 1),
-        2 * (EXPERTS + 1), 4 * SINGLE_RULES, RULES + 2,
+        CLOCK, SEATS, LONGEST_SEASON * n, 2 * LONGEST_SEASON, LONGEST_SEASON,
+        2 * LONGEST_SEASON, 2 * RECENT, LANES, (z + 1) * LANES, (z + 2) * z * LANES,
+        n * LANES, n * UNPULLED_LANES, z * LABELLED_LANES, 2 * (SEATS + LINE),
+        4 * SEATS, 2 * (SEATS + LINE), 2 * (SEATS + LINE), 4 * RULE_SEATS,
+        RULE_SEATS + LINE, n, z, 3 * z,
     )  # fmt: skip
+
+
+@njit(cache=True)
+def room_lengths(n):
+    """The same for Sums and Votes."""
+    z = n + 1
+    return (
+        (z + 1) * LANES, LANES, LANES, LANES, z * LANES, (z + 2) * z * LANES,
+        3 * z * LANES, z * LANES, SEATS + LINE, SEATS, SEATS, SEATS,
+        RULES * SEATS, RULE_SEATS, RULE_SEATS, SEATS, n,
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def starts(sizes):
+    """Where each part begins, and where the last ends."""
+    at = np.zeros(len(sizes) + 1, np.int64)
+    for i in range(len(sizes)):
+        at[i + 1] = at[i] + sizes[i]
+    return at
 
 
 def views(packed: np.ndarray, n: int) -> State:
     """The named parts of a packed state for ``n`` features."""
-    z, sizes = n + 1, lengths(n)
-    at = np.zeros(len(sizes) + 1, np.int64)
-    for i in range(len(sizes)):
-        at[i + 1] = at[i] + sizes[i]
+    z, at = n + 1, starts(lengths(n))
     return State(
-        packed[at[0] : at[1]],
-        packed[at[1] : at[2]],
-        packed[at[2] : at[3]].reshape(LONGEST_SEASON, n),
-        packed[at[3] : at[4]],
-        packed[at[4] : at[5]].reshape(2, LONGEST_SEASON),
-        packed[at[5] : at[6]].reshape(2, RECENT),
-        packed[at[6] : at[7]],
+        part(packed, at[0], (CLOCK,)),
+        part(packed, at[1], (SEATS,)),
+        part(packed, at[2], (LONGEST_SEASON, n)),
+        part(packed, at[3], (2 * LONGEST_SEASON,)),
+        part(packed, at[4], (LONGEST_SEASON,)),
+        part(packed, at[5], (2 * LONGEST_SEASON,)),
+        part(packed, at[6], (2, RECENT)),
+        part(packed, at[19], (n,)),
         Experts(
-            packed[at[7] : at[8]],
-            packed[at[8] : at[9]].reshape(z + 1, SPANS),
-            packed[at[9] : at[10]],
-            packed[at[10] : at[11]].reshape(3, z),
-            packed[at[11] : at[12]].reshape(z + 1, z, LANES),
-            packed[at[12] : at[13]].reshape(n, LANES),
-            packed[at[13] : at[14]].reshape(n, LEVELS),
-            packed[at[14] : at[15]].reshape(z, SPANS),
+            part(packed, at[7], (LANES,)),
+            part(packed, at[8], (z + 1, LANES)),
+            part(packed, at[20], (z,)),
+            part(packed, at[21], (3, z)),
+            part(packed, at[9], (z + 2, z, LANES)),
+            part(packed, at[10], (n, LANES)),
+            part(packed, at[11], (n, UNPULLED_LANES)),
+            part(packed, at[12], (z, LABELLED_LANES)),
         ),
         Rules(
-            packed[at[15] : at[16]].reshape(2, EXPERTS + 2),
-            packed[at[16] : at[17]].reshape(4, EXPERTS),
-            packed[at[17] : at[18]].reshape(2, EXPERTS + 1),
-            packed[at[18] : at[19]].reshape(2, EXPERTS + 1),
-            packed[at[19] : at[20]].reshape(4, SINGLE_RULES),
-            packed[at[20] : at[21]],
+            part(packed, at[13], (2, SEATS + LINE)),
+            part(packed, at[14], (4, SEATS)),
+            part(packed, at[15], (2, SEATS + LINE)),
+            part(packed, at[16], (2, SEATS + LINE)),
+            part(packed, at[17], (4, RULE_SEATS)),
+            part(packed, at[18], (RULE_SEATS + LINE,)),
         ),
     )
 
 
+def rooms(room: np.ndarray, n: int) -> tuple[Sums, Votes]:
+    """Sums and Votes, the named parts of the room to compute in."""
+    z, at = n + 1, starts(room_lengths(n))
+    sums = Sums(
+        part(room, at[0], (z + 1, LANES)),
+        part(room, at[1], (LANES,)),
+        part(room, at[2], (LANES,)),
+        part(room, at[3], (LANES,)),
+        part(room, at[4], (z, LANES)),
+        part(room, at[5], (z + 2, z, LANES)),
+        part(room, at[6], (3, z, LANES)),
+        part(room, at[7], (z, LANES)),
+        part(room, at[16], (n,)),
+    )
+    votes = Votes(
+        part(room, at[8], (SEATS + LINE,)),
+        part(room, at[8], (SEATS,)),
+        part(room, at[9], (SEATS,)),
+        part(room, at[10], (SEATS,)),
+        part(room, at[11], (SEATS,)),
+        part(room, at[12], (RULES, SEATS)),
+        part(room, at[13], (RULE_SEATS,)),
+        part(room, at[14], (RULE_SEATS,)),
+        part(room, at[15], (SEATS,)),
+    )
+    return sums, votes
+
+
+# For kernels only, as the parts in them are.
 unpack = njit(cache=True)(views)
-"""``views`` for kernels: compiled for Python too, it would take a second more."""
+unpack_room = njit(cache=True)(rooms)

@@ -4,7 +4,27 @@ import math
 
 from numba import njit
 
-from thalweg.kernels.tracker.layout import COMMITTEE, RULES, SINGLE_RULES
+from thalweg.kernels.lanes import (
+    WIDTH,
+    above,
+    fused,
+    larger,
+    least,
+    load,
+    most,
+    smaller,
+    spread,
+    store,
+    total,
+)
+from thalweg.kernels.tracker.layout import (
+    ALL_RULES,
+    COMMITTEE,
+    EXPERTS,
+    RULES,
+    SINGLE_RULES,
+    SINGLES,
+)
 from thalweg.kernels.tracker.rules import adashare, boa, mlpoly, softmax
 
 SLOW, FAST = 0.999, 0.99
@@ -23,9 +43,9 @@ def weigh(rules, votes):
     mlpoly.weigh(rules.mlpoly, active, shares[3])
     softmax.weigh(rules.softmax[0], active, shares[4])
     softmax.weigh(rules.softmax[1], active, shares[5])
-    boa.weigh(rules.committee, votes.all_rules[:SINGLE_RULES], top)
-    combine(top, shares[:SINGLE_RULES], shares[COMMITTEE])
-    adashare.weigh(rules.top, votes.all_rules, top)
+    boa.weigh(rules.committee, SINGLES, top)
+    combine(top, shares, SINGLE_RULES, shares[COMMITTEE])
+    adashare.weigh(rules.top, ALL_RULES, top)
 
 
 @njit(cache=True)
@@ -38,22 +58,24 @@ def mix(said, active, shares, top, mixes):
     low, _ = span(said, active)
     forecast = 0.0
     for r in range(RULES):
-        above = 0.0
-        for k in range(said.size):
-            above += shares[r, k] * (said[k] - low)
-        mixes[r] = low + above
-        forecast += top[r] * above
+        sums = spread(0.0)
+        for k in range(0, said.size, WIDTH):
+            sums = fused(load(shares, (r, k)), load(said, k) - low, sums)
+        above_low = total(sums)
+        mixes[r] = low + above_low
+        forecast += top[r] * above_low
     return low + forecast
 
 
 @njit(cache=True)
 def span(said, active):
     """The lowest and the highest prediction of those that vote."""
-    low, high = math.inf, -math.inf
-    for k in range(said.size):
-        if active[k] > 0:
-            low, high = min(low, said[k]), max(high, said[k])
-    return low, high
+    low, high = spread(math.inf), spread(-math.inf)
+    for k in range(0, said.size, WIDTH):
+        votes, here = load(active, k), load(said, k)
+        low = smaller(low, above(votes, 0.0, here, math.inf))
+        high = larger(high, above(votes, 0.0, here, -math.inf))
+    return least(low), most(high)
 
 
 @njit(cache=True)
@@ -66,32 +88,35 @@ def learn(rules, votes, forecast, y, w, t):
     Returns the largest w(y - q)² of an expert that votes.
     """
     said, active, mixes, loss = votes.said, votes.active, votes.mixes, votes.loss
-    following, every = votes.following, votes.all_rules
+    following, every = votes.following, ALL_RULES
     low, high = span(said, active)
     if low == high:
         adashare.share(rules.adashare[0], active, following, t)
         adashare.share(rules.adashare[1], active, following, t)
         return w * (y - low) ** 2
+    lowest = adashare.losses(said, active, y, w, loss)
     for i, fade in enumerate((adashare.STEADY, adashare.QUICK)):
-        memo = rules.adashare[i]
-        adashare.learn(memo, said, active, following, mixes[i], y, w, t, fade, loss)
-    boa.learn(rules.boa, said, active, mixes[2], y, w, t)
+        own, memo = 0.5 * w * (y - mixes[i]) ** 2, rules.adashare[i]
+        adashare.learn(memo, active, following, own, loss, lowest, t, fade)
+    boa.learn(rules.boa, said, active, EXPERTS, mixes[2], y, w, t)
     mlpoly.learn(rules.mlpoly, said, active, mixes[3], y, w)
     softmax.learn(rules.softmax[0], said, SLOW, y, w)
     softmax.learn(rules.softmax[1], said, FAST, y, w)
-    lowest, highest = span(mixes, every)
-    if highest - lowest > ROUNDING * (high - low):
-        single = every[:SINGLE_RULES]
-        boa.learn(rules.committee, mixes, single, mixes[COMMITTEE], y, w, t)
-        steady = adashare.STEADY
-        adashare.learn(rules.top, mixes, every, every, forecast, y, w, t, steady, loss)
+    first, last = span(mixes, every)
+    if last - first > ROUNDING * (high - low):
+        single, mixed = SINGLES, mixes[COMMITTEE]
+        boa.learn(rules.committee, mixes, single, SINGLE_RULES, mixed, y, w, t)
+        lowest, steady = adashare.losses(mixes, every, y, w, loss), adashare.STEADY
+        own = 0.5 * w * (y - forecast) ** 2
+        adashare.learn(rules.top, every, every, own, loss, lowest, t, steady)
     return w * max((y - low) ** 2, (y - high) ** 2)
 
 
 @njit(cache=True)
-def combine(outer, shares, out):
+def combine(outer, shares, rules, out):
     """The weight of every expert, where rules weigh the experts and ``outer`` them."""
-    out[:] = 0.0
-    for r in range(len(shares)):
-        for k in range(out.size):
-            out[k] += outer[r] * shares[r, k]
+    for k in range(0, out.size, WIDTH):
+        weight = spread(0.0)
+        for r in range(rules):
+            weight = fused(outer[r], load(shares, (r, k)), weight)
+        store(out, k, weight)

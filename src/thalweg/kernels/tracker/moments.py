@@ -2,7 +2,8 @@
 
 from numba import njit
 
-from thalweg.kernels.tracker.layout import LANES, RIDGE, SPANS
+from thalweg.kernels.lanes import WIDTH, above, fused, load, store
+from thalweg.kernels.tracker.layout import LANES, RIDGE_OF, SPANS
 
 LEAST = 1e-250
 """Spreads are squares: of features that vary by less than 1e-125."""
@@ -10,13 +11,19 @@ LEAST = 1e-250
 
 @njit(cache=True)
 def learn_moments(moments, u, gain, decay):
-    """S ← γS + c uuᵀ in every lane, lower triangle; the last row is u·(y - origin)."""
+    """S ← γS + c uuᵀ in every lane, lower triangle; row z is u·(y - origin), then u."""
     z = moments.shape[1]
-    for i in range(z + 1):
-        for j in range(min(i + 1, z)):
-            for lane in range(LANES):
-                product = gain[lane] * (u[i, lane] * u[j, lane])
-                moments[i, j, lane] = decay[lane] * moments[i, j, lane] + product
+    for lane in range(0, LANES, WIDTH):
+        counts, fades = load(gain, lane), load(decay, lane)
+        for i in range(z + 1):
+            u_i = load(u, (i, lane))
+            for j in range(min(i + 1, z)):
+                # u_i u_j first: it is the same for u_j u_i, and c is at most w.
+                product = counts * (u_i * load(u, (j, lane)))
+                faded = fused(fades, load(moments, (i, j, lane)), product)
+                store(moments, (i, j, lane), faded)
+        for j in range(z):
+            store(moments, (z + 1, j, lane), load(u, (j, lane)))
 
 
 @njit(cache=True)
@@ -43,9 +50,9 @@ def set_ridge(spread, ridge):
     number keeps its zero coefficient zero. So it does where a spread is so small that
     one over it may be beyond float64.
     """
-    for j in range(len(ridge)):
-        for family in range(LANES // SPANS):
-            first = family * SPANS
-            kept = RIDGE[first] * spread[max(family - 1, 0), j]
-            for g in range(SPANS):
-                ridge[j, first + g] = kept if kept > LEAST else 1.0
+    for lane in range(0, LANES, WIDTH):
+        for j in range(len(ridge)):
+            kept = load(RIDGE_OF, (0, lane)) * spread[0, j]
+            kept = fused(load(RIDGE_OF, (1, lane)), spread[1, j], kept)
+            kept = fused(load(RIDGE_OF, (2, lane)), spread[2, j], kept)
+            store(ridge, (j, lane), above(kept, LEAST, kept, 1.0))

@@ -7,6 +7,7 @@ from numba import njit
 from thalweg.kernels.tracker.layout import (
     LABELLED,
     LAST,
+    LEVELS,
     MEMORIES,
     PULLED,
     ROUNDS,
@@ -34,7 +35,7 @@ def slope(known, weights, out):
         out[j] = 0.0
         for lane in range(known.pulled.shape[1]):
             out[j] += weights[PULLED + lane] * known.pulled[j, lane]
-        for lane in range(known.unpulled.shape[1]):
+        for lane in range(LEVELS):
             out[j] += weights[UNPULLED + lane] * known.unpulled[j, lane]
         for g in range(SPANS):
             out[j] += weights[LABELLED + g] * known.labelled[j, g]

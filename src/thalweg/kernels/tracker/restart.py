@@ -15,23 +15,25 @@ and on top, whose proof does not allow for a new start; only for more doubt.
 from numba import njit
 
 from thalweg.kernels.tracker.layout import (
+    ALL_RULES,
     EXPERTS,
     HIGH,
-    LAG,
     LARGEST_LOSS,
+    LEVELS,
     LONGEST_SEASON,
     LONGEST_STEP,
     LOW,
     ROUNDS,
     SCALE,
     SCORED,
+    SEATS,
     SINGLE_RULES,
-    SPANS,
     STEP,
     TOTAL_WEIGHT,
 )
 from thalweg.kernels.tracker.past import newest, row
 from thalweg.kernels.tracker.rules import adashare
+from thalweg.kernels.tracker.season import forget_season
 
 EVERY = 128
 """Rounds between two looks. A look goes over the last 512 rounds."""
@@ -60,16 +62,17 @@ def restart_if_outgrown(s, votes, late):
             outgrown = True
     if outgrown:
         clock[LOW], clock[HIGH], clock[LONGEST_STEP] = low, high, step
-        s.longest[:] = late
-        clock[LAG], clock[TOTAL_WEIGHT] = 1, 0.0
+        for j in range(late.size):
+            s.longest[j] = late[j]
+        clock[TOTAL_WEIGHT] = 0.0
         clock[SCALE], clock[SCORED] = 0.0, 0.0
-        s.unlike[:] = 0.0
-        s.recent[:] = 0.0
+        forget_season(clock, s.unlike, s.per_count)
+        s.recent.fill(0.0)
         _forget_fits(s.experts, s.past_x[row(clock, 1)], s.past_y[newest(clock)])
         _forget_regrets(s.rules)
         largest = clock[LARGEST_LOSS]
         adashare.doubt(s.rules.adashare[0], votes.following, largest)
-        adashare.doubt(s.rules.top, votes.all_rules, largest)
+        adashare.doubt(s.rules.top, ALL_RULES, largest)
 
 
 @njit(cache=True)
@@ -86,36 +89,40 @@ def _labels_of_late(clock, past_y):
 @njit(cache=True)
 def _steps_of_late(clock, past_x, late):
     """The longest step of every feature."""
-    late[:] = 0.0
+    late.fill(0.0)
     for lag in range(1, LONGEST_SEASON):
         after, before = row(clock, lag), row(clock, lag + 1)
         for j in range(late.size):
             late[j] = max(late[j], abs(past_x[after, j] - past_x[before, j]))
 
 
+# ``fill`` throughout: assigning to slices takes the compiler seconds.
 @njit(cache=True)
 def _forget_fits(known, last_x, last_y):
     """As after a first round: every expert says the last label."""
-    known.weight[:] = 0.0
-    for g in range(SPANS):
-        known.mean[: last_x.size, g] = last_x
-        known.mean[last_x.size :, g] = last_y
-    known.centre[:] = 0.0
-    known.spread[:] = 0.0
-    known.moments[:] = 0.0
-    known.pulled[:] = 0.0
-    known.unpulled[:] = 0.0
-    known.labelled[:] = 0.0
+    known.mean.fill(0.0)
+    for lane in range(LEVELS):
+        for j in range(len(known.mean)):
+            known.mean[j, lane] = last_x[j] if j < last_x.size else last_y
+    known.weight.fill(0.0)
+    known.centre.fill(0.0)
+    known.spread.fill(0.0)
+    known.moments.fill(0.0)
+    known.pulled.fill(0.0)
+    known.unpulled.fill(0.0)
+    known.labelled.fill(0.0)
 
 
 @njit(cache=True)
 def _forget_regrets(rules):
     """The rules of which nothing is proven, as before their first round."""
-    rules.adashare[1, :EXPERTS] = 1 / EXPERTS
-    rules.adashare[1, EXPERTS:] = 0.0
-    rules.boa[0] = 1 / EXPERTS
-    rules.boa[1:] = 0.0
-    rules.mlpoly[:] = 0.0
-    rules.softmax[:] = 0.0
-    rules.committee[0] = 1 / SINGLE_RULES
-    rules.committee[1:] = 0.0
+    quick = rules.adashare[1]
+    quick.fill(0.0)
+    rules.boa.fill(0.0)
+    for k in range(SEATS):
+        quick[k], rules.boa[0, k] = 1 / EXPERTS, 1 / EXPERTS
+    rules.mlpoly.fill(0.0)
+    rules.softmax.fill(0.0)
+    rules.committee.fill(0.0)
+    for k in range(SINGLE_RULES):
+        rules.committee[0, k] = 1 / SINGLE_RULES

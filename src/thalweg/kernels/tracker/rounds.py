@@ -1,85 +1,66 @@
 """Rounds of the Tracker: predict, then learn. Inner loop of learners/tracker."""
 
-import math
-
 from numba import njit
 
-from thalweg.kernels.tracker import errors, mixture, report, room
+from thalweg.kernels.lanes import WIDTH, above, load, store
+from thalweg.kernels.tracker import errors, mixture, report
 from thalweg.kernels.tracker.clip import clip, widen
 from thalweg.kernels.tracker.deviations import look, reveal
 from thalweg.kernels.tracker.kinds import labelled, pulled, unpulled
 from thalweg.kernels.tracker.layout import (
+    EXPERTS,
     LABELLED,
     LARGEST_LOSS,
     LAST,
     PULLED,
     ROUNDS,
+    RULES,
     STEP,
     TOTAL_WEIGHT,
     UNPULLED,
     WAITED,
     unpack,
+    unpack_room,
 )
 from thalweg.kernels.tracker.moments import learn_moments, learn_spread, set_ridge
 from thalweg.kernels.tracker.past import push
 from thalweg.kernels.tracker.restart import note_steps, restart_if_outgrown
-from thalweg.kernels.tracker.season import find_season
+from thalweg.kernels.tracker.season import count, learn_season
 from thalweg.kernels.tracker.solve import factorise
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def rounds(
-    packed, x, y, weight, elapsed, level, out, theta, weights, memory, interval
+    packed, room, x, y, weight, elapsed, level, out, theta, weights, memory, interval
 ):  # fmt: skip
     """Play the rounds (x, y), updating ``packed`` in place; without y only predict.
 
-    Shapes: x (T, n), y (T,) or empty, weight and elapsed (T,) or empty for all ones,
-    out (T,); of each round, before y is seen, theta (T, n), weights (T, EXPERTS),
-    memory (T,) and interval (T, 2) at coverage ``level``, each of these or empty.
+    ``room`` is to compute in. Shapes: x (T, n), y (T,) or empty, weight and elapsed
+    (T,) or empty for all ones, out (T,); of each round, before y is seen, theta (T, n),
+    weights (T, EXPERTS), memory (T,) and interval (T, 2) at coverage ``level``, each of
+    these or empty.
     """
     n = x.shape[1]
-    s, sums, votes = unpack(packed, n), room.for_sums(n), room.for_votes()
+    s = unpack(packed, n)
+    sums, votes = unpack_room(room, n)
     for t in range(len(x)):
         out[t] = predict(s, x[t], sums, votes)
         if len(theta) or len(weights) or len(memory):
-            mixture.combine(votes.top, votes.shares, votes.final)
+            mixture.combine(votes.top, votes.shares, RULES, votes.final)
         if len(theta):
             report.slope(s.experts, votes.final, theta[t])
         if len(weights):
-            weights[t] = votes.final
+            for k in range(EXPERTS):
+                weights[t, k] = votes.final[k]
         if len(memory):
             memory[t] = report.memory(s.clock, votes.final)
         if len(interval):
-            below, above = errors.reach(s.clock, s.recent, level)
-            interval[t, 0], interval[t, 1] = out[t] + below, out[t] + above
+            down, up = errors.reach(s.clock, s.recent, level)
+            interval[t, 0], interval[t, 1] = out[t] + down, out[t] + up
         if len(y):
             w = weight[t] if len(weight) else 1.0
             e = elapsed[t] if len(elapsed) else 1.0
             learn(s, x[t], y[t], w, e, out[t], sums, votes)
-
-
-@njit(cache=True)
-def one_round(packed, given, largest, learning):
-    """One call: given holds x (n,), y, weight, elapsed and room for the forecast.
-
-    Predicts, and learns if asked to; False, and nothing done, if a number is illegal.
-    """
-    n = given.size - 4
-    x, y, w, elapsed = given[:n], given[n], given[n + 1], given[n + 2]
-    if learning and not (0 <= w <= largest and 0 <= elapsed <= largest):
-        return False
-    # Kernels work with √w x and √w y, which must be legal as well.
-    most = largest / math.sqrt(w) if learning and w > 1 else largest
-    for i in range(n):
-        if not abs(x[i]) <= most:  # nor where it is NaN
-            return False
-    if learning and not abs(y) <= most:
-        return False
-    s, sums, votes = unpack(packed, n), room.for_sums(n), room.for_votes()
-    given[n + 3] = predict(s, x, sums, votes)
-    if learning:
-        learn(s, x, y, w, elapsed, given[n + 3], sums, votes)
-    return True
 
 
 @njit(cache=True)
@@ -90,9 +71,10 @@ def predict(s, x, sums, votes):
         return 0.0
     said, u, origin, known = votes.said, sums.deviation, sums.origin, s.experts
     look(s.clock, s.past_x, s.past_y, known.mean, x, u, origin)
-    pulled.predict(known.pulled, u, origin, said[PULLED:])
-    pulled.predict(known.unpulled, u, origin, said[UNPULLED:])
-    pulled.predict(known.labelled, u, origin, said[LABELLED:])
+    spoken = votes.spoken
+    pulled.predict(known.pulled, u, origin, spoken, PULLED)
+    pulled.predict(known.unpulled, u, origin, spoken, UNPULLED)
+    pulled.predict(known.labelled, u, origin, spoken, LABELLED)
     last_y = origin[STEP]
     said[LAST] = last_y
     clip(s.clock, last_y, said)
@@ -121,8 +103,9 @@ def learn(s, x, y, w, elapsed, forecast, sums, votes):
         note_steps(s.longest, sums.deviation)
     widen(clock, sums.origin[STEP], y)
     clock[WAITED] = 0.0
-    find_season(clock, s.past_y, s.unlike, y, sums.season)
+    learn_season(clock, s.past_y, s.unlike, s.per_count, y)
     push(clock, s.past_x, s.past_y, x, y)
+    count(clock, s.per_count)
     restart_if_outgrown(s, votes, sums.late)
 
 
@@ -135,7 +118,7 @@ def learn_experts(known, x, y, w, elapsed, share, sums):
     learn_spread(known.centre, known.spread, x, last_y, u, share)
     learn_moments(known.moments, u, gain, sums.decay)
     set_ridge(known.spread, sums.ridge)
-    factorise(known.moments, sums.ridge, u, lower, sums.scaled, sums.entry)
+    factorise(known.moments, sums.ridge, lower, sums.work)
     pulled.learn(known.pulled, lower)
     unpulled.learn(known.unpulled, u, gain, lower, sums.solved)
     labelled.learn(known.labelled, lower)
@@ -144,6 +127,7 @@ def learn_experts(known, x, y, w, elapsed, share, sums):
 @njit(cache=True)
 def vote(born, t, active, following):
     """Who votes in round t, and who in the next."""
-    for k in range(born.size):
-        active[k] = 1.0 if born[k] <= t else 0.0
-        following[k] = 1.0 if born[k] <= t + 1 else 0.0
+    for k in range(0, born.size, WIDTH):
+        first = load(born, k)
+        store(active, k, above(first, t, 0.0, 1.0))
+        store(following, k, above(first, t + 1, 0.0, 1.0))

@@ -4,34 +4,89 @@ The normalised difference of the YIN pitch detector: with d_l the discounted mea
 (y_t - y_{t-l})², the season is the l with the least l·d_l / Σ_{m≤l} d_m, if that is
 below one; else 1. (The least d_l itself is nearly always l = 1 or 2.)
 de Cheveigné & Kawahara (2002), J. Acoust. Soc. Am. 111(4), section II.C.
+
+By how much the sum of lag l is to be divided depends on t - l alone, the number of its
+terms: as the labels do, these divisors move down by one lag a round.
 """
 
+import numpy as np
 from numba import njit
 
-from thalweg.kernels.tracker.layout import LAG, LONGEST_SEASON, ROUNDS
+from thalweg.kernels.lanes import (
+    WIDTH,
+    above,
+    any_above,
+    fused,
+    last,
+    load,
+    running,
+    store,
+)
+from thalweg.kernels.tracker.layout import COUNTED, LAG, LONGEST_SEASON, ROUNDS
 from thalweg.kernels.tracker.past import newest
 
 DISCOUNT = 0.9995
+EVERY = 8
+"""Rounds between two looks, after the first 512: sums of thousands of rounds hardly
+change in one, and looking at them costs more than making them."""
+LAGS = np.arange(1.0, LONGEST_SEASON + 1)
 
 
-# Counts are never zero where they divide; the numpy error model spares the check that
-# would keep the loop from being a vector operation.
-@njit(cache=True, error_model="numpy")
-def find_season(clock, past_y, unlike, y, work):
+@njit(cache=True)
+def learn_season(clock, past_y, unlike, per_count, y):
     """Learn from the label ``y`` of round t, and set the season of round t + 1."""
-    t = int(clock[ROUNDS])
+    t = clock[ROUNDS]
     start = newest(clock)
-    for i in range(min(t, LONGEST_SEASON)):
-        step = y - past_y[start + i]
-        unlike[0, i] = DISCOUNT * unlike[0, i] + step * step
-        unlike[1, i] = DISCOUNT * unlike[1, i] + 1
-        work[i] = unlike[0, i] / unlike[1, i]
+    for i in range(0, min(int(t), LONGEST_SEASON), WIDTH):
+        step, apart = y - load(past_y, start + i), load(unlike, i)
+        learnt = fused(apart, DISCOUNT, step * step)
+        store(unlike, i, above(load(LAGS, i), t, apart, learnt))
+    if t <= LONGEST_SEASON or t % EVERY == 0:
+        _find_season(clock, unlike, per_count, start, min(t // 2, LONGEST_SEASON))
+
+
+@njit(cache=True)
+def _find_season(clock, unlike, per_count, start, half):
+    """Among the first ``half`` lags: two seasons must have been seen."""
     total, least = 0.0, 1.0
     clock[LAG] = 1
-    for i in range(min(t // 2, LONGEST_SEASON)):  # two seasons must have been seen
-        total += work[i]
-        # Compared before dividing: a division only where it may matter.
-        here = work[i] * (i + 1)
-        if here < least * total:
-            least = here / total
+    for i in range(0, int(half), WIDTH):
+        lag = load(LAGS, i)
+        here = above(lag, half, 0.0, load(unlike, i) * load(per_count, start + i))
+        so_far = running(here)
+        # Seldom is any lag of the eight the best so far: then it is found one by one.
+        if any_above(above(lag, half, 0.0, least * (total + so_far)), here * lag):
+            least = _best_of_eight(clock, unlike, per_count, start, i, total, least)
+        total += last(so_far)
+
+
+@njit(cache=True)
+def _best_of_eight(clock, unlike, per_count, start, first, total, least):
+    half = min(int(clock[ROUNDS]) // 2, LONGEST_SEASON)
+    for i in range(first, min(first + WIDTH, half)):
+        here = unlike[i] * per_count[start + i]
+        total += here
+        if here * (i + 1) < least * total:
+            least = here * (i + 1) / total
             clock[LAG] = i + 1
+    return least
+
+
+@njit(cache=True)
+def count(clock, per_count):
+    """After ``push``: the divisor of lag 1 in the coming round."""
+    clock[COUNTED] = DISCOUNT * clock[COUNTED] + 1
+    place = newest(clock)
+    per_count[place] = 1 / clock[COUNTED]
+    per_count[place + LONGEST_SEASON] = 1 / clock[COUNTED]
+
+
+@njit(cache=True)
+def forget_season(clock, unlike, per_count):
+    """Begin again. All lags then have as many terms, and their ratios need no divisor.
+
+    A full count stands for it, which later ones come to as well.
+    """
+    clock[LAG], clock[COUNTED] = 1, 1 / (1 - DISCOUNT)
+    unlike.fill(0.0)
+    per_count.fill(1 - DISCOUNT)

@@ -1,55 +1,137 @@
-"""All linear systems of a round at once, one in each lane."""
+"""All linear systems of a round at once, one in each lane.
+
+Memory sets the pace: one load a cycle, and 32 kB near by. So eight lanes are solved
+from first to last before the next eight, two columns are made at a time of three rows
+each (six products for five loads), and of L and D only L is kept.
+"""
 
 from numba import njit
 
-from thalweg.kernels.tracker.layout import LANES
+from thalweg.kernels.lanes import WIDTH, fused, larger, load, store
+from thalweg.kernels.tracker.layout import LABELLED_LANES, LANES, UNPULLED_LANES
 
 LEAST_PIVOT = 1e-14
 """Of the diagonal entry it came from: below that a pivot is rounding only."""
-
-
-# Pivots are positive; the numpy error model spares the check for zero that would keep
-# the loop from being a vector operation.
-@njit(cache=True, error_model="numpy")
-def factorise(moments, ridge, deviation, lower, scaled, entry):
-    """L D Lᵀ = S + ridge, with two right-hand sides riding along as further rows.
-
-    ``lower`` holds L with 1/D on its diagonal, below it D⁻¹L⁻¹b for b = S's last row
-    and then D⁻¹L⁻¹u; ``scaled`` the same rows times D. Only ``back`` is left to solve
-    for both. Leading coordinates come first, so the same L serves their system alone.
-    """
-    z = moments.shape[1]
-    for j in range(z):
-        for lane in range(LANES):
-            entry[lane] = moments[j, j, lane] + ridge[j, lane]
-        _eliminate(entry, scaled, lower, j, j)
-        for lane in range(LANES):
-            least = LEAST_PIVOT * (moments[j, j, lane] + ridge[j, lane])
-            lower[j, j, lane] = 1 / max(entry[lane], least)
-        for i in range(j + 1, z + 2):
-            for lane in range(LANES):
-                entry[lane] = moments[i, j, lane] if i <= z else deviation[j, lane]
-            _eliminate(entry, scaled, lower, i, j)
-            for lane in range(LANES):
-                scaled[i, j, lane] = entry[lane]
-                lower[i, j, lane] = entry[lane] * lower[j, j, lane]
+MINUS_D = 2
+"""Rows of ``work``: L D of the two columns at hand, negative; and -D."""
 
 
 @njit(cache=True)
-def _eliminate(entry, scaled, lower, i, j):
-    """Entry (i, j) minus what the columns before j account for."""
+def factorise(moments, ridge, lower, work):
+    """L D Lᵀ = S + ridge, with two right-hand sides riding along as further rows.
+
+    ``moments`` (z + 2, z, LANES) is S, then b, then u, work (3, z, LANES). ``lower``
+    gets L with 1/D on its diagonal, below it D⁻¹L⁻¹b and D⁻¹L⁻¹u. Only ``back`` is
+    left to solve for both. Leading coordinates come first, so the same L serves their
+    system alone: the last is for the lanes of ``labelled``, u for those of
+    ``unpulled``, and others do without.
+    """
+    z = moments.shape[1]
+    for lane in range(0, LANES, WIDTH):
+        columns = z if lane < LABELLED_LANES else z - 1
+        rows = z + 2 if lane < UNPULLED_LANES else z + 1
+        for j in range(0, columns - 1, 2):
+            _two_columns(moments, ridge, lower, work, j, rows, lane)
+        if columns % 2:
+            _one_column(moments, ridge, lower, work, columns - 1, rows, lane)
+
+
+@njit(cache=True, inline="always")
+def _two_columns(moments, ridge, lower, work, j, rows, lane):
+    """Columns j and j + 1 of L, from those before them."""
+    first = load(moments, (j, j, lane)) + load(ridge, (j, lane))
+    second = load(moments, (j + 1, j + 1, lane)) + load(ridge, (j + 1, lane))
+    least, least_second = LEAST_PIVOT * first, LEAST_PIVOT * second
+    between = load(moments, (j + 1, j, lane))
     for k in range(j):
-        for lane in range(LANES):
-            entry[lane] -= scaled[i, k, lane] * lower[j, k, lane]
+        l_0, l_1 = load(lower, (j, k, lane)), load(lower, (j + 1, k, lane))
+        m_0 = l_0 * load(work, (MINUS_D, k, lane))
+        m_1 = l_1 * load(work, (MINUS_D, k, lane))
+        store(work, (0, k, lane), m_0)
+        store(work, (1, k, lane), m_1)
+        first = fused(m_0, l_0, first)
+        second = fused(m_1, l_1, second)
+        between = fused(m_0, l_1, between)
+    first = larger(first, least)
+    per_first = 1.0 / first
+    l_10 = between * per_first
+    between = -1.0 * between
+    second = larger(fused(between, l_10, second), least_second)
+    per_second = 1.0 / second
+    store(work, (MINUS_D, j, lane), -1.0 * first)
+    store(work, (MINUS_D, j + 1, lane), -1.0 * second)
+    store(lower, (j, j, lane), per_first)
+    store(lower, (j + 1, j, lane), l_10)
+    store(lower, (j + 1, j + 1, lane), per_second)
+    i = j + 2
+    while i + 3 <= rows:
+        a_0, b_0 = load(moments, (i, j, lane)), load(moments, (i, j + 1, lane))
+        a_1, b_1 = load(moments, (i + 1, j, lane)), load(moments, (i + 1, j + 1, lane))
+        a_2, b_2 = load(moments, (i + 2, j, lane)), load(moments, (i + 2, j + 1, lane))
+        for k in range(j):
+            m_0, m_1 = load(work, (0, k, lane)), load(work, (1, k, lane))
+            l_i = load(lower, (i, k, lane))
+            a_0, b_0 = fused(l_i, m_0, a_0), fused(l_i, m_1, b_0)
+            l_i = load(lower, (i + 1, k, lane))
+            a_1, b_1 = fused(l_i, m_0, a_1), fused(l_i, m_1, b_1)
+            l_i = load(lower, (i + 2, k, lane))
+            a_2, b_2 = fused(l_i, m_0, a_2), fused(l_i, m_1, b_2)
+        _keep(lower, i, j, lane, a_0 * per_first, b_0, between, per_second)
+        _keep(lower, i + 1, j, lane, a_1 * per_first, b_1, between, per_second)
+        _keep(lower, i + 2, j, lane, a_2 * per_first, b_2, between, per_second)
+        i += 3
+    while i < rows:
+        a_0, b_0 = load(moments, (i, j, lane)), load(moments, (i, j + 1, lane))
+        for k in range(j):
+            l_i = load(lower, (i, k, lane))
+            a_0 = fused(l_i, load(work, (0, k, lane)), a_0)
+            b_0 = fused(l_i, load(work, (1, k, lane)), b_0)
+        _keep(lower, i, j, lane, a_0 * per_first, b_0, between, per_second)
+        i += 1
+
+
+@njit(cache=True, inline="always")
+def _keep(lower, i, j, lane, l_i, entry, between, per_second):
+    store(lower, (i, j, lane), l_i)
+    store(lower, (i, j + 1, lane), fused(l_i, between, entry) * per_second)
+
+
+@njit(cache=True, inline="always")
+def _one_column(moments, ridge, lower, work, j, rows, lane):
+    """The last column, where their number is odd."""
+    pivot = load(moments, (j, j, lane)) + load(ridge, (j, lane))
+    least = LEAST_PIVOT * pivot
+    for k in range(j):
+        l_j = load(lower, (j, k, lane))
+        m_j = l_j * load(work, (MINUS_D, k, lane))
+        store(work, (0, k, lane), m_j)
+        pivot = fused(m_j, l_j, pivot)
+    inverse = 1.0 / larger(pivot, least)
+    store(lower, (j, j, lane), inverse)
+    for i in range(j + 1, rows):
+        entry = load(moments, (i, j, lane))
+        for k in range(j):
+            l_i = load(lower, (i, k, lane))
+            entry = fused(l_i, load(work, (0, k, lane)), entry)
+        store(lower, (i, j, lane), entry * inverse)
 
 
 @njit(cache=True)
 def back(lower, which, size, lanes, out):
     """Solve Lᵀ out = row ``which`` of ``lower`` in the leading ``size`` coordinates."""
-    for j in range(size):
-        for lane in range(lanes):
-            out[j, lane] = lower[which, j, lane]
-    for i in range(size - 1, 0, -1):
-        for j in range(i):
-            for lane in range(lanes):
-                out[j, lane] -= lower[i, j, lane] * out[i, lane]
+    for lane in range(0, lanes, WIDTH):
+        for j in range(size):
+            store(out, (j, lane), load(lower, (which, j, lane)))
+        i = size - 1
+        while i > 0:  # rows i and i - 1 are done with, once i - 1 knows of i
+            last = -1.0 * load(out, (i, lane))
+            before = fused(
+                load(lower, (i, i - 1, lane)), last, load(out, (i - 1, lane))
+            )
+            store(out, (i - 1, lane), before)
+            before = -1.0 * before
+            for j in range(i - 1):
+                entry = fused(load(lower, (i, j, lane)), last, load(out, (j, lane)))
+                entry = fused(load(lower, (i - 1, j, lane)), before, entry)
+                store(out, (j, lane), entry)
+            i -= 2

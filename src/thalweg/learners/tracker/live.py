@@ -5,40 +5,31 @@ from typing import Any
 import numpy as np
 
 from thalweg.checks import LARGEST
-from thalweg.kernels.tracker.rounds import one_round
+from thalweg.kernels import head
+from thalweg.kernels.tracker import layout, single
+from thalweg.learners.live import Call
 from thalweg.types import FloatArray
 
 
 class LiveTracker:
     """What ``Tracker.live`` gives: see learners/live.py."""
 
-    def __init__(self, learner: Any, state: Any) -> None:
+    def __init__(self, learner: Any, state: Any, ones: int) -> None:
         self._learner, self._theta = learner, state.theta
-        self.memory: FloatArray = state.packed.copy()
-        # One array of all that a call is given: x, y, weight, elapsed, out.
-        self._given = np.zeros(len(state.theta) + 4)
         n = len(state.theta)
-        self.x: FloatArray = self._given[:n]
-        self.y: FloatArray = self._given[n : n + 1]
-        self.rates: FloatArray = self._given[n + 1 : n + 3]
-        self.out: FloatArray = self._given[n + 3 :]
-        self.rates[:] = 1.0
-        self.quiet: FloatArray = np.zeros(n)
-        self._largest = LARGEST[state.theta.dtype]
-
-    def predict(self, memory: FloatArray) -> bool:
-        """Whether x is legal; if so, what is said of y is in ``out``."""
-        return bool(one_round(memory, self._given, self._largest, False))
-
-    def update(self, memory: FloatArray) -> bool:
-        """Whether the round is legal; if so, it is learnt."""
-        if not one_round(memory, self._given, self._largest, True):
-            return False
-        self.quiet += 1
-        self.quiet[self.x != 0] = 0
-        return True
+        quiet, packed, room, end = single.places(n)
+        self.memory: FloatArray = layout.aligned(end)
+        nothing_said = (0.0, 0.0)
+        head.start(
+            self.memory, n, n - ones, LARGEST[np.dtype(np.float64)], *nothing_said,
+            quiet, packed, room,
+        )  # fmt: skip
+        self.quiet: FloatArray = self.memory[quiet : quiet + n]
+        self._packed = self.memory[packed:room]
+        self._packed[:] = state.packed
+        self.call: Call = head.ready(single.call)
 
     @property
     def state(self) -> Any:
         """The state as it is now, a copy."""
-        return self._learner.resumed(self._theta, self.memory.copy())
+        return self._learner.resumed(self._theta, self._packed.copy())

@@ -93,7 +93,7 @@ class Tracker(Learner[TrackerState]):
         state.clock[layout.LIMITED] = self.information == "all"
         state.born[:] = self._births()
         voters = state.born <= 1
-        state.rules.adashare[:, : layout.EXPERTS] = voters / voters.sum()
+        state.rules.adashare[:, : layout.SEATS] = voters / voters.sum()
         state.rules.boa[0] = 1 / layout.EXPERTS
         state.rules.committee[0] = 1 / layout.SINGLE_RULES
         state.rules.top[: layout.RULES] = 1 / layout.RULES
@@ -113,7 +113,8 @@ class Tracker(Learner[TrackerState]):
     def _play(
         self, state: TrackerState, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[TrackerState, Trace]:
-        packed = state.packed.copy()
+        packed = layout.aligned(len(state.packed))
+        packed[:] = state.packed
         x, y, weight, elapsed = (
             NOTHING if part is None else np.asarray(part, np.float64)
             for part in (block.x, block.y, block.weight, block.elapsed)
@@ -169,15 +170,16 @@ class Tracker(Learner[TrackerState]):
                 f"and {lag} instead."
             )
 
-    def live(self, state: TrackerState, loss: Loss) -> Live | None:
-        return LiveTracker(self, state) if state.theta.dtype == np.float64 else None
+    def live(self, state: TrackerState, loss: Loss, ones: int) -> Live | None:
+        single = state.theta.dtype == np.float64
+        return LiveTracker(self, state, ones) if single else None
 
     def _births(self) -> FloatArray:
         memory = names.MEMORY_OF
         born = np.where(np.isinf(memory), 1.0, np.maximum(memory / 2, 1.0))
         if self.information == "features":
             born[[names.KINDS[kind].needs_labels for kind in names.KIND_OF]] = np.inf
-        return np.asarray(born)
+        return np.append(born, np.full(layout.SEATS - layout.EXPERTS, np.inf))
 
     def resumed(self, theta: FloatArray, packed: FloatArray) -> TrackerState:
         """The state with these memories; θ gives size and dtype and is made anew."""
@@ -204,7 +206,8 @@ class Tracker(Learner[TrackerState]):
             for name in self.records
         }
         out = np.empty(len(x))
-        rounds(packed, x, y, weight, elapsed, level, out, *kept.values())
+        room = layout.aligned(sum(layout.room_lengths(x.shape[1])))
+        rounds(packed, room, x, y, weight, elapsed, level, out, *kept.values())
         return out, {name: kept[name] for name in record}
 
     @classmethod

@@ -6,17 +6,18 @@ recent mean with a light and a heavy ridge, about the last round, about a season
 
 from numba import njit
 
+from thalweg.kernels.lanes import WIDTH, fused, load, store
 from thalweg.kernels.tracker.solve import back
 
 
 @njit(cache=True)
-def predict(theta, u, origin, said):
-    """Of every lane of θ (n, lanes), from deviations u; ``said`` has room for them."""
-    for lane in range(theta.shape[1]):
-        said[lane] = origin[lane]
-    for j in range(len(theta)):
-        for lane in range(theta.shape[1]):
-            said[lane] += theta[j, lane] * u[j, lane]
+def predict(theta, u, origin, said, seat):
+    """Of every lane of θ (n, lanes), from deviations u; to ``said``, from ``seat``."""
+    for lane in range(0, theta.shape[1], WIDTH):
+        expected = load(origin, lane)
+        for j in range(len(theta)):
+            expected = fused(load(theta, (j, lane)), load(u, (j, lane)), expected)
+        store(said, seat + lane, expected)
 
 
 @njit(cache=True)

@@ -4,23 +4,27 @@
 It predicts as ``pulled`` does.
 """
 
-import math
-
 from numba import njit
 
+from thalweg.kernels.lanes import WIDTH, above, fused, load, size, store
 from thalweg.kernels.tracker.solve import back
+
+LARGEST = 1.7e308
 
 
 @njit(cache=True)
 def learn(theta, u, gain, lower, solved):
-    """One step along this round's gain; shapes theta (n, LEVELS), solved (z, LANES)."""
+    """One step along this round's gain; shapes theta (n, lanes), solved (z, LANES)."""
     n, lanes = theta.shape
     back(lower, n + 2, n, lanes, solved)
-    for lane in range(lanes):
-        error = u[n + 1, lane]
+    for lane in range(0, lanes, WIDTH):
+        error = load(u, (n + 1, lane))
         for j in range(n):
-            error -= theta[j, lane] * u[j, lane]
+            held = -1.0 * load(theta, (j, lane))
+            error = fused(held, load(u, (j, lane)), error)
+        step = load(gain, lane) * error
+        # θ·x̃ may be beyond float64: such a θ is no use, and begins again from zero.
         for j in range(n):
-            theta[j, lane] += gain[lane] * error * solved[j, lane]
-        if not math.isfinite(error):  # θ·x̃ is beyond float64: such a θ is no use
-            theta[:, lane] = 0.0
+            moved = fused(step, load(solved, (j, lane)), load(theta, (j, lane)))
+            usable = above(LARGEST, size(error), moved, 0.0)
+            store(theta, (j, lane), usable)

@@ -14,37 +14,51 @@ expert active throughout by at most ``adashare_regret`` of learners/tracker.
 Where a shock has made Δ large, it takes t rounds more to halve it. With a ``fade``
 below one Δ and U fade at least so fast: quick to trust again, but nothing is proven.
 
-``memo`` holds the K weights, then Δ and U.
+``memo`` holds a weight for every seat, then Δ and U.
 """
 
 import math
 
 from numba import njit
 
+from thalweg.kernels.lanes import (
+    SMALLEST,
+    WIDTH,
+    above,
+    exp,
+    fused,
+    larger,
+    least,
+    load,
+    log,
+    smaller,
+    spread,
+    store,
+    total,
+)
+
 STEADY, QUICK = 1.0, 0.97
 """Values of ``fade``."""
+LEAST = 1e-300
+"""One over less may be beyond float64."""
 
 
 @njit(cache=True)
 def weigh(memo, active, shares):
     """The weights of the active experts, which sum to one."""
-    total = 0.0
-    for k in range(active.size):
-        shares[k] = memo[k] * active[k]
-        total += shares[k]
-    for k in range(active.size):
-        shares[k] /= total
+    scale = 1 / held(memo, active)
+    for k in range(0, active.size, WIDTH):
+        store(shares, k, scale * load(memo, k) * load(active, k))
 
 
 @njit(cache=True)
-def learn(memo, said, active, following, mix, y, w, t, fade, loss):
-    """Learn that ``y`` came where the experts ``said`` and the rule said ``mix``."""
+def learn(memo, active, following, own, loss, lowest, t, fade):
+    """Learn the experts' losses and ``own``; ``lowest`` is that of the best active."""
     k = active.size
     delta, debt = memo[k], memo[k + 1]
-    least = _losses(said, active, y, w, loss)
-    gap = 0.5 * w * (y - mix) ** 2 - least
+    gap = own - lowest
     if delta > 0:
-        gap += _tilt(memo, active, loss, least, delta)
+        gap += _tilt(memo, active, loss, lowest, delta)
     keep = min(1 - 1 / (t + 1), fade)
     debt = max(0.0, keep * debt + gap)
     slower = max(keep * delta, debt)
@@ -69,46 +83,59 @@ def doubt(memo, active, largest):
 @njit(cache=True)
 def share(memo, active, following, t):
     """Give 1/(t+1) of all weight in equal parts to those active in the next round."""
-    weight, voters = 0.0, 0.0
-    for k in range(active.size):
-        weight += memo[k] * active[k]
-        voters += following[k]
+    voters = spread(0.0)
+    for k in range(0, active.size, WIDTH):
+        voters += load(following, k)
     keep = 1 - 1 / (t + 1)
-    kept, given = keep / weight, (1 - keep) / voters
-    for k in range(active.size):
-        memo[k] = kept * memo[k] * active[k] + given * following[k]
+    kept, given = keep / held(memo, active), (1 - keep) / total(voters)
+    for k in range(0, active.size, WIDTH):
+        gift = given * load(following, k)
+        store(memo, k, fused(kept * load(memo, k), load(active, k), gift))
 
 
 @njit(cache=True)
-def _losses(said, active, y, w, loss):
-    least = math.inf
-    for k in range(active.size):
-        loss[k] = 0.5 * w * (y - said[k]) ** 2
-        if active[k] > 0:
-            least = min(least, loss[k])
-    return least
+def held(memo, active):
+    """All weight of the active."""
+    weight = spread(0.0)
+    for k in range(0, active.size, WIDTH):
+        weight = fused(load(memo, k), load(active, k), weight)
+    return total(weight)
 
 
 @njit(cache=True)
-def _tilt(memo, active, loss, least, delta):
-    """w_i ← w_i e^{-η(ℓ_i - least)}; returns least - m = Δ ln Σ w_i e^….
+def losses(said, active, y, w, loss):
+    """Fill ``loss`` with half squared errors; returns the lowest of the active."""
+    lowest = spread(math.inf)
+    for k in range(0, active.size, WIDTH):
+        error = y - load(said, k)
+        here = 0.5 * w * (error * error)
+        store(loss, k, here)
+        lowest = smaller(lowest, above(load(active, k), 0.0, here, math.inf))
+    return least(lowest)
+
+
+@njit(cache=True)
+def _tilt(memo, active, loss, lowest, delta):
+    """w_i ← w_i e^{-η(ℓ_i - lowest)}; returns lowest - m = Δ ln Σ w_i e^….
 
     Their sum cannot vanish: the best expert keeps its weight, a share at least.
     """
-    before, after = 0.0, 0.0
-    for k in range(active.size):
-        before += memo[k] * active[k]
-        if active[k] > 0:
-            memo[k] *= math.exp(-(loss[k] - least) / delta)
-            after += memo[k]
-    return delta * math.log(after / before)
+    before, after = held(memo, active), spread(0.0)
+    eta = 1 / max(delta, LEAST)
+    for k in range(0, active.size, WIDTH):
+        # Those not active may have lost less; e^0 is soon multiplied by nothing.
+        behind = smaller(eta * (lowest - load(loss, k)), 0.0)
+        weight = load(memo, k) * load(active, k) * exp(behind)
+        store(memo, k, weight)
+        after += weight
+    return delta * math.log(total(after) / before)
 
 
 @njit(cache=True)
 def _temper(memo, active, power):
     """w_i ← w_i^power: the rate has fallen, so earlier losses count for less."""
-    total = 0.0
-    for k in range(active.size):
-        total += memo[k] * active[k]
-    for k in range(active.size):
-        memo[k] = (memo[k] * active[k] / total) ** power
+    scale = 1 / held(memo, active)
+    for k in range(0, active.size, WIDTH):
+        part = scale * load(memo, k) * load(active, k)
+        raised = exp(power * log(larger(part, SMALLEST)))
+        store(memo, k, above(part, SMALLEST, raised, 0.0))

@@ -12,7 +12,7 @@ experts by η_k w_k.
 Wintenberger (2017), *Optimal learning with Bernstein online aggregation*; the fading
 and the sharing are ours, and with them nothing is proven.
 
-``memo`` holds weight, √V, E and rate, (4, K): √V because V is a fourth power of
+``memo`` holds weight, √V, E and rate, (4, seats): √V because V is a fourth power of
 errors, which float64 cannot hold for all legal labels.
 """
 
@@ -20,83 +20,126 @@ import math
 
 from numba import njit
 
+from thalweg.kernels.lanes import (
+    WIDTH,
+    above,
+    exp,
+    fused,
+    larger,
+    least,
+    load,
+    log,
+    most,
+    root,
+    size,
+    smaller,
+    spread,
+    store,
+    total,
+)
+
 LEAST = 1e-290
 """Regrets below this are not learnt from: one over them may be beyond float64."""
+NEVER = -1e300
+"""The log weight of an empty seat."""
 
 
 @njit(cache=True)
 def weigh(memo, active, shares):
     """η_k w_k, normalised; a newborn takes the least rate of the others."""
-    least = math.inf
-    for k in range(active.size):
-        if memo[3, k] > 0:
-            least = min(least, memo[3, k])
-    if least == math.inf:
-        least = 1.0
-    largest = 0.0
-    for k in range(active.size):
-        rate = memo[3, k] if memo[3, k] > 0 else least
-        shares[k] = memo[0, k] * rate * active[k]
-        largest = max(largest, shares[k])
-    total = 0.0
-    for k in range(active.size):
-        shares[k] /= largest  # rates may be as large as the labels are small
-        total += shares[k]
-    for k in range(active.size):
-        shares[k] /= total
+    lowest = spread(math.inf)
+    for k in range(0, active.size, WIDTH):
+        rate = load(memo, (3, k))
+        lowest = smaller(lowest, above(rate, 0.0, rate, math.inf))
+    newborn = least(lowest)
+    if newborn == math.inf:
+        newborn = 1.0
+    largest = spread(0.0)
+    for k in range(0, active.size, WIDTH):
+        rate = load(memo, (3, k))
+        rate = above(rate, 0.0, rate, newborn)
+        share = load(memo, (0, k)) * rate * load(active, k)
+        store(shares, k, share)
+        largest = larger(largest, share)
+    normalise(shares, most(largest))
 
 
 @njit(cache=True)
-def learn(memo, said, active, mix, y, w, t):
-    """Learn that ``y`` came where the experts ``said`` and the rule said ``mix``."""
-    keep, room, voters = 1 - 1 / (t + 1), math.log(active.size + 1.0), 0.0
-    for k in range(active.size):
-        voters += active[k]
-    level = -math.log(voters)
-    largest = -math.inf
-    for k in range(active.size):
-        if active[k] > 0:
-            regret = 2 * w * (mix - y) * (mix - said[k])
-            memo[0, k] = _log_weight(memo, k, regret, keep, room, level)
-            largest = max(largest, memo[0, k])
-    _share(memo[0], active, largest, keep, voters)
+def normalise(shares, largest):
+    """Make them sum to one; first in units of the largest, which may be huge or tiny.
+
+    Rates are as large as the labels are small.
+    """
+    whole = spread(0.0)
+    for k in range(0, shares.size, WIDTH):
+        share = load(shares, k) / largest
+        store(shares, k, share)
+        whole += share
+    scale = 1 / total(whole)
+    for k in range(0, shares.size, WIDTH):
+        store(shares, k, scale * load(shares, k))
 
 
 @njit(cache=True)
-def _log_weight(memo, k, regret, keep, room, level):
-    """Update V, E and the rate of expert ``k``; returns its new log weight."""
-    log_weight, former = math.log(memo[0, k]), memo[3, k]
-    memo[1, k] = grown(memo[1, k], keep, regret)
-    memo[2, k] = max(keep * memo[2, k], abs(regret))
-    if memo[2, k] < LEAST:
-        return log_weight
-    rate = min(0.5 / memo[2, k], math.sqrt(room) / memo[1, k])
-    if 0 < rate < former:
-        log_weight = level + (log_weight - level) * (rate / former)
-    memo[3, k] = rate
+def learn(memo, said, active, experts, mix, y, w, t):
+    """Learn that ``y`` came where the experts ``said`` and the rule said ``mix``.
+
+    Of ``experts`` there are in all.
+    """
+    keep, bound, voters = 1 - 1 / (t + 1), math.log(experts + 1.0), spread(0.0)
+    for k in range(0, active.size, WIDTH):
+        voters += load(active, k)
+    count = total(voters)
+    level = -math.log(count)
+    largest = spread(NEVER)
+    for k in range(0, active.size, WIDTH):
+        regret = 2 * w * (mix - y) * (mix - load(said, k))
+        raised = _log_weight(memo, k, regret, load(active, k), keep, bound, level)
+        store(memo, (0, k), raised)
+        largest = larger(largest, raised)
+    _share(memo, active, most(largest), keep, count)
+
+
+@njit(cache=True)
+def _log_weight(memo, k, regret, active, keep, bound, level):
+    """Update V, E and the rate of the experts from seat k on: their new log weights."""
+    log_weight, former = log(load(memo, (0, k))), load(memo, (3, k))
+    spent = grown(load(memo, (1, k)), keep, regret)
+    widest = larger(keep * load(memo, (2, k)), size(regret))
+    # The lesser of 1/2E and √(ln(K+1)/V), by one division.
+    room = 2 * math.sqrt(bound)
+    rate = above(spent, room * widest, room, 1.0) / (
+        2.0 * above(spent, room * widest, spent, widest)
+    )
+    slowed = fused(log_weight - level, rate / former, level)
     step = rate * regret
-    return log_weight + (step - step * step)
+    raised = above(former, rate, slowed, log_weight) + (step - step * step)
+    # Nothing is learnt from next to nothing, nor of those that do not vote.
+    learnt = above(widest, LEAST, active, 0.0)
+    store(memo, (1, k), above(active, 0.0, spent, load(memo, (1, k))))
+    store(memo, (2, k), above(active, 0.0, widest, load(memo, (2, k))))
+    store(memo, (3, k), above(learnt, 0.0, rate, former))
+    return above(active, 0.0, above(learnt, 0.0, raised, log_weight), NEVER)
 
 
 @njit(cache=True)
-def grown(root, keep, value):
-    """√(keep·root² + value²), without squaring either."""
-    size = abs(value)
-    if size == 0:
-        return math.sqrt(keep) * root
-    if size > root:
-        return size * math.sqrt(1 + keep * (root / size) ** 2)
-    return root * math.sqrt(keep + (size / root) ** 2)
+def grown(before, keep, value):
+    """√(keep·before² + value²), neither of them squared as it is."""
+    unit = larger(larger(before, size(value)), LEAST)
+    per_unit = 1.0 / unit
+    part, new = before * per_unit, value * per_unit
+    return unit * root(fused(keep * part, part, new * new))
 
 
 @njit(cache=True)
-def _share(weights, active, largest, keep, voters):
+def _share(memo, active, largest, keep, voters):
     """From log weights to weights, 1/(t+1) of which is given to all in equal parts."""
-    total = 0.0
-    for k in range(active.size):
-        if active[k] > 0:
-            weights[k] = math.exp(weights[k] - largest)
-            total += weights[k]
-    kept, given = keep / total, (1 - keep) / voters
-    for k in range(active.size):
-        weights[k] = kept * weights[k] + given if active[k] > 0 else 1 / voters
+    whole = spread(0.0)
+    for k in range(0, active.size, WIDTH):
+        weight = exp(load(memo, (0, k)) - largest)
+        store(memo, (0, k), weight)
+        whole += weight
+    kept, given = keep / total(whole), (1 - keep) / voters
+    for k in range(0, active.size, WIDTH):
+        weight = fused(kept, load(memo, (0, k)), given)
+        store(memo, (0, k), above(load(active, k), 0.0, weight, 1 / voters))

@@ -6,41 +6,55 @@ r"""ML-Poly: weight in proportion to the regret towards an expert, if positive.
 with g_k = 2(f - y)(f - q_k). Gaillard, Stoltz & van Erven (2014), *A second-order
 bound with excess losses*, with B over all rounds and experts.
 
-``memo`` holds R and √V, (2, K + 1), and √B as the last of the second row.
+``memo`` holds R and √V, (2, seats + 1), and √B as the last of the second row.
 """
-
-import math
 
 from numba import njit
 
-from thalweg.kernels.tracker.rules.boa import grown
+from thalweg.kernels.lanes import (
+    WIDTH,
+    above,
+    fused,
+    larger,
+    load,
+    most,
+    size,
+    spread,
+    store,
+    total,
+)
+from thalweg.kernels.tracker.rules.boa import LEAST, grown
 
 
 @njit(cache=True)
 def weigh(memo, active, shares):
     """The weights of the active experts; equal where no regret is positive."""
-    total = 0.0
-    for k in range(active.size):
-        shares[k] = 0.0
-        if active[k] > 0 and memo[0, k] > 0:
-            # In steps of one root: B + V itself may be beyond float64.
-            root = math.hypot(memo[1, -1], memo[1, k])
-            shares[k] = memo[0, k] / root * (memo[1, -1] / root)
-            total += shares[k]
-    if total == 0:
-        for k in range(active.size):
-            shares[k] = active[k]
-            total += shares[k]
-    for k in range(active.size):
-        shares[k] /= total
+    # In units of √B: B + V itself may be beyond float64.
+    unit, whole = 1 / max(memo[1, active.size], LEAST), spread(0.0)
+    for k in range(0, active.size, WIDTH):
+        spent = unit * load(memo, (1, k))
+        regret = unit * load(memo, (0, k)) * load(active, k)
+        share = above(regret, 0.0, regret / fused(spent, spent, 1.0), 0.0)
+        store(shares, k, share)
+        whole += share
+    weight = total(whole)
+    if weight == 0:
+        for k in range(0, active.size, WIDTH):
+            store(shares, k, load(active, k))
+            whole += load(active, k)
+        weight = total(whole)
+    scale = 1 / weight
+    for k in range(0, active.size, WIDTH):
+        store(shares, k, scale * load(shares, k))
 
 
 @njit(cache=True)
 def learn(memo, said, active, mix, y, w):
     """Learn that ``y`` came where the experts ``said`` and the rule said ``mix``."""
-    for k in range(active.size):
-        if active[k] > 0:
-            regret = 2 * w * (mix - y) * (mix - said[k])
-            memo[0, k] += regret
-            memo[1, k] = grown(memo[1, k], 1.0, regret)
-            memo[1, -1] = max(memo[1, -1], abs(regret))
+    widest = spread(memo[1, active.size])
+    for k in range(0, active.size, WIDTH):
+        regret = 2 * w * (mix - y) * (mix - load(said, k)) * load(active, k)
+        store(memo, (0, k), load(memo, (0, k)) + regret)
+        store(memo, (1, k), grown(load(memo, (1, k)), 1.0, regret))
+        widest = larger(widest, size(regret))
+    memo[1, active.size] = most(widest)

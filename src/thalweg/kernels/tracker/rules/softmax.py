@@ -6,12 +6,26 @@ r"""Exponential weights on discounted losses, in units of the least of them.
 and of all weight 1/1000 is given in equal parts. Experts are scored from the first
 round on, before they vote. Nothing is proven of it.
 
-``memo`` holds the K losses, then N.
+``memo`` holds a loss for every seat, then N.
 """
 
 import math
 
 from numba import njit
+
+from thalweg.kernels.lanes import (
+    WIDTH,
+    above,
+    exp,
+    fused,
+    larger,
+    least,
+    load,
+    smaller,
+    spread,
+    store,
+    total,
+)
 
 RATE = 0.1
 EQUAL_PART = 1e-3
@@ -20,30 +34,32 @@ EQUAL_PART = 1e-3
 @njit(cache=True)
 def weigh(memo, active, shares):
     """The weights of the active experts."""
-    least, voters = math.inf, 0.0
-    for k in range(active.size):
-        if active[k] > 0:
-            least = min(least, memo[k])
-            voters += 1
-    rate = RATE * max(memo[-1], 1.0)
-    total = 0.0
-    for k in range(active.size):
-        shares[k] = 0.0
-        if active[k] > 0:
-            behind = memo[k] - least
-            if behind == 0:
-                shares[k] = 1.0
-            elif least > 0:
-                shares[k] = math.exp(-rate * (behind / least))
-            total += shares[k]
-    for k in range(active.size):
-        equal = EQUAL_PART * active[k] / voters
-        shares[k] = (1 - EQUAL_PART) * shares[k] / total + equal
+    seats = active.size
+    lowest, voters = spread(math.inf), spread(0.0)
+    for k in range(0, seats, WIDTH):
+        here = above(load(active, k), 0.0, load(memo, k), math.inf)
+        lowest = smaller(lowest, here)
+        voters += load(active, k)
+    best, whole = least(lowest), spread(0.0)
+    # Where the best has lost nothing, whoever has lost anything is out.
+    rate = -RATE * max(memo[seats], 1.0) / best if best > 0 else -math.inf
+    for k in range(0, seats, WIDTH):
+        behind = larger(load(memo, k) - best, 0.0)
+        tilt = above(behind, 0.0, rate * behind, 0.0)
+        share = exp(tilt) * load(active, k)
+        store(shares, k, share)
+        whole += share
+    scale, equal = (1 - EQUAL_PART) / total(whole), EQUAL_PART / total(voters)
+    for k in range(0, seats, WIDTH):
+        part = scale * load(shares, k)
+        store(shares, k, fused(equal, load(active, k), part))
 
 
 @njit(cache=True)
 def learn(memo, said, discount, y, w):
     """Learn that ``y`` came where the experts ``said``."""
-    for k in range(said.size):
-        memo[k] = discount * memo[k] + w * (y - said[k]) ** 2
-    memo[-1] = discount * memo[-1] + w
+    seats = said.size
+    for k in range(0, seats, WIDTH):
+        error = y - load(said, k)
+        store(memo, k, fused(discount, load(memo, k), w * (error * error)))
+    memo[seats] = discount * memo[seats] + w
