@@ -1,5 +1,6 @@
-"""Seeded streams whose drift is known, and streams no learner can do well on."""
+"""Seeded streams whose drift is known, streams no learner can do well on, tables."""
 
+from thalweg.streams import tables as tables
 from thalweg.streams.base import Stream as Stream
 from thalweg.streams.generators import LABEL_BOUND as LABEL_BOUND
 from thalweg.streams.generators import Adversary as Adversary
@@ -28,4 +29,5 @@ __all__ = [
     "rotating",
     "seasonal",
     "stationary",
+    "tables",
 ]

@@ -1,0 +1,27 @@
+"""pyarrow, which is imported only when something is read that needs it."""
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from thalweg.errors import StreamError
+
+LARGE = 1 << 14
+"""Bytes of text from which pyarrow's fixed cost, some 0.2 ms, no longer matters."""
+
+
+def is_worth_arrow(text: bytes) -> bool:
+    """Whether pyarrow is there, and faster at this than the standard library."""
+    return len(text) >= LARGE and find_spec("pyarrow") is not None
+
+
+def arrow(module: str, what: str) -> Any:
+    """A module of pyarrow, or of ours upon it; ``what`` it is needed for."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != "pyarrow":
+            raise
+        raise StreamError(
+            f"Reading {what} needs pyarrow: pip install 'thalweg[io]'."
+        ) from None
