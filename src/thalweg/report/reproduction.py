@@ -7,8 +7,9 @@ import altair as alt
 import numpy as np
 
 from thalweg.evaluation.reproduce import Reproduction
+from thalweg.report.theme import LIGHT
 
-INK, ACCENT, WARM = "#1b2a41", "#1f77b4", "#d1495b"
+INK, ACCENT, WARM = LIGHT.ink, LIGHT.accent, LIGHT.warm
 FORMATS = ("png", "svg")
 DECADES = [10.0**k for k in range(-3, 7)]
 
@@ -130,6 +131,6 @@ def _titled(chart: Any, title: str) -> Any:
         chart.properties(title=title)
         .configure(background="white", font="Helvetica, Arial, sans-serif")
         .configure_title(fontSize=15, anchor="start", color=INK, offset=12)
-        .configure_axis(gridColor="#e8ebf0", domainColor="#9aa5b1", labelColor=INK)
+        .configure_axis(gridColor=LIGHT.grid, domainColor="#9aa5b1", labelColor=INK)
         .configure_view(stroke=None)
     )

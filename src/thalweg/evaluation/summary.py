@@ -1,0 +1,186 @@
+"""What was found, in plain words."""
+
+import numpy as np
+
+from thalweg.evaluation.study import Entry, Inside, Study
+from thalweg.types import FloatArray
+
+NOTHING_MUCH = 0.01
+"""Differences of error smaller than this part of it are not worth a verdict."""
+
+HEARD = 0.05
+"""A season whose experts have a smaller part of the forecast is not mentioned."""
+
+
+def summary(study: Study) -> list[str]:
+    """A few sentences, the most important first. Persistence is always named."""
+    if study.scored == 0:
+        return ["No round was scored, so that nothing can be said, not even whether "
+                "persistence is better."]  # fmt: skip
+    sentences = [_change(study), _errors(study), _winner(study)]
+    if study.inside is not None:
+        sentences += [_memory(study.inside), _season(study.inside)]
+        sentences.append(_coverage(study.inside))
+    sentences.append(_bounds(study))
+    return [sentence for sentence in sentences if sentence]
+
+
+def _change(study: Study) -> str:
+    """How often the stream changes, and what it is worth to forget."""
+    changes, saved = _changes(study), _saved(study)
+    if changes and saved:
+        return f"{changes}; {saved}."
+    return f"{_started(changes or saved)}." if changes or saved else ""
+
+
+def _changes(study: Study) -> str:
+    if study.inside is None:
+        return ""
+    alarms = study.inside.alarms
+    if not alarms:
+        return "No abrupt change was seen"
+    if len(alarms) == 1:
+        return f"One abrupt change was seen, at round {alarms[0]:,}"
+    every = _rounded(study.rounds / len(alarms))
+    return f"Your stream changes about every {every:,} rounds"
+
+
+def _saved(study: Study) -> str:
+    """The best fixed discount below 1 against remembering everything."""
+    fixed = study.of_role("fixed")
+    forgetting = [entry for entry in fixed if (entry.discount or 1) < 1]
+    keeping = [entry for entry in fixed if entry.discount == 1]
+    if not (forgetting and keeping):
+        return ""
+    saved = 1 - study.ratio(forgetting[0].name, keeping[0].name)
+    discount = f"discount {forgetting[0].discount:g}"
+    if not np.isfinite(saved) or saved < -NOTHING_MUCH:
+        return "forgetting does not pay: to remember everything is better"
+    if saved <= NOTHING_MUCH:
+        return "forgetting changes little"
+    return f"forgetting saves {_percent(saved)} ({discount} against none)"
+
+
+def _errors(study: Study) -> str:
+    """The Tracker beside persistence and the best fixed setting."""
+    name, base = study.tracker.name, study.persistence.name
+    who = _started(_the(study.tracker))
+    ratio = study.ratio(name, base)
+    if not np.isfinite(ratio):
+        return _without_ratio(study, ratio)
+    text = f"{who}'s squared error is {_times(ratio)} persistence's"
+    if fixed := study.of_role("fixed"):
+        beside = study.ratio(name, fixed[0].name)
+        text += f" and {_times(beside)} that of {fixed[0].name}"
+        text += ", the best fixed setting in hindsight"
+    if ratio > 1 + NOTHING_MUCH:
+        text += ": here persistence, which says again what it last saw, is better"
+    return f"{text}."
+
+
+def _without_ratio(study: Study, ratio: float) -> str:
+    if np.isnan(ratio):
+        return (
+            f"{_started(_the(study.tracker))}'s error or persistence's is not a number."
+        )
+    return "Persistence makes no error at all here, and cannot be beaten."
+
+
+def _winner(study: Study) -> str:
+    best, own = study.ranked()[0], study.tracker
+    count = len(study.entries)
+    if best is own:
+        return f"No other of the {count} learners has a smaller error."
+    if count == 2:
+        return ""
+    text = f"The least error of all {count} learners is that of {best.name}"
+    ratio = study.ratio(best.name, own.name)
+    if 0 < ratio < 1 - NOTHING_MUCH:
+        text += f", {ratio:.2f} of {_the(own)}'s"
+    elif ratio > 0:
+        text += f", if only by {_little(1 - ratio)}"
+    return f"{text}."
+
+
+def _memory(inside: Inside) -> str:
+    typical, low, high = _quantiles(inside, np.array([0.5, 0.1, 0.9]))
+    if not typical > 0:
+        return ""
+    if typical < 2:
+        return "Typically only the last round counts."
+    text = f"Typically about the last {_rounded(typical):,} rounds count"
+    if _rounded(high) > 1.5 * _rounded(low):
+        text += f", between {_rounded(low):,} and {_rounded(high):,} most of the time"
+    return f"{text}."
+
+
+def _season(inside: Inside) -> str:
+    heard = inside.weights.get("season")
+    if (
+        inside.season <= 1
+        or heard is None
+        or not np.nan_to_num(heard.mean).mean() > HEARD
+    ):
+        return ""
+    return f"It sees a season of {inside.season:,} rounds."
+
+
+def _coverage(inside: Inside) -> str:
+    if not inside.coverage:
+        return ""
+    promised, measured = min(inside.coverage, key=lambda pair: abs(pair[0] - 0.9))
+    return (
+        f"Its {_percent(promised)} intervals held the label "
+        f"{_percent(measured)} of the time."
+    )
+
+
+def _bounds(study: Study) -> str:
+    bounded = [one for one in study.regrets if one.bound is not None]
+    broken = sum(one.measured > (one.bound or 0.0) for one in bounded)
+    if not bounded:
+        return ""
+    if broken:
+        return f"{broken} of {len(bounded)} measured regrets exceed their bounds."
+    if len(bounded) == 1:
+        return "The regret that has a bound stays below it."
+    return f"All {len(bounded)} regrets that have a bound stay below it."
+
+
+def _quantiles(inside: Inside, levels: FloatArray) -> FloatArray:
+    """Of the memory over rounds; a bucket counts by its width."""
+    curve = inside.memory
+    known = np.isfinite(curve.mean)
+    if not known.any():
+        return np.zeros(len(levels))
+    order = np.argsort(curve.mean[known])
+    width = np.diff(curve.at, prepend=0)[known][order]
+    so_far = np.cumsum(width) / width.sum()
+    return np.asarray(curve.mean[known][order][np.searchsorted(so_far, levels)])
+
+
+def _the(entry: Entry) -> str:
+    return "the Tracker" if entry.name == "Tracker" else entry.name
+
+
+def _started(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _times(ratio: float) -> str:
+    if f"{ratio:.2f}" == "1.00":
+        return "about"
+    return f"{ratio:.2f} of" if ratio < 1 else f"{ratio:.2f} times"
+
+
+def _little(part: float) -> str:
+    return "less than 0.1 %" if part < 0.001 else f"{100 * part:.1f} %"
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.0f} %"
+
+
+def _rounded(rounds: float) -> int:
+    """To two significant digits: no alarm is more exact than that."""
+    return round(float(f"{max(rounds, 1.0):.2g}"))

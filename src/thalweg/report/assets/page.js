@@ -1,0 +1,60 @@
+const { charts, config, paper } = JSON.parse(document.getElementById("specs").textContent);
+const PICTURE_WIDTH = 720;
+const PRINTED_WIDTH = 660; // A4 within its margins
+const views = [];
+
+async function draw(id, spec) {
+  const options = { config, renderer: "svg", actions: false, defaultStyle: false };
+  const tooltip = { theme: "page", disableDefaultStyle: true };
+  const { view } = await vegaEmbed(`#${id}-chart`, spec, { ...options, tooltip });
+  views.push(view);
+}
+
+// One after the other, so that the page can be read and scrolled while they come.
+for (const [id, spec] of Object.entries(charts)) {
+  try {
+    await draw(id, spec);
+  } catch (error) {
+    document.getElementById(`${id}-chart`).textContent = "This chart could not be drawn.";
+    console.error(id, error);
+  }
+}
+document.documentElement.dataset.drawn = "true";
+
+// Saved pictures are drawn anew, at a width of their own and in the colours of paper.
+async function picture(id, kind) {
+  const spec = { ...charts[id], width: PICTURE_WIDTH, background: "white", padding: 10 };
+  const drawn = await vegaEmbed(document.createElement("div"), spec, { config: paper, actions: false });
+  const address = await drawn.view.toImageURL(kind, 2);
+  drawn.finalize();
+  return address;
+}
+
+document.addEventListener("click", async (event) => {
+  const { figure, kind } = event.target.dataset;
+  if (!figure) return;
+  const link = document.createElement("a");
+  link.href = await picture(figure, kind);
+  link.download = `${figure}.${kind}`;
+  link.click();
+});
+
+// Drawn anew for paper: shrunk from a wide screen, the letters would be too small.
+addEventListener("beforeprint", () => {
+  for (const view of views) view.width(Math.min(view.width(), PRINTED_WIDTH)).run();
+});
+addEventListener("afterprint", () => dispatchEvent(new Event("resize")));
+
+const button = document.getElementById("theme");
+const preferred = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => (document.documentElement.dataset.theme ?? (preferred.matches ? "dark" : "light")) === "dark";
+const label = () => {
+  button.setAttribute("aria-pressed", String(isDark()));
+  button.textContent = isDark() ? "Light" : "Dark";
+};
+button.addEventListener("click", () => {
+  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  label();
+});
+preferred.addEventListener("change", label);
+label();

@@ -1,0 +1,35 @@
+"""All charts of a study, in the order in which a page shows them."""
+
+import numpy as np
+
+from thalweg.evaluation.digest import Curve
+from thalweg.evaluation.study import Study
+from thalweg.report.charts import errors, frontier, inside, regret, stream
+from thalweg.report.charts.lines import VEGA_LITE as VEGA_LITE
+from thalweg.report.charts.lines import Figure as Figure
+
+__all__ = ["VEGA_LITE", "Figure", "figures"]
+
+
+def figures(study: Study) -> list[Figure]:
+    """Every chart that the study has numbers for."""
+    found = [stream.stream(study)] if _known(study.observed) else []
+    found += [errors.cumulative(study), errors.relative(study)]
+    if (within := study.inside) is not None:
+        if _known(within.memory):
+            found.append(inside.memory(within))
+        if any(map(_known, within.weights.values())):
+            found.append(inside.weights(within))
+        if any(map(_known, within.coefficients.values())):
+            found.append(inside.coefficients(within, len(study.features)))
+    if study.hindsight is not None:
+        found.append(frontier.frontier(study, study.hindsight))
+    if study.regrets:
+        found.append(regret.regret(study.regrets))
+    if within is not None and within.coverage:
+        found.append(inside.calibration(within))
+    return found
+
+
+def _known(curve: Curve) -> bool:
+    return bool(np.isfinite(curve.mean).any())

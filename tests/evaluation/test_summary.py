@@ -1,0 +1,146 @@
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.report import drawn
+from thalweg.evaluation.study import Entry, Regret
+from thalweg.evaluation.summary import summary
+
+RUNNING = drawn.entries()[0].running
+
+
+def entry(name, role, squared, discount=None):
+    return Entry(name, role, squared, squared**0.5, RUNNING, discount)
+
+
+def errors(tracker=0.71, fixed=0.77, keeping=1.24, persistence=1.0, **changes):
+    found = (
+        entry("Tracker", "tracker", tracker),
+        entry("RLS, γ = 0.98", "fixed", fixed, 0.98),
+        entry("RLS, γ = 1", "fixed", keeping, 1.0),
+        entry("persistence", "persistence", persistence),
+    )
+    return drawn.full(**({"entries": found} | changes))
+
+
+def said(study):
+    return " ".join(summary(study))
+
+
+def test_the_first_sentence_says_how_often_it_changes_and_what_forgetting_saves():
+    study = errors(inside=drawn.inside(alarms=range(400, 3000, 400)))
+    assert summary(study)[0] == (
+        "Your stream changes about every 430 rounds; forgetting saves 38 % "
+        "(discount 0.98 against none)."
+    )
+
+
+def test_one_change_is_named_and_none_too():
+    one = errors(inside=drawn.inside(alarms=[1234]))
+    assert summary(one)[0].startswith("One abrupt change was seen, at round 1,234; ")
+    none = errors(inside=drawn.inside(alarms=[]))
+    assert summary(none)[0].startswith("No abrupt change was seen; forgetting saves")
+
+
+@pytest.mark.parametrize(
+    ("fixed", "words"),
+    [
+        (0.99, "forgetting saves 20 %"),
+        (1.235, "forgetting changes little"),
+        (1.25, "forgetting changes little"),
+        (2.0, "forgetting does not pay: to remember everything is better"),
+        (np.inf, "forgetting does not pay"),
+    ],
+)
+def test_forgetting_is_judged_by_the_best_fixed_discount(fixed, words):
+    assert words in summary(errors(fixed=fixed))[0]
+
+
+def test_without_a_look_inside_the_first_sentence_is_on_forgetting_alone():
+    first = summary(errors(inside=None))[0]
+    assert first == "Forgetting saves 38 % (discount 0.98 against none)."
+
+
+def test_the_tracker_is_compared_with_persistence_and_the_best_fixed_setting():
+    assert (
+        "The Tracker's squared error is 0.71 of persistence's and 0.92 of that of "
+        "RLS, γ = 0.98, the best fixed setting in hindsight. No other of the 4 "
+        "learners has a smaller error."
+    ) in said(errors())
+
+
+def test_where_persistence_wins_that_is_said():
+    words = said(errors(tracker=1.3, fixed=1.5))
+    assert "is 1.30 times persistence's" in words
+    assert "here persistence, which says again what it last saw, is better" in words
+    assert "The least error of all 4 learners is that of persistence, 0.77 of" in words
+
+
+def test_where_another_learner_wins_it_is_named():
+    words = said(errors(fixed=0.5))
+    assert "is that of RLS, γ = 0.98, 0.70 of the Tracker's." in words
+
+
+def test_a_victory_by_a_hair_is_called_so():
+    words = said(errors(fixed=0.708))
+    assert "is that of RLS, γ = 0.98, if only by 0.3 %." in words
+    assert "about that of RLS, γ = 0.98" in words
+    assert "by less than 0.1 %" in said(errors(fixed=0.7099))
+
+
+@pytest.mark.parametrize("make", [drawn.full, drawn.bare, drawn.hostile, drawn.poor])
+def test_persistence_is_always_named(make):
+    assert "ersistence" in said(make())
+
+
+def test_a_study_in_which_nothing_was_scored_says_so():
+    (only,) = summary(errors(scored=0))
+    assert only.startswith("No round was scored") and "persistence" in only
+
+
+def test_persistence_without_error_cannot_be_beaten():
+    assert "cannot be beaten" in said(errors(persistence=0.0))
+    assert "not a number" in said(errors(tracker=float("nan")))
+
+
+def test_memory_is_told_in_round_numbers():
+    steady = replace(drawn.inside(), memory=drawn.curve(np.full(3000, 283.0)))
+    assert "Typically about the last 280 rounds count." in said(errors(inside=steady))
+    wide = replace(drawn.inside(), memory=drawn.curve(np.geomspace(10, 1000, 3000)))
+    assert "the last 100 rounds count, between 16 and 630 most of the time." in said(
+        errors(inside=wide)
+    )
+    short = replace(drawn.inside(), memory=drawn.curve(np.ones(3000)))
+    assert "Typically only the last round counts." in said(errors(inside=short))
+
+
+def test_a_season_is_mentioned_only_where_it_is_listened_to():
+    assert "It sees a season of 12 rounds." in said(errors())
+    quiet = {"level": drawn.curve(np.ones(3000)), "season": drawn.curve(np.zeros(3000))}
+    deaf = replace(drawn.inside(), weights=quiet)
+    assert "season" not in said(errors(inside=deaf))
+    none = replace(drawn.inside(), season=1)
+    assert "season" not in said(errors(inside=none))
+
+
+def test_intervals_are_judged_at_ninety_per_cent():
+    assert "Its 90 % intervals held the label 91 % of the time." in said(errors())
+
+
+@pytest.mark.parametrize(
+    ("regrets", "words"),
+    [
+        ([(1.0, 2.0)], "The regret that has a bound stays below it."),
+        ([(1.0, 2.0), (1.0, 3.0), (9.0, None)], "All 2 regrets that have a bound"),
+        ([(1.0, 2.0), (4.0, 3.0)], "1 of 2 measured regrets exceed their bounds."),
+    ],
+)
+def test_bounds_that_hold_and_bounds_that_do_not(regrets, words):
+    rows = tuple(Regret("x", "static", *pair) for pair in regrets)
+    assert words in said(errors(regrets=rows))
+
+
+def test_no_sentence_has_a_float_of_many_digits():
+    assert not re.search(r"\d\.\d{3,}", said(drawn.full()))

@@ -1,0 +1,183 @@
+"""Studies made up for the tests of reports: full, bare, crowded and hostile."""
+
+import numpy as np
+
+from thalweg.evaluation.digest import Curve, Digest
+from thalweg.evaluation.study import (
+    Entry,
+    Hindsight,
+    Inside,
+    Mark,
+    Regret,
+    Study,
+)
+
+ROUNDS = 3000
+FIRST_SCORED = 21
+HOSTILE = (
+    "</script><b>",
+    "a.b[c]",
+    "<!--",
+    'it\'s "quoted" {{ 7 }} `x`',
+    "trailing \\",
+    "two\nlines\u2028three",
+    "a_long_name_without_any_place_to_break_it_" * 3,
+)
+
+
+def curve(values) -> Curve:
+    digest = Digest()
+    digest.add(values)
+    return digest.curve()
+
+
+def entry(name, role, scale, seed, discount=None) -> Entry:
+    rng = np.random.default_rng(seed)
+    errors = scale * rng.normal(size=ROUNDS)
+    errors[: FIRST_SCORED - 1] = np.nan
+    squares, sizes = Digest(), Digest()
+    squares.add(errors**2)
+    sizes.add(np.abs(errors))
+    return Entry(
+        name, role, squares.average, sizes.average, squares.running(), discount
+    )
+
+
+def entries() -> tuple[Entry, ...]:
+    return (
+        entry("Tracker", "tracker", 0.8, 0),
+        entry("RLS, γ = 0.98", "fixed", 0.9, 1, 0.98),
+        entry("RLS, γ = 1", "fixed", 1.3, 2, 1.0),
+        entry("the paper's mixture", "paper", 0.95, 3),
+        entry("sliding window", "rival", 1.1, 4),
+        entry("another library", "peer", 20.0, 5),
+        entry("persistence", "persistence", 1.0, 6),
+    )
+
+
+def inside(features=("flow", "pressure"), alarms=(700, 1500, 2300)) -> Inside:
+    rng = np.random.default_rng(7)
+    kinds = rng.dirichlet(np.ones(3), size=ROUNDS).T
+    slow = rng.normal(size=(len(features), ROUNDS)).cumsum(axis=1) / 50
+    return Inside(
+        memory=curve(20 + 15 * np.sin(np.arange(ROUNDS) / 100)),
+        alarms=tuple(alarms),
+        weights=dict(zip(("level", "step", "season"), map(curve, kinds), strict=True)),
+        coefficients=dict(zip(features, map(curve, slow), strict=True)),
+        coverage=((0.5, 0.48), (0.9, 0.91)),
+        season=12,
+        words="After 3,000 rounds, about the last 20 count.",
+    )
+
+
+def hindsight(*others: str) -> Hindsight:
+    names = ("Tracker", "RLS, γ = 0.98", "RLS, γ = 1", "persistence", *others)
+    lengths = (8.0, 5.0, 0.4, float("nan"), *(2.0 for _ in others))
+    losses = (900.0, 1200.0, 2400.0, 1500.0, *(1000.0 for _ in others))
+    V = np.array([0.0, 0.5, 2.0, 10.0])
+    return Hindsight(
+        path_length=V,
+        loss=2600.0 / (1 + V),
+        lower=2550.0 / (1 + V),
+        marks=tuple(map(Mark, names, lengths, losses)),
+        rounds=ROUNDS,
+    )
+
+
+REGRETS = (
+    Regret("Tracker", "static", -130.0, None),
+    Regret("Tracker", "interval", 12.0, 310.0),
+    Regret("RLS, γ = 0.98", "dynamic", 45.0, 800.0),
+)
+
+
+def study(**changes) -> Study:
+    rng = np.random.default_rng(8)
+    level = rng.normal(size=ROUNDS).cumsum()
+    given = dict(
+        title="A made-up stream",
+        target="y",
+        rounds=ROUNDS,
+        scored=ROUNDS - FIRST_SCORED + 1,
+        first_scored=FIRST_SCORED,
+        features=("flow", "pressure"),
+        seconds=0.05,
+        entries=entries(),
+        observed=curve(level),
+        forecast=curve(level + rng.normal(size=ROUNDS)),
+    )
+    return Study(**(given | changes))
+
+
+def full(**changes) -> Study:
+    """With all that a report can show."""
+    parts = dict(
+        inside=inside(),
+        hindsight=hindsight(),
+        regrets=REGRETS,
+        notes=("The losses of hindsight are half squares.",),
+        start="2020-01-01",
+        end="2024-05-06",
+    )
+    return study(**(parts | changes))
+
+
+def bare() -> Study:
+    """With no more than a study needs."""
+    return study(
+        title="Bare",
+        entries=(entries()[0], entries()[-1]),
+    )
+
+
+def crowded() -> Study:
+    """Sixty features, and more learners than there are colours."""
+    names = tuple(f"sensor {k}" for k in range(60))
+    more = tuple(
+        entry(f"discount {k}", "fixed", 1.0 + 0.01 * k, 10 + k, 0.9) for k in range(9)
+    )
+    return full(
+        title="Crowded",
+        features=names,
+        inside=inside(names),
+        entries=entries() + more,
+    )
+
+
+def hostile() -> Study:
+    """Names that would break out of a page, a chart or a template."""
+    more = tuple(entry(name, "peer", 1.2, 40 + k) for k, name in enumerate(HOSTILE))
+    return full(
+        title="</title><script>alert(1)</script>",
+        target="</script><b>",
+        features=HOSTILE,
+        entries=(entries()[0], entries()[1], entries()[-1], *more),
+        inside=inside(HOSTILE),
+        hindsight=hindsight(*HOSTILE),
+        regrets=tuple(Regret(name, "static", 3.0, 5.0) for name in HOSTILE),
+        notes=("</p><script>alert(2)</script>",),
+    )
+
+
+def poor() -> Study:
+    """Two rounds, of which nothing was learnt: zeros and gaps wherever there can be."""
+    nothing, gap = curve(np.zeros(2)), curve(np.full(2, np.nan))
+    errors = (
+        Entry("Tracker", "tracker", 0.0, 0.0, nothing),
+        Entry("persistence", "persistence", 0.0, 0.0, nothing),
+        Entry("lost", "peer", float("inf"), float("nan"), gap),
+    )
+    zero = np.zeros(1)
+    return study(
+        title="Poor",
+        rounds=2,
+        scored=2,
+        first_scored=1,
+        features=(),
+        entries=errors,
+        observed=gap,
+        forecast=nothing,
+        inside=Inside(nothing, (), {"level": gap}, {}, (), 1, ""),
+        hindsight=Hindsight(zero, zero, zero, (Mark("Tracker", 0.0, 0.0),), 2),
+        regrets=(Regret("Tracker", "static", 0.0, None),),
+    )

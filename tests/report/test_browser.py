@@ -1,0 +1,193 @@
+"""The page in a browser without a network, as a person meets it."""
+
+import shutil
+
+import pytest
+
+from tests.report import drawn
+from thalweg.report import write_page
+
+CHROMIUM = shutil.which("chromium")
+if CHROMIUM is None:
+    pytest.skip("there is no chromium: make browser", allow_module_level=True)
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="there is no playwright: make env"
+)
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+CUMULATIVE = "#stream-1-cumulative-error-chart"
+DRAWING_MS = 60_000
+"""Charts may take this long on a machine that has other things to do."""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """One file for each made-up study, and one of two studies."""
+    folder = tmp_path_factory.mktemp("pages")
+    studies = {
+        "full": [drawn.full()],
+        "bare": [drawn.bare()],
+        "crowded": [drawn.crowded()],
+        "hostile": [drawn.hostile()],
+        "poor": [drawn.poor(), drawn.full(inside=drawn.inside(alarms=()))],
+        "two": [drawn.full(), drawn.bare()],
+    }
+    for name, found in studies.items():
+        write_page(found, folder / f"{name}.html")
+    return folder
+
+
+@pytest.fixture
+def visit(browser, pages):
+    """Open a page; when the test ends, it must not have complained of anything."""
+    contexts, complaints = [], []
+
+    def opened(name, viewport=DESKTOP, scheme="light"):
+        context = browser.new_context(
+            offline=True, viewport=viewport, color_scheme=scheme
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(DRAWING_MS)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("requestfailed", lambda request: complaints.append(request.url))
+        address = (pages / f"{name}.html").as_uri()
+        page.on("request", lambda request: _is_own(request.url, address, complaints))
+        page.goto(address)
+        page.wait_for_selector("html[data-drawn]")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def _is_own(url, address, complaints):
+    if not url.startswith((address, "data:", "blob:")):
+        complaints.append(f"asked for {url}")
+
+
+def settled(page, what):
+    """Wait until this JavaScript is true."""
+    page.wait_for_function(what)
+
+
+def shade(page, selector, name):
+    return page.evaluate(
+        "([selector, name]) => "
+        "getComputedStyle(document.querySelector(selector))[name]",
+        [selector, name],
+    )
+
+
+@pytest.mark.parametrize("name", ["full", "bare", "crowded", "hostile", "poor", "two"])
+def test_every_chart_is_drawn_without_a_network_and_without_complaint(visit, name):
+    page = visit(name)
+    charts = page.locator(".chart")
+    assert charts.count() >= 3
+    for k in range(charts.count()):
+        assert charts.nth(k).locator("svg").count() == 1
+        assert charts.nth(k).get_attribute("role") == "graphics-document"
+        assert charts.nth(k).get_attribute("aria-label").endswith(".")
+
+
+def test_a_pointer_finds_the_round_and_the_value_of_every_learner(visit):
+    page = visit("full")
+    chart = page.locator(CUMULATIVE)
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    for part in (0.5, 0.55):
+        page.mouse.move(box["x"] + part * box["width"], box["y"] + 0.6 * box["height"])
+    tooltip = page.locator("#vg-tooltip-element.visible")
+    tooltip.wait_for()
+    rows = dict(row.split("\t") for row in tooltip.inner_text().splitlines())
+    assert 1 <= int(rows.pop("at round").replace(",", "")) <= drawn.ROUNDS
+    assert set(rows) == {entry.name for entry in drawn.entries()}
+    assert all(float(value) > 0 for value in rows.values())
+
+
+def test_a_click_in_the_legend_hides_a_line_and_another_brings_it_back(visit):
+    page = visit("full")
+    line = f'{CUMULATIVE} path[aria-label*="name: persistence"]'
+    label = page.locator(
+        f"{CUMULATIVE} .role-legend-label text", has_text="persistence"
+    )
+    opacity = f"document.querySelector('{line}').getAttribute('opacity')"
+    others = f"document.querySelectorAll('{CUMULATIVE} .mark-line path[opacity=\"1\"]')"
+    count = len(drawn.entries())
+    settled(page, f"{opacity} === '1' && {others}.length === {count}")
+    label.click()
+    settled(page, f"{opacity} === '0' && {others}.length === {count - 1}")
+    label.click()
+    settled(page, f"{opacity} === '1' && {others}.length === {count}")
+
+
+def test_the_button_turns_page_and_charts_dark_and_back(visit):
+    page = visit("full")
+    places = [("body", "backgroundColor"), ("body", "color")]
+    places.append((f"{CUMULATIVE} .role-axis-label text", "fill"))
+    light = [shade(page, *place) for place in places]
+    page.get_by_role("button", name="Dark").click()
+    dark = [shade(page, *place) for place in places]
+    assert all(before != after for before, after in zip(light, dark, strict=True))
+    page.get_by_role("button", name="Light").click()
+    assert [shade(page, *place) for place in places] == light
+
+
+def test_a_page_follows_the_preference_for_dark_and_is_printed_light(visit):
+    light = shade(visit("full"), "body", "color")
+    page = visit("full", scheme="dark")
+    assert shade(page, "body", "color") != light
+    page.emulate_media(media="print")
+    assert shade(page, "body", "color") == light
+    assert shade(page, "#theme", "display") == "none"
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("name", ["full", "crowded", "hostile", "two"])
+def test_nothing_is_wider_than_a_phone(visit, name):
+    page = visit(name, PHONE)
+    width = "document.documentElement.scrollWidth"
+    assert page.evaluate(width) == PHONE["width"]
+    for box in page.evaluate(
+        "[...document.querySelectorAll('.chart svg')].map(svg => {"
+        "const {left, right} = svg.getBoundingClientRect(); return [left, right];})"
+    ):
+        assert 0 <= box[0] < box[1] <= PHONE["width"]
+
+
+@pytest.mark.parametrize(("kind", "start"), [("PNG", b"\x89PNG"), ("SVG", b"<svg")])
+def test_a_chart_can_be_saved(visit, kind, start):
+    page = visit("full")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name=f"Save Cumulative error as {kind}").click()
+    assert saved.value.suggested_filename == f"stream-1-cumulative-error.{kind.lower()}"
+    written = saved.value.path().read_bytes()
+    assert written.startswith(start) and b"var(--" not in written
+
+
+def test_links_lead_to_the_studies(visit):
+    page = visit("two")
+    page.get_by_role("link", name="Bare").click()
+    settled(
+        page, "document.querySelector('#stream-2').getBoundingClientRect().top < 99"
+    )
