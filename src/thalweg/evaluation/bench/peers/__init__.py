@@ -1,0 +1,1 @@
+"""Other libraries, one a file, each by the fastest way that its documentation shows."""
