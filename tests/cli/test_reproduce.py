@@ -1,14 +1,11 @@
 import json
 
-from typer.testing import CliRunner
-
-from thalweg.cli.main import app
-
-RUNNER = CliRunner(env={"COLUMNS": "80"})
+from tests.cli.streams import thalweg
 
 
-def test_reproduce_prints_its_tables_and_saves_what_it_found(tmp_path):
-    done = RUNNER.invoke(app, ["reproduce", "--quick", "--out", str(tmp_path / "new")])
+def test_reproduce_prints_its_tables_and_saves_what_it_found(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = thalweg("reproduce", "--quick", "--out", "new")
     assert done.exit_code == 0, done.output
     assert "How regret grows with T" in done.output and "Thm. 7" in done.output
     assert max(len(line) for line in done.output.splitlines()) <= 80
@@ -23,11 +20,11 @@ def test_reproduce_prints_its_tables_and_saves_what_it_found(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
-    done = RUNNER.invoke(app, ["reproduce", "--out", str(tmp_path / "file" / "sub")])
+    done = thalweg("reproduce", "--out", tmp_path / "file" / "sub")
     assert done.exit_code == 2
     assert "cannot be made" in done.output
 
 
 def test_help_says_what_it_does():
-    done = RUNNER.invoke(app, ["reproduce", "--help"])
+    done = thalweg("reproduce", "--help")
     assert done.exit_code == 0 and "Measure every rate" in done.output

@@ -1,0 +1,62 @@
+"""``thalweg compare``: every learner on a stream, beside hindsight."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from thalweg.cli import options, work
+from thalweg.cli.options import OUTPUT, Wanted
+
+ROUNDS = 20_000
+
+
+def compare(
+    source: options.Source,
+    target: options.Target = None,
+    features: options.Features = None,
+    text: options.Text = None,
+    time: options.Time = None,
+    calendar: options.Calendar = None,
+    lags: options.Lags = None,
+    missing: options.Missing = None,
+    categories: options.Categories = None,
+    format: options.Format = None,
+    rounds: Annotated[
+        int,
+        typer.Option(
+            help="At most so many, the last ones of the stream: all are in memory.",
+            metavar="ROUNDS",
+        ),
+    ] = ROUNDS,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for all that is saved; out/NAME-compared, if not given.",
+            rich_help_panel=OUTPUT, metavar="FOLDER",
+        ),
+    ] = None,
+    report: options.Report = True,
+    figures: options.Figures = False,
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Run every learner on a stream, and measure how far each was from hindsight.
+
+    The Tracker, least squares at fixed discounts, the paper's mixture, rivals from the
+    literature, River's regressions where River is installed, and persistence. Regret
+    is measured against the best fixed point, the best moving path and on the worst
+    interval, with the bounds that theory has.
+
+        thalweg compare stream.csv --target y
+        thalweg compare power.parquet -t load --lags 1,24 --rounds 5000
+
+    Exit codes: 0 done, 1 a bound was broken, 2 something was wrong with the input.
+    """
+    recipe = options.given(
+        target, features, text, lags, time=time, calendar=calendar, missing=missing,
+        categories=categories,
+    )  # fmt: skip
+    wanted = Wanted(report, figures, json)
+    work.compare_learners(
+        source, recipe, options.format_of(format), rounds, out, wanted
+    )

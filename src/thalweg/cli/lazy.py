@@ -1,0 +1,74 @@
+"""Commands that are imported when they are called: ``thalweg --help`` stays quick."""
+
+from importlib import import_module
+from typing import Any, ClassVar, NamedTuple
+
+import typer
+from rich.console import Console
+from typer.core import TyperCommand, TyperGroup
+
+from thalweg.errors import ThalwegError
+
+STOPPED = 130
+"""What a process that Ctrl-C has ended exits with."""
+
+
+class Command(NamedTuple):
+    """A command, of the name of the module it is in and of the function there."""
+
+    summary: str  # the first line of its docstring, without the full stop
+    panel: str  # under which heading of the help it stands
+
+
+class LazyGroup(TyperGroup):
+    """Shows its commands by their summaries, and imports the one that is called."""
+
+    known: ClassVar[dict[str, Command]]
+
+    def __init__(self, **settings: Any) -> None:
+        shown = {
+            name: TyperCommand(name, help=one.summary, rich_help_panel=one.panel)
+            for name, one in self.known.items()
+        }
+        super().__init__(**settings | {"commands": shown})
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, None if name is None else _loaded(name), rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; what is wrong with its input is said in one sentence."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _complain("Stopped.")
+            raise typer.Exit(STOPPED) from None
+        except BrokenPipeError:  # whoever read our output has gone: typer's to handle
+            raise
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.startswith("thalweg"):
+                raise
+            package = error.name.partition(".")[0]
+            _complain(f"This needs {package}. Install it: pip install {package}.")
+        except ThalwegError as error:
+            _complain(str(error))
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            _complain(f"{where}{error.strerror or error}.")
+        raise typer.Exit(2)
+
+
+def _loaded(name: str) -> Any:
+    app = typer.Typer(
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",  # paragraphs are filled, examples are not
+    )
+    app.command(name)(getattr(import_module(f"thalweg.cli.{name}"), name))
+    return typer.main.get_command(app)
+
+
+def _complain(sentence: str) -> None:
+    Console(stderr=True, soft_wrap=True).print(
+        sentence, style="red", markup=False, highlight=False
+    )

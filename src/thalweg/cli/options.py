@@ -1,0 +1,176 @@
+"""Options that several commands share: which columns are what."""
+
+import csv
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from thalweg.errors import InvalidParameterError
+
+COLUMNS, OUTPUT = "Columns", "Output"
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        help="CSV, TSV, JSON lines (also .gz, .bz2, .xz, .zst), Parquet, Feather or "
+        "Arrow; '-' is standard input, CSV unless --format says otherwise.",
+        metavar="SOURCE",
+    ),
+]
+Target = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target", "-t", help="Column to predict. May be repeated.",
+        rich_help_panel=COLUMNS, metavar="NAME",
+    ),
+]  # fmt: skip
+Features = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns to predict from, such as a,b,c. All others, if not given.",
+        rich_help_panel=COLUMNS, metavar="NAMES",
+    ),
+]  # fmt: skip
+Text = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns that are text though their first row is a number.",
+        rich_help_panel=COLUMNS, metavar="NAMES",
+    ),
+]  # fmt: skip
+Time = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of times, which must never go back.",
+        rich_help_panel=COLUMNS, metavar="NAME",
+    ),
+]  # fmt: skip
+Calendar = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of times to take the hour, weekday and season from.",
+        rich_help_panel=COLUMNS, metavar="NAME",
+    ),
+]  # fmt: skip
+Lags = Annotated[
+    str | None,
+    typer.Option(
+        help="Past targets to predict from, in rows back, such as 1,2,24.",
+        rich_help_panel=COLUMNS, metavar="ROWS",
+    ),
+]  # fmt: skip
+Delay = Annotated[
+    int | None,
+    typer.Option(
+        help="Rows until a target is known: 0 if it is known at once.", min=0,
+        rich_help_panel=COLUMNS, metavar="ROWS",
+    ),
+]  # fmt: skip
+Missing = Annotated[
+    str | None,
+    typer.Option(
+        help="What to do about a missing number: refuse it (the default for files), "
+        "skip: do not learn from its row (the default for standard input), impute: "
+        "learn from the feature's mean so far. Either way the row is predicted.",
+        rich_help_panel=COLUMNS, metavar="POLICY",
+    ),
+]  # fmt: skip
+Categories = Annotated[
+    int | None,
+    typer.Option(
+        help="Levels of a text column that get a feature of their own (8).", min=1,
+        rich_help_panel=COLUMNS, metavar="NUMBER",
+    ),
+]  # fmt: skip
+Format = Annotated[
+    str | None,
+    typer.Option(
+        help="csv, tsv, jsonl, parquet or arrow, where SOURCE's name does not say it.",
+        rich_help_panel=COLUMNS, metavar="FORMAT",
+    ),
+]  # fmt: skip
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print one JSON object and nothing else.",
+        rich_help_panel=OUTPUT,
+    ),
+]  # fmt: skip
+Report = Annotated[
+    bool,
+    typer.Option(
+        " /--no-report",
+        help="Do without the HTML page.",
+        rich_help_panel=OUTPUT,
+        show_default=False,
+    ),
+]
+Figures = Annotated[
+    bool,
+    typer.Option(
+        "--figures", help="Save every chart as PNG, SVG and PDF too.",
+        rich_help_panel=OUTPUT,
+    ),
+]  # fmt: skip
+
+
+class Where(NamedTuple):
+    """Where a run is to leave what it makes, and go on from."""
+
+    out: Path | None = None
+    predictions: Path | None = None
+    model: Path | None = None
+    resume: Path | None = None
+
+
+class Wanted(NamedTuple):
+    """What is wanted beside the table."""
+
+    report: bool = True
+    figures: bool = False
+    json: bool = False
+
+
+def given(
+    target: list[str] | None, features: str | None, text: str | None, lags: str | None,
+    **others: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """The settings of a Recipe that were given, as it takes them."""
+    _check_choice("--missing", others.get("missing"), ("refuse", "skip", "impute"))
+    named = {
+        "targets": tuple(dict.fromkeys(target)) if target else None,
+        "features": None if features is None else names(features),
+        "text": None if text is None else names(text),
+        "lags": None if lags is None else whole_numbers("--lags", lags),
+    }
+    return {key: value for key, value in (named | others).items() if value is not None}
+
+
+def format_of(format: str | None) -> Any:
+    """The format, if it is one of those there are."""
+    _check_choice("--format", format, ("csv", "tsv", "jsonl", "parquet", "arrow"))
+    return format
+
+
+def _check_choice(option: str, value: str | None, choices: tuple[str, ...]) -> None:
+    if value is not None and value not in choices:
+        *some, last = choices
+        raise InvalidParameterError(
+            f"{option} takes {', '.join(some)} or {last}. Got {value!r} instead."
+        )
+
+
+def names(text: str) -> tuple[str, ...]:
+    """``a,b,c`` apart; a name with a comma stands in quotation marks."""
+    return tuple(name.strip() for name in next(csv.reader([text]), []))
+
+
+def whole_numbers(option: str, text: str) -> tuple[int, ...]:
+    """``1,2,24`` apart."""
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidParameterError(
+            f"{option} takes whole numbers such as 1,2,24. Got {text!r} instead."
+        ) from None

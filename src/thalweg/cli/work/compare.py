@@ -1,0 +1,75 @@
+"""Every learner on one stream of a table."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thalweg.cli.console import progress
+from thalweg.cli.options import Wanted
+from thalweg.cli.work import outputs
+from thalweg.cli.work.comparing import compared, present
+from thalweg.cli.work.places import stem
+from thalweg.errors import InvalidParameterError, StreamError
+from thalweg.evaluation.gaps import Gaps
+from thalweg.evaluation.study import Study
+from thalweg.streams import tables
+from thalweg.streams.tables import Encoder, Recipe, Table
+from thalweg.types import FloatArray
+
+
+class Rounds(NamedTuple):
+    """The last rounds of a stream, those without a target left out."""
+
+    x: FloatArray  # (T, n)
+    y: FloatArray  # (T, k)
+    seen: int  # rounds with all targets in the whole stream
+
+
+def compare_learners(
+    source: str, recipe: dict[str, Any], format: Any, rounds: int,
+    out: Path | None, wanted: Wanted,
+) -> None:  # fmt: skip
+    """Compare on the last ``rounds`` of ``source``, every target by itself."""
+    if "targets" not in recipe:
+        raise InvalidParameterError("Say which column to predict: --target NAME.")
+    wanted, encoder = outputs.possible(wanted), Encoder(Recipe(**recipe))
+    with tables.read(source, format=format) as table:
+        found = _last_rounds(table, encoder, rounds)
+    studies = _studies(table, encoder, found)
+    present(studies, out or Path("out", f"{stem(table)}-compared"), wanted)
+
+
+def _studies(table: Table, encoder: Encoder, found: Rounds) -> Iterator[Study]:
+    targets, notes = encoder.recipe.targets, list(encoder.notes)
+    if found.seen > len(found.y):
+        notes.append(
+            f"The last {len(found.y):,} of {found.seen:,} rounds were compared."
+        )
+    for k, target in enumerate(targets):
+        title = f"{table.name}, {target}" if len(targets) > 1 else table.name
+        yield compared(title, target, encoder.names, found.x, found.y[:, k], notes)
+
+
+def _last_rounds(table: Table, encoder: Encoder, most: int) -> Rounds:
+    """Read everything, and keep the last rounds that have all targets."""
+    gaps: Gaps | None = None
+    x, y, seen = [], [], 0
+    total = None if table.live else 1.0
+    with progress(f"reading {table.name}", total) as bar:
+        for chunk in table.chunks():
+            features, targets, _, _ = encoder.encode(chunk)
+            gaps = gaps or Gaps(encoder.recipe.missing, features.shape[1])
+            filled, teaches = gaps.fill(features)
+            known = teaches & ~np.isnan(targets).any(axis=1)
+            x.append(filled[known])
+            y.append(targets[known])
+            seen += int(known.sum())
+            while sum(map(len, y[1:])) >= most:  # the oldest is not needed any more
+                x, y = x[1:], y[1:]
+            bar.at(table.fraction(), seen)
+    encoder.check_target()
+    if not seen:
+        raise StreamError(f"No round of {table.name} has all its features and targets.")
+    return Rounds(np.vstack(x)[-most:], np.vstack(y)[-most:], seen)

@@ -1,0 +1,144 @@
+"""Predictions as lines of CSV, to a file that can be continued, or as Parquet."""
+
+import csv
+import io
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from thalweg.cli.work.storage import make_folder, writing
+from thalweg.errors import StorageError
+from thalweg.evaluation.prequential import Forecasts
+from thalweg.types import FloatArray
+
+SECOND = np.timedelta64(1, "s")
+
+
+class Said(NamedTuple):
+    """What was said of some rows, of each target."""
+
+    rows: npt.NDArray[np.int64]  # (T,) the first row of the stream being 1
+    time: Any  # (T,) or None
+    forecasts: list[Forecasts]  # one a target
+    observed: FloatArray  # (T, k), NaN where not known
+
+
+class Layout(NamedTuple):
+    """The columns of the predictions."""
+
+    targets: tuple[str, ...]
+    timed: bool
+    intervals: bool
+
+    @property
+    def columns(self) -> list[str]:
+        """Their names; the target's goes first where there are several."""
+        each = ["prediction", *(["low", "high"] if self.intervals else []), "observed"]
+        several = len(self.targets) > 1
+        named = [
+            f"{t} {name}" if several else name for t in self.targets for name in each
+        ]
+        return ["row", *(["time"] if self.timed else []), *named]
+
+    def header(self) -> str:
+        """The first line."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerow(self.columns)
+        return text.getvalue()
+
+    def lines(self, said: Said) -> str:
+        """One line a row. Numbers are as short as they can be without a loss."""
+        columns = [said.rows.astype(str).tolist()]
+        if self.timed:
+            columns.append(times(said.time))
+        for k, (prediction, interval) in enumerate(said.forecasts):
+            columns.append(_numbers(prediction))
+            if self.intervals:
+                columns += [_numbers(interval[:, 0]), _numbers(interval[:, 1])]
+            columns.append(_numbers(said.observed[:, k]))
+        return "".join(f"{','.join(row)}\n" for row in zip(*columns, strict=True))
+
+
+def times(time: Any) -> list[str]:
+    """ISO 8601 to the second, or as exact as it takes; numbers as they are."""
+    if time.dtype.kind != "M":
+        return _numbers(time)
+    seconds = np.datetime_as_string(time, unit="s")
+    exact = (time - time.astype("datetime64[s]")) == 0 * SECOND
+    return [str(text) for text in np.where(exact, seconds, np.datetime_as_string(time))]
+
+
+def _numbers(values: FloatArray) -> list[str]:
+    return [repr(value) if value == value else "" for value in values.tolist()]
+
+
+class PredictionFile:
+    """A file of predictions. Opened when the first line is written.
+
+    Parquet cannot be continued where it ends, so its lines wait in a ``.part`` beside
+    it, and become Parquet at the end.
+    """
+
+    def __init__(self, path: Path, layout: Layout, size: int = 0) -> None:
+        self.path = path
+        self.layout = layout
+        self.size = size  # bytes that are to stay
+        self._parquet = path.suffix.lower() in (".parquet", ".pq")
+        self._lines = path.with_name(f"{path.name}.part") if self._parquet else path
+        self._file: io.FileIO | None = None
+
+    def write(self, lines: str) -> None:
+        """Append lines."""
+        with writing(self.path):
+            if self._file is None:
+                self._file = self._opened()
+                if not self.size:
+                    lines = self.layout.header() + lines
+            left = memoryview(lines.encode())
+            while left:  # a disk that is nearly full takes a part
+                taken = self._file.write(left)
+                self.size += taken
+                left = left[taken:]
+
+    def sync(self) -> None:
+        """See to it that what was written survives a loss of power."""
+        if self._file is not None and self._lines.is_file():
+            os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Write no more; it can be continued."""
+        if self._file is not None:
+            self._file.close()
+
+    def finish(self) -> None:
+        """Lines that wait to become Parquet become Parquet."""
+        if self._parquet and self._lines.exists():
+            parquet = import_module("thalweg.cli.work.parquet")
+            with writing(self.path):
+                parquet.from_lines(self._lines, self.path, self.layout)
+                self._lines.unlink()
+
+    def discard(self) -> None:
+        """Remove what was written."""
+        if self._file is not None:
+            self.close()
+            self._lines.unlink()
+
+    def _opened(self) -> io.FileIO:
+        if not self.size:
+            make_folder(self._lines.parent)
+            return self._lines.open("wb", buffering=0)
+        there = self._lines.stat().st_size if self._lines.is_file() else 0
+        if there < self.size:
+            raise StorageError(
+                f"{self._lines} has {there:,} bytes, and the run that is resumed had "
+                f"written {self.size:,}. Bring it back, or give another --predictions."
+            )
+        file = self._lines.open("r+b", buffering=0)
+        file.truncate(self.size)
+        file.seek(self.size)
+        return file

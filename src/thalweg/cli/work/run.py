@@ -1,0 +1,28 @@
+"""A stream predicted and learnt, row by row."""
+
+from typing import Any
+
+from thalweg.cli.options import Wanted, Where
+from thalweg.cli.work import outputs
+from thalweg.cli.work.ending import Ending
+from thalweg.cli.work.places import Places, begun, continued
+from thalweg.cli.work.running import Running
+from thalweg.streams import tables
+
+CHUNK = 8192
+"""Rows at a time: a Ctrl-C waits for the rest of them, a second at most."""
+
+
+def run_stream(
+    source: str, recipe: dict[str, Any], format: Any, where: Where,
+    next: bool | None, wanted: Wanted,
+) -> None:  # fmt: skip
+    """Run the Tracker over ``source``; options as the command takes them."""
+    wanted = outputs.possible(wanted)
+    with tables.read(source, format=format, chunk_rows=CHUNK) as table:
+        session, kept = begun(where.resume, recipe, table.live)
+        continued(session, kept, table, next)
+        places = Places.of(table, session, kept, where)
+        echo = table.live and not wanted.json
+        running = Running(table, session, places.model, places.predictions, echo)
+        Ending(running, source, places.folder, wanted).reach()

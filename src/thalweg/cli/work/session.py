@@ -1,0 +1,124 @@
+"""A run over a stream: the encoder, and the Tracker of every target."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from thalweg.cli.work.predictions import Layout, Said, times
+from thalweg.evaluation.prequential import Prequential
+from thalweg.evaluation.study import Study
+from thalweg.streams.tables import Chunk, Encoder, Recipe
+
+
+class Session:
+    """All that changes while a stream is run; a checkpoint holds it."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        self.encoder = Encoder(recipe)
+        self.players: list[Prequential] = []  # one a target, once features are known
+        self.rows = 0  # of the whole stream, seen so far
+        self.before = 0  # of those, the rows that came before this source
+        self.start: str | None = None  # time of the first round
+        self.end: str | None = None  # and of the last
+
+    @property
+    def layout(self) -> Layout:
+        """The columns of the predictions."""
+        recipe = self.recipe
+        return Layout(recipe.targets, recipe.time is not None, recipe.delay == 0)
+
+    def take(self, chunk: Chunk) -> Said:
+        """Predict and learn the next rows."""
+        x, y, time, rows = self.encoder.encode(chunk)
+        if not self.players:
+            self._begin(x.shape[1])
+        self.rows = self.before + chunk.first_row + len(chunk)
+        forecasts = [
+            player.play(x, y[:, k]) for k, player in enumerate(self.players)
+        ]  # fmt: skip
+        if time is not None and len(time):
+            self.start = self.start or times(time[:1])[0]
+            self.end = times(time[-1:])[0]
+        return Said(rows + self.before + 1, time, forecasts, y)
+
+    def _begin(self, features: int) -> None:
+        recipe = self.recipe
+        self.players = [
+            Prequential(features, recipe.delay, recipe.missing) for _ in recipe.targets
+        ]
+
+    @property
+    def scored(self) -> int:
+        """Rounds that were scored, of the target with the fewest."""
+        return min((player.scores.scored for player in self.players), default=0)
+
+    def studies(self, title: str, notes: Sequence[str] = ()) -> list[Study]:
+        """What was found so far, of every target."""
+        several = len(self.players) > 1
+        pairs = zip(self.recipe.targets, self.players, strict=True)
+        return [
+            player.study(
+                f"{title}, {target}" if several else title, target, self.encoder.names,
+                (*self.encoder.notes, *notes, *_notes(player)), self.start, self.end,
+            )
+            for target, player in pairs
+        ]  # fmt: skip
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What a checkpoint holds of it as JSON; ``players`` hold the rest."""
+        kept = {"rows": self.rows, "before": self.before}
+        times = {"start": self.start, "end": self.end}
+        features = self.players[0].features if self.players else 0
+        return {**kept, **times, "features": features, "encoder": self.encoder.state()}
+
+    @classmethod
+    def resumed(
+        cls, told: dict[str, Any], players: Sequence[Any], **given: Any
+    ) -> Self:
+        """The session of a checkpoint; options ``given`` again must be the same."""
+        recipe = _recipe(told["encoder"]["recipe"] | given)
+        session = cls(recipe)
+        session.encoder = Encoder.restore(recipe, told["encoder"])
+        session.rows, session.before = int(told["rows"]), int(told["before"])
+        session.start, session.end = told["start"], told["end"]
+        if players:
+            session._begin(int(told["features"]))
+        for player, kept in zip(session.players, players, strict=True):
+            player.resume(kept)
+        return session
+
+
+def _recipe(parts: dict[str, Any]) -> Recipe:
+    """A recipe from JSON, which has no tuples."""
+    settings: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in parts.items()
+    }
+    return Recipe(**settings)
+
+
+def _notes(player: Prequential) -> list[str]:
+    """What a reader should know of how it was scored."""
+    notes = [
+        f"The first {player.burn_in} labels only warm up and are not scored. Fixed "
+        f"settings get features and target in units of these, and a constant feature; "
+        f"the Tracker gets the raw numbers."
+    ]
+    if player.delay:
+        notes.append(
+            f"Labels come {player.delay:,} rounds late, for persistence as well. No "
+            f"intervals are given, as they would be those of labels that come at once."
+        )
+    if player.gaps.filled:
+        learnt = (
+            "learnt from as well" if player.gaps.policy == "impute" else "not learnt"
+        )
+        notes.append(
+            f"{player.gaps.filled:,} missing numbers were filled with means so far; "
+            f"rounds with one are {learnt}."
+        )
+    count, shown = player.insight.alarms.count, player.insight.alarms.alarms
+    if count > len(shown):
+        notes.append(f"Of {count:,} alarms the last {len(shown):,} are shown.")
+    return notes

@@ -1,0 +1,88 @@
+"""Who is compared on a stream, each set as its own theory asks."""
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thalweg import discounts
+from thalweg.domains import Ball
+from thalweg.evaluation.fixed_bank import DISCOUNTS, NAMES, RIDGE
+from thalweg.evaluation.scores import Player
+from thalweg.learners import (
+    Ader,
+    AggregatingExperts,
+    DiscountedNewton,
+    Experts,
+    FollowTheLeadingHistory,
+    Learner,
+    OnlineGradientDescent,
+    OnlineNewtonStep,
+    RecursiveLeastSquares,
+    RestartExperts,
+    SlidingWindow,
+)
+from thalweg.losses import SquaredError
+from thalweg.types import Block, FloatArray
+
+LOSS = SquaredError()
+WINDOW = 100
+PAPER = Player("paper's mixture, Theorem 7", "paper")
+
+
+class Contestant(NamedTuple):
+    """A player, and how it forecasts a block."""
+
+    player: Player
+    forecast: Callable[[Block], FloatArray]  # (T,) each before its label is seen
+
+
+def contestants(block: Block, domain: Ball) -> Iterator[Contestant]:
+    """All but the Tracker and persistence, for a standardised block with a constant.
+
+    They are told what the Tracker is not: the number of rounds, the largest label,
+    and a ball that holds the comparators with all constants of the loss on it.
+    """
+    for name, gamma in zip(NAMES, DISCOUNTS, strict=True):
+        yield _of(Player(name, "fixed", gamma), _least_squares(gamma))
+    constants, T = LOSS.constants(domain, block), len(block)
+    alpha, G = constants.exp_concavity, constants.gradient_bound
+    largest = float(np.abs(block.y).max())
+    yield _of(PAPER, Experts.of_newton(constants, domain, T, case=3))
+    bank = tuple(map(_least_squares, discounts.grid(T, domain.radius)))
+    newton = DiscountedNewton.from_theorem(3, constants, domain, 1.0)
+    rivals: dict[str, Learner[Any]] = {
+        "aggregating mixture": AggregatingExperts(bank, largest),
+        f"sliding window of {WINDOW}": SlidingWindow(WINDOW, ridge=RIDGE),
+        "restarts": RestartExperts(largest, ridge=RIDGE),
+        "FLH": FollowTheLeadingHistory(newton, alpha),
+        "ONS": OnlineNewtonStep(G, alpha, domain),
+        "OGD": OnlineGradientDescent(2 * domain.radius / G, domain),
+        "Ader": Ader(T, G, domain),
+    }
+    for name, learner in rivals.items():
+        yield _of(Player(name, "rival"), learner)
+    if find_spec("river"):
+        peers = import_module("thalweg.evaluation.peers")
+        for name, forecast in peers.forecasters().items():
+            yield Contestant(Player(name, "peer"), forecast)
+
+
+def how_many() -> int:
+    """How many contestants there will be."""
+    block = Block(np.ones((3, 1)), np.arange(3.0))
+    return sum(1 for _ in contestants(block, Ball(1.0)))
+
+
+def _least_squares(gamma: float) -> RecursiveLeastSquares:
+    return RecursiveLeastSquares(gamma, ridge=RIDGE, floor=RIDGE, pull=True)
+
+
+def _of(player: Player, learner: Learner[Any]) -> Contestant:
+    def forecast(block: Block) -> FloatArray:
+        start = learner.init(np.zeros(np.shape(block.x)[1]))
+        return learner.run(start, LOSS, block)[1].prediction
+
+    return Contestant(player, forecast)

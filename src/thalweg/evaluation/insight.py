@@ -1,0 +1,74 @@
+"""What goes on inside the Tracker, kept in constant memory."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from thalweg.evaluation.alarm_log import AlarmLog
+from thalweg.evaluation.digest import Digest
+from thalweg.evaluation.study import Inside
+from thalweg.learners.tracker import Tracker, TrackerState
+from thalweg.learners.tracker.names import KIND_OF, KINDS
+from thalweg.types import FloatArray, Trace
+
+DRAWN = 32
+"""Coefficients of at most so many features are kept: the first ones."""
+RECORDS = ("theta", "weights", "memory", "interval")
+FIRST_OF_KIND = np.searchsorted(KIND_OF, np.arange(len(KINDS)))
+
+
+class Insight:
+    """The Tracker that is run, and digests of what it records of every round."""
+
+    def __init__(self, features: int) -> None:
+        self.tracker = Tracker()
+        self.alarms = AlarmLog()
+        self.covered = 0  # rounds whose label lay in its interval
+        self.told = 0  # of so many
+        self._drawn = min(features, DRAWN)
+        self._digests = [Digest() for _ in range(1 + len(KINDS) + self._drawn)]
+
+    def add(self, trace: Trace, y: FloatArray) -> None:
+        """Take the next rounds: what was recorded, and their labels, NaN if unknown."""
+        assert trace.theta is not None
+        memory, weights = trace.extras["memory"], trace.extras["weights"]
+        # No matrix product: its rounding depends on how the stream was cut.
+        by_kind = np.add.reduceat(weights, FIRST_OF_KIND, axis=1)
+        columns = np.vstack([memory, by_kind.T, trace.theta[:, : self._drawn].T])
+        for digest, column in zip(self._digests, columns, strict=True):
+            digest.add(column)
+        self.alarms.add(memory)
+        if "interval" in trace.extras:
+            low, high = trace.extras["interval"].T
+            self.told += int((~np.isnan(y)).sum())
+            self.covered += int(((low <= y) & (y <= high)).sum())
+
+    def inside(self, state: TrackerState, features: Sequence[str]) -> Inside:
+        """All of it, for a study; ``state`` is the Tracker's last."""
+        memory, *others = (digest.curve() for digest in self._digests)
+        level = (self.tracker.coverage, self.covered / self.told) if self.told else None
+        kinds = [kind.name for kind in KINDS]
+        slopes = zip(features, others[len(kinds) :], strict=False)
+        return Inside(
+            memory,
+            self.alarms.alarms,
+            dict(zip(kinds, others, strict=False)),
+            # A feature that never was anything but constant has no coefficient.
+            {name: one for name, one in slopes if one.low.any() or one.high.any()},
+            (level,) if level else (),
+            state.season,
+            self.tracker.explain(state),
+        )
+
+    @property
+    def kept(self) -> tuple[Any, ...]:
+        """All that it remembers, for a file."""
+        digests = tuple(digest.kept for digest in self._digests)
+        return self.covered, self.told, self.alarms.kept, digests
+
+    def resume(self, kept: tuple[Any, ...]) -> None:
+        """Go on from what was kept."""
+        self.covered, self.told, alarms, digests = kept
+        self.alarms.resume(alarms)
+        self._digests = [Digest.resumed(one) for one in digests]

@@ -1,0 +1,42 @@
+"""River's regressions as forecasters of a block."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from river import linear_model, optim
+
+from thalweg.types import Block, FloatArray
+
+SMOOTHING = 0.99
+"""Of the Bayesian regression, which forgets as least squares at this discount does."""
+
+
+def forecasters() -> dict[str, Callable[[Block], FloatArray]]:
+    """By name: as it comes, with a good optimiser, and the Bayesian with smoothing."""
+    models: dict[str, Callable[[], Any]] = {
+        "River linear": linear_model.LinearRegression,
+        "River linear, AdaGrad": lambda: linear_model.LinearRegression(
+            optim.AdaGrad(0.1), intercept_lr=0.1
+        ),
+        "River Bayesian": lambda: linear_model.BayesianLinearRegression(
+            smoothing=SMOOTHING
+        ),
+    }
+    return {
+        name: lambda block, make=make: forecast(make(), block.x, block.y)  # type: ignore[misc]
+        for name, make in models.items()
+    }
+
+
+def forecast(model: Any, x: Any, y: Any) -> FloatArray:
+    """Predictions of a River model; NaN from the round on in which it breaks down."""
+    out = np.full(len(y), np.nan)
+    for t, (row, target) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
+        features = dict(enumerate(row))
+        try:
+            out[t] = model.predict_one(features)
+            model.learn_one(features, target)
+        except (np.linalg.LinAlgError, OverflowError):
+            break
+    return out

@@ -1,0 +1,171 @@
+"""What is wrong with an input is said in one sentence or two, and nothing is written.
+
+python -m tests.cli.test_bad_inputs    # the table of all of them
+"""
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.streams import thalweg
+
+HOURS = [f"2024-01-{1 + t // 24:02d}T{t % 24:02d}:00" for t in range(60)]
+STREAM = "t,x,y\n" + "".join(f"{t},{k % 7},{k % 5}\n" for k, t in enumerate(HOURS))
+FILES = {
+    "stream.csv": STREAM,
+    "text.csv": STREAM.replace(",3,3\n", ",three,3\n", 1),
+    "decimal.csv": STREAM.replace(",", ";").replace(";3;3\n", ";3,5;3\n", 1),
+    "empty.csv": "",
+    "head.csv": "t,x,y\n",
+    "one.csv": "x,y\n1,2\n",
+    "constant.csv": "x,y\n" + "".join(f"{k},3\n" for k in range(60)),
+    "twice.csv": "x,y,x\n1,2,3\n2,3,4\n",
+    "latin.csv": "größe,y\n1,2\n2,3\n".encode("latin-1"),
+    "ragged.csv": "x,y\n1,2\n1,2,3\n",
+    "bare.csv": "1,2\n3,4\n",
+    "back.csv": "t,x,y\n2024-01-02,1,2\n2024-01-01,2,3\n",
+    "when.csv": "t,x,y\n31.1.2024,1,2\n1.2.2024,2,3\n",
+    "gap.csv": "x,y\n1,2\n,3\n",
+    "never.csv": "x,y\n1,\n2,\n3,\n",
+    "cut.csv.gz": gzip.compress(STREAM.encode())[:-20],
+    "stream.xlsx": "x",
+    "infinite.csv": "x,y\n1,2\ninf,3\n",
+    "bad.jsonl": '{"x": 1, "y": 2}\n{"x": 1,\n',
+    "alone.csv": "y\n1\n2\n3\n",
+}
+TOLD = "stream.csv --target y"
+BAD = {
+    "straem.csv --target y": "There is no file straem.csv. Did you mean stream.csv?",
+    "folder --target y": "folder is a folder. A file is needed.",
+    "stream.csv --target yy": (
+        "stream.csv has no column 'yy'. Did you mean 'y'?"
+    ),
+    "text.csv --target y": (
+        "Row 4 (line 5) of text.csv: 'x' is 'three', which is no number. If the column "
+        "is text, say so: --text x."
+    ),
+    "decimal.csv --target y": (
+        "Row 4 (line 5) of decimal.csv: 'x' is '3,5', which is no number (write a "
+        "decimal point, and no thousands separators). If the column is text, say so: "
+        "--text x."
+    ),
+    "empty.csv --target y": "empty.csv is empty.",
+    "head.csv --target y": "head.csv names its columns and has no rows.",
+    "one.csv --target y": "one.csv has one row; at least two are needed.",
+    "constant.csv --target y": (
+        "The target 'y' of constant.csv is 3.0 in all 60 rows: there is nothing to "
+        "learn."
+    ),
+    "twice.csv --target y": (
+        "Columns 1 and 3 of twice.csv are both called 'x'. Rename one of them."
+    ),
+    "latin.csv --target y": (
+        "Byte 3 of latin.csv (line 1) is 0xf6, which is not UTF-8. Re-encode it first, "
+        "for example with iconv -f latin1 -t utf-8."
+    ),
+    "ragged.csv --target y": (
+        "Row 2 (line 3) of ragged.csv has 3 cells, and the header has 2."
+    ),
+    "bare.csv --target y": (
+        "Line 1 of bare.csv holds numbers only. It must be a header that names the "
+        "columns."
+    ),
+    "back.csv --target y --time t": (
+        "Row 2 (line 3) of back.csv: 't' goes back to 2024-01-01T00:00:00 from "
+        "2024-01-02T00:00:00 in row 1. Sort the rows by 't' first."
+    ),
+    "when.csv --target y --calendar t": (
+        "Row 1 (line 2) of when.csv: 't' is '31.1.2024', which is no ISO time such as "
+        "2024-01-31 or 2024-01-31T18:30:00."
+    ),
+    "gap.csv --target y": (
+        "Row 2 (line 3) of gap.csv: 'x' is missing. Fill it in, or say what to do: "
+        "--missing skip or --missing impute."
+    ),
+    "never.csv --target y --missing skip": (
+        "The target 'y' of never.csv is always missing."
+    ),
+    "cut.csv.gz --target y": (
+        "cut.csv.gz is damaged or cut short: Compressed file ended before the "
+        "end-of-stream marker was reached."
+    ),
+    "stream.xlsx --target y": (
+        "The format of stream.xlsx is not clear from its name. It may end in .csv, "
+        ".txt, .tsv, .jsonl, .ndjson, .parquet, .feather, .arrow, .ipc; text also in "
+        ".gz, .bz2, .xz, .zst after that."
+    ),
+    "infinite.csv --target y": (
+        "Row 2 (line 3) of infinite.csv: 'x' is inf. Numbers must be finite and at "
+        "most 1e+150 in size."
+    ),
+    "bad.jsonl --target y": (
+        "Line 2 of bad.jsonl is not JSON: Expecting property name enclosed in double "
+        "quotes: line 1 column 9 (char 8)."
+    ),
+    "alone.csv --target y": (
+        "alone.csv has no column to learn from. Earlier targets can serve as features: "
+        "--lags 1."
+    ),
+    "stream.csv": "Say which column to predict: --target NAME.",
+    f"{TOLD} --features t": (
+        "Column 't' of stream.csv holds times, which are no numbers. Features can be "
+        "made of them: --calendar t."
+    ),
+    f"{TOLD} --lags 1,two": (
+        "--lags takes whole numbers such as 1,2,24. Got '1,two' instead."
+    ),
+    f"{TOLD} --lags 3 --delay 3": (
+        "Lag 3 is not known in time: with a delay of 3 rounds, lags must be 4 or more."
+    ),
+    f"{TOLD} --lags 60": (
+        "stream.csv has 60 rows; with lags up to 60, at least 62 are needed."
+    ),
+    f"{TOLD} --missing drop": (
+        "--missing takes refuse, skip or impute. Got 'drop' instead."
+    ),
+    f"{TOLD} --predictions /dev/full": (
+        "/dev/full cannot be written: No space left on device."
+    ),
+    f"{TOLD} --out stream.csv/out": (
+        "The folder stream.csv/out cannot be made: Not a directory."
+    ),
+    "stream.csv --resume none.thalweg": (
+        "none.thalweg cannot be read: No such file or directory."
+    ),
+    "stream.csv --resume text.csv": (
+        "text.csv cannot be loaded: it is no thalweg model."
+    ),
+}  # fmt: skip
+
+
+def laid_out(folder):
+    """The folder, in which the files are now."""
+    (folder / "folder").mkdir()
+    for name, content in FILES.items():
+        data = content if isinstance(content, bytes) else content.encode()
+        (folder / name).write_bytes(data)
+    return folder
+
+
+@pytest.mark.parametrize("arguments", BAD)
+def test_a_bad_input_is_one_sentence_and_leaves_nothing(
+    arguments, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(laid_out(tmp_path))
+    before = sorted(tmp_path.rglob("*"))
+    done = thalweg("run", *arguments.split())
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == f"{BAD[arguments]}\n"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as here:
+        os.chdir(laid_out(Path(here)))
+        print("| thalweg run ... | says |\n|---|---|")
+        for given in BAD:
+            print(f"| `{given}` | {thalweg('run', *given.split()).stderr.strip()} |")

@@ -1,0 +1,83 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+
+from tests.cli.streams import rows, thalweg, written
+from thalweg.cli.work import comparing
+from thalweg.errors import ThalwegError
+from thalweg.evaluation import demo
+from thalweg.evaluation.public import MissingDataError, Task
+
+
+def test_compare_shows_everyone_and_saves_a_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "stream.csv", rows(200))
+    done = thalweg("compare", "stream.csv", "-t", "y", "--rounds", "120")
+    assert done.exit_code == 0, done.output
+    for name in ("Tracker", "paper's mixture", "FLH", "River linear", "persistence"):
+        assert name in done.output
+    assert max(map(len, done.output.splitlines())) <= 80
+    (study,) = json.loads((tmp_path / "out/stream-compared/study.json").read_text())
+    assert study["rounds"] == 120
+    assert "The last 120 of 200 rounds were compared." in study["notes"]
+    assert (tmp_path / "out/stream-compared/report.html").exists()
+
+
+def test_a_bound_that_is_broken_is_exit_code_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "stream.csv", rows(120))
+    compare = comparing.compare
+
+    def broken(*arguments):
+        study = compare(*arguments)
+        worse = tuple(
+            replace(one, measured=1e12) if one.bound else one for one in study.regrets
+        )
+        return replace(study, regrets=worse)
+
+    monkeypatch.setattr(comparing, "compare", broken)
+    done = thalweg("compare", "stream.csv", "-t", "y", "--no-report", "--json")
+    assert done.exit_code == 1 and "3 bounds did not hold." in done.stderr
+    assert json.loads(done.stdout)["studies"][0]["rounds"] == 120
+
+
+def test_compare_refuses_what_run_refuses(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "stream.csv", rows(200))
+    assert "--target NAME" in thalweg("compare", "stream.csv").output
+    few = thalweg("compare", "stream.csv", "-t", "y", "--rounds", "50")
+    assert few.exit_code == 2 and "at least 80 rounds" in few.output
+
+
+def small(name):
+    """A stream as short as can be compared, in place of real data."""
+    table = [line.rstrip().split(",") for line in rows(100)[1:]]
+    x = [[float(cell) for cell in line[1:3]] for line in table]
+    y = [float(line[4]) for line in table]
+    return Task(name, "made up", *map(np.array, (x, y, y)))
+
+
+def test_demo_ends_with_three_numbers_and_names_what_is_missing(tmp_path, monkeypatch):
+    def only_treasury(name):
+        if name != "treasury":
+            raise MissingDataError("The stream needs flights.csv. Run: make data")
+        return small(name)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(demo, "load", only_treasury)
+    done = thalweg("demo", "--no-report")
+    assert done.exit_code == 0, done.output
+    assert "Run: make data" in done.stderr
+    assert "Three numbers that matter" in done.stdout
+    assert done.stdout.rstrip().endswith("out/demo/study.json")
+
+
+def test_demo_without_data_names_the_command_that_brings_them(monkeypatch):
+    def nothing(name):
+        raise MissingDataError("The stream needs a package. Run: make data")
+
+    monkeypatch.setattr(demo, "load", nothing)
+    done = thalweg("demo")
+    assert done.exit_code == 2 and done.stderr.endswith("Run: make data\n")
+    assert issubclass(MissingDataError, ThalwegError)

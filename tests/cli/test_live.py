@@ -1,0 +1,91 @@
+import json
+import signal
+import subprocess
+
+import pytest
+
+from tests.cli.streams import rows, started, thalweg, written
+
+PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+LINES = rows(120)
+
+
+def fed(process, lines):
+    process.stdin.write("".join(lines).encode())
+    process.stdin.flush()
+
+
+def read(process, count):
+    """So many lines of output, waited for."""
+    return [process.stdout.readline().decode() for _ in range(count)]
+
+
+@pytest.fixture
+def whole(tmp_path):
+    """What an uninterrupted run over the file says."""
+    stream = written(tmp_path / "stream.csv", LINES)
+    options = ("-t", "y", "--out", tmp_path / "whole", "--no-report")
+    assert thalweg("run", stream, *options).exit_code == 0
+    return (tmp_path / "whole" / "predictions.csv").read_text().splitlines(True)
+
+
+def test_predictions_come_as_lines_do_and_a_kill_loses_none(tmp_path, whole):
+    process = started("run", "-", "-t", "y", cwd=tmp_path, **PIPES)
+    fed(process, LINES[:61])
+    said = read(process, 61)
+    assert said == whole[:61]
+    for t in (61, 62, 63):  # each answered before the next is asked
+        fed(process, LINES[t : t + 1])
+        assert read(process, 1) == [whole[t]]
+    process.kill()
+    process.communicate()
+    resume = ("run", "-", "--resume", "out/stdin/model.thalweg", "--no-report")
+    process = started(*resume, "--from-start", cwd=tmp_path, **PIPES)
+    rest, remarks = process.communicate("".join(LINES).encode())
+    assert process.returncode == 0, remarks
+    first = int(rest.split(b",")[0])
+    assert 60 < first <= 64  # the last of what was printed may come again
+    assert f"Goes on after row {first - 1}." in remarks.decode()
+    assert "".join(whole[:first]) + rest.decode() == "".join(whole)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_waiting_saves_and_says_how_to_go_on(tmp_path, number, whole):
+    process = started("run", "-", "-t", "y", cwd=tmp_path, **PIPES)
+    fed(process, LINES[:81])
+    assert read(process, 81) == whole[:81]
+    process.send_signal(number)
+    out, remarks = process.communicate()
+    assert process.returncode == 128 + number and out == b""
+    assert b"Stopped after row 80." in remarks and b"Traceback" not in remarks
+    assert b"persistence" in remarks  # the table
+    resume = ("--resume", "out/stdin/model.thalweg", "--no-report")
+    process = started("run", "-", *resume, cwd=tmp_path, **PIPES)
+    rest, _ = process.communicate("".join([LINES[0], *LINES[81:]]).encode())
+    assert rest.decode() == "".join(whole[81:])
+
+
+def test_a_row_without_its_target_asks_for_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = LINES[100].rpartition(",")[0] + ",\n"
+    lines = [*LINES[:100], asked, *LINES[100:]]
+    process = started("run", "-", "-t", "y", "--no-report", cwd=tmp_path, **PIPES)
+    out, _ = process.communicate("".join(lines).encode())
+    said = out.decode().splitlines()
+    assert said[100].endswith(",")  # nothing observed
+    assert said[100].split(",")[1] == said[101].split(",")[1]  # nothing learnt
+    study = json.loads((tmp_path / "out/stdin/study.json").read_text())[0]
+    assert study["rounds"] == 121 and study["scored"] == 120 - 40
+
+
+def test_a_reader_that_leaves_is_no_reason_to_complain(tmp_path):
+    process = started("run", "-", "-t", "y", cwd=tmp_path, **PIPES)
+    fed(process, LINES[:11])
+    read(process, 11)
+    process.stdout.close()
+    fed(process, LINES[11:])
+    process.stdin.close()
+    assert process.wait() == 1
+    assert b"Traceback" not in process.stderr.read()
+    assert (tmp_path / "out/stdin/model.thalweg").exists()
+    process.stderr.close()

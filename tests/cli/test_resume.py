@@ -1,0 +1,134 @@
+import os
+import signal
+
+import pytest
+
+from tests.cli.streams import rows, studies_in, thalweg, written
+from thalweg.cli.work import checkpoint
+from thalweg.cli.work.session import Session
+
+LINES = rows()
+
+
+@pytest.fixture
+def stream(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return written(tmp_path / "stream.csv", LINES)
+
+
+def stopped_after(chunks, monkeypatch):
+    """Let a Ctrl-C come while the rows of that chunk are learnt."""
+    taken, take = [], Session.take
+
+    def interrupted(session, chunk):
+        taken.append(chunk)
+        if len(taken) == chunks:
+            os.kill(os.getpid(), signal.SIGINT)
+        return take(session, chunk)
+
+    monkeypatch.setattr(Session, "take", interrupted)
+    monkeypatch.setattr("thalweg.cli.work.run.CHUNK", 50)
+
+
+@pytest.mark.parametrize("said", ["said.csv", "said.parquet"])
+def test_ctrl_c_saves_and_resume_leaves_what_one_run_leaves(stream, monkeypatch, said):
+    folder = stream.parent
+    options = ("-t", "y", "--lags", "1,3", "--time", "when", "--no-report")
+    whole = ("--predictions", f"whole/{said}", "--out", "whole")
+    assert thalweg("run", "stream.csv", *options, *whole).exit_code == 0
+    with monkeypatch.context() as patch:
+        stopped_after(3, patch)
+        cut = ("--predictions", f"cut/{said}", "--out", "cut")
+        stopped = thalweg("run", "stream.csv", *options, *cut)
+    assert stopped.exit_code == 130, stopped.output
+    assert (
+        "Go on with: thalweg run stream.csv --resume cut/model.thalweg"
+        in stopped.output
+    )
+    assert not (folder / "cut" / "study.json").exists()
+    done = thalweg("run", "stream.csv", "--resume", "cut/model.thalweg", "--no-report")
+    assert done.exit_code == 0 and "Goes on after row 150." in done.output
+    assert (folder / "whole" / said).read_bytes() == (
+        folder / "cut" / said
+    ).read_bytes()
+    studies = [studies_in(folder / name / "study.json") for name in ("whole", "cut")]
+    assert studies[0] == studies[1]
+    assert not list((folder / "cut").glob("*.part"))
+
+
+def test_lines_written_after_the_checkpoint_are_written_anew(stream, monkeypatch):
+    with monkeypatch.context() as patch:
+        stopped_after(2, patch)
+        thalweg("run", "stream.csv", "-t", "y")
+    said = stream.parent / "out/stream/predictions.csv"
+    before = said.read_text()
+    said.write_text(before + "101,0.5,")  # as a kill in the middle of a line leaves it
+    thalweg("run", "stream.csv", "--resume", "out/stream/model.thalweg", "--no-report")
+    lines = said.read_text().splitlines()
+    assert len(lines) == 301 and said.read_text().startswith(before)
+    said.write_text(before[:100])
+    lost = thalweg("run", "stream.csv", "--resume", "out/stream/model.thalweg")
+    assert lost.exit_code == 0  # nothing new to write
+    model = checkpoint.load(stream.parent / "out/stream/model.thalweg")[0]
+    assert model.rows == 300
+
+
+def test_a_folder_may_be_moved_and_resumed_from_anywhere(stream, monkeypatch):
+    with monkeypatch.context() as patch:
+        stopped_after(2, patch)
+        thalweg("run", "stream.csv", "-t", "y", "--no-report")
+    (stream.parent / "out" / "stream").rename(stream.parent / "moved")
+    (stream.parent / "elsewhere").mkdir()
+    monkeypatch.chdir(stream.parent / "elsewhere")
+    resume = ("--resume", stream.parent / "moved" / "model.thalweg", "--no-report")
+    assert thalweg("run", stream, *resume).exit_code == 0
+    assert len((stream.parent / "moved/predictions.csv").read_text().split()) == 301
+    assert not list((stream.parent / "elsewhere").iterdir())
+
+
+def test_predictions_that_are_gone_are_asked_for(stream, monkeypatch):
+    with monkeypatch.context() as patch:
+        stopped_after(2, patch)
+        thalweg("run", "stream.csv", "-t", "y")
+    (stream.parent / "out/stream/predictions.csv").unlink()
+    lost = thalweg("run", "stream.csv", "--resume", "out/stream/model.thalweg")
+    assert lost.exit_code == 2 and "Bring it back" in lost.output
+
+
+def test_what_comes_next_may_be_another_file(stream):
+    folder = stream.parent
+    written(folder / "monday.csv", LINES[:201])
+    written(folder / "tuesday.csv", [LINES[0], *LINES[201:]])
+    thalweg("run", "stream.csv", "-t", "y", "--no-report")
+    thalweg("run", "monday.csv", "-t", "y", "--no-report")
+    resume = ("--resume", "out/monday/model.thalweg", "--no-report")
+    unclear = thalweg("run", "tuesday.csv", *resume)
+    assert unclear.exit_code == 2 and "was on monday.csv" in unclear.output
+    assert thalweg("run", "tuesday.csv", *resume, "--next").exit_code == 0
+    said = [folder / "out" / name / "predictions.csv" for name in ("stream", "monday")]
+    assert said[0].read_bytes() == said[1].read_bytes()
+    again = thalweg("run", "tuesday.csv", *resume)  # all of its rows were seen
+    assert again.exit_code == 0 and "0 rows in" in again.output
+
+
+def test_a_file_shorter_than_what_was_seen_is_refused(stream):
+    thalweg("run", "stream.csv", "-t", "y", "--no-report")
+    written(stream, LINES[:101])
+    done = thalweg("run", "stream.csv", "--resume", "out/stream/model.thalweg")
+    assert (
+        done.exit_code == 2 and "has 100 rows, and 300 of it were seen" in done.output
+    )
+
+
+def test_an_error_further_on_keeps_what_was_learnt(stream, monkeypatch):
+    written(stream, [*LINES[:251], "2024-02-01T00:00,x,1,north,1\n"])
+    monkeypatch.setattr("thalweg.cli.work.run.CHUNK", 100)
+    done = thalweg("run", "stream.csv", "-t", "y")
+    assert done.exit_code == 2 and "'a' is 'x', which is no number" in done.output
+    assert "The 200 rows before are in out/stream/model.thalweg" in done.output
+    written(stream, LINES)
+    resume = ("--resume", "out/stream/model.thalweg", "--no-report")
+    assert thalweg("run", "stream.csv", *resume).exit_code == 0
+    thalweg("run", "stream.csv", "-t", "y", "--out", "whole", "--no-report")
+    said = [stream.parent / f / "predictions.csv" for f in ("out/stream", "whole")]
+    assert said[0].read_bytes() == said[1].read_bytes()
