@@ -21,6 +21,8 @@ MOST = 8
 """``top_up`` raises at most so many coordinates a round."""
 IN_NEED = 0.1
 """The part of the information on a coordinate that is ridge, where it lives on it."""
+TIE = 1e-9
+"""Needs that differ by less are equal."""
 TINY = 1e-30
 """A ridge that is left alone never becomes 0, which would mean that P_0 was."""
 
@@ -119,19 +121,24 @@ def _neediest(factor, target, c):
     """The k with the largest (target - r_k) C_kk, which is returned too; -1 if none."""
     n = factor.shape[1]
     diagonal(factor, c)
-    worst, most = -1, 0.0
+    most = 0.0
     for k in range(n):
         need = (target - factor[n + 1, k]) * c[k]
         if most < need < np.inf:
-            worst, most = k, need
-    return worst, most
+            most = need
+    # The first of those that need it as much: the last bit is not to choose.
+    for k in range(n):
+        need = (target - factor[n + 1, k]) * c[k]
+        if most > 0 and most * (1 - TIE) <= need < np.inf:
+            return k, most
+    return -1, 0.0
 
 
 @njit(cache=True)
 def _add(factor, k, weight, unit, image):
     """P ← P + w e_k e_kᵀ, which is no new v: the size of coordinate k stays."""
     n = factor.shape[1]
-    unit[:] = 0
+    unit.fill(0)
     unit[k] = math.sqrt(weight)
     size = factor[n, k]
     learn(factor, unit, image)

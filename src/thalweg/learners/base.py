@@ -50,13 +50,17 @@ class Learner(ABC, Generic[S]):
         """The state after a point was played and ``f`` was revealed."""
 
     def run(
-        self, state: S, loss: Loss, block: Block, record: Sequence[str] = ()
-    ) -> tuple[S, Trace]:
+        self, state: S, loss: Loss, block: Block, record: Sequence[str] = (),
+        blocked: bool = False,
+    ) -> tuple[S, Trace]:  # fmt: skip
         """Play every round of ``block``, oldest first; ``state`` is left as it was.
 
         ``record`` names what to keep of every round beside prediction and loss.
+        ``blocked`` plays many rounds at a time where the learner can: the same to
+        rounding, but no longer to the last bit however a stream is cut.
         """
         checks.state_is_its_own(self, state)
+        checks.instance_of(type(self).__name__, "blocked", blocked, bool)
         self.check_loss(loss)
         record = (record,) if isinstance(record, str) else tuple(record or ())
         for name in record:
@@ -65,9 +69,8 @@ class Learner(ABC, Generic[S]):
                     f"{type(self).__name__} can record {', '.join(self.records)}. "
                     f"Got {name!r} instead."
                 )
-        return self._play(
-            state, loss, checks.playable(block, loss, state.theta), record
-        )
+        play = self._play_blocked if blocked else self._play
+        return play(state, loss, checks.playable(block, loss, state.theta), record)
 
     def check_loss(self, loss: Loss) -> None:
         """Raise ``UnsupportedLossError`` unless this update is right for ``loss``."""
@@ -89,6 +92,15 @@ class Learner(ABC, Generic[S]):
         extras = {name: np.array(kept) for name, kept in recorded.items()}
         theta = extras.pop("theta", None)
         return state, Trace(np.array(predictions), incurred, theta, extras)
+
+    def _play_blocked(
+        self, state: S, loss: Loss, block: Block, record: Sequence[str]
+    ) -> tuple[S, Trace]:
+        """Do the work of ``run(..., blocked=True)``. Override where it is faster."""
+        raise InvalidParameterError(
+            f"The 'blocked' parameter must be False for {type(self).__name__}, which "
+            f"plays round by round. Got True instead."
+        )
 
     def live(self, state: S, loss: Loss, ones: int) -> Live | None:
         """The state in a form that single calls change in place; None if there is none.

@@ -10,6 +10,7 @@ import numpy as np
 from thalweg import checks, discounts
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels import factor as factors
+from thalweg.kernels.blocks.rounds import rls_in_blocks
 from thalweg.kernels.factor import forget, learn
 from thalweg.kernels.floor import hold, top_up
 from thalweg.kernels.rls import rls
@@ -51,6 +52,9 @@ class RecursiveLeastSquares(Learner[RLSState]):
     start. ``floor`` δ > 0 keeps a ridge δI that is not forgotten, so that what a quiet
     feature taught fades only so far; ``pull`` lets that ridge pull θ to zero as well.
     θ may have shape (n, k): k targets then share one P.
+
+    ``run(..., blocked=True)`` is for recorded data and n ≥ 32 or so: the same
+    predictions to 1e-9 and better, several times faster (kernels/blocks).
 
     Departure: forgetting stops in a direction that has not been excited for so long
     that rounding would rule it: where C = P⁻¹ has C_kk size_k² above ε^(-3/4), which is
@@ -107,6 +111,28 @@ class RecursiveLeastSquares(Learner[RLSState]):
         by_target = theta.reshape(len(theta), -1)
         rls(by_target, factor, *self._kept, *arrays.by_target())
         return RLSState(theta, factor), arrays.trace()
+
+    def _play_blocked(
+        self, state: RLSState, loss: Loss, block: Block, record: Sequence[str]
+    ) -> tuple[RLSState, Trace]:
+        self._check_blocked(state, record)
+        theta, factor = state.theta.copy(), state.factor.copy()
+        arrays = Arrays.of(theta, block, record)
+        *rounds, _ = arrays.by_target()
+        by_target = theta.reshape(len(theta), -1)
+        rls_in_blocks(by_target, factor, *self._kept, *rounds)
+        return RLSState(theta, factor), arrays.trace()
+
+    @staticmethod
+    def _check_blocked(state: RLSState, record: Sequence[str]) -> None:
+        """A block knows θ at its ends only, and works with vectors of float64."""
+        rule = "The 'blocked' parameter of RecursiveLeastSquares needs"
+        if record:
+            raise InvalidParameterError(f"{rule} record=(). Got {record!r} instead.")
+        if state.theta.dtype != np.float64:
+            raise InvalidParameterError(
+                f"{rule} a state of float64. Got one of {state.theta.dtype} instead."
+            )
 
     def live(self, state: RLSState, loss: Loss, ones: int) -> Live | None:
         one_target = state.theta.ndim == 1 and state.theta.dtype == np.float64
