@@ -3,7 +3,12 @@ import pytest
 
 import thalweg as tw
 from thalweg import learners
-from thalweg.errors import StreamError, ThalwegError, UnsupportedLossError
+from thalweg.errors import (
+    InvalidParameterError,
+    StreamError,
+    ThalwegError,
+    UnsupportedLossError,
+)
 from thalweg.losses import LinearLoss
 
 RNG = np.random.default_rng(0)
@@ -216,3 +221,59 @@ def test_single_calls_refuse_what_a_weight_makes_too_large(learner):
     with pytest.raises(StreamError, match="√weight"):
         model.update(np.array([1e150, 0.0, 0.0]), 1.0, 100.0)
     assert [part.tobytes() for part in model.state] == before
+
+
+def test_a_blocked_run_says_the_same_and_goes_on_round_by_round():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(300, 40)), rng.normal(size=300)
+    plain, blocked = (tw.Online(tw.RecursiveLeastSquares(0.99)) for _ in range(2))
+    expected = plain.run(x, y).prediction
+    found = blocked.run(x[:250], y[:250], blocked=True).prediction
+    rest = blocked.run(x[250:], y[250:]).prediction
+    np.testing.assert_allclose(np.append(found, rest), expected, rtol=0, atol=1e-9)
+
+
+def test_a_blocked_run_is_refused_where_it_cannot_be():
+    with pytest.raises(InvalidParameterError, match="'blocked' .* Tracker"):
+        tw.Online().run(np.ones((3, 1)), np.ones(3), blocked=True)
+    model = tw.Online(tw.RecursiveLeastSquares(), missing="skip")
+    with pytest.raises(InvalidParameterError, match="missing is 'skip'"):
+        model.run(np.ones((3, 1)), np.ones(3), blocked=True)
+
+
+def test_the_raw_path_is_the_models_own_state():
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(50, 3)), rng.normal(size=50)
+    for learner in (tw.RecursiveLeastSquares(0.9), tw.Tracker()):
+        model, raw = tw.Online(learner), tw.Online(learner)
+        assert raw.live is None  # before any round
+        model.update(x[0], y[0])
+        raw.update(x[0], y[0])
+        call, memory = raw.live.call, raw.live.memory
+        for row, label in zip(x[1:], y[1:], strict=True):
+            assert call(memory, row, 0.0, 1.0, 1.0, False) == model.predict(row)
+            model.update(row, label)
+            call(memory, row, label, 1.0, 1.0, True)
+        assert raw.rounds == model.rounds == 50
+        assert raw.predict(x[0]) == model.predict(x[0])
+        assert np.isnan(call(memory, np.full(3, np.nan), 0.0, 1.0, 1.0, False))
+        assert np.isnan(call(memory, x[0], np.inf, 1.0, 1.0, True))
+        raw.run(x, y)
+        assert np.isnan(call(memory, x[0], 0.0, 1.0, 1.0, False))  # it has moved on
+        with pytest.raises(TypeError):
+            call(memory, x[0].astype(np.float32), 0.0, 1.0, 1.0, False)
+
+
+@pytest.mark.parametrize("learner", [tw.RecursiveLeastSquares(0.9), tw.Tracker()])
+def test_single_calls_take_any_row(learner):
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(30, 3)), rng.normal(size=30)
+    model, expected = tw.Online(learner), tw.Online(learner).run(x, y).prediction
+    frozen, strided = x.copy(), np.asfortranarray(x)
+    frozen.flags.writeable = False
+    kinds = (lambda t: frozen[t], lambda t: strided[t], lambda t: x[t].tolist())
+    for t in range(30):
+        row = kinds[t % 3](t)
+        assert model.predict(row) == (expected[t] if t else 0.0)
+        model.update(row, y[t] if t % 2 else np.array(y[t]))
+    assert model.rounds == 30

@@ -57,9 +57,7 @@ def parts(model):
 
 def revived(saved):
     model = Online(saved.learner, saved.loss, saved.extra["intercept"])
-    if saved.state is not None:
-        model._open(saved.state)
-    model._rounds = saved.extra["rounds"]
+    model._open(saved.state, saved.extra["rounds"], 0.0)
     return model
 
 

@@ -28,8 +28,8 @@ from thalweg.losses import LinearLoss, SquaredError
 from thalweg.types import Block, FloatArray, Trace
 
 LATE = 100
-NO_MEMORY = np.empty(0)
-"""Kernels find it closed."""
+NO_MEMORY = np.zeros(head.HEAD)
+"""Kernels find it closed, and it is never opened."""
 
 
 NOT_KEPT = {"_lock", "_live", "_memory", "_call", "_learn"}
@@ -38,6 +38,24 @@ NOT_KEPT = {"_lock", "_live", "_memory", "_call", "_learn"}
 
 def _no_kernel(*given: Any) -> Any:
     raise TypeError("There is no kernel to call.")
+
+
+def _row(x: Any) -> Any:
+    """A list of numbers as the array that kernels take; anything else as it is."""
+    if type(x) is list or type(x) is tuple:
+        try:
+            found = np.array(x)
+        except ValueError:  # ragged
+            return x
+        if found.dtype.kind in "fi":
+            return found.astype(np.float64)
+    return x
+
+
+def _unlearnt(filled: Block, skipped: Any, given: Block) -> Block:
+    """The rounds with no weight where skipped: a Tracker still sees them pass."""
+    weight = np.ones(len(given)) if given.weight is None else given.weight
+    return Block(filled.x, filled.y, np.where(skipped, 0.0, weight), given.elapsed)
 
 
 def _silence(quiet: Any, x: FloatArray) -> FloatArray:
@@ -90,10 +108,8 @@ class Online:
         checks.one_of(self, "missing", get_args(Missing))
         self.filling = None if missing == "refuse" else Filling(missing)
         self.refusals = 0
-        self._rounds = 0  # learnt before those that ``_live`` counts
-        self._quiet: Any = 0.0  # (n,) rounds since each feature was last not zero
         self._lock = threading.RLock()
-        self._open(None)
+        self._open(None, 0, 0.0)
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock, self._closed():
@@ -106,7 +122,7 @@ class Online:
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         vars(self).update(kept, _lock=threading.RLock())
-        self._open(kept["_state"])
+        self._open(kept["_state"], kept["_rounds"], kept["_quiet"])
 
     def __repr__(self) -> str:
         settings = f"{self.learner!r}, {self.loss!r}, intercept={self.intercept}"
@@ -136,8 +152,8 @@ class Online:
             call(memory, x, y, 1.0, 1.0, True)  # learn; returns the same forecast
 
         None where the learner has none, and before the first round. It is the model's
-        own state: other calls see what it has learnt. After a ``run`` ask for it anew,
-        the old one refuses.
+        own state: other calls see what it has learnt. After a ``run``, or an ``update``
+        with anything but an array, ask for it anew: the old one refuses.
         """
         return self._live if self.filling is None else None
 
@@ -170,6 +186,7 @@ class Online:
         With ``interval``, say 0.9, an ``Interval(mean, low, high)`` in which y is
         expected that often; of a Tracker only.
         """
+        x = _row(x)
         if interval is None and type(x) is np.ndarray:
             try:
                 said = self._call(self._memory, x, 0.0, 1.0, 1.0, False)
@@ -187,6 +204,7 @@ class Online:
 
     def update(self, x: Any, y: Any, weight: float = 1.0, elapsed: float = 1.0) -> None:
         """Learn from one round: features ``x``, then the target ``y``."""
+        x = _row(x)
         if type(x) is np.ndarray:
             try:
                 said = self._learn(self._memory, x, y, weight, elapsed, True)
@@ -202,15 +220,19 @@ class Online:
 
     def run(
         self, x: Any, y: Any, weight: Any = None, elapsed: Any = None,
-        record: Sequence[str] = (),
+        record: Sequence[str] = (), blocked: bool = False,
     ) -> Trace:  # fmt: skip
-        """Predict, then learn, round by round over (T, n) features and T targets."""
+        """Predict, then learn, round by round over (T, n) features and T targets.
+
+        ``blocked`` is for many features, and learners that can: see their ``run``.
+        """
         with self._lock, self._counting(), self._closed():
-            return self._run(x, y, weight, elapsed, record)
+            return self._run(x, y, weight, elapsed, record, blocked)
 
     def _run(
-        self, x: Any, y: Any, weight: Any, elapsed: Any, record: Sequence[str]
-    ) -> Trace:
+        self, x: Any, y: Any, weight: Any, elapsed: Any, record: Sequence[str],
+        blocked: bool = False,
+    ) -> Trace:  # fmt: skip
         features = self._features(checks.numbers("features", x))
         targets = checks.numbers("targets", y)
         block = Block(features, targets, weight, elapsed)
@@ -218,12 +240,16 @@ class Online:
         if state is None:
             state = self._start(features, targets)
         if self.filling is None:
-            state, trace = self.learner.run(state, self.loss, block, record)
+            state, trace = self.learner.run(state, self.loss, block, record, blocked)
+        elif blocked:
+            raise InvalidParameterError(
+                f"The 'blocked' parameter must be False where missing is "
+                f"{self.missing!r}. Got True instead."
+            )
         else:
             state, trace, block = self._run_filled(state, block, record)
-        self._quiet = _silence(self._silent_for(), np.asarray(block.x))
-        self._rounds = self.rounds + len(block)
-        self._open(state)
+        quiet = _silence(self._silent_for(), np.asarray(block.x))
+        self._open(state, self.rounds + len(block), quiet)
         return trace
 
     def _run_filled(
@@ -233,7 +259,13 @@ class Online:
         filling = copy.deepcopy(self.filling)
         assert filling is not None
         filled, skipped = filling.fill(block)
-        played = run_with_gaps(self.learner, state, self.loss, filled, skipped, record)
+        if isinstance(self.learner, Tracker):
+            filled = _unlearnt(filled, skipped, block)
+            played = self.learner.run(state, self.loss, filled, record)
+        else:
+            played = run_with_gaps(
+                self.learner, state, self.loss, filled, skipped, record
+            )
         self.filling = filling
         return *played, filled
 
@@ -265,11 +297,12 @@ class Online:
     def load(cls, path: str | os.PathLike[str]) -> "Online":
         """The model in a file, which continues to the last bit."""
         learner, loss, state, extra = persistence.load(path)
-        if not isinstance(loss, LinearLoss) or not {"intercept", "rounds"} <= set(extra):
+        if not isinstance(loss, LinearLoss) or not {"intercept", "rounds"} <= set(
+            extra
+        ):
             raise PersistenceError(f"{path} holds a learner, but no Online.")
         model = cls(learner, loss, extra["intercept"])
-        model._rounds = int(extra["rounds"])
-        model._open(state)
+        model._open(state, int(extra["rounds"]), 0.0)
         return model
 
     def clone(self) -> "Online":
@@ -304,18 +337,21 @@ class Online:
             )
         return self.learner
 
-    def _open(self, state: Any) -> None:
+    def _open(self, state: Any, rounds: int, quiet: Any) -> None:
         """Go on from this state, in the form that single calls change in place."""
+        live: Live | None = None
+        if state is not None:  # first of all, since it may fail
+            live = self.learner.live(state, self.loss, int(self.intercept))
+        self._rounds = rounds  # learnt before those that ``_live`` counts
+        self._quiet: Any = quiet  # (n,) rounds since each feature was last not zero
+        self._live: Live | None = live
         self._state: Any = state
         self._memory: FloatArray = NO_MEMORY
-        self._live: Live | None = None
         self._call: Any = _no_kernel
         self._learn: Any = _no_kernel
-        if state is not None:
-            self._live = self.learner.live(state, self.loss, int(self.intercept))
         if self._live is not None:
             self._state = None
-            self._live.quiet[:] = self._quiet
+            self._live.quiet[:] = quiet
             self._memory, self._call = self._live.memory, self._live.call
             if self.filling is None:
                 self._learn = self._live.call
@@ -328,13 +364,13 @@ class Online:
     def _closed(self) -> Iterator[None]:
         """Single calls of other threads take the long way meanwhile, and wait there."""
         memory = self._memory
-        memory[: head.OPEN + 1] = 0
+        memory[head.OPEN] = 0
         try:
             yield
         finally:
             # After a run there is another, open from the start; the old stays closed.
-            if memory is self._memory:
-                memory[: head.OPEN + 1] = 1
+            if memory is self._memory and memory is not NO_MEMORY:
+                memory[head.OPEN] = 1
 
     def _features(self, x: FloatArray) -> FloatArray:
         if x.ndim != 2:

@@ -1,21 +1,26 @@
 """A line where a first use makes a person wait."""
 
+import contextlib
 import sys
 from typing import Any
 
 from numba.core import event
 
-LINE = "thalweg compiles its kernels, once for this machine: some seconds."
+LINE = "thalweg compiles its kernels, once for this machine: up to a minute."
 
 
 class _Announcer(event.Listener):  # type: ignore[misc]
     """Prints the line before the first of our kernels that is not on disk yet."""
 
+    said = False
+
     def on_start(self, happened: Any) -> None:
         kernel = happened.data["dispatcher"].py_func
-        if kernel.__module__.startswith("thalweg."):
-            event.unregister("numba:compile", self)
-            print(LINE, file=sys.stderr, flush=True)
+        ours = (kernel.__module__ or "").startswith("thalweg.")
+        if ours and not self.said:
+            self.said = True
+            with contextlib.suppress(OSError, ValueError):  # nobody there any more
+                print(LINE, file=sys.stderr, flush=True)
 
     def on_end(self, happened: Any) -> None:
         pass

@@ -123,10 +123,11 @@ def _beyond_measure(factor, v, j, f):
     if f == 0 or _is_noise(factor, v, j, f):
         return none, none
     d = factor[j, j]
-    if d == np.inf:
-        d = factor.dtype.type(np.finfo(factor.dtype).max ** 0.5 / v[j] / v[j])
     # Any d with 1 ≪ df² < ∞ says the same.
     most = factor.dtype.type(np.finfo(factor.dtype).max ** 0.75)
+    if d == np.inf:
+        root = np.finfo(factor.dtype).max ** 0.5
+        d = min(factor.dtype.type(root / v[j] / v[j]), most)
     return (d if d * f * f <= most else most / f / f), f
 
 
@@ -142,7 +143,7 @@ def _is_noise(factor, v, j, f):
 @njit(cache=True)
 def solve(factor, g, out):
     """P⁻¹g into ``out``."""
-    out[:] = 0
+    out.fill(0)
     for j in range(g.size):
         f = g[j]
         for i in range(j):

@@ -10,6 +10,7 @@ closes the memory first, and calls that come meanwhile are refused.
 """
 
 import math
+import threading
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from numba.core.dispatcher import Dispatcher
 
 OPEN, COUNT, N, GIVEN, LARGEST, SETTINGS = range(6)
 HEAD = 16
+_ONE_AT_A_TIME = threading.Lock()
 
 # memory, x, y, weight, elapsed, whether to learn. Of x no more is asked than that it
 # is one row: read-only and strided ones are as good as others.
@@ -35,9 +37,10 @@ def ready(call: Any) -> Any:
     A call with any others is then a TypeError, at once. Not in the decorator: that
     would compile whenever the file is imported.
     """
-    if isinstance(call, Dispatcher) and not call.signatures:
-        call.compile(_CALL)
-        call.disable_compile()
+    with _ONE_AT_A_TIME:
+        if isinstance(call, Dispatcher) and not call.signatures:
+            call.compile(_CALL)
+            call.disable_compile()
     return call
 
 
@@ -71,6 +74,12 @@ def most_legal(memory, weight, elapsed):
     if not (0 <= weight <= largest and 0 <= elapsed <= largest):
         return math.nan
     return largest / max(math.sqrt(weight), 1.0)
+
+
+@njit(cache=True)
+def said(forecast):
+    """The answer of a call: NaN would be a refusal, and nothing was refused."""
+    return math.inf if math.isnan(forecast) else forecast
 
 
 @njit(cache=True)

@@ -24,8 +24,10 @@ def rls(theta, factor, gamma, floor, pull, x, y, weight, elapsed, out, loss, pla
         # Rounds in which nothing but the step is to be done: calls of other functions
         # out of this loop make it slower even where they are not made.
         while t < len(y):
-            if len(played):
-                played[t] = theta
+            # Entry by entry: assigning to a slice takes the compiler seconds.
+            for i in range(n if len(played) else 0):
+                for j in range(theta.shape[1]):
+                    played[t, i, j] = theta[i, j]
             root = math.sqrt(weight[t]) if len(weight) else 1.0
             discount = gamma ** elapsed[t] if len(elapsed) else gamma
             loss[t] = advance(theta, factor, discount, root, x, y, t, out, t, v, image)

@@ -17,6 +17,7 @@ from thalweg.kernels.head import (
     SETTINGS,
     most_legal,
     note_silence,
+    said,
     take,
 )
 from thalweg.kernels.parts import part
@@ -36,8 +37,8 @@ def call(memory, x, y, weight, elapsed, learning):
     anything is not legal or ``memory`` is closed.
     """
     most = most_legal(memory, weight, elapsed)
-    n = take(memory, x, most)
-    if n < 0 or not abs(y) <= most:
+    n = take(memory, x, most) if abs(y) <= most else -1
+    if n < 0:
         return math.nan
     if learning:
         return _learn(memory, n, y, weight, elapsed)
@@ -60,7 +61,7 @@ def _learn(memory, n, y, weight, elapsed):
         pull = memory[PULL] != 0
         top_up(theta, factor, discount, gamma, memory[FLOOR], pull, image, v)
     memory[COUNT] += 1
-    return out[0, 0]
+    return said(out[0, 0])
 
 
 def views(memory, n):

@@ -19,7 +19,7 @@ from thalweg.types import FloatArray
 
 FEW = (1, 2, 3)
 """How many features the learner's own states have that a state is held against."""
-LENGTHS = ("window",)
+LENGTHS = ("window", "delay")
 """Settings that are the length of an array of the state."""
 
 

@@ -11,8 +11,8 @@ from thalweg.kernels.tracker.layout import (
     LABELLED_LANES,
     LAG,
     LANES,
+    PASSED,
     RIDGE,
-    ROUNDS,
     SPANS,
     UNPULLED_LANES,
 )
@@ -53,9 +53,9 @@ def test_deviations_are_from_the_mean_the_last_round_and_the_season():
     mean = np.hstack([means, means, np.zeros((4, 2 * SPANS))])
     past_x, past_y = rng.normal(size=(512, 2)), np.tile(rng.normal(size=512), 2)
     clock = np.zeros(CLOCK)
-    clock[ROUNDS], clock[LAG] = 600, 7
+    clock[PASSED], clock[LAG] = 600, 7
     u, origin = np.zeros((4, LANES)), np.zeros(LANES)
-    look(clock, past_x, past_y, mean, x, u, origin)
+    look(clock, past_x, past_y, mean, x, u, origin, 0)
     newest = -600 % 512
     families = u[:3].reshape(3, 4, SPANS)
     for family in (0, 1):

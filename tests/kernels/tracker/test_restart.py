@@ -7,7 +7,7 @@ from tests.kernels.tracker.rooms import padded
 from tests.kernels.tracker.test_rounds import drifting, opened
 from thalweg.kernels.tracker import layout
 from thalweg.kernels.tracker.restart import EVERY
-from thalweg.kernels.tracker.rounds import learn, predict
+from thalweg.kernels.tracker.rounds import observe, predict
 from thalweg.kernels.tracker.rules import adashare
 from thalweg.learners.tracker.guarantee import adashare_regret
 
@@ -18,7 +18,7 @@ def played(x, y):
     s, sums, votes = opened(x.shape[1])
     for features, label in zip(x, y, strict=True):
         forecast = predict(s, features, sums, votes)
-        learn(s, features, label, 1.0, 1.0, forecast, sums, votes)
+        observe(s, features, label, 1.0, 1.0, forecast, sums, votes)
     return s
 
 

@@ -6,7 +6,7 @@ import pytest
 from tests.kernels.tracker import slow
 from tests.kernels.tracker.rooms import opened
 from thalweg.kernels.tracker import layout, mixture, report
-from thalweg.kernels.tracker.rounds import learn, predict, rounds
+from thalweg.kernels.tracker.rounds import observe, predict, rounds
 from thalweg.learners.tracker import Tracker
 
 NONE = np.empty(0)
@@ -40,7 +40,7 @@ def test_every_expert_says_what_the_definition_says():
             np.testing.assert_allclose(heard, clipped(said, y[:t]), rtol=1e-9)
             expected = np.append(slow.BORN <= t, [False] * (72 - layout.EXPERTS))
             np.testing.assert_array_equal(votes.active, expected)
-        learn(s, x[t], y[t], 1.0, 1.0, forecast, sums, votes)
+        observe(s, x[t], y[t], 1.0, 1.0, forecast, sums, votes)
         if t > 0:
             slow.step_unpulled(unpulled, x[: t + 1], y[: t + 1])
             seasons.append(slow.season(y[: t + 1]))
@@ -58,7 +58,7 @@ def test_the_forecast_is_the_top_rules_mean_of_the_rules_means():
             assert (votes.shares[:, votes.active == 0] == 0).all()
             expected = votes.top[: layout.RULES] @ votes.shares @ votes.said
             np.testing.assert_allclose(forecast, expected, rtol=1e-12)
-        learn(s, x[t], y[t], 1.0, 1.0, forecast, sums, votes)
+        observe(s, x[t], y[t], 1.0, 1.0, forecast, sums, votes)
 
 
 def test_where_all_experts_agree_that_is_said_and_no_rule_learns():
@@ -67,7 +67,7 @@ def test_where_all_experts_agree_that_is_said_and_no_rule_learns():
     for t in range(20):
         forecast = predict(s, x[t], sums, votes)
         before = s.rules.boa.copy(), s.rules.mlpoly.copy(), s.rules.softmax.copy()
-        learn(s, x[t], 0.3, 1.0, 1.0, forecast, sums, votes)
+        observe(s, x[t], 0.3, 1.0, 1.0, forecast, sums, votes)
         assert forecast == (0.3 if t else 0.0)
         for part, was in zip(s.rules[1:4], before, strict=True):
             np.testing.assert_array_equal(part, was)
@@ -79,7 +79,7 @@ def test_where_all_experts_agree_that_is_said_and_no_rule_learns():
 def test_the_second_forecast_is_the_first_label():
     s, sums, votes = opened(2)
     assert predict(s, np.array([1.0, 2.0]), sums, votes) == 0
-    learn(s, np.array([1.0, 2.0]), -7.0, 1.0, 1.0, 0.0, sums, votes)
+    observe(s, np.array([1.0, 2.0]), -7.0, 1.0, 1.0, 0.0, sums, votes)
     assert predict(s, np.array([30.0, 2.0]), sums, votes) == -7
 
 
@@ -101,7 +101,7 @@ def test_the_slope_is_how_the_forecast_moves_with_x():
     s, sums, votes = opened(3)
     for t in range(len(y)):
         forecast = predict(s, x[t], sums, votes)
-        learn(s, x[t], y[t], 1.0, 1.0, forecast, sums, votes)
+        observe(s, x[t], y[t], 1.0, 1.0, forecast, sums, votes)
     # No limits, so that no expert is clipped near x.
     s.clock[layout.LOW], s.clock[layout.HIGH], s.clock[layout.LIMITED] = -1e6, 1e6, 0
     base = predict(s, x[0], sums, votes)

@@ -13,7 +13,7 @@ def seasons_of(y):
     for t, label in enumerate(y):
         learn_season(clock, past_y, unlike, per_count, label)
         push(clock, past_x, past_y, np.array([float(t)]), label)
-        count(clock, per_count)
+        count(clock, per_count, True)
         found.append(int(clock[LAG]))
     return found
 
@@ -45,7 +45,7 @@ def test_after_a_new_start_the_season_is_that_of_the_labels_since():
             forget_season(clock, unlike, per_count)
         learn_season(clock, past_y, unlike, per_count, label)
         push(clock, past_x, past_y, np.array([0.0]), label)
-        count(clock, per_count)
+        count(clock, per_count, True)
     since = np.arange(1150, 1793)
     lags, fading = np.arange(1, 513), 0.9995 ** (1792 - since)
     d = np.array([fading @ (y[since] - y[since - lag]) ** 2 for lag in lags])

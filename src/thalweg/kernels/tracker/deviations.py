@@ -8,23 +8,29 @@ from numba import njit
 
 from thalweg.kernels.lanes import WIDTH, above, fused, load, store
 from thalweg.kernels.tracker.layout import (
+    DELAY,
     DISCOUNT,
     IS_LEVEL,
     IS_SEASONAL,
     IS_STEP,
     LAG,
     LANES,
+    LONGEST_SEASON,
 )
 from thalweg.kernels.tracker.past import newest, row
 
 
 @njit(cache=True)
-def look(clock, past_x, past_y, mean, x, u, origin):
-    """Fill the origins, and the deviations u (z + 1, LANES) but for y's, the last."""
-    n = x.size
-    season, now = int(clock[LAG]), newest(clock)
-    last_y, season_y = past_y[now], past_y[now + season - 1]
-    last, then = row(clock, 1), row(clock, season)
+def look(clock, past_x, past_y, mean, x, u, origin, late):
+    """Fill the origins, and the deviations u (z + 1, LANES) but for y's, the last.
+
+    The last round and the season are as far back as they are when a forecast is asked
+    for: by the delay more where the round is learnt, ``late`` rounds after that.
+    """
+    n, now = x.size, newest(clock)
+    since, season = _back(clock, late)
+    last_y, season_y = past_y[now + since - 1], past_y[now + season - 1]
+    last, then = row(clock, since), row(clock, season)
     for lane in range(0, LANES, WIDTH):
         step, seasonal = load(IS_STEP, lane), load(IS_SEASONAL, lane)
         for j in range(n):
@@ -36,6 +42,20 @@ def look(clock, past_x, past_y, mean, x, u, origin):
         store(u, (n, lane), level * (last_y - load(mean, (n, lane))))
         before = fused(step, last_y, load(mean, (n + 1, lane)))
         store(origin, lane, fused(seasonal, season_y, before))
+
+
+@njit(cache=True)
+def _back(clock, late):
+    """How many rounds ago the newest label known then was, and the one of a season ago.
+
+    Where labels are late by d rounds, the season is the first multiple of itself that
+    is known by then. Rounds are counted from the newest in memory.
+    """
+    delay, season = int(clock[DELAY]), int(clock[LAG])
+    known = (delay + season) // season * season - delay
+    if late > 0 and late + max(known, 1) <= LONGEST_SEASON:
+        return late + 1, late + known
+    return 1, known
 
 
 @njit(cache=True)

@@ -50,6 +50,8 @@ SINGLES = np.repeat([1.0, 0.0], [SINGLE_RULES, RULE_SEATS - SINGLE_RULES])
 LINE = 8
 """Numbers in a cache line, and in a vector."""
 LONGEST_SEASON = 512
+PENDING = 5 + SEATS + RULE_SEATS
+"""What is kept of a round until its label comes, beside its features."""
 RECENT = 512
 """How many of its own errors the Tracker keeps for its intervals."""
 
@@ -57,6 +59,7 @@ RECENT = 512
 CLOCK = 16
 ROUNDS, LAG, WAITED, TOTAL_WEIGHT, SCALE, SCORED = range(6)
 LOW, HIGH, LONGEST_STEP, LIMITED, LARGEST_LOSS, COUNTED = range(6, 12)
+DELAY, WAITING, OLDEST, PASSED = range(12, CLOCK)
 
 
 class Experts(NamedTuple):
@@ -95,6 +98,7 @@ class State(NamedTuple):
     per_count: np.ndarray  # (2·LONGEST_SEASON,) as ``past_y``: season.py
     recent: np.ndarray  # (2, RECENT) own errors over their scale: in a ring, in order
     longest: np.ndarray  # (n,) the longest step of every feature: restart.py
+    pending: np.ndarray  # (delay + 1, n + PENDING) rounds without their labels: late.py
     experts: Experts
     rules: Rules
 
@@ -134,9 +138,16 @@ def aligned(size: int) -> np.ndarray:
     return spare[first : first + size]
 
 
+def state_size(n: int, delay: int) -> int:
+    """How many numbers a state takes."""
+    return sum(lengths(n)) + (delay + 1) * (n + PENDING) * (delay > 0)
+
+
 @njit(cache=True)
 def lengths(n):
     """How many numbers each part takes, in the order in which they lie.
+
+    Last of all come the rounds that wait for their labels, if labels are late.
 
     First all that is loaded as vectors, in whole lines: a vector that crosses two
     cache lines costs twice.
@@ -171,6 +182,12 @@ def starts(sizes):
     return at
 
 
+@njit(cache=True)
+def _waiting(packed, n):
+    delay = int(packed[DELAY])
+    return (delay + 1 if delay > 0 else 0), n + PENDING
+
+
 def views(packed: np.ndarray, n: int) -> State:
     """The named parts of a packed state for ``n`` features."""
     z, at = n + 1, starts(lengths(n))
@@ -183,6 +200,7 @@ def views(packed: np.ndarray, n: int) -> State:
         part(packed, at[5], (2 * LONGEST_SEASON,)),
         part(packed, at[6], (2, RECENT)),
         part(packed, at[19], (n,)),
+        part(packed, at[22], _waiting(packed, n)),
         Experts(
             part(packed, at[7], (LANES,)),
             part(packed, at[8], (z + 1, LANES)),

@@ -2,28 +2,28 @@
 
 from numba import njit
 
-from thalweg.kernels.tracker.layout import LONGEST_SEASON, ROUNDS
+from thalweg.kernels.tracker.layout import LONGEST_SEASON, PASSED
 
 
 @njit(cache=True)
 def newest(clock):
     """Where y_{t-1} stands in ``past_y``; y_{t-l} stands l - 1 places behind it."""
-    return (LONGEST_SEASON - int(clock[ROUNDS]) % LONGEST_SEASON) % LONGEST_SEASON
+    return (LONGEST_SEASON - int(clock[PASSED]) % LONGEST_SEASON) % LONGEST_SEASON
 
 
 @njit(cache=True)
 def row(clock, lag):
     """Where x_{t-lag} stands in ``past_x``."""
-    return (int(clock[ROUNDS]) - lag) % LONGEST_SEASON
+    return (int(clock[PASSED]) - lag) % LONGEST_SEASON
 
 
 @njit(cache=True)
 def push(clock, past_x, past_y, x, y):
-    """Remember a round, and count it."""
+    """Remember a round that has passed."""
     here = row(clock, 0)
     for j in range(x.size):
         past_x[here, j] = x[j]
-    clock[ROUNDS] += 1
+    clock[PASSED] += 1
     # Written twice, half the array apart, so that the last labels are always one
     # contiguous stretch that starts in the first half.
     place = newest(clock)

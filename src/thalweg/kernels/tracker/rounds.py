@@ -7,14 +7,19 @@ from thalweg.kernels.tracker import errors, mixture, report
 from thalweg.kernels.tracker.clip import clip, widen
 from thalweg.kernels.tracker.deviations import look, reveal
 from thalweg.kernels.tracker.kinds import labelled, pulled, unpulled
+from thalweg.kernels.tracker.late import fetch, wait
 from thalweg.kernels.tracker.layout import (
+    DELAY,
     EXPERTS,
+    HIGH,
     LABELLED,
     LARGEST_LOSS,
     LAST,
+    LOW,
     PULLED,
     ROUNDS,
     RULES,
+    SEASONAL,
     STEP,
     TOTAL_WEIGHT,
     UNPULLED,
@@ -27,6 +32,9 @@ from thalweg.kernels.tracker.past import push
 from thalweg.kernels.tracker.restart import note_steps, restart_if_outgrown
 from thalweg.kernels.tracker.season import count, learn_season
 from thalweg.kernels.tracker.solve import factorise
+
+MOST = 1e300
+"""Of a weighted square."""
 
 
 @njit(cache=True, nogil=True)
@@ -60,7 +68,7 @@ def rounds(
         if len(y):
             w = weight[t] if len(weight) else 1.0
             e = elapsed[t] if len(elapsed) else 1.0
-            learn(s, x[t], y[t], w, e, out[t], sums, votes)
+            observe(s, x[t], y[t], w, e, out[t], sums, votes)
 
 
 @njit(cache=True)
@@ -70,7 +78,7 @@ def predict(s, x, sums, votes):
     if t == 0:
         return 0.0
     said, u, origin, known = votes.said, sums.deviation, sums.origin, s.experts
-    look(s.clock, s.past_x, s.past_y, known.mean, x, u, origin)
+    look(s.clock, s.past_x, s.past_y, known.mean, x, u, origin, 0)
     spoken = votes.spoken
     pulled.predict(known.pulled, u, origin, spoken, PULLED)
     pulled.predict(known.unpulled, u, origin, spoken, UNPULLED)
@@ -84,19 +92,42 @@ def predict(s, x, sums, votes):
 
 
 @njit(cache=True)
-def learn(s, x, y, w, elapsed, forecast, sums, votes):
+def observe(s, x, y, w, elapsed, forecast, sums, votes):
+    """Learn the round of which ``forecast`` was just said; or, where labels are late,
+    the one whose label is known by now.
+    """
+    clock = s.clock
+    if clock[DELAY] == 0:
+        learn(s, x, y, w, elapsed, forecast, clock[ROUNDS] > 0, sums, votes)
+    elif wait(clock, s.pending, x, y, w, elapsed, forecast, votes):
+        y, w, elapsed, forecast, spoken, x = fetch(clock, s.pending, votes)
+        late, mean = int(clock[DELAY]), s.experts.mean
+        look(clock, s.past_x, s.past_y, mean, x, sums.deviation, sums.origin, late)
+        vote(s.born, clock[ROUNDS], votes.active, votes.following)
+        learn(s, x, y, w, elapsed, forecast, spoken, sums, votes)
+
+
+@njit(cache=True)
+def learn(s, x, y, w, elapsed, forecast, spoken, sums, votes):
     """Learn that ``y`` came at ``x``, with weight ``w``, after ``forecast`` was said.
 
-    A round of weight zero is not seen; the time it took counts to the next.
+    Of a round of weight zero, that took any time, only that is remembered that it
+    passed: seasons go on, and the forecast stands for its label. ``spoken`` says
+    whether the experts had anything to say of this one.
     """
     clock = s.clock
     clock[WAITED] += elapsed
     if w == 0:
+        if elapsed > 0 and clock[ROUNDS] > 0:
+            push(clock, s.past_x, s.past_y, x, forecast)
+            count(clock, s.per_count, False)
         return
     if clock[ROUNDS] > 0:
-        largest = mixture.learn(s.rules, votes, forecast, y, w, clock[ROUNDS])
-        clock[LARGEST_LOSS] = max(clock[LARGEST_LOSS], largest)
-        errors.learn_error(clock, s.recent, y - forecast)
+        w = bearable(clock, y, w, sums.deviation)
+        if spoken:
+            largest = mixture.learn(s.rules, votes, forecast, y, w, clock[ROUNDS])
+            clock[LARGEST_LOSS] = max(clock[LARGEST_LOSS], largest)
+            errors.learn_error(clock, s.recent, y - forecast)
         clock[TOTAL_WEIGHT] += w
         share = w / clock[TOTAL_WEIGHT]
         learn_experts(s.experts, x, y, w, clock[WAITED], share, sums)
@@ -105,8 +136,20 @@ def learn(s, x, y, w, elapsed, forecast, sums, votes):
     clock[WAITED] = 0.0
     learn_season(clock, s.past_y, s.unlike, s.per_count, y)
     push(clock, s.past_x, s.past_y, x, y)
-    count(clock, s.per_count)
+    count(clock, s.per_count, True)
+    clock[ROUNDS] += 1
     restart_if_outgrown(s, votes, sums.late)
+
+
+@njit(cache=True)
+def bearable(clock, y, w, u):
+    """The weight, or as much of it as times any square here is within float64."""
+    if w <= 1:
+        return w
+    widest = max(clock[HIGH], y) - min(clock[LOW], y)
+    for j in range(len(u) - 1):
+        widest = max(widest, abs(u[j, STEP]), abs(u[j, SEASONAL]))
+    return min(w, MOST / max(widest, 1.0) / max(widest, 1.0))
 
 
 @njit(cache=True)

@@ -22,7 +22,7 @@ from thalweg.kernels.lanes import (
     running,
     store,
 )
-from thalweg.kernels.tracker.layout import COUNTED, LAG, LONGEST_SEASON, ROUNDS
+from thalweg.kernels.tracker.layout import COUNTED, LAG, LONGEST_SEASON, PASSED
 from thalweg.kernels.tracker.past import newest
 
 DISCOUNT = 0.9995
@@ -35,7 +35,7 @@ LAGS = np.arange(1.0, LONGEST_SEASON + 1)
 @njit(cache=True)
 def learn_season(clock, past_y, unlike, per_count, y):
     """Learn from the label ``y`` of round t, and set the season of round t + 1."""
-    t = clock[ROUNDS]
+    t = clock[PASSED]
     start = newest(clock)
     for i in range(0, min(int(t), LONGEST_SEASON), WIDTH):
         step, apart = y - load(past_y, start + i), load(unlike, i)
@@ -62,7 +62,7 @@ def _find_season(clock, unlike, per_count, start, half):
 
 @njit(cache=True)
 def _best_of_eight(clock, unlike, per_count, start, first, total, least):
-    half = min(int(clock[ROUNDS]) // 2, LONGEST_SEASON)
+    half = min(int(clock[PASSED]) // 2, LONGEST_SEASON)
     for i in range(first, min(first + WIDTH, half)):
         here = unlike[i] * per_count[start + i]
         total += here
@@ -73,9 +73,13 @@ def _best_of_eight(clock, unlike, per_count, start, first, total, least):
 
 
 @njit(cache=True)
-def count(clock, per_count):
-    """After ``push``: the divisor of lag 1 in the coming round."""
-    clock[COUNTED] = DISCOUNT * clock[COUNTED] + 1
+def count(clock, per_count, learnt):
+    """After ``push``: the divisor of lag 1 in the coming round.
+
+    A round that was not learnt from added no term.
+    """
+    if learnt:
+        clock[COUNTED] = DISCOUNT * clock[COUNTED] + 1
     place = newest(clock)
     per_count[place] = 1 / clock[COUNTED]
     per_count[place + LONGEST_SEASON] = 1 / clock[COUNTED]

@@ -15,13 +15,13 @@ from thalweg.kernels.head import (
     SETTINGS,
     most_legal,
     note_silence,
+    said,
     take,
 )
 from thalweg.kernels.parts import part
 from thalweg.kernels.tracker import rounds
 from thalweg.kernels.tracker.layout import (
     LINE,
-    lengths,
     room_lengths,
     unpack,
     unpack_room,
@@ -32,11 +32,14 @@ FORECAST, FRESH, QUIET, STATE, ROOM = range(SETTINGS, SETTINGS + 5)
 where quiet, state and room begin."""
 
 
-def places(n: int) -> tuple[int, int, int, int]:
-    """Where quiet, state and room of ``n`` features begin, and where all ends."""
+def places(n: int, size: int) -> tuple[int, int, int, int]:
+    """Where quiet, state and room of ``n`` features begin, and where all ends.
+
+    ``size`` is that of the state.
+    """
     padded = (n + LINE - 1) // LINE * LINE
     state = HEAD + 2 * padded
-    room = state + sum(lengths(n))
+    room = state + (size + LINE - 1) // LINE * LINE
     return HEAD + padded, state, room, room + sum(room_lengths(n))
 
 
@@ -47,21 +50,23 @@ def call(memory, x, y, weight, elapsed, learning):
     """
     most = most_legal(memory, weight, elapsed)
     known = memory[FRESH] == 1 and _same(memory, x)
-    n = take(memory, x, most)
-    if n < 0 or not abs(y) <= most:
+    # y first: once x is taken, what was said belongs to it.
+    n = take(memory, x, most) if abs(y) <= most else -1
+    if n < 0:
         return math.nan
-    s = unpack(part(memory, int(memory[STATE]), (memory.size,)), n)
-    sums, votes = unpack_room(part(memory, int(memory[ROOM]), (memory.size,)), n)
+    state, room = int(memory[STATE]), int(memory[ROOM])
+    s = unpack(part(memory, state, (room - state,)), n)
+    sums, votes = unpack_room(part(memory, room, (memory.size - room,)), n)
     row = part(memory, HEAD, (n,))
     if not known:
         memory[FORECAST] = rounds.predict(s, row, sums, votes)
     memory[FRESH] = 1.0
     if learning:
         note_silence(row, part(memory, int(memory[QUIET]), (n,)))
-        rounds.learn(s, row, y, weight, elapsed, memory[FORECAST], sums, votes)
+        rounds.observe(s, row, y, weight, elapsed, memory[FORECAST], sums, votes)
         memory[FRESH] = 0.0
         memory[COUNT] += 1
-    return memory[FORECAST]
+    return said(memory[FORECAST])
 
 
 @njit(cache=True)

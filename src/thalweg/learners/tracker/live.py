@@ -17,7 +17,7 @@ class LiveTracker:
     def __init__(self, learner: Any, state: Any, ones: int) -> None:
         self._learner, self._theta = learner, state.theta
         n = len(state.theta)
-        quiet, packed, room, end = single.places(n)
+        quiet, packed, room, end = single.places(n, len(state.packed))
         self.memory: FloatArray = layout.aligned(end)
         nothing_said = (0.0, 0.0)
         head.start(
@@ -25,7 +25,7 @@ class LiveTracker:
             quiet, packed, room,
         )  # fmt: skip
         self.quiet: FloatArray = self.memory[quiet : quiet + n]
-        self._packed = self.memory[packed:room]
+        self._packed = self.memory[packed : packed + len(state.packed)]
         self._packed[:] = state.packed
         self.call: Call = head.ready(single.call)
 

@@ -61,18 +61,23 @@ class Tracker(Learner[TrackerState]):
     squares sees: features now, and labels only through what was learnt from them.
     ``coverage`` is that of recorded intervals, in (0, 1).
 
+    With a ``delay`` of d rounds every forecast is made without the labels of the d
+    rounds before it. Experts are then fitted to look d rounds further back, and weighed
+    by the forecasts they made, as are the intervals.
+
     θ is the slope of the coming forecast in x, the weighted mean of the experts'
     coefficients; the forecast itself is no x·θ, so losses are those of predictions.
     The start given to ``init`` says how many features there are, and is not used.
-    Rounds of weight zero are not seen. ``elapsed`` speeds up the experts' forgetting,
-    not that of the rules; a season is counted in rounds.
+    Rounds of weight zero teach nothing; that they passed is remembered, so that seasons
+    go on, unless they took no time (``elapsed`` 0). ``elapsed`` speeds up the experts'
+    forgetting, not that of the rules; a season is counted in rounds.
 
-    Proven, whatever labels come: over rounds a to b its loss exceeds that of any one
-    of its experts that votes from a on by at most ``interval_regret(E, a, b)``, which
-    grows as E² ln b, E the largest error of an expert. (The sum of two bounds of
-    AdaShare: docs/derivations/tracker.md.) Not proven: that the other rules help, any
-    rate against the best sequence of θ's, and the coverage of intervals, which is
-    measured (benchmarks/tracker_accuracy.py).
+    Proven, whatever labels come, if at once: over rounds a to b its loss exceeds that
+    of any one of its experts that votes from a on by at most ``interval_regret(E, a,
+    b)``, which grows as E² ln b, E the largest error of an expert. (The sum of two
+    bounds of AdaShare: docs/derivations/tracker.md.) Not proven: that the other rules
+    help, any rate against the best sequence of θ's, and the coverage of intervals,
+    which is measured (benchmarks/tracker_accuracy.py).
     """
 
     accepts: ClassVar = (SquaredError,)
@@ -80,14 +85,22 @@ class Tracker(Learner[TrackerState]):
     plays_points: ClassVar[bool] = False
     information: str = "all"
     coverage: float = 0.9
+    delay: int = 0
 
     def __post_init__(self) -> None:
         checks.one_of(self, "information", ("all", "features"))
         checks.in_interval(self, "coverage", "(0, 1)")
+        checks.in_interval(self, "delay", "[0, inf)")
+        if self.delay != int(self.delay):
+            raise InvalidParameterError(
+                "The 'delay' parameter of Tracker must be a whole number. "
+                f"Got {self.delay} instead."
+            )
 
     def init(self, theta: Any) -> TrackerState:
         theta = np.zeros_like(checks.start(self, theta, ndim=(1,)))
-        packed = np.zeros(sum(layout.lengths(theta.size)))
+        packed = np.zeros(layout.state_size(theta.size, int(self.delay)))
+        packed[layout.DELAY] = self.delay
         state = layout.views(packed, theta.size)
         state.clock[layout.LAG] = 1
         state.clock[layout.LIMITED] = self.information == "all"
@@ -164,7 +177,12 @@ class Tracker(Learner[TrackerState]):
         rounds, lag = state.packed[layout.ROUNDS], state.packed[layout.LAG]
         scored = state.packed[layout.SCORED]
         counts = 0 <= rounds < 2**53 and 0 <= scored < 2**53
-        if not (counts and 1 <= lag <= layout.LONGEST_SEASON):
+        whole = counts and 1 <= lag <= layout.LONGEST_SEASON
+        waiting, oldest = state.packed[layout.WAITING], state.packed[layout.OLDEST]
+        queue = 0 <= waiting <= self.delay and 0 <= oldest <= self.delay
+        passed = 0 <= state.packed[layout.PASSED] < 2**53
+        late = state.packed[layout.DELAY] == self.delay
+        if not (whole and queue and passed and late):
             raise InvalidParameterError(
                 f"A Tracker's state has counts and a season. Got {rounds}, {scored} "
                 f"and {lag} instead."
