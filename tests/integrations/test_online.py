@@ -277,3 +277,37 @@ def test_single_calls_take_any_row(learner):
         assert model.predict(row) == (expected[t] if t else 0.0)
         model.update(row, y[t] if t % 2 else np.array(y[t]))
     assert model.rounds == 30
+
+
+def test_a_refused_round_leaves_nothing_said_of_its_features():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(60, 3))
+    y = x @ [1.0, 2.0, 3.0]
+    model = tw.Online()
+    model.run(x, y)
+    untouched = model.clone()
+    near, far = np.array([1.0, 0.0, 0.0]), np.array([0.0, 5.0, 5.0])
+    model.predict(near)
+    with pytest.raises(StreamError, match="not finite"):
+        model.update(far, np.nan)
+    assert model.predict(far) == untouched.predict(far)
+    model.update(far, 3.0)
+    untouched.update(far, 3.0)
+    np.testing.assert_array_equal(model.state.packed, untouched.state.packed)
+
+
+@pytest.mark.parametrize("size", [1e-100, 1e-78, 1e-77])
+def test_features_next_to_nothing_are_learnt_without_a_prior(size):
+    model = tw.Online(tw.RecursiveLeastSquares(ridge=0), intercept=False)
+    for row, label in (([1, 0], 1.0), ([0, 1], 1.0), ([1, 1], 2.0)):
+        model.update(size * np.array(row, float), label)
+    assert model.rounds == 3
+    assert model.predict(size * np.ones(2)) == pytest.approx(2.0, rel=1e-9)
+
+
+def test_features_beyond_what_a_prior_of_none_can_hold_stay_finite():
+    model = tw.Online(tw.RecursiveLeastSquares(ridge=0), intercept=False)
+    for row in ([1e-150, 0.0], [0.0, 1e-150]):
+        model.update(np.array(row), 1e150)
+    assert model.rounds == 2
+    assert np.isfinite(model.coefficients).all()

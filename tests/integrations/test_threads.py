@@ -1,4 +1,6 @@
 import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -65,3 +67,23 @@ def test_a_model_can_be_pickled_and_goes_on_as_it_was():
     np.testing.assert_array_equal(
         other.run(X[500:600], Y[500:600]).prediction, expected
     )
+
+
+def test_the_first_models_of_several_threads_are_all_made():
+    code = """
+import threading
+import numpy as np, thalweg as tw
+failed, together = [], threading.Barrier(4)
+def first():
+    model = tw.Online(tw.RecursiveLeastSquares())
+    together.wait()
+    try:
+        model.update(np.ones(3), 1.0)
+    except Exception as error:
+        failed.append(error)
+threads = [threading.Thread(target=first) for _ in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert not failed, failed
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
