@@ -1,4 +1,6 @@
-"""Parts of an array that cost nothing to make: no bounds, no counting of references.
+"""Arrays laid out for kernels, and parts of them that cost nothing to make.
+
+Parts know no bounds and count no references.
 
 A slice that is reshaped costs a kernel tens of nanoseconds, which is little, but not
 where forty of them are made in every call. A part must not outlive its array: use it
@@ -6,11 +8,25 @@ inside kernels only.
 """
 
 import math
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import populate_array
+
+CACHE_LINE = 64
+
+
+def aligned_copy(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy that starts where a cache line does: vectors then cross fewer of them."""
+    spare = np.empty(array.nbytes + CACHE_LINE, np.uint8)
+    first = -spare.ctypes.data % CACHE_LINE
+    found = spare[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
+    found[...] = array
+    return found
 
 
 def part(array, start, shape):
@@ -32,7 +48,8 @@ def _part(context, array, start, shape):
                 cgutils.unpack_tuple(builder, values[2]), sig.args[2], strict=True
             )
         ]
-        strides, step = [], context.get_constant(types.intp, size)
+        strides: list[Any] = []
+        step = context.get_constant(types.intp, size)
         for length in reversed(shape):
             strides.insert(0, step)
             step = builder.mul(step, length)

@@ -8,6 +8,7 @@ so ``memory`` holds everything: a head (head.py), then
 
 import math
 
+import numpy as np
 from numba import njit
 
 from thalweg.kernels.floor import top_up
@@ -64,7 +65,7 @@ def _learn(memory, n, y, weight, elapsed):
     return said(out[0, 0])
 
 
-def views(memory, n):
+def views(memory: np.ndarray, n: int) -> tuple[np.ndarray, ...]:
     """x (1, n), y and out (1, 1), v, image, theta (n, 1), factor, quiet."""
     v = HEAD + n + 2
     theta = v + 2 * n

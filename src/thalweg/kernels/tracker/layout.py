@@ -131,16 +131,10 @@ class Votes(NamedTuple):
     final: np.ndarray  # (SEATS,) weights of the experts in the forecast
 
 
-def aligned(size: int) -> np.ndarray:
-    """Zeros that start where a cache line does."""
-    spare = np.zeros(size + LINE)
-    first = -spare.ctypes.data % (8 * LINE) // 8
-    return spare[first : first + size]
-
-
 def state_size(n: int, delay: int) -> int:
     """How many numbers a state takes."""
-    return sum(lengths(n)) + (delay + 1) * (n + PENDING) * (delay > 0)
+    waiting = (delay + 1) * (n + PENDING) if delay else 0
+    return int(sum(lengths(n))) + waiting
 
 
 @njit(cache=True)

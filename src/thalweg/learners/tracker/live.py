@@ -6,7 +6,8 @@ import numpy as np
 
 from thalweg.checks import LARGEST
 from thalweg.kernels import head
-from thalweg.kernels.tracker import layout, single
+from thalweg.kernels.parts import aligned_copy
+from thalweg.kernels.tracker import single
 from thalweg.learners.live import Call
 from thalweg.types import FloatArray
 
@@ -18,7 +19,7 @@ class LiveTracker:
         self._learner, self._theta = learner, state.theta
         n = len(state.theta)
         quiet, packed, room, end = single.places(n, len(state.packed))
-        self.memory: FloatArray = layout.aligned(end)
+        self.memory: FloatArray = aligned_copy(np.zeros(end))
         nothing_said = (0.0, 0.0)
         head.start(
             self.memory, n, n - ones, LARGEST[np.dtype(np.float64)], *nothing_said,

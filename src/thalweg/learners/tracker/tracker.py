@@ -8,6 +8,7 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
+from thalweg.kernels.parts import aligned_copy
 from thalweg.kernels.tracker import layout
 from thalweg.kernels.tracker.rounds import rounds
 from thalweg.learners.base import Learner
@@ -126,8 +127,7 @@ class Tracker(Learner[TrackerState]):
     def _play(
         self, state: TrackerState, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[TrackerState, Trace]:
-        packed = layout.aligned(len(state.packed))
-        packed[:] = state.packed
+        packed = aligned_copy(state.packed)
         x, y, weight, elapsed = (
             NOTHING if part is None else np.asarray(part, np.float64)
             for part in (block.x, block.y, block.weight, block.elapsed)
@@ -224,7 +224,7 @@ class Tracker(Learner[TrackerState]):
             for name in self.records
         }
         out = np.empty(len(x))
-        room = layout.aligned(sum(layout.room_lengths(x.shape[1])))
+        room = aligned_copy(np.zeros(sum(layout.room_lengths(x.shape[1]))))
         rounds(packed, room, x, y, weight, elapsed, level, out, *kept.values())
         return out, {name: kept[name] for name in record}
 
