@@ -114,7 +114,10 @@ BAD = {
         "made of them: --calendar t."
     ),
     f"{TOLD} --lags 1,two": (
-        "--lags takes whole numbers such as 1,2,24. Got '1,two' instead."
+        "--lags takes whole numbers from 1 on, such as 1,2,24. Got '1,two' instead."
+    ),
+    f"{TOLD} --lags 0": (
+        "--lags takes whole numbers from 1 on, such as 1,2,24. Got '0' instead."
     ),
     f"{TOLD} --lags 3 --delay 3": (
         "Lag 3 is not known in time: with a delay of 3 rounds, lags must be 4 or more."
@@ -125,8 +128,12 @@ BAD = {
     f"{TOLD} --missing drop": (
         "--missing takes refuse, skip or impute. Got 'drop' instead."
     ),
-    f"{TOLD} --predictions /dev/full": (
-        "/dev/full cannot be written: No space left on device."
+    f"{TOLD} --predictions full.csv": (
+        "full.csv cannot be written: No space left on device."
+    ),
+    f"{TOLD} --predictions said.xlsx": (
+        "--predictions takes a file that ends in .csv or .parquet. Got said.xlsx "
+        "instead."
     ),
     f"{TOLD} --out stream.csv/out": (
         "The folder stream.csv/out cannot be made: Not a directory."
@@ -143,6 +150,7 @@ BAD = {
 def laid_out(folder):
     """The folder, in which the files are now."""
     (folder / "folder").mkdir()
+    (folder / "full.csv").symlink_to("/dev/full")
     for name, content in FILES.items():
         data = content if isinstance(content, bytes) else content.encode()
         (folder / name).write_bytes(data)

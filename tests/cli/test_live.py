@@ -1,6 +1,7 @@
 import json
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -47,6 +48,22 @@ def test_predictions_come_as_lines_do_and_a_kill_loses_none(tmp_path, whole):
     assert 60 < first <= 64  # the last of what was printed may come again
     assert f"Goes on after row {first - 1}." in remarks.decode()
     assert "".join(whole[:first]) + rest.decode() == "".join(whole)
+
+
+def test_a_burst_before_a_silence_survives_a_kill(tmp_path, whole):
+    process = started("run", "-", "-t", "y", cwd=tmp_path, **PIPES)
+    fed(process, LINES[:11])
+    assert read(process, 11) == whole[:11]
+    fed(process, LINES[11:81])
+    assert read(process, 70) == whole[11:81]
+    time.sleep(2.5)
+    process.kill()
+    process.communicate()
+    resume = ("run", "-", "--resume", "out/stdin/model.thalweg", "--no-report")
+    process = started(*resume, cwd=tmp_path, **PIPES)
+    rest, remarks = process.communicate("".join([LINES[0], *LINES[81:]]).encode())
+    assert "Goes on after row 80." in remarks.decode()
+    assert rest.decode() == "".join(whole[81:])
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

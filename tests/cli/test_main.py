@@ -49,4 +49,6 @@ def test_a_package_that_is_not_installed_is_named(monkeypatch):
     monkeypatch.setattr("thalweg.cli.work.demo.available", needs_pandas)
     done = thalweg("demo")
     assert done.exit_code == 2
-    assert done.stderr == "This needs pandas. Install it: pip install pandas.\n"
+    assert done.stderr == (
+        "This needs pandas. Install it: make data, which brings the real streams too.\n"
+    )

@@ -132,3 +132,50 @@ def test_an_error_further_on_keeps_what_was_learnt(stream, monkeypatch):
     thalweg("run", "stream.csv", "-t", "y", "--out", "whole", "--no-report")
     said = [stream.parent / f / "predictions.csv" for f in ("out/stream", "whole")]
     assert said[0].read_bytes() == said[1].read_bytes()
+
+
+def tree(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("said", ["predictions.csv", "said.parquet"])
+def test_another_folder_is_gone_on_in_and_the_first_one_stays(
+    stream, monkeypatch, said
+):
+    folder = stream.parent
+    whole = ("--predictions", f"whole/{said}", "--out", "whole", "--no-report")
+    thalweg("run", "stream.csv", "-t", "y", *whole)
+    with monkeypatch.context() as patch:
+        stopped_after(3, patch)
+        cut = ("--predictions", f"cut/{said}", "--out", "cut", "--no-report")
+        thalweg("run", "stream.csv", "-t", "y", *cut)
+    before = tree(folder / "cut")
+    resume = ("--resume", "cut/model.thalweg", "--out", "new", "--no-report")
+    for _ in range(2):  # the second time there is nothing new
+        done = thalweg("run", "stream.csv", *resume)
+        assert done.exit_code == 0, done.output
+        assert tree(folder / "cut") == before
+        assert set(tree(folder / "new")) == {"model.thalweg", said, "study.json"}
+        assert tree(folder / "new")[said] == tree(folder / "whole")[said]
+
+
+def test_what_comes_next_is_alone_in_another_folder(stream):
+    written(stream.parent / "monday.csv", LINES[:201])
+    written(stream.parent / "tuesday.csv", [LINES[0], *LINES[201:]])
+    thalweg("run", "monday.csv", "-t", "y", "--no-report")
+    before = tree(stream.parent / "out/monday")
+    resume = ("--resume", "out/monday/model.thalweg", "--next", "--out", "new")
+    assert thalweg("run", "tuesday.csv", *resume, "--no-report").exit_code == 0
+    assert tree(stream.parent / "out/monday") == before
+    lines = tree(stream.parent / "new")["predictions.csv"].decode().splitlines()
+    assert len(lines) == 101 and lines[1].startswith("201,")
+
+
+def test_what_an_earlier_run_left_is_replaced_or_removed(stream, monkeypatch):
+    assert "replaces" not in thalweg("run", "stream.csv", "-t", "y").output
+    with monkeypatch.context() as patch:
+        stopped_after(2, patch)
+        done = thalweg("run", "stream.csv", "-t", "b")
+    assert "model.thalweg (replaces the one of an earlier run)" in done.output
+    left = set(tree(stream.parent / "out/stream"))
+    assert left == {"model.thalweg", "predictions.csv"}

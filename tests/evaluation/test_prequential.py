@@ -20,17 +20,14 @@ GAPPY = np.where(RNG.random((T, 3)) < 0.1, np.nan, X)
 
 
 def oracle(x, y, delay):
-    """Predictions by single calls: ask row t, then learn row t - delay."""
-    model, said, naive, waited, last = Online(intercept=False), [], [], 0.0, np.nan
+    """Predictions by single calls; tests/learners/test_tracker_late.py has more."""
+    model, said, naive, last = Online(Tracker(delay=delay), None, False), [], [], np.nan
     for t in range(len(y)):
         said.append(float(model.predict(x[t])))
         naive.append(last)
-        if t < delay:
-            continue
-        waited += 1.0
-        if not np.isnan(y[t - delay]):
-            model.update(x[t - delay], y[t - delay], elapsed=waited)
-            last, waited = y[t - delay], 0.0
+        model.update(x[t], np.nan_to_num(y[t]), weight=float(not np.isnan(y[t])))
+        if t >= delay and not np.isnan(y[t - delay]):
+            last = y[t - delay]
     return np.array(said), np.array(naive)
 
 
@@ -105,8 +102,10 @@ def test_intervals_are_the_trackers_and_their_coverage_is_measured():
     inside = ((low <= Y) & (Y <= high))[run.burn_in :]
     assert level == 0.9 and covered == inside.mean()
     late = Prequential(3, 3)
-    assert np.isnan(late.play(X, Y).interval).all()
-    assert late.study("", "y", NAMES).inside.coverage == ()
+    low, high = late.play(X, Y).interval.T
+    assert (low <= high).all()
+    ((_, covered),) = late.study("", "y", NAMES).inside.coverage
+    assert 0.8 < covered < 1
 
 
 def kept_in_a_file(run, delay):
@@ -181,3 +180,14 @@ def test_memory_stays_bounded_and_alarms_within_reach_are_found():
     assert list(log.alarms) == (alarms(memory) + 1).tolist()
     sizes = [np.size(part) for part in log.kept]
     assert max(sizes) <= 2**16
+
+
+def test_the_last_rounds_are_kept_one_by_one():
+    run = Prequential(3)
+    said = np.concatenate(
+        [run.play(X[:250], Y[:250])[0], run.play(X[250:], Y[250:])[0]]
+    )
+    recent = run.study("", "y", NAMES).recent
+    assert recent.last == T
+    np.testing.assert_array_equal(recent.observed, Y[-200:])
+    np.testing.assert_array_equal(recent.forecast, said[-200:])

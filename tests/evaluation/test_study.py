@@ -109,3 +109,10 @@ def test_roles_and_kinds_of_regret_are_named_in_their_errors():
 
 def test_a_mark_is_plain():
     assert Mark("a", 1.0, 2.0) == Mark("a", 1.0, 2.0)
+
+
+def test_a_file_from_before_something_was_added_can_be_read():
+    found = drawn.full().as_dict()
+    del found["inside"]["alarms_in_all"], found["recent"]
+    study = Study.from_dict(found)
+    assert study.inside.alarm_count == 3 and study.recent is None

@@ -263,6 +263,18 @@ def test_an_alarm_is_a_lasting_fall_below_a_quarter_of_one_memory_ago():
     assert len(alarms(memory)) == 0
 
 
+def test_a_fall_that_chatters_is_one_alarm_and_a_second_fall_another():
+    memory = np.full(1000, 200.0)
+    for start in (300, 340, 380):  # never back to half of what it was
+        memory[start : start + 20] = 5.0
+        memory[start + 20 : start + 40] = 90.0
+    memory[420:] = 200.0
+    memory[900:] = 5.0
+    first, second = alarms(memory)
+    assert 300 < first < 320
+    assert 900 < second < 920
+
+
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
 def test_intervals_cover_as_often_as_they_say(level):
     block = jumping()

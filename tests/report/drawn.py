@@ -8,6 +8,7 @@ from thalweg.evaluation.study import (
     Hindsight,
     Inside,
     Mark,
+    Recent,
     Regret,
     Study,
 )
@@ -118,6 +119,7 @@ def full(**changes) -> Study:
         notes=("The losses of hindsight are half squares.",),
         start="2020-01-01",
         end="2024-05-06",
+        recent=Recent(ROUNDS, *np.random.default_rng(9).normal(size=(2, 200))),
     )
     return study(**(parts | changes))
 

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,6 +7,7 @@ import vl_convert
 
 from tests.report import drawn
 from thalweg.evaluation.study import Regret
+from thalweg.evaluation.summary import summary
 from thalweg.report.charts import VEGA_LITE, figures
 from thalweg.report.charts.errors import drawn as entries_drawn
 from thalweg.report.charts.lines import MOST_LINES, listed, log_ticks, numbers
@@ -42,6 +44,7 @@ def rows(figure):
 def test_a_full_study_has_every_chart_and_a_bare_one_what_it_can():
     assert list(by_name(drawn.full())) == [
         "stream",
+        "recent",
         "cumulative-error",
         "error-against-persistence",
         "memory",
@@ -56,6 +59,19 @@ def test_a_full_study_has_every_chart_and_a_bare_one_what_it_can():
         "cumulative-error",
         "error-against-persistence",
     ]
+
+
+def test_one_level_of_coverage_is_a_sentence_and_no_chart():
+    inside = replace(drawn.inside(), coverage=((0.9, 0.91),))
+    study = drawn.full(inside=inside)
+    assert "calibration" not in by_name(study)
+    assert "Its 90 % intervals held the label 91 % of the time." in summary(study)
+
+
+def test_the_last_rounds_are_drawn_one_by_one():
+    row = rows(by_name(drawn.full())["recent"])
+    assert row["round"] == list(range(drawn.ROUNDS - 199, drawn.ROUNDS + 1))
+    assert len(row["observed"]) == len(row["forecast"]) == 200
 
 
 @pytest.mark.parametrize("make", ALL)

@@ -45,7 +45,8 @@ def compare(
     The Tracker, least squares at fixed discounts, the paper's mixture, rivals from the
     literature, River's regressions where River is installed, and persistence. Regret
     is measured against the best fixed point, the best moving path and on the worst
-    interval, with the bounds that theory has.
+    interval, with the bounds that theory has. Labels are known at once: there is no
+    --delay here.
 
         thalweg compare stream.csv --target y
         thalweg compare power.parquet -t load --lags 1,24 --rounds 5000

@@ -1,5 +1,6 @@
 """What goes to the terminal, and where: results to one side, remarks to the other."""
 
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -38,9 +39,8 @@ class Rate(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         """As text, once there is a rate."""
-        rows = task.fields.get("rows", 0)
-        seconds = task.elapsed or 0.0
-        return Text(f"{rows / seconds:,.0f} rows/s" if rows and seconds else "")
+        rate = task.fields.get("rate", 0.0)
+        return Text(f"{rate:,.0f} rows/s" if rate else "")
 
 
 @contextmanager
@@ -84,10 +84,21 @@ class Bar:
     def __init__(self, shown: Progress, what: str, total: float | None) -> None:
         self._shown = shown
         self._task = shown.add_task(what, total=total)
+        self._first: tuple[int, float] | None = None  # rows, and when
 
     def at(self, done: float | None, rows: int = 0) -> None:
         """So much of the total is done."""
-        self._shown.update(self._task, completed=done or 0.0, rows=rows)
+        rate = self._rate(rows)
+        self._shown.update(self._task, completed=done or 0.0, rate=rate)
+
+    def _rate(self, rows: int) -> float:
+        """Rows a second since the first ones, for which kernels may be compiled."""
+        now = time.perf_counter()
+        if self._first is None:
+            self._first = (rows, now)
+            return 0.0
+        before, at = self._first
+        return (rows - before) / max(now - at, 1e-9)
 
     def step(self, what: str) -> None:
         """One more step is begun; the word says which."""

@@ -13,6 +13,10 @@ STOPPED = 130
 """What a process that Ctrl-C has ended exits with."""
 
 
+FOUND_IN = {"pandas": "make data, which brings the real streams too"}
+"""How to install what does not come alone."""
+
+
 class Command(NamedTuple):
     """A command, of the name of the module it is in and of the function there."""
 
@@ -49,7 +53,8 @@ class LazyGroup(TyperGroup):
             if error.name is None or error.name.startswith("thalweg"):
                 raise
             package = error.name.partition(".")[0]
-            _complain(f"This needs {package}. Install it: pip install {package}.")
+            how = FOUND_IN.get(package, f"pip install {package}")
+            _complain(f"This needs {package}. Install it: {how}.")
         except ThalwegError as error:
             _complain(str(error))
         except OSError as error:

@@ -168,9 +168,9 @@ def names(text: str) -> tuple[str, ...]:
 
 def whole_numbers(option: str, text: str) -> tuple[int, ...]:
     """``1,2,24`` apart."""
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise InvalidParameterError(
-            f"{option} takes whole numbers such as 1,2,24. Got {text!r} instead."
-        ) from None
+    parts = text.split(",")
+    if all(part.strip().isdecimal() and int(part) > 0 for part in parts):
+        return tuple(map(int, parts))
+    raise InvalidParameterError(
+        f"{option} takes whole numbers from 1 on, such as 1,2,24. Got {text!r} instead."
+    )

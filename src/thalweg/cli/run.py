@@ -82,7 +82,8 @@ def run(
         tail -n +1 -f live.csv | thalweg run - -t y
         thalweg run stream.csv --resume out/stream/model.thalweg
 
-    Ctrl-C saves. Exit codes: 0 done, 2 something was wrong with the input, 130 stopped.
+    Ctrl-C saves. Exit codes: 0 done, 2 something was wrong with the input, 130 stopped
+    by Ctrl-C, 143 by kill.
     """
     recipe = options.given(
         target, features, text, lags, time=time, calendar=calendar, delay=delay,

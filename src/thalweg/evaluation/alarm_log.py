@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.learners.tracker.alarms import DROP, SMOOTHED
+from thalweg.learners.tracker.alarms import SMOOTHED, Quiet, earlier, raised
 from thalweg.types import FloatArray
 
 HISTORY = 2**16
@@ -27,7 +27,7 @@ class AlarmLog:
         self._alarms: FloatArray = np.empty(0)
         self._sums: FloatArray = np.zeros(1)  # Σ log memory at the last rounds' ends
         self._smooth: FloatArray = np.empty(0)
-        self._fallen = False  # whether the last round fulfilled the condition
+        self._quiet = Quiet()
 
     @property
     def alarms(self) -> tuple[int, ...]:
@@ -41,16 +41,12 @@ class AlarmLog:
         smooth = self._smoothed(memory)
         known = np.append(self._smooth, smooth)
         first = self._rounds - len(self._smooth)  # the round of known[0]
-        rounds = np.arange(self._rounds, self._rounds + len(memory))
-        before = rounds - np.ceil(smooth).astype(np.int64) - SMOOTHED
-        fallen = (before >= first) & (
-            smooth < DROP * known[np.maximum(before - first, 0)]
-        )
-        raised = rounds[fallen & ~np.append(self._fallen, fallen[:-1])]
-        self.count += len(raised)
-        self._alarms = np.append(self._alarms, raised)[-MOST:]
+        before = earlier(smooth, known, first)
+        found, self._quiet = raised(smooth, before, self._rounds, self._quiet)
+        self.count += len(found)
+        self._alarms = np.append(self._alarms, found)[-MOST:]
         self._smooth = known[-HISTORY:]
-        self._rounds, self._fallen = self._rounds + len(memory), bool(fallen[-1])
+        self._rounds += len(memory)
 
     def _smoothed(self, memory: FloatArray) -> FloatArray:
         """The geometric mean over SMOOTHED rounds, or as many as there are."""
@@ -65,10 +61,11 @@ class AlarmLog:
     @property
     def kept(self) -> tuple[Any, ...]:
         """All that it remembers, for a file."""
-        counts = (self.count, self._rounds, self._fallen)
+        counts = (self.count, self._rounds, tuple(self._quiet))
         return *counts, self._alarms, self._sums, self._smooth
 
     def resume(self, kept: tuple[Any, ...]) -> None:
         """Go on from what was kept."""
-        self.count, self._rounds, self._fallen = kept[:3]
+        self.count, self._rounds, quiet = kept[:3]
+        self._quiet = Quiet(*quiet)
         self._alarms, self._sums, self._smooth = kept[3:]

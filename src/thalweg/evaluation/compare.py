@@ -17,9 +17,9 @@ from thalweg.evaluation.hindsight import (
     to_its_expert,
 )
 from thalweg.evaluation.insight import RECORDS, Insight
-from thalweg.evaluation.prequential import burn_in
+from thalweg.evaluation.prequential import RECENT, burn_in
 from thalweg.evaluation.scores import Player, Scores
-from thalweg.evaluation.study import Study
+from thalweg.evaluation.study import Recent, Study
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.types import Block, FloatArray, Trace
 
@@ -120,6 +120,7 @@ def compare(
         hindsight=frontier(stream.block, named),
         regrets=lost,
         notes=(*NOTES, *diverged),
+        recent=Recent(len(y), y[-RECENT:], trace.prediction[-RECENT:]),
     )
 
 

@@ -21,8 +21,8 @@ FIRST_OF_KIND = np.searchsorted(KIND_OF, np.arange(len(KINDS)))
 class Insight:
     """The Tracker that is run, and digests of what it records of every round."""
 
-    def __init__(self, features: int) -> None:
-        self.tracker = Tracker()
+    def __init__(self, features: int, delay: int = 0) -> None:
+        self.tracker = Tracker(delay=delay)
         self.alarms = AlarmLog()
         self.covered = 0  # rounds whose label lay in its interval
         self.told = 0  # of so many
@@ -59,6 +59,7 @@ class Insight:
             (level,) if level else (),
             state.season,
             self.tracker.explain(state),
+            self.alarms.count,
         )
 
     @property

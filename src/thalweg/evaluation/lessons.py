@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.types import Block, FloatArray
+from thalweg.types import FloatArray
 
 
 class Due(NamedTuple):
@@ -51,20 +51,3 @@ class Lessons:
     def resume(self, kept: tuple[Any, ...]) -> None:
         """Go on from what waited."""
         (self._waiting,) = kept
-
-
-def asked_and_told(x: FloatArray, due: Due, delay: int) -> Block:
-    """Questions and lessons as one block; row t's question is round t, or 2t if late.
-
-    A question is a round of weight zero that takes no time. Where labels come at once
-    it is one with its lesson, as every round is predicted before it is learnt.
-    """
-    weight, y = due.taught.astype(np.float64), np.nan_to_num(due.y)
-    if not delay:
-        return Block(x, y, weight, due.passed)
-    rows = np.empty((2 * len(x), x.shape[1]))
-    rows[::2], rows[1::2] = x, due.x
-    late = [np.zeros(2 * len(x)) for _ in range(3)]
-    for column, lesson in zip(late, (y, weight, due.passed), strict=True):
-        column[1::2] = lesson
-    return Block(rows, *late)

@@ -1,7 +1,7 @@
 """Frozen dataclasses as plain lists, numbers and strings, and back, for JSON."""
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -33,9 +33,11 @@ def restored(kind: Any, value: Any) -> Any:
     if kind in SCALARS:
         return _scalar(kind, value)
     if is_dataclass(kind):
-        parts = get_type_hints(kind)
+        hints = get_type_hints(kind)
         make: Any = kind
-        return make(**{name: restored(parts[name], value[name]) for name in parts})
+        # What an older file does not have yet is left to its default.
+        parts = [one.name for one in fields(kind) if _is_there(one, value)]
+        return make(**{name: restored(hints[name], value[name]) for name in parts})
     origin, inner = get_origin(kind), get_args(kind)
     if origin is UnionType:
         other = next(part for part in inner if part is not NoneType)
@@ -48,6 +50,10 @@ def restored(kind: Any, value: Any) -> Any:
         kinds = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
         return tuple(restored(*part) for part in zip(kinds, value, strict=True))
     return {str(name): restored(inner[1], part) for name, part in value.items()}
+
+
+def _is_there(part: Field[Any], value: Any) -> bool:
+    return part.default is MISSING or part.name in value
 
 
 def _scalar(kind: Any, value: Any) -> Any:

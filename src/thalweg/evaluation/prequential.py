@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from thalweg.evaluation import fixed_bank
 from thalweg.evaluation.digest import Digest
 from thalweg.evaluation.fixed_bank import FixedBank
 from thalweg.evaluation.gaps import Gaps, Missing
 from thalweg.evaluation.insight import RECORDS, Insight
-from thalweg.evaluation.lessons import Due, Lessons, asked_and_told
+from thalweg.evaluation.lessons import Due, Lessons
 from thalweg.evaluation.scores import Player, Scores
-from thalweg.evaluation.study import Study
+from thalweg.evaluation.study import Recent, Study
 from thalweg.learners.tracker import TrackerState
 from thalweg.losses import SquaredError
 from thalweg.types import Block, FloatArray, Trace
@@ -21,6 +22,8 @@ from thalweg.types import Block, FloatArray, Trace
 SHORTEST_BURN_IN = 40
 PIECE = 4096
 """Rounds played at a time: what is recorded of them, 71 weights each, is then 3 MB."""
+RECENT = 200
+"""Rounds that are kept one by one: the last ones."""
 LOSS = SquaredError()
 PLAYERS = (
     Player("Tracker", "tracker"),
@@ -43,7 +46,7 @@ class Forecasts(NamedTuple):
     """What the Tracker said of some rounds, before it saw their labels."""
 
     prediction: FloatArray  # (T,)
-    interval: FloatArray  # (T, 2) low and high, NaN where labels come late
+    interval: FloatArray  # (T, 2) low and high
 
 
 class Prequential:
@@ -56,8 +59,7 @@ class Prequential:
 
     However a stream is cut into calls of ``play``, and whether or not it is kept and
     resumed between them, the result is the same to the last bit, in memory that does
-    not grow with the rounds. Intervals are made of one-step errors, so that none are
-    given where labels come late.
+    not grow with the rounds.
     """
 
     def __init__(
@@ -65,7 +67,7 @@ class Prequential:
     ) -> None:
         self.features = n = features
         self.burn_in = burn_in(n)
-        self.insight = Insight(n)
+        self.insight = Insight(n, delay)
         self.tracker = self.insight.tracker
         self.state: TrackerState = self.tracker.init(np.zeros(n))
         self.rounds = 0
@@ -77,6 +79,7 @@ class Prequential:
         self._bank = FixedBank(self.burn_in, n)
         self._last = np.nan  # the newest label known
         self._observed, self._forecast = Digest(), Digest()
+        self._recent: FloatArray = np.empty((0, 2))  # labels and forecasts
         warm = Block(np.zeros((1, n)), np.zeros(1), np.ones(1), np.ones(1))
         self.tracker.run(self.state, LOSS, warm, RECORDS)  # compiled by now
 
@@ -85,18 +88,22 @@ class Prequential:
         """How many rounds late the labels come."""
         return self._lessons.delay
 
-    def play(self, x: FloatArray, y: FloatArray) -> Forecasts:
-        """Predict and learn the next rows: features (T, n), labels (T,) or NaN."""
+    def play(self, x: FloatArray, y: FloatArray, asking: bool = False) -> Forecasts:
+        """Predict and learn the next rows: features (T, n), labels (T,) or NaN.
+
+        A row without a label is a round whose label never came; if ``asking``, it is a
+        question, and the round is still to come.
+        """
         parts = [Forecasts(np.empty(0), np.empty((0, 2)))]
         for start in range(0, len(y), PIECE):
             rows = slice(start, start + PIECE)
-            parts.append(self._piece(x[rows], y[rows]))
+            parts.append(self._piece(x[rows], y[rows], asking))
         return Forecasts(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
-    def _piece(self, x: FloatArray, y: FloatArray) -> Forecasts:
+    def _piece(self, x: FloatArray, y: FloatArray, asking: bool) -> Forecasts:
         x, teaches = self.gaps.fill(x)
         due = self._lessons.due(x, y, teaches)
-        trace = self._track(x, due)
+        trace = self._track(x, y, teaches, asking)
         said = np.column_stack(
             [trace.prediction, self._persistence(due), self._bank.play(x, due)]
         )
@@ -107,25 +114,23 @@ class Prequential:
         self.insight.add(trace, scored)
         self._observed.add(y)
         self._forecast.add(trace.prediction)
+        both = np.column_stack([y, trace.prediction])
+        self._recent = np.vstack([self._recent, both])[-RECENT:].copy()
         self.rounds += len(y)
-        interval = trace.extras.get("interval", np.full((len(y), 2), np.nan))
-        return Forecasts(trace.prediction, interval)
+        return Forecasts(trace.prediction, trace.extras["interval"])
 
-    def _track(self, x: FloatArray, due: Due) -> Trace:
-        """The Tracker's rounds, those of the questions only."""
-        record = RECORDS[:-1] if self.delay else RECORDS
-        block = asked_and_told(x, due, self.delay)
+    def _track(
+        self, x: FloatArray, y: FloatArray, teaches: npt.NDArray[np.bool_],
+        asking: bool,
+    ) -> Trace:  # fmt: skip
+        """The Tracker's rounds: it keeps its own queue of late labels."""
+        taught = (teaches & ~np.isnan(y)).astype(np.float64)
+        passed = np.where(np.isnan(y) & asking, 0.0, 1.0)
+        block = Block(x, np.nan_to_num(y), taught, passed)
         began = time.perf_counter()
-        self.state, trace = self.tracker.run(self.state, LOSS, block, record)
+        self.state, trace = self.tracker.run(self.state, LOSS, block, RECORDS)
         self.seconds += time.perf_counter() - began
-        step = 2 if self.delay else 1
-        assert trace.theta is not None
-        return Trace(
-            trace.prediction[::step],
-            trace.loss[::step],
-            trace.theta[::step],
-            {name: kept[::step] for name, kept in trace.extras.items()},
-        )
+        return trace
 
     def _persistence(self, due: Due) -> FloatArray:
         """The newest label known before each question."""
@@ -160,13 +165,14 @@ class Prequential:
             notes=tuple(notes),
             start=start,
             end=end,
+            recent=Recent(self.rounds, *self._recent.T.copy()),
         )
 
     @property
     def kept(self) -> tuple[Any, ...]:
         """All that changes, for a file: numbers, arrays, states and tuples of these."""
         numbers = (self.rounds, self.seconds, self._first_scored, self._last)
-        curves = (self._observed.kept, self._forecast.kept)
+        curves = (self._observed.kept, self._forecast.kept, self._recent)
         found = (self.scores.kept, self.insight.kept)
         learnt = (self.gaps.kept, self._lessons.kept, self._bank.kept)
         return numbers, self.state, curves, *found, *learnt
@@ -175,6 +181,7 @@ class Prequential:
         """Go on from what was kept."""
         numbers, self.state, curves, *parts = kept
         self.rounds, self.seconds, self._first_scored, self._last = numbers
+        *curves, self._recent = curves
         self._observed, self._forecast = (Digest.resumed(one) for one in curves)
         self.scores.resume(parts[0])
         self.insight.resume(parts[1])

@@ -44,6 +44,22 @@ class Inside:
     coverage: tuple[tuple[float, float], ...]  # (level promised, part measured)
     season: int  # 1 where there is none
     words: str  # Tracker.explain, at the end
+    alarms_in_all: int | None = None  # with those not listed; None: all are listed
+
+    @property
+    def alarm_count(self) -> int:
+        """How many alarms there were."""
+        in_all = self.alarms_in_all
+        return len(self.alarms) if in_all is None else in_all
+
+
+@dataclass(frozen=True, eq=False)
+class Recent:
+    """The last rounds, one by one."""
+
+    last: int  # the last of them, the first round of all being 1
+    observed: FloatArray  # (T,) NaN where no label is known
+    forecast: FloatArray  # (T,)
 
 
 @dataclass(frozen=True)
@@ -101,6 +117,7 @@ class Study:
     notes: tuple[str, ...] = ()
     start: str | None = None  # time of the first round
     end: str | None = None  # and of the last
+    recent: Recent | None = None
 
     def __post_init__(self) -> None:
         names = [entry.name for entry in self.entries]

@@ -8,6 +8,16 @@ from thalweg.types import FloatArray
 NOTHING_MUCH = 0.01
 """Differences of error smaller than this part of it are not worth a verdict."""
 
+SEVERAL, RARE = 5, 10_000
+"""So many alarms make a habit, unless they are rarer than one in so many rounds: on
+streams that stand still there is one in about 36,000."""
+
+PAST_LABELS = (
+    "The Tracker also sees past labels, the last and those a season ago; fixed "
+    "settings see the columns only. --lags gives them past labels too."
+)
+"""For the notes, where both are in one table."""
+
 HEARD = 0.05
 """A season whose experts have a smaller part of the forecast is not mentioned."""
 
@@ -26,39 +36,48 @@ def summary(study: Study) -> list[str]:
 
 
 def _change(study: Study) -> str:
-    """How often the stream changes, and what it is worth to forget."""
-    changes, saved = _changes(study), _saved(study)
-    if changes and saved:
-        return f"{changes}; {saved}."
-    return f"{_started(changes or saved)}." if changes or saved else ""
+    """What it is worth to forget, and how often the stream changes.
+
+    How often is only said where forgetting pays: else alarms may be false ones.
+    """
+    saved, verdict = _saved(study)
+    pays = saved > NOTHING_MUCH
+    changes = _changes(study, often=pays)
+    parts = (changes, verdict) if pays else (verdict, changes)
+    words = "; ".join(part for part in parts if part)
+    return f"{_started(words)}." if words else ""
 
 
-def _changes(study: Study) -> str:
+def _changes(study: Study, often: bool) -> str:
     if study.inside is None:
         return ""
-    alarms = study.inside.alarms
-    if not alarms:
-        return "No abrupt change was seen"
-    if len(alarms) == 1:
-        return f"One abrupt change was seen, at round {alarms[0]:,}"
-    every = _rounded(study.rounds / len(alarms))
-    return f"Your stream changes about every {every:,} rounds"
+    count, alarms = study.inside.alarm_count, study.inside.alarms
+    if not count:
+        return "no abrupt change was seen"
+    every = study.rounds / count
+    if every > RARE:
+        return f"abrupt changes are rarer than every {RARE:,} rounds" if often else ""
+    if often and count >= SEVERAL:
+        return f"your stream changes about every {_rounded(every):,} rounds"
+    if count == 1:
+        return f"one abrupt change was seen, at round {alarms[-1]:,}"
+    return f"{count:,} abrupt changes were seen, the last at round {alarms[-1]:,}"
 
 
-def _saved(study: Study) -> str:
-    """The best fixed discount below 1 against remembering everything."""
+def _saved(study: Study) -> tuple[float, str]:
+    """The best fixed discount below 1 against remembering everything; in words too."""
     fixed = study.of_role("fixed")
     forgetting = [entry for entry in fixed if (entry.discount or 1) < 1]
     keeping = [entry for entry in fixed if entry.discount == 1]
     if not (forgetting and keeping):
-        return ""
+        return 0.0, ""
     saved = 1 - study.ratio(forgetting[0].name, keeping[0].name)
     discount = f"discount {forgetting[0].discount:g}"
     if not np.isfinite(saved) or saved < -NOTHING_MUCH:
-        return "forgetting does not pay: to remember everything is better"
+        return 0.0, "forgetting does not pay: to remember everything is better"
     if saved <= NOTHING_MUCH:
-        return "forgetting changes little"
-    return f"forgetting saves {_percent(saved)} ({discount} against none)"
+        return 0.0, "forgetting changes little"
+    return saved, f"forgetting saves {_percent(saved)} ({discount} against none)"
 
 
 def _errors(study: Study) -> str:
@@ -96,7 +115,7 @@ def _winner(study: Study) -> str:
     text = f"The least error of all {count} learners is that of {best.name}"
     ratio = study.ratio(best.name, own.name)
     if 0 < ratio < 1 - NOTHING_MUCH:
-        text += f", {ratio:.2f} of {_the(own)}'s"
+        text += f", {_part(ratio)} of {_the(own)}'s"
     elif ratio > 0:
         text += f", if only by {_little(1 - ratio)}"
     return f"{text}."
@@ -170,7 +189,14 @@ def _started(sentence: str) -> str:
 def _times(ratio: float) -> str:
     if f"{ratio:.2f}" == "1.00":
         return "about"
-    return f"{ratio:.2f} of" if ratio < 1 else f"{ratio:.2f} times"
+    return f"{_part(ratio)} of" if ratio < 1 else f"{ratio:.2f} times"
+
+
+def _part(ratio: float) -> str:
+    """Two digits that tell something: never 0.00."""
+    if ratio < 0.01:
+        return "less than 0.01"
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
 
 
 def _little(part: float) -> str:

@@ -154,6 +154,7 @@ def test_slots_that_are_not_used_yet_have_a_name():
     assert encoder.names == ()
     assert encoder.encode(chunk).x.tolist() == [[1, 0, 0], [1, 0, 0]]
     assert encoder.names == ("a=x", "a=(unused 2)", "a=(other)")
+    assert encoder.used_names == ("a=x",)
 
 
 def test_columns_named_as_text_are_text():
@@ -185,7 +186,8 @@ def test_what_is_left_out_is_noted():
     assert encoder.encode(next(table.chunks())).x.tolist() == [[2.0]]
     assert encoder.notes == (
         "Column '' has no name of its own and is left out.",
-        "Column 'at' holds times and is left out.",
+        "Column 'at' holds times and is left out; features can be made of it: "
+        "--calendar at.",
         "Column 'tags' holds neither numbers nor text: left out.",
     )
 

@@ -9,7 +9,6 @@ from thalweg import persistence
 from thalweg.cli.work.session import Session
 from thalweg.cli.work.storage import make_folder
 from thalweg.errors import PersistenceError, ThalwegError
-from thalweg.learners import Tracker
 from thalweg.losses import SquaredError
 
 
@@ -31,7 +30,7 @@ def save(path: Path, session: Session, kept: Kept) -> None:
         "run": json.dumps({**session.told, **_beside(path, kept)}),
         "players": tuple(player.kept for player in session.players),
     }
-    model = persistence.Saved(Tracker(), SquaredError(), first.state, extra)
+    model = persistence.Saved(first.tracker, SquaredError(), first.state, extra)
     persistence.save(path, model)
 
 

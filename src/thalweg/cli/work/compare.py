@@ -1,12 +1,13 @@
 """Every learner on one stream of a table."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from thalweg.cli.console import progress
+from thalweg.cli.console import progress, remarks
 from thalweg.cli.options import Wanted
 from thalweg.cli.work import outputs
 from thalweg.cli.work.comparing import compared, present
@@ -14,6 +15,7 @@ from thalweg.cli.work.places import stem
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.gaps import Gaps
 from thalweg.evaluation.study import Study
+from thalweg.evaluation.summary import PAST_LABELS
 from thalweg.streams import tables
 from thalweg.streams.tables import Encoder, Recipe, Table
 from thalweg.types import FloatArray
@@ -37,19 +39,24 @@ def compare_learners(
     wanted, encoder = outputs.possible(wanted), Encoder(Recipe(**recipe))
     with tables.read(source, format=format) as table:
         found = _last_rounds(table, encoder, rounds)
+    for note in () if wanted.json else encoder.notes:
+        remarks().print(note, markup=False)
     studies = _studies(table, encoder, found)
     present(studies, out or Path("out", f"{stem(table)}-compared"), wanted)
 
 
 def _studies(table: Table, encoder: Encoder, found: Rounds) -> Iterator[Study]:
     targets, notes = encoder.recipe.targets, list(encoder.notes)
+    if not encoder.recipe.lags:
+        notes.append(PAST_LABELS)
     if found.seen > len(found.y):
         notes.append(
             f"The last {len(found.y):,} of {found.seen:,} rounds were compared."
         )
     for k, target in enumerate(targets):
         title = f"{table.name}, {target}" if len(targets) > 1 else table.name
-        yield compared(title, target, encoder.names, found.x, found.y[:, k], notes)
+        study = compared(title, target, encoder.names, found.x, found.y[:, k], notes)
+        yield replace(study, features=encoder.used_names)
 
 
 def _last_rounds(table: Table, encoder: Encoder, most: int) -> Rounds:

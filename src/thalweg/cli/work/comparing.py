@@ -40,6 +40,7 @@ def present(
     until then is saved and shown.
     """
     studies, stopped = harvest(work)
+    outputs.clear(folder)
     saved = outputs.save(studies, folder, wanted)
     if wanted.json:
         found = [as_json(study) for study in studies]

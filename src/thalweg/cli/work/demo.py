@@ -25,6 +25,7 @@ def show_demo(rounds: int | None, folder: Path, wanted: Wanted) -> None:
         raise StreamError(missing[0])
     for sentence in missing:
         remarks().print(sentence, markup=False, style="yellow")
+    remarks().print("Runs every learner on real streams: about a minute.")
     present(_studies(found, rounds or ROUNDS), folder, wanted, _three_numbers)
 
 

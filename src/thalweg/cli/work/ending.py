@@ -22,7 +22,6 @@ class Ending:
 
     running: Running
     source: str
-    folder: Path
     wanted: Wanted
 
     def reach(self) -> None:
@@ -35,12 +34,13 @@ class Ending:
         with Stop() as stop, progress(running.table.name, total) as bar:
             running.go(stop, bar)
         seconds = time.perf_counter() - began
+        rate = running.rate(seconds)
         studies = session.studies(running.table.name) if session.scored else []
         saved = self._saved(studies, whole=stop.by is None)
         if self.wanted.json:
-            self._print_json(studies, saved, seconds)
+            self._print_json(studies, saved, (seconds, rate))
         else:
-            self._show(studies, saved, seconds)
+            self._show(studies, saved, (seconds, rate))
         if stop.by is not None:
             self._say_how_to_go_on()
             raise typer.Exit(stop.code)
@@ -51,18 +51,22 @@ class Ending:
             saved.append(self.running.file.path)
         # Who presses Ctrl-C does not wait for a page: thalweg report makes it later.
         if studies and whole:
-            saved += outputs.save(studies, self.folder, self.wanted)
+            saved += outputs.save(studies, self.running.places.folder, self.wanted)
         return saved
 
-    def _show(self, studies: list[Study], saved: list[Path], seconds: float) -> None:
+    def _show(
+        self, studies: list[Study], saved: list[Path], speed: tuple[float, float]
+    ) -> None:
         console = remarks() if self.running.echo else results()
         for study in studies:
             show(console, study)
         if not studies:
             console.print(self._too_few(), markup=False)
-        rows, rate = self.running.rows, self.running.rows / max(seconds, 1e-9)
+        for note in self.running.session.encoder.notes:
+            remarks().print(note, markup=False)
+        rows, (seconds, rate) = self.running.rows, speed
         console.print(f"{rows:,} rows in {seconds:.1f} s: {rate:,.0f} rows a second.")
-        listed(console, saved)
+        listed(console, saved, self.running.model if self.running.replaces else None)
 
     def _too_few(self) -> str:
         players = self.running.session.players
@@ -72,13 +76,13 @@ class Ending:
         return f"Too few rows to score: the first {labels} labels only warm up."
 
     def _print_json(
-        self, studies: list[Study], saved: list[Path], seconds: float
+        self, studies: list[Study], saved: list[Path], speed: tuple[float, float]
     ) -> None:
         found = {
             "source": self.running.table.name,
             "rows": self.running.session.rows,
-            "seconds": seconds,
-            "rows_per_second": self.running.rows / max(seconds, 1e-9),
+            "seconds": speed[0],
+            "rows_per_second": speed[1],
             "studies": [as_json(study) for study in studies],
             "files": [str(path) for path in saved],
         }

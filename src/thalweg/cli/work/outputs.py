@@ -38,6 +38,13 @@ def save(studies: Sequence[Study], folder: Path, wanted: Wanted) -> list[Path]:
     return [folder / STUDY, *drawn(studies, folder, wanted)]
 
 
+def clear(folder: Path) -> None:
+    """Remove the study and the page that an earlier run has left."""
+    with writing(folder):
+        for name in (STUDY, PAGE):
+            (folder / name).unlink(missing_ok=True)
+
+
 def drawn(studies: Sequence[Study], folder: Path, wanted: Wanted) -> list[Path]:
     """Write the page and the figures, where wanted."""
     saved = []

@@ -52,6 +52,7 @@ class Places(NamedTuple):
     folder: Path
     model: Path
     predictions: PredictionFile | None
+    fresh: bool  # whether what lies there is of other runs
 
     @classmethod
     def of(
@@ -60,15 +61,41 @@ class Places(NamedTuple):
         """As the options say, and where they do not, in one folder."""
         resume = where.resume
         folder = where.out or (resume.parent if resume else Path("out", stem(table)))
-        path = where.predictions or kept.predictions
-        if path is None and not session.rows and not table.live:
-            path = folder / "predictions.csv"
-        same = (
-            kept.predictions and path and path.resolve() == kept.predictions.resolve()
-        )
-        size = kept.written if same else 0
-        file = None if path is None else PredictionFile(path, session.layout, size)
-        return cls(folder, where.model or resume or folder / "model.thalweg", file)
+        model = resume if where.out is None else None
+        path = _predictions(table, session, kept, where, folder)
+        file = None if path is None else _file(path, session, kept, where)
+        fresh = resume is None or folder.resolve() != resume.parent.resolve()
+        saved = where.model or model or folder / "model.thalweg"
+        return cls(folder, saved, file, fresh)
+
+
+def _predictions(
+    table: Table, session: Session, kept: Kept, where: Where, folder: Path
+) -> Path | None:
+    """The file for predictions; None if there is to be none."""
+    if where.predictions is not None:
+        return where.predictions
+    if kept.predictions is not None:
+        before = kept.predictions
+        return before if where.out is None else folder / before.name
+    new = where.out is not None or not session.rows
+    return folder / "predictions.csv" if new and not table.live else None
+
+
+def _file(path: Path, session: Session, kept: Kept, where: Where) -> PredictionFile:
+    """One that goes on where the run before stopped, or that is new.
+
+    A run that goes on in another folder leaves the first one as it is. Where its source
+    begins with the rows seen before, their predictions are copied.
+    """
+    before = kept.predictions
+    if before is None:
+        return PredictionFile(path, session.layout)
+    if path.resolve() == before.resolve():
+        return PredictionFile(path, session.layout, kept.written)
+    if where.out is None or session.before == session.rows:
+        return PredictionFile(path, session.layout)
+    return PredictionFile(path, session.layout, kept.written, before)
 
 
 def stem(table: Table) -> str:

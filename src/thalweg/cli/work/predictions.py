@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import shutil
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.cli.work.storage import make_folder, writing
-from thalweg.errors import StorageError
+from thalweg.errors import InvalidParameterError, StorageError
 from thalweg.evaluation.prequential import Forecasts
 from thalweg.types import FloatArray
 
+PARQUET = (".parquet", ".pq")
 SECOND = np.timedelta64(1, "s")
 
 
@@ -32,12 +34,11 @@ class Layout(NamedTuple):
 
     targets: tuple[str, ...]
     timed: bool
-    intervals: bool
 
     @property
     def columns(self) -> list[str]:
         """Their names; the target's goes first where there are several."""
-        each = ["prediction", *(["low", "high"] if self.intervals else []), "observed"]
+        each = ["prediction", "low", "high", "observed"]
         several = len(self.targets) > 1
         named = [
             f"{t} {name}" if several else name for t in self.targets for name in each
@@ -51,14 +52,18 @@ class Layout(NamedTuple):
         return text.getvalue()
 
     def lines(self, said: Said) -> str:
-        """One line a row. Numbers are as short as they can be without a loss."""
+        """One line a row. Numbers are as short as they can be without a loss.
+
+        An interval without a width is left empty: no error has been seen yet.
+        """
         columns = [said.rows.astype(str).tolist()]
         if self.timed:
             columns.append(times(said.time))
         for k, (prediction, interval) in enumerate(said.forecasts):
             columns.append(_numbers(prediction))
-            if self.intervals:
-                columns += [_numbers(interval[:, 0]), _numbers(interval[:, 1])]
+            low, high = interval.T
+            for end in (low, high):
+                columns.append(_numbers(np.where(low < high, end, np.nan)))
             columns.append(_numbers(said.observed[:, k]))
         return "".join(f"{','.join(row)}\n" for row in zip(*columns, strict=True))
 
@@ -76,6 +81,22 @@ def _numbers(values: FloatArray) -> list[str]:
     return [repr(value) if value == value else "" for value in values.tolist()]
 
 
+def check_suffix(path: Path | None) -> None:
+    """Raise unless the name says which format is wanted."""
+    if path is not None and path.suffix.lower() not in (".csv", *PARQUET):
+        raise InvalidParameterError(
+            f"--predictions takes a file that ends in .csv or .parquet. Got {path} "
+            f"instead."
+        )
+
+
+def _lines_of(path: Path) -> Path:
+    """Where lines are written: Parquet's wait beside it."""
+    if path.suffix.lower() in PARQUET:
+        return path.with_name(f"{path.name}.part")
+    return path
+
+
 class PredictionFile:
     """A file of predictions. Opened when the first line is written.
 
@@ -83,12 +104,15 @@ class PredictionFile:
     it, and become Parquet at the end.
     """
 
-    def __init__(self, path: Path, layout: Layout, size: int = 0) -> None:
+    def __init__(
+        self, path: Path, layout: Layout, size: int = 0, copied: Path | None = None
+    ) -> None:
         self.path = path
         self.layout = layout
         self.size = size  # bytes that are to stay
-        self._parquet = path.suffix.lower() in (".parquet", ".pq")
-        self._lines = path.with_name(f"{path.name}.part") if self._parquet else path
+        self._parquet = path.suffix.lower() in PARQUET
+        self._lines = _lines_of(path)
+        self._copied = None if copied is None else _lines_of(copied)
         self._file: io.FileIO | None = None
 
     def write(self, lines: str) -> None:
@@ -106,6 +130,9 @@ class PredictionFile:
 
     def sync(self) -> None:
         """See to it that what was written survives a loss of power."""
+        if self._file is None and self._copied is not None:
+            with writing(self.path):
+                self._file = self._opened()
         if self._file is not None and self._lines.is_file():
             os.fsync(self._file.fileno())
 
@@ -132,12 +159,16 @@ class PredictionFile:
         if not self.size:
             make_folder(self._lines.parent)
             return self._lines.open("wb", buffering=0)
-        there = self._lines.stat().st_size if self._lines.is_file() else 0
+        before = self._copied or self._lines
+        there = before.stat().st_size if before.is_file() else 0
         if there < self.size:
             raise StorageError(
-                f"{self._lines} has {there:,} bytes, and the run that is resumed had "
+                f"{before} has {there:,} bytes, and the run that is resumed had "
                 f"written {self.size:,}. Bring it back, or give another --predictions."
             )
+        if self._copied is not None:
+            make_folder(self._lines.parent)
+            shutil.copyfile(self._copied, self._lines)
         file = self._lines.open("r+b", buffering=0)
         file.truncate(self.size)
         file.seek(self.size)

@@ -6,6 +6,7 @@ from thalweg.cli.options import Wanted, Where
 from thalweg.cli.work import outputs
 from thalweg.cli.work.ending import Ending
 from thalweg.cli.work.places import Places, begun, continued
+from thalweg.cli.work.predictions import check_suffix
 from thalweg.cli.work.running import Running
 from thalweg.streams import tables
 
@@ -18,11 +19,12 @@ def run_stream(
     next: bool | None, wanted: Wanted,
 ) -> None:  # fmt: skip
     """Run the Tracker over ``source``; options as the command takes them."""
+    check_suffix(where.predictions)
     wanted = outputs.possible(wanted)
     with tables.read(source, format=format, chunk_rows=CHUNK) as table:
         session, kept = begun(where.resume, recipe, table.live)
+        session.asking = table.live
         continued(session, kept, table, next)
         places = Places.of(table, session, kept, where)
         echo = table.live and not wanted.json
-        running = Running(table, session, places.model, places.predictions, echo)
-        Ending(running, source, places.folder, wanted).reach()
+        Ending(Running(table, session, places, echo), source, wanted).reach()

@@ -4,12 +4,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 from thalweg.cli.console import Bar
-from thalweg.cli.work import checkpoint
+from thalweg.cli.work import checkpoint, outputs
 from thalweg.cli.work.checkpoint import Kept
-from thalweg.cli.work.predictions import PredictionFile
+from thalweg.cli.work.places import Places
 from thalweg.cli.work.session import Session
 from thalweg.cli.work.stop import Stop, StoppedError
 from thalweg.errors import StreamError
@@ -23,18 +22,21 @@ class Running:
     """Takes a table through a session, and keeps what comes of it."""
 
     def __init__(
-        self, table: Table, session: Session, model: Path,
-        file: PredictionFile | None, echo: bool,
+        self, table: Table, session: Session, places: Places, echo: bool
     ) -> None:  # fmt: skip
         self.table = table
         self.session = session
-        self.model = model
-        self.file = file
+        self.places = places
+        self.model = places.model
+        self.file = places.predictions
+        self.replaces = places.fresh and places.model.exists()  # another run's model
         self.echo = echo  # print predictions as they are made
         self.rows = 0  # taken in this run
+        self._first = (0, 0.0)  # rows of the first chunk, and when they were done
         self._headed = session.rows > 0
         self._saved_at = -float("inf")
         self._saved = False  # whether this run has saved anything
+        self._unsaved = False  # whether rows came since
 
     def go(self, stop: Stop, bar: Bar) -> None:
         """To the end of the table, or until told to stop."""
@@ -60,6 +62,8 @@ class Running:
             self.file.finish()
 
     def _play(self, stop: Stop, bar: Bar) -> None:
+        if self.table.live:
+            self.table.while_waiting(lambda: self._save_while_waiting(stop))
         with suppress(StoppedError):
             for chunk, last in self._chunks(stop):
                 self._take(chunk, last)
@@ -67,20 +71,36 @@ class Running:
                 if stop.by is not None:
                     break
 
+    def rate(self, seconds: float) -> float:
+        """Rows a second, of a run that took so long in all.
+
+        Without the first rows, where others follow: kernels may be compiled for them.
+        """
+        rows, at = self._first
+        if self.rows > rows:
+            return (self.rows - rows) / max(time.perf_counter() - at, 1e-9)
+        return rows / max(seconds, 1e-9)
+
     def save(self) -> None:
         """Write a checkpoint, from which a run continues to the last bit."""
         if self.file is not None:
             self.file.sync()
         path = None if self.file is None else self.file.path
         written = 0 if self.file is None else self.file.size
+        if self.places.fresh and not self._saved:
+            outputs.clear(self.places.folder)
         checkpoint.save(self.model, self.session, Kept(self.table.name, path, written))
         self._saved, self._saved_at = True, time.monotonic()
+        self._unsaved = False
 
     def _take(self, chunk: Chunk, last: bool) -> None:
         said = self.session.take(chunk)
         if last:
             self._check_target()
         self.rows += len(chunk)
+        if not self._first[0]:
+            self._first = (len(chunk), time.perf_counter())
+        self._unsaved = True
         lines = self.session.layout.lines(said)
         if self.file is not None:
             self.file.write(lines)
@@ -89,9 +109,20 @@ class Running:
             sys.stdout.write(header + lines)
             sys.stdout.flush()
             self._headed = True
-        every = LIVE_SAVED_EVERY if self.table.live else SAVED_EVERY
-        if time.monotonic() - self._saved_at >= every:
+        if self._due_in() <= 0:
             self.save()
+
+    def _due_in(self) -> float:
+        """Seconds until the next checkpoint is to be written."""
+        every = LIVE_SAVED_EVERY if self.table.live else SAVED_EVERY
+        return self._saved_at + every - time.monotonic()
+
+    def _save_while_waiting(self, stop: Stop) -> float | None:
+        """Save what came in a burst before a silence, once that is due."""
+        if self._unsaved and self._due_in() <= 0:
+            with stop.working():
+                self.save()
+        return self._due_in() if self._unsaved else None
 
     def _check_target(self) -> None:
         """There was something to learn; if not, nothing is left behind."""

@@ -1,11 +1,13 @@
 """A run over a stream: the encoder, and the Tracker of every target."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 from thalweg.cli.work.predictions import Layout, Said, times
 from thalweg.evaluation.prequential import Prequential
 from thalweg.evaluation.study import Study
+from thalweg.evaluation.summary import PAST_LABELS
 from thalweg.streams.tables import Chunk, Encoder, Recipe
 
 
@@ -18,6 +20,7 @@ class Session:
         self.players: list[Prequential] = []  # one a target, once features are known
         self.rows = 0  # of the whole stream, seen so far
         self.before = 0  # of those, the rows that came before this source
+        self.asking = False  # whether a row without its target asks for it
         self.start: str | None = None  # time of the first round
         self.end: str | None = None  # and of the last
 
@@ -25,7 +28,7 @@ class Session:
     def layout(self) -> Layout:
         """The columns of the predictions."""
         recipe = self.recipe
-        return Layout(recipe.targets, recipe.time is not None, recipe.delay == 0)
+        return Layout(recipe.targets, recipe.time is not None)
 
     def take(self, chunk: Chunk) -> Said:
         """Predict and learn the next rows."""
@@ -34,8 +37,9 @@ class Session:
             self._begin(x.shape[1])
         self.rows = self.before + chunk.first_row + len(chunk)
         forecasts = [
-            player.play(x, y[:, k]) for k, player in enumerate(self.players)
-        ]  # fmt: skip
+            player.play(x, y[:, k], self.asking)
+            for k, player in enumerate(self.players)
+        ]
         if time is not None and len(time):
             self.start = self.start or times(time[:1])[0]
             self.end = times(time[-1:])[0]
@@ -55,11 +59,17 @@ class Session:
     def studies(self, title: str, notes: Sequence[str] = ()) -> list[Study]:
         """What was found so far, of every target."""
         several = len(self.players) > 1
+        unlike = () if self.recipe.lags else (PAST_LABELS,)
         pairs = zip(self.recipe.targets, self.players, strict=True)
         return [
-            player.study(
-                f"{title}, {target}" if several else title, target, self.encoder.names,
-                (*self.encoder.notes, *notes, *_notes(player)), self.start, self.end,
+            replace(
+                player.study(
+                    f"{title}, {target}" if several else title, target,
+                    self.encoder.names,
+                    (*self.encoder.notes, *notes, *unlike, *_notes(player)),
+                    self.start, self.end,
+                ),
+                features=self.encoder.used_names,
             )
             for target, player in pairs
         ]  # fmt: skip
@@ -107,8 +117,7 @@ def _notes(player: Prequential) -> list[str]:
     ]
     if player.delay:
         notes.append(
-            f"Labels come {player.delay:,} rounds late, for persistence as well. No "
-            f"intervals are given, as they would be those of labels that come at once."
+            f"Labels come {player.delay:,} rounds late, for persistence as well."
         )
     if player.gaps.filled:
         learnt = (

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from thalweg.evaluation.study import Entry, Study
-from thalweg.evaluation.summary import summary
+from thalweg.evaluation.summary import PAST_LABELS, summary
 
 
 def show(console: Console, study: Study, most: int | None = None) -> None:
@@ -21,6 +21,8 @@ def show(console: Console, study: Study, most: int | None = None) -> None:
         console.print(regrets(study))
     for sentence in summary(study):
         said(console, sentence)
+    if PAST_LABELS in study.notes:
+        said(console, PAST_LABELS)
     console.print()
 
 
@@ -30,11 +32,14 @@ def said(console: Console, sentence: str) -> None:
     console.print(text, markup=False, soft_wrap=True)
 
 
-def listed(console: Console, saved: Sequence[Path]) -> None:
-    """Print what was saved where, a path a line."""
+def listed(
+    console: Console, saved: Sequence[Path], replaced: Path | None = None
+) -> None:
+    """Print what was saved where, a path a line, and which one was there before."""
     console.print("Saved:")
     for path in saved:
-        console.print(f"  {path}", markup=False, soft_wrap=True)
+        note = " (replaces the one of an earlier run)" if path == replaced else ""
+        console.print(f"  {path}{note}", markup=False, soft_wrap=True)
 
 
 def learners(study: Study, most: int | None = None) -> Table:
@@ -93,6 +98,7 @@ def as_json(study: Study) -> dict[str, Any]:
         ],
         "memory": None if inside is None else _last(inside.memory.mean),
         "alarms": None if inside is None else list(inside.alarms),
+        "alarm_count": None if inside is None else inside.alarm_count,
         "summary": summary(study),
         "notes": list(study.notes),
     }

@@ -47,6 +47,15 @@ class Stop:
         finally:
             self._waiting = False
 
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Inside, though it is inside ``waiting``, a signal waits for the end."""
+        waiting, self._waiting = self._waiting, False
+        yield
+        self._waiting = waiting
+        if waiting and self.by is not None:
+            raise StoppedError
+
     def _note(self, number: int, frame: object) -> None:
         self.by = number
         for one in SIGNALS:

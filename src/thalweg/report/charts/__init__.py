@@ -14,6 +14,8 @@ __all__ = ["VEGA_LITE", "Figure", "figures"]
 def figures(study: Study) -> list[Figure]:
     """Every chart that the study has numbers for."""
     found = [stream.stream(study)] if _known(study.observed) else []
+    if (last := study.recent) is not None and np.isfinite(last.observed).any():
+        found.append(stream.recent(study, last))
     found += [errors.cumulative(study), errors.relative(study)]
     if (within := study.inside) is not None:
         if _known(within.memory):
@@ -26,7 +28,8 @@ def figures(study: Study) -> list[Figure]:
         found.append(frontier.frontier(study, study.hindsight))
     if study.regrets:
         found.append(regret.regret(study.regrets))
-    if within is not None and within.coverage:
+    # One level alone is a sentence of the summary, and no chart.
+    if within is not None and len(within.coverage) > 1:
         found.append(inside.calibration(within))
     return found
 

@@ -45,12 +45,12 @@ def memory(inside: Inside) -> Figure:
     chart = (band + line + rules + hover(wide, curve.at, tooltip) + flags).properties(
         width="container",
         height=HEIGHT,
-        description=f"Effective memory over time, with {len(inside.alarms)} alarms.",
+        description=f"Effective memory over time, with {inside.alarm_count} alarms.",
     )
     caption = (
         "How many past rounds count in a forecast. It grows while the world stands "
         "still and falls when it moves; a steep fall is an alarm "
-        f"({_alarms(len(inside.alarms))}, dashed red)."
+        f"({_alarms(inside.alarm_count)}, dashed red)."
     )
     return Figure("memory", "Effective memory", caption, chart)
 

@@ -117,11 +117,11 @@ def hover(wide: Any, at: Any, tooltip: Sequence[Any]) -> Any:
     )
 
 
-def round_axis(at: Any) -> Any:
-    """Rounds from the first to the last, with as many ticks as there is room for."""
+def round_axis(at: Any, first: int = 0) -> Any:
+    """Rounds from ``first`` to the last, with as many ticks as there is room for."""
     return (
         alt.X("round:Q", title="round")
-        .scale(nice=False, domain=[0, int(at[-1])])
+        .scale(nice=False, domain=[first, int(at[-1])])
         .axis(labelExpr=NUMBER, tickCount=alt.expr("ceil(width / 90)"), grid=False)
     )
 

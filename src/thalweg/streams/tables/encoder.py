@@ -77,6 +77,18 @@ class Encoder:
         return tuple(names)
 
     @property
+    def used_names(self) -> tuple[str, ...]:
+        """The names of features that could be other than 0 so far."""
+        free: set[str] = set()
+        for name, kind in (self._plan.inputs if self._plan else {}).items():
+            if kind == "text":
+                levels = self._progress.levels.get(name, ())
+                free.update(self._slots(name)[len(levels) : self.recipe.categories])
+                if name not in self._progress.crowded:
+                    free.add(self._slots(name)[-1])
+        return tuple(name for name in self.names if name not in free)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about columns that were left out or cut short."""
         if self._plan is None:

@@ -65,7 +65,10 @@ def _all_usable(
             continue
         kind = _kind(recipe, chunk, name)
         if kind == "time":
-            notes.append(f"Column {name!r} holds times and is left out.")
+            notes.append(
+                f"Column {name!r} holds times and is left out; features can be made of "
+                f"it: --calendar {name}."
+            )
         elif kind == "other":
             notes.append(f"Column {name!r} holds neither numbers nor text: left out.")
         elif is_unnamed(name):

@@ -4,6 +4,7 @@ import bz2
 import difflib
 import gzip
 import lzma
+import select
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -46,6 +47,7 @@ class Source:
         self._size = 0 if self.live else given.stat().st_size
         self._raw: Any = opened(given) if self._opened else given
         self._file = self._raw
+        self.idle: Callable[[], float | None] | None = None  # see Table.while_waiting
         if compression:
             self._file = self._decompressed(compression)
 
@@ -58,6 +60,9 @@ class Source:
 
     def read(self) -> bytes:
         """The next piece; empty at the end."""
+        if self.idle is not None and self._file is self._raw:
+            while (seconds := self.idle()) is not None and not self._arrived(seconds):
+                pass
         try:
             if not self.live:
                 return bytes(self._file.read(PIECE))
@@ -66,6 +71,13 @@ class Source:
             raise StreamError(
                 f"{self.name} is damaged or cut short: {str(error).rstrip('.')}."
             ) from None
+
+    def _arrived(self, seconds: float) -> bool:
+        """Whether something comes within that time; True if that cannot be told."""
+        try:
+            return bool(select.select([self._raw], [], [], seconds)[0])
+        except (OSError, ValueError, TypeError):
+            return True
 
     def fraction(self) -> float | None:
         """How much of the file has been read, by its bytes on disk; None if live."""

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self, get_args
 
@@ -58,7 +58,10 @@ class Table:
     they are read (Parquet, Arrow). Its ``chunks`` can be gone through once.
     """
 
-    def __init__(self, name: str, reader: Reader, chunk_rows: int, live: bool) -> None:
+    def __init__(
+        self, name: str, reader: Reader, chunk_rows: int, live: bool,
+        source: Source | None = None,
+    ) -> None:  # fmt: skip
         if not reader.columns:
             raise StreamError(f"{name} has no columns.")
         refuse_duplicates(reader.columns, name)
@@ -67,6 +70,7 @@ class Table:
         self.rows = reader.rows
         self.live = live  # standard input or a file object, of no known end
         self._reader = reader
+        self._source = source
         self._chunk_rows = chunk_rows
         self._taken = False
 
@@ -82,6 +86,15 @@ class Table:
                     yield chunk.cut(start, min(start + self._chunk_rows, len(chunk)))
         if not some:
             raise StreamError(f"{self.name} names its columns and has no rows.")
+
+    def while_waiting(self, idle: Callable[[], float | None]) -> None:
+        """Have ``idle`` called before rows of live text are waited for.
+
+        It says for how many seconds to wait until it is called again; None: as long as
+        it takes.
+        """
+        if self._source is not None:
+            self._source.idle = idle
 
     def fraction(self) -> float | None:
         """How much has been read, from 0 to 1; None where that is not known."""
@@ -165,7 +178,7 @@ def _text(source: Source, format: Format, chunk_rows: int) -> Table:
             reader = JsonLines(source)
         else:
             reader = DelimitedText(source, "\t" if format == "tsv" else None)
-        return Table(source.name, reader, chunk_rows, source.live)
+        return Table(source.name, reader, chunk_rows, source.live, source)
     except BaseException:
         source.close()
         raise
