@@ -1,7 +1,5 @@
 """Sums in the kernels' own order, so that single calls agree with runs bit by bit."""
 
-import math
-
 from numba import njit
 
 
@@ -13,13 +11,3 @@ def dot(x, theta, out):
         for i in range(x.size):
             p += x[i] * theta[i, j]
         out[j] = p
-
-
-@njit(cache=True)
-def mixture(log_weights, predictions, out):
-    """Σ w_i p_i; shapes log_weights (N,), predictions (N, k), out (k,)."""
-    out[:] = 0
-    for i in range(log_weights.size):
-        share = math.exp(log_weights[i])
-        for j in range(out.size):
-            out[j] += share * predictions[i, j]

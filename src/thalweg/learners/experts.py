@@ -9,8 +9,8 @@ import numpy as np
 from thalweg import checks, discounts
 from thalweg.domains import Domain
 from thalweg.errors import InvalidParameterError
-from thalweg.kernels.bank import bank
-from thalweg.kernels.predict import mixture
+from thalweg.kernels.bank.mixture import mixture
+from thalweg.kernels.bank.rounds import bank
 from thalweg.learners.arrays import Arrays
 from thalweg.learners.base import Learner
 from thalweg.learners.gradient import DiscountedGradient
@@ -102,44 +102,55 @@ class Experts(Learner[ExpertsState]):
         experts = zip(self.experts, state.experts, strict=True)
         said = np.array([expert.predict(its, x) for expert, its in experts])
         out = np.empty(said.shape[1:] or 1, said.dtype)
-        mixture(state.log_weights, said.reshape(len(said), -1), out.reshape(-1))
+        mixture(state.log_weights, said.reshape(len(said), -1), out.reshape(1, -1))
         return out if said.ndim > 1 else out[0]
 
     def update(self, state: ExpertsState, f: Round) -> ExpertsState:
+        if self._is_bank:  # the same to the last bit as in a longer run
+            one = Block(*(np.array([part], state.theta.dtype) for part in f[1:]))
+            return self._play(state, f.loss, one, ())[0]
         experts = list(zip(self.experts, state.experts, strict=True))
         losses = np.array([f.value(a.play(s, f.x)) for a, s in experts])
         log_weights = hedge(state.log_weights, losses, self.mixing_rate)
-        return self._mixed(log_weights, tuple(a.update(s, f) for a, s in experts))
+        states = tuple(a.update(s, f) for a, s in experts)
+        theta = mean(log_weights, np.array([state.theta for state in states]))
+        return ExpertsState(theta, log_weights, states)
 
     def check_loss(self, loss: Loss) -> None:
         for expert in self.experts:
             expert.check_loss(loss)
 
-    def _mixed(self, log_weights: FloatArray, states: tuple[Any, ...]) -> ExpertsState:
-        theta = mean(log_weights, np.array([state.theta for state in states]))
-        return ExpertsState(theta, log_weights, states)
-
     def _play(
         self, state: ExpertsState, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[ExpertsState, Trace]:
-        if not all(type(expert) is RecursiveLeastSquares for expert in self.experts):
+        if not self._is_bank:
             return super()._play(state, loss, block, record)
         thetas, factors = (np.array(part) for part in zip(*state.experts, strict=True))
         log_weights = state.log_weights.copy()
         arrays = Arrays.of(state.theta, block, record)
         weights = np.empty((len(block) if "weights" in record else 0, len(thetas)))
+        x, y, weight, elapsed, out, incurred, played = arrays.by_target()
         bank(
             thetas.reshape(*thetas.shape[:2], -1), factors, log_weights,
-            *self._settings(), self.mixing_rate, *arrays.by_target(), weights,
+            self._settings(), float(self.mixing_rate),
+            (x, y, weight, elapsed), (out, incurred, played, weights),
         )  # fmt: skip
         states = tuple(RLSState(*pair) for pair in zip(thetas, factors, strict=True))
+        after = ExpertsState(mean(log_weights, thetas), log_weights, states)
         trace = arrays.trace()
-        extras = {"weights": weights} if len(weights) else {}
-        return self._mixed(log_weights, states), replace(trace, extras=extras)
+        if len(weights):
+            trace = replace(trace, extras={"weights": weights})
+        return after, trace
 
-    def _settings(self) -> tuple[FloatArray, ...]:
+    @property
+    def _is_bank(self) -> bool:
+        """Whether one kernel plays all experts."""
+        return all(type(expert) is RecursiveLeastSquares for expert in self.experts)
+
+    def _settings(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         rows = [(e.discount, e.floor or 0.0, e.pull) for e in self.experts]  # type: ignore[attr-defined]
-        return tuple(np.array(column) for column in zip(*rows, strict=True))
+        gamma, floor, pull = np.array(rows, np.float64).T.copy()
+        return gamma, floor, pull
 
     @classmethod
     def example(cls) -> tuple["Experts", Loss]:
