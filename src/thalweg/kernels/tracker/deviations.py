@@ -52,6 +52,8 @@ def _back(clock, late):
     is known by then. Rounds are counted from the newest in memory.
     """
     delay, season = int(clock[DELAY]), int(clock[LAG])
+    if delay == 0:
+        return 1, season
     known = (delay + season) // season * season - delay
     if late > 0 and late + max(known, 1) <= LONGEST_SEASON:
         return late + 1, late + known

@@ -49,11 +49,16 @@ def note_steps(longest, u):
 
 
 @njit(cache=True)
+def is_time(clock):
+    """Whether to look: now and then, once the last rounds are all there."""
+    rounds = int(clock[ROUNDS])
+    return rounds >= LONGEST_SEASON and rounds % EVERY == 0
+
+
+@njit(cache=True)
 def restart_if_outgrown(s, votes, late):
-    """To be called after every round; ``late`` is room for (n,)."""
+    """To be called when it ``is_time``; ``late`` is room for (n,)."""
     clock = s.clock
-    if clock[ROUNDS] < LONGEST_SEASON or clock[ROUNDS] % EVERY != 0:
-        return
     low, high, step = _labels_of_late(clock, s.past_y)
     _steps_of_late(clock, s.past_x, late)
     outgrown = 0 < step * LABELS_OUTGROWN < clock[LONGEST_STEP]

@@ -3,6 +3,7 @@
 from numba import njit
 
 from thalweg.kernels.lanes import WIDTH, above, load, store
+from thalweg.kernels.parts import part
 from thalweg.kernels.tracker import errors, mixture, report
 from thalweg.kernels.tracker.clip import clip, widen
 from thalweg.kernels.tracker.deviations import look, reveal
@@ -29,7 +30,7 @@ from thalweg.kernels.tracker.layout import (
 )
 from thalweg.kernels.tracker.moments import learn_moments, learn_spread, set_ridge
 from thalweg.kernels.tracker.past import push
-from thalweg.kernels.tracker.restart import note_steps, restart_if_outgrown
+from thalweg.kernels.tracker.restart import is_time, note_steps, restart_if_outgrown
 from thalweg.kernels.tracker.season import count, learn_season
 from thalweg.kernels.tracker.solve import factorise
 
@@ -97,14 +98,17 @@ def observe(s, x, y, w, elapsed, forecast, sums, votes):
     the one whose label is known by now.
     """
     clock = s.clock
-    if clock[DELAY] == 0:
-        learn(s, x, y, w, elapsed, forecast, clock[ROUNDS] > 0, sums, votes)
-    elif wait(clock, s.pending, x, y, w, elapsed, forecast, votes):
-        y, w, elapsed, forecast, spoken, x = fetch(clock, s.pending, votes)
+    spoken, row = clock[ROUNDS] > 0, part(x, 0, (x.size,))
+    if clock[DELAY] > 0:
+        if not wait(clock, s.pending, x, y, w, elapsed, forecast, votes):
+            return
+        y, w, elapsed, forecast, spoken, row = fetch(clock, s.pending, votes)
         late, mean = int(clock[DELAY]), s.experts.mean
-        look(clock, s.past_x, s.past_y, mean, x, sums.deviation, sums.origin, late)
+        look(clock, s.past_x, s.past_y, mean, row, sums.deviation, sums.origin, late)
         vote(s.born, clock[ROUNDS], votes.active, votes.following)
-        learn(s, x, y, w, elapsed, forecast, spoken, sums, votes)
+    # In one place only: the compiler puts it in here, instead of calling it with all
+    # the arrays of ``s`` in hand.
+    learn(s, row, y, w, elapsed, forecast, spoken, sums, votes)
 
 
 @njit(cache=True)
@@ -117,28 +121,28 @@ def learn(s, x, y, w, elapsed, forecast, spoken, sums, votes):
     """
     clock = s.clock
     clock[WAITED] += elapsed
-    if w == 0:
-        if elapsed > 0 and clock[ROUNDS] > 0:
-            push(clock, s.past_x, s.past_y, x, forecast)
-            count(clock, s.per_count, False)
+    if w > 0:
+        if clock[ROUNDS] > 0:
+            w = bearable(clock, y, w, sums.deviation)
+            clock[TOTAL_WEIGHT] += w
+            if spoken:
+                largest = mixture.learn(s.rules, votes, forecast, y, w, clock[ROUNDS])
+                clock[LARGEST_LOSS] = max(clock[LARGEST_LOSS], largest)
+                errors.learn_error(clock, s.recent, y - forecast)
+            share = w / clock[TOTAL_WEIGHT]
+            learn_experts(s.experts, x, y, w, clock[WAITED], share, sums)
+            note_steps(s.longest, sums.deviation)
+        widen(clock, sums.origin[STEP], y)
+        clock[WAITED] = 0.0
+        learn_season(clock, s.past_y, s.unlike, s.per_count, y)
+    elif elapsed == 0 or clock[ROUNDS] == 0:
         return
-    if clock[ROUNDS] > 0:
-        w = bearable(clock, y, w, sums.deviation)
-        if spoken:
-            largest = mixture.learn(s.rules, votes, forecast, y, w, clock[ROUNDS])
-            clock[LARGEST_LOSS] = max(clock[LARGEST_LOSS], largest)
-            errors.learn_error(clock, s.recent, y - forecast)
-        clock[TOTAL_WEIGHT] += w
-        share = w / clock[TOTAL_WEIGHT]
-        learn_experts(s.experts, x, y, w, clock[WAITED], share, sums)
-        note_steps(s.longest, sums.deviation)
-    widen(clock, sums.origin[STEP], y)
-    clock[WAITED] = 0.0
-    learn_season(clock, s.past_y, s.unlike, s.per_count, y)
-    push(clock, s.past_x, s.past_y, x, y)
-    count(clock, s.per_count, True)
-    clock[ROUNDS] += 1
-    restart_if_outgrown(s, votes, sums.late)
+    push(clock, s.past_x, s.past_y, x, y if w > 0 else forecast)
+    count(clock, s.per_count, w > 0)
+    if w > 0:
+        clock[ROUNDS] += 1
+        if is_time(clock):
+            restart_if_outgrown(s, votes, sums.late)
 
 
 @njit(cache=True)

@@ -35,12 +35,12 @@ LAGS = np.arange(1.0, LONGEST_SEASON + 1)
 @njit(cache=True)
 def learn_season(clock, past_y, unlike, per_count, y):
     """Learn from the label ``y`` of round t, and set the season of round t + 1."""
-    t = clock[PASSED]
+    t = int(clock[PASSED])
     start = newest(clock)
-    for i in range(0, min(int(t), LONGEST_SEASON), WIDTH):
+    for i in range(0, min(t, LONGEST_SEASON), WIDTH):
         step, apart = y - load(past_y, start + i), load(unlike, i)
         learnt = fused(apart, DISCOUNT, step * step)
-        store(unlike, i, above(load(LAGS, i), t, apart, learnt))
+        store(unlike, i, above(load(LAGS, i), float(t), apart, learnt))
     if t <= LONGEST_SEASON or t % EVERY == 0:
         _find_season(clock, unlike, per_count, start, min(t // 2, LONGEST_SEASON))
 
@@ -50,12 +50,16 @@ def _find_season(clock, unlike, per_count, start, half):
     """Among the first ``half`` lags: two seasons must have been seen."""
     total, least = 0.0, 1.0
     clock[LAG] = 1
-    for i in range(0, int(half), WIDTH):
+    for i in range(0, half, WIDTH):
         lag = load(LAGS, i)
-        here = above(lag, half, 0.0, load(unlike, i) * load(per_count, start + i))
+        here = above(
+            lag, float(half), 0.0, load(unlike, i) * load(per_count, start + i)
+        )
         so_far = running(here)
         # Seldom is any lag of the eight the best so far: then it is found one by one.
-        if any_above(above(lag, half, 0.0, least * (total + so_far)), here * lag):
+        if any_above(
+            above(lag, float(half), 0.0, least * (total + so_far)), here * lag
+        ):
             least = _best_of_eight(clock, unlike, per_count, start, i, total, least)
         total += last(so_far)
 
