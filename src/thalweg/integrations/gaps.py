@@ -29,6 +29,12 @@ def run_with_gaps(
     return state, _joined(traces)
 
 
+def unlearnt(filled: Block, skipped: Any, given: Block) -> Block:
+    """The rounds as given, of no weight where skipped: for who sees them pass."""
+    weight = np.ones(len(given)) if given.weight is None else given.weight
+    return Block(filled.x, filled.y, np.where(skipped, 0.0, weight), given.elapsed)
+
+
 def _asked(learner: Learner[Any], state: Any, block: Block, seen: Trace) -> Trace:
     """What the state says of each round by itself, at no loss."""
     said = [learner.predict(state, x) for x in np.asarray(block.x, state.theta.dtype)]

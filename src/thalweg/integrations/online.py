@@ -14,59 +14,18 @@ from thalweg import checks, persistence
 from thalweg.errors import (
     InvalidParameterError,
     PersistenceError,
-    StreamError,
     ThalwegError,
     UnsupportedLossError,
 )
-from thalweg.integrations.gaps import run_with_gaps
+from thalweg.integrations.gaps import run_with_gaps, unlearnt
 from thalweg.integrations.health import Health, matrix_health
+from thalweg.integrations.held import Held
 from thalweg.integrations.missing import Filling, Missing, without_gaps
-from thalweg.kernels import head
+from thalweg.integrations.rows import as_features, as_row, first_state
 from thalweg.learners import Learner, Tracker
 from thalweg.learners.live import Live
 from thalweg.losses import LinearLoss, SquaredError
 from thalweg.types import Block, FloatArray, Trace
-
-LATE = 100
-NO_MEMORY = np.zeros(head.HEAD)
-"""Kernels find it closed, and it is never opened."""
-
-
-NOT_KEPT = {"_lock", "_live", "_memory", "_call", "_learn"}
-"""What a copy of a model makes anew."""
-
-
-def _no_kernel(*given: Any) -> Any:
-    raise TypeError("There is no kernel to call.")
-
-
-def _row(x: Any) -> Any:
-    """A list of numbers as the array that kernels take; anything else as it is."""
-    if type(x) is list or type(x) is tuple:
-        try:
-            found = np.array(x)
-        except ValueError:  # ragged
-            return x
-        if found.dtype.kind in "fi":
-            return found.astype(np.float64)
-    return x
-
-
-def _unlearnt(filled: Block, skipped: Any, given: Block) -> Block:
-    """The rounds with no weight where skipped: a Tracker still sees them pass."""
-    weight = np.ones(len(given)) if given.weight is None else given.weight
-    return Block(filled.x, filled.y, np.where(skipped, 0.0, weight), given.elapsed)
-
-
-def _silence(quiet: Any, x: FloatArray) -> FloatArray:
-    """Rounds since each feature was last not zero, after the rounds x."""
-    # Nearly always all of them were heard of late: no need to look at a whole stream.
-    for late in (x[-LATE:], x):
-        heard = late != 0
-        if heard.any(axis=0).all():
-            return np.asarray(heard[::-1].argmax(axis=0), np.float64)
-    since = heard[::-1].argmax(axis=0)
-    return np.asarray(np.where(heard.any(axis=0), since, quiet + len(x)), np.float64)
 
 
 class Online:
@@ -112,17 +71,14 @@ class Online:
         self._open(None, 0, 0.0)
 
     def __getstate__(self) -> dict[str, Any]:
-        with self._lock, self._closed():
-            kept = vars(self) | {
-                "_state": self._now(),
-                "_rounds": self.rounds,
-                "_quiet": self._silent_for() + 0.0,
-            }
-        return {key: kept[key] for key in kept if key not in NOT_KEPT}
+        with self._reading() as held:
+            parts = {"state": held.state, "rounds": held.rounds, "quiet": held.quiet}
+            settings = {key: vars(self)[key] for key in vars(self) if key[0] != "_"}
+        return settings | {"_held": parts}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         vars(self).update(kept, _lock=threading.RLock())
-        self._open(kept["_state"], kept["_rounds"], kept["_quiet"])
+        self._open(**kept["_held"])
 
     def __repr__(self) -> str:
         settings = f"{self.learner!r}, {self.loss!r}, intercept={self.intercept}"
@@ -131,14 +87,13 @@ class Online:
     @property
     def state(self) -> Any:
         """The learner's state now, a checkpoint; None before the first round."""
-        with self._lock, self._closed():
-            return self._now()
+        with self._reading() as held:
+            return held.state
 
     @property
     def rounds(self) -> int:
         """How many rounds were learnt."""
-        live = self._live
-        return self._rounds + (0 if live is None else int(live.memory[head.COUNT]))
+        return self._held.rounds
 
     @property
     def live(self) -> Live | None:
@@ -155,7 +110,7 @@ class Online:
         own state: other calls see what it has learnt. After a ``run``, or an ``update``
         with anything but an array, ask for it anew: the old one refuses.
         """
-        return self._live if self.filling is None else None
+        return self._held.live if self.filling is None else None
 
     @property
     def coefficients(self) -> FloatArray | None:
@@ -186,17 +141,18 @@ class Online:
         With ``interval``, say 0.9, an ``Interval(mean, low, high)`` in which y is
         expected that often; of a Tracker only.
         """
-        x = _row(x)
+        x = as_row(x)
         if interval is None and type(x) is np.ndarray:
+            held = self._held
             try:
-                said = self._call(self._memory, x, 0.0, 1.0, 1.0, False)
+                said = held.call(held.memory, x, 0.0, 1.0, 1.0, False)
             except TypeError:  # not float64, or not one row
                 said = math.nan
             if said == said:
                 return said
         # Anything unusual, and anything to be refused, goes the long way.
-        with self._lock, self._counting(), self._closed():
-            state, row = self._question(x)
+        with self._reading() as held:
+            state, row = self._question(held, x)
             if interval is None:
                 return self.learner.predict(state, row)
             tracker = self._tracker("predict(interval=...)")
@@ -204,19 +160,20 @@ class Online:
 
     def update(self, x: Any, y: Any, weight: float = 1.0, elapsed: float = 1.0) -> None:
         """Learn from one round: features ``x``, then the target ``y``."""
-        x = _row(x)
+        x = as_row(x)
         if type(x) is np.ndarray:
+            held = self._held
             try:
-                said = self._learn(self._memory, x, y, weight, elapsed, True)
+                said = held.learn(held.memory, x, y, weight, elapsed, True)
             except (TypeError, OverflowError):  # not float64, not one row, no number
                 said = math.nan
             if said == said:
                 return
         # Anything unusual, and anything to be refused, goes the long way.
-        with self._lock, self._counting(), self._closed():
-            features = checks.numbers("features", x)
-            target = checks.numbers("target", y)
-            self._run(features[None], target[None], [weight], [elapsed], ())
+        with self._reading() as held:
+            features = checks.numbers("features", x)[None]
+            target = checks.numbers("target", y)[None]
+            self._run(held, features, target, [weight], [elapsed])
 
     def run(
         self, x: Any, y: Any, weight: Any = None, elapsed: Any = None,
@@ -226,19 +183,21 @@ class Online:
 
         ``blocked`` is for many features, and learners that can: see their ``run``.
         """
-        with self._lock, self._counting(), self._closed():
-            return self._run(x, y, weight, elapsed, record, blocked)
+        with self._reading() as held:
+            return self._run(held, x, y, weight, elapsed, record, blocked)
 
     def _run(
-        self, x: Any, y: Any, weight: Any, elapsed: Any, record: Sequence[str],
-        blocked: bool = False,
+        self, held: Held, x: Any, y: Any, weight: Any, elapsed: Any,
+        record: Sequence[str] = (), blocked: bool = False,
     ) -> Trace:  # fmt: skip
-        features = self._features(checks.numbers("features", x))
+        features = as_features(
+            checks.numbers("features", x), held.width, self.intercept
+        )
         targets = checks.numbers("targets", y)
         block = Block(features, targets, weight, elapsed)
-        state = self._now()
+        state = held.state
         if state is None:
-            state = self._start(features, targets)
+            state = first_state(self.learner, features, targets)
         if self.filling is None:
             state, trace = self.learner.run(state, self.loss, block, record, blocked)
         elif blocked:
@@ -248,8 +207,8 @@ class Online:
             )
         else:
             state, trace, block = self._run_filled(state, block, record)
-        quiet = _silence(self._silent_for(), np.asarray(block.x))
-        self._open(state, self.rounds + len(block), quiet)
+        quiet = held.quiet_after(np.asarray(block.x))
+        self._open(state, held.rounds + len(block), quiet)
         return trace
 
     def _run_filled(
@@ -259,8 +218,8 @@ class Online:
         filling = copy.deepcopy(self.filling)
         assert filling is not None
         filled, skipped = filling.fill(block)
-        if isinstance(self.learner, Tracker):
-            filled = _unlearnt(filled, skipped, block)
+        if self.learner.counts_gaps:
+            filled = unlearnt(filled, skipped, block)
             played = self.learner.run(state, self.loss, filled, record)
         else:
             played = run_with_gaps(
@@ -271,15 +230,12 @@ class Online:
 
     def health(self) -> Health:
         """What excites the model, what is known of each feature, what was refused."""
-        with self._lock, self._closed():
-            filling, state = self.filling, self._now()
+        with self._reading() as held:
+            filling, state = self.filling, held.state
             counts = (filling.skipped, filling.imputed) if filling else (0, 0)
-            quiet = None if state is None else self._silent_for() + 0.0
+            quiet = None if state is None else held.quiet
             inside = matrix_health(state)
-            return Health(self.rounds, self.refusals, *counts, quiet, *inside)
-
-    def _silent_for(self) -> Any:
-        return self._quiet if self._live is None else self._live.quiet
+            return Health(held.rounds, self.refusals, *counts, quiet, *inside)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; a failed write leaves the old file as it was."""
@@ -288,18 +244,17 @@ class Online:
                 f"A model with missing={self.missing!r} keeps means that no file holds "
                 f"yet. Pickle it, or use missing='refuse'."
             )
-        with self._lock, self._closed():
-            extra = {"intercept": self.intercept, "rounds": self.rounds}
-            saved = persistence.Saved(self.learner, self.loss, self._now(), extra)
+        with self._reading() as held:
+            extra = {"intercept": self.intercept, "rounds": held.rounds}
+            saved = persistence.Saved(self.learner, self.loss, held.state, extra)
         persistence.save(path, saved)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Online":
         """The model in a file, which continues to the last bit."""
         learner, loss, state, extra = persistence.load(path)
-        if not isinstance(loss, LinearLoss) or not {"intercept", "rounds"} <= set(
-            extra
-        ):
+        whole = {"intercept", "rounds"} <= set(extra)
+        if not (whole and isinstance(loss, LinearLoss)):
             raise PersistenceError(f"{path} holds a learner, but no Online.")
         model = cls(learner, loss, extra["intercept"])
         model._open(state, int(extra["rounds"]), 0.0)
@@ -309,26 +264,19 @@ class Online:
         """A copy that goes its own way."""
         return copy.deepcopy(self)
 
-    def _question(self, x: Any) -> tuple[Any, FloatArray]:
+    def _question(self, held: Held, x: Any) -> tuple[Any, FloatArray]:
         """The state to ask, and the features as it takes them."""
-        features = self._features(checks.numbers("features", x)[None])
-        state = self._now()
+        features = as_features(
+            checks.numbers("features", x)[None], held.width, self.intercept
+        )
+        state = held.state
         if state is None:
-            state = self._start(features, np.zeros(1))
+            state = first_state(self.learner, features, np.zeros(1))
         block = Block(features, np.zeros((1, *state.theta.shape[1:])))
         if self.filling is not None:
             checks.playable(without_gaps(block), self.loss, state.theta)
             block = Block(self.filling.question(features), block.y)
         return state, checks.playable(block, self.loss, state.theta).x[0]
-
-    @contextmanager
-    def _counting(self) -> Iterator[None]:
-        """Count what is refused inside."""
-        try:
-            yield
-        except ThalwegError:
-            self.refusals += 1
-            raise
 
     def _tracker(self, what: str) -> Tracker:
         if not isinstance(self.learner, Tracker):
@@ -338,65 +286,21 @@ class Online:
         return self.learner
 
     def _open(self, state: Any, rounds: int, quiet: Any) -> None:
-        """Go on from this state, in the form that single calls change in place."""
-        live: Live | None = None
-        if state is not None:  # first of all, since it may fail
-            live = self.learner.live(state, self.loss, int(self.intercept))
-        self._rounds = rounds  # learnt before those that ``_live`` counts
-        self._quiet: Any = quiet  # (n,) rounds since each feature was last not zero
-        self._live: Live | None = live
-        self._state: Any = state
-        self._memory: FloatArray = NO_MEMORY
-        self._call: Any = _no_kernel
-        self._learn: Any = _no_kernel
-        if self._live is not None:
-            self._state = None
-            self._live.quiet[:] = quiet
-            self._memory, self._call = self._live.memory, self._live.call
-            if self.filling is None:
-                self._learn = self._live.call
-
-    def _now(self) -> Any:
-        """The state, which does not change meanwhile: to be called when ``_closed``."""
-        return self._state if self._live is None else self._live.state
+        """Go on from this state."""
+        ones, teaches = int(self.intercept), self.filling is None
+        self._held = Held(self.learner, self.loss, ones, teaches, state, rounds, quiet)
 
     @contextmanager
-    def _closed(self) -> Iterator[None]:
-        """Single calls of other threads take the long way meanwhile, and wait there."""
-        memory = self._memory
-        memory[head.OPEN] = 0
-        try:
-            yield
-        finally:
-            # After a run there is another, open from the start; the old stays closed.
-            if memory is self._memory and memory is not NO_MEMORY:
-                memory[head.OPEN] = 1
-
-    def _features(self, x: FloatArray) -> FloatArray:
-        if x.ndim != 2:
-            raise StreamError(
-                f"Online needs one row of features a round. Got shape {x.shape}."
-            )
-        known = self._width()
-        if known not in (None, x.shape[1]):
-            raise StreamError(
-                f"The model has learnt from {known} features a round. "
-                f"Got {x.shape[1]} instead."
-            )
-        if not self.intercept:
-            return x
-        return np.column_stack([x, np.ones(len(x), x.dtype)])
-
-    def _width(self) -> int | None:
-        """How many features are given a round; None if not known yet."""
-        if self._live is not None:
-            return int(self._live.memory[head.GIVEN])
-        return None if self._state is None else len(self._state.theta) - self.intercept
-
-    def _start(self, x: FloatArray, y: FloatArray) -> Any:
-        if y.ndim not in (1, 2):
-            raise StreamError(
-                f"Online needs one target a round, or a row of them. Got y of shape "
-                f"{y.shape}."
-            )
-        return self.learner.init(np.zeros((x.shape[1], *y.shape[1:])))
+    def _reading(self) -> Iterator[Held]:
+        """What is held, all to oneself; and count what is refused meanwhile."""
+        with self._lock:
+            held = self._held
+            held.shut()
+            try:
+                yield held
+            except ThalwegError:
+                self.refusals += 1
+                raise
+            finally:
+                if held is self._held:  # else a run has replaced it
+                    held.reopen()

@@ -28,6 +28,9 @@ class Learner(ABC, Generic[S]):
     plays_points: ClassVar[bool] = True
     """Whether a round's loss is that of a point θ; else that of a prediction alone."""
 
+    counts_gaps: ClassVar[bool] = False
+    """Whether a round of weight zero leaves a trace: that it has passed."""
+
     @abstractmethod
     def init(self, theta: Any) -> S:
         """The state before the first round, from which ``theta`` is played."""

@@ -84,6 +84,7 @@ class Tracker(Learner[TrackerState]):
     accepts: ClassVar = (SquaredError,)
     records: ClassVar = ("theta", "weights", "memory", "interval")
     plays_points: ClassVar[bool] = False
+    counts_gaps: ClassVar[bool] = True
     information: str = "all"
     coverage: float = 0.9
     delay: int = 0

@@ -1,0 +1,90 @@
+"""A learner's state between calls, in the form that single calls change in place."""
+
+from typing import Any
+
+import numpy as np
+
+from thalweg.kernels import head
+from thalweg.learners import Learner
+from thalweg.learners.live import Live
+from thalweg.losses import LinearLoss
+from thalweg.types import FloatArray
+
+LATE = 100
+"""Nearly always every feature was heard in so many rounds: no need to look further."""
+NO_MEMORY = np.zeros(head.HEAD)
+"""Kernels find it closed, and it is never opened."""
+
+
+def _no_kernel(*given: Any) -> Any:
+    raise TypeError("There is no kernel to call.")
+
+
+class Held:
+    """The state from which a model goes on; a new one after every run.
+
+    ``call`` and ``learn`` are the learner's kernel where it has one, else they raise a
+    TypeError. While it is shut the kernel refuses, so that whoever reads the state sees
+    one round through; single calls of other threads then take the long way, and wait.
+    """
+
+    __slots__ = ("_quiet", "_rounds", "_state", "call", "learn", "live", "memory")
+
+    def __init__(
+        self, learner: Learner[Any], loss: LinearLoss, ones: int, teaches: bool,
+        state: Any, rounds: int, quiet: Any,
+    ) -> None:  # fmt: skip
+        self.live: Live | None = None
+        self._state: Any = state
+        self._rounds = rounds  # learnt before those that ``live`` counts
+        self._quiet: Any = quiet
+        self.memory: FloatArray = NO_MEMORY
+        self.call: Any = _no_kernel
+        self.learn: Any = _no_kernel  # only where rounds need not be filled first
+        if state is not None:
+            self.live = learner.live(state, loss, ones)
+        if self.live is not None:
+            self._state = None  # it is in there now
+            self.live.quiet[:] = quiet
+            self.memory, self.call = self.live.memory, self.live.call
+            self.learn = self.call if teaches else _no_kernel
+
+    def shut(self) -> None:
+        """Let the kernel refuse."""
+        self.memory[head.OPEN] = 0
+
+    def reopen(self) -> None:
+        """Let it play again."""
+        if self.live is not None:
+            self.memory[head.OPEN] = 1
+
+    @property
+    def state(self) -> Any:
+        """The state, a copy where it is live; to be asked for while shut."""
+        return self._state if self.live is None else self.live.state
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were learnt."""
+        return self._rounds + int(self.memory[head.COUNT])
+
+    @property
+    def quiet(self) -> Any:
+        """(n,) rounds since each feature was last not zero."""
+        return self._quiet if self.live is None else self.live.quiet + 0.0
+
+    @property
+    def width(self) -> int | None:
+        """How many features there are, the constant one included; None: not known."""
+        if self.live is not None:
+            return int(self.memory[head.N])
+        return None if self._state is None else len(self._state.theta)
+
+    def quiet_after(self, x: FloatArray) -> FloatArray:
+        """``quiet`` after the rounds x as well."""
+        for late in (x[-LATE:], x):
+            heard = late != 0
+            if heard.any(axis=0).all():
+                return np.asarray(heard[::-1].argmax(axis=0), np.float64)
+        since, ever = heard[::-1].argmax(axis=0), heard.any(axis=0)
+        return np.asarray(np.where(ever, since, self.quiet + len(x)), np.float64)
