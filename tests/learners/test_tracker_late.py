@@ -126,3 +126,19 @@ def test_weights_beyond_measure_are_borne():
         state, trace = said(x, y, 0, weight)
     assert np.isfinite(trace.prediction).all()
     assert np.isfinite(state.packed[16 + 72 :]).all()
+
+
+@pytest.mark.parametrize("delay", [1, 6, 12])
+@pytest.mark.parametrize("phi", [0.9, 1.0])
+def test_intervals_hold_as_often_as_they_say_where_errors_overlap(phi, delay):
+    rng = np.random.default_rng(3)
+    y = np.zeros(8000)
+    for t in range(1, len(y)):
+        y[t] = phi * y[t - 1] + rng.normal()
+    tracker = tw.Tracker(delay=delay)
+    block = tw.Block(np.ones((len(y), 1)), y)
+    start = tracker.init(np.zeros(1))
+    _, trace = tracker.run(start, LOSS, block, record=("interval",))
+    low, high = trace.extras["interval"][1000:].T
+    held = ((low <= y[1000:]) & (y[1000:] <= high)).mean()
+    assert held == pytest.approx(0.9, abs=0.02)

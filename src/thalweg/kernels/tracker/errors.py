@@ -1,8 +1,8 @@
 """The Tracker's own recent errors, and the interval they promise.
 
-Each error is kept in units of ``scale``, the mean size of the errors just before it,
-so that calm and wild times can share one ring. Quantiles of the ring, times the scale
-of now, are the ends of the interval.
+Each error is kept in units of ``scale``, the mean size of the errors known when its
+forecast was made, so that calm and wild times can share one ring. Quantiles of the
+ring, times the scale of now, are the ends of the interval.
 """
 
 import math
@@ -18,16 +18,16 @@ LARGEST_SCORE = 1e6
 
 
 @njit(cache=True)
-def learn_error(clock, recent, error):
+def learn_error(clock, recent, error, scale):
     """Remember one error, y minus forecast."""
-    seen, scale = clock[SCORED], clock[SCALE]
+    seen = clock[SCORED]
     score = error / scale if scale > 0 else math.copysign(1.0, error)
     score = min(max(score, -LARGEST_SCORE), LARGEST_SCORE)
     place, count = int(seen) % RECENT, min(int(seen), RECENT)
     _replace(recent[1], count, recent[0, place], score)
     recent[0, place] = score
     clock[SCORED] = seen + 1
-    clock[SCALE] += (abs(error) - scale) / min(seen + 1, MEMORY)
+    clock[SCALE] += (abs(error) - clock[SCALE]) / min(seen + 1, MEMORY)
 
 
 @njit(cache=True)

@@ -1,8 +1,9 @@
 """Labels that come late: rounds wait here between their forecast and their label.
 
 A row of ``pending`` holds y, weight, elapsed time, the forecast, whether anybody had
-spoken, what each expert and each rule said, then the features. A rule is taught by what
-was said when the forecast was asked for, not by what would be said now.
+spoken, the scale of errors known then, what each expert and each rule said, then the
+features. A rule is taught by what was said when the forecast was asked for, not by what
+would be said now.
 """
 
 from numba import njit
@@ -14,11 +15,12 @@ from thalweg.kernels.tracker.layout import (
     PENDING,
     ROUNDS,
     RULE_SEATS,
+    SCALE,
     SEATS,
     WAITING,
 )
 
-SAID = 5
+SAID = 6
 
 
 @njit(cache=True)
@@ -28,6 +30,7 @@ def wait(clock, pending, x, y, w, elapsed, forecast, votes):
     row = pending[slot]
     spoken = 1.0 if clock[ROUNDS] > 0 else 0.0
     row[0], row[1], row[2], row[3], row[4] = y, w, elapsed, forecast, spoken
+    row[5] = clock[SCALE]
     for k in range(SEATS):
         row[SAID + k] = votes.said[k]
     for k in range(RULE_SEATS):
@@ -40,7 +43,7 @@ def wait(clock, pending, x, y, w, elapsed, forecast, votes):
 
 @njit(cache=True)
 def fetch(clock, pending, votes):
-    """Let the oldest go: its y, weight, elapsed, forecast, spoken, and its features.
+    """Let the oldest go: its y, weight, elapsed, forecast, spoken, scale, and features.
 
     ``votes`` then says what was said in it.
     """
@@ -52,4 +55,4 @@ def fetch(clock, pending, votes):
     clock[OLDEST] = (clock[OLDEST] + 1) % len(pending)
     clock[WAITING] -= 1
     x = part(row, PENDING, (row.size - PENDING,))
-    return row[0], row[1], row[2], row[3], row[4] > 0, x
+    return row[0], row[1], row[2], row[3], row[4] > 0, row[5], x

@@ -50,7 +50,7 @@ SINGLES = np.repeat([1.0, 0.0], [SINGLE_RULES, RULE_SEATS - SINGLE_RULES])
 LINE = 8
 """Numbers in a cache line, and in a vector."""
 LONGEST_SEASON = 512
-PENDING = 5 + SEATS + RULE_SEATS
+PENDING = 6 + SEATS + RULE_SEATS
 """What is kept of a round until its label comes, beside its features."""
 RECENT = 512
 """How many of its own errors the Tracker keeps for its intervals."""

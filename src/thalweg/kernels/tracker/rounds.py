@@ -20,6 +20,7 @@ from thalweg.kernels.tracker.layout import (
     PULLED,
     ROUNDS,
     RULES,
+    SCALE,
     SEASONAL,
     STEP,
     TOTAL_WEIGHT,
@@ -98,26 +99,27 @@ def observe(s, x, y, w, elapsed, forecast, sums, votes):
     the one whose label is known by now.
     """
     clock = s.clock
-    spoken, row = clock[ROUNDS] > 0, part(x, 0, (x.size,))
+    spoken, row, scale = clock[ROUNDS] > 0, part(x, 0, (x.size,)), clock[SCALE]
     if clock[DELAY] > 0:
         if not wait(clock, s.pending, x, y, w, elapsed, forecast, votes):
             return
-        y, w, elapsed, forecast, spoken, row = fetch(clock, s.pending, votes)
+        y, w, elapsed, forecast, spoken, scale, row = fetch(clock, s.pending, votes)
         late, mean = int(clock[DELAY]), s.experts.mean
         look(clock, s.past_x, s.past_y, mean, row, sums.deviation, sums.origin, late)
         vote(s.born, clock[ROUNDS], votes.active, votes.following)
     # In one place only: the compiler puts it in here, instead of calling it with all
     # the arrays of ``s`` in hand.
-    learn(s, row, y, w, elapsed, forecast, spoken, sums, votes)
+    learn(s, row, y, w, elapsed, forecast, spoken, scale, sums, votes)
 
 
 @njit(cache=True)
-def learn(s, x, y, w, elapsed, forecast, spoken, sums, votes):
+def learn(s, x, y, w, elapsed, forecast, spoken, scale, sums, votes):
     """Learn that ``y`` came at ``x``, with weight ``w``, after ``forecast`` was said.
 
     Of a round of weight zero, that took any time, only that is remembered that it
     passed: seasons go on, and the forecast stands for its label. ``spoken`` says
-    whether the experts had anything to say of this one.
+    whether the experts had anything to say of this one, and ``scale`` how large their
+    errors were as far as was known then.
     """
     clock = s.clock
     clock[WAITED] += elapsed
@@ -128,7 +130,7 @@ def learn(s, x, y, w, elapsed, forecast, spoken, sums, votes):
             if spoken:
                 largest = mixture.learn(s.rules, votes, forecast, y, w, clock[ROUNDS])
                 clock[LARGEST_LOSS] = max(clock[LARGEST_LOSS], largest)
-                errors.learn_error(clock, s.recent, y - forecast)
+                errors.learn_error(clock, s.recent, y - forecast, scale)
             share = w / clock[TOTAL_WEIGHT]
             learn_experts(s.experts, x, y, w, clock[WAITED], share, sums)
             note_steps(s.longest, sums.deviation)
