@@ -1,4 +1,4 @@
-"""Whatever the bytes, ``loads`` gives a model or the one documented error."""
+"""Whatever the bytes, loading gives a model or the one documented error."""
 
 import tracemalloc
 from pathlib import Path
@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.integrations.test_online import LEARNERS
 from tests.persistence.examples import EXAMPLES, learnt
 from tests.persistence.mutations import SIGNED, UNSIGNED, signed
 from thalweg.errors import PersistenceError
+from thalweg.integrations import Online
 from thalweg.persistence import Saved, dumps, loads
 
 CASES = 2000
@@ -63,3 +65,36 @@ def test_a_long_header_is_refused_before_it_is_read():
     finally:
         tracemalloc.stop()
     assert loaded is None and memory < 2**20
+
+
+@pytest.fixture(scope="module")
+def onlines(tmp_path_factory):
+    """Files of ``Online``, of every learner, with and without gaps filled."""
+    path, files = tmp_path_factory.mktemp("online") / "m.thalweg", []
+    x, y = np.random.default_rng(0).normal(size=(10, 3)), np.arange(10) % 2.0
+    for missing in ("refuse", "skip", "impute"):
+        for learner, loss in LEARNERS:
+            model = Online(learner, loss, missing=missing)
+            model.run(x, y)
+            if missing != "refuse":
+                model.update([np.nan, 0.0, 1.0], 1.0)
+            model.save(path)
+            files.append(path.read_bytes())
+    return files
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_only_the_documented_error_from_online(tmp_path, onlines, block):
+    rng, path = np.random.default_rng(block), tmp_path / "m.thalweg"
+    for _ in range(CASES // 4):
+        data = onlines[rng.integers(len(onlines))]
+        how = (*UNSIGNED, *SIGNED)[rng.integers(len(UNSIGNED) + len(SIGNED))]
+        path.write_bytes(how(rng, data))
+        try:
+            with np.errstate(all="ignore"):  # where numbers of a state were made up
+                model = Online.load(path)
+        except PersistenceError as error:
+            assert "m.thalweg" in str(error)
+            continue
+        model.save(path)
+        assert Online.load(path).rounds == model.rounds

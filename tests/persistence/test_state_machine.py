@@ -19,7 +19,7 @@ from tests.persistence.examples import EXAMPLES
 from thalweg.errors import ThalwegError
 from thalweg.integrations import Online
 from thalweg.losses import LinearLoss, Logistic
-from thalweg.persistence import Saved, dumps, load, loads, save
+from thalweg.persistence import Saved, dumps
 
 LIVES = {"long": 10_000}.get(os.environ.get("THALWEG_PROFILE", ""), 60)
 STEPS = 25
@@ -28,6 +28,8 @@ X = RNG.normal(size=(64, 3))
 X[40:44], X[44:48, 1], X[48:52], X[52] = 0, 0, 1e-300, 5e-324  # quiet, tiny, denormal
 Y = RNG.normal(size=64)
 Y[56:60] = 0, -0.0, 1e-300, 20
+GAPPED = X.copy()
+GAPPED[::5, 0] = GAPPED[3::7, 2] = np.nan
 LINEAR = [
     (learner, loss)
     for learner, loss in EXAMPLES
@@ -36,9 +38,8 @@ LINEAR = [
     and "Simplex" not in repr(learner)  # which has no zero to start from
 ]
 BAD = {
-    "NaN in x": ([np.nan, 0, 0], 1.0),
     "infinity in x": ([0, np.inf, 0], 1.0),
-    "NaN in y": ([0, 0, 0], np.nan),
+    "infinity in y": ([0, 0, 0], -np.inf),
     "too large": ([0, 1e200, 0], 1.0),
     "too short": ([0, 0], 1.0),
     "a matrix": (np.zeros((2, 3)), 1.0),
@@ -46,28 +47,33 @@ BAD = {
     "no y": ([0, 0, 0], None),
     "weights": ([0, 0, 0], 1.0, -1.0),
 }
+GAPS = {"NaN in x": ([np.nan, 0, 0], 1.0), "NaN in y": ([0, 0, 0], np.nan)}
 rounds = st.integers(0, len(X) - 1)
 which = st.integers(0, 9)
 
 
-def parts(model):
-    extra = {"intercept": model.intercept, "rounds": model.rounds}
-    return Saved(model.learner, model.loss, model.state, extra)
-
-
-def revived(saved):
-    model = Online(saved.learner, saved.loss, saved.extra["intercept"])
-    model._open(saved.state, saved.extra["rounds"], 0.0)
-    return model
+def learnt(model):
+    """All that the legal rounds have made of a model, as bytes."""
+    extra = {**vars(model.health()), **(vars(model.filling) if model.filling else {})}
+    extra["refusals"] = 0
+    return dumps(Saved(model.learner, model.loss, model.state, extra))
 
 
 class Lives(RuleBasedStateMachine):
     """One or several copies of a model, each with the legal rounds it has seen."""
 
-    @initialize(example=st.sampled_from(LINEAR), intercept=st.booleans())
-    def begin(self, example, intercept):
-        self.copies = [(Online(*example, intercept), [])]
+    @initialize(
+        example=st.sampled_from(LINEAR),
+        intercept=st.booleans(),
+        missing=st.sampled_from(["refuse", "skip", "impute"]),
+    )
+    def begin(self, example, intercept, missing):
+        self.copies = [(Online(*example, intercept, missing), [])]
         self.y = 1.0 * (Y > 0) if isinstance(example[1], Logistic) else Y
+        self.x, self.bad = X, BAD | GAPS
+        if missing != "refuse":
+            self.x, self.y, self.bad = GAPPED, self.y.copy(), BAD
+            self.y[2::9] = np.nan
 
     def one(self, number):
         return self.copies[number % len(self.copies)]
@@ -75,7 +81,7 @@ class Lives(RuleBasedStateMachine):
     @rule(number=which, t=rounds)
     def update(self, number, t):
         model, seen = self.one(number)
-        model.update(X[t], self.y[t])
+        model.update(self.x[t], self.y[t])
         seen.append(t)
 
     @rule(number=which, many=st.lists(rounds, min_size=2, max_size=6), at=rounds)
@@ -83,46 +89,48 @@ class Lives(RuleBasedStateMachine):
         model, seen = self.one(number)
         first, rest = many[: 1 + at % (len(many) - 1)], many[1 + at % (len(many) - 1) :]
         for piece in (first, rest):
-            model.run(X[piece], self.y[piece])
+            model.run(self.x[piece], self.y[piece])
         seen.extend(many)
 
-    @rule(number=which, bad=st.sampled_from(sorted(BAD)))
+    @rule(number=which, bad=st.sampled_from(sorted(BAD | GAPS)))
     def bad_update(self, number, bad):
         model, seen = self.one(number)
-        if not seen and bad == "too short":
+        if bad not in self.bad or (not seen and bad == "too short"):
             return  # the first round decides how many features there are
-        before = dumps(parts(model))
+        before, refusals = learnt(model), model.refusals
         with pytest.raises(ThalwegError):
-            model.update(*BAD[bad])
-        assert dumps(parts(model)) == before
+            model.update(*self.bad[bad])
+        assert learnt(model) == before and model.refusals == refusals + 1
 
     @rule(number=which, t=rounds)
     def predict(self, number, t):
         model, seen = self.one(number)
-        before = dumps(parts(model))
-        said = model.predict(X[t])
-        assert np.isfinite(said) and dumps(parts(model)) == before
+        before = learnt(model)
+        said = model.predict(self.x[t])
+        assert np.isfinite(said) and learnt(model) == before
 
     @rule(number=which)
     def save_and_load(self, number):
         model, seen = self.one(number)
         with tempfile.TemporaryDirectory() as folder:
-            save(Path(folder) / "m.thalweg", parts(model))
-            back = revived(load(Path(folder) / "m.thalweg"))
+            model.save(Path(folder) / "m.thalweg")
+            back = Online.load(Path(folder) / "m.thalweg")
+        assert learnt(back) == learnt(model) and back.refusals == model.refusals
         self.copies[number % len(self.copies)] = (back, seen)
 
     @rule(number=which)
     def clone(self, number):
         model, seen = self.one(number)
         if len(self.copies) < 3:
-            self.copies.append((revived(loads(dumps(parts(model)))), list(seen)))
+            self.copies.append((model.clone(), list(seen)))
 
     def teardown(self):
         for model, seen in getattr(self, "copies", ()):
-            reference = Online(model.learner, model.loss, model.intercept)
+            settings = (model.learner, model.loss, model.intercept, model.missing)
+            reference = Online(*settings)
             if seen:
-                reference.run(X[seen], self.y[seen])
-            assert dumps(parts(model)) == dumps(parts(reference))
+                reference.run(self.x[seen], self.y[seen])
+            assert learnt(model) == learnt(reference)
 
 
 Lives.TestCase.settings = settings(

@@ -1,16 +1,50 @@
-"""A run in which some rounds are predicted, and not seen from."""
+"""Rounds with gaps: filled, predicted, and learnt from or not."""
 
+import copy
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from thalweg import checks
+from thalweg.errors import InvalidParameterError
+from thalweg.integrations.missing import Filling, without_gaps
 from thalweg.learners import Learner
 from thalweg.losses import Loss
 from thalweg.types import Block, FloatArray, Trace
 
 
-def run_with_gaps(
+class Run(NamedTuple):
+    """What a run with gaps comes to."""
+
+    state: Any
+    trace: Trace
+    block: Block  # without gaps
+    filling: Filling  # after these rounds
+
+
+def run_filled(
+    learner: Learner[Any], state: Any, loss: Loss, block: Block, filling: Filling,
+    record: Sequence[str], blocked: bool,
+) -> Run:  # fmt: skip
+    """``learner.run`` on rounds with gaps; the ``filling`` given stays as it is."""
+    if blocked:
+        raise InvalidParameterError(
+            f"The 'blocked' parameter must be False where missing is "
+            f"{filling.policy!r}. Got True instead."
+        )
+    checks.playable(without_gaps(block), loss, state.theta)
+    filling = copy.deepcopy(filling)
+    filled, skipped = filling.fill(block)
+    if learner.counts_gaps:
+        filled = _unlearnt(filled, skipped, block)
+        state, trace = learner.run(state, loss, filled, record)
+    else:
+        state, trace = _run_cut(learner, state, loss, filled, skipped, record)
+    return Run(state, trace, filled, filling)
+
+
+def _run_cut(
     learner: Learner[Any], state: Any, loss: Loss, block: Block, skipped: Any,
     record: Sequence[str],
 ) -> tuple[Any, Trace]:  # fmt: skip
@@ -29,7 +63,7 @@ def run_with_gaps(
     return state, _joined(traces)
 
 
-def unlearnt(filled: Block, skipped: Any, given: Block) -> Block:
+def _unlearnt(filled: Block, skipped: Any, given: Block) -> Block:
     """The rounds as given, of no weight where skipped: for who sees them pass."""
     weight = np.ones(len(given)) if given.weight is None else given.weight
     return Block(filled.x, filled.y, np.where(skipped, 0.0, weight), given.elapsed)

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from thalweg.integrations.held import Held
+from thalweg.integrations.missing import Filling
 from thalweg.kernels import factor as factors
 from thalweg.types import FloatArray
 
@@ -46,7 +48,15 @@ class Health:
         return "\n".join(lines)
 
 
-def matrix_health(state: Any) -> tuple[Any, Any, Any]:
+def health_of(held: Held, refusals: int, filling: Filling | None) -> Health:
+    """The health of the model that holds this."""
+    state = held.state
+    counts = (filling.skipped, filling.imputed) if filling else (0, 0)
+    quiet = None if state is None else held.quiet
+    return Health(held.rounds, refusals, *counts, quiet, *_matrix_health(state))
+
+
+def _matrix_health(state: Any) -> tuple[Any, Any, Any]:
     """Condition, excitation and held of a state with a factor; None thrice without."""
     factor = getattr(state, "factor", None)
     if factor is None:

@@ -64,6 +64,11 @@ class Held:
         return self._state if self.live is None else self.live.state
 
     @property
+    def kept(self) -> dict[str, Any]:
+        """What another one is made from, to go on from here."""
+        return {"state": self.state, "rounds": self.rounds, "quiet": self.quiet}
+
+    @property
     def rounds(self) -> int:
         """How many rounds were learnt."""
         return self._rounds + int(self.memory[head.COUNT])

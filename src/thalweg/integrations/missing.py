@@ -1,5 +1,6 @@
 """What to do where a number is missing, that is NaN."""
 
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ class Filled(NamedTuple):
     skipped: Any  # (T,) of bool
 
 
+@dataclass(eq=False)
 class Filling:
     """Fills gaps in features with their means so far, and counts what it did.
 
@@ -24,13 +26,12 @@ class Filling:
     nothing under either.
     """
 
-    def __init__(self, policy: Missing) -> None:
-        self.policy = policy
-        self.skipped = 0  # rounds not learnt from
-        self.imputed = 0  # features filled in
-        self._sum: Any = 0.0
-        self._count: Any = 0.0
-        self._waited = 0.0  # time that skipped rounds took since one was learnt
+    policy: Missing
+    skipped: int = 0  # rounds not learnt from
+    imputed: int = 0  # features filled in
+    sums: Any = 0.0  # (n,) of what was seen of each feature; 0.0 before any round
+    counts: Any = 0.0  # (n,) how often it was seen
+    waited: float = 0.0  # time that skipped rounds took since one was learnt
 
     def fill(self, block: Block) -> Filled:
         """The rounds with their gaps filled, and how long each comes after the last.
@@ -49,26 +50,27 @@ class Filling:
     def question(self, x: FloatArray) -> FloatArray:
         """One round's features with its gaps filled, nothing counted or kept."""
         gaps = np.isnan(x)
-        means = self._sum / np.maximum(self._count, 1.0) + np.zeros(x.shape)
+        means = self.sums / np.maximum(self.counts, 1.0) + np.zeros(x.shape)
         return np.asarray(np.where(gaps, means, x)) if gaps.any() else x
 
     def _elapsed(self, block: Block, skipped: Any) -> FloatArray:
         given = block.elapsed
         elapsed = np.ones(len(block)) if given is None else np.array(given, np.float64)
         for t in range(len(block)):
-            self._waited += elapsed[t]
+            self.waited += float(elapsed[t])
             if not skipped[t]:
-                elapsed[t], self._waited = self._waited, 0.0
+                elapsed[t], self.waited = self.waited, 0.0
         return elapsed
 
     def _means(self, values: FloatArray, known: Any) -> FloatArray:
         """The mean of each feature before each round; 0 where none was seen."""
         n = values.shape[1]
         # One running sum from the first round on, so that blocks may be cut anywhere.
-        first = np.broadcast_to(self._sum, (1, n)), np.broadcast_to(self._count, (1, n))
+        first = [np.broadcast_to(part, (1, n)) for part in (self.sums, self.counts)]
         sums = np.cumsum(np.vstack([first[0], values]), axis=0)
         counts = np.cumsum(np.vstack([first[1], known]), axis=0)
-        self._sum, self._count = sums[-1], counts[-1]
+        # Copies: a view of the last row would keep all of them.
+        self.sums, self.counts = sums[-1].copy(), counts[-1].copy()
         return np.asarray(sums[:-1] / np.maximum(counts[:-1], 1.0))
 
 

@@ -10,22 +10,18 @@ from typing import Any, get_args
 
 import numpy as np
 
-from thalweg import checks, persistence
-from thalweg.errors import (
-    InvalidParameterError,
-    PersistenceError,
-    ThalwegError,
-    UnsupportedLossError,
-)
-from thalweg.integrations.gaps import run_with_gaps, unlearnt
-from thalweg.integrations.health import Health, matrix_health
+from thalweg import checks
+from thalweg.errors import InvalidParameterError, ThalwegError, UnsupportedLossError
+from thalweg.integrations import saved
+from thalweg.integrations.gaps import run_filled
+from thalweg.integrations.health import Health, health_of
 from thalweg.integrations.held import Held
-from thalweg.integrations.missing import Filling, Missing, without_gaps
-from thalweg.integrations.rows import as_features, as_row, first_state
+from thalweg.integrations.missing import Filling, Missing
+from thalweg.integrations.rows import as_question, as_rounds, as_row
 from thalweg.learners import Learner, Tracker
 from thalweg.learners.live import Live
 from thalweg.losses import LinearLoss, SquaredError
-from thalweg.types import Block, FloatArray, Trace
+from thalweg.types import FloatArray, Trace
 
 
 class Online:
@@ -72,9 +68,8 @@ class Online:
 
     def __getstate__(self) -> dict[str, Any]:
         with self._reading() as held:
-            parts = {"state": held.state, "rounds": held.rounds, "quiet": held.quiet}
             settings = {key: vars(self)[key] for key in vars(self) if key[0] != "_"}
-        return settings | {"_held": parts}
+            return settings | {"_held": held.kept}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         vars(self).update(kept, _lock=threading.RLock())
@@ -190,74 +185,37 @@ class Online:
         self, held: Held, x: Any, y: Any, weight: Any, elapsed: Any,
         record: Sequence[str] = (), blocked: bool = False,
     ) -> Trace:  # fmt: skip
-        features = as_features(
-            checks.numbers("features", x), held.width, self.intercept
-        )
-        targets = checks.numbers("targets", y)
-        block = Block(features, targets, weight, elapsed)
-        state = held.state
-        if state is None:
-            state = first_state(self.learner, features, targets)
+        given = (x, y, weight, elapsed)
+        state, block = as_rounds(self.learner, held, self.intercept, *given)
         if self.filling is None:
             state, trace = self.learner.run(state, self.loss, block, record, blocked)
-        elif blocked:
-            raise InvalidParameterError(
-                f"The 'blocked' parameter must be False where missing is "
-                f"{self.missing!r}. Got True instead."
-            )
         else:
-            state, trace, block = self._run_filled(state, block, record)
+            state, trace, block, self.filling = run_filled(
+                self.learner, state, self.loss, block, self.filling, record, blocked
+            )
         quiet = held.quiet_after(np.asarray(block.x))
         self._open(state, held.rounds + len(block), quiet)
         return trace
 
-    def _run_filled(
-        self, state: Any, block: Block, record: Sequence[str]
-    ) -> tuple[Any, Trace, Block]:
-        checks.playable(without_gaps(block), self.loss, state.theta)
-        filling = copy.deepcopy(self.filling)
-        assert filling is not None
-        filled, skipped = filling.fill(block)
-        if self.learner.counts_gaps:
-            filled = unlearnt(filled, skipped, block)
-            played = self.learner.run(state, self.loss, filled, record)
-        else:
-            played = run_with_gaps(
-                self.learner, state, self.loss, filled, skipped, record
-            )
-        self.filling = filling
-        return *played, filled
-
     def health(self) -> Health:
         """What excites the model, what is known of each feature, what was refused."""
         with self._reading() as held:
-            filling, state = self.filling, held.state
-            counts = (filling.skipped, filling.imputed) if filling else (0, 0)
-            quiet = None if state is None else held.quiet
-            inside = matrix_health(state)
-            return Health(held.rounds, self.refusals, *counts, quiet, *inside)
+            return health_of(held, self.refusals, self.filling)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; a failed write leaves the old file as it was."""
-        if self.filling is not None:
-            raise PersistenceError(
-                f"A model with missing={self.missing!r} keeps means that no file holds "
-                f"yet. Pickle it, or use missing='refuse'."
-            )
         with self._reading() as held:
-            extra = {"intercept": self.intercept, "rounds": held.rounds}
-            saved = persistence.Saved(self.learner, self.loss, held.state, extra)
-        persistence.save(path, saved)
+            settings = (self.learner, self.loss, self.intercept)
+            kept = saved.Kept(*settings, self.refusals, self.filling, **held.kept)
+        saved.write(path, kept)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Online":
         """The model in a file, which continues to the last bit."""
-        learner, loss, state, extra = persistence.load(path)
-        whole = {"intercept", "rounds"} <= set(extra)
-        if not (whole and isinstance(loss, LinearLoss)):
-            raise PersistenceError(f"{path} holds a learner, but no Online.")
-        model = cls(learner, loss, extra["intercept"])
-        model._open(state, int(extra["rounds"]), 0.0)
+        kept = saved.read(path)
+        model = cls(kept.learner, kept.loss, kept.intercept, kept.missing)
+        model.refusals, model.filling = kept.refusals, kept.filling
+        model._open(kept.state, kept.rounds, kept.quiet)
         return model
 
     def clone(self) -> "Online":
@@ -265,18 +223,8 @@ class Online:
         return copy.deepcopy(self)
 
     def _question(self, held: Held, x: Any) -> tuple[Any, FloatArray]:
-        """The state to ask, and the features as it takes them."""
-        features = as_features(
-            checks.numbers("features", x)[None], held.width, self.intercept
-        )
-        state = held.state
-        if state is None:
-            state = first_state(self.learner, features, np.zeros(1))
-        block = Block(features, np.zeros((1, *state.theta.shape[1:])))
-        if self.filling is not None:
-            checks.playable(without_gaps(block), self.loss, state.theta)
-            block = Block(self.filling.question(features), block.y)
-        return state, checks.playable(block, self.loss, state.theta).x[0]
+        asked = (x, self.loss, self.filling)
+        return as_question(self.learner, held, self.intercept, *asked)
 
     def _tracker(self, what: str) -> Tracker:
         if not isinstance(self.learner, Tracker):

@@ -4,9 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from thalweg import checks
 from thalweg.errors import StreamError
+from thalweg.integrations.held import Held
+from thalweg.integrations.missing import Filling, without_gaps
 from thalweg.learners import Learner
-from thalweg.types import FloatArray
+from thalweg.losses import LinearLoss
+from thalweg.types import Block, FloatArray
 
 
 def as_row(x: Any) -> Any:
@@ -21,7 +25,34 @@ def as_row(x: Any) -> Any:
     return x
 
 
-def as_features(x: FloatArray, width: int | None, intercept: bool) -> FloatArray:
+def as_rounds(
+    learner: Learner[Any], held: Held, intercept: bool,
+    x: Any, y: Any, weight: Any, elapsed: Any,
+) -> tuple[Any, Block]:  # fmt: skip
+    """The state to play from, and the rounds as it takes them."""
+    features = _features(checks.numbers("features", x), held.width, intercept)
+    targets = checks.numbers("targets", y)
+    block, state = Block(features, targets, weight, elapsed), held.state
+    return _first(learner, features, targets) if state is None else state, block
+
+
+def as_question(
+    learner: Learner[Any], held: Held, intercept: bool,
+    x: Any, loss: LinearLoss, filling: Filling | None,
+) -> tuple[Any, FloatArray]:  # fmt: skip
+    """The state to ask, and one round's features as it takes them."""
+    features = _features(checks.numbers("features", x)[None], held.width, intercept)
+    state = held.state
+    if state is None:
+        state = _first(learner, features, np.zeros(1))
+    block = Block(features, np.zeros((1, *state.theta.shape[1:])))
+    if filling is not None:
+        checks.playable(without_gaps(block), loss, state.theta)
+        block = Block(filling.question(features), block.y)
+    return state, checks.playable(block, loss, state.theta).x[0]
+
+
+def _features(x: FloatArray, width: int | None, intercept: bool) -> FloatArray:
     """The rounds, a constant feature appended; ``width`` is then theirs, if known."""
     if x.ndim != 2:
         raise StreamError(
@@ -36,7 +67,7 @@ def as_features(x: FloatArray, width: int | None, intercept: bool) -> FloatArray
     return np.column_stack([x, np.ones(len(x), x.dtype)]) if intercept else x
 
 
-def first_state(learner: Learner[Any], x: FloatArray, y: FloatArray) -> Any:
+def _first(learner: Learner[Any], x: FloatArray, y: FloatArray) -> Any:
     """The state before the rounds x and y, from θ = 0."""
     if y.ndim not in (1, 2):
         raise StreamError(
