@@ -260,8 +260,6 @@ def test_the_raw_path_is_the_models_own_state():
         assert np.isnan(call(memory, x[0], np.inf, 1.0, 1.0, True))
         raw.run(x, y)
         assert np.isnan(call(memory, x[0], 0.0, 1.0, 1.0, False))  # it has moved on
-        with pytest.raises(TypeError):
-            call(memory, x[0].astype(np.float32), 0.0, 1.0, 1.0, False)
 
 
 @pytest.mark.parametrize("learner", [tw.RecursiveLeastSquares(0.9), tw.Tracker()])
@@ -277,6 +275,33 @@ def test_single_calls_take_any_row(learner):
         assert model.predict(row) == (expected[t] if t else 0.0)
         model.update(row, y[t] if t % 2 else np.array(y[t]))
     assert model.rounds == 30
+
+
+@pytest.mark.parametrize("learner", [tw.RecursiveLeastSquares(0.9), tw.Tracker()])
+@pytest.mark.parametrize("kind", ["i8", ">f8", "f4", "u8", ">i8", "f2"])
+def test_single_calls_read_numbers_of_other_kinds_as_whole_runs_do(learner, kind):
+    rng = np.random.default_rng(4)
+    x, y = rng.integers(0, 9, size=(20, 3)).astype(kind), rng.normal(size=20)
+    model, whole = tw.Online(learner), tw.Online(learner)
+    expected = whole.run(x.astype(np.float64), y).prediction
+    for t in range(20):
+        assert model.predict(x[t]) == expected[t]
+        model.update(x[t], y[t])
+    np.testing.assert_array_equal(model.coefficients, whole.coefficients)
+
+
+@pytest.mark.parametrize("learner", [tw.RecursiveLeastSquares(0.9), tw.Tracker()])
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("text", ["3", "3.5", b"3", np.str_("3"), [[1.0]], 1j])
+def test_no_number_is_read_from_what_is_none(learner, place, text):
+    model = tw.Online(learner)
+    model.run(X, Y)
+    before = [part.tobytes() for part in model.state]
+    given = [1.0, 1.0, 1.0]
+    given[place] = text
+    with pytest.raises(ThalwegError):
+        model.update(X[0], *given)
+    assert [part.tobytes() for part in model.state] == before
 
 
 def test_a_refused_round_leaves_nothing_said_of_its_features():

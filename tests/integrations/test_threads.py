@@ -14,9 +14,10 @@ Y = X @ [1.0, 2.0, 3.0, 4.0]
 
 
 @pytest.mark.parametrize("learner", [tw.RecursiveLeastSquares(1.0), tw.Tracker()])
-def test_threads_that_share_a_model_lose_no_round(learner):
+@pytest.mark.parametrize("missing", ["refuse", "impute"])
+def test_threads_that_share_a_model_lose_no_round(learner, missing):
     """With γ = 1 and no noise the order of rounds does not matter to the fit."""
-    model = tw.Online(learner, intercept=False)
+    model = tw.Online(learner, intercept=False, missing=missing)
     model.update(X[0], Y[0])
     errors = []
 
@@ -36,6 +37,8 @@ def test_threads_that_share_a_model_lose_no_round(learner):
         thread.join()
     assert not errors
     assert model.rounds == 1200
+    if missing == "impute":
+        assert (model.filling.counts == 1200).all()
     if learner == tw.RecursiveLeastSquares(1.0):
         np.testing.assert_allclose(model.coefficients, [1, 2, 3, 4], rtol=1e-2)
 

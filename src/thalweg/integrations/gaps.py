@@ -1,6 +1,7 @@
 """Rounds with gaps: filled, predicted, and learnt from or not."""
 
 import copy
+import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -21,6 +22,30 @@ class Run(NamedTuple):
     trace: Trace
     block: Block  # without gaps
     filling: Filling  # after these rounds
+
+
+class Noting(NamedTuple):
+    """A kernel, and beside it the means for gaps: for rounds that have none.
+
+    The kernel refuses a NaN, and so does this.
+    """
+
+    call: Any
+    filling: Filling
+    counts_gaps: bool  # whether the learner was told how long it has waited
+    lock: threading.RLock
+
+    def learn(
+        self, memory: FloatArray, x: FloatArray, y: float, weight: float,
+        elapsed: float, learning: bool,
+    ) -> float:  # fmt: skip
+        """``call``, and note what it has learnt."""
+        with self.lock:  # the two are one
+            waited = 0.0 if self.counts_gaps else self.filling.waited
+            said: float = self.call(memory, x, y, weight, waited + elapsed, learning)
+            if said == said:
+                self.filling.note(x)
+            return said
 
 
 def run_filled(

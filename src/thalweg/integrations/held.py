@@ -1,9 +1,13 @@
 """A learner's state between calls, in the form that single calls change in place."""
 
+import math
+import threading
 from typing import Any
 
 import numpy as np
 
+from thalweg.integrations.gaps import Noting
+from thalweg.integrations.missing import Filling
 from thalweg.kernels import head
 from thalweg.learners import Learner
 from thalweg.learners.live import Live
@@ -16,22 +20,25 @@ NO_MEMORY = np.zeros(head.HEAD)
 """Kernels find it closed, and it is never opened."""
 
 
-def _no_kernel(*given: Any) -> Any:
-    raise TypeError("There is no kernel to call.")
+def _no_kernel(*given: Any) -> float:
+    """Refuses."""
+    return math.nan
 
 
 class Held:
     """The state from which a model goes on; a new one after every run.
 
-    ``call`` and ``learn`` are the learner's kernel where it has one, else they raise a
-    TypeError. While it is shut the kernel refuses, so that whoever reads the state sees
-    one round through; single calls of other threads then take the long way, and wait.
+    ``call`` asks and ``learn`` learns: the learner's kernel where it has one, else what
+    always refuses. While this is shut the kernel refuses, so that whoever reads the
+    state sees one round through; single calls of other threads then take the long way,
+    and wait.
     """
 
     __slots__ = ("_quiet", "_rounds", "_state", "call", "learn", "live", "memory")
 
     def __init__(
-        self, learner: Learner[Any], loss: LinearLoss, ones: int, teaches: bool,
+        self, learner: Learner[Any], loss: LinearLoss, ones: int,
+        filling: Filling | None, lock: threading.RLock,
         state: Any, rounds: int, quiet: Any,
     ) -> None:  # fmt: skip
         self.live: Live | None = None
@@ -40,14 +47,17 @@ class Held:
         self._quiet: Any = quiet
         self.memory: FloatArray = NO_MEMORY
         self.call: Any = _no_kernel
-        self.learn: Any = _no_kernel  # only where rounds need not be filled first
+        self.learn: Any = _no_kernel
         if state is not None:
             self.live = learner.live(state, loss, ones)
         if self.live is not None:
             self._state = None  # it is in there now
             self.live.quiet[:] = quiet
             self.memory, self.call = self.live.memory, self.live.call
-            self.learn = self.call if teaches else _no_kernel
+            self.learn = self.call
+            if filling is not None:
+                noting = Noting(self.call, filling, learner.counts_gaps, lock)
+                self.learn = noting.learn
 
     def shut(self) -> None:
         """Let the kernel refuse."""

@@ -47,6 +47,13 @@ class Filling:
         elapsed = self._elapsed(block, skipped)
         return Filled(Block(x, np.nan_to_num(y), block.weight, elapsed), skipped)
 
+    def note(self, x: FloatArray) -> None:
+        """One round without gaps was learnt; what is not in x is a constant 1."""
+        sums = self.sums + 1.0
+        sums[: len(x)] = self.sums[: len(x)] + x
+        # New arrays: whoever has a copy of this keeps the old ones.
+        self.sums, self.counts, self.waited = sums, self.counts + 1.0, 0.0
+
     def question(self, x: FloatArray) -> FloatArray:
         """One round's features with its gaps filled, nothing counted or kept."""
         gaps = np.isnan(x)

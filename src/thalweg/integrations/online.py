@@ -23,6 +23,10 @@ from thalweg.learners.live import Live
 from thalweg.losses import LinearLoss, SquaredError
 from thalweg.types import FloatArray, Trace
 
+ARRAY, FLOAT64 = np.ndarray, np.dtype(np.float64)
+NUMBERS = frozenset({float, int, np.float64})
+"""What kernels may be given for a number: they would read one from text as well."""
+
 
 class Online:
     """A model to call round by round, or on whole arrays: the result is the same.
@@ -69,7 +73,8 @@ class Online:
     def __getstate__(self) -> dict[str, Any]:
         with self._reading() as held:
             settings = {key: vars(self)[key] for key in vars(self) if key[0] != "_"}
-            return settings | {"_held": held.kept}
+            filling = copy.copy(self.filling)  # it changes in place
+            return settings | {"filling": filling, "_held": held.kept}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         vars(self).update(kept, _lock=threading.RLock())
@@ -94,8 +99,9 @@ class Online:
     def live(self) -> Live | None:
         """The raw path: one compiled function and the array that it changes.
 
-        For those who check by themselves that x is a float64 array of one row, and the
-        answer is not NaN, which is a refusal. Weight and elapsed time are 1.0 here::
+        For those who check by themselves that x is a float64 array of one axis and all
+        else a float, for nobody else does, and that the answer is not NaN, which is a
+        refusal. Weight and elapsed time are 1.0 here::
 
             call, memory = model.live.call, model.live.memory
             yhat = call(memory, x, 0.0, 1.0, 1.0, False)  # predict
@@ -136,31 +142,33 @@ class Online:
         With ``interval``, say 0.9, an ``Interval(mean, low, high)`` in which y is
         expected that often; of a Tracker only.
         """
-        x = as_row(x)
-        if interval is None and type(x) is np.ndarray:
+        if type(x) is not ARRAY:
+            x = as_row(x)
+        # Spelt out, here and below: a function of its own would cost more than it does.
+        if type(x) is ARRAY and x.dtype is FLOAT64 and x.ndim == 1 and interval is None:
             held = self._held
-            try:
-                said = held.call(held.memory, x, 0.0, 1.0, 1.0, False)
-            except TypeError:  # not float64, or not one row
-                said = math.nan
+            said = held.call(held.memory, x, 0.0, 1.0, 1.0, False)
             if said == said:
                 return said
         # Anything unusual, and anything to be refused, goes the long way.
         with self._reading() as held:
-            state, row = self._question(held, x)
+            state, features = self._question(held, x)
             if interval is None:
-                return self.learner.predict(state, row)
+                return self.learner.predict(state, features)
             tracker = self._tracker("predict(interval=...)")
-            return tracker.interval(state, row, interval)
+            return tracker.interval(state, features, interval)
 
     def update(self, x: Any, y: Any, weight: float = 1.0, elapsed: float = 1.0) -> None:
         """Learn from one round: features ``x``, then the target ``y``."""
-        x = as_row(x)
-        if type(x) is np.ndarray:
+        if type(x) is not ARRAY:
+            x = as_row(x)
+        row = type(x) is ARRAY and x.dtype is FLOAT64 and x.ndim == 1
+        rates = type(weight) in NUMBERS and type(elapsed) in NUMBERS
+        if row and rates and type(y) in NUMBERS:
             held = self._held
             try:
                 said = held.learn(held.memory, x, y, weight, elapsed, True)
-            except (TypeError, OverflowError):  # not float64, not one row, no number
+            except (TypeError, OverflowError):  # an int beyond float64
                 said = math.nan
             if said == said:
                 return
@@ -206,7 +214,8 @@ class Online:
         """Write the model to a file; a failed write leaves the old file as it was."""
         with self._reading() as held:
             settings = (self.learner, self.loss, self.intercept)
-            kept = saved.Kept(*settings, self.refusals, self.filling, **held.kept)
+            filling = copy.copy(self.filling)  # it changes in place
+            kept = saved.Kept(*settings, self.refusals, filling, **held.kept)
         saved.write(path, kept)
 
     @classmethod
@@ -235,8 +244,10 @@ class Online:
 
     def _open(self, state: Any, rounds: int, quiet: Any) -> None:
         """Go on from this state."""
-        ones, teaches = int(self.intercept), self.filling is None
-        self._held = Held(self.learner, self.loss, ones, teaches, state, rounds, quiet)
+        gaps = self.filling, self._lock
+        self._held = Held(
+            self.learner, self.loss, int(self.intercept), *gaps, state, rounds, quiet
+        )
 
     @contextmanager
     def _reading(self) -> Iterator[Held]:

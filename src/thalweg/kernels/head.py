@@ -32,16 +32,18 @@ _CALL = (
 
 
 def ready(call: Any) -> Any:
-    """Compile a kernel for calls from Python, and never for other arguments.
+    """The kernel, compiled, for calls from Python that nobody looks at any more.
 
-    A call with any others is then a TypeError, at once. Not in the decorator: that
-    would compile whenever the file is imported.
+    numba would look up the types of all arguments in every call, which takes as long as
+    the rest of it: here the caller answers for them. Compiled not in the decorator,
+    which would do so whenever the file is imported.
     """
+    if not isinstance(call, Dispatcher):
+        return call
     with _ONE_AT_A_TIME:
-        if isinstance(call, Dispatcher) and not call.signatures:
+        if _CALL not in call.overloads:
             call.compile(_CALL)
-            call.disable_compile()
-    return call
+        return call.overloads[_CALL].entry_point
 
 
 def start(memory: np.ndarray, n: int, given: int, *settings: float) -> None:

@@ -18,8 +18,8 @@ class Live(Protocol):
     ``call(memory, x, y, weight, elapsed, learning)`` gives what is said of y at x, and
     then, if ``learning``, learns the round. It answers NaN, and does nothing, where a
     number is not legal, where x is not as long as it should be, and while ``memory[0]``
-    is 0, as whoever reads the state sets it meanwhile. x is a float64 array of one row;
-    anything else is a TypeError.
+    is 0, as whoever reads the state sets it meanwhile. Nothing checks the types: x must
+    be a float64 array of one axis, and y, weight and elapsed floats.
     """
 
     memory: FloatArray  # all that changes; its head: kernels/head.py
