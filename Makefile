@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env demo reproduce accuracy soak browser test test-kernels check format bench bench-env data clean
+.PHONY: help env demo reproduce accuracy soak browser test test-kernels search check format bench bench-env data clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,6 +45,9 @@ test: .venv/kernels  ## run the tests
 
 test-kernels: env  ## run the kernel tests once more as plain Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto tests/kernels
+
+search: .venv/kernels  ## look for new counterexamples to the tests' properties
+	$(BIN)/python -m pytest -q -n auto --hypothesis-profile searching $(shell grep -rl hypothesis tests --include 'test_*.py')
 
 check: env  ## lint, types and import contracts
 	$(BIN)/ruff check .

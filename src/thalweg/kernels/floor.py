@@ -47,7 +47,9 @@ def _hold(factor, c, unit):
     diagonal(factor, c)
     limit = np.finfo(factor.dtype).eps ** -0.75
     unlearnt = np.finfo(factor.dtype).max ** 0.25 / limit  # beyond it, where P_0 = 0
-    worst, first, second = -1, 0.0, 0.0  # the two largest C_kk size_k² / limit
+    # The two largest C_kk size_k² / limit. Not -1 for none: the compiler would take it
+    # for a type of its own, and compile all that it is given to twice.
+    worst, first, second = n, 0.0, 0.0
     for k in range(n):
         ratio = c[k] * (factor[n, k] * factor[n, k]) / limit
         most = unlearnt if factor[n + 1, k] == 0 else np.inf

@@ -1,0 +1,12 @@
+"""How properties are searched for counterexamples."""
+
+from hypothesis import HealthCheck, settings
+
+# A busy machine is no counterexample.
+settings.register_profile(
+    "searching", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+# The same examples in every run: whether a change passes is not left to luck. For new
+# ones: make search.
+settings.register_profile("steady", settings.get_profile("searching"), derandomize=True)
+settings.load_profile("steady")
