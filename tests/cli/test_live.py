@@ -3,9 +3,10 @@ import signal
 import subprocess
 import time
 
+import numpy as np
 import pytest
 
-from tests.cli.streams import rows, started, thalweg, written
+from tests.cli.streams import rows, started, studies_in, thalweg, written
 
 PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 LINES = rows(120)
@@ -64,6 +65,54 @@ def test_a_burst_before_a_silence_survives_a_kill(tmp_path, whole):
     rest, remarks = process.communicate("".join([LINES[0], *LINES[81:]]).encode())
     assert "Goes on after row 80." in remarks.decode()
     assert rest.decode() == "".join(whole[81:])
+
+
+def with_everything(count):
+    """Lines with gaps in features, text and times, new levels, and two targets."""
+    rng, lines = np.random.default_rng(1), ["when,a,seen,site,y,z\n"]
+    levels = ["north", "south", "", "east", "west"]
+    for t in range(count):
+        a, noise = rng.normal(size=2).round(4)
+        site = levels[rng.integers(0, 2 + t // 40)]
+        when = f"2024-01-{1 + t // 24:02d}T{t % 24:02d}:30"
+        cell, seen = np.where(rng.random(2) < 0.1, ["NA", ""], [a, when])
+        y = 3 * a + (site == "south") + t % 24 / 10 + 0.1 * noise
+        lines.append(f"{when},{cell},{seen},{site},{y:.5f},{-a:.5f}\n")
+    return lines
+
+
+def found_in(path):
+    """The studies but for what they are called."""
+    return [{**study, "title": ""} for study in studies_in(path)]
+
+
+def test_line_by_line_is_the_file_whatever_is_asked_of_it(tmp_path):
+    header, *lines = with_everything(150)
+    options = (
+        "-t", "y", "-t", "z", "--lags", "4,6", "--delay", "3", "--time", "when",
+        "--calendar", "seen", "--missing", "impute", "--categories", "2",
+    )  # fmt: skip
+    stream = written(tmp_path / "stream.csv", [header, *lines])
+    done = thalweg("run", stream, *options, "--out", tmp_path / "whole", "--no-report")
+    assert done.exit_code == 0, done.output
+    process = started("run", "-", *options, cwd=tmp_path, **PIPES)
+    fed(process, [header, *lines[:6]])  # which have no past, and no answer
+    said = []
+    for line in lines[6:100]:
+        fed(process, [line])
+        said += read(process, 1 if said else 2)  # a header comes first
+    process.terminate()
+    process.communicate()
+    resume = ("--resume", "out/stdin/model.thalweg", "--no-report")
+    process = started("run", "-", *resume, cwd=tmp_path, **PIPES)
+    fed(process, [header])
+    for line in lines[100:]:
+        fed(process, [line])
+        said += read(process, 1)
+    process.communicate()
+    assert "".join(said) == (tmp_path / "whole/predictions.csv").read_text()
+    found = found_in(tmp_path / "out/stdin/study.json")
+    assert found == found_in(tmp_path / "whole/study.json")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from thalweg import Block, Online, RecursiveLeastSquares, SquaredError
 from thalweg.evaluation.alarm_log import AlarmLog
 from thalweg.evaluation.fixed_bank import DISCOUNTS
-from thalweg.evaluation.prequential import Prequential
+from thalweg.evaluation.prequential import AT_ONCE, Prequential
 from thalweg.learners import Tracker
 from thalweg.learners.tracker import alarms
 from thalweg.persistence import Saved, dumps, loads
@@ -140,6 +140,18 @@ def test_a_run_can_be_cut_and_kept_anywhere(cuts, delay, filed):
     assert (np.concatenate(parts) == said).all()
     assert found(cut) == found(whole)
     assert (cut.state.packed == whole.state.packed).all()
+
+
+@pytest.mark.parametrize("delay", [0, 5])
+def test_single_rounds_leave_what_all_at_once_leave(delay):
+    assert T > AT_ONCE
+    whole, one_by_one = (Prequential(3, delay, "impute") for _ in range(2))
+    said = whole.play(GAPPY, HOLED)
+    for t in range(T):
+        now = one_by_one.play(GAPPY[t : t + 1], HOLED[t : t + 1])
+        assert now.prediction == said.prediction[t]
+        assert (now.interval == said.interval[t]).all()
+    assert found(one_by_one) == found(whole)
 
 
 def test_no_label_at_all_is_predicted_and_not_scored():

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
+
 from thalweg.cli.work.predictions import Layout, Said, times
 from thalweg.evaluation.prequential import Prequential
 from thalweg.evaluation.study import Study
@@ -22,7 +24,6 @@ class Session:
         self.before = 0  # of those, the rows that came before this source
         self.asking = False  # whether a row without its target asks for it
         self.start: str | None = None  # time of the first round
-        self.end: str | None = None  # and of the last
 
     @property
     def layout(self) -> Layout:
@@ -42,7 +43,6 @@ class Session:
         ]
         if time is not None and len(time):
             self.start = self.start or times(time[:1])[0]
-            self.end = times(time[-1:])[0]
         return Said(rows + self.before + 1, time, forecasts, y)
 
     def _begin(self, features: int) -> None:
@@ -52,9 +52,15 @@ class Session:
         ]
 
     @property
+    def end(self) -> str | None:
+        """The time of the last round."""
+        latest = self.encoder.latest
+        return None if latest is None else times(np.array([latest]))[0]
+
+    @property
     def scored(self) -> int:
         """Rounds that were scored, of the target with the fewest."""
-        return min((player.scores.scored for player in self.players), default=0)
+        return min((player.books.scores.scored for player in self.players), default=0)
 
     def studies(self, title: str, notes: Sequence[str] = ()) -> list[Study]:
         """What was found so far, of every target."""
@@ -77,10 +83,9 @@ class Session:
     @property
     def told(self) -> dict[str, Any]:
         """What a checkpoint holds of it as JSON; ``players`` hold the rest."""
-        kept = {"rows": self.rows, "before": self.before}
-        times = {"start": self.start, "end": self.end}
+        kept = {"rows": self.rows, "before": self.before, "start": self.start}
         features = self.players[0].features if self.players else 0
-        return {**kept, **times, "features": features, "encoder": self.encoder.state()}
+        return {**kept, "features": features, "encoder": self.encoder.state()}
 
     @classmethod
     def resumed(
@@ -91,7 +96,7 @@ class Session:
         session = cls(recipe)
         session.encoder = Encoder.restore(recipe, told["encoder"])
         session.rows, session.before = int(told["rows"]), int(told["before"])
-        session.start, session.end = told["start"], told["end"]
+        session.start = told["start"]
         if players:
             session._begin(int(told["features"]))
         for player, kept in zip(session.players, players, strict=True):
@@ -127,7 +132,8 @@ def _notes(player: Prequential) -> list[str]:
             f"{player.gaps.filled:,} missing numbers were filled with means so far; "
             f"rounds with one are {learnt}."
         )
-    count, shown = player.insight.alarms.count, player.insight.alarms.alarms
-    if count > len(shown):
-        notes.append(f"Of {count:,} alarms the last {len(shown):,} are shown.")
+    alarms = player.books.insight.alarms
+    if alarms.count > len(alarms.alarms):
+        shown = len(alarms.alarms)
+        notes.append(f"Of {alarms.count:,} alarms the last {shown:,} are shown.")
     return notes

@@ -51,11 +51,10 @@ class Encoder:
         dropped = min(max(recipe.past - before.rows, 0), len(chunk))
         time = self._time(chunk, plan)
         y = np.column_stack([self._numbers(chunk, name) for name in recipe.targets])
-        after = before.with_targets(y, dropped, recipe.past)
+        after, lagged = before.with_targets(y, dropped, recipe.lags)
         after, features = self._features(chunk, plan, after)
         if time is not None:
             after, time = replace(after, latest=time[-1]), time[dropped:]
-        lagged = before.lagged(y, recipe.lags, dropped)
         x = np.hstack([*(part[dropped:] for part in features), *lagged])
         self._plan, self._progress, self._source = plan, after, chunk.source
         end = chunk.first_row + len(chunk)
@@ -98,6 +97,11 @@ class Encoder:
             f"ones share a feature."
             for name in self._progress.crowded
         )
+
+    @property
+    def latest(self) -> Any:
+        """The time of the last row: datetime64[ns], float64, or None if it has none."""
+        return self._progress.latest
 
     def check_target(self) -> None:
         """Raise if the rows so far are too few, or if a target never changes."""

@@ -28,31 +28,27 @@ class Progress:
         nothing = np.zeros((0, targets))
         return cls({}, (), nothing, 0, np.zeros(targets), unseen, -unseen)
 
-    def with_targets(self, y: FloatArray, dropped: int, longest: int) -> Self:
-        """After more rows with the targets ``y``, of which the first are dropped."""
-        kept = y[dropped:]
-        past = np.vstack([self.past, y])
-        return replace(
+    def with_targets(
+        self, y: FloatArray, dropped: int, lags: tuple[int, ...]
+    ) -> tuple[Self, list[FloatArray]]:
+        """After more rows with the targets ``y``, of which the first are dropped.
+
+        With it, for each lag, what the targets of the rows that are kept were so many
+        rows earlier, (T, k).
+        """
+        kept, both = y[dropped:], np.vstack([self.past, y])
+        start, stop = len(both) - len(kept), len(both)
+        after = replace(
             self,
-            past=past[max(len(past) - longest, 0) :],
+            past=both[max(stop - max(lags, default=0), 0) :],
             rows=self.rows + len(y),
             known=self.known + np.count_nonzero(~np.isnan(kept), axis=0),
             low=np.fmin(self.low, np.fmin.reduce(kept, axis=0, initial=np.inf)),
             high=np.fmax(self.high, np.fmax.reduce(kept, axis=0, initial=-np.inf)),
         )
-
-    def lagged(
-        self, y: FloatArray, lags: tuple[int, ...], dropped: int
-    ) -> list[FloatArray]:
-        """Targets of earlier rounds for each row after the dropped, (T, k) for a lag.
-
-        ``y`` are the targets of the rows that come now.
-        """
-        if dropped == len(y):
-            return [y[:0] for _ in lags]
-        both = np.vstack([self.past, y])
-        start, stop = len(self.past) + dropped, len(both)
-        return [both[start - lag : stop - lag] for lag in lags]
+        if not len(kept):
+            return after, [kept for _ in lags]
+        return after, [both[start - lag : stop - lag] for lag in lags]
 
     def as_dict(self) -> dict[str, Any]:
         """In types that JSON has; floats in hexadecimal, which keeps every bit."""

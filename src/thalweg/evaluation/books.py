@@ -1,0 +1,123 @@
+"""What is written down of the rounds of one target: scores, curves and alarms."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from thalweg.evaluation import fixed_bank
+from thalweg.evaluation.digest import Digest
+from thalweg.evaluation.fixed_bank import FixedBank
+from thalweg.evaluation.insight import Insight
+from thalweg.evaluation.lessons import Due, Lessons
+from thalweg.evaluation.scores import Player, Scores
+from thalweg.types import FloatArray, Trace
+
+RECENT = 200
+"""Rounds that are kept one by one: the last ones."""
+PLAYERS = (
+    Player("Tracker", "tracker"),
+    Player("persistence", "persistence"),
+    *(
+        Player(name, "fixed", discount)
+        for name, discount in zip(
+            fixed_bank.NAMES, fixed_bank.DISCOUNTS, strict=True
+        )
+    ),
+)  # fmt: skip
+
+
+class Played(NamedTuple):
+    """Some rounds of the Tracker."""
+
+    x: FloatArray  # (T, n) no gaps are left
+    y: FloatArray  # (T,) NaN where not known
+    teaches: npt.NDArray[np.bool_]  # (T,) whether the row is to be learnt from
+    trace: Trace  # with all of insight.RECORDS
+
+
+class Books:
+    """The errors of the Tracker, of persistence and of fixed settings, and much more.
+
+    What is found does not depend on how the rounds are cut into calls of ``add``.
+    """
+
+    def __init__(self, features: int, burn_in: int, delay: int) -> None:
+        self.scores = Scores(PLAYERS)
+        self.insight = Insight(features, delay)
+        self.rounds = 0
+        self.first_scored = 0  # the first round of all being 1; 0: none yet
+        self.observed, self.forecast = Digest(), Digest()
+        self.recent: FloatArray = np.empty((0, 2))  # labels and forecasts
+        self._lessons = Lessons(delay, features)
+        self._bank = FixedBank(burn_in, features)
+        self._last = np.nan  # the newest label known
+
+    def add(self, played: Played) -> None:
+        """Write down the next rounds."""
+        x, y, teaches, trace = played
+        due = self._lessons.due(x, y, teaches)
+        said = np.column_stack(
+            [trace.prediction, self._persistence(due), self._bank.play(x, due)]
+        )
+        begun = ~np.isnan(said).any(axis=1)
+        scored = np.where(begun, y, np.nan)
+        self._note_first(scored)
+        self.scores.add(said, scored)
+        self.insight.add(trace, scored)
+        self.observed.add(y)
+        self.forecast.add(trace.prediction)
+        both = np.column_stack([y, trace.prediction])
+        self.recent = np.vstack([self.recent, both])[-RECENT:].copy()
+        self.rounds += len(y)
+
+    def _persistence(self, due: Due) -> FloatArray:
+        """The newest label known before each question."""
+        labels = np.append(self._last, due.y)
+        newest = np.where(np.isnan(labels), 0, np.arange(len(labels)))
+        filled = labels[np.maximum.accumulate(newest)]
+        self._last = float(filled[-1])
+        return np.asarray(filled[:-1])
+
+    def _note_first(self, scored: FloatArray) -> None:
+        if not self.first_scored and not np.isnan(scored).all():
+            first = int(np.flatnonzero(~np.isnan(scored))[0])
+            self.first_scored = self.rounds + first + 1
+
+    @property
+    def kept(self) -> tuple[Any, ...]:
+        """All that it remembers, for a file."""
+        numbers = (self.rounds, self.first_scored, self._last)
+        curves = (self.observed.kept, self.forecast.kept, self.recent)
+        found = (self.scores.kept, self.insight.kept)
+        return numbers, curves, *found, self._lessons.kept, self._bank.kept
+
+    def resume(self, kept: tuple[Any, ...]) -> None:
+        """Go on from what was kept."""
+        numbers, curves, *parts = kept
+        self.rounds, self.first_scored, self._last = numbers
+        *curves, self.recent = curves
+        self.observed, self.forecast = (Digest.resumed(one) for one in curves)
+        self.scores.resume(parts[0])
+        self.insight.resume(parts[1])
+        self._lessons.resume(parts[2])
+        self._bank.resume(parts[3])
+
+
+def joined(played: list[Played]) -> Played:
+    """One after the other."""
+    if len(played) == 1:
+        return played[0]
+    x, y, teaches, traces = zip(*played, strict=True)
+    extras = {
+        name: np.concatenate([trace.extras[name] for trace in traces])
+        for name in traces[0].extras
+    }
+    prediction, loss, theta = (
+        np.concatenate([getattr(trace, name) for trace in traces])
+        for name in ("prediction", "loss", "theta")
+    )
+    return Played(
+        np.concatenate(x), np.concatenate(y), np.concatenate(teaches),
+        Trace(prediction, loss, theta, extras),
+    )  # fmt: skip
