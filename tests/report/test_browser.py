@@ -122,7 +122,7 @@ def test_a_pointer_finds_the_round_and_the_value_of_every_learner(visit):
     rows = dict(row.split("\t") for row in tooltip.inner_text().splitlines())
     assert 1 <= int(rows.pop("at round").replace(",", "")) <= drawn.ROUNDS
     assert set(rows) == {entry.name for entry in drawn.entries()}
-    assert all(float(value) > 0 for value in rows.values())
+    assert all(float(value.replace(",", "")) > 0 for value in rows.values())
 
 
 def test_a_click_in_the_legend_hides_a_line_and_another_brings_it_back(visit):

@@ -8,8 +8,10 @@ import vl_convert
 from tests.report import drawn
 from thalweg.evaluation.study import Regret
 from thalweg.evaluation.summary import summary
+from thalweg.learners.tracker.names import KINDS
 from thalweg.report.charts import VEGA_LITE, figures
 from thalweg.report.charts.errors import drawn as entries_drawn
+from thalweg.report.charts.inside import WORDS
 from thalweg.report.charts.lines import MOST_LINES, listed, log_ticks, numbers
 
 ALL = (drawn.full, drawn.bare, drawn.crowded, drawn.hostile, drawn.poor)
@@ -208,3 +210,33 @@ def test_names_in_a_caption_are_cut_and_counted():
     assert listed(["a", "b", "c"]) == "a, b and c"
     assert listed(list("abcd")) == "4 learners"
     assert listed(["x" * 50]) == "x" * 39 + "…"
+
+
+def legends(figure):
+    """The names that a reader finds in the legend."""
+    found = [one["values"] for one in within(spec(figure), "legend")]
+    assert all(one == found[0] for one in found)
+    return found[0]
+
+
+def test_legends_speak_of_what_a_reader_knows():
+    assert list(WORDS) == [kind.name for kind in KINDS]
+    charts = by_name(drawn.full())
+    assert set(legends(charts["expert-weights"])) == {
+        WORDS[name] for name in ("level", "step", "season")
+    }
+    for name in ("stream", "recent"):
+        assert legends(charts[name]) == ["Tracker's forecast", "observed"]
+    assert legends(charts["memory"]) == ["past rounds that count", "abrupt change"]
+    quiet = by_name(drawn.full(inside=drawn.inside(alarms=())))["memory"]
+    assert legends(quiet) == ["past rounds that count"]
+
+
+def test_a_regret_without_a_bound_speaks_of_none():
+    bounded = by_name(drawn.full())["regret"]
+    assert legends(bounded) == ["measured", "most that theory allows"]
+    free = drawn.full(regrets=(Regret("Tracker", "dynamic", 3.0, None),))
+    figure = by_name(free)["regret"]
+    assert (figure.title, legends(figure)) == ("Regret", ["measured"])
+    assert "theory" not in figure.caption
+    assert rows(figure)["row"] == ["best moving\nTracker"]

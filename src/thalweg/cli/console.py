@@ -1,7 +1,7 @@
 """What goes to the terminal, and where: results to one side, remarks to the other."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -65,12 +65,19 @@ class Harvest(NamedTuple):
     stopped: bool  # by Ctrl-C
 
 
-def harvest(work: Iterable[Any]) -> Harvest:
-    """Do all of the work, or as much as there is time for until a Ctrl-C."""
+def harvest(
+    work: Iterable[Any], cut: Callable[[Any], bool] = lambda one: False
+) -> Harvest:
+    """Do all of the work, or as much as there is time for until a Ctrl-C.
+
+    ``cut`` says of a piece that it was cut short by one: it is the last.
+    """
     done = []
     try:
         for one in work:
             done.append(one)
+            if cut(one):
+                return Harvest(done, True)
     except KeyboardInterrupt:
         if not done:
             raise

@@ -38,7 +38,11 @@ def report(
 ) -> None:
     """Make report.html, and figures if wanted, from what a command has saved.
 
-    thalweg report out/demo/study.json --figures
-    thalweg report out/stream/model.thalweg    # of a run that was stopped
+    A run that was stopped leaves no study.json, but a model, which will do.
+
+        thalweg report out/demo/study.json --figures
+        thalweg report out/stream/model.thalweg
+
+    Exit codes: 0 done, 2 something was wrong with the input.
     """
     work.make_report(study, out or study.parent, Wanted(page, figures))

@@ -102,6 +102,7 @@ def config(colours: Colours) -> dict[str, Any]:
         "axis": {**text, **axis, "gridColor": colours.grid, "titleFontWeight": 400}
         | {"labelFontSize": 11, "titleFontSize": 12, "labelOverlap": True},
         "legend": {**text, "labelFontSize": 12, "symbolStrokeWidth": 2}
+        | {"symbolOpacity": 1}
         | {"orient": "top", "unselectedOpacity": 0.3, "labelLimit": LABEL_LIMIT},
         "range": {"category": list(colours.series)},
         "style": _styles(colours),

@@ -45,7 +45,7 @@ def cumulative(study: Study) -> Figure:
     chart = lines(
         study.tracker.running.at,
         {entry.name: entry.running.mean for entry in kept},
-        alt.Y("value:Q", title="cumulative squared error")
+        alt.Y("value:Q", title="squared errors, added up")
         .scale(domain=[0, top or 1.0], nice=False)
         .axis(labelExpr=NUMBER, tickCount=5),
         f"Cumulative squared error of {len(kept)} learners over {study.rounds:,} "
@@ -73,7 +73,7 @@ def relative(study: Study) -> Figure:
     chart = lines(
         study.tracker.running.at,
         parts,
-        alt.Y("value:Q", title="error so far / persistence's")
+        alt.Y("value:Q", title="squared error so far over persistence's")
         .scale(type="log", domain=[bottom, top], nice=False)
         .axis(labelExpr=NUMBER, values=log_ticks(bottom, top)),
         f"Error so far of {len(kept)} learners over that of persistence.",

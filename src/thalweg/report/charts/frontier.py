@@ -11,6 +11,7 @@ from thalweg.evaluation.study import Hindsight, Mark, Study
 from thalweg.report.charts.errors import drawn
 from thalweg.report.charts.lines import (
     HEIGHT,
+    IN_TOOLTIP,
     MOST_LINES,
     NUMBER,
     Figure,
@@ -33,6 +34,7 @@ SHAPES = (
     "triangle-right",
     "triangle-left",
 )
+UNIT = "in variances of the target"
 STEPS = 120
 """A straight chord is bent on a logarithmic axis: it takes this many pieces."""
 
@@ -61,10 +63,10 @@ class Frame:
 
     def axes(self) -> dict[str, Any]:
         """Both logarithmic."""
-        x = alt.X("V:Q", title="path length").scale(
+        x = alt.X("V:Q", title="how far the coefficients move (path length)").scale(
             type="log", domain=[self.left, self.right], nice=False
         )
-        y = alt.Y("loss:Q", title="loss a round").scale(
+        y = alt.Y("loss:Q", title=f"loss a round, {UNIT}").scale(
             type="log", domain=[self.bottom, self.top], nice=False
         )
         across, up = log_ticks(self.left, self.right), log_ticks(self.bottom, self.top)
@@ -103,11 +105,12 @@ def _said(hindsight: Hindsight) -> str:
         hindsight.loss, hindsight.loss, 1
     )
     return (
-        "The line is the least loss that any path of coefficients could have had, "
-        "chosen in hindsight, for every length of path: left the best that never "
-        "moves, further right those that move more. A learner is marked where "
-        "hindsight loses as much as it did: the further right, the faster a world it "
-        "kept up with. At the left edge are those that the best fixed point beats. "
+        "The line is the least loss, half a squared error, that any path of "
+        "coefficients could have had, chosen in hindsight, for every length of path: "
+        "left the best that never moves, further right those that move more. A "
+        "learner is marked where hindsight loses as much as it did: the further right, "
+        "the faster a world it kept up with. At the left edge are those that the best "
+        "fixed point beats. "
         "At the lengths that were solved for it is proven to lie at most "
         f"{max(100 * float(gap.max()), 0.01):.2g} % too high."
     )
@@ -121,7 +124,7 @@ def _curve(hindsight: Hindsight, frame: Frame) -> Any:
     curve = table({"V": fine, "loss": np.where(least > 0, least, np.nan)})
     tooltip = [
         alt.Tooltip("V:Q", title="path length", format=".3~g"),
-        alt.Tooltip("loss:Q", title="least loss a round", format=".4~g"),
+        alt.Tooltip("loss:Q", title="least loss a round", format=IN_TOOLTIP),
     ]
     line = curve.mark_line(style="frontier", clip=True)
     unseen = {"style": "touch", "size": 90, "opacity": 0, "aria": False}
@@ -150,7 +153,7 @@ def _marks(
             tooltip=[
                 alt.Tooltip("name:N", title="learner"),
                 alt.Tooltip("length:Q", title="path length", format=".3~g"),
-                alt.Tooltip("loss:Q", title="loss a round", format=".4~g"),
+                alt.Tooltip("loss:Q", title="loss a round", format=IN_TOOLTIP),
             ],
         )
         .add_params(shown)

@@ -10,12 +10,30 @@ from thalweg.report.charts.lines import (
     MOST_LINES,
     NUMBER,
     Figure,
+    by_name,
+    called,
     hover,
+    legend,
     lines,
     log_ticks,
     round_axis,
     table,
 )
+
+WORDS = {
+    "level": "level and features",
+    "level, heavy ridge": "level, features trusted little",
+    "step": "last value and what changed since",
+    "season": "a season ago and what differs now",
+    "free level": "features alone",
+    "free level, heavy ridge": "features alone, slow to change",
+    "labelled": "features and last value together",
+    "last value": "last value itself",
+}
+"""What each kind of expert goes by, in a legend."""
+COUNTED, CHANGE = "past rounds that count", "abrupt change"
+MEMORY = (COUNTED, "", CHANGE)
+"""The third colour of all is the nearest to red; the second goes to nothing."""
 
 
 def memory(inside: Inside) -> Figure:
@@ -27,20 +45,24 @@ def memory(inside: Inside) -> Figure:
     top = max(10.0, float(np.nanmax(high)))
     wide = table({"round": curve.at, "mean": mean, "low": low, "high": high})
     x = round_axis(curve.at)
-    y = alt.Y("low:Q", title="rounds that count").scale(type="log", domain=[1, top])
+    y = alt.Y("low:Q", title=COUNTED).scale(type="log", domain=[1, top])
     y = y.axis(labelExpr=NUMBER, values=log_ticks(1.0, top))
     band = wide.mark_area(style="band").encode(x=x, y=y, y2="high:Q")
-    line = wide.mark_line(style="tracker").encode(x=x, y="mean:Q")
+    told = (COUNTED, CHANGE) if inside.alarms else (COUNTED,)
+    colour = by_name(MEMORY, legend(told))
+    line = called(wide, COUNTED).mark_line(style="tracker")
+    line = line.encode(x=x, y="mean:Q", color=colour)
     tooltip = [
         alt.Tooltip(f"{field}:Q", title=name, format=",.3~r")
-        for field, name in (("mean", "memory"), ("low", "least"), ("high", "most"))
+        for field, name in (("mean", COUNTED), ("low", "least"), ("high", "most"))
     ]
-    alarms = table({"round": np.array(inside.alarms, int)})
-    rules = alarms.mark_rule(style="alarm").encode(x=x)
+    alarms = called(table({"round": np.array(inside.alarms, int)}), CHANGE)
+    rules = alarms.mark_rule(style="alarm").encode(x=x, color=colour)
     flags = alarms.mark_point(style="flag", shape="triangle-down", size=60).encode(
         x=x,
         y=alt.value(5),
-        tooltip=[alt.Tooltip("round:Q", title="change alarm, round", format=",")],
+        color=colour,
+        tooltip=[alt.Tooltip("round:Q", title="abrupt change at round", format=",")],
     )
     chart = (band + line + rules + hover(wide, curve.at, tooltip) + flags).properties(
         width="container",
@@ -50,7 +72,7 @@ def memory(inside: Inside) -> Figure:
     caption = (
         "How many past rounds count in a forecast. It grows while the world stands "
         "still and falls when it moves; a steep fall is an alarm "
-        f"({_alarms(inside.alarm_count)}, dashed red)."
+        f"({_alarms(inside.alarm_count)}, dashed)."
     )
     return Figure("memory", "Effective memory", caption, chart)
 
@@ -59,7 +81,7 @@ def weights(inside: Inside) -> Figure:
     """The part of each kind of expert in the forecast."""
     ordered = sorted(inside.weights.items(), key=lambda item: -_size(item[1]))
     kept = dict(ordered[: MOST_LINES - 1] if len(ordered) > MOST_LINES else ordered)
-    parts = {name: curve.mean for name, curve in kept.items()}
+    parts = {WORDS.get(name, name): curve.mean for name, curve in kept.items()}
     if rest := [curve.mean for _, curve in ordered[len(kept) :]]:
         parts["all others"] = np.sum(rest, axis=0)
     chart = lines(
@@ -86,7 +108,7 @@ def coefficients(inside: Inside, features: int) -> Figure:
     chart = lines(
         ordered[0][1].at,
         {name: curve.mean for name, curve in kept.items()},
-        alt.Y("value:Q", title="change of forecast per unit of feature")
+        alt.Y("value:Q", title="change of the forecast for 1 more")
         .scale(zero=True)
         .axis(labelExpr=NUMBER, tickCount=5),
         f"Coefficients of {len(kept)} features over time.",
@@ -108,8 +130,9 @@ def calibration(inside: Inside) -> Figure:
     promised, measured = np.array(inside.coverage, float).T
     points = table({"promised": promised, "measured": measured})
     ends = table({"promised": np.array([0.0, 1.0]), "measured": np.array([0.0, 1.0])})
-    x = alt.X("promised:Q", title="promised").scale(domain=[0, 1])
-    y = alt.Y("measured:Q", title="measured").scale(domain=[0, 1])
+    x = alt.X("promised:Q", title="how often it was promised to hold the target")
+    y = alt.Y("measured:Q", title="how often it did")
+    x, y = x.scale(domain=[0, 1]), y.scale(domain=[0, 1])
     axes = {"x": x.axis(format="%", tickCount=5), "y": y.axis(format="%", tickCount=5)}
     diagonal = ends.mark_line(style="reference").encode(**axes)
     line = points.mark_line(style="tracker").encode(**axes)

@@ -1,5 +1,6 @@
 """Lines over rounds: one legend to hide and show them, one tooltip for all."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +21,13 @@ LETTER = 6.5
 """Pixels, about, that a letter of a legend takes."""
 VEGA_LITE = alt.SCHEMA_VERSION.lstrip("v").rpartition(".")[0]
 """The version that altair's charts are written in, as vl-convert calls it."""
-# 1500 as 1.5k, but 0.001 not as 1m.
-NUMBER = "format(datum.value, abs(datum.value) >= 1000 ? '~s' : '~g')"
+# 1500 as 1,500, two millions as 2M, 0.001 not as 1m.
+NUMBER = (
+    "format(datum.value, abs(datum.value) >= 1e9 ? '.3~e' : "
+    "abs(datum.value) >= 1e6 ? '~s' : abs(datum.value) >= 1000 ? ',' : '~g')"
+)
+IN_TOOLTIP = ",.4~r"
+"""Four digits that count, and no exponent."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,7 @@ def lines(
         opacity=alt.condition(shown, alt.value(1), alt.value(0)),
     ).add_params(shown)
     tooltip = [
-        alt.Tooltip(f"{key}:Q", title=in_tooltip(name), format=".4~g")
+        alt.Tooltip(f"{key}:Q", title=in_tooltip(name), format=IN_TOOLTIP)
         for key, name in zip(keys, series, strict=True)
     ]
     chart = drawn + hover(wide, at, tooltip)
@@ -155,6 +161,11 @@ def by_name(names: Sequence[str], legend: Any) -> Any:
         alt.Color("name:N", legend=legend)
         .scale(domain=list(names), range="category")
     )  # fmt: skip
+
+
+def called(wide: Any, name: str) -> Any:
+    """The same table with this name in every row, to give all of it one colour."""
+    return wide.transform_calculate(name=json.dumps(name))
 
 
 def shown_by_legend(names: Sequence[str]) -> Any:

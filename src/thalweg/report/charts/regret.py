@@ -7,61 +7,91 @@ import altair as alt
 import numpy as np
 
 from thalweg.evaluation.study import AGAINST, Regret
-from thalweg.report.charts.lines import NUMBER, Figure, listed, log_ticks, table
+from thalweg.report.charts.lines import (
+    IN_TOOLTIP,
+    NUMBER,
+    Figure,
+    by_name,
+    called,
+    legend,
+    listed,
+    log_ticks,
+    table,
+)
 from thalweg.types import FloatArray
 
-ROW = 30
+ROW = 34
 """Pixels between two rows."""
+NAMES = MEASURED, BOUND = "measured", "most that theory allows"
+SHAPES = ("circle", "diamond")
 DECADES = 6
 """Smaller regrets than so many decades below the largest are as good as none."""
 
 
 def regret(regrets: Sequence[Regret]) -> Figure:
     """Measured regret beside its bound, a row a learner and kind of regret."""
-    ordered = sorted(regrets, key=lambda one: AGAINST.index(one.against))
+    ordered = sorted(regrets, key=lambda one: [*AGAINST].index(one.against))
     measured = np.array([one.measured for one in ordered], float)
     bounds = np.array([_or_nan(one.bound) for one in ordered])
     scale, ticks = _both_signs(np.append(measured, bounds))
-    x = alt.X("measured:Q", title="regret").scale(scale)
+    x = alt.X("measured:Q", title="loss beyond hindsight's").scale(scale)
     y = alt.Y("row:N", title=None, sort=alt.SortField("rank"))
     places = {
         "x": x.axis(values=ticks, labelExpr=NUMBER),
-        "y": y.axis(labelLimit=alt.expr("max(120, 0.45 * width)"), grid=True),
+        # In two lines, so that on a phone too the names of our learners are whole.
+        "y": y.axis(
+            labelExpr="split(datum.label, '\\n')",
+            labelLimit=175,
+            labelOffset=-6,
+            grid=True,
+        ),
     }
     tooltip = [
-        alt.Tooltip("row:N", title="regret"),
-        alt.Tooltip("measured:Q", format=".4~g"),
-        alt.Tooltip("bound:Q", format=".4~g"),
+        alt.Tooltip("row:N", title="against"),
+        alt.Tooltip("measured:Q", title=MEASURED, format=IN_TOOLTIP),
+        alt.Tooltip("bound:Q", title=BOUND, format=IN_TOOLTIP),
     ]
     rows = table(
         {
-            "row": [f"{one.against}: {one.name}" for one in ordered],
+            "row": [f"{AGAINST[one.against]}\n{one.name}" for one in ordered],
             "rank": np.arange(len(ordered)),
             "measured": measured,
             "bound": bounds,
         }
     )
     link = rows.mark_rule(style="link").encode(**places, x2="bound:Q")
-    bound = rows.mark_point(style="bound", size=90, shape="diamond")
-    dot = rows.mark_point(style="measured", size=90)
+    bound = called(rows, BOUND).mark_point(style="bound", size=90)
+    dot = called(rows, MEASURED).mark_point(style="measured", size=90)
+    bounded = bool(np.isfinite(bounds).any())
+    told = legend(NAMES if bounded else NAMES[:1], "circle", 110)
+    shape = alt.Shape("name:N", legend=told)
+    looks = {
+        "color": by_name(NAMES, told),
+        "shape": shape.scale(domain=list(NAMES), range=list(SHAPES)),
+        "tooltip": tooltip,
+    }
     chart = (
         link
-        + bound.encode(x="bound:Q", y=places["y"], tooltip=tooltip)
-        + dot.encode(**places, tooltip=tooltip)
+        + bound.encode(x="bound:Q", y=places["y"], **looks)
+        + dot.encode(**places, **looks)
     ).properties(
         width="container",
         height=ROW * len(ordered),
         description=f"Measured regret beside its bound, {len(ordered)} rows.",
     )
-    return Figure("regret", "Regret beside its bound", _said(regrets), chart)
+    title = "Regret beside its bound" if bounded else "Regret"
+    return Figure("regret", title, _said(regrets, bounded), chart)
 
 
-def _said(regrets: Sequence[Regret]) -> str:
+def _said(regrets: Sequence[Regret], bounded: bool) -> str:
     caption = (
-        "Dot: what was lost beyond the comparator. Diamond: the most that theory "
-        "allows, where it says anything. Static: against the best fixed point; "
-        "dynamic: against a path that moves; interval: over the worst stretch."
+        "What each learner lost beyond one that knew everything beforehand: the best "
+        "fixed coefficients, the best that move, or, over the stretch where it did "
+        "worst, the best fixed ones for that stretch. Left of 0 it lost less. Losses "
+        "are half squared errors, in variances of the target."
     )
+    if bounded:
+        caption += " A diamond is the most that theory allows, where it says anything."
     broken = [one.name for one in regrets if one.measured > _or_inf(one.bound)]
     return caption + (f" Beyond its bound: {listed(broken)}." if broken else "")
 

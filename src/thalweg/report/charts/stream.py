@@ -1,11 +1,27 @@
 """The stream itself, and the Tracker's forecast of it."""
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 
 from thalweg.evaluation.digest import Curve
 from thalweg.evaluation.study import Recent, Study
-from thalweg.report.charts.lines import HEIGHT, NUMBER, Figure, hover, round_axis, table
+from thalweg.report.charts.lines import (
+    HEIGHT,
+    IN_TOOLTIP,
+    NUMBER,
+    Figure,
+    by_name,
+    called,
+    hover,
+    legend,
+    round_axis,
+    shown_by_legend,
+    table,
+)
+
+NAMES = FORECAST, OBSERVED = "Tracker's forecast", "observed"
 
 
 def stream(study: Study) -> Figure:
@@ -27,22 +43,22 @@ def stream(study: Study) -> Figure:
     )
     x = round_axis(seen.at)
     band = wide.mark_area(style="range").encode(x=x, y=axis, y2="high:Q")
-    line = wide.mark_line(style="observed").encode(x=x, y="mean:Q")
-    forecast = wide.mark_line(style="forecast").encode(x=x, y="forecast:Q")
-    names = {"forecast": "forecast", "mean": "observed", "low": "least"}
-    names["high"] = "largest"
+    line = called(wide, OBSERVED).mark_line(style="observed")
+    forecast = called(wide, FORECAST).mark_line(style="forecast")
+    names = {"forecast": FORECAST, "mean": OBSERVED, "low": "least", "high": "largest"}
     tooltip = [
-        alt.Tooltip(f"{field}:Q", title=name, format=".5~g")
+        alt.Tooltip(f"{field}:Q", title=name, format=IN_TOOLTIP)
         for field, name in names.items()
     ]
-    chart = (band + line + forecast + hover(wide, seen.at, tooltip)).properties(
+    pair = _pair(line.encode(x=x, y="mean:Q"), forecast.encode(x=x, y="forecast:Q"))
+    chart = alt.layer(band, *pair, hover(wide, seen.at, tooltip)).properties(
         width="container",
         height=HEIGHT,
         description=f"{study.target} over {study.rounds} rounds, and its forecast.",
     )
     caption = (
         f"Grey: {study.target} as it was observed. Blue: what the Tracker said of it "
-        f"one round before.{_width(seen)}"
+        f"before.{_width(seen)}"
     )
     return Figure("stream", "The stream and its forecast", caption, chart)
 
@@ -58,13 +74,18 @@ def recent(study: Study, last: Recent) -> Figure:
         .scale(zero=False)
         .axis(labelExpr=NUMBER, tickCount=5)
     )
-    seen = wide.mark_line(style="observed").encode(x=x, y=y)
-    said = wide.mark_line(style="forecast").encode(x=x, y="forecast:Q")
+    # Broad, so that it is seen beneath a forecast that is right.
+    seen = called(wide, OBSERVED).mark_line(
+        style="observed", strokeWidth=4.5, strokeOpacity=0.5
+    )
+    said = called(wide, FORECAST).mark_line(style="forecast")
     tooltip = [
-        alt.Tooltip(f"{name}:Q", format=".5~g") for name in ("forecast", "observed")
+        alt.Tooltip(f"{field}:Q", title=name, format=IN_TOOLTIP)
+        for field, name in (("forecast", FORECAST), ("observed", OBSERVED))
     ]
     every = np.arange(1, count + 1)  # a pointer finds each round
-    chart = (seen + said + hover(wide, every, tooltip)).properties(
+    pair = _pair(seen.encode(x=x, y=y), said.encode(x=x, y="forecast:Q"))
+    chart = alt.layer(*pair, hover(wide, every, tooltip)).properties(
         width="container",
         height=HEIGHT,
         description=f"The last {count} rounds of {study.target}, and their forecasts.",
@@ -74,6 +95,16 @@ def recent(study: Study, last: Recent) -> Figure:
         f"before. Here every round is drawn, the last {count} of {study.rounds:,}."
     )
     return Figure("recent", "The last rounds, one by one", caption, chart)
+
+
+def _pair(observed: Any, forecast: Any) -> tuple[Any, Any]:
+    """Both in their colours, with a legend to hide and show them."""
+    shown = shown_by_legend(NAMES)
+    looks = {
+        "color": by_name(NAMES, legend(NAMES)),
+        "opacity": alt.condition(shown, alt.value(1), alt.value(0)),
+    }
+    return observed.encode(**looks).add_params(shown), forecast.encode(**looks)
 
 
 def _width(curve: Curve) -> str:
