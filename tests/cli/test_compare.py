@@ -2,12 +2,15 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from tests.cli.streams import rows, thalweg, written
 from thalweg.cli.work import comparing
 from thalweg.errors import ThalwegError
-from thalweg.evaluation import demo
+from thalweg.evaluation import beside, demo
 from thalweg.evaluation.public import MissingDataError, Task
+
+COMMANDS = ("run", "compare")
 
 
 def test_compare_shows_everyone_and_saves_a_page(tmp_path, monkeypatch):
@@ -48,6 +51,57 @@ def test_compare_refuses_what_run_refuses(tmp_path, monkeypatch):
     assert "--target NAME" in thalweg("compare", "stream.csv").output
     few = thalweg("compare", "stream.csv", "-t", "y", "--rounds", "50")
     assert few.exit_code == 2 and "at least 80 rounds" in few.output
+
+
+def test_delay_means_what_it_means_to_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "stream.csv", rows(200))
+    given = ("stream.csv", "-t", "y", "--delay", "3", "--json", "--no-report")
+    errors = {}
+    for command in COMMANDS:
+        done = thalweg(command, *given)
+        assert done.exit_code == 0, done.output
+        (study,) = json.loads(done.stdout)["studies"]
+        errors[command] = {one["name"]: one["squared"] for one in study["learners"]}
+        assert study["rounds"] == 200 and study["scored"] == 200 - 40 - 3
+    for name in ("Tracker", "persistence"):  # the others get features in other units
+        assert errors["compare"][name] == pytest.approx(errors["run"][name], rel=1e-9)
+    shown = thalweg("compare", *given[:-2], "--no-report").output
+    assert "best moving" in shown and "bound" not in shown
+
+
+def test_a_bad_delay_is_refused_as_run_refuses_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "stream.csv", rows(200))
+    for bad in (("--delay", "-1"), ("--delay", "3", "--lags", "3")):
+        said = [thalweg(name, "stream.csv", "-t", "y", *bad) for name in COMMANDS]
+        assert [done.exit_code for done in said] == [2, 2]
+        first, second = (done.stderr.replace("compare", "run") for done in said)
+        assert first == second and "delay" in first
+
+
+def test_ctrl_c_shows_who_is_done_and_says_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "stream.csv", rows(120))
+
+    def five_then_ctrl_c(*given):
+        for k, one in enumerate(contestants(*given)):
+            if k == 5:
+                raise KeyboardInterrupt
+            yield one
+
+    contestants = beside.contestants
+    monkeypatch.setattr(beside, "contestants", five_then_ctrl_c)
+    done = thalweg("compare", "stream.csv", "-t", "y", "-t", "b")
+    assert done.exit_code == 130
+    assert "least squares, discount 0.95" in done.stdout
+    assert "least squares, discount 0.9 " not in done.stdout
+    missing = "; ".join([*beside.steps()[5:], "all of b"])
+    assert f"Stopped. Not done: {missing}. For a page" in done.stderr
+    folder = tmp_path / "out/stream-compared"
+    assert [path.name for path in folder.iterdir()] == ["study.json"]
+    again = thalweg("report", "out/stream-compared/study.json")
+    assert again.exit_code == 0 and (folder / "report.html").exists()
 
 
 def small(name):

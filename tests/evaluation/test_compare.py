@@ -1,16 +1,17 @@
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from thalweg import Block, RecursiveLeastSquares, SquaredError, Tracker
+from thalweg import Block, Online, RecursiveLeastSquares, SquaredError, Tracker
 from thalweg.errors import StreamError
-from thalweg.evaluation import compare as comparing
-from thalweg.evaluation import contestants
+from thalweg.evaluation import beside, contestants
 from thalweg.evaluation.compare import compare, steps
 from thalweg.evaluation.contestants import Contestant
-from thalweg.evaluation.hindsight import to_its_expert
+from thalweg.evaluation.hindsight import Comparators, to_its_expert
 from thalweg.evaluation.scores import Player
+from thalweg.evaluation.standardised import Standardised
 
 T = 160
 RNG = np.random.default_rng(3)
@@ -87,17 +88,110 @@ def test_the_worst_interval_to_the_last_value_is_the_worst():
     assert perfect.measured == 0
 
 
+DELAY = 7
+
+
+@pytest.fixture(scope="module")
+def late():
+    return compare("made up", "y", ("a", "b"), X, Y, delay=DELAY)
+
+
+def known_before(t):
+    """The rounds whose labels are known when round t is asked."""
+    return range(max(t - DELAY, 0))
+
+
+def error(said):
+    """The mean squared error in the rounds that are scored."""
+    return np.mean((Y - said)[BURN_IN + DELAY :] ** 2)
+
+
+def test_late_labels_are_late_for_persistence_and_the_tracker(late):
+    assert late.first_scored == BURN_IN + DELAY + 1
+    assert late.scored == T - BURN_IN - DELAY
+    naive = [Y[known_before(t)[-1]] if known_before(t) else 0.0 for t in range(T)]
+    assert late.persistence.squared == pytest.approx(error(naive), rel=1e-9)
+    model = Online(Tracker(delay=DELAY), None, False)
+    said = []
+    for x, y in zip(X, Y, strict=True):
+        said.append(float(model.predict(x)))
+        model.update(x, y)
+    assert late.tracker.squared == pytest.approx(error(said), rel=1e-9)
+
+
+def test_late_labels_are_late_for_every_contestant(late):
+    """Each forecast is that of a learner which was shown nothing but what is known."""
+    stream = Standardised.of(X, Y, DELAY)
+    domain = Comparators.of(stream.block).domain
+    for player, forecast in contestants.contestants(stream.block, domain):
+        said = np.empty(T)
+        for t in (*range(12), 60, 100, T - 1):
+            seen = np.array([*known_before(t), t])
+            # At once, on the known rounds and the one that is asked: the last forecast.
+            short = Block(stream.block.x[seen], stream.block.y[seen])
+            said[t] = forecast(short, 0)[-1]
+            found = forecast(stream.block[: t + 1], DELAY)[-1]
+            assert found == pytest.approx(said[t], rel=1e-9, abs=1e-12), player.name
+        whole = stream.outside(forecast(stream.block, DELAY))
+        assert late.entry(player.name).squared == pytest.approx(error(whole), rel=1e-9)
+
+
+def test_late_labels_have_regret_and_no_bounds(late):
+    rows = np.column_stack([(X - X.mean(0)) / X.std(0), np.ones(T)])
+    target = (Y - Y.mean()) / Y.std()
+    best = np.linalg.lstsq(rows, target)[0]
+    naive = np.append(np.zeros(DELAY + 1), target[: -DELAY - 1])
+    lost = 0.5 * np.sum((target - naive) ** 2 - (target - rows @ best) ** 2)
+    found = {(one.name, one.against): one for one in late.regrets}
+    assert found["persistence", "static"].measured == pytest.approx(lost, rel=1e-9)
+    assert all(one.bound is None for one in late.regrets)
+    assert any("7 rounds late, for every learner" in note for note in late.notes)
+    for promised, measured in late.inside.coverage:
+        assert abs(measured - promised) < 0.2
+    with pytest.raises(StreamError, match="at least 87 rounds, 47 of which"):
+        compare("", "y", ("a", "b"), X[:86], Y[:86], delay=DELAY)
+
+
 def test_who_diverges_is_left_out_and_named(monkeypatch):
     def two(block, domain):
-        yield Contestant(Player("good", "rival"), lambda block: np.zeros(T))
-        yield Contestant(Player("bad", "rival"), lambda block: np.full(T, np.nan))
-        yield Contestant(Player("wild", "rival"), lambda block: np.full(T, 1e200))
+        for name, said in {"good": 0.0, "bad": np.nan, "wild": 1e200}.items():
+            forecast = partial(lambda said, *_: np.full(T, said), said)
+            yield Contestant(Player(name, "rival"), forecast)
 
-    monkeypatch.setattr(comparing, "contestants", two)
+    monkeypatch.setattr(beside, "contestants", two)
+    monkeypatch.setattr(beside, "names", lambda: ["good", "bad", "wild"])
     study = compare("", "y", ("a", "b"), X, Y)
     assert {entry.name for entry in study.entries} == {"Tracker", "persistence", "good"}
     assert "bad diverged and is left out." in study.notes
     assert "wild diverged and is left out." in study.notes
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("stopped", ["sliding window of 100 rounds", "regret"])
+def test_a_ctrl_c_leaves_what_was_done_until_then(study, stopped):
+    def advance(name):
+        if name == stopped:
+            raise KeyboardInterrupt
+
+    part = compare("made up", "y", ("a", "b"), X, Y, advance)
+    everyone = ["Tracker", "persistence", *beside.steps()]
+    done = everyone[: everyone.index(stopped)]
+    assert [entry.name for entry in part.entries] == done
+    assert all(
+        entry.squared == study.entry(entry.name).squared for entry in part.entries
+    )
+    assert part.left == tuple(everyone[len(done) :]) and part.left[-1] == "the frontier"
+    assert f"Not done: {'; '.join(part.left)}." in part.notes[-1]
+    assert part.regrets == () and part.hindsight is None
+    assert study.left == ()
+
+
+def test_a_ctrl_c_before_the_tracker_is_done_leaves_nothing():
+    with pytest.raises(KeyboardInterrupt):
+        compare("made up", "y", ("a", "b"), X, Y, interrupted)
 
 
 def test_river_takes_part_only_where_it_is_installed(monkeypatch):

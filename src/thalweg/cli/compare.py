@@ -19,6 +19,7 @@ def compare(
     time: options.Time = None,
     calendar: options.Calendar = None,
     lags: options.Lags = None,
+    delay: options.Delay = None,
     missing: options.Missing = None,
     categories: options.Categories = None,
     format: options.Format = None,
@@ -45,17 +46,20 @@ def compare(
     The Tracker, least squares at fixed discounts, the paper's mixture, rivals from the
     literature, River's regressions where River is installed, and persistence. Regret
     is measured against the best fixed point, the best moving path and on the worst
-    interval, with the bounds that theory has. Labels are known at once: there is no
-    --delay here.
+    interval, with the bounds that theory has for targets that are known at once. With
+    --delay everyone learns a target so many rows late, persistence included; rows
+    that lack a number are left out before, and do not count.
 
         thalweg compare stream.csv --target y
         thalweg compare power.parquet -t load --lags 1,24 --rounds 5000
+        thalweg compare stream.csv --target y --delay 12
 
-    Exit codes: 0 done, 1 a bound was broken, 2 something was wrong with the input.
+    Ctrl-C shows who is done. Exit codes: 0 done, 1 a bound was broken, 2 something was
+    wrong with the input, 130 stopped by Ctrl-C.
     """
     recipe = options.given(
-        target, features, text, lags, time=time, calendar=calendar, missing=missing,
-        categories=categories,
+        target, features, text, lags, time=time, calendar=calendar, delay=delay,
+        missing=missing, categories=categories,
     )  # fmt: skip
     wanted = Wanted(report, figures, json)
     work.compare_learners(

@@ -36,7 +36,8 @@ class Contestant(NamedTuple):
     """A player, and how it forecasts a block."""
 
     player: Player
-    forecast: Callable[[Block], FloatArray]  # (T,) each before its label is seen
+    # (T,) from the labels of all rounds before, but for so many that are not known yet
+    forecast: Callable[[Block, int], FloatArray]
 
 
 def contestants(block: Block, domain: Ball) -> Iterator[Contestant]:
@@ -55,12 +56,12 @@ def contestants(block: Block, domain: Ball) -> Iterator[Contestant]:
     newton = DiscountedNewton.from_theorem(3, constants, domain, 1.0)
     rivals: dict[str, Learner[Any]] = {
         "aggregating mixture": AggregatingExperts(bank, largest),
-        f"sliding window of {WINDOW}": SlidingWindow(WINDOW, ridge=RIDGE),
-        "restarts": RestartExperts(largest, ridge=RIDGE),
-        "FLH": FollowTheLeadingHistory(newton, alpha),
-        "ONS": OnlineNewtonStep(G, alpha, domain),
-        "OGD": OnlineGradientDescent(2 * domain.radius / G, domain),
-        "Ader": Ader(T, G, domain),
+        f"sliding window of {WINDOW} rounds": SlidingWindow(WINDOW, ridge=RIDGE),
+        "restarted least squares": RestartExperts(largest, ridge=RIDGE),
+        "leading history (FLH)": FollowTheLeadingHistory(newton, alpha),
+        "online Newton step (ONS)": OnlineNewtonStep(G, alpha, domain),
+        "gradient descent (OGD)": OnlineGradientDescent(2 * domain.radius / G, domain),
+        "gradient mixture (Ader)": Ader(T, G, domain),
     }
     for name, learner in rivals.items():
         yield _of(Player(name, "rival"), learner)
@@ -70,10 +71,10 @@ def contestants(block: Block, domain: Ball) -> Iterator[Contestant]:
             yield Contestant(Player(name, "peer"), forecast)
 
 
-def how_many() -> int:
-    """How many contestants there will be."""
+def names() -> list[str]:
+    """Who will take part, whatever the block."""
     block = Block(np.ones((3, 1)), np.arange(3.0))
-    return sum(1 for _ in contestants(block, Ball(1.0)))
+    return [player.name for player, _ in contestants(block, Ball(1.0))]
 
 
 def _least_squares(gamma: float) -> RecursiveLeastSquares:
@@ -81,8 +82,21 @@ def _least_squares(gamma: float) -> RecursiveLeastSquares:
 
 
 def _of(player: Player, learner: Learner[Any]) -> Contestant:
-    def forecast(block: Block) -> FloatArray:
+    def forecast(block: Block, delay: int) -> FloatArray:
         start = learner.init(np.zeros(np.shape(block.x)[1]))
+        if delay:
+            return _late(learner, start, block, delay)
         return learner.run(start, LOSS, block)[1].prediction
 
     return Contestant(player, forecast)
+
+
+def _late(learner: Learner[Any], state: Any, block: Block, delay: int) -> FloatArray:
+    """Forecasts of one who learns a round only ``delay`` rounds after it was asked."""
+    said = np.empty(len(block))
+    for t in range(len(block)):
+        said[t] = learner.predict(state, block.x[t])
+        if t >= delay:
+            lesson = block[t - delay : t - delay + 1]
+            state, _ = learner.run(state, LOSS, lesson)
+    return said

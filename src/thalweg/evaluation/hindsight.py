@@ -38,27 +38,32 @@ class Comparators:
 
 
 def regrets(
-    block: Block, forecasts: Mapping[str, FloatArray], comparators: Comparators
-) -> tuple[Regret, ...]:
-    """Static, dynamic and worst-interval regret of each; bounds of the paper's."""
+    block: Block, forecasts: Mapping[str, FloatArray], comparators: Comparators,
+    bounded: bool = True,
+) -> tuple[Regret, ...]:  # fmt: skip
+    """Static, dynamic and worst-interval regret of each.
+
+    And the bounds of the paper's mixture, unless its labels come late.
+    """
     problem = bounds.Problem.of(LOSS, comparators.domain, block)
     length, found = regret.path_length(comparators.path), []
     for name, said in forecasts.items():
+        proven = bounded and name == PAPER.name
         trace = Trace.from_predictions(said, block, LOSS)
         static = regret.static(trace, block, LOSS).total
         dynamic = regret.dynamic(trace, block, LOSS, comparators.path).total
         worst = regret.adaptive(trace, block, LOSS, SEARCHED).low
         found += [
-            Regret(name, "static", static, _allowed(name, problem, 0.0)),
-            Regret(name, "dynamic", dynamic, _allowed(name, problem, length)),
+            Regret(name, "static", static, _allowed(problem, 0.0) if proven else None),
+            Regret(
+                name, "dynamic", dynamic, _allowed(problem, length) if proven else None
+            ),
             Regret(name, "interval", worst, None),
         ]
     return tuple(found)
 
 
-def _allowed(name: str, problem: bounds.Problem, path_length: float) -> float | None:
-    if name != PAPER.name:
-        return None
+def _allowed(problem: bounds.Problem, path_length: float) -> float:
     return bounds.experts_newton(problem, path_length, case=3, static=True, sharp=True)
 
 
@@ -75,7 +80,7 @@ def to_its_expert(
     first = int(lost[: last + 1].argmin())
     bound = interval_regret(error, first + 1, max(last, first + 1))
     worst = float(lost[last] - lost[first])
-    return Regret("Tracker, to the last value", "interval", worst, bound)
+    return Regret("Tracker, against last value", "interval", worst, bound)
 
 
 def largest_error(state: TrackerState) -> float:

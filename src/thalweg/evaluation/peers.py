@@ -12,7 +12,7 @@ SMOOTHING = 0.99
 """Of the Bayesian regression, which forgets as least squares at this discount does."""
 
 
-def forecasters() -> dict[str, Callable[[Block], FloatArray]]:
+def forecasters() -> dict[str, Callable[[Block, int], FloatArray]]:
     """By name: as it comes, with a good optimiser, and the Bayesian with smoothing."""
     models: dict[str, Callable[[], Any]] = {
         "River linear": linear_model.LinearRegression,
@@ -24,19 +24,25 @@ def forecasters() -> dict[str, Callable[[Block], FloatArray]]:
         ),
     }
     return {
-        name: lambda block, make=make: forecast(make(), block.x, block.y)  # type: ignore[misc]
+        name: lambda block, delay, make=make: forecast(  # type: ignore[misc]
+            make(), block.x, block.y, delay
+        )
         for name, make in models.items()
     }
 
 
-def forecast(model: Any, x: Any, y: Any) -> FloatArray:
-    """Predictions of a River model; NaN from the round on in which it breaks down."""
+def forecast(model: Any, x: Any, y: Any, delay: int = 0) -> FloatArray:
+    """Predictions of a River model that learns a round ``delay`` rounds later.
+
+    NaN from the round on in which it breaks down.
+    """
     out = np.full(len(y), np.nan)
-    for t, (row, target) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
-        features = dict(enumerate(row))
+    rows, labels = [dict(enumerate(row)) for row in x.tolist()], y.tolist()
+    for t, features in enumerate(rows):
         try:
             out[t] = model.predict_one(features)
-            model.learn_one(features, target)
+            if t >= delay:
+                model.learn_one(rows[t - delay], labels[t - delay])
         except (np.linalg.LinAlgError, OverflowError):
             break
     return out

@@ -15,7 +15,12 @@ from thalweg.types import FloatArray
 FORMAT = 1
 """Of the dictionaries that ``as_dict`` gives; one that differs is refused."""
 ROLES = ("tracker", "fixed", "paper", "rival", "peer", "persistence")
-AGAINST = ("static", "dynamic", "interval")
+AGAINST = {
+    "static": "best fixed",
+    "dynamic": "best moving",
+    "interval": "worst stretch",
+}
+"""What regret is measured against, and the words that tables and charts have for it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +94,12 @@ class Regret:
     """What a learner lost beyond a comparator, and what theory allows it to lose."""
 
     name: str
-    against: str  # one of AGAINST
+    against: str  # one of AGAINST's keys
     measured: float
     bound: float | None
 
     def __post_init__(self) -> None:
-        checks.one_of(self, "against", AGAINST)
+        checks.one_of(self, "against", tuple(AGAINST))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +123,7 @@ class Study:
     start: str | None = None  # time of the first round
     end: str | None = None  # and of the last
     recent: Recent | None = None
+    left: tuple[str, ...] = ()  # what a Ctrl-C left no time for
 
     def __post_init__(self) -> None:
         names = [entry.name for entry in self.entries]

@@ -55,8 +55,13 @@ def _studies(table: Table, encoder: Encoder, found: Rounds) -> Iterator[Study]:
         )
     for k, target in enumerate(targets):
         title = f"{table.name}, {target}" if len(targets) > 1 else table.name
-        study = compared(title, target, encoder.names, found.x, found.y[:, k], notes)
-        yield replace(study, features=encoder.used_names)
+        study = compared(
+            title, target, encoder.names, found.x, found.y[:, k], notes,
+            encoder.recipe.delay,
+        )  # fmt: skip
+        later = targets[k + 1 :] if study.left else ()
+        left = (*study.left, *(f"all of {name}" for name in later))
+        yield replace(study, features=encoder.used_names, left=left)
 
 
 def _last_rounds(table: Table, encoder: Encoder, most: int) -> Rounds:

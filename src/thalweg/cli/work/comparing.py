@@ -20,13 +20,14 @@ from thalweg.types import FloatArray
 
 def compared(
     title: str, target: str, features: Sequence[str], x: FloatArray, y: FloatArray,
-    notes: Sequence[str] = (),
+    notes: Sequence[str] = (), delay: int = 0,
 ) -> Study:  # fmt: skip
-    """The study of every learner on (x, y)."""
+    """The study of every learner on (x, y), whose labels may come late."""
     with progress(title, float(steps())) as bar:
         study = compare(
-            title, target, features, x, y, lambda name: bar.step(f"{title}: {name}")
-        )
+            title, target, features, x, y,
+            lambda name: bar.step(f"{title}: {name}"), delay,
+        )  # fmt: skip
     return replace(study, notes=(*notes, *study.notes))
 
 
@@ -37,9 +38,11 @@ def present(
     """Make all studies, save and print them, and do what comes last.
 
     Exits with 1 if a bound did not hold, and with 130 if a Ctrl-C came; what was done
-    until then is saved and shown.
+    until then is saved and shown, without a page.
     """
-    studies, stopped = harvest(work)
+    studies, stopped = harvest(work, lambda study: bool(study.left))
+    if stopped:
+        wanted = wanted._replace(report=False, figures=False)
     outputs.clear(folder)
     saved = outputs.save(studies, folder, wanted)
     if wanted.json:
@@ -49,11 +52,19 @@ def present(
         console = results()
         for study in studies:
             show(console, study)
-        last(console, studies)
+        if not stopped:
+            last(console, studies)
         listed(console, saved)
-    check_bounds(studies)
     if stopped:
+        _say_what_is_missing(studies[-1], folder)
         raise typer.Exit(STOPPED)
+    check_bounds(studies)
+
+
+def _say_what_is_missing(study: Study, folder: Path) -> None:
+    missing = f"Not done: {'; '.join(study.left)}. " if study.left else ""
+    page = f"For a page of what was done: thalweg report {folder / outputs.STUDY}"
+    remarks().print(f"Stopped. {missing}{page}", markup=False, soft_wrap=True)
 
 
 def check_bounds(studies: Sequence[Study]) -> None:

@@ -10,14 +10,14 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from thalweg.evaluation.study import Entry, Study
+from thalweg.evaluation.study import AGAINST, Entry, Study
 from thalweg.evaluation.summary import PAST_LABELS, summary
 
 
 def show(console: Console, study: Study, most: int | None = None) -> None:
     """Print the learners, best first, and what that means in words."""
     console.print(learners(study, most))
-    if any(one.bound is not None for one in study.regrets):
+    if study.regrets:
         console.print(regrets(study))
     for sentence in summary(study):
         said(console, sentence)
@@ -57,15 +57,16 @@ def learners(study: Study, most: int | None = None) -> Table:
 
 def regrets(study: Study) -> Table:
     """What was lost to hindsight, and what theory allows."""
-    table = titled("Regret: loss beyond a comparator's, in variances of the target")
+    table = titled("Regret, in variances of the target")
     table.add_column("learner", no_wrap=True, overflow="ellipsis")
     table.add_column("against")
-    for name in ("measured", "bound"):
+    bounded = any(one.bound is not None for one in study.regrets)
+    for name in ("measured", "bound") if bounded else ("measured",):
         table.add_column(name, justify="right", no_wrap=True)
-    words = {"static": "best point", "dynamic": "best path", "interval": "any interval"}
     for one in study.regrets:
+        row = [one.name, AGAINST[one.against], f"{one.measured:,.2f}"]
         bound = "" if one.bound is None else f"{one.bound:,.1f}"
-        table.add_row(one.name, words[one.against], f"{one.measured:,.2f}", bound)
+        table.add_row(*row, *([bound] if bounded else []))
     return table
 
 
@@ -106,7 +107,12 @@ def as_json(study: Study) -> dict[str, Any]:
 
 def _row(study: Study, entry: Entry) -> tuple[str, ...]:
     ratio = _over_persistence(study, entry)
-    return entry.name, f"{ratio:.3f}", f"{entry.squared:.5g}", f"{entry.absolute:.5g}"
+    return entry.name, f"{ratio:.3f}", _number(entry.squared), _number(entry.absolute)
+
+
+def _number(value: float) -> str:
+    """Five digits, and an exponent only where it takes more zeros."""
+    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e9 else f"{value:,.5g}"
 
 
 def _over_persistence(study: Study, entry: Entry) -> float:
