@@ -112,7 +112,9 @@ def _row(study: Study, entry: Entry) -> tuple[str, ...]:
 
 def _number(value: float) -> str:
     """Five digits, and an exponent only where it takes more zeros."""
-    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e9 else f"{value:,.5g}"
+    if 1e5 <= abs(value) < 1e9:
+        return f"{value:,.0f}"
+    return f"{value:#,.5g}".removesuffix(".")
 
 
 def _over_persistence(study: Study, entry: Entry) -> float:
