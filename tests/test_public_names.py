@@ -39,3 +39,13 @@ def test_import_brings_in_neither_the_compiler_nor_scipy():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "set()"
+
+
+def test_a_model_loads_no_part_of_scipy_that_it_does_not_use():
+    """They would take as long as all the rest."""
+    code = (
+        "import sys, thalweg; thalweg.Online(thalweg.RecursiveLeastSquares()); "
+        "print({'scipy.optimize', 'scipy.special', 'scipy.linalg'} & set(sys.modules))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert shown.stdout == "set()\n"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import OptimizeResult, linprog
+import scipy  # its parts are loaded when they are first used, which takes long
 
 from thalweg import checks
 from thalweg.domains import _quadratic
@@ -87,10 +87,10 @@ class Polytope(Domain):
             f"Got {len(self.offsets)} inequalities that no point meets instead."
         )
 
-    def _program(self, cost: FloatArray) -> OptimizeResult:
+    def _program(self, cost: FloatArray) -> "scipy.optimize.OptimizeResult":
         """min cost·θ over S, by a second method where the first does not know."""
         for method in ("highs-ds", "highs-ipm"):
-            answer = linprog(
+            answer = scipy.optimize.linprog(
                 cost,
                 self._constraints.normals,
                 self._constraints.high,

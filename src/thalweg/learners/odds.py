@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import logit
+import scipy  # its parts are loaded when they are first used
 
 from thalweg import checks
 from thalweg.kernels import factor as factors
@@ -85,7 +85,7 @@ class OddsTracker(Learner[OddsState]):
         return after, Trace(out, incurred.astype(out.dtype), theta)
 
     def _log_odds(self, said: FloatArray, state: OddsState) -> FloatArray:
-        return np.asarray(logit(said), state.theta.dtype)
+        return np.asarray(scipy.special.logit(said), state.theta.dtype)
 
     def _rounds(
         self, state: OddsState, x: FloatArray, y: FloatArray, weight: FloatArray,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit
+import scipy  # its parts are loaded when they are first used
 
 from thalweg.errors import StreamError
 from thalweg.losses.base import Shape
@@ -27,10 +27,10 @@ class Logistic(LinearLoss):
 
     def slope(self, p: Any, y: Any) -> Any:
         # expit(p) - y would round to nothing where the label is all but certain.
-        return (1 - y) * expit(p) - y * expit(-np.asarray(p))
+        return (1 - y) * _expit(p) - y * _expit(-np.asarray(p))
 
     def curvature(self, p: Any, y: Any) -> Any:
-        return expit(p) * expit(-np.asarray(p))
+        return _expit(p) * _expit(-np.asarray(p))
 
     def curvature_range(self, low: Any, high: Any, y: Any) -> tuple[Any, Any]:
         # σ(1-σ) falls as |p| grows.
@@ -40,7 +40,7 @@ class Logistic(LinearLoss):
 
     def probability(self, score: Any) -> Any:
         """The probability of the label 1 that a prediction x·θ stands for."""
-        return expit(score)
+        return _expit(score)
 
     def shapes(self, theta: FloatArray) -> tuple[Shape | None, Shape]:
         return theta.shape[:1], ()
@@ -56,3 +56,7 @@ class Logistic(LinearLoss):
     @classmethod
     def example(cls) -> "Logistic":
         return cls()
+
+
+def _expit(p: Any) -> Any:
+    return scipy.special.expit(p)
