@@ -13,6 +13,7 @@ import tempfile
 import time
 
 import numpy as np
+from numba import njit
 
 import thalweg as tw
 from thalweg.kernels.tracker import solve
@@ -48,8 +49,9 @@ def registers():
     """The widest vector registers that the solver was compiled to."""
     z, lanes = 9, 40
     moments, ridge = np.zeros((z + 2, z, lanes)), np.ones((z, lanes))
-    solve.factorise(moments, ridge, moments.copy(), np.zeros((3, z, lanes)))
-    (assembly,) = solve.factorise.inspect_asm().values()
+    solver = njit(lambda *given: solve.factorise(*given))
+    solver(moments, ridge, moments.copy(), np.zeros((3, z, lanes)))
+    (assembly,) = solver.inspect_asm().values()
     return max(re.findall("%([xyz]mm)", assembly))
 
 

@@ -68,6 +68,8 @@ def _part(context, array, start, shape):
     return kind(array, start, shape), lower
 
 
-@overload(part, inline="always")
+# Not inlined by numba, which would then drop stores to arrays that nobody seems to read
+# again: it does not know that a part is some of another. LLVM inlines it all the same.
+@overload(part)
 def _part_for(array, start, shape):
     return lambda array, start, shape: _part(array, start, shape)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.kernels.tracker.rooms import room
-from thalweg.kernels.tracker.deviations import look, reveal
+from tests.kernels.tracker.rooms import deviations, room, solve
+from tests.kernels.tracker.rooms import moments as moment_kernels
 from thalweg.kernels.tracker.layout import (
     CLOCK,
     DISCOUNT,
@@ -16,8 +16,6 @@ from thalweg.kernels.tracker.layout import (
     SPANS,
     UNPULLED_LANES,
 )
-from thalweg.kernels.tracker.moments import learn_moments, learn_spread, set_ridge
-from thalweg.kernels.tracker.solve import back, factorise
 
 
 def test_moments_are_those_about_the_discounted_mean():
@@ -31,8 +29,8 @@ def test_moments_are_those_about_the_discounted_mean():
             sums.deviation[:3, g] = row[:3] - mean[:3, g]
             sums.origin[g] = mean[3, g]
         u, gain, decay = sums.deviation, sums.gain, sums.decay
-        reveal(weight, mean, row[3], w, elapsed, u, sums.origin, gain, decay)
-        learn_moments(moments, u, gain, decay)
+        deviations.reveal(weight, mean, row[3], w, elapsed, u, sums.origin, gain, decay)
+        moment_kernels.learn_moments(moments, u, gain, decay)
     age = passed[::-1].cumsum()[::-1] - passed
     for g in range(SPANS):
         share = rate * DISCOUNT[g] ** age
@@ -55,7 +53,7 @@ def test_deviations_are_from_the_mean_the_last_round_and_the_season():
     clock = np.zeros(CLOCK)
     clock[PASSED], clock[LAG] = 600, 7
     u, origin = np.zeros((4, LANES)), np.zeros(LANES)
-    look(clock, past_x, past_y, mean, x, u, origin, 0)
+    deviations.look(clock, past_x, past_y, mean, x, u, origin, 0)
     newest = -600 % 512
     families = u[:3].reshape(3, 4, SPANS)
     for family in (0, 1):
@@ -78,12 +76,12 @@ def test_the_ridge_is_in_units_of_the_spread():
     steps = rng.normal(size=(20, 2, 2))
     for t in range(20):
         u[:2, 2 * SPANS], u[:2, 3 * SPANS] = steps[t]
-        learn_spread(centre, spread, x[t], labels[t], u, 1 / (t + 1))
+        moment_kernels.learn_spread(centre, spread, x[t], labels[t], u, 1 / (t + 1))
     expected = [np.append(x.var(axis=0), labels.var())]
     expected += [np.append((steps[:, i] ** 2).mean(axis=0), 0) for i in range(2)]
     np.testing.assert_allclose(spread, expected, atol=1e-14)
     ridge = np.empty((3, LANES))
-    set_ridge(spread, ridge)
+    moment_kernels.set_ridge(spread, ridge)
     wanted = np.repeat(spread[[0, 0, 1, 2]], SPANS, axis=0) * RIDGE[:, None]
     np.testing.assert_array_equal(ridge.T, np.where(wanted > 0, wanted, 1.0))
 
@@ -96,14 +94,14 @@ def test_all_lanes_are_solved(z):
     right, ridge = rng.normal(size=(2, z, LANES)), rng.uniform(0.1, 1, size=(z, LANES))
     moments = np.concatenate([np.tril(full).transpose(1, 2, 0), right])
     sums, _ = room(z - 1)
-    factorise(moments, ridge, sums.lower, sums.work)
+    solve.factorise(moments, ridge, sums.lower, sums.work)
     # What is asked for: the leading coordinates' system everywhere, for b; and for u
     # and the whole system where there are experts that need them.
     for size, which, lanes in (
         (z - 1, 0, LANES), (z - 1, 1, UNPULLED_LANES), (z, 0, LABELLED_LANES),
     ):  # fmt: skip
         out = np.empty((z, LANES))
-        back(sums.lower, z + which, size, lanes, out)
+        solve.back(sums.lower, z + which, size, lanes, out)
         for lane in range(lanes):
             matrix = (full[lane] + np.diag(ridge[:, lane]))[:size, :size]
             expected = np.linalg.solve(matrix, right[which, :size, lane])

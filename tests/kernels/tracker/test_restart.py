@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from tests.kernels.tracker.rooms import padded
+from tests.kernels.tracker.rooms import adashare, padded
 from tests.kernels.tracker.test_rounds import drifting, opened
 from thalweg.kernels.tracker import layout
 from thalweg.kernels.tracker.restart import EVERY
 from thalweg.kernels.tracker.rounds import observe, predict
-from thalweg.kernels.tracker.rules import adashare
 from thalweg.learners.tracker.guarantee import adashare_regret
 
 SHOCK, SEEN = 100, 640  # the first look at which 512 rounds since the shock are seen

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from tests.kernels.tracker import slow
-from tests.kernels.tracker.rooms import opened
-from thalweg.kernels.tracker import layout, mixture, report
-from thalweg.kernels.tracker.rounds import observe, predict, rounds
+from tests.kernels.tracker.rooms import mixture, opened, report
+from thalweg.kernels.tracker import layout
+from thalweg.kernels.tracker.rounds import observe, predict
 from thalweg.learners.tracker import Tracker
+from thalweg.learners.tracker.desk import Desk
 
 NONE = np.empty(0)
 
@@ -87,13 +88,13 @@ def test_the_second_forecast_is_the_first_label():
 def test_predicting_changes_nothing(learned):
     x, y = drifting()
     packed = Tracker().init(np.zeros(3)).packed
-    kept = [np.empty((0, 3)), np.empty((0, layout.EXPERTS)), NONE, np.empty((0, 2))]
-    out, room = np.empty(learned), np.zeros(sum(layout.room_lengths(3)))
-    rounds(packed, room, x[:learned], y[:learned], NONE, NONE, 0.9, out, *kept)
-    before, out = packed.copy(), np.empty(5)
-    rounds(packed, room, x[:5], NONE, NONE, NONE, 0.9, out, *kept)
-    np.testing.assert_array_equal(packed, before)
-    assert np.isfinite(out).all()
+    desk = Desk(packed, 3, rows=30, record=("forecast",))
+    if learned:
+        desk.play(x[:learned], y[:learned], NONE, NONE)
+    before = desk.packed.copy()
+    found = desk.play(x[:5], NONE, NONE, NONE)
+    np.testing.assert_array_equal(desk.packed, before)
+    assert np.isfinite(found["forecast"]).all()
 
 
 def test_the_slope_is_how_the_forecast_moves_with_x():

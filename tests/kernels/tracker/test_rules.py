@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 
 from tests.kernels.tracker import slow
-from tests.kernels.tracker.rooms import padded, room
-from thalweg.kernels.tracker import layout, mixture
-from thalweg.kernels.tracker.rules import adashare, boa, mlpoly, softmax
+from tests.kernels.tracker.rooms import (
+    adashare,
+    boa,
+    mixture,
+    mlpoly,
+    padded,
+    room,
+    softmax,
+)
+from thalweg.kernels.tracker import layout
 from thalweg.learners.tracker import Tracker, interval_regret
 from thalweg.learners.tracker.guarantee import adashare_regret
 

@@ -1,9 +1,9 @@
 import numpy as np
 
 from tests.kernels.tracker import slow
+from tests.kernels.tracker.rooms import past, season
 from thalweg.kernels.tracker.layout import CLOCK, LAG, LONGEST_SEASON
-from thalweg.kernels.tracker.past import newest, push, row
-from thalweg.kernels.tracker.season import EVERY, count, forget_season, learn_season
+from thalweg.kernels.tracker.season import EVERY
 
 
 def seasons_of(y):
@@ -11,9 +11,9 @@ def seasons_of(y):
     past_x, unlike = np.zeros((LONGEST_SEASON, 1)), np.zeros(LONGEST_SEASON)
     found, per_count = [], np.zeros(2 * LONGEST_SEASON)
     for t, label in enumerate(y):
-        learn_season(clock, past_y, unlike, per_count, label)
-        push(clock, past_x, past_y, np.array([float(t)]), label)
-        count(clock, per_count, True)
+        season.learn_season(clock, past_y, unlike, per_count, label)
+        past.push(clock, past_x, past_y, np.array([float(t)]), label)
+        season.count(clock, per_count, True)
         found.append(int(clock[LAG]))
     return found
 
@@ -42,10 +42,10 @@ def test_after_a_new_start_the_season_is_that_of_the_labels_since():
     y[:600] *= 1e6
     for t, label in enumerate(y):
         if t == 1150:
-            forget_season(clock, unlike, per_count)
-        learn_season(clock, past_y, unlike, per_count, label)
-        push(clock, past_x, past_y, np.array([0.0]), label)
-        count(clock, per_count, True)
+            season.forget_season(clock, unlike, per_count)
+        season.learn_season(clock, past_y, unlike, per_count, label)
+        past.push(clock, past_x, past_y, np.array([0.0]), label)
+        season.count(clock, per_count, True)
     since = np.arange(1150, 1793)
     lags, fading = np.arange(1, 513), 0.9995 ** (1792 - since)
     d = np.array([fading @ (y[since] - y[since - lag]) ** 2 for lag in lags])
@@ -62,9 +62,9 @@ def test_the_last_rounds_are_where_they_are_looked_for():
     clock, past_y = np.zeros(CLOCK), np.zeros(2 * LONGEST_SEASON)
     past_x = np.zeros((LONGEST_SEASON, 1))
     for t in range(rounds):
-        push(clock, past_x, past_y, np.array([float(t)]), float(-t))
-    start = newest(clock)
+        past.push(clock, past_x, past_y, np.array([float(t)]), float(-t))
+    start = past.newest(clock)
     expected = -np.arange(rounds - 1.0, rounds - 1 - LONGEST_SEASON, -1)
     np.testing.assert_array_equal(past_y[start : start + LONGEST_SEASON], expected)
     for lag in (1, 2, 100, LONGEST_SEASON):
-        assert past_x[row(clock, lag), 0] == rounds - lag
+        assert past_x[past.row(clock, lag), 0] == rounds - lag

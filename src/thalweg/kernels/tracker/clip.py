@@ -1,7 +1,6 @@
 """Limits to what an expert may say: one wild prediction can cost a whole stream."""
 
-from numba import njit
-
+from thalweg.kernels.inner import inner
 from thalweg.kernels.lanes import WIDTH, above, larger, load, size, smaller, store
 from thalweg.kernels.tracker.layout import HIGH, LIMITED, LONGEST_STEP, LOW, ROUNDS
 
@@ -12,7 +11,7 @@ STRIDE = 2.0
 """How far from the last label, in units of the largest step between labels so far."""
 
 
-@njit(cache=True)
+@inner
 def clip(clock, last_y, said):
     """Keep what the experts say near the labels, and near the last one if so set."""
     beyond = MARGIN * (clock[HIGH] - clock[LOW])
@@ -27,7 +26,7 @@ def clip(clock, last_y, said):
         store(said, k, smaller(high, larger(low, expected)))
 
 
-@njit(cache=True)
+@inner
 def widen(clock, last_y, y):
     """Take note of a label and, but in the first round, of the one before it."""
     if clock[ROUNDS] == 0:

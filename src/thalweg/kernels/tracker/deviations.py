@@ -4,8 +4,7 @@ Every kind but the last value is a ridge regression of y - origin on x - origin.
 origin of the level families is a discounted mean, that of the others a past round.
 """
 
-from numba import njit
-
+from thalweg.kernels.inner import inner
 from thalweg.kernels.lanes import WIDTH, above, fused, load, store
 from thalweg.kernels.tracker.layout import (
     DELAY,
@@ -20,7 +19,7 @@ from thalweg.kernels.tracker.layout import (
 from thalweg.kernels.tracker.past import newest, row
 
 
-@njit(cache=True)
+@inner
 def look(clock, past_x, past_y, mean, x, u, origin, late):
     """Fill the origins, and the deviations u (z + 1, LANES) but for y's, the last.
 
@@ -44,7 +43,7 @@ def look(clock, past_x, past_y, mean, x, u, origin, late):
         store(origin, lane, fused(seasonal, season_y, before))
 
 
-@njit(cache=True)
+@inner
 def _back(clock, late):
     """How many rounds ago the newest label known then was, and the one of a season ago.
 
@@ -60,7 +59,7 @@ def _back(clock, late):
     return 1, known
 
 
-@njit(cache=True)
+@inner
 def reveal(weight, mean, y, w, elapsed, u, origin, gain, decay):
     """Complete the deviations u with y, set gain and decay, and move the means.
 

@@ -7,8 +7,7 @@ ring, times the scale of now, are the ends of the interval.
 
 import math
 
-from numba import njit
-
+from thalweg.kernels.inner import inner
 from thalweg.kernels.tracker.layout import RECENT, SCALE, SCORED
 
 MEMORY = 32.0
@@ -17,7 +16,7 @@ LARGEST_SCORE = 1e6
 """After a long calm the scale may be next to nothing."""
 
 
-@njit(cache=True)
+@inner
 def learn_error(clock, recent, error, scale):
     """Remember one error, y minus forecast."""
     seen = clock[SCORED]
@@ -30,7 +29,7 @@ def learn_error(clock, recent, error, scale):
     clock[SCALE] += (abs(error) - clock[SCALE]) / min(seen + 1, MEMORY)
 
 
-@njit(cache=True)
+@inner
 def _replace(ordered, count, old, new):
     """Put ``new`` into the ordered row, for ``old`` once the row is full."""
     hole = _place(ordered, count, old) if count == RECENT else count
@@ -44,7 +43,7 @@ def _replace(ordered, count, old, new):
     ordered[place] = new
 
 
-@njit(cache=True)
+@inner
 def _place(ordered, count, value):
     """How many of the first ``count`` are less; by halves, without a branch."""
     place, step = 0, RECENT
@@ -55,7 +54,7 @@ def _place(ordered, count, value):
     return place
 
 
-@njit(cache=True)
+@inner
 def reach(clock, recent, level):
     """How far below and above the forecast y may lie, at this level; both finite."""
     count = min(int(clock[SCORED]), RECENT)

@@ -6,9 +6,7 @@ features. A rule is taught by what was said when the forecast was asked for, not
 would be said now.
 """
 
-from numba import njit
-
-from thalweg.kernels.parts import part
+from thalweg.kernels.inner import inner
 from thalweg.kernels.tracker.layout import (
     DELAY,
     OLDEST,
@@ -23,7 +21,7 @@ from thalweg.kernels.tracker.layout import (
 SAID = 6
 
 
-@njit(cache=True)
+@inner
 def wait(clock, pending, x, y, w, elapsed, forecast, votes):
     """Take a round in whose label is still to come; whether the oldest one's is due."""
     slot = (int(clock[OLDEST]) + int(clock[WAITING])) % len(pending)
@@ -41,11 +39,11 @@ def wait(clock, pending, x, y, w, elapsed, forecast, votes):
     return clock[WAITING] > clock[DELAY]
 
 
-@njit(cache=True)
-def fetch(clock, pending, votes):
-    """Let the oldest go: its y, weight, elapsed, forecast, spoken, scale, and features.
+@inner
+def fetch(clock, pending, votes, x):
+    """Let the oldest go: its y, weight, elapsed, forecast, spoken and scale.
 
-    ``votes`` then says what was said in it.
+    ``x`` then has its features, and ``votes`` what was said in it.
     """
     row = pending[int(clock[OLDEST])]
     for k in range(SEATS):
@@ -54,5 +52,6 @@ def fetch(clock, pending, votes):
         votes.mixes[k] = row[SAID + SEATS + k]
     clock[OLDEST] = (clock[OLDEST] + 1) % len(pending)
     clock[WAITING] -= 1
-    x = part(row, PENDING, (row.size - PENDING,))
-    return row[0], row[1], row[2], row[3], row[4] > 0, row[5], x
+    for j in range(x.size):
+        x[j] = row[PENDING + j]
+    return row[0], row[1], row[2], row[3], row[4] > 0, row[5]

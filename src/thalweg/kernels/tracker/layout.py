@@ -4,11 +4,13 @@ Experts of one family and all memories are computed side by side, in lanes: the 
 axis of most arrays runs over them, so that every inner loop is a vector operation.
 """
 
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from thalweg.kernels.inner import step
 from thalweg.kernels.parts import part
 
 MEMORIES = np.array([np.inf, 2, 4, 8, 16, 32, 64, 256, 1024, 4096])
@@ -115,6 +117,7 @@ class Sums(NamedTuple):
     work: np.ndarray  # (3, z, LANES) of solve.py
     solved: np.ndarray  # (z, LANES)
     late: np.ndarray  # (n,) the longest steps of late, of restart.py
+    row: np.ndarray  # (n,) the features of a round whose label came late
 
 
 class Votes(NamedTuple):
@@ -128,17 +131,18 @@ class Votes(NamedTuple):
     shares: np.ndarray  # (RULES, SEATS) weights of the experts under each rule
     mixes: np.ndarray  # (RULE_SEATS,) predictions of the rules
     top: np.ndarray  # (RULE_SEATS,) weights of the rules
+    every: np.ndarray  # (RULE_SEATS,) 1 for each rule
+    singles: np.ndarray  # (RULE_SEATS,) 1 for each but the committee
     final: np.ndarray  # (SEATS,) weights of the experts in the forecast
 
 
 def state_size(n: int, delay: int) -> int:
     """How many numbers a state takes."""
     waiting = (delay + 1) * (n + PENDING) if delay else 0
-    return int(sum(lengths(n))) + waiting
+    return sum(lengths(n)) + waiting
 
 
-@njit(cache=True)
-def lengths(n):
+def lengths(n: int) -> tuple[int, ...]:
     """How many numbers each part takes, in the order in which they lie.
 
     Last of all come the rounds that wait for their labels, if labels are late.
@@ -156,94 +160,100 @@ def lengths(n):
     )  # fmt: skip
 
 
-@njit(cache=True)
-def room_lengths(n):
+def room_lengths(n: int) -> tuple[int, ...]:
     """The same for Sums and Votes."""
     z = n + 1
     return (
         (z + 1) * LANES, LANES, LANES, LANES, z * LANES, (z + 2) * z * LANES,
         3 * z * LANES, z * LANES, SEATS + LINE, SEATS, SEATS, SEATS,
-        RULES * SEATS, RULE_SEATS, RULE_SEATS, SEATS, n,
+        RULES * SEATS, RULE_SEATS, RULE_SEATS, RULE_SEATS, RULE_SEATS, SEATS, n, n,
     )  # fmt: skip
 
 
-@njit(cache=True)
-def starts(sizes):
+def starts(sizes: Sequence[int], first: int = 0) -> list[int]:
     """Where each part begins, and where the last ends."""
-    at = np.zeros(len(sizes) + 1, np.int64)
-    for i in range(len(sizes)):
-        at[i + 1] = at[i] + sizes[i]
-    return at
+    return list(accumulate(sizes, initial=first))
 
 
-@njit(cache=True)
-def _waiting(packed, n):
-    delay = int(packed[DELAY])
-    return (delay + 1 if delay > 0 else 0), n + PENDING
+STATE_PARTS, ROOM_PARTS = len(lengths(1)) + 1, len(room_lengths(1)) + 1
+"""How many numbers ``starts`` gives."""
 
 
 def views(packed: np.ndarray, n: int) -> State:
     """The named parts of a packed state for ``n`` features."""
-    z, at = n + 1, starts(lengths(n))
-    return State(
-        part(packed, at[0], (CLOCK,)),
-        part(packed, at[1], (SEATS,)),
-        part(packed, at[2], (LONGEST_SEASON, n)),
-        part(packed, at[3], (2 * LONGEST_SEASON,)),
-        part(packed, at[4], (LONGEST_SEASON,)),
-        part(packed, at[5], (2 * LONGEST_SEASON,)),
-        part(packed, at[6], (2, RECENT)),
-        part(packed, at[19], (n,)),
-        part(packed, at[22], _waiting(packed, n)),
-        Experts(
-            part(packed, at[7], (LANES,)),
-            part(packed, at[8], (z + 1, LANES)),
-            part(packed, at[20], (z,)),
-            part(packed, at[21], (3, z)),
-            part(packed, at[9], (z + 2, z, LANES)),
-            part(packed, at[10], (n, LANES)),
-            part(packed, at[11], (n, UNPULLED_LANES)),
-            part(packed, at[12], (z, LABELLED_LANES)),
-        ),
-        Rules(
-            part(packed, at[13], (2, SEATS + LINE)),
-            part(packed, at[14], (4, SEATS)),
-            part(packed, at[15], (2, SEATS + LINE)),
-            part(packed, at[16], (2, SEATS + LINE)),
-            part(packed, at[17], (4, RULE_SEATS)),
-            part(packed, at[18], (RULE_SEATS + LINE,)),
-        ),
-    )
+    return state_at(packed, starts(lengths(n)), n)
 
 
 def rooms(room: np.ndarray, n: int) -> tuple[Sums, Votes]:
     """Sums and Votes, the named parts of the room to compute in."""
-    z, at = n + 1, starts(room_lengths(n))
+    return room_at(room, starts(room_lengths(n)), n)
+
+
+def state_at(packed: np.ndarray, at: Sequence[int], n: int) -> State:
+    """The parts of a state, which begin ``at`` these places of ``packed``."""
+    z, delay = n + 1, int(packed[int(at[0]) + DELAY])
+    waiting = delay + 1 if delay > 0 else 0
+    return State(
+        part(packed, int(at[0]), (CLOCK,)),
+        part(packed, int(at[1]), (SEATS,)),
+        part(packed, int(at[2]), (LONGEST_SEASON, n)),
+        part(packed, int(at[3]), (2 * LONGEST_SEASON,)),
+        part(packed, int(at[4]), (LONGEST_SEASON,)),
+        part(packed, int(at[5]), (2 * LONGEST_SEASON,)),
+        part(packed, int(at[6]), (2, RECENT)),
+        part(packed, int(at[19]), (n,)),
+        part(packed, int(at[22]), (waiting, n + PENDING)),
+        Experts(
+            part(packed, int(at[7]), (LANES,)),
+            part(packed, int(at[8]), (z + 1, LANES)),
+            part(packed, int(at[20]), (z,)),
+            part(packed, int(at[21]), (3, z)),
+            part(packed, int(at[9]), (z + 2, z, LANES)),
+            part(packed, int(at[10]), (n, LANES)),
+            part(packed, int(at[11]), (n, UNPULLED_LANES)),
+            part(packed, int(at[12]), (z, LABELLED_LANES)),
+        ),
+        Rules(
+            part(packed, int(at[13]), (2, SEATS + LINE)),
+            part(packed, int(at[14]), (4, SEATS)),
+            part(packed, int(at[15]), (2, SEATS + LINE)),
+            part(packed, int(at[16]), (2, SEATS + LINE)),
+            part(packed, int(at[17]), (4, RULE_SEATS)),
+            part(packed, int(at[18]), (RULE_SEATS + LINE,)),
+        ),
+    )
+
+
+def room_at(room: np.ndarray, at: Sequence[int], n: int) -> tuple[Sums, Votes]:
+    """The same of a room."""
+    z = n + 1
     sums = Sums(
-        part(room, at[0], (z + 1, LANES)),
-        part(room, at[1], (LANES,)),
-        part(room, at[2], (LANES,)),
-        part(room, at[3], (LANES,)),
-        part(room, at[4], (z, LANES)),
-        part(room, at[5], (z + 2, z, LANES)),
-        part(room, at[6], (3, z, LANES)),
-        part(room, at[7], (z, LANES)),
-        part(room, at[16], (n,)),
+        part(room, int(at[0]), (z + 1, LANES)),
+        part(room, int(at[1]), (LANES,)),
+        part(room, int(at[2]), (LANES,)),
+        part(room, int(at[3]), (LANES,)),
+        part(room, int(at[4]), (z, LANES)),
+        part(room, int(at[5]), (z + 2, z, LANES)),
+        part(room, int(at[6]), (3, z, LANES)),
+        part(room, int(at[7]), (z, LANES)),
+        part(room, int(at[18]), (n,)),
+        part(room, int(at[19]), (n,)),
     )
     votes = Votes(
-        part(room, at[8], (SEATS + LINE,)),
-        part(room, at[8], (SEATS,)),
-        part(room, at[9], (SEATS,)),
-        part(room, at[10], (SEATS,)),
-        part(room, at[11], (SEATS,)),
-        part(room, at[12], (RULES, SEATS)),
-        part(room, at[13], (RULE_SEATS,)),
-        part(room, at[14], (RULE_SEATS,)),
-        part(room, at[15], (SEATS,)),
+        part(room, int(at[8]), (SEATS + LINE,)),
+        part(room, int(at[8]), (SEATS,)),
+        part(room, int(at[9]), (SEATS,)),
+        part(room, int(at[10]), (SEATS,)),
+        part(room, int(at[11]), (SEATS,)),
+        part(room, int(at[12]), (RULES, SEATS)),
+        part(room, int(at[13]), (RULE_SEATS,)),
+        part(room, int(at[14]), (RULE_SEATS,)),
+        part(room, int(at[15]), (RULE_SEATS,)),
+        part(room, int(at[16]), (RULE_SEATS,)),
+        part(room, int(at[17]), (SEATS,)),
     )
     return sums, votes
 
 
 # For kernels only, as the parts in them are.
-unpack = njit(cache=True)(views)
-unpack_room = njit(cache=True)(rooms)
+unpack, unpack_room = step(state_at), step(room_at)

@@ -2,8 +2,7 @@
 
 import math
 
-from numba import njit
-
+from thalweg.kernels.inner import inner, step
 from thalweg.kernels.lanes import (
     WIDTH,
     above,
@@ -18,12 +17,10 @@ from thalweg.kernels.lanes import (
     total,
 )
 from thalweg.kernels.tracker.layout import (
-    ALL_RULES,
     COMMITTEE,
     EXPERTS,
     RULES,
     SINGLE_RULES,
-    SINGLES,
 )
 from thalweg.kernels.tracker.rules import adashare, boa, mlpoly, softmax
 
@@ -33,7 +30,7 @@ ROUNDING = 1e-12
 """Rules that differ by less, in units of what the experts differ by, agree."""
 
 
-@njit(cache=True)
+@step
 def weigh(rules, votes):
     """Fill ``votes.shares`` and ``votes.top`` with the weights of the coming round."""
     active, shares, top = votes.active, votes.shares, votes.top
@@ -43,12 +40,12 @@ def weigh(rules, votes):
     mlpoly.weigh(rules.mlpoly, active, shares[3])
     softmax.weigh(rules.softmax[0], active, shares[4])
     softmax.weigh(rules.softmax[1], active, shares[5])
-    boa.weigh(rules.committee, SINGLES, top)
+    boa.weigh(rules.committee, votes.singles, top)
     combine(top, shares, SINGLE_RULES, shares[COMMITTEE])
-    adashare.weigh(rules.top, ALL_RULES, top)
+    adashare.weigh(rules.top, votes.every, top)
 
 
-@njit(cache=True)
+@inner
 def mix(said, active, shares, top, mixes):
     """Fill ``mixes``, what each rule says; returns the forecast.
 
@@ -67,7 +64,7 @@ def mix(said, active, shares, top, mixes):
     return low + forecast
 
 
-@njit(cache=True)
+@inner
 def span(said, active):
     """The lowest and the highest prediction of those that vote."""
     low, high = spread(math.inf), spread(-math.inf)
@@ -78,7 +75,7 @@ def span(said, active):
     return least(low), most(high)
 
 
-@njit(cache=True)
+@step
 def learn(rules, votes, forecast, y, w, t):
     """Let every rule, and the rule on top, learn the label of round ``t``.
 
@@ -88,7 +85,7 @@ def learn(rules, votes, forecast, y, w, t):
     Returns the largest w(y - q)² of an expert that votes.
     """
     said, active, mixes, loss = votes.said, votes.active, votes.mixes, votes.loss
-    following, every = votes.following, ALL_RULES
+    following, every = votes.following, votes.every
     low, high = span(said, active)
     if low == high:
         adashare.share(rules.adashare[0], active, following, t)
@@ -104,7 +101,7 @@ def learn(rules, votes, forecast, y, w, t):
     softmax.learn(rules.softmax[1], said, FAST, y, w)
     first, last = span(mixes, every)
     if last - first > ROUNDING * (high - low):
-        single, mixed = SINGLES, mixes[COMMITTEE]
+        single, mixed = votes.singles, mixes[COMMITTEE]
         boa.learn(rules.committee, mixes, single, SINGLE_RULES, mixed, y, w, t)
         lowest, steady = adashare.losses(mixes, every, y, w, loss), adashare.STEADY
         own = 0.5 * w * (y - forecast) ** 2
@@ -112,7 +109,7 @@ def learn(rules, votes, forecast, y, w, t):
     return w * max((y - low) ** 2, (y - high) ** 2)
 
 
-@njit(cache=True)
+@inner
 def combine(outer, shares, rules, out):
     """The weight of every expert, where rules weigh the experts and ``outer`` them."""
     for k in range(0, out.size, WIDTH):

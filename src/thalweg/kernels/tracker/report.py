@@ -2,21 +2,44 @@
 
 import math
 
-from numba import njit
-
+from thalweg.kernels.inner import inner, step
+from thalweg.kernels.tracker.errors import reach
 from thalweg.kernels.tracker.layout import (
+    EXPERTS,
     LABELLED,
     LAST,
     LEVELS,
     MEMORIES,
     PULLED,
     ROUNDS,
+    RULES,
     SPANS,
     UNPULLED,
 )
+from thalweg.kernels.tracker.mixture import combine
 
 
-@njit(cache=True)
+@step
+def record(records, t, forecast, s, votes, level):
+    """Keep of round ``t`` what is wanted."""
+    theta, weights, interval = records.theta, records.weights, records.interval
+    if len(records.forecast):
+        records.forecast[t] = forecast
+    if len(theta) or len(weights) or len(records.memory):
+        combine(votes.top, votes.shares, RULES, votes.final)
+    if len(theta):
+        slope(s.experts, votes.final, theta[t])
+    if len(weights):
+        for k in range(EXPERTS):
+            weights[t, k] = votes.final[k]
+    if len(records.memory):
+        records.memory[t] = memory(s.clock, votes.final)
+    if len(interval):
+        down, up = reach(s.clock, s.recent, level)
+        interval[t, 0], interval[t, 1] = forecast + down, forecast + up
+
+
+@inner
 def memory(clock, weights):
     """exp Σ w_k ln min(M_k, t), the last value's M being 1; 0 before any label."""
     t = clock[ROUNDS]
@@ -28,7 +51,7 @@ def memory(clock, weights):
     return math.exp(total)
 
 
-@njit(cache=True)
+@step
 def slope(known, weights, out):
     """How the forecast moves with x: the mean of the experts' coefficients, (n,)."""
     for j in range(out.size):

@@ -12,10 +12,8 @@ What stays: the last rounds, and the two AdaShares of the guarantee, over the ex
 and on top, whose proof does not allow for a new start; only for more doubt.
 """
 
-from numba import njit
-
+from thalweg.kernels.inner import inner, step
 from thalweg.kernels.tracker.layout import (
-    ALL_RULES,
     EXPERTS,
     HIGH,
     LARGEST_LOSS,
@@ -41,21 +39,21 @@ LABELS_OUTGROWN, FEATURES_OUTGROWN = 100.0, 1000.0
 """Times the longest step of late. Labels matter sooner: they are in every loss."""
 
 
-@njit(cache=True)
+@inner
 def note_steps(longest, u):
     """Remember the longest step of every feature, (n,)."""
     for j in range(longest.size):
         longest[j] = max(longest[j], abs(u[j, STEP]))
 
 
-@njit(cache=True)
+@inner
 def is_time(clock):
     """Whether to look: now and then, once the last rounds are all there."""
     rounds = int(clock[ROUNDS])
     return rounds >= LONGEST_SEASON and rounds % EVERY == 0
 
 
-@njit(cache=True)
+@step
 def restart_if_outgrown(s, votes, late):
     """To be called when it ``is_time``; ``late`` is room for (n,)."""
     clock = s.clock
@@ -77,10 +75,10 @@ def restart_if_outgrown(s, votes, late):
         _forget_regrets(s.rules)
         largest = clock[LARGEST_LOSS]
         adashare.doubt(s.rules.adashare[0], votes.following, largest)
-        adashare.doubt(s.rules.top, ALL_RULES, largest)
+        adashare.doubt(s.rules.top, votes.every, largest)
 
 
-@njit(cache=True)
+@inner
 def _labels_of_late(clock, past_y):
     """The lowest, the highest, and the longest step between two."""
     start = newest(clock)
@@ -91,7 +89,7 @@ def _labels_of_late(clock, past_y):
     return low, high, step
 
 
-@njit(cache=True)
+@inner
 def _steps_of_late(clock, past_x, late):
     """The longest step of every feature."""
     late.fill(0.0)
@@ -102,7 +100,7 @@ def _steps_of_late(clock, past_x, late):
 
 
 # ``fill`` throughout: assigning to slices takes the compiler seconds.
-@njit(cache=True)
+@inner
 def _forget_fits(known, last_x, last_y):
     """As after a first round: every expert says the last label."""
     known.mean.fill(0.0)
@@ -118,7 +116,7 @@ def _forget_fits(known, last_x, last_y):
     known.labelled.fill(0.0)
 
 
-@njit(cache=True)
+@inner
 def _forget_regrets(rules):
     """The rules of which nothing is proven, as before their first round."""
     quick = rules.adashare[1]

@@ -1,17 +1,15 @@
 """Rounds of the Tracker: predict, then learn. Inner loop of learners/tracker."""
 
-from numba import njit
-
+from thalweg.kernels.inner import inner, step
 from thalweg.kernels.lanes import WIDTH, above, load, store
-from thalweg.kernels.parts import part
-from thalweg.kernels.tracker import errors, mixture, report
+from thalweg.kernels.tracker import errors, mixture
 from thalweg.kernels.tracker.clip import clip, widen
 from thalweg.kernels.tracker.deviations import look, reveal
 from thalweg.kernels.tracker.kinds import labelled, pulled, unpulled
 from thalweg.kernels.tracker.late import fetch, wait
 from thalweg.kernels.tracker.layout import (
+    ALL_RULES,
     DELAY,
-    EXPERTS,
     HIGH,
     LABELLED,
     LARGEST_LOSS,
@@ -19,15 +17,13 @@ from thalweg.kernels.tracker.layout import (
     LOW,
     PULLED,
     ROUNDS,
-    RULES,
     SCALE,
     SEASONAL,
+    SINGLES,
     STEP,
     TOTAL_WEIGHT,
     UNPULLED,
     WAITED,
-    unpack,
-    unpack_room,
 )
 from thalweg.kernels.tracker.moments import learn_moments, learn_spread, set_ridge
 from thalweg.kernels.tracker.past import push
@@ -39,41 +35,7 @@ MOST = 1e300
 """Of a weighted square."""
 
 
-@njit(cache=True, nogil=True)
-def rounds(
-    packed, room, x, y, weight, elapsed, level, out, theta, weights, memory, interval
-):  # fmt: skip
-    """Play the rounds (x, y), updating ``packed`` in place; without y only predict.
-
-    ``room`` is to compute in. Shapes: x (T, n), y (T,) or empty, weight and elapsed
-    (T,) or empty for all ones, out (T,); of each round, before y is seen, theta (T, n),
-    weights (T, EXPERTS), memory (T,) and interval (T, 2) at coverage ``level``, each of
-    these or empty.
-    """
-    n = x.shape[1]
-    s = unpack(packed, n)
-    sums, votes = unpack_room(room, n)
-    for t in range(len(x)):
-        out[t] = predict(s, x[t], sums, votes)
-        if len(theta) or len(weights) or len(memory):
-            mixture.combine(votes.top, votes.shares, RULES, votes.final)
-        if len(theta):
-            report.slope(s.experts, votes.final, theta[t])
-        if len(weights):
-            for k in range(EXPERTS):
-                weights[t, k] = votes.final[k]
-        if len(memory):
-            memory[t] = report.memory(s.clock, votes.final)
-        if len(interval):
-            down, up = errors.reach(s.clock, s.recent, level)
-            interval[t, 0], interval[t, 1] = out[t] + down, out[t] + up
-        if len(y):
-            w = weight[t] if len(weight) else 1.0
-            e = elapsed[t] if len(elapsed) else 1.0
-            observe(s, x[t], y[t], w, e, out[t], sums, votes)
-
-
-@njit(cache=True)
+@step
 def predict(s, x, sums, votes):
     """What is said of y at ``x``; leaves in the rooms what ``learn`` builds on."""
     t = s.clock[ROUNDS]
@@ -88,31 +50,29 @@ def predict(s, x, sums, votes):
     last_y = origin[STEP]
     said[LAST] = last_y
     clip(s.clock, last_y, said)
-    vote(s.born, t, votes.active, votes.following)
+    vote(s.born, t, votes)
     mixture.weigh(s.rules, votes)
     return mixture.mix(said, votes.active, votes.shares, votes.top, votes.mixes)
 
 
-@njit(cache=True)
+@step
 def observe(s, x, y, w, elapsed, forecast, sums, votes):
     """Learn the round of which ``forecast`` was just said; or, where labels are late,
     the one whose label is known by now.
     """
     clock = s.clock
-    spoken, row, scale = clock[ROUNDS] > 0, part(x, 0, (x.size,)), clock[SCALE]
+    spoken, row, scale = clock[ROUNDS] > 0, x, clock[SCALE]
     if clock[DELAY] > 0:
         if not wait(clock, s.pending, x, y, w, elapsed, forecast, votes):
             return
-        y, w, elapsed, forecast, spoken, scale, row = fetch(clock, s.pending, votes)
-        late, mean = int(clock[DELAY]), s.experts.mean
+        row, late, mean = sums.row, int(clock[DELAY]), s.experts.mean
+        y, w, elapsed, forecast, spoken, scale = fetch(clock, s.pending, votes, row)
         look(clock, s.past_x, s.past_y, mean, row, sums.deviation, sums.origin, late)
-        vote(s.born, clock[ROUNDS], votes.active, votes.following)
-    # In one place only: the compiler puts it in here, instead of calling it with all
-    # the arrays of ``s`` in hand.
+        vote(s.born, clock[ROUNDS], votes)
     learn(s, row, y, w, elapsed, forecast, spoken, scale, sums, votes)
 
 
-@njit(cache=True)
+@step
 def learn(s, x, y, w, elapsed, forecast, spoken, scale, sums, votes):
     """Learn that ``y`` came at ``x``, with weight ``w``, after ``forecast`` was said.
 
@@ -147,7 +107,7 @@ def learn(s, x, y, w, elapsed, forecast, spoken, scale, sums, votes):
             restart_if_outgrown(s, votes, sums.late)
 
 
-@njit(cache=True)
+@inner
 def bearable(clock, y, w, u):
     """The weight, or as much of it as times any square here is within float64."""
     if w <= 1:
@@ -158,7 +118,7 @@ def bearable(clock, y, w, u):
     return min(w, MOST / max(widest, 1.0) / max(widest, 1.0))
 
 
-@njit(cache=True)
+@step
 def learn_experts(known, x, y, w, elapsed, share, sums):
     """Moments, their factors, and from them every kind's coefficients."""
     u, gain, lower = sums.deviation, sums.gain, sums.lower
@@ -173,10 +133,12 @@ def learn_experts(known, x, y, w, elapsed, share, sums):
     labelled.learn(known.labelled, lower)
 
 
-@njit(cache=True)
-def vote(born, t, active, following):
-    """Who votes in round t, and who in the next."""
+@step
+def vote(born, t, votes):
+    """Who votes in round t, and who in the next; of the rules always all."""
     for k in range(0, born.size, WIDTH):
         first = load(born, k)
-        store(active, k, above(first, t, 0.0, 1.0))
-        store(following, k, above(first, t + 1, 0.0, 1.0))
+        store(votes.active, k, above(first, t, 0.0, 1.0))
+        store(votes.following, k, above(first, t + 1, 0.0, 1.0))
+    store(votes.every, 0, load(ALL_RULES, 0))
+    store(votes.singles, 0, load(SINGLES, 0))

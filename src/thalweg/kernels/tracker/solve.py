@@ -5,8 +5,7 @@ from first to last before the next eight, two columns are made at a time of thre
 each (six products for five loads), and of L and D only L is kept.
 """
 
-from numba import njit
-
+from thalweg.kernels.inner import inner, step
 from thalweg.kernels.lanes import WIDTH, fused, larger, load, store
 from thalweg.kernels.tracker.layout import LABELLED_LANES, LANES, UNPULLED_LANES
 
@@ -16,7 +15,7 @@ MINUS_D = 2
 """Rows of ``work``: L D of the two columns at hand, negative; and -D."""
 
 
-@njit(cache=True)
+@inner
 def factorise(moments, ridge, lower, work):
     """L D Lᵀ = S + ridge, with two right-hand sides riding along as further rows.
 
@@ -36,7 +35,7 @@ def factorise(moments, ridge, lower, work):
             _one_column(moments, ridge, lower, work, columns - 1, rows, lane)
 
 
-@njit(cache=True, inline="always")
+@step
 def _two_columns(moments, ridge, lower, work, j, rows, lane):
     """Columns j and j + 1 of L, from those before them."""
     first = load(moments, (j, j, lane)) + load(ridge, (j, lane))
@@ -90,13 +89,13 @@ def _two_columns(moments, ridge, lower, work, j, rows, lane):
         i += 1
 
 
-@njit(cache=True, inline="always")
+@step
 def _keep(lower, i, j, lane, l_i, entry, between, per_second):
     store(lower, (i, j, lane), l_i)
     store(lower, (i, j + 1, lane), fused(l_i, between, entry) * per_second)
 
 
-@njit(cache=True, inline="always")
+@step
 def _one_column(moments, ridge, lower, work, j, rows, lane):
     """The last column, where their number is odd."""
     pivot = load(moments, (j, j, lane)) + load(ridge, (j, lane))
@@ -116,7 +115,7 @@ def _one_column(moments, ridge, lower, work, j, rows, lane):
         store(lower, (i, j, lane), entry * inverse)
 
 
-@njit(cache=True)
+@inner
 def back(lower, which, size, lanes, out):
     """Solve Lᵀ out = row ``which`` of ``lower`` in the leading ``size`` coordinates."""
     for lane in range(0, lanes, WIDTH):

@@ -8,17 +8,14 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
-from thalweg.kernels.parts import aligned_copy
 from thalweg.kernels.tracker import layout
-from thalweg.kernels.tracker.rounds import rounds
 from thalweg.learners.base import Learner
 from thalweg.learners.live import Live
 from thalweg.learners.tracker import explain, names
+from thalweg.learners.tracker.desk import NOTHING, ROUNDS, Desk
 from thalweg.learners.tracker.live import LiveTracker
 from thalweg.losses import Loss, Round, SquaredError
 from thalweg.types import Block, FloatArray, Interval, Trace
-
-NOTHING = np.empty(0)
 
 
 class TrackerState(NamedTuple):
@@ -115,38 +112,37 @@ class Tracker(Learner[TrackerState]):
         return TrackerState(theta, packed)
 
     def predict(self, state: TrackerState, x: Any = None) -> Any:
-        return state.theta.dtype.type(self._ask(state, x, ())[0][0])
+        return state.theta.dtype.type(self._ask(state, x, ())["forecast"][0])
 
     def update(self, state: TrackerState, f: Round) -> TrackerState:
-        packed, x = state.packed.copy(), np.array(f.x, np.float64)[None]
+        x = np.array(f.x, np.float64)[None]
         label, weight, elapsed = (
             np.array([part], np.float64) for part in (f.y, f.weight, f.elapsed)
         )
-        self._rounds(packed, x, label, weight, elapsed)
+        packed, _ = self._rounds(state.packed, x, label, weight, elapsed)
         return self.resumed(state.theta, packed)
 
     def _play(
         self, state: TrackerState, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[TrackerState, Trace]:
-        packed = aligned_copy(state.packed)
         x, y, weight, elapsed = (
             NOTHING if part is None else np.asarray(part, np.float64)
             for part in (block.x, block.y, block.weight, block.elapsed)
         )
-        out, recorded = self._rounds(packed, x, y, weight, elapsed, record)
-        out = out.astype(state.theta.dtype)
-        theta = recorded.pop("theta", None)
+        packed, kept = self._rounds(state.packed, x, y, weight, elapsed, record)
+        out = kept.pop("forecast").astype(state.theta.dtype)
+        theta = kept.pop("theta", None)
         if theta is not None:
             theta = theta.astype(out.dtype)
         incurred = loss.at_prediction(out, block.y)
         if block.weight is not None:
             incurred = incurred * block.weight
-        return self.resumed(state.theta, packed), Trace(out, incurred, theta, recorded)
+        return self.resumed(state.theta, packed), Trace(out, incurred, theta, kept)
 
     def record(self, state: TrackerState, name: str) -> Any:
         if name == "theta":
             return state.theta
-        return self._ask(state, np.zeros(len(state.theta)), (name,))[1][name][0]
+        return self._ask(state, np.zeros(len(state.theta)), (name,))[name][0]
 
     def memory(self, state: TrackerState) -> float:
         """How many rounds count now: exp Σ w_k ln min(M_k, t); 1 for the last label."""
@@ -163,9 +159,9 @@ class Tracker(Learner[TrackerState]):
         From quantiles of its last 512 errors, in units of their size of late.
         """
         checks.argument("interval", "level", level, "(0, 1)")
-        out, found = self._ask(state, x, ("interval",), level)
+        found = self._ask(state, x, ("interval",), level)
         low, high = found["interval"][0]
-        return Interval(float(out[0]), float(low), float(high))
+        return Interval(float(found["forecast"][0]), float(low), float(high))
 
     def explain(self, state: TrackerState) -> str:
         """What it does now, in words."""
@@ -203,31 +199,38 @@ class Tracker(Learner[TrackerState]):
     def resumed(self, theta: FloatArray, packed: FloatArray) -> TrackerState:
         """The state with these memories; θ gives size and dtype and is made anew."""
         now = TrackerState(theta, packed)
-        _, found = self._ask(now, np.zeros(len(theta)), ("theta",))
+        found = self._ask(now, np.zeros(len(theta)), ("theta",))
         return TrackerState(found["theta"][0].astype(theta.dtype), packed)
 
     def _ask(
         self, state: TrackerState, x: Any, record: Sequence[str], level: float = 0.9
-    ) -> tuple[FloatArray, dict[str, FloatArray]]:
+    ) -> dict[str, FloatArray]:
         checks.instance_of("Tracker", "state", state, TrackerState)
         row = np.array(checks.features(x, state.theta), np.float64)[None]
-        return self._rounds(state.packed, row, NOTHING, NOTHING, NOTHING, record, level)
+        nothing = (NOTHING, NOTHING, NOTHING)
+        return self._rounds(state.packed, row, *nothing, record, level)[1]
 
     def _rounds(
         self, packed: FloatArray, x: FloatArray, y: FloatArray, weight: FloatArray,
         elapsed: FloatArray, record: Sequence[str] = (), level: float | None = None,
     ) -> tuple[FloatArray, dict[str, FloatArray]]:  # fmt: skip
-        """Forecasts and what was recorded; learns where there is y, in place."""
+        """What is remembered then, having learnt where there is y, and what was said:
+        forecasts and ``record``.
+        """
         level = self.coverage if level is None else level
         width = {"theta": x.shape[1:], "weights": (layout.EXPERTS,), "interval": (2,)}
         kept = {
-            name: np.zeros((len(x) if name in record else 0, *width.get(name, ())))
-            for name in self.records
+            name: np.empty((len(x), *width.get(name, ())))
+            for name in ("forecast", *record)
         }
-        out = np.empty(len(x))
-        room = aligned_copy(np.zeros(sum(layout.room_lengths(x.shape[1]))))
-        rounds(packed, room, x, y, weight, elapsed, level, out, *kept.values())
-        return out, {name: kept[name] for name in record}
+        rows = min(len(x), ROUNDS)
+        desk = Desk(packed, x.shape[1], rows=rows, record=tuple(kept), level=level)
+        for first in range(0, len(x), ROUNDS):
+            here = slice(first, first + ROUNDS)
+            found = desk.play(x[here], y[here], weight[here], elapsed[here])
+            for name, part in kept.items():
+                part[here] = found[name]
+        return desk.packed.copy(), kept
 
     @classmethod
     def example(cls) -> tuple["Tracker", Loss]:

@@ -3,12 +3,11 @@
 It predicts as ``pulled`` does, with one coefficient more.
 """
 
-from numba import njit
-
+from thalweg.kernels.inner import inner
 from thalweg.kernels.tracker.solve import back
 
 
-@njit(cache=True)
+@inner
 def learn(theta, lower):
     """The exact solution of the whole system, whose leading part serves ``pulled``."""
     z, lanes = theta.shape

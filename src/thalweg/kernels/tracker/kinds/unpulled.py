@@ -4,15 +4,14 @@
 It predicts as ``pulled`` does.
 """
 
-from numba import njit
-
+from thalweg.kernels.inner import inner
 from thalweg.kernels.lanes import WIDTH, above, fused, load, size, store
 from thalweg.kernels.tracker.solve import back
 
 LARGEST = 1.7e308
 
 
-@njit(cache=True)
+@inner
 def learn(theta, u, gain, lower, solved):
     """One step along this round's gain; shapes theta (n, lanes), solved (z, LANES)."""
     n, lanes = theta.shape

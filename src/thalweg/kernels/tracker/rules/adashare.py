@@ -19,8 +19,7 @@ below one Δ and U fade at least so fast: quick to trust again, but nothing is p
 
 import math
 
-from numba import njit
-
+from thalweg.kernels.inner import inner
 from thalweg.kernels.lanes import (
     SMALLEST,
     WIDTH,
@@ -43,7 +42,7 @@ LEAST = 1e-300
 """One over less may be beyond float64."""
 
 
-@njit(cache=True)
+@inner
 def weigh(memo, active, shares):
     """The weights of the active experts, which sum to one."""
     scale = 1 / held(memo, active)
@@ -51,7 +50,7 @@ def weigh(memo, active, shares):
         store(shares, k, scale * load(memo, k) * load(active, k))
 
 
-@njit(cache=True)
+@inner
 def learn(memo, active, following, own, loss, lowest, t, fade):
     """Learn the experts' losses and ``own``; ``lowest`` is that of the best active."""
     k = active.size
@@ -68,7 +67,7 @@ def learn(memo, active, following, own, loss, lowest, t, fade):
     share(memo, active, following, t)
 
 
-@njit(cache=True)
+@inner
 def doubt(memo, active, largest):
     """Raise Δ to 3E²/2, E² ``largest``: weights become as equal as the proof allows.
 
@@ -80,7 +79,7 @@ def doubt(memo, active, largest):
         memo[active.size] = most
 
 
-@njit(cache=True)
+@inner
 def share(memo, active, following, t):
     """Give 1/(t+1) of all weight in equal parts to those active in the next round."""
     voters = spread(0.0)
@@ -93,7 +92,7 @@ def share(memo, active, following, t):
         store(memo, k, fused(kept * load(memo, k), load(active, k), gift))
 
 
-@njit(cache=True)
+@inner
 def held(memo, active):
     """All weight of the active."""
     weight = spread(0.0)
@@ -102,7 +101,7 @@ def held(memo, active):
     return total(weight)
 
 
-@njit(cache=True)
+@inner
 def losses(said, active, y, w, loss):
     """Fill ``loss`` with half squared errors; returns the lowest of the active."""
     lowest = spread(math.inf)
@@ -114,7 +113,7 @@ def losses(said, active, y, w, loss):
     return least(lowest)
 
 
-@njit(cache=True)
+@inner
 def _tilt(memo, active, loss, lowest, delta):
     """w_i ← w_i e^{-η(ℓ_i - lowest)}; returns lowest - m = Δ ln Σ w_i e^….
 
@@ -131,7 +130,7 @@ def _tilt(memo, active, loss, lowest, delta):
     return delta * math.log(total(after) / before)
 
 
-@njit(cache=True)
+@inner
 def _temper(memo, active, power):
     """w_i ← w_i^power: the rate has fallen, so earlier losses count for less."""
     scale = 1 / held(memo, active)

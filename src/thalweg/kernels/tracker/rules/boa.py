@@ -18,8 +18,7 @@ errors, which float64 cannot hold for all legal labels.
 
 import math
 
-from numba import njit
-
+from thalweg.kernels.inner import inner
 from thalweg.kernels.lanes import (
     WIDTH,
     above,
@@ -44,7 +43,7 @@ NEVER = -1e300
 """The log weight of an empty seat."""
 
 
-@njit(cache=True)
+@inner
 def weigh(memo, active, shares):
     """η_k w_k, normalised; a newborn takes the least rate of the others."""
     lowest = spread(math.inf)
@@ -64,7 +63,7 @@ def weigh(memo, active, shares):
     normalise(shares, most(largest))
 
 
-@njit(cache=True)
+@inner
 def normalise(shares, largest):
     """Make them sum to one; first in units of the largest, which may be huge or tiny.
 
@@ -80,7 +79,7 @@ def normalise(shares, largest):
         store(shares, k, scale * load(shares, k))
 
 
-@njit(cache=True)
+@inner
 def learn(memo, said, active, experts, mix, y, w, t):
     """Learn that ``y`` came where the experts ``said`` and the rule said ``mix``.
 
@@ -100,7 +99,7 @@ def learn(memo, said, active, experts, mix, y, w, t):
     _share(memo, active, most(largest), keep, count)
 
 
-@njit(cache=True)
+@inner
 def _log_weight(memo, k, regret, active, keep, bound, level):
     """Update V, E and the rate of the experts from seat k on: their new log weights."""
     log_weight, former = log(load(memo, (0, k))), load(memo, (3, k))
@@ -122,7 +121,7 @@ def _log_weight(memo, k, regret, active, keep, bound, level):
     return above(active, 0.0, above(learnt, 0.0, raised, log_weight), NEVER)
 
 
-@njit(cache=True)
+@inner
 def grown(before, keep, value):
     """√(keep·before² + value²), neither of them squared as it is."""
     unit = larger(larger(before, size(value)), LEAST)
@@ -131,7 +130,7 @@ def grown(before, keep, value):
     return unit * root(fused(keep * part, part, new * new))
 
 
-@njit(cache=True)
+@inner
 def _share(memo, active, largest, keep, voters):
     """From log weights to weights, 1/(t+1) of which is given to all in equal parts."""
     whole = spread(0.0)

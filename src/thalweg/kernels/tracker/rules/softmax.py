@@ -11,8 +11,7 @@ round on, before they vote. Nothing is proven of it.
 
 import math
 
-from numba import njit
-
+from thalweg.kernels.inner import inner
 from thalweg.kernels.lanes import (
     WIDTH,
     above,
@@ -31,7 +30,7 @@ RATE = 0.1
 EQUAL_PART = 1e-3
 
 
-@njit(cache=True)
+@inner
 def weigh(memo, active, shares):
     """The weights of the active experts."""
     seats = active.size
@@ -55,7 +54,7 @@ def weigh(memo, active, shares):
         store(shares, k, fused(equal, load(active, k), part))
 
 
-@njit(cache=True)
+@inner
 def learn(memo, said, discount, y, w):
     """Learn that ``y`` came where the experts ``said``."""
     seats = said.size
