@@ -29,6 +29,16 @@ def aligned_copy(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return found
 
 
+def aligned_zeros(size: int) -> npt.NDArray[np.float64]:
+    """So many zeros, which start where a cache line does.
+
+    What is never touched never takes up memory.
+    """
+    spare = np.zeros(size + CACHE_LINE // 8)
+    first = -spare.ctypes.data % CACHE_LINE // 8
+    return spare[first : first + size]
+
+
 def part(array, start, shape):
     """array[start : start + …] in this shape, a tuple; ``array`` is contiguous."""
     return array[start : start + math.prod(shape)].reshape(shape)
@@ -70,6 +80,7 @@ def _part(context, array, start, shape):
 
 # Not inlined by numba, which would then drop stores to arrays that nobody seems to read
 # again: it does not know that a part is some of another. LLVM inlines it all the same.
-@overload(part)
+# Without ``_nrt`` it may not return an array, even where references are not counted.
+@overload(part, jit_options={"_nrt": True})
 def _part_for(array, start, shape):
     return lambda array, start, shape: _part(array, start, shape)

@@ -4,7 +4,7 @@ Every kind but the last value is a ridge regression of y - origin on x - origin.
 origin of the level families is a discounted mean, that of the others a past round.
 """
 
-from thalweg.kernels.inner import inner
+from thalweg.kernels.inner import inner, step
 from thalweg.kernels.lanes import WIDTH, above, fused, load, store
 from thalweg.kernels.tracker.layout import (
     DELAY,
@@ -43,7 +43,7 @@ def look(clock, past_x, past_y, mean, x, u, origin, late):
         store(origin, lane, fused(seasonal, season_y, before))
 
 
-@inner
+@step
 def _back(clock, late):
     """How many rounds ago the newest label known then was, and the one of a season ago.
 

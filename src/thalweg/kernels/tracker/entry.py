@@ -42,7 +42,8 @@ from thalweg.kernels.tracker.memory import (
 )
 
 
-@njit(cache=True, error_model="numpy")  # no exception while the interpreter is let go
+# No exception while the interpreter is let go; no counts of references, as in ``inner``.
+@njit(cache=True, error_model="numpy", _nrt=False)
 def call(memory, x, y, weight, elapsed, learning):
     """What is said of y at x; then learn it, if so told. NaN, and nothing done, if
     anything is not legal or ``memory`` is closed.

@@ -7,7 +7,7 @@ ring, times the scale of now, are the ends of the interval.
 
 import math
 
-from thalweg.kernels.inner import inner
+from thalweg.kernels.inner import inner, step
 from thalweg.kernels.tracker.layout import RECENT, SCALE, SCORED
 
 MEMORY = 32.0
@@ -29,7 +29,7 @@ def learn_error(clock, recent, error, scale):
     clock[SCALE] += (abs(error) - clock[SCALE]) / min(seen + 1, MEMORY)
 
 
-@inner
+@step
 def _replace(ordered, count, old, new):
     """Put ``new`` into the ordered row, for ``old`` once the row is full."""
     hole = _place(ordered, count, old) if count == RECENT else count

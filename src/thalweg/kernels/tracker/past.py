@@ -1,16 +1,16 @@
 """The last rounds: labels in a row for the season finder, features in a ring."""
 
-from thalweg.kernels.inner import inner
+from thalweg.kernels.inner import inner, step
 from thalweg.kernels.tracker.layout import LONGEST_SEASON, PASSED
 
 
-@inner
+@step
 def newest(clock):
     """Where y_{t-1} stands in ``past_y``; y_{t-l} stands l - 1 places behind it."""
     return (LONGEST_SEASON - int(clock[PASSED]) % LONGEST_SEASON) % LONGEST_SEASON
 
 
-@inner
+@step
 def row(clock, lag):
     """Where x_{t-lag} stands in ``past_x``."""
     return (int(clock[PASSED]) - lag) % LONGEST_SEASON

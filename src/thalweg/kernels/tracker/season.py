@@ -11,7 +11,7 @@ terms: as the labels do, these divisors move down by one lag a round.
 
 import numpy as np
 
-from thalweg.kernels.inner import inner
+from thalweg.kernels.inner import inner, step
 from thalweg.kernels.lanes import (
     WIDTH,
     above,
@@ -45,7 +45,7 @@ def learn_season(clock, past_y, unlike, per_count, y):
         _find_season(clock, unlike, per_count, start, min(t // 2, LONGEST_SEASON))
 
 
-@inner
+@step
 def _find_season(clock, unlike, per_count, start, half):
     """Among the first ``half`` lags: two seasons must have been seen."""
     total, least = 0.0, 1.0
@@ -64,7 +64,7 @@ def _find_season(clock, unlike, per_count, start, half):
         total += last(so_far)
 
 
-@inner
+@step
 def _best_of_eight(clock, unlike, per_count, start, first, total, least):
     half = min(int(clock[PASSED]) // 2, LONGEST_SEASON)
     for i in range(first, min(first + WIDTH, half)):

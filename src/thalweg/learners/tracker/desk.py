@@ -6,7 +6,7 @@ import numpy as np
 
 from thalweg.checks import LARGEST
 from thalweg.kernels import head
-from thalweg.kernels.parts import aligned_copy
+from thalweg.kernels.parts import aligned_zeros
 from thalweg.kernels.tracker import entry, memory
 from thalweg.learners.live import Call
 from thalweg.types import FloatArray
@@ -29,7 +29,7 @@ class Desk:
     ) -> None:  # fmt: skip
         *index, end = memory.plan(n, len(packed), rows, record)
         place = memory.index_place(n, rows)
-        self.memory: FloatArray = aligned_copy(np.zeros(end))
+        self.memory: FloatArray = aligned_zeros(end)
         legal, nothing_said = LARGEST[np.dtype(np.float64)], (0.0, 0.0)
         head.start(self.memory, n, n - ones, legal, *nothing_said, 0, level, place)
         self.memory[place : place + len(index)] = index

@@ -19,7 +19,7 @@ below one Δ and U fade at least so fast: quick to trust again, but nothing is p
 
 import math
 
-from thalweg.kernels.inner import inner
+from thalweg.kernels.inner import inner, step
 from thalweg.kernels.lanes import (
     SMALLEST,
     WIDTH,
@@ -113,7 +113,7 @@ def losses(said, active, y, w, loss):
     return least(lowest)
 
 
-@inner
+@step
 def _tilt(memo, active, loss, lowest, delta):
     """w_i ← w_i e^{-η(ℓ_i - lowest)}; returns lowest - m = Δ ln Σ w_i e^….
 

@@ -18,7 +18,7 @@ errors, which float64 cannot hold for all legal labels.
 
 import math
 
-from thalweg.kernels.inner import inner
+from thalweg.kernels.inner import inner, step
 from thalweg.kernels.lanes import (
     WIDTH,
     above,
@@ -63,7 +63,7 @@ def weigh(memo, active, shares):
     normalise(shares, most(largest))
 
 
-@inner
+@step
 def normalise(shares, largest):
     """Make them sum to one; first in units of the largest, which may be huge or tiny.
 
@@ -99,7 +99,7 @@ def learn(memo, said, active, experts, mix, y, w, t):
     _share(memo, active, most(largest), keep, count)
 
 
-@inner
+@step
 def _log_weight(memo, k, regret, active, keep, bound, level):
     """Update V, E and the rate of the experts from seat k on: their new log weights."""
     log_weight, former = log(load(memo, (0, k))), load(memo, (3, k))
@@ -130,7 +130,7 @@ def grown(before, keep, value):
     return unit * root(fused(keep * part, part, new * new))
 
 
-@inner
+@step
 def _share(memo, active, largest, keep, voters):
     """From log weights to weights, 1/(t+1) of which is given to all in equal parts."""
     whole = spread(0.0)
