@@ -6,7 +6,7 @@ from typing import Any
 
 from numba.core import event
 
-LINE = "thalweg compiles its kernels, once for this machine: up to a minute."
+LINE = "thalweg compiles its kernels, once for this machine: up to half a minute."
 
 
 class _Announcer(event.Listener):  # type: ignore[misc]

@@ -68,8 +68,11 @@ def reveal(weight, mean, y, w, elapsed, u, origin, gain, decay):
     the discounted second moments about the discounted mean.
     """
     z = len(u) - 1
-    for lane in range(LANES):
-        decay[lane] = DISCOUNT[lane] if elapsed == 1 else DISCOUNT[lane] ** elapsed
+    for lane in range(0, LANES, WIDTH):
+        store(decay, lane, load(DISCOUNT, lane))
+    if elapsed != 1:
+        for lane in range(LANES):
+            decay[lane] = DISCOUNT[lane] ** elapsed
     for lane in range(0, LANES, WIDTH):
         store(u, (z, lane), y - load(origin, lane))
         before = load(decay, lane) * load(weight, lane)

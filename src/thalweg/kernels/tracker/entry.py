@@ -42,7 +42,7 @@ from thalweg.kernels.tracker.memory import (
 )
 
 
-# No exception while the interpreter is let go; no counts of references, as in ``inner``.
+# No exception while the interpreter is let go; references as in kernels/inner.py.
 @njit(cache=True, error_model="numpy", _nrt=False)
 def call(memory, x, y, weight, elapsed, learning):
     """What is said of y at x; then learn it, if so told. NaN, and nothing done, if

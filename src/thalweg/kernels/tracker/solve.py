@@ -1,8 +1,9 @@
 """All linear systems of a round at once, one in each lane.
 
-Memory sets the pace: one load a cycle, and 32 kB near by. So eight lanes are solved
-from first to last before the next eight, two columns are made at a time of three rows
-each (six products for five loads), and of L and D only L is kept.
+Memory sets the pace: one load a cycle, and 32 kB near by. So two columns are made at a
+time of three rows each (six products for five loads), and of L and D only L is kept.
+Two columns of all lanes come before the next two: while one vector of lanes waits for
+its pivots, the others are worked on.
 """
 
 from thalweg.kernels.inner import inner, step
@@ -26,13 +27,14 @@ def factorise(moments, ridge, lower, work):
     ``unpulled``, and others do without.
     """
     z = moments.shape[1]
-    for lane in range(0, LANES, WIDTH):
-        columns = z if lane < LABELLED_LANES else z - 1
-        rows = z + 2 if lane < UNPULLED_LANES else z + 1
-        for j in range(0, columns - 1, 2):
-            _two_columns(moments, ridge, lower, work, j, rows, lane)
-        if columns % 2:
-            _one_column(moments, ridge, lower, work, columns - 1, rows, lane)
+    for j in range(0, z, 2):
+        for lane in range(0, LANES, WIDTH):
+            columns = z if lane < LABELLED_LANES else z - 1
+            rows = z + 2 if lane < UNPULLED_LANES else z + 1
+            if j + 1 < columns:
+                _two_columns(moments, ridge, lower, work, j, rows, lane)
+            elif j < columns:
+                _one_column(moments, ridge, lower, work, j, rows, lane)
 
 
 @step
