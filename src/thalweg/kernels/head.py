@@ -9,6 +9,7 @@ calls from several threads come one after the other; whoever wants the state for
 closes the memory first, and calls that come meanwhile are refused.
 """
 
+import functools
 import math
 import threading
 from typing import Any
@@ -31,6 +32,7 @@ _CALL = (
 )
 
 
+@functools.cache
 def ready(call: Any) -> Any:
     """The kernel, compiled, for calls from Python that nobody looks at any more.
 

@@ -7,6 +7,7 @@ a head (kernels/head.py), then
     quiet, state and room (layout.py), and what is recorded of each round (Records)
 """
 
+import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -46,7 +47,8 @@ class Records(NamedTuple):
     interval: np.ndarray  # (rows, 2) at coverage ``memory[LEVEL]``
 
 
-def plan(n: int, size: int, rows: int, wanted: Sequence[str]) -> list[int]:
+@functools.lru_cache(256)
+def plan(n: int, size: int, rows: int, wanted: tuple[str, ...]) -> tuple[int, ...]:
     """What the index says, and where all ends.
 
     For ``n`` features, a state of that ``size``, so many ``rows``, and the names of
@@ -59,7 +61,7 @@ def plan(n: int, size: int, rows: int, wanted: Sequence[str]) -> list[int]:
     for name, width in zip(Records._fields, (1, n, EXPERTS, 1, 2), strict=True):
         found.append(end if name in wanted else 0)
         end += rows * width if name in wanted else 0
-    return [*found, end]
+    return (*found, end)
 
 
 def index_place(n: int, rows: int) -> int:

@@ -1,7 +1,5 @@
 """Where the Tracker's kernel works: a state, room to compute in, and rounds to play."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from thalweg.checks import LARGEST
@@ -25,7 +23,7 @@ class Desk:
 
     def __init__(
         self, packed: FloatArray, n: int, ones: int = 0, rows: int = 1,
-        record: Sequence[str] = (), level: float = 0.9,
+        record: tuple[str, ...] = (), level: float = 0.9,
     ) -> None:  # fmt: skip
         *index, end = memory.plan(n, len(packed), rows, record)
         place = memory.index_place(n, rows)
