@@ -142,3 +142,26 @@ def test_intervals_hold_as_often_as_they_say_where_errors_overlap(phi, delay):
     low, high = trace.extras["interval"][1000:].T
     held = ((low <= y[1000:]) & (y[1000:] <= high)).mean()
     assert held == pytest.approx(0.9, abs=0.02)
+
+
+def held(y, rows, delay):
+    """How often the 90 % intervals of these rounds hold the label."""
+    tracker = tw.Tracker(delay=delay)
+    block = tw.Block(np.random.default_rng(5).normal(size=(len(y), 2)), y)
+    start = tracker.init(np.zeros(2))
+    _, trace = tracker.run(start, LOSS, block, record=("interval",))
+    low, high = trace.extras["interval"][rows].T
+    return ((low <= y[rows]) & (y[rows] <= high)).mean()
+
+
+def test_intervals_hold_soon_after_the_first_late_labels_have_come():
+    rounds = slice(220, 400)  # the first label is known in round 101
+    streams = np.random.default_rng(4).normal(size=(12, 400))
+    assert np.mean([held(y, rounds, 100) for y in streams]) > 0.84
+
+
+def test_rounds_that_wait_do_not_bring_back_what_was_forgotten():
+    y = np.random.default_rng(6).normal(size=2400)
+    y[300:330] *= 1e12
+    for rounds in (slice(1100, 1400), slice(1400, 1700), slice(1700, 2400)):
+        assert held(y, rounds, 60) == pytest.approx(0.9, abs=0.06)

@@ -18,8 +18,13 @@ LARGEST_SCORE = 1e6
 
 @inner
 def learn_error(clock, recent, error, scale):
-    """Remember one error, y minus forecast."""
+    """Remember one error, y minus forecast, made when ``scale`` was that of errors.
+
+    Where none was known then, the scale of now: late labels come in one by one.
+    """
     seen = clock[SCORED]
+    if scale == 0:
+        scale = clock[SCALE]
     score = error / scale if scale > 0 else math.copysign(1.0, error)
     score = min(max(score, -LARGEST_SCORE), LARGEST_SCORE)
     place, count = int(seen) % RECENT, min(int(seen), RECENT)

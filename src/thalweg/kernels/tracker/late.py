@@ -9,16 +9,21 @@ would be said now.
 from thalweg.kernels.inner import inner
 from thalweg.kernels.tracker.layout import (
     DELAY,
+    LATE_ELAPSED,
+    LATE_FORECAST,
+    LATE_SCALE,
+    LATE_WEIGHT,
+    LATE_Y,
     OLDEST,
     PENDING,
     ROUNDS,
     RULE_SEATS,
+    SAID,
     SCALE,
     SEATS,
+    SPOKEN,
     WAITING,
 )
-
-SAID = 6
 
 
 @inner
@@ -26,9 +31,9 @@ def wait(clock, pending, x, y, w, elapsed, forecast, votes):
     """Take a round in whose label is still to come; whether the oldest one's is due."""
     slot = (int(clock[OLDEST]) + int(clock[WAITING])) % len(pending)
     row = pending[slot]
-    spoken = 1.0 if clock[ROUNDS] > 0 else 0.0
-    row[0], row[1], row[2], row[3], row[4] = y, w, elapsed, forecast, spoken
-    row[5] = clock[SCALE]
+    row[LATE_Y], row[LATE_WEIGHT], row[LATE_ELAPSED] = y, w, elapsed
+    row[LATE_FORECAST], row[LATE_SCALE] = forecast, clock[SCALE]
+    row[SPOKEN] = 1.0 if clock[ROUNDS] > 0 else 0.0
     for k in range(SEATS):
         row[SAID + k] = votes.said[k]
     for k in range(RULE_SEATS):
@@ -54,4 +59,12 @@ def fetch(clock, pending, votes, x):
     clock[WAITING] -= 1
     for j in range(x.size):
         x[j] = row[PENDING + j]
-    return row[0], row[1], row[2], row[3], row[4] > 0, row[5]
+    y, w, elapsed = row[LATE_Y], row[LATE_WEIGHT], row[LATE_ELAPSED]
+    return y, w, elapsed, row[LATE_FORECAST], row[SPOKEN] > 0, row[LATE_SCALE]
+
+
+@inner
+def disown(pending):
+    """Of the rounds that wait, what was said is not to be learnt from any more."""
+    for slot in range(len(pending)):
+        pending[slot, SPOKEN] = 0.0

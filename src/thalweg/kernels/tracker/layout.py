@@ -52,8 +52,9 @@ SINGLES = np.repeat([1.0, 0.0], [SINGLE_RULES, RULE_SEATS - SINGLE_RULES])
 LINE = 8
 """Numbers in a cache line, and in a vector."""
 LONGEST_SEASON = 512
-PENDING = 6 + SEATS + RULE_SEATS
-"""What is kept of a round until its label comes, beside its features."""
+LATE_Y, LATE_WEIGHT, LATE_ELAPSED, LATE_FORECAST, SPOKEN, LATE_SCALE, SAID = range(7)
+PENDING = SAID + SEATS + RULE_SEATS
+"""What is kept of a round until its label comes, before its features: late.py."""
 RECENT = 512
 """How many of its own errors the Tracker keeps for its intervals."""
 

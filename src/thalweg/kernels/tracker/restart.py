@@ -13,6 +13,7 @@ and on top, whose proof does not allow for a new start; only for more doubt.
 """
 
 from thalweg.kernels.inner import step
+from thalweg.kernels.tracker.late import disown
 from thalweg.kernels.tracker.layout import (
     EXPERTS,
     HIGH,
@@ -71,6 +72,7 @@ def restart_if_outgrown(s, votes, late):
         clock[SCALE], clock[SCORED] = 0.0, 0.0
         forget_season(clock, s.unlike, s.per_count)
         s.recent.fill(0.0)
+        disown(s.pending)
         _forget_fits(s.experts, s.past_x[row(clock, 1)], s.past_y[newest(clock)])
         _forget_regrets(s.rules)
         largest = clock[LARGEST_LOSS]
