@@ -291,6 +291,51 @@ def test_single_calls_read_numbers_of_other_kinds_as_whole_runs_do(learner, kind
 
 
 @pytest.mark.parametrize("learner", [tw.RecursiveLeastSquares(0.9), tw.Tracker()])
+@pytest.mark.parametrize("kind", [*"?bhilqBHILQefd", int, bool])
+def test_labels_and_rates_of_any_kind_stay_on_the_fast_path(learner, kind):
+    number = np.dtype(kind).type if isinstance(kind, str) else kind
+    model, whole = tw.Online(learner), tw.Online(learner)
+    for one in (model, whole):
+        one.run(X, Y)
+    live = model.live
+    for k in (1, 0, 1):
+        model.update(X[k], number(k), number(k), number(1))
+    assert model.live is live
+    whole.run(X[[1, 0, 1]], [1.0, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 1.0])
+    np.testing.assert_array_equal(model.state[0], whole.state[0])
+
+
+@pytest.mark.parametrize("large", [2**64, 10**30, -(10**140)])
+def test_whole_numbers_of_any_legal_size_are_learnt_in_every_round(large):
+    model = tw.Online(tw.RecursiveLeastSquares())
+    for _ in range(3):
+        model.update(X[0], large)
+    assert model.rounds == 3
+
+
+class Meddling:
+    """A label that has its model learn while it is read."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def __array__(self, dtype=None, copy=None):
+        self.model.update([1.0, 2.0, 3.0], 4.0)
+        return np.array(1.0)
+
+
+@pytest.mark.parametrize("missing", ["refuse", "impute"])
+def test_a_model_does_not_learn_in_the_middle_of_learning(missing):
+    model = tw.Online(missing=missing)
+    model.run(X, Y)
+    with pytest.raises(ThalwegError, match="in the middle of another call"):
+        model.update(X[0], Meddling(model))
+    assert model.rounds == 80
+    model.update(X[0], Y[0])
+    assert model.rounds == 81
+
+
+@pytest.mark.parametrize("learner", [tw.RecursiveLeastSquares(0.9), tw.Tracker()])
 @pytest.mark.parametrize("place", range(3))
 @pytest.mark.parametrize("text", ["3", "3.5", b"3", np.str_("3"), [[1.0]], 1j])
 def test_no_number_is_read_from_what_is_none(learner, place, text):

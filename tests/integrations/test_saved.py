@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import thalweg as tw
@@ -63,7 +63,7 @@ def assert_same(found, expected):
     assert str(found.health()) == str(expected.health())
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 @given(
     example=st.sampled_from(LEARNERS),
     missing=st.sampled_from(POLICIES),

@@ -90,3 +90,33 @@ threads = [threading.Thread(target=first) for _ in range(4)]
 assert not failed, failed
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_who_asks_in_the_middle_of_a_call_does_not_let_others_in():
+    """As a signal handler may: the outer call still reads one round through."""
+    model = tw.Online(tw.RecursiveLeastSquares(1.0), intercept=False)
+    model.update(X[0], Y[0])
+    with model._reading() as held:
+        assert model.health().rounds == 1
+        call, memory = model.live.call, model.live.memory
+        assert np.isnan(call(memory, X[1], Y[1], 1.0, 1.0, True))
+        assert held.rounds == 1
+    model.update(X[1], Y[1])
+    assert model.rounds == 2
+
+
+def test_an_interrupt_leaves_state_and_means_together(monkeypatch):
+    model = tw.Online(missing="impute", intercept=False)
+    model.run(X[:10], Y[:10])
+
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("thalweg.integrations.online.Held", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.run(X[10:20], Y[10:20])
+    assert model.rounds == 10
+    assert (model.filling.counts == 10).all()
+    model.update(X[10], Y[10])
+    assert (model.filling.counts == 11).all()

@@ -10,6 +10,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.integrations.missing import Filling, without_gaps
+from thalweg.kernels import head
 from thalweg.learners import Learner
 from thalweg.losses import Loss
 from thalweg.types import Block, FloatArray, Trace
@@ -44,7 +45,8 @@ class Noting(NamedTuple):
             waited = 0.0 if self.counts_gaps else self.filling.waited
             said: float = self.call(memory, x, y, weight, waited + elapsed, learning)
             if said == said:
-                self.filling.note(x)
+                n = int(memory[head.N])
+                self.filling.note(memory[head.HEAD : head.HEAD + n])
             return said
 
 

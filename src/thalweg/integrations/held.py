@@ -1,5 +1,6 @@
 """A learner's state between calls, in the form that single calls change in place."""
 
+import copy
 import math
 import threading
 from typing import Any
@@ -26,7 +27,7 @@ def _no_kernel(*given: Any) -> float:
 
 
 class Held:
-    """The state from which a model goes on; a new one after every run.
+    """All from which a model goes on; a new one after every run.
 
     ``call`` asks and ``learn`` learns: the learner's kernel where it has one, else what
     always refuses. While this is shut the kernel refuses, so that whoever reads the
@@ -34,17 +35,19 @@ class Held:
     and wait.
     """
 
-    __slots__ = ("_quiet", "_rounds", "_state", "call", "learn", "live", "memory")
+    __slots__ = (
+        "_quiet", "_rounds", "_state", "call", "filling", "learn", "live", "memory",
+    )  # fmt: skip
 
     def __init__(
-        self, learner: Learner[Any], loss: LinearLoss, ones: int,
-        filling: Filling | None, lock: threading.RLock,
-        state: Any, rounds: int, quiet: Any,
+        self, learner: Learner[Any], loss: LinearLoss, ones: int, lock: threading.RLock,
+        state: Any, rounds: int, quiet: Any, filling: Filling | None,
     ) -> None:  # fmt: skip
         self.live: Live | None = None
         self._state: Any = state
         self._rounds = rounds  # learnt before those that ``live`` counts
         self._quiet: Any = quiet
+        self.filling = filling  # None where gaps are refused
         self.memory: FloatArray = NO_MEMORY
         self.call: Any = _no_kernel
         self.learn: Any = _no_kernel
@@ -76,7 +79,12 @@ class Held:
     @property
     def kept(self) -> dict[str, Any]:
         """What another one is made from, to go on from here."""
-        return {"state": self.state, "rounds": self.rounds, "quiet": self.quiet}
+        return {
+            "state": self.state,
+            "rounds": self.rounds,
+            "quiet": self.quiet,
+            "filling": copy.copy(self.filling),  # it changes in place
+        }
 
     @property
     def rounds(self) -> int:

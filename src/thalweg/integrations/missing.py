@@ -48,11 +48,9 @@ class Filling:
         return Filled(Block(x, np.nan_to_num(y), block.weight, elapsed), skipped)
 
     def note(self, x: FloatArray) -> None:
-        """One round without gaps was learnt; what is not in x is a constant 1."""
-        sums = self.sums + 1.0
-        sums[: len(x)] = self.sums[: len(x)] + x
+        """One round without gaps was learnt."""
         # New arrays: whoever has a copy of this keeps the old ones.
-        self.sums, self.counts, self.waited = sums, self.counts + 1.0, 0.0
+        self.sums, self.counts, self.waited = self.sums + x, self.counts + 1.0, 0.0
 
     def question(self, x: FloatArray) -> FloatArray:
         """One round's features with its gaps filled, nothing counted or kept."""

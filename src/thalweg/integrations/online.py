@@ -17,14 +17,14 @@ from thalweg.integrations.gaps import run_filled
 from thalweg.integrations.health import Health, health_of
 from thalweg.integrations.held import Held
 from thalweg.integrations.missing import Filling, Missing
-from thalweg.integrations.rows import as_question, as_rounds, as_row
+from thalweg.integrations.rows import as_number, as_question, as_rounds, as_row
 from thalweg.learners import Learner, Tracker
 from thalweg.learners.live import Live
 from thalweg.losses import LinearLoss, SquaredError
 from thalweg.types import FloatArray, Trace
 
 ARRAY, FLOAT64 = np.ndarray, np.dtype(np.float64)
-NUMBERS = frozenset({float, int, np.float64})
+NUMBERS = frozenset({bool, int, float, *(np.dtype(k).type for k in "?bhilqBHILQefd")})
 """What kernels may be given for a number: they would read one from text as well."""
 
 
@@ -65,19 +65,17 @@ class Online:
         self.learner.check_loss(self.loss)
         self.missing = missing
         checks.one_of(self, "missing", get_args(Missing))
-        self.filling = None if missing == "refuse" else Filling(missing)
         self.refusals = 0
-        self._lock = threading.RLock()
-        self._open(None, 0, 0.0)
+        self._lock, self._busy = threading.RLock(), False
+        self._open(None, 0, 0.0, None if missing == "refuse" else Filling(missing))
 
     def __getstate__(self) -> dict[str, Any]:
         with self._reading() as held:
             settings = {key: vars(self)[key] for key in vars(self) if key[0] != "_"}
-            filling = copy.copy(self.filling)  # it changes in place
-            return settings | {"filling": filling, "_held": held.kept}
+            return settings | {"_held": held.kept}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
-        vars(self).update(kept, _lock=threading.RLock())
+        vars(self).update(kept, _lock=threading.RLock(), _busy=False)
         self._open(**kept["_held"])
 
     def __repr__(self) -> str:
@@ -96,12 +94,17 @@ class Online:
         return self._held.rounds
 
     @property
+    def filling(self) -> Filling | None:
+        """The means that stand for gaps, and what was counted; None under refuse."""
+        return self._held.filling
+
+    @property
     def live(self) -> Live | None:
         """The raw path: one compiled function and the array that it changes.
 
         For those who check by themselves that x is a float64 array of one axis and all
-        else a float, for nobody else does, and that the answer is not NaN, which is a
-        refusal. Weight and elapsed time are 1.0 here::
+        else a float, for nobody else does, and any other may end the process; and that
+        the answer is not NaN, which is a refusal. Weight and time are 1.0 here::
 
             call, memory = model.live.call, model.live.memory
             yhat = call(memory, x, 0.0, 1.0, 1.0, False)  # predict
@@ -109,7 +112,7 @@ class Online:
 
         None where the learner has none, and before the first round. It is the model's
         own state: other calls see what it has learnt. After a ``run``, or an ``update``
-        with anything but an array, ask for it anew: the old one refuses.
+        that went another way, ask for it anew: the old one refuses.
         """
         return self._held.live if self.filling is None else None
 
@@ -128,8 +131,8 @@ class Online:
     @property
     def memory(self) -> float:
         """How many past rounds count now; of a Tracker only, 0 before any round."""
-        state = self.state
-        return 0.0 if state is None else self._tracker("memory").memory(state)
+        tracker, state = self._tracker("memory"), self.state
+        return 0.0 if state is None else tracker.memory(state)
 
     def explain(self) -> str:
         """What the model does now, in words; of a Tracker only."""
@@ -173,7 +176,8 @@ class Online:
             if said == said:
                 return
         # Anything unusual, and anything to be refused, goes the long way.
-        with self._reading() as held:
+        y, weight, elapsed = map(as_number, (y, weight, elapsed))
+        with self._reading(to_learn=True) as held:
             features = checks.numbers("features", x)[None]
             target = checks.numbers("target", y)[None]
             self._run(held, features, target, [weight], [elapsed])
@@ -186,7 +190,7 @@ class Online:
 
         ``blocked`` is for many features, and learners that can: see their ``run``.
         """
-        with self._reading() as held:
+        with self._reading(to_learn=True) as held:
             return self._run(held, x, y, weight, elapsed, record, blocked)
 
     def _run(
@@ -195,27 +199,27 @@ class Online:
     ) -> Trace:  # fmt: skip
         given = (x, y, weight, elapsed)
         state, block = as_rounds(self.learner, held, self.intercept, *given)
-        if self.filling is None:
+        filling = held.filling
+        if filling is None:
             state, trace = self.learner.run(state, self.loss, block, record, blocked)
         else:
-            state, trace, block, self.filling = run_filled(
-                self.learner, state, self.loss, block, self.filling, record, blocked
+            state, trace, block, filling = run_filled(
+                self.learner, state, self.loss, block, filling, record, blocked
             )
         quiet = held.quiet_after(np.asarray(block.x))
-        self._open(state, held.rounds + len(block), quiet)
+        self._open(state, held.rounds + len(block), quiet, filling)
         return trace
 
     def health(self) -> Health:
         """What excites the model, what is known of each feature, what was refused."""
         with self._reading() as held:
-            return health_of(held, self.refusals, self.filling)
+            return health_of(held, self.refusals, held.filling)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; a failed write leaves the old file as it was."""
         with self._reading() as held:
-            settings = (self.learner, self.loss, self.intercept)
-            filling = copy.copy(self.filling)  # it changes in place
-            kept = saved.Kept(*settings, self.refusals, filling, **held.kept)
+            settings = (self.learner, self.loss, self.intercept, self.refusals)
+            kept = saved.Kept(*settings, **held.kept)
         saved.write(path, kept)
 
     @classmethod
@@ -223,8 +227,8 @@ class Online:
         """The model in a file, which continues to the last bit."""
         kept = saved.read(path)
         model = cls(kept.learner, kept.loss, kept.intercept, kept.missing)
-        model.refusals, model.filling = kept.refusals, kept.filling
-        model._open(kept.state, kept.rounds, kept.quiet)
+        model.refusals = kept.refusals
+        model._open(kept.state, kept.rounds, kept.quiet, kept.filling)
         return model
 
     def clone(self) -> "Online":
@@ -232,8 +236,7 @@ class Online:
         return copy.deepcopy(self)
 
     def _question(self, held: Held, x: Any) -> tuple[Any, FloatArray]:
-        asked = (x, self.loss, self.filling)
-        return as_question(self.learner, held, self.intercept, *asked)
+        return as_question(self.learner, held, self.intercept, x, self.loss)
 
     def _tracker(self, what: str) -> Tracker:
         if not isinstance(self.learner, Tracker):
@@ -242,24 +245,31 @@ class Online:
             )
         return self.learner
 
-    def _open(self, state: Any, rounds: int, quiet: Any) -> None:
-        """Go on from this state."""
-        gaps = self.filling, self._lock
-        self._held = Held(
-            self.learner, self.loss, int(self.intercept), *gaps, state, rounds, quiet
-        )
+    def _open(
+        self, state: Any, rounds: int, quiet: Any, filling: Filling | None
+    ) -> None:
+        """Go on from here; all at once, so that no Ctrl-C falls in between."""
+        model = (self.learner, self.loss, int(self.intercept), self._lock)
+        self._held = Held(*model, state, rounds, quiet, filling)
 
     @contextmanager
-    def _reading(self) -> Iterator[Held]:
+    def _reading(self, to_learn: bool = False) -> Iterator[Held]:
         """What is held, all to oneself; and count what is refused meanwhile."""
         with self._lock:
-            held = self._held
+            held, outermost = self._held, not self._busy
+            self._busy = True
             held.shut()
             try:
+                if to_learn and not outermost:
+                    raise ThalwegError(
+                        "Online cannot learn a round while it is in the middle of "
+                        "another call: a signal handler or an argument has called it."
+                    )
                 yield held
             except ThalwegError:
                 self.refusals += 1
                 raise
             finally:
-                if held is self._held:  # else a run has replaced it
+                self._busy = not outermost
+                if outermost and held is self._held:  # else a run has replaced it
                     held.reopen()

@@ -1,5 +1,6 @@
 """What callers give, in the shape that learners take."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import StreamError
 from thalweg.integrations.held import Held
-from thalweg.integrations.missing import Filling, without_gaps
+from thalweg.integrations.missing import without_gaps
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
 from thalweg.types import Block, FloatArray
@@ -25,6 +26,16 @@ def as_row(x: Any) -> Any:
     return x
 
 
+def as_number(value: Any) -> Any:
+    """An int as a float, as kernels read it; anything else as it is."""
+    if type(value) is int:
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
+    return value
+
+
 def as_rounds(
     learner: Learner[Any], held: Held, intercept: bool,
     x: Any, y: Any, weight: Any, elapsed: Any,
@@ -37,8 +48,7 @@ def as_rounds(
 
 
 def as_question(
-    learner: Learner[Any], held: Held, intercept: bool,
-    x: Any, loss: LinearLoss, filling: Filling | None,
+    learner: Learner[Any], held: Held, intercept: bool, x: Any, loss: LinearLoss
 ) -> tuple[Any, FloatArray]:  # fmt: skip
     """The state to ask, and one round's features as it takes them."""
     features = _features(checks.numbers("features", x)[None], held.width, intercept)
@@ -46,9 +56,9 @@ def as_question(
     if state is None:
         state = _first(learner, features, np.zeros(1))
     block = Block(features, np.zeros((1, *state.theta.shape[1:])))
-    if filling is not None:
+    if held.filling is not None:
         checks.playable(without_gaps(block), loss, state.theta)
-        block = Block(filling.question(features), block.y)
+        block = Block(held.filling.question(features), block.y)
     return state, checks.playable(block, loss, state.theta).x[0]
 
 
