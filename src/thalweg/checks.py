@@ -189,6 +189,10 @@ def playable(block: Block, loss: Any, theta: FloatArray) -> Block:
         raise StreamError(f"{loss!r} needs features x. Got None instead.")
     else:
         x = _values("x", block.x, theta.dtype)
+        if len(x) != len(y):
+            raise StreamError(
+                f"A block has as many rounds of x as of y. Got {len(x)} and {len(y)}."
+            )
         _has_shape("x", x, rounds + shape_x, loss)
     loss.check_rounds(x, y)
     weight, elapsed = (_rates(name, block, y) for name in ("weight", "elapsed"))
@@ -241,8 +245,18 @@ def numbers(
             f"The {name} must be a rectangular array of numbers. Got {part!r} instead."
         ) from None
     if array.dtype.kind not in "biuf":
-        raise error(f"The {name} must hold numbers. Got dtype {array.dtype} instead.")
+        raise error(
+            f"The {name} must hold numbers. Got {_not_a_number(array)} instead."
+        )
     return array
+
+
+def _not_a_number(array: FloatArray) -> str:
+    """The first culprit in an array of anything."""
+    for value in array.flat:
+        if not isinstance(value, int | float | np.integer | np.floating):
+            return f"{_shown(value)} (dtype {array.dtype})"
+    return f"dtype {array.dtype}"
 
 
 def _values(name: str, part: Any, dtype: Any) -> FloatArray:

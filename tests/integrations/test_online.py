@@ -381,3 +381,19 @@ def test_features_beyond_what_a_prior_of_none_can_hold_stay_finite():
         model.update(np.array(row), 1e150)
     assert model.rounds == 2
     assert np.isfinite(model.coefficients).all()
+
+
+def test_messages_name_what_is_wrong():
+    model = tw.Online()
+    with pytest.raises(StreamError, match="as many rounds of x as of y. Got 80 and 79"):
+        model.run(X, Y[:-1])
+    with pytest.raises(
+        StreamError, match=r"one row of features a round. Got shape \(1, 3"
+    ):
+        model.update([[1.0, 2.0, 3.0]], 1.0)
+    with pytest.raises(
+        StreamError, match=r"must hold numbers. Got None \(dtype object"
+    ):
+        model.update([1.0, None, 2.0], 1.0)
+    with pytest.raises(InvalidParameterError, match="memory is known of a Tracker"):
+        _ = tw.Online(tw.RecursiveLeastSquares()).memory

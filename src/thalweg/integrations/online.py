@@ -17,7 +17,13 @@ from thalweg.integrations.gaps import run_filled
 from thalweg.integrations.health import Health, health_of
 from thalweg.integrations.held import Held
 from thalweg.integrations.missing import Filling, Missing
-from thalweg.integrations.rows import as_number, as_question, as_rounds, as_row
+from thalweg.integrations.rows import (
+    as_features,
+    as_number,
+    as_question,
+    as_rounds,
+    as_row,
+)
 from thalweg.learners import Learner, Tracker
 from thalweg.learners.live import Live
 from thalweg.losses import LinearLoss, SquaredError
@@ -143,7 +149,8 @@ class Online:
         """What the model says of y at the features ``x``; 0 before any round.
 
         With ``interval``, say 0.9, an ``Interval(mean, low, high)`` in which y is
-        expected that often; of a Tracker only.
+        expected that often; of a Tracker only. It has no width before any error is
+        known, and takes some tens of rounds to be trusted.
         """
         if type(x) is not ARRAY:
             x = as_row(x)
@@ -178,7 +185,7 @@ class Online:
         # Anything unusual, and anything to be refused, goes the long way.
         y, weight, elapsed = map(as_number, (y, weight, elapsed))
         with self._reading(to_learn=True) as held:
-            features = checks.numbers("features", x)[None]
+            features = as_features(x)
             target = checks.numbers("target", y)[None]
             self._run(held, features, target, [weight], [elapsed])
 

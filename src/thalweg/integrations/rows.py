@@ -26,6 +26,16 @@ def as_row(x: Any) -> Any:
     return x
 
 
+def as_features(x: Any) -> FloatArray:
+    """The features of one round, (1, n)."""
+    row = checks.numbers("features", x)
+    if row.ndim != 1:
+        raise StreamError(
+            f"Online needs one row of features a round. Got shape {row.shape}."
+        )
+    return row[None]
+
+
 def as_number(value: Any) -> Any:
     """An int as a float, as kernels read it; anything else as it is."""
     if type(value) is int:
@@ -41,7 +51,7 @@ def as_rounds(
     x: Any, y: Any, weight: Any, elapsed: Any,
 ) -> tuple[Any, Block]:  # fmt: skip
     """The state to play from, and the rounds as it takes them."""
-    features = _features(checks.numbers("features", x), held.width, intercept)
+    features = _with_one(checks.numbers("features", x), held.width, intercept)
     targets = checks.numbers("targets", y)
     block, state = Block(features, targets, weight, elapsed), held.state
     return _first(learner, features, targets) if state is None else state, block
@@ -51,7 +61,7 @@ def as_question(
     learner: Learner[Any], held: Held, intercept: bool, x: Any, loss: LinearLoss
 ) -> tuple[Any, FloatArray]:  # fmt: skip
     """The state to ask, and one round's features as it takes them."""
-    features = _features(checks.numbers("features", x)[None], held.width, intercept)
+    features = _with_one(as_features(x), held.width, intercept)
     state = held.state
     if state is None:
         state = _first(learner, features, np.zeros(1))
@@ -62,7 +72,7 @@ def as_question(
     return state, checks.playable(block, loss, state.theta).x[0]
 
 
-def _features(x: FloatArray, width: int | None, intercept: bool) -> FloatArray:
+def _with_one(x: FloatArray, width: int | None, intercept: bool) -> FloatArray:
     """The rounds, a constant feature appended; ``width`` is then theirs, if known."""
     if x.ndim != 2:
         raise StreamError(

@@ -156,7 +156,8 @@ class Tracker(Learner[TrackerState]):
     def interval(self, state: TrackerState, x: Any, level: float = 0.9) -> Interval:
         """The forecast at ``x`` with the range in which y lies with this frequency.
 
-        From quantiles of its last 512 errors, in units of their size of late.
+        From quantiles of its last 512 errors, in units of their size of late. It has no
+        width as long as no error is known.
         """
         checks.argument("interval", "level", level, "(0, 1)")
         found = self._ask(state, x, ("interval",), level)
