@@ -6,6 +6,7 @@ from functools import reduce
 import numpy as np
 
 from thalweg.streams.tables import Encoded, Encoder, Recipe, read
+from thalweg.streams.tables.moments import Moments
 
 WEATHER = b"""time,temp,site,wet,load
 2024-01-01 00:00,1.5,north,true,10
@@ -33,6 +34,16 @@ def encoded(table, recipe=RECIPE, encoder=None):
         return joined([encoder.encode(chunk) for chunk in table.chunks()])
 
 
+def plain(values):
+    """Values as one array; moments become instants and offsets, in two columns."""
+    if not isinstance(values, Moments):
+        return values
+    offsets = np.full(len(values), np.timedelta64("NaT", "ns"))
+    if values.offsets is not None:
+        offsets = values.offsets
+    return np.stack([values.instants.view(np.int64), offsets.view(np.int64)], axis=1)
+
+
 def joined(parts):
     """Rounds one after the other."""
 
@@ -44,7 +55,7 @@ def joined(parts):
             )
         )
 
-    return reduce(both, parts)
+    return reduce(both, [Encoded(*map(plain, part)) for part in parts])
 
 
 def of_bytes(data, recipe=RECIPE, **settings):
@@ -54,7 +65,7 @@ def of_bytes(data, recipe=RECIPE, **settings):
 
 def assert_same(one, other):
     """Equal to the last bit, NaN and the sign of zero included."""
-    for a, b in zip(one, other, strict=True):
+    for a, b in zip(map(plain, one), map(plain, other), strict=True):
         assert (a is None) == (b is None)
         if a is not None:
             assert a.shape == b.shape

@@ -41,7 +41,7 @@ def whole(table, every=1):
     return rows, lines
 
 
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(st.text('ab1 ,"\n\r-', max_size=40))
 @example('"a""b",1\n')
 @example('a"b,"c\nd"\n')
@@ -63,7 +63,6 @@ def test_the_fast_reader_is_the_slow_one_or_gives_up(text):
             assert quick.line_of(i) == slow.line_of(i)
 
 
-@settings(deadline=None)
 @given(st.text('ab ,"\n\r', max_size=30), st.lists(st.integers(1, 7), max_size=20))
 def test_records_are_whole_however_the_bytes_arrive(text, sizes):
     """Cut at any byte, the rows and their lines are those of the whole text."""

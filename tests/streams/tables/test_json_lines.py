@@ -23,7 +23,7 @@ OBJECTS = st.lists(st.dictionaries(st.sampled_from("abcd"), VALUE), max_size=8)
 FIRST = st.dictionaries(st.sampled_from("abc"), VALUE, min_size=1)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(FIRST, OBJECTS)
 @example({"a": 1}, [{"a": -0.0}, {}, {"a": 2**53}])
 @example({"a": None}, [{"a": 1.5}])

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from thalweg.streams.tables import literals
 
 
-@pytest.mark.parametrize("text", [*literals.MISSING, "  ", " NA "])
+@pytest.mark.parametrize(
+    "text", [*literals.MISSING, "  ", " NA ", "N/A", "#N/A", "NAN", "Null", "NONE"]
+)
 def test_these_are_missing(text):
     assert literals.is_missing(text)
     assert math.isnan(literals.number(text))
-    assert literals.nanoseconds(text) == literals.NOT_A_TIME
+    assert literals.moment(text) == (literals.NOT_A_TIME, literals.NOT_A_TIME)
     assert literals.kind(text) == "number"
 
 
@@ -41,11 +43,11 @@ def test_these_are_numbers(text, value):
 
 @pytest.mark.parametrize(
     "text",
-    ["1,000", "1_000", "1 000", "0x10", "1e", "e5", "--1", "nan(1)", "NAN", "١", "a"],
+    ["1,000", "1_000", "1 000", "0x10", "1e", "e5", "--1", "nan(1)", "١", "a"],
 )
 def test_these_are_text(text):
     assert literals.number(text) is None
-    assert literals.nanoseconds(text) is None
+    assert literals.moment(text) is None
     assert literals.kind(text) == "text"
 
 
@@ -69,7 +71,7 @@ def test_every_number_comes_back_to_the_last_bit(value):
     ],
 )
 def test_these_are_times(text, seconds):
-    assert literals.nanoseconds(text) == seconds * 10**9
+    assert literals.moment(text).since == seconds * 10**9
     assert literals.kind(text) == "time"
 
 
@@ -92,7 +94,7 @@ def test_these_are_times(text, seconds):
     ],
 )
 def test_these_are_no_times(text):
-    assert literals.nanoseconds(text) is None
+    assert literals.moment(text) is None
     assert literals.kind(text) == "text"
 
 
@@ -106,6 +108,8 @@ def test_every_time_comes_back_whatever_its_offset(moment, minutes):
     offset = f"{sign}{abs(minutes) // 60:02d}:{abs(minutes) % 60:02d}"
     since = moment - zone - datetime(1970, 1, 1)
     expected = since // timedelta(microseconds=1) * 1000
-    assert literals.nanoseconds(f"{moment.isoformat()}{offset}") == expected
+    assert literals.moment(f"{moment.isoformat()}{offset}") == (
+        expected, minutes * 60 * 10**9
+    )  # fmt: skip
     aware = moment.replace(tzinfo=UTC) - zone
-    assert literals.nanoseconds(aware.isoformat(sep=" ")) == expected
+    assert literals.moment(aware.isoformat(sep=" ")) == (expected, 0)

@@ -8,9 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
+from thalweg.errors import StreamError
 from thalweg.streams.tables import literals
-from thalweg.streams.tables.cells import Coded, ListedCells, MisfitError, TimeArray
+from thalweg.streams.tables.cells import Coded, ListedCells, MisfitError
 from thalweg.streams.tables.literals import Kind
+from thalweg.streams.tables.moments import Moments, OffsetArray, TimeArray
 from thalweg.types import FloatArray
 
 
@@ -54,14 +56,17 @@ class ArrowCells:
             return self._if_all_missing().numbers()
         return _floats(self.values)
 
-    def times(self) -> TimeArray:
-        """As datetime64[ns] in UTC, NaT where missing."""
+    def times(self) -> Moments:
+        """As moments, each with the offset that it is written with or its zone has."""
         if types.is_string(self.values.type):
             return self._times_of_text()
         if not _is_time(self.values.type):
             return self._if_all_missing().times()
+        zone = getattr(self.values.type, "tz", None)
         try:
-            return _ticks(self.values, getattr(self.values.type, "tz", None))
+            instants = _ticks(self.values, zone)
+            offsets = None if zone is None else _of_zone(self.values, instants)
+            return Moments(instants, offsets)
         except pa.ArrowInvalid:  # in the year 9999, say
             return ArrowCells(self.values.cast(pa.string())).times()
 
@@ -85,13 +90,16 @@ class ArrowCells:
             pass
         return np.asarray(self._level_by_level(ListedCells.numbers))
 
-    def _times_of_text(self) -> TimeArray:
+    def _times_of_text(self) -> Moments:
         for zone in (None, "UTC"):  # without an offset in any cell; with one in all
             try:
-                return _ticks(self.values, zone)
+                instants = _ticks(self.values, zone)
+                offsets = None if zone is None else _written(self.values)
+                return Moments(instants, offsets)
             except pa.ArrowInvalid:
                 continue
-        return np.asarray(self._level_by_level(ListedCells.times))
+        found: Moments = self._level_by_level(ListedCells.times)
+        return found
 
     def _level_by_level(self, read: Callable[[ListedCells], Any]) -> Any:
         levels, codes = self._levels()
@@ -135,6 +143,29 @@ def _ticks(values: Any, zone: str | None) -> TimeArray:
         values = values.cast(pa.timestamp("us", zone))
     ticks = values.cast(pa.timestamp("ns", zone))
     return np.asarray(ticks.to_numpy(zero_copy_only=False), "datetime64[ns]")
+
+
+def _written(times: Any) -> OffsetArray:
+    """The offset at the end of each text, all of which have one: Z, +02 or +02:00."""
+    ends = pc.replace_substring_regex(
+        pc.utf8_slice_codeunits(times, len("2024-01-31")), "^[^Z+-]*", ""
+    ).dictionary_encode()
+    # The last level is what the code -1 of a missing time finds.
+    ahead = [*map(literals.ahead, ends.dictionary.to_pylist()), literals.NOT_A_TIME]
+    codes = ends.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return np.asarray(np.array(ahead, np.int64)[codes]).view("timedelta64[ns]")
+
+
+def _of_zone(times: Any, instants: TimeArray) -> OffsetArray:
+    """How far the clocks of a column's zone were ahead of UTC."""
+    if times.type.tz == "UTC":  # needs no table of zones
+        return instants - instants
+    try:
+        wall = pc.local_timestamp(times)
+    except pa.ArrowInvalid:
+        zone = repr(times.type.tz)
+        raise StreamError(f"The time zone {zone} is not known here.") from None
+    return np.asarray(_ticks(wall, None) - instants)
 
 
 def _is_number(kind: Any) -> bool:

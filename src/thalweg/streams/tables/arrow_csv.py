@@ -12,6 +12,9 @@ from pyarrow import csv
 from thalweg.streams.tables.arrow_cells import ArrowCells
 from thalweg.streams.tables.literals import MISSING
 
+_NULLS = sorted({way(text) for text in MISSING for way in (str, str.upper, str.title)})
+"""Common ways to write them; others are found when their column is read."""
+
 
 def columns(
     data: bytes, names: Sequence[str], delimiter: str
@@ -24,7 +27,7 @@ def columns(
             csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
-                null_values=list(MISSING),
+                null_values=_NULLS,
                 strings_can_be_null=True,
             ),
         )

@@ -8,7 +8,7 @@ from math import cos, pi, sin
 
 import numpy as np
 
-from thalweg.streams.tables.cells import TimeArray
+from thalweg.streams.tables.moments import TimeArray
 from thalweg.types import FloatArray
 
 NAMES = ("hour sin", "hour cos", "weekday sin", "weekday cos", "year sin", "year cos")
@@ -27,7 +27,7 @@ _YEAR = _circle(366, 365.25)
 
 
 def calendar(times: TimeArray) -> FloatArray:
-    """The six features of each time, (T, 6); NaN where it is missing."""
+    """The six features of each time on the wall, (T, 6); NaN where it is missing."""
     gaps = np.isnat(times)
     known = np.where(gaps, np.datetime64(0, "ns"), times)
     days = known.astype("datetime64[D]")

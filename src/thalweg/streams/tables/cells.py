@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.streams.tables import literals
-from thalweg.streams.tables.literals import Kind
+from thalweg.streams.tables.literals import Kind, Moment
+from thalweg.streams.tables.moments import Moments
 from thalweg.types import FloatArray
 
-TimeArray = npt.NDArray[np.datetime64]
 _PLAIN = {float, int, bool, type(None)}
 
 
@@ -44,8 +44,8 @@ class Cells(Protocol):
     def numbers(self) -> FloatArray:
         """As float64, NaN where missing."""
 
-    def times(self) -> TimeArray:
-        """As datetime64[ns] in UTC, NaT where missing."""
+    def times(self) -> Moments:
+        """As moments, each with the offset it is written with."""
 
     def words(self) -> Coded:
         """As text."""
@@ -78,10 +78,11 @@ class ListedCells:
         """As float64, NaN where missing."""
         return np.array([_number(i, cell) for i, cell in enumerate(self.values)])
 
-    def times(self) -> TimeArray:
-        """As datetime64[ns] in UTC, NaT where missing."""
-        ticks = [_nanoseconds(i, cell) for i, cell in enumerate(self.values)]
-        return np.array(ticks, np.int64).view("datetime64[ns]")
+    def times(self) -> Moments:
+        """As moments, each with the offset it is written with."""
+        found = [_moment(i, cell) for i, cell in enumerate(self.values)]
+        since, ahead = np.array(found, np.int64).reshape(-1, 2).T.copy()
+        return Moments(since.view("datetime64[ns]"), ahead.view("timedelta64[ns]"))
 
     def words(self) -> Coded:
         """As text."""
@@ -109,12 +110,12 @@ def _number(position: int, cell: Any) -> float:
     return value
 
 
-def _nanoseconds(position: int, cell: Any) -> int:
+def _moment(position: int, cell: Any) -> Moment:
     value = None
     if isinstance(cell, str):
-        value = literals.nanoseconds(cell)
+        value = literals.moment(cell)
     elif cell is None or cell != cell:
-        value = literals.NOT_A_TIME
+        value = Moment(literals.NOT_A_TIME)
     if value is None:
         raise MisfitError(position, cell)
     return value

@@ -6,9 +6,10 @@ import numpy as np
 
 from thalweg.checks import LARGEST
 from thalweg.errors import StreamError
-from thalweg.streams.tables.cells import Coded, TimeArray
+from thalweg.streams.tables.cells import Coded
 from thalweg.streams.tables.chunk import Chunk
 from thalweg.streams.tables.literals import Kind
+from thalweg.streams.tables.moments import Moments
 from thalweg.streams.tables.recipe import Missing
 from thalweg.types import FloatArray
 
@@ -39,37 +40,71 @@ def words(chunk: Chunk, name: str, missing: Missing) -> Coded:
     return coded
 
 
-def times(chunk: Chunk, name: str, missing: Missing) -> TimeArray:
-    """A column of times, NaT where missing."""
-    values = chunk.times(name)
-    _check_missing(chunk, name, np.isnat(values), missing)
-    return values
+def times(chunk: Chunk, name: str, missing: Missing, zoned: bool | None) -> Moments:
+    """A column of times, all with an offset or all without.
+
+    ``zoned`` says how it was in the chunks before, where any time was known.
+    """
+    found = chunk.times(name)
+    _check_missing(chunk, name, ~found.known, missing)
+    _check_offsets(chunk, name, found, zoned)
+    return found
 
 
-def ordered(chunk: Chunk, name: str, kind: Kind | None, latest: Any, row: str) -> Any:
+def ordered(
+    chunk: Chunk, name: str, kind: Kind | None, latest: Any, zoned: bool | None
+) -> Any:
     """A column of times or numbers that never go back, nor behind ``latest``.
 
-    ``row`` says where ``latest`` stands. None of them may be missing.
+    That is the last of the rows before, of this run or of the one it goes on from.
+    None may be missing.
     """
-    read: Any = numbers if kind == "number" else times
-    values = read(chunk, name, "skip")
-    unknown = values != values  # NaN and NaT alike
+    values: Any
+    if kind == "number":
+        values = order = numbers(chunk, name, "skip")
+        before = latest
+    else:
+        values = times(chunk, name, "skip", zoned)
+        order = values.instants
+        before = None if latest is None else latest.instants[0]
+    unknown = order != order  # NaN and NaT alike
     if unknown.any():
         raise StreamError(
             f"{chunk.place(int(unknown.argmax()))}: {name!r} is missing. Every row "
             f"needs its time."
         )
     # The first row ever has nothing before it but itself.
-    before = np.append(values[0] if latest is None else latest, values[:-1])
-    back = values < before
+    back = order < np.append(order[0] if before is None else before, order[:-1])
     if back.any():
         first = int(back.argmax())
-        earlier = f"row {chunk.first_row + first:,}" if first else row
+        earlier = values[first - 1 : first] if first else latest
+        where = chunk.first_row + first
         raise StreamError(
-            f"{chunk.place(first)}: {name!r} goes back to {_shown(values[first])} from "
-            f"{_shown(before[first])} in {earlier}. Sort the rows by {name!r} first."
+            f"{chunk.place(first)}: {name!r} goes back to "
+            f"{_shown(values[first : first + 1])} from {_shown(earlier)} in "
+            f"{f'row {where:,}' if where else 'the run before'}. Sort the rows by "
+            f"{name!r} first."
         )
     return values
+
+
+def _check_offsets(
+    chunk: Chunk, name: str, found: Moments, zoned: bool | None
+) -> None:  # fmt: skip
+    """Either all say what they are ahead of UTC, or none: else none has an order."""
+    if not found.known.any():
+        return
+    has = found.has_offset
+    wanted = has[found.known.argmax()] if zoned is None else zoned
+    mixed = found.known & (has != wanted)
+    if mixed.any():
+        first = int(mixed.argmax())
+        ways = ("with", "without") if has[first] else ("without", "with")
+        raise StreamError(
+            f"{chunk.place(first)}: {name!r} is {found[first : first + 1].shown()[0]}, "
+            f"{ways[0]} an offset from UTC, and the rows before are {ways[1]} one. "
+            f"Write all of them one way."
+        )
 
 
 def _check_missing(chunk: Chunk, name: str, gaps: Any, missing: Missing) -> None:
@@ -81,7 +116,7 @@ def _check_missing(chunk: Chunk, name: str, gaps: Any, missing: Missing) -> None
 
 
 def _shown(value: Any) -> str:
-    if not isinstance(value, np.datetime64):
-        return repr(float(value))
-    whole, _, fraction = str(value).partition(".")
-    return f"{whole}.{fraction}".rstrip("0").rstrip(".") if fraction else whole
+    """The only time of some, or the only number."""
+    if isinstance(value, Moments):
+        return value.shown()[0]
+    return repr(float(np.ravel(value)[0]))

@@ -6,8 +6,9 @@ from typing import Any
 
 from thalweg.errors import StreamError
 from thalweg.streams.tables import literals
-from thalweg.streams.tables.cells import Cells, Coded, MisfitError, TimeArray
+from thalweg.streams.tables.cells import Cells, Coded, MisfitError
 from thalweg.streams.tables.literals import Kind
+from thalweg.streams.tables.moments import Moments
 from thalweg.types import FloatArray
 
 
@@ -49,8 +50,8 @@ class Chunk:
                 f"{_decimal_hint(misfit.value)}.{hint}"
             ) from None
 
-    def times(self, name: str) -> TimeArray:
-        """The column as datetime64[ns], NaT where missing."""
+    def times(self, name: str) -> Moments:
+        """The column as moments."""
         try:
             return self.cells[name].times()
         except MisfitError as misfit:

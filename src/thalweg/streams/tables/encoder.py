@@ -1,6 +1,6 @@
 """Chunks of a table in, features and targets out, however the table is cut."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -23,7 +23,7 @@ class Encoded(NamedTuple):
 
     x: FloatArray  # (T, n)
     y: FloatArray  # (T, k), NaN where not known
-    time: Any  # (T,) datetime64[ns] or float64, or None
+    time: Any  # (T,) Moments or float64, or None
     rows: npt.NDArray[np.int64]  # (T,) the data row of each round, from 0
 
 
@@ -41,7 +41,6 @@ class Encoder:
         self._plan: Plan | None = None
         self._progress = Progress.none(len(recipe.targets))
         self._source = "the stream"
-        self._last_row = "the run before"  # where ``Progress.latest`` comes from
 
     def encode(self, chunk: Chunk) -> Encoded:
         """The rounds in a chunk, which follows the one before."""
@@ -53,12 +52,11 @@ class Encoder:
         y = np.column_stack([self._numbers(chunk, name) for name in recipe.targets])
         after, lagged = before.with_targets(y, dropped, recipe.lags)
         after, features = self._features(chunk, plan, after)
-        if time is not None:
-            after, time = replace(after, latest=time[-1]), time[dropped:]
+        if recipe.time is not None:
+            after, time = after.with_time(recipe.time, time), time[dropped:]
         x = np.hstack([*(part[dropped:] for part in features), *lagged])
         self._plan, self._progress, self._source = plan, after, chunk.source
         end = chunk.first_row + len(chunk)
-        self._last_row = f"row {end:,}"
         return Encoded(x, y[dropped:], time, np.arange(chunk.first_row + dropped, end))
 
     @property
@@ -92,15 +90,14 @@ class Encoder:
         """Sentences about columns that were left out or cut short."""
         if self._plan is None:
             return ()
+        crowded, slots = self._progress.crowded, self.recipe.categories
         return self._plan.notes + tuple(
-            f"Column {name!r} has more than {self.recipe.categories} levels: the later "
-            f"ones share a feature."
-            for name in self._progress.crowded
+            crowd.note(name, slots) for name, crowd in crowded.items()
         )
 
     @property
     def latest(self) -> Any:
-        """The time of the last row: datetime64[ns], float64, or None if it has none."""
+        """The time of the last row, as in ``Encoded``; None if it has none."""
         return self._progress.latest
 
     def check_target(self) -> None:
@@ -133,8 +130,9 @@ class Encoder:
     def _time(self, chunk: Chunk, plan: Plan) -> Any:
         if self.recipe.time is None:
             return None
-        latest, row = self._progress.latest, self._last_row
-        return checked.ordered(chunk, self.recipe.time, plan.time, latest, row)
+        name, before = self.recipe.time, self._progress
+        zoned = before.zoned.get(name)
+        return checked.ordered(chunk, name, plan.time, before.latest, zoned)
 
     def _numbers(self, chunk: Chunk, name: str, hint: str = "") -> FloatArray:
         return checked.numbers(chunk, name, self.recipe.missing, hint)
@@ -142,22 +140,23 @@ class Encoder:
     def _features(
         self, chunk: Chunk, plan: Plan, progress: Progress
     ) -> tuple[Progress, list[FloatArray]]:
-        """Columns and calendar for every row, and the levels of text seen by then."""
+        """Columns and calendar for every row, and what was seen of them by then."""
         missing, slots = self.recipe.missing, self.recipe.categories
-        parts, levels, crowded = [], dict(progress.levels), list(progress.crowded)
+        parts = []
         for name, kind in plan.inputs.items():
             if kind == "number":
                 parts.append(self._numbers(chunk, name, _if_text(name))[:, None])
                 continue
             coded = checked.words(chunk, name, missing)
-            made = one_hot(coded, levels.get(name, ()), slots)
+            made = one_hot(coded, progress.levels.get(name, ()), slots)
             parts.append(made.features)
-            levels[name] = made.levels
-            if made.crowded and name not in crowded:
-                crowded.append(name)
+            progress = progress.with_text(name, made)
         if self.recipe.calendar is not None:
-            parts.append(calendar(checked.times(chunk, self.recipe.calendar, missing)))
-        return replace(progress, levels=levels, crowded=tuple(crowded)), parts
+            name, zoned = self.recipe.calendar, progress.zoned
+            found = checked.times(chunk, name, missing, zoned.get(name))
+            parts.append(calendar(found.wall))
+            progress = progress.with_zone(name, found)
+        return progress, parts
 
     def _slots(self, name: str) -> tuple[str, ...]:
         levels = self._progress.levels.get(name, ())

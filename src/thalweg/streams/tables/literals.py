@@ -1,22 +1,24 @@
 """What the text in a cell means: missing, a number, a time, or just text.
 
-One rule for every format. Missing is an empty cell, NA, NaN, nan, null, None, ? or -.
+One rule for every format. Missing is an empty cell, NA, N/A, #N/A, NaN, null, None, ?
+or -, in capital letters or small ones.
 A number is written with a decimal point and without thousands separators; true and
 false are 1 and 0. A time is ISO 8601: 2024-01-31, 2024-01-31 18:30 or
 2024-01-31T18:30:00.5+01:00, in the years 1678 to 2261, which 64 bits of nanoseconds
-hold; without an offset it is taken as UTC. 31/01/2024 is text, for no rule tells a day
-from a month. Blanks around are no part of it.
+hold; without an offset the zone of its clock is not told. 31/01/2024 is text, for no
+rule tells a day from a month. Blanks around are no part of it.
 """
 
 import re
 from datetime import UTC, datetime, timedelta
 from math import inf, nan
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Kind = Literal["number", "text", "time", "other"]
 """What a column holds; of lists, objects, bytes and durations nothing is made."""
 
-MISSING = ("", "NA", "NaN", "nan", "null", "None", "?", "-")
+MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-")
+"""What says that a value is not known, in small letters."""
 _MISSING = frozenset(MISSING)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NAMED = {"true": 1.0, "false": 0.0} | {
@@ -32,12 +34,19 @@ _TIME = re.compile(
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOT_A_TIME = -(2**63)
-"""Nanoseconds of a missing time, which NumPy reads as NaT."""
+"""Nanoseconds that NumPy reads as NaT, for a missing time and for no offset."""
+
+
+class Moment(NamedTuple):
+    """A time in nanoseconds."""
+
+    since: int  # 1970 in UTC
+    ahead: int = NOT_A_TIME  # of UTC, where an offset is written
 
 
 def is_missing(text: str) -> bool:
     """Whether the cell says that its value is not known."""
-    return text.strip() in _MISSING
+    return text.strip().lower() in _MISSING
 
 
 def number(text: str) -> float | None:
@@ -45,28 +54,38 @@ def number(text: str) -> float | None:
     text = text.strip()
     if _NUMBER.fullmatch(text):
         return float(text)
-    return nan if text in _MISSING else _NAMED.get(text.lower())
+    text = text.lower()
+    return nan if text in _MISSING else _NAMED.get(text)
 
 
-def nanoseconds(text: str) -> int | None:
-    """The time in a cell since 1970, ``NOT_A_TIME`` where missing, None where text."""
+def moment(text: str) -> Moment | None:
+    """The time in a cell, since ``NOT_A_TIME`` where missing, None where text."""
     text = text.strip()
-    if text in _MISSING:
-        return NOT_A_TIME
+    if text.lower() in _MISSING:
+        return Moment(NOT_A_TIME)
     parts = _TIME.fullmatch(text)
     if parts is None:
         return None
     clock = (parts[name] or "00" for name in ("hour", "minute", "second"))
+    zone = parts["zone"]
     try:
-        moment = datetime.fromisoformat(
-            f"{parts['day']}T{':'.join(clock)}{parts['zone'] or 'Z'}"
-        )
-        since = moment - _EPOCH
+        found = datetime.fromisoformat(f"{parts['day']}T{':'.join(clock)}{zone or 'Z'}")
+        since = found - _EPOCH
     except (ValueError, OverflowError):  # the 30th of February, an offset of 25 hours
         return None
     seconds = since // timedelta(seconds=1)
     ticks = seconds * 10**9 + int((parts["fraction"] or "").ljust(9, "0"))
-    return ticks if abs(ticks) < 2**63 else None
+    if abs(ticks) >= 2**63:
+        return None
+    return Moment(ticks, ahead(zone)) if zone else Moment(ticks)
+
+
+def ahead(zone: str) -> int:
+    """Nanoseconds ahead of UTC of Z, +02, +0200 or +02:00."""
+    if zone == "Z":
+        return 0
+    minutes = int(zone[1:3]) * 60 + int(zone[3:].lstrip(":") or 0)
+    return (-minutes if zone[0] == "-" else minutes) * 60 * 10**9
 
 
 def has_separators(text: str) -> bool:
@@ -78,4 +97,4 @@ def kind(text: str) -> Kind:
     """What a column is whose first cell holds this text; a number where missing."""
     if number(text) is not None:
         return "number"
-    return "text" if nanoseconds(text) is None else "time"
+    return "text" if moment(text) is None else "time"

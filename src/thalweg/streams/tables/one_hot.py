@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from thalweg.streams.tables.cells import Coded
 from thalweg.types import FloatArray
@@ -14,7 +15,7 @@ class OneHot(NamedTuple):
 
     features: FloatArray
     levels: tuple[str, ...]  # by slot, in order of first appearance
-    crowded: bool  # whether a level found no slot
+    shared: npt.NDArray[np.bool_]  # (T,) whether the level has no slot
 
 
 def one_hot(coded: Coded, levels: Sequence[str], slots: int) -> OneHot:
@@ -28,8 +29,8 @@ def one_hot(coded: Coded, levels: Sequence[str], slots: int) -> OneHot:
     features = np.zeros((len(coded.codes), slots + 1))
     features[np.arange(len(features)), slot[coded.codes]] = 1.0
     features[coded.codes < 0] = np.nan
-    crowded = any(level not in slot_of for level in coded.levels)
-    return OneHot(features, tuple(slot_of), crowded)
+    shared = (coded.codes >= 0) & (slot[coded.codes] == slots)
+    return OneHot(features, tuple(slot_of), shared)
 
 
 def slot_names(column: str, levels: Sequence[str], slots: int) -> tuple[str, ...]:

@@ -19,11 +19,14 @@ class Recipe:
     A column is what its first row is, a number where that is missing; columns named in
     ``text`` are text whatever they look like.
 
-    ``time`` names a column of times or numbers that must never go back. ``calendar``
-    names a column of times, and adds where each is in its day, week and year, as sines
-    and cosines: six features. ``lags`` adds each target as it was so many rounds ago;
-    rounds without that much past are dropped. With a ``delay`` of d rounds a target is
-    known only d rounds later, so that lags must be larger than d.
+    ``time`` names a column of times or numbers that must never go back: of times with
+    offsets from UTC the moments. ``calendar`` names a column of times, and adds where
+    each is in its day, week and year by the clock on the wall, as sines and cosines:
+    six features. Either all times of a column have an offset or none.
+
+    ``lags`` adds each target as it was so many rounds ago; rounds without that much
+    past are dropped. With a ``delay`` of d rounds a target is known only d rounds
+    later, so that lags must be larger than d.
 
     ``missing``: ``"refuse"`` a missing number by name, or hand it on as NaN to a model
     that was told to ``"skip"`` or ``"impute"``.
