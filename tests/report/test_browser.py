@@ -175,6 +175,31 @@ def test_nothing_is_wider_than_a_phone(visit, name):
         assert 0 <= box[0] < box[1] <= PHONE["width"]
 
 
+@pytest.mark.parametrize("name", ["full", "crowded"])
+def test_a_legend_keeps_to_its_chart_when_a_phone_is_turned(visit, name):
+    page = visit(name, {"width": 844, "height": 390})
+    above = (
+        "[...document.querySelectorAll('.chart svg')].filter(svg => "
+        "svg.querySelector('.role-legend')).map(svg => "
+        "svg.querySelector('.role-legend').getBoundingClientRect().top - "
+        "svg.getBoundingClientRect().top)"
+    )
+    assert min(page.evaluate(above)) >= 0
+    page.set_viewport_size(PHONE)
+    right = "svg.getBoundingClientRect().right"
+    charts = "[...document.querySelectorAll('.chart svg')]"
+    settled(page, f"{charts}.every(svg => {right} <= {PHONE['width']})")
+    assert min(page.evaluate(above)) >= 0
+
+
+def test_bars_are_spoken_of_where_they_are(visit):
+    shown = [
+        visit("full", size).locator(".of-bars").is_visible()
+        for size in (DESKTOP, PHONE)
+    ]
+    assert shown == [True, False]
+
+
 @pytest.mark.parametrize(("kind", "start"), [("PNG", b"\x89PNG"), ("SVG", b"<svg")])
 def test_a_chart_can_be_saved(visit, kind, start):
     page = visit("full")

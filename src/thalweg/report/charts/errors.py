@@ -77,6 +77,7 @@ def relative(study: Study) -> Figure:
         .scale(type="log", domain=[bottom, top], nice=False)
         .axis(labelExpr=NUMBER, values=log_ticks(bottom, top)),
         f"Error so far of {len(kept)} learners over that of persistence.",
+        seen=[name for name, part in parts.items() if _is_seen(part, top)],
     )
     ends = {name: float(part[-1]) for name, part in parts.items()}
     caption = (
@@ -107,6 +108,11 @@ def _frame(study: Study, parts: dict[str, FloatArray]) -> tuple[float, float]:
     mine = np.append(settled[study.tracker.name], 1.0)
     positive = everyone[everyone > 0]
     return float(positive.min()) / HEADROOM, HEADROOM * float(mine.max())
+
+
+def _is_seen(part: FloatArray, top: float) -> bool:
+    """Whether any of it is in the frame; what is nowhere known is not out of it."""
+    return bool((part <= top).any() or np.isnan(part).all())
 
 
 def _left(ends: dict[str, float], top: float) -> str:

@@ -34,6 +34,8 @@ SHAPES = (
     "triangle-right",
     "triangle-left",
 )
+SIZES = 280, 100
+"""Pixels that the first mark and the last one cover."""
 UNIT = "in variances of the target"
 STEPS = 120
 """A straight chord is bent on a logarithmic axis: it takes this many pieces."""
@@ -140,15 +142,18 @@ def _marks(
     lengths = np.array([mark.path_length for mark in marks])
     losses = np.array([mark.loss for mark in marks]) / hindsight.rounds
     places = {"V": np.maximum(lengths, frame.left), "length": lengths, "loss": losses}
+    # Where several are in one place, the later ones lie smaller on top.
+    sizes = np.linspace(*SIZES, len(marks))
     shown, shared = shown_by_legend(present), legend(present, "circle", 110)
     shape = alt.Shape("name:N", legend=shared)
     return (
-        table({"name": present, **places})
-        .mark_point(style="learner", size=120)
+        table({"name": present, "size": sizes, **places})
+        .mark_point(style="learner")
         .encode(
             **frame.axes(),
             color=by_name(names, shared),
             shape=shape.scale(domain=list(names), range=list(SHAPES[: len(names)])),
+            size=alt.Size("size:Q", scale=None, legend=None),
             opacity=alt.condition(shown, alt.value(1), alt.value(0)),
             tooltip=[
                 alt.Tooltip("name:N", title="learner"),

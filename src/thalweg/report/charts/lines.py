@@ -19,11 +19,14 @@ MOST_STOPS = 300
 HEIGHT = 280
 LETTER = 6.5
 """Pixels, about, that a letter of a legend takes."""
+AXIS = 60
+"""Pixels, about, that the axis on the left takes."""
 VEGA_LITE = alt.SCHEMA_VERSION.lstrip("v").rpartition(".")[0]
 """The version that altair's charts are written in, as vl-convert calls it."""
-# 1500 as 1,500, two millions as 2M, 0.001 not as 1m.
+# 1500 as 1,500, two millions as 2M, five billions as 5G, 0.001 not as 1m; an exponent
+# beyond T, the last prefix that many know.
 NUMBER = (
-    "format(datum.value, abs(datum.value) >= 1e9 ? '.3~e' : "
+    "format(datum.value, abs(datum.value) >= 1e15 ? '.3~e' : "
     "abs(datum.value) >= 1e6 ? '~s' : abs(datum.value) >= 1000 ? ',' : '~g')"
 )
 IN_TOOLTIP = ",.4~r"
@@ -63,16 +66,21 @@ def numbers(column: Any) -> list[Any]:
 
 
 def lines(
-    at: Any, series: Mapping[str, Any], y: Any, described: str, stacked: bool = False
-) -> Any:
-    """A line for each series over the rounds ``at``, or areas on top of each other."""
+    at: Any, series: Mapping[str, Any], y: Any, described: str, stacked: bool = False,
+    seen: Sequence[str] | None = None,
+) -> Any:  # fmt: skip
+    """A line for each series over the rounds ``at``, or areas on top of each other.
+
+    Colours go by the place among all series; the legend tells those that are ``seen``.
+    """
     keys = [f"s{k}" for k in range(len(series))]
     wide = table({"round": at, **dict(zip(keys, series.values(), strict=True))})
     long = wide.transform_fold(keys, as_=["key", "value"]).transform_lookup(
         "key", from_=_names(keys, list(series))
     )
     shown = shown_by_legend(list(series))
-    marks = _areas(long, list(series)) if stacked else _lines(long, list(series))
+    names, told = list(series), list(series if seen is None else seen)
+    marks = _areas(long, names) if stacked else _lines(long, names, told)
     drawn = marks.encode(
         x=round_axis(at),
         y=y,
@@ -144,7 +152,10 @@ def log_ticks(low: float, high: float) -> list[float]:
 def legend(names: Sequence[str], symbol: str = "stroke", size: int = 420) -> Any:
     """For these names, above the chart, in as many columns as there is room for."""
     widest = min(LETTER * max(map(len, names)), LABEL_LIMIT) + 45
-    columns = alt.expr(f"max(1, floor(width / {widest:.0f}))")
+    # What axes leave of the width is known only once the legend is laid out, so that
+    # its rows go by what there is in all; where nothing contains the chart, by width.
+    room = f"((containerSize()[0] || width + {AXIS}) - {AXIS})"
+    columns = alt.expr(f"max(1, floor({room} / {widest:.0f}))")
     return alt.Legend(
         title=None,
         values=list(names),
@@ -185,8 +196,8 @@ def shown_by_legend(names: Sequence[str]) -> Any:
     )
 
 
-def _lines(long: Any, names: list[str]) -> Any:
-    shared = legend(names)
+def _lines(long: Any, names: list[str], told: list[str]) -> Any:
+    shared = legend(told)
     return long.mark_line(clip=True).encode(
         color=by_name(names, shared),
         strokeDash=alt.StrokeDash("name:N", legend=shared).scale(

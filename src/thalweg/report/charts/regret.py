@@ -24,6 +24,8 @@ ROW = 34
 """Pixels between two rows."""
 NAMES = MEASURED, BOUND = "measured", "most that theory allows"
 SHAPES = ("circle", "diamond")
+Marks = dict[str, Any]
+"""Channels of Vega-Lite by name."""
 DECADES = 6
 """Smaller regrets than so many decades below the largest are as good as none."""
 
@@ -33,10 +35,40 @@ def regret(regrets: Sequence[Regret]) -> Figure:
     ordered = sorted(regrets, key=lambda one: [*AGAINST].index(one.against))
     measured = np.array([one.measured for one in ordered], float)
     bounds = np.array([_or_nan(one.bound) for one in ordered])
-    scale, ticks = _both_signs(np.append(measured, bounds))
+    rows = table(
+        {
+            "row": [f"{AGAINST[one.against]}\n{one.name}" for one in ordered],
+            "rank": np.arange(len(ordered)),
+            "measured": measured,
+            "bound": bounds,
+        }
+    )
+    bounded = bool(np.isfinite(bounds).any())
+    layers = _layers(rows, _places(np.append(measured, bounds)), _looks(bounded))
+    chart = layers.properties(
+        width="container",
+        height=ROW * len(ordered),
+        description=f"Measured regret beside its bound, {len(ordered)} rows.",
+    )
+    title = "Regret beside its bound" if bounded else "Regret"
+    return Figure("regret", title, _said(regrets, bounded), chart)
+
+
+def _layers(rows: alt.Chart, places: Marks, looks: Marks) -> Any:
+    """A line from what was measured to its bound, and a mark at either end."""
+    link = rows.mark_rule(style="link").encode(**places, x2="bound:Q")
+    bound = called(rows, BOUND).mark_point(style="bound", size=90)
+    dot = called(rows, MEASURED).mark_point(style="measured", size=90)
+    at_bound = {**places, "x": "bound:Q"}
+    return link + bound.encode(**at_bound, **looks) + dot.encode(**places, **looks)
+
+
+def _places(values: FloatArray) -> Marks:
+    """Where marks lie: the regret across, the learners below each other."""
+    scale, ticks = _both_signs(values)
     x = alt.X("measured:Q", title="loss beyond hindsight's").scale(scale)
     y = alt.Y("row:N", title=None, sort=alt.SortField("rank"))
-    places = {
+    return {
         "x": x.axis(values=ticks, labelExpr=NUMBER),
         # In two lines, so that on a phone too the names of our learners are whole.
         "y": y.axis(
@@ -46,41 +78,21 @@ def regret(regrets: Sequence[Regret]) -> Figure:
             grid=True,
         ),
     }
-    tooltip = [
-        alt.Tooltip("row:N", title="against"),
-        alt.Tooltip("measured:Q", title=MEASURED, format=IN_TOOLTIP),
-        alt.Tooltip("bound:Q", title=BOUND, format=IN_TOOLTIP),
-    ]
-    rows = table(
-        {
-            "row": [f"{AGAINST[one.against]}\n{one.name}" for one in ordered],
-            "rank": np.arange(len(ordered)),
-            "measured": measured,
-            "bound": bounds,
-        }
-    )
-    link = rows.mark_rule(style="link").encode(**places, x2="bound:Q")
-    bound = called(rows, BOUND).mark_point(style="bound", size=90)
-    dot = called(rows, MEASURED).mark_point(style="measured", size=90)
-    bounded = bool(np.isfinite(bounds).any())
+
+
+def _looks(bounded: bool) -> Marks:
+    """What marks look like, and what they say when pointed at."""
     told = legend(NAMES if bounded else NAMES[:1], "circle", 110)
     shape = alt.Shape("name:N", legend=told)
-    looks = {
+    return {
         "color": by_name(NAMES, told),
         "shape": shape.scale(domain=list(NAMES), range=list(SHAPES)),
-        "tooltip": tooltip,
+        "tooltip": [
+            alt.Tooltip("row:N", title="against"),
+            alt.Tooltip("measured:Q", title=MEASURED, format=IN_TOOLTIP),
+            alt.Tooltip("bound:Q", title=BOUND, format=IN_TOOLTIP),
+        ],
     }
-    chart = (
-        link
-        + bound.encode(x="bound:Q", y=places["y"], **looks)
-        + dot.encode(**places, **looks)
-    ).properties(
-        width="container",
-        height=ROW * len(ordered),
-        description=f"Measured regret beside its bound, {len(ordered)} rows.",
-    )
-    title = "Regret beside its bound" if bounded else "Regret"
-    return Figure("regret", title, _said(regrets, bounded), chart)
 
 
 def _said(regrets: Sequence[Regret], bounded: bool) -> str:

@@ -21,6 +21,8 @@ from thalweg.report.charts.lines import (
     table,
 )
 
+BROAD = 4.5
+"""Pixels of the line of what was observed, beneath one that may be just there."""
 NAMES = FORECAST, OBSERVED = "Tracker's forecast", "observed"
 
 
@@ -71,12 +73,11 @@ def recent(study: Study, last: Recent) -> Figure:
     x = round_axis(at, int(at[0]))
     y = (
         alt.Y("observed:Q", title=study.target)
-        .scale(zero=False)
+        .scale(zero=False, padding=BROAD)  # lest a peak be cut at the frame
         .axis(labelExpr=NUMBER, tickCount=5)
     )
-    # Broad, so that it is seen beneath a forecast that is right.
     seen = called(wide, OBSERVED).mark_line(
-        style="observed", strokeWidth=4.5, strokeOpacity=0.5
+        style="observed", strokeWidth=BROAD, strokeOpacity=0.5
     )
     said = called(wide, FORECAST).mark_line(style="forecast")
     tooltip = [
