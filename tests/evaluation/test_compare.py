@@ -9,7 +9,9 @@ from thalweg.errors import StreamError
 from thalweg.evaluation import beside, contestants
 from thalweg.evaluation.compare import compare, steps
 from thalweg.evaluation.contestants import Contestant
+from thalweg.evaluation.coverage import coverages
 from thalweg.evaluation.hindsight import Comparators, to_its_expert
+from thalweg.evaluation.prequential import Prequential
 from thalweg.evaluation.scores import Player
 from thalweg.evaluation.standardised import Standardised
 
@@ -183,10 +185,43 @@ def test_a_ctrl_c_leaves_what_was_done_until_then(study, stopped):
     assert all(
         entry.squared == study.entry(entry.name).squared for entry in part.entries
     )
-    assert part.left == tuple(everyone[len(done) :]) and part.left[-1] == "the frontier"
-    assert f"Not done: {'; '.join(part.left)}." in part.notes[-1]
+    assert part.left == tuple(everyone[len(done) :])
+    assert part.left[-2:] == ("the frontier", "coverage of intervals")
     assert part.regrets == () and part.hindsight is None
     assert study.left == ()
+
+
+def test_a_ctrl_c_while_coverage_is_measured_leaves_all_else(study, monkeypatch):
+    monkeypatch.setattr(beside, "coverages", interrupted)
+    part = compare("made up", "y", ("a", "b"), X, Y)
+    assert part.left == ("coverage of intervals",)
+    assert part.regrets == study.regrets and part.hindsight is not None
+    assert [level for level, _ in study.inside.coverage] == [0.5, 0.8, 0.9, 0.95, 0.99]
+    # What the run itself has measured is still there.
+    assert part.inside.coverage == study.inside.coverage[2:3]
+
+
+def test_only_rounds_with_an_interval_count_for_coverage():
+    """With labels that late, scoring begins before the first error is known."""
+    delay, rounds = 150, 500
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(rounds, 2))
+    y = x @ [1.0, -1.0] + rng.normal(size=rounds)
+    tracker = Tracker(delay=delay)
+    start = tracker.init(np.zeros(2))
+    _, trace = tracker.run(start, SquaredError(), Block(x, y), ("interval",))
+    low, high = trace.extras["interval"].T
+    scored = np.arange(rounds) >= BURN_IN + delay
+    told = scored & (low < high)
+    assert 0 < told.sum() < scored.sum()
+    held = ((low <= y) & (y <= high))[told].mean()
+    labels = np.where(scored, y, np.nan)
+    assert dict(coverages(Block(x, y), labels, delay))[0.9] == held
+    run = Prequential(2, delay)
+    run.play(x, y)
+    assert run.study("", "y", "ab").inside.coverage == ((0.9, held),)
+    none = np.flatnonzero(low < high)[0]
+    assert coverages(Block(x[:none], y[:none]), labels[:none], delay) == ()
 
 
 def test_a_ctrl_c_before_the_tracker_is_done_leaves_nothing():

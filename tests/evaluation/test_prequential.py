@@ -6,10 +6,12 @@ from hypothesis import strategies as st
 from thalweg import Block, Online, RecursiveLeastSquares, SquaredError
 from thalweg.evaluation.alarm_log import AlarmLog
 from thalweg.evaluation.fixed_bank import DISCOUNTS
+from thalweg.evaluation.gaps import Gaps
 from thalweg.evaluation.prequential import AT_ONCE, Prequential
 from thalweg.learners import Tracker
 from thalweg.learners.tracker import alarms
 from thalweg.persistence import Saved, dumps, loads
+from thalweg.persistence.fits import check_state
 
 RNG = np.random.default_rng(0)
 T, NAMES = 300, ("a", "b", "c")
@@ -66,6 +68,12 @@ def test_missing_features_are_filled_as_online_fills_them(policy):
     assert late.study("", "y", NAMES).scored > 0
 
 
+def test_means_for_gaps_keep_nothing_else_in_memory():
+    gaps = Gaps("impute", 3)
+    gaps.fill(GAPPY)
+    assert gaps.sums.base is None and gaps.counts.base is None
+
+
 @pytest.mark.parametrize("delay", [0, 1, 12])
 @pytest.mark.parametrize("y", [Y, HOLED], ids=["whole", "holed"])
 def test_each_row_is_asked_before_its_late_label_is_told(delay, y):
@@ -111,9 +119,8 @@ def test_intervals_are_the_trackers_and_their_coverage_is_measured():
 def kept_in_a_file(run, delay):
     """The same run, out of a file."""
     saved = Saved(Tracker(), SquaredError(), None, {"run": run.kept})
-    fresh = Prequential(3, delay, "impute")
-    fresh.resume(loads(dumps(saved)).extra["run"])
-    return fresh
+    kept = loads(dumps(saved)).extra["run"]
+    return Prequential.resumed(kept, check_state, 3, delay, "impute")
 
 
 def found(run):
@@ -123,7 +130,7 @@ def found(run):
     }
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     cuts=st.lists(st.integers(0, T), max_size=4),
     delay=st.sampled_from([0, 1, 5, 50]),
@@ -170,7 +177,7 @@ def memories(seed, rounds):
     return np.exp(rng.normal(scale=0.2, size=rounds)) * (1 + since)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 10_000), cuts=st.lists(st.integers(0, 3000), max_size=6)
 )  # fmt: skip
@@ -180,7 +187,7 @@ def test_alarms_in_pieces_are_those_of_the_whole(seed, cuts):
     for start, end in zip(edges, edges[1:], strict=False):
         log.add(memory[start:end])
         kept, log = log.kept, AlarmLog()
-        log.resume(kept)
+        log.resume(kept, end)
     assert list(log.alarms) == (alarms(memory) + 1).tolist()
     assert log.count == len(log.alarms)
 

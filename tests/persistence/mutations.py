@@ -102,7 +102,11 @@ def signed_arrays(rng, data):
 def signed_tree(rng, data):
     """One to three values of the header replaced, moved or lost."""
     header, arrays = opened(data)
-    tree = json.loads(header)
+    return signed(disturbed(rng, json.loads(header)), arrays)
+
+
+def disturbed(rng, tree):
+    """The tree with one to three values replaced, moved or lost."""
     for _ in range(rng.integers(1, 4)):
         places = list(_places(tree))
         parent, name = places[rng.integers(len(places))]
@@ -118,7 +122,7 @@ def signed_tree(rng, data):
             del parent[name]
         if not tree:
             break
-    return signed(tree, arrays)
+    return tree
 
 
 def signed_text(rng, data):

@@ -136,7 +136,6 @@ class Lives(RuleBasedStateMachine):
 Lives.TestCase.settings = settings(
     max_examples=LIVES,
     stateful_step_count=STEPS,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
 TestLives = Lives.TestCase

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from thalweg.errors import PersistenceError
+from thalweg.evaluation.kept import LONGEST, amount, finite, need, parts, whole
 from thalweg.learners.tracker.alarms import SMOOTHED, Quiet, earlier, raised
 from thalweg.types import FloatArray
 
@@ -12,6 +14,8 @@ HISTORY = 2**16
 is 4,096; an alarm that looks back further than this is not raised."""
 MOST = 5000
 """Alarms that are kept: the newest. More are counted."""
+LARGEST_LOG = 40.0
+"""Above the logarithm of any number of rounds, and below that of 2**63."""
 
 
 class AlarmLog:
@@ -38,6 +42,11 @@ class AlarmLog:
         """Take the memory of the next rounds, shape (T,)."""
         if not len(memory):
             return
+        if not (memory < LONGEST).all():
+            raise PersistenceError(
+                "The Tracker's memory is no number of rounds any more: the file that "
+                "was resumed could not have come of a run."
+            )
         smooth = self._smoothed(memory)
         known = np.append(self._smooth, smooth)
         first = self._rounds - len(self._smooth)  # the round of known[0]
@@ -64,8 +73,18 @@ class AlarmLog:
         counts = (self.count, self._rounds, tuple(self._quiet))
         return *counts, self._alarms, self._sums, self._smooth
 
-    def resume(self, kept: tuple[Any, ...]) -> None:
-        """Go on from what was kept."""
-        self.count, self._rounds, quiet = kept[:3]
-        self._quiet = Quiet(*quiet)
-        self._alarms, self._sums, self._smooth = kept[3:]
+    def resume(self, kept: Any, rounds: int) -> None:
+        """Go on from what was kept of so many rounds."""
+        count, own, quiet, alarms, sums, smooth = parts("alarms", kept, 6)
+        need(own == rounds, "alarms")
+        self.count, self._rounds = whole("alarms", count, rounds), rounds
+        level, until = parts("alarms", quiet, 2)
+        over = whole("alarms", until, 2 * LONGEST)
+        self._quiet = Quiet(amount("alarms", level), over)
+        self._alarms = finite("alarms", alarms, (min(count, MOST),))
+        need(((0 <= alarms) & (alarms < rounds)).all(), "alarms")
+        self._sums = finite("memory", sums, (min(rounds, SMOOTHED) + 1,))
+        logs = np.diff(sums)
+        need(((0 <= logs) & (logs < LARGEST_LOG)).all(), "memory")
+        self._smooth = finite("memory", smooth, (min(rounds, HISTORY),))
+        need((smooth <= LONGEST).all(), "memory")

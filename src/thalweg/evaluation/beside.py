@@ -6,15 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from thalweg.evaluation.contestants import contestants, names
+from thalweg.evaluation.coverage import coverages
 from thalweg.evaluation.hindsight import Comparators, frontier, regrets, to_its_expert
 from thalweg.evaluation.scores import Player, Scores
 from thalweg.evaluation.standardised import Standardised
 from thalweg.evaluation.study import Hindsight, Regret
-from thalweg.types import FloatArray
+from thalweg.types import Block, FloatArray
 
 TRACKER = Player("Tracker", "tracker")
 PERSISTENCE = Player("persistence", "persistence")
-REGRET, FRONTIER = "regret", "the frontier"
+REGRET, FRONTIER, COVERAGE = "regret", "the frontier", "coverage of intervals"
 DIVERGED = 1e4
 """A forecast so many deviations off: a learner that makes one is left out."""
 MEASURED = ("tracker", "fixed", "paper", "persistence")
@@ -25,14 +26,18 @@ Advance = Callable[[str], None]
 
 def steps() -> list[str]:
     """The pieces of work in ``Beside.run``, in order, but for what all of them need."""
-    return [*names(), REGRET, FRONTIER]
+    return [*names(), REGRET, FRONTIER, COVERAGE]
 
 
 @dataclass
 class Beside:
-    """Everyone's forecasts, what they lost to hindsight, and what hindsight could."""
+    """Everyone's forecasts, what they lost to hindsight, and what hindsight could.
 
-    stream: Standardised
+    Last of all how often intervals held: that takes the Tracker five runs more.
+    """
+
+    raw: Block
+    stream: Standardised  # the same
     scored: FloatArray  # (T,) labels, NaN where they are not scored
     said: dict[Player, FloatArray]  # by the Tracker and by persistence, to begin with
     largest: float  # error of any expert of the Tracker
@@ -40,6 +45,7 @@ class Beside:
     left: list[str]  # what is still to be done
     regrets: tuple[Regret, ...] = ()
     hindsight: Hindsight | None = None
+    coverage: tuple[tuple[float, float], ...] = ()
 
     def run(self, advance: Advance) -> None:
         """Do all of it, or as much as there is time for until a Ctrl-C."""
@@ -53,6 +59,9 @@ class Beside:
             advance(FRONTIER)
             self.hindsight = frontier(self.stream.block, self._by_name())
             self.left.remove(FRONTIER)
+            advance(COVERAGE)
+            self.coverage = coverages(self.raw, self.scored, self.stream.delay)
+            self.left.remove(COVERAGE)
         except KeyboardInterrupt:
             return
 

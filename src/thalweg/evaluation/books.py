@@ -9,6 +9,7 @@ from thalweg.evaluation import fixed_bank
 from thalweg.evaluation.digest import Digest
 from thalweg.evaluation.fixed_bank import FixedBank
 from thalweg.evaluation.insight import Insight
+from thalweg.evaluation.kept import Check, need, numbers, parts, whole
 from thalweg.evaluation.lessons import Due, Lessons
 from thalweg.evaluation.scores import Player, Scores
 from thalweg.types import FloatArray, Trace
@@ -87,21 +88,26 @@ class Books:
     @property
     def kept(self) -> tuple[Any, ...]:
         """All that it remembers, for a file."""
-        numbers = (self.rounds, self.first_scored, self._last)
+        counts = (self.rounds, self.first_scored, self._last)
         curves = (self.observed.kept, self.forecast.kept, self.recent)
         found = (self.scores.kept, self.insight.kept)
-        return numbers, curves, *found, self._lessons.kept, self._bank.kept
+        return counts, curves, *found, self._lessons.kept, self._bank.kept
 
-    def resume(self, kept: tuple[Any, ...]) -> None:
-        """Go on from what was kept."""
-        numbers, curves, *parts = kept
-        self.rounds, self.first_scored, self._last = numbers
-        *curves, self.recent = curves
-        self.observed, self.forecast = (Digest.resumed(one) for one in curves)
-        self.scores.resume(parts[0])
-        self.insight.resume(parts[1])
-        self._lessons.resume(parts[2])
-        self._bank.resume(parts[3])
+    def resume(self, kept: Any, rounds: int, check: Check) -> None:
+        """Go on from what was kept of so many rounds."""
+        counts, curves, scores, insight, lessons, bank = parts("books", kept, 6)
+        own, first, last = parts("books", counts, 3)
+        need(own == rounds and type(last) is float, "books")
+        self.rounds, self._last = rounds, last
+        self.first_scored = whole("books", first, rounds)
+        observed, forecast, recent = parts("books", curves, 3)
+        self.observed = Digest.resumed(observed, rounds)
+        self.forecast = Digest.resumed(forecast, rounds)
+        self.recent = numbers("last rounds", recent, (min(rounds, RECENT), 2))
+        self.scores.resume(scores, rounds)
+        self.insight.resume(insight, rounds)
+        self._lessons.resume(lessons, rounds)
+        self._bank.resume(bank, check)
 
 
 def joined(played: list[Played]) -> Played:

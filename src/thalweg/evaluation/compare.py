@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,12 +17,10 @@ from thalweg.evaluation.hindsight import largest_error
 from thalweg.evaluation.insight import RECORDS, Insight
 from thalweg.evaluation.prequential import burn_in
 from thalweg.evaluation.standardised import Standardised
-from thalweg.evaluation.study import Recent, Study
-from thalweg.learners.tracker import Tracker, TrackerState
+from thalweg.evaluation.study import Inside, Recent, Study
+from thalweg.learners.tracker import TrackerState
 from thalweg.types import Block, FloatArray, Trace
 
-LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
-"""Of intervals whose coverage is measured."""
 NOTES = (
     "Every learner but the Tracker and persistence was given features and target "
     "standardised with the mean and deviation of all rounds, known beforehand, and a "
@@ -33,6 +32,15 @@ NOTES = (
     "the target's variance. The moving comparator is the best path in hindsight that "
     "moves as far as the best fixed point lies from zero.",
 )
+
+
+class Tracked(NamedTuple):
+    """The Tracker's run."""
+
+    insight: Insight
+    state: TrackerState
+    trace: Trace
+    seconds: float  # that it took
 
 
 def steps() -> int:
@@ -50,21 +58,13 @@ def compare(
     What theory allows is then not known, and hindsight is what it was. A Ctrl-C after
     the Tracker's run leaves a study of what was done by then, which says what was not.
     """
-    burn_in = _burn_in(x, y, delay)
-    stream = Standardised.of(x, y, delay)
+    burn_in, block = _burn_in(x, y, delay), Block(x, y)
     scored = np.append(np.full(burn_in, np.nan), y[burn_in:])
     advance("Tracker")
-    insight = Insight(x.shape[1], delay)
-    state, trace, seconds = _track(insight.tracker, x, y)
-    insight.add(trace, scored)
-    naive = np.append(np.zeros(delay + 1), y[: -delay - 1])
-    said = {TRACKER: stream.inside(trace.prediction), PERSISTENCE: stream.inside(naive)}
-    error = largest_error(state) / stream.deviation
-    found = Beside(stream, scored, said, error, [], beside.steps())
+    tracked = _tracked(block, scored, delay)
+    found = _beside(block, scored, delay, tracked)
     found.run(advance)
-    inside, scores = insight.inside(state, features), found.scores()
-    if not found.left:
-        inside = replace(inside, coverage=_coverages(x, y, scored, delay))
+    scores, forecast = found.scores(), tracked.trace.prediction
     return Study(
         title=title,
         target=target,
@@ -72,15 +72,15 @@ def compare(
         scored=scores.scored,
         first_scored=burn_in + 1,
         features=tuple(features),
-        seconds=seconds,
+        seconds=tracked.seconds,
         entries=scores.entries(),
         observed=_curve(y),
-        forecast=_curve(trace.prediction),
-        inside=inside,
+        forecast=_curve(forecast),
+        inside=_inside(tracked, found, features),
         hindsight=found.hindsight,
         regrets=found.regrets,
-        notes=(*NOTES, *_if_late(delay), *found.diverged, *_if_stopped(found.left)),
-        recent=Recent(len(y), y[-RECENT:], trace.prediction[-RECENT:]),
+        notes=(*NOTES, *_if_late(delay), *found.diverged),
+        recent=Recent(len(y), y[-RECENT:], forecast[-RECENT:]),
         left=tuple(found.left),
     )
 
@@ -100,29 +100,34 @@ def _burn_in(x: FloatArray, y: FloatArray, delay: int) -> int:
     return rounds
 
 
-def _track(
-    tracker: Tracker, x: FloatArray, y: FloatArray
-) -> tuple[TrackerState, Trace, float]:
-    """The Tracker's last state, its trace, and the seconds it took."""
-    start, block = tracker.init(np.zeros(x.shape[1])), Block(x, y)
-    tracker.run(start, LOSS, block[:2], RECORDS)  # compiled by now
+def _tracked(block: Block, scored: FloatArray, delay: int) -> Tracked:
+    """The Tracker's run, of which only the rounds are timed: it is compiled by then."""
+    features = np.shape(block.x)[1]
+    insight = Insight(features, delay)
+    tracker, start = insight.tracker, insight.tracker.init(np.zeros(features))
+    tracker.run(start, LOSS, block[:2], RECORDS)
     began = time.perf_counter()
     state, trace = tracker.run(start, LOSS, block, RECORDS)
-    return state, trace, time.perf_counter() - began
+    seconds = time.perf_counter() - began
+    insight.add(trace, scored)
+    return Tracked(insight, state, trace, seconds)
 
 
-def _coverages(
-    x: FloatArray, y: FloatArray, scored: FloatArray, delay: int
-) -> tuple[tuple[float, float], ...]:
-    """Pairs of what an interval promises and how often it held the label."""
-    found, block, told = [], Block(x, y), ~np.isnan(scored)
-    for level in LEVELS:
-        tracker = Tracker(coverage=level, delay=delay)
-        start = tracker.init(np.zeros(x.shape[1]))
-        _, trace = tracker.run(start, LOSS, block, ("interval",))
-        low, high = trace.extras["interval"][told].T
-        found.append((level, float(((low <= y[told]) & (y[told] <= high)).mean())))
-    return tuple(found)
+def _beside(block: Block, scored: FloatArray, delay: int, tracked: Tracked) -> Beside:
+    """All that is to be run beside the Tracker."""
+    stream = Standardised.of(block.x, block.y, delay)
+    naive = np.append(np.zeros(delay + 1), block.y[: -delay - 1])
+    said = {
+        TRACKER: stream.inside(tracked.trace.prediction),
+        PERSISTENCE: stream.inside(naive),
+    }
+    error = largest_error(tracked.state) / stream.deviation
+    return Beside(block, stream, scored, said, error, [], beside.steps())
+
+
+def _inside(tracked: Tracked, found: Beside, features: Sequence[str]) -> Inside:
+    inside = tracked.insight.inside(tracked.state, features)
+    return replace(inside, coverage=found.coverage) if found.coverage else inside
 
 
 def _if_late(delay: int) -> list[str]:
@@ -132,10 +137,6 @@ def _if_late(delay: int) -> list[str]:
         f"Labels come {delay:,} rounds late, for every learner. Theory's bounds are "
         f"for labels that come at once, so that none are shown."
     ]
-
-
-def _if_stopped(left: Sequence[str]) -> list[str]:
-    return [f"Stopped by Ctrl-C. Not done: {'; '.join(left)}."] if left else []
 
 
 def _curve(values: FloatArray) -> Curve:

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg import checks
+from thalweg.evaluation.kept import need, numbers
 from thalweg.types import FloatArray
 
 POINTS = 500
@@ -106,19 +107,33 @@ class Digest:
         return np.hstack([clock, *waiting, self._buckets])
 
     @classmethod
-    def resumed(cls, kept: FloatArray) -> "Digest":
+    def resumed(cls, kept: Any, rounds: int, points: int = POINTS) -> "Digest":
         """The digest that ``kept`` was taken of; it continues to the last bit."""
-        points, rounds, levels = (int(number) for number in kept[:3, 0])
         digest = cls(points)
-        digest._rounds = rounds
-        nodes = kept[:, 1 : 1 + levels].T
+        levels = digest._levels(rounds)
+        found = numbers("curves", kept, (4, 1 + levels + (rounds >> levels)))
+        need(found[:, 0].tolist() == [points, rounds, levels, 0], "curves")
         # A node has a count, so that NaN there means that none waits.
+        waits = ~np.isnan(found[COUNT, 1 : 1 + levels])
+        need((waits == (rounds >> np.arange(levels)) % 2).all(), "curves")
+        width = 2.0 ** np.minimum(np.arange(found.shape[1] - 1), levels)
+        counts = found[COUNT, 1:]
+        right = (0 <= counts) & (counts <= width)
+        right[:levels] |= ~waits
+        need(right.all(), "curves")
+        digest._rounds = rounds
         digest._waiting = [
-            node[:, None].copy() if node[COUNT] == node[COUNT] else np.empty((4, 0))
-            for node in nodes
+            found[:, [1 + k]] if waits[k] else np.empty((4, 0)) for k in range(levels)
         ]
-        digest._buckets = kept[:, 1 + levels :].copy()
+        digest._buckets = found[:, 1 + levels :].copy()
         return digest
+
+    def _levels(self, rounds: int) -> int:
+        """How many levels there are below the buckets after so many rounds."""
+        levels = 0
+        while rounds >> levels > self._most:
+            levels += 1
+        return levels
 
     def _finished(self) -> FloatArray:
         """The buckets, with what waits below them as the last."""

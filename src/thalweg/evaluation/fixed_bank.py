@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from thalweg.evaluation.kept import Check, amount, finite, need, numbers, parts
 from thalweg.evaluation.lessons import Due
 from thalweg.learners import RecursiveLeastSquares
 from thalweg.losses import SquaredError
@@ -102,9 +103,19 @@ class FixedBank:
         """All that changes, for a file."""
         return self._lessons, self._units, self._states, self._waited
 
-    def resume(self, kept: tuple[Any, ...]) -> None:
-        """Go on from what was kept."""
-        self._lessons, self._units, self._states, self._waited = kept
+    def resume(self, kept: Any, check: Check) -> None:
+        """Go on from what was kept, its states found right by ``check``."""
+        lessons, units, states, waited = parts("fixed settings", kept, 4)
+        begun, width = bool(states), self._lessons.shape[1]
+        self._states = parts("fixed settings", states, begun * len(self.learners))
+        for learner, state in zip(self.learners, self._states, strict=False):
+            check(learner, state)
+            numbers("fixed settings", state.theta, (width - 1,))
+        taught = 0 if begun else min(len(lessons), self.burn_in - 1)
+        self._lessons = finite("fixed settings", lessons, (taught, width))
+        self._units = finite("units", units, (2, begun * (width - 1)))
+        need((self._units[1] > 0).all(), "units")
+        self._waited = amount("fixed settings", waited)
 
 
 def _dot(rows: FloatArray, points: FloatArray) -> FloatArray:

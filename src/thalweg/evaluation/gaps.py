@@ -5,6 +5,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.evaluation.kept import finite, parts, whole
 from thalweg.types import FloatArray
 
 Missing = Literal["refuse", "skip", "impute"]
@@ -27,8 +28,8 @@ class Gaps:
     def __init__(self, policy: Missing, features: int) -> None:
         self.policy = policy
         self.filled = 0  # how many numbers were filled in
-        self._sum: FloatArray = np.zeros(features)
-        self._count: FloatArray = np.zeros(features)
+        self.sums: FloatArray = np.zeros(features)  # of what was seen of each
+        self.counts: FloatArray = np.zeros(features)  # how often it was seen
 
     def fill(self, x: FloatArray) -> Filled:
         """The next rows, each gap filled with the mean of what came before it."""
@@ -36,19 +37,23 @@ class Gaps:
         if self.policy == "refuse":
             return Filled(x, np.ones(len(x), np.bool_))
         # One running sum from the first row on, so that rows may be cut anywhere.
-        sums = np.cumsum(np.vstack([self._sum, np.where(missing, 0.0, x)]), axis=0)
-        counts = np.cumsum(np.vstack([self._count, ~missing]), axis=0)
-        self._sum, self._count = sums[-1], counts[-1]
+        sums = np.cumsum(np.vstack([self.sums, np.where(missing, 0.0, x)]), axis=0)
+        counts = np.cumsum(np.vstack([self.counts, ~missing]), axis=0)
+        # Copies: a view of the last row would keep all of them.
+        self.sums, self.counts = sums[-1].copy(), counts[-1].copy()
         self.filled += int(missing.sum())
         means = sums[:-1] / np.maximum(counts[:-1], 1.0)
-        whole = np.asarray(~missing.any(axis=1) | (self.policy == "impute"))
-        return Filled(np.where(missing, means, x), whole)
+        teaches = np.asarray(~missing.any(axis=1) | (self.policy == "impute"))
+        return Filled(np.where(missing, means, x), teaches)
 
     @property
     def kept(self) -> tuple[Any, ...]:
         """All that it remembers, for a file."""
-        return self.filled, self._sum, self._count
+        return self.filled, self.sums, self.counts
 
     def resume(self, kept: tuple[Any, ...]) -> None:
         """Go on from what was kept."""
-        self.filled, self._sum, self._count = kept
+        filled, sums, counts = parts("gaps", kept, 3)
+        self.filled = whole("gaps", filled)
+        self.sums = finite("means", sums, self.sums.shape)
+        self.counts = finite("means", counts, self.counts.shape)

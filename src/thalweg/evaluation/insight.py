@@ -7,6 +7,7 @@ import numpy as np
 
 from thalweg.evaluation.alarm_log import AlarmLog
 from thalweg.evaluation.digest import Digest
+from thalweg.evaluation.kept import parts, whole
 from thalweg.evaluation.study import Inside
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.learners.tracker.names import KIND_OF, KINDS
@@ -25,7 +26,7 @@ class Insight:
         self.tracker = Tracker(delay=delay)
         self.alarms = AlarmLog()
         self.covered = 0  # rounds whose label lay in its interval
-        self.told = 0  # of so many
+        self.told = 0  # of so many that had one
         self._drawn = min(features, DRAWN)
         self._digests = [Digest() for _ in range(1 + len(KINDS) + self._drawn)]
 
@@ -41,8 +42,10 @@ class Insight:
         self.alarms.add(memory)
         if "interval" in trace.extras:
             low, high = trace.extras["interval"].T
-            self.told += int((~np.isnan(y)).sum())
-            self.covered += int(((low <= y) & (y <= high)).sum())
+            # An interval without a width is none: no error has been seen yet.
+            told = (low < high) & ~np.isnan(y)
+            self.told += int(told.sum())
+            self.covered += int((told & (low <= y) & (y <= high)).sum())
 
     def inside(self, state: TrackerState, features: Sequence[str]) -> Inside:
         """All of it, for a study; ``state`` is the Tracker's last."""
@@ -68,8 +71,11 @@ class Insight:
         digests = tuple(digest.kept for digest in self._digests)
         return self.covered, self.told, self.alarms.kept, digests
 
-    def resume(self, kept: tuple[Any, ...]) -> None:
-        """Go on from what was kept."""
-        self.covered, self.told, alarms, digests = kept
-        self.alarms.resume(alarms)
-        self._digests = [Digest.resumed(one) for one in digests]
+    def resume(self, kept: Any, rounds: int) -> None:
+        """Go on from what was kept of so many rounds."""
+        covered, told, alarms, digests = parts("insight", kept, 4)
+        self.told = whole("coverage", told, rounds)
+        self.covered = whole("coverage", covered, self.told)
+        self.alarms.resume(alarms, rounds)
+        found = parts("insight", digests, len(self._digests))
+        self._digests = [Digest.resumed(one, rounds) for one in found]

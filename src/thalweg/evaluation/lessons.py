@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.evaluation.kept import numbers, parts
 from thalweg.types import FloatArray
 
 
@@ -48,6 +49,8 @@ class Lessons:
         """What waits, for a file."""
         return (self._waiting,)
 
-    def resume(self, kept: tuple[Any, ...]) -> None:
-        """Go on from what waited."""
-        (self._waiting,) = kept
+    def resume(self, kept: Any, rounds: int) -> None:
+        """Go on from what waited after so many rounds."""
+        (waiting,) = parts("late labels", kept, 1)
+        shape = min(rounds, self.delay), self._waiting.shape[1]
+        self._waiting = numbers("late labels", waiting, shape)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +10,9 @@ import numpy.typing as npt
 from thalweg.evaluation.books import Books, Played, joined
 from thalweg.evaluation.gaps import Gaps, Missing
 from thalweg.evaluation.insight import RECORDS
+from thalweg.evaluation.kept import Check, amount, numbers, parts, whole
 from thalweg.evaluation.study import Recent, Study
-from thalweg.learners.tracker import TrackerState
+from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.losses import SquaredError
 from thalweg.types import Block, FloatArray, Trace
 
@@ -58,6 +59,7 @@ class Prequential:
         self.tracker = self._books.insight.tracker
         self.state: TrackerState = self.tracker.init(np.zeros(n))
         self.rounds = 0
+        self.skipped = 0  # of those, rounds that taught nothing
         self.seconds = 0.0  # that the Tracker took
         self.gaps = Gaps(missing, n)
         self._waiting: list[Played] = []  # what is not in the books yet
@@ -94,6 +96,7 @@ class Prequential:
         """The Tracker's rounds: it keeps its own queue of late labels."""
         known = ~np.isnan(y)
         taught = (teaches & known).astype(np.float64)
+        self.skipped += len(y) - int(taught.sum())
         passed = np.where(known | (not asking), 1.0, 0.0)
         block = Block(x, np.where(known, y, 0.0), taught, passed)
         began = time.perf_counter()
@@ -139,11 +142,26 @@ class Prequential:
     @property
     def kept(self) -> tuple[Any, ...]:
         """All that changes, for a file: numbers, arrays, states and tuples of these."""
-        numbers = (self.rounds, self.seconds)
-        return numbers, self.state, self.gaps.kept, self.books.kept
+        counts = (self.rounds, self.skipped, self.seconds)
+        return counts, self.state, self.gaps.kept, self.books.kept
 
-    def resume(self, kept: tuple[Any, ...]) -> None:
-        """Go on from what was kept."""
-        (self.rounds, self.seconds), self.state, gaps, books = kept
-        self.gaps.resume(gaps)
-        self._books.resume(books)
+    @classmethod
+    def resumed(
+        cls, kept: Any, check: Check,
+        features: int, delay: int = 0, missing: Missing = "refuse",
+    ) -> Self:  # fmt: skip
+        """The run that was kept; its states must be found right by ``check``.
+
+        The state first: then there is no more to make than the file already holds.
+        """
+        counts, state, gaps, books = parts("players", kept, 4)
+        check(Tracker(delay=delay), state)
+        numbers("Tracker", state.theta, (features,))
+        rounds, skipped, seconds = parts("players", counts, 3)
+        run = cls(features, delay, missing)
+        run.state, run.seconds = state, amount("seconds", seconds)
+        run.rounds = whole("rounds", rounds)
+        run.skipped = whole("rounds", skipped, run.rounds)
+        run.gaps.resume(gaps)
+        run._books.resume(books, run.rounds, check)
+        return run

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg.evaluation.digest import Digest
+from thalweg.evaluation.kept import parts
 from thalweg.evaluation.study import Entry
 from thalweg.types import FloatArray
 
@@ -55,8 +56,9 @@ class Scores:
         """All that it remembers, for a file."""
         return tuple(digest.kept for digest in (*self._squared, *self._absolute))
 
-    def resume(self, kept: tuple[Any, ...]) -> None:
-        """Go on from what was kept."""
-        digests = [Digest.resumed(one) for one in kept]
-        self._squared = digests[: len(self.players)]
-        self._absolute = digests[len(self.players) :]
+    def resume(self, kept: Any, rounds: int) -> None:
+        """Go on from what was kept of so many rounds."""
+        count = len(self.players)
+        found = parts("scores", kept, 2 * count)
+        self._squared = [Digest.resumed(one, rounds) for one in found[:count]]
+        self._absolute = [Digest.resumed(one, rounds, 1) for one in found[count:]]

@@ -5,11 +5,22 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from thalweg import persistence
+from thalweg.cli.work.predictions import is_for_predictions
 from thalweg.cli.work.session import Session
 from thalweg.cli.work.storage import make_folder
 from thalweg.errors import PersistenceError, ThalwegError
+from thalweg.evaluation.kept import need, whole
+from thalweg.evaluation.prequential import Prequential
 from thalweg.losses import SquaredError
+
+UNREADABLE = (
+    AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError,
+    ValueError,
+)  # fmt: skip
+"""What JSON that is not ours may lead to."""
 
 
 class Kept(NamedTuple):
@@ -25,13 +36,28 @@ def save(path: Path, session: Session, kept: Kept) -> None:
     make_folder(path.parent)
     first = session.players[0]
     extra = {
-        "intercept": False,
-        "rounds": first.rounds,
+        **_as_online(first),
         "run": json.dumps({**session.told, **_beside(path, kept)}),
         "players": tuple(player.kept for player in session.players),
     }
     model = persistence.Saved(first.tracker, SquaredError(), first.state, extra)
     persistence.save(path, model)
+
+
+def _as_online(player: Prequential) -> dict[str, Any]:
+    """What ``Online.load`` asks for, docs/file-format.md: it then goes on alike."""
+    gaps = player.gaps
+    kept = {
+        "intercept": False,
+        "rounds": player.rounds,
+        "missing": gaps.policy,
+        "refusals": 0,
+        "quiet": np.zeros(player.features),  # not counted here
+    }
+    if gaps.policy == "refuse":
+        return kept
+    filling = {"skipped": player.skipped, "imputed": gaps.filled, "waited": 0.0}
+    return kept | filling | {"sums": gaps.sums, "counts": gaps.counts}
 
 
 def load(path: Path, **given: Any) -> tuple[Session, Kept]:
@@ -42,13 +68,28 @@ def load(path: Path, **given: Any) -> tuple[Session, Kept]:
     try:
         told = json.loads(extra["run"])
         session = Session.resumed(told, extra["players"], **given)
-        beside, source = told["predictions"], told["source"]
-        file = None if beside is None else Path(os.path.normpath(path.parent / beside))
-        return session, Kept(source, file, int(told["written"]))
-    except ThalwegError:
+        return session, _kept(path, told)
+    except PersistenceError as error:
+        raise PersistenceError(
+            f"{path} holds no run that could go on: {error}."
+        ) from None
+    except ThalwegError:  # what was given, or what the recipe itself refuses
         raise
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except UNREADABLE as error:
         raise PersistenceError(f"{path} holds no run that could go on.") from error
+
+
+def _kept(path: Path, told: dict[str, Any]) -> Kept:
+    """What ``_beside`` has told."""
+    source, beside = told["source"], told["predictions"]
+    written = whole("predictions", told["written"])
+    need(isinstance(source, str), "source")
+    if beside is None:
+        return Kept(source, None, written)
+    file = Path(os.path.normpath(path.parent / beside))
+    # These files are cut where the run stopped: no others are to be named here.
+    need(is_for_predictions(file), "predictions")
+    return Kept(source, file, written)
 
 
 def _beside(path: Path, kept: Kept) -> dict[str, Any]:

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
-
 from thalweg.cli.work.predictions import Layout, Said, times
+from thalweg.cli.work.told import check_told
+from thalweg.errors import InvalidParameterError, PersistenceError
+from thalweg.evaluation.kept import parts
 from thalweg.evaluation.prequential import Prequential
 from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import PAST_LABELS
+from thalweg.learners import Learner
+from thalweg.persistence.fits import check_state
 from thalweg.streams.tables import Chunk, Encoder, Recipe
 
 
@@ -55,7 +58,7 @@ class Session:
     def end(self) -> str | None:
         """The time of the last round."""
         latest = self.encoder.latest
-        return None if latest is None else times(np.array([latest]))[0]
+        return None if latest is None else times(latest)[0]
 
     @property
     def scored(self) -> int:
@@ -65,6 +68,8 @@ class Session:
     def studies(self, title: str, notes: Sequence[str] = ()) -> list[Study]:
         """What was found so far, of every target."""
         several = len(self.players) > 1
+        if self.before:
+            title = f"{title} and the {self.before:,} rows before it"
         unlike = () if self.recipe.lags else (PAST_LABELS,)
         pairs = zip(self.recipe.targets, self.players, strict=True)
         return [
@@ -88,19 +93,19 @@ class Session:
         return {**kept, "features": features, "encoder": self.encoder.state()}
 
     @classmethod
-    def resumed(
-        cls, told: dict[str, Any], players: Sequence[Any], **given: Any
-    ) -> Self:
+    def resumed(cls, told: dict[str, Any], players: Any, **given: Any) -> Self:
         """The session of a checkpoint; options ``given`` again must be the same."""
         recipe = _recipe(told["encoder"]["recipe"] | given)
+        check_told(told, recipe)
         session = cls(recipe)
         session.encoder = Encoder.restore(recipe, told["encoder"])
-        session.rows, session.before = int(told["rows"]), int(told["before"])
+        session.rows, session.before = told["rows"], told["before"]
         session.start = told["start"]
-        if players:
-            session._begin(int(told["features"]))
-        for player, kept in zip(session.players, players, strict=True):
-            player.resume(kept)
+        settings = (told["features"], recipe.delay, recipe.missing)
+        session.players = [
+            Prequential.resumed(kept, _check_state, *settings)
+            for kept in parts("players", players, len(recipe.targets))
+        ]
         return session
 
 
@@ -111,6 +116,13 @@ def _recipe(parts: dict[str, Any]) -> Recipe:
         for name, value in parts.items()
     }
     return Recipe(**settings)
+
+
+def _check_state(learner: Learner[Any], state: Any) -> None:
+    try:
+        check_state(learner, state)
+    except InvalidParameterError as error:
+        raise PersistenceError(str(error).rstrip(".")) from None
 
 
 def _notes(player: Prequential) -> list[str]:

@@ -1,0 +1,147 @@
+"""Runs in files that no run has left, each gone on from.
+
+python -m tests.cli.made_up FOLDER FIRST LAST    # cases by number; any may be repeated
+
+In a process of its own: kernels check nothing, so that what is let through may end it.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from tests.cli.streams import rows, written
+from tests.persistence.mutations import SIGNED, UNSIGNED, disturbed
+from thalweg.cli.work import checkpoint
+from thalweg.cli.work.checkpoint import Kept
+from thalweg.cli.work.session import Session
+from thalweg.cli.work.show import as_json
+from thalweg.errors import ThalwegError
+from thalweg.persistence import dumps, loads
+from thalweg.streams import tables
+from thalweg.streams.tables import Recipe
+
+RECIPES = (
+    Recipe(("y",)),
+    Recipe(("y", "b"), delay=3, missing="impute"),
+    Recipe(("y",), time="when", calendar="when", lags=(1, 3), categories=2),
+)
+SEEN, MORE = (20, 90, 300), 60
+"""Rows before the file, of each recipe: too few to score, enough; and rows after it."""
+NUMBERS = (np.nan, np.inf, -np.inf, 0.0, -1.0, 0.5, 1e9, -5e8, 2.0**63, 1e300, 5e-324)
+OTHERS = (None, True, -1, 2**62, 1.5, np.nan, "x", (), (1,), np.zeros(3), np.int64(7))
+
+
+def kept_runs(folder):
+    """Files of runs, by recipe and rows seen, and the rows that come next."""
+    path, found = folder / "m.thalweg", []
+    stream = written(folder / "stream.csv", rows(SEEN[-1] + MORE))
+    for recipe in RECIPES:
+        for seen in SEEN:
+            with tables.read(str(stream)) as table:
+                (chunk,) = table.chunks()
+            session = Session(recipe)
+            session.take(chunk.cut(0, seen))
+            checkpoint.save(path, session, Kept("stream.csv", None, 0))
+            found.append((path.read_bytes(), chunk.cut(seen, seen + MORE)))
+    return found
+
+
+def other_run(rng, data):
+    """What is kept as JSON disturbed."""
+    saved = loads(data)
+    told = disturbed(rng, json.loads(saved.extra["run"]))
+    return dumps(saved._replace(extra={**saved.extra, "run": json.dumps(told)}))
+
+
+def other_part(rng, data):
+    """One to three numbers, arrays, states or tuples of what is kept replaced."""
+    saved = loads(data)
+    players = saved.extra["players"]
+    for _ in range(rng.integers(1, 4)):
+        players = _replaced(rng, players)
+    return dumps(saved._replace(extra={**saved.extra, "players": players}))
+
+
+def _replaced(rng, value):
+    if isinstance(value, tuple) and value and rng.random() < 0.95:
+        parts, k = list(value), rng.integers(len(value))
+        parts[k] = _replaced(rng, parts[k])
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if (
+        isinstance(value, tuple)
+        and not hasattr(value, "_fields")
+        and rng.random() < 0.5
+    ):
+        return value[:-1] if rng.random() < 0.5 else value + value[-1:]
+    if isinstance(value, np.ndarray) and rng.random() < 0.9:
+        return _other_array(rng, value)
+    if isinstance(value, int | float) and rng.random() < 0.7:
+        return type(value)(
+            rng.choice([0, -1, 1, value + 1, value - 1, 2**53, -(2**60)])
+        )
+    return OTHERS[rng.integers(len(OTHERS))]
+
+
+def _other_array(rng, array):
+    how = rng.integers(7)
+    if how == 0:
+        return array[: rng.integers(len(array) + 1)].copy()
+    if how == 1:
+        return np.concatenate([array, array[: rng.integers(1, 9)]])
+    if how == 2:
+        return np.ascontiguousarray(array.T) if array.ndim > 1 else array[:, None]
+    if how == 3:
+        kinds = (np.float32, np.int64, np.int32, np.bool_)
+        with np.errstate(all="ignore"):
+            return array.astype(kinds[rng.integers(len(kinds))])
+    if how == 4:
+        return np.asfortranarray(array)
+    changed = array.copy()
+    if changed.size:
+        # The first ones are what kernels count and index by.
+        most = changed.size if how == 5 else min(changed.size, 16)
+        where = rng.integers(most, size=rng.integers(1, 4))
+        changed.reshape(-1)[where] = rng.choice(NUMBERS, len(where))
+    return changed
+
+
+MUTATIONS = (*UNSIGNED[:1], *SIGNED, *[other_run] * 8, *[other_part] * 24)
+
+
+def outcome(path, rows_after):
+    """What came of going on from a file: nothing but our own errors is let out."""
+    try:
+        with np.errstate(all="ignore"):  # where numbers were made up
+            session, _ = checkpoint.load(path)
+            _shown(session)
+            session.layout.lines(session.take(rows_after))
+            _shown(session)
+            checkpoint.save(path, session, Kept("stream.csv", None, 0))
+    except ThalwegError as error:
+        assert str(error).endswith((".", "?")), error
+        return "refused"
+    return "played"
+
+
+def _shown(session):
+    if session.scored:
+        json.dumps([as_json(study) for study in session.studies("")], allow_nan=False)
+
+
+def main(folder, first, last):
+    path, runs = Path(folder) / "made-up.thalweg", kept_runs(Path(folder))
+    counts = {"refused": 0, "played": 0}
+    for case in range(int(first), int(last)):
+        rng = np.random.default_rng(case)
+        data, after = runs[rng.integers(len(runs))]
+        mutation = MUTATIONS[rng.integers(len(MUTATIONS))]
+        print("case", case, mutation.__name__, file=sys.stderr, flush=True)
+        path.write_bytes(mutation(rng, data))
+        counts[outcome(path, after)] += 1
+    print(json.dumps(counts))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,103 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tests.cli.made_up import SEEN, kept_runs, outcome
+from tests.cli.streams import rows, thalweg, written
+from thalweg import Online, persistence
+from thalweg.cli.work import checkpoint
+from thalweg.errors import PersistenceError
+from thalweg.kernels.tracker import layout
+
+CASES = 1500
+
+
+def test_no_made_up_run_leads_to_anything_but_our_own_errors(tmp_path):
+    """In a process of its own, which it must not end."""
+    command = [sys.executable, "-m", "tests.cli.made_up", str(tmp_path), "0"]
+    done = subprocess.run([*command, str(CASES)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    counts = json.loads(done.stdout)
+    assert sum(counts.values()) == CASES and min(counts.values()) > CASES / 20
+
+
+def test_what_was_not_changed_is_gone_on_from(tmp_path):
+    path = tmp_path / "m.thalweg"
+    for data, after in kept_runs(tmp_path):
+        path.write_bytes(data)
+        assert outcome(path, after) == "played"
+
+
+def shorter(packed):
+    return packed[:40].copy()
+
+
+def with_entry(place, value):
+    def changed(packed):
+        return np.where(np.arange(len(packed)) == place, value, packed)
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [shorter, with_entry(layout.LAG, 1e9), with_entry(layout.SCORED, -5e8)],
+    ids=["short", "season", "scored"],
+)
+def test_a_state_that_kernels_would_go_astray_with_is_refused(tmp_path, changed):
+    """The first Tracker is checked as any model is; the others were not."""
+    path = tmp_path / "m.thalweg"
+    data, _ = kept_runs(tmp_path)[len(SEEN)]  # of two targets
+    path.write_bytes(data)
+    saved = persistence.load(path)
+    first, (counts, state, *rest) = saved.extra["players"]
+    second = (counts, state._replace(packed=changed(state.packed)), *rest)
+    extra = {**saved.extra, "players": (first, second)}
+    persistence.save(path, saved._replace(extra=extra))
+    with pytest.raises(PersistenceError, match=r"no run that could go on: .*Tracker"):
+        checkpoint.load(path)
+
+
+def test_only_files_of_predictions_are_gone_on_with(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "stream.csv")
+    thalweg("run", "stream.csv", "-t", "y", "--no-report")
+    path = tmp_path / "out/stream/model.thalweg"
+    saved = persistence.load(path)
+    told = json.loads(saved.extra["run"]) | {"predictions": "../../notes.txt"}
+    extra = {**saved.extra, "run": json.dumps(told)}
+    persistence.save(path, saved._replace(extra=extra))
+    with pytest.raises(PersistenceError, match="its predictions could not have come"):
+        checkpoint.load(path)
+
+
+@pytest.mark.parametrize("policy", ["refuse", "skip", "impute"])
+def test_a_run_is_a_model_for_python_that_goes_on_alike(tmp_path, monkeypatch, policy):
+    monkeypatch.chdir(tmp_path)
+    lines = rows(120)
+    if policy != "refuse":
+        for k in (50, 80):
+            when, a, *others = lines[k].split(",")
+            lines[k] = ",".join([when, "", *others])
+        lines[60] = lines[60].rpartition(",")[0] + ",\n"
+    options = ("-t", "y", "--features", "a,b", "--missing", policy, "--no-report")
+    written(tmp_path / "whole.csv", lines)
+    written(tmp_path / "begun.csv", lines[:70])
+    assert thalweg("run", "whole.csv", *options).exit_code == 0
+    assert thalweg("run", "begun.csv", *options).exit_code == 0
+    model = Online.load(tmp_path / "out/begun/model.thalweg")
+    assert (model.missing, model.rounds) == (policy, 69)
+    if model.filling is not None:
+        # The row without its target, and under "skip" the one with a gap.
+        assert model.filling.skipped == 1 + (policy == "skip")
+        assert model.filling.imputed == 1
+    table = [
+        [float(cell or "nan") for cell in line.split(",")[1:3]] for line in lines[70:]
+    ]
+    labels = [float(line.rpartition(",")[2]) for line in lines[70:]]
+    said = model.run(np.array(table), np.array(labels)).prediction
+    done = (tmp_path / "out/whole/predictions.csv").read_text().splitlines()[70:]
+    assert said.tolist() == [float(line.split(",")[1]) for line in done]
