@@ -119,6 +119,9 @@ BAD = {
     f"{TOLD} --lags 0": (
         "--lags takes whole numbers from 1 on, such as 1,2,24. Got '0' instead."
     ),
+    f"{TOLD} --lags 1,2,1": "--lags names 1 more than once.",
+    f"{TOLD} --features x,x": "--features names x more than once.",
+    f"{TOLD} --text x,x": "--text names x more than once.",
     f"{TOLD} --lags 3 --delay 3": (
         "Lag 3 is not known in time: with a delay of 3 rounds, lags must be 4 or more."
     ),

@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 from tests.cli.streams import rows, thalweg, written
-from thalweg.cli.work import comparing
-from thalweg.errors import ThalwegError
+from thalweg.cli.work import comparing, outputs
+from thalweg.errors import StorageError, ThalwegError
 from thalweg.evaluation import beside, demo
 from thalweg.evaluation.public import MissingDataError, Task
+from thalweg.persistence import files
 
 COMMANDS = ("run", "compare")
 
@@ -97,11 +98,93 @@ def test_ctrl_c_shows_who_is_done_and_says_what_is_missing(tmp_path, monkeypatch
     assert "least squares, discount 0.95" in done.stdout
     assert "least squares, discount 0.9 " not in done.stdout
     missing = "; ".join([*beside.steps()[5:], "all of b"])
-    assert f"Stopped. Not done: {missing}. For a page" in done.stderr
+    assert f"Stopped. Not done: {missing}. For a page" in " ".join(done.stderr.split())
     folder = tmp_path / "out/stream-compared"
     assert [path.name for path in folder.iterdir()] == ["study.json"]
     again = thalweg("report", "out/stream-compared/study.json")
     assert again.exit_code == 0 and (folder / "report.html").exists()
+
+
+def tree(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Where comparisons go; a study and a page of an earlier one lie there."""
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "stream.csv", rows(120))
+    folder = tmp_path / "out/stream-compared"
+    folder.mkdir(parents=True)
+    for name in ("study.json", "report.html"):
+        written(folder / name, ["old"])
+    return folder
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_coverage_is_measured_leaves_a_study(folder, monkeypatch):
+    monkeypatch.setattr(beside, "coverages", interrupted)
+    done = thalweg("compare", "stream.csv", "-t", "y")
+    assert done.exit_code == 130 and "Tracker" in done.stdout
+    assert "Stopped. Not done: coverage of intervals. For a page" in done.stderr
+    (study,) = json.loads((folder / "study.json").read_text())
+    assert study["left"] == ["coverage of intervals"] and study["regrets"]
+    assert study["notes"][-1] == "Stopped by Ctrl-C. Not done: coverage of intervals."
+    assert set(tree(folder)) == {"study.json"}
+
+
+def half_a_page(studies, path):
+    path.write_text("<html>")
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("json_wanted", [False, True])
+def test_ctrl_c_while_the_page_is_drawn_leaves_the_tables(
+    folder, monkeypatch, json_wanted
+):
+    monkeypatch.setattr("thalweg.report.write_page", half_a_page)
+    given = ("compare", "stream.csv", "-t", "y")
+    done = thalweg(*given, *["--json"] * json_wanted)
+    assert done.exit_code == 130 and "persistence" in done.stdout
+    assert "Stopped. For a page of what was done:\n  thalweg report" in done.stderr
+    assert set(tree(folder)) == {"study.json"}
+    if json_wanted:
+        saved = json.loads(done.stdout)["files"]
+        assert saved == ["out/stream-compared/study.json"]
+    (study,) = json.loads((folder / "study.json").read_text())
+    assert study["left"] == [] and not any("Stopped" in one for one in study["notes"])
+
+
+def test_a_target_that_ctrl_c_left_no_time_for_at_all_is_named(folder, monkeypatch):
+    compare = comparing.compare
+
+    def only_y(title, target, *others):
+        return compare(title, target, *others) if target == "y" else interrupted()
+
+    monkeypatch.setattr(comparing, "compare", only_y)
+    done = thalweg("compare", "stream.csv", "-t", "y", "-t", "b", "-t", "a")
+    assert done.exit_code == 130
+    assert "Stopped. Not done: all of b; all of a. For a page" in done.stderr
+    (study,) = json.loads((folder / "study.json").read_text())
+    assert study["left"] == ["all of b", "all of a"]
+    assert study["notes"][-1] == "Stopped by Ctrl-C. Not done: all of b; all of a."
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_where_nothing_can_be_saved_what_was_there_stays(folder, monkeypatch, command):
+    def full(*_):
+        raise StorageError("It was not saved: the disk is full. It is as it was.")
+
+    for module in (outputs, files):
+        monkeypatch.setattr(module, "write", full)
+    before = tree(folder)
+    given = ("stream.csv", "-t", "y", "--out", folder, "--predictions", "said.csv")
+    done = thalweg(command, *given[: 5 if command == "compare" else None])
+    assert done.exit_code == 2 and "the disk is full" in done.stderr
+    assert tree(folder) == before
 
 
 def small(name):

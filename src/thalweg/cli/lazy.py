@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
+from thalweg.cli.saying import say
 from thalweg.errors import ThalwegError
 
 STOPPED = 130
@@ -74,6 +75,7 @@ def _loaded(name: str) -> Any:
 
 
 def _complain(sentence: str) -> None:
-    Console(stderr=True, soft_wrap=True).print(
-        sentence, style="red", markup=False, highlight=False
-    )
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        console.width = len(sentence) + 1  # in one line, for others to search
+    say(console, sentence, style="red")

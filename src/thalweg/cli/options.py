@@ -42,14 +42,16 @@ Text = Annotated[
 Time = Annotated[
     str | None,
     typer.Option(
-        help="Column of times, which must never go back.",
+        help="Column of times, which must never go back; where they have offsets from "
+        "UTC (all or none), it is the moment that counts.",
         rich_help_panel=COLUMNS, metavar="NAME",
     ),
 ]  # fmt: skip
 Calendar = Annotated[
     str | None,
     typer.Option(
-        help="Column of times to take the hour, weekday and season from.",
+        help="Column of times to take the hour, weekday and season from, by the clock "
+        "on the wall: as it is written, or in the zone of an Arrow column.",
         rich_help_panel=COLUMNS, metavar="NAME",
     ),
 ]  # fmt: skip
@@ -72,7 +74,7 @@ Missing = Annotated[
     typer.Option(
         help="What to do about a missing number: refuse it (the default for files), "
         "skip: do not learn from its row (the default for standard input), impute: "
-        "learn from the feature's mean so far. Either way the row is predicted.",
+        "learn from the feature's mean so far.",
         rich_help_panel=COLUMNS, metavar="POLICY",
     ),
 ]  # fmt: skip
@@ -123,6 +125,11 @@ class Where(NamedTuple):
     model: Path | None = None
     resume: Path | None = None
 
+    @property
+    def in_place(self) -> Path | None:
+        """The model to go on from, if it is the one that is written too."""
+        return self.resume if self.out is None and self.model is None else None
+
 
 class Wanted(NamedTuple):
     """What is wanted beside the table."""
@@ -140,8 +147,8 @@ def given(
     _check_choice("--missing", others.get("missing"), ("refuse", "skip", "impute"))
     named = {
         "targets": tuple(dict.fromkeys(target)) if target else None,
-        "features": None if features is None else names(features),
-        "text": None if text is None else names(text),
+        "features": None if features is None else names("--features", features),
+        "text": None if text is None else names("--text", text),
         "lags": None if lags is None else whole_numbers("--lags", lags),
     }
     return {key: value for key, value in (named | others).items() if value is not None}
@@ -161,16 +168,24 @@ def _check_choice(option: str, value: str | None, choices: tuple[str, ...]) -> N
         )
 
 
-def names(text: str) -> tuple[str, ...]:
+def names(option: str, text: str) -> tuple[str, ...]:
     """``a,b,c`` apart; a name with a comma stands in quotation marks."""
-    return tuple(name.strip() for name in next(csv.reader([text]), []))
+    parts = next(csv.reader([text]), [])
+    return _distinct(option, tuple(name.strip() for name in parts))
 
 
 def whole_numbers(option: str, text: str) -> tuple[int, ...]:
     """``1,2,24`` apart."""
     parts = text.split(",")
     if all(part.strip().isdecimal() and int(part) > 0 for part in parts):
-        return tuple(map(int, parts))
+        return _distinct(option, tuple(map(int, parts)))
     raise InvalidParameterError(
         f"{option} takes whole numbers from 1 on, such as 1,2,24. Got {text!r} instead."
     )
+
+
+def _distinct(option: str, parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    for part in parts:
+        if parts.count(part) > 1:
+            raise InvalidParameterError(f"{option} names {part} more than once.")
+    return parts

@@ -11,6 +11,7 @@ from thalweg.cli.console import progress, remarks
 from thalweg.cli.options import Wanted
 from thalweg.cli.work import outputs
 from thalweg.cli.work.comparing import compared, present
+from thalweg.cli.work.overwriting import keep_source
 from thalweg.cli.work.places import stem
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.gaps import Gaps
@@ -27,6 +28,7 @@ class Rounds(NamedTuple):
     x: FloatArray  # (T, n)
     y: FloatArray  # (T, k)
     seen: int  # rounds with all targets in the whole stream
+    left_out: int  # rounds that lack a target or, under "skip", a feature
 
 
 def compare_learners(
@@ -38,17 +40,24 @@ def compare_learners(
         raise InvalidParameterError("Say which column to predict: --target NAME.")
     wanted, encoder = outputs.possible(wanted), Encoder(Recipe(**recipe))
     with tables.read(source, format=format) as table:
+        folder = out or Path("out", f"{stem(table)}-compared")
+        keep_source(source, folder)
         found = _last_rounds(table, encoder, rounds)
     for note in () if wanted.json else encoder.notes:
         remarks().print(note, markup=False)
     studies = _studies(table, encoder, found)
-    present(studies, out or Path("out", f"{stem(table)}-compared"), wanted)
+    present(studies, encoder.recipe.targets, folder, wanted)
 
 
 def _studies(table: Table, encoder: Encoder, found: Rounds) -> Iterator[Study]:
     targets, notes = encoder.recipe.targets, list(encoder.notes)
     if not encoder.recipe.lags:
         notes.append(PAST_LABELS)
+    if found.left_out:
+        notes.append(
+            f"{found.left_out:,} rows that lack a number were left out; seasons are "
+            f"counted without them."
+        )
     if found.seen > len(found.y):
         notes.append(
             f"The last {len(found.y):,} of {found.seen:,} rounds were compared."
@@ -59,15 +68,13 @@ def _studies(table: Table, encoder: Encoder, found: Rounds) -> Iterator[Study]:
             title, target, encoder.names, found.x, found.y[:, k], notes,
             encoder.recipe.delay,
         )  # fmt: skip
-        later = targets[k + 1 :] if study.left else ()
-        left = (*study.left, *(f"all of {name}" for name in later))
-        yield replace(study, features=encoder.used_names, left=left)
+        yield replace(study, features=encoder.used_names)
 
 
 def _last_rounds(table: Table, encoder: Encoder, most: int) -> Rounds:
     """Read everything, and keep the last rounds that have all targets."""
     gaps: Gaps | None = None
-    x, y, seen = [], [], 0
+    x, y, seen, left_out = [], [], 0, 0
     total = None if table.live else 1.0
     with progress(f"reading {table.name}", total) as bar:
         for chunk in table.chunks():
@@ -78,10 +85,11 @@ def _last_rounds(table: Table, encoder: Encoder, most: int) -> Rounds:
             x.append(filled[known])
             y.append(targets[known])
             seen += int(known.sum())
+            left_out += int((~known).sum())
             while sum(map(len, y[1:])) >= most:  # the oldest is not needed any more
                 x, y = x[1:], y[1:]
             bar.at(table.fraction(), seen)
     encoder.check_target()
     if not seen:
         raise StreamError(f"No round of {table.name} has all its features and targets.")
-    return Rounds(np.vstack(x)[-most:], np.vstack(y)[-most:], seen)
+    return Rounds(np.vstack(x)[-most:], np.vstack(y)[-most:], seen, left_out)

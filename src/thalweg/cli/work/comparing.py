@@ -1,5 +1,6 @@
 """Comparisons run with a bar, shown, saved, and held to their bounds."""
 
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from json import dumps
@@ -11,6 +12,7 @@ from rich.console import Console
 from thalweg.cli.console import harvest, progress, remarks, results
 from thalweg.cli.lazy import STOPPED
 from thalweg.cli.options import Wanted
+from thalweg.cli.saying import say
 from thalweg.cli.work import outputs
 from thalweg.cli.work.show import as_json, listed, show
 from thalweg.evaluation.compare import compare, steps
@@ -32,39 +34,62 @@ def compared(
 
 
 def present(
-    work: Iterable[Study], folder: Path, wanted: Wanted,
+    work: Iterable[Study], names: Sequence[str], folder: Path, wanted: Wanted,
     last: Callable[[Console, Sequence[Study]], None] = lambda console, studies: None,
 ) -> None:  # fmt: skip
-    """Make all studies, save and print them, and do what comes last.
+    """Make all studies, of these names, save and print them, and do what comes last.
 
     Exits with 1 if a bound did not hold, and with 130 if a Ctrl-C came; what was done
     until then is saved and shown, without a page.
     """
     studies, stopped = harvest(work, lambda study: bool(study.left))
     if stopped:
+        studies[-1] = _cut_short(studies[-1], names[len(studies) :])
         wanted = wanted._replace(report=False, figures=False)
-    outputs.clear(folder)
-    saved = outputs.save(studies, folder, wanted)
+    # One after the other: what goes wrong, or is stopped, leaves what came before.
+    saved = [outputs.save(studies, folder)]
+    outputs.clear(folder, outputs.PAGE)
+    if not wanted.json:
+        for study in studies:
+            show(results(), study)
+        if not stopped:
+            last(results(), studies)
+    drawn = _drawn(studies, folder, wanted)
+    saved += drawn or ()
     if wanted.json:
         found = [as_json(study) for study in studies]
         typer.echo(dumps({"studies": found, "files": [str(path) for path in saved]}))
     else:
-        console = results()
-        for study in studies:
-            show(console, study)
-        if not stopped:
-            last(console, studies)
-        listed(console, saved)
-    if stopped:
+        listed(results(), saved)
+    if stopped or drawn is None:
         _say_what_is_missing(studies[-1], folder)
         raise typer.Exit(STOPPED)
     check_bounds(studies)
 
 
+def _drawn(studies: Sequence[Study], folder: Path, wanted: Wanted) -> list[Path] | None:
+    """What was drawn, where wanted; None if a Ctrl-C came meanwhile."""
+    try:
+        return outputs.drawn(studies, folder, wanted)
+    except KeyboardInterrupt:
+        outputs.clear(folder, outputs.PAGE)  # a part of one, perhaps
+        return None
+
+
+def _cut_short(study: Study, later: Sequence[str]) -> Study:
+    """The last study before a Ctrl-C, which says what was not done, and of others."""
+    left = (*study.left, *(f"all of {name}" for name in later))
+    if not left:
+        return study
+    note = f"Stopped by Ctrl-C. Not done: {'; '.join(left)}."
+    return replace(study, left=left, notes=(*study.notes, note))
+
+
 def _say_what_is_missing(study: Study, folder: Path) -> None:
-    missing = f"Not done: {'; '.join(study.left)}. " if study.left else ""
-    page = f"For a page of what was done: thalweg report {folder / outputs.STUDY}"
-    remarks().print(f"Stopped. {missing}{page}", markup=False, soft_wrap=True)
+    missing = f" Not done: {'; '.join(study.left)}." if study.left else ""
+    say(remarks(), f"Stopped.{missing} For a page of what was done:")
+    command = f"thalweg report {shlex.quote(str(folder / outputs.STUDY))}"
+    remarks().print(f"  {command}", markup=False, soft_wrap=True)
 
 
 def check_bounds(studies: Sequence[Study]) -> None:

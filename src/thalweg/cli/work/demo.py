@@ -26,7 +26,8 @@ def show_demo(rounds: int | None, folder: Path, wanted: Wanted) -> None:
     for sentence in missing:
         remarks().print(sentence, markup=False, style="yellow")
     remarks().print("Runs every learner on real streams: about a minute.")
-    present(_studies(found, rounds or ROUNDS), folder, wanted, _three_numbers)
+    studies, names = _studies(found, rounds or ROUNDS), [one.title for one in found]
+    present(studies, names, folder, wanted, _three_numbers)
 
 
 def _studies(found: dict[Shown, Task], most: int) -> Iterator[Study]:

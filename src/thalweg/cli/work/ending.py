@@ -1,14 +1,17 @@
 """How a run ends: what is shown, what is saved, and what the shell is told."""
 
 import json as to_json
+import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import typer
+from rich.console import Console
 
 from thalweg.cli.console import progress, remarks, results
 from thalweg.cli.options import Wanted
+from thalweg.cli.saying import say
 from thalweg.cli.work import outputs
 from thalweg.cli.work.running import Running
 from thalweg.cli.work.show import as_json, listed, show
@@ -34,39 +37,58 @@ class Ending:
         with Stop() as stop, progress(running.table.name, total) as bar:
             running.go(stop, bar)
         seconds = time.perf_counter() - began
-        rate = running.rate(seconds)
         studies = session.studies(running.table.name) if session.scored else []
-        saved = self._saved(studies, whole=stop.by is None)
+        # Who presses Ctrl-C does not wait for a page: thalweg report makes it later.
+        complete = studies if stop.by is None else []
+        saved = self._saved(complete)
+        if not self.wanted.json:
+            self._show(studies, seconds)
+        if complete:
+            saved += outputs.drawn(complete, running.places.folder, self.wanted)
         if self.wanted.json:
-            self._print_json(studies, saved, (seconds, rate))
+            self._print_json(studies, saved, seconds)
         else:
-            self._show(studies, saved, (seconds, rate))
+            replaced = running.model if running.replaces else None
+            listed(self._console(), saved, replaced)
         if stop.by is not None:
             self._say_how_to_go_on()
             raise typer.Exit(stop.code)
 
-    def _saved(self, studies: list[Study], whole: bool) -> list[Path]:
+    def _saved(self, studies: list[Study]) -> list[Path]:
         saved = [self.running.model] if self.running.session.players else []
         if self.running.file is not None and self.running.file.size:
             saved.append(self.running.file.path)
-        # Who presses Ctrl-C does not wait for a page: thalweg report makes it later.
-        if studies and whole:
-            saved += outputs.save(studies, self.running.places.folder, self.wanted)
+        if studies:
+            saved.append(outputs.save(studies, self.running.places.folder))
         return saved
 
-    def _show(
-        self, studies: list[Study], saved: list[Path], speed: tuple[float, float]
-    ) -> None:
-        console = remarks() if self.running.echo else results()
+    def _console(self) -> Console:
+        return remarks() if self.running.echo else results()
+
+    def _show(self, studies: list[Study], seconds: float) -> None:
+        console = self._console()
         for study in studies:
             show(console, study)
         if not studies:
-            console.print(self._too_few(), markup=False)
+            say(console, self._too_few())
         for note in self.running.session.encoder.notes:
-            remarks().print(note, markup=False)
-        rows, (seconds, rate) = self.running.rows, speed
-        console.print(f"{rows:,} rows in {seconds:.1f} s: {rate:,.0f} rows a second.")
-        listed(console, saved, self.running.model if self.running.replaces else None)
+            say(remarks(), note)
+        say(console, self._speed(seconds))
+
+    def _speed(self, seconds: float) -> str:
+        """How fast it was from the first row to the last one saved, without a page."""
+        running, session = self.running, self.running.session
+        if not running.rows:
+            name, seen = running.table.name, session.rows - session.before
+            came = (
+                "came" if running.table.live else f"in {name}: all {seen:,} were seen"
+            )
+            return f"No new row {came}."
+        rate = float(f"{running.rows / seconds:.2g}")  # as exact as the seconds allow
+        return (
+            f"{running.rows:,} rows in {_three_digits(seconds)} s: about {rate:,.0f} "
+            f"rows a second."
+        )
 
     def _too_few(self) -> str:
         players = self.running.session.players
@@ -76,13 +98,14 @@ class Ending:
         return f"Too few rows to score: the first {labels} labels only warm up."
 
     def _print_json(
-        self, studies: list[Study], saved: list[Path], speed: tuple[float, float]
+        self, studies: list[Study], saved: list[Path], seconds: float
     ) -> None:
         found = {
             "source": self.running.table.name,
             "rows": self.running.session.rows,
-            "seconds": speed[0],
-            "rows_per_second": speed[1],
+            "new_rows": self.running.rows,
+            "seconds": seconds,
+            "rows_per_second": self.running.rows / seconds,
             "studies": [as_json(study) for study in studies],
             "files": [str(path) for path in saved],
         }
@@ -92,8 +115,13 @@ class Ending:
         running = self.running
         if not running.session.players:
             return
-        remarks().print(
-            f"Stopped after row {running.session.rows:,}. Go on with: thalweg run "
-            f"{self.source} --resume {running.model}",
-            markup=False, soft_wrap=True,
-        )  # fmt: skip
+        rows, command = running.session.rows, f"thalweg run {shlex.quote(self.source)}"
+        say(remarks(), f"Stopped after row {rows:,}. Go on with:")
+        command += f" --resume {shlex.quote(str(running.model))}"
+        remarks().print(f"  {command}", markup=False, soft_wrap=True)
+
+
+def _three_digits(seconds: float) -> str:
+    """As 0.13, 1.31, 13.1 or 131."""
+    places = 2 if seconds < 10 else 1 if seconds < 100 else 0
+    return f"{seconds:,.{places}f}"

@@ -30,23 +30,28 @@ def possible(wanted: Wanted) -> Wanted:
     return wanted._replace(report=False)
 
 
-def save(studies: Sequence[Study], folder: Path, wanted: Wanted) -> list[Path]:
-    """Write the studies, and what is wanted of page and figures; the paths of all."""
+def written(folder: Path) -> dict[str, Path]:
+    """The files that ``save`` writes, by what they hold."""
+    return {"study": folder / STUDY, "page": folder / PAGE}
+
+
+def save(studies: Sequence[Study], folder: Path) -> Path:
+    """Write the studies; where they are then."""
     make_folder(folder)
     found = [study.as_dict() for study in studies]
     write(folder / STUDY, json.dumps(found, allow_nan=False).encode())
-    return [folder / STUDY, *drawn(studies, folder, wanted)]
+    return folder / STUDY
 
 
-def clear(folder: Path) -> None:
-    """Remove the study and the page that an earlier run has left."""
+def clear(folder: Path, *names: str) -> None:
+    """Remove the files of these names that an earlier run has left."""
     with writing(folder):
-        for name in (STUDY, PAGE):
+        for name in names:
             (folder / name).unlink(missing_ok=True)
 
 
 def drawn(studies: Sequence[Study], folder: Path, wanted: Wanted) -> list[Path]:
-    """Write the page and the figures, where wanted."""
+    """Write the page and the figures, where wanted; the paths of both."""
     saved = []
     make_folder(folder)
     with writing(folder):

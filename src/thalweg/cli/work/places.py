@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from thalweg.cli.options import Where
-from thalweg.cli.work import checkpoint
+from thalweg.cli.work import checkpoint, outputs
 from thalweg.cli.work.checkpoint import Kept
+from thalweg.cli.work.overwriting import refuse_overwriting
 from thalweg.cli.work.predictions import PredictionFile
 from thalweg.cli.work.session import Session
 from thalweg.errors import InvalidParameterError
@@ -67,6 +68,15 @@ class Places(NamedTuple):
         fresh = resume is None or folder.resolve() != resume.parent.resolve()
         saved = where.model or model or folder / "model.thalweg"
         return cls(folder, saved, file, fresh)
+
+    def check(self, source: str) -> None:
+        """Raise if something would be written over the source, or over another."""
+        read: dict[str, str | Path] = {"source": source}
+        written = {"model": self.model} | outputs.written(self.folder)
+        if self.predictions is not None:
+            written |= self.predictions.written
+            read |= self.predictions.read
+        refuse_overwriting(read, written)
 
 
 def _predictions(

@@ -14,17 +14,17 @@ import numpy.typing as npt
 from thalweg.cli.work.storage import make_folder, writing
 from thalweg.errors import InvalidParameterError, StorageError
 from thalweg.evaluation.prequential import Forecasts
+from thalweg.streams.tables.moments import Moments
 from thalweg.types import FloatArray
 
 PARQUET = (".parquet", ".pq")
-SECOND = np.timedelta64(1, "s")
 
 
 class Said(NamedTuple):
     """What was said of some rows, of each target."""
 
     rows: npt.NDArray[np.int64]  # (T,) the first row of the stream being 1
-    time: Any  # (T,) or None
+    time: Any  # (T,) Moments or float64, or None
     forecasts: list[Forecasts]  # one a target
     observed: FloatArray  # (T, k), NaN where not known
 
@@ -69,12 +69,8 @@ class Layout(NamedTuple):
 
 
 def times(time: Any) -> list[str]:
-    """ISO 8601 to the second, or as exact as it takes; numbers as they are."""
-    if time.dtype.kind != "M":
-        return _numbers(time)
-    seconds = np.datetime_as_string(time, unit="s")
-    exact = (time - time.astype("datetime64[s]")) == 0 * SECOND
-    return [str(text) for text in np.where(exact, seconds, np.datetime_as_string(time))]
+    """As they were written, with the offset if there is one; numbers as they are."""
+    return time.shown() if isinstance(time, Moments) else _numbers(time)
 
 
 def _numbers(values: FloatArray) -> list[str]:
@@ -83,11 +79,16 @@ def _numbers(values: FloatArray) -> list[str]:
 
 def check_suffix(path: Path | None) -> None:
     """Raise unless the name says which format is wanted."""
-    if path is not None and path.suffix.lower() not in (".csv", *PARQUET):
+    if path is not None and not is_for_predictions(path):
         raise InvalidParameterError(
             f"--predictions takes a file that ends in .csv or .parquet. Got {path} "
             f"instead."
         )
+
+
+def is_for_predictions(path: Path) -> bool:
+    """Whether the name is one that predictions may go to."""
+    return path.suffix.lower() in (".csv", *PARQUET)
 
 
 def _lines_of(path: Path) -> Path:
@@ -114,6 +115,18 @@ class PredictionFile:
         self._lines = _lines_of(path)
         self._copied = None if copied is None else _lines_of(copied)
         self._file: io.FileIO | None = None
+
+    @property
+    def written(self) -> dict[str, Path]:
+        """The files that are written, by what they hold."""
+        lines = {"lines of predictions": self._lines} if self._parquet else {}
+        return {"predictions": self.path} | lines
+
+    @property
+    def read(self) -> dict[str, Path]:
+        """The file that is copied first, if one is."""
+        copied = self._copied
+        return {} if copied is None else {"predictions of the run before": copied}
 
     def write(self, lines: str) -> None:
         """Append lines."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from thalweg.cli.console import results
 from thalweg.cli.options import Wanted
 from thalweg.cli.work import checkpoint, outputs
+from thalweg.cli.work.overwriting import refuse_overwriting
 from thalweg.cli.work.show import listed
 from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.study import Study
@@ -14,6 +15,9 @@ def make_report(path: Path, folder: Path, wanted: Wanted) -> None:
     """Write what is wanted of the studies at ``path``."""
     if not (wanted.report or wanted.figures):
         raise InvalidParameterError("Nothing is left to make: say --figures.")
+    if wanted.report:
+        page = {"page": folder / outputs.PAGE}
+        refuse_overwriting({"study": path}, page, "Write elsewhere: --out.")
     listed(results(), outputs.drawn(_studies(path), folder, wanted))
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from thalweg.cli.options import Wanted, Where
 from thalweg.cli.work import outputs
+from thalweg.cli.work.claims import Claims
 from thalweg.cli.work.ending import Ending
 from thalweg.cli.work.places import Places, begun, continued
 from thalweg.cli.work.predictions import check_suffix
@@ -21,10 +22,13 @@ def run_stream(
     """Run the Tracker over ``source``; options as the command takes them."""
     check_suffix(where.predictions)
     wanted = outputs.possible(wanted)
-    with tables.read(source, format=format, chunk_rows=CHUNK) as table:
+    with tables.read(source, format=format, chunk_rows=CHUNK) as table, Claims() as own:
+        if where.in_place is not None:  # before it is read: it may be written just now
+            own.take(where.in_place)
         session, kept = begun(where.resume, recipe, table.live)
         session.asking = table.live
         continued(session, kept, table, next)
         places = Places.of(table, session, kept, where)
+        places.check(source)
         echo = table.live and not wanted.json
-        Ending(Running(table, session, places, echo), source, wanted).reach()
+        Ending(Running(table, session, places, own, echo), source, wanted).reach()

@@ -8,6 +8,7 @@ from contextlib import suppress
 from thalweg.cli.console import Bar
 from thalweg.cli.work import checkpoint, outputs
 from thalweg.cli.work.checkpoint import Kept
+from thalweg.cli.work.claims import Claims
 from thalweg.cli.work.places import Places
 from thalweg.cli.work.session import Session
 from thalweg.cli.work.stop import Stop, StoppedError
@@ -22,17 +23,17 @@ class Running:
     """Takes a table through a session, and keeps what comes of it."""
 
     def __init__(
-        self, table: Table, session: Session, places: Places, echo: bool
-    ) -> None:  # fmt: skip
+        self, table: Table, session: Session, places: Places, own: Claims, echo: bool
+    ) -> None:
         self.table = table
         self.session = session
         self.places = places
         self.model = places.model
         self.file = places.predictions
         self.replaces = places.fresh and places.model.exists()  # another run's model
+        self.own = own
         self.echo = echo  # print predictions as they are made
         self.rows = 0  # taken in this run
-        self._first = (0, 0.0)  # rows of the first chunk, and when they were done
         self._headed = session.rows > 0
         self._saved_at = -float("inf")
         self._saved = False  # whether this run has saved anything
@@ -71,25 +72,16 @@ class Running:
                 if stop.by is not None:
                     break
 
-    def rate(self, seconds: float) -> float:
-        """Rows a second, of a run that took so long in all.
-
-        Without the first rows, where others follow: kernels may be compiled for them.
-        """
-        rows, at = self._first
-        if self.rows > rows:
-            return (self.rows - rows) / max(time.perf_counter() - at, 1e-9)
-        return rows / max(seconds, 1e-9)
-
     def save(self) -> None:
         """Write a checkpoint, from which a run continues to the last bit."""
+        self.own.take(self.model)
         if self.file is not None:
             self.file.sync()
         path = None if self.file is None else self.file.path
         written = 0 if self.file is None else self.file.size
-        if self.places.fresh and not self._saved:
-            outputs.clear(self.places.folder)
         checkpoint.save(self.model, self.session, Kept(self.table.name, path, written))
+        if self.places.fresh and not self._saved:
+            outputs.clear(self.places.folder, outputs.STUDY, outputs.PAGE)
         self._saved, self._saved_at = True, time.monotonic()
         self._unsaved = False
 
@@ -98,11 +90,10 @@ class Running:
         if last:
             self._check_target()
         self.rows += len(chunk)
-        if not self._first[0]:
-            self._first = (len(chunk), time.perf_counter())
         self._unsaved = True
         lines = self.session.layout.lines(said)
         if self.file is not None:
+            self.own.take(self.file.path)
             self.file.write(lines)
         if self.echo:
             header = "" if self._headed else self.session.layout.header()

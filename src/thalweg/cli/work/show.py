@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from thalweg.cli.saying import say
 from thalweg.evaluation.study import AGAINST, Entry, Study
 from thalweg.evaluation.summary import PAST_LABELS, summary
 
@@ -20,16 +20,10 @@ def show(console: Console, study: Study, most: int | None = None) -> None:
     if study.regrets:
         console.print(regrets(study))
     for sentence in summary(study):
-        said(console, sentence)
+        say(console, sentence, "• ")
     if PAST_LABELS in study.notes:
-        said(console, PAST_LABELS)
+        say(console, PAST_LABELS, "• ")
     console.print()
-
-
-def said(console: Console, sentence: str) -> None:
-    """Print a sentence with a dot before it, its lines under each other."""
-    text = fill(sentence, console.width, initial_indent="• ", subsequent_indent="  ")
-    console.print(text, markup=False, soft_wrap=True)
 
 
 def listed(
