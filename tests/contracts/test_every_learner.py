@@ -95,7 +95,7 @@ def test_the_kernel_does_what_update_says(learner, loss, weighted):
 
 @every_learner
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(cuts=st.sets(st.integers(1, ROUNDS - 1), max_size=4))
 def test_a_run_can_be_cut_anywhere(learner, loss, dtype, cuts):
     block = block_for(loss)

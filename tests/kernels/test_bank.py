@@ -81,7 +81,7 @@ def banks(draw):
     return bank, (x, rng.normal(size=(rounds, targets)), weight, elapsed)
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(banks())
 def test_both_ways_agree_to_the_last_bit(drawn):
     assert_both_ways_agree(*drawn)
@@ -159,7 +159,7 @@ NINE = Experts(
 )
 
 
-@settings(max_examples=EXAMPLES // 3, deadline=None)
+@settings(max_examples=EXAMPLES // 3)
 @given(cuts=st.sets(st.integers(1, LONGEST - 1), max_size=6))
 def test_a_bank_can_be_cut_anywhere(cuts):
     block = stream(LONGEST, 3)

@@ -31,7 +31,7 @@ def whole(array, rows=None):
     return out
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(n=sizes, targets=st.integers(1, 9), count=st.integers(1, 6), seed=seeds)
 def test_elimination_learns_row_after_row(n, targets, count, seed):
     """P, z = Uθ, and for every row what is left of y by the θ before it."""
@@ -59,7 +59,7 @@ def test_elimination_learns_row_after_row(n, targets, count, seed):
     np.testing.assert_allclose(left, y - np.array(said), atol=1e-9)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(n=sizes, seed=seeds)
 def test_a_factor_and_its_other_forms(n, seed):
     factor, P = excited(n, seed=seed)
@@ -84,7 +84,7 @@ def test_a_dense_covariance_of_more_rows_than_are_summed_at_once():
     np.testing.assert_allclose(dense, factors.covariance(factor), atol=1e-9)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(n=sizes, count=st.integers(0, 9), seed=seeds)
 def test_sums_over_rows(n, count, seed):
     rng = np.random.default_rng(seed)
@@ -106,7 +106,7 @@ def test_sums_over_rows(n, count, seed):
     np.testing.assert_allclose(product, rows[:, :8].T @ rows, atol=1e-12)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(n=st.integers(2, 10), seed=seeds)
 def test_a_lazy_covariance_is_the_one_it_stands_for(n, seed):
     """At any moment, and after its rows have entered it."""
@@ -219,7 +219,7 @@ def test_what_subtraction_would_blur_is_not_played_in_blocks():
     assert ends == 0
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(n=st.integers(1, 1000), gamma=st.floats(1e-300, 1, exclude_min=True))
 def test_no_target_is_larger_than_the_largest(n, gamma):
     power = np.float64(0.5 * n / kept.served(n, gamma))

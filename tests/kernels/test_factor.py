@@ -20,7 +20,7 @@ def excited(n, rounds=30, gamma=0.9, ridge=0.5, seed=0, dtype=np.float64):
     return factor, P
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(n=st.integers(1, 9), seed=st.integers(0, 2**32 - 1), gamma=st.floats(0.5, 1))
 def test_three_verbs_act_as_they_say(n, seed, gamma):
     rng = np.random.default_rng(seed)

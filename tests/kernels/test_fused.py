@@ -49,7 +49,7 @@ def test_no_cut_of_a_short_stream_costs_less(seed):
         assert cost(w, c, price, z) == pytest.approx(least_cost(w, c, price), abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     rounds=st.integers(1, 200),
     seed=st.integers(0, 2**32 - 1),

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numba import njit
@@ -62,7 +62,6 @@ numbers = arrays(np.float64, WIDTH, elements=st.floats(-1e100, 1e100))
 
 
 @pytest.mark.parametrize("which", range(len(EXACT)))
-@settings(deadline=None)  # the first call compiles
 @given(x=numbers, y=numbers.filter(lambda y: (abs(y) > 1e-100).all()))
 def test_every_operation_is_exactly_numpys(which, x, y):
     out = np.empty(WIDTH)

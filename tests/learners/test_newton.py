@@ -98,7 +98,7 @@ CASES = [
 @pytest.mark.parametrize(
     "curvature, eta, loss", CASES, ids=[f"{c}-{type(x).__name__}" for c, _, x in CASES]
 )
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 2**32 - 1), discount=st.sampled_from([0.7, 0.9, 0.99, 1.0]))
 def test_algorithm_1_equals_the_box_with_dense_matrices(
     domain, curvature, eta, loss, seed, discount

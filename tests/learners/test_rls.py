@@ -39,7 +39,7 @@ def test_minimises_the_discounted_sum(discount, rates, targets):
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 8),

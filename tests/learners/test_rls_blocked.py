@@ -80,7 +80,7 @@ settings_of_rls = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     learner=settings_of_rls,
     n=st.integers(14, 40),

@@ -38,7 +38,7 @@ def test_the_curve_is_narrow_convex_and_falls_to_almost_nothing(kind, n):
     is_convex_and_falls(curve)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 3),

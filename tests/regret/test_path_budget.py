@@ -155,7 +155,7 @@ def test_a_boundless_budget_leaves_only_rounds_without_features(n, budget):
     assert np.isfinite(found.theta).all()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 4),
@@ -201,7 +201,7 @@ def test_a_weight_of_two_is_the_round_twice(n):
     assert weighted.price == pytest.approx(expected.price, rel=1e-3)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     powers=st.tuples(st.integers(-200, 200), st.integers(-200, 200)),
     n=st.integers(1, 3),
