@@ -1,14 +1,13 @@
 """Features that are missing, filled with their means so far."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from thalweg.evaluation.kept import finite, parts, whole
+from thalweg.streams.gaps import Missing, fill
 from thalweg.types import FloatArray
-
-Missing = Literal["refuse", "skip", "impute"]
 
 
 class Filled(NamedTuple):
@@ -33,18 +32,13 @@ class Gaps:
 
     def fill(self, x: FloatArray) -> Filled:
         """The next rows, each gap filled with the mean of what came before it."""
-        missing = np.isnan(x)
         if self.policy == "refuse":
             return Filled(x, np.ones(len(x), np.bool_))
-        # One running sum from the first row on, so that rows may be cut anywhere.
-        sums = np.cumsum(np.vstack([self.sums, np.where(missing, 0.0, x)]), axis=0)
-        counts = np.cumsum(np.vstack([self.counts, ~missing]), axis=0)
-        # Copies: a view of the last row would keep all of them.
-        self.sums, self.counts = sums[-1].copy(), counts[-1].copy()
+        missing = np.isnan(x)
         self.filled += int(missing.sum())
-        means = sums[:-1] / np.maximum(counts[:-1], 1.0)
-        teaches = np.asarray(~missing.any(axis=1) | (self.policy == "impute"))
-        return Filled(np.where(missing, means, x), teaches)
+        x, self.sums, self.counts = fill(x, self.sums, self.counts)
+        whole_rows = ~missing.any(axis=1)
+        return Filled(x, np.asarray(whole_rows | (self.policy == "impute")))
 
     @property
     def kept(self) -> tuple[Any, ...]:

@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.evaluation.books import Books, Played, joined
-from thalweg.evaluation.gaps import Gaps, Missing
+from thalweg.evaluation.gaps import Gaps
 from thalweg.evaluation.insight import RECORDS
 from thalweg.evaluation.kept import Check, amount, numbers, parts, whole
 from thalweg.evaluation.study import Recent, Study
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.losses import SquaredError
+from thalweg.streams.gaps import Missing
 from thalweg.types import Block, FloatArray, Trace
 
 SHORTEST_BURN_IN = 40

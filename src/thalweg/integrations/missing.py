@@ -1,13 +1,12 @@
 """What to do where a number is missing, that is NaN."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from thalweg.streams.gaps import Missing, fill
 from thalweg.types import Block, FloatArray
-
-Missing = Literal["refuse", "skip", "impute"]
 
 
 class Filled(NamedTuple):
@@ -38,12 +37,13 @@ class Filling:
 
         The time that skipped rounds took is added to that of the next one learnt.
         """
-        x, y = np.asarray(block.x, np.float64), np.asarray(block.y, np.float64)
+        x: FloatArray = np.asarray(block.x, np.float64)
+        y = np.asarray(block.y, np.float64)
         gaps, unknown = np.isnan(x), np.isnan(y).reshape(len(y), -1).any(axis=1)
         skipped = unknown | (gaps.any(axis=1) & (self.policy == "skip"))
         self.imputed += int(gaps.sum())
         self.skipped += int(skipped.sum())
-        x = np.where(gaps, self._means(np.where(gaps, 0.0, x), ~gaps), x)
+        x, self.sums, self.counts = fill(x, self.sums, self.counts)
         elapsed = self._elapsed(block, skipped)
         return Filled(Block(x, np.nan_to_num(y), block.weight, elapsed), skipped)
 
@@ -66,17 +66,6 @@ class Filling:
             if not skipped[t]:
                 elapsed[t], self.waited = self.waited, 0.0
         return elapsed
-
-    def _means(self, values: FloatArray, known: Any) -> FloatArray:
-        """The mean of each feature before each round; 0 where none was seen."""
-        n = values.shape[1]
-        # One running sum from the first round on, so that blocks may be cut anywhere.
-        first = [np.broadcast_to(part, (1, n)) for part in (self.sums, self.counts)]
-        sums = np.cumsum(np.vstack([first[0], values]), axis=0)
-        counts = np.cumsum(np.vstack([first[1], known]), axis=0)
-        # Copies: a view of the last row would keep all of them.
-        self.sums, self.counts = sums[-1].copy(), counts[-1].copy()
-        return np.asarray(sums[:-1] / np.maximum(counts[:-1], 1.0))
 
 
 def without_gaps(block: Block) -> Block:

@@ -16,7 +16,7 @@ from thalweg.integrations import saved
 from thalweg.integrations.gaps import run_filled
 from thalweg.integrations.health import Health, health_of
 from thalweg.integrations.held import Held
-from thalweg.integrations.missing import Filling, Missing
+from thalweg.integrations.missing import Filling
 from thalweg.integrations.rows import (
     as_features,
     as_number,
@@ -27,6 +27,7 @@ from thalweg.integrations.rows import (
 from thalweg.learners import Learner, Tracker
 from thalweg.learners.live import Live
 from thalweg.losses import LinearLoss, SquaredError
+from thalweg.streams.gaps import Missing
 from thalweg.types import FloatArray, Trace
 
 ARRAY, FLOAT64 = np.ndarray, np.dtype(np.float64)

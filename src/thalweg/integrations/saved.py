@@ -13,9 +13,10 @@ import numpy as np
 
 from thalweg import persistence
 from thalweg.errors import PersistenceError
-from thalweg.integrations.missing import Filling, Missing
+from thalweg.integrations.missing import Filling
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
+from thalweg.streams.gaps import Missing
 
 FIRST = ("intercept", "rounds")
 """By these a file is known to hold an Online; the first ones held no more."""

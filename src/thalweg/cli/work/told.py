@@ -8,6 +8,9 @@ from thalweg.evaluation.kept import need, whole
 from thalweg.streams.tables import Recipe
 from thalweg.streams.tables.calendar import NAMES as CALENDAR
 
+DAY = 24 * 3600 * 10**9
+"""In nanoseconds: more than any offset from UTC."""
+
 
 def check_told(told: dict[str, Any], recipe: Recipe) -> None:
     """Raise unless a session of this recipe could go on from it."""
@@ -18,7 +21,7 @@ def check_told(told: dict[str, Any], recipe: Recipe) -> None:
     _check_plan(encoder["plan"], recipe, told["features"])
     need(encoder["progress"]["rows"] == rows, "rows")
     _check_progress(encoder["progress"], recipe)
-    _check_latest(encoder["progress"]["latest"], encoder["plan"]["time"])
+    _check_times(encoder["progress"], encoder["plan"]["time"])
 
 
 def _check_plan(plan: dict[str, Any], recipe: Recipe, features: Any) -> None:
@@ -45,6 +48,9 @@ def _check_progress(progress: dict[str, Any], recipe: Recipe) -> None:
         need(isinstance(name, str) and _are_strings(levels), "levels")
         need(len(levels) <= recipe.categories, "levels")
     need(_are_strings(progress["crowded"]), "levels")
+    need(len(progress["crowds"]) == len(progress["crowded"]), "levels")
+    for cells, back in progress["crowds"]:
+        whole("levels", back, whole("levels", cells, progress["rows"]))
     targets, past = len(recipe.targets), progress["past"]
     need(len(past) == min(progress["rows"], recipe.past), "lags")
     need(all(_are_strings(row) and len(row) == targets for row in past), "lags")
@@ -54,8 +60,11 @@ def _check_progress(progress: dict[str, Any], recipe: Recipe) -> None:
     need(all(0 <= count <= progress["rows"] for count in known), "targets")
 
 
-def _check_latest(latest: Any, kind: str | None) -> None:
-    """The time of the last row."""
+def _check_times(progress: dict[str, Any], kind: str | None) -> None:
+    """The time of the last row, and which columns of times have offsets."""
+    latest, ahead, zoned = progress["latest"], progress["ahead"], progress["zoned"]
+    need(all(type(one) is bool for one in zoned.values()), "times")
+    need(ahead is None or (type(ahead) is int and abs(ahead) < DAY), "times")
     if kind == "time":
         # The least of all is NaT, and no time.
         need(type(latest) is int and abs(latest) <= np.iinfo(np.int64).max, "times")

@@ -6,11 +6,11 @@ import numpy as np
 
 from thalweg.checks import LARGEST
 from thalweg.errors import StreamError
+from thalweg.streams.gaps import Missing
 from thalweg.streams.tables.cells import Coded
 from thalweg.streams.tables.chunk import Chunk
 from thalweg.streams.tables.literals import Kind
 from thalweg.streams.tables.moments import Moments
-from thalweg.streams.tables.recipe import Missing
 from thalweg.types import FloatArray
 
 _LARGEST = LARGEST[np.dtype(np.float64)]

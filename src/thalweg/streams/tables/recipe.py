@@ -1,12 +1,11 @@
 """What to make of a table: which columns are targets and features, and how."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
-
-Missing = Literal["refuse", "skip", "impute"]
+from thalweg.streams.gaps import Missing
 
 
 @dataclass(frozen=True)
