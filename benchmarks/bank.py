@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 import thalweg as tw
-from thalweg.evaluation.bench.plan import Plan
-from thalweg.evaluation.bench.timing import Timed, interleaved, repeated
-from thalweg.kernels.bank.choice import worth_it
-from thalweg.kernels.bank.rounds import play
+from thalweg.kernels.rls_bank.choice import worth_it
+from thalweg.kernels.rls_bank.rounds import play
+from thalweg.lab.bench.plan import Plan
+from thalweg.lab.bench.timing import Timed, interleaved, repeated
 from thalweg.learners.weights import prior
 from thalweg.types import FloatArray
 

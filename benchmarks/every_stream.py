@@ -19,7 +19,7 @@ import numpy as np
 from tracker_accuracy import kept_ridge
 
 import thalweg as tw
-from thalweg.evaluation.public import TASKS, load
+from thalweg.lab.datasets import TASKS, load
 from thalweg.losses import SquaredError
 from thalweg.types import Block
 

@@ -7,7 +7,7 @@ The file, 72 bytes a round, is written to a temporary folder and deleted afterwa
 
 import argparse
 
-from thalweg.evaluation.bench.memory import memory
+from thalweg.lab.bench.memory import memory
 
 
 def main() -> None:

@@ -2,14 +2,14 @@
 
     OMP_NUM_THREADS=1 python benchmarks/rivals_accuracy.py
 
-Nine public streams. What is measured, and how: thalweg.evaluation.accuracy.rivals.
+Nine public streams. What is measured, and how: thalweg.lab.accuracy.rivals.
 """
 
 import sys
 
 import numpy as np
 
-from thalweg.evaluation.accuracy.rivals import (
+from thalweg.lab.accuracy.rivals import (
     BAYESIAN_ROWS,
     CHOICES,
     STREAMS,

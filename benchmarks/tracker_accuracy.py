@@ -4,12 +4,12 @@
     python benchmarks/tracker_accuracy.py synthetic   # ten generators, five seeds
 
 All columns but NMSE are ratios to the best pair's error; what is measured, and how, is
-in thalweg.evaluation.accuracy.tracker. `thalweg accuracy` shows the same.
+in thalweg.lab.accuracy.tracker. `thalweg accuracy` shows the same.
 """
 
 import sys
 
-from thalweg.evaluation.accuracy import (
+from thalweg.lab.accuracy import (
     LEVEL,
     Row,
     accuracy,

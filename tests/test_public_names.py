@@ -6,12 +6,12 @@ import pytest
 
 import thalweg
 
-ROOMS = (
+PACKAGES = (
     "bounds",
     "discounts",
     "domains",
     "evaluation",
-    "integrations",
+    "models",
     "learners",
     "losses",
     "persistence",
@@ -20,7 +20,7 @@ ROOMS = (
 )
 
 
-@pytest.mark.parametrize("room", ["", *(f".{room}" for room in ROOMS)])
+@pytest.mark.parametrize("room", ["", *(f".{room}" for room in PACKAGES)])
 def test_every_listed_name_can_be_imported_and_the_list_is_sorted(room):
     module = importlib.import_module(f"thalweg{room}")
     assert list(module.__all__) == sorted(module.__all__)

@@ -8,18 +8,20 @@ if TYPE_CHECKING:
     from thalweg import discounts as discounts
     from thalweg import domains as domains
     from thalweg import errors as errors
+    from thalweg import evaluation as evaluation
     from thalweg import learners as learners
     from thalweg import losses as losses
+    from thalweg import models as models
     from thalweg import persistence as persistence
     from thalweg import regret as regret
     from thalweg import streams as streams
+    from thalweg import tables as tables
     from thalweg.domains import Ball as Ball
     from thalweg.domains import Box as Box
     from thalweg.domains import Ellipsoid as Ellipsoid
     from thalweg.domains import Everywhere as Everywhere
     from thalweg.domains import Polytope as Polytope
     from thalweg.domains import Simplex as Simplex
-    from thalweg.integrations import Online as Online
     from thalweg.learners import Ader as Ader
     from thalweg.learners import AggregatingExperts as AggregatingExperts
     from thalweg.learners import ClippedRLS as ClippedRLS
@@ -44,7 +46,8 @@ if TYPE_CHECKING:
     from thalweg.losses import Logistic as Logistic
     from thalweg.losses import SquaredError as SquaredError
     from thalweg.losses import Tracking as Tracking
-    from thalweg.persistence import KeyedModels as KeyedModels
+    from thalweg.models import KeyedModels as KeyedModels
+    from thalweg.models import Online as Online
     from thalweg.types import Block as Block
     from thalweg.types import Interval as Interval
     from thalweg.types import Trace as Trace
@@ -53,7 +56,6 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "domains": ("Ball", "Box", "Ellipsoid", "Everywhere", "Polytope", "Simplex"),
-    "integrations": ("Online",),
     "learners": (
         "Ader",
         "AggregatingExperts",
@@ -82,32 +84,35 @@ _NAMES = {
         "SquaredError",
         "Tracking",
     ),
-    "persistence": ("KeyedModels",),
+    "models": ("KeyedModels", "Online"),
     "types": ("Block", "Interval", "Trace"),
 }
-_ROOMS = (
+_PACKAGES = (
     "bounds",
     "discounts",
     "domains",
     "errors",
+    "evaluation",
     "learners",
     "losses",
+    "models",
     "persistence",
     "regret",
     "streams",
+    "tables",
 )
-_HOME = {name: room for room, names in _NAMES.items() for name in names}
+_PACKAGE_OF = {name: package for package, names in _NAMES.items() for name in names}
 
-__all__ = sorted([*_HOME, *_ROOMS])
+__all__ = sorted([*_PACKAGE_OF, *_PACKAGES])
 
 
 def __getattr__(name: str) -> Any:
     # Loaded on first use (PEP 562), so that `import thalweg` brings in neither
     # numba nor scipy.
-    if name in _ROOMS:
+    if name in _PACKAGES:
         return import_module(f"thalweg.{name}")
-    if name in _HOME:
-        return getattr(import_module(f"thalweg.{_HOME[name]}"), name)
+    if name in _PACKAGE_OF:
+        return getattr(import_module(f"thalweg.{_PACKAGE_OF[name]}"), name)
     raise AttributeError(f"module 'thalweg' has no attribute {name!r}")
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.cli.streams import thalweg
 from thalweg.cli.work import accuracy
-from thalweg.evaluation.public import MissingDataError
+from thalweg.lab.datasets import MissingDataError
 
 
 def noise():

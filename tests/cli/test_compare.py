@@ -7,8 +7,9 @@ import pytest
 from tests.cli.streams import rows, thalweg, written
 from thalweg.cli.work import comparing, outputs
 from thalweg.errors import StorageError, ThalwegError
-from thalweg.evaluation import beside, demo
-from thalweg.evaluation.public import MissingDataError, Task
+from thalweg.evaluation import beside
+from thalweg.lab import demo
+from thalweg.lab.datasets import MissingDataError, Task
 from thalweg.persistence import files
 
 COMMANDS = ("run", "compare")

@@ -11,7 +11,7 @@ from thalweg.evaluation.prequential import AT_ONCE, Prequential
 from thalweg.learners import Tracker
 from thalweg.learners.tracker import alarms
 from thalweg.persistence import Saved, dumps, loads
-from thalweg.persistence.fits import check_state
+from thalweg.persistence.state_check import check_state
 
 RNG = np.random.default_rng(0)
 T, NAMES = 300, ("a", "b", "c")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from thalweg.domains import Ball
-from thalweg.kernels import factor as factors
+from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.directional import forget_along, information_along
 from thalweg.learners import DirectionalRLS
 from thalweg.losses import SquaredError

@@ -9,7 +9,7 @@ from tests import oracles
 from tests.learners.test_hostile import KINDS, hostile
 from thalweg import learners
 from thalweg.errors import InvalidParameterError
-from thalweg.kernels.blocks import rounds as blocks
+from thalweg.kernels.rls_blocked import rounds as blocks
 from thalweg.learners import Learner, RecursiveLeastSquares
 from thalweg.losses import SquaredError
 from thalweg.types import Block

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.integrations.test_online import LEARNERS
+from tests.models.test_online import LEARNERS
 from tests.persistence.examples import EXAMPLES, learnt
 from tests.persistence.mutations import SIGNED, UNSIGNED, signed
 from thalweg.errors import PersistenceError
-from thalweg.integrations import Online
+from thalweg.models import Online
 from thalweg.persistence import Saved, dumps, loads
 
 CASES = 2000

@@ -11,10 +11,10 @@ from rich.console import Console
 
 from thalweg.cli.bench_tables import comparison, tables
 from thalweg.errors import InvalidParameterError, PersistenceError
-from thalweg.evaluation.bench import SECTIONS, Found, Plan
-from thalweg.evaluation.bench import bench as run
-from thalweg.integrations import Online
-from thalweg.report.bench import figure as draw
+from thalweg.lab.bench import SECTIONS, Found, Plan
+from thalweg.lab.bench import bench as run
+from thalweg.lab.bench.figure import figure as draw
+from thalweg.models import Online
 
 WIDTH = 100
 

@@ -9,10 +9,10 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from thalweg.evaluation.bench import SECTIONS, Found, Row, exponents, roofline
-from thalweg.evaluation.bench.found import Verdict, against
-from thalweg.evaluation.bench.ours import CALL, RUN
-from thalweg.evaluation.bench.promises import promises
+from thalweg.lab.bench import SECTIONS, Found, Row, exponents, roofline
+from thalweg.lab.bench.found import Verdict, against
+from thalweg.lab.bench.ours import CALL, RUN
+from thalweg.lab.bench.promises import promises
 
 MATRICES = {"call": CALL, "array": RUN, "tracker": None, "blocks": None}
 """Sections that are tables of names by n, and whose times others are divided by."""

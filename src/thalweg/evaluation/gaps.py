@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.evaluation.kept import finite, parts, whole
-from thalweg.streams.gaps import Missing, fill
+from thalweg.preprocessing.imputer import Missing, fill
 from thalweg.types import FloatArray
 
 

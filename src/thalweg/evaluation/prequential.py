@@ -14,7 +14,7 @@ from thalweg.evaluation.kept import Check, amount, numbers, parts, whole
 from thalweg.evaluation.study import Recent, Study
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.losses import SquaredError
-from thalweg.streams.gaps import Missing
+from thalweg.preprocessing.imputer import Missing
 from thalweg.types import Block, FloatArray, Trace
 
 SHORTEST_BURN_IN = 40

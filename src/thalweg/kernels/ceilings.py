@@ -1,13 +1,13 @@
 """What one core can do at most, and what the parts of an RLS round take alone.
 
-Measuring kernels for evaluation/bench/roofline.py. The first five find the machine's
-ceilings. The last three are kernels/factor.py's ``update`` taken apart: one after the
-other they do what it does, which a test holds them to.
+Measuring kernels for lab/bench/roofline.py. The first five find the machine's ceilings.
+The last three are ``update`` of kernels/ud_factor.py taken apart: one after the other
+they do what it does, which a test holds them to.
 """
 
 from numba import njit
 
-from thalweg.kernels.factor import _transposed_times
+from thalweg.kernels.ud_factor import _transposed_times
 
 STEPS = 16
 """Multiply-adds for every number loaded, so that loads do not count."""

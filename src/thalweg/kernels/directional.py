@@ -1,4 +1,4 @@
-"""Forgetting along one direction, on the factors of kernels/factor.py."""
+"""Forgetting along one direction, on the factors of kernels/ud_factor.py."""
 
 import numpy as np
 from numba import njit

@@ -5,9 +5,9 @@ import math
 import numpy as np
 from numba import njit
 
-from thalweg.kernels.factor import forget, learn, solve
-from thalweg.kernels.floor import hold
 from thalweg.kernels.losses import curvature, phi, slope
+from thalweg.kernels.ud_factor import forget, learn, solve
+from thalweg.kernels.windup import hold
 
 GRADIENT_MOST = 0.25
 """Gradients above the fourth root of the largest number count as that: P has ∇²."""

@@ -5,8 +5,8 @@ import math
 import numpy as np
 from numba import njit
 
-from thalweg.kernels.factor import forget, update
-from thalweg.kernels.floor import LOOK, hold, top_up
+from thalweg.kernels.ud_factor import forget, update
+from thalweg.kernels.windup import LOOK, hold, top_up
 
 
 @njit(cache=True, error_model="numpy", nogil=True)

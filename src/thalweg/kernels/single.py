@@ -11,7 +11,6 @@ import math
 import numpy as np
 from numba import njit
 
-from thalweg.kernels.floor import top_up
 from thalweg.kernels.head import (
     COUNT,
     HEAD,
@@ -23,6 +22,7 @@ from thalweg.kernels.head import (
 )
 from thalweg.kernels.parts import part
 from thalweg.kernels.rls import step
+from thalweg.kernels.windup import top_up
 
 GAMMA, FLOOR, PULL = range(SETTINGS, SETTINGS + 3)
 

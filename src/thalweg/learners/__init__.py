@@ -10,8 +10,8 @@ from thalweg.learners.experts import Experts as Experts
 from thalweg.learners.flh import FollowTheLeadingHistory as FollowTheLeadingHistory
 from thalweg.learners.gradient import DiscountedGradient as DiscountedGradient
 from thalweg.learners.last_value import LastValue as LastValue
+from thalweg.learners.logistic_tracker import OddsTracker as OddsTracker
 from thalweg.learners.newton import DiscountedNewton as DiscountedNewton
-from thalweg.learners.odds import OddsTracker as OddsTracker
 from thalweg.learners.ogd import OnlineGradientDescent as OnlineGradientDescent
 from thalweg.learners.ons import OnlineNewtonStep as OnlineNewtonStep
 from thalweg.learners.restarts import RestartExperts as RestartExperts

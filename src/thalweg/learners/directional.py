@@ -7,9 +7,9 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.domains import Domain, Everywhere
-from thalweg.kernels import factor as factors
+from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.directional import forget_along
-from thalweg.kernels.factor import learn
+from thalweg.kernels.ud_factor import learn
 from thalweg.learners.base import Learner
 from thalweg.learners.newton import NewtonState
 from thalweg.losses import Loss, Round, SquaredError

@@ -9,8 +9,8 @@ import numpy as np
 from thalweg import checks, discounts
 from thalweg.domains import Domain
 from thalweg.errors import InvalidParameterError
-from thalweg.kernels.bank.mixture import mixture
-from thalweg.kernels.bank.rounds import bank
+from thalweg.kernels.rls_bank.mixture import mixture
+from thalweg.kernels.rls_bank.rounds import bank
 from thalweg.learners.arrays import Arrays
 from thalweg.learners.base import Learner
 from thalweg.learners.gradient import DiscountedGradient

@@ -9,10 +9,10 @@ import numpy as np
 from thalweg import checks
 from thalweg.domains import Ball, Domain
 from thalweg.errors import InvalidParameterError
-from thalweg.kernels import factor as factors
-from thalweg.kernels.factor import forget
-from thalweg.kernels.floor import hold
+from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.newton import GRADIENT_MOST, newton
+from thalweg.kernels.ud_factor import forget
+from thalweg.kernels.windup import hold
 from thalweg.learners.arrays import Arrays
 from thalweg.learners.base import Learner
 from thalweg.learners.newton_step import learn_and_solve
@@ -27,7 +27,7 @@ class NewtonState(NamedTuple):
     """What discounted Newton remembers."""
 
     theta: FloatArray  # (n,) θ_t
-    factor: FloatArray  # (n+3, n) the factors of P_{t-1}, packed: kernels/factor.py
+    factor: FloatArray  # (n+3, n) the factors of P_{t-1}, packed: kernels/ud_factor.py
 
     @property
     def information(self) -> FloatArray:
@@ -53,7 +53,7 @@ class DiscountedNewton(Learner[NewtonState]):
     (``"hessian"``). Π is the nearest point of ``domain`` in the norm of P_t.
     ``from_theorem`` sets them as the three cases of Theorem 1 ask.
 
-    Departure: P is held above rounding where nothing excites it (kernels/floor.py).
+    Departure: P is held above rounding where nothing excites it (kernels/windup.py).
     A step costs O(n²), also a full one where the Hessian has rank one, and O(n³) more
     when it leaves the domain.
     """

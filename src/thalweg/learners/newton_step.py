@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from thalweg.kernels.factor import learn, solve
+from thalweg.kernels.ud_factor import learn, solve
 from thalweg.types import FloatArray
 
 

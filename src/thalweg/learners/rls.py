@@ -9,11 +9,11 @@ import numpy as np
 
 from thalweg import checks, discounts
 from thalweg.errors import InvalidParameterError
-from thalweg.kernels import factor as factors
-from thalweg.kernels.blocks.rounds import rls_in_blocks
-from thalweg.kernels.factor import forget, learn
-from thalweg.kernels.floor import hold, top_up
+from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.rls import rls
+from thalweg.kernels.rls_blocked.rounds import rls_in_blocks
+from thalweg.kernels.ud_factor import forget, learn
+from thalweg.kernels.windup import hold, top_up
 from thalweg.learners.arrays import Arrays
 from thalweg.learners.base import Learner
 from thalweg.learners.live import Live, LiveRLS
@@ -25,7 +25,7 @@ class RLSState(NamedTuple):
     """What recursive least squares remembers."""
 
     theta: FloatArray  # (n,) or (n, k) θ_t
-    factor: FloatArray  # (n+3, n) the factors of P_{t-1}, packed: kernels/factor.py
+    factor: FloatArray  # (n+3, n) the factors of P_{t-1}, packed: kernels/ud_factor.py
 
     @property
     def information(self) -> FloatArray:
@@ -59,7 +59,7 @@ class RecursiveLeastSquares(Learner[RLSState]):
     Departure: forgetting stops in a direction that has not been excited for so long
     that rounding would rule it: where C = P⁻¹ has C_kk size_k² above ε^(-3/4), which is
     5·10¹¹ in float64, size_k being the size of feature k lately (``hold`` in
-    kernels/floor.py). Features that differ by a millionth still give textbook RLS.
+    kernels/windup.py). Features that differ by a millionth still give textbook RLS.
     """
 
     accepts: ClassVar = (SquaredError,)

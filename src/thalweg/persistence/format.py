@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from thalweg.errors import PersistenceError, ThalwegError
 from thalweg.learners import Learner
 from thalweg.losses import Loss
-from thalweg.persistence.fits import check_state
-from thalweg.persistence.tree import Reader, Writer
+from thalweg.persistence.encoding import Reader, Writer
+from thalweg.persistence.state_check import check_state
 
 MAGIC = b"\x89thalweg"
 VERSION = 1

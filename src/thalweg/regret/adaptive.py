@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thalweg import checks
-from thalweg.kernels import intervals
+from thalweg.kernels.hindsight import intervals
 from thalweg.losses import Loss
 from thalweg.regret.comparators import checked, incurred, rows
 from thalweg.types import Block, FloatArray, Trace

@@ -7,7 +7,8 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError, UnsupportedLossError
-from thalweg.kernels import fused, riccati
+from thalweg.kernels import fused
+from thalweg.kernels.hindsight import riccati
 from thalweg.losses import SquaredError
 from thalweg.types import Block, FloatArray
 

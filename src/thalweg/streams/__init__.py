@@ -1,7 +1,4 @@
-"""Seeded streams whose drift is known, streams no learner can do well on, tables."""
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+"""Synthetic streams: seeded, with known drift; and lower-bound constructions."""
 
 from thalweg.streams.base import Stream as Stream
 from thalweg.streams.generators import LABEL_BOUND as LABEL_BOUND
@@ -17,9 +14,6 @@ from thalweg.streams.generators import stationary as stationary
 from thalweg.streams.lower_bound import coin_blocks as coin_blocks
 from thalweg.streams.lower_bound import coin_flips as coin_flips
 
-if TYPE_CHECKING:
-    from thalweg.streams import tables as tables
-
 __all__ = [
     "Adversary",
     "LABEL_BOUND",
@@ -34,11 +28,4 @@ __all__ = [
     "rotating",
     "seasonal",
     "stationary",
-    "tables",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "tables":  # on first use: who has arrays needs none of it
-        return import_module("thalweg.streams.tables")
-    raise AttributeError(f"module 'thalweg.streams' has no attribute {name!r}")

@@ -14,7 +14,7 @@ from thalweg.cli.console import harvest, progress, remarks, results
 from thalweg.cli.lazy import STOPPED
 from thalweg.cli.work.show import titled
 from thalweg.errors import InvalidParameterError, StreamError
-from thalweg.evaluation.accuracy import (
+from thalweg.lab.accuracy import (
     LEVEL,
     Row,
     accuracy,
@@ -22,7 +22,7 @@ from thalweg.evaluation.accuracy import (
     public,
     synthetic,
 )
-from thalweg.evaluation.public import MissingDataError
+from thalweg.lab.datasets import MissingDataError
 
 QUICK = 5000
 """Rounds of each stream, the first ones."""
@@ -68,7 +68,7 @@ def _pairs(made_up: bool, quick: bool) -> Iterator[Row]:
 def _rivals(quick: bool) -> Iterator[Any]:
     if not find_spec("river"):
         raise InvalidParameterError("River is needed: pip install river.")
-    module = import_module("thalweg.evaluation.accuracy.rivals")
+    module = import_module("thalweg.lab.accuracy.rivals")
     most = QUICK if quick else module.ROWS
     return _each(module.STREAMS, lambda name: module.rivals(name, most))
 

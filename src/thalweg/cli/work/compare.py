@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thalweg import tables
 from thalweg.cli.console import progress, remarks
 from thalweg.cli.options import Wanted
 from thalweg.cli.work import outputs
@@ -17,8 +18,7 @@ from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.gaps import Gaps
 from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import PAST_LABELS
-from thalweg.streams import tables
-from thalweg.streams.tables import Encoder, Recipe, Table
+from thalweg.tables import Encoder, Recipe, Table
 from thalweg.types import FloatArray
 
 

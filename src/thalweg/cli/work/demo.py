@@ -12,9 +12,9 @@ from thalweg.cli.work import outputs
 from thalweg.cli.work.comparing import compared, present
 from thalweg.cli.work.show import titled
 from thalweg.errors import StreamError
-from thalweg.evaluation.demo import ROUNDS, Shown, available
-from thalweg.evaluation.public import Task
 from thalweg.evaluation.study import Study
+from thalweg.lab.datasets import Task
+from thalweg.lab.demo import ROUNDS, Shown, available
 
 
 def show_demo(rounds: int | None, folder: Path, wanted: Wanted) -> None:

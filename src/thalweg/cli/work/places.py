@@ -10,7 +10,7 @@ from thalweg.cli.work.overwriting import refuse_overwriting
 from thalweg.cli.work.predictions import PredictionFile
 from thalweg.cli.work.session import Session
 from thalweg.errors import InvalidParameterError
-from thalweg.streams.tables import Recipe, Table
+from thalweg.tables import Recipe, Table
 
 NOTHING = Kept("", None, 0)
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from thalweg.cli.work.storage import make_folder, writing
 from thalweg.errors import InvalidParameterError, StorageError
 from thalweg.evaluation.prequential import Forecasts
-from thalweg.streams.tables.moments import Moments
+from thalweg.tables.moments import Moments
 from thalweg.types import FloatArray
 
 PARQUET = (".parquet", ".pq")

@@ -9,9 +9,9 @@ from rich.table import Table
 from thalweg.cli.console import progress, remarks, results
 from thalweg.cli.work.show import listed, titled
 from thalweg.cli.work.storage import make_folder, writing
-from thalweg.evaluation import Reproduction, reproduce, steps
-from thalweg.evaluation.reproduce import Result
-from thalweg.report.reproduction import figures
+from thalweg.lab.paper import Reproduction, reproduce, steps
+from thalweg.lab.paper.figures import figures
+from thalweg.lab.paper.reproduce import Result
 
 
 def reproduce_paper(quick: bool, out: Path, json: bool) -> None:

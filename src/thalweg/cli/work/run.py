@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from thalweg import tables
 from thalweg.cli.options import Wanted, Where
 from thalweg.cli.work import outputs
 from thalweg.cli.work.claims import Claims
@@ -9,7 +10,6 @@ from thalweg.cli.work.ending import Ending
 from thalweg.cli.work.places import Places, begun, continued
 from thalweg.cli.work.predictions import check_suffix
 from thalweg.cli.work.running import Running
-from thalweg.streams import tables
 
 CHUNK = 8192
 """Rows at a time: a Ctrl-C waits for the rest of them, a second at most."""

@@ -13,7 +13,7 @@ from thalweg.cli.work.places import Places
 from thalweg.cli.work.session import Session
 from thalweg.cli.work.stop import Stop, StoppedError
 from thalweg.errors import StreamError
-from thalweg.streams.tables import Chunk, Table
+from thalweg.tables import Chunk, Table
 
 SAVED_EVERY, LIVE_SAVED_EVERY = 5.0, 1.0
 """Seconds between checkpoints, of a file and of what comes as it happens."""

@@ -12,8 +12,8 @@ from thalweg.evaluation.prequential import Prequential
 from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import PAST_LABELS
 from thalweg.learners import Learner
-from thalweg.persistence.fits import check_state
-from thalweg.streams.tables import Chunk, Encoder, Recipe
+from thalweg.persistence.state_check import check_state
+from thalweg.tables import Chunk, Encoder, Recipe
 
 
 class Session:

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from thalweg.evaluation.kept import need, whole
-from thalweg.streams.tables import Recipe
-from thalweg.streams.tables.calendar import NAMES as CALENDAR
+from thalweg.tables import Recipe
+from thalweg.tables.calendar import NAMES as CALENDAR
 
 DAY = 24 * 3600 * 10**9
 """In nanoseconds: more than any offset from UTC."""

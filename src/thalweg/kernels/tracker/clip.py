@@ -1,7 +1,7 @@
 """Limits to what an expert may say: one wild prediction can cost a whole stream."""
 
 from thalweg.kernels.inner import inner
-from thalweg.kernels.lanes import WIDTH, above, larger, load, size, smaller, store
+from thalweg.kernels.simd import WIDTH, above, larger, load, size, smaller, store
 from thalweg.kernels.tracker.layout import HIGH, LIMITED, LONGEST_STEP, LOW, ROUNDS
 
 LARGEST = 1.7e308

@@ -5,7 +5,7 @@ origin of the level families is a discounted mean, that of the others a past rou
 """
 
 from thalweg.kernels.inner import inner, step
-from thalweg.kernels.lanes import WIDTH, above, fused, load, store
+from thalweg.kernels.simd import WIDTH, above, fused, load, store
 from thalweg.kernels.tracker.layout import (
     DELAY,
     DISCOUNT,

@@ -3,7 +3,7 @@
 import math
 
 from thalweg.kernels.inner import inner, step
-from thalweg.kernels.lanes import (
+from thalweg.kernels.simd import (
     WIDTH,
     above,
     fused,

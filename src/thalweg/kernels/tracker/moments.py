@@ -1,7 +1,7 @@
 """Discounted second moments of the deviations, and the spread that scales the ridge."""
 
 from thalweg.kernels.inner import inner
-from thalweg.kernels.lanes import WIDTH, above, fused, load, store
+from thalweg.kernels.simd import WIDTH, above, fused, load, store
 from thalweg.kernels.tracker.layout import LANES, RIDGE_OF, SPANS
 
 LEAST = 1e-250

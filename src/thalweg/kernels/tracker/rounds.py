@@ -1,7 +1,7 @@
 """Rounds of the Tracker: predict, then learn. Inner loop of learners/tracker."""
 
 from thalweg.kernels.inner import inner, step
-from thalweg.kernels.lanes import WIDTH, above, load, store
+from thalweg.kernels.simd import WIDTH, above, load, store
 from thalweg.kernels.tracker import errors, mixture
 from thalweg.kernels.tracker.clip import clip, widen
 from thalweg.kernels.tracker.deviations import look, reveal

@@ -12,7 +12,7 @@ terms: as the labels do, these divisors move down by one lag a round.
 import numpy as np
 
 from thalweg.kernels.inner import inner, step
-from thalweg.kernels.lanes import (
+from thalweg.kernels.simd import (
     WIDTH,
     above,
     any_above,

@@ -7,7 +7,7 @@ its pivots, the others are worked on.
 """
 
 from thalweg.kernels.inner import inner, step
-from thalweg.kernels.lanes import WIDTH, fused, larger, load, store
+from thalweg.kernels.simd import WIDTH, fused, larger, load, store
 from thalweg.kernels.tracker.layout import LABELLED_LANES, LANES, UNPULLED_LANES
 
 LEAST_PIVOT = 1e-14

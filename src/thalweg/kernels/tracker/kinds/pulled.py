@@ -5,7 +5,7 @@ recent mean with a light and a heavy ridge, about the last round, about a season
 """
 
 from thalweg.kernels.inner import inner
-from thalweg.kernels.lanes import WIDTH, fused, load, store
+from thalweg.kernels.simd import WIDTH, fused, load, store
 from thalweg.kernels.tracker.solve import back
 
 

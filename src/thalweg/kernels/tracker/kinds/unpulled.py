@@ -5,7 +5,7 @@ It predicts as ``pulled`` does.
 """
 
 from thalweg.kernels.inner import inner
-from thalweg.kernels.lanes import WIDTH, above, fused, load, size, store
+from thalweg.kernels.simd import WIDTH, above, fused, load, size, store
 from thalweg.kernels.tracker.solve import back
 
 LARGEST = 1.7e308

@@ -20,7 +20,7 @@ below one Δ and U fade at least so fast: quick to trust again, but nothing is p
 import math
 
 from thalweg.kernels.inner import inner, step
-from thalweg.kernels.lanes import (
+from thalweg.kernels.simd import (
     SMALLEST,
     WIDTH,
     above,

@@ -19,7 +19,7 @@ errors, which float64 cannot hold for all legal labels.
 import math
 
 from thalweg.kernels.inner import inner, step
-from thalweg.kernels.lanes import (
+from thalweg.kernels.simd import (
     WIDTH,
     above,
     exp,

@@ -10,7 +10,7 @@ bound with excess losses*, with B over all rounds and experts.
 """
 
 from thalweg.kernels.inner import inner
-from thalweg.kernels.lanes import (
+from thalweg.kernels.simd import (
     WIDTH,
     above,
     fused,

@@ -12,7 +12,7 @@ round on, before they vote. Nothing is proven of it.
 import math
 
 from thalweg.kernels.inner import inner
-from thalweg.kernels.lanes import (
+from thalweg.kernels.simd import (
     WIDTH,
     above,
     exp,

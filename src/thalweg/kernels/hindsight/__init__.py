@@ -1,0 +1,1 @@
+"""Solvers for the best comparator in hindsight."""

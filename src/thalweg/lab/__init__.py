@@ -1,0 +1,1 @@
+"""What only the commands reproduce, accuracy, bench and demo need."""

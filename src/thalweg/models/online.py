@@ -1,0 +1,283 @@
+"""The one mutable object: a learner that keeps its own state."""
+
+import copy
+import math
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, get_args
+
+import numpy as np
+
+from thalweg import checks
+from thalweg.errors import InvalidParameterError, ThalwegError, UnsupportedLossError
+from thalweg.learners import Learner, Tracker
+from thalweg.learners.live import Live
+from thalweg.losses import LinearLoss, SquaredError
+from thalweg.models import model_file as saved
+from thalweg.models.gaps import run_filled
+from thalweg.models.health import Health, health_of
+from thalweg.models.inputs import (
+    as_features,
+    as_number,
+    as_question,
+    as_rounds,
+    as_row,
+)
+from thalweg.models.live_state import Held
+from thalweg.models.missing import Filling
+from thalweg.preprocessing.imputer import Missing
+from thalweg.types import FloatArray, Trace
+
+ARRAY, FLOAT64 = np.ndarray, np.dtype(np.float64)
+NUMBERS = frozenset({bool, int, float, *(np.dtype(k).type for k in "?bhilqBHILQefd")})
+"""What kernels may be given for a number: they would read one from text as well."""
+
+
+class Online:
+    """A model to call round by round, or on whole arrays: the result is the same.
+
+    >>> model = Online()
+    >>> model.update([1.0, 2.0], 3.0)
+    >>> float(model.predict([1.0, 2.0]))  # doctest: +SKIP
+
+    ``learner`` is any learner, by default the Tracker, which has nothing to choose;
+    ``loss`` any loss of a linear prediction that it takes. ``intercept`` appends a
+    constant feature 1. The number of features is that of the first round learnt, and θ
+    starts at zero. A round that is refused leaves the model as it was.
+
+    ``missing`` says what a NaN means: ``"refuse"`` it; ``"skip"``: predict with the
+    feature's mean so far, and learn nothing from the round; ``"impute"``: learn from
+    the mean as well. Rounds without a target are predicted and not learnt from.
+    Threads may share a model: calls wait for each other.
+    """
+
+    def __init__(
+        self,
+        learner: Learner[Any] | None = None,
+        loss: LinearLoss | None = None,
+        intercept: bool = True,
+        missing: Missing = "refuse",
+    ) -> None:
+        self.learner = Tracker() if learner is None else learner
+        self.loss = SquaredError() if loss is None else loss
+        self.intercept = intercept
+        checks.instance(self, "learner", Learner)
+        checks.one_of(self, "intercept", (False, True))
+        if not isinstance(self.loss, LinearLoss):
+            raise UnsupportedLossError(
+                f"Online needs a loss of a linear prediction. Got {loss!r} instead."
+            )
+        self.learner.check_loss(self.loss)
+        self.missing = missing
+        checks.one_of(self, "missing", get_args(Missing))
+        self.refusals = 0
+        self._lock, self._busy = threading.RLock(), False
+        self._open(None, 0, 0.0, None if missing == "refuse" else Filling(missing))
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._reading() as held:
+            settings = {key: vars(self)[key] for key in vars(self) if key[0] != "_"}
+            return settings | {"_held": held.kept}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        vars(self).update(kept, _lock=threading.RLock(), _busy=False)
+        self._open(**kept["_held"])
+
+    def __repr__(self) -> str:
+        settings = f"{self.learner!r}, {self.loss!r}, intercept={self.intercept}"
+        return f"Online({settings}, missing={self.missing!r})"
+
+    @property
+    def state(self) -> Any:
+        """The learner's state now, a checkpoint; None before the first round."""
+        with self._reading() as held:
+            return held.state
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were learnt."""
+        return self._held.rounds
+
+    @property
+    def filling(self) -> Filling | None:
+        """The means that stand for gaps, and what was counted; None under refuse."""
+        return self._held.filling
+
+    @property
+    def live(self) -> Live | None:
+        """The raw path: one compiled function and the array that it changes.
+
+        For those who check by themselves that x is a float64 array of one axis and all
+        else a float, for nobody else does, and any other may end the process; and that
+        the answer is not NaN, which is a refusal. Weight and time are 1.0 here::
+
+            call, memory = model.live.call, model.live.memory
+            yhat = call(memory, x, 0.0, 1.0, 1.0, False)  # predict
+            call(memory, x, y, 1.0, 1.0, True)  # learn; returns the same forecast
+
+        None where the learner has none, and before the first round. It is the model's
+        own state: other calls see what it has learnt. After a ``run``, or an ``update``
+        that went another way, ask for it anew: the old one refuses.
+        """
+        return self._held.live if self.filling is None else None
+
+    @property
+    def coefficients(self) -> FloatArray | None:
+        """θ, the intercept last; None before the first round or where there is no θ.
+
+        Of a Tracker it is the slope of its forecast, which has no one intercept: 0.
+        """
+        state = self.state
+        pointless = not (self.learner.plays_points or isinstance(self.learner, Tracker))
+        if state is None or pointless:
+            return None
+        return self.learner.play(state).copy()
+
+    @property
+    def memory(self) -> float:
+        """How many past rounds count now; of a Tracker only, 0 before any round."""
+        tracker, state = self._tracker("memory"), self.state
+        return 0.0 if state is None else tracker.memory(state)
+
+    def explain(self) -> str:
+        """What the model does now, in words; of a Tracker only."""
+        tracker, state = self._tracker("explain"), self.state
+        return tracker.explain(tracker.init(np.zeros(1)) if state is None else state)
+
+    def predict(self, x: Any, interval: float | None = None) -> Any:
+        """What the model says of y at the features ``x``; 0 before any round.
+
+        With ``interval``, say 0.9, an ``Interval(mean, low, high)`` in which y is
+        expected that often; of a Tracker only. It has no width before any error is
+        known, and takes some tens of rounds to be trusted.
+        """
+        if type(x) is not ARRAY:
+            x = as_row(x)
+        # Spelt out, here and below: a function of its own would cost more than it does.
+        if type(x) is ARRAY and x.dtype is FLOAT64 and x.ndim == 1 and interval is None:
+            held = self._held
+            said = held.call(held.memory, x, 0.0, 1.0, 1.0, False)
+            if said == said:
+                return said
+        # Anything unusual, and anything to be refused, goes the long way.
+        with self._reading() as held:
+            state, features = self._question(held, x)
+            if interval is None:
+                return self.learner.predict(state, features)
+            tracker = self._tracker("predict(interval=...)")
+            return tracker.interval(state, features, interval)
+
+    def update(self, x: Any, y: Any, weight: float = 1.0, elapsed: float = 1.0) -> None:
+        """Learn from one round: features ``x``, then the target ``y``."""
+        if type(x) is not ARRAY:
+            x = as_row(x)
+        row = type(x) is ARRAY and x.dtype is FLOAT64 and x.ndim == 1
+        rates = type(weight) in NUMBERS and type(elapsed) in NUMBERS
+        if row and rates and type(y) in NUMBERS:
+            held = self._held
+            try:
+                said = held.learn(held.memory, x, y, weight, elapsed, True)
+            except (TypeError, OverflowError):  # an int beyond float64
+                said = math.nan
+            if said == said:
+                return
+        # Anything unusual, and anything to be refused, goes the long way.
+        y, weight, elapsed = map(as_number, (y, weight, elapsed))
+        with self._reading(to_learn=True) as held:
+            features = as_features(x)
+            target = checks.numbers("target", y)[None]
+            self._run(held, features, target, [weight], [elapsed])
+
+    def run(
+        self, x: Any, y: Any, weight: Any = None, elapsed: Any = None,
+        record: Sequence[str] = (), blocked: bool = False,
+    ) -> Trace:  # fmt: skip
+        """Predict, then learn, round by round over (T, n) features and T targets.
+
+        ``blocked`` is for many features, and learners that can: see their ``run``.
+        """
+        with self._reading(to_learn=True) as held:
+            return self._run(held, x, y, weight, elapsed, record, blocked)
+
+    def _run(
+        self, held: Held, x: Any, y: Any, weight: Any, elapsed: Any,
+        record: Sequence[str] = (), blocked: bool = False,
+    ) -> Trace:  # fmt: skip
+        given = (x, y, weight, elapsed)
+        state, block = as_rounds(self.learner, held, self.intercept, *given)
+        filling = held.filling
+        if filling is None:
+            state, trace = self.learner.run(state, self.loss, block, record, blocked)
+        else:
+            state, trace, block, filling = run_filled(
+                self.learner, state, self.loss, block, filling, record, blocked
+            )
+        quiet = held.quiet_after(np.asarray(block.x))
+        self._open(state, held.rounds + len(block), quiet, filling)
+        return trace
+
+    def health(self) -> Health:
+        """What excites the model, what is known of each feature, what was refused."""
+        with self._reading() as held:
+            return health_of(held, self.refusals, held.filling)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file; a failed write leaves the old file as it was."""
+        with self._reading() as held:
+            settings = (self.learner, self.loss, self.intercept, self.refusals)
+            kept = saved.Kept(*settings, **held.kept)
+        saved.write(path, kept)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Online":
+        """The model in a file, which continues to the last bit."""
+        kept = saved.read(path)
+        model = cls(kept.learner, kept.loss, kept.intercept, kept.missing)
+        model.refusals = kept.refusals
+        model._open(kept.state, kept.rounds, kept.quiet, kept.filling)
+        return model
+
+    def clone(self) -> "Online":
+        """A copy that goes its own way."""
+        return copy.deepcopy(self)
+
+    def _question(self, held: Held, x: Any) -> tuple[Any, FloatArray]:
+        return as_question(self.learner, held, self.intercept, x, self.loss)
+
+    def _tracker(self, what: str) -> Tracker:
+        if not isinstance(self.learner, Tracker):
+            raise InvalidParameterError(
+                f"Online.{what} is known of a Tracker. Got {self.learner!r} instead."
+            )
+        return self.learner
+
+    def _open(
+        self, state: Any, rounds: int, quiet: Any, filling: Filling | None
+    ) -> None:
+        """Go on from here; all at once, so that no Ctrl-C falls in between."""
+        model = (self.learner, self.loss, int(self.intercept), self._lock)
+        self._held = Held(*model, state, rounds, quiet, filling)
+
+    @contextmanager
+    def _reading(self, to_learn: bool = False) -> Iterator[Held]:
+        """What is held, all to oneself; and count what is refused meanwhile."""
+        with self._lock:
+            held, outermost = self._held, not self._busy
+            self._busy = True
+            held.shut()
+            try:
+                if to_learn and not outermost:
+                    raise ThalwegError(
+                        "Online cannot learn a round while it is in the middle of "
+                        "another call: a signal handler or an argument has called it."
+                    )
+                yield held
+            except ThalwegError:
+                self.refusals += 1
+                raise
+            finally:
+                self._busy = not outermost
+                if outermost and held is self._held:  # else a run has replaced it
+                    held.reopen()

@@ -1,0 +1,1 @@
+"""Preparation of rounds for learners: missing values, labels that arrive late."""

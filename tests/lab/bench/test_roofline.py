@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from thalweg.kernels import ceilings
+from thalweg.kernels.ud_factor import prior, update
+from thalweg.lab.bench import roofline
+from thalweg.lab.bench.found import Found
+from thalweg.lab.bench.plan import Plan
+
+
+@pytest.mark.parametrize("n", [1, 4, 7, 16])
+def test_the_parts_one_after_the_other_are_the_update(n):
+    rng = np.random.default_rng(0)
+    whole = prior(1.0, np.zeros(n))
+    image, gain, ratio, fresh = np.empty((4, n))
+    for _ in range(5):
+        v, parts, expected = rng.normal(size=n), whole.copy(), np.empty(n)
+        per_alpha = update(whole, v, expected)
+        ceilings.dots(parts, v, image, 1)
+        assert ceilings.pivots(parts, image, gain, ratio, fresh, 1) == per_alpha
+        ceilings.sweeps(parts, image, gain, ratio, 1)
+        np.fill_diagonal(parts, fresh)
+        # The same operations, which the compiler may fuse differently.
+        np.testing.assert_allclose(parts[:n], whole[:n], rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose(image, expected, rtol=1e-13, atol=1e-13)
+
+
+def test_the_measuring_kernels_do_what_they_say():
+    x = np.ones(5)
+    ceilings.fused(x, 0.5, 1.0, 2)
+    y = np.ones(5)
+    ceilings.separate(y, 0.5, 1.0, 2)
+    expected = 1.0
+    for _ in range(2 * ceilings.STEPS):
+        expected = 0.5 * expected + 1.0
+    np.testing.assert_allclose(np.stack([x, y]), expected, rtol=1e-15)
+    a, b, c = np.empty(3), np.ones(3), np.arange(3.0)
+    ceilings.triad(a, b, c, 2.0, 1)
+    np.testing.assert_array_equal(a, [1.0, 3.0, 5.0])
+    assert ceilings.chained_sums(c, 2) == 6.0
+    ceilings.passes(c, 1.0, 3)
+    np.testing.assert_array_equal(c, [3.0, 4.0, 5.0])
+
+
+def test_ceilings_are_timed_beside_rounds_and_their_parts(monkeypatch):
+    monkeypatch.setattr(roofline, "SIZES", (4,))
+    monkeypatch.setattr(roofline, "LOOPS", 100)
+    monkeypatch.setattr(roofline, "IN_MEMORY", 1000)
+    rows = roofline.roofline(Plan(repeats=1, budget=1e-3))
+    names = [row.name for row in rows if row.n == 4]
+    assert names == [roofline.ROUND, *roofline.PARTS]
+    tops = roofline.tops(Found(rows))
+    assert set(tops) >= {"fused", "cache", "memory", "addition", "pass"}
+    assert all(top > 0 for top in tops.values())
+    assert roofline.model(4, tops)["dots"] > 0
+
+
+def test_operations_grow_as_three_n_squared():
+    assert roofline.flops(1000) / 1000**2 == pytest.approx(3.0, rel=0.01)
+
+
+def test_long_rows_are_bound_by_stores_and_short_ones_by_waiting():
+    tops = {"cache": 300.0, "addition": 0.8, "pass": 3.0}
+    assert roofline.model(8, tops)["sweeps"] == pytest.approx(7 * 3.0)
+    assert roofline.model(256, tops)["sweeps"] == pytest.approx(256 * 255 * 8 / 100)

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+
+from thalweg.kernels.kept_ridge import kept_ridge
+from thalweg.lab.accuracy import accuracy, geometric_mean, synthetic
+from thalweg.lab.accuracy.rivals import lost, rivals
+from thalweg.lab.accuracy.tracker import DISCOUNTS, RIDGES, pair_errors
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(150, 3)) * 5 + 2, RNG.normal(size=150) * 3 + 10
+
+
+@pytest.mark.parametrize("gamma", [1.0, 0.9])
+def test_the_kept_ridge_is_discounted_least_squares(gamma):
+    said = kept_ridge(X, Y, gamma, 0.1)
+    for t in (0, 1, 7, 149):
+        age = gamma ** np.arange(t)[::-1]
+        gram = (X[:t].T * age) @ X[:t] + 0.1 * np.eye(3)
+        theta = np.linalg.solve(gram, (X[:t].T * age) @ Y[:t])
+        assert said[t] == pytest.approx(X[t] @ theta, abs=1e-9)
+
+
+def test_a_row_is_the_trackers_error_over_the_best_pairs():
+    row = accuracy("noise", X, Y)
+    errors = pair_errors(X, Y)
+    best = min(errors.values())
+    assert errors[row.discount, row.ridge] == best and len(errors) == 30
+    assert row.nmse == pytest.approx(best / Y[100:].var())
+    naive = np.mean(np.diff(Y)[99:] ** 2)
+    assert row.persistence == pytest.approx(naive / best)
+    assert row.never_forget >= 1
+    still = min(errors[1.0, ridge] for ridge in RIDGES)
+    assert row.never_forget == pytest.approx(still / best)
+    assert 0 < row.covered <= 1 and row.micros > 0
+    assert (row.features, row.rounds) == (3, 150)
+
+
+def test_streams_made_up_are_of_ten_kinds_and_seeded():
+    streams = synthetic(2, 300)
+    assert len(streams) == 20 and len(DISCOUNTS) * len(RIDGES) == 30
+    for read in streams.values():
+        (x, y), (again, _) = read(), read()
+        assert x.shape[0] == y.shape[0] == 300 and (x == again).all()
+        assert np.isfinite(x).all() and np.isfinite(y).all()
+
+
+def test_rivals_are_measured_on_a_stream_that_ships_with_river():
+    row = rivals("trump", rows=300)
+    assert row.rounds == 300 and row.tracker > 0
+    assert row.best <= row.plain <= row.default  # the best of more and more
+    assert lost([row], ["plain"]) == ({} if row.plain > 1 else {"trump": row.plain})
+
+
+def test_ratios_are_averaged_so_that_two_and_a_half_cancel():
+    assert geometric_mean([2.0, 0.5]) == pytest.approx(1.0)

@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+from river import linear_model, optim
+from scipy.special import expit
+
+from thalweg.errors import InvalidParameterError
+from thalweg.learners import OddsTracker
+from thalweg.learners.logistic_tracker import MEMORIES, RATES, RIDGES
+from thalweg.losses import Logistic
+from thalweg.types import Block
+
+LOSS = Logistic()
+
+
+def stream(kind, rounds=3000, n=4, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rounds, n))
+    theta = {
+        "stationary": np.tile(1.5 * rng.normal(size=n), (rounds, 1)),
+        "abrupt": np.repeat(1.5 * rng.normal(size=(rounds // 600, n)), 600, axis=0),
+        "drift": np.cumsum(0.05 * rng.normal(size=(rounds, n)), axis=0),
+    }[kind]
+    odds = (x * theta).sum(axis=1)
+    return Block(x, 1.0 * (rng.random(rounds) < expit(odds)))
+
+
+def oracle(block, certainty=1e-3):
+    """Dense Newton and gradient experts on standardised features, mixed by Bayes."""
+    n = block.x.shape[1]
+    experts = [(1 - 1 / M, ridge) for M in MEMORIES for ridge in RIDGES]
+    theta = [np.zeros(n + 1) for _ in (*experts, *RATES)]
+    P = [ridge * np.eye(n + 1) for _, ridge in experts]
+    w, out = np.full(len(theta), 1 / len(theta)), []
+    for t, (x, y) in enumerate(zip(block.x, block.y, strict=True)):
+        past = block.x[:t]
+        spread = past.std(axis=0) if t > 1 else np.zeros(n)
+        safe = np.where(spread > 0, spread, np.inf)
+        z = np.append((x - past.mean(axis=0)) / safe if t > 1 else np.zeros(n), 1.0)
+        p = np.clip([expit(z @ th) for th in theta], certainty, 1 - certainty)
+        out.append(w @ p)
+        w = w * (p if y else 1 - p)
+        w = (1 - 1 / (t + 2)) * w / w.sum() + 1 / ((t + 2) * len(w))
+        for k, (gamma, _) in enumerate(experts):
+            s = expit(z @ theta[k])
+            P[k] = gamma * P[k] + max(s * (1 - s), 1e-3) * np.outer(z, z)
+            theta[k] = theta[k] - np.linalg.solve(P[k], z) * (s - y)
+        for k, rate in enumerate(RATES, len(experts)):
+            theta[k] = theta[k] - rate * (expit(z @ theta[k]) - y) * z
+    return np.array(out)
+
+
+def test_equals_newton_experts_mixed_by_bayes_rule():
+    block = stream("abrupt", 1200, n=2)[:150]
+    learner = OddsTracker()
+    _, trace = learner.run(learner.init(np.zeros(2)), LOSS, block)
+    np.testing.assert_allclose(expit(trace.prediction), oracle(block), rtol=1e-8)
+
+
+def log_loss(said, y):
+    said = np.clip(said, 1e-3, 1 - 1e-3)
+    return -np.mean((y * np.log(said) + (1 - y) * np.log(1 - said))[200:])
+
+
+@pytest.mark.parametrize("kind", ["stationary", "abrupt", "drift"])
+def test_better_than_rivers_step_sizes_all_but_the_one_made_for_a_walk(kind):
+    """Where θ stands or jumps it beats the best in hindsight, too."""
+    block = stream(kind)
+    learner = OddsTracker()
+    _, trace = learner.run(learner.init(np.zeros(4)), LOSS, block)
+    rivals = []
+    for rate in (0.01, 0.03, 0.1, 0.3):
+        model = linear_model.LogisticRegression(optimizer=optim.SGD(rate))
+        said = []
+        for x, y in zip(block.x.tolist(), block.y, strict=True):
+            features = dict(enumerate(x))
+            said.append(model.predict_proba_one(features).get(True, 0.5))
+            model.learn_one(features, bool(y))
+        rivals.append(log_loss(np.array(said), block.y))
+    best, second = sorted(rivals)[:2]
+    ours = log_loss(expit(trace.prediction), block.y)
+    assert ours < (second if kind == "drift" else best)
+
+
+def test_scale_and_shift_of_features_do_not_matter():
+    block = stream("abrupt", 1200)
+    moved = Block(1e6 * block.x + 1e7, block.y)
+    learner = OddsTracker()
+    one, two = (
+        learner.run(learner.init(np.zeros(4)), LOSS, b)[1].prediction
+        for b in (block, moved)
+    )
+    np.testing.assert_allclose(one, two, atol=1e-5)
+
+
+def test_separable_and_certain_labels_stay_finite():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(20_000, 2))
+    x[5000:15_000, 1] = 0
+    learner = OddsTracker()
+    block = Block(x, 1.0 * (x[:, 0] > 0))
+    state, trace = learner.run(learner.init(np.zeros(2)), LOSS, block)
+    assert np.isfinite(trace.prediction).all() and np.isfinite(state.points).all()
+    assert trace.loss[1000:].mean() < 0.05
+
+
+def test_a_certainty_outside_its_range_is_refused():
+    with pytest.raises(InvalidParameterError, match="'certainty'"):
+        OddsTracker(0.5)

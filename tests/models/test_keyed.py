@@ -1,0 +1,211 @@
+"""Many models in one file: learnt once, kept together, written by one."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import thalweg as tw
+from thalweg.errors import (
+    InvalidParameterError,
+    PersistenceError,
+    StorageError,
+    StreamError,
+    UnsupportedLossError,
+)
+from thalweg.learners import DiscountedGradient, Experts, RecursiveLeastSquares
+from thalweg.losses import Functions, Logistic
+from thalweg.models import KeyedModels
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(120, 3)), RNG.normal(size=120)
+RLS = RecursiveLeastSquares()
+
+
+def feed(models, first, last, keys=4):
+    return [models.observe(f"k{t % keys}", X[t], Y[t], t) for t in range(first, last)]
+
+
+def bits(models, keys):
+    return {key: models._settings.dumped(models._kept(key)) for key in keys}
+
+
+@pytest.mark.parametrize("learner", [RLS, Experts()], ids=["one", "mixture"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_each_key_has_what_online_would_have(path, learner, intercept):
+    with KeyedModels(path, learner, intercept=intercept) as models:
+        said = feed(models, 0, 60)
+    again = KeyedModels(path, learner, intercept=intercept)
+    for k in range(4):
+        alone = tw.Online(learner, intercept=intercept)
+        trace = alone.run(X[k:60:4], Y[k:60:4])
+        assert [float(p) for p in said[k::4]] == trace.prediction.tolist()
+        assert again.predict(f"k{k}", X[99]) == alone.predict(X[99])
+    again.close()
+
+
+def test_a_run_can_be_closed_and_resumed_anywhere(path):
+    whole = KeyedModels(path.with_name("whole.db"), RLS)
+    expected = feed(whole, 0, 120)
+    said = []
+    for first, last in ((0, 1), (1, 50), (50, 53), (53, 120)):
+        with KeyedModels(path, RLS) as models:
+            assert models.offset == (first - 1 if first else None)
+            said += feed(models, first, last)
+            assert models.offset == (first - 1 if first else None)
+    models = KeyedModels(path, RLS)
+    assert [float(p).hex() for p in said] == [float(p).hex() for p in expected]
+    assert bits(models, models.keys()) == bits(whole, whole.keys())
+    models.close()
+    whole.close()
+
+
+def test_a_round_is_learnt_once(path):
+    with KeyedModels(path, RLS) as models:
+        first, second = feed(models, 0, 2, keys=1)
+        before = bits(models, ["k0"])
+        assert models.observe("k0", X[1], Y[1], 1) == second
+        assert models.observe("k0", X[0], Y[0], 0) is None
+        assert models.observe("other", X[0], Y[0], 0) == 0.0
+        assert bits(models, ["k0"]) == before
+    with KeyedModels(path, RLS) as models:
+        assert models.observe("k0", X[1], Y[1], 1) == second
+        assert type(models.observe("k0", X[1], Y[1], 1)) is type(second)
+        assert models.observe("k0", X[0], Y[0], 0) is None
+        assert bits(models, ["k0"]) == before
+
+
+def test_nothing_is_kept_of_a_block_that_failed(path):
+    with KeyedModels(path, RLS) as models:
+        feed(models, 0, 10)
+    with pytest.raises(ZeroDivisionError), KeyedModels(path, RLS) as models:
+        feed(models, 10, 20)
+        raise ZeroDivisionError
+    with KeyedModels(path, RLS) as models:
+        assert models.offset == 9
+
+
+BAD = {
+    "NaN": ("k0", [np.nan, 0, 0], 1.0, 50, StreamError),
+    "too short": ("k0", [0.0], 1.0, 50, StreamError),
+    "a matrix": ("k0", np.zeros((1, 3)), 1.0, 50, StreamError),
+    "no y": ("k0", X[0], None, 50, StreamError),
+    "two targets": ("k0", X[0], [1.0, 2.0], 50, StreamError),
+    "targets in a table": ("new", X[0], [[1.0]], 50, InvalidParameterError),
+    "seq in words": ("k0", X[0], 1.0, "50", InvalidParameterError),
+    "a part of a seq": ("k0", X[0], 1.0, 50.5, InvalidParameterError),
+    "a seq before all": ("k0", X[0], 1.0, -1, InvalidParameterError),
+    "a seq beyond all": ("k0", X[0], 1.0, 2**63, InvalidParameterError),
+    "a number for a key": (7, X[0], 1.0, 50, InvalidParameterError),
+    "a list for a key": (["k0"], X[0], 1.0, 50, InvalidParameterError),
+    "an empty key": ("", X[0], 1.0, 50, InvalidParameterError),
+    "half a character": ("\ud800", X[0], 1.0, 50, InvalidParameterError),
+}
+
+
+@pytest.mark.parametrize("key, x, y, seq, error", BAD.values(), ids=BAD)
+def test_a_bad_round_is_refused_and_leaves_no_trace(path, key, x, y, seq, error):
+    with KeyedModels(path, RLS) as models:
+        feed(models, 0, 20)
+        before = bits(models, models.keys())
+        with pytest.raises(error):
+            models.observe(key, x, y, seq)
+        assert bits(models, models.keys()) == before
+        models.flush()
+        assert models.offset == 19
+
+
+@pytest.mark.parametrize("live", [1, 3, 10])
+def test_few_models_are_in_memory_and_none_is_lost(path, live):
+    with KeyedModels(path.with_name("all.db"), RLS) as ample:
+        expected = feed(ample, 0, 120, keys=20)
+    with KeyedModels(path, RLS, live=live) as models:
+        said = []
+        for t in range(120):
+            said.append(models.observe(f"k{t % 20}", X[t], Y[t], t))
+            models.predict(f"k{t % 7}", X[t])
+            assert len(models._models) <= live
+        assert len(models.keys()) == 20
+    assert said == expected
+
+
+def test_a_prediction_teaches_nothing(path):
+    with KeyedModels(path, RLS) as models:
+        assert models.predict("unknown", X[0]) == 0.0
+        assert models.keys() == []
+        feed(models, 0, 8)
+        before = bits(models, models.keys())
+        models.predict("k0", X[9])
+        assert bits(models, models.keys()) == before
+
+
+OTHERS = {
+    "another discount": {"learner": RecursiveLeastSquares(0.5)},
+    "another learner": {"learner": Experts()},
+    "another loss": {"learner": DiscountedGradient(), "loss": Logistic()},
+    "no intercept": {"learner": RLS, "intercept": False},
+}
+
+
+@pytest.mark.parametrize("given", OTHERS.values(), ids=OTHERS)
+def test_other_settings_than_those_of_the_file_are_refused(path, given):
+    KeyedModels(path, RLS).close()
+    with pytest.raises(PersistenceError, match="was made with RecursiveLeastSquares"):
+        KeyedModels(path, **given)
+    KeyedModels(path, RLS).close()  # the lock was let go
+
+
+def test_losses_that_do_not_fit_are_refused(path):
+    with pytest.raises(UnsupportedLossError, match="loss of a linear prediction"):
+        KeyedModels(path, DiscountedGradient(), Functions.example())
+    with pytest.raises(UnsupportedLossError, match="learns from SquaredError"):
+        KeyedModels(path, RLS, Logistic())
+    with pytest.raises(InvalidParameterError, match="'live'"):
+        KeyedModels(path, RLS, live=0)
+    assert not path.exists()
+
+
+def test_what_is_closed_stays_closed(path):
+    models = KeyedModels(path, RLS)
+    feed(models, 0, 4)
+    models.close()
+    models.close()
+    for use in (models.flush, models.keys, lambda: models.predict("k0", X[0])):
+        with pytest.raises(StorageError, match="was closed"):
+            use()
+    with KeyedModels(path, RLS) as again:
+        assert again.offset == 3
+
+
+def test_threads_take_turns(path):
+    def work(thread):
+        for t in range(60):
+            models.observe(f"k{thread}", X[t], Y[t], t)
+            if t % 7 == 0:
+                models.flush()
+
+    with KeyedModels(path, RLS, live=2) as models:
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    alone = tw.Online(RLS)
+    alone.run(X[:60], Y[:60])
+    with KeyedModels(path, RLS) as models:
+        for k in range(4):
+            assert models.predict(f"k{k}", X[99]) == alone.predict(X[99])
+
+
+def test_several_targets_share_a_model_and_answers_are_copies(path):
+    targets = np.column_stack([Y, -Y])
+    with KeyedModels(path, RLS) as models:
+        for t in range(20):
+            said = models.observe("k", X[t], targets[t], t)
+        first = said.tolist()
+        said[:] = 0
+        again = models.observe("k", X[t], targets[t], t)
+        assert again.tolist() == first
+        again[:] = 0
+    with KeyedModels(path, RLS) as models:
+        assert models.observe("k", X[t], targets[t], t).tolist() == first

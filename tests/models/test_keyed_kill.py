@@ -1,0 +1,137 @@
+"""kill -9 at random moments: nothing acknowledged is lost, nothing is torn.
+
+    THALWEG_KILLS=200 python -m pytest tests/persistence/test_kill.py
+
+A kill leaves what the system has taken over to write; a loss of power would not. That
+each commit waits for the disk (synchronous=FULL) is tested in test_keyed.py.
+"""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from bisect import bisect_right
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+
+import thalweg as tw
+from tests.models.streamer import GROUP, LEARNER, row
+from thalweg.models import KeyedModels
+from thalweg.persistence import Saved, dumps, loads
+
+KILLS = int(os.environ.get("THALWEG_KILLS", "20"))
+LONGEST = 0.2  # seconds to a kill: from before the file is opened to some ten commits
+NEVER = 2**40
+
+
+class Reference:
+    """The same stream, never interrupted and never written."""
+
+    def __init__(self):
+        self.said = []
+        self.models = {}
+        self.history = defaultdict(list)  # of each key: (seq, its model then)
+
+    def advance(self, seq):
+        for t in range(len(self.said), seq + 1):
+            key, x, y = row(t)
+            model = self.models.setdefault(key, tw.Online(LEARNER))
+            self.said.append(float(model.run(x[None], [y]).prediction[0]).hex())
+            self.history[key].append((t, model.state))
+
+    def at(self, key, seq):
+        """The state of ``key`` after round ``seq`` of the stream, as bytes."""
+        past = self.history[key]
+        found = bisect_right(past, seq, key=lambda entry: entry[0])
+        return as_bytes(past[found - 1][1]) if found else None
+
+
+def as_bytes(state):
+    return dumps(Saved(LEARNER, tw.SquaredError(), state))
+
+
+@pytest.fixture(scope="module")
+def streamer():
+    command = [sys.executable, "-m", "tests.models.streamer"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        yield process
+        process.stdin.close()
+
+
+class Trial:
+    """A file, the processes that wrote to it, and what was found wrong afterwards."""
+
+    def __init__(self, streamer, folder, kind, seed=0):
+        self.streamer = streamer
+        self.path, self.folder, self.kind = folder / "models.db", folder, kind
+        self.rng, self.runs = np.random.default_rng(seed), 0
+        self.reference, self.found = Reference(), Counter()
+        self.offset = self.kept = -1
+
+    def run(self, until=NEVER):
+        """Stream until killed at a random moment, or to the end; then look."""
+        self.runs += 1
+        log = self.folder / f"log-{self.runs}"
+        order = f"{self.path} {log} {self.kind} {until}"
+        print(order, file=self.streamer.stdin, flush=True)
+        child = int(self.streamer.stdout.readline())
+        if until == NEVER:
+            time.sleep(self.rng.uniform(0, LONGEST))
+            os.kill(child, signal.SIGKILL)
+        status = int(self.streamer.stdout.readline())
+        assert status == (-signal.SIGKILL if until == NEVER else 0)
+        self.look(log)
+
+    def look(self, log):
+        KeyedModels(self.path, LEARNER).close()  # the kill has released the lock
+        text = log.read_text() if log.exists() else ""  # killed before all else
+        lines = [line.split() for line in text.split("\n")[:-1]]
+        said = [(int(seq), value) for what, seq, value in lines if what == "said"]
+        kept = [int(seq) for what, seq, _ in lines if what == "kept"]
+        self.kept = max([self.kept, *kept])
+        last = max([0, *(seq for seq, _ in said)])
+        self.found["within a flush"] += last % GROUP == GROUP - 1 and last not in kept
+        with sqlite3.connect(self.path) as file:
+            models = dict(file.execute("SELECT key, model FROM models"))
+            query = "SELECT value FROM source WHERE name = 'offset'"
+            (offset,) = file.execute(query).fetchone() or (-1,)
+        file.close()
+        self.reference.advance(max([offset, *(seq for seq, _ in said)]))
+        self.found["runs"] += 1
+        self.found["rounds"] = len(self.reference.said)
+        self.found["lost"] += offset < self.kept or offset < self.offset
+        self.found["wrong"] += sum(self.reference.said[s] != v for s, v in said)
+        self.found["torn"] += any(
+            self.reference.at(key, offset)
+            != (as_bytes(loads(models[key]).state) if key in models else None)
+            for key in {*models, *self.reference.history}
+        )
+        self.offset = offset
+
+
+def test_kill_9_loses_and_tears_nothing(streamer, tmp_path, capsys):
+    trial = Trial(streamer, tmp_path, "KeyedModels")
+    for _ in range(KILLS):
+        trial.run()
+    trial.run(until=trial.offset + 200)
+    with capsys.disabled():
+        print(f"\n{dict(trial.found)}", end=" ")
+    assert (trial.found["lost"], trial.found["torn"], trial.found["wrong"]) == (0, 0, 0)
+    assert trial.found["rounds"] > 20 * KILLS
+
+
+@pytest.mark.parametrize(
+    "kind, sign", [("OffsetApart", "torn"), ("AcknowledgesEarly", "lost")]
+)
+def test_a_wrong_order_is_caught(streamer, tmp_path, kind, sign):
+    trial = Trial(streamer, tmp_path, kind, seed=1)
+    for _ in range(20):
+        trial.run()
+        if trial.found[sign]:
+            return
+    pytest.fail(f"20 kills did not show that {kind} is wrong")

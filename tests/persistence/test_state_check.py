@@ -1,0 +1,99 @@
+"""A state that its learner could not have would lead kernels astray."""
+
+import numpy as np
+import pytest
+
+from tests.persistence.examples import LISTED, NESTED, learnt
+from thalweg.domains import Box
+from thalweg.errors import PersistenceError
+from thalweg.learners import (
+    DiscountedGradient,
+    FollowTheLeadingHistory,
+    LastValue,
+    RecursiveLeastSquares,
+    SlidingWindow,
+)
+from thalweg.losses import SquaredError, Tracking
+from thalweg.persistence import Saved, dumps
+from thalweg.persistence.state_check import check_state
+
+LOSS = SquaredError()
+
+
+@pytest.mark.parametrize("learner, loss", LISTED, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 12])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_every_learner_accepts_its_own_start_in_any_dimension(learner, loss, n, dtype):
+    domain = getattr(learner, "domain", None)
+    if domain is not None and domain.dimension not in (None, n):
+        pytest.skip("the domain has one dimension")
+    theta = np.zeros(n, dtype)
+    check_state(
+        learner, learner.init(theta if domain is None else domain.project(theta))
+    )
+
+
+RLS = RecursiveLeastSquares()
+WINDOW = SlidingWindow(5)
+HISTORY = FollowTheLeadingHistory(RLS)
+DOUBLE = learnt(RLS, LOSS).state
+SINGLE = learnt(RLS, LOSS, dtype=np.float32).state
+ROWS = learnt(WINDOW, LOSS).state
+LAST = learnt(LastValue(), LOSS).state
+BORN = learnt(HISTORY, LOSS).state
+MIXED = learnt(NESTED, LOSS).state
+GRADIENT = DiscountedGradient(0.9, "tracking")
+STEP = GRADIENT.init(np.zeros(3))
+
+WRONG = {
+    "a longer θ": (RLS, DOUBLE._replace(theta=np.zeros(4))),
+    "a huge θ": (RLS, DOUBLE._replace(theta=np.zeros(10**6))),
+    "an empty θ": (RLS, DOUBLE._replace(theta=np.zeros(0))),
+    "a θ of three axes": (RLS, DOUBLE._replace(theta=np.zeros((3, 1, 1)))),
+    "a θ of integers": (RLS, DOUBLE._replace(theta=np.zeros(3, int))),
+    "no θ": (RLS, DOUBLE._replace(theta=None)),
+    "a smaller factor": (RLS, DOUBLE._replace(factor=DOUBLE.factor[:5])),
+    "a factor of another precision": (RLS, DOUBLE._replace(factor=SINGLE.factor)),
+    "a shorter window": (WINDOW, ROWS._replace(x=ROWS.x[1:])),
+    "rounds that are not whole": (WINDOW, ROWS._replace(rounds=1.5)),
+    "rounds in an array": (WINDOW, ROWS._replace(rounds=np.array([1]))),
+    "rounds in words": (WINDOW, ROWS._replace(rounds="one")),
+    "a window longer than the state": (SlidingWindow(10**12), ROWS),
+    "a last value with an axis": (LastValue(), LAST._replace(last=np.zeros(1))),
+    "an expert too many": (NESTED, MIXED._replace(experts=MIXED.experts * 2)),
+    "no experts": (NESTED, MIXED._replace(experts=())),
+    "experts that are no states": (NESTED, MIXED._replace(experts=(1.0, 2.0))),
+    "experts in another order": (NESTED, MIXED._replace(experts=MIXED.experts[::-1])),
+    "a weight too many": (HISTORY, BORN._replace(log_weights=np.zeros(99))),
+    "a birth too few": (HISTORY, BORN._replace(births=BORN.births[1:])),
+    "an expert in single precision": (
+        HISTORY, BORN._replace(experts=(SINGLE, *BORN.experts[1:])),
+    ),
+    "an expert with more features": (
+        HISTORY, BORN._replace(experts=(RLS.init(np.zeros(4)), *BORN.experts[1:])),
+    ),
+    "a domain of another dimension": (
+        DiscountedGradient(0.9, "tracking", domain=Box(np.zeros(2), np.ones(2))), STEP,
+    ),
+    "several targets where one is taken": (
+        GRADIENT, STEP._replace(theta=np.zeros((3, 2))),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("learner, state", WRONG.values(), ids=WRONG)
+def test_a_state_that_does_not_fit_is_refused(learner, state):
+    with pytest.raises(PersistenceError):
+        check_state(learner, state)
+    loss = Tracking() if isinstance(learner, DiscountedGradient) else LOSS
+    with pytest.raises(PersistenceError):
+        dumps(Saved(learner, loss, state))
+
+
+def test_a_learner_may_look_at_the_values_too(monkeypatch):
+    def look(self, state):
+        raise PersistenceError("a lag of 1e9 rounds")
+
+    monkeypatch.setattr(RecursiveLeastSquares, "check_state", look, raising=False)
+    with pytest.raises(PersistenceError, match="lag"):
+        check_state(NESTED, MIXED)

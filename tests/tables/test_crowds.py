@@ -1,0 +1,45 @@
+"""Text with more levels than there are features for it."""
+
+import io
+import json
+
+import pytest
+
+from thalweg.tables import Encoder, Recipe, read
+
+RECIPE = Recipe(("y",))
+SHARED = "Column 'x' has more than 8 levels: the later ones share a feature."
+USELESS = (
+    "Column 'x' looks like dates or identifiers, which as text are of no use as a "
+    "feature: it has more than 8 levels, and the first 8 hardly come again. Dates are "
+    "read as such if they are ISO, 2024-01-31."
+)
+DAYS = [f"{1 + k // 24 % 28}.{1 + k // 672}.2024 {k % 24}:00" for k in range(600)]
+CITIES = [f"city {k * k % 61}" for k in range(600)]
+COLUMNS = {
+    "hours": (DAYS, USELESS),
+    "days": ([day.split()[0] for day in DAYS], USELESS),
+    "cities": (CITIES, SHARED),
+    "few rows": (DAYS[:40], SHARED),
+}
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 7, 65_536])
+@pytest.mark.parametrize("named", COLUMNS)
+def test_a_note_says_what_became_of_the_column(named, chunk_rows):
+    values, note = COLUMNS[named]
+    data = "x,y\n" + "".join(f"{x},{k}\n" for k, x in enumerate(values))
+    encoder = Encoder(RECIPE)
+    for chunk in read(io.BytesIO(data.encode()), chunk_rows=chunk_rows).chunks():
+        encoder.encode(chunk)
+        state = json.loads(json.dumps(encoder.state()))
+        encoder = Encoder.restore(RECIPE, state)
+    assert encoder.notes == (note,)
+
+
+def test_a_few_levels_need_no_note():
+    data = b"x,y\n" + b"red,1\nblue,2\n" * 100
+    encoder = Encoder(RECIPE)
+    for chunk in read(io.BytesIO(data)).chunks():
+        encoder.encode(chunk)
+    assert encoder.notes == ()

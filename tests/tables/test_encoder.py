@@ -1,0 +1,229 @@
+"""Rounds are what the recipe says, however the rows are cut and wherever from."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tables.making import (
+    RECIPE,
+    WEATHER,
+    Dribble,
+    assert_same,
+    bits,
+    encoded,
+    joined,
+    of_bytes,
+)
+from thalweg.tables import Encoder, Recipe, read
+
+NUMBER = st.one_of(
+    st.floats(-1e150, 1e150).map(repr),
+    st.integers(-999, 999).map(str),
+    st.sampled_from(["NA", "", "?", "true", "-0"]),
+)
+WORD = st.sampled_from(["red", "blue", "green", "a,b", 'q"q', "l\nm", "NA", " red "])
+
+
+@st.composite
+def tables(draw):
+    """A CSV table of two numbers, two texts and times that never go back."""
+    rows = draw(st.integers(1, 12))
+    hours = np.cumsum(draw(st.lists(st.integers(0, 99), min_size=rows, max_size=rows)))
+    lines = ["y,when,a,colour,b,shape"]
+    for hour in hours:
+        when = np.datetime64("2023-12-25") + np.timedelta64(int(hour), "h")
+        words = [draw(WORD) if lines[1:] else "red" for _ in range(2)]
+        quoted = ['"' + word.replace('"', '""') + '"' for word in words]
+        y, a, b = draw(NUMBER), draw(NUMBER), draw(NUMBER)
+        lines.append(f"{y},{when},{a},{quoted[0]},{b},{quoted[1]}")
+    return ("\n".join(lines) + "\n").encode()
+
+
+RECIPES = st.builds(
+    Recipe,
+    targets=st.sampled_from([("y",), ("y", "b"), ("b",)]),
+    time=st.sampled_from([None, "when"]),
+    calendar=st.sampled_from([None, "when"]),
+    lags=st.sampled_from([(), (1,), (2, 1), (5,)]),
+    missing=st.sampled_from(["skip", "impute"]),
+    categories=st.integers(1, 3),
+)
+
+
+@given(tables(), RECIPES, st.integers(1, 5))
+def test_chunks_may_be_of_any_size(data, recipe, chunk_rows):
+    cut = of_bytes(data, recipe, chunk_rows=chunk_rows)
+    assert_same(cut, of_bytes(data, recipe))
+
+
+@given(tables(), RECIPES, st.lists(st.integers(1, 40), max_size=20))
+def test_bytes_may_arrive_in_any_pieces(data, recipe, sizes):
+    piecewise = encoded(read(Dribble(data, sizes)), recipe)
+    assert_same(piecewise, of_bytes(data, recipe))
+
+
+@given(tables(), RECIPES)
+def test_a_file_gives_what_standard_input_gives(tmp_path_factory, data, recipe):
+    path = tmp_path_factory.mktemp("tables") / "x.csv"
+    path.write_bytes(data)
+    assert_same(encoded(read(path), recipe), of_bytes(data, recipe))
+
+
+@given(tables(), RECIPES, st.integers(0, 12))
+def test_an_encoder_continues_from_its_state_to_the_last_bit(data, recipe, stop):
+    chunks = list(read(io.BytesIO(data), chunk_rows=1).chunks())
+    straight, first = Encoder(recipe), Encoder(recipe)
+    whole = [straight.encode(chunk) for chunk in chunks]
+    parts = [first.encode(chunk) for chunk in chunks[:stop]]
+    state = json.loads(json.dumps(first.state(), allow_nan=False))
+    second = Encoder.restore(recipe, state)
+    assert second.names == first.names
+    parts += [second.encode(chunk) for chunk in chunks[stop:]]
+    assert_same(joined(parts), joined(whole))
+    assert second.names == straight.names
+    assert second.notes == straight.notes
+    assert second.state() == straight.state()
+
+
+def test_a_large_file_is_the_same_through_a_pipe(tmp_path):
+    """Large enough for pyarrow to read the file, and the pipe's pieces too."""
+    rng = np.random.default_rng(1)
+    lines = [
+        f"{rng.normal()!r},{'NA' if i % 7 == 0 else i},{'xyz'[i % 3]},{i % 2 == 0}"
+        for i in range(5_000)
+    ]
+    data = "\n".join(["y,a,b,c", *lines]).encode()
+    (tmp_path / "x.csv").write_bytes(data)
+    recipe = Recipe(("y",), missing="skip", lags=(2,))
+    small = Dribble(data, [50] * 4000)
+    large = Dribble(data, [40_000] * 10)
+    expected = encoded(read(tmp_path / "x.csv"), recipe)
+    assert_same(encoded(read(small), recipe), expected)
+    assert_same(encoded(read(large), recipe), expected)
+
+
+def test_the_weather_by_hand():
+    encoder = Encoder(RECIPE)
+    found = encoded(read(io.BytesIO(WEATHER)), encoder=encoder)
+    assert encoder.names == (
+        "temp",
+        "site=north",
+        "site=south",
+        "site=(other)",
+        "wet",
+        "hour sin",
+        "hour cos",
+        "weekday sin",
+        "weekday cos",
+        "year sin",
+        "year cos",
+        "load lag 1",
+        "load lag 3",
+    )
+    nan = np.nan
+    assert found.rows.tolist() == [3, 4, 5, 6]  # a lag of 3 needs three rows of past
+    assert bits(found.y) == bits(np.array([[nan], [30.0], [25.0], [35.5]]))
+    plain = np.array(
+        [
+            [2.5, 0, 0, 1, 1],
+            [0.25, nan, nan, nan, 1],
+            [7, 0, 0, 1, 0],
+            [7.125, 0, 1, 0, 1],
+        ]
+    )
+    assert bits(found.x[:, :5]) == bits(plain)
+    lags = np.array([[15.0, 10], [nan, 20], [30, 15], [25, nan]])
+    assert bits(found.x[:, 11:]) == bits(lags)
+    assert found.time[0, 0] == np.datetime64("2024-01-01T03:00", "ns").astype(int)
+    assert encoder.notes == (
+        "Column 'site' has more than 2 levels: the later ones share a feature.",
+    )
+
+
+def test_slots_that_are_not_used_yet_have_a_name():
+    encoder = Encoder(Recipe(("y",), categories=2))
+    (chunk,) = read(io.BytesIO(b"y,a\n1,x\n2,x\n")).chunks()
+    assert encoder.names == ()
+    assert encoder.encode(chunk).x.tolist() == [[1, 0, 0], [1, 0, 0]]
+    assert encoder.names == ("a=x", "a=(unused 2)", "a=(other)")
+    assert encoder.used_names == ("a=x",)
+
+
+def test_columns_named_as_text_are_text():
+    data = b"y,zip\n1,0012\n2,0013\n3,x\n"
+    found = of_bytes(data, Recipe(("y",), text=("zip",), categories=2))
+    assert found.x.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+
+
+def test_features_come_in_the_order_they_are_named():
+    found = of_bytes(b"a,b,c,y\n1,2,x,3\n", Recipe(("y",), features=("b", "a")))
+    assert found.x.tolist() == [[2, 1]]
+
+
+def test_a_column_that_is_not_used_may_hold_anything():
+    data = b"a,y,b\n1,2,3\n1,2,oops\n"
+    assert len(of_bytes(data, Recipe(("y",), features=("a",))).x) == 2
+
+
+def test_integers_may_turn_into_fractions_late(tmp_path):
+    rows = ["1,2"] * 300_000 + ["1.5,2.5"]
+    (tmp_path / "x.csv").write_text("a,y\n" + "\n".join(rows))
+    assert encoded(read(tmp_path / "x.csv"), Recipe(("y",))).x[-1, 0] == 1.5
+
+
+def test_what_is_left_out_is_noted():
+    data = b'{"": 0, "y": 1, "at": "2024-01-01", "tags": ["a"], "x": 2}\n'
+    encoder = Encoder(Recipe(("y",)))
+    table = read(io.BytesIO(data), format="jsonl")
+    assert encoder.encode(next(table.chunks())).x.tolist() == [[2.0]]
+    assert encoder.notes == (
+        "Column '' has no name of its own and is left out.",
+        "Column 'at' holds times and is left out; features can be made of it: "
+        "--calendar at.",
+        "Column 'tags' holds neither numbers nor text: left out.",
+    )
+
+
+def test_numbers_with_commas_are_text_and_noted():
+    data = b"y;price;size;zip\n1;1,5;1,234.5;1,2\n"
+    encoder = Encoder(Recipe(("y",), text=("zip",), categories=1))
+    assert encoder.notes == ()
+    encoded(read(io.BytesIO(data)), encoder=encoder)
+    assert encoder.names[0] == "price=1,5"
+    assert encoder.notes == (
+        "Column 'price' is text, as '1,5' is. Numbers have a decimal point and no "
+        "thousands separators.",
+        "Column 'size' is text, as '1,234.5' is. Numbers have a decimal point and no "
+        "thousands separators.",
+    )
+
+
+def test_time_may_be_a_number_and_stand_still():
+    found = of_bytes(b"t,a,y\n1,5,1\n1,6,2\n2.5,7,3\n", Recipe(("y",), time="t"))
+    assert found.time.tolist() == [1.0, 1.0, 2.5]
+    assert found.x.tolist() == [[5.0], [6.0], [7.0]]
+
+
+def test_several_targets_have_lags_each():
+    recipe = Recipe(("y", "z"), lags=(1, 2))
+    encoder = Encoder(recipe)
+    found = encoded(read(io.BytesIO(b"y,z\n1,2\n3,4\n5,6\n")), encoder=encoder)
+    assert encoder.names == ("y lag 1", "z lag 1", "y lag 2", "z lag 2")
+    assert found.x.tolist() == [[3, 4, 1, 2]]
+    assert found.y.tolist() == [[5, 6]]
+
+
+def test_a_refused_chunk_leaves_the_encoder_as_it_was():
+    encoder = Encoder(Recipe(("y",), time="t", lags=(1,)))
+    good, bad = read(
+        io.BytesIO(b"t,y,c\n1,1,a\n2,2,b\n3,3,new\n0,4,c\n"), chunk_rows=2
+    ).chunks()
+    encoder.encode(good)
+    before = encoder.state()
+    with pytest.raises(ValueError, match="goes back"):
+        encoder.encode(bad)
+    assert encoder.state() == before

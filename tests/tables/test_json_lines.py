@@ -1,0 +1,67 @@
+"""JSON lines: two readers that agree, and what a line may be."""
+
+import json
+
+import numpy as np
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tests.tables.making import Dribble, bits
+from tests.tables.test_cells import outcome
+from thalweg.tables import json_lines, read
+from thalweg.tables.records import Block
+
+VALUE = (
+    st.none()
+    | st.booleans()
+    | st.floats()
+    | st.integers(-(2**60), 2**60)
+    | st.text(max_size=4)
+    | st.sampled_from(["NA", "2024-01-01", "1.5"])
+)
+OBJECTS = st.lists(st.dictionaries(st.sampled_from("abcd"), VALUE), max_size=8)
+FIRST = st.dictionaries(st.sampled_from("abc"), VALUE, min_size=1)
+
+
+@settings(max_examples=300)
+@given(FIRST, OBJECTS)
+@example({"a": 1}, [{"a": -0.0}, {}, {"a": 2**53}])
+@example({"a": None}, [{"a": 1.5}])
+@example({"a": [1]}, [])
+def test_the_fast_reader_is_the_slow_one_or_gives_up(first, others):
+    lines = [json.dumps(found) + "\n" for found in (first, *others)]
+    block = Block("".join(lines).encode(), 3, 0, "x.jsonl")
+    quick = json_lines.fast(block, json_lines._DECODER.decode(lines[0]), 0)
+    if quick is not None:
+        slow = json_lines.listed(block, tuple(first), 0)
+        for name in first:
+            assert quick.kind(name) == slow.kind(name)
+            for reading in ("numbers", "times", "words"):
+                expected = outcome(slow.cells[name], reading)
+                assert outcome(quick.cells[name], reading) == expected
+        assert [quick.line_of(i) for i in range(len(quick))] == [
+            slow.line_of(i) for i in range(len(slow))
+        ]
+
+
+def test_the_fast_reader_takes_plain_objects():
+    block = Block(b'{"a": 1, "b": "x"}\n{"a": 2.5}\n', 1, 0, "x.jsonl")
+    quick = json_lines.fast(block, {"a": 1.0, "b": "x"}, 0)
+    assert quick.numbers("a").tolist() == [1.0, 2.5]
+
+
+def test_the_fast_reader_leaves_what_is_not_one_object_a_line():
+    for data in (b'{"a": 1}{"a": 2}\n', b'{"a":\n1}\n', b'\n{"a": 1}\n', b"[1]\n"):
+        block = Block(data, 1, 0, "x.jsonl")
+        assert json_lines.fast(block, {"a": 1.0}, 0) is None
+
+
+def test_keys_may_be_lacking_and_later_ones_are_not_seen():
+    data = b'{"a": 1, "b": true}\n\n{"b": false, "c": 5}\n{"a": null, "b": NaN}\n'
+    pieces = Dribble(data + b"\n\n", [len(data)])  # blank lines come by themselves
+    (chunk,) = read(pieces, format="jsonl").chunks()
+    nan = np.nan
+    assert bits(chunk.numbers("a")) == bits(np.array([1.0, nan, nan]))
+    assert bits(chunk.numbers("b")) == bits(np.array([1.0, 0.0, nan]))
+    assert list(chunk.cells) == ["a", "b"]
+    assert [chunk.line_of(i) for i in range(3)] == [1, 3, 4]
