@@ -14,9 +14,9 @@ import numpy as np
 from tests.cli.streams import rows, written
 from tests.persistence.mutations import SIGNED, UNSIGNED, disturbed
 from thalweg import tables
-from thalweg.cli.work import checkpoint
-from thalweg.cli.work.checkpoint import Kept
-from thalweg.cli.work.session import Session
+from thalweg.cli.runs import checkpoint
+from thalweg.cli.runs.checkpoint import Kept
+from thalweg.cli.runs.session import Session
 from thalweg.cli.work.show import as_json
 from thalweg.errors import ThalwegError
 from thalweg.persistence import dumps, loads

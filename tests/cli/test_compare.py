@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from tests.cli.streams import rows, thalweg, written
-from thalweg.cli.work import comparing, outputs
+from thalweg.cli.runs import study_files
+from thalweg.cli.work import comparing
 from thalweg.errors import StorageError, ThalwegError
 from thalweg.evaluation import beside
 from thalweg.lab import demo
@@ -179,7 +180,7 @@ def test_where_nothing_can_be_saved_what_was_there_stays(folder, monkeypatch, co
     def full(*_):
         raise StorageError("It was not saved: the disk is full. It is as it was.")
 
-    for module in (outputs, files):
+    for module in (study_files, files):
         monkeypatch.setattr(module, "write", full)
     before = tree(folder)
     given = ("stream.csv", "-t", "y", "--out", folder, "--predictions", "said.csv")

@@ -8,7 +8,7 @@ import pytest
 from tests.cli.made_up import SEEN, kept_runs, outcome
 from tests.cli.streams import rows, thalweg, written
 from thalweg import Online, persistence
-from thalweg.cli.work import checkpoint
+from thalweg.cli.runs import checkpoint
 from thalweg.errors import PersistenceError
 from thalweg.kernels.tracker import layout
 

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from tests.cli.streams import rows, started, thalweg, written
-from thalweg.cli.work.claims import Claims
+from thalweg.cli.runs.file_locks import Claims
 from thalweg.errors import StorageError
 from thalweg.persistence.lock import Lock
 
@@ -165,7 +165,7 @@ def test_a_lock_file_that_was_removed_is_no_lock(tmp_path, monkeypatch):
             if len(made) == 1:
                 beside.unlink()
 
-    monkeypatch.setattr("thalweg.cli.work.claims.Lock", Removed)
+    monkeypatch.setattr("thalweg.cli.runs.file_locks.Lock", Removed)
     with Claims() as own:
         own.take(tmp_path / "x")
         assert len(made) == 2 and beside.exists()

@@ -4,8 +4,8 @@ import signal
 import pytest
 
 from tests.cli.streams import rows, studies_in, thalweg, written
-from thalweg.cli.work import checkpoint
-from thalweg.cli.work.session import Session
+from thalweg.cli.runs import checkpoint
+from thalweg.cli.runs.session import Session
 
 LINES = rows()
 

@@ -10,10 +10,10 @@ import numpy as np
 from thalweg import tables
 from thalweg.cli.console import progress, remarks
 from thalweg.cli.options import Wanted
-from thalweg.cli.work import outputs
+from thalweg.cli.runs import study_files
+from thalweg.cli.runs.output_paths import stem
+from thalweg.cli.runs.overwriting import keep_source
 from thalweg.cli.work.comparing import compared, present
-from thalweg.cli.work.overwriting import keep_source
-from thalweg.cli.work.places import stem
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.gaps import Gaps
 from thalweg.evaluation.study import Study
@@ -38,7 +38,7 @@ def compare_learners(
     """Compare on the last ``rounds`` of ``source``, every target by itself."""
     if "targets" not in recipe:
         raise InvalidParameterError("Say which column to predict: --target NAME.")
-    wanted, encoder = outputs.possible(wanted), Encoder(Recipe(**recipe))
+    wanted, encoder = study_files.possible(wanted), Encoder(Recipe(**recipe))
     with tables.read(source, format=format) as table:
         folder = out or Path("out", f"{stem(table)}-compared")
         keep_source(source, folder)

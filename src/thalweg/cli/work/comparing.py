@@ -12,8 +12,8 @@ from rich.console import Console
 from thalweg.cli.console import harvest, progress, remarks, results
 from thalweg.cli.lazy import STOPPED
 from thalweg.cli.options import Wanted
+from thalweg.cli.runs import study_files
 from thalweg.cli.saying import say
-from thalweg.cli.work import outputs
 from thalweg.cli.work.show import as_json, listed, show
 from thalweg.evaluation.compare import compare, steps
 from thalweg.evaluation.study import Study
@@ -47,8 +47,8 @@ def present(
         studies[-1] = _cut_short(studies[-1], names[len(studies) :])
         wanted = wanted._replace(report=False, figures=False)
     # One after the other: what goes wrong, or is stopped, leaves what came before.
-    saved = [outputs.save(studies, folder)]
-    outputs.clear(folder, outputs.PAGE)
+    saved = [study_files.save(studies, folder)]
+    study_files.clear(folder, study_files.PAGE)
     if not wanted.json:
         for study in studies:
             show(results(), study)
@@ -70,9 +70,9 @@ def present(
 def _drawn(studies: Sequence[Study], folder: Path, wanted: Wanted) -> list[Path] | None:
     """What was drawn, where wanted; None if a Ctrl-C came meanwhile."""
     try:
-        return outputs.drawn(studies, folder, wanted)
+        return study_files.drawn(studies, folder, wanted)
     except KeyboardInterrupt:
-        outputs.clear(folder, outputs.PAGE)  # a part of one, perhaps
+        study_files.clear(folder, study_files.PAGE)  # a part of one, perhaps
         return None
 
 
@@ -88,7 +88,7 @@ def _cut_short(study: Study, later: Sequence[str]) -> Study:
 def _say_what_is_missing(study: Study, folder: Path) -> None:
     missing = f" Not done: {'; '.join(study.left)}." if study.left else ""
     say(remarks(), f"Stopped.{missing} For a page of what was done:")
-    command = f"thalweg report {shlex.quote(str(folder / outputs.STUDY))}"
+    command = f"thalweg report {shlex.quote(str(folder / study_files.STUDY))}"
     remarks().print(f"  {command}", markup=False, soft_wrap=True)
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from thalweg.cli.console import remarks
 from thalweg.cli.options import Wanted
-from thalweg.cli.work import outputs
+from thalweg.cli.runs import study_files
 from thalweg.cli.work.comparing import compared, present
 from thalweg.cli.work.show import titled
 from thalweg.errors import StreamError
@@ -19,7 +19,7 @@ from thalweg.lab.demo import ROUNDS, Shown, available
 
 def show_demo(rounds: int | None, folder: Path, wanted: Wanted) -> None:
     """Compare on every stream that is installed; three numbers come last."""
-    wanted = outputs.possible(wanted)
+    wanted = study_files.possible(wanted)
     found, missing = available()
     if not found:
         raise StreamError(missing[0])

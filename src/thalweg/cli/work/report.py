@@ -4,8 +4,8 @@ from pathlib import Path
 
 from thalweg.cli.console import results
 from thalweg.cli.options import Wanted
-from thalweg.cli.work import checkpoint, outputs
-from thalweg.cli.work.overwriting import refuse_overwriting
+from thalweg.cli.runs import checkpoint, study_files
+from thalweg.cli.runs.overwriting import refuse_overwriting
 from thalweg.cli.work.show import listed
 from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.study import Study
@@ -16,14 +16,14 @@ def make_report(path: Path, folder: Path, wanted: Wanted) -> None:
     if not (wanted.report or wanted.figures):
         raise InvalidParameterError("Nothing is left to make: say --figures.")
     if wanted.report:
-        page = {"page": folder / outputs.PAGE}
+        page = {"page": folder / study_files.PAGE}
         refuse_overwriting({"study": path}, page, "Write elsewhere: --out.")
-    listed(results(), outputs.drawn(_studies(path), folder, wanted))
+    listed(results(), study_files.drawn(_studies(path), folder, wanted))
 
 
 def _studies(path: Path) -> list[Study]:
     if path.suffix != ".thalweg":
-        return outputs.load(path)
+        return study_files.load(path)
     session, kept = checkpoint.load(path)
     if not session.scored:
         raise InvalidParameterError(f"{path} has not scored any round yet.")

@@ -7,8 +7,8 @@ import typer
 from rich.table import Table
 
 from thalweg.cli.console import progress, remarks, results
+from thalweg.cli.runs.storage import make_folder, writing
 from thalweg.cli.work.show import listed, titled
-from thalweg.cli.work.storage import make_folder, writing
 from thalweg.lab.paper import Reproduction, reproduce, steps
 from thalweg.lab.paper.figures import figures
 from thalweg.lab.paper.reproduce import Result

@@ -4,12 +4,12 @@ from typing import Any
 
 from thalweg import tables
 from thalweg.cli.options import Wanted, Where
-from thalweg.cli.work import outputs
-from thalweg.cli.work.claims import Claims
-from thalweg.cli.work.ending import Ending
-from thalweg.cli.work.places import Places, begun, continued
-from thalweg.cli.work.predictions import check_suffix
-from thalweg.cli.work.running import Running
+from thalweg.cli.runs import study_files
+from thalweg.cli.runs.file_locks import Claims
+from thalweg.cli.runs.finish import Ending
+from thalweg.cli.runs.output_paths import Places, begun, continued
+from thalweg.cli.runs.predictions import check_suffix
+from thalweg.cli.runs.run_loop import Running
 
 CHUNK = 8192
 """Rows at a time: a Ctrl-C waits for the rest of them, a second at most."""
@@ -21,7 +21,7 @@ def run_stream(
 ) -> None:  # fmt: skip
     """Run the Tracker over ``source``; options as the command takes them."""
     check_suffix(where.predictions)
-    wanted = outputs.possible(wanted)
+    wanted = study_files.possible(wanted)
     with tables.read(source, format=format, chunk_rows=CHUNK) as table, Claims() as own:
         if where.in_place is not None:  # before it is read: it may be written just now
             own.take(where.in_place)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg import persistence
-from thalweg.cli.work.predictions import is_for_predictions
-from thalweg.cli.work.session import Session
-from thalweg.cli.work.storage import make_folder
+from thalweg.cli.runs.predictions import is_for_predictions
+from thalweg.cli.runs.session import Session
+from thalweg.cli.runs.storage import make_folder
 from thalweg.errors import PersistenceError, ThalwegError
 from thalweg.evaluation.kept import need, whole
 from thalweg.evaluation.prequential import Prequential

@@ -11,11 +11,11 @@ from rich.console import Console
 
 from thalweg.cli.console import progress, remarks, results
 from thalweg.cli.options import Wanted
+from thalweg.cli.runs import study_files
+from thalweg.cli.runs.run_loop import Running
+from thalweg.cli.runs.signals import Stop
 from thalweg.cli.saying import say
-from thalweg.cli.work import outputs
-from thalweg.cli.work.running import Running
 from thalweg.cli.work.show import as_json, listed, show
-from thalweg.cli.work.stop import Stop
 from thalweg.evaluation.study import Study
 
 
@@ -44,7 +44,7 @@ class Ending:
         if not self.wanted.json:
             self._show(studies, seconds)
         if complete:
-            saved += outputs.drawn(complete, running.places.folder, self.wanted)
+            saved += study_files.drawn(complete, running.places.folder, self.wanted)
         if self.wanted.json:
             self._print_json(studies, saved, seconds)
         else:
@@ -59,7 +59,7 @@ class Ending:
         if self.running.file is not None and self.running.file.size:
             saved.append(self.running.file.path)
         if studies:
-            saved.append(outputs.save(studies, self.running.places.folder))
+            saved.append(study_files.save(studies, self.running.places.folder))
         return saved
 
     def _console(self) -> Console:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from thalweg.cli.work.predictions import Layout, Said, times
-from thalweg.cli.work.told import check_told
+from thalweg.cli.runs.checkpoint_check import check_told
+from thalweg.cli.runs.predictions import Layout, Said, times
 from thalweg.errors import InvalidParameterError, PersistenceError
 from thalweg.evaluation.kept import parts
 from thalweg.evaluation.prequential import Prequential

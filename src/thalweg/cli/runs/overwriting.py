@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 
-from thalweg.cli.work import outputs
+from thalweg.cli.runs import study_files
 from thalweg.errors import InvalidParameterError
 
 ELSEWHERE = "Write elsewhere: --out, --predictions or --model."
@@ -32,7 +32,7 @@ def refuse_overwriting(
 
 def keep_source(source: str, folder: Path) -> None:
     """Raise if the study or the page in the folder would replace the source."""
-    written = outputs.written(folder)
+    written = study_files.written(folder)
     refuse_overwriting({"source": source}, written, "Write elsewhere: --out.")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from thalweg.cli.work.predictions import Layout
+from thalweg.cli.runs.predictions import Layout
 
 BLOCK = 1 << 23
 """Bytes of text that become one group of rows."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.cli.work.storage import make_folder, writing
+from thalweg.cli.runs.storage import make_folder, writing
 from thalweg.errors import InvalidParameterError, StorageError
 from thalweg.evaluation.prequential import Forecasts
 from thalweg.tables.moments import Moments
@@ -157,7 +157,7 @@ class PredictionFile:
     def finish(self) -> None:
         """Lines that wait to become Parquet become Parquet."""
         if self._parquet and self._lines.exists():
-            parquet = import_module("thalweg.cli.work.parquet")
+            parquet = import_module("thalweg.cli.runs.parquet")
             with writing(self.path):
                 parquet.from_lines(self._lines, self.path, self.layout)
                 self._lines.unlink()

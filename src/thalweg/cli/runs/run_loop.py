@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from thalweg.cli.console import Bar
-from thalweg.cli.work import checkpoint, outputs
-from thalweg.cli.work.checkpoint import Kept
-from thalweg.cli.work.claims import Claims
-from thalweg.cli.work.places import Places
-from thalweg.cli.work.session import Session
-from thalweg.cli.work.stop import Stop, StoppedError
+from thalweg.cli.runs import checkpoint, study_files
+from thalweg.cli.runs.checkpoint import Kept
+from thalweg.cli.runs.file_locks import Claims
+from thalweg.cli.runs.output_paths import Places
+from thalweg.cli.runs.session import Session
+from thalweg.cli.runs.signals import Stop, StoppedError
 from thalweg.errors import StreamError
 from thalweg.tables import Chunk, Table
 
@@ -81,7 +81,7 @@ class Running:
         written = 0 if self.file is None else self.file.size
         checkpoint.save(self.model, self.session, Kept(self.table.name, path, written))
         if self.places.fresh and not self._saved:
-            outputs.clear(self.places.folder, outputs.STUDY, outputs.PAGE)
+            study_files.clear(self.places.folder, study_files.STUDY, study_files.PAGE)
         self._saved, self._saved_at = True, time.monotonic()
         self._unsaved = False
 

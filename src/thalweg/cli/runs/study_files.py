@@ -8,7 +8,7 @@ from pathlib import Path
 from thalweg import report
 from thalweg.cli.console import remarks
 from thalweg.cli.options import Wanted
-from thalweg.cli.work.storage import make_folder, writing
+from thalweg.cli.runs.storage import make_folder, writing
 from thalweg.errors import InvalidParameterError, StreamError, ThalwegError
 from thalweg.evaluation.study import Study
 from thalweg.persistence.files import write

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from thalweg.cli.options import Where
-from thalweg.cli.work import checkpoint, outputs
-from thalweg.cli.work.checkpoint import Kept
-from thalweg.cli.work.overwriting import refuse_overwriting
-from thalweg.cli.work.predictions import PredictionFile
-from thalweg.cli.work.session import Session
+from thalweg.cli.runs import checkpoint, study_files
+from thalweg.cli.runs.checkpoint import Kept
+from thalweg.cli.runs.overwriting import refuse_overwriting
+from thalweg.cli.runs.predictions import PredictionFile
+from thalweg.cli.runs.session import Session
 from thalweg.errors import InvalidParameterError
 from thalweg.tables import Recipe, Table
 
@@ -72,7 +72,7 @@ class Places(NamedTuple):
     def check(self, source: str) -> None:
         """Raise if something would be written over the source, or over another."""
         read: dict[str, str | Path] = {"source": source}
-        written = {"model": self.model} | outputs.written(self.folder)
+        written = {"model": self.model} | study_files.written(self.folder)
         if self.predictions is not None:
             written |= self.predictions.written
             read |= self.predictions.read

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Self
 
-from thalweg.cli.work.storage import make_folder
+from thalweg.cli.runs.storage import make_folder
 from thalweg.errors import StorageError
 
 if sys.platform != "win32":
