@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from thalweg.learners import Experts as Experts
     from thalweg.learners import FollowTheLeadingHistory as FollowTheLeadingHistory
     from thalweg.learners import LastValue as LastValue
-    from thalweg.learners import OddsTracker as OddsTracker
+    from thalweg.learners import LogisticTracker as LogisticTracker
     from thalweg.learners import OnlineGradientDescent as OnlineGradientDescent
     from thalweg.learners import OnlineNewtonStep as OnlineNewtonStep
     from thalweg.learners import RecursiveLeastSquares as RecursiveLeastSquares
@@ -67,7 +67,7 @@ _NAMES = {
         "Experts",
         "FollowTheLeadingHistory",
         "LastValue",
-        "OddsTracker",
+        "LogisticTracker",
         "OnlineGradientDescent",
         "OnlineNewtonStep",
         "RecursiveLeastSquares",

@@ -1,4 +1,8 @@
-"""Inner loop of the logistic Tracker: experts on logistic loss, mixed by Bayes."""
+"""Inner loop of the logistic Tracker: experts on logistic loss, mixed by Bayes' rule.
+
+The definition it is held to is ``LogisticTracker.update`` in
+learners/logistic_tracker.py.
+"""
 
 import math
 
@@ -9,15 +13,16 @@ from thalweg.kernels.losses import sigmoid
 from thalweg.kernels.ud_factor import forget, learn
 from thalweg.kernels.windup import hold
 
-LEAST_CURVATURE = 1e-3
-"""σ(1-σ) is taken for at least this: where labels are all but certain, a Newton step
-on next to no curvature would be boundless."""
+MIN_CURVATURE = 1e-3
+"""Lower limit of σ(1-σ): where labels are all but certain, a Newton step on next to no
+curvature would be boundless."""
 RADIUS = 50.0
-"""Features have unit spread, so that ‖θ‖ beyond this says no more than certainty."""
+"""Upper limit of ‖θ‖ and of standardised features. Features have unit spread, so that a
+longer θ says no more than certainty."""
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def odds(
+def logistic_tracker(
     theta, factor, weights, scale, gamma, rate, certainty, x, y, weight, elapsed, out
 ):  # fmt: skip
     """Play the rounds (x, y), updating the first four in place; no y: only predict.
@@ -29,8 +34,8 @@ def odds(
     nor 1.
     """
     experts, size = theta.shape
-    z, v, image = np.empty(size), np.empty(size), np.empty(size)
-    said = np.empty(experts)
+    z, v, gain = np.empty(size), np.empty(size), np.empty(size)
+    expert_predictions = np.empty(experts)
     for t in range(len(x)):
         standardise(scale, x, t, z)
         out[t] = 0.0
@@ -38,49 +43,52 @@ def odds(
             p = 0.0
             for i in range(size):
                 p += theta[k, i] * z[i]
-            said[k] = min(max(sigmoid(p), certainty), 1 - certainty)
-            out[t] += weights[k] * said[k]
+            expert_predictions[k] = min(max(sigmoid(p), certainty), 1 - certainty)
+            out[t] += weights[k] * expert_predictions[k]
         if len(y) == 0:
             continue
         w = weight[t] if len(weight) else 1.0
         e = elapsed[t] if len(elapsed) else 1.0
-        notice(scale, x, t)
-        bayes(weights, said, y[t], w, scale[0, 0])
+        update_scale(scale, x, t)
+        update_weights(weights, expert_predictions, y[t], w, scale[0, 0])
         for k in range(gamma.size):
-            newton(theta, factor, k, gamma[k] ** e, z, y[t], w, v, image)
+            newton_step(theta, factor, k, gamma[k] ** e, z, y[t], w, v, gain)
         for k in range(rate.size):
-            gradient(theta, gamma.size + k, rate[k], z, y[t], w)
+            gradient_step(theta, gamma.size + k, rate[k], z, y[t], w)
 
 
 @njit(cache=True, error_model="numpy")
-def newton(theta, factor, k, discount, z, y, w, v, image):
-    """A full Newton step of expert k."""
+def newton_step(theta, factor, k, discount, z, y, w, v, gain):
+    """P ← γP + w max(σ(1-σ), 10⁻³) zzᵀ, θ ← θ - P⁻¹ w (σ - y) z, for expert k.
+
+    v and gain are (n+1,) to work in.
+    """
     p = 0.0
     for i in range(z.size):
         p += theta[k, i] * z[i]
     slope = sigmoid(p) - y
-    root = math.sqrt(w * max(sigmoid(p) * sigmoid(-p), LEAST_CURVATURE))
+    root = math.sqrt(w * max(sigmoid(p) * sigmoid(-p), MIN_CURVATURE))
     for i in range(z.size):
         v[i] = root * z[i]
     own = factor[k]
     forget(own, discount)
-    learn(own, v, image)
-    descend(theta, k, w * slope / root if root > 0 else 0.0, image)
-    hold(own, image, v)
+    learn(own, v, gain)
+    move_point(theta, k, w * slope / root if root > 0 else 0.0, gain)
+    hold(own, gain, v)
 
 
 @njit(cache=True)
-def gradient(theta, k, rate, z, y, w):
-    """A gradient step of expert k, which is the better where θ walks."""
+def gradient_step(theta, k, rate, z, y, w):
+    """θ ← θ - rate w (σ - y) z for expert k, which is the better where θ walks."""
     p = 0.0
     for i in range(z.size):
         p += theta[k, i] * z[i]
-    descend(theta, k, rate * w * (sigmoid(p) - y), z)
+    move_point(theta, k, rate * w * (sigmoid(p) - y), z)
 
 
 @njit(cache=True, error_model="numpy")
-def descend(theta, k, length, direction):
-    """θ_k less so much of ``direction``, held in the ball of radius ``RADIUS``."""
+def move_point(theta, k, length, direction):
+    """θ_k - length · direction, projected onto the ball of radius ``RADIUS``."""
     square = 0.0
     for i in range(direction.size):
         theta[k, i] -= length * direction[i]
@@ -91,19 +99,23 @@ def descend(theta, k, length, direction):
 
 
 @njit(cache=True)
-def bayes(weights, said, y, w, t):
-    """w_k ← w_k times the probability it gave to y, then 1/(t+1) shared out to all."""
+def update_weights(weights, expert_predictions, y, w, t):
+    """w_k ← w_k times the probability it gave to y, then 1/(t+1) shared out to all.
+
+    ``expert_predictions`` is overwritten with the logarithms of those probabilities.
+    """
     best = -math.inf
-    for k in range(said.size):
-        said[k] = w * (y * math.log(said[k]) + (1 - y) * math.log(1 - said[k]))
-        best = max(best, said[k])
+    for k in range(expert_predictions.size):
+        p = expert_predictions[k]
+        expert_predictions[k] = w * (y * math.log(p) + (1 - y) * math.log(1 - p))
+        best = max(best, expert_predictions[k])
     total = 0.0
-    for k in range(said.size):
-        weights[k] *= math.exp(said[k] - best)
+    for k in range(expert_predictions.size):
+        weights[k] *= math.exp(expert_predictions[k] - best)
         total += weights[k]
     share = 1 / (t + 1)
-    for k in range(said.size):
-        weights[k] = (1 - share) * weights[k] / total + share / said.size
+    for k in range(expert_predictions.size):
+        weights[k] = (1 - share) * weights[k] / total + share / weights.size
 
 
 @njit(cache=True)
@@ -118,10 +130,10 @@ def standardise(scale, x, t, z):
 
 
 @njit(cache=True)
-def notice(scale, x, t):
+def update_scale(scale, x, t):
     """Running mean and summed squares of every feature (Welford)."""
     for i in range(x.shape[1]):
         scale[0, i] += 1
-        away = x[t, i] - scale[1, i]
-        scale[1, i] += away / scale[0, i]
-        scale[2, i] += away * (x[t, i] - scale[1, i])
+        deviation = x[t, i] - scale[1, i]
+        scale[1, i] += deviation / scale[0, i]
+        scale[2, i] += deviation * (x[t, i] - scale[1, i])

@@ -10,7 +10,7 @@ from thalweg.learners.experts import Experts as Experts
 from thalweg.learners.flh import FollowTheLeadingHistory as FollowTheLeadingHistory
 from thalweg.learners.gradient import DiscountedGradient as DiscountedGradient
 from thalweg.learners.last_value import LastValue as LastValue
-from thalweg.learners.logistic_tracker import OddsTracker as OddsTracker
+from thalweg.learners.logistic_tracker import LogisticTracker as LogisticTracker
 from thalweg.learners.newton import DiscountedNewton as DiscountedNewton
 from thalweg.learners.ogd import OnlineGradientDescent as OnlineGradientDescent
 from thalweg.learners.ons import OnlineNewtonStep as OnlineNewtonStep
@@ -31,7 +31,7 @@ __all__ = [
     "FollowTheLeadingHistory",
     "LastValue",
     "Learner",
-    "OddsTracker",
+    "LogisticTracker",
     "OnlineGradientDescent",
     "OnlineNewtonStep",
     "RecursiveLeastSquares",

@@ -1,5 +1,6 @@
 """The Tracker's sibling for labels 0 and 1."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -9,42 +10,53 @@ import scipy  # its parts are loaded when they are first used
 
 from thalweg import checks
 from thalweg.kernels import ud_factor as factors
-from thalweg.kernels.logistic_tracker import odds
+from thalweg.kernels.logistic_tracker import MIN_CURVATURE, RADIUS, logistic_tracker
+from thalweg.kernels.ud_factor import forget, learn
+from thalweg.kernels.windup import hold
 from thalweg.learners.base import Learner
 from thalweg.losses import Logistic, Loss, Round
 from thalweg.types import Block, FloatArray, Trace
 
 MEMORIES = (np.inf, 4096.0, 1024.0, 512.0, 256.0, 128.0, 64.0, 32.0, 16.0)
+"""Effective memories 1/(1-γ) of the Newton experts, in rounds."""
 RIDGES = (1.0, 0.1)
+"""ε in P_0 = εI: each memory is there once with each."""
 RATES = (0.03, 0.1, 0.3)
-NOTHING = np.empty(0)
+"""Step sizes of the experts that take gradient steps."""
+DISCOUNTS = np.repeat(1 - 1 / np.array(MEMORIES), len(RIDGES))
+"""The forgetting factor γ of every Newton expert."""
+NO_VALUES = np.empty(0)
 
 
-class OddsState(NamedTuple):
-    """What the odds tracker remembers."""
+class LogisticTrackerState(NamedTuple):
+    """What the logistic Tracker remembers; N Newton experts come first of K."""
 
     theta: FloatArray  # (n,) the start, of which only size and dtype are used
     points: FloatArray  # (K, n+1) the experts' coefficients, features standardised
-    factors: FloatArray  # (N, n+4, n+1) of those with a matrix: kernels/ud_factor.py
-    weights: FloatArray  # (K,) how much each is listened to
+    factors: FloatArray  # (N, n+4, n+1) P of the Newton experts: kernels/ud_factor.py
+    weights: FloatArray  # (K,) the experts' weights in the mixture
     scale: FloatArray  # (3, n) rounds seen, mean and summed squares of features
 
 
 @dataclass(frozen=True)
-class OddsTracker(Learner[OddsState]):
+class LogisticTracker(Learner[LogisticTrackerState]):
     r"""Probabilities of 0/1 labels, with no discount, step size or scale to choose.
 
     .. math:: \hat p_t = \sum_k w_{t,k} \sigma(z_t \cdot \theta_{t,k}), \qquad
               w_{t+1,k} = (1 - \tfrac1{t+1}) \frac{w_{t,k}\, p_{t,k}(y_t)}
               {\sum_j w_{t,j}\, p_{t,j}(y_t)} + \frac1{(t+1)K}
 
-    18 experts take discounted Newton steps on the logistic loss of standardised
-    features z, with memories of 16 rounds to all and two ridges, three take constant
-    gradient steps; the mixture is Bayes' rule with a share. Log loss is mixable at rate
-    1, so that from round a to b, with weights of at most 1, it loses at most
-    ln(aK) + 1 + ln(b/a) to any expert.
-    ``certainty`` in (0, ½) keeps experts from saying 0 or 1. The prediction is the
-    log-odds, as for ``Logistic``.
+    Also known as: online logistic regression with drift; Bayesian model averaging with
+    fixed share. 18 experts take discounted Newton steps on the logistic loss of
+    standardised features z, with memories of 16 rounds to all and two ridges, three
+    take constant gradient steps; the mixture is Bayes' rule with a share. Log loss is
+    mixable at rate 1, so that from round a to b, with weights of at most 1, it loses at
+    most ln(aK) + 1 + ln(b/a) to any expert.
+    ``certainty`` in (0, ½) keeps the experts' probabilities so far from 0 and 1. The
+    prediction is the log-odds, as for ``Logistic``.
+
+    ``update`` is the definition; ``run`` plays the same rounds in a kernel
+    (kernels/logistic_tracker.py).
     """
 
     accepts: ClassVar = (Logistic,)
@@ -54,50 +66,123 @@ class OddsTracker(Learner[OddsState]):
     def __post_init__(self) -> None:
         checks.in_interval(self, "certainty", "(0, 0.5)")
 
-    def init(self, theta: Any) -> OddsState:
+    def init(self, theta: Any) -> LogisticTrackerState:
         theta = checks.start(self, theta, ndim=(1,))
         n = len(theta)
         start = np.zeros(n + 1)
-        banks = [factors.prior(ridge, start) for _ in MEMORIES for ridge in RIDGES]
-        count = len(banks) + len(RATES)
+        priors = [factors.prior(ridge, start) for _ in MEMORIES for ridge in RIDGES]
+        count = len(priors) + len(RATES)
         weights, points = np.full(count, 1 / count), np.zeros((count, n + 1))
-        return OddsState(theta, points, np.array(banks), weights, np.zeros((3, n)))
+        return LogisticTrackerState(
+            theta, points, np.array(priors), weights, np.zeros((3, n))
+        )
 
-    def predict(self, state: OddsState, x: Any = None) -> Any:
+    def predict(self, state: LogisticTrackerState, x: Any = None) -> Any:
         row = checks.features(x, state.theta).astype(np.float64)[None]
-        _, said = self._rounds(state, row, NOTHING, NOTHING, NOTHING)
-        return self._log_odds(said, state)[0]
+        _, probabilities = self._run_kernel(state, row, *3 * (NO_VALUES,))
+        return self._log_odds(probabilities, state)[0]
 
-    def update(self, state: OddsState, f: Round) -> OddsState:
-        parts = (f.x, f.y, f.weight, f.elapsed)
-        one = (np.array([part], np.float64) for part in parts)
-        return self._rounds(state, *one)[0]
+    def update(self, state: LogisticTrackerState, f: Round) -> LogisticTrackerState:
+        x, y, w = np.asarray(f.x, np.float64), float(f.y), float(f.weight)
+        z, scale = _standardised(state.scale, x), _updated_scale(state.scale, x)
+        sigma = scipy.special.expit(state.points @ z)
+        heard = np.clip(sigma, self.certainty, 1 - self.certainty)
+        weights = _bayes_rule(state.weights, heard, y, w, scale[0, 0])
+        slope, curvature = (
+            w * (sigma - y),
+            w * np.maximum(sigma * (1 - sigma), MIN_CURVATURE),
+        )
+        matrices, steps = state.factors.copy(), np.outer(slope, z)
+        for k, gamma in enumerate(DISCOUNTS ** float(f.elapsed)):
+            steps[k] = _newton_step(matrices[k], gamma, curvature[k], slope[k], z)
+        steps[len(DISCOUNTS) :] *= np.array(RATES)[:, None]
+        points = _in_ball(state.points - steps)
+        return LogisticTrackerState(state.theta, points, matrices, weights, scale)
 
     def _play(
-        self, state: OddsState, loss: Loss, block: Block, record: Sequence[str]
-    ) -> tuple[OddsState, Trace]:
-        parts = (block.x, block.y, block.weight, block.elapsed)
-        given = (NOTHING if p is None else np.asarray(p, np.float64) for p in parts)
-        after, said = self._rounds(state, *given)
-        out = self._log_odds(said, state)
+        self, state: LogisticTrackerState, loss: Loss, block: Block,
+        record: Sequence[str],
+    ) -> tuple[LogisticTrackerState, Trace]:  # fmt: skip
+        columns = (block.x, block.y, block.weight, block.elapsed)
+        given = (NO_VALUES if c is None else np.asarray(c, np.float64) for c in columns)
+        after, probabilities = self._run_kernel(state, *given)
+        out = self._log_odds(probabilities, state)
         incurred = np.asarray(loss.at_prediction(out, block.y) * block.weights)
         theta = np.tile(state.theta, (len(block), 1)) if "theta" in record else None
         return after, Trace(out, incurred.astype(out.dtype), theta)
 
-    def _log_odds(self, said: FloatArray, state: OddsState) -> FloatArray:
-        return np.asarray(scipy.special.logit(said), state.theta.dtype)
+    def _log_odds(
+        self, probabilities: FloatArray, state: LogisticTrackerState
+    ) -> FloatArray:
+        return np.asarray(scipy.special.logit(probabilities), state.theta.dtype)
 
-    def _rounds(
-        self, state: OddsState, x: FloatArray, y: FloatArray, weight: FloatArray,
-        elapsed: FloatArray,
-    ) -> tuple[OddsState, FloatArray]:  # fmt: skip
-        now = OddsState(state.theta, *(part.copy() for part in state[1:]))
-        gamma = np.repeat(1 - 1 / np.array(MEMORIES), len(RIDGES))
+    def _run_kernel(
+        self, state: LogisticTrackerState, x: FloatArray, y: FloatArray,
+        weight: FloatArray, elapsed: FloatArray,
+    ) -> tuple[LogisticTrackerState, FloatArray]:  # fmt: skip
+        """The state after these rounds, and the probability of 1 in each."""
+        after = LogisticTrackerState(state.theta, *(a.copy() for a in state[1:]))
         out = np.empty(len(x))
-        rates = np.array(RATES)
-        odds(*now[1:], gamma, rates, self.certainty, x, y, weight, elapsed, out)
-        return now, out
+        rounds = (x, y, weight, elapsed, out)
+        logistic_tracker(
+            *after[1:], DISCOUNTS, np.array(RATES), self.certainty, *rounds
+        )
+        return after, out
 
     @classmethod
-    def example(cls) -> tuple["OddsTracker", Loss]:
+    def example(cls) -> tuple["LogisticTracker", Loss]:
         return cls(), Logistic()
+
+
+def _standardised(scale: FloatArray, x: FloatArray) -> FloatArray:
+    """z = (x - mean) / spread, both of the rounds before, then a constant 1.
+
+    It is 0 where nothing has varied yet, and at most ``RADIUS`` in size.
+    """
+    rounds, mean, squares = scale
+    spread = np.sqrt(squares / np.maximum(rounds, 1))
+    known = (rounds > 1) & (spread > 0)
+    z = np.where(known, (x - mean) / np.where(known, spread, 1.0), 0.0)
+    return np.append(np.clip(z, -RADIUS, RADIUS), 1.0)
+
+
+def _updated_scale(scale: FloatArray, x: FloatArray) -> FloatArray:
+    """Rounds, running mean and summed squares about it with x as well (Welford)."""
+    rounds, mean, squares = scale[0] + 1, scale[1], scale[2]
+    after = mean + (x - mean) / rounds
+    return np.array([rounds, after, squares + (x - mean) * (x - after)])
+
+
+def _bayes_rule(
+    weights: FloatArray, p: FloatArray, y: float, w: float, t: float
+) -> FloatArray:
+    """w_k ∝ w_k p_k(y)^w; then 1/(t+1) of all weight is shared in equal parts.
+
+    ``p`` (K,) are the experts' probabilities of the label 1.
+    """
+    log_likelihood = w * (y * np.log(p) + (1 - y) * np.log(1 - p))
+    posterior = weights * np.exp(log_likelihood - log_likelihood.max())
+    share = 1 / (t + 1)
+    after = (1 - share) * posterior / posterior.sum() + share / len(weights)
+    return np.asarray(after)
+
+
+def _newton_step(
+    factor: FloatArray, gamma: float, curvature: float, slope: float, z: FloatArray
+) -> FloatArray:
+    """P ← γP + curvature · zzᵀ, in place; returns P⁻¹ z · slope."""
+    root = math.sqrt(curvature)
+    gain, work = np.empty((2, len(z)))
+    forget(factor, gamma)
+    learn(factor, root * z, gain)  # gain = P⁻¹ z · root
+    step = gain * slope / root if root > 0 else np.zeros(len(z))
+    hold(factor, gain, work)
+    return step
+
+
+def _in_ball(points: FloatArray) -> FloatArray:
+    """Each point, projected onto the ball of radius ``RADIUS``."""
+    norms = np.linalg.norm(points, axis=1, keepdims=True)
+    return np.asarray(
+        points * np.where(norms > RADIUS, RADIUS / np.maximum(norms, 1), 1)
+    )
