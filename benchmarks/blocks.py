@@ -14,7 +14,7 @@ import numpy as np
 import thalweg as tw
 
 DISCOUNTS = (0.99, 0.999)
-KINDS = {"plain": (None, False), "floor": (0.01, False), "floor, pull": (0.01, True)}
+KINDS = {"plain": (None, False), "floor": (0.01, False), "floor, leaky": (0.01, True)}
 BUDGET = 1e8
 """n² times rounds: what each repetition may cost, with a ridge to keep a quarter."""
 
@@ -52,11 +52,11 @@ def main():
     print("µs a round\n" + "{:>4}{:>7} {:<12}{:>11}{:>9}{:>7}{:>9}".format(*head))
     for n in wanted.features:
         for discount in DISCOUNTS:
-            for kind, (floor, pull) in KINDS.items():
+            for kind, (floor, leaky) in KINDS.items():
                 budget = BUDGET if floor is None else BUDGET / 4
                 x = rng.normal(size=(max(600, min(20_000, int(budget / n**2))), n))
                 block = tw.Block(x, x @ rng.normal(size=n) + rng.normal(size=len(x)))
-                learner = tw.RecursiveLeastSquares(discount, 0.01, floor, pull)
+                learner = tw.RecursiveLeastSquares(discount, 0.01, floor, leaky)
                 one, many, gap = compare(learner, block, wanted.repeats)
                 print(
                     f"{n:>4}{discount:>7} {kind:<12}{one:>11.3f}{many:>9.3f}"

@@ -2,13 +2,13 @@
 
     python benchmarks/every_stream.py        # needs `make data`
 
-Least squares with no floor, and with δ = 0.01 with and without pull, on inputs and
+Least squares with no floor, and with δ = 0.01 leaky and not leaky, on inputs and
 target standardised with the whole stream's mean and deviation, and an intercept. In
 float64 the floored ones are then compared with the exact recursion that keeps its
 ridge, A_t = γA_{t-1} + xxᵀ + (1-γ)δI from A_0 = δI, so that theirs start from δ too:
 mean squared errors after a burn-in of 500 rounds, 100 on streams of at most 5,000.
-With pull and γ ≥ 0.95 the ratio must not pass 1.02; below 0.95 both errors are printed,
-divided by the target's variance.
+With leaky=True and γ ≥ 0.95 the ratio must not pass 1.02; below 0.95 both errors are
+printed, divided by the target's variance.
 The exit code is 1 if anything is not finite or any such ratio is larger.
 """
 
@@ -29,8 +29,8 @@ PRINTED = [discount for discount in DISCOUNTS if discount < 0.95]
 FLOOR, SLACK, LONGEST = 0.01, 1.02, 80_000
 SETTINGS: dict[str, dict[str, Any]] = {
     "no floor": {},
-    "pull": {"ridge": FLOOR, "floor": FLOOR, "pull": True},
-    "no pull": {"ridge": FLOOR, "floor": FLOOR},
+    "leaky": {"ridge": FLOOR, "floor": FLOOR, "leaky": True},
+    "not leaky": {"ridge": FLOOR, "floor": FLOOR},
 }
 
 
@@ -39,8 +39,8 @@ class Errors(NamedTuple):
 
     stream: str
     exact: dict[float, float]
-    pull: dict[float, float]
-    no_pull: dict[float, float]
+    leaky: dict[float, float]
+    not_leaky: dict[float, float]
 
     def ratio(self, name: str, discount: float) -> float:
         """How far above the exact recursion."""
@@ -84,8 +84,8 @@ def play(name: str) -> tuple[Errors, list[str]]:
         found, wrong = runs(x, y, discount, np.float64)
         faults += wrong + runs(x, y, discount, np.float32)[1]
         errors.exact[discount] = error(kept_ridge(x, y, float(discount), FLOOR))
-        errors.pull[discount] = error(found["pull"])
-        errors.no_pull[discount] = error(found["no pull"])
+        errors.leaky[discount] = error(found["leaky"])
+        errors.not_leaky[discount] = error(found["not leaky"])
     return errors, faults
 
 
@@ -104,12 +104,12 @@ def ratios(rows: list[Errors], name: str, title: str) -> int:
 
 def figures(rows: list[Errors]) -> None:
     """Print the errors themselves where the memory is too short to compare."""
-    print("\nBelow 0.95: NMSE of the exact recursion | pull | no pull")
+    print("\nBelow 0.95: NMSE of the exact recursion | leaky | not leaky")
     print(f"{'stream':12}" + "".join(f"{discount:^33g}" for discount in PRINTED))
     for row in rows:
         cells = (
-            f"{row.exact[discount]:10.4g}|{row.pull[discount]:10.4g}"
-            f"|{row.no_pull[discount]:10.4g} "
+            f"{row.exact[discount]:10.4g}|{row.leaky[discount]:10.4g}"
+            f"|{row.not_leaky[discount]:10.4g} "
             for discount in PRINTED
         )
         print(f"{row.stream:12}{''.join(cells)}")
@@ -127,8 +127,8 @@ def main() -> int:
     count = len(TASKS) * len(DISCOUNTS) * len(SETTINGS) * 2
     print(f"{count} runs, {len(faults)} of them not finite")
     print("".join(f"  {fault}\n" for fault in faults), end="")
-    above = ratios(rows, "pull", "floor=0.01, pull=True")
-    ratios(rows, "no_pull", "floor=0.01, pull=False (another estimator: no promise)")
+    above = ratios(rows, "leaky", "floor=0.01, leaky=True")
+    ratios(rows, "not_leaky", "floor=0.01, leaky=False (another estimator: no promise)")
     figures(rows)
     return 1 if faults or above else 0
 

@@ -39,7 +39,7 @@ FEATURES, NOISE, CHUNK = 8, 0.1, 100_000
 DISCOUNTS = (0.5, 0.9, 0.99, 1.0)
 SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
-    "floor=0.01, pull": {"floor": 0.01, "pull": True},
+    "floor=0.01, leaky": {"floor": 0.01, "leaky": True},
 }
 SLACK = 1.05
 """How far the final error may lie above a fresh learner's."""

@@ -35,7 +35,7 @@ def nearest_least_squares(theta_1, discount, block):
     return (start + np.linalg.pinv(x, rcond=1e-11) @ residual) / unit
 
 
-def kept_ridge(discount, ridge, block, pull):
+def retained_ridge(discount, ridge, block, leaky):
     """θ_t of RLS with A_t = γA_{t-1} + x xᵀ + (1-γ)δI, A_0 = δI, round by round."""
     n = block.x.shape[1]
     A, b, theta, played = ridge * np.eye(n), np.zeros(n), np.zeros(n), []
@@ -44,7 +44,7 @@ def kept_ridge(discount, ridge, block, pull):
         A = discount * A + np.outer(x, x) + (1 - discount) * ridge * np.eye(n)
         b = discount * b + x * y
         step = np.linalg.solve(A, x) * (y - x @ theta)
-        theta = np.linalg.solve(A, b) if pull else theta + step
+        theta = np.linalg.solve(A, b) if leaky else theta + step
     return np.array(played)
 
 

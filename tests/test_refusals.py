@@ -20,7 +20,7 @@ BAD = {
     "experts that are a number": lambda: tw.Experts(5),
     "functions that are a number": lambda: tw.Functions(5),
     "a complex discount": lambda: tw.RecursiveLeastSquares(np.complex128(0.9)),
-    "a pull of many": lambda: tw.RecursiveLeastSquares(pull=np.ones(2), floor=1.0),
+    "a leaky of many": lambda: tw.RecursiveLeastSquares(leaky=np.ones(2), floor=1.0),
     "a huge horizon": lambda: tw.discounts.grid(10**400, 1.0),
     "a vanishing trade-off": lambda: tw.discounts.from_tradeoff(1e-17, 2),
     "no case": lambda: tw.DiscountedNewton.from_theorem(1, ZERO, tw.Ball(1.0), 0.9),

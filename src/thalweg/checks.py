@@ -77,16 +77,23 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
-def frozen_array(owner: object, name: str, ndim: int) -> FloatArray:
-    """``getattr(owner, name)`` as a read-only float64 array of ``ndim`` axes."""
+def frozen_array(
+    owner: object, name: str, ndim: int, scalar: bool = False
+) -> FloatArray:
+    """``getattr(owner, name)`` as a read-only float64 array of ``ndim`` axes.
+
+    With ``scalar`` a number is taken as well, as an array of no axes.
+    """
     given = getattr(owner, name)
     try:
         array = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
         array = np.array(np.nan)
-    if array.ndim != ndim or array.size == 0 or np.isnan(array).any():
+    fits = array.ndim == ndim or (scalar and array.ndim == 0)
+    if not fits or array.size == 0 or np.isnan(array).any():
+        kind = "a number or a non-empty" if scalar else "a non-empty"
         raise InvalidParameterError(
-            f"The {name!r} parameter of {type(owner).__name__} must be a non-empty "
+            f"The {name!r} parameter of {type(owner).__name__} must be {kind} "
             f"array of {ndim} axes without NaN. Got {given!r} instead."
         )
     array.flags.writeable = False

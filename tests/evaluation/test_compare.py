@@ -51,7 +51,7 @@ def test_the_tracker_gets_the_raw_numbers_and_fixed_settings_standardised_ones(s
     persistence = np.mean(np.diff(Y)[BURN_IN - 1 :] ** 2)
     assert study.persistence.squared == pytest.approx(persistence, rel=1e-9)
     rows = np.column_stack([(X - X.mean(0)) / X.std(0), np.ones(T)])
-    rls = RecursiveLeastSquares(0.95, ridge=0.01, floor=0.01, pull=True)
+    rls = RecursiveLeastSquares(0.95, ridge=0.01, floor=0.01, leaky=True)
     block = Block(rows, (Y - Y.mean()) / Y.std())
     _, trace = rls.run(rls.init(np.zeros(3)), SquaredError(), block)
     error = 2 * trace.loss[BURN_IN:].mean() * Y.var()

@@ -42,7 +42,7 @@ def fixed_oracle(x, y, delay, burn_in, discount):
     def row(values):
         return np.append((values - mean[:-1]) / deviation[:-1], 1.0)
 
-    learner = RecursiveLeastSquares(discount, ridge=0.01, floor=0.01, pull=True)
+    learner = RecursiveLeastSquares(discount, ridge=0.01, floor=0.01, leaky=True)
     state, said, learnt, before = learner.init(np.zeros(4)), [], 0, delay - 1
     for t in range(len(y)):
         ready = learnt >= burn_in

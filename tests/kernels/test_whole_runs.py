@@ -27,7 +27,7 @@ CASES = [
     (RLS(0.9), SquaredError(), LINEAR),
     (RLS(0.9, ridge=0.0), SquaredError(), LINEAR),
     (RLS(0.9, floor=0.1), SquaredError(), LINEAR),
-    (RLS(0.9, floor=0.1, pull=True), SquaredError(), LINEAR),
+    (RLS(0.9, floor=0.1, leaky=True), SquaredError(), LINEAR),
     (RLS(0.5), SquaredError(), Block(X * [1, 0, 0], Y)),
     (Experts((RLS(1.0), RLS(0.9), RLS(0.5, floor=0.1))), SquaredError(), LINEAR),
     (DiscountedNewton(0.9, 0.5, domain=Ball(0.3)), SquaredError(), LINEAR),
@@ -59,7 +59,7 @@ def test_the_kernel_equals_the_updates(learner, loss, block):
 @pytest.mark.parametrize("targets", [1, 3])
 def test_targets_share_one_factor_and_nothing_else(targets):
     y = RNG.normal(size=(40, targets))
-    learner = RLS(0.9, floor=0.1, pull=True)
+    learner = RLS(0.9, floor=0.1, leaky=True)
     together, trace = learner.run(
         learner.init(np.zeros((3, targets))), SquaredError(), Block(X, y, *RATES)
     )

@@ -19,7 +19,9 @@ RNG = np.random.default_rng(0)
 BLOCK = Block(RNG.normal(size=(200, 3)), RNG.normal(size=200))
 BANKS = {
     "rls": tuple(RecursiveLeastSquares(g) for g in (1.0, 0.99, 0.9, 0.5)),
-    "floors": tuple(RecursiveLeastSquares(0.9, floor=d, pull=True) for d in (0.1, 1.0)),
+    "floors": tuple(
+        RecursiveLeastSquares(0.9, floor=d, leaky=True) for d in (0.1, 1.0)
+    ),
     "newton": tuple(DiscountedNewton(g, 0.5, domain=Ball(0.5)) for g in (1.0, 0.9)),
     "mixed": (RecursiveLeastSquares(1.0), DiscountedGradient(0.9, domain=Ball(5.0))),
 }

@@ -52,7 +52,7 @@ KINDS = (
 SETTINGS = {
     "rls": lambda gamma: RecursiveLeastSquares(gamma),
     "floor": lambda gamma: RecursiveLeastSquares(gamma, floor=0.01),
-    "pull": lambda gamma: RecursiveLeastSquares(gamma, floor=0.01, pull=True),
+    "leaky": lambda gamma: RecursiveLeastSquares(gamma, floor=0.01, leaky=True),
     "newton": lambda gamma: DiscountedNewton(gamma, 1.0, 1.0, "hessian", Everywhere()),
     "experts": lambda gamma: Experts(
         tuple(RecursiveLeastSquares(gamma**k) for k in (1, 2)), 0.1

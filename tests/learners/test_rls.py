@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -107,31 +109,31 @@ def test_without_a_prior_an_unseen_feature_is_left_where_it_started():
     assert np.isinf(state.covariance[1, 1])
 
 
-@pytest.mark.parametrize("pull", [False, True])
+@pytest.mark.parametrize("leaky", [False, True])
 @pytest.mark.parametrize("discount", [0.95, 0.99])
-def test_the_floor_is_a_ridge_that_is_not_forgotten(pull, discount):
+def test_the_floor_is_a_ridge_that_is_not_forgotten(leaky, discount):
     """Against the ridge put back exactly, O(n³) a round: the forecasts stay close."""
     block = drifting(3000, n=6, seed=3)
     quiet = block.x.copy()
     quiet[500:2500, 3:] = 0  # three features go quiet, then come back
     block = Block(quiet, block.y)
-    learner = RecursiveLeastSquares(discount, ridge=0.1, floor=0.1, pull=pull)
+    learner = RecursiveLeastSquares(discount, ridge=0.1, floor=0.1, leaky=leaky)
     _, trace = learner.run(learner.init(np.zeros(6)), LOSS, block, record=("theta",))
-    exact = oracles.kept_ridge(discount, 0.1, block, pull)
+    exact = oracles.retained_ridge(discount, 0.1, block, leaky)
     gap = ((trace.prediction - (block.x * exact).sum(axis=1)) ** 2).mean()
     assert gap < 0.02 * 2 * trace.loss.mean()
 
 
 @pytest.mark.parametrize("n, discount", [(20, 0.5), (40, 0.5), (40, 0.8), (100, 0.9)])
-@pytest.mark.parametrize("pull", [False, True])
-def test_the_floor_is_stable_where_the_memory_is_shorter_than_n(n, discount, pull):
+@pytest.mark.parametrize("leaky", [False, True])
+def test_the_floor_is_stable_where_the_memory_is_shorter_than_n(n, discount, leaky):
     """No run away, and within a factor of the ridge put back exactly."""
     block = drifting(3000, n=n, seed=4)
     block = Block(block.x, block.x @ np.linspace(-1, 1, n))
-    learner = RecursiveLeastSquares(discount, floor=0.01, pull=pull)
+    learner = RecursiveLeastSquares(discount, floor=0.01, leaky=leaky)
     _, trace = learner.run(learner.init(np.zeros(n)), LOSS, block)
     short = block[:600] if n == 100 else block
-    exact = oracles.kept_ridge(discount, 0.01, short, pull)
+    exact = oracles.retained_ridge(discount, 0.01, short, leaky)
     error = 0.5 * ((short.x * exact).sum(axis=1) - short.y) ** 2
     late = slice(len(short) // 2, len(short))
     assert trace.loss[late].mean() < 1.5 * error[late].mean() + 1e-3
@@ -238,8 +240,36 @@ def test_half_life_and_window_are_other_words_for_discount():
     assert RecursiveLeastSquares(window=100) == RecursiveLeastSquares(0.99)
     assert RecursiveLeastSquares(half_life=50).half_life == pytest.approx(50)
     assert RecursiveLeastSquares(window=20).window == pytest.approx(20)
-    with pytest.raises(InvalidParameterError, match="'half_life' or 'window'"):
-        RecursiveLeastSquares(half_life=3, window=4)
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"half_life": 3, "window": 4}, "half_life=3 and window=4"),
+        ({"discount": 0.9, "half_life": 3}, "discount=0.9 and half_life=3"),
+        ({"discount": 0.9, "window": 4}, "discount=0.9 and window=4"),
+        ({"discount": 0.99, "half_life": 3}, "discount=0.99 and half_life=3"),
+        (
+            {"discount": 0.9, "half_life": 3, "window": 4},
+            "discount=0.9, half_life=3 and window=4",
+        ),
+    ],
+)
+def test_two_words_for_the_discount_are_refused_by_name(settings, message):
+    rule = "takes only one of 'discount', 'half_life' and 'window'"
+    with pytest.raises(InvalidParameterError, match=f"{rule}. Got {message} instead"):
+        RecursiveLeastSquares(**settings)
+
+
+def test_the_default_discount_is_a_plain_float():
+    assert RecursiveLeastSquares().discount == 0.99
+    assert type(RecursiveLeastSquares().discount) is float
+
+
+def test_a_setting_can_be_replaced():
+    learner = RecursiveLeastSquares(half_life=50, floor=0.1)
+    assert replace(learner, ridge=2.0).half_life == learner.half_life
+    assert replace(learner, discount=0.5) == RecursiveLeastSquares(0.5, floor=0.1)
 
 
 @pytest.mark.parametrize("discount", [0.0, -0.1, 1.1, float("nan"), "0.9", None])
@@ -262,9 +292,9 @@ def test_a_ridge_that_is_no_legal_number_is_refused(ridge):
         RecursiveLeastSquares(ridge=ridge).init(np.zeros(2))
 
 
-def test_pull_without_a_floor_is_refused():
+def test_leaky_without_a_floor_is_refused():
     with pytest.raises(InvalidParameterError, match="needs a 'floor'"):
-        RecursiveLeastSquares(pull=True)
+        RecursiveLeastSquares(leaky=True)
 
 
 def test_a_loss_it_cannot_take_is_refused():

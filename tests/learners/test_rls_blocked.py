@@ -105,10 +105,10 @@ def test_blocks_predict_what_single_rounds_do(
 
 
 @pytest.mark.parametrize("n", [16, 33, 64])
-@pytest.mark.parametrize("floor, pull", FLOORS)
-def test_ordinary_data_are_played_in_blocks(counted, n, floor, pull):
+@pytest.mark.parametrize("floor, leaky", FLOORS)
+def test_ordinary_data_are_played_in_blocks(counted, n, floor, leaky):
     block = stream(500, n)
-    learner = RecursiveLeastSquares(0.99, 0.1, floor, pull)
+    learner = RecursiveLeastSquares(0.99, 0.1, floor, leaky)
     assert_same_run(learner, learner.init(np.zeros(n)), block)
     assert counted == [500]
 
@@ -121,10 +121,10 @@ def test_a_ridge_too_small_to_matter_is_forgotten_only_so_far(counted):
     np.testing.assert_array_equal(state.factor[17], 1e-30)
 
 
-@pytest.mark.parametrize("floor, pull", FLOORS)
-def test_single_rounds_go_on_where_blocks_ended(floor, pull):
+@pytest.mark.parametrize("floor, leaky", FLOORS)
+def test_single_rounds_go_on_where_blocks_ended(floor, leaky):
     block = stream(900, 24, rates=True)
-    learner = RecursiveLeastSquares(0.98, 0.1, floor, pull)
+    learner = RecursiveLeastSquares(0.98, 0.1, floor, leaky)
     start = learner.init(np.zeros(24))
     _, expected = learner.run(start, LOSS, block)
     state, _ = learner.run(start, LOSS, block[:300])
@@ -150,20 +150,20 @@ def test_where_the_cap_acts_rounds_are_played_one_by_one(counted, discount, quie
     assert 0 < counted[0] < len(block) - 100
 
 
-@pytest.mark.parametrize("floor, pull", FLOORS)
-def test_without_a_prior_blocks_wait_until_all_is_known(counted, floor, pull):
+@pytest.mark.parametrize("floor, leaky", FLOORS)
+def test_without_a_prior_blocks_wait_until_all_is_known(counted, floor, leaky):
     block = stream(400, 20)
-    learner = RecursiveLeastSquares(0.99, 0.0, floor, pull)
+    learner = RecursiveLeastSquares(0.99, 0.0, floor, leaky)
     assert_same_run(learner, learner.init(np.zeros(20)), block)
     assert 200 < counted[0] < 400
 
 
-@pytest.mark.parametrize("floor, pull", FLOORS)
+@pytest.mark.parametrize("floor, leaky", FLOORS)
 @pytest.mark.parametrize("gap", [1e4, 1e150])
-def test_a_long_gap_in_time_is_survived(counted, floor, pull, gap):
+def test_a_long_gap_in_time_is_survived(counted, floor, leaky, gap):
     block, elapsed = stream(600, 20), np.ones(600)
     elapsed[250] = gap
-    learner = RecursiveLeastSquares(0.99, 1.0, floor, pull)
+    learner = RecursiveLeastSquares(0.99, 1.0, floor, leaky)
     gone = Block(block.x, block.y, None, elapsed)
     state = learner.init(np.zeros(20))
     _, single = learner.run(state, LOSS, gone)
@@ -172,15 +172,15 @@ def test_a_long_gap_in_time_is_survived(counted, floor, pull, gap):
     assert 0 < counted[0] < 600
 
 
-@pytest.mark.parametrize("floor, pull", FLOORS)
+@pytest.mark.parametrize("floor, leaky", FLOORS)
 @pytest.mark.parametrize("scales", [0.0, 5.0])
 @pytest.mark.parametrize("apart", [1e-2, 1e-5])
-def test_nearly_equal_features_of_any_scale(floor, pull, scales, apart):
+def test_nearly_equal_features_of_any_scale(floor, leaky, scales, apart):
     block, n = stream(400, 24), 24
     x = block.x.copy()
     x[:, 1] = x[:, 0] + apart * x[:, 1]
     x *= 10 ** np.linspace(-scales, scales, n)
-    learner = RecursiveLeastSquares(0.99, 0.1, floor, pull)
+    learner = RecursiveLeastSquares(0.99, 0.1, floor, leaky)
     state = learner.init(np.zeros(n))
     _, single = learner.run(state, LOSS, Block(x, block.y))
     _, blocked = learner.run(state, LOSS, Block(x, block.y), blocked=True)
@@ -189,13 +189,13 @@ def test_nearly_equal_features_of_any_scale(floor, pull, scales, apart):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("discount", [0.8, 0.97, 0.999])
-@pytest.mark.parametrize("floor, pull", FLOORS)
-def test_hostile_stretches(kind, discount, floor, pull):
+@pytest.mark.parametrize("floor, leaky", FLOORS)
+def test_hostile_stretches(kind, discount, floor, leaky):
     """The same; where rounding rules, no further off than features in another order."""
     block, n = stream(900, 20), 20
     x, y = block.x.copy(), block.y.copy()
     x[300:600], y[300:600] = hostile(kind, x[300:600], y[300:600])
-    learner = RecursiveLeastSquares(discount, 1.0, floor, pull)
+    learner = RecursiveLeastSquares(discount, 1.0, floor, leaky)
     state, order = learner.init(np.zeros(n)), np.random.default_rng(0).permutation(n)
     _, single = learner.run(state, LOSS, Block(x, y))
     _, blocked = learner.run(state, LOSS, Block(x, y), blocked=True)
@@ -205,12 +205,12 @@ def test_hostile_stretches(kind, discount, floor, pull):
     assert gap <= max(CLOSE * scale_of(single, Block(x, y)), 10 * unsure)
 
 
-@pytest.mark.parametrize("floor, pull", FLOORS)
-def test_a_prediction_is_exact_beside_a_huge_label(floor, pull):
+@pytest.mark.parametrize("floor, leaky", FLOORS)
+def test_a_prediction_is_exact_beside_a_huge_label(floor, leaky):
     block = stream(200, 20)
     y = block.y.copy()
     y[150] = 1e12
-    learner = RecursiveLeastSquares(0.99, 1.0, floor, pull)
+    learner = RecursiveLeastSquares(0.99, 1.0, floor, leaky)
     state = learner.init(np.zeros(20))
     _, single = learner.run(state, LOSS, Block(block.x, y))
     _, blocked = learner.run(state, LOSS, Block(block.x, y), blocked=True)
@@ -218,13 +218,13 @@ def test_a_prediction_is_exact_beside_a_huge_label(floor, pull):
 
 
 @pytest.mark.parametrize("discount", [0.9, 0.999])
-@pytest.mark.parametrize("floor, pull", FLOORS)
-def test_blocks_are_as_exact_as_single_rounds(discount, floor, pull):
+@pytest.mark.parametrize("floor, leaky", FLOORS)
+def test_blocks_are_as_exact_as_single_rounds(discount, floor, leaky):
     """Against dense matrices in extended precision."""
     if np.finfo(np.longdouble).eps > 1e-18:
         pytest.skip("no extended precision here")
     block = stream(250, 20)
-    learner = RecursiveLeastSquares(discount, 0.1, floor, pull)
+    learner = RecursiveLeastSquares(discount, 0.1, floor, leaky)
     exact = extended(learner, block)
     for blocked, close in ((False, 1e-13), (True, 1e-11)):
         _, trace = learner.run(learner.init(np.zeros(20)), LOSS, block, blocked=blocked)
@@ -264,7 +264,7 @@ def extended(learner, block):
             raised, ridge[k] = target - ridge[k], target
             gain = C[:, k] * raised / (1 + raised * C[k, k])
             C = C - np.outer(gain, C[k])
-            theta = theta - learner.pull * gain * theta[k]
+            theta = theta - learner.leaky * gain * theta[k]
     return np.array(predictions)
 
 

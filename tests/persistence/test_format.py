@@ -50,7 +50,7 @@ WRONG = {
     "a state": (changed(b"RLSState", b"Popen"), "no class called 'Popen'"),
     "user code": (changed(b"SquaredError", b"Functions"), "no class called 'Fun"),
     "a setting": (changed(b'"discount":0.99', b'"discount":2'), r"in \(0, 1\]. Got 2"),
-    "a word": (changed(b'"pull":false', b'"pull":"no"'), "refuses: The 'pull'"),
+    "a word": (changed(b'"leaky":false', b'"leaky":"no"'), "refuses: The 'leaky'"),
     "a name": (changed(b'"discount"', b'"lambda"'), "other fields in this version"),
     "no fields": (edited(state={"state": "RLSState"}), "without its fields"),
     "a field": (changed(b'"factor"', b'"matrix"'), "other fields in this version"),

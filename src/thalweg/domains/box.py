@@ -1,7 +1,6 @@
 """Bounds on each coordinate."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -14,36 +13,44 @@ from thalweg.types import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Box(Domain):
-    """S = {θ : low ≤ θ ≤ high}, coordinate by coordinate.
+    """S = {θ : low ≤ θ ≤ high}, coordinate by coordinate; also: box constraints.
 
     ``low`` and ``high`` have shape (n,) and may be infinite. Where they are equal the
-    coordinate is fixed.
+    coordinate is fixed. A scalar is a bound on every coordinate: ``Box(-1, 1)`` is a
+    cube in any dimension. Its corners are farther away the more coordinates there are,
+    so that its ``radius`` is infinite; where a theorem asks for one, give arrays.
     """
 
-    low: FloatArray
-    high: FloatArray
+    low: FloatArray | float
+    high: FloatArray | float
 
     def __post_init__(self) -> None:
-        for name in ("low", "high"):
-            object.__setattr__(self, name, checks.frozen_array(self, name, 1))
-        if self.low.shape != self.high.shape:
+        low, high = (
+            checks.frozen_array(self, name, 1, scalar=True) for name in ("low", "high")
+        )
+        if low.ndim and high.ndim and low.shape != high.shape:
             raise InvalidParameterError(
                 "The 'high' parameter of Box must have as many coordinates as 'low', "
-                f"{self.low.size}. Got {self.high.size} instead."
+                f"{low.size}. Got {high.size} instead."
             )
-        valid = (self.low <= self.high) & (self.low < np.inf) & (self.high > -np.inf)
+        low, high = np.broadcast_arrays(low, high)
+        valid = (low <= high) & (low < np.inf) & (high > -np.inf)
         if not valid.all():
             k = int(valid.argmin())
             raise InvalidParameterError(
                 "The 'low' and 'high' parameters of Box must have low ≤ high and leave "
-                f"a finite number between. Got low {self.low[k]} and high "
-                f"{self.high[k]} at coordinate {k} instead."
+                f"a finite number between. Got low {low.flat[k]} and high "
+                f"{high.flat[k]} at coordinate {k} instead."
             )
-        object.__setattr__(self, "dimension", self.low.size)
+        for name, bound in (("low", low), ("high", high)):
+            object.__setattr__(self, name, _read_only(bound))
+        object.__setattr__(self, "dimension", low.size if low.ndim else None)
 
     @property
     def radius(self) -> float:
         farthest = np.maximum(np.abs(self.low), np.abs(self.high))
+        if farthest.ndim == 0 and farthest > 0:
+            return np.inf  # in n dimensions it is farthest·√n
         return float(np.linalg.norm(farthest))
 
     def contains(self, point: FloatArray) -> bool:
@@ -60,12 +67,12 @@ class Box(Domain):
             return Projection(point, 0.0)
         start = self.project(point.astype(np.float64))
         return _quadratic.project(
-            point, information, self._constraints, start, repair=self.project
+            point, information, self._constraints(point.size), start, self.project
         )
 
-    @cached_property
-    def _constraints(self) -> _quadratic.Constraints:
-        return _quadratic.Constraints(np.eye(self.low.size), self.low, self.high)
+    def _constraints(self, n: int) -> _quadratic.Constraints:
+        low, high = (np.broadcast_to(bound, n) for bound in (self.low, self.high))
+        return _quadratic.Constraints(np.eye(n), low, high)
 
     def support(self, directions: FloatArray) -> FloatArray:
         # A coordinate that is not asked about adds 0, also where its end is infinite.
@@ -74,8 +81,20 @@ class Box(Domain):
         return np.asarray((directions * end).sum(axis=1))
 
     def limits(self, point: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        return np.inf, self.low.astype(point.dtype), self.high.astype(point.dtype)
+        low, high = (
+            np.full(point.shape, bound, point.dtype) for bound in (self.low, self.high)
+        )
+        return np.inf, low, high
 
     @classmethod
     def example(cls) -> "Box":
         return cls(np.array([-1.0, -0.5, 0.2]), np.array([1.0, 0.3, 2.0]))
+
+
+def _read_only(bound: FloatArray) -> FloatArray | float:
+    """A bound as a number, or as an array that cannot be changed."""
+    if bound.ndim == 0:
+        return float(bound)
+    array = bound.copy()
+    array.flags.writeable = False
+    return array

@@ -78,7 +78,7 @@ def names() -> list[str]:
 
 
 def _least_squares(gamma: float) -> RecursiveLeastSquares:
-    return RecursiveLeastSquares(gamma, ridge=RIDGE, floor=RIDGE, pull=True)
+    return RecursiveLeastSquares(gamma, ridge=RIDGE, floor=RIDGE, leaky=True)
 
 
 def _of(player: Player, learner: Learner[Any]) -> Contestant:

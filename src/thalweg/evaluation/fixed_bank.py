@@ -27,7 +27,7 @@ class FixedBank:
     def __init__(self, burn_in: int, features: int) -> None:
         self.burn_in = burn_in
         self.learners = tuple(
-            RecursiveLeastSquares(gamma, ridge=RIDGE, floor=RIDGE, pull=True)
+            RecursiveLeastSquares(gamma, ridge=RIDGE, floor=RIDGE, leaky=True)
             for gamma in DISCOUNTS
         )
         # Lessons until the units are known: features, label, time since the last.

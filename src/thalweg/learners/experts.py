@@ -148,9 +148,9 @@ class Experts(Learner[ExpertsState]):
         return all(type(expert) is RecursiveLeastSquares for expert in self.experts)
 
     def _settings(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        rows = [(e.discount, e.floor or 0.0, e.pull) for e in self.experts]  # type: ignore[attr-defined]
-        gamma, floor, pull = np.array(rows, np.float64).T.copy()
-        return gamma, floor, pull
+        rows = [(e.discount, e.floor or 0.0, e.leaky) for e in self.experts]  # type: ignore[attr-defined]
+        gamma, floor, leaky = np.array(rows, np.float64).T.copy()
+        return gamma, floor, leaky
 
     @classmethod
     def example(cls) -> tuple["Experts", Loss]:

@@ -36,7 +36,10 @@ class LiveRLS:
 
     def __init__(self, learner: Any, state: Any, ones: int) -> None:
         theta, factor = state
-        n, settings = len(theta), (learner.discount, learner.floor or 0.0, learner.pull)
+        n, settings = (
+            len(theta),
+            (learner.discount, learner.floor or 0.0, learner.leaky),
+        )
         self.memory: FloatArray = np.zeros(single.size(n))
         head.start(self.memory, n, n - ones, LARGEST[theta.dtype], *settings)
         *_, self._theta, self._factor, self.quiet = single.views(self.memory, n)

@@ -1,8 +1,8 @@
 """Recursive least squares: Yuan & Lamperski (2020), Alg. 1 and Thm. 1 case 3, η = 1."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import InitVar, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -38,51 +38,74 @@ class RLSState(NamedTuple):
         return np.asarray(factors.covariance(self.factor))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class RecursiveLeastSquares(Learner[RLSState]):
     r"""Least squares in which a round ``k`` steps old weighs ``discount**k``.
 
     .. math:: P_t = \gamma P_{t-1} + x_t x_t^\top, \quad
               \theta_{t+1} = \theta_t - P_t^{-1} \nabla f_t(\theta_t)
 
-    ``discount`` is γ in (0, 1]; ``half_life`` or ``window`` = 1/(1-γ), in rounds, say
-    it in other words and win over it. ``ridge`` is ε ≥ 0 in P_0 = εI: how strongly the
-    start is held to; it is forgotten like the rest. With 0 there is no prior: exact
-    least squares once n independent rows were seen, before that the fit nearest to the
-    start. ``floor`` δ > 0 keeps a ridge δI that is not forgotten, so that what a quiet
-    feature taught fades only so far; ``pull`` lets that ridge pull θ to zero as well.
-    θ may have shape (n, k): k targets then share one P.
+    Also known as: exponentially weighted RLS, RLS with a forgetting factor λ (here γ);
+    a Kalman filter whose state is a random walk with process noise (1/γ - 1)P_{t-1}⁻¹
+    and measurement noise 1 (its texts write P for the covariance, which is P⁻¹ here).
+    P_t⁻¹x_t is the gain, y_t - x_t·θ_t the innovation or a priori error. P⁻¹ is kept
+    positive definite by Bierman-Thornton UD factors (kernels/ud_factor.py).
+
+    ``discount`` is γ in (0, 1], by default 0.99; instead of it, ``half_life`` or
+    ``window`` = 1/(1-γ) may be given, in rounds. ``ridge`` is ε ≥ 0 in P_0 = εI: how
+    strongly the start is held to; it is forgotten like the rest. With 0 there is no
+    prior: exact least squares once n independent rows were seen, before that the fit
+    nearest to the start. ``floor`` δ > 0 retains a ridge δI that is not forgotten, so
+    that what is known of a feature that stays zero fades only so far; with ``leaky``
+    that retained ridge shrinks θ to zero as well (leaky RLS). θ may have shape (n, k):
+    k targets then share one P.
 
     ``run(..., blocked=True)`` is for recorded data and n ≥ 32 or so: the same
-    predictions to 1e-9 and better, several times faster (kernels/blocks).
+    predictions to 1e-9 and better, several times faster (kernels/rls_blocked).
 
-    Departure: forgetting stops in a direction that has not been excited for so long
-    that rounding would rule it: where C = P⁻¹ has C_kk size_k² above ε^(-3/4), which is
-    5·10¹¹ in float64, size_k being the size of feature k lately (``hold`` in
-    kernels/windup.py). Features that differ by a millionth still give textbook RLS.
+    Departure, against covariance windup: forgetting stops in a direction that has not
+    been excited for so long that rounding would rule it: where C = P⁻¹ has C_kk size_k²
+    above ε^(-3/4), which is 5·10¹¹ in float64, size_k being the recent size of feature
+    k (kernels/windup.py). Features that differ by a millionth still give textbook RLS.
     """
 
     accepts: ClassVar = (SquaredError,)
     discount: float = 0.99
     ridge: float = 1.0
     floor: float | None = None
-    pull: bool = False
-    half_life: InitVar[float | None] = None
-    window: InitVar[float | None] = None
+    leaky: bool = False
 
-    def __post_init__(self, half_life: float | None, window: float | None) -> None:
-        owner, given = type(self).__name__, (self.discount, half_life, window)
-        object.__setattr__(self, "discount", discounts.from_words(owner, *given))
+    def __init__(
+        self, discount: float = discounts.DEFAULT, ridge: float = 1.0,
+        floor: float | None = None, leaky: bool = False, *,
+        half_life: float | None = None, window: float | None = None,
+    ) -> None:  # fmt: skip
+        gamma = discounts.resolve_discount(
+            type(self).__name__, discount, half_life, window
+        )
+        settings = {"discount": gamma, "ridge": ridge, "floor": floor, "leaky": leaky}
+        for name, value in settings.items():
+            object.__setattr__(self, name, value)
         checks.in_interval(self, "discount", "(0, 1]")
         checks.in_interval(self, "ridge", "[0, inf)")
-        checks.one_of(self, "pull", (False, True))
-        if self.floor is not None:
+        checks.one_of(self, "leaky", (False, True))
+        if floor is not None:
             checks.in_interval(self, "floor", "(0, inf)")
-        elif self.pull:
+        elif leaky:
             raise InvalidParameterError(
-                "The 'pull' parameter of RecursiveLeastSquares needs a 'floor' "
-                "to pull with. Got floor=None instead."
+                "The 'leaky' parameter of RecursiveLeastSquares needs a 'floor', the "
+                "ridge that shrinks θ to zero. Got floor=None instead."
             )
+
+    @property
+    def half_life(self) -> float:
+        """The age in rounds at which a round weighs half as much as a new one."""
+        return discounts.half_life(self.discount)
+
+    @property
+    def window(self) -> float:
+        """1/(1-γ): how many new rounds all past rounds together weigh as much as."""
+        return discounts.window(self.discount)
 
     def init(self, theta: Any) -> RLSState:
         theta = checks.start(self, theta)
@@ -140,17 +163,8 @@ class RecursiveLeastSquares(Learner[RLSState]):
 
     @property
     def _kept(self) -> tuple[float, float, bool]:
-        return float(self.discount), float(self.floor or 0.0), self.pull
+        return float(self.discount), float(self.floor or 0.0), self.leaky
 
     @classmethod
     def example(cls) -> tuple["RecursiveLeastSquares", Loss]:
-        return cls(discount=0.9, ridge=0.5, floor=0.01, pull=True), SquaredError()
-
-
-def _said_as(word: Callable[[float], float]) -> property:
-    return property(lambda learner: word(learner.discount))
-
-
-# In the class these are names of arguments; on a learner they say what was set.
-setattr(RecursiveLeastSquares, "half_life", _said_as(discounts.half_life))  # noqa: B010
-setattr(RecursiveLeastSquares, "window", _said_as(discounts.window))  # noqa: B010
+        return cls(discount=0.9, ridge=0.5, floor=0.01, leaky=True), SquaredError()

@@ -116,7 +116,7 @@ def _meta(x: FloatArray, y: FloatArray) -> FloatArray:
     told Y, the largest target to come, and T.
     """
     experts = (
-        RecursiveLeastSquares(gamma, ridge=RIDGE, floor=RIDGE, pull=True)
+        RecursiveLeastSquares(gamma, ridge=RIDGE, floor=RIDGE, leaky=True)
         for gamma in discounts.grid(len(y), 1.0)
     )
     learner = Experts(tuple(experts), 1 / (4 * float(np.abs(y).max()) ** 2))

@@ -39,7 +39,7 @@ class TrackerState(NamedTuple):
 class Tracker(Learner[TrackerState]):
     r"""Listens to 71 simple experts, and to each as much as it has lately deserved.
 
-    The experts are ridge regressions about a discounted mean, with and without pull,
+    The experts are ridge regressions about a discounted mean, leaky and not,
     with the last label as a feature, of changes since the last round or a season ago
     (kernels/tracker/kinds), each with memories of 2 rounds to all; and the last label
     itself. Six rules weigh them (kernels/tracker/rules), a committee the rules, and

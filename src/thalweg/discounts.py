@@ -1,0 +1,123 @@
+"""How fast to forget: the paper's rules for the discount γ, and its other names.
+
+The discount γ in (0, 1] is the forgetting factor, written λ in filtering texts: a round
+k steps old weighs γᵏ. A half-life, or an effective memory of 1/(1-γ) rounds, says the
+same.
+"""
+
+import math
+
+from thalweg import checks
+from thalweg.errors import InvalidParameterError
+
+__all__ = [
+    "from_half_life",
+    "from_path_length",
+    "from_tradeoff",
+    "from_window",
+    "grid",
+    "half_life",
+    "window",
+]
+
+
+def from_half_life(half_life: float, owner: str = "from_half_life") -> float:
+    """γ = 2^(-1/half_life): a round that old weighs half as much as a new one."""
+    # A half-life below a thousandth of a round would round γ to 0.
+    checks.argument(owner, "half_life", half_life, "[0.001, inf]")
+    return math.exp2(-1 / half_life)
+
+
+def from_window(window: float, owner: str = "from_window") -> float:
+    """γ = 1 - 1/window: all past rounds together weigh as much as so many new ones."""
+    checks.argument(owner, "window", window, "(1, inf]")
+    return 1 - 1 / window
+
+
+def half_life(discount: float) -> float:
+    """log ½ / log γ, in rounds; infinite at γ = 1."""
+    checks.argument("half_life", "discount", discount, "(0, 1]")
+    return math.inf if discount == 1 else -math.log(2) / math.log(discount)
+
+
+def window(discount: float) -> float:
+    """The effective memory 1/(1-γ), in rounds; infinite at γ = 1."""
+    checks.argument("window", "discount", discount, "(0, 1]")
+    return math.inf if discount == 1 else 1 / (1 - discount)
+
+
+def from_tradeoff(beta: float, horizon: int) -> float:
+    """γ = 1 - T^-β, for a known horizon: Yuan & Lamperski (2020), Corollary 1.
+
+    ``beta`` is β in [1e-12, 1): near 1 favours static regret, which grows as T^(1-β),
+    near 0 dynamic regret, which grows as T^β V. ``horizon`` is T ≥ 2.
+    """
+    # Below that T^-β rounds to 1, and γ to 0.
+    checks.argument("from_tradeoff", "beta", beta, "[1e-12, 1)")
+    checks.argument("from_tradeoff", "horizon", horizon, "[2, inf)")
+    return 1 - math.pow(horizon, -beta)
+
+
+def from_path_length(path_length: float, horizon: int, radius: float) -> float:
+    """γ = 1 - ½√(max{V, D log²T / T} / (2DT)), always in [½, 1).
+
+    Yuan & Lamperski (2020), Corollary 2, for a comparator of known path length, in a
+    form that does not change with the unit of length: the paper has log²T / T without
+    the D. ``path_length`` is V in [0, 2D(T-1)], more than which no path in a ball of
+    radius D can have; ``horizon`` is T ≥ 2, ``radius`` is D > 0.
+    """
+    checks.argument("from_path_length", "horizon", horizon, "[2, inf)")
+    checks.argument("from_path_length", "radius", radius, "(0, inf)")
+    longest = 2 * radius * (horizon - 1)
+    checks.argument("from_path_length", "path_length", path_length, f"[0, {longest}]")
+    motion = max(path_length, radius * math.log(horizon) ** 2 / horizon)
+    return 1 - 0.5 * math.sqrt(motion / (2 * radius * horizon))
+
+
+def grid(
+    horizon: int, radius: float, static: bool = True, corrected: bool = True
+) -> tuple[float, ...]:
+    """γ_i = 1 - ½ (log T / (T√(2D))) 2^(i-1), in descending order.
+
+    The discounts of the experts in Yuan & Lamperski (2020), Theorem 7. ``horizon`` is
+    T ≥ 2; ``radius`` is D ≥ e⁻²/2, which keeps γ_1 ≥ ½ at every T.
+    ``static`` puts γ = 1 first, as the paper advises in practice. ``corrected`` leaves
+    out the last γ_N where it lies below ½: the paper rounds N up, its proof never uses
+    that expert, and its memory can be as short as no round at all (erratum E7).
+    """
+    checks.argument("grid", "horizon", horizon, "[2, inf)")
+    checks.argument("grid", "radius", radius, f"[{math.exp(-2) / 2}, inf)")
+    log_t = math.log(horizon)
+    doublings = 0.5 * math.log2(2 * radius * horizon**2 / log_t**2)
+    count = (math.floor if corrected else math.ceil)(doublings) + 1
+    finest = 0.5 * log_t / (horizon * math.sqrt(2 * radius))
+    inner = tuple(1 - finest * 2**i for i in range(count))
+    return ((1.0,) if static else ()) + inner
+
+
+class DefaultDiscount(float):
+    """The type of ``DEFAULT``, by which a default is told from a discount given."""
+
+
+DEFAULT = DefaultDiscount(0.99)
+"""The discount of a learner to which no discount, half-life or window was given."""
+
+
+def resolve_discount(
+    owner: str, discount: float, half_life: float | None, window: float | None
+) -> float:
+    """The discount of ``owner``, which takes it under any one of its three names."""
+    names: dict[str, float | None] = {"half_life": half_life, "window": window}
+    if not isinstance(discount, DefaultDiscount):
+        names = {"discount": discount, **names}
+    given = [f"{name}={value!r}" for name, value in names.items() if value is not None]
+    if len(given) > 1:
+        raise InvalidParameterError(
+            f"{owner} takes only one of 'discount', 'half_life' and 'window'. "
+            f"Got {', '.join(given[:-1])} and {given[-1]} instead."
+        )
+    if half_life is not None:
+        return from_half_life(half_life, owner)
+    if window is not None:
+        return from_window(window, owner)
+    return float(discount) if isinstance(discount, DefaultDiscount) else discount
