@@ -1,0 +1,271 @@
+"""Measure how easily a stranger finds their way in the source tree.
+
+    python tools/house.py             this tree
+    python tools/house.py OTHER/src   this tree, and an earlier one before it
+
+Prints sizes of files and functions, files that only one module imports, names that are
+used for several things, functions named by a bare participle, what the five journeys
+of docs/architecture.md touch, and how many files each of six changes has to edit.
+"""
+
+import argparse
+import ast
+import json
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent / "src"
+
+IRREGULAR_PARTICIPLES = frozenset(
+    "begun born bound built chosen cut done drawn fed fit found forgotten given gone "
+    "grown heard held hidden kept known laid learnt led left lent lost made meant met "
+    "paid put read said seen sent set shown shut sold solved spent split spoken spread "
+    "sprung stood taken taught thrown told understood worn written".split()
+)
+ACTIONS_TOO = frozenset("bound cut fit put read seed set shed split spread".split())
+"""Words of the list above, or words ending in -ed, that are verbs or nouns as well."""
+
+# Each pattern recognises code in which a file decides something of its own about the
+# idea, so that whoever changes the idea has to edit that file. They hold for trees
+# with the earlier names too.
+CHANGES = {
+    "the covariance cap": r"\*\*\s*-\s*0\.75",
+    "what a missing value means": r"""["'](?:impute|skip)["']""",
+    "how late labels wait": (
+        r"\b(?:_waiting|WAITING|PENDING_COUNT)\b|\[:?\s*-\s*(?:self\.)?delay"
+        r"|\(rows\) - self\.delay|shift\(delay"
+    ),
+    "one array of the Tracker's state": (
+        r"(?:\bunlike\b|\bseason_differences\b).*(?:ndarray|Field\()"
+        r"|\bat\[\d+\]|2 \* LONGEST_SEASON, LONGEST_SEASON"
+    ),
+    "one row of the packed factor": (
+        r"\[(?:\w+, )?n(?: \+ [12])?(?:, \w+)?\] |factor\[n\b|\[factor\.shape\[1\]"
+        r"|factor\[expert, n\b|\(n \+ 3\)|\bn \+ 3,"
+    ),
+    "one field of a run's checkpoint": r"def (?:kept|resume|resumed|told|from_dict)\(",
+}
+
+JOURNEYS = {
+    "first Online().update": """
+import numpy as np, thalweg as tw
+model = tw.Online()
+watch(lambda: model.update(np.ones(3), 1.0))
+""",
+    "whole-array run": """
+import numpy as np, thalweg as tw
+rng = np.random.default_rng(0)
+learner = tw.RecursiveLeastSquares(0.99)
+block, loss = tw.Block(rng.normal(size=(50, 3)), rng.normal(size=50)), tw.SquaredError()
+state = learner.init(np.zeros(3))
+watch(lambda: learner.run(state, loss, block))
+""",
+    "thalweg run": """
+from thalweg.cli.main import app
+watch(lambda: app(["run", "stream.csv", "--target", "y"], standalone_mode=False))
+""",
+    "thalweg compare": """
+from thalweg.cli.main import app
+watch(lambda: app(["compare", "stream.csv", "--target", "y"], standalone_mode=False))
+""",
+    "regret.frontier": """
+import numpy as np, thalweg as tw
+stream = tw.streams.abrupt(300, 3, changes=4, seed=0)
+frontier, loss = tw.regret.frontier, tw.SquaredError()
+watch(lambda: frontier(stream.block, loss))
+""",
+}
+WATCH = """
+import contextlib, json, os, sys
+touched = set()
+def note(frame, event, _):
+    name, file = frame.f_code.co_qualname, frame.f_code.co_filename
+    is_function = frame.f_code.co_flags & 1  # neither a module nor the body of a class
+    if event == "call" and "/thalweg/" in file and is_function:
+        touched.add((os.path.realpath(file).split("/src/thalweg/")[-1], name))
+def watch(call):
+    with contextlib.redirect_stdout(sys.stderr), contextlib.suppress(SystemExit):
+        sys.setprofile(note)
+        try:
+            call()
+        finally:
+            sys.setprofile(None)
+"""
+
+
+def modules(source: Path) -> dict[str, ast.Module]:
+    """The syntax tree of every module, by its dotted name."""
+    trees = {}
+    for path in sorted(source.rglob("*.py")):
+        name = ".".join(path.relative_to(source).with_suffix("").parts)
+        trees[name.removesuffix(".__init__")] = ast.parse(path.read_text())
+    return trees
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef]:
+    """Every function and method below ``tree``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield node
+
+
+def importers(trees: dict[str, ast.Module]) -> Counter[str]:
+    """How many modules import each module."""
+    counts: Counter[str] = Counter()
+    for tree in trees.values():
+        names = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names.add(node.module)
+                names |= {f"{node.module}.{alias.name}" for alias in node.names}
+            elif isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+        counts.update(names & set(trees))
+    return counts
+
+
+def is_bare_participle(name: str) -> bool:
+    """Whether a function's name is one participle and nothing else."""
+    word = name.strip("_")
+    regular = word.endswith("ed") and len(word) > 4
+    return word not in ACTIONS_TOO and (regular or word in IRREGULAR_PARTICIPLES)
+
+
+def repeats(names: list[str]) -> list[str]:
+    """The names that occur twice or more."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
+def size_table(source: Path) -> dict[str, str]:
+    """Sizes and names, as rows of the table."""
+    trees = modules(source)
+    lines = [len(path.read_text().splitlines()) for path in source.rglob("*.py")]
+    lengths = [
+        (node.end_lineno or node.lineno) - node.lineno + 1
+        for tree in trees.values()
+        for node in functions(tree)
+    ]
+    counts = importers(trees)
+    packages = {name.rpartition(".")[0] for name in trees}
+    once = [name for name in trees if counts[name] == 1 and name not in packages]
+    stems = [name.rpartition(".")[2] for name in trees if name not in packages]
+    classes = [
+        node.name
+        for tree in trees.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    ]
+    participles = [
+        node.name
+        for tree in trees.values()
+        for node in functions(tree)
+        if is_bare_participle(node.name)
+    ]
+    return {
+        "files": str(len(lines)),
+        "median file, lines": f"{statistics.median(lines):.0f}",
+        "longest file, lines": str(max(lines)),
+        "median function, lines": f"{statistics.median(lengths):.0f}",
+        "longest function, lines": str(max(lengths)),
+        "files imported by one module only": str(len(once)),
+        "file names used twice or more": str(len(repeats(stems))),
+        "class names used twice or more": str(len(repeats(classes))),
+        "functions named by a bare participle": str(len(participles)),
+    }
+
+
+def change_table(source: Path) -> dict[str, list[str]]:
+    """For each change, the files that have to be edited."""
+    table: dict[str, list[str]] = {change: [] for change in CHANGES}
+    for path in sorted(source.rglob("*.py")):
+        text = _code(path)
+        for change, pattern in CHANGES.items():
+            if re.search(pattern, text):
+                table[change].append(str(path.relative_to(source / "thalweg")))
+    return table
+
+
+def _code(path: Path) -> str:
+    """The file without comments and docstrings."""
+    text = re.sub(r'"""[\s\S]*?"""', "", path.read_text())
+    return re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
+
+
+def journey_table(source: Path) -> dict[str, str]:
+    """Functions, files and packages that each journey touches."""
+    return {name: _journey(source, code) for name, code in JOURNEYS.items()}
+
+
+def _journey(source: Path, code: str) -> str:
+    program = f"{WATCH}{code}\nprint(json.dumps(sorted(touched)))"
+    with tempfile.TemporaryDirectory() as folder:
+        rows = (f"{t},{t % 7},{(3 * t) % 11 + 0.1 * t}" for t in range(400))
+        text = "\n".join(["a,b,y", *rows])
+        (Path(folder) / "stream.csv").write_text(text + "\n")
+        answer = subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            env={"PYTHONPATH": str(source), "PATH": "/usr/bin:/bin", "HOME": folder},
+        )
+    if answer.returncode:
+        return answer.stderr.strip().splitlines()[-1][:40]
+    touched = json.loads(answer.stdout.splitlines()[-1])
+    files = {file for file, _ in touched}
+    packages = {file.split("/")[0].removesuffix(".py") for file in files}
+    return f"{len(touched)} / {len(files)} / {len(packages)}"
+
+
+def main() -> None:
+    """Print the tables of this tree and of those that are named."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("source", nargs="*", type=Path, help="another tree's src")
+    parser.add_argument("--names", action="store_true", help="list what is counted")
+    options = parser.parse_args()
+    trees = [*(path.resolve() for path in options.source), HERE]
+    columns = []
+    for source in trees:
+        edits = change_table(source)
+        column = size_table(source)
+        for name, counts in journey_table(source).items():
+            column[f"{name}: functions / files / packages"] = counts
+        for change, files in edits.items():
+            column[f"files to edit for {change}"] = str(len(files))
+        columns.append(column)
+    for name in columns[0]:
+        print(f"{name:<62}" + "".join(f"{column[name]:>18}" for column in columns))
+    if options.names:
+        _print_names(HERE)
+
+
+def _print_names(source: Path) -> None:
+    trees = modules(source)
+    counts = importers(trees)
+    packages = {name.rpartition(".")[0] for name in trees}
+    print("\nImported by one module only:")
+    for name in trees:
+        if counts[name] == 1 and name not in packages:
+            print(f"  {name}")
+    stems = [name.rpartition(".")[2] for name in trees if name not in packages]
+    print("\nFile names used twice:", *repeats(stems))
+    nodes = [node for tree in trees.values() for node in ast.walk(tree)]
+    classes = [node.name for node in nodes if isinstance(node, ast.ClassDef)]
+    print("\nClass names used twice:", *repeats(classes))
+    print("\nBare participles:")
+    for name, tree in trees.items():
+        bad = [node.name for node in functions(tree) if is_bare_participle(node.name)]
+        if bad:
+            print(f"  {name}:", *bad)
+    for change, files in change_table(source).items():
+        print(f"\nTo change {change}:", *files)
+
+
+if __name__ == "__main__":
+    main()
