@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import config
 
 from thalweg.kernels import fused
+from thalweg.kernels.jit import COMPILED
 
-ROUNDS = 200 if config.DISABLE_JIT else 5000
+ROUNDS = 5000 if COMPILED else 200
 
 
 def problem(rounds, seed, spread=1.0):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import config
 
 from thalweg.kernels import ud_factor as factors
+from thalweg.kernels.jit import COMPILED
 from thalweg.kernels.rls_bank.choice import chosen, worth_it
 from thalweg.kernels.rls_bank.rounds import CHUNK, play
 from thalweg.learners import Experts, Learner, RecursiveLeastSquares
@@ -15,7 +15,7 @@ from thalweg.losses import Round, SquaredError
 from thalweg.types import Block
 
 RLS = RecursiveLeastSquares
-EXAMPLES, LONGEST = (9, 30) if config.DISABLE_JIT else (150, 2 * CHUNK + 20)
+EXAMPLES, LONGEST = (150, 2 * CHUNK + 20) if COMPILED else (9, 30)
 NONE = np.empty(0)
 
 
@@ -92,7 +92,7 @@ def test_they_agree_where_quiet_directions_are_held(n):
     """Until ``hold`` acts in every lane, in rounds of its own and on several k."""
     rng = np.random.default_rng(n)
     gamma = np.array([0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95])
-    rounds = 60 if config.DISABLE_JIT else 1500
+    rounds = 1500 if COMPILED else 60
     x = rng.normal(size=(rounds, n))
     x[5:, : (n + 1) // 2] = 0
     data = x, rng.normal(size=(rounds, 1)), NONE, NONE

@@ -2,17 +2,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import config
 
 from tests.regret.test_path_budget import length, stream, total
 from thalweg.errors import InvalidParameterError, UnsupportedLossError
+from thalweg.kernels.jit import COMPILED
 from thalweg.losses import Logistic, SquaredError
 from thalweg.regret.frontier import frontier
 from thalweg.regret.path_budget import best_path
 from thalweg.types import Block
 
 LOSS = SquaredError()
-ROUNDS = 25 if config.DISABLE_JIT else 1000
+ROUNDS = 1000 if COMPILED else 25
 ROUNDING = 1e-12
 
 

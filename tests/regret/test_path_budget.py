@@ -2,16 +2,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import config
 
 from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
+from thalweg.kernels.jit import COMPILED
 from thalweg.losses import Huber, LinearMap, SquaredError
 from thalweg.regret.path_budget import best_path
 from thalweg.types import Block
 
 LOSS = SquaredError()
-ROUNDS = 40 if config.DISABLE_JIT else 3000
-SMALL = 12 if config.DISABLE_JIT else 60
+ROUNDS = 3000 if COMPILED else 40
+SMALL = 60 if COMPILED else 12
 GAP = 1e-6  # what the method promises where the least loss is not near zero
 
 

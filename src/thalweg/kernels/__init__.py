@@ -1,7 +1,6 @@
 """Compiled inner loops."""
 
-from thalweg.kernels.announce import announce
-from thalweg.kernels.cache import place_cache
+from thalweg.kernels.jit import announce_compilation, place_cache
 
 place_cache()
-announce()
+announce_compilation()

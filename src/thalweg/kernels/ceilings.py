@@ -5,8 +5,7 @@ The last three are ``update`` of kernels/ud_factor.py taken apart: one after the
 they do what it does, which a test holds them to.
 """
 
-from numba import njit
-
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.ud_factor import _transposed_times
 
 STEPS = 16
@@ -14,7 +13,7 @@ STEPS = 16
 
 
 # Contraction lets the compiler use fused multiply-adds: the ceiling of the machine.
-@njit(cache=True, fastmath={"contract"})
+@kernel(contracts=True)
 def fused(x, scale, shift, repeats):
     """x ← x·scale + shift, ``STEPS`` times for each of x (n,), in registers."""
     for _ in range(repeats):
@@ -25,7 +24,7 @@ def fused(x, scale, shift, repeats):
             x[i] = value
 
 
-@njit(cache=True)
+@kernel
 def separate(x, scale, shift, repeats):
     """The same with a product and then a sum, each rounded, as learners need it."""
     for _ in range(repeats):
@@ -36,7 +35,7 @@ def separate(x, scale, shift, repeats):
             x[i] = value
 
 
-@njit(cache=True)
+@kernel
 def triad(a, b, c, scale, repeats):
     """a ← b + scale·c, all of shape (n,): two loads and a store a number."""
     for _ in range(repeats):
@@ -44,7 +43,7 @@ def triad(a, b, c, scale, repeats):
             a[i] = b[i] + scale * c[i]
 
 
-@njit(cache=True)
+@kernel
 def chained_sums(x, repeats):
     """Σ x, each sum waiting for the one before: how long an addition takes."""
     total = 0.0
@@ -54,7 +53,7 @@ def chained_sums(x, repeats):
     return total
 
 
-@njit(cache=True)
+@kernel
 def passes(x, step, repeats):
     """x ← x + step for a short x (n,): each pass loads what the last one stored."""
     for _ in range(repeats):
@@ -62,14 +61,14 @@ def passes(x, step, repeats):
             x[i] += step
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def dots(factor, v, image, repeats):
     """The first part: Uᵀv into ``image`` (n,)."""
     for _ in range(repeats):
         _transposed_times(factor, v, image)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def pivots(factor, image, gain, ratio, fresh, repeats):
     """The second: n divisions, and sums that wait; D goes to ``fresh``. All (n,)."""
     per_alpha = 1.0
@@ -86,7 +85,7 @@ def pivots(factor, image, gain, ratio, fresh, repeats):
     return per_alpha
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def sweeps(factor, image, gain, ratio, repeats):
     """The third: every column of U, and P⁻¹v in ``image``."""
     for _ in range(repeats):

@@ -1,10 +1,11 @@
 """Forgetting along one direction, on the factors of kernels/ud_factor.py."""
 
 import numpy as np
-from numba import njit
+
+from thalweg.kernels.jit import kernel
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def forget_along(factor, v, gamma, work):
     """P ← P - (1-γ) Pvvᵀ P / vᵀPv: of what is known, only that about v fades.
 
@@ -30,7 +31,7 @@ def forget_along(factor, v, gamma, work):
             factor[j, i] += s * ratio * work[i]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def information_along(factor, v, work):
     """vᵀPv, as Σ (U⁻¹v)_j² / D_j; work is (n,)."""
     for i in range(v.size):

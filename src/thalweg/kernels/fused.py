@@ -16,13 +16,14 @@ is lost beside a weight of 1.
 """
 
 import numpy as np
-from numba import njit
+
+from thalweg.kernels.jit import kernel
 
 STEPS = 80
 """Newton steps on λ before giving up; 2 to 16 are usual."""
 
 
-@njit(cache=True)
+@kernel
 def best(x, y, budget, highest):
     """argmin Σ ½(y_t - x_t z_t)² over Σ|z_{t+1} - z_t| ≤ V, shapes (T,), all x ≠ 0.
 
@@ -50,7 +51,7 @@ def best(x, y, budget, highest):
     return short + share * (long - short)
 
 
-@njit(cache=True)
+@kernel
 def running(values):
     """(2, T+1) the sums of the first 0..T values, and what rounding took from them."""
     sums = np.zeros((2, len(values) + 1))
@@ -63,14 +64,14 @@ def running(values):
     return sums
 
 
-@njit(cache=True)
+@kernel
 def scratch(rounds):
     """What ``fuse`` needs room for, after z."""
     low, high, run = np.empty(rounds), np.empty(rounds), np.empty(2 * rounds, np.int64)
     return low, high, run, np.empty(2 * rounds), np.empty(2 * rounds)
 
 
-@njit(cache=True)
+@kernel
 def fuse(w, c, price, z, low, high, run, side, end):
     """Set z to the best path; returns Σ|z_{t+1} - z_t| and its derivative by λ.
 
@@ -104,19 +105,19 @@ def fuse(w, c, price, z, low, high, run, side, end):
     return level(w, c, price, z)
 
 
-@njit(cache=True)
+@kernel
 def reaches(w, c, price, goal, s, t, sigma):
     """The z at which the piece of the rounds s..t has the value goal·λ."""
     return (total(c, s, t) + (goal - sigma) * price) / total(w, s, t)
 
 
-@njit(cache=True)
+@kernel
 def total(sums, s, t):
     """Of the values s..t."""
     return (sums[0, t + 1] - sums[0, s]) + (sums[1, t + 1] - sums[1, s])
 
 
-@njit(cache=True)
+@kernel
 def level(w, c, price, z):
     """Set each run of equal z to its exact level; returns the path and its derivative.
 

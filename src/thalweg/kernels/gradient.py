@@ -3,12 +3,12 @@
 import math
 
 import numpy as np
-from numba import njit
 
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.losses import phi, slope
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def gradient(
     theta, mass, gamma, before, now, code, shape, radius, low, high,
     x, y, weight, elapsed, out, loss, played,
@@ -40,7 +40,7 @@ def gradient(
     return mass
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def tracking(
     theta, mass, gamma, before, now, radius, low, high,
     y, weight, elapsed, out, loss, played,
@@ -65,7 +65,7 @@ def tracking(
     return mass
 
 
-@njit(cache=True)
+@kernel
 def _descend(theta, step, radius, low, high):
     """θ ← the nearest point of the domain to θ - step."""
     square = 0.0

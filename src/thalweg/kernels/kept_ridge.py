@@ -1,10 +1,11 @@
 """Discounted ridge regression solved afresh in every round: slow, and exact."""
 
 import numpy as np
-from numba import njit
+
+from thalweg.kernels.jit import kernel
 
 
-@njit(cache=True)
+@kernel
 def kept_ridge(x, y, gamma, delta):
     """Predictions x·A⁻¹b, A_t = γA_{t-1} + xxᵀ + (1-γ)δI and b_t = γb_{t-1} + xy.
 

@@ -7,8 +7,8 @@ learners/logistic_tracker.py.
 import math
 
 import numpy as np
-from numba import njit
 
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.losses import sigmoid
 from thalweg.kernels.ud_factor import forget, learn
 from thalweg.kernels.windup import hold
@@ -21,7 +21,7 @@ RADIUS = 50.0
 longer θ says no more than certainty."""
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kernel(ieee_division=True, nogil=True)
 def logistic_tracker(
     theta, factor, weights, scale, gamma, rate, certainty, x, y, weight, elapsed, out
 ):  # fmt: skip
@@ -57,7 +57,7 @@ def logistic_tracker(
             gradient_step(theta, gamma.size + k, rate[k], z, y[t], w)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def newton_step(theta, factor, k, discount, z, y, w, v, gain):
     """P ← γP + w max(σ(1-σ), 10⁻³) zzᵀ, θ ← θ - P⁻¹ w (σ - y) z, for expert k.
 
@@ -77,7 +77,7 @@ def newton_step(theta, factor, k, discount, z, y, w, v, gain):
     hold(own, gain, v)
 
 
-@njit(cache=True)
+@kernel
 def gradient_step(theta, k, rate, z, y, w):
     """θ ← θ - rate w (σ - y) z for expert k, which is the better where θ walks."""
     p = 0.0
@@ -86,7 +86,7 @@ def gradient_step(theta, k, rate, z, y, w):
     move_point(theta, k, rate * w * (sigmoid(p) - y), z)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def move_point(theta, k, length, direction):
     """θ_k - length · direction, projected onto the ball of radius ``RADIUS``."""
     square = 0.0
@@ -98,7 +98,7 @@ def move_point(theta, k, length, direction):
             theta[k, i] *= RADIUS / math.sqrt(square)
 
 
-@njit(cache=True)
+@kernel
 def update_weights(weights, expert_predictions, y, w, t):
     """w_k ← w_k times the probability it gave to y, then 1/(t+1) shared out to all.
 
@@ -118,7 +118,7 @@ def update_weights(weights, expert_predictions, y, w, t):
         weights[k] = (1 - share) * weights[k] / total + share / weights.size
 
 
-@njit(cache=True)
+@kernel
 def standardise(scale, x, t, z):
     """x in units of what was seen before it, and a constant 1 behind it."""
     n = x.shape[1]
@@ -129,7 +129,7 @@ def standardise(scale, x, t, z):
     z[n] = 1.0
 
 
-@njit(cache=True)
+@kernel
 def update_scale(scale, x, t):
     """Running mean and summed squares of every feature (Welford)."""
     for i in range(x.shape[1]):

@@ -2,12 +2,12 @@
 
 import math
 
-from numba import njit
+from thalweg.kernels.jit import kernel
 
 SQUARED, LOGISTIC, HUBER = 0, 1, 2
 
 
-@njit(cache=True)
+@kernel
 def phi(code, shape, p, y):
     """φ(p, y)."""
     if code == LOGISTIC:
@@ -17,7 +17,7 @@ def phi(code, shape, p, y):
     return inner * (size - 0.5 * inner)
 
 
-@njit(cache=True)
+@kernel
 def slope(code, shape, p, y):
     """φ′(p, y)."""
     if code == LOGISTIC:
@@ -26,7 +26,7 @@ def slope(code, shape, p, y):
     return r if code == SQUARED else min(max(r, -shape), shape)
 
 
-@njit(cache=True)
+@kernel
 def curvature(code, shape, p, y):
     """φ″(p, y)."""
     if code == LOGISTIC:
@@ -34,7 +34,7 @@ def curvature(code, shape, p, y):
     return 1.0 if code == SQUARED or abs(p - y) <= shape else 0.0
 
 
-@njit(cache=True)
+@kernel
 def sigmoid(p):
     """1 / (1 + e^-p), without overflow."""
     small = math.exp(-abs(p))

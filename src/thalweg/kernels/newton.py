@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.losses import curvature, phi, slope
 from thalweg.kernels.ud_factor import forget, learn, solve
 from thalweg.kernels.windup import hold
@@ -13,7 +13,7 @@ GRADIENT_MOST = 0.25
 """Gradients above the fourth root of the largest number count as that: P has ∇²."""
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kernel(ieee_division=True, nogil=True)
 def newton(
     theta, factor, gamma, newton_step, full, code, shape, radius, low, high,
     x, y, weight, elapsed, out, loss, played, t,
@@ -62,7 +62,7 @@ def newton(
     return t
 
 
-@njit(cache=True)
+@kernel
 def _bounded(rate, x, t):
     """The rate at which no entry of rate·x passes ``GRADIENT_MOST`` of its dtype."""
     size = 0.0

@@ -1,9 +1,9 @@
 """Sums in the kernels' own order, so that single calls agree with runs bit by bit."""
 
-from numba import njit
+from thalweg.kernels.jit import kernel
 
 
-@njit(cache=True)
+@kernel
 def dot(x, theta, out):
     """x·θ for every target; shapes x (n,), theta (n, k), out (k,)."""
     for j in range(theta.shape[1]):

@@ -3,13 +3,13 @@
 import math
 
 import numpy as np
-from numba import njit
 
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.ud_factor import forget, update
 from thalweg.kernels.windup import LOOK, hold, top_up
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kernel(ieee_division=True, nogil=True)
 def rls(theta, factor, gamma, floor, pull, x, y, weight, elapsed, out, loss, played):
     """Play the rounds (x, y), updating ``theta`` and ``factor`` in place.
 
@@ -24,7 +24,7 @@ def rls(theta, factor, gamma, floor, pull, x, y, weight, elapsed, out, loss, pla
 
 # Without counting references to arrays, which takes a fifth of a round at n = 8: all of
 # them are held by the caller.
-@njit(cache=True, error_model="numpy", _nrt=False)
+@kernel(ieee_division=True, counts_references=False)
 def _rounds(theta, factor, gamma, floor, pull, data, results, v, image):
     x, y, weight, elapsed = data
     out, loss, played = results
@@ -48,7 +48,7 @@ def _rounds(theta, factor, gamma, floor, pull, data, results, v, image):
             top_up(theta, factor, discount, gamma, floor, pull, image, v)
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@kernel(ieee_division=True, inline=True)
 def step(theta, factor, discount, root, x, y, t, out, row, v, image):
     """One round, then ``hold``: its prediction goes to out[row], returns its loss."""
     loss = advance(theta, factor, discount, root, x, y, t, out, row, v, image)
@@ -56,7 +56,7 @@ def step(theta, factor, discount, root, x, y, t, out, row, v, image):
     return loss
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@kernel(ieee_division=True, inline=True)
 def advance(theta, factor, discount, root, x, y, t, out, row, v, image):
     """Round t of (x, y) but for ``hold``: prediction to out[row], the loss returned.
 

@@ -14,12 +14,20 @@ import operator
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import config
-from numba.core import cgutils, types
-from numba.core.imputils import lower_builtin
-from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
-from numba.extending import intrinsic, models, register_model
+
+from thalweg.kernels.jit import (
+    COMPILED,
+    ConcreteTemplate,
+    cgutils,
+    infer_global,
+    intrinsic,
+    ir,
+    lower_builtin,
+    models,
+    register_model,
+    signature,
+    types,
+)
 
 WIDTH = 8
 SMALLEST = 2.3e-308
@@ -33,7 +41,7 @@ _UNDEFINED = ir.Constant(_FLOATS, ir.Undefined)
 _ALIGNED = 8  # bytes: no more is promised of an array
 
 
-class Lanes(types.Type):
+class Lanes(types.Type):  # type: ignore[misc]
     """The type of such a vector."""
 
     def __init__(self) -> None:
@@ -266,7 +274,7 @@ def _neighbours(index):
     return (*rows, slice(first, first + WIDTH))
 
 
-if config.DISABLE_JIT:
+if not COMPILED:
     # Both sides of ``above`` are computed, so infinities come and go, as they do when
     # compiled.
     np.seterr(all="ignore")

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from thalweg.kernels.jit import kernel
 
 SIZE_DECAY = 0.75
 """A coordinate's size follows a fall of its scale within tens of rounds."""
@@ -37,7 +38,7 @@ def prior(ridge: float, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return factor
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@kernel(ieee_division=True, inline=True)
 def forget(factor, gamma):
     """P ← γP; beside new rows, what is down to ε² is as good as forgotten."""
     n = factor.shape[1]
@@ -48,7 +49,7 @@ def forget(factor, gamma):
     factor[n + 2, 0] *= grown
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@kernel(ieee_division=True, inline=True)
 def learn(factor, v, image):
     """P ← P + vvᵀ. Leaves P⁻¹v, of the new P, in ``image``."""
     per_alpha = update(factor, v, image)
@@ -56,7 +57,7 @@ def learn(factor, v, image):
         image[i] *= per_alpha
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@kernel(ieee_division=True, inline=True)
 def update(factor, v, image):
     """P ← P + vvᵀ by Bierman's update; P⁻¹v is ``image`` times what is returned."""
     n = v.size
@@ -86,7 +87,7 @@ def update(factor, v, image):
     return per_alpha
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@kernel(ieee_division=True, inline=True)
 def _transposed_times(factor, v, out):
     """Uᵀv into ``out``, four rows at a time: a single sum would wait for itself."""
     n = v.size
@@ -112,7 +113,7 @@ def _transposed_times(factor, v, out):
         out[j] = f
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def _beyond_measure(factor, v, j, f):
     """(d, f) for a direction of which all but nothing was known; f = 0: v adds nothing.
 
@@ -131,7 +132,7 @@ def _beyond_measure(factor, v, j, f):
     return (d if d * f * f <= most else most / f / f), f
 
 
-@njit(cache=True)
+@kernel
 def _is_noise(factor, v, j, f):
     """Whether f = Σ U_ij v_i is all rounding: v says nothing new about direction j."""
     size = abs(v[j])
@@ -140,7 +141,7 @@ def _is_noise(factor, v, j, f):
     return abs(f) <= 4 * v.size * np.finfo(factor.dtype).eps * size
 
 
-@njit(cache=True)
+@kernel
 def solve(factor, g, out):
     """P⁻¹g into ``out``."""
     out.fill(0)
@@ -155,7 +156,7 @@ def solve(factor, g, out):
             out[j] += f
 
 
-@njit(cache=True)
+@kernel
 def diagonal(factor, out):
     """The diagonal of C = P⁻¹ into ``out``."""
     for j in range(out.size):

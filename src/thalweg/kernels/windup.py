@@ -9,8 +9,8 @@ features. docs/derivations/factor.md says why that is enough.
 import math
 
 import numpy as np
-from numba import njit
 
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.ud_factor import diagonal, learn
 
 LOOK = 1.5
@@ -27,7 +27,7 @@ TINY = 1e-30
 """A ridge that is left alone never becomes 0, which would mean that P_0 was."""
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def hold(factor, c, unit):
     """Keep C_kk size_k² below ε^(-3/4), ε the rounding unit.
 
@@ -40,7 +40,7 @@ def hold(factor, c, unit):
         _hold(factor, c, unit)
 
 
-@njit(cache=True)
+@kernel
 def _hold(factor, c, unit):
     n = factor.shape[1]
     _bound_the_unknown(factor)
@@ -69,7 +69,7 @@ def _hold(factor, c, unit):
     _add(factor, worst, raised, unit, c)
 
 
-@njit(cache=True)
+@kernel
 def _bound_the_unknown(factor):
     """Where P_0 = 0 still shows, D stands for infinity: it need not grow further."""
     most = np.finfo(factor.dtype).max ** 0.75
@@ -78,7 +78,7 @@ def _bound_the_unknown(factor):
             factor[j, j] = most
 
 
-@njit(cache=True)
+@kernel
 def top_up(theta, factor, discount, gamma, ridge, pull, c, unit):
     """Give back to P the ridge it has forgotten most harmfully, w e_k e_kᵀ at a time.
 
@@ -118,7 +118,7 @@ def top_up(theta, factor, discount, gamma, ridge, pull, c, unit):
             factor[n + 1, j] /= back
 
 
-@njit(cache=True)
+@kernel
 def _neediest(factor, target, c):
     """The k with the largest (target - r_k) C_kk, which is returned too; -1 if none."""
     n = factor.shape[1]
@@ -136,7 +136,7 @@ def _neediest(factor, target, c):
     return -1, 0.0
 
 
-@njit(cache=True)
+@kernel
 def _add(factor, k, weight, unit, image):
     """P ← P + w e_k e_kᵀ, which is no new v: the size of coordinate k stays."""
     n = factor.shape[1]

@@ -6,7 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from thalweg.checks import LARGEST
-from thalweg.kernels import head, single
+from thalweg.kernels import call_header, single
+from thalweg.kernels.jit import entry_point
 from thalweg.types import FloatArray
 
 Call = Callable[[FloatArray, FloatArray, float, float, float, bool], float]
@@ -22,7 +23,7 @@ class Live(Protocol):
     be a float64 array of one axis, and y, weight and elapsed floats.
     """
 
-    memory: FloatArray  # all that changes; its head: kernels/head.py
+    memory: FloatArray  # all that changes; its head: kernels/call_header.py
     quiet: FloatArray  # (n,) rounds since each feature was last not zero
     call: Call
 
@@ -41,9 +42,11 @@ class LiveRLS:
             (learner.discount, learner.floor or 0.0, learner.leaky),
         )
         self.memory: FloatArray = np.zeros(single.size(n))
-        head.start(self.memory, n, n - ones, LARGEST[theta.dtype], *settings)
+        call_header.fill_header(
+            self.memory, n, n - ones, LARGEST[theta.dtype], *settings
+        )
         *_, self._theta, self._factor, self.quiet = single.views(self.memory, n)
-        self.call: Call = head.ready(single.call)
+        self.call: Call = entry_point(single.call)
         self._theta[:, 0], self._factor[:] = theta, factor
         self._kind = type(state)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
-from thalweg.kernels import head
+from thalweg.kernels import call_header
 from thalweg.learners import Learner
 from thalweg.losses import Loss
 from thalweg.models.missing import Filling, without_gaps
@@ -45,8 +45,9 @@ class Noting(NamedTuple):
             waited = 0.0 if self.counts_gaps else self.filling.waited
             said: float = self.call(memory, x, y, weight, waited + elapsed, learning)
             if said == said:
-                n = int(memory[head.N])
-                self.filling.note(memory[head.HEAD : head.HEAD + n])
+                n = int(memory[call_header.N])
+                first = call_header.HEADER_SIZE
+                self.filling.note(memory[first : first + n])
             return said
 
 

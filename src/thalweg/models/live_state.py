@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.kernels import head
+from thalweg.kernels import call_header
 from thalweg.learners import Learner
 from thalweg.learners.live import Live
 from thalweg.losses import LinearLoss
@@ -17,7 +17,7 @@ from thalweg.types import FloatArray
 
 LATE = 100
 """Nearly always every feature was heard in so many rounds: no need to look further."""
-NO_MEMORY = np.zeros(head.HEAD)
+NO_MEMORY = np.zeros(call_header.HEADER_SIZE)
 """Kernels find it closed, and it is never opened."""
 
 
@@ -64,12 +64,12 @@ class Held:
 
     def shut(self) -> None:
         """Let the kernel refuse."""
-        self.memory[head.OPEN] = 0
+        self.memory[call_header.IS_OPEN] = 0
 
     def reopen(self) -> None:
         """Let it play again."""
         if self.live is not None:
-            self.memory[head.OPEN] = 1
+            self.memory[call_header.IS_OPEN] = 1
 
     @property
     def state(self) -> Any:
@@ -89,7 +89,7 @@ class Held:
     @property
     def rounds(self) -> int:
         """How many rounds were learnt."""
-        return self._rounds + int(self.memory[head.COUNT])
+        return self._rounds + int(self.memory[call_header.COUNT])
 
     @property
     def quiet(self) -> Any:
@@ -100,7 +100,7 @@ class Held:
     def width(self) -> int | None:
         """How many features there are, the constant one included; None: not known."""
         if self.live is not None:
-            return int(self.memory[head.N])
+            return int(self.memory[call_header.N])
         return None if self._state is None else len(self._state.theta)
 
     def quiet_after(self, x: FloatArray) -> FloatArray:

@@ -31,7 +31,7 @@ def padded(values, fill=0.0):
 
 @functools.cache
 def compiled(kernel):
-    """A function that only kernels call (kernels/inner.py), for Python to call."""
+    """A function that only kernels call (kernels/jit.py), for Python to call."""
     return njit(lambda *given: kernel(*given))
 
 

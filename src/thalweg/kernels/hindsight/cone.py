@@ -7,10 +7,11 @@ allowed and made, and (λ, S), its price. riccati.py has the iterate ``it``.
 import math
 
 import numpy as np
-from numba import njit
+
+from thalweg.kernels.jit import kernel
 
 
-@njit(cache=True)
+@kernel
 def scale(price, it):
     """The Nesterov-Todd scaling of each link: the W with W⁻¹(s, D) = W(λ, S).
 
@@ -37,14 +38,14 @@ def scale(price, it):
     return True
 
 
-@njit(cache=True)
+@kernel
 def inside(head, tail2):
     """p0² - ‖p1‖² without the cancellation of the squares."""
     tail = math.sqrt(tail2)
     return (head - tail) * (head + tail)
 
 
-@njit(cache=True)
+@kernel
 def to_edge(price, d_price, it):
     """How many times the direction fits before a point leaves its cone."""
     length = np.inf
@@ -54,7 +55,7 @@ def to_edge(price, d_price, it):
     return length
 
 
-@njit(cache=True, inline="always")  # halves the time of to_edge
+@kernel(inline=True)  # halves the time of to_edge
 def root(head, d_head, tail, d_tail, t):
     """The least a > 0 with (p0 + a dp0)² = ‖p1 + a dp1‖², or infinity."""
     tail2 = inner = d_tail2 = 0.0
@@ -73,7 +74,7 @@ def root(head, d_head, tail, d_tail, t):
     return np.inf
 
 
-@njit(cache=True)
+@kernel
 def complementarity(price, d_price, length, it):
     """The duality gap Σ λs + S·D after a step of this length."""
     gap, lam = 0.0, price + length * d_price
@@ -85,7 +86,7 @@ def complementarity(price, d_price, length, it):
     return gap
 
 
-@njit(cache=True)
+@kernel
 def correct(price, d_price, target, it):
     """Mehrotra's right-hand side ρ = W(Wq \\ (σμe - Wq∘Wq - W⁻¹dp ∘ Wdq)).
 
@@ -117,7 +118,7 @@ def correct(price, d_price, target, it):
             it.rho1[t, i] = dp[i]
 
 
-@njit(cache=True)
+@kernel
 def scaled(size, sign, t, it, head, tail, out):
     """W(head, tail[t]) for √η and 1, W⁻¹ for 1/√η and -1: head, and tail in ``out``."""
     w0, inner = it.w0[t], 0.0

@@ -9,7 +9,8 @@ Givens rotations, which keep all squares: no ridge, and nothing is ever subtract
 import math
 
 import numpy as np
-from numba import njit
+
+from thalweg.kernels.jit import kernel
 
 LANES = 128
 """Starts worked on side by side: their triangles stay in the first-level cache."""
@@ -17,7 +18,7 @@ EMPTY = 64 * np.finfo(np.float64).eps
 """A first entry below this part of its column is the rounding of a dependent one."""
 
 
-@njit(cache=True)
+@kernel
 def insert(triangle, row, n):
     """Rotate ``row`` into ``triangle``; returns ½ the squares of y that are left over.
 
@@ -45,7 +46,7 @@ def insert(triangle, row, n):
     return 0.5 * left
 
 
-@njit(cache=True)
+@kernel
 def _is_rounding(triangle, row, i, n):
     """Whether row[i] is too small, beside its column above, to be a new direction."""
     square = row[i] * row[i]
@@ -54,7 +55,7 @@ def _is_rounding(triangle, row, i, n):
     return abs(row[i]) <= n * EMPTY * math.sqrt(square)
 
 
-@njit(cache=True)
+@kernel
 def scan(x, y, loss, out):
     """Regret of each interval that starts with round 0, into ``out``.
 
@@ -73,7 +74,7 @@ def scan(x, y, loss, out):
     return triangle
 
 
-@njit(cache=True)
+@kernel
 def worst(x, y, loss, before, after):
     """max over a ≤ b of before[a] + regret[a..b] + after[b], with its a and b.
 
@@ -113,7 +114,7 @@ def worst(x, y, loss, before, after):
     return best, first, last
 
 
-@njit(cache=True)
+@kernel
 def _is_full(triangle, a):
     for i in range(triangle.shape[0]):
         if triangle[i, i, a] == 0:
@@ -121,7 +122,7 @@ def _is_full(triangle, a):
     return True
 
 
-@njit(cache=True)
+@kernel
 def _insert_side_by_side(triangle, row, regret, x, y, cosine, sine, full):
     """``insert`` for the first ``full`` lanes, none of which has an empty diagonal."""
     n, width = x.size, row.shape[0]
@@ -136,7 +137,7 @@ def _insert_side_by_side(triangle, row, regret, x, y, cosine, sine, full):
             regret[a] -= 0.5 * row[j, a] * row[j, a]
 
 
-@njit(cache=True, error_model="numpy")  # a check for 0, which cannot be, costs lanes
+@kernel(ieee_division=True)  # a check for 0, which cannot be, costs lanes
 def _angles(diagonal, here, cosine, sine, full):
     for a in range(full):
         r, v = diagonal[a], here[a]
@@ -146,7 +147,7 @@ def _angles(diagonal, here, cosine, sine, full):
         diagonal[a] = size
 
 
-@njit(cache=True)
+@kernel
 def _rotate(above, here, cosine, sine, full):
     for a in range(full):
         u, v = above[a], here[a]

@@ -14,9 +14,9 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from thalweg.kernels.hindsight.cone import complementarity, correct, scale, to_edge
+from thalweg.kernels.jit import kernel
 
 KEEP_INSIDE = 0.99
 """A step goes this part of the way to the edge of the cones."""
@@ -47,7 +47,7 @@ def start(r: Any, S: Any, path_length: float) -> Iterate:
     return iterate
 
 
-@njit(cache=True)
+@kernel
 def newton_step(x, y, kappa, budget, price, it):
     """One predictor-corrector step, in place; returns the new λ, its length, the gap.
 
@@ -86,7 +86,7 @@ def newton_step(x, y, kappa, budget, price, it):
     return price, length, complementarity(price, 0.0, 0.0, it)
 
 
-@njit(cache=True)
+@kernel
 def factor(x, kappa, it):
     """The backward Riccati recursion, for every right-hand side of this step.
 
@@ -120,7 +120,7 @@ def factor(x, kappa, it):
                 M[i, j] -= gain * k[j]
 
 
-@njit(cache=True)
+@kernel
 def sweep(x, h, dr, dS, it):
     """Solve for dr (T,) and dS (T, n), with ρ₁; h (n,) goes in with its end value."""
     T, n = x.shape
@@ -144,7 +144,7 @@ def sweep(x, h, dr, dS, it):
             dS[t, i] = state[i]
 
 
-@njit(cache=True)
+@kernel
 def direction(x, kappa, budget, h, it):
     """Fill dr, dS, ds and dD from ρ; returns dλ, which makes Σ(s + ds) = V."""
     T, n = x.shape
@@ -178,7 +178,7 @@ def direction(x, kappa, budget, h, it):
     return d_price
 
 
-@njit(cache=True)
+@kernel
 def advance(length, dz, it):
     """Move the iterate; dz (n,) is the direction of z_0 and is used up."""
     for t in range(len(it.r)):

@@ -7,8 +7,8 @@ numbers are computed there; nobody hears them.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.simd import WIDTH
 
 
@@ -33,7 +33,7 @@ class Rows(NamedTuple):
     end: int
 
 
-@njit(cache=True)
+@kernel
 def layout(n, targets):
     """The rows of a group of experts with n features."""
     theta = n * (n - 1) // 2
@@ -45,7 +45,7 @@ def layout(n, targets):
     )
 
 
-@njit(cache=True)
+@kernel
 def rooms(groups, rows):
     """Room (groups, rows, 8), each row a cache line: half and half would cost twice."""
     numbers = groups * rows * WIDTH
@@ -54,7 +54,7 @@ def rooms(groups, rows):
     return spare[first : first + numbers].reshape((groups, rows, WIDTH))
 
 
-@njit(cache=True)
+@kernel
 def gather(theta, factor, room, at, together):
     """Give each expert its lane; shapes as in rounds.py, room (groups, rows, 8)."""
     experts, n, targets = theta.shape
@@ -76,7 +76,7 @@ def gather(theta, factor, room, at, together):
             room[group, at.look, lane] = factor[expert, n + 2, 0]
 
 
-@njit(cache=True)
+@kernel
 def scatter(room, at, theta, factor, together):
     """Give each expert back what is in its lane."""
     experts, n, targets = theta.shape

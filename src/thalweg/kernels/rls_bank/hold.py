@@ -1,8 +1,8 @@
 """kernels/windup.py's ``hold`` for eight factors side by side, to the last bit."""
 
 import numpy as np
-from numba import njit
 
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.rls_bank.update import EPS, LARGEST, any_from, update
 from thalweg.kernels.simd import above, larger, load, root, spread, store
 from thalweg.kernels.windup import LOOK, RAISE
@@ -15,7 +15,7 @@ CALM = (1 - 1e-9) * LIMIT / LOOK
 """``hold`` acts on a C_kk size_k² from just above this."""
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def look(room, at, n):
     """Whether ``hold`` may have to act; where all is calm it has looked already."""
     grown = load(room, (at.look, 0)) * load(room, (at.grown, 0))
@@ -26,7 +26,7 @@ def look(room, at, n):
     return any_from(LOOK, grown)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def _calm(room, at, n):
     """1 in lanes where no C_kk is near what ``hold`` acts on, else 0."""
     calm = spread(1.0)
@@ -42,7 +42,7 @@ def _calm(room, at, n):
     return calm
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def hold(room, at, n):
     """Bound C in the lanes that wait for it; v is 0 in others, which changes nothing.
 
@@ -66,7 +66,7 @@ def hold(room, at, n):
     update(room, at, n)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def _bound_the_unknown(room, at, n, waits):
     """Where P_0 = 0 still shows, D stands for infinity: it need not grow further."""
     for j in range(n):
@@ -75,7 +75,7 @@ def _bound_the_unknown(room, at, n, waits):
         store(room, (at.d + j, 0), above(waits, 0.0, bounded, d))
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def _two_largest(room, at, n):
     """k of the largest C_kk size_k²/limit, this ratio, the next; its C_kk and size."""
     worst, first, second = spread(-1.0), spread(0.0), spread(0.0)

@@ -6,15 +6,15 @@ Experts sit in whole vectors; empty seats at the end have weight 0, say 0 and lo
 import math
 
 import numpy as np
-from numba import njit
 
 from thalweg.kernels import simd as lanes
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.simd import WIDTH, larger, load, smaller, spread, store
 
 LARGEST_LOSS = 1e300  # as in learners/weights.py
 
 
-@njit(cache=True)
+@kernel
 def mixture(log_weights, predictions, out):
     """Σ w_i p_i as in a run: log_weights (N,), predictions (N, k), out (1, k)."""
     seats = seated(log_weights)
@@ -25,7 +25,7 @@ def mixture(log_weights, predictions, out):
     _mix(seats, said, 0, np.empty(seats.size), out, 0)
 
 
-@njit(cache=True)
+@kernel
 def seated(log_weights):
     """The same with empty seats."""
     seats = np.full((log_weights.size + WIDTH - 1) // WIDTH * WIDTH, -np.inf)
@@ -34,7 +34,7 @@ def seated(log_weights):
     return seats
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def mix_rounds(log_weights, rate, heard, points, data, span, trace):
     """Fill in the trace of the rounds of ``span``, of which the experts were ``heard``.
 
@@ -62,7 +62,7 @@ def mix_rounds(log_weights, rate, heard, points, data, span, trace):
         _hedge(log_weights, incurred, row, rate)
 
 
-@njit(cache=True)
+@kernel
 def _mix(log_weights, said, row, shares, out, t):
     """Weights into ``shares`` (seats,), the weighted mean of said[row] into out[t]."""
     for i in range(0, shares.size, WIDTH):
@@ -74,7 +74,7 @@ def _mix(log_weights, said, row, shares, out, t):
         out[t, j] = lanes.total(total)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def _incurred(y, weight, out, t):
     root, loss = math.sqrt(weight[t]) if len(weight) else 1.0, 0.0
     for j in range(y.shape[1]):
@@ -82,7 +82,7 @@ def _incurred(y, weight, out, t):
     return loss
 
 
-@njit(cache=True)
+@kernel
 def _mean(shares, points, row, played, t):
     """The weighted mean of the points that the experts play."""
     experts, _, n, targets = points.shape
@@ -94,7 +94,7 @@ def _mean(shares, points, row, played, t):
             played[t, i, j] = mean
 
 
-@njit(cache=True)
+@kernel
 def _hedge(log_weights, incurred, row, rate):
     """log w_i ← log w_i - rate·loss_i, normalised."""
     least = spread(LARGEST_LOSS)

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.rls import rls
 from thalweg.kernels.rls_bank.choice import chosen
 from thalweg.kernels.rls_bank.group import gather, layout, rooms, scatter
@@ -41,7 +41,7 @@ def bank(
     )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kernel(ieee_division=True, nogil=True)
 def play(
     theta, factor, log_weights, gamma, floor, pull, mixing_rate,
     x, y, weight, elapsed, out, loss, played, weights, together,
@@ -77,7 +77,7 @@ def play(
         log_weights[i] = seats[i]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def _play_alone(theta, factor, settings, data, span, first, heard, points):
     """The rounds of ``span`` by up to eight experts, one after the other."""
     gamma, floor, pull = settings

@@ -2,14 +2,13 @@
 
 import math
 
-from numba import njit
-
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.rls_bank.hold import hold, look
 from thalweg.kernels.rls_bank.update import EPS, note_sizes, update
 from thalweg.kernels.simd import WIDTH, load, spread, store
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def play_together(room, at, settings, data, span, first, heard, points):
     """The rounds of ``span`` by up to eight experts from ``first`` on.
 
@@ -23,7 +22,7 @@ def play_together(room, at, settings, data, span, first, heard, points):
             hold(room, at, points.shape[2])
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def _rounds(room, at, gamma, data, span, t, first, heard, points):
     """Rounds from t on: the next round, and whether ``hold`` has to act before it."""
     x, y, weight, elapsed = data
@@ -54,7 +53,7 @@ def _rounds(room, at, gamma, data, span, t, first, heard, points):
     return t, waiting
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def _note(room, at, points, row, first, members):
     """What each expert plays."""
     _, _, n, targets = points.shape
@@ -64,7 +63,7 @@ def _note(room, at, points, row, first, members):
                 points[first + lane, row, i, j] = room[at.theta + j * n + i, lane]
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def _learn(room, at, per_alpha, root, x, y, t, said, incurred, row, first):
     """Say what is expected of y, then move θ."""
     n, theta, loss = x.shape[1], at.theta, spread(0.0)

@@ -12,8 +12,8 @@ references to its arrays, at several times the price of the arithmetic.
 import math
 
 import numpy as np
-from numba import njit
 
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.simd import above, any_above, larger, load, size, spread, store
 from thalweg.kernels.ud_factor import NOISE_MATTERS, SIZE_DECAY
 
@@ -23,7 +23,7 @@ BEYOND = math.nextafter(NOISE_MATTERS, math.inf)
 """The least number that is more than NOISE_MATTERS."""
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def update(room, at, n):
     """P ← P/grown + vvᵀ; P⁻¹v is ``image`` times what is returned."""
     row = at.upper
@@ -44,7 +44,7 @@ def update(room, at, n):
     return per_alpha
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def note_sizes(room, at, n):
     """How large each coordinate of v has been lately."""
     for j in range(n):
@@ -53,7 +53,7 @@ def note_sizes(room, at, n):
         store(room, (at.size + j, 0), kept)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def _dot(room, at, row, j):
     """(Uᵀv)_j into ``image``; column j of U begins at ``row``."""
     f = load(room, (at.v + j, 0))
@@ -62,7 +62,7 @@ def _dot(room, at, row, j):
     store(room, (at.image + j, 0), f)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def _four_dots(room, at, row, j):
     """The same for j to j + 3 together: a single sum would wait for itself."""
     p, q, r, s = row, row + j, row + 2 * j + 1, row + 3 * j + 3
@@ -87,7 +87,7 @@ def _four_dots(room, at, row, j):
     store(room, (at.image + j + 3, 0), d)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def _pivot(room, at, row, j, n, alpha, per_alpha):
     """Forget and update D_j; image_j becomes g = D_j (Uᵀv)_j."""
     before = load(room, (at.d + j, 0)) * load(room, (at.grown, 0))
@@ -106,13 +106,13 @@ def _pivot(room, at, row, j, n, alpha, per_alpha):
     return alpha, per_alpha
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def any_from(limit, x):
     """Whether any lane is not below ``limit``; NaN never is."""
     return any_above(above(limit, x, 0.0, 1.0), 0.0)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def _beyond_measure(room, at, row, j, n, d, f):
     """(d, f) as in kernels/ud_factor.py, in lanes where d f² is beyond measure."""
     v = load(room, (at.v + j, 0))
@@ -127,7 +127,7 @@ def _beyond_measure(room, at, row, j, n, d, f):
     return above(BEYOND, d * f * f, d, found), above(BEYOND, d * f * f, f, heard)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def _sweep(room, at, row, j):
     """Column j of U, and what it adds to ``image``."""
     g, ratio = load(room, (at.image + j, 0)), load(room, (at.ratio + j, 0))
@@ -136,7 +136,7 @@ def _sweep(room, at, row, j):
         store(room, (at.image + i, 0), _touch(room, row + i, image, g, ratio))
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def _four_sweeps(room, at, row, j):
     """The same for j to j + 3 together, which saves three visits to ``image``."""
     p, q, r, s = row, row + j, row + 2 * j + 1, row + 3 * j + 3
@@ -159,7 +159,7 @@ def _four_sweeps(room, at, row, j):
     store(room, (at.image + j + 2, 0), _touch(room, s + j + 2, c, d, ratio_d))
 
 
-@njit(cache=True, inline="always")
+@kernel(inline=True)
 def _touch(room, row, image, g, ratio):
     """Update one entry u of U; image_i with what u adds to it is returned."""
     u = load(room, (row, 0))

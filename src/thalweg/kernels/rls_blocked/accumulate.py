@@ -4,15 +4,14 @@
 counts are in whole lanes.
 """
 
-from numba import njit
-
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.simd import WIDTH, fused, load, spread, store, total
 
 TOGETHER = 4
 """Rows that ``along`` and ``subtract`` take at once: a single sum waits for itself."""
 
 
-@njit(cache=True)
+@kernel
 def subtract_squares(matrix, rows, count, scale):
     """matrix ← scale (matrix - Σ_s rows_s rows_sᵀ), symmetric to the last bit."""
     for i in range(0, len(matrix), WIDTH):
@@ -26,7 +25,7 @@ def subtract_squares(matrix, rows, count, scale):
                     matrix[j + m, i + k] = matrix[i + k, j + m]
 
 
-@njit(cache=True)
+@kernel
 def multiply(left, right, out):
     """out ← leftᵀ right, for left (m, r), right (m, w), out (r, w)."""
     for i in range(0, out.shape[0], WIDTH):
@@ -36,7 +35,7 @@ def multiply(left, right, out):
                 store(out, (i + k, j), sums[k])
 
 
-@njit(cache=True)
+@kernel
 def _products(left, right, count, i, j):
     """Σ_s left[s, i + k] right[s, j:j+8], for k from 0 to 7."""
     a = b = c = d = e = f = g = h = spread(0.0)
@@ -53,7 +52,7 @@ def _products(left, right, count, i, j):
     return a, b, c, d, e, f, g, h
 
 
-@njit(cache=True)
+@kernel
 def along(rows, count, v, out):
     """out[s] = rows_s·v, in whole ``TOGETHER``."""
     for s in range(0, count, TOGETHER):
@@ -68,7 +67,7 @@ def along(rows, count, v, out):
         out[s + 2], out[s + 3] = total(c), total(d)
 
 
-@njit(cache=True)
+@kernel
 def subtract(rows, count, weights, out):
     """out ← out - Σ_s weights[s] rows_s."""
     for s in range(count, -(-count // TOGETHER) * TOGETHER):
@@ -83,7 +82,7 @@ def subtract(rows, count, weights, out):
         store(out, j, load(out, j) - ((a + b) + (c + d)))
 
 
-@njit(cache=True)
+@kernel
 def inner(v, w):
     """v·w."""
     a = spread(0.0)

@@ -9,12 +9,11 @@ of that row and row s - 1 at that pivot. So eight pivots can take in all rows of
 before the next eight start, and meanwhile their entries in a column stay in registers.
 """
 
-from numba import njit
-
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.simd import WIDTH, fused, load, store
 
 
-@njit(cache=True)
+@kernel
 def eliminate(pivots, factor, rows, weights, minus, gains):
     """Take ``rows`` into the factor, in place, one after the other.
 
@@ -32,7 +31,7 @@ def eliminate(pivots, factor, rows, weights, minus, gains):
             _elsewhere(factor, rows, minus, gains, first, column, column + q)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def _at_the_pivots(pivots, factor, rows, weights, minus, gains, first):
     """``minus`` a and ``gains`` g of every row, and the columns of the pivots."""
     for i in range(WIDTH):
@@ -53,7 +52,7 @@ def _at_the_pivots(pivots, factor, rows, weights, minus, gains, first):
         pivots[first + i] = d
 
 
-@njit(cache=True)
+@kernel
 def _elsewhere(factor, rows, minus, gains, first, column, said):
     """All rows through the pivots, in eight columns.
 
@@ -79,25 +78,25 @@ def _elsewhere(factor, rows, minus, gains, first, column, said):
     _put(factor, first + 4, column, u4, u5, u6, u7)
 
 
-@njit(cache=True)
+@kernel
 def _meet(x, u, minus, gain):
     x = fused(minus, u, x)
     return x, fused(gain, x, u)
 
 
-@njit(cache=True)
+@kernel
 def _taken(so_far, a, b, c, d, minus, s, i):
     so_far = fused(minus[s, i + 1], b, fused(minus[s, i], a, so_far))
     return fused(minus[s, i + 3], d, fused(minus[s, i + 2], c, so_far))
 
 
-@njit(cache=True)
+@kernel
 def _four(factor, i, column):
     a, b = load(factor, (i, column)), load(factor, (i + 1, column))
     return a, b, load(factor, (i + 2, column)), load(factor, (i + 3, column))
 
 
-@njit(cache=True)
+@kernel
 def _put(factor, i, column, a, b, c, d):
     store(factor, (i, column), a)
     store(factor, (i + 1, column), b)

@@ -9,8 +9,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.rls_blocked import lazy, triangles
 from thalweg.kernels.rls_blocked.accumulate import inner
 from thalweg.kernels.rls_blocked.safe import block_end, forgetting, look_ahead, note
@@ -39,20 +39,20 @@ class Held(NamedTuple):
     v: Any  # (w,) a round's features
 
 
-@njit(cache=True)
+@kernel
 def served(n, gamma):
     """How many coordinates ``top_up`` raises in a round."""
     return min(max(math.ceil(2 * n * (1 - gamma)), 1), MOST)
 
 
-@njit(cache=True)
+@kernel
 def most_raised(n, gamma):
     """The largest target of ``top_up`` over δ: that where all coordinates are quiet."""
     turns = served(n, gamma)
     return 2.0 if gamma <= 0.5 ** (2 * turns / n) else gamma ** (-0.5 * n / turns)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kernel(ieee_division=True, nogil=True)
 def play(theta, factor, gamma, floor, pull, rounds, t):
     """Play blocks from round t on for as long as they are safe; where they end."""
     n, started = len(theta), t
@@ -76,7 +76,7 @@ def play(theta, factor, gamma, floor, pull, rounds, t):
     return t
 
 
-@njit(cache=True)
+@kernel
 def _held(theta, factor, now):
     (n, k), width = theta.shape, len(now.variance)
     information, targets, ridge = np.empty(n), np.zeros((k, width)), np.zeros(width)
@@ -88,7 +88,7 @@ def _held(theta, factor, now):
     return Held(targets, information, ridge, np.zeros(width))
 
 
-@njit(cache=True)
+@kernel
 def _is_exact(now, held, ahead, floor, size):
     """Whether P_kk C_kk stays below ``WORST``, C at the start with P at the end."""
     for k in range(len(ahead.peak)):
@@ -100,7 +100,7 @@ def _is_exact(now, held, ahead, floor, size):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def _block(now, held, ridge, ahead, rounds, t, end):
     images, scale, count = lazy.images(now, rounds.x, t, end), 1.0, 0
     x, v, information = rounds.x, held.v, held.information
@@ -120,7 +120,7 @@ def _block(now, held, ridge, ahead, rounds, t, end):
     lazy.settle(now, count, scale)
 
 
-@njit(cache=True)
+@kernel
 def _reveal(held, image, gain, weight, rounds, r):
     """Predict round r and learn from its error; the loss."""
     loss, root, targets, out = 0.0, math.sqrt(weight), held.targets, rounds.out
@@ -133,7 +133,7 @@ def _reveal(held, image, gain, weight, rounds, r):
     return loss
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def _top_up(now, held, ridge, discount, scale, count, image):
     """``floor.top_up``, step by step; scale and count after it."""
     information, kept, variance = held.information, held.ridge, now.variance
@@ -164,7 +164,7 @@ def _top_up(now, held, ridge, discount, scale, count, image):
     return scale, count
 
 
-@njit(cache=True)
+@kernel
 def _pull(targets, image, gain, k):
     """θ to where it minimises the sum with the ridge on θ_k, as if 0 had been seen."""
     for j in range(len(targets)):
@@ -173,7 +173,7 @@ def _pull(targets, image, gain, k):
             targets[j, i] -= image[i] * step
 
 
-@njit(cache=True)
+@kernel
 def _neediest(variance, kept, target, scale):
     """The first k with the largest (target - r_k) C_kk, and that; -1 if none needs."""
     highest = spread(0.0)
@@ -188,6 +188,6 @@ def _neediest(variance, kept, target, scale):
     return -1, 0.0
 
 
-@njit(cache=True)
+@kernel
 def _need(variance, kept, target, scale):
     return (target - kept) * (scale * variance)

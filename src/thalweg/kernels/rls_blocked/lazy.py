@@ -9,8 +9,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.rls_blocked import triangles
 from thalweg.kernels.rls_blocked.accumulate import (
     along,
@@ -32,7 +32,7 @@ class Lazy(NamedTuple):
     shares: Any  # (MOST_ROWS,) to work in
 
 
-@njit(cache=True)
+@kernel
 def begin(factor):
     """The covariance of a packed factor, and no rows."""
     covariance = triangles.dense(factor)
@@ -43,7 +43,7 @@ def begin(factor):
     return lazy
 
 
-@njit(cache=True)
+@kernel
 def images(lazy, x, start, end):
     """C x of every round from start to end, a row each, before a block begins."""
     across = np.zeros((len(lazy.covariance), triangles.lanes(end - start)))
@@ -55,14 +55,14 @@ def images(lazy, x, start, end):
     return found
 
 
-@njit(cache=True)
+@kernel
 def lessen(lazy, count, v, image):
     """From Cv to (C - Σ_s r_s r_sᵀ) v, in place."""
     along(lazy.rows, count, v, lazy.shares)
     subtract(lazy.rows, count, lazy.shares, image)
 
 
-@njit(cache=True)
+@kernel
 def column(lazy, count, k, image):
     """(C - Σ_s r_s r_sᵀ) e_k into ``image``."""
     covariance, rows, shares = lazy.covariance, lazy.rows, lazy.shares
@@ -73,7 +73,7 @@ def column(lazy, count, k, image):
     subtract(rows, count, shares, image)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def learn(lazy, count, image, leverage, weight):
     """P ← P + w vvᵀ, given ``image`` of v and leverage = v·image; w includes ``scale``.
 
@@ -89,7 +89,7 @@ def learn(lazy, count, image, leverage, weight):
     return gain
 
 
-@njit(cache=True)
+@kernel
 def settle(lazy, count, scale):
     """All rows into C."""
     subtract_squares(lazy.covariance, lazy.rows, count, scale)

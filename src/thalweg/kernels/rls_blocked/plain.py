@@ -8,8 +8,8 @@ what is left by then of the information at the start, which stays as it is.
 import math
 
 import numpy as np
-from numba import njit
 
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.rls_blocked.eliminate import eliminate
 from thalweg.kernels.rls_blocked.safe import block_end, look_ahead, note
 from thalweg.kernels.rls_blocked.triangles import inverse, lanes, padded
@@ -21,7 +21,7 @@ LONGEST = 32
 """Rounds in a block. More are no faster, and at n = 128 would leave the cache."""
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kernel(ieee_division=True, nogil=True)
 def play(theta, factor, gamma, spare, rounds, t):
     """Play blocks from round t on for as long as they are safe; where they end.
 
@@ -62,7 +62,7 @@ def play(theta, factor, gamma, spare, rounds, t):
     return t
 
 
-@njit(cache=True)
+@kernel
 def _end(factor, bound, gamma, spare, rounds, t, ahead):
     """The end of the next safe block, in which no ridge falls below ``spare``."""
     n = factor.shape[1]
@@ -72,14 +72,14 @@ def _end(factor, bound, gamma, spare, rounds, t, ahead):
     return end
 
 
-@njit(cache=True)
+@kernel
 def _forget_ridge(factor, discount):
     n = factor.shape[1]
     for k in range(n):
         factor[n + 1, k] = max(factor[n + 1, k] * discount, TINY)
 
 
-@njit(cache=True)
+@kernel
 def _fill(rows, x, y, t, count, aside):
     """(x, y, 0) of every round, y from the column ``aside`` on."""
     n, k = x.shape[1], y.shape[1]
@@ -92,7 +92,7 @@ def _fill(rows, x, y, t, count, aside):
             rows[s, aside + j] = y[t + s, j]
 
 
-@njit(cache=True)
+@kernel
 def _reveal(said, weight, rounds, r):
     """The prediction of round r, of which ``said`` is the negative, and its loss."""
     rounds.loss[r], root = 0.0, math.sqrt(weight)
@@ -102,7 +102,7 @@ def _reveal(said, weight, rounds, r):
         rounds.loss[r] += 0.5 * error * error
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def _information(theta, factor):
     """D, and (U, z) of P = Uᵀ D U, z = Uθ; padded by features that are always 0."""
     n, k = theta.shape
@@ -119,7 +119,7 @@ def _information(theta, factor):
     return pivots, held
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def _covariance(pivots, held, theta, factor):
     """θ and the packed factor of C = P⁻¹, from what ``_information`` gave."""
     (n, k), p = theta.shape, len(pivots)
@@ -134,7 +134,7 @@ def _covariance(pivots, held, theta, factor):
                 theta[i, target] += rows[i, j] * held[j, p + target]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def _variances(pivots, held, out):
     """C_kk = Σ_j (U⁻¹)_kj² / D_j."""
     rows = _inverse(held, len(out))
@@ -144,7 +144,7 @@ def _variances(pivots, held, out):
             out[k] += rows[k, j] * rows[k, j] / pivots[j]
 
 
-@njit(cache=True)
+@kernel
 def _inverse(held, n):
     packed, rows = np.zeros((n, n)), np.zeros((n, padded(n)))
     for j in range(n):

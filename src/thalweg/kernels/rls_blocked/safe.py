@@ -8,8 +8,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.ud_factor import SIZE_DECAY
 from thalweg.kernels.windup import LOOK
 
@@ -32,7 +32,7 @@ class Rounds(NamedTuple):
     loss: Any  # (T,)
 
 
-@njit(cache=True)
+@kernel
 def forgetting(discount):
     """The discount as ``factor.forget`` applies it."""
     return max(discount, np.finfo(np.float64).eps ** 2)
@@ -48,14 +48,14 @@ class Ahead(NamedTuple):
     size: Any  # (n,) its size lately, as ``factor.update`` would have it at the end
 
 
-@njit(cache=True)
+@kernel
 def look_ahead(n, longest):
     """Room for a block of at most ``longest`` rounds of n features."""
     discount, weight, left = np.empty(longest), np.empty(longest), np.empty(longest)
     return Ahead(discount, weight, left, np.empty(n), np.empty(n))
 
 
-@njit(cache=True)
+@kernel
 def block_end(factor, bound, gamma, rounds, start, ahead):
     """The end of the block from ``start`` on; ``start`` itself if none is safe.
 
@@ -85,7 +85,7 @@ def block_end(factor, bound, gamma, rounds, start, ahead):
     return start + count
 
 
-@njit(cache=True)
+@kernel
 def _measure(x, t, root, peak, size):
     for k in range(len(peak)):
         v, highest, lately = abs(root * x[t, k]), peak[k], size[k]
@@ -94,7 +94,7 @@ def _measure(x, t, root, peak, size):
         size[k] = v if v > lately else lately
 
 
-@njit(cache=True)
+@kernel
 def representable(factor):
     """Whether every D_j is a number that blocks can work with."""
     for j in range(factor.shape[1]):
@@ -103,7 +103,7 @@ def representable(factor):
     return True
 
 
-@njit(cache=True)
+@kernel
 def note(factor, ahead, count):
     """What ``count`` rounds leave in the last rows where ``hold`` does not act."""
     n = factor.shape[1]

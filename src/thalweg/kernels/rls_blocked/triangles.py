@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
+from thalweg.kernels.jit import kernel
 from thalweg.kernels.rls_blocked.accumulate import subtract_squares
 from thalweg.kernels.simd import WIDTH, fused, load, spread, store
 
@@ -14,13 +14,13 @@ FEW = 64
 """So many rows of a product are summed at once: more would leave the cache."""
 
 
-@njit(cache=True)
+@kernel
 def lanes(size):
     """``size``, made up to whole lanes."""
     return -(-size // WIDTH) * WIDTH
 
 
-@njit(cache=True)
+@kernel
 def padded(size):
     """``size``, made up to an odd number of whole lanes.
 
@@ -29,7 +29,7 @@ def padded(size):
     return (-(-size // WIDTH) | 1) * WIDTH
 
 
-@njit(cache=True)
+@kernel
 def inverse(packed, rows):
     """U⁻¹ into ``rows``, which hold ones on the diagonal and zeros elsewhere.
 
@@ -60,7 +60,7 @@ def inverse(packed, rows):
             _clear(packed, rows, k, i + ROWS)
 
 
-@njit(cache=True)
+@kernel
 def _clear(packed, rows, i, end):
     """Row i minus U_ik times row k, for k from i + 1 to end."""
     for k in range(i + 1, end):
@@ -69,7 +69,7 @@ def _clear(packed, rows, i, end):
             rows[i, j] -= u * rows[k, j]
 
 
-@njit(cache=True)
+@kernel
 def dense(factor):
     """C = U D Uᵀ, exactly symmetric, padded with zeros to whole lanes."""
     n = factor.shape[1]
@@ -86,7 +86,7 @@ def dense(factor):
     return -negative
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def factorise(covariance, factor):
     """The packed U and D of a dense C, which is used up."""
     for j in range(factor.shape[1] - 1, -1, -1):
@@ -100,7 +100,7 @@ def factorise(covariance, factor):
                 covariance[i, k] -= u * factor[j, k]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(ieee_division=True)
 def information_diagonal(factor, out):
     """P_kk = Σ_i (U⁻¹)_ik² / D_i."""
     n = factor.shape[1]

@@ -1,6 +1,6 @@
 """Limits to what an expert may say: one wild prediction can cost a whole stream."""
 
-from thalweg.kernels.inner import inner
+from thalweg.kernels.jit import inner_function
 from thalweg.kernels.simd import WIDTH, above, larger, load, size, smaller, store
 from thalweg.kernels.tracker.layout import HIGH, LIMITED, LONGEST_STEP, LOW, ROUNDS
 
@@ -11,7 +11,7 @@ STRIDE = 2.0
 """How far from the last label, in units of the largest step between labels so far."""
 
 
-@inner
+@inner_function
 def clip(clock, last_y, said):
     """Keep what the experts say near the labels, and near the last one if so set."""
     beyond = MARGIN * (clock[HIGH] - clock[LOW])
@@ -26,7 +26,7 @@ def clip(clock, last_y, said):
         store(said, k, smaller(high, larger(low, expected)))
 
 
-@inner
+@inner_function
 def widen(clock, last_y, y):
     """Take note of a label and, but in the first round, of the one before it."""
     if clock[ROUNDS] == 0:

@@ -4,7 +4,7 @@ Every kind but the last value is a ridge regression of y - origin on x - origin.
 origin of the level families is a discounted mean, that of the others a past round.
 """
 
-from thalweg.kernels.inner import inner, step
+from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import WIDTH, above, fused, load, store
 from thalweg.kernels.tracker.layout import (
     DELAY,
@@ -19,7 +19,7 @@ from thalweg.kernels.tracker.layout import (
 from thalweg.kernels.tracker.past import newest, row
 
 
-@inner
+@inner_function
 def look(clock, past_x, past_y, mean, x, u, origin, late):
     """Fill the origins, and the deviations u (z + 1, LANES) but for y's, the last.
 
@@ -43,7 +43,7 @@ def look(clock, past_x, past_y, mean, x, u, origin, late):
         store(origin, lane, fused(seasonal, season_y, before))
 
 
-@step
+@inline_function
 def _back(clock, late):
     """How many rounds ago the newest label known then was, and the one of a season ago.
 
@@ -59,7 +59,7 @@ def _back(clock, late):
     return 1, known
 
 
-@inner
+@inner_function
 def reveal(weight, mean, y, w, elapsed, u, origin, gain, decay):
     """Complete the deviations u with y, set gain and decay, and move the means.
 

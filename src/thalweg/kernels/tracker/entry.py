@@ -5,23 +5,19 @@ What a forecast was computed from stays in the room, so that learning at the sam
 features need not compute it again.
 """
 
-import math
-
-from numba import njit
-
-from thalweg.kernels.head import (
+from thalweg.kernels.call_header import (
     COUNT,
-    GIVEN,
-    HEAD,
+    HEADER_SIZE,
+    N_GIVEN,
+    REFUSED,
     N,
-    most_legal,
-    note_silence,
-    said,
-    take,
+    copy_features,
+    count_unexcited,
+    max_legal_value,
+    not_refused,
 )
-from thalweg.kernels.inner import inner
-from thalweg.kernels.interpreter import release, retake
-from thalweg.kernels.parts import part
+from thalweg.kernels.jit import inner_function, kernel, reacquire_gil, release_gil
+from thalweg.kernels.layout import view
 from thalweg.kernels.tracker import report, rounds
 from thalweg.kernels.tracker.layout import (
     ROOM_PARTS,
@@ -42,8 +38,8 @@ from thalweg.kernels.tracker.memory import (
 )
 
 
-# No exception while the interpreter is let go; references as in kernels/inner.py.
-@njit(cache=True, error_model="numpy", _nrt=False)
+# No exception while the interpreter is let go; references as in kernels/jit.py.
+@kernel(ieee_division=True, counts_references=False)
 def call(memory, x, y, weight, elapsed, learning):
     """What is said of y at x; then learn it, if so told. NaN, and nothing done, if
     anything is not legal or ``memory`` is closed.
@@ -54,43 +50,43 @@ def call(memory, x, y, weight, elapsed, learning):
     """
     many, known = int(memory[MANY]), False
     if many == 0:
-        most = most_legal(memory, weight, elapsed)
+        most = max_legal_value(memory, weight, elapsed)
         known = memory[FRESH] == 1 and _same(memory, x)
         # y first: once x is taken, what was said belongs to it.
-        n = take(memory, x, most) if abs(y) <= most else -1
+        n = copy_features(memory, x, most) if abs(y) <= most else -1
         if n < 0:
-            return math.nan
-        label = HEAD + n
+            return REFUSED
+        label = HEADER_SIZE + n
         memory[label], memory[label + 1], memory[label + 2] = y, weight, elapsed
-    thread = release(many > 0)
+    thread = release_gil(many > 0)
     n, count = int(memory[N]), max(many, 1)
-    at = part(memory, int(memory[INDEX]), (RECORDS + 5,))
+    at = view(memory, int(memory[INDEX]), (RECORDS + 5,))
     s = unpack(memory, at, n)
-    sums, votes = unpack_room(memory, part(at, STATE_PARTS, (ROOM_PARTS,)), n)
-    quiet = part(memory, int(at[QUIET]), (n,))
+    sums, votes = unpack_room(memory, view(at, STATE_PARTS, (ROOM_PARTS,)), n)
+    quiet = view(memory, int(at[QUIET]), (n,))
     records = unpack_records(memory, at, n, count)
     for t in range(count):
-        row = part(memory, HEAD + t * (n + BEHIND), (n + BEHIND,))
-        features = part(row, 0, (n,))
+        row = view(memory, HEADER_SIZE + t * (n + BEHIND), (n + BEHIND,))
+        features = view(row, 0, (n,))
         if not known:
             memory[FORECAST] = rounds.predict(s, features, sums, votes)
         forecast = memory[FORECAST]
         report.record(records, t, forecast, s, votes, memory[LEVEL])
         if learning:
-            note_silence(features, quiet)
+            count_unexcited(features, quiet)
             y, weight, elapsed = row[n], row[n + 1], row[n + 2]
             rounds.observe(s, features, y, weight, elapsed, forecast, sums, votes)
             memory[COUNT] += 1
     memory[FRESH] = 1.0 if many == 0 and not learning else 0.0
-    retake(thread)
-    return said(memory[FORECAST])
+    reacquire_gil(thread)
+    return not_refused(memory[FORECAST])
 
 
-@inner
+@inner_function
 def _same(memory, x):
-    if x.size != memory[GIVEN]:
+    if x.size != memory[N_GIVEN]:
         return False
     for i in range(x.size):
-        if memory[HEAD + i] != x[i]:
+        if memory[HEADER_SIZE + i] != x[i]:
             return False
     return True

@@ -7,7 +7,7 @@ ring, times the scale of now, are the ends of the interval.
 
 import math
 
-from thalweg.kernels.inner import inner, step
+from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.tracker.layout import RECENT, SCALE, SCORED
 
 MEMORY = 32.0
@@ -16,7 +16,7 @@ LARGEST_SCORE = 1e6
 """After a long calm the scale may be next to nothing."""
 
 
-@inner
+@inner_function
 def learn_error(clock, recent, error, scale):
     """Remember one error, y minus forecast, made when ``scale`` was that of errors.
 
@@ -34,7 +34,7 @@ def learn_error(clock, recent, error, scale):
     clock[SCALE] += (abs(error) - clock[SCALE]) / min(seen + 1, MEMORY)
 
 
-@step
+@inline_function
 def _replace(ordered, count, old, new):
     """Put ``new`` into the ordered row, for ``old`` once the row is full."""
     hole = _place(ordered, count, old) if count == RECENT else count
@@ -48,7 +48,7 @@ def _replace(ordered, count, old, new):
     ordered[place] = new
 
 
-@inner
+@inner_function
 def _place(ordered, count, value):
     """How many of the first ``count`` are less; by halves, without a branch."""
     place, step = 0, RECENT
@@ -59,7 +59,7 @@ def _place(ordered, count, value):
     return place
 
 
-@inner
+@inner_function
 def reach(clock, recent, level):
     """How far below and above the forecast y may lie, at this level; both finite."""
     count = min(int(clock[SCORED]), RECENT)

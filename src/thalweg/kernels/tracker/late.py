@@ -6,7 +6,7 @@ features. A rule is taught by what was said when the forecast was asked for, not
 would be said now.
 """
 
-from thalweg.kernels.inner import inner
+from thalweg.kernels.jit import inner_function
 from thalweg.kernels.tracker.layout import (
     DELAY,
     LATE_ELAPSED,
@@ -26,7 +26,7 @@ from thalweg.kernels.tracker.layout import (
 )
 
 
-@inner
+@inner_function
 def wait(clock, pending, x, y, w, elapsed, forecast, votes):
     """Take a round in whose label is still to come; whether the oldest one's is due."""
     slot = (int(clock[OLDEST]) + int(clock[WAITING])) % len(pending)
@@ -44,7 +44,7 @@ def wait(clock, pending, x, y, w, elapsed, forecast, votes):
     return clock[WAITING] > clock[DELAY]
 
 
-@inner
+@inner_function
 def fetch(clock, pending, votes, x):
     """Let the oldest go: its y, weight, elapsed, forecast, spoken and scale.
 
@@ -63,7 +63,7 @@ def fetch(clock, pending, votes, x):
     return y, w, elapsed, row[LATE_FORECAST], row[SPOKEN] > 0, row[LATE_SCALE]
 
 
-@inner
+@inner_function
 def disown(pending):
     """Of the rounds that wait, what was said is not to be learnt from any more."""
     for slot in range(len(pending)):

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.inner import step
-from thalweg.kernels.parts import part
+from thalweg.kernels.jit import inline_function
+from thalweg.kernels.layout import view
 
 MEMORIES = np.array([np.inf, 2, 4, 8, 16, 32, 64, 256, 1024, 4096])
 """Effective memories 1/(1-γ), in rounds. A bank of 211 experts gained at most 0.3 %."""
@@ -195,32 +195,32 @@ def state_at(packed: np.ndarray, at: Sequence[int], n: int) -> State:
     z, delay = n + 1, int(packed[int(at[0]) + DELAY])
     waiting = delay + 1 if delay > 0 else 0
     return State(
-        part(packed, int(at[0]), (CLOCK,)),
-        part(packed, int(at[1]), (SEATS,)),
-        part(packed, int(at[2]), (LONGEST_SEASON, n)),
-        part(packed, int(at[3]), (2 * LONGEST_SEASON,)),
-        part(packed, int(at[4]), (LONGEST_SEASON,)),
-        part(packed, int(at[5]), (2 * LONGEST_SEASON,)),
-        part(packed, int(at[6]), (2, RECENT)),
-        part(packed, int(at[19]), (n,)),
-        part(packed, int(at[22]), (waiting, n + PENDING)),
+        view(packed, int(at[0]), (CLOCK,)),
+        view(packed, int(at[1]), (SEATS,)),
+        view(packed, int(at[2]), (LONGEST_SEASON, n)),
+        view(packed, int(at[3]), (2 * LONGEST_SEASON,)),
+        view(packed, int(at[4]), (LONGEST_SEASON,)),
+        view(packed, int(at[5]), (2 * LONGEST_SEASON,)),
+        view(packed, int(at[6]), (2, RECENT)),
+        view(packed, int(at[19]), (n,)),
+        view(packed, int(at[22]), (waiting, n + PENDING)),
         Experts(
-            part(packed, int(at[7]), (LANES,)),
-            part(packed, int(at[8]), (z + 1, LANES)),
-            part(packed, int(at[20]), (z,)),
-            part(packed, int(at[21]), (3, z)),
-            part(packed, int(at[9]), (z + 2, z, LANES)),
-            part(packed, int(at[10]), (n, LANES)),
-            part(packed, int(at[11]), (n, UNPULLED_LANES)),
-            part(packed, int(at[12]), (z, LABELLED_LANES)),
+            view(packed, int(at[7]), (LANES,)),
+            view(packed, int(at[8]), (z + 1, LANES)),
+            view(packed, int(at[20]), (z,)),
+            view(packed, int(at[21]), (3, z)),
+            view(packed, int(at[9]), (z + 2, z, LANES)),
+            view(packed, int(at[10]), (n, LANES)),
+            view(packed, int(at[11]), (n, UNPULLED_LANES)),
+            view(packed, int(at[12]), (z, LABELLED_LANES)),
         ),
         Rules(
-            part(packed, int(at[13]), (2, SEATS + LINE)),
-            part(packed, int(at[14]), (4, SEATS)),
-            part(packed, int(at[15]), (2, SEATS + LINE)),
-            part(packed, int(at[16]), (2, SEATS + LINE)),
-            part(packed, int(at[17]), (4, RULE_SEATS)),
-            part(packed, int(at[18]), (RULE_SEATS + LINE,)),
+            view(packed, int(at[13]), (2, SEATS + LINE)),
+            view(packed, int(at[14]), (4, SEATS)),
+            view(packed, int(at[15]), (2, SEATS + LINE)),
+            view(packed, int(at[16]), (2, SEATS + LINE)),
+            view(packed, int(at[17]), (4, RULE_SEATS)),
+            view(packed, int(at[18]), (RULE_SEATS + LINE,)),
         ),
     )
 
@@ -229,32 +229,32 @@ def room_at(room: np.ndarray, at: Sequence[int], n: int) -> tuple[Sums, Votes]:
     """The same of a room."""
     z = n + 1
     sums = Sums(
-        part(room, int(at[0]), (z + 1, LANES)),
-        part(room, int(at[1]), (LANES,)),
-        part(room, int(at[2]), (LANES,)),
-        part(room, int(at[3]), (LANES,)),
-        part(room, int(at[4]), (z, LANES)),
-        part(room, int(at[5]), (z + 2, z, LANES)),
-        part(room, int(at[6]), (3, z, LANES)),
-        part(room, int(at[7]), (z, LANES)),
-        part(room, int(at[18]), (n,)),
-        part(room, int(at[19]), (n,)),
+        view(room, int(at[0]), (z + 1, LANES)),
+        view(room, int(at[1]), (LANES,)),
+        view(room, int(at[2]), (LANES,)),
+        view(room, int(at[3]), (LANES,)),
+        view(room, int(at[4]), (z, LANES)),
+        view(room, int(at[5]), (z + 2, z, LANES)),
+        view(room, int(at[6]), (3, z, LANES)),
+        view(room, int(at[7]), (z, LANES)),
+        view(room, int(at[18]), (n,)),
+        view(room, int(at[19]), (n,)),
     )
     votes = Votes(
-        part(room, int(at[8]), (SEATS + LINE,)),
-        part(room, int(at[8]), (SEATS,)),
-        part(room, int(at[9]), (SEATS,)),
-        part(room, int(at[10]), (SEATS,)),
-        part(room, int(at[11]), (SEATS,)),
-        part(room, int(at[12]), (RULES, SEATS)),
-        part(room, int(at[13]), (RULE_SEATS,)),
-        part(room, int(at[14]), (RULE_SEATS,)),
-        part(room, int(at[15]), (RULE_SEATS,)),
-        part(room, int(at[16]), (RULE_SEATS,)),
-        part(room, int(at[17]), (SEATS,)),
+        view(room, int(at[8]), (SEATS + LINE,)),
+        view(room, int(at[8]), (SEATS,)),
+        view(room, int(at[9]), (SEATS,)),
+        view(room, int(at[10]), (SEATS,)),
+        view(room, int(at[11]), (SEATS,)),
+        view(room, int(at[12]), (RULES, SEATS)),
+        view(room, int(at[13]), (RULE_SEATS,)),
+        view(room, int(at[14]), (RULE_SEATS,)),
+        view(room, int(at[15]), (RULE_SEATS,)),
+        view(room, int(at[16]), (RULE_SEATS,)),
+        view(room, int(at[17]), (SEATS,)),
     )
     return sums, votes
 
 
 # For kernels only, as the parts in them are.
-unpack, unpack_room = step(state_at), step(room_at)
+unpack, unpack_room = inline_function(state_at), inline_function(room_at)

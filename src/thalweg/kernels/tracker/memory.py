@@ -1,7 +1,7 @@
 """What lies where in the one array that the Tracker's kernel works with.
 
 Handing over an argument takes longer than many a step of a round, so all is in there:
-a head (kernels/head.py), then
+a header (kernels/call_header.py), then
     rounds   rows of x (n), y, weight and elapsed time; a call puts its own in the first
     index    where each of the following parts begins
     quiet, state and room (layout.py), and what is recorded of each round (Records)
@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.head import HEAD, SETTINGS
-from thalweg.kernels.inner import step
-from thalweg.kernels.parts import part
+from thalweg.kernels.call_header import HEADER_SIZE, SETTINGS
+from thalweg.kernels.jit import inline_function
+from thalweg.kernels.layout import view
 from thalweg.kernels.tracker.layout import (
     EXPERTS,
     LINE,
@@ -66,7 +66,7 @@ def plan(n: int, size: int, rows: int, wanted: tuple[str, ...]) -> tuple[int, ..
 
 def index_place(n: int, rows: int) -> int:
     """Where the index begins."""
-    return _whole_lines(HEAD + rows * (n + BEHIND))
+    return _whole_lines(HEADER_SIZE + rows * (n + BEHIND))
 
 
 def _whole_lines(numbers: int) -> int:
@@ -78,13 +78,13 @@ def records_at(memory: np.ndarray, at: Sequence[int], n: int, rows: int) -> Reco
     said, theta, weights = int(at[RECORDS]), int(at[RECORDS + 1]), int(at[RECORDS + 2])
     length, interval = int(at[RECORDS + 3]), int(at[RECORDS + 4])
     return Records(
-        part(memory, said, (rows if said else 0,)),
-        part(memory, theta, (rows if theta else 0, n)),
-        part(memory, weights, (rows if weights else 0, EXPERTS)),
-        part(memory, length, (rows if length else 0,)),
-        part(memory, interval, (rows if interval else 0, 2)),
+        view(memory, said, (rows if said else 0,)),
+        view(memory, theta, (rows if theta else 0, n)),
+        view(memory, weights, (rows if weights else 0, EXPERTS)),
+        view(memory, length, (rows if length else 0,)),
+        view(memory, interval, (rows if interval else 0, 2)),
     )
 
 
-unpack_records = step(records_at)
+unpack_records = inline_function(records_at)
 """For kernels only, as the parts in it are."""

@@ -2,7 +2,7 @@
 
 import math
 
-from thalweg.kernels.inner import inner, step
+from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import (
     WIDTH,
     above,
@@ -30,7 +30,7 @@ ROUNDING = 1e-12
 """Rules that differ by less, in units of what the experts differ by, agree."""
 
 
-@step
+@inline_function
 def weigh(rules, votes):
     """Fill ``votes.shares`` and ``votes.top`` with the weights of the coming round."""
     active, shares, top = votes.active, votes.shares, votes.top
@@ -45,7 +45,7 @@ def weigh(rules, votes):
     adashare.weigh(rules.top, votes.every, top)
 
 
-@inner
+@inner_function
 def mix(said, active, shares, top, mixes):
     """Fill ``mixes``, what each rule says; returns the forecast.
 
@@ -64,7 +64,7 @@ def mix(said, active, shares, top, mixes):
     return low + forecast
 
 
-@inner
+@inner_function
 def span(said, active):
     """The lowest and the highest prediction of those that vote."""
     low, high = spread(math.inf), spread(-math.inf)
@@ -75,7 +75,7 @@ def span(said, active):
     return least(low), most(high)
 
 
-@step
+@inline_function
 def learn(rules, votes, forecast, y, w, t):
     """Let every rule, and the rule on top, learn the label of round ``t``.
 
@@ -109,7 +109,7 @@ def learn(rules, votes, forecast, y, w, t):
     return w * max((y - low) ** 2, (y - high) ** 2)
 
 
-@inner
+@inner_function
 def combine(outer, shares, rules, out):
     """The weight of every expert, where rules weigh the experts and ``outer`` them."""
     for k in range(0, out.size, WIDTH):

@@ -1,6 +1,6 @@
 """Discounted second moments of the deviations, and the spread that scales the ridge."""
 
-from thalweg.kernels.inner import inner
+from thalweg.kernels.jit import inner_function
 from thalweg.kernels.simd import WIDTH, above, fused, load, store
 from thalweg.kernels.tracker.layout import LANES, RIDGE_OF, SPANS
 
@@ -8,7 +8,7 @@ LEAST = 1e-250
 """Spreads are squares: of features that vary by less than 1e-125."""
 
 
-@inner
+@inner_function
 def learn_moments(moments, u, gain, decay):
     """S ← γS + c uuᵀ in every lane, lower triangle; row z is u·(y - origin), then u."""
     z = moments.shape[1]
@@ -25,7 +25,7 @@ def learn_moments(moments, u, gain, decay):
             store(moments, (z + 1, j, lane), load(u, (j, lane)))
 
 
-@inner
+@inner_function
 def learn_spread(centre, spread, x, last_y, u, share):
     """Running mean squares that give each ridge its unit; this round counts ``share``.
 
@@ -41,7 +41,7 @@ def learn_spread(centre, spread, x, last_y, u, share):
             spread[family, j] += share * (step * step - spread[family, j])
 
 
-@inner
+@inner_function
 def set_ridge(spread, ridge):
     """The kept ridge of every coordinate, δ times its spread: (z, LANES).
 

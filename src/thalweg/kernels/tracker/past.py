@@ -1,22 +1,22 @@
 """The last rounds: labels in a row for the season finder, features in a ring."""
 
-from thalweg.kernels.inner import inner, step
+from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.tracker.layout import LONGEST_SEASON, PASSED
 
 
-@step
+@inline_function
 def newest(clock):
     """Where y_{t-1} stands in ``past_y``; y_{t-l} stands l - 1 places behind it."""
     return (LONGEST_SEASON - int(clock[PASSED]) % LONGEST_SEASON) % LONGEST_SEASON
 
 
-@step
+@inline_function
 def row(clock, lag):
     """Where x_{t-lag} stands in ``past_x``."""
     return (int(clock[PASSED]) - lag) % LONGEST_SEASON
 
 
-@inner
+@inner_function
 def push(clock, past_x, past_y, x, y):
     """Remember a round that has passed."""
     here = row(clock, 0)

@@ -2,7 +2,7 @@
 
 import math
 
-from thalweg.kernels.inner import inner, step
+from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.tracker.errors import reach
 from thalweg.kernels.tracker.layout import (
     EXPERTS,
@@ -19,7 +19,7 @@ from thalweg.kernels.tracker.layout import (
 from thalweg.kernels.tracker.mixture import combine
 
 
-@step
+@inline_function
 def record(records, t, forecast, s, votes, level):
     """Keep of round ``t`` what is wanted."""
     theta, weights, interval = records.theta, records.weights, records.interval
@@ -39,7 +39,7 @@ def record(records, t, forecast, s, votes, level):
         interval[t, 0], interval[t, 1] = forecast + down, forecast + up
 
 
-@inner
+@inner_function
 def memory(clock, weights):
     """exp Σ w_k ln min(M_k, t), the last value's M being 1; 0 before any label."""
     t = clock[ROUNDS]
@@ -51,7 +51,7 @@ def memory(clock, weights):
     return math.exp(total)
 
 
-@step
+@inline_function
 def slope(known, weights, out):
     """How the forecast moves with x: the mean of the experts' coefficients, (n,)."""
     for j in range(out.size):

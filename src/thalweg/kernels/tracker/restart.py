@@ -12,7 +12,7 @@ What stays: the last rounds, and the two AdaShares of the guarantee, over the ex
 and on top, whose proof does not allow for a new start; only for more doubt.
 """
 
-from thalweg.kernels.inner import step
+from thalweg.kernels.jit import inline_function
 from thalweg.kernels.tracker.late import disown
 from thalweg.kernels.tracker.layout import (
     EXPERTS,
@@ -40,21 +40,21 @@ LABELS_OUTGROWN, FEATURES_OUTGROWN = 100.0, 1000.0
 """Times the longest step of late. Labels matter sooner: they are in every loss."""
 
 
-@step
+@inline_function
 def note_steps(longest, u):
     """Remember the longest step of every feature, (n,)."""
     for j in range(longest.size):
         longest[j] = max(longest[j], abs(u[j, STEP]))
 
 
-@step
+@inline_function
 def is_time(clock):
     """Whether to look: now and then, once the last rounds are all there."""
     rounds = int(clock[ROUNDS])
     return rounds >= LONGEST_SEASON and rounds % EVERY == 0
 
 
-@step
+@inline_function
 def restart_if_outgrown(s, votes, late):
     """To be called when it ``is_time``; ``late`` is room for (n,)."""
     clock = s.clock
@@ -80,7 +80,7 @@ def restart_if_outgrown(s, votes, late):
         adashare.doubt(s.rules.top, votes.every, largest)
 
 
-@step
+@inline_function
 def _labels_of_late(clock, past_y):
     """The lowest, the highest, and the longest step between two."""
     start = newest(clock)
@@ -91,7 +91,7 @@ def _labels_of_late(clock, past_y):
     return low, high, step
 
 
-@step
+@inline_function
 def _steps_of_late(clock, past_x, late):
     """The longest step of every feature."""
     late.fill(0.0)
@@ -102,7 +102,7 @@ def _steps_of_late(clock, past_x, late):
 
 
 # ``fill`` throughout: assigning to slices takes the compiler seconds.
-@step
+@inline_function
 def _forget_fits(known, last_x, last_y):
     """As after a first round: every expert says the last label."""
     known.mean.fill(0.0)
@@ -118,7 +118,7 @@ def _forget_fits(known, last_x, last_y):
     known.labelled.fill(0.0)
 
 
-@step
+@inline_function
 def _forget_regrets(rules):
     """The rules of which nothing is proven, as before their first round."""
     quick = rules.adashare[1]

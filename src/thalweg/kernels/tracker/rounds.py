@@ -1,6 +1,6 @@
 """Rounds of the Tracker: predict, then learn. Inner loop of learners/tracker."""
 
-from thalweg.kernels.inner import inner, step
+from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import WIDTH, above, load, store
 from thalweg.kernels.tracker import errors, mixture
 from thalweg.kernels.tracker.clip import clip, widen
@@ -35,7 +35,7 @@ MOST = 1e300
 """Of a weighted square."""
 
 
-@step
+@inline_function
 def predict(s, x, sums, votes):
     """What is said of y at ``x``; leaves in the rooms what ``learn`` builds on."""
     t = s.clock[ROUNDS]
@@ -55,7 +55,7 @@ def predict(s, x, sums, votes):
     return mixture.mix(said, votes.active, votes.shares, votes.top, votes.mixes)
 
 
-@step
+@inline_function
 def observe(s, x, y, w, elapsed, forecast, sums, votes):
     """Learn the round of which ``forecast`` was just said; or, where labels are late,
     the one whose label is known by now.
@@ -72,7 +72,7 @@ def observe(s, x, y, w, elapsed, forecast, sums, votes):
     learn(s, row, y, w, elapsed, forecast, spoken, scale, sums, votes)
 
 
-@step
+@inline_function
 def learn(s, x, y, w, elapsed, forecast, spoken, scale, sums, votes):
     """Learn that ``y`` came at ``x``, with weight ``w``, after ``forecast`` was said.
 
@@ -107,7 +107,7 @@ def learn(s, x, y, w, elapsed, forecast, spoken, scale, sums, votes):
             restart_if_outgrown(s, votes, sums.late)
 
 
-@inner
+@inner_function
 def bearable(clock, y, w, u):
     """The weight, or as much of it as times any square here is within float64."""
     if w <= 1:
@@ -118,7 +118,7 @@ def bearable(clock, y, w, u):
     return min(w, MOST / max(widest, 1.0) / max(widest, 1.0))
 
 
-@step
+@inline_function
 def learn_experts(known, x, y, w, elapsed, share, sums):
     """Moments, their factors, and from them every kind's coefficients."""
     u, gain, lower = sums.deviation, sums.gain, sums.lower
@@ -133,7 +133,7 @@ def learn_experts(known, x, y, w, elapsed, share, sums):
     labelled.learn(known.labelled, lower)
 
 
-@step
+@inline_function
 def vote(born, t, votes):
     """Who votes in round t, and who in the next; of the rules always all."""
     for k in range(0, born.size, WIDTH):

@@ -11,7 +11,7 @@ terms: as the labels do, these divisors move down by one lag a round.
 
 import numpy as np
 
-from thalweg.kernels.inner import inner, step
+from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import (
     WIDTH,
     above,
@@ -32,7 +32,7 @@ change in one, and looking at them costs more than making them."""
 LAGS = np.arange(1.0, LONGEST_SEASON + 1)
 
 
-@inner
+@inner_function
 def learn_season(clock, past_y, unlike, per_count, y):
     """Learn from the label ``y`` of round t, and set the season of round t + 1."""
     t = int(clock[PASSED])
@@ -45,7 +45,7 @@ def learn_season(clock, past_y, unlike, per_count, y):
         _find_season(clock, unlike, per_count, start, min(t // 2, LONGEST_SEASON))
 
 
-@step
+@inline_function
 def _find_season(clock, unlike, per_count, start, half):
     """Among the first ``half`` lags: two seasons must have been seen."""
     total, least = 0.0, 1.0
@@ -64,7 +64,7 @@ def _find_season(clock, unlike, per_count, start, half):
         total += last(so_far)
 
 
-@step
+@inline_function
 def _best_of_eight(clock, unlike, per_count, start, first, total, least):
     half = min(int(clock[PASSED]) // 2, LONGEST_SEASON)
     for i in range(first, min(first + WIDTH, half)):
@@ -76,7 +76,7 @@ def _best_of_eight(clock, unlike, per_count, start, first, total, least):
     return least
 
 
-@inner
+@inner_function
 def count(clock, per_count, learnt):
     """After ``push``: the divisor of lag 1 in the coming round.
 
@@ -89,7 +89,7 @@ def count(clock, per_count, learnt):
     per_count[place + LONGEST_SEASON] = 1 / clock[COUNTED]
 
 
-@inner
+@inner_function
 def forget_season(clock, unlike, per_count):
     """Begin again. All lags then have as many terms, and their ratios need no divisor.
 

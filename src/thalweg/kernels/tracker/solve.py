@@ -6,7 +6,7 @@ Two columns of all lanes come before the next two: while one vector of lanes wai
 its pivots, the others are worked on.
 """
 
-from thalweg.kernels.inner import inner, step
+from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import WIDTH, fused, larger, load, store
 from thalweg.kernels.tracker.layout import LABELLED_LANES, LANES, UNPULLED_LANES
 
@@ -16,7 +16,7 @@ MINUS_D = 2
 """Rows of ``work``: L D of the two columns at hand, negative; and -D."""
 
 
-@inner
+@inner_function
 def factorise(moments, ridge, lower, work):
     """L D Lᵀ = S + ridge, with two right-hand sides riding along as further rows.
 
@@ -37,7 +37,7 @@ def factorise(moments, ridge, lower, work):
                 _one_column(moments, ridge, lower, work, j, rows, lane)
 
 
-@step
+@inline_function
 def _two_columns(moments, ridge, lower, work, j, rows, lane):
     """Columns j and j + 1 of L, from those before them."""
     first = load(moments, (j, j, lane)) + load(ridge, (j, lane))
@@ -91,13 +91,13 @@ def _two_columns(moments, ridge, lower, work, j, rows, lane):
         i += 1
 
 
-@step
+@inline_function
 def _keep(lower, i, j, lane, l_i, entry, between, per_second):
     store(lower, (i, j, lane), l_i)
     store(lower, (i, j + 1, lane), fused(l_i, between, entry) * per_second)
 
 
-@step
+@inline_function
 def _one_column(moments, ridge, lower, work, j, rows, lane):
     """The last column, where their number is odd."""
     pivot = load(moments, (j, j, lane)) + load(ridge, (j, lane))
@@ -117,7 +117,7 @@ def _one_column(moments, ridge, lower, work, j, rows, lane):
         store(lower, (i, j, lane), entry * inverse)
 
 
-@inner
+@inner_function
 def back(lower, which, size, lanes, out):
     """Solve Lᵀ out = row ``which`` of ``lower`` in the leading ``size`` coordinates."""
     for lane in range(0, lanes, WIDTH):

@@ -3,8 +3,9 @@
 import numpy as np
 
 from thalweg.checks import LARGEST
-from thalweg.kernels import head
-from thalweg.kernels.parts import aligned_zeros
+from thalweg.kernels import call_header
+from thalweg.kernels.jit import entry_point
+from thalweg.kernels.layout import aligned_zeros
 from thalweg.kernels.tracker import entry, memory
 from thalweg.learners.live import Call
 from thalweg.types import FloatArray
@@ -29,16 +30,18 @@ class Desk:
         place = memory.index_place(n, rows)
         self.memory: FloatArray = aligned_zeros(end)
         legal, nothing_said = LARGEST[np.dtype(np.float64)], (0.0, 0.0)
-        head.start(self.memory, n, n - ones, legal, *nothing_said, 0, level, place)
+        call_header.fill_header(
+            self.memory, n, n - ones, legal, *nothing_said, 0, level, place
+        )
         self.memory[place : place + len(index)] = index
-        quiet, state, first = index[memory.QUIET], index[0], head.HEAD
+        quiet, state, first = index[memory.QUIET], index[0], call_header.HEADER_SIZE
         self.quiet: FloatArray = self.memory[quiet : quiet + n]
         self.packed: FloatArray = self.memory[state : state + len(packed)]
         self.packed[:] = packed
         given = self.memory[first : first + rows * (n + memory.BEHIND)]
         self._given: FloatArray = given.reshape(rows, n + memory.BEHIND)
         self._kept = memory.records_at(self.memory, index, n, rows)
-        self.call: Call = head.ready(entry.call)
+        self.call: Call = entry_point(entry.call)
 
     def play(
         self, x: FloatArray, y: FloatArray, weight: FloatArray, elapsed: FloatArray

@@ -3,11 +3,11 @@
 It predicts as ``pulled`` does, with one coefficient more.
 """
 
-from thalweg.kernels.inner import inner
+from thalweg.kernels.jit import inner_function
 from thalweg.kernels.tracker.solve import back
 
 
-@inner
+@inner_function
 def learn(theta, lower):
     """The exact solution of the whole system, whose leading part serves ``pulled``."""
     z, lanes = theta.shape

@@ -4,12 +4,12 @@
 recent mean with a light and a heavy ridge, about the last round, about a season ago.
 """
 
-from thalweg.kernels.inner import inner
+from thalweg.kernels.jit import inner_function
 from thalweg.kernels.simd import WIDTH, fused, load, store
 from thalweg.kernels.tracker.solve import back
 
 
-@inner
+@inner_function
 def predict(theta, u, origin, said, seat):
     """Of every lane of θ (n, lanes), from deviations u; to ``said``, from ``seat``."""
     for lane in range(0, theta.shape[1], WIDTH):
@@ -19,7 +19,7 @@ def predict(theta, u, origin, said, seat):
         store(said, seat + lane, expected)
 
 
-@inner
+@inner_function
 def learn(theta, lower):
     """The exact solution, from this round's factors."""
     n, lanes = theta.shape

@@ -4,14 +4,14 @@
 It predicts as ``pulled`` does.
 """
 
-from thalweg.kernels.inner import inner
+from thalweg.kernels.jit import inner_function
 from thalweg.kernels.simd import WIDTH, above, fused, load, size, store
 from thalweg.kernels.tracker.solve import back
 
 LARGEST = 1.7e308
 
 
-@inner
+@inner_function
 def learn(theta, u, gain, lower, solved):
     """One step along this round's gain; shapes theta (n, lanes), solved (z, LANES)."""
     n, lanes = theta.shape

@@ -19,7 +19,7 @@ below one Δ and U fade at least so fast: quick to trust again, but nothing is p
 
 import math
 
-from thalweg.kernels.inner import inner, step
+from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import (
     SMALLEST,
     WIDTH,
@@ -42,7 +42,7 @@ LEAST = 1e-300
 """One over less may be beyond float64."""
 
 
-@inner
+@inner_function
 def weigh(memo, active, shares):
     """The weights of the active experts, which sum to one."""
     scale = 1 / held(memo, active)
@@ -50,7 +50,7 @@ def weigh(memo, active, shares):
         store(shares, k, scale * load(memo, k) * load(active, k))
 
 
-@inner
+@inner_function
 def learn(memo, active, following, own, loss, lowest, t, fade):
     """Learn the experts' losses and ``own``; ``lowest`` is that of the best active."""
     k = active.size
@@ -67,7 +67,7 @@ def learn(memo, active, following, own, loss, lowest, t, fade):
     share(memo, active, following, t)
 
 
-@inner
+@inner_function
 def doubt(memo, active, largest):
     """Raise Δ to 3E²/2, E² ``largest``: weights become as equal as the proof allows.
 
@@ -79,7 +79,7 @@ def doubt(memo, active, largest):
         memo[active.size] = most
 
 
-@inner
+@inner_function
 def share(memo, active, following, t):
     """Give 1/(t+1) of all weight in equal parts to those active in the next round."""
     voters = spread(0.0)
@@ -92,7 +92,7 @@ def share(memo, active, following, t):
         store(memo, k, fused(kept * load(memo, k), load(active, k), gift))
 
 
-@inner
+@inner_function
 def held(memo, active):
     """All weight of the active."""
     weight = spread(0.0)
@@ -101,7 +101,7 @@ def held(memo, active):
     return total(weight)
 
 
-@inner
+@inner_function
 def losses(said, active, y, w, loss):
     """Fill ``loss`` with half squared errors; returns the lowest of the active."""
     lowest = spread(math.inf)
@@ -113,7 +113,7 @@ def losses(said, active, y, w, loss):
     return least(lowest)
 
 
-@step
+@inline_function
 def _tilt(memo, active, loss, lowest, delta):
     """w_i ← w_i e^{-η(ℓ_i - lowest)}; returns lowest - m = Δ ln Σ w_i e^….
 
@@ -130,7 +130,7 @@ def _tilt(memo, active, loss, lowest, delta):
     return delta * math.log(total(after) / before)
 
 
-@inner
+@inner_function
 def _temper(memo, active, power):
     """w_i ← w_i^power: the rate has fallen, so earlier losses count for less."""
     scale = 1 / held(memo, active)

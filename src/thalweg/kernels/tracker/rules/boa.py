@@ -18,7 +18,7 @@ errors, which float64 cannot hold for all legal labels.
 
 import math
 
-from thalweg.kernels.inner import inner, step
+from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import (
     WIDTH,
     above,
@@ -43,7 +43,7 @@ NEVER = -1e300
 """The log weight of an empty seat."""
 
 
-@inner
+@inner_function
 def weigh(memo, active, shares):
     """η_k w_k, normalised; a newborn takes the least rate of the others."""
     lowest = spread(math.inf)
@@ -63,7 +63,7 @@ def weigh(memo, active, shares):
     normalise(shares, most(largest))
 
 
-@step
+@inline_function
 def normalise(shares, largest):
     """Make them sum to one; first in units of the largest, which may be huge or tiny.
 
@@ -79,7 +79,7 @@ def normalise(shares, largest):
         store(shares, k, scale * load(shares, k))
 
 
-@inner
+@inner_function
 def learn(memo, said, active, experts, mix, y, w, t):
     """Learn that ``y`` came where the experts ``said`` and the rule said ``mix``.
 
@@ -99,7 +99,7 @@ def learn(memo, said, active, experts, mix, y, w, t):
     _share(memo, active, most(largest), keep, count)
 
 
-@step
+@inline_function
 def _log_weight(memo, k, regret, active, keep, bound, level):
     """Update V, E and the rate of the experts from seat k on: their new log weights."""
     log_weight, former = log(load(memo, (0, k))), load(memo, (3, k))
@@ -121,7 +121,7 @@ def _log_weight(memo, k, regret, active, keep, bound, level):
     return above(active, 0.0, above(learnt, 0.0, raised, log_weight), NEVER)
 
 
-@inner
+@inner_function
 def grown(before, keep, value):
     """√(keep·before² + value²), neither of them squared as it is."""
     unit = larger(larger(before, size(value)), LEAST)
@@ -130,7 +130,7 @@ def grown(before, keep, value):
     return unit * root(fused(keep * part, part, new * new))
 
 
-@step
+@inline_function
 def _share(memo, active, largest, keep, voters):
     """From log weights to weights, 1/(t+1) of which is given to all in equal parts."""
     whole = spread(0.0)

@@ -9,7 +9,7 @@ bound with excess losses*, with B over all rounds and experts.
 ``memo`` holds R and √V, (2, seats + 1), and √B as the last of the second row.
 """
 
-from thalweg.kernels.inner import inner
+from thalweg.kernels.jit import inner_function
 from thalweg.kernels.simd import (
     WIDTH,
     above,
@@ -25,7 +25,7 @@ from thalweg.kernels.simd import (
 from thalweg.kernels.tracker.rules.boa import LEAST, grown
 
 
-@inner
+@inner_function
 def weigh(memo, active, shares):
     """The weights of the active experts; equal where no regret is positive."""
     # In units of √B: B + V itself may be beyond float64.
@@ -47,7 +47,7 @@ def weigh(memo, active, shares):
         store(shares, k, scale * load(shares, k))
 
 
-@inner
+@inner_function
 def learn(memo, said, active, mix, y, w):
     """Learn that ``y`` came where the experts ``said`` and the rule said ``mix``."""
     widest = spread(memo[1, active.size])

@@ -11,7 +11,7 @@ round on, before they vote. Nothing is proven of it.
 
 import math
 
-from thalweg.kernels.inner import inner
+from thalweg.kernels.jit import inner_function
 from thalweg.kernels.simd import (
     WIDTH,
     above,
@@ -30,7 +30,7 @@ RATE = 0.1
 EQUAL_PART = 1e-3
 
 
-@inner
+@inner_function
 def weigh(memo, active, shares):
     """The weights of the active experts."""
     seats = active.size
@@ -54,7 +54,7 @@ def weigh(memo, active, shares):
         store(shares, k, fused(equal, load(active, k), part))
 
 
-@inner
+@inner_function
 def learn(memo, said, discount, y, w):
     """Learn that ``y`` came where the experts ``said``."""
     seats = said.size

@@ -1,0 +1,237 @@
+"""The only file that touches numba: its decorators, switches and private API.
+
+Every kernel imports its decorators from here, and simd.py and layout.py, which write
+LLVM instructions of their own, find here what they need of numba's internals. Several
+of these are not part of numba's public interface and change without notice: reference
+counting (``_nrt``), compiled entry points, the type templates. So pyproject.toml allows
+only versions of numba up to the one that this file was checked on, 0.68. To raise the
+limit, run the whole test suite, ``make test-kernels`` and ``make bench`` with the new
+version.
+
+What is here:
+    kernel, inner_function, inline_function   decorators of compiled functions
+    release_gil, reacquire_gil                other threads run inside a kernel
+    entry_point                               calls without inspection of types
+    place_cache, announce_compilation         called once, when kernels are imported
+"""
+
+import contextlib
+import functools
+import os
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+from llvmlite import ir
+from numba import config, njit, types
+from numba.core import cgutils, event
+from numba.core.dispatcher import Dispatcher
+from numba.core.imputils import lower_builtin
+from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
+from numba.extending import (
+    intrinsic,
+    models,
+    overload,
+    register_jitable,
+    register_model,
+)
+from numba.np.arrayobj import populate_array
+
+__all__ = [
+    "COMPILED",
+    "ConcreteTemplate",
+    "announce_compilation",
+    "cgutils",
+    "entry_point",
+    "infer_global",
+    "inline_function",
+    "inner_function",
+    "intrinsic",
+    "ir",
+    "kernel",
+    "lower_builtin",
+    "models",
+    "overload",
+    "place_cache",
+    "populate_array",
+    "reacquire_gil",
+    "register_model",
+    "release_gil",
+    "signature",
+    "types",
+]
+
+COMPILED = not config.DISABLE_JIT
+"""False under NUMBA_DISABLE_JIT=1, where kernels run as plain Python for coverage."""
+
+
+# Decorators. The compiler optimises a kernel together with all that it calls, and does
+# so again for every caller: what lies four calls deep is compiled four times. So a
+# function that is called in one place is inlined before anything is compiled, unless it
+# is long (``inline_function``); any other function that only kernels call is compiled
+# once, without the wrapper that unpacks arguments from Python (``inner_function``).
+
+
+def kernel(
+    function: Any = None,
+    *,
+    ieee_division: bool = False,
+    nogil: bool = False,
+    inline: bool = False,
+    counts_references: bool = True,
+    contracts: bool = False,
+) -> Any:
+    """Decorate a function that Python calls; its machine code is cached on disk.
+
+    The options, all with the cheaper compilation as their default:
+        ieee_division      x / 0 is infinite or NaN instead of an exception; without
+                           the test for 0, loops with divisions can be vectorised
+        nogil              other Python threads run during the whole call
+        inline             callers get the function's body in place of a call
+        counts_references  False where the caller holds every array during the call:
+                           counting takes a fifth of a small round
+        contracts          allow fused multiply-adds, which change the last bit; for
+                           measurements only
+    """
+    options: dict[str, Any] = {"cache": True}
+    if ieee_division:
+        options["error_model"] = "numpy"
+    if nogil:
+        options["nogil"] = True
+    if inline:
+        options["inline"] = "always"
+    if not counts_references:
+        options["_nrt"] = False
+    if contracts:
+        options["fastmath"] = {"contract"}
+    decorate = njit(**options)
+    return decorate if function is None else decorate(function)
+
+
+inline_function: Any = njit(inline="always", _nrt=False)
+"""Decorate a function whose body is put into the one kernel that calls it.
+
+References to arrays are not counted: the kernel's caller holds them.
+"""
+
+inner_function: Any = register_jitable(
+    no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False
+)
+"""Decorate a function that only kernels call; to Python it stays a plain function.
+
+It is compiled once for each kernel that calls it, and not cached on disk by itself.
+References to arrays are not counted, as in ``inline_function``.
+"""
+
+
+# The global interpreter lock. ``nogil=True`` releases it in every call; a kernel that
+# also serves single calls, which have to come one after the other, releases it only
+# where it plays many rounds.
+
+
+@intrinsic
+def _release_gil(context, condition):
+    def lower(context, builder, sig, values):
+        python = context.get_python_api(builder)
+        thread = cgutils.alloca_once_value(builder, ir.Constant(python.voidptr, None))
+        with builder.if_then(values[0]):
+            builder.store(python.save_thread(), thread)
+        return builder.load(thread)
+
+    return types.voidptr(types.boolean), lower
+
+
+@intrinsic
+def _reacquire_gil(context, thread):
+    def lower(context, builder, sig, values):
+        with builder.if_then(cgutils.is_not_null(builder, values[0])):
+            context.get_python_api(builder).restore_thread(values[0])
+        return context.get_dummy_value()
+
+    return types.void(types.voidptr), lower
+
+
+release_gil: Any = _release_gil if COMPILED else (lambda condition: None)
+"""Release the interpreter lock if ``condition``; returns what ``reacquire_gil`` needs.
+
+Between the two no exception may be raised (``ieee_division=True``).
+"""
+reacquire_gil: Any = _reacquire_gil if COMPILED else (lambda thread: None)
+"""Acquire the interpreter lock again, if it was released."""
+
+
+# The entry point of kernels that serve single calls:
+#     call(buffer, x, y, weight, elapsed, learning) -> float
+# x may be read-only or strided: nothing is asked of it but that it is one row.
+_CALL_TYPES = (
+    types.Array(types.float64, 1, "C"),
+    types.Array(types.float64, 1, "A", readonly=True),
+    *(types.float64,) * 3,
+    types.boolean,
+)
+_COMPILATION_LOCK = threading.Lock()
+
+
+@functools.cache
+def entry_point(call: Any) -> Any:
+    """The compiled function behind ``call``, for calls without inspection of types.
+
+    numba looks up the types of all arguments in every call, which takes as long as the
+    rest of it. Here the caller answers for them: a wrong type ends the process. The
+    compilation happens at first use, not in the decorator, which would compile whenever
+    the file is imported.
+    """
+    if not isinstance(call, Dispatcher):
+        return call
+    with _COMPILATION_LOCK:
+        if _CALL_TYPES not in call.overloads:
+            call.compile(_CALL_TYPES)
+        return call.overloads[_CALL_TYPES].entry_point
+
+
+def place_cache() -> None:
+    """Give numba a cache folder of this process's own where it would have none.
+
+    It looks beside the code, then in the user's cache. Where neither is writable, as
+    in a hardened container, numba would refuse to compile at all. NUMBA_CACHE_DIR names
+    a better place: the folder made here is useless once the process ends.
+    """
+    code = Path(__file__).parent
+    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    if not (config.CACHE_DIR or _is_writable(code) or _is_writable(user)):
+        config.CACHE_DIR = tempfile.mkdtemp(prefix="thalweg-")
+
+
+def _is_writable(folder: Path) -> bool:
+    while not folder.exists():  # numba would create it
+        folder = folder.parent
+    return os.access(folder, os.W_OK)
+
+
+ANNOUNCEMENT = (
+    "thalweg compiles its kernels, once for this machine: up to half a minute."
+)
+
+
+class _Announcer(event.Listener):  # type: ignore[misc]
+    """Prints the announcement before the first kernel of ours that is not cached."""
+
+    announced = False
+
+    def on_start(self, compilation: Any) -> None:
+        module = compilation.data["dispatcher"].py_func.__module__ or ""
+        if module.startswith("thalweg.") and not self.announced:
+            self.announced = True
+            with contextlib.suppress(OSError, ValueError):  # the terminal is gone
+                print(ANNOUNCEMENT, file=sys.stderr, flush=True)
+
+    def on_end(self, compilation: Any) -> None:
+        pass
+
+
+def announce_compilation() -> None:
+    """Print one line before a first compilation, if a person reads the terminal."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        event.register("numba:compile", _Announcer())

@@ -1,0 +1,290 @@
+"""Layouts: the one declaration of what lies where in a packed buffer.
+
+Kernels keep a state, or the workspace of a round, in one array ("buffer"): handing a
+second array from Python to compiled code costs more than a round of a small model. A
+``Layout`` says which fields the buffer holds. Each field is declared once, as a name
+and a shape, in a NamedTuple:
+
+    class Experts(NamedTuple):
+        weight: Annotated[np.ndarray, Shape(LANES)]  # discounted weight of all rounds
+        mean: Annotated[np.ndarray, Shape("n + 2", LANES)]
+
+    class State(NamedTuple):
+        counters: Annotated[np.ndarray, Shape(16)]
+        experts: Experts  # tuples may be nested
+
+    LAYOUT = Layout("example state", State, version=1, dimensions=("n",))
+
+Lengths are integers, or expressions of the layout's dimensions. Fields lie in the order
+of declaration, depth first. From this follow the size of a buffer (``size``), where a
+field begins (``offsets``), its views for Python (``views``) and for kernels
+(``unpack``), and what is written beside a saved state, so that a buffer of another
+layout is refused when it is loaded (``version``; a test holds ``fingerprint`` to it).
+
+All fields share the dtype of the buffer. ``Shape(..., align=8)`` starts a field at a
+multiple of 8 numbers, one cache line of float64, if the buffer itself starts at one: a
+vector that crosses two cache lines costs twice. ``Shape(..., within="other")`` gives a
+second view of the start of another field and takes no space of its own. A field of
+length 0 is an optional part that is absent.
+
+Views know no bounds and count no references (``view``), and must not outlive their
+buffer: inside kernels they cost nothing, where a slice that is reshaped costs tens of
+nanoseconds. That is little, but not where forty of them are made in every call.
+"""
+
+import ast
+import hashlib
+import linecache
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, get_args, get_type_hints
+
+import numpy as np
+import numpy.typing as npt
+
+from thalweg.kernels.jit import (
+    cgutils,
+    inline_function,
+    intrinsic,
+    overload,
+    populate_array,
+    types,
+)
+
+CACHE_LINE = 64
+"""Bytes."""
+
+
+class Shape:
+    """The shape of a field: see the module's docstring."""
+
+    def __init__(self, *lengths: int | str, align: int = 1, within: str = "") -> None:
+        self.lengths, self.align, self.within = lengths, align, within
+
+
+class Field(NamedTuple):
+    """One field of a layout; names of nested tuples are joined by dots."""
+
+    name: str
+    lengths: tuple[int | str, ...]
+    align: int
+    within: str
+
+    @property
+    def size(self) -> str:
+        """An expression of how many numbers the field takes."""
+        return " * ".join(f"({length})" for length in self.lengths) or "1"
+
+
+class Layout:
+    """The fields of a buffer, declared as a NamedTuple of arrays with shapes.
+
+    ``name`` is what messages call it, ``version`` is raised whenever the declaration
+    changes in a way that makes saved buffers unreadable, ``dimensions`` are the names
+    that shapes may use, in the order in which kernels pass them.
+
+    ``unpack(buffer, start, *dimensions)`` gives, inside kernels, the NamedTuple of
+    views of the fields, the first of which begins at buffer[start];
+    ``kernel_offsets(start, *dimensions)`` the same tuple of offsets in place of views,
+    and ``kernel_size(*dimensions)`` the size. All three are inlined into the caller. A
+    kernel finds them under names of their own: ``unpack = LAYOUT.unpack``.
+    """
+
+    def __init__(
+        self, name: str, fields: type, version: int, dimensions: tuple[str, ...] = ()
+    ) -> None:
+        self.name, self.version, self.dimensions = name, version, dimensions
+        self.fields = tuple(_fields(fields))
+        for field in self.fields:
+            _check_field(field, self)
+        functions = _generate(self, fields)
+        self._views, self._offsets = functions["unpack"], functions["kernel_offsets"]
+        self._size = functions["kernel_size"]
+        self.unpack: Any = inline_function(self._views)
+        self.kernel_offsets: Any = inline_function(self._offsets)
+        self.kernel_size: Any = inline_function(self._size)
+
+    def size(self, **dimensions: int) -> int:
+        """How many numbers a buffer has."""
+        return int(self._size(*self._values(dimensions)))
+
+    def offsets(self, start: int = 0, **dimensions: int) -> Any:
+        """Where each field begins: the NamedTuple, of integers."""
+        return self._offsets(start, *self._values(dimensions))
+
+    def views(self, buffer: npt.NDArray[Any], start: int = 0, **dimensions: int) -> Any:
+        """The fields of ``buffer`` from ``start`` on: the NamedTuple, of arrays."""
+        return self._views(buffer, start, *self._values(dimensions))
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with every change of names, shapes or order of the fields."""
+        text = repr((self.name, self.dimensions, [tuple(f) for f in self.fields]))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def _values(self, dimensions: Mapping[str, int]) -> list[int]:
+        if set(dimensions) != set(self.dimensions):
+            wanted = ", ".join(self.dimensions) or "none"
+            given = ", ".join(dimensions) or "none"
+            raise TypeError(
+                f"The dimensions of {self.name} are {wanted}. Got {given} instead."
+            )
+        return [int(dimensions[name]) for name in self.dimensions]
+
+
+def _fields(fields: type, prefix: str = "") -> Iterator[Field]:
+    """The fields of a NamedTuple, depth first."""
+    for name, (shape, nested) in _members(fields).items():
+        if shape is None:
+            yield from _fields(nested, f"{prefix}{name}.")
+        else:
+            within = shape.within and prefix + shape.within
+            yield Field(prefix + name, shape.lengths, shape.align, within)
+
+
+def _members(fields: type) -> dict[str, tuple[Shape | None, Any]]:
+    """By name, the shape of each member, or None and the nested tuple."""
+    members: dict[str, tuple[Shape | None, Any]] = {}
+    for name, hint in get_type_hints(fields, include_extras=True).items():
+        shapes = [extra for extra in get_args(hint)[1:] if isinstance(extra, Shape)]
+        if not shapes and not hasattr(hint, "_fields"):
+            raise TypeError(f"The member {name!r} of {fields.__name__} has no shape.")
+        members[name] = (shapes[0], None) if shapes else (None, hint)
+    return members
+
+
+def _check_field(field: Field, layout: Layout) -> None:
+    names = [other.name for other in layout.fields]
+    if field.within and field.within not in names[: names.index(field.name)]:
+        message = f"declared before it. Got {field.within!r} instead."
+        raise ValueError(f"Field {field.name!r} must be within one {message}")
+    for length in field.lengths:
+        for node in ast.walk(ast.parse(str(length), mode="eval")):
+            if isinstance(node, ast.Name) and node.id not in layout.dimensions:
+                message = f"is no dimension of {layout.name}."
+                raise ValueError(f"{node.id!r} in field {field.name!r} {message}")
+
+
+def _generate(layout: Layout, fields: type) -> dict[str, Any]:
+    """The source of the three functions of a layout, and these from it.
+
+    They are written out line by line, since kernels cannot loop over the fields of a
+    tuple whose shapes differ.
+    """
+    scope: dict[str, Any] = {"view": view}
+    arguments = "".join(f", {name}" for name in layout.dimensions)
+    lines, end = [], _offset_lines(layout)
+    shapes = {f.name: f"({', '.join(map(str, f.lengths))},)" for f in layout.fields}
+    unpacked = _tuple_source(fields, "", scope, lambda at: _view_call(shapes, at))
+    offsets = _tuple_source(fields, "", scope, _variable)
+    lines += [f"def unpack(buffer, start{arguments}):", *end, f"    return {unpacked}"]
+    lines += [f"def kernel_offsets(start{arguments}):", *end, f"    return {offsets}"]
+    lines += [f"def kernel_size({', '.join(layout.dimensions)}):", "    start = 0"]
+    lines += [*end, "    return end"]
+    file, source = f"<layout of {layout.name}>", "\n".join(lines) + "\n"
+    # With the source in linecache, tracebacks and numba's errors can show its lines.
+    linecache.cache[file] = len(source), None, source.splitlines(True), file
+    exec(compile(source, file, "exec"), scope)
+    return scope
+
+
+def _offset_lines(layout: Layout) -> list[str]:
+    """Assignments of where each field begins, and of where the last ends."""
+    lines = ["    end = start"]
+    for field in layout.fields:
+        place = _variable(field.name)
+        if field.within:
+            lines.append(f"    {place} = {_variable(field.within)}")
+            continue
+        if field.align > 1:
+            up = f"(end - start + {field.align - 1}) // {field.align} * {field.align}"
+            lines.append(f"    end = start + {up}")
+        lines += [f"    {place} = end", f"    end = {place} + {field.size}"]
+    return lines
+
+
+def _variable(name: str) -> str:
+    return "at_" + name.replace(".", "_")
+
+
+def _view_call(shapes: Mapping[str, str], name: str) -> str:
+    return f"view(buffer, {_variable(name)}, {shapes[name]})"
+
+
+def _tuple_source(fields: Any, prefix: str, scope: dict[str, Any], leaf: Any) -> str:
+    """The call that makes the NamedTuple, with ``leaf(name)`` for every field."""
+    scope[fields.__name__] = fields
+    values = [
+        leaf(prefix + name)
+        if shape is not None
+        else _tuple_source(nested, f"{prefix}{name}.", scope, leaf)
+        for name, (shape, nested) in _members(fields).items()
+    ]
+    return f"{fields.__name__}({', '.join(values)})"
+
+
+def aligned_copy(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy that starts at a cache line, so that vectors cross fewer of them."""
+    spare = np.empty(array.nbytes + CACHE_LINE, np.uint8)
+    first = -spare.ctypes.data % CACHE_LINE
+    copy = spare[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+def aligned_zeros(size: int) -> npt.NDArray[np.float64]:
+    """So many zeros that start at a cache line.
+
+    Pages that are never touched never take up memory.
+    """
+    spare = np.zeros(size + CACHE_LINE // 8)
+    first = -spare.ctypes.data % CACHE_LINE // 8
+    return spare[first : first + size]
+
+
+def view(buffer, start, shape):
+    """buffer[start : start + …] in this shape, a tuple; ``buffer`` is contiguous."""
+    return buffer[start : start + math.prod(shape)].reshape(shape)
+
+
+@intrinsic
+def _view(context, buffer, start, shape):
+    kind = types.Array(buffer.dtype, len(shape), "C")
+
+    def lower(context, builder, sig, values):
+        whole = context.make_array(buffer)(context, builder, values[0])
+        size = context.get_abi_sizeof(context.get_data_type(buffer.dtype))
+        wide = context.get_value_type(types.intp)
+        shape = [
+            context.cast(builder, length, its, types.intp)
+            for length, its in zip(
+                cgutils.unpack_tuple(builder, values[2]), sig.args[2], strict=True
+            )
+        ]
+        strides: list[Any] = []
+        stride = context.get_constant(types.intp, size)
+        for length in reversed(shape):
+            strides.insert(0, stride)
+            stride = builder.mul(stride, length)
+        start = context.cast(builder, values[1], sig.args[1], types.intp)
+        result = context.make_array(kind)(context, builder)
+        populate_array(
+            result,
+            data=builder.gep(whole.data, [start]),
+            shape=cgutils.pack_array(builder, shape, ty=wide),
+            strides=cgutils.pack_array(builder, strides, ty=wide),
+            itemsize=context.get_constant(types.intp, size),
+            meminfo=None,
+        )
+        return result._getvalue()
+
+    return kind(buffer, start, shape), lower
+
+
+# Not inlined by numba, which would then drop stores to arrays that nobody seems to read
+# again: it does not know that a view is part of another array. LLVM inlines it all the
+# same. Without ``_nrt`` it may not return an array, even where references are not
+# counted.
+@overload(view, jit_options={"_nrt": True})
+def _view_overload(buffer, start, shape):
+    return lambda buffer, start, shape: _view(buffer, start, shape)

@@ -1,0 +1,151 @@
+"""Layouts: one declaration gives sizes, offsets, views and versions."""
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+import pytest
+
+from thalweg.kernels.jit import kernel
+from thalweg.kernels.layout import (
+    CACHE_LINE,
+    Layout,
+    Shape,
+    aligned_copy,
+    aligned_zeros,
+)
+
+
+class Inner(NamedTuple):
+    weight: Annotated[np.ndarray, Shape(3)]
+    mean: Annotated[np.ndarray, Shape("n + 1", 2, align=8)]
+
+
+class Outer(NamedTuple):
+    counters: Annotated[np.ndarray, Shape(4)]
+    inner: Inner
+    padded: Annotated[np.ndarray, Shape(8)]
+    exact: Annotated[np.ndarray, Shape(5, within="padded")]
+    pending: Annotated[np.ndarray, Shape("delay", "n")]
+
+
+LAYOUT = Layout("test state", Outer, version=3, dimensions=("n", "delay"))
+unpack, kernel_size = LAYOUT.unpack, LAYOUT.kernel_size
+kernel_offsets = LAYOUT.kernel_offsets
+
+
+@kernel
+def double(buffer, start, n, delay):
+    fields = unpack(buffer, start, n, delay)
+    for i in range(fields.inner.mean.shape[0]):
+        for j in range(fields.inner.mean.shape[1]):
+            fields.inner.mean[i, j] *= 2
+    fields.exact[4] = -1.0
+    return fields.pending.shape[0], fields.pending.shape[1]
+
+
+@kernel
+def sizes(n, delay):
+    return kernel_size(n, delay), kernel_offsets(0, n, delay).pending
+
+
+def test_fields_lie_in_the_order_of_declaration():
+    offsets = LAYOUT.offsets(n=2, delay=3)
+    assert offsets.counters == 0 and offsets.inner.weight == 4
+    assert offsets.inner.mean == 8  # 7, up to a multiple of 8
+    assert offsets.padded == offsets.exact == 8 + 3 * 2
+    assert offsets.pending == 14 + 8
+    assert LAYOUT.size(n=2, delay=3) == 22 + 3 * 2
+
+
+def test_offsets_count_from_the_start():
+    first, later = LAYOUT.offsets(n=2, delay=1), LAYOUT.offsets(100, n=2, delay=1)
+    assert later.inner.mean == first.inner.mean + 100
+    assert later.pending == first.pending + 100
+
+
+def test_views_share_memory_with_the_buffer():
+    buffer = np.zeros(5 + LAYOUT.size(n=2, delay=3))
+    views = LAYOUT.views(buffer, 5, n=2, delay=3)
+    views.pending[:] = 7
+    assert views.pending.shape == (3, 2) and (buffer[-6:] == 7).all()
+    views.padded[:] = np.arange(8)
+    np.testing.assert_array_equal(views.exact, np.arange(5))
+
+
+def test_views_do_not_overlap_unless_declared():
+    size = LAYOUT.size(n=3, delay=2)
+    buffer = np.zeros(size)
+    views = LAYOUT.views(buffer, n=3, delay=2)
+    for part in (views.counters, *views.inner, views.padded, views.pending):
+        part += 1
+    assert buffer.max() == 1
+
+
+def test_an_absent_part_has_length_zero():
+    views = LAYOUT.views(np.zeros(LAYOUT.size(n=2, delay=0)), n=2, delay=0)
+    assert views.pending.shape == (0, 2)
+
+
+def test_kernels_see_the_same_fields_as_python():
+    buffer = np.arange(2.0 + LAYOUT.size(n=2, delay=3))
+    expected = buffer.copy()
+    views = LAYOUT.views(expected, 2, n=2, delay=3)
+    views.inner.mean[:] *= 2
+    views.exact[4] = -1
+    assert double(buffer, 2, 2, 3) == (3, 2)
+    np.testing.assert_array_equal(buffer, expected)
+
+
+def test_kernels_compute_the_same_sizes_and_offsets():
+    for n, delay in ((1, 0), (2, 3), (9, 1)):
+        expected = LAYOUT.offsets(n=n, delay=delay).pending
+        assert sizes(n, delay) == (LAYOUT.size(n=n, delay=delay), expected)
+
+
+def test_views_take_the_dtype_of_the_buffer():
+    buffer = np.zeros(LAYOUT.size(n=2, delay=1), np.float32)
+    assert LAYOUT.views(buffer, n=2, delay=1).pending.dtype == np.float32
+
+
+def test_missing_dimensions_are_refused_by_name():
+    with pytest.raises(TypeError, match="test state are n, delay. Got n instead"):
+        LAYOUT.size(n=2)
+
+
+def test_unknown_dimensions_are_refused_by_name():
+    class Wrong(NamedTuple):
+        mean: Annotated[np.ndarray, Shape("m")]
+
+    with pytest.raises(ValueError, match="'m' in field 'mean' is no dimension of it"):
+        Layout("it", Wrong, version=1, dimensions=("n",))
+
+
+def test_a_field_without_a_shape_is_refused():
+    class Wrong(NamedTuple):
+        mean: np.ndarray
+
+    with pytest.raises(TypeError, match="'mean' of Wrong has no shape"):
+        Layout("it", Wrong, version=1)
+
+
+def test_the_fingerprint_follows_the_declaration():
+    class Other(NamedTuple):
+        mean: Annotated[np.ndarray, Shape("n")]
+
+    class Another(NamedTuple):
+        mean: Annotated[np.ndarray, Shape("n", 1)]
+
+    one, same, different = (
+        Layout("it", fields, version=1, dimensions=("n",))
+        for fields in (Other, Other, Another)
+    )
+    assert one.fingerprint == same.fingerprint != different.fingerprint
+
+
+def test_aligned_arrays_start_at_a_cache_line():
+    for size in range(1, 40):
+        zeros = aligned_zeros(size)
+        assert zeros.ctypes.data % CACHE_LINE == 0 and zeros.shape == (size,)
+        copy = aligned_copy(np.arange(float(size)))
+        assert copy.ctypes.data % CACHE_LINE == 0
+        np.testing.assert_array_equal(copy, np.arange(float(size)))
