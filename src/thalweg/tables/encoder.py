@@ -1,175 +1,157 @@
-"""Chunks of a table in, features and targets out, however the table is cut."""
+"""The encoder: chunks of a table in, features and targets out, however it is cut."""
 
-from dataclasses import asdict
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.errors import InvalidParameterError
-from thalweg.tables import checked
-from thalweg.tables.calendar import NAMES, calendar
 from thalweg.tables.chunk import Chunk
-from thalweg.tables.one_hot import one_hot, slot_names
-from thalweg.tables.plan import Plan
-from thalweg.tables.progress import Progress
+from thalweg.tables.encoder_state import EncoderState, check_targets, validate_snapshot
+from thalweg.tables.one_hot import one_hot
 from thalweg.tables.recipe import Recipe
-from thalweg.tables.verdict import check_targets
+from thalweg.tables.schema import Schema
+from thalweg.tables.timestamps import CALENDAR_FEATURES, Timestamps, calendar_features
+from thalweg.tables.validation import (
+    read_categories,
+    read_numbers,
+    read_sorted_times,
+    read_timestamps,
+)
 from thalweg.types import FloatArray
 
 
-class Encoded(NamedTuple):
+class EncodedRows(NamedTuple):
     """Rounds made of the rows of a chunk; none at all while lags lack a past."""
 
-    x: FloatArray  # (T, n)
-    y: FloatArray  # (T, k), NaN where not known
-    time: Any  # (T,) Moments or float64, or None
+    x: FloatArray  # (T, n) features
+    y: FloatArray  # (T, k) targets, NaN where not known
+    time: Timestamps | FloatArray | None  # (T,)
     rows: npt.NDArray[np.int64]  # (T,) the data row of each round, from 0
 
 
 class Encoder:
     """Turns chunks into rounds as a recipe says, and remembers what that needs.
 
-    Column types are decided by the first row, levels of text get their features in
-    order of appearance, and lags reach over the edges of chunks: x and y are the same
-    to the last bit however the rows are cut. A chunk that is refused leaves the
+    Column types are decided by the first row, levels of text get their one-hot features
+    in order of appearance, and lags reach over the edges of chunks: x and y are the
+    same to the last bit however the rows are cut. A chunk that is refused leaves the
     encoder as it was.
     """
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
-        self._plan: Plan | None = None
-        self._progress = Progress.none(len(recipe.targets))
+        self._state = EncoderState.initial(recipe)
         self._source = "the stream"
 
-    def encode(self, chunk: Chunk) -> Encoded:
-        """The rounds in a chunk, which follows the one before."""
-        recipe, before = self.recipe, self._progress
-        plan = self._plan or Plan.of(recipe, chunk)
-        plan.check(recipe, chunk)
-        dropped = min(max(recipe.past - before.rows, 0), len(chunk))
-        time = self._time(chunk, plan)
-        y = np.column_stack([self._numbers(chunk, name) for name in recipe.targets])
+    def encode(self, chunk: Chunk) -> EncodedRows:
+        """The rounds of a chunk, which follows the chunk before."""
+        recipe, before = self.recipe, self._state
+        if before.schema is None:
+            before = before.with_schema(Schema.from_first_chunk(recipe, chunk))
+        assert before.schema is not None
+        before.schema.check_chunk(recipe, chunk)
+        dropped = min(max(recipe.longest_lag - before.rows, 0), len(chunk))
+        time = _read_time(chunk, recipe, before)
+        targets = [read_numbers(chunk, y, recipe.missing) for y in recipe.targets]
+        y = np.column_stack(targets)
         after, lagged = before.with_targets(y, dropped, recipe.lags)
-        after, features = self._features(chunk, plan, after)
-        if recipe.time is not None:
-            after, time = after.with_time(recipe.time, time), time[dropped:]
+        after, features = _encode_columns(chunk, recipe, after)
+        if time is not None:
+            after, time = after.with_time(time), time[dropped:]
         x = np.hstack([*(part[dropped:] for part in features), *lagged])
-        self._plan, self._progress, self._source = plan, after, chunk.source
+        self._state, self._source = after, chunk.source
         end = chunk.first_row + len(chunk)
-        return Encoded(x, y[dropped:], time, np.arange(chunk.first_row + dropped, end))
+        rows = np.arange(chunk.first_row + dropped, end)
+        return EncodedRows(x, y[dropped:], time, rows)
 
-    @property
-    def names(self) -> tuple[str, ...]:
+    def feature_names(self) -> tuple[str, ...]:
         """The name of each feature in x; none before the first chunk."""
-        if self._plan is None:
+        state, recipe = self._state, self.recipe
+        if state.schema is None:
             return ()
         names: list[str] = []
-        for name, kind in self._plan.inputs.items():
-            names += self._slots(name) if kind == "text" else (name,)
-        if self.recipe.calendar is not None:
-            names += NAMES
-        for lag in self.recipe.lags:
-            names += (f"{target} lag {lag}" for target in self.recipe.targets)
+        text = iter(state.text_columns)
+        for name, kind in state.schema.inputs:
+            if kind == "text":
+                names += next(text).feature_names(recipe.categories)
+            else:
+                names.append(name)
+        if recipe.calendar is not None:
+            names += CALENDAR_FEATURES
+        for lag in recipe.lags:
+            names += (f"{target} lag {lag}" for target in recipe.targets)
         return tuple(names)
 
-    @property
-    def used_names(self) -> tuple[str, ...]:
+    def used_feature_names(self) -> tuple[str, ...]:
         """The names of features that could be other than 0 so far."""
-        free: set[str] = set()
-        for name, kind in (self._plan.inputs if self._plan else {}).items():
-            if kind == "text":
-                levels = self._progress.levels.get(name, ())
-                free.update(self._slots(name)[len(levels) : self.recipe.categories])
-                if name not in self._progress.crowded:
-                    free.add(self._slots(name)[-1])
-        return tuple(name for name in self.names if name not in free)
+        unused = {
+            name
+            for column in self._state.text_columns
+            for name in column.unused_features(self.recipe.categories)
+        }
+        return tuple(name for name in self.feature_names() if name not in unused)
 
-    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about columns that were left out or cut short."""
-        if self._plan is None:
+        state = self._state
+        if state.schema is None:
             return ()
-        crowded, slots = self._progress.crowded, self.recipe.categories
-        return self._plan.notes + tuple(
-            crowd.note(name, slots) for name, crowd in crowded.items()
-        )
+        text = (column.note(self.recipe.categories) for column in state.text_columns)
+        return (*state.schema.notes, *(note for note in text if note is not None))
 
-    @property
-    def latest(self) -> Any:
-        """The time of the last row, as in ``Encoded``; None if it has none."""
-        return self._progress.latest
+    def last_time(self) -> Timestamps | FloatArray | None:
+        """The time of the last row, (1,); None where rows have no time."""
+        return self._state.latest()
 
-    def check_target(self) -> None:
+    def check_targets(self) -> None:
         """Raise if the rows so far are too few, or if a target never changes."""
-        check_targets(self.recipe, self._progress, self._source)
+        check_targets(self._state, self.recipe, self._source)
 
-    def state(self) -> dict[str, Any]:
-        """All that the rows so far have left behind, in types that JSON has."""
-        return {
-            "recipe": _as_json(self.recipe),
-            "plan": None if self._plan is None else self._plan.as_dict(),
-            "progress": self._progress.as_dict(),
-        }
+    def snapshot(self) -> EncoderState:
+        """The state, from which ``restore`` continues to the last bit."""
+        return self._state
 
     @classmethod
-    def restore(cls, recipe: Recipe, state: dict[str, Any]) -> Self:
+    def restore(cls, recipe: Recipe, snapshot: EncoderState) -> Self:
         """An encoder that continues where another of the same recipe was."""
-        for name, value in _as_json(recipe).items():
-            if value != state["recipe"][name]:
-                raise InvalidParameterError(
-                    f"The {name!r} of the run before is {state['recipe'][name]!r}. "
-                    f"Got {value!r} instead."
-                )
+        validate_snapshot(snapshot, recipe)
         encoder = cls(recipe)
-        if state["plan"] is not None:
-            encoder._plan = Plan.from_dict(state["plan"])
-        encoder._progress = Progress.from_dict(state["progress"])
+        encoder._state = snapshot
         return encoder
 
-    def _time(self, chunk: Chunk, plan: Plan) -> Any:
-        if self.recipe.time is None:
-            return None
-        name, before = self.recipe.time, self._progress
-        zoned = before.zoned.get(name)
-        return checked.ordered(chunk, name, plan.time, before.latest, zoned)
 
-    def _numbers(self, chunk: Chunk, name: str, hint: str = "") -> FloatArray:
-        return checked.numbers(chunk, name, self.recipe.missing, hint)
-
-    def _features(
-        self, chunk: Chunk, plan: Plan, progress: Progress
-    ) -> tuple[Progress, list[FloatArray]]:
-        """Columns and calendar for every row, and what was seen of them by then."""
-        missing, slots = self.recipe.missing, self.recipe.categories
-        parts = []
-        for name, kind in plan.inputs.items():
-            if kind == "number":
-                parts.append(self._numbers(chunk, name, _if_text(name))[:, None])
-                continue
-            coded = checked.words(chunk, name, missing)
-            made = one_hot(coded, progress.levels.get(name, ()), slots)
-            parts.append(made.features)
-            progress = progress.with_text(name, made)
-        if self.recipe.calendar is not None:
-            name, zoned = self.recipe.calendar, progress.zoned
-            found = checked.times(chunk, name, missing, zoned.get(name))
-            parts.append(calendar(found.wall))
-            progress = progress.with_zone(name, found)
-        return progress, parts
-
-    def _slots(self, name: str) -> tuple[str, ...]:
-        levels = self._progress.levels.get(name, ())
-        return slot_names(name, levels, self.recipe.categories)
+def _read_time(
+    chunk: Chunk, recipe: Recipe, before: EncoderState
+) -> Timestamps | FloatArray | None:
+    """The times of the rows, which never go back; None if the recipe names none."""
+    if recipe.time is None or before.schema is None:
+        return None
+    return read_sorted_times(
+        chunk, recipe.time, before.schema.time, before.latest(), before.time_has_offset
+    )
 
 
-def _if_text(name: str) -> str:
-    return f" If the column is text, say so: --text {name}."
-
-
-def _as_json(recipe: Recipe) -> dict[str, Any]:
-    """The recipe in types that JSON has, which knows lists only."""
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in asdict(recipe).items()
-    }
+def _encode_columns(
+    chunk: Chunk, recipe: Recipe, state: EncoderState
+) -> tuple[EncoderState, list[FloatArray]]:
+    """The state after, and the features of every row that need no lag."""
+    assert state.schema is not None
+    parts, before, after = [], iter(state.text_columns), []
+    for name, kind in state.schema.inputs:
+        if kind == "number":
+            hint = f" If the column is text, say so: --text {name}."
+            parts.append(read_numbers(chunk, name, recipe.missing, hint)[:, None])
+            continue
+        column = next(before)
+        text = read_categories(chunk, name, recipe.missing)
+        encoded = one_hot(text, column.levels, recipe.categories)
+        parts.append(encoded.features)
+        after.append(column.update(encoded))
+    state = state._replace(text_columns=tuple(after))
+    if recipe.calendar is not None:
+        time = read_timestamps(
+            chunk, recipe.calendar, recipe.missing, state.calendar_has_offset
+        )
+        parts.append(calendar_features(time.local_times()))
+        state = state.with_calendar(time)
+    return state, parts

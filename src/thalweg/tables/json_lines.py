@@ -1,7 +1,8 @@
 """JSON lines: one object a line. The first names the columns; others may lack some.
 
-``listed`` defines what a block of text means. ``arrow_json`` is faster on large blocks,
-is held to it by tests, and leaves to it whatever is unusual about a block.
+``read_block_by_json_module`` defines what a block of text means.
+``read_block_by_pyarrow`` is several times as fast on large blocks; tests compare the
+two, and whatever is unusual about a block is left to the first.
 """
 
 import json
@@ -9,72 +10,110 @@ from collections.abc import Iterator
 from typing import Any
 
 from thalweg.errors import StreamError
-from thalweg.tables.cells import ListedCells
-from thalweg.tables.chunk import Chunk, shown
-from thalweg.tables.optional import arrow, is_worth_arrow
-from thalweg.tables.records import Block, Pieces, complete_lines
-from thalweg.tables.sources import Source
-from thalweg.tables.text import TextReader
+from thalweg.tables.chunk import Chunk, PythonCells, short_repr
+from thalweg.tables.optional_pyarrow import import_pyarrow, is_worth_pyarrow
+from thalweg.tables.records import (
+    PeekableSource,
+    RecordBlock,
+    TextReader,
+    last_line_end,
+)
+from thalweg.tables.sources import ByteSource
 
-# All numbers are floats to us. As an int, -0 would lose its sign.
-_DECODER = json.JSONDecoder(parse_int=float, strict=False)
+# Every number is read as a float. As an int, -0 would lose its sign.
+DECODER = json.JSONDecoder(parse_int=float, strict=False)
 
 
-class JsonLines(TextReader):
+class JsonLinesReader(TextReader):
     """JSON lines; the keys of the first object are the columns."""
 
-    def __init__(self, source: Source) -> None:
-        super().__init__(source, Pieces(source), complete_lines)
+    def __init__(self, source: ByteSource) -> None:
+        super().__init__(PeekableSource(source), last_line_end)
 
-    def _open(self, first: Block) -> Block:
-        _, self._example = next(_objects(first))
-        if not self._example:
+    def _read_columns(self, first: RecordBlock) -> RecordBlock:
+        _, self._first_object = next(_objects(first))
+        if not self._first_object:
             raise StreamError(f"The first object of {first.source} has no keys.")
-        self.columns = tuple(self._example)
+        self.columns = tuple(self._first_object)
         return first
 
-    def _chunk(self, block: Block, first_row: int) -> Chunk | None:
-        if is_worth_arrow(block.data):
-            chunk = fast(block, self._example, first_row)
+    def _read_block(self, block: RecordBlock, first_row: int) -> Chunk | None:
+        if is_worth_pyarrow(block.data):
+            chunk = read_block_by_pyarrow(block, self._first_object, first_row)
             if chunk is not None:
                 return chunk
-        return listed(block, self.columns, first_row)
+        return read_block_by_json_module(block, self.columns, first_row)
 
 
-def fast(block: Block, example: dict[str, Any], first_row: int) -> Chunk | None:
-    """The rows of a block by pyarrow; None if anything about it is unusual."""
-    block.text()  # pyarrow does not look whether it is UTF-8
-    by_arrow = arrow("thalweg.tables.arrow_json", "JSON")
-    columns = by_arrow.columns(block.data, example)
-    if columns is None:
-        return None
-    return Chunk(block.source, first_row, columns, lambda i: block.line + i)
-
-
-def listed(block: Block, names: tuple[str, ...], first_row: int) -> Chunk | None:
-    """The rows of a block by the standard library; None if it has none."""
+def read_block_by_json_module(
+    block: RecordBlock, names: tuple[str, ...], first_row: int
+) -> Chunk | None:
+    """The rows of a block; None if it has none."""
     numbered = list(_objects(block))
     if not numbered:
         return None
     lines, rows = zip(*numbered, strict=True)
-    cells = {name: ListedCells([found.get(name) for found in rows]) for name in names}
+    cells = {name: PythonCells([row.get(name) for row in rows]) for name in names}
     return Chunk(block.source, first_row, cells, lines.__getitem__)
 
 
-def _objects(block: Block) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_block_by_pyarrow(
+    block: RecordBlock, first_object: dict[str, Any], first_row: int
+) -> Chunk | None:
+    """The rows of a block; None if anything about it is unusual.
+
+    The columns have the types of the file's first object.
+    """
+    block.text()  # pyarrow does not check that it is UTF-8.
+    pa = import_pyarrow("pyarrow", "JSON")
+    arrow_json = import_pyarrow("pyarrow.json", "JSON")
+    arrow_cells = import_pyarrow("thalweg.tables.arrow_cells", "JSON")
+    arrow_types = {
+        str: pa.string(),
+        bool: pa.bool_(),
+        float: pa.float64(),
+        type(None): pa.float64(),
+    }
+    types = {name: arrow_types.get(type(cell)) for name, cell in first_object.items()}
+    if None in types.values():
+        return None
+    try:
+        table = arrow_json.read_json(
+            pa.BufferReader(block.data),
+            arrow_json.ReadOptions(block_size=len(block.data) + 1),
+            arrow_json.ParseOptions(
+                explicit_schema=pa.schema(types.items()),
+                unexpected_field_behavior="ignore",
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    # Blank lines, several objects in a line, an object in several: pyarrow takes all.
+    if len(table) != block.data.count(b"\n"):
+        return None
+    columns = {
+        name: arrow_cells.ArrowCells(
+            table[name].combine_chunks(), kind_if_missing="number"
+        )
+        for name in types
+    }
+    return Chunk(block.source, first_row, columns, lambda i: block.line + i)
+
+
+def _objects(block: RecordBlock) -> Iterator[tuple[int, dict[str, Any]]]:
     """The object on each line that is not blank, and its line."""
     for line, text in enumerate(block.text().split("\n"), block.line):
         if not text.strip():
             continue
         try:
-            found = _DECODER.decode(text)
+            value = DECODER.decode(text)
         except ValueError as error:
             raise StreamError(
                 f"Line {line:,} of {block.source} is not JSON: {error}."
             ) from None
-        if not isinstance(found, dict):
+        if not isinstance(value, dict):
             raise StreamError(
-                f"Line {line:,} of {block.source} is {shown(found)}. "
+                f"Line {line:,} of {block.source} is {short_repr(value)}. "
                 f"Every line must be a JSON object."
             )
-        yield line, found
+        yield line, value

@@ -1,40 +1,94 @@
-"""Text as features: one for each level, and one that all levels beyond share."""
+"""One-hot encoding of text: a feature for each level, and one that later levels share.
+
+Levels get their features in order of first appearance, and the number of features is
+fixed before the first row: a model's width never changes.
+"""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.tables.cells import Coded
+from thalweg.tables.chunk import Categorical
 from thalweg.types import FloatArray
+
+MIN_CELLS, MAX_REPEAT_SHARE = 50, 0.01
+"""A column looks like identifiers if, of so many cells, no larger share repeats."""
 
 
 class OneHot(NamedTuple):
-    """Features (T, slots + 1), NaN where text is missing, and what the slots are."""
+    """The one-hot features of some cells."""
 
-    features: FloatArray
-    levels: tuple[str, ...]  # by slot, in order of first appearance
-    shared: npt.NDArray[np.bool_]  # (T,) whether the level has no slot
-
-
-def one_hot(coded: Coded, levels: Sequence[str], slots: int) -> OneHot:
-    """Encode some text, given the levels that have a slot already."""
-    slot_of = {level: slot for slot, level in enumerate(levels)}
-    for level in coded.levels:
-        if len(slot_of) < slots:
-            slot_of.setdefault(level, len(slot_of))
-    # The last entry is what the code -1 of a missing text finds.
-    slot = np.array([*(slot_of.get(level, slots) for level in coded.levels), slots])
-    features = np.zeros((len(coded.codes), slots + 1))
-    features[np.arange(len(features)), slot[coded.codes]] = 1.0
-    features[coded.codes < 0] = np.nan
-    shared = (coded.codes >= 0) & (slot[coded.codes] == slots)
-    return OneHot(features, tuple(slot_of), shared)
+    features: FloatArray  # (T, categories + 1), NaN where text is missing
+    levels: tuple[str, ...]  # with a feature of their own, in the features' order
+    is_other: npt.NDArray[np.bool_]  # (T,) whether the level has no feature of its own
 
 
-def slot_names(column: str, levels: Sequence[str], slots: int) -> tuple[str, ...]:
-    """What each feature of a column of text stands for."""
-    unused = (f"{column}=(unused {slot + 1})" for slot in range(len(levels), slots))
-    seen = (f"{column}={level}" for level in levels)
-    return (*seen, *unused, f"{column}=(other)")
+def one_hot(column: Categorical, levels: Sequence[str], categories: int) -> OneHot:
+    """Encode some text, given the levels that have a feature already."""
+    feature_of = {level: feature for feature, level in enumerate(levels)}
+    for level in column.levels:
+        if len(feature_of) < categories:
+            feature_of.setdefault(level, len(feature_of))
+    # The code -1 of missing text finds the last entry.
+    feature = np.array(
+        [*(feature_of.get(level, categories) for level in column.levels), categories]
+    )
+    features = np.zeros((len(column.codes), categories + 1))
+    features[np.arange(len(features)), feature[column.codes]] = 1.0
+    features[column.codes < 0] = np.nan
+    is_other = (column.codes >= 0) & (feature[column.codes] == categories)
+    return OneHot(features, tuple(feature_of), is_other)
+
+
+class TextColumn(NamedTuple):
+    """The state of the one-hot encoding of one column."""
+
+    name: str
+    levels: tuple[str, ...] = ()  # with a feature, in order of first appearance
+    # Since the first level without a feature of its own, which counts:
+    cells: int = 0  # that were known; 0 while every level has a feature
+    repeats: int = 0  # of those, the ones whose level has a feature
+
+    def update(self, encoded: OneHot) -> Self:
+        """The state after more cells."""
+        after = self._replace(levels=encoded.levels)
+        if not (self.cells or encoded.is_other.any()):
+            return after
+        known = ~np.isnan(encoded.features[:, 0])
+        if not self.cells:  # Cells before the first level without a feature are out.
+            known[: encoded.is_other.argmax()] = False
+        cells = int(known.sum())
+        repeats = cells - int(encoded.is_other.sum())
+        return after._replace(cells=self.cells + cells, repeats=self.repeats + repeats)
+
+    def feature_names(self, categories: int) -> tuple[str, ...]:
+        """What each feature of the column stands for."""
+        spare = range(len(self.levels), categories)
+        return (
+            *(f"{self.name}={level}" for level in self.levels),
+            *(f"{self.name}=(unused {feature + 1})" for feature in spare),
+            f"{self.name}=(other)",
+        )
+
+    def unused_features(self, categories: int) -> tuple[str, ...]:
+        """The names of those features that were 0 in every row so far."""
+        names = self.feature_names(categories)
+        return names[len(self.levels) : categories if self.cells else categories + 1]
+
+    def note(self, categories: int) -> str | None:
+        """A sentence for the user if there are more levels than features."""
+        if not self.cells:
+            return None
+        if self.cells < MIN_CELLS or self.repeats > MAX_REPEAT_SHARE * self.cells:
+            return (
+                f"Column {self.name!r} has more than {categories} levels: the later "
+                f"ones share a feature."
+            )
+        return (
+            f"Column {self.name!r} looks like dates or identifiers, which as text are "
+            f"of no use as a feature: it has more than {categories} levels, and the "
+            f"first {categories} hardly come again. Dates are read as such if they are "
+            f"ISO, 2024-01-31."
+        )

@@ -1,6 +1,6 @@
-"""What to make of a table: which columns are targets and features, and how."""
+"""The recipe of an encoder: which columns become targets and features, and how."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import get_args
 
 from thalweg import checks
@@ -15,20 +15,21 @@ class Recipe:
     ``features``: None takes every column but targets, times and those without a name.
     Numbers are taken as they are. Text becomes one-hot: each of the first
     ``categories`` levels to appear gets a feature, and all later ones share another.
-    A column is what its first row is, a number where that is missing; columns named in
-    ``text`` are text whatever they look like.
+    The first row decides whether a column holds numbers or text (a missing value counts
+    as a number); columns named in ``text`` are text whatever they look like.
 
-    ``time`` names a column of times or numbers that must never go back: of times with
-    offsets from UTC the moments. ``calendar`` names a column of times, and adds where
-    each is in its day, week and year by the clock on the wall, as sines and cosines:
-    six features. Either all times of a column have an offset or none.
+    ``time`` names a column of times or numbers that must never go back; times with
+    offsets from UTC are ordered by their instants. ``calendar`` names a column of
+    times, and adds the position of each in its day, week and year, by the local clock,
+    as sines and cosines: six features. Either all times of a column have an offset or
+    none has.
 
-    ``lags`` adds each target as it was so many rounds ago; rounds without that much
-    past are dropped. With a ``delay`` of d rounds a target is known only d rounds
-    later, so that lags must be larger than d.
+    ``lags`` adds each target as it was that many rows ago; rows without that much past
+    are dropped. With a ``delay`` of d rows a target is known only d rows later, so that
+    lags must be larger than d.
 
-    ``missing``: ``"refuse"`` a missing number by name, or hand it on as NaN to a model
-    that was told to ``"skip"`` or ``"impute"``.
+    ``missing``: ``"refuse"`` raises an error that names the first missing number; with
+    ``"skip"`` or ``"impute"`` it becomes NaN, which the model then skips or imputes.
     """
 
     targets: tuple[str, ...]
@@ -64,9 +65,19 @@ class Recipe:
         return (*self.targets, *(self.features or ()), *times, *self.text)
 
     @property
-    def past(self) -> int:
-        """Rounds of past that the lags need."""
+    def longest_lag(self) -> int:
+        """Rows of past that the lags need."""
         return max(self.lags, default=0)
+
+    def refuse_changes(self, before: "Recipe") -> None:
+        """Raise if a setting is not what it was in the run before."""
+        for name in (field.name for field in fields(self)):
+            value, earlier = getattr(self, name), getattr(before, name)
+            if value != earlier:
+                raise InvalidParameterError(
+                    f"The {name!r} of the run before is {earlier!r}. "
+                    f"Got {value!r} instead."
+                )
 
     def _check_distinct(self, name: str) -> None:
         given = getattr(self, name)

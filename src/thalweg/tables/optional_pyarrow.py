@@ -6,17 +6,17 @@ from typing import Any
 
 from thalweg.errors import StreamError
 
-LARGE = 1 << 14
+MIN_PYARROW_BYTES = 1 << 14
 """Bytes of text from which pyarrow's fixed cost, some 0.2 ms, no longer matters."""
 
 
-def is_worth_arrow(text: bytes) -> bool:
+def is_worth_pyarrow(text: bytes) -> bool:
     """Whether pyarrow is there, and faster at this than the standard library."""
-    return len(text) >= LARGE and find_spec("pyarrow") is not None
+    return len(text) >= MIN_PYARROW_BYTES and find_spec("pyarrow") is not None
 
 
-def arrow(module: str, what: str) -> Any:
-    """A module of pyarrow, or of ours upon it; ``what`` it is needed for."""
+def import_pyarrow(module: str, what: str) -> Any:
+    """A module of pyarrow, or one of ours that imports it; ``what`` is to be read."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

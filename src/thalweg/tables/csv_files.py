@@ -1,0 +1,180 @@
+"""CSV and TSV, that is delimited text: a header, then one record a row.
+
+``read_block_by_csv_module`` defines what a block of text means.
+``read_block_by_pyarrow`` is faster on large blocks, at some 300 MB a second; tests
+compare the two, and whatever is unusual about a block is left to the first.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any, NamedTuple
+
+from thalweg.errors import StreamError
+from thalweg.tables.chunk import Cells, Chunk, PythonCells
+from thalweg.tables.literals import MISSING, parse_number
+from thalweg.tables.optional_pyarrow import import_pyarrow, is_worth_pyarrow
+from thalweg.tables.records import (
+    PeekableSource,
+    RecordBlock,
+    TextReader,
+    count_line_ends,
+    csv_record_end,
+    csv_record_pattern,
+)
+from thalweg.tables.sources import ByteSource
+
+DELIMITERS = (",", ";", "\t", "|")
+_QUOTED = re.compile(rb'"[^"]*"')
+_NULLS = sorted({way(text) for text in MISSING for way in (str, str.upper, str.title)})
+"""Common ways to write a missing value, which pyarrow recognises as it parses; other
+ways are recognised when their column is read."""
+
+
+class CsvHeader(NamedTuple):
+    """The names of the columns, and what separates their cells."""
+
+    names: tuple[str, ...]
+    delimiter: str
+
+
+class CsvReader(TextReader):
+    """Delimited text with a header."""
+
+    def __init__(self, source: ByteSource, delimiter: str | None = None) -> None:
+        peekable = PeekableSource(source)
+        self.delimiter = delimiter or _sniff_delimiter(peekable.first_line())
+        super().__init__(peekable, csv_record_end(self.delimiter))
+
+    def _read_columns(self, first: RecordBlock) -> RecordBlock:
+        self.columns, rows = _split_header(first, self.delimiter)
+        return rows
+
+    def _read_block(self, block: RecordBlock, first_row: int) -> Chunk | None:
+        header = CsvHeader(self.columns, self.delimiter)
+        if is_worth_pyarrow(block.data):
+            chunk = read_block_by_pyarrow(block, header, first_row)
+            if chunk is not None:
+                return chunk
+        return read_block_by_csv_module(block, header, first_row)
+
+
+def read_block_by_csv_module(
+    block: RecordBlock, header: CsvHeader, first_row: int
+) -> Chunk | None:
+    """The rows of a block; None if it has none."""
+    lines: list[int] = []
+    rows: list[list[str]] = []
+    for line, cells in _records(block, header.delimiter):
+        if len(cells) != len(header.names):
+            count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+            raise StreamError(
+                f"Row {first_row + len(rows) + 1:,} (line {line:,}) of {block.source} "
+                f"has {count}, and the header has {len(header.names)}."
+            )
+        lines.append(line)
+        rows.append(cells)
+    if not rows:
+        return None
+    columns: dict[str, Cells] = {
+        name: PythonCells(cells)
+        for name, cells in zip(header.names, zip(*rows, strict=True), strict=True)
+    }
+    return Chunk(block.source, first_row, columns, lines.__getitem__)
+
+
+def read_block_by_pyarrow(
+    block: RecordBlock, header: CsvHeader, first_row: int
+) -> Chunk | None:
+    """The rows of a block; None if anything about it is unusual.
+
+    All columns are read as text: what a cell means is decided by ``literals``, when
+    someone reads the column.
+    """
+    pa = import_pyarrow("pyarrow", "CSV")
+    arrow_csv = import_pyarrow("pyarrow.csv", "CSV")
+    arrow_cells = import_pyarrow("thalweg.tables.arrow_cells", "CSV")
+    names = header.names
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(block.data),
+            arrow_csv.ReadOptions(
+                column_names=list(names), block_size=len(block.data) + 1
+            ),
+            arrow_csv.ParseOptions(
+                delimiter=header.delimiter, newlines_in_values=True
+            ),
+            arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                null_values=_NULLS,
+                strings_can_be_null=True,
+            ),
+        )
+    except pa.ArrowInvalid:  # a ragged row, or not UTF-8
+        return None
+    if not len(table):
+        return None
+    columns = {
+        name: arrow_cells.ArrowCells(_as_array(table[name]), kind_if_missing="number")
+        for name in names
+    }
+    return Chunk(block.source, first_row, columns, lambda i: _line(block, header, i))
+
+
+def _as_array(column: Any) -> Any:
+    """A column as one array; pyarrow makes one piece of a block, or none."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _records(block: RecordBlock, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Every record that is not a blank line, and the line on which it begins."""
+    reader = csv.reader(io.StringIO(block.text(), newline=""), delimiter=delimiter)
+    line = block.line
+    try:
+        for cells in reader:
+            if cells:
+                yield line, cells
+            line = block.line + reader.line_num
+    except csv.Error as error:
+        raise StreamError(
+            f"Line {line:,} of {block.source} cannot be read: {error}."
+        ) from None
+
+
+def _line(block: RecordBlock, header: CsvHeader, position: int) -> int:
+    """The line of a row that pyarrow has read; only messages ask for it."""
+    for row, (line, _) in enumerate(_records(block, header.delimiter)):
+        if row == position:
+            return line
+    raise IndexError(position)
+
+
+def _sniff_delimiter(header: bytes) -> str:
+    """The first of ``DELIMITERS`` in the header outside quotes; a comma if none is."""
+    unquoted = _QUOTED.sub(b"", header)
+    return next((mark for mark in DELIMITERS if mark.encode() in unquoted), ",")
+
+
+def _split_header(
+    block: RecordBlock, delimiter: str
+) -> tuple[tuple[str, ...], RecordBlock]:
+    """The names in the first record, and the block of the records after it."""
+    match = csv_record_pattern(delimiter).match(block.data)
+    assert match is not None  # there are no blocks without a record
+    header = RecordBlock(match.group(), block.line, block.offset, block.source)
+    line, cells = next(_records(header, delimiter))
+    names = tuple(name.strip() or f"column {i + 1}" for i, name in enumerate(cells))
+    if all(_is_finite_number(name) for name in names):
+        raise StreamError(
+            f"Line {line:,} of {block.source} holds numbers only. It must be a header "
+            f"that names the columns."
+        )
+    rest, line = block.data[match.end() :], line + count_line_ends(header.data)
+    return names, RecordBlock(rest, line, block.offset + match.end(), block.source)
+
+
+def _is_finite_number(name: str) -> bool:
+    number = parse_number(name)
+    return number is not None and isfinite(number)

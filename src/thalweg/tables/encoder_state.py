@@ -1,0 +1,221 @@
+"""The state of an encoder: everything that depends on the rows seen so far."""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from thalweg.errors import PersistenceError, StreamError
+from thalweg.tables.one_hot import TextColumn
+from thalweg.tables.recipe import Recipe
+from thalweg.tables.schema import InputColumn, Schema
+from thalweg.tables.timestamps import CALENDAR_FEATURES, Timestamps
+from thalweg.types import FloatArray
+
+_DAY = 24 * 3600 * 10**9
+"""Nanoseconds of a day, more than any offset from UTC."""
+_MAX_ROWS = 2**53
+"""Float64 counts no further."""
+
+
+class EncoderState(NamedTuple):
+    """What an encoder carries from chunk to chunk, in types that a snapshot can hold."""
+
+    schema: Schema | None  # None before the first chunk
+    text_columns: tuple[TextColumn, ...]  # of the inputs that are text, in their order
+    past_targets: FloatArray  # (≤ longest lag, k) the latest targets, oldest first
+    rows: int  # seen so far
+    known_targets: FloatArray  # (k,) rounds whose target was known
+    min_targets: FloatArray  # (k,) the smallest of those targets
+    max_targets: FloatArray  # (k,) the largest
+    last_time: float | None = None  # of the last row; an int of nanoseconds for "time"
+    last_offset: int | None = None  # nanoseconds ahead of UTC of that time, if any
+    time_has_offset: bool | None = None  # None: no time of the column was known
+    calendar_has_offset: bool | None = None
+
+    @classmethod
+    def initial(cls, recipe: Recipe) -> Self:
+        """The state before the first row."""
+        k = len(recipe.targets)
+        unseen = np.full(k, np.inf)
+        return cls(None, (), np.zeros((0, k)), 0, np.zeros(k), unseen, -unseen)
+
+    def with_schema(self, schema: Schema) -> Self:
+        """The state once the first row has decided what the columns are."""
+        names = (name for name, kind in schema.inputs if kind == "text")
+        return self._replace(schema=schema, text_columns=tuple(map(TextColumn, names)))
+
+    def with_targets(
+        self, y: FloatArray, dropped: int, lags: tuple[int, ...]
+    ) -> tuple[Self, list[FloatArray]]:
+        """The state after more rows with targets y, and their lagged targets.
+
+        The first ``dropped`` rows become no rounds, for they lack a past. The lagged
+        targets are, for each lag, the targets that many rows before each other row,
+        (T, k).
+        """
+        rounds, joined = y[dropped:], np.vstack([self.past_targets, y])
+        start, stop = len(joined) - len(rounds), len(joined)
+        after = self._replace(
+            past_targets=joined[max(stop - max(lags, default=0), 0) :],
+            rows=self.rows + len(y),
+            known_targets=self.known_targets
+            + np.count_nonzero(~np.isnan(rounds), axis=0),
+            min_targets=np.fmin(
+                self.min_targets, np.fmin.reduce(rounds, axis=0, initial=np.inf)
+            ),
+            max_targets=np.fmax(
+                self.max_targets, np.fmax.reduce(rounds, axis=0, initial=-np.inf)
+            ),
+        )
+        if not len(rounds):
+            return after, [rounds for _ in lags]
+        return after, [joined[start - lag : stop - lag] for lag in lags]
+
+    def with_time(self, time: Timestamps | FloatArray) -> Self:
+        """The state after rows at these times."""
+        if not isinstance(time, Timestamps):
+            return self._replace(last_time=float(time[-1]))
+        last_time, last_offset = time.as_integers(-1)
+        return self._replace(
+            last_time=last_time,
+            last_offset=last_offset,
+            time_has_offset=_has_offset(time, self.time_has_offset),
+        )
+
+    def with_calendar(self, time: Timestamps) -> Self:
+        """The state after more times of the calendar's column."""
+        known = _has_offset(time, self.calendar_has_offset)
+        return self._replace(calendar_has_offset=known)
+
+    def latest(self) -> Timestamps | FloatArray | None:
+        """The time of the last row, (1,); None where rows have no time."""
+        if self.last_time is None or self.schema is None:
+            return None
+        if self.schema.time == "time":
+            return Timestamps.from_integers(int(self.last_time), self.last_offset)
+        return np.array([self.last_time])
+
+
+def _has_offset(time: Timestamps, before: bool | None) -> bool | None:
+    """Whether a column's times have an offset: all of them do, or none."""
+    return bool(time.has_offset().any()) if time.is_known().any() else before
+
+
+def check_targets(state: EncoderState, recipe: Recipe, source: str) -> None:
+    """Raise if the rows were too few to learn from, or if a target never changed."""
+    _check_row_count(state.rows, recipe, source)
+    for i, target in enumerate(recipe.targets):
+        low, known = float(state.min_targets[i]), int(state.known_targets[i])
+        if not known:
+            raise StreamError(f"The target {target!r} of {source} is always missing.")
+        if low == state.max_targets[i]:
+            raise StreamError(
+                f"The target {target!r} of {source} is {low!r} in all {known:,} rows: "
+                f"there is nothing to learn."
+            )
+
+
+def _check_row_count(rows: int, recipe: Recipe, source: str) -> None:
+    needed = recipe.longest_lag + 2
+    if rows >= needed:
+        return
+    has = "one row" if rows == 1 else f"{rows:,} rows"
+    if not recipe.lags:
+        raise StreamError(f"{source} has {has}; at least two are needed.")
+    raise StreamError(
+        f"{source} has {has}; with lags up to {recipe.longest_lag:,}, at least "
+        f"{needed:,} are needed."
+    )
+
+
+def feature_count(schema: Schema, recipe: Recipe) -> int:
+    """How many features a round has; counted without making them."""
+    per_input = (recipe.categories + 1 if kind == "text" else 1
+                 for _, kind in schema.inputs)  # fmt: skip
+    calendar = 0 if recipe.calendar is None else len(CALENDAR_FEATURES)
+    return sum(per_input) + calendar + len(recipe.lags) * len(recipe.targets)
+
+
+def validate_snapshot(state: EncoderState, recipe: Recipe) -> None:
+    """Raise PersistenceError unless an encoder of this recipe could have this state.
+
+    A file may hold anything, and may claim any number of categories: types, shapes and
+    ranges are checked before anything is made of them.
+    """
+    rows = _count(state.rows, _MAX_ROWS, "rows")
+    _require(all(isinstance(name, str) for name in recipe.columns), "columns")
+    if state.schema is None:
+        _require(rows == 0 and not state.text_columns, "columns")
+    else:
+        _validate_schema(state.schema, recipe)
+        _validate_text(state, state.schema, recipe)
+    _validate_targets(state, recipe)
+    _validate_times(state)
+
+
+def _validate_schema(schema: Schema, recipe: Recipe) -> None:
+    for column in schema.inputs:
+        _require(isinstance(column, InputColumn), "columns")
+        _require(isinstance(column.name, str), "columns")
+        _require(column.kind in ("number", "text"), "columns")
+    names = {column.name for column in schema.inputs}
+    _require(len(names) == len(schema.inputs), "columns")
+    _require(feature_count(schema, recipe) > 0, "features")
+    kinds = (None,) if recipe.time is None else ("number", "time")
+    _require(schema.time in kinds, "times")
+    _require(_is_strings(schema.notes), "notes")
+
+
+def _validate_text(state: EncoderState, schema: Schema, recipe: Recipe) -> None:
+    columns = state.text_columns
+    _require(all(isinstance(column, TextColumn) for column in columns), "levels")
+    text = [name for name, kind in schema.inputs if kind == "text"]
+    _require([column.name for column in columns] == text, "levels")
+    for column in columns:
+        _require(_is_strings(column.levels), "levels")
+        _require(len(column.levels) <= recipe.categories, "levels")
+        _count(column.repeats, _count(column.cells, state.rows, "levels"), "levels")
+
+
+def _validate_targets(state: EncoderState, recipe: Recipe) -> None:
+    k, past = len(recipe.targets), min(state.rows, recipe.longest_lag)
+    _require(_is_floats(state.past_targets, (past, k)), "lags")
+    for values in (state.known_targets, state.min_targets, state.max_targets):
+        _require(_is_floats(values, (k,)), "targets")
+    known = state.known_targets
+    _require(bool(((known >= 0) & (known <= state.rows)).all()), "targets")
+
+
+def _validate_times(state: EncoderState) -> None:
+    for flag in (state.time_has_offset, state.calendar_has_offset):
+        _require(flag is None or type(flag) is bool, "times")
+    offset, last = state.last_offset, state.last_time
+    _require(offset is None or (type(offset) is int and abs(offset) < _DAY), "times")
+    kind = None if state.schema is None else state.schema.time
+    if kind == "time":
+        # The smallest integer of all is NaT, which is no time.
+        _require(type(last) is int and abs(last) <= np.iinfo(np.int64).max, "times")
+    else:
+        _require(type(last) is float if kind == "number" else last is None, "times")
+
+
+def _require(condition: bool, part: str) -> None:
+    if not condition:
+        raise PersistenceError(f"its {part} could not have come of a run")
+
+
+def _count(value: Any, maximum: int, part: str) -> int:
+    _require(type(value) is int and 0 <= value <= maximum, part)
+    return int(value)
+
+
+def _is_strings(values: Any) -> bool:
+    return type(values) is tuple and all(isinstance(value, str) for value in values)
+
+
+def _is_floats(values: Any, shape: tuple[int, ...]) -> bool:
+    return (
+        isinstance(values, np.ndarray)
+        and values.dtype == np.float64
+        and values.shape == shape
+    )

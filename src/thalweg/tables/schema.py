@@ -1,0 +1,139 @@
+"""Columns of a table: their names, and which of them a run reads as what."""
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
+from thalweg.errors import StreamError
+from thalweg.tables.chunk import Chunk
+from thalweg.tables.literals import Kind, has_separators
+from thalweg.tables.recipe import Recipe
+
+_UNNAMED = re.compile(r"|column [0-9]+|Unnamed: [0-9]+|__index_level_[0-9]+__")
+_MAX_NAMES_IN_MESSAGE = 12
+
+
+class InputColumn(NamedTuple):
+    """A column that becomes one or more features."""
+
+    name: str
+    kind: Kind  # "number" or "text"
+
+
+class Schema(NamedTuple):
+    """The columns that are read, decided by a table's first row and never changed."""
+
+    inputs: tuple[InputColumn, ...]  # in the order of the features
+    time: Kind | None  # of the recipe's time column: "number" or "time"
+    notes: tuple[str, ...]  # sentences about columns that were left out
+
+    @classmethod
+    def from_first_chunk(cls, recipe: Recipe, chunk: Chunk) -> Self:
+        """The schema that the first row of the first chunk decides."""
+        refuse_unknown_columns(recipe.columns, chunk.cells, chunk.source)
+        if recipe.features is None:
+            inputs, notes = _usable_columns(recipe, chunk)
+        else:
+            inputs, notes = _requested_columns(recipe, chunk), ()
+        if not (inputs or recipe.lags or recipe.calendar):
+            raise StreamError(
+                f"{chunk.source} has no column to learn from. Earlier targets can "
+                f"serve as features: --lags 1."
+            )
+        return cls(inputs, _time_kind(recipe, chunk), notes)
+
+    def check_chunk(self, recipe: Recipe, chunk: Chunk) -> None:
+        """Raise if a later chunk, of another file perhaps, lacks a column."""
+        names = (name for name, _ in self.inputs)
+        refuse_unknown_columns((*recipe.columns, *names), chunk.cells, chunk.source)
+
+
+def is_unnamed(name: str) -> bool:
+    """Whether it stands for a column without a name, most often pandas' index."""
+    return _UNNAMED.fullmatch(name) is not None
+
+
+def refuse_unknown_columns(
+    names: Sequence[str], columns: Mapping[str, Any], source: str
+) -> None:
+    """Raise if a name is not that of a column; the message names the nearest one."""
+    for name in names:
+        if name not in columns:
+            near = difflib.get_close_matches(name, columns, n=1)
+            hint = (
+                f"Did you mean {near[0]!r}?"
+                if near
+                else f"It has {_enumeration([*columns])}."
+            )
+            raise StreamError(f"{source} has no column {name!r}. {hint}")
+
+
+def _enumeration(names: Sequence[str]) -> str:
+    first = ", ".join(map(repr, names[:_MAX_NAMES_IN_MESSAGE]))
+    more = len(names) - _MAX_NAMES_IN_MESSAGE
+    return first if more <= 0 else f"{first} and {more} more"
+
+
+def _kind(recipe: Recipe, chunk: Chunk, name: str) -> Kind:
+    return "text" if name in recipe.text else chunk.kind(name)
+
+
+def _usable_columns(
+    recipe: Recipe, chunk: Chunk
+) -> tuple[tuple[InputColumn, ...], tuple[str, ...]]:
+    """Every column of numbers or text, and notes about the others."""
+    inputs, notes = [], []
+    for name in chunk.cells:
+        if name in (*recipe.targets, recipe.time, recipe.calendar):
+            continue
+        kind = _kind(recipe, chunk, name)
+        if kind == "time":
+            notes.append(
+                f"Column {name!r} holds times and is left out; features can be made of "
+                f"it: --calendar {name}."
+            )
+        elif kind == "other":
+            notes.append(f"Column {name!r} holds neither numbers nor text: left out.")
+        elif is_unnamed(name):
+            notes.append(f"Column {name!r} has no name of its own and is left out.")
+        else:
+            inputs.append(InputColumn(name, kind))
+            if kind == "text" and name not in recipe.text:
+                notes += _separator_notes(chunk, name)
+    return tuple(inputs), tuple(notes)
+
+
+def _separator_notes(chunk: Chunk, name: str) -> list[str]:
+    """A note if a column is text only because its numbers are written with commas."""
+    first = chunk.slice_rows(0, 1).categories(name).levels[0]
+    if not has_separators(first):
+        return []
+    return [
+        f"Column {name!r} is text, as {first!r} is. Numbers have a decimal point and "
+        f"no thousands separators."
+    ]
+
+
+def _requested_columns(recipe: Recipe, chunk: Chunk) -> tuple[InputColumn, ...]:
+    inputs = tuple(
+        InputColumn(name, _kind(recipe, chunk, name)) for name in recipe.features or ()
+    )
+    for name, kind in inputs:
+        if kind == "time":
+            raise StreamError(
+                f"Column {name!r} of {chunk.source} holds times, which are no numbers. "
+                f"Features can be made of them: --calendar {name}."
+            )
+        if kind == "other":
+            raise StreamError(
+                f"Column {name!r} of {chunk.source} holds neither numbers nor text."
+            )
+    return inputs
+
+
+def _time_kind(recipe: Recipe, chunk: Chunk) -> Kind | None:
+    if recipe.time is None:
+        return None
+    # Anything but a number is read as a time, and refused there if it is none.
+    return "number" if chunk.kind(recipe.time) == "number" else "time"
