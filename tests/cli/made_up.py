@@ -39,12 +39,12 @@ def kept_runs(folder):
     stream = written(folder / "stream.csv", rows(SEEN[-1] + MORE))
     for recipe in RECIPES:
         for seen in SEEN:
-            with tables.read(str(stream)) as table:
+            with tables.read_table(str(stream)) as table:
                 (chunk,) = table.chunks()
             session = Session(recipe)
-            session.take(chunk.cut(0, seen))
+            session.take(chunk.slice_rows(0, seen))
             checkpoint.save(path, session, Kept("stream.csv", None, 0))
-            found.append((path.read_bytes(), chunk.cut(seen, seen + MORE)))
+            found.append((path.read_bytes(), chunk.slice_rows(seen, seen + MORE)))
     return found
 
 
@@ -58,10 +58,11 @@ def other_run(rng, data):
 def other_part(rng, data):
     """One to three numbers, arrays, states or tuples of what is kept replaced."""
     saved = loads(data)
-    players = saved.extra["players"]
+    name = "players" if rng.random() < 0.8 else "encoder"
+    part = saved.extra[name]
     for _ in range(rng.integers(1, 4)):
-        players = _replaced(rng, players)
-    return dumps(saved._replace(extra={**saved.extra, "players": players}))
+        part = _replaced(rng, part)
+    return dumps(saved._replace(extra={**saved.extra, name: part}))
 
 
 def _replaced(rng, value):

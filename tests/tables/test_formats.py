@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, feather, ipc, parquet
 
-from tests.tables.making import RECIPE, assert_same, encoded
-from thalweg.tables import read
+from tests.tables.sample_tables import RECIPE, assert_same, encoded
+from thalweg.tables import read_table
 
 ROWS = 3000
 
@@ -76,7 +76,7 @@ def halves(data, compress):
 def expected(content, tmp_path_factory):
     path = tmp_path_factory.mktemp("tables") / "x.parquet"
     parquet.write_table(content, path, row_group_size=1000)
-    return encoded(read(path), RECIPE)
+    return encoded(read_table(path), RECIPE)
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -85,7 +85,7 @@ def test_files_agree_whatever_their_format(
     name, chunk_rows, content, expected, tmp_path
 ):
     (tmp_path / name).write_bytes(WRITERS[name](content))
-    with read(tmp_path / name, chunk_rows=chunk_rows) as table:
+    with read_table(tmp_path / name, chunk_rows=chunk_rows) as table:
         assert table.columns == tuple(content.column_names)
         assert_same(encoded(table), expected)
         assert table.fraction() in (1.0, None)
@@ -95,7 +95,7 @@ def test_files_agree_whatever_their_format(
 def test_json_lines_agree_too(name, content, expected, tmp_path):
     rows = content.set_column(0, "time", content["time"].cast(pa.string())).to_pylist()
     (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert_same(encoded(read(tmp_path / name)), expected)
+    assert_same(encoded(read_table(tmp_path / name)), expected)
 
 
 @pytest.mark.parametrize("compression", ["uncompressed", "lz4", "zstd"])
@@ -103,7 +103,7 @@ def test_json_lines_agree_too(name, content, expected, tmp_path):
 def test_feather_agrees_too(name, compression, content, expected, tmp_path):
     path = tmp_path / name
     feather.write_feather(content, path, compression=compression, chunksize=700)
-    table = read(path, chunk_rows=300)
+    table = read_table(path, chunk_rows=300)
     assert table.rows == ROWS
     assert_same(encoded(table), expected)
     assert table.fraction() == 1.0
@@ -111,7 +111,7 @@ def test_feather_agrees_too(name, compression, content, expected, tmp_path):
 
 def test_parquet_knows_its_rows_and_how_far_it_is(content, tmp_path):
     parquet.write_table(content, tmp_path / "x.parquet")
-    table = read(tmp_path / "x.parquet", chunk_rows=1000)
+    table = read_table(tmp_path / "x.parquet", chunk_rows=1000)
     assert table.rows == ROWS
     seen = [(chunk.first_row, len(chunk), table.fraction()) for chunk in table.chunks()]
     assert [row for row, _, _ in seen] == [0, 1000, 2000]
@@ -121,13 +121,13 @@ def test_parquet_knows_its_rows_and_how_far_it_is(content, tmp_path):
 def test_dictionaries_and_categories_are_text(content, expected, tmp_path):
     coded = content.set_column(3, "site", content["site"].dictionary_encode())
     parquet.write_table(coded, tmp_path / "x.parquet")
-    assert_same(encoded(read(tmp_path / "x.parquet")), expected)
+    assert_same(encoded(read_table(tmp_path / "x.parquet")), expected)
 
 
 def test_a_file_object_takes_a_format(content, expected):
     stream = io.BytesIO(as_stream(content))
-    table = read(stream, format="arrow")
-    assert table.live and table.fraction() is None
+    table = read_table(stream, format="arrow")
+    assert table.is_live and table.fraction() is None
     assert_same(encoded(table), expected)
     assert not stream.closed
 
@@ -135,7 +135,7 @@ def test_a_file_object_takes_a_format(content, expected):
 def test_a_fraction_of_a_compressed_file_goes_by_what_is_on_disk(content, tmp_path):
     many = pa.concat_tables([content] * 100)
     (tmp_path / "x.csv.gz").write_bytes(gzip.compress(as_csv(many), 1))
-    table = read(tmp_path / "x.csv.gz")
+    table = read_table(tmp_path / "x.csv.gz")
     fractions = [table.fraction() for _ in table.chunks()]
     assert 0 < fractions[0] < fractions[-1] <= 1
     assert table.fraction() == 1.0
@@ -143,15 +143,15 @@ def test_a_fraction_of_a_compressed_file_goes_by_what_is_on_disk(content, tmp_pa
 
 def test_a_file_is_closed_though_it_was_not_read_to_its_end(content, tmp_path):
     (tmp_path / "x.csv").write_bytes(as_csv(content))
-    with read(tmp_path / "x.csv", chunk_rows=10) as table:
+    with read_table(tmp_path / "x.csv", chunk_rows=10) as table:
         next(table.chunks())
     assert table.fraction() == 1.0  # that is what closed files say
 
 
 def test_columns_are_typed_by_their_first_row(content, tmp_path):
     (tmp_path / "x.csv").write_bytes(as_csv(content))
-    chunk = next(read(tmp_path / "x.csv").chunks())
+    chunk = next(read_table(tmp_path / "x.csv").chunks())
     kinds = {name: chunk.kind(name) for name in chunk.cells}
     number = dict.fromkeys(["temp", "count", "wet", "load"], "number")
     assert kinds == {"time": "time", "site": "text"} | number
-    assert set(chunk.words("site").levels) == {"north", "south", "east", "west"}
+    assert set(chunk.categories("site").levels) == {"north", "south", "east", "west"}

@@ -15,9 +15,9 @@ from thalweg.tables import literals
 )
 def test_these_are_missing(text):
     assert literals.is_missing(text)
-    assert math.isnan(literals.number(text))
-    assert literals.moment(text) == (literals.NOT_A_TIME, literals.NOT_A_TIME)
-    assert literals.kind(text) == "number"
+    assert math.isnan(literals.parse_number(text))
+    assert literals.parse_time(text) == (literals.NOT_A_TIME, literals.NOT_A_TIME)
+    assert literals.text_kind(text) == "number"
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_these_are_missing(text):
     ],
 )
 def test_these_are_numbers(text, value):
-    assert literals.number(text) == value
+    assert literals.parse_number(text) == value
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_these_are_numbers(text, value):
     ["1,000", "1_000", "1 000", "0x10", "1e", "e5", "--1", "nan(1)", "١", "a"],
 )
 def test_these_are_text(text):
-    assert literals.number(text) is None
-    assert literals.moment(text) is None
-    assert literals.kind(text) == "text"
+    assert literals.parse_number(text) is None
+    assert literals.parse_time(text) is None
+    assert literals.text_kind(text) == "text"
 
 
 @given(st.floats(allow_nan=False))
 def test_every_number_comes_back_to_the_last_bit(value):
-    assert literals.number(repr(value)) == value
+    assert literals.parse_number(repr(value)) == value
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_every_number_comes_back_to_the_last_bit(value):
     ],
 )
 def test_these_are_times(text, seconds):
-    assert literals.moment(text).since == seconds * 10**9
-    assert literals.kind(text) == "time"
+    assert literals.parse_time(text).instant == seconds * 10**9
+    assert literals.text_kind(text) == "time"
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_these_are_times(text, seconds):
     ],
 )
 def test_these_are_no_times(text):
-    assert literals.moment(text) is None
-    assert literals.kind(text) == "text"
+    assert literals.parse_time(text) is None
+    assert literals.text_kind(text) == "text"
 
 
 @given(
@@ -108,8 +108,8 @@ def test_every_time_comes_back_whatever_its_offset(moment, minutes):
     offset = f"{sign}{abs(minutes) // 60:02d}:{abs(minutes) % 60:02d}"
     since = moment - zone - datetime(1970, 1, 1)
     expected = since // timedelta(microseconds=1) * 1000
-    assert literals.moment(f"{moment.isoformat()}{offset}") == (
+    assert literals.parse_time(f"{moment.isoformat()}{offset}") == (
         expected, minutes * 60 * 10**9
     )  # fmt: skip
     aware = moment.replace(tzinfo=UTC) - zone
-    assert literals.moment(aware.isoformat(sep=" ")) == (expected, 0)
+    assert literals.parse_time(aware.isoformat(sep=" ")) == (expected, 0)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from thalweg.tables import Encoder, Recipe, read
+from thalweg.tables import Encoder, Recipe, read_table
 
 ROWS = 900_000
 COLUMNS = 8
@@ -37,7 +37,7 @@ def peaks(path):
     before = pool.bytes_allocated()
     tracemalloc.start()
     try:
-        for chunk in read(path, chunk_rows=20_000).chunks():
+        for chunk in read_table(path, chunk_rows=20_000).chunks():
             seen += len(encoder.encode(chunk).x)
             arrow = max(arrow, pool.bytes_allocated() - before)
         assert seen == ROWS - 24

@@ -60,7 +60,7 @@ class ArrowCells:
         return _floats(self.values)
 
     def timestamps(self) -> Timestamps:
-        """The cells as times, each with the offset it is written with or of its zone."""
+        """The cells as times, each with its offset: as written, or of its zone."""
         if types.is_string(self.values.type):
             return self._parse_times()
         if not _is_time(self.values.type):

@@ -56,7 +56,9 @@ class ArrowReader:
 def open_parquet(path: Path, chunk_rows: int) -> ArrowReader:
     """The reader of a Parquet file."""
     try:
-        file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=COLUMN_BUFFER_BYTES)
+        file = parquet.ParquetFile(
+            path, pre_buffer=False, buffer_size=COLUMN_BUFFER_BYTES
+        )
     except _READ_ERRORS as error:
         raise _read_error(path.name, error) from None
     batches, rows = file.iter_batches(chunk_rows), file.metadata.num_rows

@@ -103,9 +103,7 @@ def read_block_by_pyarrow(
             arrow_csv.ReadOptions(
                 column_names=list(names), block_size=len(block.data) + 1
             ),
-            arrow_csv.ParseOptions(
-                delimiter=header.delimiter, newlines_in_values=True
-            ),
+            arrow_csv.ParseOptions(delimiter=header.delimiter, newlines_in_values=True),
             arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
                 null_values=_NULLS,

@@ -35,17 +35,17 @@ class Encoder:
     Column types are decided by the first row, levels of text get their one-hot features
     in order of appearance, and lags reach over the edges of chunks: x and y are the
     same to the last bit however the rows are cut. A chunk that is refused leaves the
-    encoder as it was.
+    encoder as it was. ``state`` is never changed in place: it is a snapshot.
     """
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
-        self._state = EncoderState.initial(recipe)
+        self.state = EncoderState.initial(recipe)
         self._source = "the stream"
 
     def encode(self, chunk: Chunk) -> EncodedRows:
         """The rounds of a chunk, which follows the chunk before."""
-        recipe, before = self.recipe, self._state
+        recipe, before = self.recipe, self.state
         if before.schema is None:
             before = before.with_schema(Schema.from_first_chunk(recipe, chunk))
         assert before.schema is not None
@@ -59,14 +59,14 @@ class Encoder:
         if time is not None:
             after, time = after.with_time(time), time[dropped:]
         x = np.hstack([*(part[dropped:] for part in features), *lagged])
-        self._state, self._source = after, chunk.source
+        self.state, self._source = after, chunk.source
         end = chunk.first_row + len(chunk)
         rows = np.arange(chunk.first_row + dropped, end)
         return EncodedRows(x, y[dropped:], time, rows)
 
     def feature_names(self) -> tuple[str, ...]:
         """The name of each feature in x; none before the first chunk."""
-        state, recipe = self._state, self.recipe
+        state, recipe = self.state, self.recipe
         if state.schema is None:
             return ()
         names: list[str] = []
@@ -86,14 +86,14 @@ class Encoder:
         """The names of features that could be other than 0 so far."""
         unused = {
             name
-            for column in self._state.text_columns
+            for column in self.state.text_columns
             for name in column.unused_features(self.recipe.categories)
         }
         return tuple(name for name in self.feature_names() if name not in unused)
 
     def notes(self) -> tuple[str, ...]:
         """Sentences about columns that were left out or cut short."""
-        state = self._state
+        state = self.state
         if state.schema is None:
             return ()
         text = (column.note(self.recipe.categories) for column in state.text_columns)
@@ -101,22 +101,21 @@ class Encoder:
 
     def last_time(self) -> Timestamps | FloatArray | None:
         """The time of the last row, (1,); None where rows have no time."""
-        return self._state.latest()
+        return self.state.latest()
 
     def check_targets(self) -> None:
         """Raise if the rows so far are too few, or if a target never changes."""
-        check_targets(self._state, self.recipe, self._source)
-
-    def snapshot(self) -> EncoderState:
-        """The state, from which ``restore`` continues to the last bit."""
-        return self._state
+        check_targets(self.state, self.recipe, self._source)
 
     @classmethod
-    def restore(cls, recipe: Recipe, snapshot: EncoderState) -> Self:
-        """An encoder that continues where another of the same recipe was."""
-        validate_snapshot(snapshot, recipe)
+    def restore(cls, recipe: Recipe, state: EncoderState) -> Self:
+        """An encoder that continues from the ``state`` of another of the same recipe.
+
+        Raises PersistenceError unless an encoder of this recipe could have that state.
+        """
+        validate_snapshot(state, recipe)
         encoder = cls(recipe)
-        encoder._state = snapshot
+        encoder.state = state
         return encoder
 
 

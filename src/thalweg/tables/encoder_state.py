@@ -18,7 +18,7 @@ _MAX_ROWS = 2**53
 
 
 class EncoderState(NamedTuple):
-    """What an encoder carries from chunk to chunk, in types that a snapshot can hold."""
+    """What an encoder carries from chunk to chunk, in types that files can hold."""
 
     schema: Schema | None  # None before the first chunk
     text_columns: tuple[TextColumn, ...]  # of the inputs that are text, in their order
@@ -27,8 +27,9 @@ class EncoderState(NamedTuple):
     known_targets: FloatArray  # (k,) rounds whose target was known
     min_targets: FloatArray  # (k,) the smallest of those targets
     max_targets: FloatArray  # (k,) the largest
-    last_time: float | None = None  # of the last row; an int of nanoseconds for "time"
-    last_offset: int | None = None  # nanoseconds ahead of UTC of that time, if any
+    # The time of the last row: a float, or nanoseconds since 1970 and ahead of UTC.
+    last_time: Any = None  # None: rows have no time
+    last_offset: Any = None  # None: the time was written without an offset
     time_has_offset: bool | None = None  # None: no time of the column was known
     calendar_has_offset: bool | None = None
 

@@ -84,7 +84,9 @@ class PeekableSource:
         return start
 
 
-def split_blocks(source: PeekableSource, record_end: RecordEnd) -> Iterator[RecordBlock]:
+def split_blocks(
+    source: PeekableSource, record_end: RecordEnd
+) -> Iterator[RecordBlock]:
     """All bytes of a source, in blocks of complete records."""
     name, rest = source.source.name, b""
     line, offset = source.line, source.offset

@@ -18,14 +18,14 @@ class InputColumn(NamedTuple):
     """A column that becomes one or more features."""
 
     name: str
-    kind: Kind  # "number" or "text"
+    kind: str  # "number" or "text"
 
 
 class Schema(NamedTuple):
     """The columns that are read, decided by a table's first row and never changed."""
 
     inputs: tuple[InputColumn, ...]  # in the order of the features
-    time: Kind | None  # of the recipe's time column: "number" or "time"
+    time: str | None  # of the recipe's time column: "number" or "time"
     notes: tuple[str, ...]  # sentences about columns that were left out
 
     @classmethod

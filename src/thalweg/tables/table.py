@@ -83,7 +83,9 @@ class Table:
             for chunk in self._reader.chunks():
                 has_rows = True
                 for start in range(0, len(chunk), self._chunk_rows):
-                    yield chunk.slice_rows(start, min(start + self._chunk_rows, len(chunk)))
+                    yield chunk.slice_rows(
+                        start, min(start + self._chunk_rows, len(chunk))
+                    )
         if not has_rows:
             raise StreamError(f"{self.name} names its columns and has no rows.")
 
@@ -114,7 +116,7 @@ class Table:
 def read_table(
     source: Any, *, format: Format | None = None, chunk_rows: int = 65_536
 ) -> Table:
-    """Open the table in ``source``: a path, ``"-"`` for standard input, or a binary file.
+    """Open a table: ``source`` is a path, ``"-"`` for standard input, or a file object.
 
     The file's name decides the format: .csv, .txt, .tsv, .jsonl, .ndjson, .parquet,
     .feather, .arrow or .ipc, and the first five also with .gz, .bz2, .xz or .zst
@@ -158,7 +160,8 @@ def _open_path(path: Path, format: Format | None, chunk_rows: int) -> Table:
     if format is None or (compression and format in _BINARY_FORMATS):
         raise StreamError(
             f"The format of {path.name} is not clear from its name. It may end in "
-            f"{', '.join(SUFFIXES)}; text also in {', '.join(DECOMPRESSORS)} after that."
+            f"{', '.join(SUFFIXES)}; text also in {', '.join(DECOMPRESSORS)} after "
+            f"that."
         )
     if path.is_file() and not path.stat().st_size:
         raise StreamError(f"{path.name} is empty.")

@@ -7,7 +7,6 @@ from thalweg.checks import LARGEST
 from thalweg.errors import StreamError
 from thalweg.preprocessing.imputer import Missing
 from thalweg.tables.chunk import Categorical, Chunk
-from thalweg.tables.literals import Kind
 from thalweg.tables.timestamps import Timestamps
 from thalweg.types import FloatArray
 
@@ -56,7 +55,7 @@ def read_timestamps(
 def read_sorted_times(
     chunk: Chunk,
     name: str,
-    kind: Kind | None,
+    kind: str | None,
     latest: Timestamps | FloatArray | None,
     has_offset: bool | None,
 ) -> Timestamps | FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from thalweg import persistence
 from thalweg.cli.runs.predictions import is_for_predictions
-from thalweg.cli.runs.session import Session
+from thalweg.cli.runs.session import Session, as_tuples
 from thalweg.cli.runs.storage import make_folder
 from thalweg.errors import PersistenceError, ThalwegError
 from thalweg.evaluation.kept import need, whole
@@ -38,6 +38,7 @@ def save(path: Path, session: Session, kept: Kept) -> None:
     extra = {
         **_as_online(first),
         "run": json.dumps({**session.told, **_beside(path, kept)}),
+        "encoder": as_tuples(session.encoder.state),
         "players": tuple(player.kept for player in session.players),
     }
     model = persistence.Saved(first.tracker, SquaredError(), first.state, extra)
@@ -67,7 +68,7 @@ def load(path: Path, **given: Any) -> tuple[Session, Kept]:
         raise PersistenceError(f"{path} holds a model, but no run that could go on.")
     try:
         told = json.loads(extra["run"])
-        session = Session.resumed(told, extra["players"], **given)
+        session = Session.resumed(told, extra["encoder"], extra["players"], **given)
         return session, _kept(path, told)
     except PersistenceError as error:
         raise PersistenceError(

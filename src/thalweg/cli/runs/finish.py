@@ -33,7 +33,7 @@ class Ending:
         if session.rows:
             remarks().print(f"Goes on after row {session.rows:,}.")
         began = time.perf_counter()
-        total = None if running.table.live else 1.0
+        total = None if running.table.is_live else 1.0
         with Stop() as stop, progress(running.table.name, total) as bar:
             running.go(stop, bar)
         seconds = time.perf_counter() - began
@@ -71,7 +71,7 @@ class Ending:
             show(console, study)
         if not studies:
             say(console, self._too_few())
-        for note in self.running.session.encoder.notes:
+        for note in self.running.session.encoder.notes():
             say(remarks(), note)
         say(console, self._speed(seconds))
 
@@ -81,7 +81,9 @@ class Ending:
         if not running.rows:
             name, seen = running.table.name, session.rows - session.before
             came = (
-                "came" if running.table.live else f"in {name}: all {seen:,} were seen"
+                "came"
+                if running.table.is_live
+                else f"in {name}: all {seen:,} were seen"
             )
             return f"No new row {came}."
         rate = float(f"{running.rows / seconds:.2g}")  # as exact as the seconds allow

@@ -37,13 +37,13 @@ def continued(
     """Settle whether the table's rows come after those seen, or begin with them."""
     if not session.rows:
         return
-    if next is None and not table.live and table.name != kept.source:
+    if next is None and not table.is_live and table.name != kept.source:
         raise InvalidParameterError(
             f"The run to be resumed was on {kept.source}. Got {table.name} instead: "
             f"say --next if its rows come after those, --from-start if it begins with "
             f"them."
         )
-    if table.live if next is None else next:
+    if table.is_live if next is None else next:
         session.before = session.rows
 
 
@@ -89,7 +89,7 @@ def _predictions(
         before = kept.predictions
         return before if where.out is None else folder / before.name
     new = where.out is not None or not session.rows
-    return folder / "predictions.csv" if new and not table.live else None
+    return folder / "predictions.csv" if new and not table.is_live else None
 
 
 def _file(path: Path, session: Session, kept: Kept, where: Where) -> PredictionFile:
@@ -110,6 +110,6 @@ def _file(path: Path, session: Session, kept: Kept, where: Where) -> PredictionF
 
 def stem(table: Table) -> str:
     """What a file is called, without what says its format."""
-    if table.live:
+    if table.is_live:
         return "stdin"
     return table.name.lstrip(".").split(".")[0] or "stream"

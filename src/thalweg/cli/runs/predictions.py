@@ -14,7 +14,7 @@ import numpy.typing as npt
 from thalweg.cli.runs.storage import make_folder, writing
 from thalweg.errors import InvalidParameterError, StorageError
 from thalweg.evaluation.prequential import Forecasts
-from thalweg.tables.moments import Moments
+from thalweg.tables import Timestamps
 from thalweg.types import FloatArray
 
 PARQUET = (".parquet", ".pq")
@@ -24,7 +24,7 @@ class Said(NamedTuple):
     """What was said of some rows, of each target."""
 
     rows: npt.NDArray[np.int64]  # (T,) the first row of the stream being 1
-    time: Any  # (T,) Moments or float64, or None
+    time: Any  # (T,) Timestamps or float64, or None
     forecasts: list[Forecasts]  # one a target
     observed: FloatArray  # (T, k), NaN where not known
 
@@ -70,7 +70,7 @@ class Layout(NamedTuple):
 
 def times(time: Any) -> list[str]:
     """As they were written, with the offset if there is one; numbers as they are."""
-    return time.shown() if isinstance(time, Moments) else _numbers(time)
+    return time.isoformat() if isinstance(time, Timestamps) else _numbers(time)
 
 
 def _numbers(values: FloatArray) -> list[str]:

@@ -63,8 +63,8 @@ class Running:
             self.file.finish()
 
     def _play(self, stop: Stop, bar: Bar) -> None:
-        if self.table.live:
-            self.table.while_waiting(lambda: self._save_while_waiting(stop))
+        if self.table.is_live:
+            self.table.on_idle(lambda: self._save_while_waiting(stop))
         with suppress(StoppedError):
             for chunk, last in self._chunks(stop):
                 self._take(chunk, last)
@@ -105,7 +105,7 @@ class Running:
 
     def _due_in(self) -> float:
         """Seconds until the next checkpoint is to be written."""
-        every = LIVE_SAVED_EVERY if self.table.live else SAVED_EVERY
+        every = LIVE_SAVED_EVERY if self.table.is_live else SAVED_EVERY
         return self._saved_at + every - time.monotonic()
 
     def _save_while_waiting(self, stop: Stop) -> float | None:
@@ -118,7 +118,7 @@ class Running:
     def _check_target(self) -> None:
         """There was something to learn; if not, nothing is left behind."""
         try:
-            self.session.encoder.check_target()
+            self.session.encoder.check_targets()
         except StreamError:
             if self._saved:
                 self.model.unlink()
@@ -135,18 +135,18 @@ class Running:
             ahead = next(chunks, None)
         while ahead is not None:
             chunk, here = ahead, ahead.first_row + len(ahead)
-            if not self.table.live:
+            if not self.table.is_live:
                 # One chunk ahead, to know the last; of a pipe that would mean to wait.
                 with stop.waiting():
                     ahead = next(chunks, None)
             if here > seen:
                 cut = max(seen - chunk.first_row, 0)
-                last = ahead is None and not self.table.live
-                yield chunk.cut(cut, len(chunk)), last
-            if self.table.live:
+                last = ahead is None and not self.table.is_live
+                yield chunk.slice_rows(cut, len(chunk)), last
+            if self.table.is_live:
                 with stop.waiting():
                     ahead = next(chunks, None)
-        if here < seen and not self.table.live:
+        if here < seen and not self.table.is_live:
             raise StreamError(
                 f"{self.table.name} has {here:,} rows, and {seen:,} of it were seen "
                 f"before. If these come after them, say --next."

@@ -1,7 +1,7 @@
 """A run over a stream: the encoder, and the Tracker of every target."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Self
 
 from thalweg.cli.runs.checkpoint_check import check_told
@@ -13,7 +13,9 @@ from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import PAST_LABELS
 from thalweg.learners import Learner
 from thalweg.persistence.state_check import check_state
-from thalweg.tables import Chunk, Encoder, Recipe
+from thalweg.tables import Chunk, Encoder, EncoderState, Recipe
+from thalweg.tables.one_hot import TextColumn
+from thalweg.tables.schema import InputColumn, Schema
 
 
 class Session:
@@ -57,7 +59,7 @@ class Session:
     @property
     def end(self) -> str | None:
         """The time of the last round."""
-        latest = self.encoder.latest
+        latest = self.encoder.last_time()
         return None if latest is None else times(latest)[0]
 
     @property
@@ -76,11 +78,11 @@ class Session:
             replace(
                 player.study(
                     f"{title}, {target}" if several else title, target,
-                    self.encoder.names,
-                    (*self.encoder.notes, *notes, *unlike, *_notes(player)),
+                    self.encoder.feature_names(),
+                    (*self.encoder.notes(), *notes, *unlike, *_notes(player)),
                     self.start, self.end,
                 ),
-                features=self.encoder.used_names,
+                features=self.encoder.used_feature_names(),
             )
             for target, player in pairs
         ]  # fmt: skip
@@ -90,15 +92,19 @@ class Session:
         """What a checkpoint holds of it as JSON; ``players`` hold the rest."""
         kept = {"rows": self.rows, "before": self.before, "start": self.start}
         features = self.players[0].features if self.players else 0
-        return {**kept, "features": features, "encoder": self.encoder.state()}
+        return {**kept, "features": features, "recipe": asdict(self.recipe)}
 
     @classmethod
-    def resumed(cls, told: dict[str, Any], players: Any, **given: Any) -> Self:
+    def resumed(
+        cls, told: dict[str, Any], encoder: Any, players: Any, **given: Any
+    ) -> Self:
         """The session of a checkpoint; options ``given`` again must be the same."""
-        recipe = _recipe(told["encoder"]["recipe"] | given)
-        check_told(told, recipe)
+        before = _recipe(told["recipe"])
+        recipe = _recipe(told["recipe"] | given)
+        recipe.refuse_changes(before)
         session = cls(recipe)
-        session.encoder = Encoder.restore(recipe, told["encoder"])
+        session.encoder = Encoder.restore(recipe, encoder_state(encoder))
+        check_told(told, session.encoder)
         session.rows, session.before = told["rows"], told["before"]
         session.start = told["start"]
         settings = (told["features"], recipe.delay, recipe.missing)
@@ -107,6 +113,22 @@ class Session:
             for kept in parts("players", players, len(recipe.targets))
         ]
         return session
+
+
+def as_tuples(state: Any) -> Any:
+    """A NamedTuple and those inside as plain tuples, which a file can hold."""
+    return tuple(map(as_tuples, state)) if isinstance(state, tuple) else state
+
+
+def encoder_state(values: Any) -> EncoderState:
+    """The state that ``as_tuples`` gave as plain tuples."""
+    schema, text_columns, *others = values
+    if schema is not None:
+        inputs, time, notes = schema
+        schema = Schema(tuple(InputColumn(*column) for column in inputs), time, notes)
+    return EncoderState(
+        schema, tuple(TextColumn(*column) for column in text_columns), *others
+    )
 
 
 def _recipe(parts: dict[str, Any]) -> Recipe:

@@ -39,18 +39,18 @@ def compare_learners(
     if "targets" not in recipe:
         raise InvalidParameterError("Say which column to predict: --target NAME.")
     wanted, encoder = study_files.possible(wanted), Encoder(Recipe(**recipe))
-    with tables.read(source, format=format) as table:
+    with tables.read_table(source, format=format) as table:
         folder = out or Path("out", f"{stem(table)}-compared")
         keep_source(source, folder)
         found = _last_rounds(table, encoder, rounds)
-    for note in () if wanted.json else encoder.notes:
+    for note in () if wanted.json else encoder.notes():
         remarks().print(note, markup=False)
     studies = _studies(table, encoder, found)
     present(studies, encoder.recipe.targets, folder, wanted)
 
 
 def _studies(table: Table, encoder: Encoder, found: Rounds) -> Iterator[Study]:
-    targets, notes = encoder.recipe.targets, list(encoder.notes)
+    targets, notes = encoder.recipe.targets, list(encoder.notes())
     if not encoder.recipe.lags:
         notes.append(PAST_LABELS)
     if found.left_out:
@@ -65,17 +65,17 @@ def _studies(table: Table, encoder: Encoder, found: Rounds) -> Iterator[Study]:
     for k, target in enumerate(targets):
         title = f"{table.name}, {target}" if len(targets) > 1 else table.name
         study = compared(
-            title, target, encoder.names, found.x, found.y[:, k], notes,
+            title, target, encoder.feature_names(), found.x, found.y[:, k], notes,
             encoder.recipe.delay,
         )  # fmt: skip
-        yield replace(study, features=encoder.used_names)
+        yield replace(study, features=encoder.used_feature_names())
 
 
 def _last_rounds(table: Table, encoder: Encoder, most: int) -> Rounds:
     """Read everything, and keep the last rounds that have all targets."""
     gaps: Gaps | None = None
     x, y, seen, left_out = [], [], 0, 0
-    total = None if table.live else 1.0
+    total = None if table.is_live else 1.0
     with progress(f"reading {table.name}", total) as bar:
         for chunk in table.chunks():
             features, targets, _, _ = encoder.encode(chunk)
@@ -89,7 +89,7 @@ def _last_rounds(table: Table, encoder: Encoder, most: int) -> Rounds:
             while sum(map(len, y[1:])) >= most:  # the oldest is not needed any more
                 x, y = x[1:], y[1:]
             bar.at(table.fraction(), seen)
-    encoder.check_target()
+    encoder.check_targets()
     if not seen:
         raise StreamError(f"No round of {table.name} has all its features and targets.")
     return Rounds(np.vstack(x)[-most:], np.vstack(y)[-most:], seen, left_out)

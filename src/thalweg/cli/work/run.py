@@ -22,13 +22,16 @@ def run_stream(
     """Run the Tracker over ``source``; options as the command takes them."""
     check_suffix(where.predictions)
     wanted = study_files.possible(wanted)
-    with tables.read(source, format=format, chunk_rows=CHUNK) as table, Claims() as own:
+    with (
+        tables.read_table(source, format=format, chunk_rows=CHUNK) as table,
+        Claims() as own,
+    ):
         if where.in_place is not None:  # before it is read: it may be written just now
             own.take(where.in_place)
-        session, kept = begun(where.resume, recipe, table.live)
-        session.asking = table.live
+        session, kept = begun(where.resume, recipe, table.is_live)
+        session.asking = table.is_live
         continued(session, kept, table, next)
         places = Places.of(table, session, kept, where)
         places.check(source)
-        echo = table.live and not wanted.json
+        echo = table.is_live and not wanted.json
         Ending(Running(table, session, places, own, echo), source, wanted).reach()

@@ -9,8 +9,8 @@ import threading
 import numpy as np
 import pytest
 
-from tests.tables.making import RECIPE, WEATHER, assert_same, encoded, joined
-from thalweg.tables import Encoder, Recipe, read
+from tests.tables.sample_tables import RECIPE, WEATHER, assert_same, encoded, joined
+from thalweg.tables import Encoder, Recipe, read_table
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def test_each_line_is_a_chunk_as_soon_as_it_is_there(pipe):
     out, into = pipe
     header, *lines = WEATHER.splitlines(keepends=True)
     into.write(header)
-    table = read(out)
+    table = read_table(out)
     chunks, encoder, found = table.chunks(), Encoder(RECIPE), []
     for row, line in enumerate(lines):
         # One thread writes and reads in turn: reading on would wait for ever.
@@ -35,13 +35,13 @@ def test_each_line_is_a_chunk_as_soon_as_it_is_there(pipe):
         found.append(encoder.encode(chunk))
     into.close()
     assert list(chunks) == []
-    assert_same(joined(found), encoded(read(io.BytesIO(WEATHER))))
+    assert_same(joined(found), encoded(read_table(io.BytesIO(WEATHER))))
 
 
 def test_json_comes_line_by_line_too(pipe):
     out, into = pipe
     into.write(b'{"y": 1, "a": "x"}\n')
-    chunks = read(out, format="jsonl").chunks()
+    chunks = read_table(out, format="jsonl").chunks()
     assert next(chunks).numbers("y").tolist() == [1.0]
     into.write(b'{"y": 2}\n{"y": 3}\n{"y": 4')
     assert next(chunks).numbers("y").tolist() == [2.0, 3.0]
@@ -52,7 +52,7 @@ def test_json_comes_line_by_line_too(pipe):
 def test_a_chunk_is_all_the_lines_that_have_arrived(pipe):
     out, into = pipe
     into.write(b"a,y\n1,2\n3,4\n5,")
-    chunks = read(out).chunks()
+    chunks = read_table(out).chunks()
     assert next(chunks).numbers("a").tolist() == [1.0, 3.0]
     into.write(b"6\n")
     assert next(chunks).numbers("y").tolist() == [6.0]
@@ -65,7 +65,7 @@ def test_a_chunk_is_all_the_lines_that_have_arrived(pipe):
 def test_a_line_half_written_is_waited_for(pipe):
     out, into = pipe
     into.write(b"a,y\n1,2\n3")
-    chunks = read(out).chunks()
+    chunks = read_table(out).chunks()
     assert len(next(chunks)) == 1
     late = threading.Timer(0.05, into.write, [b"3,4\n"])
     late.start()
@@ -75,9 +75,9 @@ def test_a_line_half_written_is_waited_for(pipe):
 
 def test_a_dash_is_standard_input():
     code = (
-        "from thalweg.tables import read\n"
-        "table = read('-')\n"
-        "print(table.name, table.live, table.columns)\n"
+        "from thalweg.tables import read_table\n"
+        "table = read_table('-')\n"
+        "print(table.name, table.is_live, table.columns)\n"
         "print([chunk.numbers('a').tolist() for chunk in table.chunks()])"
     )
     done = subprocess.run(
@@ -98,8 +98,8 @@ def test_a_named_pipe_is_live(tmp_path):
     os.mkfifo(path)
     writer = threading.Thread(target=path.write_bytes, args=(b"a,y\n1,2\n3,4\n",))
     writer.start()
-    table = read(path, format="csv")
-    assert table.live
+    table = read_table(path, format="csv")
+    assert table.is_live
     assert encoded(table, Recipe(("y",))).x.tolist() == [[1.0], [3.0]]
     writer.join()
 
@@ -108,7 +108,7 @@ def test_small_text_needs_no_pyarrow():
     code = (
         "import io, sys\n"
         "from thalweg import tables\n"
-        "list(tables.read(io.BytesIO(b'a,y\\n1,2\\n')).chunks())\n"
+        "list(tables.read_table(io.BytesIO(b'a,y\\n1,2\\n')).chunks())\n"
         "print({'pyarrow', 'pandas', 'numba', 'scipy'} & set(sys.modules))"
     )
     done = subprocess.run(
@@ -118,7 +118,7 @@ def test_small_text_needs_no_pyarrow():
 
 
 def test_a_live_table_is_the_file_in_a_terminal_without_its_end():
-    table = read(io.BytesIO(WEATHER))
+    table = read_table(io.BytesIO(WEATHER))
     assert table.rows is None
     assert table.fraction() is None
     assert np.isnan(next(table.chunks()).numbers("load")[3])

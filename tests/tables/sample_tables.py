@@ -1,12 +1,14 @@
 """Small tables for tests, and what comes of them."""
 
 import io
+import json
 from functools import reduce
 
 import numpy as np
 
-from thalweg.tables import Encoded, Encoder, Recipe, read
-from thalweg.tables.moments import Moments
+from thalweg.persistence.encoding import Reader, Writer
+from thalweg.tables import EncodedRows, Encoder, Recipe, read_table
+from thalweg.tables.timestamps import Timestamps
 
 WEATHER = b"""time,temp,site,wet,load
 2024-01-01 00:00,1.5,north,true,10
@@ -36,7 +38,7 @@ def encoded(table, recipe=RECIPE, encoder=None):
 
 def plain(values):
     """Values as one array; moments become instants and offsets, in two columns."""
-    if not isinstance(values, Moments):
+    if not isinstance(values, Timestamps):
         return values
     offsets = np.full(len(values), np.timedelta64("NaT", "ns"))
     if values.offsets is not None:
@@ -48,19 +50,19 @@ def joined(parts):
     """Rounds one after the other."""
 
     def both(one, other):
-        return Encoded(
+        return EncodedRows(
             *(
                 None if a is None else np.concatenate([a, b])
                 for a, b in zip(one, other, strict=True)
             )
         )
 
-    return reduce(both, [Encoded(*map(plain, part)) for part in parts])
+    return reduce(both, [EncodedRows(*map(plain, part)) for part in parts])
 
 
 def of_bytes(data, recipe=RECIPE, **settings):
     """All the rounds of a table given as bytes."""
-    return encoded(read(io.BytesIO(data), **settings), recipe)
+    return encoded(read_table(io.BytesIO(data), **settings), recipe)
 
 
 def assert_same(one, other):
@@ -77,6 +79,31 @@ def bits(array):
     if array.dtype.kind == "f":
         array = np.where(np.isnan(array), np.nan, array)  # one NaN for all
     return array.tobytes()
+
+
+def through_file(state):
+    """A NamedTuple as it comes back from what a file holds of it: plain tuples."""
+    header, arrays = state_bytes(state)
+    values = Reader(memoryview(arrays)).read(json.loads(header))
+
+    def rebuilt(like, value):
+        if not isinstance(like, tuple):
+            return value
+        parts = [rebuilt(*pair) for pair in zip(like, value, strict=True)]
+        return type(like)(*parts) if hasattr(like, "_fields") else tuple(parts)
+
+    return rebuilt(state, values)
+
+
+def state_bytes(state):
+    """All that a file holds of a NamedTuple: JSON, and the bytes of its arrays."""
+
+    def plain_tuple(value):
+        return tuple(map(plain_tuple, value)) if isinstance(value, tuple) else value
+
+    writer = Writer()
+    header = json.dumps(writer.write(plain_tuple(state)), allow_nan=False)
+    return header, b"".join(writer.arrays)
 
 
 class Dribble(io.RawIOBase):

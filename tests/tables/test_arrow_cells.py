@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.tables.making import bits, plain
+from tests.tables.sample_tables import bits, plain
 from thalweg.tables.arrow_cells import ArrowCells
-from thalweg.tables.cells import ListedCells, MisfitError
+from thalweg.tables.chunk import CellError, PythonCells
 
 NUMERIC = st.text("0123456789+-.eE infatruy_", max_size=9)
 TIMES = st.from_regex(
@@ -29,14 +29,14 @@ def outcome(cells, reading):
     """What a reading gives, in bytes; or which cell it refuses."""
     try:
         found = getattr(cells, reading)()
-    except MisfitError as misfit:
+    except CellError as misfit:
         return misfit.position, misfit.value
-    if reading == "words":
+    if reading == "categories":
         return found.codes.tolist(), found.levels
     return str(plain(found).dtype), bits(plain(found))
 
 
-@pytest.mark.parametrize("reading", ["numbers", "times", "words"])
+@pytest.mark.parametrize("reading", ["numbers", "timestamps", "categories"])
 @given(values=COLUMNS)
 @example(values=["1e999"])
 @example(values=["-0", "0"])
@@ -45,13 +45,13 @@ def outcome(cells, reading):
 @example(values=["2262-04-11T23:47:16.854775807"])
 def test_text_in_an_array_reads_like_text_in_a_list(reading, values):
     found = outcome(ArrowCells(pa.array(values, pa.string())), reading)
-    assert found == outcome(ListedCells(values), reading)
+    assert found == outcome(PythonCells(values), reading)
 
 
 @given(values=st.lists(CELL, min_size=1))
 def test_kinds_agree(values):
-    by_arrow = ArrowCells(pa.array(values, pa.string()), if_missing="number")
-    assert by_arrow.kind() == ListedCells(values).kind()
+    by_arrow = ArrowCells(pa.array(values, pa.string()), kind_if_missing="number")
+    assert by_arrow.kind() == PythonCells(values).kind()
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_kinds_agree(values):
         ["a", None, "b", "a"],
     ],
 )
-@pytest.mark.parametrize("reading", ["numbers", "words"])
+@pytest.mark.parametrize("reading", ["numbers", "categories"])
 def test_typed_arrays_read_like_lists(values, reading):
-    expected = outcome(ListedCells(values), reading)
+    expected = outcome(PythonCells(values), reading)
     assert outcome(ArrowCells(pa.array(values)), reading) == expected
     if values[0] is not None:
         encoded = pa.array(values).dictionary_encode()
@@ -88,7 +88,7 @@ def test_numbers_of_any_width_are_float64(kind):
 def test_text_of_any_width_is_text(kind):
     cells = ArrowCells(pa.array(["a", None]).cast(kind))
     assert cells.kind() == "text"
-    assert cells.words().levels == ["a"]
+    assert cells.categories().levels == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -107,38 +107,38 @@ def test_times_of_any_unit_are_nanoseconds_in_utc(kind):
     cells = ArrowCells(pa.array([86400, None], pa.timestamp("s")).cast(kind))
     assert cells.kind() == "time"
     expected = np.array(["1970-01-02", "NaT"], "datetime64[ns]")
-    assert bits(cells.times().instants) == bits(expected)
-    assert cells.words().levels[0].startswith("1970-01-02")
+    assert bits(cells.timestamps().instants) == bits(expected)
+    assert cells.categories().levels[0].startswith("1970-01-02")
 
 
 def test_a_time_beyond_nanoseconds_is_refused_where_it_stands():
     days = pa.array(["2024-01-01", "9999-12-31"]).cast(pa.date32())
-    with pytest.raises(MisfitError) as refused:
-        ArrowCells(days).times()
+    with pytest.raises(CellError) as refused:
+        ArrowCells(days).timestamps()
     assert (refused.value.position, refused.value.value) == (1, "9999-12-31")
 
 
-@pytest.mark.parametrize("reading", ["numbers", "times", "words"])
+@pytest.mark.parametrize("reading", ["numbers", "timestamps", "categories"])
 def test_lists_are_nothing(reading):
     cells = ArrowCells(pa.array([None, [1, 2]]))
     assert cells.kind() == "other"
     assert outcome(cells, reading) == (1, [1, 2])
-    assert outcome(ListedCells([None, [1, 2]]), reading) == (1, [1, 2])
-    assert ListedCells([[1, 2]]).kind() == "other"
+    assert outcome(PythonCells([None, [1, 2]]), reading) == (1, [1, 2])
+    assert PythonCells([[1, 2]]).kind() == "other"
 
 
 def test_a_time_is_no_number_and_a_number_no_time():
     ticks = pa.array([None, 86400], pa.timestamp("s"))
     assert outcome(ArrowCells(ticks), "numbers") == (1, "1970-01-02 00:00:00")
-    assert outcome(ArrowCells(pa.array([5.0])), "times") == (0, 5.0)
-    assert outcome(ListedCells([5.0]), "times") == (0, 5.0)
+    assert outcome(ArrowCells(pa.array([5.0])), "timestamps") == (0, 5.0)
+    assert outcome(PythonCells([5.0]), "timestamps") == (0, 5.0)
 
 
 def test_a_declared_column_of_text_is_text_though_its_first_cell_is_missing():
     assert ArrowCells(pa.array([None, "a"])).kind() == "text"
     assert ArrowCells(pa.array(["NA", "a"])).kind() == "text"
-    assert ListedCells(["NA", "a"]).kind() == "number"
+    assert PythonCells(["NA", "a"]).kind() == "number"
 
 
 def test_an_integer_beyond_floats_is_infinite():
-    assert ListedCells([10**400]).numbers().tolist() == [np.inf]
+    assert PythonCells([10**400]).numbers().tolist() == [np.inf]

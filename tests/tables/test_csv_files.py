@@ -7,20 +7,20 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.tables.making import Dribble
+from tests.tables.sample_tables import Dribble
 from thalweg.errors import StreamError
-from thalweg.tables import delimited, read
-from thalweg.tables.delimited import Layout
-from thalweg.tables.records import Block, complete_records
+from thalweg.tables import csv_files, read_table
+from thalweg.tables.csv_files import CsvHeader
+from thalweg.tables.records import RecordBlock, csv_record_end
 
-LAYOUT = Layout(("a", "b"), ",")
+HEADER = CsvHeader(("a", "b"), ",")
 
 
 def texts(chunk):
     """Every cell of a chunk as text, None where missing."""
     if chunk is None:
         return None
-    found = {name: chunk.words(name) for name in chunk.cells}
+    found = {name: chunk.categories(name) for name in chunk.cells}
     return {
         name: [[*coded.levels, None][code] for code in coded.codes]
         for name, coded in found.items()
@@ -28,7 +28,7 @@ def texts(chunk):
 
 
 def of_bytes(data, **settings):
-    return read(io.BytesIO(data), **settings)
+    return read_table(io.BytesIO(data), **settings)
 
 
 def whole(table, every=1):
@@ -53,11 +53,11 @@ def whole(table, every=1):
 @example('"1\n2\r\n3",x\n')
 def test_the_fast_reader_is_the_slow_one_or_gives_up(text):
     data = (text + "\n").encode()
-    data = data[: complete_records(",")(data)]
-    block = Block(data, 1, 0, "x.csv")
-    quick = delimited.fast(block, LAYOUT, 0)
+    data = data[: csv_record_end(",")(data)]
+    block = RecordBlock(data, 1, 0, "x.csv")
+    quick = csv_files.read_block_by_pyarrow(block, HEADER, 0)
     if quick is not None:
-        slow = delimited.listed(block, LAYOUT, 0)
+        slow = csv_files.read_block_by_csv_module(block, HEADER, 0)
         assert texts(quick) == texts(slow)
         for i in range(len(slow)):
             assert quick.line_of(i) == slow.line_of(i)
@@ -70,7 +70,7 @@ def test_records_are_whole_however_the_bytes_arrive(text, sizes):
 
     def outcome(file):
         try:
-            return whole(read(file))
+            return whole(read_table(file))
         except StreamError as refusal:
             return str(refusal)
 
@@ -121,6 +121,6 @@ def test_a_large_file_with_quotes_reads_alike_either_way(tmp_path, monkeypatch):
     rows = [",".join(rng.choices(cells, k=3)) for _ in range(20_000)]
     path = tmp_path / "quotes.csv"
     path.write_text("a,b,c\n" + "\n".join(rows))
-    quick = whole(read(path), every=999)
-    monkeypatch.setattr(delimited, "is_worth_arrow", lambda data: False)
-    assert whole(read(path), every=999) == quick
+    quick = whole(read_table(path), every=999)
+    monkeypatch.setattr(csv_files, "is_worth_pyarrow", lambda data: False)
+    assert whole(read_table(path), every=999) == quick

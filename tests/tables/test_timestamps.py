@@ -1,7 +1,6 @@
 """Times with offsets: order by moments, calendar by the clock on the wall."""
 
 import io
-import json
 from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
@@ -11,13 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from tests.tables.making import Dribble, assert_same, encoded, of_bytes, plain
+from tests.tables.sample_tables import (
+    Dribble,
+    assert_same,
+    encoded,
+    of_bytes,
+    plain,
+    through_file,
+)
 from thalweg.errors import StreamError
-from thalweg.tables import Encoder, Recipe, read
+from thalweg.tables import Encoder, Recipe, read_table
 from thalweg.tables.arrow_cells import ArrowCells
-from thalweg.tables.calendar import calendar
-from thalweg.tables.moments import Moments
-from thalweg.tables.optional import LARGE
+from thalweg.tables.optional_pyarrow import MIN_PYARROW_BYTES
+from thalweg.tables.timestamps import Timestamps, calendar_features
 
 RECIPE = Recipe(("y",), time="t", calendar="t")
 # Clocks go back at 03:00 in Paris: the hour from two to three is there twice.
@@ -35,16 +40,16 @@ def csv(times):
 
 
 def times_of(data, **settings):
-    (chunk,) = read(io.BytesIO(data), **settings).chunks()
-    return chunk.times("t")
+    (chunk,) = read_table(io.BytesIO(data), **settings).chunks()
+    return chunk.timestamps("t")
 
 
 def test_order_is_that_of_the_moments_and_the_calendar_that_of_the_wall():
-    (chunk,) = read(io.BytesIO(csv(AUTUMN))).chunks()
+    (chunk,) = read_table(io.BytesIO(csv(AUTUMN))).chunks()
     found = Encoder(RECIPE).encode(chunk)
-    assert found.time.shown() == AUTUMN
+    assert found.time.isoformat() == AUTUMN
     wall = np.array([text[:19] for text in AUTUMN], "datetime64[ns]")
-    assert (found.x == calendar(wall)).all()
+    assert (found.x == calendar_features(wall)).all()
     with pytest.raises(StreamError, match=r"goes back to 2024-10-27T02:30:00\+02:00 f"):
         of_bytes(csv(AUTUMN[::-1]), RECIPE)
 
@@ -53,9 +58,9 @@ def test_order_is_that_of_the_moments_and_the_calendar_that_of_the_wall():
 def test_times_come_back_as_they_were_written(moments):
     texts = [moment.isoformat() for moment in moments]
     found = times_of(csv(texts))
-    assert [datetime.fromisoformat(text) for text in found.shown()] == moments
+    assert [datetime.fromisoformat(text) for text in found.isoformat()] == moments
     wall = [moment.replace(tzinfo=None) for moment in moments]
-    assert (found.wall == np.array(wall, "datetime64[ns]")).all()
+    assert (found.local_times() == np.array(wall, "datetime64[ns]")).all()
 
 
 @given(st.lists(MOMENTS, min_size=1), st.booleans())
@@ -63,13 +68,13 @@ def test_pyarrow_finds_the_same_offsets(moments, colon):
     texts = [moment.isoformat(sep=" ") for moment in moments]
     if not colon:
         texts = [f"{text[:-3]}{text[-2:]}" for text in texts]
-    by_arrow = ArrowCells(pa.array([*texts, None])).times()
+    by_arrow = ArrowCells(pa.array([*texts, None])).timestamps()
     listed = times_of(csv(texts))
     assert (plain(by_arrow)[:-1] == plain(listed)).all()
     assert np.isnat(by_arrow.instants[-1]) and np.isnat(by_arrow.offsets[-1])
 
 
-@pytest.mark.parametrize("repeated", [1, LARGE // 20])
+@pytest.mark.parametrize("repeated", [1, MIN_PYARROW_BYTES // 20])
 @pytest.mark.parametrize(
     ("times", "sentence"),
     [
@@ -91,29 +96,29 @@ def test_a_column_has_offsets_or_has_none(times, sentence, chunk_rows, repeated)
     ordered = Recipe(("y",), time="t", lags=(1,))
     for recipe in (RECIPE, Recipe(("y",), calendar="t"), ordered):
         with pytest.raises(StreamError) as refused:
-            encoded(read(io.BytesIO(csv(rows)), chunk_rows=chunk_rows), recipe)
+            encoded(read_table(io.BytesIO(csv(rows)), chunk_rows=chunk_rows), recipe)
         place = f"Row {where:,} (line {where + 1:,}) of the stream: "
         assert str(refused.value) == place + sentence
 
 
 def test_what_was_seen_of_offsets_is_kept_for_those_who_go_on():
-    first, second = read(io.BytesIO(csv([*AUTUMN, "NA"])), chunk_rows=2).chunks()
+    first, second = read_table(io.BytesIO(csv([*AUTUMN, "NA"])), chunk_rows=2).chunks()
     recipe = Recipe(("y",), calendar="t", missing="skip")
     encoder = Encoder(recipe)
     encoder.encode(first)
     encoder.encode(second)  # a missing time tells nothing
-    state = json.loads(json.dumps(encoder.state()))
-    (naive,) = read(io.BytesIO(csv(["2024-12-01"]))).chunks()
+    state = through_file(encoder.state)
+    (naive,) = read_table(io.BytesIO(csv(["2024-12-01"]))).chunks()
     with pytest.raises(StreamError, match="the rows before are with one"):
         Encoder.restore(recipe, state).encode(naive)
 
 
 def test_the_last_time_is_kept_with_its_offset():
-    (chunk,) = read(io.BytesIO(csv(AUTUMN))).chunks()
+    (chunk,) = read_table(io.BytesIO(csv(AUTUMN))).chunks()
     encoder = Encoder(RECIPE)
     encoder.encode(chunk)
-    state = json.loads(json.dumps(encoder.state()))
-    assert Encoder.restore(RECIPE, state).latest.shown() == AUTUMN[1:]
+    state = through_file(encoder.state)
+    assert Encoder.restore(RECIPE, state).last_time().isoformat() == AUTUMN[1:]
     with pytest.raises(StreamError, match=r"\+01:00 in the run before"):
         Encoder.restore(RECIPE, state).encode(chunk)
 
@@ -123,10 +128,10 @@ def test_line_by_line_is_like_a_file():
     zones = [timezone(timedelta(hours=1 + (k > 0))) for k in range(999)]
     moments = zip(hours, zones, strict=True)
     data = csv([hour.astimezone(zone).isoformat() for hour, zone in moments])
-    assert len(data) > LARGE  # by pyarrow
+    assert len(data) > MIN_PYARROW_BYTES  # by pyarrow
     lines = [len(line) for line in data.splitlines(keepends=True)]
     assert_same(
-        of_bytes(data, RECIPE), encoded(read(Dribble(data, lines)), RECIPE)
+        of_bytes(data, RECIPE), encoded(read_table(Dribble(data, lines)), RECIPE)
     )  # fmt: skip
 
 
@@ -134,33 +139,33 @@ def test_line_by_line_is_like_a_file():
 def test_a_zone_of_parquet_is_where_the_wall_stands(tmp_path, unit):
     utc = [datetime.fromisoformat(text).astimezone(UTC) for text in AUTUMN]
     zoned = pa.array([*utc, None], pa.timestamp(unit, "Europe/Paris"))
-    found = ArrowCells(zoned).times()
-    assert found[:2].shown() == AUTUMN
+    found = ArrowCells(zoned).timestamps()
+    assert found[:2].isoformat() == AUTUMN
     parquet.write_table(
         pa.table({"t": zoned[:2], "y": [0.0, 1.0]}), tmp_path / "x.parquet"
     )
-    by_parquet = encoded(read(tmp_path / "x.parquet"), RECIPE)
+    by_parquet = encoded(read_table(tmp_path / "x.parquet"), RECIPE)
     assert_same(by_parquet, of_bytes(csv(AUTUMN), RECIPE))
 
 
 def test_utc_is_an_offset_too():
-    found = ArrowCells(pa.array([0], pa.timestamp("s", "UTC"))).times()
-    assert found.shown() == ["1970-01-01T00:00:00+00:00"]
+    found = ArrowCells(pa.array([0], pa.timestamp("s", "UTC"))).timestamps()
+    assert found.isoformat() == ["1970-01-01T00:00:00+00:00"]
 
 
 def test_a_zone_that_no_one_knows_is_refused():
     times = pa.array([0], pa.timestamp("s", "Mars/Phobos"))
     with pytest.raises(StreamError, match="The time zone 'Mars/Phobos' is not known"):
-        ArrowCells(times).times()
+        ArrowCells(times).timestamps()
 
 
 def test_clocks_that_went_by_the_sun_are_shown_to_the_second():
     instants = np.array(["1850-01-01T12:00"], "datetime64[ns]")
     offsets = np.array([-(9 * 60 + 21)], "timedelta64[s]").astype("timedelta64[ns]")
-    assert Moments(instants, offsets).shown() == ["1850-01-01T11:50:39-00:09:21"]
+    assert Timestamps(instants, offsets).isoformat() == ["1850-01-01T11:50:39-00:09:21"]
 
 
-@pytest.mark.parametrize("repeated", [1, LARGE])
+@pytest.mark.parametrize("repeated", [1, MIN_PYARROW_BYTES])
 def test_what_says_missing_does_so_in_any_letters(repeated):
     ways = ["N/A", "n/a", "NULL", "#N/A", "nAn", "none", " Na "]
     data = "x,y\n" + "".join(f"{x},1\n" for x in ["0", *ways * repeated])
