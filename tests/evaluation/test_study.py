@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.report import drawn
+from tests.report import example_studies as drawn
 from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.digest import Digest
 from thalweg.evaluation.study import Entry, Mark, Regret, Study

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.report import drawn
+from tests.report import example_studies as drawn
 from thalweg.evaluation.study import Entry, Regret
 from thalweg.evaluation.summary import summary
 

@@ -1,10 +1,10 @@
-"""The page in a browser without a network, as a person meets it."""
+"""The page in a browser without a network, as a reader sees it."""
 
 import shutil
 
 import pytest
 
-from tests.report import drawn
+from tests.report import example_studies
 from thalweg.report import write_page
 
 CHROMIUM = shutil.which("chromium")
@@ -39,18 +39,21 @@ def browser():
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """One file for each made-up study, and one of two studies."""
+    """One file for each example study, and one of two studies."""
     folder = tmp_path_factory.mktemp("pages")
     studies = {
-        "full": [drawn.full()],
-        "bare": [drawn.bare()],
-        "crowded": [drawn.crowded()],
-        "hostile": [drawn.hostile()],
-        "poor": [drawn.poor(), drawn.full(inside=drawn.inside(alarms=()))],
-        "two": [drawn.full(), drawn.bare()],
+        "full": [example_studies.full()],
+        "bare": [example_studies.bare()],
+        "crowded": [example_studies.crowded()],
+        "hostile": [example_studies.hostile()],
+        "poor": [
+            example_studies.poor(),
+            example_studies.full(inside=example_studies.inside(alarms=())),
+        ],
+        "two": [example_studies.full(), example_studies.bare()],
     }
-    for name, found in studies.items():
-        write_page(found, folder / f"{name}.html")
+    for name, shown in studies.items():
+        write_page(shown, folder / f"{name}.html")
     return folder
 
 
@@ -72,7 +75,7 @@ def visit(browser, pages):
         address = (pages / f"{name}.html").as_uri()
         page.on("request", lambda request: _is_own(request.url, address, complaints))
         page.goto(address)
-        page.wait_for_selector("html[data-drawn]")
+        page.wait_for_selector("html[data-charts-ready]")
         return page
 
     yield opened
@@ -110,7 +113,7 @@ def test_every_chart_is_drawn_without_a_network_and_without_complaint(visit, nam
         assert charts.nth(k).get_attribute("aria-label").endswith(".")
 
 
-def test_a_pointer_finds_the_round_and_the_value_of_every_learner(visit):
+def test_a_pointer_shows_the_row_and_the_value_of_every_learner(visit):
     page = visit("full")
     chart = page.locator(CUMULATIVE)
     chart.scroll_into_view_if_needed()
@@ -120,8 +123,8 @@ def test_a_pointer_finds_the_round_and_the_value_of_every_learner(visit):
     tooltip = page.locator("#vg-tooltip-element.visible")
     tooltip.wait_for()
     rows = dict(row.split("\t") for row in tooltip.inner_text().splitlines())
-    assert 1 <= int(rows.pop("at round").replace(",", "")) <= drawn.ROUNDS
-    assert set(rows) == {entry.name for entry in drawn.entries()}
+    assert 1 <= int(rows.pop("at row").replace(",", "")) <= example_studies.ROUNDS
+    assert set(rows) == {entry.name for entry in example_studies.entries()}
     assert all(float(value.replace(",", "")) > 0 for value in rows.values())
 
 
@@ -133,7 +136,7 @@ def test_a_click_in_the_legend_hides_a_line_and_another_brings_it_back(visit):
     )
     opacity = f"document.querySelector('{line}').getAttribute('opacity')"
     others = f"document.querySelectorAll('{CUMULATIVE} .mark-line path[opacity=\"1\"]')"
-    count = len(drawn.entries())
+    count = len(example_studies.entries())
     settled(page, f"{opacity} === '1' && {others}.length === {count}")
     label.click()
     settled(page, f"{opacity} === '0' && {others}.length === {count - 1}")
@@ -192,9 +195,9 @@ def test_a_legend_keeps_to_its_chart_when_a_phone_is_turned(visit, name):
     assert min(page.evaluate(above)) >= 0
 
 
-def test_bars_are_spoken_of_where_they_are(visit):
+def test_the_note_on_bars_is_visible_only_with_the_bars(visit):
     shown = [
-        visit("full", size).locator(".of-bars").is_visible()
+        visit("full", size).locator(".bars-note").is_visible()
         for size in (DESKTOP, PHONE)
     ]
     assert shown == [True, False]

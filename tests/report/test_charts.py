@@ -5,46 +5,58 @@ import numpy as np
 import pytest
 import vl_convert
 
-from tests.report import drawn
+from tests.report import example_studies
 from thalweg.evaluation.study import Regret
 from thalweg.evaluation.summary import summary
 from thalweg.learners.tracker.names import KINDS
-from thalweg.report.charts import VEGA_LITE, figures
-from thalweg.report.charts.errors import drawn as entries_drawn
-from thalweg.report.charts.inside import WORDS
-from thalweg.report.charts.lines import MOST_LINES, listed, log_ticks, numbers
+from thalweg.report.chart_elements import (
+    MAX_LINES,
+    VEGA_LITE,
+    join_names,
+    json_numbers,
+    log_ticks,
+)
+from thalweg.report.charts import study_figures
+from thalweg.report.error_charts import charted_entries
+from thalweg.report.tracker_charts import EXPERT_LABELS
 
-ALL = (drawn.full, drawn.bare, drawn.crowded, drawn.hostile, drawn.poor)
+ALL = (
+    example_studies.full,
+    example_studies.bare,
+    example_studies.crowded,
+    example_studies.hostile,
+    example_studies.poor,
+)
 
 
 def by_name(study):
-    return {figure.name: figure for figure in figures(study)}
+    return {figure.name: figure for figure in study_figures(study)}
 
 
 def spec(figure):
     return figure.chart.to_dict()
 
 
-def within(value, key):
+def values_of(value, key):
     """Everything that stands under this key, however deep."""
     if isinstance(value, dict):
         for name, part in value.items():
             if name == key:
                 yield part
-            yield from within(part, key)
+            yield from values_of(part, key)
     elif isinstance(value, list):
         for part in value:
-            yield from within(part, key)
+            yield from values_of(part, key)
 
 
-def rows(figure):
+def columns(figure):
     """The columns that all layers of a chart share."""
-    (row,) = spec(figure)["data"]["values"]
-    return row
+    (lists,) = spec(figure)["data"]["values"]
+    return lists
 
 
-def test_a_full_study_has_every_chart_and_a_bare_one_what_it_can():
-    assert list(by_name(drawn.full())) == [
+def test_a_full_study_has_every_chart_and_a_bare_one_those_it_has_numbers_for():
+    assert list(by_name(example_studies.full())) == [
         "stream",
         "recent",
         "cumulative-error",
@@ -56,7 +68,7 @@ def test_a_full_study_has_every_chart_and_a_bare_one_what_it_can():
         "regret",
         "calibration",
     ]
-    assert list(by_name(drawn.bare())) == [
+    assert list(by_name(example_studies.bare())) == [
         "stream",
         "cumulative-error",
         "error-against-persistence",
@@ -64,91 +76,95 @@ def test_a_full_study_has_every_chart_and_a_bare_one_what_it_can():
 
 
 def test_one_level_of_coverage_is_a_sentence_and_no_chart():
-    inside = replace(drawn.inside(), coverage=((0.9, 0.91),))
-    study = drawn.full(inside=inside)
+    inside = replace(example_studies.inside(), coverage=((0.9, 0.91),))
+    study = example_studies.full(inside=inside)
     assert "calibration" not in by_name(study)
     assert "Its 90 % intervals held the label 91 % of the time." in summary(study)
 
 
-def test_the_last_rounds_are_drawn_one_by_one():
-    row = rows(by_name(drawn.full())["recent"])
-    assert row["round"] == list(range(drawn.ROUNDS - 199, drawn.ROUNDS + 1))
-    assert len(row["observed"]) == len(row["forecast"]) == 200
+def test_the_last_rows_are_drawn_one_by_one():
+    lists = columns(by_name(example_studies.full())["recent"])
+    assert lists["row"] == list(
+        range(example_studies.ROUNDS - 199, example_studies.ROUNDS + 1)
+    )
+    assert len(lists["observed"]) == len(lists["forecast"]) == 200
 
 
 @pytest.mark.parametrize("make", ALL)
-def test_every_chart_compiles_and_says_what_it_is(make):
-    for figure in figures(make()):
+def test_every_chart_compiles_and_has_description_title_and_caption(make):
+    for figure in study_figures(make()):
         vl_convert.vegalite_to_vega(spec(figure), vl_version=VEGA_LITE)
         assert spec(figure)["description"] and figure.title and figure.caption
 
 
 @pytest.mark.parametrize("make", ALL)
 def test_charts_name_styles_and_no_colours(make):
-    for figure in figures(make()):
+    for figure in study_figures(make()):
         styled = spec(figure)
         for layer in styled["layer"]:
             assert not {"color", "fill", "stroke"} & set(layer["mark"])
-            for channel in within(layer["encoding"], "color"):
+            for channel in values_of(layer["encoding"], "color"):
                 assert channel["scale"]["range"] == "category"
 
 
 def test_names_from_outside_are_data_and_never_fields_or_expressions():
-    for figure in figures(drawn.hostile()):
+    for figure in study_figures(example_studies.hostile()):
         found = spec(figure)
-        code = [*within(found, "field"), *within(found, "expr")]
-        code += [*within(found, "test"), *within(found, "labelExpr")]
-        code += [*within(found, "filter"), *within(found, "sort")]
+        code = [*values_of(found, "field"), *values_of(found, "expr")]
+        code += [*values_of(found, "test"), *values_of(found, "labelExpr")]
+        code += [*values_of(found, "filter"), *values_of(found, "sort")]
         assert code
-        for name in drawn.HOSTILE:
+        for name in example_studies.HOSTILE:
             assert not any(name in json.dumps(part) for part in code)
 
 
 def test_the_extremes_of_the_stream_are_in_its_chart():
     values = np.zeros(100_000)
     values[77_777], values[5] = 50.0, -20.0
-    curve = drawn.curve(values)
-    columns = rows(by_name(drawn.full(observed=curve, forecast=curve))["stream"])
-    assert max(columns["high"]) == 50.0 and min(columns["low"]) == -20.0
+    curve = example_studies.curve(values)
+    lists = columns(
+        by_name(example_studies.full(observed=curve, forecast=curve))["stream"]
+    )
+    assert max(lists["high"]) == 50.0 and min(lists["low"]) == -20.0
 
 
 def test_the_last_value_of_the_cumulative_error_is_the_sum_of_all():
-    study = drawn.full()
-    columns = rows(by_name(study)["cumulative-error"])
+    study = example_studies.full()
+    lists = columns(by_name(study)["cumulative-error"])
     total = study.tracker.squared * study.scored
-    assert columns["s0"][-1] == pytest.approx(total, rel=1e-5)  # six digits are kept
+    assert lists["s0"][-1] == pytest.approx(total, rel=1e-5)  # six digits are kept
 
 
 def test_the_ratio_to_persistence_ends_at_the_ratio_of_mean_errors():
-    study = drawn.full()
-    columns = rows(by_name(study)["error-against-persistence"])
+    study = example_studies.full()
+    lists = columns(by_name(study)["error-against-persistence"])
     ratio = study.ratio("Tracker", "persistence")
-    assert columns["s0"][-1] == pytest.approx(ratio, rel=1e-5)
-    assert columns["s1"][-1] == 1.0 and columns["s1"][0] is None  # not yet scored
+    assert lists["s0"][-1] == pytest.approx(ratio, rel=1e-5)
+    assert lists["s1"][-1] == 1.0 and lists["s1"][0] is None  # not yet scored
 
 
 def test_sixty_coefficients_leave_the_eight_largest_and_the_caption_says_so():
-    study = drawn.crowded()
+    study = example_studies.crowded()
     figure = by_name(study)["coefficients"]
     assert "The 8 largest of 60 coefficients" in figure.caption
     sizes = {
         name: np.abs(curve.mean).mean()
         for name, curve in study.inside.coefficients.items()
     }
-    largest = sorted(sizes, key=sizes.get)[: -MOST_LINES - 1 : -1]
-    scales = [part for part in within(spec(figure), "domain") if len(part) == 8]
+    largest = sorted(sizes, key=sizes.get)[: -MAX_LINES - 1 : -1]
+    scales = [part for part in values_of(spec(figure), "domain") if len(part) == 8]
     assert scales and scales[0] == largest
 
 
-def test_features_that_were_not_followed_are_counted():
-    study = drawn.full(features=("flow", "pressure", "level"))
-    assert "2 of 3 features were followed" in by_name(study)["coefficients"].caption
+def test_features_that_were_not_recorded_are_counted():
+    study = example_studies.full(features=("flow", "pressure", "level"))
+    assert "2 of 3 features were recorded" in by_name(study)["coefficients"].caption
 
 
-def test_of_many_learners_the_interesting_ones_have_lines():
-    study = drawn.crowded()
-    names = [entry.name for entry in entries_drawn(study)]
-    assert names[:2] == ["Tracker", "persistence"] and len(names) == MOST_LINES
+def test_with_many_learners_the_best_of_each_role_have_lines():
+    study = example_studies.crowded()
+    names = [entry.name for entry in charted_entries(study)]
+    assert names[:2] == ["Tracker", "persistence"] and len(names) == MAX_LINES
     for best_of_role in ("RLS, γ = 0.98", "RLS, γ = 1", "the paper's mixture",
                          "sliding window", "another library"):  # fmt: skip
         assert best_of_role in names
@@ -157,14 +173,14 @@ def test_of_many_learners_the_interesting_ones_have_lines():
 
 
 def test_a_learner_that_explodes_leaves_the_frame_and_is_named():
-    caption = by_name(drawn.full())["cumulative-error"].caption
+    caption = by_name(example_studies.full())["cumulative-error"].caption
     assert "Out of the frame: RLS, γ = 1 and another library." in caption
 
 
 def test_learners_have_the_same_colours_on_the_frontier_as_elsewhere():
-    charts = by_name(drawn.full())
-    lines = next(within(spec(charts["cumulative-error"])["layer"][0], "color"))
-    marks = next(within(spec(charts["hindsight-frontier"])["layer"][-1], "color"))
+    charts = by_name(example_studies.full())
+    lines = next(values_of(spec(charts["cumulative-error"])["layer"][0], "color"))
+    marks = next(values_of(spec(charts["hindsight-frontier"])["layer"][-1], "color"))
     order = lines["scale"]["domain"]
     assert marks["scale"]["domain"] == order[: len(marks["scale"]["domain"])]
     assert marks["legend"]["values"] == ["Tracker", "RLS, γ = 0.98", "RLS, γ = 1"]
@@ -172,25 +188,27 @@ def test_learners_have_the_same_colours_on_the_frontier_as_elsewhere():
 
 def test_a_broken_bound_is_named():
     rows = (Regret("honest", "static", 1.0, 2.0), Regret("broken", "static", 3.0, 2.0))
-    caption = by_name(drawn.full(regrets=rows))["regret"].caption
+    caption = by_name(example_studies.full(regrets=rows))["regret"].caption
     assert "Beyond its bound: broken." in caption
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_alarms_are_counted_in_the_caption(count):
-    study = drawn.full(inside=drawn.inside(alarms=range(100, 100 + count)))
+    study = example_studies.full(
+        inside=example_studies.inside(alarms=range(100, 100 + count))
+    )
     words = {0: "none here", 1: "one here", 3: "3 here"}[count]
     assert words in by_name(study)["memory"].caption
 
 
 def test_numbers_for_json_have_six_digits_and_null_for_what_is_not_finite():
-    assert numbers(np.array([1 / 3, np.nan, np.inf, 1e-9])) == [
+    assert json_numbers(np.array([1 / 3, np.nan, np.inf, 1e-9])) == [
         0.333333,
         None,
         None,
         1e-9,
     ]
-    assert numbers(np.array([3, 4])) == [3, 4]
+    assert json_numbers(np.array([3, 4])) == [3, 4]
 
 
 @pytest.mark.parametrize(
@@ -205,38 +223,40 @@ def test_ticks_of_a_logarithmic_axis_are_round_numbers(low, high, ticks):
     assert log_ticks(low, high) == ticks
 
 
-def test_names_in_a_caption_are_cut_and_counted():
-    assert listed(["a"]) == "a"
-    assert listed(["a", "b", "c"]) == "a, b and c"
-    assert listed(list("abcd")) == "4 learners"
-    assert listed(["x" * 50]) == "x" * 39 + "…"
+def test_names_in_a_caption_are_cut_if_long_and_counted_if_many():
+    assert join_names(["a"]) == "a"
+    assert join_names(["a", "b", "c"]) == "a, b and c"
+    assert join_names(list("abcd")) == "4 learners"
+    assert join_names(["x" * 50]) == "x" * 39 + "…"
 
 
 def legends(figure):
     """The names that a reader finds in the legend."""
-    found = [one["values"] for one in within(spec(figure), "legend")]
+    found = [one["values"] for one in values_of(spec(figure), "legend")]
     assert all(one == found[0] for one in found)
     return found[0]
 
 
-def test_legends_speak_of_what_a_reader_knows():
-    assert list(WORDS) == [kind.name for kind in KINDS]
-    charts = by_name(drawn.full())
+def test_legends_use_words_that_a_reader_knows():
+    assert list(EXPERT_LABELS) == [kind.name for kind in KINDS]
+    charts = by_name(example_studies.full())
     assert set(legends(charts["expert-weights"])) == {
-        WORDS[name] for name in ("level", "step", "season")
+        EXPERT_LABELS[name] for name in ("level", "step", "season")
     }
     for name in ("stream", "recent"):
         assert legends(charts[name]) == ["Tracker's forecast", "observed"]
-    assert legends(charts["memory"]) == ["past rounds that count", "abrupt change"]
-    quiet = by_name(drawn.full(inside=drawn.inside(alarms=())))["memory"]
-    assert legends(quiet) == ["past rounds that count"]
+    assert legends(charts["memory"]) == ["past rows that count", "abrupt change"]
+    quiet = by_name(example_studies.full(inside=example_studies.inside(alarms=())))[
+        "memory"
+    ]
+    assert legends(quiet) == ["past rows that count"]
 
 
-def test_a_regret_without_a_bound_speaks_of_none():
-    bounded = by_name(drawn.full())["regret"]
+def test_a_regret_without_a_bound_mentions_none():
+    bounded = by_name(example_studies.full())["regret"]
     assert legends(bounded) == ["measured", "most that theory allows"]
-    free = drawn.full(regrets=(Regret("Tracker", "dynamic", 3.0, None),))
+    free = example_studies.full(regrets=(Regret("Tracker", "dynamic", 3.0, None),))
     figure = by_name(free)["regret"]
     assert (figure.title, legends(figure)) == ("Regret", ["measured"])
     assert "theory" not in figure.caption
-    assert rows(figure)["row"] == ["best moving\nTracker"]
+    assert columns(figure)["line"] == ["best moving\nTracker"]

@@ -1,4 +1,4 @@
-"""What is drawn can be seen, and what is said is there."""
+"""Marks can be seen, and captions match what is visible."""
 
 from dataclasses import replace
 
@@ -6,49 +6,52 @@ import numpy as np
 import pytest
 import vl_convert
 
-from tests.report import drawn
+from tests.report import example_studies
 from thalweg.evaluation.study import Mark, Recent
-from thalweg.report.charts import VEGA_LITE, figures
-from thalweg.report.figures import _still
+from thalweg.report.chart_elements import VEGA_LITE
+from thalweg.report.charts import study_figures
+from thalweg.report.figure_files import _without_pointer_marks
 from thalweg.report.page import ASSETS
 
 STEPS = np.array([0.0, 0.4, 1.0])
 
 
 def charts(study):
-    return {figure.name: figure for figure in figures(study)}
+    return {figure.name: figure for figure in study_figures(study)}
 
 
-def texts(figure):
+def svg(figure):
     """The figure as SVG."""
-    spec = _still(figure.chart.to_dict()) | {"width": 640}
+    spec = _without_pointer_marks(figure.chart.to_dict()) | {"width": 640}
     return vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
 
 
-def told(figure):
-    """The names that the legend of a chart of lines tells."""
+def legend_names(figure):
+    """The names in the legend of a chart of lines."""
     return figure.chart.to_dict()["layer"][0]["encoding"]["color"]["legend"]["values"]
 
 
-def test_who_is_never_in_the_frame_is_not_in_the_legend():
-    far = drawn.entry("far off", "peer", 50.0, 9)
-    study = drawn.full(entries=(*drawn.entries(), far))
-    found = charts(study)
-    against = found["error-against-persistence"]
-    assert "far off" not in told(against) and "Tracker" in told(against)
+def test_a_learner_that_is_never_in_the_frame_is_not_in_the_legend():
+    far = example_studies.entry("far off", "peer", 50.0, 9)
+    study = example_studies.full(entries=(*example_studies.entries(), far))
+    figures = charts(study)
+    against = figures["error-against-persistence"]
+    assert "far off" not in legend_names(against) and "Tracker" in legend_names(against)
     assert against.caption.endswith("and far off.")
-    assert "far off" in told(found["cumulative-error"])  # it begins at 0
+    assert "far off" in legend_names(figures["cumulative-error"])  # it begins at 0
     colours = [
-        found[name].chart.to_dict()["layer"][0]["encoding"]["color"]["scale"]["domain"]
+        figures[name].chart.to_dict()["layer"][0]["encoding"]["color"]["scale"][
+            "domain"
+        ]
         for name in ("error-against-persistence", "cumulative-error")
     ]
     assert colours[0] == colours[1]
 
 
 def test_marks_in_one_place_lie_smaller_on_top_of_each_other():
-    before = drawn.hindsight()
+    before = example_studies.hindsight()
     places = [Mark(mark.name, 3.0, before.marks[0].loss) for mark in before.marks]
-    study = drawn.full(hindsight=replace(before, marks=tuple(places)))
+    study = example_studies.full(hindsight=replace(before, marks=tuple(places)))
     chart = charts(study)["hindsight-frontier"].chart.to_dict()
     (row,) = chart["layer"][-1]["data"]["values"]
     assert len(row["size"]) == len(places) > 1
@@ -61,20 +64,24 @@ def test_marks_in_one_place_lie_smaller_on_top_of_each_other():
 )
 def test_large_numbers_are_written_one_way(scale, label):
     last = Recent(9, scale * STEPS, scale * STEPS)
-    shown = texts(charts(drawn.full(recent=last))["recent"])
+    shown = svg(charts(example_studies.full(recent=last))["recent"])
     assert f">{label}</text>" in shown
     assert ("e+" in shown) == ("e+" in label)
 
 
-def test_a_peak_keeps_clear_of_the_frame_by_the_breadth_of_its_line():
+def test_a_peak_is_not_clipped_by_the_frame():
     last = Recent(9, STEPS, STEPS)
-    layer = charts(drawn.full(recent=last))["recent"].chart.to_dict()["layer"][0]
+    layer = charts(example_studies.full(recent=last))["recent"].chart.to_dict()[
+        "layer"
+    ][0]
     assert (
         layer["encoding"]["y"]["scale"]["padding"] >= layer["mark"]["strokeWidth"] / 2
     )
 
 
-def test_what_is_said_of_bars_goes_with_them():
+def test_the_note_on_bars_is_hidden_where_the_bars_are():
     narrow = (ASSETS / "page.css").read_text().partition("@media (max-width: 40rem)")[2]
-    assert ".bars, .of-bars { display: none; }" in narrow
-    assert '<span class="of-bars">The dashed line' in (ASSETS / "page.html").read_text()
+    assert ".bars, .bars-note { display: none; }" in narrow
+    assert (
+        '<span class="bars-note">The dashed line' in (ASSETS / "page.html").read_text()
+    )

@@ -4,12 +4,14 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tests.report import drawn
+import thalweg.report
+from tests.report import example_studies
 from thalweg.errors import InvalidParameterError
+from thalweg.evaluation.study import Entry
 from thalweg.report import write_page
-from thalweg.report.page import in_script
+from thalweg.report.page import json_for_script, learner_rows, study_facts
 
-MOST_BYTES = 3_000_000
+MAX_BYTES = 3_000_000
 VOID = {"meta", "br", "img", "input", "link", "hr"}
 
 
@@ -48,12 +50,12 @@ def page(tmp_path, *studies):
 
 
 def test_two_studies_stay_below_three_megabytes(tmp_path):
-    text = page(tmp_path, drawn.full(), drawn.crowded())
-    assert len(text.encode()) < MOST_BYTES
+    text = page(tmp_path, example_studies.full(), example_studies.crowded())
+    assert len(text.encode()) < MAX_BYTES
 
 
 def test_nothing_comes_from_a_network(tmp_path):
-    text = page(tmp_path, drawn.full(), drawn.hostile())
+    text = page(tmp_path, example_studies.full(), example_studies.hostile())
     found = Page(text)
     for _, attributes, _ in found.elements:
         assert "src" not in attributes
@@ -64,7 +66,14 @@ def test_nothing_comes_from_a_network(tmp_path):
 
 
 def test_headings_come_in_order_and_every_anchor_leads_somewhere(tmp_path):
-    found = Page(page(tmp_path, drawn.full(), drawn.bare(), drawn.crowded()))
+    found = Page(
+        page(
+            tmp_path,
+            example_studies.full(),
+            example_studies.bare(),
+            example_studies.crowded(),
+        )
+    )
     levels = [int(tag[1]) for tag, _, _ in found.all("h1", "h2", "h3", "h4")]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(after - before <= 1 for before, after in zip(levels, levels[1:]))  # noqa: B905
@@ -77,7 +86,7 @@ def test_headings_come_in_order_and_every_anchor_leads_somewhere(tmp_path):
 
 
 def test_the_summary_stands_on_top_and_every_learner_in_the_table(tmp_path):
-    study = drawn.crowded()
+    study = example_studies.crowded()
     found = Page(page(tmp_path, study))
     first = "".join(found.all("p")[1][2])
     assert first.startswith("3 abrupt changes were seen, the last at round 2,300")
@@ -88,8 +97,8 @@ def test_the_summary_stands_on_top_and_every_learner_in_the_table(tmp_path):
 
 
 def test_the_winner_is_marked_even_when_it_is_not_the_tracker(tmp_path):
-    worst = drawn.entry("Tracker", "tracker", 3.0, 0)
-    study = drawn.full(entries=(worst, *drawn.entries()[1:]))
+    worst = example_studies.entry("Tracker", "tracker", 3.0, 0)
+    study = example_studies.full(entries=(worst, *example_studies.entries()[1:]))
     text = page(tmp_path, study)
     assert text.count("least error</span>") == 1
     row = re.search(r'<tr class="fixed best">.*?</tr>', text, re.DOTALL)
@@ -97,7 +106,7 @@ def test_the_winner_is_marked_even_when_it_is_not_the_tracker(tmp_path):
 
 
 def test_hostile_names_stay_text(tmp_path):
-    study = drawn.hostile()
+    study = example_studies.hostile()
     found = Page(page(tmp_path, study))
     assert len(found.all("script")) == 3 and not found.all("b")
     assert found.texts("title") == [study.title] == found.texts("h1")
@@ -107,21 +116,85 @@ def test_hostile_names_stay_text(tmp_path):
 
 def test_json_in_a_script_cannot_end_it_and_reads_back():
     value = {"</script><!--": ["\u2028", "a'b\"c", None, 1.5]}
-    text = in_script(value)
+    text = json_for_script(value)
     assert "<" not in text and json.loads(text) == value
 
 
 def test_a_study_of_only_what_is_needed_makes_a_page(tmp_path):
-    found = Page(page(tmp_path, drawn.bare()))
+    found = Page(page(tmp_path, example_studies.bare()))
     assert "Bare" in found.texts("h1")
     assert "Notes" not in found.texts("h3")
     assert len(found.all("figure")) == 3
 
 
 def test_the_same_study_makes_the_same_page(tmp_path):
-    assert page(tmp_path, drawn.full()) == page(tmp_path, drawn.full())
+    assert page(tmp_path, example_studies.full()) == page(
+        tmp_path, example_studies.full()
+    )
 
 
 def test_a_page_of_nothing_is_refused(tmp_path):
     with pytest.raises(InvalidParameterError, match="at least one study"):
         write_page([], tmp_path / "report.html")
+
+
+RUNNING = example_studies.entries()[0].running
+
+
+def table_rows(**errors):
+    """The table of learners with these squared errors, by name."""
+    entries = [
+        Entry(
+            name, "persistence" if name == "naive" else "tracker", error, 1.0, RUNNING
+        )
+        for name, error in errors.items()
+    ]
+    return {
+        row["name"]: row
+        for row in learner_rows(example_studies.study(entries=tuple(entries)))
+    }
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (0.0, "0"),
+        (0.123456, "0.1235"),
+        (1234.5, "1,234"),
+        (12_345.6, "12,346"),
+        (1.5e-7, "1.500e-07"),
+        (2e9, "2.000e+09"),
+        (float("inf"), "∞"),
+        (float("nan"), "not a number"),
+    ],
+)
+def test_numbers_are_short_whatever_their_size(error, shown):
+    assert table_rows(mine=error, naive=1.0)["mine"]["squared"] == shown
+
+
+def test_a_bar_is_half_as_long_as_its_cell_where_persistence_is_and_never_longer():
+    rows = table_rows(half=0.5, twice=9.0, lost=float("nan"), naive=1.0)
+    assert [rows[name]["bar"] for name in ("half", "naive", "twice", "lost")] == [
+        25, 50, 100, 100,
+    ]  # fmt: skip
+
+
+def test_the_least_error_is_the_best_whoever_has_it():
+    rows = table_rows(mine=2.0, naive=1.0)
+    assert rows["naive"]["best"] and not rows["mine"]["best"]
+
+
+def test_the_facts_name_the_time_where_it_is_known():
+    known = dict(study_facts(example_studies.full()))
+    assert known["time"] == "2020-01-01 to 2024-05-06"
+    assert known["the Tracker took"] == "0.05 s, 60,000 rows a second"
+    assert "time" not in dict(study_facts(example_studies.bare()))
+    assert (
+        dict(study_facts(example_studies.study(seconds=0.0)))["the Tracker took"]
+        == "no time"
+    )
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = thalweg.report.nonsense

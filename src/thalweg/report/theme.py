@@ -1,11 +1,11 @@
-"""Colours and the look of charts, for paper and for screens, light and dark."""
+"""Colours and styles of pages and charts: light, dark and for print."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
 FONT = "Helvetica, Arial, sans-serif"
 LABEL_LIMIT = 230
-"""Pixels; a longer name in a legend is cut, and whole in the tooltip."""
+"""Pixels: a longer name is cut in a legend, and complete in the tooltip."""
 DASHES = (
     [1, 0],
     [2, 3],
@@ -16,27 +16,27 @@ DASHES = (
     [3, 2],
     [9, 2, 2, 2, 2, 2],
 )
-"""One for each series colour: lines differ for those who see no colours, too."""
+"""A dash pattern for each series colour: lines differ without colours as well."""
 
 
 @dataclass(frozen=True)
 class Colours:
-    """What a page or a figure is painted with."""
+    """The colours of a page or a figure."""
 
     paper: str
     card: str
     ink: str  # at least 7 : 1 on paper and card
     muted: str  # for captions, at least 4.5 : 1
     grid: str
-    accent: str  # what belongs to the Tracker, and links
-    warm: str  # what went wrong, or changed
-    series: tuple[str, ...]  # told apart with any kind of colour blindness
+    accent: str  # the Tracker, and links
+    warm: str  # errors and abrupt changes
+    series: tuple[str, ...]  # distinct with any kind of colour blindness
 
-    def variables(self) -> dict[str, str]:
-        """By the names that the page's style sheet gives them."""
-        named = asdict(self)
-        shades = named.pop("series")
-        return named | {f"series-{k}": shade for k, shade in enumerate(shades)}
+    def css_variables(self) -> dict[str, str]:
+        """The colours by the names of the style sheet's variables."""
+        colours = asdict(self)
+        series = colours.pop("series")
+        return colours | {f"series-{k}": colour for k, colour in enumerate(series)}
 
 
 LIGHT = Colours(
@@ -77,16 +77,16 @@ DARK = Colours(
         "#9d5bc4",
     ),
 )
-# A page's charts are painted with its style sheet's variables, so that they follow
-# it from light to dark and onto paper without being drawn again.
-STYLED = Colours(
+# The charts of a page use the variables of its style sheet, so that they follow it
+# from light to dark and to print without being drawn again.
+CSS_COLOURS = Colours(
     series=tuple(f"var(--series-{k})" for k in range(len(DASHES))),
     **{name: f"var(--{name})" for name in asdict(LIGHT) if name != "series"},
 )
 
 
-def config(colours: Colours) -> dict[str, Any]:
-    """Vega-Lite's configuration; charts themselves name styles, never colours."""
+def vega_config(colours: Colours) -> dict[str, Any]:
+    """The configuration of Vega-Lite; charts name styles, and never colours."""
     text = {"labelColor": colours.ink, "titleColor": colours.muted}
     axis = {"domainColor": colours.muted, "tickColor": colours.muted}
     return {
@@ -111,7 +111,7 @@ def config(colours: Colours) -> dict[str, Any]:
 
 
 def _styles(colours: Colours) -> dict[str, Any]:
-    """The marks that have a meaning of their own."""
+    """The styles of marks by what they mean."""
     return {
         "tracker": {"color": colours.accent, "strokeWidth": 2},
         "forecast": {"color": colours.accent, "strokeWidth": 1.3},

@@ -10,7 +10,7 @@ async function draw(id, spec) {
   views.push(view);
 }
 
-// One after the other, so that the page can be read and scrolled while they come.
+// Charts are drawn one after the other, so that the page can be read and scrolled meanwhile.
 for (const [id, spec] of Object.entries(charts)) {
   try {
     await draw(id, spec);
@@ -19,14 +19,14 @@ for (const [id, spec] of Object.entries(charts)) {
     console.error(id, error);
   }
 }
-document.documentElement.dataset.drawn = "true";
+document.documentElement.dataset.chartsReady = "true";
 
-// Saved pictures are drawn anew, at a width of their own and in the colours of paper.
+// Saved pictures are drawn again, at a fixed width and in the colours for print.
 async function picture(id, kind) {
   const spec = { ...charts[id], width: PICTURE_WIDTH, background: "white", padding: 10 };
-  const drawn = await vegaEmbed(document.createElement("div"), spec, { config: paper, actions: false });
-  const address = await drawn.view.toImageURL(kind, 2);
-  drawn.finalize();
+  const embedded = await vegaEmbed(document.createElement("div"), spec, { config: paper, actions: false });
+  const address = await embedded.view.toImageURL(kind, 2);
+  embedded.finalize();
   return address;
 }
 
@@ -39,7 +39,7 @@ document.addEventListener("click", async (event) => {
   link.click();
 });
 
-// Drawn anew for paper: shrunk from a wide screen, the letters would be too small.
+// Charts are drawn again for print: shrunk from a wide screen, their text would be too small.
 addEventListener("beforeprint", () => {
   for (const view of views) view.width(Math.min(view.width(), PRINTED_WIDTH)).run();
 });
@@ -48,13 +48,13 @@ addEventListener("afterprint", () => dispatchEvent(new Event("resize")));
 const button = document.getElementById("theme");
 const preferred = matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => (document.documentElement.dataset.theme ?? (preferred.matches ? "dark" : "light")) === "dark";
-const label = () => {
+const updateButton = () => {
   button.setAttribute("aria-pressed", String(isDark()));
   button.textContent = isDark() ? "Light" : "Dark";
 };
 button.addEventListener("click", () => {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-  label();
+  updateButton();
 });
-preferred.addEventListener("change", label);
-label();
+preferred.addEventListener("change", updateButton);
+updateButton();

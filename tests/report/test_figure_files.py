@@ -3,18 +3,18 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.report import drawn
+from tests.report import example_studies
 from thalweg.errors import InvalidParameterError
 from thalweg.report import write_figures
-from thalweg.report.charts import figures
-from thalweg.report.figures import WIDTH
+from thalweg.report.charts import study_figures
+from thalweg.report.figure_files import WIDTH
 from thalweg.report.theme import DARK, LIGHT
 
 
 def test_every_chart_is_saved_as_every_kind(tmp_path):
-    study = drawn.full()
+    study = example_studies.full()
     saved = write_figures([study], tmp_path / "new")
-    names = {f"{figure.name}.{kind}" for figure in figures(study)
+    names = {f"{figure.name}.{kind}" for figure in study_figures(study)
              for kind in ("png", "svg", "pdf")}  # fmt: skip
     assert {path.name for path in saved} == names
     assert {path.name for path in (tmp_path / "new").iterdir()} == names
@@ -24,13 +24,13 @@ def test_every_chart_is_saved_as_every_kind(tmp_path):
 
 
 def test_a_png_has_twice_the_pixels(tmp_path):
-    write_figures([drawn.bare()], tmp_path, kinds=["png"])
+    write_figures([example_studies.bare()], tmp_path, kinds=["png"])
     head = (tmp_path / "stream.png").read_bytes()[16:24]
     assert struct.unpack(">II", head)[0] > 2 * WIDTH
 
 
 def test_a_figure_for_a_paper_is_light_and_has_nothing_for_a_pointer(tmp_path):
-    write_figures([drawn.full()], tmp_path, kinds=["svg"])
+    write_figures([example_studies.full()], tmp_path, kinds=["svg"])
     text = (tmp_path / "cumulative-error.svg").read_text(encoding="utf-8")
     assert LIGHT.accent in text and DARK.accent not in text and "var(" not in text
     assert "mark-line role-mark" in text and "mark-rule role-mark" not in text
@@ -39,12 +39,14 @@ def test_a_figure_for_a_paper_is_light_and_has_nothing_for_a_pointer(tmp_path):
 
 
 def test_several_studies_have_their_titles_in_the_file_names(tmp_path):
-    saved = write_figures([drawn.bare(), drawn.hostile()], tmp_path, kinds=["svg"])
+    saved = write_figures(
+        [example_studies.bare(), example_studies.hostile()], tmp_path, kinds=["svg"]
+    )
     names = {path.name for path in saved}
     assert "1-bare-stream.svg" in names
     assert "2-title-script-alert-1-script-stream.svg" in names
 
 
-def test_a_kind_that_is_not_known_is_named(tmp_path):
-    with pytest.raises(InvalidParameterError, match="knows png, svg, pdf. Got 'gif'"):
-        write_figures([drawn.bare()], tmp_path, kinds=["gif"])
+def test_an_unknown_kind_is_refused_by_name(tmp_path):
+    with pytest.raises(InvalidParameterError, match="takes png, svg, pdf. Got 'gif'"):
+        write_figures([example_studies.bare()], tmp_path, kinds=["gif"])

@@ -9,39 +9,41 @@ import vl_convert
 
 from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.study import Study
-from thalweg.report.charts import VEGA_LITE, Figure, figures
-from thalweg.report.theme import LIGHT, config
+from thalweg.report.chart_elements import VEGA_LITE, Figure
+from thalweg.report.charts import study_figures
+from thalweg.report.theme import LIGHT, vega_config
 
 KINDS = ("png", "svg", "pdf")
-FOR_POINTERS = ("hover", "touch")
+POINTER_STYLES = ("hover", "touch")
+"""The styles of marks that only a pointer can show."""
 WIDTH = 640
-"""Of a figure in pixels, its axes not counted."""
+"""The width of a figure in pixels, without its axes."""
 
 
 def write_figures(
     studies: Sequence[Study], folder: Path, kinds: Sequence[str] = KINDS
 ) -> list[Path]:
-    """Every chart of every study, as one file of each kind; the paths of the files."""
+    """Write every figure of every study, one file of each kind; return their paths."""
     for kind in kinds:
         if kind not in KINDS:
             raise InvalidParameterError(
-                f"The 'kinds' parameter of write_figures knows {', '.join(KINDS)}. "
+                f"The 'kinds' parameter of write_figures takes {', '.join(KINDS)}. "
                 f"Got {kind!r} instead."
             )
     folder.mkdir(parents=True, exist_ok=True)
     saved = []
     for study, prefix in zip(studies, _prefixes(studies), strict=True):
-        for figure in figures(study):
+        for figure in study_figures(study):
             for kind in kinds:
                 path = folder / f"{prefix}{figure.name}.{kind}"
-                path.write_bytes(_drawn(figure, kind))
+                path.write_bytes(_render(figure, kind))
                 saved.append(path)
     return saved
 
 
-def _drawn(figure: Figure, kind: str) -> bytes:
-    spec = _still(figure.chart.to_dict())
-    spec |= {"config": config(LIGHT), "width": WIDTH, "background": "white"}
+def _render(figure: Figure, kind: str) -> bytes:
+    spec = _without_pointer_marks(figure.chart.to_dict())
+    spec |= {"config": vega_config(LIGHT), "width": WIDTH, "background": "white"}
     spec |= {"title": figure.title, "padding": 10}
     if kind == "svg":
         return vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE).encode()
@@ -50,19 +52,19 @@ def _drawn(figure: Figure, kind: str) -> bytes:
     return vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=2)
 
 
-def _still(spec: dict[str, Any]) -> dict[str, Any]:
-    """Without the invisible marks that wait for a pointer."""
+def _without_pointer_marks(spec: dict[str, Any]) -> dict[str, Any]:
+    """The specification without the invisible marks that only a pointer shows."""
     layers = [
         layer
         for layer in spec["layer"]
-        if layer["mark"].get("style") not in FOR_POINTERS
+        if layer["mark"].get("style") not in POINTER_STYLES
     ]
     params = [param for param in spec.get("params", []) if param["name"] != "near"]
     return spec | {"layer": layers, "params": params}
 
 
 def _prefixes(studies: Sequence[Study]) -> list[str]:
-    """Before the file names: nothing for a single study, else number and title."""
+    """The prefixes of file names: none for a single study, else number and title."""
     if len(studies) == 1:
         return [""]
     return [f"{k}-{_slug(study.title)}-" for k, study in enumerate(studies, 1)]

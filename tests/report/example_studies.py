@@ -1,4 +1,4 @@
-"""Studies made up for the tests of reports: full, bare, crowded and hostile."""
+"""Example studies for the tests of reports: full, bare, crowded and hostile."""
 
 import numpy as np
 

@@ -1,0 +1,227 @@
+"""Elements that all charts share: data, line charts, axes, legends and tooltips."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from thalweg.report.theme import DASHES, LABEL_LIMIT
+
+DIGITS = 6
+"""Significant digits of the numbers in a page: more than any screen shows."""
+MAX_LINES = len(DASHES)
+MAX_TOOLTIP_ROWS = 300
+"""Rows at which a pointer finds a tooltip: few enough for a phone."""
+HEIGHT = 280
+LETTER_WIDTH = 6.5
+"""The approximate width of a letter in a legend, in pixels."""
+AXIS_WIDTH = 60
+"""The approximate width of the axis on the left, in pixels."""
+VEGA_LITE = alt.SCHEMA_VERSION.lstrip("v").rpartition(".")[0]
+"""The version of Vega-Lite that altair's charts use, as vl-convert names it."""
+# This shows 1500 as 1,500, two million as 2M, five billion as 5G and 0.001 as it is,
+# not as 1m. Beyond T, the last prefix that many readers know, there is an exponent.
+NUMBER_LABEL = (
+    "format(datum.value, abs(datum.value) >= 1e15 ? '.3~e' : "
+    "abs(datum.value) >= 1e6 ? '~s' : abs(datum.value) >= 1000 ? ',' : '~g')"
+)
+TOOLTIP_FORMAT = ",.4~r"
+"""Four significant digits, without an exponent."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with its title and caption."""
+
+    name: str  # the stem of its files
+    title: str
+    caption: str  # what to look for
+    chart: Any
+    narrow: bool = False  # whether it is easier to read when narrower than the page
+
+
+def base_chart(columns: Mapping[str, Any]) -> Any:
+    """A chart without marks whose data are these columns of equal length.
+
+    The data are written as one row of lists, which the browser flattens: a third of
+    the size of one object per row.
+    """
+    lists = {name: json_numbers(column) for name, column in columns.items()}
+    chart = alt.Chart(alt.Data(values=[lists]))  # type: ignore[no-untyped-call]
+    return chart.transform_flatten(list(lists))
+
+
+def json_numbers(column: Any) -> list[Any]:
+    """The column for JSON: few digits, and null where a value is not finite."""
+    values = np.asarray(column)
+    if values.dtype.kind != "f":
+        return list(values.tolist())
+    return [
+        float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None
+        for value in values.tolist()
+    ]
+
+
+def line_chart(
+    rows: Any, series: Mapping[str, Any], y: Any, description: str,
+    stacked: bool = False, legend_names: Sequence[str] | None = None,
+) -> Any:  # fmt: skip
+    """A line, or a stacked area, for each series over the rows; the first is thickest.
+
+    One legend hides and shows the lines, one tooltip gives the values of all of them.
+    Colours follow the position among all series; the legend shows ``legend_names``, or
+    all. ``description`` is read out by screen readers.
+    """
+    keys = [f"s{k}" for k in range(len(series))]
+    wide = base_chart({"row": rows, **dict(zip(keys, series.values(), strict=True))})
+    long = wide.transform_fold(keys, as_=["key", "value"]).transform_lookup(
+        "key", from_=_name_lookup(keys, list(series))
+    )
+    selection = legend_selection(list(series))
+    names = list(series)
+    in_legend = names if legend_names is None else list(legend_names)
+    marks = _area_marks(long, names) if stacked else _line_marks(long, names, in_legend)
+    marks = marks.encode(
+        x=row_axis(rows),
+        y=y,
+        opacity=alt.condition(selection, alt.value(1), alt.value(0)),
+    ).add_params(selection)
+    tooltip = [
+        alt.Tooltip(f"{key}:Q", title=tooltip_title(name), format=TOOLTIP_FORMAT)
+        for key, name in zip(keys, series, strict=True)
+    ]
+    chart = marks + hover_rule(wide, rows, tooltip)
+    return chart.properties(width="container", height=HEIGHT, description=description)
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Names for a caption, cut where they are long and counted where they are many."""
+    if len(names) > 3:
+        return f"{len(names)} learners"
+    short = [name if len(name) <= 40 else f"{name[:39]}…" for name in names]
+    return " and ".join([", ".join(short[:-1]), short[-1]] if short[1:] else short)
+
+
+def tooltip_title(name: str) -> str:
+    """The name, without what Vega-Lite puts unescaped into an expression."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in name)
+    return printable.replace("\\", "⧵")
+
+
+def hover_rule(wide: Any, rows: Any, tooltip: Sequence[Any]) -> Any:
+    """A vertical rule at the row under the pointer, with the tooltip of that row."""
+    step = int(rows[0]) * -(-len(rows) // MAX_TOOLTIP_ROWS)
+    nearest = alt.selection_point(
+        name="near",
+        nearest=True,
+        on="pointermove",
+        clear="pointerout",
+        encodings=["x"],
+        empty=False,
+    )
+    return (
+        wide.transform_filter(f"datum.row % {step} == 0 || datum.row == {rows[-1]}")
+        .mark_rule(style="hover", aria=False)
+        .encode(
+            x="row:Q",
+            opacity=alt.condition(nearest, alt.value(0.7), alt.value(0)),
+            tooltip=[alt.Tooltip("row:Q", title="at row", format=","), *tooltip],
+        )
+        .add_params(nearest)
+    )
+
+
+def row_axis(rows: Any, first: int = 0) -> Any:
+    """An axis of rows from ``first`` to the last, with a tick every 90 pixels."""
+    return (
+        alt.X("row:Q", title="row")
+        .scale(nice=False, domain=[first, int(rows[-1])])
+        .axis(
+            labelExpr=NUMBER_LABEL, tickCount=alt.expr("ceil(width / 90)"), grid=False
+        )
+    )
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Round numbers from low to high, the more per decade the fewer decades."""
+    spread = math.log10(high / low)
+    steps = (1, 1.5, 2, 3, 5, 7) if spread < 1 else (1, 2, 5) if spread < 2 else (1,)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [float(f"{step}e{decade}") for decade in decades for step in steps]
+    return [tick for tick in ticks if low <= tick <= high]
+
+
+def top_legend(names: Sequence[str], symbol: str = "stroke", size: int = 420) -> Any:
+    """A legend of these names above the chart, in as many columns as fit."""
+    widest = min(LETTER_WIDTH * max(map(len, names)), LABEL_LIMIT) + 45
+    # The width that axes leave is known only after the legend is laid out, so the
+    # columns go by the width of the container, or of the chart where it has none.
+    available = f"((containerSize()[0] || width + {AXIS_WIDTH}) - {AXIS_WIDTH})"
+    columns = alt.expr(f"max(1, floor({available} / {widest:.0f}))")
+    return alt.Legend(
+        title=None,
+        values=list(names),
+        symbolType=symbol,
+        symbolSize=size,
+        columns=columns,
+        rowPadding=4,
+    )
+
+
+def name_colours(names: Sequence[str], legend: Any) -> Any:
+    """A colour for each name, in the order of the theme's colours."""
+    return (
+        alt.Color("name:N", legend=legend)
+        .scale(domain=list(names), range="category")
+    )  # fmt: skip
+
+
+def set_name(wide: Any, name: str) -> Any:
+    """The same data with this name in every row, to give all of it one colour."""
+    return wide.transform_calculate(name=json.dumps(name))
+
+
+def legend_selection(names: Sequence[str]) -> Any:
+    """The names that are visible; a click in the legend hides or shows a name.
+
+    Vega-Lite's own default shows only the name that was clicked, and starts with an
+    empty selection. Here all names are selected at first, and a click toggles one.
+    """
+    return alt.selection_point(
+        name="shown",
+        fields=["name"],
+        bind="legend",
+        toggle="true",
+        clear=False,
+        empty=False,
+        value=[{"name": name} for name in names],
+    )
+
+
+def _line_marks(long: Any, names: list[str], in_legend: list[str]) -> Any:
+    legend = top_legend(in_legend)
+    return long.mark_line(clip=True).encode(
+        color=name_colours(names, legend),
+        strokeDash=alt.StrokeDash("name:N", legend=legend).scale(
+            domain=names, range=list(DASHES[: len(names)])
+        ),
+        strokeWidth=alt.condition("datum.key == 's0'", alt.value(2.6), alt.value(1.7)),
+    )
+
+
+def _area_marks(long: Any, names: list[str]) -> Any:
+    legend = top_legend(names, "square", 150)
+    return long.mark_area(style="separator").encode(
+        color=name_colours(names, legend), order=alt.Order("key:O")
+    )
+
+
+def _name_lookup(keys: list[str], names: list[str]) -> Any:
+    """The name of each key: names may hold what a field's name must not."""
+    rows = [{"key": key, "name": name} for key, name in zip(keys, names, strict=True)]
+    data = alt.Data(values=rows)  # type: ignore[no-untyped-call]
+    return alt.LookupData(data=data, key="key", fields=["name"])

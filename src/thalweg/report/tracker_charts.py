@@ -1,0 +1,177 @@
+"""The Tracker's own quantities over the rows: memory, expert weights, coefficients.
+
+The calibration of its prediction intervals is here as well: promised coverage against
+measured coverage.
+"""
+
+import altair as alt
+import numpy as np
+
+from thalweg.evaluation.digest import Curve
+from thalweg.evaluation.study import Inside
+from thalweg.report.chart_elements import (
+    HEIGHT,
+    MAX_LINES,
+    NUMBER_LABEL,
+    Figure,
+    base_chart,
+    hover_rule,
+    line_chart,
+    log_ticks,
+    name_colours,
+    row_axis,
+    set_name,
+    top_legend,
+)
+
+EXPERT_LABELS = {
+    "level": "level and features",
+    "level, heavy ridge": "level, features trusted little",
+    "step": "last value and what changed since",
+    "season": "a season ago and what differs now",
+    "free level": "features alone",
+    "free level, heavy ridge": "features alone, slow to change",
+    "labelled": "features and last value together",
+    "last value": "last value itself",
+}
+"""The legend's text for each kind of expert."""
+MEMORY, CHANGE = "past rows that count", "abrupt change"
+MEMORY_NAMES = (MEMORY, "", CHANGE)
+"""Abrupt changes take the theme's third colour, the nearest to red; no one its second.
+"""
+
+
+def memory_figure(inside: Inside) -> Figure:
+    """The effective memory, and the rows of abrupt change (concept drift)."""
+    curve = inside.memory
+    mean, low, high = (
+        np.maximum(values, 1.0) for values in (curve.mean, curve.low, curve.high)
+    )
+    top = max(10.0, float(np.nanmax(high)))
+    wide = base_chart({"row": curve.at, "mean": mean, "low": low, "high": high})
+    x = row_axis(curve.at)
+    y = alt.Y("low:Q", title=MEMORY).scale(type="log", domain=[1, top])
+    y = y.axis(labelExpr=NUMBER_LABEL, values=log_ticks(1.0, top))
+    band = wide.mark_area(style="band").encode(x=x, y=y, y2="high:Q")
+    in_legend = (MEMORY, CHANGE) if inside.alarms else (MEMORY,)
+    colour = name_colours(MEMORY_NAMES, top_legend(in_legend))
+    line = set_name(wide, MEMORY).mark_line(style="tracker")
+    line = line.encode(x=x, y="mean:Q", color=colour)
+    tooltip = [
+        alt.Tooltip(f"{field}:Q", title=title, format=",.3~r")
+        for field, title in (("mean", MEMORY), ("low", "least"), ("high", "most"))
+    ]
+    alarms = set_name(base_chart({"row": np.array(inside.alarms, int)}), CHANGE)
+    rules = alarms.mark_rule(style="alarm").encode(x=x, color=colour)
+    flags = alarms.mark_point(style="flag", shape="triangle-down", size=60).encode(
+        x=x,
+        y=alt.value(5),
+        color=colour,
+        tooltip=[alt.Tooltip("row:Q", title="abrupt change at row", format=",")],
+    )
+    hover = hover_rule(wide, curve.at, tooltip)
+    chart = (band + line + rules + hover + flags).properties(
+        width="container",
+        height=HEIGHT,
+        description=f"Effective memory over time, with {inside.alarm_count} alarms.",
+    )
+    caption = (
+        "How many past rows count in a forecast. The memory grows while the stream "
+        "stays the same and falls when it changes; a steep fall is an abrupt change "
+        f"({_alarm_count_text(inside.alarm_count)}, dashed)."
+    )
+    return Figure("memory", "Effective memory", caption, chart)
+
+
+def weights_figure(inside: Inside) -> Figure:
+    """The weight of each kind of expert in the forecast."""
+    ordered = sorted(inside.weights.items(), key=lambda item: -_mean_magnitude(item[1]))
+    separate = dict(ordered[: MAX_LINES - 1] if len(ordered) > MAX_LINES else ordered)
+    weights = {
+        EXPERT_LABELS.get(kind, kind): curve.mean for kind, curve in separate.items()
+    }
+    if others := [curve.mean for _, curve in ordered[len(separate) :]]:
+        weights["all others"] = np.sum(others, axis=0)
+    chart = line_chart(
+        ordered[0][1].at,
+        weights,
+        alt.Y("value:Q", title="part of the forecast")
+        .stack("zero")
+        .scale(domain=[0, 1])
+        .axis(format="%", tickCount=5),
+        f"Weights of {len(ordered)} kinds of experts over time.",
+        stacked=True,
+    )
+    caption = (
+        "The Tracker's forecast is a weighted mean of many simple forecasters, its "
+        "experts. The taller an area, the more weight that kind of expert had; all "
+        "memories of a kind are added together."
+    )
+    return Figure("expert-weights", "What the forecast is made of", caption, chart)
+
+
+def coefficients_figure(inside: Inside, features: int) -> Figure:
+    """The coefficients of the features; ``features`` is the number of all features."""
+    ordered = sorted(
+        inside.coefficients.items(), key=lambda item: -_mean_magnitude(item[1])
+    )
+    largest = dict(ordered[:MAX_LINES])
+    chart = line_chart(
+        ordered[0][1].at,
+        {name: curve.mean for name, curve in largest.items()},
+        alt.Y("value:Q", title="change of the forecast for 1 more")
+        .scale(zero=True)
+        .axis(labelExpr=NUMBER_LABEL, tickCount=5),
+        f"Coefficients of {len(largest)} features over time.",
+    )
+    which = "The coefficients"
+    if len(largest) < len(ordered):
+        which = f"The {len(largest)} largest of {len(ordered)} coefficients"
+    if len(ordered) < features:
+        which += f" (those of {len(ordered)} of {features:,} features were recorded)"
+    caption = (
+        f"{which}: by how much the forecast rises when a feature rises by one. While "
+        "a line is level, that relation holds; where it steps, the relation changed."
+    )
+    return Figure("coefficients", "Coefficients over time", caption, chart)
+
+
+def calibration_figure(inside: Inside) -> Figure:
+    """The measured coverage of prediction intervals against the promised coverage."""
+    promised, measured = np.array(inside.coverage, float).T
+    points = base_chart({"promised": promised, "measured": measured})
+    ends = np.array([0.0, 1.0])
+    x = alt.X("promised:Q", title="how often it was promised to hold the value")
+    y = alt.Y("measured:Q", title="how often it did")
+    x, y = x.scale(domain=[0, 1]), y.scale(domain=[0, 1])
+    axes = {"x": x.axis(format="%", tickCount=5), "y": y.axis(format="%", tickCount=5)}
+    diagonal = base_chart({"promised": ends, "measured": ends})
+    diagonal = diagonal.mark_line(style="reference").encode(**axes)
+    line = points.mark_line(style="tracker").encode(**axes)
+    dots = points.mark_point(style="measured", size=70).encode(
+        **axes,
+        tooltip=[
+            alt.Tooltip("promised:Q", format=".0%"),
+            alt.Tooltip("measured:Q", format=".1%"),
+        ],
+    )
+    chart = (diagonal + line + dots).properties(
+        width="container",
+        height=HEIGHT,
+        description="Measured coverage of intervals against promised coverage.",
+    )
+    caption = (
+        "How often the value lay in the Tracker's prediction interval, against how "
+        "often it was promised to. On the dashed line the two agree; below it the "
+        "intervals were too narrow, above it wider than necessary."
+    )
+    title = "Coverage of the prediction intervals"
+    return Figure("calibration", title, caption, chart, narrow=True)
+
+
+def _mean_magnitude(curve: Curve) -> float:
+    return float(np.nan_to_num(np.abs(curve.mean)).mean())
+
+
+def _alarm_count_text(count: int) -> str:
+    return {0: "none here", 1: "one here"}.get(count, f"{count:,} here")
