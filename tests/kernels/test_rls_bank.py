@@ -173,14 +173,30 @@ def test_a_bank_can_be_cut_anywhere(cuts):
     np.testing.assert_array_equal(np.concatenate(said), trace.prediction)
 
 
-def test_single_updates_are_the_run():
+def test_runs_of_single_rounds_are_the_whole_run():
+    block = stream(12, 3)
+    whole, trace = NINE.run(NINE.init(np.zeros(3)), SquaredError(), block)
+    state = NINE.init(np.zeros(3))
+    for t in range(len(block)):
+        assert NINE.predict(state, block.x[t]) == trace.prediction[t]
+        state, _ = NINE.run(state, SquaredError(), block[t : t + 1])
+    assert_same(state, whole)
+
+
+def test_single_updates_are_the_run_to_rounding():
+    """The definition takes the experts one by one, and sums in another order."""
     block = stream(12, 3)
     whole, trace = NINE.run(NINE.init(np.zeros(3)), SquaredError(), block)
     state = NINE.init(np.zeros(3))
     for t, (x, y, weight, elapsed) in enumerate(block.rounds()):
-        assert NINE.predict(state, x) == trace.prediction[t]
+        prediction = NINE.predict(state, x)
+        np.testing.assert_allclose(prediction, trace.prediction[t], rtol=1e-12)
         state = NINE.update(state, Round(SquaredError(), x, y, weight, elapsed))
-    assert_same(state, whole)
+    np.testing.assert_allclose(state.theta, whole.theta, rtol=1e-12)
+    np.testing.assert_allclose(state.log_weights, whole.log_weights, rtol=1e-12)
+    for ours, theirs in zip(state.experts, whole.experts, strict=True):
+        np.testing.assert_allclose(ours.theta, theirs.theta, rtol=1e-12)
+        np.testing.assert_allclose(ours.factor, theirs.factor, rtol=1e-12)
 
 
 def test_a_bank_is_its_experts_alone_and_their_weights():

@@ -10,6 +10,7 @@ from thalweg.learners import (
     DiscountedNewton,
     Experts,
     LastValue,
+    Learner,
     RecursiveLeastSquares,
 )
 from thalweg.losses import Constants, Logistic, Round, SquaredError, Tracking
@@ -61,6 +62,29 @@ def test_a_bank_takes_several_targets_weights_and_elapsed_time():
         np.testing.assert_allclose(fast.theta[t], state.theta, rtol=1e-9, atol=1e-12)
         state = mixture.update(state, Round(SquaredError(), x, y, weight, elapsed))
     np.testing.assert_allclose(fast_state.theta, state.theta, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 3, 8])
+@pytest.mark.parametrize("bank", ["rls", "floors"])
+def test_the_bank_kernel_equals_update(bank, n):
+    """1e-9, as in the contract: the kernel sums over experts in another order."""
+    rng = np.random.default_rng(2)
+    x, weight = rng.normal(size=(500, n)), rng.choice([0.0, 0.5, 1.0, 3.0], 500)
+    y = (x * rng.normal(size=(500, n)).cumsum(axis=0)).sum(axis=1)
+    block = Block(x, y, weight, rng.uniform(0, 3, 500))
+    mixture = Experts(BANKS[bank], 0.05)
+    start = mixture.init(np.zeros(n))
+    fast_state, fast = mixture.run(start, SquaredError(), block, ("weights",))
+    slow_state, slow = Learner._play(
+        mixture, start, SquaredError(), block, ("weights",)
+    )
+    np.testing.assert_allclose(fast.prediction, slow.prediction, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        fast.extras["weights"], slow.extras["weights"], rtol=1e-9, atol=1e-12
+    )
+    for ours, expected in zip(fast_state.experts, slow_state.experts, strict=True):
+        np.testing.assert_allclose(ours.theta, expected.theta, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(ours.factor, expected.factor, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("size", [1e6, 1e9, 1e100, 1e150])

@@ -106,9 +106,6 @@ class Experts(Learner[ExpertsState]):
         return out if said.ndim > 1 else out[0]
 
     def update(self, state: ExpertsState, f: Round) -> ExpertsState:
-        if self._is_bank:  # the same to the last bit as in a longer run
-            one = Block(*(np.array([part], state.theta.dtype) for part in f[1:]))
-            return self._play(state, f.loss, one, ())[0]
         experts = list(zip(self.experts, state.experts, strict=True))
         losses = np.array([f.value(a.play(s, f.x)) for a, s in experts])
         log_weights = hedge(state.log_weights, losses, self.mixing_rate)
