@@ -44,7 +44,7 @@ def with_entry(place, value):
 
 @pytest.mark.parametrize(
     "changed",
-    [shorter, with_entry(layout.LAG, 1e9), with_entry(layout.SCORED, -5e8)],
+    [shorter, with_entry(layout.SEASON, 1e9), with_entry(layout.ERROR_COUNT, -5e8)],
     ids=["short", "season", "scored"],
 )
 def test_a_state_that_kernels_would_go_astray_with_is_refused(tmp_path, changed):

@@ -130,9 +130,9 @@ def test_a_round_of_weight_zero_is_not_seen():
 def test_time_that_passes_makes_the_experts_forget():
     block = drifting()
     state, _ = run(Block(block.x, block.y, None, np.full(600, 2.0)))
-    known = layout.views(state.packed, 4).experts
+    experts = layout.views(state.packed, 4).experts
     gamma = 1 - 1 / layout.MEMORIES[1:7]  # those that 600 rounds fill to the brim
-    np.testing.assert_allclose(known.weight[1:7], 1 / (1 - gamma**2), rtol=1e-6)
+    np.testing.assert_allclose(experts.weight[1:7], 1 / (1 - gamma**2), rtol=1e-6)
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e-100, 1e140])
@@ -148,7 +148,7 @@ def test_stays_finite_whatever_comes(unit):
     for part in (
         trace.prediction,
         *trace.extras.values(),
-        state.packed[layout.CLOCK + layout.SEATS :],
+        state.packed[layout.COUNTERS + layout.PADDED_EXPERTS :],
     ):
         assert np.isfinite(part).all()
 
@@ -180,7 +180,7 @@ def test_recovers_from_what_is_hostile(kind, n):
     assert trace.loss[2800:].mean() < 1.5 * fresh.loss[2000:].mean()
     assert np.isfinite(trace.prediction).all()
     assert np.isfinite(trace.extras["interval"]).all()
-    assert np.isfinite(state.packed[layout.CLOCK + layout.SEATS :]).all()
+    assert np.isfinite(state.packed[layout.COUNTERS + layout.PADDED_EXPERTS :]).all()
     low, high = trace.extras["interval"][2800:].T
     inside = (low <= y[2800:]) & (y[2800:] <= high)
     assert inside.mean() == pytest.approx(0.9, abs=0.03)
@@ -194,7 +194,7 @@ def test_features_whose_squares_are_next_to_nothing_give_no_nan(unit):
     state, trace = run(Block(x / 20, 1e140 * block.y), record=("theta", "interval"))
     for part in (trace.prediction, trace.theta, trace.extras["interval"]):
         assert np.isfinite(part).all()
-    assert np.isfinite(state.packed[layout.CLOCK + layout.SEATS :]).all()
+    assert np.isfinite(state.packed[layout.COUNTERS + layout.PADDED_EXPERTS :]).all()
 
 
 @pytest.mark.parametrize("unit", [1e-165, 1e-160, 1e-155, 1e-150, 1e-145])
@@ -205,7 +205,7 @@ def test_labels_whose_squares_are_next_to_nothing_do_no_lasting_harm(unit):
     _, fresh = run(block[300:])
     assert trace.loss[1800:].mean() < 1.1 * fresh.loss[1500:].mean()
     assert np.isfinite(trace.extras["interval"]).all()
-    assert np.isfinite(state.packed[layout.CLOCK + layout.SEATS :]).all()
+    assert np.isfinite(state.packed[layout.COUNTERS + layout.PADDED_EXPERTS :]).all()
 
 
 def test_an_interval_is_finite_after_a_long_calm():

@@ -9,7 +9,7 @@ from thalweg import bounds, regret
 from thalweg.domains import Ball
 from thalweg.evaluation.contestants import LOSS, PAPER
 from thalweg.evaluation.study import Hindsight, Mark, Regret
-from thalweg.kernels.tracker.layout import LARGEST_LOSS
+from thalweg.kernels.tracker.layout import MAX_LOSS
 from thalweg.learners.tracker import TrackerState, interval_regret
 from thalweg.types import Block, FloatArray, Trace
 
@@ -85,7 +85,7 @@ def to_its_expert(
 
 def largest_error(state: TrackerState) -> float:
     """The largest error that any expert of the Tracker made while it voted."""
-    return float(np.sqrt(state.packed[LARGEST_LOSS]))
+    return float(np.sqrt(state.packed[MAX_LOSS]))
 
 
 def frontier(block: Block, forecasts: Mapping[str, FloatArray]) -> Hindsight:

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from tests.kernels.tracker.rooms import deviations, room, solve
-from tests.kernels.tracker.rooms import moments as moment_kernels
+from tests.kernels.tracker.workspaces import deviations, solve, workspace
+from tests.kernels.tracker.workspaces import moments as moment_kernels
 from thalweg.kernels.tracker.layout import (
-    CLOCK,
+    ANCHORED_LANES,
+    AUTOREGRESSIVE_LANES,
+    COUNTERS,
     DISCOUNT,
-    LABELLED_LANES,
-    LAG,
     LANES,
-    PASSED,
+    MEMORY_COUNT,
+    PASSED_ROUNDS,
     RIDGE,
-    SPANS,
-    UNPULLED_LANES,
+    SEASON,
 )
 
 
@@ -22,17 +22,35 @@ def test_moments_are_those_about_the_discounted_mean():
     rng = np.random.default_rng(0)
     rows = 5 + rng.normal(size=(30, 4))  # two features, the last label, the label
     rate, passed = rng.uniform(0, 2, size=(2, 30))
-    (sums, _), weight, mean = room(2), np.zeros(LANES), np.zeros((4, LANES))
+    (expert_workspace, _), weight, mean = (
+        workspace(2),
+        np.zeros(LANES),
+        np.zeros((4, LANES)),
+    )
     moments = np.zeros((5, 3, LANES))
     for row, w, elapsed in zip(rows, rate, passed, strict=True):
-        for g in range(SPANS):
-            sums.deviation[:3, g] = row[:3] - mean[:3, g]
-            sums.origin[g] = mean[3, g]
-        u, gain, decay = sums.deviation, sums.gain, sums.decay
-        deviations.reveal(weight, mean, row[3], w, elapsed, u, sums.origin, gain, decay)
-        moment_kernels.learn_moments(moments, u, gain, decay)
+        for g in range(MEMORY_COUNT):
+            expert_workspace.deviations[:3, g] = row[:3] - mean[:3, g]
+            expert_workspace.origin[g] = mean[3, g]
+        u, outer_weight, decay = (
+            expert_workspace.deviations,
+            expert_workspace.outer_weight,
+            expert_workspace.decay,
+        )
+        deviations.update_means(
+            weight,
+            mean,
+            row[3],
+            w,
+            elapsed,
+            u,
+            expert_workspace.origin,
+            outer_weight,
+            decay,
+        )
+        moment_kernels.update_moments(moments, u, outer_weight, decay)
     age = passed[::-1].cumsum()[::-1] - passed
-    for g in range(SPANS):
+    for g in range(MEMORY_COUNT):
         share = rate * DISCOUNT[g] ** age
         np.testing.assert_allclose(weight[g], share.sum())
         np.testing.assert_allclose(mean[:, g], share @ rows / share.sum())
@@ -47,42 +65,44 @@ def test_moments_are_those_about_the_discounted_mean():
 
 def test_deviations_are_from_the_mean_the_last_round_and_the_season():
     rng = np.random.default_rng(1)
-    x, means = rng.normal(size=2), rng.normal(size=(4, SPANS))
-    mean = np.hstack([means, means, np.zeros((4, 2 * SPANS))])
+    x, means = rng.normal(size=2), rng.normal(size=(4, MEMORY_COUNT))
+    mean = np.hstack([means, means, np.zeros((4, 2 * MEMORY_COUNT))])
     past_x, past_y = rng.normal(size=(512, 2)), np.tile(rng.normal(size=512), 2)
-    clock = np.zeros(CLOCK)
-    clock[PASSED], clock[LAG] = 600, 7
+    counters = np.zeros(COUNTERS)
+    counters[PASSED_ROUNDS], counters[SEASON] = 600, 7
     u, origin = np.zeros((4, LANES)), np.zeros(LANES)
-    deviations.look(clock, past_x, past_y, mean, x, u, origin, 0)
+    deviations.set_deviations(counters, past_x, past_y, mean, x, u, origin, 0)
     newest = -600 % 512
-    families = u[:3].reshape(3, 4, SPANS)
+    families = u[:3].reshape(3, 4, MEMORY_COUNT)
     for family in (0, 1):
         np.testing.assert_array_equal(families[:2, family], x[:, None] - means[:2])
         np.testing.assert_array_equal(families[2, family], past_y[newest] - means[2])
     for family, lag in ((2, 1), (3, 7)):
         step = (x - past_x[(600 - lag) % 512])[:, None]
-        np.testing.assert_array_equal(families[:2, family], np.tile(step, SPANS))
+        np.testing.assert_array_equal(families[:2, family], np.tile(step, MEMORY_COUNT))
         assert (families[2, family] == 0).all()
     said = [means[3], means[3], past_y[newest], past_y[newest + 6]]
-    np.testing.assert_array_equal(origin[:SPANS], said[0])
-    np.testing.assert_array_equal(origin[2 * SPANS :: SPANS], said[2:])
+    np.testing.assert_array_equal(origin[:MEMORY_COUNT], said[0])
+    np.testing.assert_array_equal(origin[2 * MEMORY_COUNT :: MEMORY_COUNT], said[2:])
 
 
 def test_the_ridge_is_in_units_of_the_spread():
     rng = np.random.default_rng(2)
     x, labels = rng.normal(size=(20, 2)), rng.normal(size=20)
     x[:, 1] = 4.0
-    centre, spread, u = np.zeros(3), np.zeros((3, 3)), np.zeros((4, LANES))
+    overall_mean, spread, u = np.zeros(3), np.zeros((3, 3)), np.zeros((4, LANES))
     steps = rng.normal(size=(20, 2, 2))
     for t in range(20):
-        u[:2, 2 * SPANS], u[:2, 3 * SPANS] = steps[t]
-        moment_kernels.learn_spread(centre, spread, x[t], labels[t], u, 1 / (t + 1))
+        u[:2, 2 * MEMORY_COUNT], u[:2, 3 * MEMORY_COUNT] = steps[t]
+        moment_kernels.update_spread(
+            overall_mean, spread, x[t], labels[t], u, 1 / (t + 1)
+        )
     expected = [np.append(x.var(axis=0), labels.var())]
     expected += [np.append((steps[:, i] ** 2).mean(axis=0), 0) for i in range(2)]
     np.testing.assert_allclose(spread, expected, atol=1e-14)
     ridge = np.empty((3, LANES))
     moment_kernels.set_ridge(spread, ridge)
-    wanted = np.repeat(spread[[0, 0, 1, 2]], SPANS, axis=0) * RIDGE[:, None]
+    wanted = np.repeat(spread[[0, 0, 1, 2]], MEMORY_COUNT, axis=0) * RIDGE[:, None]
     np.testing.assert_array_equal(ridge.T, np.where(wanted > 0, wanted, 1.0))
 
 
@@ -93,15 +113,15 @@ def test_all_lanes_are_solved(z):
     full = np.einsum("lki,lkj->lij", roots, roots)
     right, ridge = rng.normal(size=(2, z, LANES)), rng.uniform(0.1, 1, size=(z, LANES))
     moments = np.concatenate([np.tril(full).transpose(1, 2, 0), right])
-    sums, _ = room(z - 1)
-    solve.factorise(moments, ridge, sums.lower, sums.work)
+    expert_workspace, _ = workspace(z - 1)
+    solve.factorise(moments, ridge, expert_workspace.lower, expert_workspace.work)
     # What is asked for: the leading coordinates' system everywhere, for b; and for u
     # and the whole system where there are experts that need them.
     for size, which, lanes in (
-        (z - 1, 0, LANES), (z - 1, 1, UNPULLED_LANES), (z, 0, LABELLED_LANES),
+        (z - 1, 0, LANES), (z - 1, 1, ANCHORED_LANES), (z, 0, AUTOREGRESSIVE_LANES),
     ):  # fmt: skip
         out = np.empty((z, LANES))
-        solve.back(sums.lower, z + which, size, lanes, out)
+        solve.back_substitute(expert_workspace.lower, z + which, size, lanes, out)
         for lane in range(lanes):
             matrix = (full[lane] + np.diag(ridge[:, lane]))[:size, :size]
             expected = np.linalg.solve(matrix, right[which, :size, lane])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.kernels.tracker.rooms import adashare, padded
 from tests.kernels.tracker.test_rounds import drifting, opened
+from tests.kernels.tracker.workspaces import adashare, padded
 from thalweg.kernels.tracker import layout
 from thalweg.kernels.tracker.restart import EVERY
 from thalweg.kernels.tracker.rounds import observe, predict
@@ -14,10 +14,12 @@ SHOCK, SEEN = 100, 640  # the first look at which 512 rounds since the shock are
 
 
 def played(x, y):
-    s, sums, votes = opened(x.shape[1])
+    s, expert_workspace, rule_workspace = opened(x.shape[1])
     for features, label in zip(x, y, strict=True):
-        forecast = predict(s, features, sums, votes)
-        observe(s, features, label, 1.0, 1.0, forecast, sums, votes)
+        forecast = predict(s, features, expert_workspace, rule_workspace)
+        observe(
+            s, features, label, 1.0, 1.0, forecast, expert_workspace, rule_workspace
+        )
     return s
 
 
@@ -33,19 +35,21 @@ def shocked(rounds, feature=None, by=1e9):
 @pytest.mark.parametrize("feature", [None, 0, 2])
 def test_a_shock_is_forgotten_once_the_last_rounds_are_clean(feature):
     x, y = shocked(SEEN + 1, feature)
-    assert played(x[: SEEN - 1], y[: SEEN - 1]).clock[layout.TOTAL_WEIGHT] == SEEN - 2
+    assert (
+        played(x[: SEEN - 1], y[: SEEN - 1]).counters[layout.TOTAL_WEIGHT] == SEEN - 2
+    )
     s = played(x, y)
-    assert s.clock[layout.TOTAL_WEIGHT] == 1
+    assert s.counters[layout.TOTAL_WEIGHT] == 1
     assert abs(s.experts.mean).max() < 1e6
-    assert s.longest.max() < 1e6
-    assert s.clock[layout.HIGH] < 1e6
-    assert s.clock[layout.LONGEST_STEP] < 1e6
+    assert s.max_feature_steps.max() < 1e6
+    assert s.counters[layout.HIGHEST_LABEL] < 1e6
+    assert s.counters[layout.MAX_LABEL_STEP] < 1e6
 
 
 def test_after_a_restart_the_experts_are_those_of_a_fresh_start():
     x, y = shocked(SEEN + 60)
     s, fresh = played(x, y), played(x[SEEN - 1 :], y[SEEN - 1 :])
-    lanes = slice(0, layout.SEASONAL)  # a fresh start looks for shorter seasons
+    lanes = slice(0, layout.SEASON_LANE)  # a fresh start looks for shorter seasons
     moments, expected = s.experts.moments[..., lanes], fresh.experts.moments[..., lanes]
     np.testing.assert_allclose(moments, expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(s.experts.mean, fresh.experts.mean, rtol=1e-12)
@@ -54,49 +58,55 @@ def test_after_a_restart_the_experts_are_those_of_a_fresh_start():
 
 def test_the_clip_range_starts_from_the_last_labels():
     x, y = shocked(SEEN)
-    s, late = played(x, y), y[-layout.LONGEST_SEASON :]
-    assert (s.clock[layout.LOW], s.clock[layout.HIGH]) == (late.min(), late.max())
-    assert s.clock[layout.LONGEST_STEP] == abs(np.diff(late)).max()
-    steps = abs(np.diff(x[-layout.LONGEST_SEASON :], axis=0)).max(axis=0)
-    np.testing.assert_array_equal(s.longest, steps)
+    s, recent = played(x, y), y[-layout.MAX_SEASON :]
+    assert (s.counters[layout.LOWEST_LABEL], s.counters[layout.HIGHEST_LABEL]) == (
+        recent.min(),
+        recent.max(),
+    )
+    assert s.counters[layout.MAX_LABEL_STEP] == abs(np.diff(recent)).max()
+    steps = abs(np.diff(x[-layout.MAX_SEASON :], axis=0)).max(axis=0)
+    np.testing.assert_array_equal(s.max_feature_steps, steps)
 
 
 def test_what_is_in_proportion_is_kept():
     x, y = shocked(SEEN + 4 * EVERY, by=20 * abs(np.diff(drifting(SEEN)[1])).max())
     x[200:, 1] = 4.0  # a feature at rest may yet move as it did
     s = played(x, y)
-    assert s.clock[layout.TOTAL_WEIGHT] == len(y) - 1
+    assert s.counters[layout.TOTAL_WEIGHT] == len(y) - 1
 
 
 def test_a_constant_label_is_no_reason_to_forget():
     x, y = drifting(SEEN + EVERY)
     y[50:] = 3.0
-    assert played(x, y).clock[layout.TOTAL_WEIGHT] == len(y) - 1
+    assert played(x, y).counters[layout.TOTAL_WEIGHT] == len(y) - 1
 
 
 def test_adashare_keeps_its_bound_when_it_is_made_to_doubt():
     rng = np.random.default_rng(0)
     experts, rounds = 5, 300
-    memo, everyone = np.append(padded(np.full(5, 0.2)), [0.0, 0.0]), padded(np.ones(5))
-    shares, loss, largest = np.empty(8), np.empty(8), 0.0
+    rule_state, everyone = (
+        np.append(padded(np.full(5, 0.2)), [0.0, 0.0]),
+        padded(np.ones(5)),
+    )
+    weights, loss, largest = np.empty(8), np.empty(8), 0.0
     regret = np.zeros((rounds + 1, experts))
     sizes = np.empty(rounds)
     for t in range(1, rounds + 1):
-        adashare.weigh(memo, everyone, shares)
+        adashare.set_weights(rule_state, everyone, weights)
         q, size = rng.normal(size=experts), 1e3 if t % 90 < 30 else 1.0
         q, y = size * q, size * q[t // 40 % experts]
-        mix = shares[:experts] @ q
-        lowest = adashare.losses(padded(q), everyone, y, 1.0, loss)
+        mix = weights[:experts] @ q
+        lowest = adashare.set_losses(padded(q), everyone, y, 1.0, loss)
         own = 0.5 * (y - mix) ** 2
-        adashare.learn(memo, everyone, everyone, own, loss, lowest, t, 1.0)
+        adashare.learn(rule_state, everyone, everyone, own, loss, lowest, t, 1.0)
         largest = sizes[t - 1] = max(largest, ((y - q) ** 2).max())
         if t % 90 == 50:
-            adashare.weigh(memo, everyone, shares)
-            before = shares.max()
-            adashare.doubt(memo, everyone, largest)
-            adashare.weigh(memo, everyone, shares)
-            assert shares.max() <= before
-            assert memo[8] == 1.5 * largest
+            adashare.set_weights(rule_state, everyone, weights)
+            before = weights.max()
+            adashare.raise_loss_scale(rule_state, everyone, largest)
+            adashare.set_weights(rule_state, everyone, weights)
+            assert weights.max() <= before
+            assert rule_state[8] == 1.5 * largest
         regret[t] = regret[t - 1] + 0.5 * (y - mix) ** 2 - 0.5 * (y - q) ** 2
     for a in range(1, rounds + 1, 7):
         for b in range(a, rounds + 1, 5):

@@ -1,20 +1,22 @@
 import numpy as np
 
 from tests.kernels.tracker import slow
-from tests.kernels.tracker.rooms import past, season
-from thalweg.kernels.tracker.layout import CLOCK, LAG, LONGEST_SEASON
+from tests.kernels.tracker.workspaces import past, season
+from thalweg.kernels.tracker.layout import COUNTERS, MAX_SEASON, SEASON
 from thalweg.kernels.tracker.season import EVERY
 
 
 def seasons_of(y):
-    clock, past_y = np.zeros(CLOCK), np.zeros(2 * LONGEST_SEASON)
-    past_x, unlike = np.zeros((LONGEST_SEASON, 1)), np.zeros(LONGEST_SEASON)
-    found, per_count = [], np.zeros(2 * LONGEST_SEASON)
+    counters, past_y = np.zeros(COUNTERS), np.zeros(2 * MAX_SEASON)
+    past_x, season_differences = np.zeros((MAX_SEASON, 1)), np.zeros(MAX_SEASON)
+    found, inverse_counts = [], np.zeros(2 * MAX_SEASON)
     for t, label in enumerate(y):
-        season.learn_season(clock, past_y, unlike, per_count, label)
-        past.push(clock, past_x, past_y, np.array([float(t)]), label)
-        season.count(clock, per_count, True)
-        found.append(int(clock[LAG]))
+        season.update_season(
+            counters, past_y, season_differences, inverse_counts, label
+        )
+        past.push(counters, past_x, past_y, np.array([float(t)]), label)
+        season.count(counters, inverse_counts, True)
+        found.append(int(counters[SEASON]))
     return found
 
 
@@ -29,28 +31,30 @@ def test_a_long_stream_is_looked_at_now_and_then():
     rng = np.random.default_rng(1)
     y = np.sin(2 * np.pi * np.arange(640) / 25) + 0.3 * rng.normal(size=640)
     found = seasons_of(y)
-    for t in range(LONGEST_SEASON + EVERY, 640, 37):
+    for t in range(MAX_SEASON + EVERY, 640, 37):
         last_look = t // EVERY * EVERY
         assert found[t] == slow.season(y[: last_look + 1])
 
 
 def test_after_a_new_start_the_season_is_that_of_the_labels_since():
     rng = np.random.default_rng(2)
-    clock, past_y, past_x = np.zeros(CLOCK), np.zeros(1024), np.zeros((512, 1))
-    unlike, per_count = np.zeros(512), np.zeros(1024)
+    counters, past_y, past_x = np.zeros(COUNTERS), np.zeros(1024), np.zeros((512, 1))
+    season_differences, inverse_counts = np.zeros(512), np.zeros(1024)
     y = np.sin(2 * np.pi * np.arange(1793) / 30) + 0.3 * rng.normal(size=1793)
     y[:600] *= 1e6
     for t, label in enumerate(y):
         if t == 1150:
-            season.forget_season(clock, unlike, per_count)
-        season.learn_season(clock, past_y, unlike, per_count, label)
-        past.push(clock, past_x, past_y, np.array([0.0]), label)
-        season.count(clock, per_count, True)
+            season.reset_season(counters, season_differences, inverse_counts)
+        season.update_season(
+            counters, past_y, season_differences, inverse_counts, label
+        )
+        past.push(counters, past_x, past_y, np.array([0.0]), label)
+        season.count(counters, inverse_counts, True)
     since = np.arange(1150, 1793)
     lags, fading = np.arange(1, 513), 0.9995 ** (1792 - since)
     d = np.array([fading @ (y[since] - y[since - lag]) ** 2 for lag in lags])
-    assert clock[LAG] == lags[(lags * d / d.cumsum()).argmin()]
-    assert clock[LAG] % 30 == 0
+    assert counters[SEASON] == lags[(lags * d / d.cumsum()).argmin()]
+    assert counters[SEASON] % 30 == 0
 
 
 def test_without_labels_that_differ_there_is_no_season():
@@ -58,13 +62,13 @@ def test_without_labels_that_differ_there_is_no_season():
 
 
 def test_the_last_rounds_are_where_they_are_looked_for():
-    rounds = LONGEST_SEASON + 100
-    clock, past_y = np.zeros(CLOCK), np.zeros(2 * LONGEST_SEASON)
-    past_x = np.zeros((LONGEST_SEASON, 1))
+    rounds = MAX_SEASON + 100
+    counters, past_y = np.zeros(COUNTERS), np.zeros(2 * MAX_SEASON)
+    past_x = np.zeros((MAX_SEASON, 1))
     for t in range(rounds):
-        past.push(clock, past_x, past_y, np.array([float(t)]), float(-t))
-    start = past.newest(clock)
-    expected = -np.arange(rounds - 1.0, rounds - 1 - LONGEST_SEASON, -1)
-    np.testing.assert_array_equal(past_y[start : start + LONGEST_SEASON], expected)
-    for lag in (1, 2, 100, LONGEST_SEASON):
-        assert past_x[past.row(clock, lag), 0] == rounds - lag
+        past.push(counters, past_x, past_y, np.array([float(t)]), float(-t))
+    start = past.newest(counters)
+    expected = -np.arange(rounds - 1.0, rounds - 1 - MAX_SEASON, -1)
+    np.testing.assert_array_equal(past_y[start : start + MAX_SEASON], expected)
+    for lag in (1, 2, 100, MAX_SEASON):
+        assert past_x[past.row(counters, lag), 0] == rounds - lag

@@ -2,7 +2,13 @@
 
 from thalweg.kernels.jit import inner_function
 from thalweg.kernels.simd import WIDTH, above, larger, load, size, smaller, store
-from thalweg.kernels.tracker.layout import HIGH, LIMITED, LONGEST_STEP, LOW, ROUNDS
+from thalweg.kernels.tracker.layout import (
+    HIGHEST_LABEL,
+    LOWEST_LABEL,
+    MAX_LABEL_STEP,
+    ROUNDS,
+    STEP_LIMIT,
+)
 
 LARGEST = 1.7e308
 MARGIN = 0.5
@@ -12,25 +18,28 @@ STRIDE = 2.0
 
 
 @inner_function
-def clip(clock, last_y, said):
+def clip(counters, last_y, predictions):
     """Keep what the experts say near the labels, and near the last one if so set."""
-    beyond = MARGIN * (clock[HIGH] - clock[LOW])
-    low, high = clock[LOW] - beyond, clock[HIGH] + beyond
-    if clock[LIMITED] > 0:
-        step = STRIDE * clock[LONGEST_STEP]
+    beyond = MARGIN * (counters[HIGHEST_LABEL] - counters[LOWEST_LABEL])
+    low, high = counters[LOWEST_LABEL] - beyond, counters[HIGHEST_LABEL] + beyond
+    if counters[STEP_LIMIT] > 0:
+        step = STRIDE * counters[MAX_LABEL_STEP]
         low, high = max(low, last_y - step), min(high, last_y + step)
-    for k in range(0, said.size, WIDTH):
-        expected = load(said, k)
+    for k in range(0, predictions.size, WIDTH):
+        expected = load(predictions, k)
         # Beyond float64 there is nothing to be read from: not even a direction.
         expected = above(LARGEST, size(expected), expected, last_y)
-        store(said, k, smaller(high, larger(low, expected)))
+        store(predictions, k, smaller(high, larger(low, expected)))
 
 
 @inner_function
-def widen(clock, last_y, y):
+def update_label_range(counters, last_y, y):
     """Take note of a label and, but in the first round, of the one before it."""
-    if clock[ROUNDS] == 0:
-        clock[LOW], clock[HIGH] = y, y
+    if counters[ROUNDS] == 0:
+        counters[LOWEST_LABEL], counters[HIGHEST_LABEL] = y, y
         return
-    clock[LOW], clock[HIGH] = min(clock[LOW], y), max(clock[HIGH], y)
-    clock[LONGEST_STEP] = max(clock[LONGEST_STEP], abs(y - last_y))
+    counters[LOWEST_LABEL], counters[HIGHEST_LABEL] = (
+        min(counters[LOWEST_LABEL], y),
+        max(counters[HIGHEST_LABEL], y),
+    )
+    counters[MAX_LABEL_STEP] = max(counters[MAX_LABEL_STEP], abs(y - last_y))

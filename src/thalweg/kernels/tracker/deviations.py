@@ -12,24 +12,24 @@ from thalweg.kernels.tracker.layout import (
     IS_LEVEL,
     IS_SEASONAL,
     IS_STEP,
-    LAG,
     LANES,
-    LONGEST_SEASON,
+    MAX_SEASON,
+    SEASON,
 )
 from thalweg.kernels.tracker.past import newest, row
 
 
 @inner_function
-def look(clock, past_x, past_y, mean, x, u, origin, late):
+def set_deviations(counters, past_x, past_y, mean, x, u, origin, late):
     """Fill the origins, and the deviations u (z + 1, LANES) but for y's, the last.
 
     The last round and the season are as far back as they are when a forecast is asked
     for: by the delay more where the round is learnt, ``late`` rounds after that.
     """
-    n, now = x.size, newest(clock)
-    since, season = _back(clock, late)
+    n, now = x.size, newest(counters)
+    since, season = _back(counters, late)
     last_y, season_y = past_y[now + since - 1], past_y[now + season - 1]
-    last, then = row(clock, since), row(clock, season)
+    last, then = row(counters, since), row(counters, season)
     for lane in range(0, LANES, WIDTH):
         step, seasonal = load(IS_STEP, lane), load(IS_SEASONAL, lane)
         for j in range(n):
@@ -44,23 +44,23 @@ def look(clock, past_x, past_y, mean, x, u, origin, late):
 
 
 @inline_function
-def _back(clock, late):
+def _back(counters, late):
     """How many rounds ago the newest label known then was, and the one of a season ago.
 
     Where labels are late by d rounds, the season is the first multiple of itself that
     is known by then. Rounds are counted from the newest in memory.
     """
-    delay, season = int(clock[DELAY]), int(clock[LAG])
+    delay, season = int(counters[DELAY]), int(counters[SEASON])
     if delay == 0:
         return 1, season
     known = (delay + season) // season * season - delay
-    if late > 0 and late + max(known, 1) <= LONGEST_SEASON:
+    if late > 0 and late + max(known, 1) <= MAX_SEASON:
         return late + 1, late + known
     return 1, known
 
 
 @inner_function
-def reveal(weight, mean, y, w, elapsed, u, origin, gain, decay):
+def update_means(weight, mean, y, w, elapsed, u, origin, outer_weight, decay):
     """Complete the deviations u with y, set gain and decay, and move the means.
 
     With W' = γW the means move by w/(W' + w) of the deviation, and the outer product
@@ -80,7 +80,7 @@ def reveal(weight, mean, y, w, elapsed, u, origin, gain, decay):
         level = load(IS_LEVEL, lane)
         step = level * w / now
         store(weight, lane, now)
-        store(gain, lane, above(level, 0.5, before * step, w))
+        store(outer_weight, lane, above(level, 0.5, before * step, w))
         for j in range(z + 1):
             moved = fused(step, load(u, (j, lane)), load(mean, (j, lane)))
             store(mean, (j, lane), moved)

@@ -20,10 +20,10 @@ from thalweg.kernels.jit import inner_function, kernel, reacquire_gil, release_g
 from thalweg.kernels.layout import view
 from thalweg.kernels.tracker import report, rounds
 from thalweg.kernels.tracker.layout import (
-    ROOM_PARTS,
     STATE_PARTS,
+    WORKSPACE_PARTS,
     unpack,
-    unpack_room,
+    unpack_workspace,
 )
 from thalweg.kernels.tracker.memory import (
     BEHIND,
@@ -62,20 +62,33 @@ def call(memory, x, y, weight, elapsed, learning):
     n, count = int(memory[N]), max(many, 1)
     at = view(memory, int(memory[INDEX]), (RECORDS + 5,))
     s = unpack(memory, at, n)
-    sums, votes = unpack_room(memory, view(at, STATE_PARTS, (ROOM_PARTS,)), n)
+    expert_workspace, rule_workspace = unpack_workspace(
+        memory, view(at, STATE_PARTS, (WORKSPACE_PARTS,)), n
+    )
     quiet = view(memory, int(at[QUIET]), (n,))
     records = unpack_records(memory, at, n, count)
     for t in range(count):
         row = view(memory, HEADER_SIZE + t * (n + BEHIND), (n + BEHIND,))
         features = view(row, 0, (n,))
         if not known:
-            memory[FORECAST] = rounds.predict(s, features, sums, votes)
+            memory[FORECAST] = rounds.predict(
+                s, features, expert_workspace, rule_workspace
+            )
         forecast = memory[FORECAST]
-        report.record(records, t, forecast, s, votes, memory[LEVEL])
+        report.record(records, t, forecast, s, rule_workspace, memory[LEVEL])
         if learning:
             count_unexcited(features, quiet)
             y, weight, elapsed = row[n], row[n + 1], row[n + 2]
-            rounds.observe(s, features, y, weight, elapsed, forecast, sums, votes)
+            rounds.observe(
+                s,
+                features,
+                y,
+                weight,
+                elapsed,
+                forecast,
+                expert_workspace,
+                rule_workspace,
+            )
             memory[COUNT] += 1
     memory[FRESH] = 1.0 if many == 0 and not learning else 0.0
     reacquire_gil(thread)

@@ -8,7 +8,7 @@ ring, times the scale of now, are the ends of the interval.
 import math
 
 from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.tracker.layout import RECENT, SCALE, SCORED
+from thalweg.kernels.tracker.layout import ERROR_COUNT, ERROR_SCALE, RECENT_ERRORS
 
 MEMORY = 32.0
 """Rounds that count in the scale; coverage is measured in the benchmark."""
@@ -17,27 +17,29 @@ LARGEST_SCORE = 1e6
 
 
 @inner_function
-def learn_error(clock, recent, error, scale):
+def learn_error(counters, recent_errors, error, scale):
     """Remember one error, y minus forecast, made when ``scale`` was that of errors.
 
     Where none was known then, the scale of now: late labels come in one by one.
     """
-    seen = clock[SCORED]
+    seen = counters[ERROR_COUNT]
     if scale == 0:
-        scale = clock[SCALE]
+        scale = counters[ERROR_SCALE]
     score = error / scale if scale > 0 else math.copysign(1.0, error)
     score = min(max(score, -LARGEST_SCORE), LARGEST_SCORE)
-    place, count = int(seen) % RECENT, min(int(seen), RECENT)
-    _replace(recent[1], count, recent[0, place], score)
-    recent[0, place] = score
-    clock[SCORED] = seen + 1
-    clock[SCALE] += (abs(error) - clock[SCALE]) / min(seen + 1, MEMORY)
+    place, count = int(seen) % RECENT_ERRORS, min(int(seen), RECENT_ERRORS)
+    _replace(recent_errors[1], count, recent_errors[0, place], score)
+    recent_errors[0, place] = score
+    counters[ERROR_COUNT] = seen + 1
+    counters[ERROR_SCALE] += (abs(error) - counters[ERROR_SCALE]) / min(
+        seen + 1, MEMORY
+    )
 
 
 @inline_function
 def _replace(ordered, count, old, new):
     """Put ``new`` into the ordered row, for ``old`` once the row is full."""
-    hole = _place(ordered, count, old) if count == RECENT else count
+    hole = _place(ordered, count, old) if count == RECENT_ERRORS else count
     place = _place(ordered, count, new)
     for i in range(hole, place, -1):
         ordered[i] = ordered[i - 1]
@@ -51,7 +53,7 @@ def _replace(ordered, count, old, new):
 @inner_function
 def _place(ordered, count, value):
     """How many of the first ``count`` are less; by halves, without a branch."""
-    place, step = 0, RECENT
+    place, step = 0, RECENT_ERRORS
     while step > 0:
         after = min(place + step, count)
         place = after if ordered[max(after - 1, 0)] < value else place
@@ -60,13 +62,15 @@ def _place(ordered, count, value):
 
 
 @inner_function
-def reach(clock, recent, level):
+def interval_offsets(counters, recent_errors, level):
     """How far below and above the forecast y may lie, at this level; both finite."""
-    count = min(int(clock[SCORED]), RECENT)
+    count = min(int(counters[ERROR_COUNT]), RECENT_ERRORS)
     if count == 0:
         return 0.0, 0.0
     # The next error is as likely to fall into each of the count + 1 gaps.
     outside = math.floor((1 - level) / 2 * (count + 1))
-    below = recent[1, max(outside - 1, 0)]
-    above = recent[1, min(count - outside, count - 1)]
-    return min(0.0, clock[SCALE] * below), max(0.0, clock[SCALE] * above)
+    below = recent_errors[1, max(outside - 1, 0)]
+    above = recent_errors[1, min(count - outside, count - 1)]
+    return min(0.0, counters[ERROR_SCALE] * below), max(
+        0.0, counters[ERROR_SCALE] * above
+    )

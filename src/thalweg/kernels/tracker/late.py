@@ -9,62 +9,73 @@ would be said now.
 from thalweg.kernels.jit import inner_function
 from thalweg.kernels.tracker.layout import (
     DELAY,
-    LATE_ELAPSED,
-    LATE_FORECAST,
-    LATE_SCALE,
-    LATE_WEIGHT,
-    LATE_Y,
-    OLDEST,
-    PENDING,
+    ERROR_SCALE,
+    HAS_PREDICTION,
+    OLDEST_PENDING,
+    PADDED_EXPERTS,
+    PADDED_RULES,
+    PENDING_COUNT,
+    PENDING_ELAPSED,
+    PENDING_FEATURES,
+    PENDING_FORECAST,
+    PENDING_PREDICTIONS,
+    PENDING_SCALE,
+    PENDING_WEIGHT,
+    PENDING_Y,
     ROUNDS,
-    RULE_SEATS,
-    SAID,
-    SCALE,
-    SEATS,
-    SPOKEN,
-    WAITING,
 )
 
 
 @inner_function
-def wait(clock, pending, x, y, w, elapsed, forecast, votes):
+def push_pending(counters, pending, x, y, w, elapsed, forecast, rule_workspace):
     """Take a round in whose label is still to come; whether the oldest one's is due."""
-    slot = (int(clock[OLDEST]) + int(clock[WAITING])) % len(pending)
+    slot = (int(counters[OLDEST_PENDING]) + int(counters[PENDING_COUNT])) % len(pending)
     row = pending[slot]
-    row[LATE_Y], row[LATE_WEIGHT], row[LATE_ELAPSED] = y, w, elapsed
-    row[LATE_FORECAST], row[LATE_SCALE] = forecast, clock[SCALE]
-    row[SPOKEN] = 1.0 if clock[ROUNDS] > 0 else 0.0
-    for k in range(SEATS):
-        row[SAID + k] = votes.said[k]
-    for k in range(RULE_SEATS):
-        row[SAID + SEATS + k] = votes.mixes[k]
+    row[PENDING_Y], row[PENDING_WEIGHT], row[PENDING_ELAPSED] = y, w, elapsed
+    row[PENDING_FORECAST], row[PENDING_SCALE] = forecast, counters[ERROR_SCALE]
+    row[HAS_PREDICTION] = 1.0 if counters[ROUNDS] > 0 else 0.0
+    for k in range(PADDED_EXPERTS):
+        row[PENDING_PREDICTIONS + k] = rule_workspace.expert_predictions[k]
+    for k in range(PADDED_RULES):
+        row[PENDING_PREDICTIONS + PADDED_EXPERTS + k] = rule_workspace.rule_predictions[
+            k
+        ]
     for j in range(x.size):
-        row[PENDING + j] = x[j]
-    clock[WAITING] += 1
-    return clock[WAITING] > clock[DELAY]
+        row[PENDING_FEATURES + j] = x[j]
+    counters[PENDING_COUNT] += 1
+    return counters[PENDING_COUNT] > counters[DELAY]
 
 
 @inner_function
-def fetch(clock, pending, votes, x):
+def pop_pending(counters, pending, rule_workspace, x):
     """Let the oldest go: its y, weight, elapsed, forecast, spoken and scale.
 
-    ``x`` then has its features, and ``votes`` what was said in it.
+    ``x`` then has its features, and ``rule_workspace`` what was said in it.
     """
-    row = pending[int(clock[OLDEST])]
-    for k in range(SEATS):
-        votes.said[k] = row[SAID + k]
-    for k in range(RULE_SEATS):
-        votes.mixes[k] = row[SAID + SEATS + k]
-    clock[OLDEST] = (clock[OLDEST] + 1) % len(pending)
-    clock[WAITING] -= 1
+    row = pending[int(counters[OLDEST_PENDING])]
+    for k in range(PADDED_EXPERTS):
+        rule_workspace.expert_predictions[k] = row[PENDING_PREDICTIONS + k]
+    for k in range(PADDED_RULES):
+        rule_workspace.rule_predictions[k] = row[
+            PENDING_PREDICTIONS + PADDED_EXPERTS + k
+        ]
+    counters[OLDEST_PENDING] = (counters[OLDEST_PENDING] + 1) % len(pending)
+    counters[PENDING_COUNT] -= 1
     for j in range(x.size):
-        x[j] = row[PENDING + j]
-    y, w, elapsed = row[LATE_Y], row[LATE_WEIGHT], row[LATE_ELAPSED]
-    return y, w, elapsed, row[LATE_FORECAST], row[SPOKEN] > 0, row[LATE_SCALE]
+        x[j] = row[PENDING_FEATURES + j]
+    y, w, elapsed = row[PENDING_Y], row[PENDING_WEIGHT], row[PENDING_ELAPSED]
+    return (
+        y,
+        w,
+        elapsed,
+        row[PENDING_FORECAST],
+        row[HAS_PREDICTION] > 0,
+        row[PENDING_SCALE],
+    )
 
 
 @inner_function
-def disown(pending):
+def invalidate_pending(pending):
     """Of the rounds that wait, what was said is not to be learnt from any more."""
     for slot in range(len(pending)):
-        pending[slot, SPOKEN] = 0.0
+        pending[slot, HAS_PREDICTION] = 0.0

@@ -18,12 +18,12 @@ from thalweg.kernels.jit import inline_function
 from thalweg.kernels.layout import view
 from thalweg.kernels.tracker.layout import (
     EXPERTS,
-    LINE,
-    ROOM_PARTS,
+    LINE_FLOATS,
     STATE_PARTS,
+    WORKSPACE_PARTS,
     lengths,
-    room_lengths,
     starts,
+    workspace_lengths,
 )
 
 FORECAST, FRESH, MANY, LEVEL, INDEX = range(SETTINGS, SETTINGS + 5)
@@ -32,7 +32,7 @@ state; how many rows there are to play, or 0 where a call brings its own round; 
 coverage of intervals; where the index begins."""
 BEHIND = 3
 """Numbers of a row behind its features: y, weight, elapsed."""
-QUIET = STATE_PARTS + ROOM_PARTS
+QUIET = STATE_PARTS + WORKSPACE_PARTS
 """Of the index: where ``quiet`` begins. Then the records, 0 where not wanted."""
 RECORDS = QUIET + 1
 
@@ -56,8 +56,11 @@ def plan(n: int, size: int, rows: int, wanted: tuple[str, ...]) -> tuple[int, ..
     """
     quiet = index_place(n, rows) + _whole_lines(RECORDS + len(Records._fields))
     state = quiet + _whole_lines(n)
-    room = starts(room_lengths(n), state + _whole_lines(size))
-    found, end = [*starts(lengths(n), state), *room, quiet], _whole_lines(room[-1])
+    workspace = starts(workspace_lengths(n), state + _whole_lines(size))
+    found, end = (
+        [*starts(lengths(n), state), *workspace, quiet],
+        _whole_lines(workspace[-1]),
+    )
     for name, width in zip(Records._fields, (1, n, EXPERTS, 1, 2), strict=True):
         found.append(end if name in wanted else 0)
         end += rows * width if name in wanted else 0
@@ -70,7 +73,7 @@ def index_place(n: int, rows: int) -> int:
 
 
 def _whole_lines(numbers: int) -> int:
-    return (numbers + LINE - 1) // LINE * LINE
+    return (numbers + LINE_FLOATS - 1) // LINE_FLOATS * LINE_FLOATS
 
 
 def records_at(memory: np.ndarray, at: Sequence[int], n: int, rows: int) -> Records:

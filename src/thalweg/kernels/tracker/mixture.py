@@ -17,10 +17,10 @@ from thalweg.kernels.simd import (
     total,
 )
 from thalweg.kernels.tracker.layout import (
+    BASE_RULES,
     COMMITTEE,
     EXPERTS,
     RULES,
-    SINGLE_RULES,
 )
 from thalweg.kernels.tracker.rules import adashare, boa, mlpoly, softmax
 
@@ -31,52 +31,60 @@ ROUNDING = 1e-12
 
 
 @inline_function
-def weigh(rules, votes):
+def set_weights(rules, rule_workspace):
     """Fill ``votes.shares`` and ``votes.top`` with the weights of the coming round."""
-    active, shares, top = votes.active, votes.shares, votes.top
-    adashare.weigh(rules.adashare[0], active, shares[0])
-    adashare.weigh(rules.adashare[1], active, shares[1])
-    boa.weigh(rules.boa, active, shares[2])
-    mlpoly.weigh(rules.mlpoly, active, shares[3])
-    softmax.weigh(rules.softmax[0], active, shares[4])
-    softmax.weigh(rules.softmax[1], active, shares[5])
-    boa.weigh(rules.committee, votes.singles, top)
-    combine(top, shares, SINGLE_RULES, shares[COMMITTEE])
-    adashare.weigh(rules.top, votes.every, top)
+    active, expert_weights, rule_weights = (
+        rule_workspace.active,
+        rule_workspace.expert_weights,
+        rule_workspace.rule_weights,
+    )
+    adashare.set_weights(rules.adashare[0], active, expert_weights[0])
+    adashare.set_weights(rules.adashare[1], active, expert_weights[1])
+    boa.set_weights(rules.boa, active, expert_weights[2])
+    mlpoly.set_weights(rules.mlpoly, active, expert_weights[3])
+    softmax.set_weights(rules.softmax[0], active, expert_weights[4])
+    softmax.set_weights(rules.softmax[1], active, expert_weights[5])
+    boa.set_weights(rules.committee, rule_workspace.base_rule_mask, rule_weights)
+    combine_weights(rule_weights, expert_weights, BASE_RULES, expert_weights[COMMITTEE])
+    adashare.set_weights(rules.meta, rule_workspace.rule_mask, rule_weights)
 
 
 @inner_function
-def mix(said, active, shares, top, mixes):
-    """Fill ``mixes``, what each rule says; returns the forecast.
+def mix(expert_predictions, active, expert_weights, rule_weights, rule_predictions):
+    """Fill ``rule_predictions``, what each rule says; returns the forecast.
 
     Sums are taken from the lowest prediction up, so that their rounding is small
     against what the experts differ by: where all agree, so do all mixes, exactly.
     """
-    low, _ = span(said, active)
+    low, _ = prediction_range(expert_predictions, active)
     forecast = 0.0
     for r in range(RULES):
-        sums = spread(0.0)
-        for k in range(0, said.size, WIDTH):
-            sums = fused(load(shares, (r, k)), load(said, k) - low, sums)
-        above_low = total(sums)
-        mixes[r] = low + above_low
-        forecast += top[r] * above_low
+        expert_workspace = spread(0.0)
+        for k in range(0, expert_predictions.size, WIDTH):
+            expert_workspace = fused(
+                load(expert_weights, (r, k)),
+                load(expert_predictions, k) - low,
+                expert_workspace,
+            )
+        above_low = total(expert_workspace)
+        rule_predictions[r] = low + above_low
+        forecast += rule_weights[r] * above_low
     return low + forecast
 
 
 @inner_function
-def span(said, active):
+def prediction_range(expert_predictions, active):
     """The lowest and the highest prediction of those that vote."""
     low, high = spread(math.inf), spread(-math.inf)
-    for k in range(0, said.size, WIDTH):
-        votes, here = load(active, k), load(said, k)
-        low = smaller(low, above(votes, 0.0, here, math.inf))
-        high = larger(high, above(votes, 0.0, here, -math.inf))
+    for k in range(0, expert_predictions.size, WIDTH):
+        rule_workspace, here = load(active, k), load(expert_predictions, k)
+        low = smaller(low, above(rule_workspace, 0.0, here, math.inf))
+        high = larger(high, above(rule_workspace, 0.0, here, -math.inf))
     return least(low), most(high)
 
 
 @inline_function
-def learn(rules, votes, forecast, y, w, t):
+def learn(rules, rule_workspace, forecast, y, w, t):
     """Let every rule, and the rule on top, learn the label of round ``t``.
 
     Where all experts agree nothing is to be learnt: their losses differ by the
@@ -84,36 +92,46 @@ def learn(rules, votes, forecast, y, w, t):
     the rule on top where all rules agree, as in their first round.
     Returns the largest w(y - q)² of an expert that votes.
     """
-    said, active, mixes, loss = votes.said, votes.active, votes.mixes, votes.loss
-    following, every = votes.following, votes.every
-    low, high = span(said, active)
+    expert_predictions, active, rule_predictions, losses = (
+        rule_workspace.expert_predictions,
+        rule_workspace.active,
+        rule_workspace.rule_predictions,
+        rule_workspace.losses,
+    )
+    active_next, rule_mask = rule_workspace.active_next, rule_workspace.rule_mask
+    low, high = prediction_range(expert_predictions, active)
     if low == high:
-        adashare.share(rules.adashare[0], active, following, t)
-        adashare.share(rules.adashare[1], active, following, t)
+        adashare.share(rules.adashare[0], active, active_next, t)
+        adashare.share(rules.adashare[1], active, active_next, t)
         return w * (y - low) ** 2
-    lowest = adashare.losses(said, active, y, w, loss)
+    lowest = adashare.set_losses(expert_predictions, active, y, w, losses)
     for i, fade in enumerate((adashare.STEADY, adashare.QUICK)):
-        own, memo = 0.5 * w * (y - mixes[i]) ** 2, rules.adashare[i]
-        adashare.learn(memo, active, following, own, loss, lowest, t, fade)
-    boa.learn(rules.boa, said, active, EXPERTS, mixes[2], y, w, t)
-    mlpoly.learn(rules.mlpoly, said, active, mixes[3], y, w)
-    softmax.learn(rules.softmax[0], said, SLOW, y, w)
-    softmax.learn(rules.softmax[1], said, FAST, y, w)
-    first, last = span(mixes, every)
+        own, rule_state = 0.5 * w * (y - rule_predictions[i]) ** 2, rules.adashare[i]
+        adashare.learn(rule_state, active, active_next, own, losses, lowest, t, fade)
+    boa.learn(
+        rules.boa, expert_predictions, active, EXPERTS, rule_predictions[2], y, w, t
+    )
+    mlpoly.learn(rules.mlpoly, expert_predictions, active, rule_predictions[3], y, w)
+    softmax.learn(rules.softmax[0], expert_predictions, SLOW, y, w)
+    softmax.learn(rules.softmax[1], expert_predictions, FAST, y, w)
+    first, last = prediction_range(rule_predictions, rule_mask)
     if last - first > ROUNDING * (high - low):
-        single, mixed = votes.singles, mixes[COMMITTEE]
-        boa.learn(rules.committee, mixes, single, SINGLE_RULES, mixed, y, w, t)
-        lowest, steady = adashare.losses(mixes, every, y, w, loss), adashare.STEADY
+        single, mixed = rule_workspace.base_rule_mask, rule_predictions[COMMITTEE]
+        boa.learn(rules.committee, rule_predictions, single, BASE_RULES, mixed, y, w, t)
+        lowest, steady = (
+            adashare.set_losses(rule_predictions, rule_mask, y, w, losses),
+            adashare.STEADY,
+        )
         own = 0.5 * w * (y - forecast) ** 2
-        adashare.learn(rules.top, every, every, own, loss, lowest, t, steady)
+        adashare.learn(rules.meta, rule_mask, rule_mask, own, losses, lowest, t, steady)
     return w * max((y - low) ** 2, (y - high) ** 2)
 
 
 @inner_function
-def combine(outer, shares, rules, out):
+def combine_weights(outer, expert_weights, rules, out):
     """The weight of every expert, where rules weigh the experts and ``outer`` them."""
     for k in range(0, out.size, WIDTH):
         weight = spread(0.0)
         for r in range(rules):
-            weight = fused(outer[r], load(shares, (r, k)), weight)
+            weight = fused(outer[r], load(expert_weights, (r, k)), weight)
         store(out, k, weight)

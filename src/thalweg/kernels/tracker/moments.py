@@ -2,18 +2,18 @@
 
 from thalweg.kernels.jit import inner_function
 from thalweg.kernels.simd import WIDTH, above, fused, load, store
-from thalweg.kernels.tracker.layout import LANES, RIDGE_OF, SPANS
+from thalweg.kernels.tracker.layout import LANES, MEMORY_COUNT, RIDGE_BY_ORIGIN
 
 LEAST = 1e-250
 """Spreads are squares: of features that vary by less than 1e-125."""
 
 
 @inner_function
-def learn_moments(moments, u, gain, decay):
+def update_moments(moments, u, outer_weight, decay):
     """S ← γS + c uuᵀ in every lane, lower triangle; row z is u·(y - origin), then u."""
     z = moments.shape[1]
     for lane in range(0, LANES, WIDTH):
-        counts, fades = load(gain, lane), load(decay, lane)
+        counts, fades = load(outer_weight, lane), load(decay, lane)
         for i in range(z + 1):
             u_i = load(u, (i, lane))
             for j in range(min(i + 1, z)):
@@ -26,18 +26,18 @@ def learn_moments(moments, u, gain, decay):
 
 
 @inner_function
-def learn_spread(centre, spread, x, last_y, u, share):
+def update_spread(overall_mean, spread, x, last_y, u, share):
     """Running mean squares that give each ridge its unit; this round counts ``share``.
 
     About the running mean, the last round and the round a season ago: (3, z).
     """
-    for j in range(centre.size):
+    for j in range(overall_mean.size):
         value = x[j] if j < x.size else last_y
-        before = value - centre[j]
-        centre[j] += share * before
-        spread[0, j] += share * (before * (value - centre[j]) - spread[0, j])
+        before = value - overall_mean[j]
+        overall_mean[j] += share * before
+        spread[0, j] += share * (before * (value - overall_mean[j]) - spread[0, j])
         for family in range(1, 3):
-            step = u[j, (family + 1) * SPANS]
+            step = u[j, (family + 1) * MEMORY_COUNT]
             spread[family, j] += share * (step * step - spread[family, j])
 
 
@@ -51,7 +51,7 @@ def set_ridge(spread, ridge):
     """
     for lane in range(0, LANES, WIDTH):
         for j in range(len(ridge)):
-            kept = load(RIDGE_OF, (0, lane)) * spread[0, j]
-            kept = fused(load(RIDGE_OF, (1, lane)), spread[1, j], kept)
-            kept = fused(load(RIDGE_OF, (2, lane)), spread[2, j], kept)
+            kept = load(RIDGE_BY_ORIGIN, (0, lane)) * spread[0, j]
+            kept = fused(load(RIDGE_BY_ORIGIN, (1, lane)), spread[1, j], kept)
+            kept = fused(load(RIDGE_BY_ORIGIN, (2, lane)), spread[2, j], kept)
             store(ridge, (j, lane), above(kept, LEAST, kept, 1.0))

@@ -8,7 +8,7 @@ its pivots, the others are worked on.
 
 from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import WIDTH, fused, larger, load, store
-from thalweg.kernels.tracker.layout import LABELLED_LANES, LANES, UNPULLED_LANES
+from thalweg.kernels.tracker.layout import ANCHORED_LANES, AUTOREGRESSIVE_LANES, LANES
 
 LEAST_PIVOT = 1e-14
 """Of the diagonal entry it came from: below that a pivot is rounding only."""
@@ -21,16 +21,16 @@ def factorise(moments, ridge, lower, work):
     """L D Lᵀ = S + ridge, with two right-hand sides riding along as further rows.
 
     ``moments`` (z + 2, z, LANES) is S, then b, then u, work (3, z, LANES). ``lower``
-    gets L with 1/D on its diagonal, below it D⁻¹L⁻¹b and D⁻¹L⁻¹u. Only ``back`` is
-    left to solve for both. Leading coordinates come first, so the same L serves their
-    system alone: the last is for the lanes of ``labelled``, u for those of
-    ``unpulled``, and others do without.
+    gets L with 1/D on its diagonal, below it D⁻¹L⁻¹b and D⁻¹L⁻¹u. Only
+    ``back_substitute`` is left to solve for both. Leading coordinates come first, so
+    the same L serves their system alone: the last is for the lanes of
+    ``autoregressive``, u for those of ``anchored``, and others do without.
     """
     z = moments.shape[1]
     for j in range(0, z, 2):
         for lane in range(0, LANES, WIDTH):
-            columns = z if lane < LABELLED_LANES else z - 1
-            rows = z + 2 if lane < UNPULLED_LANES else z + 1
+            columns = z if lane < AUTOREGRESSIVE_LANES else z - 1
+            rows = z + 2 if lane < ANCHORED_LANES else z + 1
             if j + 1 < columns:
                 _two_columns(moments, ridge, lower, work, j, rows, lane)
             elif j < columns:
@@ -118,7 +118,7 @@ def _one_column(moments, ridge, lower, work, j, rows, lane):
 
 
 @inner_function
-def back(lower, which, size, lanes, out):
+def back_substitute(lower, which, size, lanes, out):
     """Solve Lᵀ out = row ``which`` of ``lower`` in the leading ``size`` coordinates."""
     for lane in range(0, lanes, WIDTH):
         for j in range(size):

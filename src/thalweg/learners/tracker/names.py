@@ -4,7 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.tracker.layout import EXPERTS, LANES, LEVELS, MEMORIES, SPANS
+from thalweg.kernels.tracker.layout import (
+    EXPERTS,
+    LANES,
+    LEVEL_LANES,
+    MEMORIES,
+    MEMORY_COUNT,
+)
 
 
 class Kind(NamedTuple):
@@ -27,9 +33,9 @@ KINDS = (
 )
 # In the order of kernels/tracker/layout.py: four families pulled, two not, one with
 # the last label, then the last label itself, which has no memory to choose.
-KIND_OF = np.append(np.repeat(np.arange(len(KINDS) - 1), SPANS), len(KINDS) - 1)
+KIND_OF = np.append(np.repeat(np.arange(len(KINDS) - 1), MEMORY_COUNT), len(KINDS) - 1)
 MEMORY_OF = np.append(np.tile(MEMORIES, len(KINDS) - 1), 1.0)
-assert len(KIND_OF) == EXPERTS == LANES + LEVELS + SPANS + 1
+assert len(KIND_OF) == EXPERTS == LANES + LEVEL_LANES + MEMORY_COUNT + 1
 
 NAMES = tuple(
     KINDS[kind].name + (f", memory {memory:g}" if memory > 1 else "")

@@ -32,7 +32,7 @@ class TrackerState(NamedTuple):
     @property
     def season(self) -> int:
         """The lag at which labels are most alike; 1 where there is no season."""
-        return int(self.packed[layout.LAG])
+        return int(self.packed[layout.SEASON])
 
 
 @dataclass(frozen=True)
@@ -101,14 +101,14 @@ class Tracker(Learner[TrackerState]):
         packed = np.zeros(layout.state_size(theta.size, int(self.delay)))
         packed[layout.DELAY] = self.delay
         state = layout.views(packed, theta.size)
-        state.clock[layout.LAG] = 1
-        state.clock[layout.LIMITED] = self.information == "all"
-        state.born[:] = self._births()
-        voters = state.born <= 1
-        state.rules.adashare[:, : layout.SEATS] = voters / voters.sum()
+        state.counters[layout.SEASON] = 1
+        state.counters[layout.STEP_LIMIT] = self.information == "all"
+        state.active_from[:] = self._births()
+        voters = state.active_from <= 1
+        state.rules.adashare[:, : layout.PADDED_EXPERTS] = voters / voters.sum()
         state.rules.boa[0] = 1 / layout.EXPERTS
-        state.rules.committee[0] = 1 / layout.SINGLE_RULES
-        state.rules.top[: layout.RULES] = 1 / layout.RULES
+        state.rules.committee[0] = 1 / layout.BASE_RULES
+        state.rules.meta[: layout.RULES] = 1 / layout.RULES
         return TrackerState(theta, packed)
 
     def predict(self, state: TrackerState, x: Any = None) -> Any:
@@ -172,13 +172,16 @@ class Tracker(Learner[TrackerState]):
 
     def check_state(self, state: TrackerState) -> None:
         """Raise unless what kernels take for an index is one; for states from files."""
-        rounds, lag = state.packed[layout.ROUNDS], state.packed[layout.LAG]
-        scored = state.packed[layout.SCORED]
+        rounds, lag = state.packed[layout.ROUNDS], state.packed[layout.SEASON]
+        scored = state.packed[layout.ERROR_COUNT]
         counts = 0 <= rounds < 2**53 and 0 <= scored < 2**53
-        whole = counts and 1 <= lag <= layout.LONGEST_SEASON
-        waiting, oldest = state.packed[layout.WAITING], state.packed[layout.OLDEST]
+        whole = counts and 1 <= lag <= layout.MAX_SEASON
+        waiting, oldest = (
+            state.packed[layout.PENDING_COUNT],
+            state.packed[layout.OLDEST_PENDING],
+        )
         queue = 0 <= waiting <= self.delay and 0 <= oldest <= self.delay
-        passed = 0 <= state.packed[layout.PASSED] < 2**53
+        passed = 0 <= state.packed[layout.PASSED_ROUNDS] < 2**53
         late = state.packed[layout.DELAY] == self.delay
         if not (whole and queue and passed and late):
             raise InvalidParameterError(
@@ -192,10 +195,14 @@ class Tracker(Learner[TrackerState]):
 
     def _births(self) -> FloatArray:
         memory = names.MEMORY_OF
-        born = np.where(np.isinf(memory), 1.0, np.maximum(memory / 2, 1.0))
+        active_from = np.where(np.isinf(memory), 1.0, np.maximum(memory / 2, 1.0))
         if self.information == "features":
-            born[[names.KINDS[kind].needs_labels for kind in names.KIND_OF]] = np.inf
-        return np.append(born, np.full(layout.SEATS - layout.EXPERTS, np.inf))
+            active_from[[names.KINDS[kind].needs_labels for kind in names.KIND_OF]] = (
+                np.inf
+            )
+        return np.append(
+            active_from, np.full(layout.PADDED_EXPERTS - layout.EXPERTS, np.inf)
+        )
 
     def resumed(self, theta: FloatArray, packed: FloatArray) -> TrackerState:
         """The state with these memories; θ gives size and dtype and is made anew."""

@@ -12,7 +12,7 @@ experts by η_k w_k.
 Wintenberger (2017), *Optimal learning with Bernstein online aggregation*; the fading
 and the sharing are ours, and with them nothing is proven.
 
-``memo`` holds weight, √V, E and rate, (4, seats): √V because V is a fourth power of
+``rule_state`` is (4, K): weight, √V, E and rate. √V because V is a fourth power of
 errors, which float64 cannot hold for all legal labels.
 """
 
@@ -44,46 +44,46 @@ NEVER = -1e300
 
 
 @inner_function
-def weigh(memo, active, shares):
+def set_weights(rule_state, active, weights):
     """η_k w_k, normalised; a newborn takes the least rate of the others."""
     lowest = spread(math.inf)
     for k in range(0, active.size, WIDTH):
-        rate = load(memo, (3, k))
+        rate = load(rule_state, (3, k))
         lowest = smaller(lowest, above(rate, 0.0, rate, math.inf))
     newborn = least(lowest)
     if newborn == math.inf:
         newborn = 1.0
     largest = spread(0.0)
     for k in range(0, active.size, WIDTH):
-        rate = load(memo, (3, k))
+        rate = load(rule_state, (3, k))
         rate = above(rate, 0.0, rate, newborn)
-        share = load(memo, (0, k)) * rate * load(active, k)
-        store(shares, k, share)
+        share = load(rule_state, (0, k)) * rate * load(active, k)
+        store(weights, k, share)
         largest = larger(largest, share)
-    normalise(shares, most(largest))
+    normalise(weights, most(largest))
 
 
 @inline_function
-def normalise(shares, largest):
+def normalise(weights, largest):
     """Make them sum to one; first in units of the largest, which may be huge or tiny.
 
     Rates are as large as the labels are small.
     """
     whole = spread(0.0)
-    for k in range(0, shares.size, WIDTH):
-        share = load(shares, k) / largest
-        store(shares, k, share)
+    for k in range(0, weights.size, WIDTH):
+        share = load(weights, k) / largest
+        store(weights, k, share)
         whole += share
     scale = 1 / total(whole)
-    for k in range(0, shares.size, WIDTH):
-        store(shares, k, scale * load(shares, k))
+    for k in range(0, weights.size, WIDTH):
+        store(weights, k, scale * load(weights, k))
 
 
 @inner_function
-def learn(memo, said, active, experts, mix, y, w, t):
-    """Learn that ``y`` came where the experts ``said`` and the rule said ``mix``.
+def learn(rule_state, predictions, active, experts, mix, y, w, t):
+    """Learn the label ``y`` after these predictions and the rule's ``mix``.
 
-    Of ``experts`` there are in all.
+    ``experts`` is the number of all experts.
     """
     keep, bound, voters = 1 - 1 / (t + 1), math.log(experts + 1.0), spread(0.0)
     for k in range(0, active.size, WIDTH):
@@ -92,32 +92,32 @@ def learn(memo, said, active, experts, mix, y, w, t):
     level = -math.log(count)
     largest = spread(NEVER)
     for k in range(0, active.size, WIDTH):
-        regret = 2 * w * (mix - y) * (mix - load(said, k))
-        raised = _log_weight(memo, k, regret, load(active, k), keep, bound, level)
-        store(memo, (0, k), raised)
+        regret = 2 * w * (mix - y) * (mix - load(predictions, k))
+        raised = _log_weight(rule_state, k, regret, load(active, k), keep, bound, level)
+        store(rule_state, (0, k), raised)
         largest = larger(largest, raised)
-    _share(memo, active, most(largest), keep, count)
+    _share(rule_state, active, most(largest), keep, count)
 
 
 @inline_function
-def _log_weight(memo, k, regret, active, keep, bound, level):
+def _log_weight(rule_state, k, regret, active, keep, bound, level):
     """Update V, E and the rate of the experts from seat k on: their new log weights."""
-    log_weight, former = log(load(memo, (0, k))), load(memo, (3, k))
-    spent = grown(load(memo, (1, k)), keep, regret)
-    widest = larger(keep * load(memo, (2, k)), size(regret))
+    log_weight, former = log(load(rule_state, (0, k))), load(rule_state, (3, k))
+    spent = grown(load(rule_state, (1, k)), keep, regret)
+    widest = larger(keep * load(rule_state, (2, k)), size(regret))
     # The lesser of 1/2E and √(ln(K+1)/V), by one division.
-    room = 2 * math.sqrt(bound)
-    rate = above(spent, room * widest, room, 1.0) / (
-        2.0 * above(spent, room * widest, spent, widest)
+    workspace = 2 * math.sqrt(bound)
+    rate = above(spent, workspace * widest, workspace, 1.0) / (
+        2.0 * above(spent, workspace * widest, spent, widest)
     )
     slowed = fused(log_weight - level, rate / former, level)
     step = rate * regret
     raised = above(former, rate, slowed, log_weight) + (step - step * step)
     # Nothing is learnt from next to nothing, nor of those that do not vote.
     learnt = above(widest, LEAST, active, 0.0)
-    store(memo, (1, k), above(active, 0.0, spent, load(memo, (1, k))))
-    store(memo, (2, k), above(active, 0.0, widest, load(memo, (2, k))))
-    store(memo, (3, k), above(learnt, 0.0, rate, former))
+    store(rule_state, (1, k), above(active, 0.0, spent, load(rule_state, (1, k))))
+    store(rule_state, (2, k), above(active, 0.0, widest, load(rule_state, (2, k))))
+    store(rule_state, (3, k), above(learnt, 0.0, rate, former))
     return above(active, 0.0, above(learnt, 0.0, raised, log_weight), NEVER)
 
 
@@ -131,14 +131,14 @@ def grown(before, keep, value):
 
 
 @inline_function
-def _share(memo, active, largest, keep, voters):
+def _share(rule_state, active, largest, keep, voters):
     """From log weights to weights, 1/(t+1) of which is given to all in equal parts."""
     whole = spread(0.0)
     for k in range(0, active.size, WIDTH):
-        weight = exp(load(memo, (0, k)) - largest)
-        store(memo, (0, k), weight)
+        weight = exp(load(rule_state, (0, k)) - largest)
+        store(rule_state, (0, k), weight)
         whole += weight
     kept, given = keep / total(whole), (1 - keep) / voters
     for k in range(0, active.size, WIDTH):
-        weight = fused(kept, load(memo, (0, k)), given)
-        store(memo, (0, k), above(load(active, k), 0.0, weight, 1 / voters))
+        weight = fused(kept, load(rule_state, (0, k)), given)
+        store(rule_state, (0, k), above(load(active, k), 0.0, weight, 1 / voters))

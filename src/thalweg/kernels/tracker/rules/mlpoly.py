@@ -6,7 +6,7 @@ r"""ML-Poly: weight in proportion to the regret towards an expert, if positive.
 with g_k = 2(f - y)(f - q_k). Gaillard, Stoltz & van Erven (2014), *A second-order
 bound with excess losses*, with B over all rounds and experts.
 
-``memo`` holds R and √V, (2, seats + 1), and √B as the last of the second row.
+``rule_state`` holds R and √V, (2, seats + 1), and √B as the last of the second row.
 """
 
 from thalweg.kernels.jit import inner_function
@@ -26,34 +26,34 @@ from thalweg.kernels.tracker.rules.boa import LEAST, grown
 
 
 @inner_function
-def weigh(memo, active, shares):
+def set_weights(rule_state, active, weights):
     """The weights of the active experts; equal where no regret is positive."""
     # In units of √B: B + V itself may be beyond float64.
-    unit, whole = 1 / max(memo[1, active.size], LEAST), spread(0.0)
+    unit, whole = 1 / max(rule_state[1, active.size], LEAST), spread(0.0)
     for k in range(0, active.size, WIDTH):
-        spent = unit * load(memo, (1, k))
-        regret = unit * load(memo, (0, k)) * load(active, k)
+        spent = unit * load(rule_state, (1, k))
+        regret = unit * load(rule_state, (0, k)) * load(active, k)
         share = above(regret, 0.0, regret / fused(spent, spent, 1.0), 0.0)
-        store(shares, k, share)
+        store(weights, k, share)
         whole += share
     weight = total(whole)
     if weight == 0:
         for k in range(0, active.size, WIDTH):
-            store(shares, k, load(active, k))
+            store(weights, k, load(active, k))
             whole += load(active, k)
         weight = total(whole)
     scale = 1 / weight
     for k in range(0, active.size, WIDTH):
-        store(shares, k, scale * load(shares, k))
+        store(weights, k, scale * load(weights, k))
 
 
 @inner_function
-def learn(memo, said, active, mix, y, w):
-    """Learn that ``y`` came where the experts ``said`` and the rule said ``mix``."""
-    widest = spread(memo[1, active.size])
+def learn(rule_state, predictions, active, mix, y, w):
+    """Learn the label ``y`` after these predictions and the rule's ``mix``."""
+    widest = spread(rule_state[1, active.size])
     for k in range(0, active.size, WIDTH):
-        regret = 2 * w * (mix - y) * (mix - load(said, k)) * load(active, k)
-        store(memo, (0, k), load(memo, (0, k)) + regret)
-        store(memo, (1, k), grown(load(memo, (1, k)), 1.0, regret))
+        regret = 2 * w * (mix - y) * (mix - load(predictions, k)) * load(active, k)
+        store(rule_state, (0, k), load(rule_state, (0, k)) + regret)
+        store(rule_state, (1, k), grown(load(rule_state, (1, k)), 1.0, regret))
         widest = larger(widest, size(regret))
-    memo[1, active.size] = most(widest)
+    rule_state[1, active.size] = most(widest)

@@ -6,7 +6,7 @@ r"""Exponential weights on discounted losses, in units of the least of them.
 and of all weight 1/1000 is given in equal parts. Experts are scored from the first
 round on, before they vote. Nothing is proven of it.
 
-``memo`` holds a loss for every seat, then N.
+``rule_state`` holds a loss for every seat, then N.
 """
 
 import math
@@ -31,34 +31,34 @@ EQUAL_PART = 1e-3
 
 
 @inner_function
-def weigh(memo, active, shares):
+def set_weights(rule_state, active, weights):
     """The weights of the active experts."""
     seats = active.size
     lowest, voters = spread(math.inf), spread(0.0)
     for k in range(0, seats, WIDTH):
-        here = above(load(active, k), 0.0, load(memo, k), math.inf)
+        here = above(load(active, k), 0.0, load(rule_state, k), math.inf)
         lowest = smaller(lowest, here)
         voters += load(active, k)
     best, whole = least(lowest), spread(0.0)
     # Where the best has lost nothing, whoever has lost anything is out.
-    rate = -RATE * max(memo[seats], 1.0) / best if best > 0 else -math.inf
+    rate = -RATE * max(rule_state[seats], 1.0) / best if best > 0 else -math.inf
     for k in range(0, seats, WIDTH):
-        behind = larger(load(memo, k) - best, 0.0)
+        behind = larger(load(rule_state, k) - best, 0.0)
         tilt = above(behind, 0.0, rate * behind, 0.0)
         share = exp(tilt) * load(active, k)
-        store(shares, k, share)
+        store(weights, k, share)
         whole += share
     scale, equal = (1 - EQUAL_PART) / total(whole), EQUAL_PART / total(voters)
     for k in range(0, seats, WIDTH):
-        part = scale * load(shares, k)
-        store(shares, k, fused(equal, load(active, k), part))
+        part = scale * load(weights, k)
+        store(weights, k, fused(equal, load(active, k), part))
 
 
 @inner_function
-def learn(memo, said, discount, y, w):
-    """Learn that ``y`` came where the experts ``said``."""
-    seats = said.size
+def learn(rule_state, predictions, discount, y, w):
+    """Learn the label ``y`` after these predictions."""
+    seats = predictions.size
     for k in range(0, seats, WIDTH):
-        error = y - load(said, k)
-        store(memo, k, fused(discount, load(memo, k), w * (error * error)))
-    memo[seats] = discount * memo[seats] + w
+        error = y - load(predictions, k)
+        store(rule_state, k, fused(discount, load(rule_state, k), w * (error * error)))
+    rule_state[seats] = discount * rule_state[seats] + w

@@ -6,21 +6,21 @@ recent mean with a light and a heavy ridge, about the last round, about a season
 
 from thalweg.kernels.jit import inner_function
 from thalweg.kernels.simd import WIDTH, fused, load, store
-from thalweg.kernels.tracker.solve import back
+from thalweg.kernels.tracker.solve import back_substitute
 
 
 @inner_function
-def predict(theta, u, origin, said, seat):
-    """Of every lane of θ (n, lanes), from deviations u; to ``said``, from ``seat``."""
+def predict(theta, u, origin, predictions, first):
+    """Set the predictions of all lanes of θ (n, lanes), from index ``first`` on."""
     for lane in range(0, theta.shape[1], WIDTH):
         expected = load(origin, lane)
         for j in range(len(theta)):
             expected = fused(load(theta, (j, lane)), load(u, (j, lane)), expected)
-        store(said, seat + lane, expected)
+        store(predictions, first + lane, expected)
 
 
 @inner_function
 def learn(theta, lower):
     """The exact solution, from this round's factors."""
     n, lanes = theta.shape
-    back(lower, n + 1, n, lanes, theta)
+    back_substitute(lower, n + 1, n, lanes, theta)

@@ -11,17 +11,22 @@ from thalweg.kernels.tracker import layout
 from thalweg.learners.tracker import Tracker
 
 
-def room(n):
+def workspace(n):
     """Sums and Votes of ``n`` features; all rules vote."""
-    sums, votes = layout.rooms(np.zeros(sum(layout.room_lengths(n))), n)
-    votes.every[:], votes.singles[:] = layout.ALL_RULES, layout.SINGLES
-    return sums, votes
+    expert_workspace, rule_workspace = layout.workspaces(
+        np.zeros(sum(layout.workspace_lengths(n))), n
+    )
+    rule_workspace.rule_mask[:], rule_workspace.base_rule_mask[:] = (
+        layout.RULE_MASK,
+        layout.BASE_RULE_MASK,
+    )
+    return expert_workspace, rule_workspace
 
 
 def opened(n):
     """A fresh state in views, with room to compute in."""
     packed = Tracker().init(np.zeros(n)).packed
-    return layout.views(packed, n), *room(n)
+    return layout.views(packed, n), *workspace(n)
 
 
 def padded(values, fill=0.0):
