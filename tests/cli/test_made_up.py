@@ -90,10 +90,10 @@ def test_a_run_is_a_model_for_python_that_goes_on_alike(tmp_path, monkeypatch, p
     assert thalweg("run", "begun.csv", *options).exit_code == 0
     model = Online.load(tmp_path / "out/begun/model.thalweg")
     assert (model.missing, model.rounds) == (policy, 69)
-    if model.filling is not None:
+    if model.imputer is not None:
         # The row without its target, and under "skip" the one with a gap.
-        assert model.filling.skipped == 1 + (policy == "skip")
-        assert model.filling.imputed == 1
+        assert model.imputer.state.skipped == 1 + (policy == "skip")
+        assert model.imputer.state.imputed == 1
     table = [
         [float(cell or "nan") for cell in line.split(",")[1:3]] for line in lines[70:]
     ]

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from thalweg import Block, Online, RecursiveLeastSquares, SquaredError
 from thalweg.evaluation.alarm_log import AlarmLog
 from thalweg.evaluation.fixed_bank import DISCOUNTS
-from thalweg.evaluation.gaps import Gaps
 from thalweg.evaluation.prequential import AT_ONCE, Prequential
 from thalweg.learners import Tracker
 from thalweg.learners.tracker import alarms
@@ -62,16 +61,14 @@ def test_missing_features_are_filled_as_online_fills_them(policy):
     run, model = Prequential(3, 0, policy), Online(intercept=False, missing=policy)
     said = model.run(GAPPY, HOLED).prediction
     assert (run.play(GAPPY, HOLED).prediction == said).all()
-    assert run.gaps.filled == model.filling.imputed == np.isnan(GAPPY).sum()
+    assert (
+        run.imputer.state.imputed
+        == model.imputer.state.imputed
+        == np.isnan(GAPPY).sum()
+    )
     late = Prequential(3, 5, policy)
     late.play(GAPPY, HOLED)
     assert late.study("", "y", NAMES).scored > 0
-
-
-def test_means_for_gaps_keep_nothing_else_in_memory():
-    gaps = Gaps("impute", 3)
-    gaps.fill(GAPPY)
-    assert gaps.sums.base is None and gaps.counts.base is None
 
 
 @pytest.mark.parametrize("delay", [0, 1, 12])

@@ -54,7 +54,10 @@ which = st.integers(0, 9)
 
 def learnt(model):
     """All that the legal rounds have made of a model, as bytes."""
-    extra = {**vars(model.health()), **(vars(model.filling) if model.filling else {})}
+    extra = {
+        **vars(model.health()),
+        **(model.imputer.state._asdict() if model.imputer else {}),
+    }
     extra["refusals"] = 0
     return dumps(Saved(model.learner, model.loss, model.state, extra))
 

@@ -41,8 +41,8 @@ def test_gaps_are_predicted_from_means_and_learnt_by_policy(policy, learner):
         elif learner is None:  # the Tracker sees such rounds pass
             reference.update(filled[t], 0.0, weight=0.0)
             waited = 0.0
-    assert model.filling.skipped == skipped.sum()
-    assert model.filling.imputed == GAPS.sum()
+    assert model.imputer.state.skipped == skipped.sum()
+    assert model.imputer.state.imputed == GAPS.sum()
     assert np.isfinite(trace.prediction).all()
 
 
@@ -54,26 +54,26 @@ def test_single_calls_fill_as_whole_runs_do(policy, learner):
     for t in range(300):
         assert single.predict(HOLED[t]) == trace.prediction[t]
         single.update(HOLED[t], UNTOLD[t])
-        if t % 50 == 0:  # what a copy has seen stays as it was
-            copied = copy.copy(single.filling), copy.deepcopy(single.filling)
-    same_filling(single.filling, whole.filling)
-    same_filling(*copied)
+        if t % 50 == 0:  # a state that was taken stays as it was
+            before = single.imputer.state, copy.deepcopy(single.imputer.state)
+    same_state(single.imputer.state, whole.imputer.state)
+    same_state(*before)
     for mine, others in zip(single.state, whole.state, strict=True):
         np.testing.assert_array_equal(mine, others)
 
 
-def same_filling(one, other):
-    for name, value in vars(one).items():
-        np.testing.assert_array_equal(value, getattr(other, name))
+def same_state(one, other):
+    for mine, others in zip(one, other, strict=True):
+        np.testing.assert_array_equal(mine, others)
 
 
 def test_infinity_is_no_gap_and_a_refusal_counts_nothing():
     model = tw.Online(missing="skip")
     model.run(HOLED, UNTOLD)
-    counted = (model.filling.skipped, model.filling.imputed, model.rounds)
+    counted = (*model.imputer.state[2:4], model.rounds)
     with pytest.raises(StreamError, match="not finite"):
         model.update(np.array([np.inf, np.nan, 0.0]), 1.0)
-    assert (model.filling.skipped, model.filling.imputed, model.rounds) == counted
+    assert (*model.imputer.state[2:4], model.rounds) == counted
 
 
 def test_a_policy_that_does_not_exist_is_refused():
@@ -116,7 +116,7 @@ def test_filled_runs_can_be_cut_anywhere():
 def test_what_is_wrong_is_refused_under_every_policy_and_nothing_is_counted(call):
     model = tw.Online(missing="skip")
     model.run(HOLED, UNTOLD)
-    before = (model.filling.skipped, model.filling.imputed, model.rounds)
+    before = (*model.imputer.state[2:4], model.rounds)
     with pytest.raises(ThalwegError):
         call(model)
-    assert (model.filling.skipped, model.filling.imputed, model.rounds) == before
+    assert (*model.imputer.state[2:4], model.rounds) == before

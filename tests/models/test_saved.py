@@ -12,7 +12,7 @@ from tests.models.test_online import LEARNERS
 from tests.persistence.test_round_trip import same
 from thalweg import persistence
 from thalweg.errors import ThalwegError
-from thalweg.models.missing import Filling
+from thalweg.preprocessing.imputer import MeanImputer
 
 POLICIES = ["refuse", "skip", "impute"]
 RNG = np.random.default_rng(0)
@@ -52,7 +52,7 @@ def parts(value):
     """The value as a tuple that ``same`` can compare, down to each array and number."""
     if isinstance(value, dict):
         return tuple((name, parts(value[name])) for name in sorted(value))
-    return parts(vars(value)) if isinstance(value, Filling) else value
+    return parts(vars(value)) if isinstance(value, MeanImputer) else value
 
 
 def assert_same(found, expected):
@@ -135,4 +135,4 @@ def test_the_files_of_today_load_for_ever():
     np.testing.assert_array_equal(loaded.coefficients, [0.5, -0.25])
     # The means of what was seen: 3.0 / 6 and -8.0 / 4.
     assert loaded.predict([np.nan, np.nan]) == 0.5 * 0.5 + 0.25 * 2.0
-    assert loaded.filling.waited == 1.5
+    assert loaded.imputer.state.waited == 1.5

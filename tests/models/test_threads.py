@@ -38,7 +38,7 @@ def test_threads_that_share_a_model_lose_no_round(learner, missing):
     assert not errors
     assert model.rounds == 1200
     if missing == "impute":
-        assert (model.filling.counts == 1200).all()
+        assert (model.imputer.state.counts == 1200).all()
     if learner == tw.RecursiveLeastSquares(1.0):
         np.testing.assert_allclose(model.coefficients, [1, 2, 3, 4], rtol=1e-2)
 
@@ -117,6 +117,6 @@ def test_an_interrupt_leaves_state_and_means_together(monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             model.run(X[10:20], Y[10:20])
     assert model.rounds == 10
-    assert (model.filling.counts == 10).all()
+    assert (model.imputer.state.counts == 10).all()
     model.update(X[10], Y[10])
-    assert (model.filling.counts == 11).all()
+    assert (model.imputer.state.counts == 11).all()

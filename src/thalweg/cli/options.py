@@ -7,6 +7,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from thalweg.errors import InvalidParameterError
+from thalweg.preprocessing.imputer import POLICIES, POLICY_HELP
 
 COLUMNS, OUTPUT = "Columns", "Output"
 
@@ -72,9 +73,7 @@ Delay = Annotated[
 Missing = Annotated[
     str | None,
     typer.Option(
-        help="What to do about a missing number: refuse it (the default for files), "
-        "skip: do not learn from its row (the default for standard input), impute: "
-        "learn from the feature's mean so far.",
+        help=POLICY_HELP,
         rich_help_panel=COLUMNS, metavar="POLICY",
     ),
 ]  # fmt: skip
@@ -144,7 +143,7 @@ def given(
     **others: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """The settings of a Recipe that were given, as it takes them."""
-    _check_choice("--missing", others.get("missing"), ("refuse", "skip", "impute"))
+    _check_choice("--missing", others.get("missing"), POLICIES)
     named = {
         "targets": tuple(dict.fromkeys(target)) if target else None,
         "features": None if features is None else names("--features", features),

@@ -10,8 +10,12 @@ from thalweg.evaluation.digest import Digest
 from thalweg.evaluation.fixed_bank import FixedBank
 from thalweg.evaluation.insight import Insight
 from thalweg.evaluation.kept import Check, need, numbers, parts, whole
-from thalweg.evaluation.lessons import Due, Lessons
 from thalweg.evaluation.scores import Player, Scores
+from thalweg.preprocessing.delayed_labels import (
+    DelayedLabels,
+    DelayedLabelsState,
+    DueLabels,
+)
 from thalweg.types import FloatArray, Trace
 
 RECENT = 200
@@ -33,7 +37,7 @@ class Played(NamedTuple):
 
     x: FloatArray  # (T, n) no gaps are left
     y: FloatArray  # (T,) NaN where not known
-    teaches: npt.NDArray[np.bool_]  # (T,) whether the row is to be learnt from
+    learnable: npt.NDArray[np.bool_]  # (T,) whether the row is to be learnt from
     trace: Trace  # with all of insight.RECORDS
 
 
@@ -50,14 +54,14 @@ class Books:
         self.first_scored = 0  # the first round of all being 1; 0: none yet
         self.observed, self.forecast = Digest(), Digest()
         self.recent: FloatArray = np.empty((0, 2))  # labels and forecasts
-        self._lessons = Lessons(delay, features)
+        self._delayed = DelayedLabels(delay, features)
         self._bank = FixedBank(burn_in, features)
         self._last = np.nan  # the newest label known
 
     def add(self, played: Played) -> None:
         """Write down the next rounds."""
-        x, y, teaches, trace = played
-        due = self._lessons.due(x, y, teaches)
+        x, y, learnable, trace = played
+        due = self._delayed.push(x, y, learnable.astype(np.float64))
         said = np.column_stack(
             [trace.prediction, self._persistence(due), self._bank.play(x, due)]
         )
@@ -72,7 +76,7 @@ class Books:
         self.recent = np.vstack([self.recent, both])[-RECENT:].copy()
         self.rounds += len(y)
 
-    def _persistence(self, due: Due) -> FloatArray:
+    def _persistence(self, due: DueLabels) -> FloatArray:
         """The newest label known before each question."""
         labels = np.append(self._last, due.y)
         newest = np.where(np.isnan(labels), 0, np.arange(len(labels)))
@@ -91,11 +95,11 @@ class Books:
         counts = (self.rounds, self.first_scored, self._last)
         curves = (self.observed.kept, self.forecast.kept, self.recent)
         found = (self.scores.kept, self.insight.kept)
-        return counts, curves, *found, self._lessons.kept, self._bank.kept
+        return counts, curves, *found, tuple(self._delayed.state), self._bank.kept
 
     def resume(self, kept: Any, rounds: int, check: Check) -> None:
         """Go on from what was kept of so many rounds."""
-        counts, curves, scores, insight, lessons, bank = parts("books", kept, 6)
+        counts, curves, scores, insight, delayed, bank = parts("books", kept, 6)
         own, first, last = parts("books", counts, 3)
         need(own == rounds and type(last) is float, "books")
         self.rounds, self._last = rounds, last
@@ -106,15 +110,26 @@ class Books:
         self.recent = numbers("last rounds", recent, (min(rounds, RECENT), 2))
         self.scores.resume(scores, rounds)
         self.insight.resume(insight, rounds)
-        self._lessons.resume(lessons, rounds)
+        self._resume_delayed(delayed, rounds)
         self._bank.resume(bank, check)
+
+    def _resume_delayed(self, kept: Any, rounds: int) -> None:
+        waiting = min(rounds, self._delayed.delay)
+        self._delayed.state = DelayedLabelsState(
+            *(
+                numbers("late labels", value, (waiting, *like.shape[1:]))
+                for value, like in zip(
+                    parts("late labels", kept, 4), self._delayed.state, strict=True
+                )
+            )
+        )
 
 
 def joined(played: list[Played]) -> Played:
     """One after the other."""
     if len(played) == 1:
         return played[0]
-    x, y, teaches, traces = zip(*played, strict=True)
+    x, y, learnable, traces = zip(*played, strict=True)
     extras = {
         name: np.concatenate([trace.extras[name] for trace in traces])
         for name in traces[0].extras
@@ -124,6 +139,6 @@ def joined(played: list[Played]) -> Played:
         for name in ("prediction", "loss", "theta")
     )
     return Played(
-        np.concatenate(x), np.concatenate(y), np.concatenate(teaches),
+        np.concatenate(x), np.concatenate(y), np.concatenate(learnable),
         Trace(prediction, loss, theta, extras),
     )  # fmt: skip

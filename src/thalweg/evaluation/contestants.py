@@ -25,6 +25,7 @@ from thalweg.learners import (
     SlidingWindow,
 )
 from thalweg.losses import SquaredError
+from thalweg.preprocessing.delayed_labels import DelayedLabels
 from thalweg.types import Block, FloatArray
 
 LOSS = SquaredError()
@@ -93,10 +94,11 @@ def _of(player: Player, learner: Learner[Any]) -> Contestant:
 
 def _late(learner: Learner[Any], state: Any, block: Block, delay: int) -> FloatArray:
     """Forecasts of one who learns a round only ``delay`` rounds after it was asked."""
-    said = np.empty(len(block))
+    prediction = np.empty(len(block))
+    due = DelayedLabels(delay, block.x.shape[1]).push(block.x, block.y)
     for t in range(len(block)):
-        said[t] = learner.predict(state, block.x[t])
-        if t >= delay:
-            lesson = block[t - delay : t - delay + 1]
-            state, _ = learner.run(state, LOSS, lesson)
-    return said
+        prediction[t] = learner.predict(state, block.x[t])
+        if due.learnable[t]:
+            known = Block(due.x[t : t + 1], due.y[t : t + 1])
+            state, _ = learner.run(state, LOSS, known)
+    return prediction

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from thalweg.evaluation.kept import Check, amount, finite, need, numbers, parts
-from thalweg.evaluation.lessons import Due
 from thalweg.learners import RecursiveLeastSquares
 from thalweg.losses import SquaredError
+from thalweg.preprocessing.delayed_labels import DueLabels
 from thalweg.types import Block, FloatArray
 
 DISCOUNTS = (1.0, 0.999, 0.99, 0.98, 0.95, 0.9)
@@ -36,13 +36,13 @@ class FixedBank:
         self._states: tuple[Any, ...] = ()
         self._waited = 0.0
 
-    def play(self, x: FloatArray, due: Due) -> FloatArray:
+    def play(self, x: FloatArray, due: DueLabels) -> FloatArray:
         """What each learner says of each row, (T, N); NaN before the units are known.
 
         The lessons of ``due`` are learnt, each after its question.
         """
         lessons = self._known(due)
-        counted = due.taught.astype(np.int64)
+        counted = due.learnable.astype(np.int64)
         before = np.cumsum(counted) - counted  # lessons before each question
         if not self._states:
             missing = self.burn_in - len(self._lessons)
@@ -59,13 +59,13 @@ class FixedBank:
         mean, deviation = self._units[:, -1]
         return np.where((before >= 0)[:, None], mean + deviation * said, np.nan)
 
-    def _known(self, due: Due) -> FloatArray:
+    def _known(self, due: DueLabels) -> FloatArray:
         """Lessons with a label: features, label, time since the last of them."""
-        times = self._waited + np.cumsum(due.passed)
-        at = times[due.taught]
+        times = self._waited + np.cumsum(due.elapsed)
+        at = times[due.learnable]
         self._waited = float(times[-1] - (at[-1] if len(at) else 0.0))
         elapsed = np.diff(at, prepend=0.0)
-        return np.column_stack([due.x[due.taught], due.y[due.taught], elapsed])
+        return np.column_stack([due.x[due.learnable], due.y[due.learnable], elapsed])
 
     def _begin(self) -> None:
         seen = self._lessons[:, :-1]

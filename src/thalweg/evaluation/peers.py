@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from river import linear_model, optim
 
+from thalweg.preprocessing.delayed_labels import DelayedLabels
 from thalweg.types import Block, FloatArray
 
 SMOOTHING = 0.99
@@ -37,12 +38,13 @@ def forecast(model: Any, x: Any, y: Any, delay: int = 0) -> FloatArray:
     NaN from the round on in which it breaks down.
     """
     out = np.full(len(y), np.nan)
-    rows, labels = [dict(enumerate(row)) for row in x.tolist()], y.tolist()
-    for t, features in enumerate(rows):
+    due = DelayedLabels(delay, x.shape[1]).push(x, y)
+    known_rows, known_labels = due.x.tolist(), due.y.tolist()
+    for t, row in enumerate(x.tolist()):
         try:
-            out[t] = model.predict_one(features)
-            if t >= delay:
-                model.learn_one(rows[t - delay], labels[t - delay])
+            out[t] = model.predict_one(dict(enumerate(row)))
+            if due.learnable[t]:
+                model.learn_one(dict(enumerate(known_rows[t])), known_labels[t])
         except (np.linalg.LinAlgError, OverflowError):
             break
     return out

@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.evaluation.books import Books, Played, joined
-from thalweg.evaluation.gaps import Gaps
 from thalweg.evaluation.insight import RECORDS
-from thalweg.evaluation.kept import Check, amount, numbers, parts, whole
+from thalweg.evaluation.kept import Check, amount, finite, numbers, parts, whole
 from thalweg.evaluation.study import Recent, Study
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.losses import SquaredError
-from thalweg.preprocessing.imputer import Missing
+from thalweg.preprocessing.imputer import ImputerState, MeanImputer, MissingPolicy
 from thalweg.types import Block, FloatArray, Trace
 
 SHORTEST_BURN_IN = 40
@@ -51,7 +50,7 @@ class Prequential:
     """
 
     def __init__(
-        self, features: int, delay: int = 0, missing: Missing = "refuse"
+        self, features: int, delay: int = 0, missing: MissingPolicy = "refuse"
     ) -> None:
         self.features = n = features
         self.delay = delay  # how many rounds late the labels come
@@ -60,9 +59,8 @@ class Prequential:
         self.tracker = self._books.insight.tracker
         self.state: TrackerState = self.tracker.init(np.zeros(n))
         self.rounds = 0
-        self.skipped = 0  # of those, rounds that taught nothing
         self.seconds = 0.0  # that the Tracker took
-        self.gaps = Gaps(missing, n)
+        self.imputer = MeanImputer(missing, ImputerState(np.zeros(n), np.zeros(n)))
         self._waiting: list[Played] = []  # what is not in the books yet
         warm = Block(np.zeros((1, n)), np.zeros(1), np.ones(1), np.ones(1))
         self.tracker.run(self.state, LOSS, warm, RECORDS)  # compiled by now
@@ -82,24 +80,22 @@ class Prequential:
         return Forecasts(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def _piece(self, x: FloatArray, y: FloatArray, asking: bool) -> Forecasts:
-        x, teaches = self.gaps.fill(x)
-        trace = self._track(x, y, teaches, asking)
-        self._waiting.append(Played(x, y, teaches, trace))
+        x, learnable = self.imputer.impute(x, y)
+        trace = self._track(x, y, learnable, asking)
+        self._waiting.append(Played(x, y, learnable, trace))
         self.rounds += len(y)
         if self.rounds - self._books.rounds >= AT_ONCE:
             self._write_down()
         return Forecasts(trace.prediction, trace.extras["interval"])
 
     def _track(
-        self, x: FloatArray, y: FloatArray, teaches: npt.NDArray[np.bool_],
+        self, x: FloatArray, y: FloatArray, learnable: npt.NDArray[np.bool_],
         asking: bool,
     ) -> Trace:  # fmt: skip
         """The Tracker's rounds: it keeps its own queue of late labels."""
         known = ~np.isnan(y)
-        taught = (teaches & known).astype(np.float64)
-        self.skipped += len(y) - int(taught.sum())
         passed = np.where(known | (not asking), 1.0, 0.0)
-        block = Block(x, np.where(known, y, 0.0), taught, passed)
+        block = Block(x, np.where(known, y, 0.0), learnable.astype(np.float64), passed)
         began = time.perf_counter()
         self.state, trace = self.tracker.run(self.state, LOSS, block, RECORDS)
         self.seconds += time.perf_counter() - began
@@ -143,26 +139,35 @@ class Prequential:
     @property
     def kept(self) -> tuple[Any, ...]:
         """All that changes, for a file: numbers, arrays, states and tuples of these."""
-        counts = (self.rounds, self.skipped, self.seconds)
-        return counts, self.state, self.gaps.kept, self.books.kept
+        counts = (self.rounds, self.seconds)
+        return counts, self.state, tuple(self.imputer.state), self.books.kept
 
     @classmethod
     def resumed(
         cls, kept: Any, check: Check,
-        features: int, delay: int = 0, missing: Missing = "refuse",
+        features: int, delay: int = 0, missing: MissingPolicy = "refuse",
     ) -> Self:  # fmt: skip
         """The run that was kept; its states must be found right by ``check``.
 
         The state first: then there is no more to make than the file already holds.
         """
-        counts, state, gaps, books = parts("players", kept, 4)
+        counts, state, imputer, books = parts("players", kept, 4)
         check(Tracker(delay=delay), state)
         numbers("Tracker", state.theta, (features,))
-        rounds, skipped, seconds = parts("players", counts, 3)
+        rounds, seconds = parts("players", counts, 2)
         run = cls(features, delay, missing)
         run.state, run.seconds = state, amount("seconds", seconds)
         run.rounds = whole("rounds", rounds)
-        run.skipped = whole("rounds", skipped, run.rounds)
-        run.gaps.resume(gaps)
+        run._resume_imputer(imputer)
         run._books.resume(books, run.rounds, check)
         return run
+
+    def _resume_imputer(self, kept: Any) -> None:
+        sums, counts, imputed, skipped, waited = parts("imputer", kept, 5)
+        self.imputer.state = ImputerState(
+            finite("means", sums, (self.features,)),
+            finite("means", counts, (self.features,)),
+            whole("imputer", imputed),
+            whole("imputer", skipped, self.rounds),
+            amount("imputer", waited),
+        )

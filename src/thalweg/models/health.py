@@ -7,7 +7,7 @@ import numpy as np
 
 from thalweg.kernels import ud_factor as factors
 from thalweg.models.live_state import Held
-from thalweg.models.missing import Filling
+from thalweg.preprocessing.imputer import ImputerState, MeanImputer
 from thalweg.types import FloatArray
 
 HELD = 1 / 8
@@ -48,10 +48,11 @@ class Health:
         return "\n".join(lines)
 
 
-def health_of(held: Held, refusals: int, filling: Filling | None) -> Health:
+def health_of(held: Held, refusals: int, imputer: MeanImputer | None) -> Health:
     """The health of the model that holds this."""
     state = held.state
-    counts = (filling.skipped, filling.imputed) if filling else (0, 0)
+    missing = ImputerState() if imputer is None else imputer.state
+    counts = (missing.skipped, missing.imputed)
     quiet = None if state is None else held.quiet
     return Health(held.rounds, refusals, *counts, quiet, *_matrix_health(state))
 

@@ -10,7 +10,7 @@ from thalweg.errors import StreamError
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
 from thalweg.models.live_state import Held
-from thalweg.models.missing import without_gaps
+from thalweg.preprocessing.imputer import without_missing
 from thalweg.types import Block, FloatArray
 
 
@@ -66,9 +66,9 @@ def as_question(
     if state is None:
         state = _first(learner, features, np.zeros(1))
     block = Block(features, np.zeros((1, *state.theta.shape[1:])))
-    if held.filling is not None:
-        checks.playable(without_gaps(block), loss, state.theta)
-        block = Block(held.filling.question(features), block.y)
+    if held.imputer is not None:
+        checks.playable(without_missing(block), loss, state.theta)
+        block = Block(held.imputer.complete(features), block.y)
     return state, checks.playable(block, loss, state.theta).x[0]
 
 

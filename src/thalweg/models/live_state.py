@@ -1,6 +1,5 @@
 """A learner's state between calls, in the form that single calls change in place."""
 
-import copy
 import math
 import threading
 from typing import Any
@@ -11,8 +10,8 @@ from thalweg.kernels import call_header
 from thalweg.learners import Learner
 from thalweg.learners.live import Live
 from thalweg.losses import LinearLoss
-from thalweg.models.gaps import Noting
-from thalweg.models.missing import Filling
+from thalweg.models.imputed_run import ImputerCall
+from thalweg.preprocessing.imputer import MeanImputer
 from thalweg.types import FloatArray
 
 LATE = 100
@@ -36,18 +35,18 @@ class Held:
     """
 
     __slots__ = (
-        "_quiet", "_rounds", "_state", "call", "filling", "learn", "live", "memory",
+        "_quiet", "_rounds", "_state", "call", "imputer", "learn", "live", "memory",
     )  # fmt: skip
 
     def __init__(
         self, learner: Learner[Any], loss: LinearLoss, ones: int, lock: threading.RLock,
-        state: Any, rounds: int, quiet: Any, filling: Filling | None,
+        state: Any, rounds: int, quiet: Any, imputer: MeanImputer | None,
     ) -> None:  # fmt: skip
         self.live: Live | None = None
         self._state: Any = state
         self._rounds = rounds  # learnt before those that ``live`` counts
         self._quiet: Any = quiet
-        self.filling = filling  # None where gaps are refused
+        self.imputer = imputer  # None where missing values are refused
         self.memory: FloatArray = NO_MEMORY
         self.call: Any = _no_kernel
         self.learn: Any = _no_kernel
@@ -58,9 +57,9 @@ class Held:
             self.live.quiet[:] = quiet
             self.memory, self.call = self.live.memory, self.live.call
             self.learn = self.call
-            if filling is not None:
-                noting = Noting(self.call, filling, learner.counts_gaps, lock)
-                self.learn = noting.learn
+            if imputer is not None:
+                kernel = ImputerCall(self.call, imputer, learner.counts_gaps, lock)
+                self.learn = kernel.learn
 
     def shut(self) -> None:
         """Let the kernel refuse."""
@@ -83,7 +82,7 @@ class Held:
             "state": self.state,
             "rounds": self.rounds,
             "quiet": self.quiet,
-            "filling": copy.copy(self.filling),  # it changes in place
+            "imputer": None if self.imputer is None else self.imputer.copy(),
         }
 
     @property

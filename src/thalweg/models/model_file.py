@@ -6,8 +6,7 @@ there, so everything is checked.
 
 import os
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,14 +14,18 @@ from thalweg import persistence
 from thalweg.errors import PersistenceError
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
-from thalweg.models.missing import Filling
-from thalweg.preprocessing.imputer import Missing
+from thalweg.preprocessing.imputer import (
+    POLICIES,
+    ImputerState,
+    MeanImputer,
+    MissingPolicy,
+)
 
 FIRST = ("intercept", "rounds")
 """By these a file is known to hold an Online; the first ones held no more."""
 LATER = ("missing", "refusals", "quiet")
-FILLING = tuple(field.name for field in fields(Filling) if field.name != "policy")
-"""Only where gaps are filled."""
+IMPUTER = ImputerState._fields
+"""Only where missing values are not refused."""
 MOST = 2**63 - 1
 
 
@@ -33,22 +36,22 @@ class Kept(NamedTuple):
     loss: LinearLoss
     intercept: bool
     refusals: int
-    filling: Filling | None
+    imputer: MeanImputer | None
     state: Any
     rounds: int
     quiet: Any  # (n,) of float64; 0.0 before the first round
 
     @property
-    def missing(self) -> Missing:
+    def missing(self) -> MissingPolicy:
         """What a NaN means."""
-        return "refuse" if self.filling is None else self.filling.policy
+        return "refuse" if self.imputer is None else self.imputer.policy
 
 
 def write(path: str | os.PathLike[str], kept: Kept) -> None:
     """Keep it in a file."""
     extra = {name: getattr(kept, name) for name in (*FIRST, *LATER)}
-    if kept.filling is not None:
-        extra |= {name: getattr(kept.filling, name) for name in FILLING}
+    if kept.imputer is not None:
+        extra |= kept.imputer.state._asdict()
     saved = persistence.Saved(kept.learner, kept.loss, kept.state, extra)
     persistence.save(path, saved)
 
@@ -59,7 +62,7 @@ def read(path: str | os.PathLike[str]) -> Kept:
     if not (set(FIRST) <= set(extra) and isinstance(loss, LinearLoss)):
         raise PersistenceError(f"{path} holds a learner, but no Online.")
     width = None if state is None else len(state.theta)
-    if not {*LATER, *FILLING} & set(extra):
+    if not {*LATER, *IMPUTER} & set(extra):
         quiet = 0.0 if width is None else np.zeros(width)
         extra = {**extra, "missing": "refuse", "refusals": 0, "quiet": quiet}
     found = _Found(extra, width)
@@ -67,24 +70,24 @@ def read(path: str | os.PathLike[str]) -> Kept:
         intercept = found.one_of("intercept", False, True)
         rounds = found.whole("rounds", 0 if width is None else MOST)
         refusals, quiet = found.whole("refusals", MOST), found.counts("quiet", rounds)
-        filling = _filling(found, rounds)
+        imputer = _imputer(found, rounds)
     except PersistenceError as error:
         raise PersistenceError(f"{path} cannot be loaded: {error}.") from None
-    return Kept(learner, loss, intercept, refusals, filling, state, rounds, quiet)
+    return Kept(learner, loss, intercept, refusals, imputer, state, rounds, quiet)
 
 
-def _filling(found: "_Found", rounds: int) -> Filling | None:
-    policy = found.one_of("missing", *get_args(Missing))
+def _imputer(found: "_Found", rounds: int) -> MeanImputer | None:
+    policy = found.one_of("missing", *POLICIES)
     if policy == "refuse":
         return None
-    return Filling(
-        policy,
+    state = ImputerState(
         skipped=found.whole("skipped", rounds),
         imputed=found.whole("imputed", rounds * (found.width or 0)),
         sums=found.row("sums"),
         counts=found.counts("counts", rounds),
         waited=found.time("waited"),
     )
+    return MeanImputer(policy, state)
 
 
 class _Found(NamedTuple):

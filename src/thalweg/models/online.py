@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from thalweg.learners import Learner, Tracker
 from thalweg.learners.live import Live
 from thalweg.losses import LinearLoss, SquaredError
 from thalweg.models import model_file as saved
-from thalweg.models.gaps import run_filled
 from thalweg.models.health import Health, health_of
+from thalweg.models.imputed_run import run_with_missing
 from thalweg.models.inputs import (
     as_features,
     as_number,
@@ -26,8 +26,7 @@ from thalweg.models.inputs import (
     as_row,
 )
 from thalweg.models.live_state import Held
-from thalweg.models.missing import Filling
-from thalweg.preprocessing.imputer import Missing
+from thalweg.preprocessing.imputer import POLICIES, MeanImputer, MissingPolicy
 from thalweg.types import FloatArray, Trace
 
 ARRAY, FLOAT64 = np.ndarray, np.dtype(np.float64)
@@ -58,7 +57,7 @@ class Online:
         learner: Learner[Any] | None = None,
         loss: LinearLoss | None = None,
         intercept: bool = True,
-        missing: Missing = "refuse",
+        missing: MissingPolicy = "refuse",
     ) -> None:
         self.learner = Tracker() if learner is None else learner
         self.loss = SquaredError() if loss is None else loss
@@ -71,10 +70,10 @@ class Online:
             )
         self.learner.check_loss(self.loss)
         self.missing = missing
-        checks.one_of(self, "missing", get_args(Missing))
+        checks.one_of(self, "missing", POLICIES)
         self.refusals = 0
         self._lock, self._busy = threading.RLock(), False
-        self._open(None, 0, 0.0, None if missing == "refuse" else Filling(missing))
+        self._open(None, 0, 0.0, None if missing == "refuse" else MeanImputer(missing))
 
     def __getstate__(self) -> dict[str, Any]:
         with self._reading() as held:
@@ -101,9 +100,9 @@ class Online:
         return self._held.rounds
 
     @property
-    def filling(self) -> Filling | None:
-        """The means that stand for gaps, and what was counted; None under refuse."""
-        return self._held.filling
+    def imputer(self) -> MeanImputer | None:
+        """What completes rows with missing values; None where they are refused."""
+        return self._held.imputer
 
     @property
     def live(self) -> Live | None:
@@ -121,7 +120,7 @@ class Online:
         own state: other calls see what it has learnt. After a ``run``, or an ``update``
         that went another way, ask for it anew: the old one refuses.
         """
-        return self._held.live if self.filling is None else None
+        return self._held.live if self.imputer is None else None
 
     @property
     def coefficients(self) -> FloatArray | None:
@@ -207,21 +206,21 @@ class Online:
     ) -> Trace:  # fmt: skip
         given = (x, y, weight, elapsed)
         state, block = as_rounds(self.learner, held, self.intercept, *given)
-        filling = held.filling
-        if filling is None:
+        imputer = held.imputer
+        if imputer is None:
             state, trace = self.learner.run(state, self.loss, block, record, blocked)
         else:
-            state, trace, block, filling = run_filled(
-                self.learner, state, self.loss, block, filling, record, blocked
+            state, trace, block, imputer = run_with_missing(
+                self.learner, state, self.loss, block, imputer, record, blocked
             )
         quiet = held.quiet_after(np.asarray(block.x))
-        self._open(state, held.rounds + len(block), quiet, filling)
+        self._open(state, held.rounds + len(block), quiet, imputer)
         return trace
 
     def health(self) -> Health:
         """What excites the model, what is known of each feature, what was refused."""
         with self._reading() as held:
-            return health_of(held, self.refusals, held.filling)
+            return health_of(held, self.refusals, held.imputer)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; a failed write leaves the old file as it was."""
@@ -236,7 +235,7 @@ class Online:
         kept = saved.read(path)
         model = cls(kept.learner, kept.loss, kept.intercept, kept.missing)
         model.refusals = kept.refusals
-        model._open(kept.state, kept.rounds, kept.quiet, kept.filling)
+        model._open(kept.state, kept.rounds, kept.quiet, kept.imputer)
         return model
 
     def clone(self) -> "Online":
@@ -254,11 +253,11 @@ class Online:
         return self.learner
 
     def _open(
-        self, state: Any, rounds: int, quiet: Any, filling: Filling | None
+        self, state: Any, rounds: int, quiet: Any, imputer: MeanImputer | None
     ) -> None:
         """Go on from here; all at once, so that no Ctrl-C falls in between."""
         model = (self.learner, self.loss, int(self.intercept), self._lock)
-        self._held = Held(*model, state, rounds, quiet, filling)
+        self._held = Held(*model, state, rounds, quiet, imputer)
 
     @contextmanager
     def _reading(self, to_learn: bool = False) -> Iterator[Held]:

@@ -1,11 +1,10 @@
 """The recipe of an encoder: which columns become targets and features, and how."""
 
 from dataclasses import dataclass, fields
-from typing import get_args
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
-from thalweg.preprocessing.imputer import Missing
+from thalweg.preprocessing.imputer import POLICIES, MissingPolicy
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Recipe:
     lags: tuple[int, ...] = ()
     calendar: str | None = None
     delay: int = 0
-    missing: Missing = "refuse"
+    missing: MissingPolicy = "refuse"
     categories: int = 8  # each costs a feature, seen or not: the width is fixed
     text: tuple[str, ...] = ()
 
@@ -47,7 +46,7 @@ class Recipe:
         checks.instance(self, "categories", int)
         checks.in_interval(self, "delay", "[0, inf)")
         checks.in_interval(self, "categories", "[1, inf)")
-        checks.one_of(self, "missing", get_args(Missing))
+        checks.one_of(self, "missing", POLICIES)
         for name in ("targets", "text", "lags", "features"):
             self._check_distinct(name)
         if not self.targets:

@@ -47,18 +47,17 @@ def save(path: Path, session: Session, kept: Kept) -> None:
 
 def _as_online(player: Prequential) -> dict[str, Any]:
     """What ``Online.load`` asks for, docs/file-format.md: it then goes on alike."""
-    gaps = player.gaps
+    imputer = player.imputer
     kept = {
         "intercept": False,
         "rounds": player.rounds,
-        "missing": gaps.policy,
+        "missing": imputer.policy,
         "refusals": 0,
         "quiet": np.zeros(player.features),  # not counted here
     }
-    if gaps.policy == "refuse":
+    if imputer.policy == "refuse":
         return kept
-    filling = {"skipped": player.skipped, "imputed": gaps.filled, "waited": 0.0}
-    return kept | filling | {"sums": gaps.sums, "counts": gaps.counts}
+    return kept | imputer.state._asdict()
 
 
 def load(path: Path, **given: Any) -> tuple[Session, Kept]:

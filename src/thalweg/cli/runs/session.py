@@ -13,6 +13,7 @@ from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import PAST_LABELS
 from thalweg.learners import Learner
 from thalweg.persistence.state_check import check_state
+from thalweg.preprocessing.imputer import POLICY_RULES
 from thalweg.tables import Chunk, Encoder, EncoderState, Recipe
 from thalweg.tables.one_hot import TextColumn
 from thalweg.tables.schema import InputColumn, Schema
@@ -158,12 +159,12 @@ def _notes(player: Prequential) -> list[str]:
         notes.append(
             f"Labels come {player.delay:,} rounds late, for persistence as well."
         )
-    if player.gaps.filled:
-        learnt = (
-            "learnt from as well" if player.gaps.policy == "impute" else "not learnt"
-        )
+    imputed = player.imputer.state.imputed
+    if imputed:
+        learns = POLICY_RULES[player.imputer.policy].learns
+        learnt = "learnt from as well" if learns else "not learnt"
         notes.append(
-            f"{player.gaps.filled:,} missing numbers were filled with means so far; "
+            f"{imputed:,} missing numbers were filled with means so far; "
             f"rounds with one are {learnt}."
         )
     alarms = player.books.insight.alarms

@@ -15,9 +15,9 @@ from thalweg.cli.runs.output_paths import stem
 from thalweg.cli.runs.overwriting import keep_source
 from thalweg.cli.work.comparing import compared, present
 from thalweg.errors import InvalidParameterError, StreamError
-from thalweg.evaluation.gaps import Gaps
 from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import PAST_LABELS
+from thalweg.preprocessing.imputer import MeanImputer
 from thalweg.tables import Encoder, Recipe, Table
 from thalweg.types import FloatArray
 
@@ -73,16 +73,14 @@ def _studies(table: Table, encoder: Encoder, found: Rounds) -> Iterator[Study]:
 
 def _last_rounds(table: Table, encoder: Encoder, most: int) -> Rounds:
     """Read everything, and keep the last rounds that have all targets."""
-    gaps: Gaps | None = None
+    imputer = MeanImputer(encoder.recipe.missing)
     x, y, seen, left_out = [], [], 0, 0
     total = None if table.is_live else 1.0
     with progress(f"reading {table.name}", total) as bar:
         for chunk in table.chunks():
             features, targets, _, _ = encoder.encode(chunk)
-            gaps = gaps or Gaps(encoder.recipe.missing, features.shape[1])
-            filled, teaches = gaps.fill(features)
-            known = teaches & ~np.isnan(targets).any(axis=1)
-            x.append(filled[known])
+            features, known = imputer.impute(features, targets)
+            x.append(features[known])
             y.append(targets[known])
             seen += int(known.sum())
             left_out += int((~known).sum())

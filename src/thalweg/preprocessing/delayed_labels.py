@@ -1,0 +1,78 @@
+"""Delayed labels: a queue of rows that were predicted and whose labels are to come.
+
+Also known as: delayed feedback, verification latency, River's
+``progressive_val_score(..., delay=d)``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from thalweg.types import FloatArray
+
+
+class DelayedLabelsState(NamedTuple):
+    """The rows that wait for their labels, oldest first."""
+
+    x: FloatArray  # (w, n)
+    y: FloatArray  # (w,) NaN where no label will come
+    weight: FloatArray  # (w,) 0 where the row is not to be learnt from
+    elapsed: FloatArray  # (w,) time since the row before it
+
+
+class DueLabels(NamedTuple):
+    """The row whose label becomes known after each of T questions."""
+
+    x: FloatArray  # (T, n) 0 where no row is due
+    y: FloatArray  # (T,) NaN where no row is due or no label came
+    weight: FloatArray  # (T,) 0 where no row is due
+    elapsed: FloatArray  # (T,) 0 where no row is due
+    learnable: npt.NDArray[np.bool_]  # (T,) whether there is a label with a weight
+
+
+class DelayedLabels:
+    """Maps questions and their labels to what can be learnt when.
+
+    Round t asks for a prediction at row t, which is made from what was learnt so far;
+    then the label of row t - ``delay`` becomes known, and that row is *due*. With a
+    delay of 0 each row is due right after its own prediction. A row whose label is
+    missing is due as well, in its turn: it teaches nothing, but time passes.
+
+    The result does not depend on how the rows are cut into calls of ``push``. The
+    compiled ring behind ``Tracker(delay=d)`` is tested to be equal to this queue.
+
+    ``state`` is all that changes, and is never changed in place; to restore a
+    snapshot, assign it.
+    """
+
+    def __init__(self, delay: int, features: int) -> None:
+        self.delay = delay
+        none = np.empty(0)
+        self.state = DelayedLabelsState(np.empty((0, features)), none, none, none)
+
+    def push(
+        self, x: FloatArray, y: FloatArray, weight: FloatArray | None = None,
+        elapsed: FloatArray | None = None,
+    ) -> DueLabels:  # fmt: skip
+        """Ask at the rows x (T, n), whose labels are y (T,); what is due after each.
+
+        ``weight`` and ``elapsed``, (T,), are 1 where they are not given.
+        """
+        ones = np.ones(len(y))
+        given = (x, y, ones if weight is None else weight,
+                 ones if elapsed is None else elapsed)  # fmt: skip
+        rows = [
+            np.concatenate([waiting, new])
+            for waiting, new in zip(self.state, given, strict=True)
+        ]
+        count = max(len(rows[1]) - self.delay, 0)
+        # Copies, because a view of the last rows would keep all of them in memory.
+        self.state = DelayedLabelsState(*(part[count:].copy() for part in rows))
+        early = len(y) - count  # questions after which nothing is due yet
+        due_x, due_y, due_weight, due_elapsed = (
+            np.concatenate([np.full((early, *part.shape[1:]), value), part[:count]])
+            for part, value in zip(rows, (0.0, np.nan, 0.0, 0.0), strict=True)
+        )
+        learnable = (due_weight > 0) & ~np.isnan(due_y)
+        return DueLabels(due_x, due_y, due_weight, due_elapsed, learnable)
