@@ -5,7 +5,11 @@ import numpy.typing as npt
 
 from thalweg.checks import LARGEST
 from thalweg.errors import StreamError
-from thalweg.preprocessing.imputer import Missing
+from thalweg.preprocessing.imputer import (
+    ACCEPTING_POLICIES,
+    POLICY_RULES,
+    MissingPolicy,
+)
 from thalweg.tables.chunk import Categorical, Chunk
 from thalweg.tables.timestamps import Timestamps
 from thalweg.types import FloatArray
@@ -14,7 +18,7 @@ _MAX_SIZE = LARGEST[np.dtype(np.float64)]
 
 
 def read_numbers(
-    chunk: Chunk, name: str, missing: Missing, hint: str = ""
+    chunk: Chunk, name: str, missing: MissingPolicy, hint: str = ""
 ) -> FloatArray:
     """A column of numbers that learners accept, NaN where missing."""
     values = chunk.numbers(name, hint)
@@ -32,7 +36,7 @@ def read_numbers(
     return values
 
 
-def read_categories(chunk: Chunk, name: str, missing: Missing) -> Categorical:
+def read_categories(chunk: Chunk, name: str, missing: MissingPolicy) -> Categorical:
     """A column of text."""
     column = chunk.categories(name)
     _check_missing(chunk, name, column.codes < 0, missing)
@@ -40,7 +44,7 @@ def read_categories(chunk: Chunk, name: str, missing: Missing) -> Categorical:
 
 
 def read_timestamps(
-    chunk: Chunk, name: str, missing: Missing, has_offset: bool | None
+    chunk: Chunk, name: str, missing: MissingPolicy, has_offset: bool | None
 ) -> Timestamps:
     """A column of times, all with an offset from UTC or all without.
 
@@ -122,10 +126,11 @@ def _check_offsets(
 
 
 def _check_missing(
-    chunk: Chunk, name: str, is_missing: npt.NDArray[np.bool_], missing: Missing
+    chunk: Chunk, name: str, is_missing: npt.NDArray[np.bool_], missing: MissingPolicy
 ) -> None:
-    if missing == "refuse" and is_missing.any():
+    if not POLICY_RULES[missing].accepts and is_missing.any():
+        options = " or ".join(f"--missing {policy}" for policy in ACCEPTING_POLICIES)
         raise StreamError(
             f"{chunk.location(int(is_missing.argmax()))}: {name!r} is missing. Fill it "
-            f"in, or say what to do: --missing skip or --missing impute."
+            f"in, or say what to do: {options}."
         )
