@@ -1,4 +1,4 @@
-"""What every learner promises. A new learner is picked up from ``learners.__all__``."""
+"""What every learner promises. A new learner is picked up from ``examples.py``."""
 
 import pickle
 
@@ -7,25 +7,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.contracts.examples import (
+    ROUNDS,
+    START,
+    example_block,
+    example_learners,
+)
 from thalweg import checks, learners
 from thalweg.domains import Everywhere
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.learners import Learner
 from thalweg.losses import (
-    Functions,
     Huber,
     LinearMap,
     Logistic,
     Round,
     SquaredError,
-    Tracking,
 )
 from thalweg.types import Block
 
 RLS, NEWTON = learners.RecursiveLeastSquares, learners.DiscountedNewton
-EXAMPLES = [
-    getattr(learners, name).example() for name in learners.__all__ if name != "Learner"
-]
+EXAMPLES = example_learners()
 # What one example each does not show: no prior, learners inside learners, slow paths.
 EXAMPLES += [
     (RLS(0.9, ridge=0.0), SquaredError()),
@@ -44,24 +46,6 @@ every_learner = pytest.mark.parametrize(
         for i, (a, f) in enumerate(EXAMPLES)
     ],
 )
-START = np.array([0.1, -0.05, 0.02])
-ROUNDS = 60
-
-
-def block_for(loss, weighted=True):
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(ROUNDS, 3)), rng.normal(size=ROUNDS)
-    if isinstance(loss, Tracking):
-        x, y = None, rng.uniform(-0.5, 0.5, size=(ROUNDS, 3))
-    elif isinstance(loss, LinearMap):
-        x, y = rng.normal(size=(ROUNDS, 2, 3)), rng.normal(size=(ROUNDS, 2))
-    elif isinstance(loss, Functions):
-        x, y = None, loss.block().y[:ROUNDS]
-    elif isinstance(loss, Logistic):
-        y = 1.0 * (y > 0)
-    if not weighted:
-        return Block(x, y)
-    return Block(x, y, rng.uniform(0, 2, ROUNDS), rng.uniform(0, 3, ROUNDS))
 
 
 def leaves(tree):
@@ -86,7 +70,7 @@ def parts(trace):
 @every_learner
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_kernel_does_what_update_says(learner, loss, weighted):
-    state, block = learner.init(START), block_for(loss, weighted)
+    state, block = learner.init(START), example_block(loss, weighted)
     fast_state, fast = learner.run(state, loss, block, record=("theta",))
     slow_state, slow = Learner._play(learner, state, loss, block, ("theta",))
     assert_close(parts(fast), parts(slow))
@@ -98,7 +82,7 @@ def test_the_kernel_does_what_update_says(learner, loss, weighted):
 @settings(max_examples=10)
 @given(cuts=st.sets(st.integers(1, ROUNDS - 1), max_size=4))
 def test_a_run_can_be_cut_anywhere(learner, loss, dtype, cuts):
-    block = block_for(loss)
+    block = example_block(loss)
     state = learner.init(START.astype(dtype))
     whole, trace = learner.run(state, loss, block)
     edges, pieces = [0, *sorted(cuts), ROUNDS], []
@@ -112,7 +96,7 @@ def test_a_run_can_be_cut_anywhere(learner, loss, dtype, cuts):
 
 @every_learner
 def test_single_predictions_are_those_of_the_whole_run(learner, loss):
-    block = block_for(loss)
+    block = example_block(loss)
     state = learner.init(START)
     _, trace = learner.run(state, loss, block)
     for t in range(ROUNDS):
@@ -123,7 +107,7 @@ def test_single_predictions_are_those_of_the_whole_run(learner, loss):
 
 @every_learner
 def test_what_is_given_is_left_alone(learner, loss):
-    state, block = learner.init(START), block_for(loss)
+    state, block = learner.init(START), example_block(loss)
     before = pickle.dumps((state, block.y, block.x, block.weight))
     x, y, weight, elapsed = next(block.rounds())
     learner.update(state, Round(loss, x, y, weight, elapsed))
@@ -133,7 +117,7 @@ def test_what_is_given_is_left_alone(learner, loss):
 
 @every_learner
 def test_nothing_is_seen_before_it_is_played(learner, loss):
-    block = block_for(loss)
+    block = example_block(loss)
     y = block.y.copy()
     y[30:] = block.y[::-1][30:]
     other = Block(block.x, y, block.weight, block.elapsed)
@@ -145,7 +129,7 @@ def test_nothing_is_seen_before_it_is_played(learner, loss):
 @every_learner
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e200])
 def test_a_round_that_is_not_legal_is_named(learner, loss, bad):
-    block = block_for(loss)
+    block = example_block(loss)
     y = block.y.copy()
     y[7] = bad
     with pytest.raises(StreamError, match=r"Round 7 .* y\[7"):
@@ -158,19 +142,19 @@ def test_a_round_that_is_not_legal_is_named(learner, loss, bad):
 )
 def test_features_of_another_kind_are_refused(learner, loss, bad):
     with pytest.raises(StreamError):
-        learner.run(learner.init(START), loss, Block(bad, block_for(loss).y))
+        learner.run(learner.init(START), loss, Block(bad, example_block(loss).y))
 
 
 @every_learner
 def test_an_empty_block_is_refused(learner, loss):
     with pytest.raises(StreamError, match="at least one round"):
-        learner.run(learner.init(START), loss, block_for(loss)[:0])
+        learner.run(learner.init(START), loss, example_block(loss)[:0])
 
 
 @every_learner
 @pytest.mark.parametrize("name", ["weight", "elapsed"])
 def test_a_negative_rate_is_named(learner, loss, name):
-    block = block_for(loss)
+    block = example_block(loss)
     rates = np.ones(ROUNDS)
     rates[5] = -1
     with pytest.raises(StreamError, match=f"Round 5 .* negative {name}: -1"):
@@ -196,17 +180,17 @@ def test_a_start_outside_the_domain_is_refused(learner, loss):
 @every_learner
 def test_single_precision_is_kept(learner, loss):
     state, trace = learner.run(
-        learner.init(START.astype(np.float32)), loss, block_for(loss)
+        learner.init(START.astype(np.float32)), loss, example_block(loss)
     )
     assert state.theta.dtype == trace.prediction.dtype == np.float32
-    _, double = learner.run(learner.init(START), loss, block_for(loss))
+    _, double = learner.run(learner.init(START), loss, example_block(loss))
     np.testing.assert_allclose(trace.prediction, double.prediction, atol=2e-3)
 
 
 @every_learner
 def test_an_update_keeps_single_precision(learner, loss):
     state = learner.init(START.astype(np.float32))
-    block = block_for(loss)
+    block = example_block(loss)
     data = checks.playable(block, loss, state.theta)
     for x, y, weight, elapsed in data.rounds():
         state = learner.update(state, Round(loss, x, y, weight, elapsed))
@@ -216,7 +200,7 @@ def test_an_update_keeps_single_precision(learner, loss):
 @every_learner
 @pytest.mark.parametrize("gap", [1e4, 1e150])
 def test_a_long_gap_in_time_is_survived(learner, loss, gap):
-    block = block_for(loss)
+    block = example_block(loss)
     elapsed = np.ones(ROUNDS)
     elapsed[30] = gap
     gone = Block(block.x, block.y, None, elapsed)
@@ -231,7 +215,7 @@ def test_a_long_gap_in_time_is_survived(learner, loss, gap):
 
 @every_learner
 def test_a_question_of_the_wrong_size_is_refused(learner, loss):
-    if np.ndim(block_for(loss).x) != 2 or not learner.plays_points:
+    if np.ndim(example_block(loss).x) != 2 or not learner.plays_points:
         pytest.skip("no features to ask with")
     for bad in (np.ones(50), np.ones(2), "abc", 3.0):
         with pytest.raises(StreamError):
@@ -241,7 +225,7 @@ def test_a_question_of_the_wrong_size_is_refused(learner, loss):
 @every_learner
 def test_a_state_of_nothing_is_refused(learner, loss):
     with pytest.raises(InvalidParameterError, match="a state that its init gave"):
-        learner.run(None, loss, block_for(loss))
+        learner.run(None, loss, example_block(loss))
 
 
 @every_learner
@@ -253,4 +237,6 @@ def test_settings_survive_a_round_trip(learner, loss):
 @every_learner
 def test_what_cannot_be_recorded_is_refused(learner, loss):
     with pytest.raises(InvalidParameterError, match="can record"):
-        learner.run(learner.init(START), loss, block_for(loss), record=("nonsense",))
+        learner.run(
+            learner.init(START), loss, example_block(loss), record=("nonsense",)
+        )

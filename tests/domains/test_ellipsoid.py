@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from tests.contracts.examples import DOMAINS
 from tests.domains import drawn
 from thalweg.domains import Ball, Ellipsoid
 from thalweg.errors import InvalidParameterError
@@ -27,7 +28,7 @@ def test_support_and_radius_follow_the_axes():
 
 
 def test_information_shaped_like_the_set_shrinks_towards_the_centre():
-    ellipsoid = Ellipsoid.example()
+    ellipsoid = DOMAINS[Ellipsoid]()
     away = np.array([3.0, 1.0, -2.0])
     inside = away / np.sqrt(away @ ellipsoid.shape @ away)
     nearest = ellipsoid.project_in(ellipsoid.centre + away, ellipsoid.shape)

@@ -9,15 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import minimize
 
+from tests.contracts.examples import DOMAINS, example_domains
 from thalweg import domains
-from thalweg.domains import Domain
 from thalweg.errors import InvalidParameterError
 
-EXAMPLES = [
-    kind.example()
-    for kind in (getattr(domains, name) for name in domains.__all__)
-    if issubclass(kind, Domain) and kind is not Domain
-]
+EXAMPLES = example_domains()
 every_domain = pytest.mark.parametrize(
     "domain", EXAMPLES, ids=[type(domain).__name__ for domain in EXAMPLES]
 )
@@ -175,7 +171,7 @@ def test_settings_survive_a_pickle(domain):
     domain.project_in(np.array([9.0, 9.0, 9.0]), np.eye(3))  # caches are filled
     again = pickle.loads(pickle.dumps(domain))
     assert again == domain and hash(again) == hash(domain)
-    assert domain == type(domain).example()
+    assert domain == DOMAINS[type(domain)]()
     assert domain.dimension in (None, 3)
 
 
@@ -187,7 +183,7 @@ def test_different_settings_are_not_equal():
 
 @pytest.mark.parametrize("name", ["Box", "Ellipsoid", "Polytope"])
 def test_array_settings_are_read_only(name):
-    domain = getattr(domains, name).example()
+    domain = DOMAINS[getattr(domains, name)]()
     for setting in vars(type(domain))["__dataclass_fields__"]:
         with pytest.raises(ValueError, match="read-only"):
             getattr(domain, setting)[0] = 0.0

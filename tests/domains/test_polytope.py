@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import OptimizeResult
 
+from tests.contracts.examples import DOMAINS
 from tests.domains import drawn
 from thalweg.domains import Box, Polytope, Simplex, _quadratic
 from thalweg.errors import InvalidParameterError, ThalwegError
@@ -66,14 +67,14 @@ def test_a_second_solver_answers_where_the_first_does_not_know(monkeypatch):
         status = 4 if method == "highs-ds" else 0
         return OptimizeResult(status=status, fun=-7.0, message="unknown")
 
-    triangle = Polytope.example()
+    triangle = DOMAINS[Polytope]()
     monkeypatch.setattr("scipy.optimize.linprog", unsure)
     assert triangle.support(np.ones((1, 3))) == 7.0
     assert asked == ["highs-ds", "highs-ipm"]
 
 
 def test_no_answer_at_all_is_an_error(monkeypatch):
-    triangle = Polytope.example()
+    triangle = DOMAINS[Polytope]()
     lost = OptimizeResult(status=4, message="unknown")
     monkeypatch.setattr("scipy.optimize.linprog", lambda *args, **kwargs: lost)
     with pytest.raises(

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import oracles
+from tests.contracts.examples import LEARNERS
 from tests.learners.test_hostile import KINDS, hostile
 from thalweg import learners
 from thalweg.errors import InvalidParameterError
@@ -305,7 +306,7 @@ OTHERS = [
 
 @pytest.mark.parametrize("kind", OTHERS)
 def test_other_learners_refuse_by_their_name(kind):
-    learner, loss = kind.example()
+    learner, loss = LEARNERS[kind]()
     block = Block(np.ones((3, 2)), np.ones(3))
     if loss.shapes(np.zeros(2))[0] is None:
         block = Block(None, np.ones((3, 2)))

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from thalweg import losses
+from tests.contracts.examples import LOSSES, example_losses
 from thalweg.domains import Ball, Box, Everywhere
 from thalweg.losses import (
     Functions,
@@ -18,12 +18,8 @@ from thalweg.losses import (
 )
 from thalweg.types import Block
 
-ABSTRACT = {"Constants", "Function", "LinearLoss", "Loss", "Round"}
-LOSSES = [
-    getattr(losses, name).example() for name in losses.__all__ if name not in ABSTRACT
-]
 every_loss = pytest.mark.parametrize(
-    "loss", LOSSES, ids=lambda loss: type(loss).__name__
+    "loss", example_losses(), ids=lambda loss: type(loss).__name__
 )
 COMPUTED = [
     SquaredError(),
@@ -135,7 +131,7 @@ def test_settings_survive_a_round_trip(loss):
     if isinstance(loss, Functions):
         pytest.skip("Python functions cannot be stored")
     assert pickle.loads(pickle.dumps(loss)) == loss
-    assert hash(loss) == hash(type(loss).example())
+    assert hash(loss) == hash(LOSSES[type(loss)]())
 
 
 @every_loss

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import thalweg as tw
+from tests.contracts.examples import LOSSES
 from thalweg.errors import (
     InvalidParameterError,
     PersistenceError,
@@ -157,7 +158,7 @@ def test_other_settings_than_those_of_the_file_are_refused(path, given):
 
 def test_losses_that_do_not_fit_are_refused(path):
     with pytest.raises(UnsupportedLossError, match="loss of a linear prediction"):
-        KeyedModels(path, DiscountedGradient(), Functions.example())
+        KeyedModels(path, DiscountedGradient(), LOSSES[Functions]())
     with pytest.raises(UnsupportedLossError, match="learns from SquaredError"):
         KeyedModels(path, RLS, Logistic())
     with pytest.raises(InvalidParameterError, match="'live'"):

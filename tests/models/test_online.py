@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import thalweg as tw
-from thalweg import learners
+from tests.contracts.examples import example_learners
 from thalweg.errors import (
     InvalidParameterError,
     StreamError,
@@ -15,11 +15,7 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 3))
 Y = X @ [1.0, -2.0, 0.5] + 0.3 + 0.1 * RNG.normal(size=80)
 LEARNERS = [
-    example
-    for name in learners.__all__
-    if name != "Learner"
-    for example in [getattr(learners, name).example()]
-    if isinstance(example[1], LinearLoss)
+    example for example in example_learners() if isinstance(example[1], LinearLoss)
 ]
 
 

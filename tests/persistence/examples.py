@@ -2,8 +2,13 @@
 
 import numpy as np
 
-from tests.contracts.test_every_learner import START, block_for
-from thalweg import domains, learners
+from tests.contracts.examples import (
+    START,
+    example_block,
+    example_domains,
+    example_learners,
+)
+from thalweg import domains
 from thalweg.learners import (
     Ader,
     DiscountedGradient,
@@ -16,14 +21,8 @@ from thalweg.learners import (
 from thalweg.losses import Huber, Logistic, SquaredError
 from thalweg.persistence import Saved
 
-LISTED = [
-    getattr(learners, name).example() for name in learners.__all__ if name != "Learner"
-]
-DOMAINS = [
-    getattr(domains, name).example()
-    for name in domains.__all__
-    if name not in ("Domain", "Projection")
-]
+LISTED = example_learners()
+DOMAINS = example_domains()
 NESTED = Experts((Experts(mixing_rate=0.3), RecursiveLeastSquares(np.float32(0.5))))
 MORE = [
     *((DiscountedNewton(0.9, domain=domain), Logistic()) for domain in DOMAINS),
@@ -48,5 +47,5 @@ def start(learner, dtype=np.float64):
 def learnt(learner, loss, rounds=30, dtype=np.float64):
     """The model after ``rounds`` rounds."""
     state = learner.init(start(learner, dtype))
-    state, _ = learner.run(state, loss, block_for(loss)[:rounds])
+    state, _ = learner.run(state, loss, example_block(loss)[:rounds])
     return Saved(learner, loss, state, {"rounds": rounds})

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.contracts.test_every_learner import block_for
+from tests.contracts.examples import LOSSES, example_block
 from tests.persistence.examples import EXAMPLES, NAMES, learnt
 from thalweg.domains import Ball, Box
 from thalweg.errors import PersistenceError, UnsupportedLossError
@@ -46,7 +46,7 @@ def test_a_loaded_model_continues_to_the_last_bit(
     assert loaded.learner == learner and loaded.loss == loss
     assert same(loaded.state, model.state)
 
-    rest = block_for(loss)[rounds:]
+    rest = example_block(loss)[rounds:]
     whole, trace = learner.run(model.state, loss, rest)
     resumed, again = loaded.learner.run(loaded.state, loaded.loss, rest)
     assert same(resumed, whole)
@@ -70,7 +70,7 @@ def test_a_model_that_has_not_learnt_can_be_saved(learner, loss):
 def test_several_targets_are_kept(learner):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
-    loss, block = SquaredError(), type(block_for(SquaredError()))(x, y)
+    loss, block = SquaredError(), type(example_block(SquaredError()))(x, y)
     state, _ = learner.run(learner.init(np.zeros((3, 2))), loss, block[:20])
     loaded = loads(dumps(Saved(learner, loss, state)))
     ends = [learner.run(s, loss, block[20:])[0] for s in (state, loaded.state)]
@@ -115,7 +115,7 @@ class Mine(RecursiveLeastSquares):
 
 
 REFUSED = {
-    "functions": (RecursiveLeastSquares(), Functions.example(), {}, "Functions"),
+    "functions": (RecursiveLeastSquares(), LOSSES[Functions](), {}, "Functions"),
     "a learner of one's own": (Mine(), SquaredError(), {}, "Mine is not one of"),
     "an expert of one's own": (Experts((Mine(),)), SquaredError(), {}, "Mine is not"),
     "a function": (SlidingWindow(), SquaredError(), {"f": print}, "builtin_function"),
@@ -134,7 +134,7 @@ def test_what_no_file_can_hold_is_refused_by_name(learner, loss, extra, words):
 
 def test_functions_are_refused_where_the_learner_takes_them():
     with pytest.raises(UnsupportedLossError, match=r"Functions .* never code"):
-        dumps(Saved(DiscountedGradient(), Functions.example(), None))
+        dumps(Saved(DiscountedGradient(), LOSSES[Functions](), None))
 
 
 def test_the_state_of_another_learner_is_refused():

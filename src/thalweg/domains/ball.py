@@ -65,7 +65,3 @@ class Ball(Domain):
     def limits(self, point: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         low, high = np.full_like(point, -np.inf), np.full_like(point, np.inf)
         return self.radius, low, high
-
-    @classmethod
-    def example(cls) -> "Ball":
-        return cls(0.8)

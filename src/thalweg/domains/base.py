@@ -48,11 +48,6 @@ class Domain(ABC):
         """(r, low, high) where S = {‖θ‖ ≤ r, low ≤ θ ≤ high}, for kernels; or None."""
         return None
 
-    @classmethod
-    @abstractmethod
-    def example(cls) -> "Domain":
-        """Settings for the contract tests to run, in three dimensions."""
-
     def _settings(self) -> tuple[Any, ...]:
         return tuple(getattr(self, entry.name) for entry in fields(self))  # type: ignore[arg-type]
 

@@ -86,10 +86,6 @@ class Box(Domain):
         )
         return np.inf, low, high
 
-    @classmethod
-    def example(cls) -> "Box":
-        return cls(np.array([-1.0, -0.5, 0.2]), np.array([1.0, 0.3, 2.0]))
-
 
 def _read_only(bound: FloatArray) -> FloatArray | float:
     """A bound as a number, or as an array that cannot be changed."""

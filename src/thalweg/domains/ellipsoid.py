@@ -93,8 +93,3 @@ class Ellipsoid(Domain):
     @property
     def _asymmetry(self) -> float:
         return float(np.abs(self.shape - self.shape.T).max())
-
-    @classmethod
-    def example(cls) -> "Ellipsoid":
-        shape = np.array([[4.0, 1.0, 0.0], [1.0, 2.0, 0.5], [0.0, 0.5, 1.0]])
-        return cls(np.array([0.5, -0.2, 0.1]), shape)

@@ -30,7 +30,3 @@ class Everywhere(Domain):
 
     def limits(self, point: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         return np.inf, np.full_like(point, -np.inf), np.full_like(point, np.inf)
-
-    @classmethod
-    def example(cls) -> "Everywhere":
-        return cls()

@@ -110,8 +110,3 @@ class Polytope(Domain):
         high = self.offsets / length
         unit = self.normals / length[:, None]
         return _quadratic.Constraints(unit, np.full(high.size, -np.inf), high)
-
-    @classmethod
-    def example(cls) -> "Polytope":
-        corner = np.vstack([-np.eye(3), np.array([[1.0, 2.0, 1.0], [1.0, 0.0, -1.0]])])
-        return cls(corner, np.array([0.2, 0.1, 0.0, 2.0, 0.5]))

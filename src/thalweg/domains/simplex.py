@@ -57,7 +57,3 @@ class Simplex(Domain):
 
     def support(self, directions: FloatArray) -> FloatArray:
         return np.asarray(self.total * directions.max(axis=1))
-
-    @classmethod
-    def example(cls) -> "Simplex":
-        return cls(1.5)

@@ -10,7 +10,7 @@ from thalweg import checks
 from thalweg.domains import Ball, Domain
 from thalweg.learners.base import Learner
 from thalweg.learners.weights import hedge, mean, prior
-from thalweg.losses import Loss, Round, SquaredError
+from thalweg.losses import Round
 from thalweg.types import FloatArray
 
 
@@ -88,7 +88,3 @@ class Ader(Learner[AderState]):
         eta = self.step_sizes.astype(theta.dtype)[:, None]
         points = np.array([self.domain.project(z) for z in points - eta * grads])
         return AderState(mean(log_weights, points), log_weights, points)
-
-    @classmethod
-    def example(cls) -> tuple["Ader", Loss]:
-        return cls(100, 30.0, Ball(3.0)), SquaredError()

@@ -9,7 +9,6 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.learners.base import Learner
-from thalweg.learners.rls import RecursiveLeastSquares
 from thalweg.learners.weights import hedge, prior
 from thalweg.losses import Loss, Round, SquaredError
 from thalweg.types import FloatArray
@@ -90,8 +89,3 @@ class AggregatingExperts(Learner[AggregatingState]):
         square = self.label_bound**2
         exponents = state.log_weights - (y - said) ** 2 / (2 * square)
         return -square * float(np.logaddexp.reduce(exponents))
-
-    @classmethod
-    def example(cls) -> tuple["AggregatingExperts", Loss]:
-        bank = tuple(RecursiveLeastSquares(gamma) for gamma in (1.0, 0.9, 0.5))
-        return cls(bank, 3.0), SquaredError()

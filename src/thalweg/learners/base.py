@@ -122,8 +122,3 @@ class Learner(ABC, Generic[S]):
             return f.value(self.play(state, f.x))
         one = f.loss.at_prediction(np.asarray(prediction)[None], np.asarray(f.y)[None])
         return f.weight * float(one[0])
-
-    @classmethod
-    @abstractmethod
-    def example(cls) -> tuple["Learner[Any]", Loss]:
-        """Settings, and a loss they accept, for the contract tests to run."""

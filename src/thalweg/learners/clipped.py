@@ -9,7 +9,7 @@ from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.learners.base import Learner
 from thalweg.learners.rls import RecursiveLeastSquares, RLSState
-from thalweg.losses import Loss, Round, SquaredError
+from thalweg.losses import Round, SquaredError
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,3 @@ class ClippedRLS(Learner[RLSState]):
 
     def update(self, state: RLSState, f: Round) -> RLSState:
         return self.rls.update(state, f)
-
-    @classmethod
-    def example(cls) -> tuple["ClippedRLS", Loss]:
-        return cls(-1.0, 1.5, RecursiveLeastSquares(0.9)), SquaredError()

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from thalweg import checks
 from thalweg.domains import Ball, Domain
 from thalweg.learners.base import Learner
-from thalweg.losses import Loss, Round, Tracking
+from thalweg.losses import Round
 from thalweg.types import FloatArray
 
 
@@ -48,7 +48,3 @@ class ConstantStepGradient(Learner[ConstantStepState]):
         (theta,) = state
         target = self.domain.project(theta - f.grad(theta) / self.smoothness)
         return ConstantStepState(theta + self.averaging * (target - theta))
-
-    @classmethod
-    def example(cls) -> tuple["ConstantStepGradient", Loss]:
-        return cls(2.0, 0.5, Ball(3.0)), Tracking()

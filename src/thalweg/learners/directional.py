@@ -12,7 +12,7 @@ from thalweg.kernels.directional import forget_along
 from thalweg.kernels.ud_factor import learn
 from thalweg.learners.base import Learner
 from thalweg.learners.newton import NewtonState
-from thalweg.losses import Loss, Round, SquaredError
+from thalweg.losses import Round, SquaredError
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,3 @@ class DirectionalRLS(Learner[NewtonState]):
             information = factors.information(factor)
             point = self.domain.project_in(point, information / information.max()).point
         return NewtonState(point, factor)
-
-    @classmethod
-    def example(cls) -> tuple["DirectionalRLS", Loss]:
-        return cls(0.9, 0.5), SquaredError()

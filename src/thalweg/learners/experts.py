@@ -17,7 +17,7 @@ from thalweg.learners.gradient import DiscountedGradient
 from thalweg.learners.newton import DiscountedNewton
 from thalweg.learners.rls import RecursiveLeastSquares, RLSState
 from thalweg.learners.weights import hedge, mean, prior
-from thalweg.losses import Constants, Loss, Round, SquaredError
+from thalweg.losses import Constants, Loss, Round
 from thalweg.losses.base import inverse
 from thalweg.types import Block, FloatArray, Trace
 
@@ -148,7 +148,3 @@ class Experts(Learner[ExpertsState]):
         rows = [(e.discount, e.floor or 0.0, e.leaky) for e in self.experts]  # type: ignore[attr-defined]
         gamma, floor, leaky = np.array(rows, np.float64).T.copy()
         return gamma, floor, leaky
-
-    @classmethod
-    def example(cls) -> tuple["Experts", Loss]:
-        return cls(mixing_rate=0.2), SquaredError()

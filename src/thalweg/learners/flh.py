@@ -7,12 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg import checks
-from thalweg.domains import Ball
 from thalweg.errors import InvalidParameterError
 from thalweg.learners.base import Learner
-from thalweg.learners.ons import OnlineNewtonStep
 from thalweg.learners.weights import hedge, mean
-from thalweg.losses import Loss, Round, SquaredError
+from thalweg.losses import Loss, Round
 from thalweg.types import FloatArray
 
 
@@ -73,10 +71,6 @@ class FollowTheLeadingHistory(Learner[HistoryState]):
         losses = [f.value(self.expert.play(one, f.x)) for one in state.experts]
         log_v = hedge(state.log_weights, np.array(losses), self.exp_concavity)
         return next_round(state, log_v, self.expert, f)
-
-    @classmethod
-    def example(cls) -> tuple["FollowTheLeadingHistory", Loss]:
-        return cls(OnlineNewtonStep(30.0, 0.01, Ball(3.0)), 0.01), SquaredError()
 
 
 def next_round(

@@ -102,7 +102,3 @@ class DiscountedGradient(Learner[GradientState]):
         else:
             mass = kernel.tracking(*start, *limits, *arrays[1:])
         return GradientState(theta, mass), arrays.trace()
-
-    @classmethod
-    def example(cls) -> tuple["DiscountedGradient", Loss]:
-        return cls(0.9, "tracking", domain=Ball(3.0)), Tracking()

@@ -7,7 +7,7 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.learners.base import Learner
-from thalweg.losses import LinearLoss, Loss, Round, SquaredError
+from thalweg.losses import LinearLoss, Loss, Round
 from thalweg.types import FloatArray
 
 
@@ -43,7 +43,3 @@ class LastValue(Learner[LastValueState]):
         if f.weight == 0:
             return state
         return state._replace(last=np.array(f.y, state.theta.dtype))
-
-    @classmethod
-    def example(cls) -> tuple["LastValue", Loss]:
-        return cls(), SquaredError()

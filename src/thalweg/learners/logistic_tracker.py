@@ -129,10 +129,6 @@ class LogisticTracker(Learner[LogisticTrackerState]):
         )
         return after, out
 
-    @classmethod
-    def example(cls) -> tuple["LogisticTracker", Loss]:
-        return cls(), Logistic()
-
 
 def _standardised(scale: FloatArray, x: FloatArray) -> FloatArray:
     """z = (x - mean) / spread, both of the rounds before, then a constant 1.

@@ -16,7 +16,7 @@ from thalweg.kernels.windup import hold
 from thalweg.learners.arrays import Arrays
 from thalweg.learners.base import Learner
 from thalweg.learners.newton_step import learn_and_solve
-from thalweg.losses import Constants, LinearLoss, Loss, Round, SquaredError
+from thalweg.losses import Constants, LinearLoss, Loss, Round
 from thalweg.losses.base import inverse
 from thalweg.types import Block, FloatArray, Trace
 
@@ -139,8 +139,3 @@ class DiscountedNewton(Learner[NewtonState]):
             )  # fmt: skip
             theta[:] = self._inside(theta, factor)
         return NewtonState(theta, factor), arrays.trace()
-
-    @classmethod
-    def example(cls) -> tuple["DiscountedNewton", Loss]:
-        settings = cls(0.9, 0.5, 1.0, "hessian", Ball(0.3))
-        return settings, SquaredError()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from thalweg import checks
 from thalweg.domains import Ball, Domain
 from thalweg.learners.base import Learner
-from thalweg.losses import Loss, Round, SquaredError
+from thalweg.losses import Round
 from thalweg.types import FloatArray
 
 
@@ -48,7 +48,3 @@ class OnlineGradientDescent(Learner[OnlineGradientState]):
         eta_t = self.step_size / math.sqrt(t)
         point = theta - eta_t * f.grad(theta)
         return OnlineGradientState(self.domain.project(point), t)
-
-    @classmethod
-    def example(cls) -> tuple["OnlineGradientDescent", Loss]:
-        return cls(0.1, Ball(3.0)), SquaredError()

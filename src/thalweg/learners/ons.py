@@ -8,7 +8,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.domains import Ball, Domain
 from thalweg.learners.base import Learner
-from thalweg.losses import Loss, Round, SquaredError
+from thalweg.losses import Round
 from thalweg.types import FloatArray
 
 
@@ -71,7 +71,3 @@ class OnlineNewtonStep(Learner[OnlineNewtonState]):
         if not self.domain.contains(point):
             point = self.domain.project_in(point, information).point
         return OnlineNewtonState(point.astype(theta.dtype), information)
-
-    @classmethod
-    def example(cls) -> tuple["OnlineNewtonStep", Loss]:
-        return cls(30.0, 0.01, Ball(3.0)), SquaredError()

@@ -11,7 +11,7 @@ from thalweg.learners.clipped import ClippedRLS
 from thalweg.learners.flh import HistoryState, next_round
 from thalweg.learners.rls import RecursiveLeastSquares
 from thalweg.learners.weights import hedge
-from thalweg.losses import Loss, Round, SquaredError
+from thalweg.losses import Round, SquaredError
 from thalweg.types import FloatArray
 
 
@@ -61,7 +61,3 @@ class RestartExperts(Learner[HistoryState]):
         expert = self.expert
         said = [expert.predict(one, x) for one in state.experts]
         return np.array(said, np.float64)
-
-    @classmethod
-    def example(cls) -> tuple["RestartExperts", Loss]:
-        return cls(3.0), SquaredError()

@@ -164,7 +164,3 @@ class RecursiveLeastSquares(Learner[RLSState]):
     @property
     def _kept(self) -> tuple[float, float, bool]:
         return float(self.discount), float(self.floor or 0.0), self.leaky
-
-    @classmethod
-    def example(cls) -> tuple["RecursiveLeastSquares", Loss]:
-        return cls(discount=0.9, ridge=0.5, floor=0.01, leaky=True), SquaredError()

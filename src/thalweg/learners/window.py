@@ -66,7 +66,3 @@ class SlidingWindow(Learner[WindowState]):
         targets = np.concatenate([np.zeros_like(theta), y])
         theta = np.linalg.lstsq(rows, targets)[0]
         return WindowState(theta, x, y, state.rounds + 1)
-
-    @classmethod
-    def example(cls) -> tuple["SlidingWindow", Loss]:
-        return cls(window=20, ridge=0.01), SquaredError()

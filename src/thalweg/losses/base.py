@@ -73,11 +73,6 @@ class Loss(ABC):
     def check_rounds(self, x: FloatArray | None, y: FloatArray) -> None:  # noqa: B027 (most accept all)
         """Raise ``StreamError`` where this loss cannot take a round's x or y."""
 
-    @classmethod
-    @abstractmethod
-    def example(cls) -> "Loss":
-        """Settings for the contract tests to run."""
-
 
 class Round(NamedTuple):
     """The paper's f_t: a loss with this round's data and weight filled in."""

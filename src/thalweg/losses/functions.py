@@ -85,14 +85,3 @@ class Functions(Loss):
                 "Functions(..., stated=Constants(...))."
             )
         return self.stated
-
-    @classmethod
-    def example(cls) -> "Functions":
-        def bowl(t: int) -> Function:
-            return Function(
-                lambda theta: float(np.sum(np.cosh(theta - np.sin(t)))),
-                lambda theta: np.sinh(theta - np.sin(t)),
-                lambda theta: np.diag(np.cosh(theta - np.sin(t))),
-            )
-
-        return cls([bowl(t) for t in range(60)])

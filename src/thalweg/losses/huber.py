@@ -92,7 +92,3 @@ class Huber(LinearLoss):
             convexity * inverse(gradient**2),
             gradient,
         )
-
-    @classmethod
-    def example(cls) -> "Huber":
-        return cls(width=0.7, ridge=0.1)

@@ -57,7 +57,3 @@ class LinearMap(Loss):
             inverse(float((weight * residual**2).max())),
             float((weight * singular[:, 0] * residual).max()),
         )
-
-    @classmethod
-    def example(cls) -> "LinearMap":
-        return cls()

@@ -53,10 +53,6 @@ class Logistic(LinearLoss):
                 f"Logistic needs labels in [0, 1]. Round {first} has {y[first]}."
             )
 
-    @classmethod
-    def example(cls) -> "Logistic":
-        return cls()
-
 
 def _expit(p: Any) -> Any:
     return scipy.special.expit(p)

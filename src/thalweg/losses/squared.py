@@ -25,7 +25,3 @@ class SquaredError(LinearLoss):
 
     def curvature_range(self, low: Any, high: Any, y: Any) -> tuple[Any, Any]:
         return np.ones_like(y), np.ones_like(y)
-
-    @classmethod
-    def example(cls) -> "SquaredError":
-        return cls()

@@ -40,7 +40,3 @@ class Tracking(Loss):
         # ∇²(wf) = wI and ∇(wf) = w(θ - y), so α = 1 / w‖θ - y‖².
         alpha = inverse(float((weight * distance**2).max()))
         return Constants(least, most, alpha, float((weight * distance).max()))
-
-    @classmethod
-    def example(cls) -> "Tracking":
-        return cls()

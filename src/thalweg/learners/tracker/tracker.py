@@ -239,7 +239,3 @@ class Tracker(Learner[TrackerState]):
             for name, part in kept.items():
                 part[here] = found[name]
         return desk.packed.copy(), kept
-
-    @classmethod
-    def example(cls) -> tuple["Tracker", Loss]:
-        return cls(), SquaredError()
