@@ -1,4 +1,9 @@
-"""Checks made once, where a value enters. Nothing inside a loop checks again."""
+"""Checks made once, where a value enters. Nothing inside a loop checks again.
+
+``require_...`` raises unless a rule holds; ``check_...`` gives the value in the form
+that the rest of the library works with, or raises. A message names the culprit, the
+rule and the value.
+"""
 
 from typing import Any
 
@@ -12,81 +17,74 @@ from thalweg.errors import (
 )
 from thalweg.types import Block, FloatArray
 
-LARGEST = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e15}
+MAX_MAGNITUDE = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e15}
 """Beyond these the square of a value, which every learner forms, may overflow."""
+MAX_REPR_LENGTH = 200
+"""A message quotes no more characters of a value than this."""
 
 
-def in_interval(owner: object, name: str, interval: str) -> None:
+def require_interval(owner: object, name: str, interval: str) -> None:
     """Raise unless ``getattr(owner, name)`` lies in ``interval``, e.g. ``"(0, 1]"``."""
     value = getattr(owner, name)
-    argument(type(owner).__name__, name, value, interval)
+    require_argument(type(owner).__name__, name, value, interval)
     if isinstance(value, np.generic):
         # A NumPy scalar would turn every float32 array it meets into float64.
         object.__setattr__(owner, name, value.item())
 
 
-def argument(owner: str, name: str, value: Any, interval: str) -> None:
+def require_argument(owner: str, name: str, value: Any, interval: str) -> None:
     """Raise unless the value given to ``owner`` as ``name`` lies in ``interval``."""
     low, high = (float(end) for end in interval[1:-1].split(","))
     kinds = int | float | np.integer | np.floating
-    number = isinstance(value, kinds) and not isinstance(value, bool)
+    is_number = isinstance(value, kinds) and not isinstance(value, bool)
     try:
-        size = float(value) if number else np.nan
+        number = float(value) if is_number else np.nan
     except OverflowError:
-        size = np.inf
-    above = size > low if interval[0] == "(" else size >= low
-    below = size < high if interval[-1] == ")" else size <= high
-    if not (above and below):
+        number = np.inf
+    is_above = number > low if interval[0] == "(" else number >= low
+    is_below = number < high if interval[-1] == ")" else number <= high
+    if not (is_above and is_below):
         raise InvalidParameterError(
             f"The {name!r} parameter of {owner} must be in {interval}. "
-            f"Got {_shown(value)} instead."
+            f"Got {_short_repr(value)} instead."
         )
 
 
-def one_of(owner: object, name: str, choices: tuple[object, ...]) -> None:
+def require_choice(owner: object, name: str, choices: tuple[object, ...]) -> None:
     """Raise unless ``getattr(owner, name)`` is one of ``choices``."""
     value = getattr(owner, name)
     if not any(type(value) is type(choice) and value == choice for choice in choices):
-        named = ", ".join(map(repr, choices))
+        names = ", ".join(map(repr, choices))
         raise InvalidParameterError(
-            f"The {name!r} parameter of {type(owner).__name__} must be one of {named}. "
-            f"Got {_shown(value)} instead."
+            f"The {name!r} parameter of {type(owner).__name__} must be one of {names}. "
+            f"Got {_short_repr(value)} instead."
         )
 
 
-def instance(owner: object, name: str, kind: type) -> None:
+def require_type(owner: object, name: str, kind: type) -> None:
     """Raise unless ``getattr(owner, name)`` is a ``kind``."""
-    instance_of(type(owner).__name__, name, getattr(owner, name), kind)
+    require_argument_type(type(owner).__name__, name, getattr(owner, name), kind)
 
 
-def instance_of(owner: str, name: str, value: Any, kind: type) -> None:
+def require_argument_type(owner: str, name: str, value: Any, kind: type) -> None:
     """Raise unless the value given to ``owner`` as ``name`` is a ``kind``."""
     if not isinstance(value, kind):
         raise InvalidParameterError(
             f"The {name!r} parameter of {owner} must be of type {kind.__name__}. "
-            f"Got {_shown(value)} instead."
+            f"Got {_short_repr(value)} instead."
         )
 
 
-def _shown(value: Any) -> str:
-    """``repr``, cut where it would fill the screen."""
-    try:
-        text = repr(value)
-    except ValueError:  # an int of thousands of digits
-        return "a number too large to print"
-    return text if len(text) <= 200 else f"{text[:200]}..."
-
-
-def frozen_array(
+def check_array(
     owner: object, name: str, ndim: int, scalar: bool = False
 ) -> FloatArray:
     """``getattr(owner, name)`` as a read-only float64 array of ``ndim`` axes.
 
     With ``scalar`` a number is taken as well, as an array of no axes.
     """
-    given = getattr(owner, name)
+    value = getattr(owner, name)
     try:
-        array = np.array(given, dtype=np.float64)
+        array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
         array = np.array(np.nan)
     fits = array.ndim == ndim or (scalar and array.ndim == 0)
@@ -94,33 +92,35 @@ def frozen_array(
         kind = "a number or a non-empty" if scalar else "a non-empty"
         raise InvalidParameterError(
             f"The {name!r} parameter of {type(owner).__name__} must be {kind} "
-            f"array of {ndim} axes without NaN. Got {given!r} instead."
+            f"array of {ndim} axes without NaN. Got {value!r} instead."
         )
     array.flags.writeable = False
     return array
 
 
-def start(learner: object, theta: Any, ndim: tuple[int, ...] = (1, 2)) -> FloatArray:
-    """A copy of the start θ_1 as a finite float array; float32 is kept as it is."""
+def check_start(
+    learner: object, theta: Any, ndim: tuple[int, ...] = (1, 2)
+) -> FloatArray:
+    """A copy of the start θ_1 as a finite float array; float32 stays float32."""
     kind = getattr(getattr(theta, "dtype", None), "type", None)
     dtype = np.float32 if kind is np.float32 else np.float64
-    given = numbers("start", theta, InvalidParameterError)
-    array: FloatArray = np.array(given, dtype, order="C")
+    values = check_numbers("start", theta, InvalidParameterError)
+    array: FloatArray = np.array(values, dtype, order="C")
     if array.ndim not in ndim or array.size == 0:
         shapes = " or ".join({1: "(n,)", 2: "(n, k)"}[axes] for axes in ndim)
         raise InvalidParameterError(
             f"{type(learner).__name__} starts from a point of shape {shapes}. "
             f"Got shape {array.shape} instead."
         )
-    if not (np.abs(array) <= LARGEST[array.dtype]).all():
+    if not (np.abs(array) <= MAX_MAGNITUDE[array.dtype]).all():
         raise InvalidParameterError(
             f"The start of {type(learner).__name__} must be finite and at most "
-            f"{LARGEST[array.dtype]:g} in size. Got {array!r} instead."
+            f"{MAX_MAGNITUDE[array.dtype]:g} in size. Got {array!r} instead."
         )
     return array
 
 
-def start_is_inside(learner: object, domain: Any, theta: FloatArray) -> None:
+def require_start_in_domain(learner: object, domain: Any, theta: FloatArray) -> None:
     """Raise unless the learner's domain has θ's dimension and contains it."""
     name = type(learner).__name__
     if domain.dimension not in (None, theta.size):
@@ -135,18 +135,18 @@ def start_is_inside(learner: object, domain: Any, theta: FloatArray) -> None:
         )
 
 
-def state_is_its_own(learner: object, state: Any) -> None:
+def require_own_state(learner: object, state: Any) -> None:
     """Raise unless ``state`` looks like what the learner's ``init`` gives."""
     if not isinstance(getattr(state, "theta", None), np.ndarray):
         raise InvalidParameterError(
             f"{type(learner).__name__} plays from a state that its init gave. "
-            f"Got {_shown(state)} instead."
+            f"Got {_short_repr(state)} instead."
         )
 
 
-def ridge_fits(learner: Any, theta: FloatArray) -> None:
+def require_ridge_in_range(learner: Any, theta: FloatArray) -> None:
     """Raise unless ε and 1/ε of P_0 = εI are legal numbers of θ's dtype."""
-    largest = LARGEST[theta.dtype]
+    largest = MAX_MAGNITUDE[theta.dtype]
     if learner.ridge and not 1 / largest <= learner.ridge <= largest:
         raise InvalidParameterError(
             f"The 'ridge' parameter of {type(learner).__name__} must be in "
@@ -155,9 +155,9 @@ def ridge_fits(learner: Any, theta: FloatArray) -> None:
         )
 
 
-def features(x: Any, theta: FloatArray) -> FloatArray:
+def check_features(x: Any, theta: FloatArray) -> FloatArray:
     """One round's features as an array of θ's dtype and length."""
-    array = np.asarray(numbers("features", x), theta.dtype)
+    array = np.asarray(check_numbers("features", x), theta.dtype)
     if array.shape != theta.shape[:1]:
         raise StreamError(
             f"A point of {len(theta)} coordinates needs as many features. "
@@ -166,28 +166,28 @@ def features(x: Any, theta: FloatArray) -> FloatArray:
     return array
 
 
-def loss_is_accepted(learner: Any, loss: object) -> None:
+def require_accepted_loss(learner: Any, loss: object) -> None:
     """Raise unless ``learner.accepts`` names the type of ``loss``."""
     if not isinstance(loss, learner.accepts):
-        accepted = " or ".join(kind.__name__ for kind in learner.accepts)
+        names = " or ".join(kind.__name__ for kind in learner.accepts)
         raise UnsupportedLossError(
-            f"{type(learner).__name__} learns from {accepted}. Got {loss!r} instead."
+            f"{type(learner).__name__} learns from {names}. Got {loss!r} instead."
         )
 
 
-def playable(block: Block, loss: Any, theta: FloatArray) -> Block:
+def check_block(block: Block, loss: Any, theta: FloatArray) -> Block:
     """The block as finite, contiguous arrays of the shapes ``loss`` declares for θ."""
     if not isinstance(block, Block):
         kind = type(block).__name__
         raise StreamError(f"A learner plays a Block of rounds. Got a {kind} instead.")
-    y = _values("y", block.y, theta.dtype)
+    y = _check_values("y", block.y, theta.dtype)
     rounds = y.shape[:1]
     if y.size == 0:
         raise StreamError(
             f"A block needs at least one round. Got y of shape {y.shape}."
         )
     shape_x, shape_y = loss.shapes(theta)
-    _has_shape("y", y, rounds + shape_y, loss)
+    _require_shape("y", y, rounds + shape_y, loss)
     x = None
     if shape_x is None:
         if block.x is not None:
@@ -195,82 +195,67 @@ def playable(block: Block, loss: Any, theta: FloatArray) -> Block:
     elif block.x is None:
         raise StreamError(f"{loss!r} needs features x. Got None instead.")
     else:
-        x = _values("x", block.x, theta.dtype)
+        x = _check_values("x", block.x, theta.dtype)
         if len(x) != len(y):
             raise StreamError(
                 f"A block has as many rounds of x as of y. Got {len(x)} and {len(y)}."
             )
-        _has_shape("x", x, rounds + shape_x, loss)
+        _require_shape("x", x, rounds + shape_x, loss)
     loss.check_rounds(x, y)
-    weight, elapsed = (_rates(name, block, y) for name in ("weight", "elapsed"))
+    weight, elapsed = (_check_rates(name, block, y) for name in ("weight", "elapsed"))
     if weight is not None:
-        for name, part in (("x", x), ("y", y)):
-            _weighted_is_legal(name, part, weight)
+        for name, values in (("x", x), ("y", y)):
+            _require_weighted_magnitude(name, values, weight)
     return Block(x, y, weight, elapsed)
 
 
-def _has_shape(
-    name: str, part: FloatArray, shape: tuple[int | None, ...], loss: object
-) -> None:
-    fits = part.ndim == len(shape) and all(
-        want in (None, got) for want, got in zip(shape, part.shape, strict=True)
-    )
-    if not fits:
-        wanted = ", ".join("any" if side is None else str(side) for side in shape)
-        raise StreamError(
-            f"{loss!r} needs {name} of shape ({wanted}) here. "
-            f"Got shape {part.shape} instead."
-        )
-
-
-def _weighted_is_legal(name: str, part: FloatArray | None, weight: FloatArray) -> None:
-    """Kernels work with √weight times x and y, which must be legal as well."""
-    if part is None or weight.max() <= 1:
-        return
-    most = np.sqrt(weight) * np.abs(part).reshape(len(part), -1).max(axis=1)
-    if most.max() > LARGEST[part.dtype]:
-        worst = int(most.argmax())
-        raise StreamError(
-            f"Round {worst} of the block is larger than {LARGEST[part.dtype]:g}: "
-            f"√weight·|{name}| is {most[worst]}."
-        )
-
-
-def numbers(
-    name: str, part: Any, error: type[ThalwegError] = StreamError
+def check_numbers(
+    name: str, values: Any, error: type[ThalwegError] = StreamError
 ) -> FloatArray:
-    """``part`` as an array, if it is one of numbers."""
-    if isinstance(part, np.ma.MaskedArray):
+    """``values`` as an array, if it is one of numbers."""
+    if isinstance(values, np.ma.MaskedArray):
         raise error(
             f"The {name} must hold numbers only. Got a masked array: fill or drop what "
             f"is masked."
         )
     try:
-        array = np.asarray(part)
+        array = np.asarray(values)
     except ValueError:
         raise error(
-            f"The {name} must be a rectangular array of numbers. Got {part!r} instead."
+            f"The {name} must be a rectangular array of numbers. "
+            f"Got {values!r} instead."
         ) from None
     if array.dtype.kind not in "biuf":
         raise error(
-            f"The {name} must hold numbers. Got {_not_a_number(array)} instead."
+            f"The {name} must hold numbers. Got {_first_non_number(array)} instead."
         )
     return array
 
 
-def _not_a_number(array: FloatArray) -> str:
-    """The first culprit in an array of anything."""
+def _first_non_number(array: FloatArray) -> str:
+    """The first value of an array of anything that is no number, for a message."""
     for value in array.flat:
         if not isinstance(value, int | float | np.integer | np.floating):
-            return f"{_shown(value)} (dtype {array.dtype})"
+            return f"{_short_repr(value)} (dtype {array.dtype})"
     return f"dtype {array.dtype}"
 
 
-def _values(name: str, part: Any, dtype: Any) -> FloatArray:
-    array = numbers(f"{name} of the block", part)
+def _short_repr(value: Any) -> str:
+    """``repr``, cut where it would fill the screen."""
+    try:
+        text = repr(value)
+    except ValueError:  # an int of thousands of digits
+        return "a number too large to print"
+    fits = len(text) <= MAX_REPR_LENGTH
+    return text if fits else f"{text[:MAX_REPR_LENGTH]}..."
+
+
+def _check_values(name: str, values: Any, dtype: Any) -> FloatArray:
+    """x, y, weight or elapsed of a block as a finite array that kernels take."""
+    array = check_numbers(f"{name} of the block", values)
     if array.ndim == 0:
-        raise StreamError(f"A block needs one {name} a round. Got {part!r} instead.")
-    largest = np.float64(LARGEST[np.dtype(dtype)])
+        raise StreamError(f"A block needs one {name} a round. Got {values!r} instead.")
+    largest = np.float64(MAX_MAGNITUDE[np.dtype(dtype)])
     # NaN fails every comparison, so one pass finds NaN, infinity and excess alike;
     # before the cast, in which what is too large for float32 would become infinite.
     if array.size and not (array.min() >= -largest and array.max() <= largest):
@@ -280,15 +265,17 @@ def _values(name: str, part: Any, dtype: Any) -> FloatArray:
         raise StreamError(
             f"Round {where[0]} of the block is {rule}: {name}{where} is {value}."
         )
-    # Kernels are compiled for writable arrays; a read-only one would mean once more.
+    # Kernels are compiled for writable arrays; for a read-only one, numba would compile
+    # them once more.
     return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"])
 
 
-def _rates(name: str, block: Block, y: FloatArray) -> FloatArray | None:
-    given = getattr(block, name)
-    if given is None:
+def _check_rates(name: str, block: Block, y: FloatArray) -> FloatArray | None:
+    """The block's ``weight`` or ``elapsed``, one number ≥ 0 a round, or None."""
+    values = getattr(block, name)
+    if values is None:
         return None
-    rates = _values(name, given, y.dtype)
+    rates = _check_values(name, values, y.dtype)
     if rates.shape != y.shape[:1]:
         raise StreamError(
             f"A block needs one {name} a round. Got shape {rates.shape} "
@@ -300,3 +287,33 @@ def _rates(name: str, block: Block, y: FloatArray) -> FloatArray | None:
             f"Round {worst} of the block has a negative {name}: {rates[worst]}."
         )
     return rates
+
+
+def _require_shape(
+    name: str, array: FloatArray, shape: tuple[int | None, ...], loss: object
+) -> None:
+    """Raise unless the array has this shape, in which None stands for any length."""
+    fits = array.ndim == len(shape) and all(
+        side in (None, length) for side, length in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        sides = ", ".join("any" if side is None else str(side) for side in shape)
+        raise StreamError(
+            f"{loss!r} needs {name} of shape ({sides}) here. "
+            f"Got shape {array.shape} instead."
+        )
+
+
+def _require_weighted_magnitude(
+    name: str, values: FloatArray | None, weight: FloatArray
+) -> None:
+    """Raise unless √weight times x or y, which kernels work with, is legal as well."""
+    if values is None or weight.max() <= 1:
+        return
+    sizes = np.sqrt(weight) * np.abs(values).reshape(len(values), -1).max(axis=1)
+    if sizes.max() > MAX_MAGNITUDE[values.dtype]:
+        worst = int(sizes.argmax())
+        raise StreamError(
+            f"Round {worst} of the block is larger than "
+            f"{MAX_MAGNITUDE[values.dtype]:g}: √weight·|{name}| is {sizes[worst]}."
+        )

@@ -24,25 +24,25 @@ __all__ = [
 def from_half_life(half_life: float, owner: str = "from_half_life") -> float:
     """γ = 2^(-1/half_life): a round that old weighs half as much as a new one."""
     # A half-life below a thousandth of a round would round γ to 0.
-    checks.argument(owner, "half_life", half_life, "[0.001, inf]")
+    checks.require_argument(owner, "half_life", half_life, "[0.001, inf]")
     return math.exp2(-1 / half_life)
 
 
 def from_window(window: float, owner: str = "from_window") -> float:
     """γ = 1 - 1/window: all past rounds together weigh as much as so many new ones."""
-    checks.argument(owner, "window", window, "(1, inf]")
+    checks.require_argument(owner, "window", window, "(1, inf]")
     return 1 - 1 / window
 
 
 def half_life(discount: float) -> float:
     """log ½ / log γ, in rounds; infinite at γ = 1."""
-    checks.argument("half_life", "discount", discount, "(0, 1]")
+    checks.require_argument("half_life", "discount", discount, "(0, 1]")
     return math.inf if discount == 1 else -math.log(2) / math.log(discount)
 
 
 def window(discount: float) -> float:
     """The effective memory 1/(1-γ), in rounds; infinite at γ = 1."""
-    checks.argument("window", "discount", discount, "(0, 1]")
+    checks.require_argument("window", "discount", discount, "(0, 1]")
     return math.inf if discount == 1 else 1 / (1 - discount)
 
 
@@ -53,8 +53,8 @@ def from_tradeoff(beta: float, horizon: int) -> float:
     near 0 dynamic regret, which grows as T^β V. ``horizon`` is T ≥ 2.
     """
     # Below that T^-β rounds to 1, and γ to 0.
-    checks.argument("from_tradeoff", "beta", beta, "[1e-12, 1)")
-    checks.argument("from_tradeoff", "horizon", horizon, "[2, inf)")
+    checks.require_argument("from_tradeoff", "beta", beta, "[1e-12, 1)")
+    checks.require_argument("from_tradeoff", "horizon", horizon, "[2, inf)")
     return 1 - math.pow(horizon, -beta)
 
 
@@ -66,10 +66,12 @@ def from_path_length(path_length: float, horizon: int, radius: float) -> float:
     the D. ``path_length`` is V in [0, 2D(T-1)], more than which no path in a ball of
     radius D can have; ``horizon`` is T ≥ 2, ``radius`` is D > 0.
     """
-    checks.argument("from_path_length", "horizon", horizon, "[2, inf)")
-    checks.argument("from_path_length", "radius", radius, "(0, inf)")
+    checks.require_argument("from_path_length", "horizon", horizon, "[2, inf)")
+    checks.require_argument("from_path_length", "radius", radius, "(0, inf)")
     longest = 2 * radius * (horizon - 1)
-    checks.argument("from_path_length", "path_length", path_length, f"[0, {longest}]")
+    checks.require_argument(
+        "from_path_length", "path_length", path_length, f"[0, {longest}]"
+    )
     motion = max(path_length, radius * math.log(horizon) ** 2 / horizon)
     return 1 - 0.5 * math.sqrt(motion / (2 * radius * horizon))
 
@@ -85,8 +87,8 @@ def grid(
     out the last γ_N where it lies below ½: the paper rounds N up, its proof never uses
     that expert, and its memory can be as short as no round at all (erratum E7).
     """
-    checks.argument("grid", "horizon", horizon, "[2, inf)")
-    checks.argument("grid", "radius", radius, f"[{math.exp(-2) / 2}, inf)")
+    checks.require_argument("grid", "horizon", horizon, "[2, inf)")
+    checks.require_argument("grid", "radius", radius, f"[{math.exp(-2) / 2}, inf)")
     log_t = math.log(horizon)
     doublings = 0.5 * math.log2(2 * radius * horizon**2 / log_t**2)
     count = (math.floor if corrected else math.ceil)(doublings) + 1

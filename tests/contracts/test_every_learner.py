@@ -191,7 +191,7 @@ def test_single_precision_is_kept(learner, loss):
 def test_an_update_keeps_single_precision(learner, loss):
     state = learner.init(START.astype(np.float32))
     block = example_block(loss)
-    data = checks.playable(block, loss, state.theta)
+    data = checks.check_block(block, loss, state.theta)
     for x, y, weight, elapsed in data.rounds():
         state = learner.update(state, Round(loss, x, y, weight, elapsed))
     assert state.theta.dtype == np.float32

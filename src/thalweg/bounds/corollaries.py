@@ -26,9 +26,11 @@ def newton_by_tradeoff(
     is ``discounts.from_tradeoff``.
     """
     T, beta = rounds_of(problem, horizon), tradeoff
-    checks.argument("newton_by_tradeoff", "horizon", T, "[2, inf)")
-    checks.argument("newton_by_tradeoff", "tradeoff", beta, "(0, 1)")
-    checks.argument("newton_by_tradeoff", "path_length", path_length, "[0, inf)")
+    checks.require_argument("newton_by_tradeoff", "horizon", T, "[2, inf)")
+    checks.require_argument("newton_by_tradeoff", "tradeoff", beta, "(0, 1)")
+    checks.require_argument(
+        "newton_by_tradeoff", "path_length", path_length, "[0, inf)"
+    )
     a1, a3, a4 = _coefficients(problem, case, ridge)
     memory = math.pow(T, beta)
     forgotten = T / memory / (1 - 1 / memory)
@@ -67,11 +69,13 @@ def tuned(
     D = 1 it then says 3.53 where 6.02 is needed. T ≥ 2 and V ≤ 2D(T-1).
     """
     T, D = horizon, problem.radius
-    checks.argument("Corollary 2", "horizon", T, "[2, inf)")
+    checks.require_argument("Corollary 2", "horizon", T, "[2, inf)")
     least = f"[{SMALLEST_RADIUS}" if as_printed else "(0"
-    checks.argument("Corollary 2", "radius", D, f"{least}, inf)")
+    checks.require_argument("Corollary 2", "radius", D, f"{least}, inf)")
     longest = 2 * D * (T - 1)
-    checks.argument("Corollary 2", "path_length", path_length, f"[0, {longest}]")
+    checks.require_argument(
+        "Corollary 2", "path_length", path_length, f"[0, {longest}]"
+    )
     unit = 1.0 if as_printed else D
     moved = max(path_length, unit * math.log(T) ** 2 / T)
     log_memory = math.log(2) + math.log(2 * D / unit) / 2 + math.log(T / math.log(T))
@@ -82,7 +86,7 @@ def _coefficients(
     problem: Problem, case: Case, ridge: float
 ) -> tuple[float, float, float]:
     """a₁ = a₂, a₃ and a₄ of Theorem 1."""
-    checks.argument("Theorem 1", "ridge", ridge, "(0, inf)")
+    checks.require_argument("Theorem 1", "ridge", ridge, "(0, inf)")
     eta, c2, c3 = terms(problem, case)
     D = problem.radius
     a1 = c2 * problem.dimension / (2 * eta)

@@ -36,8 +36,8 @@ def mixing(mixing_rate: float, index: int, size: int) -> float:
     ``mixing_rate`` is λ, at most the exp-concavity of the loss on the domain, where
     all experts must stay (erratum E13).
     """
-    checks.argument("mixing", "mixing_rate", mixing_rate, "(0, inf]")
-    checks.argument("mixing", "index", index, f"[1, {size}]")
+    checks.require_argument("mixing", "mixing_rate", mixing_rate, "(0, inf]")
+    checks.require_argument("mixing", "index", index, f"[1, {size}]")
     return math.log(index * (index + 1) / (1 + 1 / size)) / mixing_rate
 
 

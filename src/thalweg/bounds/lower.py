@@ -12,8 +12,8 @@ def lower(horizon: int, path_length: float) -> float:
     paper states it by an exponent, see ``lower_by_exponent``. It says little for small
     V; the known minimax rate is T^⅓V^⅔, see ``minimax_rate``.
     """
-    checks.argument("lower", "horizon", horizon, "[1, inf)")
-    checks.argument("lower", "path_length", path_length, "[0, inf)")
+    checks.require_argument("lower", "horizon", horizon, "[1, inf)")
+    checks.require_argument("lower", "path_length", path_length, "[0, inf)")
     return 0.75 * path_length**2 / horizon
 
 
@@ -23,8 +23,8 @@ def lower_by_exponent(horizon: int, exponent: float) -> float:
     ``exponent`` is γ₀ in (0, 1). Erratum E10: the V of the paper's proof is twice that
     of its statement. With the statement's, the constant is ¾.
     """
-    checks.argument("lower_by_exponent", "horizon", horizon, "[1, inf)")
-    checks.argument("lower_by_exponent", "exponent", exponent, "(0, 1)")
+    checks.require_argument("lower_by_exponent", "horizon", horizon, "[1, inf)")
+    checks.require_argument("lower_by_exponent", "exponent", exponent, "(0, 1)")
     path_length = math.pow(horizon, (2 + exponent) / (4 - exponent))
     return 0.75 * math.pow(path_length * horizon, exponent / 2)
 
@@ -35,6 +35,6 @@ def minimax_rate(horizon: int, path_length: float) -> float:
     A rate without its constant, recalled from the literature after the paper (Baby &
     Wang): √(TV) is above it by (T/V)^(1/6). Compare slopes with it, not numbers.
     """
-    checks.argument("minimax_rate", "horizon", horizon, "[1, inf)")
-    checks.argument("minimax_rate", "path_length", path_length, "[0, inf)")
+    checks.require_argument("minimax_rate", "horizon", horizon, "[1, inf)")
+    checks.require_argument("minimax_rate", "path_length", path_length, "[0, inf)")
     return math.cbrt(horizon * path_length**2)

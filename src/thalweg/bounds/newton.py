@@ -85,11 +85,11 @@ def newton(
     """
     T, V, D = rounds_of(problem, horizon), path_length, problem.radius
     check("newton", discount, T, V)
-    checks.argument("newton", "ridge", ridge, "(0, inf)")
+    checks.require_argument("newton", "ridge", ridge, "(0, inf)")
     eta, c2, c3 = terms(problem, case)
     if newton_rate is not None:
         limit = largest_rate(problem, case, half_squared=half_squared)
-        checks.argument("newton", "newton_rate", newton_rate, f"(0, {limit}]")
+        checks.require_argument("newton", "newton_rate", newton_rate, f"(0, {limit}]")
         eta = newton_rate
     gain = _gain(problem, case, trace_bound) / problem.dimension if sharp else c3
     size = mass(discount, T) if sharp else memory(discount)

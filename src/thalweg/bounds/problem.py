@@ -31,12 +31,12 @@ class Problem:
 
     def __post_init__(self) -> None:
         for name in ("horizon", "dimension"):
-            checks.in_interval(self, name, "[1, inf)")
-        checks.in_interval(self, "radius", "(0, inf]")
+            checks.require_interval(self, name, "[1, inf)")
+        checks.require_interval(self, "radius", "(0, inf]")
         for name in ("strong_convexity", "smoothness"):
-            checks.in_interval(self, name, "[0, inf)")
-        checks.in_interval(self, "exp_concavity", "[0, inf]")
-        checks.in_interval(self, "gradient_bound", "[0, inf]")
+            checks.require_interval(self, name, "[0, inf)")
+        checks.require_interval(self, "exp_concavity", "[0, inf]")
+        checks.require_interval(self, "gradient_bound", "[0, inf]")
 
     @classmethod
     def of(
@@ -102,6 +102,6 @@ def product(*factors: float) -> float:
 
 def check(bound: str, discount: float, horizon: int, path_length: float = 0.0) -> None:
     """Raise, in the name of ``bound``, unless γ ∈ (0, 1], T ≥ 1 and V ≥ 0."""
-    checks.argument(bound, "discount", discount, "(0, 1]")
-    checks.argument(bound, "horizon", horizon, "[1, inf)")
-    checks.argument(bound, "path_length", path_length, "[0, inf)")
+    checks.require_argument(bound, "discount", discount, "(0, 1]")
+    checks.require_argument(bound, "horizon", horizon, "[1, inf)")
+    checks.require_argument(bound, "path_length", path_length, "[0, inf)")

@@ -16,7 +16,7 @@ class Ball(Domain):
     radius: float = 1.0
 
     def __post_init__(self) -> None:
-        checks.in_interval(self, "radius", "(0, inf)")
+        checks.require_interval(self, "radius", "(0, inf)")
 
     def contains(self, point: FloatArray) -> bool:
         # n coordinates, each off by half an ε, change the norm by less than nε.

@@ -26,7 +26,7 @@ class Box(Domain):
 
     def __post_init__(self) -> None:
         low, high = (
-            checks.frozen_array(self, name, 1, scalar=True) for name in ("low", "high")
+            checks.check_array(self, name, 1, scalar=True) for name in ("low", "high")
         )
         if low.ndim and high.ndim and low.shape != high.shape:
             raise InvalidParameterError(

@@ -27,7 +27,7 @@ class Ellipsoid(Domain):
 
     def __post_init__(self) -> None:
         for name, axes in (("centre", 1), ("shape", 2)):
-            object.__setattr__(self, name, checks.frozen_array(self, name, axes))
+            object.__setattr__(self, name, checks.check_array(self, name, axes))
         c, E = self.centre, self.shape
         if not np.isfinite(c).all():
             raise InvalidParameterError(

@@ -29,7 +29,7 @@ class Polytope(Domain):
 
     def __post_init__(self) -> None:
         for name, axes in (("normals", 2), ("offsets", 1)):
-            value = checks.frozen_array(self, name, axes)
+            value = checks.check_array(self, name, axes)
             object.__setattr__(self, name, value)
             if not np.isfinite(value).all():
                 raise InvalidParameterError(

@@ -17,7 +17,7 @@ class Simplex(Domain):
     total: float = 1.0
 
     def __post_init__(self) -> None:
-        checks.in_interval(self, "total", "(0, inf)")
+        checks.require_interval(self, "total", "(0, inf)")
 
     @property
     def radius(self) -> float:

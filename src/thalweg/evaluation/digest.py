@@ -38,7 +38,7 @@ class Digest:
     """
 
     def __init__(self, points: int = POINTS) -> None:
-        checks.argument("Digest", "points", points, "[1, inf)")
+        checks.require_argument("Digest", "points", points, "[1, inf)")
         self._most = 2 * points
         self._rounds = 0
         self._buckets: FloatArray = np.empty((4, 0))

@@ -35,7 +35,7 @@ class Entry:
     discount: float | None = None  # γ, where the learner has one that never changes
 
     def __post_init__(self) -> None:
-        checks.one_of(self, "role", ROLES)
+        checks.require_choice(self, "role", ROLES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ class Regret:
     bound: float | None
 
     def __post_init__(self) -> None:
-        checks.one_of(self, "against", tuple(AGAINST))
+        checks.require_choice(self, "against", tuple(AGAINST))
 
 
 @dataclass(frozen=True, eq=False)

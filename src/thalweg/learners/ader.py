@@ -51,11 +51,11 @@ class Ader(Learner[AderState]):
     surrogate: bool = False
 
     def __post_init__(self) -> None:
-        checks.instance(self, "domain", Domain)
-        checks.in_interval(self, "horizon", "[1, inf)")
-        checks.in_interval(self, "gradient_bound", "(0, inf)")
-        checks.in_interval(self.domain, "radius", "(0, inf)")
-        checks.one_of(self, "surrogate", (False, True))
+        checks.require_type(self, "domain", Domain)
+        checks.require_interval(self, "horizon", "[1, inf)")
+        checks.require_interval(self, "gradient_bound", "(0, inf)")
+        checks.require_interval(self.domain, "radius", "(0, inf)")
+        checks.require_choice(self, "surrogate", (False, True))
 
     @property
     def step_sizes(self) -> FloatArray:
@@ -71,8 +71,8 @@ class Ader(Learner[AderState]):
         return math.sqrt(8 / self.horizon) / (G * D)
 
     def init(self, theta: Any) -> AderState:
-        theta = checks.start(self, theta, ndim=(1,))
-        checks.start_is_inside(self, self.domain, theta)
+        theta = checks.check_start(self, theta, ndim=(1,))
+        checks.require_start_in_domain(self, self.domain, theta)
         N = len(self.step_sizes)
         return AderState(theta, prior(N), np.tile(theta, (N, 1)))
 

@@ -43,9 +43,9 @@ class AggregatingExperts(Learner[AggregatingState]):
     label_bound: float = 1.0
 
     def __post_init__(self) -> None:
-        checks.instance(self, "experts", Iterable)
+        checks.require_type(self, "experts", Iterable)
         object.__setattr__(self, "experts", tuple(self.experts))
-        checks.in_interval(self, "label_bound", "[1e-100, 1e100]")
+        checks.require_interval(self, "label_bound", "[1e-100, 1e100]")
         for expert in self.experts or (None,):
             if not isinstance(expert, Learner):
                 raise InvalidParameterError(
@@ -55,7 +55,7 @@ class AggregatingExperts(Learner[AggregatingState]):
 
     def init(self, theta: Any) -> AggregatingState:
         states = tuple(expert.init(theta) for expert in self.experts)
-        start = checks.start(self, theta, ndim=(1,))
+        start = checks.check_start(self, theta, ndim=(1,))
         return AggregatingState(start, prior(len(states)), states)
 
     def predict(self, state: AggregatingState, x: Any = None) -> Any:

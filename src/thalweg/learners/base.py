@@ -45,7 +45,7 @@ class Learner(ABC, Generic[S]):
         if x is None or np.ndim(x) > 1:
             return theta if x is None else x @ theta
         out = np.empty(theta.shape[1:] or 1, theta.dtype)
-        dot(checks.features(x, theta), theta.reshape(len(theta), -1), out)
+        dot(checks.check_features(x, theta), theta.reshape(len(theta), -1), out)
         return out if theta.ndim > 1 else out[0]
 
     @abstractmethod
@@ -62,8 +62,8 @@ class Learner(ABC, Generic[S]):
         ``blocked`` plays many rounds at a time where the learner can: the same to
         rounding, but no longer to the last bit however a stream is cut.
         """
-        checks.state_is_its_own(self, state)
-        checks.instance_of(type(self).__name__, "blocked", blocked, bool)
+        checks.require_own_state(self, state)
+        checks.require_argument_type(type(self).__name__, "blocked", blocked, bool)
         self.check_loss(loss)
         record = (record,) if isinstance(record, str) else tuple(record or ())
         for name in record:
@@ -73,11 +73,11 @@ class Learner(ABC, Generic[S]):
                     f"Got {name!r} instead."
                 )
         play = self._play_blocked if blocked else self._play
-        return play(state, loss, checks.playable(block, loss, state.theta), record)
+        return play(state, loss, checks.check_block(block, loss, state.theta), record)
 
     def check_loss(self, loss: Loss) -> None:
         """Raise ``UnsupportedLossError`` unless this update is right for ``loss``."""
-        checks.loss_is_accepted(self, loss)
+        checks.require_accepted_loss(self, loss)
 
     def _play(
         self, state: S, loss: Loss, block: Block, record: Sequence[str]

@@ -30,9 +30,9 @@ class ClippedRLS(Learner[RLSState]):
     rls: RecursiveLeastSquares = RecursiveLeastSquares()
 
     def __post_init__(self) -> None:
-        checks.instance(self, "rls", RecursiveLeastSquares)
+        checks.require_type(self, "rls", RecursiveLeastSquares)
         for name in ("low", "high"):
-            checks.in_interval(self, name, "(-inf, inf)")
+            checks.require_interval(self, name, "(-inf, inf)")
         if not self.low < self.high:
             raise InvalidParameterError(
                 f"The 'high' parameter of ClippedRLS must be above 'low', "

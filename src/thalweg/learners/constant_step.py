@@ -35,13 +35,13 @@ class ConstantStepGradient(Learner[ConstantStepState]):
     domain: Domain = Ball(1.0)
 
     def __post_init__(self) -> None:
-        checks.instance(self, "domain", Domain)
-        checks.in_interval(self, "smoothness", "(0, inf)")
-        checks.in_interval(self, "averaging", "(0, 1]")
+        checks.require_type(self, "domain", Domain)
+        checks.require_interval(self, "smoothness", "(0, inf)")
+        checks.require_interval(self, "averaging", "(0, 1]")
 
     def init(self, theta: Any) -> ConstantStepState:
-        theta = checks.start(self, theta, ndim=(1,))
-        checks.start_is_inside(self, self.domain, theta)
+        theta = checks.check_start(self, theta, ndim=(1,))
+        checks.require_start_in_domain(self, self.domain, theta)
         return ConstantStepState(theta)
 
     def update(self, state: ConstantStepState, f: Round) -> ConstantStepState:

@@ -38,14 +38,14 @@ class DirectionalRLS(Learner[NewtonState]):
     domain: Domain = Everywhere()
 
     def __post_init__(self) -> None:
-        checks.instance(self, "domain", Domain)
-        checks.in_interval(self, "discount", "(0, 1]")
-        checks.in_interval(self, "ridge", "(0, inf)")
+        checks.require_type(self, "domain", Domain)
+        checks.require_interval(self, "discount", "(0, 1]")
+        checks.require_interval(self, "ridge", "(0, inf)")
 
     def init(self, theta: Any) -> NewtonState:
-        theta = checks.start(self, theta, ndim=(1,))
-        checks.start_is_inside(self, self.domain, theta)
-        checks.ridge_fits(self, theta)
+        theta = checks.check_start(self, theta, ndim=(1,))
+        checks.require_start_in_domain(self, self.domain, theta)
+        checks.require_ridge_in_range(self, theta)
         return NewtonState(theta, factors.prior(self.ridge, theta))
 
     def update(self, state: NewtonState, f: Round) -> NewtonState:

@@ -58,9 +58,9 @@ class Experts(Learner[ExpertsState]):
     mixing_rate: float = 1.0
 
     def __post_init__(self) -> None:
-        checks.instance(self, "experts", Iterable)
+        checks.require_type(self, "experts", Iterable)
         object.__setattr__(self, "experts", tuple(self.experts))
-        checks.in_interval(self, "mixing_rate", "(0, inf)")
+        checks.require_interval(self, "mixing_rate", "(0, inf)")
         for expert in self.experts:
             if not (isinstance(expert, Learner) and expert.plays_points):
                 raise InvalidParameterError(
@@ -96,7 +96,7 @@ class Experts(Learner[ExpertsState]):
 
     def init(self, theta: Any) -> ExpertsState:
         states = tuple(expert.init(theta) for expert in self.experts)
-        return ExpertsState(checks.start(self, theta), prior(len(states)), states)
+        return ExpertsState(checks.check_start(self, theta), prior(len(states)), states)
 
     def predict(self, state: ExpertsState, x: Any = None) -> Any:
         experts = zip(self.experts, state.experts, strict=True)

@@ -46,7 +46,7 @@ class FollowTheLeadingHistory(Learner[HistoryState]):
     exp_concavity: float = 1.0
 
     def __post_init__(self) -> None:
-        checks.in_interval(self, "exp_concavity", "(0, inf)")
+        checks.require_interval(self, "exp_concavity", "(0, inf)")
         if not (isinstance(self.expert, Learner) and self.expert.plays_points):
             raise InvalidParameterError(
                 "The 'expert' parameter of FollowTheLeadingHistory must be a learner "
@@ -58,7 +58,7 @@ class FollowTheLeadingHistory(Learner[HistoryState]):
         self.expert.check_loss(loss)
 
     def init(self, theta: Any) -> HistoryState:
-        theta = checks.start(self, theta)
+        theta = checks.check_start(self, theta)
         return HistoryState(
             theta, np.zeros(1), np.ones(1, np.int64), (self.expert.init(theta),)
         )

@@ -47,15 +47,15 @@ class DiscountedGradient(Learner[GradientState]):
     domain: Domain = Ball(1.0)
 
     def __post_init__(self) -> None:
-        checks.instance(self, "domain", Domain)
-        checks.in_interval(self, "discount", "(0, 1]")
-        checks.one_of(self, "rule", get_args(Rule))
-        checks.in_interval(self, "strong_convexity", "(0, inf)")
-        checks.in_interval(self, "smoothness", f"[{self.strong_convexity}, inf)")
+        checks.require_type(self, "domain", Domain)
+        checks.require_interval(self, "discount", "(0, 1]")
+        checks.require_choice(self, "rule", get_args(Rule))
+        checks.require_interval(self, "strong_convexity", "(0, inf)")
+        checks.require_interval(self, "smoothness", f"[{self.strong_convexity}, inf)")
 
     def init(self, theta: Any) -> GradientState:
-        theta = checks.start(self, theta, ndim=(1,))
-        checks.start_is_inside(self, self.domain, theta)
+        theta = checks.check_start(self, theta, ndim=(1,))
+        checks.require_start_in_domain(self, self.domain, theta)
         return GradientState(theta, mass=0.0)
 
     def update(self, state: GradientState, f: Round) -> GradientState:

@@ -33,7 +33,7 @@ class LastValue(Learner[LastValueState]):
     plays_points: ClassVar[bool] = False
 
     def init(self, theta: Any) -> LastValueState:
-        theta = checks.start(self, theta)
+        theta = checks.check_start(self, theta)
         return LastValueState(theta, np.zeros(theta.shape[1:], theta.dtype))
 
     def predict(self, state: LastValueState, x: Any = None) -> Any:

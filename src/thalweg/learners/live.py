@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from thalweg.checks import LARGEST
+from thalweg.checks import MAX_MAGNITUDE
 from thalweg.kernels import call_header, single
 from thalweg.kernels.jit import entry_point
 from thalweg.types import FloatArray
@@ -43,7 +43,7 @@ class LiveRLS:
         )
         self.memory: FloatArray = np.zeros(single.size(n))
         call_header.fill_header(
-            self.memory, n, n - ones, LARGEST[theta.dtype], *settings
+            self.memory, n, n - ones, MAX_MAGNITUDE[theta.dtype], *settings
         )
         *_, self._theta, self._factor, self.quiet = single.views(self.memory, n)
         self.call: Call = entry_point(single.call)

@@ -64,10 +64,10 @@ class LogisticTracker(Learner[LogisticTrackerState]):
     certainty: float = 1e-3
 
     def __post_init__(self) -> None:
-        checks.in_interval(self, "certainty", "(0, 0.5)")
+        checks.require_interval(self, "certainty", "(0, 0.5)")
 
     def init(self, theta: Any) -> LogisticTrackerState:
-        theta = checks.start(self, theta, ndim=(1,))
+        theta = checks.check_start(self, theta, ndim=(1,))
         n = len(theta)
         start = np.zeros(n + 1)
         priors = [factors.prior(ridge, start) for _ in MEMORIES for ridge in RIDGES]
@@ -78,7 +78,7 @@ class LogisticTracker(Learner[LogisticTrackerState]):
         )
 
     def predict(self, state: LogisticTrackerState, x: Any = None) -> Any:
-        row = checks.features(x, state.theta).astype(np.float64)[None]
+        row = checks.check_features(x, state.theta).astype(np.float64)[None]
         _, probabilities = self._run_kernel(state, row, *3 * (NO_VALUES,))
         return self._log_odds(probabilities, state)[0]
 

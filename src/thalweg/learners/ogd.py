@@ -35,12 +35,12 @@ class OnlineGradientDescent(Learner[OnlineGradientState]):
     domain: Domain = Ball(1.0)
 
     def __post_init__(self) -> None:
-        checks.instance(self, "domain", Domain)
-        checks.in_interval(self, "step_size", "(0, inf)")
+        checks.require_type(self, "domain", Domain)
+        checks.require_interval(self, "step_size", "(0, inf)")
 
     def init(self, theta: Any) -> OnlineGradientState:
-        theta = checks.start(self, theta, ndim=(1,))
-        checks.start_is_inside(self, self.domain, theta)
+        theta = checks.check_start(self, theta, ndim=(1,))
+        checks.require_start_in_domain(self, self.domain, theta)
         return OnlineGradientState(theta, rounds=0)
 
     def update(self, state: OnlineGradientState, f: Round) -> OnlineGradientState:

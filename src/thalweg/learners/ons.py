@@ -40,10 +40,10 @@ class OnlineNewtonStep(Learner[OnlineNewtonState]):
     domain: Domain = Ball(1.0)
 
     def __post_init__(self) -> None:
-        checks.instance(self, "domain", Domain)
-        checks.in_interval(self, "gradient_bound", "(0, inf)")
-        checks.in_interval(self, "exp_concavity", "(0, inf)")
-        checks.in_interval(self.domain, "radius", "(0, inf)")
+        checks.require_type(self, "domain", Domain)
+        checks.require_interval(self, "gradient_bound", "(0, inf)")
+        checks.require_interval(self, "exp_concavity", "(0, inf)")
+        checks.require_interval(self.domain, "radius", "(0, inf)")
 
     @property
     def beta(self) -> float:
@@ -57,8 +57,8 @@ class OnlineNewtonStep(Learner[OnlineNewtonState]):
         return 1 / (self.beta * 2 * self.domain.radius) ** 2
 
     def init(self, theta: Any) -> OnlineNewtonState:
-        theta = checks.start(self, theta, ndim=(1,))
-        checks.start_is_inside(self, self.domain, theta)
+        theta = checks.check_start(self, theta, ndim=(1,))
+        checks.require_start_in_domain(self, self.domain, theta)
         return OnlineNewtonState(
             theta, self.ridge * np.eye(theta.size, dtype=theta.dtype)
         )

@@ -35,8 +35,8 @@ class RestartExperts(Learner[HistoryState]):
     ridge: float = 1.0
 
     def __post_init__(self) -> None:
-        checks.in_interval(self, "label_bound", "[1e-100, 1e100]")
-        checks.in_interval(self, "ridge", "[0, inf)")
+        checks.require_interval(self, "label_bound", "[1e-100, 1e100]")
+        checks.require_interval(self, "ridge", "[0, inf)")
 
     @property
     def expert(self) -> ClippedRLS:
@@ -45,7 +45,7 @@ class RestartExperts(Learner[HistoryState]):
         return ClippedRLS(-Y, Y, rls)
 
     def init(self, theta: Any) -> HistoryState:
-        theta = checks.start(self, theta, ndim=(1,))
+        theta = checks.check_start(self, theta, ndim=(1,))
         start = self.expert.init(theta)
         return HistoryState(theta, np.zeros(1), np.ones(1, np.int64), (start,))
 

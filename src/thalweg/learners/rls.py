@@ -86,11 +86,11 @@ class RecursiveLeastSquares(Learner[RLSState]):
         settings = {"discount": gamma, "ridge": ridge, "floor": floor, "leaky": leaky}
         for name, value in settings.items():
             object.__setattr__(self, name, value)
-        checks.in_interval(self, "discount", "(0, 1]")
-        checks.in_interval(self, "ridge", "[0, inf)")
-        checks.one_of(self, "leaky", (False, True))
+        checks.require_interval(self, "discount", "(0, 1]")
+        checks.require_interval(self, "ridge", "[0, inf)")
+        checks.require_choice(self, "leaky", (False, True))
         if floor is not None:
-            checks.in_interval(self, "floor", "(0, inf)")
+            checks.require_interval(self, "floor", "(0, inf)")
         elif leaky:
             raise InvalidParameterError(
                 "The 'leaky' parameter of RecursiveLeastSquares needs a 'floor', the "
@@ -108,8 +108,8 @@ class RecursiveLeastSquares(Learner[RLSState]):
         return discounts.window(self.discount)
 
     def init(self, theta: Any) -> RLSState:
-        theta = checks.start(self, theta)
-        checks.ridge_fits(self, theta)
+        theta = checks.check_start(self, theta)
+        checks.require_ridge_in_range(self, theta)
         return RLSState(theta, factors.prior(self.ridge, theta))
 
     def update(self, state: RLSState, f: Round) -> RLSState:

@@ -43,8 +43,8 @@ class SlidingWindow(Learner[WindowState]):
     ridge: float = 1e-8
 
     def __post_init__(self) -> None:
-        checks.in_interval(self, "window", "[1, inf)")
-        checks.in_interval(self, "ridge", "[0, inf)")
+        checks.require_interval(self, "window", "[1, inf)")
+        checks.require_interval(self, "ridge", "[0, inf)")
         if self.window != int(self.window):
             raise InvalidParameterError(
                 "The 'window' parameter of SlidingWindow must be a whole number. "
@@ -52,7 +52,7 @@ class SlidingWindow(Learner[WindowState]):
             )
 
     def init(self, theta: Any) -> WindowState:
-        theta = checks.start(self, theta)
+        theta = checks.check_start(self, theta)
         m, (n, *targets) = int(self.window), theta.shape
         x, y = np.zeros((m, n), theta.dtype), np.zeros((m, *targets), theta.dtype)
         return WindowState(theta, x, y, rounds=0)

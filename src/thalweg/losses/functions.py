@@ -33,7 +33,7 @@ class Functions(Loss):
     stated: Constants | None = None
 
     def __post_init__(self) -> None:
-        checks.instance(self, "functions", Iterable)
+        checks.require_type(self, "functions", Iterable)
         object.__setattr__(self, "functions", tuple(self.functions))
         for t, function in enumerate(self.functions):
             if not isinstance(function, Function):

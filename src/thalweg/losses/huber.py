@@ -26,8 +26,8 @@ class Huber(LinearLoss):
     ridge: float = 0.0
 
     def __post_init__(self) -> None:
-        checks.in_interval(self, "width", "(0, inf)")
-        checks.in_interval(self, "ridge", "[0, inf)")
+        checks.require_interval(self, "width", "(0, inf)")
+        checks.require_interval(self, "ridge", "[0, inf)")
 
     @property
     def shape_parameter(self) -> float:

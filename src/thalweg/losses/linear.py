@@ -64,7 +64,7 @@ class LinearLoss(Loss):
 
     def constants(self, domain: Any, block: Block) -> Constants:
         """Exact extremes over the range of x·θ on the domain, round by round."""
-        block = checks.playable(block, self, np.zeros(np.shape(block.x)[-1:]))
+        block = checks.check_block(block, self, np.zeros(np.shape(block.x)[-1:]))
         x, y, weight = block.x, block.y, block.weights
         if domain.dimension not in (None, x.shape[1]):
             raise StreamError(

@@ -44,7 +44,7 @@ class LinearMap(Loss):
             )
 
     def constants(self, domain: Any, block: Block) -> Constants:
-        block = checks.playable(block, self, np.zeros(np.shape(block.x)[-1:]))
+        block = checks.check_block(block, self, np.zeros(np.shape(block.x)[-1:]))
         A, y, weight = block.x, block.y, block.weights
         m, n = A.shape[1:]
         singular = np.linalg.svd(A, compute_uv=False)

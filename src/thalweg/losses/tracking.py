@@ -33,7 +33,7 @@ class Tracking(Loss):
         return None, (theta.size,)
 
     def constants(self, domain: Any, block: Block) -> Constants:
-        block = checks.playable(block, self, np.zeros(np.shape(block.y)[-1:]))
+        block = checks.check_block(block, self, np.zeros(np.shape(block.y)[-1:]))
         y, weight = block.y, block.weights
         distance = domain.radius + np.linalg.norm(y, axis=1)
         least, most = float(weight.min()), float(weight.max())

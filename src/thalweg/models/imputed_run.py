@@ -62,7 +62,7 @@ def run_with_missing(
             f"The 'blocked' parameter must be False where missing is "
             f"{imputer.policy!r}. Got True instead."
         )
-    checks.playable(without_missing(block), loss, state.theta)
+    checks.check_block(without_missing(block), loss, state.theta)
     imputer = imputer.copy()
     imputed, learnable = imputer.impute_block(block)
     if learner.counts_gaps:

@@ -28,7 +28,7 @@ def as_row(x: Any) -> Any:
 
 def as_features(x: Any) -> FloatArray:
     """The features of one round, (1, n)."""
-    row = checks.numbers("features", x)
+    row = checks.check_numbers("features", x)
     if row.ndim != 1:
         raise StreamError(
             f"Online needs one row of features a round. Got shape {row.shape}."
@@ -51,8 +51,8 @@ def as_rounds(
     x: Any, y: Any, weight: Any, elapsed: Any,
 ) -> tuple[Any, Block]:  # fmt: skip
     """The state to play from, and the rounds as it takes them."""
-    features = _with_one(checks.numbers("features", x), held.width, intercept)
-    targets = checks.numbers("targets", y)
+    features = _with_one(checks.check_numbers("features", x), held.width, intercept)
+    targets = checks.check_numbers("targets", y)
     block, state = Block(features, targets, weight, elapsed), held.state
     return _first(learner, features, targets) if state is None else state, block
 
@@ -67,9 +67,9 @@ def as_question(
         state = _first(learner, features, np.zeros(1))
     block = Block(features, np.zeros((1, *state.theta.shape[1:])))
     if held.imputer is not None:
-        checks.playable(without_missing(block), loss, state.theta)
+        checks.check_block(without_missing(block), loss, state.theta)
         block = Block(held.imputer.complete(features), block.y)
-    return state, checks.playable(block, loss, state.theta).x[0]
+    return state, checks.check_block(block, loss, state.theta).x[0]
 
 
 def _with_one(x: FloatArray, width: int | None, intercept: bool) -> FloatArray:

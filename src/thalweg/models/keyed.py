@@ -49,9 +49,9 @@ class KeyedModels:
         self.loss = SquaredError() if loss is None else loss
         self.intercept = intercept
         self.live = live
-        checks.instance(self, "learner", Learner)
-        checks.one_of(self, "intercept", (False, True))
-        checks.in_interval(self, "live", "[1, inf)")
+        checks.require_type(self, "learner", Learner)
+        checks.require_choice(self, "intercept", (False, True))
+        checks.require_interval(self, "live", "[1, inf)")
         if not isinstance(self.loss, LinearLoss):
             raise UnsupportedLossError(
                 f"KeyedModels needs a loss of a linear prediction. Got {loss!r}."
@@ -92,7 +92,7 @@ class KeyedModels:
             if number <= kept.seq:
                 return kept.prediction.copy() if number == kept.seq else None
             features = self._features(x)
-            targets = checks.numbers("target", y)[None]
+            targets = checks.check_numbers("target", y)[None]
             state = self._state(kept, features, targets)
             block = Block(features, targets)
             state, trace = self.learner.run(state, self.loss, block)
@@ -109,7 +109,7 @@ class KeyedModels:
             kept, features = self._kept(key), self._features(x)
             state = self._state(kept, features, np.zeros(1))
             block = Block(features, np.zeros((1, *state.theta.shape[1:])))
-            checked = checks.playable(block, self.loss, state.theta)
+            checked = checks.check_block(block, self.loss, state.theta)
             return self.learner.predict(state, checked.x[0])
 
     def flush(self) -> None:
@@ -189,7 +189,7 @@ class KeyedModels:
                 self._models.popitem(last=False)
 
     def _features(self, x: Any) -> FloatArray:
-        row = checks.numbers("features", x)
+        row = checks.check_numbers("features", x)
         if row.ndim != 1:
             raise StreamError(
                 f"KeyedModels needs one row of features a round. Got shape {row.shape}."

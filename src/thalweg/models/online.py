@@ -62,15 +62,15 @@ class Online:
         self.learner = Tracker() if learner is None else learner
         self.loss = SquaredError() if loss is None else loss
         self.intercept = intercept
-        checks.instance(self, "learner", Learner)
-        checks.one_of(self, "intercept", (False, True))
+        checks.require_type(self, "learner", Learner)
+        checks.require_choice(self, "intercept", (False, True))
         if not isinstance(self.loss, LinearLoss):
             raise UnsupportedLossError(
                 f"Online needs a loss of a linear prediction. Got {loss!r} instead."
             )
         self.learner.check_loss(self.loss)
         self.missing = missing
-        checks.one_of(self, "missing", POLICIES)
+        checks.require_choice(self, "missing", POLICIES)
         self.refusals = 0
         self._lock, self._busy = threading.RLock(), False
         self._open(None, 0, 0.0, None if missing == "refuse" else MeanImputer(missing))
@@ -186,7 +186,7 @@ class Online:
         y, weight, elapsed = map(as_number, (y, weight, elapsed))
         with self._reading(to_learn=True) as held:
             features = as_features(x)
-            target = checks.numbers("target", y)[None]
+            target = checks.check_numbers("target", y)[None]
             self._run(held, features, target, [weight], [elapsed])
 
     def run(

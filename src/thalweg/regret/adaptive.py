@@ -65,7 +65,7 @@ def adaptive(
     lose together, so that regrets of parts add up to a bound on that of the whole.
     Both hold up to the rounding of sums.
     """
-    checks.argument("adaptive", "exact_up_to", exact_up_to, "[1, inf)")
+    checks.require_argument("adaptive", "exact_up_to", exact_up_to, "[1, inf)")
     block = checked(block, loss)
     rounds = Rounds(*_scaled(*rows(block, loss)), incurred(trace, block))
     if len(block) <= exact_up_to:

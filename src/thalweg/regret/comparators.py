@@ -19,7 +19,7 @@ def checked(block: Block, loss: Loss) -> Block:
     if block.x is not None:
         several = isinstance(loss, SquaredError) and np.ndim(block.y) == 2
         shape = (*np.shape(block.x)[-1:], *(shape if several else ()))
-    return checks.playable(block, loss, np.zeros(shape))
+    return checks.check_block(block, loss, np.zeros(shape))
 
 
 def incurred(trace: Trace, block: Block) -> FloatArray:

@@ -130,9 +130,9 @@ def clipped_bound(
 def _checked(
     block: Block, comparator: Any, discount: float, ridge: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    checks.argument("decomposition", "discount", discount, "(0, 1]")
-    checks.argument("decomposition", "ridge", ridge, "(0, inf)")
-    block = checks.playable(block, SquaredError(), np.zeros(np.shape(block.x)[-1]))
+    checks.require_argument("decomposition", "discount", discount, "(0, 1]")
+    checks.require_argument("decomposition", "ridge", ridge, "(0, inf)")
+    block = checks.check_block(block, SquaredError(), np.zeros(np.shape(block.x)[-1]))
     A, b = rows(block, SquaredError())
     x, y, z = A[:, 0], b[:, 0, 0], np.asarray(comparator, np.float64)
     if z.shape != x.shape:

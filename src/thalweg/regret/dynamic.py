@@ -51,7 +51,7 @@ def dynamic(trace: Trace, block: Block, loss: Loss, comparator: Any) -> Regret:
     R*_d; ``best_path(...).theta`` the most that any path of its length can give.
     """
     block = checked(block, loss)
-    points = np.asarray(checks.numbers("comparator", comparator), np.float64)
+    points = np.asarray(checks.check_numbers("comparator", comparator), np.float64)
     several = np.shape(block.y)[1:] if isinstance(loss, SquaredError) else ()
     size = np.shape(block.y if block.x is None else block.x)[-1]
     wanted = (len(block), size, *several)

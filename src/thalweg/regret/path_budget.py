@@ -201,7 +201,7 @@ def _rows(block: Block, loss: Any) -> tuple[FloatArray, FloatArray]:
         )
     x: Any = getattr(block, "x", None)
     n = np.shape(x)[1] if np.ndim(x) == 2 else 1
-    block = checks.playable(block, loss, np.zeros(max(n, 1)))
+    block = checks.check_block(block, loss, np.zeros(max(n, 1)))
     root = np.sqrt(np.ones(len(block)) if block.weight is None else block.weight)
     return root[:, None] * block.x, root * block.y
 

@@ -34,7 +34,7 @@ def abrupt(
 ) -> Stream:
     """θ stands still and jumps ``changes`` times, at random rounds, to a new place."""
     rng = _generator("abrupt", rounds, dimension, noise, seed)
-    checks.argument("abrupt", "changes", changes, f"[0, {rounds - 1}]")
+    checks.require_argument("abrupt", "changes", changes, f"[0, {rounds - 1}]")
     jumps = np.sort(rng.choice(np.arange(1, rounds), changes, replace=False))
     places = np.array([_somewhere(rng, dimension) for _ in range(changes + 1)])
     truth = places[np.searchsorted(jumps, np.arange(rounds), side="right")]
@@ -46,7 +46,7 @@ def gradual(
 ) -> Stream:
     """θ moves in a straight line at constant speed, in turn to ``changes`` places."""
     rng = _generator("gradual", rounds, dimension, noise, seed)
-    checks.argument("gradual", "changes", changes, "[1, inf)")
+    checks.require_argument("gradual", "changes", changes, "[1, inf)")
     places = np.array([_somewhere(rng, dimension) for _ in range(changes + 1)])
     along = np.linspace(0, changes, rounds)
     stops = np.arange(changes + 1)
@@ -59,7 +59,7 @@ def random_walk(
 ) -> Stream:
     """θ_{t+1} = θ_t + step·N(0, I), held in the ball of radius ``REACH``."""
     rng = _generator("random_walk", rounds, dimension, noise, seed)
-    checks.argument("random_walk", "step", step, "[0, inf)")
+    checks.require_argument("random_walk", "step", step, "[0, inf)")
     truth = _walk(rng, np.full(rounds, step), dimension)
     return _regression(rng, truth, noise)
 
@@ -69,7 +69,7 @@ def rotating(
 ) -> Stream:
     """θ goes round a circle ``turns`` times, in a random plane; dimension ≥ 2."""
     rng = _generator("rotating", rounds, dimension, noise, seed)
-    checks.argument("rotating", "dimension", dimension, "[2, inf)")
+    checks.require_argument("rotating", "dimension", dimension, "[2, inf)")
     plane = np.linalg.qr(rng.standard_normal((dimension, 2)))[0]
     angle = 2 * np.pi * turns * np.arange(rounds) / rounds
     truth = REACH * np.column_stack([np.cos(angle), np.sin(angle)]) @ plane.T
@@ -81,7 +81,7 @@ def seasonal(
 ) -> Stream:
     """θ swings between two places and is back where it was after ``period`` rounds."""
     rng = _generator("seasonal", rounds, dimension, noise, seed)
-    checks.argument("seasonal", "period", period, "[2, inf)")
+    checks.require_argument("seasonal", "period", period, "[2, inf)")
     start, far = _somewhere(rng, dimension), _somewhere(rng, dimension)
     swing = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(rounds) / period)
     return _regression(rng, start + swing[:, None] * (far - start), noise)
@@ -92,7 +92,7 @@ def mixed(
 ) -> Stream:
     """Half the time still, a quarter walking fast, then still: no one γ suits it."""
     rng = _generator("mixed", rounds, dimension, noise, seed)
-    checks.argument("mixed", "step", step, "[0, inf)")
+    checks.require_argument("mixed", "step", step, "[0, inf)")
     steps = np.zeros(rounds)
     steps[rounds // 2 : 3 * rounds // 4] = SPEED_UP * step
     return _regression(rng, _walk(rng, steps, dimension), noise)
@@ -119,7 +119,7 @@ def adversarial(
 ) -> Adversary:
     """Random unit features, and labels ±``bound`` that always oppose the learner."""
     rng = _generator("adversarial", rounds, dimension, 0.0, seed)
-    checks.argument("adversarial", "bound", bound, "(0, inf)")
+    checks.require_argument("adversarial", "bound", bound, "(0, inf)")
     x = rng.standard_normal((rounds, dimension))
     return Adversary(x / np.linalg.norm(x, axis=1, keepdims=True), bound)
 
@@ -127,9 +127,9 @@ def adversarial(
 def _generator(
     maker: str, rounds: int, dimension: int, noise: float, seed: Seed
 ) -> np.random.Generator:
-    checks.argument(maker, "rounds", rounds, "[1, inf)")
-    checks.argument(maker, "dimension", dimension, "[1, inf)")
-    checks.argument(maker, "noise", noise, "[0, inf)")
+    checks.require_argument(maker, "rounds", rounds, "[1, inf)")
+    checks.require_argument(maker, "dimension", dimension, "[1, inf)")
+    checks.require_argument(maker, "noise", noise, "[0, inf)")
     return np.random.default_rng(seed)
 
 

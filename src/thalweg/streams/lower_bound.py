@@ -22,8 +22,8 @@ def coin_flips(rounds: int, path_length: float, seed: Seed = 0) -> Stream:
     sets σ by an exponent γ₀, and its statement and proof differ by a factor of 2 in V
     (erratum E10); V = T^((2+γ₀)/(4-γ₀)) here is the statement's.
     """
-    checks.argument("coin_flips", "rounds", rounds, "[1, inf)")
-    checks.argument("coin_flips", "path_length", path_length, "(0, inf)")
+    checks.require_argument("coin_flips", "rounds", rounds, "[1, inf)")
+    checks.require_argument("coin_flips", "path_length", path_length, "(0, inf)")
     sigma = path_length / (2 * rounds)
     coins = np.random.default_rng(seed).choice([-1.0, 1.0], (rounds, 1))
     block = Block(None, 2 * sigma * coins, weight=np.full(rounds, 2.0))
@@ -40,8 +40,8 @@ def coin_blocks(rounds: int, path_length: float, seed: Seed = 0) -> Stream:
 
     ``path_length`` is V > 0; |y_t| ≤ 1 + s.
     """
-    checks.argument("coin_blocks", "rounds", rounds, "[1, inf)")
-    checks.argument("coin_blocks", "path_length", path_length, "(0, inf)")
+    checks.require_argument("coin_blocks", "rounds", rounds, "[1, inf)")
+    checks.require_argument("coin_blocks", "path_length", path_length, "(0, inf)")
     rng = np.random.default_rng(seed)
     length = math.ceil((rounds / path_length) ** (2 / 3))
     blocks = math.ceil(rounds / length)

@@ -42,11 +42,11 @@ class Recipe:
     text: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        checks.instance(self, "delay", int)
-        checks.instance(self, "categories", int)
-        checks.in_interval(self, "delay", "[0, inf)")
-        checks.in_interval(self, "categories", "[1, inf)")
-        checks.one_of(self, "missing", POLICIES)
+        checks.require_type(self, "delay", int)
+        checks.require_type(self, "categories", int)
+        checks.require_interval(self, "delay", "[0, inf)")
+        checks.require_interval(self, "categories", "[1, inf)")
+        checks.require_choice(self, "missing", POLICIES)
         for name in ("targets", "text", "lags", "features"):
             self._check_distinct(name)
         if not self.targets:
@@ -96,8 +96,8 @@ class Recipe:
                 )
 
     def _check_lag(self, lag: int) -> None:
-        checks.instance_of("Recipe", "lags", lag, int)
-        checks.argument("Recipe", "lags", lag, "[1, inf)")
+        checks.require_argument_type("Recipe", "lags", lag, int)
+        checks.require_argument("Recipe", "lags", lag, "[1, inf)")
         if lag <= self.delay:
             raise InvalidParameterError(
                 f"Lag {lag} is not known in time: with a delay of {self.delay} rounds, "

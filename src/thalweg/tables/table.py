@@ -126,7 +126,7 @@ def read_table(
     A chunk has at most ``chunk_rows`` rows. From standard input and file objects a
     chunk is the lines that have arrived: nothing waits for a second line.
     """
-    checks.argument("read_table", "chunk_rows", chunk_rows, "[1, inf)")
+    checks.require_argument("read_table", "chunk_rows", chunk_rows, "[1, inf)")
     if format not in (None, *get_args(Format)):
         formats = ", ".join(map(repr, get_args(Format)))
         raise InvalidParameterError(

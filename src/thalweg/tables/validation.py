@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.checks import LARGEST
+from thalweg.checks import MAX_MAGNITUDE
 from thalweg.errors import StreamError
 from thalweg.preprocessing.imputer import (
     ACCEPTING_POLICIES,
@@ -14,7 +14,7 @@ from thalweg.tables.chunk import Categorical, Chunk
 from thalweg.tables.timestamps import Timestamps
 from thalweg.types import FloatArray
 
-_MAX_SIZE = LARGEST[np.dtype(np.float64)]
+_MAX_SIZE = MAX_MAGNITUDE[np.dtype(np.float64)]
 
 
 def read_numbers(

@@ -30,10 +30,10 @@ class Plan:
     quick: bool = False
 
     def __post_init__(self) -> None:
-        checks.in_interval(self, "repeats", "[1, inf)")
-        checks.in_interval(self, "budget", "(0, inf)")
+        checks.require_interval(self, "repeats", "[1, inf)")
+        checks.require_interval(self, "budget", "(0, inf)")
         for n in self.sizes:
-            checks.argument("Plan", "sizes", n, "[1, 256]")
+            checks.require_argument("Plan", "sizes", n, "[1, 256]")
         for name in self.only:
             if name not in SECTIONS:
                 raise InvalidParameterError(

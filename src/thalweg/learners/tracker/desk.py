@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from thalweg.checks import LARGEST
+from thalweg.checks import MAX_MAGNITUDE
 from thalweg.kernels import call_header
 from thalweg.kernels.jit import entry_point
 from thalweg.kernels.layout import aligned_zeros
@@ -29,7 +29,7 @@ class Desk:
         *index, end = memory.plan(n, len(packed), rows, record)
         place = memory.index_place(n, rows)
         self.memory: FloatArray = aligned_zeros(end)
-        legal, nothing_said = LARGEST[np.dtype(np.float64)], (0.0, 0.0)
+        legal, nothing_said = MAX_MAGNITUDE[np.dtype(np.float64)], (0.0, 0.0)
         call_header.fill_header(
             self.memory, n, n - ones, legal, *nothing_said, 0, level, place
         )

@@ -87,9 +87,9 @@ class Tracker(Learner[TrackerState]):
     delay: int = 0
 
     def __post_init__(self) -> None:
-        checks.one_of(self, "information", ("all", "features"))
-        checks.in_interval(self, "coverage", "(0, 1)")
-        checks.in_interval(self, "delay", "[0, inf)")
+        checks.require_choice(self, "information", ("all", "features"))
+        checks.require_interval(self, "coverage", "(0, 1)")
+        checks.require_interval(self, "delay", "[0, inf)")
         if self.delay != int(self.delay):
             raise InvalidParameterError(
                 "The 'delay' parameter of Tracker must be a whole number. "
@@ -97,7 +97,7 @@ class Tracker(Learner[TrackerState]):
             )
 
     def init(self, theta: Any) -> TrackerState:
-        theta = np.zeros_like(checks.start(self, theta, ndim=(1,)))
+        theta = np.zeros_like(checks.check_start(self, theta, ndim=(1,)))
         packed = np.zeros(layout.state_size(theta.size, int(self.delay)))
         packed[layout.DELAY] = self.delay
         state = layout.views(packed, theta.size)
@@ -159,7 +159,7 @@ class Tracker(Learner[TrackerState]):
         From quantiles of its last 512 errors, in units of their size of late. It has no
         width as long as no error is known.
         """
-        checks.argument("interval", "level", level, "(0, 1)")
+        checks.require_argument("interval", "level", level, "(0, 1)")
         found = self._ask(state, x, ("interval",), level)
         low, high = found["interval"][0]
         return Interval(float(found["forecast"][0]), float(low), float(high))
@@ -213,8 +213,8 @@ class Tracker(Learner[TrackerState]):
     def _ask(
         self, state: TrackerState, x: Any, record: Sequence[str], level: float = 0.9
     ) -> dict[str, FloatArray]:
-        checks.instance_of("Tracker", "state", state, TrackerState)
-        row = np.array(checks.features(x, state.theta), np.float64)[None]
+        checks.require_argument_type("Tracker", "state", state, TrackerState)
+        row = np.array(checks.check_features(x, state.theta), np.float64)[None]
         nothing = (NOTHING, NOTHING, NOTHING)
         return self._rounds(state.packed, row, *nothing, record, level)[1]
 
