@@ -18,7 +18,7 @@ from thalweg.kernels.rls_bank.choice import worth_it
 from thalweg.kernels.rls_bank.rounds import play
 from thalweg.lab.bench.plan import Plan
 from thalweg.lab.bench.timing import Timed, interleaved, repeated
-from thalweg.learners.weights import prior
+from thalweg.learners.exponential_weights import initial_log_weights
 from thalweg.types import FloatArray
 
 FEATURES, EXPERTS = (2, 4, 8, 16, 32, 64), (1, 2, 3, 4, 5, 6, 8, 16, 32, 64)
@@ -77,7 +77,7 @@ def kernel(shape: Shape, together: bool) -> Callable[[], tuple[FloatArray, ...]]
     def call() -> tuple[FloatArray, ...]:
         changed = (
             *(np.array(part) for part in zip(*states, strict=True)),
-            prior(experts),
+            initial_log_weights(experts),
         )
         out, loss = np.empty((rounds, 1)), np.empty(rounds)
         trace = out, loss, np.empty((0, n, 1)), np.empty((0, experts))

@@ -10,7 +10,7 @@ from thalweg.kernels.jit import COMPILED
 from thalweg.kernels.rls_bank.choice import chosen, worth_it
 from thalweg.kernels.rls_bank.rounds import CHUNK, play
 from thalweg.learners import Experts, Learner, RecursiveLeastSquares
-from thalweg.learners.weights import hedge, prior
+from thalweg.learners.exponential_weights import hedge, initial_log_weights
 from thalweg.losses import Round, SquaredError
 from thalweg.types import Block
 
@@ -27,7 +27,7 @@ def start(n, gamma, ridge, targets=1):
         [factors.prior(r, theta[0]) for r in np.broadcast_to(ridge, experts)]
     )
     kept = np.zeros(experts), np.zeros(experts)
-    return theta, factor, prior(experts), np.array(gamma), *kept, 0.3
+    return theta, factor, initial_log_weights(experts), np.array(gamma), *kept, 0.3
 
 
 def played(bank, data, together):
@@ -203,7 +203,7 @@ def test_a_bank_is_its_experts_alone_and_their_weights():
     """Which is Algorithm 2: each is what it would be by itself, to the last bit."""
     block = stream(LONGEST, 3)
     state, trace = NINE.run(NINE.init(np.zeros(3)), SquaredError(), block, ("weights",))
-    log_weights, losses = prior(9), []
+    log_weights, losses = initial_log_weights(9), []
     for expert, its in zip(NINE.experts, state.experts, strict=True):
         alone, own = expert.run(expert.init(np.zeros(3)), SquaredError(), block)
         np.testing.assert_array_equal(alone.theta, its.theta)

@@ -73,8 +73,8 @@ def births():
     learner = FollowTheLeadingHistory(ConstantStepGradient())
     state, kept = learner.init(np.zeros(1)), [[]]
     for _ in range(1100):
-        kept.append(state.births.tolist())
-        assert len(state.experts) == len(state.log_weights) == len(state.births)
+        kept.append(state.active_from.tolist())
+        assert len(state.experts) == len(state.log_weights) == len(state.active_from)
         state = learner.update(state, Round(Tracking(), None, np.zeros(1)))
     return kept
 
@@ -105,7 +105,7 @@ def test_a_newborn_starts_where_the_first_did_and_with_weight_one_in_t():
     learner = FollowTheLeadingHistory(OnlineGradientDescent(), 0.1)
     state, _ = learner.run(learner.init(start), SquaredError(), random_block()[:48])
     np.testing.assert_array_equal(state.experts[-1].theta, start)
-    assert state.births[-1] == 49
+    assert state.active_from[-1] == 49
     weights = np.exp(state.log_weights)
     assert weights[-1] == pytest.approx(1 / 49, rel=1e-14)
     assert weights.sum() == pytest.approx(1, rel=1e-14)

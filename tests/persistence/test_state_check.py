@@ -65,7 +65,7 @@ WRONG = {
     "experts that are no states": (NESTED, MIXED._replace(experts=(1.0, 2.0))),
     "experts in another order": (NESTED, MIXED._replace(experts=MIXED.experts[::-1])),
     "a weight too many": (HISTORY, BORN._replace(log_weights=np.zeros(99))),
-    "a birth too few": (HISTORY, BORN._replace(births=BORN.births[1:])),
+    "a birth too few": (HISTORY, BORN._replace(active_from=BORN.active_from[1:])),
     "an expert in single precision": (
         HISTORY, BORN._replace(experts=(SINGLE, *BORN.experts[1:])),
     ),

@@ -1,4 +1,7 @@
-"""Ader: gradient descent at every useful step size at once, mixed by Hedge."""
+"""Ader: gradient descent at every useful step size at once, mixed by Hedge.
+
+Also known as: adaptive learning for dynamic environments.
+"""
 
 import math
 from dataclasses import dataclass
@@ -9,13 +12,17 @@ import numpy as np
 from thalweg import checks
 from thalweg.domains import Ball, Domain
 from thalweg.learners.base import Learner
-from thalweg.learners.weights import hedge, mean, prior
+from thalweg.learners.exponential_weights import (
+    hedge,
+    initial_log_weights,
+    weighted_mean,
+)
 from thalweg.losses import Round
 from thalweg.types import FloatArray
 
 
 class AderState(NamedTuple):
-    """What Ader remembers."""
+    """The state of Ader."""
 
     theta: FloatArray  # (n,) θ_t, the weighted mean of the experts' points
     log_weights: FloatArray  # (N,) log w_t, normalised
@@ -25,6 +32,8 @@ class AderState(NamedTuple):
 @dataclass(frozen=True)
 class Ader(Learner[AderState]):
     r"""Plays the weighted mean of N gradient descents, each with its own constant step.
+
+    The weights are exponential (Hedge).
 
     .. math:: \theta_t = \sum_i w_t^i \theta_t^i, \quad
               w_{t+1}^i \propto w_t^i e^{-\alpha f_t(\theta_t^i)}, \quad
@@ -74,7 +83,7 @@ class Ader(Learner[AderState]):
         theta = checks.check_start(self, theta, ndim=(1,))
         checks.require_start_in_domain(self, self.domain, theta)
         N = len(self.step_sizes)
-        return AderState(theta, prior(N), np.tile(theta, (N, 1)))
+        return AderState(theta, initial_log_weights(N), np.tile(theta, (N, 1)))
 
     def update(self, state: AderState, f: Round) -> AderState:
         theta, log_weights, points = state
@@ -87,4 +96,4 @@ class Ader(Learner[AderState]):
         log_weights = hedge(log_weights, losses, self.mixing_rate)
         eta = self.step_sizes.astype(theta.dtype)[:, None]
         points = np.array([self.domain.project(z) for z in points - eta * grads])
-        return AderState(mean(log_weights, points), log_weights, points)
+        return AderState(weighted_mean(log_weights, points), log_weights, points)

@@ -1,4 +1,4 @@
-"""Experts on squared error mixed as well as can be: Vovk's aggregating algorithm."""
+"""Vovk's aggregating algorithm for squared error: experts mixed as well as can be."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.learners.base import Learner
-from thalweg.learners.weights import hedge, prior
+from thalweg.learners.exponential_weights import hedge, initial_log_weights
 from thalweg.losses import Loss, Round, SquaredError
 from thalweg.types import FloatArray
 
 
 class AggregatingState(NamedTuple):
-    """What the mixture remembers."""
+    """The state of the aggregating algorithm."""
 
     theta: FloatArray  # (n,) the weighted mean of the experts' points; not played
     log_weights: FloatArray  # (N,) log w_t, normalised
@@ -24,13 +24,16 @@ class AggregatingState(NamedTuple):
 
 @dataclass(frozen=True)
 class AggregatingExperts(Learner[AggregatingState]):
-    r"""Predicts what loses least, whatever y turns out to be.
+    r"""Predicts what loses least against the weighted experts, for the worst y.
+
+    Also known as: the aggregating algorithm (AA), prediction with expert advice; the
+    prediction rule is Vovk's substitution function.
 
     .. math:: g(y) = -Y^2 \log \sum_i w_t^i e^{-(y - p_t^i)^2 / 2Y^2}, \qquad
               p_t = \frac{g(-Y) - g(Y)}{2Y}
 
-    Vovk's substitution for half squared error with |y| ≤ Y, the experts' predictions
-    clipped to [-Y, Y]; recalled, not read. The rate 1/Y² is four times what a weighted
+    For half squared error with |y| ≤ Y, the experts' predictions clipped to [-Y, Y];
+    recalled, not read. The rate 1/Y² is four times what a weighted
     mean can take, so that it loses at most Y² log(1/w_1) to any expert.
     ``experts`` are learners of squared error, those that forget slowest first;
     ``label_bound`` is Y > 0. Labels beyond it are learnt from, but not covered.
@@ -56,19 +59,19 @@ class AggregatingExperts(Learner[AggregatingState]):
     def init(self, theta: Any) -> AggregatingState:
         states = tuple(expert.init(theta) for expert in self.experts)
         start = checks.check_start(self, theta, ndim=(1,))
-        return AggregatingState(start, prior(len(states)), states)
+        return AggregatingState(start, initial_log_weights(len(states)), states)
 
     def predict(self, state: AggregatingState, x: Any = None) -> Any:
-        said, Y = self._said(state, x), self.label_bound
-        low, high = (self._generalised(state, said, y) for y in (-Y, Y))
+        predictions, Y = self._expert_predictions(state, x), self.label_bound
+        low, high = (self._generalised_loss(state, predictions, y) for y in (-Y, Y))
         return state.theta.dtype.type(np.clip((low - high) / (2 * Y), -Y, Y))
 
     def update(self, state: AggregatingState, f: Round) -> AggregatingState:
-        losses = 0.5 * f.weight * (f.y - self._said(state, f.x)) ** 2
+        losses = 0.5 * f.weight * (f.y - self._expert_predictions(state, f.x)) ** 2
         log_weights = hedge(state.log_weights, losses, 1 / self.label_bound**2)
         experts = zip(self.experts, state.experts, strict=True)
-        states = tuple(expert.update(its, f) for expert, its in experts)
-        points = np.array([its.theta for its in states])
+        states = tuple(expert.update(own, f) for expert, own in experts)
+        points = np.array([own.theta for own in states])
         mean = np.exp(log_weights).astype(points.dtype) @ points
         return AggregatingState(mean, log_weights, states)
 
@@ -77,15 +80,18 @@ class AggregatingExperts(Learner[AggregatingState]):
         for expert in self.experts:
             expert.check_loss(loss)
 
-    def _said(self, state: AggregatingState, x: Any) -> FloatArray:
+    def _expert_predictions(self, state: AggregatingState, x: Any) -> FloatArray:
+        """p_t^i, clipped to [-Y, Y]."""
         experts = zip(self.experts, state.experts, strict=True)
-        said = np.array([expert.predict(its, x) for expert, its in experts], float)
-        return np.asarray(np.clip(said, -self.label_bound, self.label_bound))
+        predictions = [expert.predict(own, x) for expert, own in experts]
+        bound = self.label_bound
+        return np.asarray(np.clip(np.array(predictions, float), -bound, bound))
 
-    def _generalised(
-        self, state: AggregatingState, said: FloatArray, y: float
+    def _generalised_loss(
+        self, state: AggregatingState, expert_predictions: FloatArray, y: float
     ) -> float:
         """g(y): the loss that the mixture may suffer if y is the label."""
         square = self.label_bound**2
-        exponents = state.log_weights - (y - said) ** 2 / (2 * square)
+        errors = y - expert_predictions
+        exponents = state.log_weights - errors**2 / (2 * square)
         return -square * float(np.logaddexp.reduce(exponents))

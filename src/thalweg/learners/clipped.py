@@ -1,4 +1,4 @@
-"""Recursive least squares that never says what cannot be."""
+"""Recursive least squares whose predictions are clipped to the range of the labels."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -43,8 +43,9 @@ class ClippedRLS(Learner[RLSState]):
         return self.rls.init(theta)
 
     def predict(self, state: RLSState, x: Any = None) -> Any:
-        said = self.rls.predict(state, x)
-        return np.clip(said, said.dtype.type(self.low), said.dtype.type(self.high))
+        prediction = self.rls.predict(state, x)
+        number = prediction.dtype.type
+        return np.clip(prediction, number(self.low), number(self.high))
 
     def update(self, state: RLSState, f: Round) -> RLSState:
         return self.rls.update(state, f)

@@ -11,14 +11,17 @@ from thalweg.types import FloatArray
 
 
 class ConstantStepState(NamedTuple):
-    """What gradient descent with a constant step remembers."""
+    """The state of gradient descent with a constant step."""
 
     theta: FloatArray  # (n,) θ_t, the point played next
 
 
 @dataclass(frozen=True)
 class ConstantStepGradient(Learner[ConstantStepState]):
-    r"""Goes part of the way along a projected gradient step that never shrinks.
+    r"""Goes part of the way along a projected gradient step of constant size.
+
+    Also known as: online gradient descent with averaging; for squared error LMS with a
+    constant step.
 
     .. math:: \hat\theta_t = \Pi_S(\theta_t - \nabla f_t(\theta_t) / \gamma), \quad
               \theta_{t+1} = \theta_t + h (\hat\theta_t - \theta_t)

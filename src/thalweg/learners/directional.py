@@ -1,4 +1,4 @@
-"""Least squares that forgets only in the direction of what is new."""
+"""RLS with directional forgetting: only the direction of the new row is forgotten."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,19 +17,21 @@ from thalweg.losses import Round, SquaredError
 
 @dataclass(frozen=True)
 class DirectionalRLS(Learner[NewtonState]):
-    r"""Recursive least squares with directional forgetting: no wind-up, by design.
+    r"""Recursive least squares with directional forgetting: no covariance windup.
 
     .. math:: P_t = P_{t-1} - (1-\gamma) \frac{P_{t-1} x_t x_t^\top P_{t-1}}
               {x_t^\top P_{t-1} x_t} + x_t x_t^\top, \qquad
               \theta_{t+1} = \Pi_S^{P_t}(\theta_t - P_t^{-1} \nabla f_t(\theta_t))
 
-    What a quiet feature taught is kept until it speaks again. Cao & Schwartz (2000),
-    recalled, not read. ``discount`` is γ in (0, 1]; for features that vary in all
-    directions alike it forgets as slowly as 1 - (1-γ)/n would everywhere. ``ridge`` is
-    ε > 0 in P_0 = εI. Where ‖x‖ ≤ X, P stays below c = max(ε, X²/(1-γ)), and above the
-    like for the shortest x; on a ``domain`` of radius D with residuals up to E its
-    regret is at most (E²/2)[n log(c/ε) + T log(1/γ)] + 2DcV + 2εD² (ours:
-    docs/derivations/directional.md). Features should be of like size.
+    What was learnt about a feature stays while that feature is zero: nothing is
+    forgotten in a direction that is not excited. The form is that of Cao & Schwartz
+    (2000), recalled, not read; the idea is Kulhavý & Kárný's (1984). ``discount`` is γ
+    in (0, 1]; for features that vary in all directions alike it forgets as slowly as
+    1 - (1-γ)/n would everywhere. ``ridge`` is ε > 0 in P_0 = εI. Where ‖x‖ ≤ X, P stays
+    below c = max(ε, X²/(1-γ)), and above the like for the shortest x; on a ``domain``
+    of radius D with residuals up to E its regret is at most (E²/2)[n log(c/ε) +
+    T log(1/γ)] + 2DcV + 2εD² (ours: docs/derivations/directional.md). Features should
+    be of like size.
     """
 
     accepts: ClassVar = (SquaredError,)
@@ -51,11 +53,11 @@ class DirectionalRLS(Learner[NewtonState]):
     def update(self, state: NewtonState, f: Round) -> NewtonState:
         theta, factor = state.theta, state.factor.copy()
         v = theta.dtype.type(np.sqrt(f.weight)) * f.x
-        image, work = np.empty((2, theta.size), theta.dtype)
+        gain, work = np.empty((2, theta.size), theta.dtype)
         forget_along(factor, v, self.discount**f.elapsed, work)
-        learn(factor, v, image)  # image = P_t⁻¹ √w x_t
+        learn(factor, v, gain)  # gain = P_t⁻¹ √w x_t
         root = theta.dtype.type(np.sqrt(f.weight))
-        point = theta - image * (root * (f.x @ theta - f.y))
+        point = theta - gain * (root * (f.x @ theta - f.y))
         if not self.domain.contains(point):
             information = factors.information(factor)
             point = self.domain.project_in(point, information / information.max()).point

@@ -11,12 +11,16 @@ from thalweg.domains import Domain
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels.rls_bank.mixture import mixture
 from thalweg.kernels.rls_bank.rounds import bank
-from thalweg.learners.arrays import Arrays
 from thalweg.learners.base import Learner
+from thalweg.learners.exponential_weights import (
+    hedge,
+    initial_log_weights,
+    weighted_mean,
+)
 from thalweg.learners.gradient import DiscountedGradient
+from thalweg.learners.kernel_arrays import KernelArrays
 from thalweg.learners.newton import DiscountedNewton
 from thalweg.learners.rls import RecursiveLeastSquares, RLSState
-from thalweg.learners.weights import hedge, mean, prior
 from thalweg.losses import Constants, Loss, Round
 from thalweg.losses.base import inverse
 from thalweg.types import Block, FloatArray, Trace
@@ -96,7 +100,9 @@ class Experts(Learner[ExpertsState]):
 
     def init(self, theta: Any) -> ExpertsState:
         states = tuple(expert.init(theta) for expert in self.experts)
-        return ExpertsState(checks.check_start(self, theta), prior(len(states)), states)
+        return ExpertsState(
+            checks.check_start(self, theta), initial_log_weights(len(states)), states
+        )
 
     def predict(self, state: ExpertsState, x: Any = None) -> Any:
         experts = zip(self.experts, state.experts, strict=True)
@@ -110,7 +116,7 @@ class Experts(Learner[ExpertsState]):
         losses = np.array([f.value(a.play(s, f.x)) for a, s in experts])
         log_weights = hedge(state.log_weights, losses, self.mixing_rate)
         states = tuple(a.update(s, f) for a, s in experts)
-        theta = mean(log_weights, np.array([state.theta for state in states]))
+        theta = weighted_mean(log_weights, np.array([state.theta for state in states]))
         return ExpertsState(theta, log_weights, states)
 
     def check_loss(self, loss: Loss) -> None:
@@ -124,7 +130,7 @@ class Experts(Learner[ExpertsState]):
             return super()._play(state, loss, block, record)
         thetas, factors = (np.array(part) for part in zip(*state.experts, strict=True))
         log_weights = state.log_weights.copy()
-        arrays = Arrays.of(state.theta, block, record)
+        arrays = KernelArrays.from_block(state.theta, block, record)
         weights = np.empty((len(block) if "weights" in record else 0, len(thetas)))
         x, y, weight, elapsed, out, incurred, played = arrays.by_target()
         bank(
@@ -133,7 +139,7 @@ class Experts(Learner[ExpertsState]):
             (x, y, weight, elapsed), (out, incurred, played, weights),
         )  # fmt: skip
         states = tuple(RLSState(*pair) for pair in zip(thetas, factors, strict=True))
-        after = ExpertsState(mean(log_weights, thetas), log_weights, states)
+        after = ExpertsState(weighted_mean(log_weights, thetas), log_weights, states)
         trace = arrays.trace()
         if len(weights):
             trace = replace(trace, extras={"weights": weights})

@@ -1,4 +1,4 @@
-"""Follow the leading history: a copy of one learner born in every round, few kept."""
+"""Follow the leading history: a copy of one learner starts in every round; few live."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -9,23 +9,26 @@ import numpy.typing as npt
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.learners.base import Learner
-from thalweg.learners.weights import hedge, mean
+from thalweg.learners.exponential_weights import hedge, weighted_mean
 from thalweg.losses import Loss, Round
 from thalweg.types import FloatArray
 
 
 class HistoryState(NamedTuple):
-    """What following the leading history remembers of the K experts alive."""
+    """The state of following the leading history with K experts alive."""
 
     theta: FloatArray  # (n,) or (n, k) θ_t, the weighted mean of the experts' points
     log_weights: FloatArray  # (K,) log v_t, normalised
-    births: npt.NDArray[np.int64]  # (K,) the round each expert was born in; last: t
+    active_from: npt.NDArray[np.int64]  # (K,) the round each expert started in; last: t
     experts: tuple[Any, ...]  # K states, oldest first
 
 
 @dataclass(frozen=True)
 class FollowTheLeadingHistory(Learner[HistoryState]):
-    r"""Mixes copies of ``expert`` that know only the rounds since their own birth.
+    r"""Mixes copies of ``expert`` that know only the rounds since their own start.
+
+    Also known as: FLH, strongly adaptive exponential weights over restarts; the share
+    1/(t+1) for a new expert plays the part of fixed share.
 
     .. math:: \theta_t = \sum_{i \in S_t} v_t^i \theta_t^i, \quad
               \hat v_{t+1}^i \propto v_t^i e^{-\alpha f_t(\theta_t^i)}, \quad
@@ -33,9 +36,9 @@ class FollowTheLeadingHistory(Learner[HistoryState]):
               v_{t+1}^{t+1} \propto 1/(t+1)
 
     Hazan & Seshadhri (2009), *Efficient Learning Algorithms for Changing Environments*,
-    ICML, in the efficient version; recalled, not read. The expert born in round
-    r2^k, r odd, lives for 2^{k+2} + 1 rounds. So S_t holds at most 2⌊log₂t⌋ + 2 experts
-    and, for every s ≤ t, one that was born in [s, (s+t)/2] (see the tests).
+    ICML, in the efficient version; recalled, not read. The expert that starts in
+    round r2^k, r odd, lives for 2^{k+2} + 1 rounds. So S_t holds at most 2⌊log₂t⌋ + 2
+    experts and, for every s ≤ t, one that started in [s, (s+t)/2] (see the tests).
 
     ``expert`` is any learner that plays points; every copy starts from the point given
     to ``init``. ``exp_concavity`` is α > 0, that of the losses where the experts play.
@@ -64,33 +67,34 @@ class FollowTheLeadingHistory(Learner[HistoryState]):
         )
 
     def play(self, state: HistoryState, x: Any = None) -> FloatArray:
-        points = [self.expert.play(one, x) for one in state.experts]
-        return mean(state.log_weights, np.array(points))
+        points = [self.expert.play(own, x) for own in state.experts]
+        return weighted_mean(state.log_weights, np.array(points))
 
     def update(self, state: HistoryState, f: Round) -> HistoryState:
-        losses = [f.value(self.expert.play(one, f.x)) for one in state.experts]
+        losses = [f.value(self.expert.play(own, f.x)) for own in state.experts]
         log_v = hedge(state.log_weights, np.array(losses), self.exp_concavity)
-        return next_round(state, log_v, self.expert, f)
+        return advance_history(state, log_v, self.expert, f)
 
 
-def next_round(
+def advance_history(
     state: HistoryState, log_v: FloatArray, expert: Learner[Any], f: Round
 ) -> HistoryState:
-    """Survivors learn, one is born, and the weights ``log_v`` make room for it."""
-    t = int(state.births[-1])
-    kept = alive(state.births, t + 1)
-    births = np.append(state.births[kept], t + 1)
-    log_v = np.append(log_v[kept] + np.log1p(-1 / (t + 1)), -np.log(t + 1))
+    """Survivors learn, a new expert starts, and takes its share of ``log_v``."""
+    t = int(state.active_from[-1])
+    survives = is_alive(state.active_from, t + 1)
+    active_from = np.append(state.active_from[survives], t + 1)
+    log_v = np.append(log_v[survives] + np.log1p(-1 / (t + 1)), -np.log(t + 1))
     log_v -= np.logaddexp.reduce(log_v)
-    # The youngest has seen nothing yet: the next newborn is its twin.
-    newborn = state.experts[-1]
-    survivors = [state.experts[i] for i in np.flatnonzero(kept)]
-    experts = (*(expert.update(one, f) for one in survivors), newborn)
-    theta = mean(log_v, np.array([one.theta for one in experts]))
-    return HistoryState(theta, log_v, births, experts)
+    # The youngest has seen nothing yet, so that it is what the next one starts from.
+    newest = state.experts[-1]
+    survivors = [state.experts[i] for i in np.flatnonzero(survives)]
+    experts = (*(expert.update(own, f) for own in survivors), newest)
+    theta = weighted_mean(log_v, np.array([own.theta for own in experts]))
+    return HistoryState(theta, log_v, active_from, experts)
 
 
-def alive(births: npt.NDArray[np.int64], t: int) -> npt.NDArray[np.bool_]:
-    """Which of the experts born in these rounds live in round ``t``."""
-    # Of b = r2^k with r odd, b & -b keeps the lowest set bit: 2^k.
-    return np.asarray(t - births <= 4 * (births & -births))
+def is_alive(active_from: npt.NDArray[np.int64], t: int) -> npt.NDArray[np.bool_]:
+    """Which of the experts that started in these rounds are alive in round ``t``."""
+    # Of s = r2^k with r odd, s & -s is the lowest set bit: 2^k.
+    lowest_bit = active_from & -active_from
+    return np.asarray(t - active_from <= 4 * lowest_bit)

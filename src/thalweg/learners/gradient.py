@@ -8,8 +8,8 @@ from thalweg import checks
 from thalweg.domains import Ball, Domain
 from thalweg.errors import UnsupportedLossError
 from thalweg.kernels import gradient as kernel
-from thalweg.learners.arrays import Arrays
 from thalweg.learners.base import Learner
+from thalweg.learners.kernel_arrays import KernelArrays
 from thalweg.losses import LinearLoss, Loss, Round, Tracking
 from thalweg.types import Block, FloatArray, Trace
 
@@ -17,7 +17,7 @@ Rule = Literal["tracking", "smooth", "strongly_convex"]
 
 
 class GradientState(NamedTuple):
-    """What discounted gradient descent remembers."""
+    """The state of discounted gradient descent."""
 
     theta: FloatArray  # (n,) θ_t, the point played next
     mass: float  # S_{t-1} = 1 + γ + ... + γ^{t-2}, the weight of the rounds seen
@@ -25,7 +25,9 @@ class GradientState(NamedTuple):
 
 @dataclass(frozen=True)
 class DiscountedGradient(Learner[GradientState]):
-    r"""Gradient steps that never become smaller than a drifting world allows.
+    r"""Projected gradient steps whose size does not fall to zero, so that they track.
+
+    Also known as: online (projected) gradient descent with a forgetting factor.
 
     .. math:: \theta_{t+1} = \Pi_S(\theta_t - \eta_t \nabla f_t(\theta_t))
 
@@ -36,7 +38,7 @@ class DiscountedGradient(Learner[GradientState]):
     ``"strongly_convex"``   η_t = (1-γ) / (ℓ(1-γᵗ)) = 1 / ℓS_t
 
     ``discount`` is γ in (0, 1]. ``strong_convexity`` is ℓ > 0, ``smoothness`` is u ≥ ℓ.
-    Departure: S_t is kept as a recursion, which holds at γ = 1 as it stands and lets
+    Departure: S_t is a recursion, which holds at γ = 1 as it stands and lets
     a round weigh w and come after any time e: S_t = γᵉS_{t-1} + w, 1 becomes w.
     """
 
@@ -60,21 +62,21 @@ class DiscountedGradient(Learner[GradientState]):
 
     def update(self, state: GradientState, f: Round) -> GradientState:
         theta, mass = state
-        forgotten = self.discount**f.elapsed * mass
+        past = self.discount**f.elapsed * mass
         if f.weight == 0:
-            return GradientState(theta, forgotten)
-        eta_t = self.step_size(forgotten, f.weight)
+            return GradientState(theta, past)
+        eta_t = self.step_size(past, f.weight)
         point = theta - eta_t * f.grad(theta)
-        return GradientState(self.domain.project(point), forgotten + f.weight)
+        return GradientState(self.domain.project(point), past + f.weight)
 
-    def step_size(self, forgotten: float, weight: float = 1.0) -> float:
-        """η_t, where ``forgotten`` = γS_{t-1} is what is left of the rounds before."""
+    def step_size(self, past: float, weight: float = 1.0) -> float:
+        """η_t, where ``past`` = γS_{t-1} is the weight of the rounds before."""
         ell, u = self.strong_convexity, self.smoothness
         if self.rule == "tracking":
-            return 1 / (forgotten + weight)
+            return 1 / (past + weight)
         if self.rule == "smooth":
-            return 1 / (ell * forgotten + u * weight)
-        return 1 / (ell * (forgotten + weight))
+            return 1 / (ell * past + u * weight)
+        return 1 / (ell * (past + weight))
 
     def check_loss(self, loss: Loss) -> None:
         super().check_loss(loss)
@@ -91,14 +93,14 @@ class DiscountedGradient(Learner[GradientState]):
         if limits is None or not (linear or isinstance(loss, Tracking)):
             return super()._play(state, loss, block, record)
         theta = state.theta.copy()
-        arrays = Arrays.of(theta, block, record)
-        # 1/η_t = before·γS_{t-1} + now·w_t, see step_size.
+        arrays = KernelArrays.from_block(theta, block, record)
+        # 1/η_t = before·γS_{t-1} + now·w_t: see ``step_size``.
         before = 1.0 if self.rule == "tracking" else self.strong_convexity
         now = self.smoothness if self.rule == "smooth" else before
         start = (theta, float(state.mass), float(self.discount), before, now)
         if isinstance(loss, LinearLoss):
-            how = (loss.code, loss.shape_parameter)
-            mass = kernel.gradient(*start, *how, *limits, *arrays)
+            phi = (loss.code, loss.shape_parameter)
+            mass = kernel.gradient(*start, *phi, *limits, *arrays)
         else:
             mass = kernel.tracking(*start, *limits, *arrays[1:])
         return GradientState(theta, mass), arrays.trace()

@@ -1,4 +1,4 @@
-"""The forecast to beat: tomorrow is like today."""
+"""The naive forecast: the next value is the last one. The baseline to beat."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -12,7 +12,7 @@ from thalweg.types import FloatArray
 
 
 class LastValueState(NamedTuple):
-    """What the last value remembers."""
+    """The state of the naive forecast."""
 
     theta: FloatArray  # (n,) or (n, k) the start: gives shape and dtype, is not used
     last: FloatArray  # () or (k,) y_{t-1}, the prediction
@@ -24,9 +24,9 @@ class LastValue(Learner[LastValueState]):
 
     .. math:: \hat y_t = y_{t-1}, \quad \hat y_1 = 0
 
-    Known to forecasters as persistence, or the naive forecast. It has no settings and
-    looks at no x. A round of weight zero is not seen; other weights, and ``elapsed``,
-    mean nothing here.
+    Also known as: persistence, naive forecast, random-walk forecast. It has no settings
+    and looks at no x. A round of weight zero is not seen; other weights, and
+    ``elapsed``, mean nothing here.
     """
 
     accepts: ClassVar[tuple[type[Loss], ...]] = (LinearLoss,)

@@ -11,11 +11,10 @@ from thalweg.domains import Ball, Domain
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.newton import GRADIENT_MOST, newton
-from thalweg.kernels.ud_factor import forget
+from thalweg.kernels.ud_factor import forget, learn, solve
 from thalweg.kernels.windup import hold
-from thalweg.learners.arrays import Arrays
 from thalweg.learners.base import Learner
-from thalweg.learners.newton_step import learn_and_solve
+from thalweg.learners.kernel_arrays import KernelArrays
 from thalweg.losses import Constants, LinearLoss, Loss, Round
 from thalweg.losses.base import inverse
 from thalweg.types import Block, FloatArray, Trace
@@ -24,7 +23,7 @@ Curvature = Literal["gradient", "hessian"]
 
 
 class NewtonState(NamedTuple):
-    """What discounted Newton remembers."""
+    """The state of discounted Newton."""
 
     theta: FloatArray  # (n,) θ_t
     factor: FloatArray  # (n+3, n) the factors of P_{t-1}, packed: kernels/ud_factor.py
@@ -42,7 +41,9 @@ class NewtonState(NamedTuple):
 
 @dataclass(frozen=True)
 class DiscountedNewton(Learner[NewtonState]):
-    r"""Newton steps on a curvature that forgets: Yuan & Lamperski (2020), Algorithm 1.
+    r"""Newton steps on a discounted curvature: Yuan & Lamperski (2020), Algorithm 1.
+
+    Also known as: online Newton step with a forgetting factor.
 
     .. math:: P_t = \gamma P_{t-1} + \nabla_t \nabla_t^\top
               \quad\text{or}\quad P_t = \gamma P_{t-1} + H_t, \qquad
@@ -53,7 +54,8 @@ class DiscountedNewton(Learner[NewtonState]):
     (``"hessian"``). Π is the nearest point of ``domain`` in the norm of P_t.
     ``from_theorem`` sets them as the three cases of Theorem 1 ask.
 
-    Departure: P is held above rounding where nothing excites it (kernels/windup.py).
+    Departure, against covariance windup: P stays above rounding in directions that
+    nothing excites (kernels/windup.py).
     A step costs O(n²), also a full one where the Hessian has rank one, and O(n³) more
     when it leaves the domain.
     """
@@ -103,20 +105,21 @@ class DiscountedNewton(Learner[NewtonState]):
     def update(self, state: NewtonState, f: Round) -> NewtonState:
         theta, factor = state.theta, state.factor.copy()
         quasi = self.curvature == "gradient"
-        grad = self._bounded(f.grad(theta)) if quasi else f.grad(theta)
+        grad = self._limit_gradient(f.grad(theta)) if quasi else f.grad(theta)
         forget(factor, self.discount**f.elapsed)
         rows = grad[None] if quasi else f.hess_root(theta)
         step = learn_and_solve(factor, rows, grad)
         point = theta - self.newton_step * step
         hold(factor, *np.empty((2, theta.size), theta.dtype))
-        return NewtonState(self._inside(point, factor), factor)
+        return NewtonState(self._project(point, factor), factor)
 
     @staticmethod
-    def _bounded(grad: FloatArray) -> FloatArray:
-        most, size = np.finfo(grad.dtype).max ** GRADIENT_MOST, np.abs(grad).max()
-        return grad if size <= most else grad * grad.dtype.type(most / size)
+    def _limit_gradient(grad: FloatArray) -> FloatArray:
+        """The gradient, scaled down where its square would overflow."""
+        limit, size = np.finfo(grad.dtype).max ** GRADIENT_MOST, np.abs(grad).max()
+        return grad if size <= limit else grad * grad.dtype.type(limit / size)
 
-    def _inside(self, point: FloatArray, factor: FloatArray) -> FloatArray:
+    def _project(self, point: FloatArray, factor: FloatArray) -> FloatArray:
         if self.domain.contains(point):
             return point
         information = factors.information(factor)
@@ -130,12 +133,31 @@ class DiscountedNewton(Learner[NewtonState]):
         if limits is None or not (isinstance(loss, LinearLoss) and loss.rank_one):
             return super()._play(state, loss, block, record)
         theta, factor = state.theta.copy(), state.factor.copy()
-        arrays = Arrays.of(theta, block, record)
+        arrays = KernelArrays.from_block(theta, block, record)
         full, t = self.curvature == "hessian", 0
         while t < len(block):
             t = newton(
                 theta, factor, self.discount, self.newton_step, full,
                 loss.code, loss.shape_parameter, *limits, *arrays, t,
             )  # fmt: skip
-            theta[:] = self._inside(theta, factor)
+            theta[:] = self._project(theta, factor)
         return NewtonState(theta, factor), arrays.trace()
+
+
+def learn_and_solve(
+    factor: FloatArray, rows: FloatArray, grad: FloatArray
+) -> FloatArray:
+    """P ← P + Σ vvᵀ over the rows v, in place; P⁻¹∇ for the new P is returned."""
+    # Where P has all but vanished, its inverse is known only along what is learnt.
+    # With ∇ = Σ r_i v_i, P⁻¹∇ is least squares of r on v, done row by row.
+    r = np.linalg.lstsq(rows.T, grad)[0]
+    step, gain = np.zeros_like(grad), np.empty_like(grad)
+    for v, r_i in zip(rows, r, strict=True):
+        learn(factor, v, gain)  # gain = P⁻¹v
+        step += gain * (r_i - v @ step)
+    rest = grad - rows.T @ r
+    rounding = np.sqrt(np.finfo(grad.dtype).eps) * np.linalg.norm(grad)
+    if np.linalg.norm(rest) > rounding:
+        solve(factor, rest, gain)
+        step += gain
+    return step

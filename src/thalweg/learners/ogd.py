@@ -12,7 +12,7 @@ from thalweg.types import FloatArray
 
 
 class OnlineGradientState(NamedTuple):
-    """What online gradient descent remembers."""
+    """The state of online gradient descent."""
 
     theta: FloatArray  # (n,) θ_t, the point played next
     rounds: int  # t - 1
@@ -20,15 +20,19 @@ class OnlineGradientState(NamedTuple):
 
 @dataclass(frozen=True)
 class OnlineGradientDescent(Learner[OnlineGradientState]):
-    r"""The classic of online convex optimisation: a gradient step, then a projection.
+    r"""A gradient step, then a projection on the domain.
+
+    Also known as: OGD, online projected subgradient descent, Zinkevich's algorithm; for
+    squared error LMS (least mean squares) with a falling step.
 
     .. math:: \theta_{t+1} = \Pi_S(\theta_t - \eta_t \nabla f_t(\theta_t)),
               \quad \eta_t = c / \sqrt{t}
 
-    Zinkevich (2003), *Online Convex Programming and Generalized Infinitesimal Gradient
-    Ascent*, ICML; its rule has c = 1. ``step_size`` is c > 0: D/G, for a domain of
-    diameter D and gradients of norm G at most, balances the two parts of the bound.
-    ``domain`` is S. No discount enters, so ``elapsed`` means nothing here.
+    The classic of online convex optimisation: Zinkevich (2003), *Online Convex
+    Programming and Generalized Infinitesimal Gradient Ascent*, ICML; its rule has
+    c = 1. ``step_size`` is c > 0: D/G, for a domain of diameter D and gradients of norm
+    G at most, balances the two parts of the bound. ``domain`` is S. No discount enters,
+    so ``elapsed`` means nothing here.
     """
 
     step_size: float = 1.0

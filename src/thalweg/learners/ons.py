@@ -1,4 +1,4 @@
-"""The online Newton step, for exp-concave losses in a world that stands still."""
+"""The online Newton step, for exp-concave losses that do not drift."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from thalweg.types import FloatArray
 
 
 class OnlineNewtonState(NamedTuple):
-    """What the online Newton step remembers."""
+    """The state of the online Newton step."""
 
     theta: FloatArray  # (n,) θ_t, the point played next
     information: FloatArray  # (n, n) A_{t-1}
@@ -23,6 +23,8 @@ class OnlineNewtonState(NamedTuple):
 class OnlineNewtonStep(Learner[OnlineNewtonState]):
     r"""Newton steps on the sum of all gradients' outer products; nothing is forgotten.
 
+    Also known as: ONS.
+
     .. math:: A_t = A_{t-1} + \nabla_t \nabla_t^\top, \quad
               \theta_{t+1} = \Pi_S^{A_t}(\theta_t - A_t^{-1} \nabla_t / \beta)
 
@@ -31,8 +33,8 @@ class OnlineNewtonStep(Learner[OnlineNewtonState]):
     the constants are recalled, not read. ``gradient_bound`` is G > 0,
     ``exp_concavity`` is α > 0, both on ``domain``, which is S and must be bounded.
     Their D is the diameter: here twice the radius. A gradient some 1e8 times √ε leaves
-    A singular to rounding, which is a ``LinAlgError``: G is to be meant. No discount
-    enters, so ``elapsed`` means nothing here.
+    A singular to rounding, which is a ``LinAlgError``: G must be a true bound. No
+    discount enters, so ``elapsed`` means nothing here.
     """
 
     gradient_bound: float

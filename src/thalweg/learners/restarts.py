@@ -1,4 +1,4 @@
-"""Least squares begun anew in every round, and mixed: no discount at all."""
+"""Least squares restarted in every round, and mixed: no discount at all."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -8,9 +8,9 @@ import numpy as np
 from thalweg import checks
 from thalweg.learners.base import Learner
 from thalweg.learners.clipped import ClippedRLS
-from thalweg.learners.flh import HistoryState, next_round
+from thalweg.learners.exponential_weights import hedge
+from thalweg.learners.flh import HistoryState, advance_history
 from thalweg.learners.rls import RecursiveLeastSquares
-from thalweg.learners.weights import hedge
 from thalweg.losses import Round, SquaredError
 from thalweg.types import FloatArray
 
@@ -19,7 +19,9 @@ from thalweg.types import FloatArray
 class RestartExperts(Learner[HistoryState]):
     """Follows the leading history of least squares that started at different rounds.
 
-    Births, lives and weights are those of ``FollowTheLeadingHistory``; the experts are
+    Also known as: FLH over recursive least squares.
+
+    Starts, lives and weights are those of ``FollowTheLeadingHistory``; the experts are
     least squares without forgetting, their predictions clipped to [-Y, Y] and mixed at
     the rate 1/4Y² at which half squared error is exp-concave in them. Its regret on
     every interval is logarithmic, which for curved losses means a dynamic regret of the
@@ -40,7 +42,7 @@ class RestartExperts(Learner[HistoryState]):
 
     @property
     def expert(self) -> ClippedRLS:
-        """The least squares that begins in every round."""
+        """The least squares that starts in every round."""
         rls, Y = RecursiveLeastSquares(1.0, self.ridge), self.label_bound
         return ClippedRLS(-Y, Y, rls)
 
@@ -50,14 +52,15 @@ class RestartExperts(Learner[HistoryState]):
         return HistoryState(theta, np.zeros(1), np.ones(1, np.int64), (start,))
 
     def predict(self, state: HistoryState, x: Any = None) -> Any:
-        return state.theta.dtype.type(np.exp(state.log_weights) @ self._said(state, x))
+        predictions = self._expert_predictions(state, x)
+        return state.theta.dtype.type(np.exp(state.log_weights) @ predictions)
 
     def update(self, state: HistoryState, f: Round) -> HistoryState:
-        losses = 0.5 * f.weight * (f.y - self._said(state, f.x)) ** 2
+        losses = 0.5 * f.weight * (f.y - self._expert_predictions(state, f.x)) ** 2
         log_v = hedge(state.log_weights, losses, 0.25 / self.label_bound**2)
-        return next_round(state, log_v, self.expert, f)
+        return advance_history(state, log_v, self.expert, f)
 
-    def _said(self, state: HistoryState, x: Any) -> FloatArray:
+    def _expert_predictions(self, state: HistoryState, x: Any) -> FloatArray:
         expert = self.expert
-        said = [expert.predict(one, x) for one in state.experts]
-        return np.array(said, np.float64)
+        predictions = [expert.predict(own, x) for own in state.experts]
+        return np.array(predictions, np.float64)

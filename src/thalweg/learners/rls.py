@@ -14,8 +14,8 @@ from thalweg.kernels.rls import rls
 from thalweg.kernels.rls_blocked.rounds import rls_in_blocks
 from thalweg.kernels.ud_factor import forget, learn
 from thalweg.kernels.windup import hold, top_up
-from thalweg.learners.arrays import Arrays
 from thalweg.learners.base import Learner
+from thalweg.learners.kernel_arrays import KernelArrays
 from thalweg.learners.live import Live, LiveRLS
 from thalweg.losses import Loss, Round, SquaredError
 from thalweg.types import Block, FloatArray, Trace
@@ -130,7 +130,7 @@ class RecursiveLeastSquares(Learner[RLSState]):
         self, state: RLSState, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[RLSState, Trace]:
         theta, factor = state.theta.copy(), state.factor.copy()
-        arrays = Arrays.of(theta, block, record)
+        arrays = KernelArrays.from_block(theta, block, record)
         by_target = theta.reshape(len(theta), -1)
         rls(by_target, factor, *self._kept, *arrays.by_target())
         return RLSState(theta, factor), arrays.trace()
@@ -140,7 +140,7 @@ class RecursiveLeastSquares(Learner[RLSState]):
     ) -> tuple[RLSState, Trace]:
         self._check_blocked(state, record)
         theta, factor = state.theta.copy(), state.factor.copy()
-        arrays = Arrays.of(theta, block, record)
+        arrays = KernelArrays.from_block(theta, block, record)
         *rounds, _ = arrays.by_target()
         by_target = theta.reshape(len(theta), -1)
         rls_in_blocks(by_target, factor, *self._kept, *rounds)

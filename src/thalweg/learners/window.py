@@ -1,4 +1,4 @@
-"""Least squares over a sliding window."""
+"""Least squares over a sliding window of rounds."""
 
 import math
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from thalweg.types import FloatArray
 
 
 class WindowState(NamedTuple):
-    """What a sliding window remembers: a ring of rows, zero where none came yet."""
+    """The state of a sliding window: a ring buffer, zero in rows not yet filled."""
 
     theta: FloatArray  # (n,) or (n, k) θ_t, the point played next
     x: FloatArray  # (window, n) √w x of the last rounds
@@ -24,17 +24,20 @@ class WindowState(NamedTuple):
 
 @dataclass(frozen=True)
 class SlidingWindow(Learner[WindowState]):
-    r"""Least squares over the last rounds, all of them counting alike.
+    r"""Least squares over the last rounds, all of them with the same weight.
+
+    Also known as: sliding-window RLS, finite-window RLS, rectangular window.
 
     .. math:: \theta_{t+1} = \arg\min_\theta \tfrac{\varepsilon}{2} \|\theta\|^2
               + \sum_{i > t - m} \tfrac{w_i}{2} (x_i \cdot \theta - y_i)^2
 
-    No one's invention: the rival to forgetting by a discount. Solved afresh in every
-    round, which costs O((m+n)n²), by an orthogonal method: nothing accumulates.
+    The common alternative to a forgetting factor, without an author to name. Solved
+    afresh in every round, which costs O((m+n)n²), by an orthogonal method: no rounding
+    errors accumulate.
 
     ``window`` is m ≥ 1, in rounds, also those of weight zero; ``elapsed`` means nothing
-    here. ``ridge`` is ε ≥ 0 and pulls to zero, not to the start, which is forgotten
-    with the first round; with ε = 0 the solution of least norm is taken.
+    here. ``ridge`` is ε ≥ 0 and shrinks θ to zero, not to the start, which is
+    forgotten with the first round; with ε = 0 the solution of least norm is taken.
     """
 
     accepts: ClassVar[tuple[type[Loss], ...]] = (SquaredError,)

@@ -1,4 +1,4 @@
-"""Weights over experts, eight at a time: see learners/weights.py.
+"""Weights over experts, eight at a time: see learners/exponential_weights.py.
 
 Experts sit in whole vectors; empty seats at the end have weight 0, say 0 and lose all.
 """
@@ -11,7 +11,7 @@ from thalweg.kernels import simd as lanes
 from thalweg.kernels.jit import kernel
 from thalweg.kernels.simd import WIDTH, larger, load, smaller, spread, store
 
-LARGEST_LOSS = 1e300  # as in learners/weights.py
+LARGEST_LOSS = 1e300  # as in learners/exponential_weights.py
 
 
 @kernel

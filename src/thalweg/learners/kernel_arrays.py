@@ -8,38 +8,40 @@ import numpy as np
 from thalweg.types import Block, FloatArray, Trace
 
 
-class Arrays(NamedTuple):
-    """The last arguments of a kernel, in its order; empty where there is nothing."""
+class KernelArrays(NamedTuple):
+    """The last arguments of a kernel, in its order; an absent array is empty."""
 
     x: FloatArray  # (T, n)
     y: FloatArray  # (T, ...)
     weight: FloatArray  # (T,) or (0,)
     elapsed: FloatArray  # (T,) or (0,)
-    out: FloatArray  # of y's shape
+    out: FloatArray  # predictions, of y's shape
     loss: FloatArray  # (T,)
-    played: FloatArray  # (T, ...) or (0, ...), beyond that of θ's shape
+    played: FloatArray  # the points θ_t, (T, ...), or (0, ...) where not recorded
 
     @classmethod
-    def of(cls, theta: FloatArray, block: Block, record: Sequence[str]) -> "Arrays":
-        """Those for a checked block, of θ's dtype."""
-        rounds, none = len(block), np.empty(0, theta.dtype)
+    def from_block(
+        cls, theta: FloatArray, block: Block, record: Sequence[str]
+    ) -> "KernelArrays":
+        """The arrays for a block that ``check_block`` gave, of θ's dtype."""
+        rounds, absent = len(block), np.empty(0, theta.dtype)
         return cls(
-            none if block.x is None else block.x,
+            absent if block.x is None else block.x,
             block.y,
-            none if block.weight is None else block.weight,
-            none if block.elapsed is None else block.elapsed,
+            absent if block.weight is None else block.weight,
+            absent if block.elapsed is None else block.elapsed,
             np.empty_like(block.y),
             np.empty(rounds, theta.dtype),
             np.empty((rounds if "theta" in record else 0, *theta.shape), theta.dtype),
         )
 
-    def by_target(self) -> "Arrays":
-        """The same memory with a last axis for targets, where y and θ have none."""
+    def by_target(self) -> "KernelArrays":
+        """Views of the same arrays in which y and θ have a last axis for targets."""
         if self.y.ndim == 2:
             return self
         y, out, played = self.y[:, None], self.out[:, None], self.played[..., None]
         return self._replace(y=y, out=out, played=played)
 
     def trace(self) -> Trace:
-        """What the kernel has filled in."""
+        """The trace of what the kernel has filled in."""
         return Trace(self.out, self.loss, self.played if len(self.played) else None)

@@ -1,14 +1,18 @@
-"""Weights over experts, kept as logarithms."""
+"""Exponential weights over experts, stored as logarithms.
+
+Also known as: Hedge, multiplicative weights, the exponentially weighted average
+forecaster; at rate 1 on log loss, Bayes' rule.
+"""
 
 import numpy as np
 
 from thalweg.types import FloatArray
 
-LARGEST_LOSS = 1e300
-"""What an expert's loss is taken for where it is infinite."""
+MAX_LOSS = 1e300
+"""An expert's loss counts as this where it is larger or infinite."""
 
 
-def prior(count: int) -> FloatArray:
+def initial_log_weights(count: int) -> FloatArray:
     """log w_1 with w_1^i = (1 + 1/N) / i(i+1), which sum to one."""
     i = np.arange(1, count + 1)
     return np.asarray(np.log((1 + 1 / count) / (i * (i + 1))))
@@ -19,13 +23,13 @@ def hedge(log_weights: FloatArray, losses: FloatArray, rate: float) -> FloatArra
     # Two shifts that cancel, made while they are exact: a loss of 1e300 would swallow
     # log w, and a greatest log w of -1e300 the logarithm of the sum. Infinite losses
     # are all alike.
-    losses = np.minimum(np.asarray(losses, np.float64), LARGEST_LOSS)
+    losses = np.minimum(np.asarray(losses, np.float64), MAX_LOSS)
     log_weights = log_weights - rate * (losses - losses.min())
     log_weights -= log_weights.max()
     return np.asarray(log_weights - np.logaddexp.reduce(log_weights))
 
 
-def mean(log_weights: FloatArray, points: FloatArray) -> FloatArray:
+def weighted_mean(log_weights: FloatArray, points: FloatArray) -> FloatArray:
     """The weighted mean of the points, shape (N, ...), in their own dtype."""
     weights = np.exp(log_weights).astype(points.dtype)
     return np.tensordot(weights, points, axes=1)
