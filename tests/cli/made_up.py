@@ -17,7 +17,7 @@ from thalweg import tables
 from thalweg.cli.runs import checkpoint
 from thalweg.cli.runs.checkpoint import Kept
 from thalweg.cli.runs.session import Session
-from thalweg.cli.work.show import as_json
+from thalweg.cli.study_tables import study_as_json
 from thalweg.errors import ThalwegError
 from thalweg.persistence import dumps, loads
 from thalweg.tables import Recipe
@@ -128,7 +128,9 @@ def outcome(path, rows_after):
 
 def _shown(session):
     if session.scored:
-        json.dumps([as_json(study) for study in session.studies("")], allow_nan=False)
+        json.dumps(
+            [study_as_json(study) for study in session.studies("")], allow_nan=False
+        )
 
 
 def main(folder, first, last):

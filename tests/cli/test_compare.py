@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from tests.cli.streams import rows, thalweg, written
+from thalweg.cli import comparisons
 from thalweg.cli.runs import study_files
-from thalweg.cli.work import comparing
 from thalweg.errors import StorageError, ThalwegError
 from thalweg.evaluation import beside
 from thalweg.lab import demo
@@ -19,21 +19,21 @@ COMMANDS = ("run", "compare")
 def test_compare_shows_everyone_and_saves_a_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(tmp_path / "stream.csv", rows(200))
-    done = thalweg("compare", "stream.csv", "-t", "y", "--rounds", "120")
+    done = thalweg("compare", "stream.csv", "-t", "y", "--rows", "120")
     assert done.exit_code == 0, done.output
     for name in ("Tracker", "paper's mixture", "FLH", "River linear", "persistence"):
         assert name in done.output
     assert max(map(len, done.output.splitlines())) <= 80
     (study,) = json.loads((tmp_path / "out/stream-compared/study.json").read_text())
     assert study["rounds"] == 120
-    assert "The last 120 of 200 rounds were compared." in study["notes"]
+    assert "The last 120 of 200 rows were compared." in study["notes"]
     assert (tmp_path / "out/stream-compared/report.html").exists()
 
 
 def test_a_bound_that_is_broken_is_exit_code_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(tmp_path / "stream.csv", rows(120))
-    compare = comparing.compare
+    compare = comparisons.compare
 
     def broken(*arguments):
         study = compare(*arguments)
@@ -42,7 +42,7 @@ def test_a_bound_that_is_broken_is_exit_code_one(tmp_path, monkeypatch):
         )
         return replace(study, regrets=worse)
 
-    monkeypatch.setattr(comparing, "compare", broken)
+    monkeypatch.setattr(comparisons, "compare", broken)
     done = thalweg("compare", "stream.csv", "-t", "y", "--no-report", "--json")
     assert done.exit_code == 1 and "3 bounds did not hold." in done.stderr
     assert json.loads(done.stdout)["studies"][0]["rounds"] == 120
@@ -52,7 +52,7 @@ def test_compare_refuses_what_run_refuses(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(tmp_path / "stream.csv", rows(200))
     assert "--target NAME" in thalweg("compare", "stream.csv").output
-    few = thalweg("compare", "stream.csv", "-t", "y", "--rounds", "50")
+    few = thalweg("compare", "stream.csv", "-t", "y", "--rows", "50")
     assert few.exit_code == 2 and "at least 80 rounds" in few.output
 
 
@@ -161,12 +161,12 @@ def test_ctrl_c_while_the_page_is_drawn_leaves_the_tables(
 
 
 def test_a_target_that_ctrl_c_left_no_time_for_at_all_is_named(folder, monkeypatch):
-    compare = comparing.compare
+    compare = comparisons.compare
 
     def only_y(title, target, *others):
         return compare(title, target, *others) if target == "y" else interrupted()
 
-    monkeypatch.setattr(comparing, "compare", only_y)
+    monkeypatch.setattr(comparisons, "compare", only_y)
     done = thalweg("compare", "stream.csv", "-t", "y", "-t", "b", "-t", "a")
     assert done.exit_code == 130
     assert "Stopped. Not done: all of b; all of a. For a page" in done.stderr

@@ -27,7 +27,7 @@ def stopped_after(chunks, monkeypatch):
         return take(session, chunk)
 
     monkeypatch.setattr(Session, "take", interrupted)
-    monkeypatch.setattr("thalweg.cli.work.run.CHUNK", 50)
+    monkeypatch.setattr("thalweg.cli.run.CHUNK_ROWS", 50)
 
 
 @pytest.mark.parametrize("said", ["said.csv", "said.parquet"])
@@ -123,7 +123,7 @@ def test_a_file_shorter_than_what_was_seen_is_refused(stream):
 
 def test_an_error_further_on_keeps_what_was_learnt(stream, monkeypatch):
     written(stream, [*LINES[:251], "2024-02-01T00:00,x,1,north,1\n"])
-    monkeypatch.setattr("thalweg.cli.work.run.CHUNK", 100)
+    monkeypatch.setattr("thalweg.cli.run.CHUNK_ROWS", 100)
     done = thalweg("run", "stream.csv", "-t", "y")
     assert done.exit_code == 2 and "'a' is 'x', which is no number" in done.output
     assert "The 200 rows before are in out/stream/model.thalweg" in done.output

@@ -74,7 +74,7 @@ def test_time_calendar_and_delay(stream):
 
 
 def test_a_target_that_never_changes_leaves_nothing_behind(stream, monkeypatch):
-    monkeypatch.setattr("thalweg.cli.work.run.CHUNK", 100)
+    monkeypatch.setattr("thalweg.cli.run.CHUNK_ROWS", 100)
     written(stream, ["x,y\n", *(f"{t},3\n" for t in range(250))])
     done = thalweg("run", "stream.csv", "-t", "y")
     assert done.exit_code == 2 and "nothing to learn" in done.output

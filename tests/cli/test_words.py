@@ -51,7 +51,7 @@ def test_rows_before_are_named_where_they_count(stream):
     thalweg("run", "a.csv", "-t", "y", "--no-report")
     resume = ("--resume", "out/a/model.thalweg", "--next", "--no-report")
     done = thalweg("run", "b.csv", *resume)
-    assert "b.csv and the 200 rows before it: y, 260 rounds scored" in done.output
+    assert "b.csv and the 200 rows before it: y, 260 rows scored" in done.output
     assert "100 rows in" in done.output
 
 

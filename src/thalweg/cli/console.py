@@ -1,10 +1,12 @@
-"""What goes to the terminal, and where: results to one side, remarks to the other."""
+"""Output to the terminal: results to standard output, remarks to standard error."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -14,10 +16,13 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
 from rich.text import Text
 
-NARROW = 80
-"""Tables are made for this many columns, whatever the terminal has."""
+MAX_WIDTH = 80
+"""Columns of the terminal that tables and sentences use at most."""
+EXIT_INTERRUPTED = 130
+"""The exit code of a process that Ctrl-C has ended."""
 
 
 def results() -> Console:
@@ -31,7 +36,7 @@ def remarks() -> Console:
 
 
 def _width(stderr: bool = False) -> int:
-    return min(NARROW, Console(stderr=stderr).width)
+    return min(MAX_WIDTH, Console(stderr=stderr).width)
 
 
 class Rate(ProgressColumn):
@@ -58,31 +63,48 @@ def progress(what: str, total: float | None) -> Iterator["Bar"]:
         yield Bar(shown, what, total)
 
 
-class Harvest(NamedTuple):
-    """What was done of some work."""
+class PartialResults(NamedTuple):
+    """The results until the end, or until a Ctrl-C."""
 
-    done: list[Any]
-    stopped: bool  # by Ctrl-C
+    results: list[Any]
+    interrupted: bool  # by Ctrl-C
 
 
-def harvest(
-    work: Iterable[Any], cut: Callable[[Any], bool] = lambda one: False
-) -> Harvest:
-    """Do all of the work, or as much as there is time for until a Ctrl-C.
+def collect_until_interrupt(
+    results: Iterable[Any], is_unfinished: Callable[[Any], bool] = lambda result: False
+) -> PartialResults:
+    """Collect all results, or as many as there are when a Ctrl-C comes.
 
-    ``cut`` says of a piece that it was cut short by one: it is the last.
+    A result that ``is_unfinished`` was itself cut short by a Ctrl-C, and is the last.
     """
-    done = []
+    collected = []
     try:
-        for one in work:
-            done.append(one)
-            if cut(one):
-                return Harvest(done, True)
+        for result in results:
+            collected.append(result)
+            if is_unfinished(result):
+                return PartialResults(collected, True)
     except KeyboardInterrupt:
-        if not done:
+        if not collected:
             raise
-        return Harvest(done, True)
-    return Harvest(done, False)
+        return PartialResults(collected, True)
+    return PartialResults(collected, False)
+
+
+def new_table(title: str) -> Table:
+    """An empty table in the style of all our tables."""
+    return Table(
+        title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
+    )
+
+
+def print_saved_files(
+    console: Console, saved: Sequence[Path], replaced: Path | None = None
+) -> None:
+    """Print the paths of saved files, one per line, and which of them was replaced."""
+    console.print("Saved:")
+    for path in saved:
+        note = " (replaces the one of an earlier run)" if path == replaced else ""
+        console.print(f"  {path}{note}", markup=False, soft_wrap=True)
 
 
 class Bar:

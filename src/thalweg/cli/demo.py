@@ -1,35 +1,89 @@
-"""``thalweg demo``: every learner on real data, and a page to look at."""
+"""``thalweg demo``: compare every learner on real data, and write a page."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
+from rich.console import Console
 
-from thalweg.cli import options, work
+from thalweg.cli import options
+from thalweg.cli.comparisons import (
+    compare_with_progress,
+    run_comparisons,
+    write_results,
+)
+from thalweg.cli.console import new_table, remarks
 from thalweg.cli.options import OUTPUT, Wanted
+from thalweg.cli.runs import study_files
+from thalweg.errors import StreamError
+from thalweg.evaluation.study import Study
+from thalweg.lab.datasets import Task
+from thalweg.lab.demo import ROUNDS, Shown, available
 
 
 def demo(
-    rounds: Annotated[
+    rows: Annotated[
         int | None,
-        typer.Option(help="Rounds of each stream, the last ones.", metavar="ROUNDS"),
+        typer.Option(help="Rows of each stream, the last ones.", metavar="ROWS"),
     ] = None,
     out: Annotated[
         Path,
         typer.Option(
-            help="Folder for all that is saved.", rich_help_panel=OUTPUT,
-            metavar="FOLDER",
+            help="Folder for all files.", rich_help_panel=OUTPUT, metavar="FOLDER",
         ),
     ] = Path("out/demo"),
     report: options.Report = True,
     figures: options.Figures = False,
     json: options.Json = False,
 ) -> None:  # fmt: skip
-    """Compare every learner on two real streams, and save a page to look at.
+    """Compare every learner on two real streams, and write a page to look at.
 
     US Treasury yields, 1990 to 2017, and flights from New York in 2013: the data come
     with Python packages that `make data` installs. Takes about a minute.
 
     Exit codes: 0 done, 1 a bound was broken, 2 the data are not installed.
     """
-    work.show_demo(rounds, out, Wanted(report, figures, json))
+    wanted = study_files.possible(Wanted(report, figures, json))
+    streams, missing = available()
+    if not streams:
+        raise StreamError(missing[0])
+    for sentence in missing:
+        remarks().print(sentence, markup=False, style="yellow")
+    remarks().print("Runs every learner on real streams: about a minute.")
+    studies = _compare_streams(streams, rows or ROUNDS)
+    outcome = run_comparisons(studies, [stream.title for stream in streams])
+    write_results(outcome, out, wanted, _print_key_numbers)
+
+
+def _compare_streams(streams: dict[Shown, Task], max_rows: int) -> Iterator[Study]:
+    for stream, task in streams.items():
+        x, y = task.x[-max_rows:], task.y[-max_rows:]
+        note = f"The last {len(y):,} of {len(task.y):,} rows: {task.what}."
+        yield compare_with_progress(
+            stream.title, stream.target, stream.features, x, y, [note]
+        )
+
+
+def _print_key_numbers(console: Console, studies: Sequence[Study]) -> None:
+    """Print three numbers to remember, one line per stream."""
+    table = new_table("Three numbers that matter")
+    table.add_column("the Tracker on")
+    headers = (
+        "error over\npersistence's",
+        "over best\nfixed one's",
+        "rows\nthat count",
+    )
+    for header in headers:
+        table.add_column(header, justify="right")
+    for study in studies:
+        tracker, fixed = study.tracker.name, study.of_role("fixed")[0].name
+        ratios = (
+            study.ratio(tracker, study.persistence.name),
+            study.ratio(tracker, fixed),
+        )
+        assert study.inside is not None
+        memory = np.median(study.inside.memory.mean)
+        table.add_row(study.title, *(f"{r:.3f}" for r in ratios), f"{memory:,.0f}")
+    console.print(table)

@@ -7,12 +7,9 @@ import typer
 from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
+from thalweg.cli.console import EXIT_INTERRUPTED
 from thalweg.cli.saying import say
 from thalweg.errors import ThalwegError
-
-STOPPED = 130
-"""What a process that Ctrl-C has ended exits with."""
-
 
 FOUND_IN = {"pandas": "make data, which brings the real streams too"}
 """How to install what does not come alone."""
@@ -47,7 +44,7 @@ class LazyGroup(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             _complain("Stopped.")
-            raise typer.Exit(STOPPED) from None
+            raise typer.Exit(EXIT_INTERRUPTED) from None
         except BrokenPipeError:  # whoever read our output has gone: typer's to handle
             raise
         except ModuleNotFoundError as error:

@@ -1,12 +1,17 @@
-"""``thalweg report``: the page or the figures of a study made again."""
+"""``thalweg report``: write the page or the figures of a study again."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from thalweg.cli import options, work
+from thalweg.cli import options
+from thalweg.cli.console import print_saved_files, results
 from thalweg.cli.options import Wanted
+from thalweg.cli.runs import checkpoint, study_files
+from thalweg.cli.runs.overwriting import refuse_overwriting
+from thalweg.errors import InvalidParameterError
+from thalweg.evaluation.study import Study
 
 
 def report(
@@ -30,19 +35,36 @@ def report(
         bool,
         typer.Option(
             " /--no-report",
-            help="Only the figures.",
+            help="Write the figures only.",
             show_default=False,
             rich_help_panel=options.OUTPUT,
         ),
     ] = True,
 ) -> None:
-    """Make report.html, and figures if wanted, from what a command has saved.
+    """Write report.html, and figures if wanted, from what a command has saved.
 
-    A run that was stopped leaves no study.json, but a model, which will do.
+    A run that was stopped leaves no study.json, but its model is enough.
 
         thalweg report out/demo/study.json --figures
         thalweg report out/stream/model.thalweg
 
     Exit codes: 0 done, 2 something was wrong with the input.
     """
-    work.make_report(study, out or study.parent, Wanted(page, figures))
+    if not (page or figures):
+        raise InvalidParameterError("Nothing is left to write: add --figures.")
+    folder = out or study.parent
+    if page:
+        outputs = {"page": folder / study_files.PAGE}
+        refuse_overwriting({"study": study}, outputs, "Write elsewhere: --out.")
+    saved = study_files.drawn(_load_studies(study), folder, Wanted(page, figures))
+    print_saved_files(results(), saved)
+
+
+def _load_studies(path: Path) -> list[Study]:
+    """The studies in a JSON file, or of the run that a model file belongs to."""
+    if path.suffix != ".thalweg":
+        return study_files.load(path)
+    session, kept = checkpoint.load(path)
+    if not session.scored:
+        raise InvalidParameterError(f"{path} has not scored any row yet.")
+    return session.studies(kept.source)

@@ -1,14 +1,17 @@
-"""``thalweg run``: a stream predicted and learnt, row by row."""
+"""``thalweg run``: predict every row of a table, then learn from it (prequential)."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from thalweg.cli import options, work
+from thalweg import tables
+from thalweg.cli import options, runs
 from thalweg.cli.options import OUTPUT, Wanted, Where
 
-RESUME = "Going on"
+CHUNK_ROWS = 8192
+"""Rows that are read at once: a Ctrl-C waits for the rest of them, a second at most."""
+RESUME = "Resuming"
 
 
 def run(
@@ -89,8 +92,30 @@ def run(
         target, features, text, lags, time=time, calendar=calendar, delay=delay,
         missing=missing, categories=categories,
     )  # fmt: skip
-    where, wanted = (
-        Where(out, predictions, model, resume),
-        Wanted(report, figures, json),
-    )
-    work.run_stream(source, recipe, options.format_of(format), where, next, wanted)
+    where = Where(out, predictions, model, resume)
+    wanted = Wanted(report, figures, json)
+    _run_table(source, recipe, options.format_of(format), where, next, wanted)
+
+
+def _run_table(
+    source: str, recipe: dict[str, Any], format: Any, where: Where,
+    next: bool | None, wanted: Wanted,
+) -> None:  # fmt: skip
+    """Run the Tracker over the rows of ``source``; save and print what came of it."""
+    runs.check_suffix(where.predictions)
+    wanted = runs.possible(wanted)
+    with (
+        tables.read_table(source, format=format, chunk_rows=CHUNK_ROWS) as table,
+        runs.Claims() as locks,
+    ):
+        if where.in_place is not None:
+            # The lock comes before the read: another run may be writing the file.
+            locks.take(where.in_place)
+        session, kept = runs.begun(where.resume, recipe, table.is_live)
+        session.asking = table.is_live
+        runs.continued(session, kept, table, next)
+        paths = runs.Places.of(table, session, kept, where)
+        paths.check(source)
+        echo = table.is_live and not wanted.json
+        running = runs.Running(table, session, paths, locks, echo)
+        runs.Ending(running, source, wanted).reach()

@@ -9,13 +9,13 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from thalweg.cli.console import progress, remarks, results
+from thalweg.cli.console import print_saved_files, progress, remarks, results
 from thalweg.cli.options import Wanted
 from thalweg.cli.runs import study_files
 from thalweg.cli.runs.run_loop import Running
 from thalweg.cli.runs.signals import Stop
 from thalweg.cli.saying import say
-from thalweg.cli.work.show import as_json, listed, show
+from thalweg.cli.study_tables import print_study, study_as_json
 from thalweg.evaluation.study import Study
 
 
@@ -49,7 +49,7 @@ class Ending:
             self._print_json(studies, saved, seconds)
         else:
             replaced = running.model if running.replaces else None
-            listed(self._console(), saved, replaced)
+            print_saved_files(self._console(), saved, replaced)
         if stop.by is not None:
             self._say_how_to_go_on()
             raise typer.Exit(stop.code)
@@ -68,7 +68,7 @@ class Ending:
     def _show(self, studies: list[Study], seconds: float) -> None:
         console = self._console()
         for study in studies:
-            show(console, study)
+            print_study(console, study)
         if not studies:
             say(console, self._too_few())
         for note in self.running.session.encoder.notes():
@@ -108,7 +108,7 @@ class Ending:
             "new_rows": self.running.rows,
             "seconds": seconds,
             "rows_per_second": self.running.rows / seconds,
-            "studies": [as_json(study) for study in studies],
+            "studies": [study_as_json(study) for study in studies],
             "files": [str(path) for path in saved],
         }
         typer.echo(to_json.dumps(found, allow_nan=False))

@@ -1,0 +1,107 @@
+"""A study as tables for the terminal, and as numbers for other programs."""
+
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from thalweg.cli.console import new_table
+from thalweg.cli.saying import say
+from thalweg.evaluation.study import AGAINST, Entry, Study
+from thalweg.evaluation.summary import PAST_LABELS, summary
+
+
+def print_study(console: Console, study: Study) -> None:
+    """Print the learners, least error first, the regrets, and a summary in words."""
+    console.print(_learner_table(study))
+    if study.regrets:
+        console.print(_regret_table(study))
+    for sentence in summary(study):
+        say(console, sentence, "• ")
+    if PAST_LABELS in study.notes:
+        say(console, PAST_LABELS, "• ")
+    console.print()
+
+
+def _learner_table(study: Study) -> Table:
+    """The errors of all learners."""
+    table = new_table(f"{study.title}: {study.target}, {study.scored:,} rows scored")
+    table.add_column("learner", no_wrap=True, overflow="ellipsis")
+    for name in ("over persistence", "mean squared", "mean absolute"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for entry in study.ranked():
+        table.add_row(*_learner_cells(study, entry), style=_style(entry))
+    return table
+
+
+def _regret_table(study: Study) -> Table:
+    """Regret: the loss beyond that of hindsight, and the bounds of theory."""
+    table = new_table("Regret (loss beyond hindsight's), in variances of the target")
+    table.add_column("learner", no_wrap=True, overflow="ellipsis")
+    table.add_column("against")
+    has_bounds = any(regret.bound is not None for regret in study.regrets)
+    for name in ("measured", "bound") if has_bounds else ("measured",):
+        table.add_column(name, justify="right", no_wrap=True)
+    for regret in study.regrets:
+        cells = [regret.name, AGAINST[regret.against], f"{regret.measured:,.2f}"]
+        bound = "" if regret.bound is None else f"{regret.bound:,.1f}"
+        table.add_row(*cells, *([bound] if has_bounds else []))
+    return table
+
+
+def study_as_json(study: Study) -> dict[str, Any]:
+    """The numbers of the tables, and the sentences of the summary."""
+    inside = study.inside
+    return {
+        "title": study.title,
+        "target": study.target,
+        "rounds": study.rounds,
+        "scored": study.scored,
+        "features": list(study.features),
+        "seconds": study.seconds,
+        "learners": [
+            {
+                "name": entry.name,
+                "role": entry.role,
+                "squared": _finite(entry.squared),
+                "absolute": _finite(entry.absolute),
+                "over_persistence": _finite(_persistence_ratio(study, entry)),
+            }
+            for entry in study.ranked()
+        ],
+        "memory": None if inside is None else _last_finite(inside.memory.mean),
+        "alarms": None if inside is None else list(inside.alarms),
+        "alarm_count": None if inside is None else inside.alarm_count,
+        "summary": summary(study),
+        "notes": list(study.notes),
+    }
+
+
+def _learner_cells(study: Study, entry: Entry) -> tuple[str, ...]:
+    ratio = _persistence_ratio(study, entry)
+    return entry.name, f"{ratio:.3f}", _number(entry.squared), _number(entry.absolute)
+
+
+def _number(value: float) -> str:
+    """Five digits, with an exponent only where more zeros would be needed."""
+    if 1e5 <= abs(value) < 1e9:
+        return f"{value:,.0f}"
+    return f"{value:#,.5g}".removesuffix(".")
+
+
+def _persistence_ratio(study: Study, entry: Entry) -> float:
+    return study.ratio(entry.name, study.persistence.name)
+
+
+def _style(entry: Entry) -> str | None:
+    return {"tracker": "bold", "persistence": "italic"}.get(entry.role)
+
+
+def _finite(value: float) -> float | None:
+    """The value, or None where it is not finite: JSON has no NaN and no infinity."""
+    return float(value) if np.isfinite(value) else None
+
+
+def _last_finite(values: Any) -> float | None:
+    return _finite(values[-1]) if len(values) else None
