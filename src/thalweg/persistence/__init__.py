@@ -5,5 +5,6 @@ from thalweg.persistence.files import save as save
 from thalweg.persistence.format import Saved as Saved
 from thalweg.persistence.format import dumps as dumps
 from thalweg.persistence.format import loads as loads
+from thalweg.persistence.snapshots import restore_snapshot as restore_snapshot
 
-__all__ = ["Saved", "dumps", "load", "loads", "save"]
+__all__ = ["Saved", "dumps", "load", "loads", "restore_snapshot", "save"]

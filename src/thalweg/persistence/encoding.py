@@ -1,4 +1,4 @@
-"""Values as JSON, with arrays as raw bytes beside it.
+"""Encoding of values as JSON, with their arrays as raw bytes after it.
 
 =======================  =====================================================
 value                    JSON
@@ -9,8 +9,12 @@ tuple                    a list
 array                    ``{"array": dtype, "order", "shape", "offset"}``
 NumPy scalar             ``{"scalar": dtype, "offset"}``
 learner, loss, domain    ``{"class": name, "settings": {...}}``
-state                    ``{"state": name, "fields": {...}}``
+state of a learner       ``{"state": name, "layout": 1, "fields": {...}}``
+other NamedTuple         ``{"record": {...}}``, read as a dict: snapshots.py
 =======================  =====================================================
+
+``layout`` is the ``layout_version`` of a state whose class declares one: the version of
+what lies where in its packed arrays. A state of another version is refused.
 """
 
 import math
@@ -22,13 +26,20 @@ import numpy as np
 
 from thalweg.errors import PersistenceError, UnsupportedLossError
 from thalweg.losses import Loss
-from thalweg.persistence.registry import SETTINGS, STATES
+from thalweg.persistence.registry import (
+    RENAMED_CLASSES,
+    RENAMED_SETTINGS,
+    SETTINGS,
+    STATES,
+)
 
 DTYPES = ("|b1", "<i4", "<i8", "<f4", "<f8")
 NOT_FINITE = ("nan", "inf", "-inf")
-DEEPEST = 32
+LAYOUT_VERSION = "layout_version"
+"""Class attribute of a state with packed arrays, which states without have not."""
+MAX_DEPTH = 32
 """Levels of nesting; a mixture of mixtures takes six."""
-AXES = 8
+MAX_AXES = 8
 
 
 class Writer:
@@ -49,6 +60,8 @@ class Writer:
             return self._array(value)
         if type(value) is tuple:
             return [self.write(part, depth + 1) for part in value]
+        if _is_record(value):
+            return {"record": self._fields(value, depth)}
         return self._object(value, depth)
 
     def _array(self, value: Any) -> dict[str, Any]:
@@ -69,19 +82,21 @@ class Writer:
         kind = type(value)
         name = kind.__name__
         if STATES.get(name) is kind:
-            parts, tag, inside = value._asdict(), "state", "fields"
-        elif SETTINGS.get(name) is kind:
-            parts, tag, inside = _settings(value), "class", "settings"
-        else:
-            error = (
-                UnsupportedLossError if isinstance(value, Loss) else PersistenceError
-            )
-            raise error(
-                f"{name} is not one of thalweg's own classes of settings and cannot be "
-                "saved: a file holds numbers, never code."
-            )
-        written = {part: self.write(v, depth + 1) for part, v in parts.items()}
-        return {tag: name, inside: written}
+            version = getattr(kind, LAYOUT_VERSION, None)
+            layout = {} if version is None else {"layout": version}
+            return {"state": name, **layout, "fields": self._fields(value, depth)}
+        if SETTINGS.get(name) is kind:
+            settings = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+            written = {n: self.write(v, depth + 1) for n, v in settings.items()}
+            return {"class": name, "settings": written}
+        error = UnsupportedLossError if isinstance(value, Loss) else PersistenceError
+        raise error(
+            f"{name} is not one of thalweg's own classes of settings and cannot be "
+            "saved: a file holds numbers, never code."
+        )
+
+    def _fields(self, value: Any, depth: int) -> dict[str, Any]:
+        return {n: self.write(v, depth + 1) for n, v in value._asdict().items()}
 
 
 class Reader:
@@ -104,6 +119,8 @@ class Reader:
             return self._settings(node, depth)
         if "state" in node:
             return self._state(node, depth)
+        if isinstance(node.get("record"), dict):
+            return {n: self.read(v, depth + 1) for n, v in node["record"].items()}
         if node.get("float") in NOT_FINITE:
             return float(node["float"])
         raise PersistenceError(
@@ -133,13 +150,14 @@ class Reader:
         return array[()] if scalar else array
 
     def _settings(self, node: dict[str, Any], depth: int) -> Any:
-        kind = _named(SETTINGS, node["class"])
+        kind = _class_of_name(SETTINGS, node["class"])
         defaults = {
             field.name: field.default is not MISSING
             for field in fields(kind)
             if field.init
         }
-        given = self._parts(kind, node.get("settings"), defaults, depth)
+        settings = _with_new_names(kind, node.get("settings"))
+        given = self._parts(kind, settings, defaults, depth)
         try:
             with np.errstate(all="ignore"):
                 return kind(**given)
@@ -147,7 +165,8 @@ class Reader:
             raise PersistenceError(f"{kind.__name__} refuses: {error}") from None
 
     def _state(self, node: dict[str, Any], depth: int) -> Any:
-        kind = _named(STATES, node["state"])
+        kind = _class_of_name(STATES, node["state"])
+        _check_layout(kind, node.get("layout", 1))
         defaults = {name: name in kind._field_defaults for name in kind._fields}
         return kind(**self._parts(kind, node.get("fields"), defaults, depth))
 
@@ -166,14 +185,38 @@ class Reader:
         return {name: self.read(value, depth + 1) for name, value in node.items()}
 
 
-def _settings(value: Any) -> dict[str, Any]:
-    return {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+def _is_record(value: Any) -> bool:
+    """Whether ``value`` is a NamedTuple, but no state of a learner."""
+    kind = type(value)
+    is_named_tuple = isinstance(value, tuple) and hasattr(kind, "_fields")
+    return is_named_tuple and STATES.get(kind.__name__) is not kind
 
 
-def _named(known: Mapping[str, type[Any]], name: Any) -> type[Any]:
+def _class_of_name(known: Mapping[str, type[Any]], name: Any) -> type[Any]:
+    if isinstance(name, str):
+        name = RENAMED_CLASSES.get(name, name)
     if not isinstance(name, str) or name not in known:
         raise PersistenceError(f"this version has no class called {name!r:.80}")
     return known[name]
+
+
+def _with_new_names(kind: type[Any], settings: Any) -> Any:
+    """Settings as a file names them, by the names that they have in this version."""
+    new_names = RENAMED_SETTINGS.get(kind.__name__, {})
+    if not isinstance(settings, dict):
+        return settings
+    return {new_names.get(name, name): value for name, value in settings.items()}
+
+
+def _check_layout(kind: type[Any], version: Any) -> None:
+    """Refuse packed arrays in which something else lies where this version looks."""
+    current = getattr(kind, LAYOUT_VERSION, 1)
+    if type(version) is not int or version != current:
+        raise PersistenceError(
+            f"its state was saved with layout {version!r:.20} of {kind.__name__}; this "
+            f"version reads layout {current}: load it with the thalweg that wrote it, "
+            "or train the model again"
+        )
 
 
 def _short(value: Any) -> Any:
@@ -188,11 +231,11 @@ def _short(value: Any) -> Any:
 def _is_shape(shape: Any) -> bool:
     return (
         isinstance(shape, list)
-        and len(shape) <= AXES
+        and len(shape) <= MAX_AXES
         and all(type(side) is int and 0 <= side < 2**63 for side in shape)
     )
 
 
 def _check_depth(depth: int) -> None:
-    if depth > DEEPEST:
-        raise PersistenceError(f"it is nested deeper than {DEEPEST} levels")
+    if depth > MAX_DEPTH:
+        raise PersistenceError(f"it is nested deeper than {MAX_DEPTH} levels")

@@ -1,7 +1,8 @@
-"""The classes a file may name: thalweg's own, fixed when thalweg is imported.
+"""The classes that a file may name: thalweg's own, fixed when thalweg is imported.
 
-A name that is read from a file is looked up here and nowhere else. Whatever a room
-lists in its ``__all__`` is picked up, and with a learner its state.
+A name that is read from a file is looked up here and nowhere else. Whatever a package
+lists in its ``__all__`` is picked up, and with a learner its state. Names that files of
+earlier versions hold are mapped to the names of today.
 """
 
 import inspect
@@ -14,16 +15,17 @@ from thalweg.learners import Learner
 from thalweg.losses import Functions, Loss
 
 
-def _listed(room: ModuleType, base: type[Any]) -> dict[str, type[Any]]:
-    named = {name: getattr(room, name) for name in room.__all__}
+def _subclasses(package: ModuleType, base: type[Any]) -> dict[str, type[Any]]:
+    """The public, concrete subclasses of ``base`` in a package, by name."""
+    public = {name: getattr(package, name) for name in package.__all__}
     return {
-        name: found
-        for name, found in named.items()
-        if inspect.isclass(found)
-        and issubclass(found, base)
-        and not inspect.isabstract(found)
-        # Its settings are Python functions, which no file can hold.
-        and found is not Functions
+        name: value
+        for name, value in public.items()
+        if inspect.isclass(value)
+        and issubclass(value, base)
+        and not inspect.isabstract(value)
+        # The settings of Functions are Python functions, which no file can hold.
+        and value is not Functions
     }
 
 
@@ -34,8 +36,17 @@ def state_of(learner: type[Learner[Any]]) -> type[Any]:
     return state  # type: ignore[no-any-return]
 
 
-LEARNERS = _listed(learners, Learner)
-SETTINGS = {**LEARNERS, **_listed(losses, Loss), **_listed(domains, Domain)}
+LEARNERS = _subclasses(learners, Learner)
+SETTINGS = {
+    **LEARNERS, **_subclasses(losses, Loss), **_subclasses(domains, Domain)
+}  # fmt: skip
 """Classes of frozen settings, by their public names."""
-STATES = {state_of(found).__name__: state_of(found) for found in LEARNERS.values()}
+STATES = {state_of(kind).__name__: state_of(kind) for kind in LEARNERS.values()}
 """Classes of states, by name."""
+RENAMED_CLASSES = {
+    "OddsTracker": "LogisticTracker",
+    "OddsState": "LogisticTrackerState",
+}
+"""Names of classes in files of earlier versions, and what they are called today."""
+RENAMED_SETTINGS = {"RecursiveLeastSquares": {"pull": "leaky"}}
+"""By class: names of settings in files of earlier versions, and those of today."""

@@ -1,0 +1,83 @@
+"""Files that earlier versions saved load, and go on to the last bit, or are refused.
+
+``earlier/*.thalweg`` were written by the last version before layouts had numbers:
+twelve rounds of every learner there was then, by its name then, and in ``extra`` four
+more rounds with the predictions that it made of them.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import thalweg as tw
+from tests.persistence.mutations import opened, signed
+from thalweg import persistence
+from thalweg.errors import PersistenceError
+from thalweg.learners.rls import RLSState
+from thalweg.persistence.registry import LEARNERS, RENAMED_CLASSES
+
+FILES = sorted((Path(__file__).parent / "earlier").glob("*.thalweg"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+def test_a_file_of_an_earlier_version_goes_on_or_is_refused_with_a_sentence(path):
+    name = RENAMED_CLASSES.get(path.stem, path.stem)
+    try:
+        learner, loss, state, extra = persistence.load(path)
+    except PersistenceError as error:
+        assert "was saved with layout 1 of" in str(error)
+        return
+    assert type(learner) is LEARNERS[name]
+    block = tw.Block(extra["x"], extra["y"])
+    _, trace = learner.run(state, loss, block)
+    np.testing.assert_array_equal(trace.prediction, extra["prediction"])
+
+
+def test_every_learner_of_the_earlier_version_has_a_file():
+    names = {RENAMED_CLASSES.get(path.stem, path.stem) for path in FILES}
+    assert len(FILES) == 17 and names <= set(LEARNERS)
+
+
+def test_settings_that_were_renamed_keep_their_values():
+    path = next(path for path in FILES if path.stem == "RecursiveLeastSquares")
+    assert b'"pull":true' in path.read_bytes()
+    assert persistence.load(path).learner.leaky is True
+
+
+@pytest.fixture
+def saved():
+    learner = tw.RecursiveLeastSquares()
+    state = learner.init(np.zeros(2))
+    return persistence.Saved(learner, tw.SquaredError(), state)
+
+
+def test_the_layout_of_a_state_is_saved_with_it(saved, monkeypatch):
+    monkeypatch.setattr(RLSState, "layout_version", 3, raising=False)
+    data = persistence.dumps(saved)
+    assert json.loads(opened(data)[0])["state"]["layout"] == 3
+    assert persistence.loads(data).state.factor.shape == (5, 2)
+
+
+@pytest.mark.parametrize("layout", [None, 1, 4, 0, -1, True, 3.0, "3", [3]])
+def test_a_state_of_another_layout_is_refused_by_name(saved, monkeypatch, layout):
+    """A file that says nothing of its layout has layout 1."""
+    monkeypatch.setattr(RLSState, "layout_version", 3, raising=False)
+    header, arrays = opened(persistence.dumps(saved))
+    tree = json.loads(header)
+    del tree["state"]["layout"]
+    if layout is not None:
+        tree["state"]["layout"] = layout
+    with pytest.raises(PersistenceError, match=r"of RLSState; .* reads layout 3: "):
+        persistence.loads(signed(tree, arrays))
+
+
+def test_a_state_without_a_layout_of_its_own_refuses_any_but_the_first(saved):
+    header, arrays = opened(persistence.dumps(saved))
+    tree = json.loads(header)
+    current = getattr(RLSState, "layout_version", 1)
+    tree["state"]["layout"] = current + 1
+    words = rf"was saved with layout {current + 1} of RLSState"
+    with pytest.raises(PersistenceError, match=words):
+        persistence.loads(signed(tree, arrays))
