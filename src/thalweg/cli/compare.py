@@ -77,12 +77,12 @@ def compare(
     Ctrl-C prints the learners that are done. Exit codes: 0 done, 1 a bound was broken,
     2 something was wrong with the input, 130 stopped by Ctrl-C.
     """
-    recipe = options.given(
+    recipe = options.recipe_settings(
         target, features, text, lags, time=time, calendar=calendar, delay=delay,
         missing=missing, categories=categories,
     )  # fmt: skip
     wanted = Wanted(report, figures, json)
-    _compare_table(source, recipe, options.format_of(format), rows, out, wanted)
+    _compare_table(source, recipe, options.table_format(format), rows, out, wanted)
 
 
 class StreamRows(NamedTuple):

@@ -1,26 +1,26 @@
-"""``thalweg``: one command for each thing a person wants done."""
+"""``thalweg``: the program, and the list of its commands."""
 
 from typing import Annotated
 
 import typer
 
 from thalweg import __version__
-from thalweg.cli.lazy import Command, LazyGroup
+from thalweg.cli.command_group import CommandInfo, LazyGroup
 
-YOURS, OURS = "Your data", "What it is worth"
+YOUR_DATA, MEASUREMENTS = "Your data", "Demonstration and measurements"
 
 
 class Commands(LazyGroup):
     """The commands of ``thalweg``."""
 
-    known = {
-        "run": Command("Predict a stream, learn it, and say how well that went", YOURS),
-        "compare": Command("Run every learner on a stream, beside hindsight", YOURS),
-        "report": Command("Make the page or the figures of a study again", YOURS),
-        "demo": Command("Every learner on real data, and a page to look at", OURS),
-        "accuracy": Command("The Tracker against the best fixed settings", OURS),
-        "reproduce": Command("The paper's theorems as experiments", OURS),
-        "bench": Command("Speed, side by side with other libraries", OURS),
+    command_infos = {
+        "run": CommandInfo("Predict every row of a table, then learn it", YOUR_DATA),
+        "compare": CommandInfo("Run every learner on a table, with regret", YOUR_DATA),
+        "report": CommandInfo("Write the page or the figures again", YOUR_DATA),
+        "demo": CommandInfo("Compare every learner on real data", MEASUREMENTS),
+        "accuracy": CommandInfo("The Tracker's error on many streams", MEASUREMENTS),
+        "reproduce": CommandInfo("The paper's theorems as experiments", MEASUREMENTS),
+        "bench": CommandInfo("Speed against other libraries", MEASUREMENTS),
     }
 
 
@@ -29,7 +29,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
-    epilog="Begin with: thalweg run stream.csv --target y",
+    epilog="Start with: thalweg run stream.csv --target y",
 )
 
 

@@ -1,4 +1,4 @@
-"""Options that several commands share: which columns are what."""
+"""Options that several commands share, and what they mean."""
 
 import csv
 from pathlib import Path
@@ -29,37 +29,37 @@ Target = Annotated[
 Features = Annotated[
     str | None,
     typer.Option(
-        help="Columns to predict from, such as a,b,c. All others, if not given.",
+        help="Columns to predict from, such as a,b,c; all other columns, if not given.",
         rich_help_panel=COLUMNS, metavar="NAMES",
     ),
 ]  # fmt: skip
 Text = Annotated[
     str | None,
     typer.Option(
-        help="Columns that are text though their first row is a number.",
+        help="Columns that are text although their first row is a number.",
         rich_help_panel=COLUMNS, metavar="NAMES",
     ),
 ]  # fmt: skip
 Time = Annotated[
     str | None,
     typer.Option(
-        help="Column of times, which must never go back; where they have offsets from "
-        "UTC (all or none), it is the moment that counts.",
+        help="Column of times, which must not decrease. Times with offsets from UTC "
+        "(all or none of them) are compared as moments.",
         rich_help_panel=COLUMNS, metavar="NAME",
     ),
 ]  # fmt: skip
 Calendar = Annotated[
     str | None,
     typer.Option(
-        help="Column of times to take the hour, weekday and season from, by the clock "
-        "on the wall: as it is written, or in the zone of an Arrow column.",
+        help="Column of times from which hour, weekday and season become features, in "
+        "local time: as it is written, or in the zone of an Arrow column.",
         rich_help_panel=COLUMNS, metavar="NAME",
     ),
 ]  # fmt: skip
 Lags = Annotated[
     str | None,
     typer.Option(
-        help="Past targets to predict from, in rows back, such as 1,2,24.",
+        help="Past values of the targets as features, in rows back, such as 1,2,24.",
         rich_help_panel=COLUMNS, metavar="ROWS",
     ),
 ]  # fmt: skip
@@ -80,14 +80,14 @@ Missing = Annotated[
 Categories = Annotated[
     int | None,
     typer.Option(
-        help="Levels of a text column that get a feature of their own (8).", min=1,
+        help="Levels of a text column that are one-hot encoded (8).", min=1,
         rich_help_panel=COLUMNS, metavar="NUMBER",
     ),
 ]  # fmt: skip
 Format = Annotated[
     str | None,
     typer.Option(
-        help="csv, tsv, jsonl, parquet or arrow, where SOURCE's name does not say it.",
+        help="csv, tsv, jsonl, parquet or arrow, if the name of SOURCE does not tell.",
         rich_help_panel=COLUMNS, metavar="FORMAT",
     ),
 ]  # fmt: skip
@@ -102,7 +102,7 @@ Report = Annotated[
     bool,
     typer.Option(
         " /--no-report",
-        help="Do without the HTML page.",
+        help="Write no HTML page.",
         rich_help_panel=OUTPUT,
         show_default=False,
     ),
@@ -110,14 +110,14 @@ Report = Annotated[
 Figures = Annotated[
     bool,
     typer.Option(
-        "--figures", help="Save every chart as PNG, SVG and PDF too.",
+        "--figures", help="Save every chart as PNG, SVG and PDF as well.",
         rich_help_panel=OUTPUT,
     ),
 ]  # fmt: skip
 
 
 class Where(NamedTuple):
-    """Where a run is to leave what it makes, and go on from."""
+    """The files that a run writes, and the model that it resumes."""
 
     out: Path | None = None
     predictions: Path | None = None
@@ -126,64 +126,64 @@ class Where(NamedTuple):
 
     @property
     def in_place(self) -> Path | None:
-        """The model to go on from, if it is the one that is written too."""
+        """The model to resume, if the run writes the same file."""
         return self.resume if self.out is None and self.model is None else None
 
 
 class Wanted(NamedTuple):
-    """What is wanted beside the table."""
+    """What to write and print besides the tables."""
 
     report: bool = True
     figures: bool = False
     json: bool = False
 
 
-def given(
+def recipe_settings(
     target: list[str] | None, features: str | None, text: str | None, lags: str | None,
     **others: Any,
 ) -> dict[str, Any]:  # fmt: skip
-    """The settings of a Recipe that were given, as it takes them."""
+    """The settings of a Recipe that the command line gives, by name."""
     _check_choice("--missing", others.get("missing"), POLICIES)
     named = {
         "targets": tuple(dict.fromkeys(target)) if target else None,
-        "features": None if features is None else names("--features", features),
-        "text": None if text is None else names("--text", text),
-        "lags": None if lags is None else whole_numbers("--lags", lags),
+        "features": None if features is None else split_names("--features", features),
+        "text": None if text is None else split_names("--text", text),
+        "lags": None if lags is None else split_whole_numbers("--lags", lags),
     }
     return {key: value for key, value in (named | others).items() if value is not None}
 
 
-def format_of(format: str | None) -> Any:
-    """The format, if it is one of those there are."""
+def table_format(format: str | None) -> Any:
+    """The format, after a check that it exists."""
     _check_choice("--format", format, ("csv", "tsv", "jsonl", "parquet", "arrow"))
     return format
 
 
 def _check_choice(option: str, value: str | None, choices: tuple[str, ...]) -> None:
     if value is not None and value not in choices:
-        *some, last = choices
+        *others, last = choices
         raise InvalidParameterError(
-            f"{option} takes {', '.join(some)} or {last}. Got {value!r} instead."
+            f"{option} takes {', '.join(others)} or {last}. Got {value!r} instead."
         )
 
 
-def names(option: str, text: str) -> tuple[str, ...]:
-    """``a,b,c`` apart; a name with a comma stands in quotation marks."""
+def split_names(option: str, text: str) -> tuple[str, ...]:
+    """The names in ``a,b,c``; one that holds a comma stands in quotation marks."""
     parts = next(csv.reader([text]), [])
-    return _distinct(option, tuple(name.strip() for name in parts))
+    return _check_distinct(option, tuple(name.strip() for name in parts))
 
 
-def whole_numbers(option: str, text: str) -> tuple[int, ...]:
-    """``1,2,24`` apart."""
+def split_whole_numbers(option: str, text: str) -> tuple[int, ...]:
+    """The numbers in ``1,2,24``."""
     parts = text.split(",")
     if all(part.strip().isdecimal() and int(part) > 0 for part in parts):
-        return _distinct(option, tuple(map(int, parts)))
+        return _check_distinct(option, tuple(map(int, parts)))
     raise InvalidParameterError(
         f"{option} takes whole numbers from 1 on, such as 1,2,24. Got {text!r} instead."
     )
 
 
-def _distinct(option: str, parts: tuple[Any, ...]) -> tuple[Any, ...]:
+def _check_distinct(option: str, parts: tuple[Any, ...]) -> tuple[Any, ...]:
     for part in parts:
         if parts.count(part) > 1:
             raise InvalidParameterError(f"{option} names {part} more than once.")

@@ -29,7 +29,7 @@ def run(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for all that is saved; out/NAME, if not given.",
+            help="Folder for all files; out/NAME, if not given.",
             rich_help_panel=OUTPUT,
             metavar="FOLDER",
         ),
@@ -54,7 +54,7 @@ def run(
     resume: Annotated[
         Path | None,
         typer.Option(
-            help="Model to go on from, to the last bit; columns need not be given.",
+            help="Model to resume, to the last bit; its options need not be repeated.",
             rich_help_panel=RESUME,
             metavar="FILE",
         ),
@@ -63,9 +63,9 @@ def run(
         bool | None,
         typer.Option(
             "--next/--from-start",
-            help="Whether SOURCE holds the rows after those the model has seen, as "
-            "standard input is taken to; or begins with them, as files are. A header "
-            "comes first either way.",
+            help="Whether SOURCE holds the rows after those the model has seen (the "
+            "default for standard input) or starts with them (the default for files). "
+            "A header comes first either way.",
             rich_help_panel=RESUME,
         ),
     ] = None,
@@ -73,12 +73,12 @@ def run(
     figures: options.Figures = False,
     json: options.Json = False,
 ) -> None:
-    """Predict every row of a stream from those before it, then learn it.
+    """Predict every row of a table from the rows before it, then learn from it.
 
-    Nothing is to be chosen: the Tracker finds out how fast to forget. Beside it, on the
-    same rows: persistence, which says again what was last known, and least squares at
-    six fixed discounts. Prints who was how good and how fast the stream drifts; saves
-    predictions, a page to send on, and a model to go on from.
+    There is nothing to tune: the Tracker finds out how fast to forget. On the same rows
+    run persistence, whose forecast is the last known value, and least squares with six
+    fixed discounts. Prints the errors of all and how fast the stream changes; saves
+    the predictions, a page to pass on, and a model that can be resumed.
 
         thalweg run stream.csv --target y
         thalweg run power.csv.xz -t load --calendar when --lags 1,24,168
@@ -88,13 +88,13 @@ def run(
     Ctrl-C saves. Exit codes: 0 done, 2 something was wrong with the input, 130 stopped
     by Ctrl-C, 143 by kill.
     """
-    recipe = options.given(
+    recipe = options.recipe_settings(
         target, features, text, lags, time=time, calendar=calendar, delay=delay,
         missing=missing, categories=categories,
     )  # fmt: skip
     where = Where(out, predictions, model, resume)
     wanted = Wanted(report, figures, json)
-    _run_table(source, recipe, options.format_of(format), where, next, wanted)
+    _run_table(source, recipe, options.table_format(format), where, next, wanted)
 
 
 def _run_table(

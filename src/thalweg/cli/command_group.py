@@ -1,0 +1,78 @@
+"""A group of commands that are imported on first use: ``thalweg --help`` is quick."""
+
+from importlib import import_module
+from typing import Any, ClassVar, NamedTuple
+
+import typer
+from rich.console import Console
+from typer.core import TyperCommand, TyperGroup
+
+from thalweg.cli.console import EXIT_INTERRUPTED
+from thalweg.cli.saying import say
+from thalweg.errors import ThalwegError
+
+INSTALL_COMMANDS = {"pandas": "make data, which brings the real streams too"}
+"""How to install packages for which ``pip install`` is not enough."""
+
+
+class CommandInfo(NamedTuple):
+    """What the help shows of a command, whose module and function have its name."""
+
+    summary: str  # the first line of its docstring, without the full stop
+    panel: str  # the heading of the help under which it stands
+
+
+class LazyGroup(TyperGroup):
+    """Shows the summaries of its commands, and imports only the one that is called."""
+
+    command_infos: ClassVar[dict[str, CommandInfo]]
+
+    def __init__(self, **settings: Any) -> None:
+        placeholders = {
+            name: TyperCommand(name, help=info.summary, rich_help_panel=info.panel)
+            for name, info in self.command_infos.items()
+        }
+        super().__init__(**settings | {"commands": placeholders})
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, None if name is None else _load_command(name), rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; an error in its input becomes one sentence."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _print_error("Stopped.")
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+        except BrokenPipeError:  # the reader of our output has gone: typer handles it
+            raise
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.startswith("thalweg"):
+                raise
+            package = error.name.partition(".")[0]
+            command = INSTALL_COMMANDS.get(package, f"pip install {package}")
+            _print_error(f"This needs {package}. Install it: {command}.")
+        except ThalwegError as error:
+            _print_error(str(error))
+        except OSError as error:
+            prefix = f"{error.filename}: " if error.filename else ""
+            _print_error(f"{prefix}{error.strerror or error}.")
+        raise typer.Exit(2)
+
+
+def _load_command(name: str) -> Any:
+    app = typer.Typer(
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",  # paragraphs are filled, examples are not
+    )
+    app.command(name)(getattr(import_module(f"thalweg.cli.{name}"), name))
+    return typer.main.get_command(app)
+
+
+def _print_error(sentence: str) -> None:
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        console.width = len(sentence) + 1  # one line, which can be searched for
+    say(console, sentence, style="red")
