@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 import thalweg as tw
-from thalweg.kernels.rls_bank.choice import worth_it
-from thalweg.kernels.rls_bank.rounds import play
+from thalweg.kernels.rls_bank.bank import lane_thresholds, play
 from thalweg.lab.bench.plan import Plan
 from thalweg.lab.bench.timing import Timed, interleaved, repeated
 from thalweg.learners.exponential_weights import initial_log_weights
@@ -106,7 +105,7 @@ def shapes(plan: Plan) -> None:
     """Whole arrays, for every shape."""
     print("µs a round (ns an expert): one after the other, side by side; the ratio")
     for n in FEATURES:
-        few, _ = worth_it(n)
+        few, _ = lane_thresholds(n)
         print(f"\nn = {n}: the rule says side by side from {few} experts on")
         for experts in EXPERTS:
             alone, together = both(Shape(n, experts, long_enough(n, experts)), plan)
@@ -129,7 +128,7 @@ def short(plan: Plan) -> None:
 
 
 def hostile(plan: Plan) -> None:
-    """Where directions are not excited, and ``hold`` acts."""
+    """Where directions are not excited, and ``cap_covariance`` acts."""
     kinds = [(f, m) for f in (plain, one_hot, half_quiet) for m in (LONG, BRISK)]
     print("\nSo many times faster side by side, N = 8, memories of so many rounds")
     names = [f"{f.__name__} {m[0]:.0f}-{m[1]:.0f}" for f, m in kinds]

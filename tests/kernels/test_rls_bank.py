@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.jit import COMPILED
-from thalweg.kernels.rls_bank.choice import chosen, worth_it
-from thalweg.kernels.rls_bank.rounds import CHUNK, play
+from thalweg.kernels.rls_bank.bank import CHUNK, choose_groups, lane_thresholds, play
 from thalweg.learners import Experts, Learner, RecursiveLeastSquares
 from thalweg.learners.exponential_weights import hedge, initial_log_weights
 from thalweg.losses import Round, SquaredError
@@ -89,7 +88,7 @@ def test_both_ways_agree_to_the_last_bit(drawn):
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8])
 def test_they_agree_where_quiet_directions_are_held(n):
-    """Until ``hold`` acts in every lane, in rounds of its own and on several k."""
+    """Until the cap acts in every lane, in rounds of its own and on several k."""
     rng = np.random.default_rng(n)
     gamma = np.array([0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95])
     rounds = 1500 if COMPILED else 60
@@ -237,7 +236,7 @@ def test_who_is_played_together():
     def of(experts, n=4, rounds=100, floor=0.0, dtype=np.float64):
         floors = np.zeros(experts)
         floors[-1] = floor
-        found = chosen(np.zeros((experts, n, 1), dtype), floors, rounds)
+        found = choose_groups(np.zeros((experts, n, 1), dtype), floors, rounds)
         return None if found is None else found.tolist()
 
     assert of(1) == [False]
@@ -249,4 +248,11 @@ def test_who_is_played_together():
     assert of(19, n=40, rounds=1) == [False, False, False]
     assert of(19, n=40) == [True, True, False]
     assert of(19, dtype=np.float32) is None
-    assert [worth_it(n)[0] for n in (8, 9, 32, 33, 128, 129)] == [2, 3, 3, 4, 4, 5]
+    assert [lane_thresholds(n)[0] for n in (8, 9, 32, 33, 128, 129)] == [
+        2,
+        3,
+        3,
+        4,
+        4,
+        5,
+    ]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from thalweg.kernels.kept_ridge import kept_ridge
+from thalweg.kernels.ridge_regression import discounted_ridge
 from thalweg.lab.accuracy import accuracy, geometric_mean, synthetic
 from thalweg.lab.accuracy.rivals import lost, rivals
 from thalweg.lab.accuracy.tracker import DISCOUNTS, RIDGES, pair_errors
@@ -12,7 +12,7 @@ X, Y = RNG.normal(size=(150, 3)) * 5 + 2, RNG.normal(size=150) * 3 + 10
 
 @pytest.mark.parametrize("gamma", [1.0, 0.9])
 def test_the_kept_ridge_is_discounted_least_squares(gamma):
-    said = kept_ridge(X, Y, gamma, 0.1)
+    said = discounted_ridge(X, Y, gamma, 0.1)
     for t in (0, 1, 7, 149):
         age = gamma ** np.arange(t)[::-1]
         gram = (X[:t].T * age) @ X[:t] + 0.1 * np.eye(3)

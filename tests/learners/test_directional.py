@@ -63,13 +63,13 @@ def test_information_stays_between_its_bounds(discount):
     x[500:2500, 1:] = 0  # two features go quiet, and the first grows small
     learner, work = DirectionalRLS(discount, 0.3), np.empty(3)
     factor = learner.init(np.zeros(3)).factor
-    image = np.empty(3)
+    gain = np.empty(3)
     shortest, longest = np.inf, 0.0
     for v in x:
         size = np.linalg.norm(v)
         shortest, longest = min(shortest, size), max(longest, size)
         forget_along(factor, v, discount, work)
-        factors.learn(factor, v, image)
+        factors.learn(factor, v, gain)
         eigenvalue = np.linalg.eigvalsh(factors.information(factor))
         assert eigenvalue[-1] <= max(0.3, longest**2 / (1 - discount)) * (1 + 1e-9)
         assert eigenvalue[0] >= min(0.3, shortest**2 / (1 - discount)) * (1 - 1e-6)

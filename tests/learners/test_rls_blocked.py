@@ -10,7 +10,8 @@ from tests.contracts.examples import LEARNERS
 from tests.learners.test_hostile import KINDS, hostile
 from thalweg import learners
 from thalweg.errors import InvalidParameterError
-from thalweg.kernels.rls_blocked import rounds as blocks
+from thalweg.kernels.rls_blocked import blocked as blocks
+from thalweg.kernels.ud_factor import GROWTH, INPUT_SCALE, RETAINED_RIDGE
 from thalweg.learners import Learner, RecursiveLeastSquares
 from thalweg.losses import SquaredError
 from thalweg.types import Block
@@ -24,9 +25,9 @@ FLOORS = [(None, False), (0.01, False), (0.01, True)]
 @pytest.fixture
 def counted(monkeypatch):
     """How many rounds each run has played in blocks."""
-    counts, original = [], blocks.rls_in_blocks
+    counts, original = [], blocks.rls_blocked
     monkeypatch.setattr(
-        "thalweg.learners.rls.rls_in_blocks", lambda *g: counts.append(original(*g))
+        "thalweg.learners.rls.rls_blocked", lambda *g: counts.append(original(*g))
     )
     return counts
 
@@ -58,15 +59,16 @@ def assert_same_run(learner, state, block):
     """The same predictions, losses and state; the state after the blocked run."""
     one, single = learner.run(state, LOSS, block)
     many, blocked = learner.run(state, LOSS, block, blocked=True)
-    scale, n = scale_of(single, block), len(one.theta)
+    scale = scale_of(single, block)
     assert_close(blocked.prediction, single.prediction, scale)
     assert_close(blocked.loss, single.loss, scale * scale)
     assert_close(many.theta, one.theta)
     unit = np.outer(*[np.sqrt(np.diagonal(one.covariance))] * 2)
     assert_close(many.covariance / unit, one.covariance / unit)
-    assert_close(many.factor[n + 1], one.factor[n + 1])
-    # What ``hold`` goes by is not touched by rounding at all.
-    np.testing.assert_array_equal(many.factor[[n, n + 2]], one.factor[[n, n + 2]])
+    assert_close(many.factor[RETAINED_RIDGE], one.factor[RETAINED_RIDGE])
+    rows = [INPUT_SCALE, GROWTH]
+    # What ``cap_covariance`` goes by is not touched by rounding at all.
+    np.testing.assert_array_equal(many.factor[rows], one.factor[rows])
     return many
 
 
@@ -234,7 +236,7 @@ def test_blocks_are_as_exact_as_single_rounds(discount, floor, leaky):
 
 
 def extended(learner, block):
-    """Predictions by C ← (C - C v vᵀ C / (1 + vᵀCv)) / γ, and top_up by its words."""
+    """Predictions by C ← (C - C v vᵀ C / (1 + vᵀCv)) / γ, and the ridge restored."""
     n, gamma = block.x.shape[1], np.longdouble(learner.discount)
     C, theta = (
         np.eye(n, dtype=np.longdouble) / learner.ridge,

@@ -1,8 +1,12 @@
-"""Forgetting along one direction, on the factors of kernels/ud_factor.py."""
+"""Directional forgetting on UD factors: only what is known about one v fades.
+
+docs/derivations/directional.md
+"""
 
 import numpy as np
 
 from thalweg.kernels.jit import kernel
+from thalweg.kernels.ud_factor import min_forgetting_factor
 
 
 @kernel(ieee_division=True)
@@ -13,19 +17,19 @@ def forget_along(factor, v, gamma, work):
     update that keeps D positive (Agee & Turner). work is (n,).
     """
     energy = information_along(factor, v, work)
-    # Of a v too small to say in which direction it points, nothing can be forgotten.
+    # A v that is too small has no direction along which anything could be forgotten.
     if not energy > np.finfo(factor.dtype).tiny ** 0.5:
         return
-    gamma = max(gamma, np.finfo(factor.dtype).eps ** 2)  # as in factor.forget
+    gamma = max(gamma, min_forgetting_factor(np.finfo(factor.dtype).eps))
     c = (1 / gamma - 1) / energy
     for i in range(v.size):
         work[i] = v[i]
     for j in range(v.size - 1, -1, -1):
         s, d = work[j], factor[j, j]
-        grown = d + c * s * s
-        ratio = c / grown
+        increased = d + c * s * s
+        ratio = c / increased
         c = ratio * d
-        factor[j, j] = grown
+        factor[j, j] = increased
         for i in range(j):
             work[i] -= s * factor[j, i]
             factor[j, i] += s * ratio * work[i]

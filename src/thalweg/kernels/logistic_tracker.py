@@ -11,7 +11,7 @@ import numpy as np
 from thalweg.kernels.jit import kernel
 from thalweg.kernels.losses import sigmoid
 from thalweg.kernels.ud_factor import forget, learn
-from thalweg.kernels.windup import hold
+from thalweg.kernels.windup import cap_covariance
 
 MIN_CURVATURE = 1e-3
 """Lower limit of σ(1-σ): where labels are all but certain, a Newton step on next to no
@@ -74,7 +74,7 @@ def newton_step(theta, factor, k, discount, z, y, w, v, gain):
     forget(own, discount)
     learn(own, v, gain)
     move_point(theta, k, w * slope / root if root > 0 else 0.0, gain)
-    hold(own, gain, v)
+    cap_covariance(own, gain, v)
 
 
 @kernel

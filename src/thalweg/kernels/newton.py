@@ -1,4 +1,4 @@
-"""Inner loop of learners/newton.py for losses of a linear prediction."""
+"""Online Newton steps for losses of a linear prediction: see learners/newton.py."""
 
 import math
 
@@ -7,10 +7,10 @@ import numpy as np
 from thalweg.kernels.jit import kernel
 from thalweg.kernels.losses import curvature, phi, slope
 from thalweg.kernels.ud_factor import forget, learn, solve
-from thalweg.kernels.windup import hold
+from thalweg.kernels.windup import cap_covariance
 
-GRADIENT_MOST = 0.25
-"""Gradients above the fourth root of the largest number count as that: P has ∇²."""
+MAX_GRADIENT_EXPONENT = 0.25
+"""Gradients are cut at the fourth root of the largest number: P holds their squares."""
 
 
 @kernel(ieee_division=True, nogil=True)
@@ -27,7 +27,7 @@ def newton(
     """
     n = theta.size
     v = np.empty(n, theta.dtype)
-    image = np.empty(n, theta.dtype)
+    gain = np.empty(n, theta.dtype)
     while t < len(y):
         if len(played):
             played[t] = theta
@@ -39,23 +39,23 @@ def newton(
         loss[t] = w * phi(code, shape, p, y[t])
         rate = w * slope(code, shape, p, y[t])
         if not full:
-            rate = _bounded(rate, x, t)
+            rate = _bounded_rate(rate, x, t)
         # Both increments are c²xxᵀ, and ∇_t = rate·x, so P_t⁻¹∇_t = (rate / c) P_t⁻¹cx.
         c = math.sqrt(w * curvature(code, shape, p, y[t])) if full else rate
         for i in range(n):
             v[i] = c * x[t, i]
         forget(factor, theta.dtype.type(gamma ** elapsed[t] if len(elapsed) else gamma))
-        learn(factor, v, image)
+        learn(factor, v, gain)
         if c == 0 and rate != 0:
-            solve(factor, x[t], image)
+            solve(factor, x[t], gain)
         length = newton_step * (rate / c if c != 0 else rate)
         square = 0.0
         inside = True
         for i in range(n):
-            theta[i] -= length * image[i]
+            theta[i] -= length * gain[i]
             square += theta[i] * theta[i]
             inside &= low[i] <= theta[i] <= high[i]
-        hold(factor, image, v)
+        cap_covariance(factor, gain, v)
         t += 1
         if not inside or square > radius * radius:
             break
@@ -63,10 +63,10 @@ def newton(
 
 
 @kernel
-def _bounded(rate, x, t):
-    """The rate at which no entry of rate·x passes ``GRADIENT_MOST`` of its dtype."""
+def _bounded_rate(rate, x, t):
+    """The rate at which no entry of rate·x exceeds the largest legal gradient."""
     size = 0.0
     for i in range(x.shape[1]):
         size = max(size, abs(x[t, i]))
-    most = np.finfo(x.dtype).max ** GRADIENT_MOST
-    return rate if abs(rate) * size <= most else math.copysign(most / size, rate)
+    limit = np.finfo(x.dtype).max ** MAX_GRADIENT_EXPONENT
+    return rate if abs(rate) * size <= limit else math.copysign(limit / size, rate)

@@ -1,4 +1,4 @@
-"""Sums in the kernels' own order, so that single calls agree with runs bit by bit."""
+"""Linear predictions in the kernels' order of sums, so that calls agree with runs."""
 
 from thalweg.kernels.jit import kernel
 

@@ -1,36 +1,46 @@
-"""Inner loop of learners/rls.py."""
+"""Recursive least squares over whole arrays: the inner loop of learners/rls.py.
+
+Also known as: exponentially weighted RLS with the forgetting factor γ (λ in filtering
+texts). With e_t = y_t - x_t·θ_t, the innovation or a priori error,
+
+    P_t = γP_{t-1} + w_t x_t x_tᵀ,    θ_{t+1} = θ_t + w_t e_t P_t⁻¹x_t,
+
+where P_t⁻¹x_t is the gain. P⁻¹ is kept as UD factors (kernels/ud_factor.py) and bounded
+against covariance windup (kernels/windup.py). rls_live.py has the same round for single
+calls.
+"""
 
 import math
 
 import numpy as np
 
 from thalweg.kernels.jit import kernel
-from thalweg.kernels.ud_factor import forget, update
-from thalweg.kernels.windup import LOOK, hold, top_up
+from thalweg.kernels.ud_factor import GROWTH, bierman_update, forget
+from thalweg.kernels.windup import CHECK_GROWTH, cap_covariance, restore_ridge
 
 
 @kernel(ieee_division=True, nogil=True)
-def rls(theta, factor, gamma, floor, pull, x, y, weight, elapsed, out, loss, played):
+def rls(theta, factor, gamma, floor, leaky, x, y, weight, elapsed, out, loss, played):
     """Play the rounds (x, y), updating ``theta`` and ``factor`` in place.
 
     Shapes: theta (n, k), factor (n+3, n), x (T, n), y (T, k), weight and elapsed (T,)
     or empty for all ones, out (T, k), loss (T,), played (T, n, k) or empty.
-    All of one dtype and C-contiguous; the caller has checked them.
+    All of one dtype and C-contiguous; the caller has checked them. gamma is the
+    forgetting factor, floor the retained ridge or 0, leaky whether it shrinks θ.
     """
-    v, image = np.empty(len(theta), theta.dtype), np.empty(len(theta), theta.dtype)
+    v, gain = np.empty(len(theta), theta.dtype), np.empty(len(theta), theta.dtype)
     data, results = (x, y, weight, elapsed), (out, loss, played)
-    _rounds(theta, factor, gamma, floor, pull, data, results, v, image)
+    _play(theta, factor, gamma, floor, leaky, data, results, v, gain)
 
 
-# Without counting references to arrays, which takes a fifth of a round at n = 8: all of
-# them are held by the caller.
+# Counting references to arrays takes a fifth of a round at n = 8.
 @kernel(ieee_division=True, counts_references=False)
-def _rounds(theta, factor, gamma, floor, pull, data, results, v, image):
+def _play(theta, factor, gamma, floor, leaky, data, results, v, gain):
     x, y, weight, elapsed = data
     out, loss, played = results
     n, t, discount = len(theta), 0, gamma
     while t < len(y):
-        # Rounds in which nothing but the step is to be done: calls of other functions
+        # Rounds in which nothing but the update is to be done: calls of other functions
         # out of this loop make it slower even where they are not made.
         while t < len(y):
             # Entry by entry: assigning to a slice takes the compiler seconds.
@@ -39,29 +49,31 @@ def _rounds(theta, factor, gamma, floor, pull, data, results, v, image):
                     played[t, i, j] = theta[i, j]
             root = math.sqrt(weight[t]) if len(weight) else 1.0
             discount = gamma ** elapsed[t] if len(elapsed) else gamma
-            loss[t] = advance(theta, factor, discount, root, x, y, t, out, t, v, image)
+            loss[t] = uncapped_round(
+                theta, factor, discount, root, x, y, t, out, t, v, gain
+            )
             t += 1
-            if floor > 0 or factor[n + 2, 0] >= LOOK:
+            if floor > 0 or factor[GROWTH, 0] >= CHECK_GROWTH:
                 break
-        hold(factor, image, v)
+        cap_covariance(factor, gain, v)
         if floor > 0:
-            top_up(theta, factor, discount, gamma, floor, pull, image, v)
+            restore_ridge(theta, factor, discount, gamma, floor, leaky, gain, v)
 
 
 @kernel(ieee_division=True, inline=True)
-def step(theta, factor, discount, root, x, y, t, out, row, v, image):
-    """One round, then ``hold``: its prediction goes to out[row], returns its loss."""
-    loss = advance(theta, factor, discount, root, x, y, t, out, row, v, image)
-    hold(factor, image, v)
+def rls_round(theta, factor, discount, root, x, y, t, out, row, v, gain):
+    """Round t of (x, y): its prediction goes to out[row], its loss is returned."""
+    loss = uncapped_round(theta, factor, discount, root, x, y, t, out, row, v, gain)
+    cap_covariance(factor, gain, v)
     return loss
 
 
 @kernel(ieee_division=True, inline=True)
-def advance(theta, factor, discount, root, x, y, t, out, row, v, image):
-    """Round t of (x, y) but for ``hold``: prediction to out[row], the loss returned.
+def uncapped_round(theta, factor, discount, root, x, y, t, out, row, v, gain):
+    """``rls_round`` without ``cap_covariance``.
 
     ``discount`` is γ to the power of the time elapsed, ``root`` the square root of the
-    weight; v and image are (n,) to work in. Whole arrays and an index, since a slice
+    weight; v and gain are (n,) to work in. Whole arrays and an index, since a slice
     costs more than all the arithmetic of a small n.
     """
     n, targets = theta.shape
@@ -75,12 +87,12 @@ def advance(theta, factor, discount, root, x, y, t, out, row, v, image):
             prediction += x[t, i] * theta[i, j]
         out[row, j] = prediction
     forget(factor, theta.dtype.type(discount))
-    per_alpha = update(factor, v, image)
+    inverse_alpha = bierman_update(factor, v, gain)
     loss = theta.dtype.type(0)
     for j in range(targets):
-        error = root * (y[t, j] - out[row, j])
-        loss += theta.dtype.type(0.5) * error * error
-        gain = theta.dtype.type(per_alpha * error)
+        innovation = root * (y[t, j] - out[row, j])
+        loss += theta.dtype.type(0.5) * innovation * innovation
+        step = theta.dtype.type(inverse_alpha * innovation)
         for i in range(n):
-            theta[i, j] += image[i] * gain
+            theta[i, j] += gain[i] * step
     return loss

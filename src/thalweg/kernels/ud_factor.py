@@ -1,95 +1,147 @@
-"""A positive definite matrix P, kept as the factors of its inverse: C = U D Uᵀ.
+"""UD factorisation: a positive definite P, as the factors of its inverse C = U D Uᵀ.
 
-U is unit upper triangular and D diagonal and positive, so that C stays symmetric and
-positive definite by construction, whatever rounding does. Three verbs act on it, each
-O(n²): ``forget`` is P ← γP, ``learn`` is P ← P + vvᵀ, ``solve`` gives P⁻¹g.
+Also known as: Bierman-Thornton UD factors, the covariance form of a square-root Kalman
+filter. P is the information matrix and C = P⁻¹ the covariance, which RLS and Kalman
+texts call P. U is unit upper triangular and D diagonal and positive, so that C stays
+symmetric and positive definite by construction, whatever rounding does. Three verbs
+act on it, each O(n²):
+    forget(factor, γ)         P ← γP, γ the forgetting factor
+    learn(factor, v, gain)    P ← P + vvᵀ, and the gain P⁻¹v
+    solve(factor, g, out)     P⁻¹g
 
-Packed in one array of shape (n + 3, n):
-    [j, :j]    column j of U above its diagonal
-    [j, j]     D_j; infinite where P_0 = 0 and nothing was learnt about j yet
-    [n]        the size of each coordinate of v lately
-    [n+1]      how much of P is ridge, coordinate by coordinate; where one is kept
-    [n+2, 0]   by how much forgetting has multiplied C since ``floor.hold`` last looked
-The last three rows are for kernels/windup.py. Proofs: docs/derivations/factor.md.
+A factor is packed in one array of shape (n + 3, n), the rows of ``UDFactor``. Kernels
+and Python name its last rows by ``INPUT_SCALE``, ``RETAINED_RIDGE`` and ``GROWTH``:
+factor[INPUT_SCALE, k]. Proofs: docs/derivations/factor.md. Bierman (1977),
+*Factorization Methods for Discrete Sequential Estimation*, chapter V.
 """
 
 import math
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.jit import inner_function, kernel
+from thalweg.kernels.layout import Layout, Shape
 
-SIZE_DECAY = 0.75
-"""A coordinate's size follows a fall of its scale within tens of rounds."""
-NOISE_MATTERS = 1e8
-"""Where df² passes this, it is worth asking whether f is more than rounding."""
+
+class UDFactor(NamedTuple):
+    """The packed array, row by row; the last three rows serve kernels/windup.py."""
+
+    # Row j: column j of U above its diagonal, then D_j, which is infinite where P_0 = 0
+    # and nothing was learnt about j yet.
+    triangle: Annotated[np.ndarray, Shape("n", "n")]
+    # The recent size of each coordinate of v.
+    input_scale: Annotated[np.ndarray, Shape("n")]
+    # How much of P_kk is ridge, where a ridge is retained; 0 where P_0 = 0.
+    retained_ridge: Annotated[np.ndarray, Shape("n")]
+    # First entry: by how much forgetting has multiplied C since the covariance cap was
+    # last checked. The others are not used.
+    growth: Annotated[np.ndarray, Shape("n")]
+
+
+LAYOUT = Layout("UD factor", UDFactor, version=1, dimensions=("n",))
+# Every field is a number of whole rows, so that rows can be counted with n = 1, here
+# from the end of the array.
+_ROWS = LAYOUT.offsets(-LAYOUT.size(n=1), n=1)
+INPUT_SCALE: int = _ROWS.input_scale
+RETAINED_RIDGE: int = _ROWS.retained_ridge
+GROWTH: int = _ROWS.growth
+EXTRA_ROWS = -INPUT_SCALE
+"""Rows of the packed array below the triangle."""
+
+SCALE_DECAY = 0.75
+"""A coordinate's input scale follows a fall of its size within tens of rounds."""
+NOISE_CHECK_LIMIT = 1e8
+"""Where d f² passes this, it is worth asking whether f is more than rounding."""
 
 
 def prior(ridge: float, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The packed factor of P_0 = εI, or of P_0 = 0 where ε is 0, for the start θ_1."""
     n = len(like)
-    factor = np.zeros((n + 3, n), like.dtype)
+    factor = np.zeros((n + EXTRA_ROWS, n), like.dtype)
     np.fill_diagonal(factor, 1 / ridge if ridge else np.inf)
-    factor[n] = math.sqrt(ridge)
-    factor[n + 1] = ridge
-    factor[n + 2, 0] = 1
+    factor[INPUT_SCALE] = math.sqrt(ridge)
+    factor[RETAINED_RIDGE] = ridge
+    factor[GROWTH, 0] = 1
     return factor
+
+
+@inner_function
+def min_forgetting_factor(eps):
+    """ε²: what has shrunk to this is as good as forgotten beside new rows."""
+    return eps**2
+
+
+@inner_function
+def max_pivot(largest):
+    """A D_j from which on it stands for infinity; ``largest`` is that of the dtype."""
+    return largest**0.75
 
 
 @kernel(ieee_division=True, inline=True)
 def forget(factor, gamma):
-    """P ← γP; beside new rows, what is down to ε² is as good as forgotten."""
-    n = factor.shape[1]
-    gamma = max(gamma, np.finfo(factor.dtype).eps ** 2)
-    grown = 1 / gamma
-    for j in range(n):
-        factor[j, j] *= grown
-    factor[n + 2, 0] *= grown
+    """P ← γP, for the forgetting factor γ."""
+    gamma = max(gamma, min_forgetting_factor(np.finfo(factor.dtype).eps))
+    growth = 1 / gamma
+    for j in range(factor.shape[1]):
+        factor[j, j] *= growth
+    factor[GROWTH, 0] *= growth
 
 
 @kernel(ieee_division=True, inline=True)
-def learn(factor, v, image):
-    """P ← P + vvᵀ. Leaves P⁻¹v, of the new P, in ``image``."""
-    per_alpha = update(factor, v, image)
+def learn(factor, v, gain):
+    """P ← P + vvᵀ. Leaves the gain P⁻¹v, of the new P, in ``gain``."""
+    inverse_alpha = bierman_update(factor, v, gain)
     for i in range(v.size):
-        image[i] *= per_alpha
+        gain[i] *= inverse_alpha
 
 
 @kernel(ieee_division=True, inline=True)
-def update(factor, v, image):
-    """P ← P + vvᵀ by Bierman's update; P⁻¹v is ``image`` times what is returned."""
+def bierman_update(factor, v, gain):
+    """P ← P + vvᵀ by Bierman's update; the gain P⁻¹v is ``gain`` times what it returns.
+
+    With f = Uᵀv and α_j = 1 + Σ_{i≤j} D_i f_i², for j = 1..n:
+        D_j ← D_j α_{j-1} / α_j
+        U_ij ← U_ij - (f_j / α_{j-1}) g_i,  g_i ← g_i + D_j f_j U_ij  for i < j
+        g_j = D_j f_j
+    with D_j and U_ij from before the update on the right. Returns 1/α_n.
+    """
     n = v.size
-    _transposed_times(factor, v, image)
+    transposed_product(factor, v, gain)
     for j in range(n):
         if v[j] != 0:
-            factor[n, j] = max(abs(v[j]), factor[n, j] * SIZE_DECAY)
+            decayed = factor[INPUT_SCALE, j] * SCALE_DECAY
+            factor[INPUT_SCALE, j] = max(abs(v[j]), decayed)
     alpha = factor.dtype.type(1)  # 1 + vᵀCv, over the coordinates done so far
-    per_alpha = alpha
+    inverse_alpha = alpha
     for j in range(n):
-        d, f = factor[j, j], image[j]
-        if not d * f * f <= NOISE_MATTERS:  # nor where it is infinite, or 0 · ∞
-            d, f = _beyond_measure(factor, v, j, f)
+        d, f = factor[j, j], gain[j]
+        if not d * f * f <= NOISE_CHECK_LIMIT:  # also where it is infinite, or 0 · ∞
+            d, f = _bounded_pivot(factor, v, j, f)
         g = d * f
-        ratio = -f * per_alpha
-        left = alpha
+        ratio = -f * inverse_alpha
+        previous = alpha
         alpha += g * f
-        per_alpha = 1 / alpha
+        inverse_alpha = 1 / alpha
         if f != 0:
             # Were it ever 0, it would stay 0: nothing could be forgotten any more.
-            factor[j, j] = max(d * (left * per_alpha), np.finfo(factor.dtype).tiny)
+            shrunk = d * (previous * inverse_alpha)
+            factor[j, j] = max(shrunk, np.finfo(factor.dtype).tiny)
         for i in range(j):
             u = factor[j, i]
-            factor[j, i] = u + ratio * image[i]
-            image[i] += g * u
-        image[j] = g
-    return per_alpha
+            factor[j, i] = u + ratio * gain[i]
+            gain[i] += g * u
+        gain[j] = g
+    return inverse_alpha
 
 
 @kernel(ieee_division=True, inline=True)
-def _transposed_times(factor, v, out):
-    """Uᵀv into ``out``, four rows at a time: a single sum would wait for itself."""
+def transposed_product(factor, v, out):
+    """Uᵀv into ``out``: out_j = v_j + Σ_{i<j} U_ij v_i, each sum in the order of i.
+
+    Four of them at a time, since each addition of a single sum waits for the last.
+    """
     n = v.size
     for j in range(0, n - 3, 4):
         a, b, c, d = v[j], v[j + 1], v[j + 2], v[j + 3]
@@ -114,27 +166,27 @@ def _transposed_times(factor, v, out):
 
 
 @kernel(ieee_division=True)
-def _beyond_measure(factor, v, j, f):
-    """(d, f) for a direction of which all but nothing was known; f = 0: v adds nothing.
+def _bounded_pivot(factor, v, j, f):
+    """(d, f) of a direction of which next to nothing is known; f = 0: v adds nothing.
 
     Its D_j is so large that 1/D_j counts as 0, or even infinite: P_0 = 0 and j was
     never seen, or its feature has grown out of all proportion.
     """
-    none = factor.dtype.type(0)
+    zero = factor.dtype.type(0)
     if f == 0 or _is_noise(factor, v, j, f):
-        return none, none
+        return zero, zero
     d = factor[j, j]
-    # Any d with 1 ≪ df² < ∞ says the same.
-    most = factor.dtype.type(np.finfo(factor.dtype).max ** 0.75)
+    # Any d with 1 ≪ df² < ∞ gives the same update.
+    largest = factor.dtype.type(max_pivot(np.finfo(factor.dtype).max))
     if d == np.inf:
         root = np.finfo(factor.dtype).max ** 0.5
-        d = min(factor.dtype.type(root / v[j] / v[j]), most)
-    return (d if d * f * f <= most else most / f / f), f
+        d = min(factor.dtype.type(root / v[j] / v[j]), largest)
+    return (d if d * f * f <= largest else largest / f / f), f
 
 
 @kernel
 def _is_noise(factor, v, j, f):
-    """Whether f = Σ U_ij v_i is all rounding: v says nothing new about direction j."""
+    """Whether f = Σ U_ij v_i is only rounding: v holds nothing new on direction j."""
     size = abs(v[j])
     for i in range(j):
         size += abs(factor[j, i] * v[i])
@@ -157,8 +209,8 @@ def solve(factor, g, out):
 
 
 @kernel
-def diagonal(factor, out):
-    """The diagonal of C = P⁻¹ into ``out``."""
+def covariance_diagonal(factor, out):
+    """The diagonal of C = P⁻¹ into ``out``: C_ii = Σ_{j≥i} U_ij² D_j."""
     for j in range(out.size):
         d = factor[j, j]
         out[j] = d

@@ -1,147 +1,184 @@
-"""What keeps P from vanishing in a direction that nothing excites any more.
+"""Covariance windup: what keeps P from vanishing in a direction that nothing excites.
 
-``hold`` is always on: it acts only where C_kk passes a limit that excited data never
-reach. ``top_up`` keeps a ridge that forgetting would take away. Both add w e_k e_kᵀ to
-P for the coordinates that need it most: O(n²), and the same whatever the order of the
-features. docs/derivations/factor.md says why that is enough.
+Forgetting multiplies C = P⁻¹ by 1/γ in every round, and only data shrink it again: in a
+direction without excitation C grows without bound (covariance windup, estimator
+windup), until rounding rules it and the next excitation makes θ jump.
+
+``cap_covariance`` is always on: it acts only where C_kk passes a limit that excited
+data never reach. ``restore_ridge`` retains a ridge that forgetting would take away.
+Both add w e_k e_kᵀ to P for the coordinates that need it most: O(n²), and the same
+whatever the order of the features. docs/derivations/factor.md says why that is enough,
+docs/decisions/002-what-stops-wind-up.md what else was tried.
+
+The limits here are the only ones: rls_bank, rls_blocked and models/health.py import
+them.
 """
 
 import math
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
-from thalweg.kernels.ud_factor import diagonal, learn
+from thalweg.kernels.jit import inner_function, kernel
+from thalweg.kernels.ud_factor import (
+    GROWTH,
+    INPUT_SCALE,
+    RETAINED_RIDGE,
+    covariance_diagonal,
+    learn,
+    max_pivot,
+)
 
-LOOK = 1.5
-"""``hold`` looks at C each time forgetting has multiplied it by this."""
-RAISE = 4.0
+CHECK_GROWTH = 1.5
+"""``cap_covariance`` checks C each time forgetting has multiplied it by this."""
+CAP_REDUCTION = 4.0
 """A direction that has passed its limit is brought back to a quarter of it."""
-MOST = 8
-"""``top_up`` raises at most so many coordinates a round."""
-IN_NEED = 0.1
-"""The part of the information on a coordinate that is ridge, where it lives on it."""
-TIE = 1e-9
-"""Needs that differ by less are equal."""
-TINY = 1e-30
+MAX_RAISED = 8
+"""``restore_ridge`` raises at most so many coordinates a round."""
+RIDGE_SHARE = 0.1
+"""From this part of the information on a coordinate, it counts as living on ridge."""
+TIE_TOLERANCE = 1e-9
+"""Needs that differ by less, relatively, are equal."""
+MIN_RIDGE = 1e-30
 """A ridge that is left alone never becomes 0, which would mean that P_0 was."""
 
 
-@kernel(inline=True)
-def hold(factor, c, unit):
-    """Keep C_kk size_k² below ε^(-3/4), ε the rounding unit.
+@inner_function
+def covariance_cap(eps):
+    """The limit of C_kk input_scale_k²: ε^(-3/4), ε the rounding unit of the dtype.
 
-    Beyond that limit what rounding puts into a quiet direction would no longer be
-    small beside what the data put there. θ is left alone. Where several coordinates
-    pass it at once, C as a whole is scaled back, as if less had been forgotten.
-    c and unit are (n,) to work in.
+    Beyond it what rounding puts into an unexcited direction would no longer be small
+    beside what the data put there. In float64 it is 5·10¹¹.
     """
-    if factor[factor.shape[1] + 2, 0] >= LOOK:
-        _hold(factor, c, unit)
+    return eps**-0.75
+
+
+@inner_function
+def max_learnt_ratio(largest, cap):
+    """Beyond this many times the cap a direction was never learnt, where P_0 = 0."""
+    return largest**0.25 / cap
+
+
+@kernel(inline=True)
+def cap_covariance(factor, c, unit):
+    """Keep C_kk input_scale_k² below ``covariance_cap``.
+
+    θ is left alone. Where several coordinates pass the limit at once, C as a whole is
+    scaled back, as if less had been forgotten. c and unit are (n,) to work in.
+    """
+    if factor[GROWTH, 0] >= CHECK_GROWTH:
+        _check_covariance(factor, c, unit)
 
 
 @kernel
-def _hold(factor, c, unit):
+def _check_covariance(factor, c, unit):
     n = factor.shape[1]
-    _bound_the_unknown(factor)
-    diagonal(factor, c)
-    limit = np.finfo(factor.dtype).eps ** -0.75
-    unlearnt = np.finfo(factor.dtype).max ** 0.25 / limit  # beyond it, where P_0 = 0
-    # The two largest C_kk size_k² / limit. Not -1 for none: the compiler would take it
-    # for a type of its own, and compile all that it is given to twice.
+    _bound_pivots(factor)
+    covariance_diagonal(factor, c)
+    cap = covariance_cap(np.finfo(factor.dtype).eps)
+    unlearnt = max_learnt_ratio(np.finfo(factor.dtype).max, cap)
+    # The two largest C_kk input_scale_k² / cap. The index is n where there is none: the
+    # compiler would take -1 for a type of its own, and compile all callees twice.
     worst, first, second = n, 0.0, 0.0
     for k in range(n):
-        ratio = c[k] * (factor[n, k] * factor[n, k]) / limit
-        most = unlearnt if factor[n + 1, k] == 0 else np.inf
-        if first < ratio < most:
+        scale = factor[INPUT_SCALE, k]
+        ratio = c[k] * (scale * scale) / cap
+        limit = unlearnt if factor[RETAINED_RIDGE, k] == 0 else np.inf
+        if first < ratio < limit:
             worst, first, second = k, ratio, first
-        elif second < ratio < most:
+        elif second < ratio < limit:
             second = ratio
-    # One is raised at a time: look again next round if another is waiting.
-    factor[n + 2, 0] = 1.0 if second * LOOK < 1 else LOOK
-    if first * LOOK < 1:
+    # One coordinate is raised at a time: check again next round if another one waits.
+    factor[GROWTH, 0] = 1.0 if second * CHECK_GROWTH < 1 else CHECK_GROWTH
+    if first * CHECK_GROWTH < 1:
         return
     back = 1 / max(second, 1.0)
     for j in range(n):
         factor[j, j] *= back
-    size = factor[n, worst]
-    raised = RAISE * size * size / limit - 1 / (c[worst] * back)
-    _add(factor, worst, raised, unit, c)
+    scale = factor[INPUT_SCALE, worst]
+    raised = CAP_REDUCTION * scale * scale / cap - 1 / (c[worst] * back)
+    _add_ridge(factor, worst, raised, unit, c)
 
 
 @kernel
-def _bound_the_unknown(factor):
+def _bound_pivots(factor):
     """Where P_0 = 0 still shows, D stands for infinity: it need not grow further."""
-    most = np.finfo(factor.dtype).max ** 0.75
+    largest = max_pivot(np.finfo(factor.dtype).max)
     for j in range(factor.shape[1]):
-        if most < factor[j, j] < np.inf:
-            factor[j, j] = most
+        if largest < factor[j, j] < np.inf:
+            factor[j, j] = largest
+
+
+@inner_function
+def raised_coordinates(n, gamma):
+    """⌈2n(1-γ)⌉: the coordinates that ``restore_ridge`` raises in a round.
+
+    So each has two turns in a memory of 1/(1-γ) rounds; no more than ``MAX_RAISED``.
+    """
+    return min(max(math.ceil(2 * n * (1 - gamma)), 1), MAX_RAISED)
 
 
 @kernel
-def top_up(theta, factor, discount, gamma, ridge, pull, c, unit):
+def restore_ridge(theta, factor, discount, gamma, ridge, leaky, c, unit):
     """Give back to P the ridge it has forgotten most harmfully, w e_k e_kᵀ at a time.
 
-    ⌈2n(1-γ)⌉ coordinates have their turn in a round, so that each has two in a memory,
-    but no more than ``MOST``: O(n²). A memory too short for that is made longer, by
-    taking back part of this round's forgetting, ``discount``. With ``pull``, θ moves to
-    what minimises the sum with the ridge on θ_k itself, as if 0 had been observed.
-    theta is (n, k); c and unit are (n,) to work in.
+    ``raised_coordinates`` have their turn in a round: O(n²). A memory too short for
+    that is made longer, by taking back part of this round's forgetting, ``discount``.
+    With ``leaky`` (leaky RLS), θ moves to what minimises the sum with the ridge on θ_k
+    itself, as if 0 had been observed. theta is (n, k); c and unit are (n,) to work in.
     """
     n = factor.shape[1]
-    diagonal(factor, c)
-    quiet = 0  # coordinates that live on their ridge, and will be served in turn
+    covariance_diagonal(factor, c)
+    unexcited = 0  # coordinates that live on their ridge, and will be raised in turn
     for k in range(n):
-        factor[n + 1, k] = max(factor[n + 1, k] * discount, TINY)
-        quiet += c[k] * ridge > IN_NEED
-    turns = min(max(math.ceil(2 * n * (1 - gamma)), 1), MOST)
-    # Until its next turn such a one loses γ^(quiet/turns), or a factor 4 where
+        factor[RETAINED_RIDGE, k] = max(factor[RETAINED_RIDGE, k] * discount, MIN_RIDGE)
+        unexcited += c[k] * ridge > RIDGE_SHARE
+    turns = raised_coordinates(n, gamma)
+    # Until its next turn such a one loses γ^(unexcited/turns), or a factor 4 where
     # forgetting is taken back: δ is to be the mean.
-    target = ridge * min(gamma ** (-0.5 * quiet / turns), 2.0)
+    target = ridge * min(gamma ** (-0.5 * unexcited / turns), 2.0)
     for _ in range(turns):
         worst, _ = _neediest(factor, target, c)
         if worst < 0:
             return
-        raised = target - factor[n + 1, worst]
-        factor[n + 1, worst] = target
-        _add(factor, worst, raised, unit, c)
-        if pull:
+        raised = target - factor[RETAINED_RIDGE, worst]
+        factor[RETAINED_RIDGE, worst] = target
+        _add_ridge(factor, worst, raised, unit, c)
+        if leaky:
             for j in range(theta.shape[1]):
                 step = math.sqrt(raised) * theta[worst, j]
                 for i in range(n):
                     theta[i, j] -= c[i] * step
-    _, most = _neediest(factor, target, c)
-    if most > 1:
-        back = max(1 / most, discount)
+    _, need = _neediest(factor, target, c)
+    if need > 1:
+        back = max(1 / need, discount)
         for j in range(n):
             factor[j, j] *= back
-            factor[n + 1, j] /= back
+            factor[RETAINED_RIDGE, j] /= back
 
 
 @kernel
 def _neediest(factor, target, c):
-    """The k with the largest (target - r_k) C_kk, which is returned too; -1 if none."""
+    """The k with the largest need (target - r_k) C_kk, and this need; -1 if none."""
     n = factor.shape[1]
-    diagonal(factor, c)
-    most = 0.0
+    covariance_diagonal(factor, c)
+    largest = 0.0
     for k in range(n):
-        need = (target - factor[n + 1, k]) * c[k]
-        if most < need < np.inf:
-            most = need
-    # The first of those that need it as much: the last bit is not to choose.
+        need = (target - factor[RETAINED_RIDGE, k]) * c[k]
+        if largest < need < np.inf:
+            largest = need
+    # The first of those in equal need, so that the last bit does not choose.
     for k in range(n):
-        need = (target - factor[n + 1, k]) * c[k]
-        if most > 0 and most * (1 - TIE) <= need < np.inf:
-            return k, most
+        need = (target - factor[RETAINED_RIDGE, k]) * c[k]
+        if largest > 0 and largest * (1 - TIE_TOLERANCE) <= need < np.inf:
+            return k, largest
     return -1, 0.0
 
 
 @kernel
-def _add(factor, k, weight, unit, image):
-    """P ← P + w e_k e_kᵀ, which is no new v: the size of coordinate k stays."""
-    n = factor.shape[1]
+def _add_ridge(factor, k, weight, unit, gain):
+    """P ← P + w e_k e_kᵀ, which is no new v: the input scale of coordinate k stays."""
     unit.fill(0)
     unit[k] = math.sqrt(weight)
-    size = factor[n, k]
-    learn(factor, unit, image)
-    factor[n, k] = size
+    scale = factor[INPUT_SCALE, k]
+    learn(factor, unit, gain)
+    factor[INPUT_SCALE, k] = scale

@@ -9,8 +9,8 @@ import numpy as np
 from thalweg import checks, discounts
 from thalweg.domains import Domain
 from thalweg.errors import InvalidParameterError
-from thalweg.kernels.rls_bank.mixture import mixture
-from thalweg.kernels.rls_bank.rounds import bank
+from thalweg.kernels.rls_bank.bank import play_bank
+from thalweg.kernels.rls_bank.exponential_weights import mixture
 from thalweg.learners.base import Learner
 from thalweg.learners.exponential_weights import (
     hedge,
@@ -133,7 +133,7 @@ class Experts(Learner[ExpertsState]):
         arrays = KernelArrays.from_block(state.theta, block, record)
         weights = np.empty((len(block) if "weights" in record else 0, len(thetas)))
         x, y, weight, elapsed, out, incurred, played = arrays.by_target()
-        bank(
+        play_bank(
             thetas.reshape(*thetas.shape[:2], -1), factors, log_weights,
             self._settings(), float(self.mixing_rate),
             (x, y, weight, elapsed), (out, incurred, played, weights),

@@ -6,10 +6,8 @@ forecaster; at rate 1 on log loss, Bayes' rule.
 
 import numpy as np
 
+from thalweg.kernels.rls_bank.exponential_weights import MAX_LOSS
 from thalweg.types import FloatArray
-
-MAX_LOSS = 1e300
-"""An expert's loss counts as this where it is larger or infinite."""
 
 
 def initial_log_weights(count: int) -> FloatArray:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from thalweg.checks import MAX_MAGNITUDE
-from thalweg.kernels import call_header, single
+from thalweg.kernels import call_header, rls_live
 from thalweg.kernels.jit import entry_point
 from thalweg.types import FloatArray
 
@@ -33,7 +33,7 @@ class Live(Protocol):
 
 
 class LiveRLS:
-    """Recursive least squares in one array: kernels/single.py."""
+    """Recursive least squares in one array: kernels/rls_live.py."""
 
     def __init__(self, learner: Any, state: Any, ones: int) -> None:
         theta, factor = state
@@ -41,12 +41,14 @@ class LiveRLS:
             len(theta),
             (learner.discount, learner.floor or 0.0, learner.leaky),
         )
-        self.memory: FloatArray = np.zeros(single.size(n))
+        self.memory: FloatArray = np.zeros(rls_live.LAYOUT.size(n=n))
         call_header.fill_header(
             self.memory, n, n - ones, MAX_MAGNITUDE[theta.dtype], *settings
         )
-        *_, self._theta, self._factor, self.quiet = single.views(self.memory, n)
-        self.call: Call = entry_point(single.call)
+        views = rls_live.LAYOUT.views(self.memory, n=n)
+        self._theta, self._factor = views.theta, views.factor
+        self.quiet: FloatArray = views.unexcited_rounds
+        self.call: Call = entry_point(rls_live.call)
         self._theta[:, 0], self._factor[:] = theta, factor
         self._kind = type(state)
 

@@ -12,7 +12,7 @@ from thalweg import checks
 from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.logistic_tracker import MIN_CURVATURE, RADIUS, logistic_tracker
 from thalweg.kernels.ud_factor import forget, learn
-from thalweg.kernels.windup import hold
+from thalweg.kernels.windup import cap_covariance
 from thalweg.learners.base import Learner
 from thalweg.losses import Logistic, Loss, Round
 from thalweg.types import Block, FloatArray, Trace
@@ -172,7 +172,7 @@ def _newton_step(
     forget(factor, gamma)
     learn(factor, root * z, gain)  # gain = P⁻¹ z · root
     step = gain * slope / root if root > 0 else np.zeros(len(z))
-    hold(factor, gain, work)
+    cap_covariance(factor, gain, work)
     return step
 
 

@@ -10,9 +10,9 @@ from thalweg import checks
 from thalweg.domains import Ball, Domain
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels import ud_factor as factors
-from thalweg.kernels.newton import GRADIENT_MOST, newton
+from thalweg.kernels.newton import MAX_GRADIENT_EXPONENT, newton
 from thalweg.kernels.ud_factor import forget, learn, solve
-from thalweg.kernels.windup import hold
+from thalweg.kernels.windup import cap_covariance
 from thalweg.learners.base import Learner
 from thalweg.learners.kernel_arrays import KernelArrays
 from thalweg.losses import Constants, LinearLoss, Loss, Round
@@ -110,13 +110,16 @@ class DiscountedNewton(Learner[NewtonState]):
         rows = grad[None] if quasi else f.hess_root(theta)
         step = learn_and_solve(factor, rows, grad)
         point = theta - self.newton_step * step
-        hold(factor, *np.empty((2, theta.size), theta.dtype))
+        cap_covariance(factor, *np.empty((2, theta.size), theta.dtype))
         return NewtonState(self._project(point, factor), factor)
 
     @staticmethod
     def _limit_gradient(grad: FloatArray) -> FloatArray:
         """The gradient, scaled down where its square would overflow."""
-        limit, size = np.finfo(grad.dtype).max ** GRADIENT_MOST, np.abs(grad).max()
+        limit, size = (
+            np.finfo(grad.dtype).max ** MAX_GRADIENT_EXPONENT,
+            np.abs(grad).max(),
+        )
         return grad if size <= limit else grad * grad.dtype.type(limit / size)
 
     def _project(self, point: FloatArray, factor: FloatArray) -> FloatArray:

@@ -11,9 +11,9 @@ from thalweg import checks, discounts
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.rls import rls
-from thalweg.kernels.rls_blocked.rounds import rls_in_blocks
+from thalweg.kernels.rls_blocked.blocked import rls_blocked
 from thalweg.kernels.ud_factor import forget, learn
-from thalweg.kernels.windup import hold, top_up
+from thalweg.kernels.windup import cap_covariance, restore_ridge
 from thalweg.learners.base import Learner
 from thalweg.learners.kernel_arrays import KernelArrays
 from thalweg.learners.live import Live, LiveRLS
@@ -115,15 +115,15 @@ class RecursiveLeastSquares(Learner[RLSState]):
     def update(self, state: RLSState, f: Round) -> RLSState:
         theta, factor = state.theta, state.factor.copy()
         root = theta.dtype.type(math.sqrt(f.weight))
-        image, work = np.empty((2, len(theta)), theta.dtype)
+        gain, work = np.empty((2, len(theta)), theta.dtype)
         discount = self.discount**f.elapsed
         forget(factor, discount)
-        learn(factor, root * f.x, image)  # image = P_t⁻¹ √w x_t
-        theta = theta - np.multiply.outer(image, root * (f.x @ theta - f.y))
-        hold(factor, image, work)
+        learn(factor, root * f.x, gain)  # gain = P_t⁻¹ √w x_t
+        theta = theta - np.multiply.outer(gain, root * (f.x @ theta - f.y))
+        cap_covariance(factor, gain, work)
         if self.floor is not None:
             by_target = theta.reshape(len(theta), -1)
-            top_up(by_target, factor, discount, *self._kept, image, work)
+            restore_ridge(by_target, factor, discount, *self._kept, gain, work)
         return RLSState(theta, factor)
 
     def _play(
@@ -143,7 +143,7 @@ class RecursiveLeastSquares(Learner[RLSState]):
         arrays = KernelArrays.from_block(theta, block, record)
         *rounds, _ = arrays.by_target()
         by_target = theta.reshape(len(theta), -1)
-        rls_in_blocks(by_target, factor, *self._kept, *rounds)
+        rls_blocked(by_target, factor, *self._kept, *rounds)
         return RLSState(theta, factor), arrays.trace()
 
     @staticmethod

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from thalweg.kernels import ud_factor as factors
+from thalweg.kernels.windup import covariance_cap
 from thalweg.models.live_state import Held
 from thalweg.preprocessing.imputer import ImputerState, MeanImputer
 from thalweg.types import FloatArray
@@ -62,14 +63,13 @@ def _matrix_health(state: Any) -> tuple[Any, Any, Any]:
     factor = getattr(state, "factor", None)
     if factor is None:
         return None, None, None
-    n = factor.shape[1]
     covariance = factors.covariance(np.asarray(factor, np.float64))
-    size = np.asarray(factor[n], np.float64)
+    size = np.asarray(factor[factors.INPUT_SCALE], np.float64)
     spread = np.diagonal(covariance) * size**2
     with np.errstate(divide="ignore", invalid="ignore"):
         excitation = np.where(spread > 0, 1 / spread, np.inf)
     scaled = covariance * np.outer(size, size)
-    limit = float(np.finfo(factor.dtype).eps) ** -0.75
+    limit = covariance_cap(float(np.finfo(factor.dtype).eps))
     known = np.isfinite(scaled).all() and (size > 0).all()
     condition = float(np.linalg.cond(scaled)) if known else np.inf
     return condition, excitation, spread > HELD * limit

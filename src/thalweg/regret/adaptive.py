@@ -70,7 +70,7 @@ def adaptive(
     rounds = Rounds(*_scaled(*rows(block, loss)), incurred(trace, block))
     if len(block) <= exact_up_to:
         nothing = np.zeros(len(block))
-        worst, first, last = intervals.worst(*rounds, nothing, nothing)
+        worst, first, last = intervals.worst_interval(*rounds, nothing, nothing)
         return AdaptiveRegret(float(worst), float(worst), (first, last + 1))
     pieces = max(BRANCHES, exact_up_to // (2 * rounds.x.shape[2] + 1))
     found = _bracket(rounds, pieces)
@@ -101,7 +101,7 @@ def _bracket(rounds: Rounds, pieces: int) -> Bracket:
     T = len(rounds.loss)
     if T <= SMALL:
         nothing = np.zeros(T)
-        worst, first, last = intervals.worst(*rounds, nothing, nothing)
+        worst, first, last = intervals.worst_interval(*rounds, nothing, nothing)
         return Bracket((worst, first, last + 1), (worst, first, last + 1))
     cuts = np.linspace(0, T, min(pieces, T // 2) + 1).astype(int)
     parts = [rounds.part(a, b) for a, b in pairwise(cuts)]
@@ -113,7 +113,7 @@ def _bracket(rounds: Rounds, pieces: int) -> Bracket:
         near.append((left + right, cut - int(back), cut + int(ahead)))
     before = np.append(0.0, np.maximum(suffix[:-1, 0], 0))
     after = np.append(np.maximum(prefix[1:, 0], 0), 0.0)
-    high, first, last = intervals.worst(*whole, before, after)
+    high, first, last = intervals.worst_interval(*whole, before, after)
     start = cuts[first] - int(suffix[first - 1, 1] if before[first] else 0)
     stop = cuts[last + 1] + int(prefix[last + 1, 1] if after[last] else 0)
     near.append((high, start, stop))
@@ -133,11 +133,11 @@ def _summary(parts: list[Rounds]) -> tuple[Rounds, FloatArray, FloatArray]:
     prefix, suffix = np.empty((2, len(parts), 2))
     for i, part in enumerate(parts):
         out = np.empty(len(part.loss))
-        triangles[i] = intervals.scan(*part, out)
+        triangles[i] = intervals.scan_prefixes(*part, out)
         # What no θ can mend inside a part is no matter of choice any more.
         regrets[i] = out[-1]
         prefix[i] = out.max(), out.argmax() + 1
-        intervals.scan(*part.backwards(), out)
+        intervals.scan_prefixes(*part.backwards(), out)
         suffix[i] = out.max(), out.argmax() + 1
     x, y = np.ascontiguousarray(triangles[..., :n]), triangles[..., n:].copy()
     return Rounds(x, y, regrets), prefix, suffix
@@ -148,10 +148,10 @@ def _climb(rounds: Rounds, start: int, stop: int) -> Found:
     regret, T = -np.inf, len(rounds.loss)
     while True:
         out = np.empty(T - start)
-        intervals.scan(*rounds.part(start, T), out)
+        intervals.scan_prefixes(*rounds.part(start, T), out)
         stop = start + int(out.argmax()) + 1
         out = np.empty(stop)
-        intervals.scan(*rounds.part(0, stop).backwards(), out)
+        intervals.scan_prefixes(*rounds.part(0, stop).backwards(), out)
         if not out.max() > regret:
             return float(regret), start, stop
         regret, start = out.max(), stop - int(out.argmax()) - 1

@@ -7,8 +7,7 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError, UnsupportedLossError
-from thalweg.kernels import fused
-from thalweg.kernels.hindsight import riccati
+from thalweg.kernels.hindsight import fused_lasso, riccati
 from thalweg.losses import SquaredError
 from thalweg.types import Block, FloatArray
 
@@ -125,7 +124,7 @@ class Problem:
     def _fused(self, V: float, highest: float) -> HindsightPath:
         """n = 1. All rounds at once, exactly."""
         seen, z = ~self.dark, np.zeros_like(self.x)
-        z[seen, 0] = fused.best(self.x[seen, 0], self.y[seen], V, highest)
+        z[seen, 0] = fused_lasso.best_path(self.x[seen, 0], self.y[seen], V, highest)
         path = _hold(z, seen)
         return self._certified(path, self.y - (self.x * path)[:, 0], V)
 
@@ -136,7 +135,7 @@ class Problem:
         # Turned so that a weak direction is a coordinate of its own, and its large
         # entry of κ leaves the others alone. Lengths of paths do not change.
         x, y, r = self.x @ self.axes, self.y, self._projected(self.y)
-        it = riccati.start(r, np.cumsum(x * r[:, None], axis=0), V)
+        it = riccati.initial_iterate(r, np.cumsum(x * r[:, None], axis=0), V)
         price, slow = 1.5 * steepest, 0
         least = 0.5e-8 * (y @ y)  # a gap relative to less is all rounding
         for step in range(STEPS):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from thalweg.kernels import ceilings
-from thalweg.kernels.ud_factor import prior, update
+from thalweg.kernels import roofline_probes
+from thalweg.kernels.ud_factor import bierman_update, prior
 from thalweg.lab.bench import roofline
 from thalweg.lab.bench.found import Found
 from thalweg.lab.bench.plan import Plan
@@ -15,10 +15,12 @@ def test_the_parts_one_after_the_other_are_the_update(n):
     image, gain, ratio, fresh = np.empty((4, n))
     for _ in range(5):
         v, parts, expected = rng.normal(size=n), whole.copy(), np.empty(n)
-        per_alpha = update(whole, v, expected)
-        ceilings.dots(parts, v, image, 1)
-        assert ceilings.pivots(parts, image, gain, ratio, fresh, 1) == per_alpha
-        ceilings.sweeps(parts, image, gain, ratio, 1)
+        inverse_alpha = bierman_update(whole, v, expected)
+        roofline_probes.dots(parts, v, image, 1)
+        assert (
+            roofline_probes.pivots(parts, image, gain, ratio, fresh, 1) == inverse_alpha
+        )
+        roofline_probes.sweeps(parts, image, gain, ratio, 1)
         np.fill_diagonal(parts, fresh)
         # The same operations, which the compiler may fuse differently.
         np.testing.assert_allclose(parts[:n], whole[:n], rtol=1e-13, atol=1e-13)
@@ -27,18 +29,18 @@ def test_the_parts_one_after_the_other_are_the_update(n):
 
 def test_the_measuring_kernels_do_what_they_say():
     x = np.ones(5)
-    ceilings.fused(x, 0.5, 1.0, 2)
+    roofline_probes.fused_multiply_adds(x, 0.5, 1.0, 2)
     y = np.ones(5)
-    ceilings.separate(y, 0.5, 1.0, 2)
+    roofline_probes.multiply_adds(y, 0.5, 1.0, 2)
     expected = 1.0
-    for _ in range(2 * ceilings.STEPS):
+    for _ in range(2 * roofline_probes.STEPS):
         expected = 0.5 * expected + 1.0
     np.testing.assert_allclose(np.stack([x, y]), expected, rtol=1e-15)
     a, b, c = np.empty(3), np.ones(3), np.arange(3.0)
-    ceilings.triad(a, b, c, 2.0, 1)
+    roofline_probes.triad(a, b, c, 2.0, 1)
     np.testing.assert_array_equal(a, [1.0, 3.0, 5.0])
-    assert ceilings.chained_sums(c, 2) == 6.0
-    ceilings.passes(c, 1.0, 3)
+    assert roofline_probes.chained_sums(c, 2) == 6.0
+    roofline_probes.dependent_passes(c, 1.0, 3)
     np.testing.assert_array_equal(c, [3.0, 4.0, 5.0])
 
 

@@ -1,9 +1,10 @@
 """Least squares on every interval of rounds at once: inner loops of regret/adaptive.py.
 
-A round is m rows (x, y) of a least-squares problem. What an interval's rows say of the
-best θ is a triangle: R, upper triangular, and QᵀY beside it, so that the least loss is
-½Σ of the squares that no rotation could move into the triangle. A row is added by n
-Givens rotations, which keep all squares: no ridge, and nothing is ever subtracted.
+A round is m rows (x, y) of a least-squares problem. What an interval's rows
+determine of the best θ is a triangle: R, upper triangular, and QᵀY beside it, so that
+the least loss is ½Σ of the squares that no rotation could move into the triangle. A row
+is added by n Givens rotations, which keep all squares: no ridge, and nothing is ever
+subtracted.
 """
 
 import math
@@ -14,12 +15,12 @@ from thalweg.kernels.jit import kernel
 
 LANES = 128
 """Starts worked on side by side: their triangles stay in the first-level cache."""
-EMPTY = 64 * np.finfo(np.float64).eps
-"""A first entry below this part of its column is the rounding of a dependent one."""
+MIN_ENTRY = 64 * np.finfo(np.float64).eps
+"""A first entry below this part of its column is rounding of a dependent column."""
 
 
 @kernel
-def insert(triangle, row, n):
+def insert_row(triangle, row, n):
     """Rotate ``row`` into ``triangle``; returns ½ the squares of y that are left over.
 
     Shapes: triangle (n, n+k), row (n+k,), of which n are features; both are changed.
@@ -52,11 +53,11 @@ def _is_rounding(triangle, row, i, n):
     square = row[i] * row[i]
     for h in range(i):
         square += triangle[h, i] * triangle[h, i]
-    return abs(row[i]) <= n * EMPTY * math.sqrt(square)
+    return abs(row[i]) <= n * MIN_ENTRY * math.sqrt(square)
 
 
 @kernel
-def scan(x, y, loss, out):
+def scan_prefixes(x, y, loss, out):
     """Regret of each interval that starts with round 0, into ``out``.
 
     Shapes: x (T, m, n), y (T, m, k), loss (T,), out (T,). Returns the triangle of all.
@@ -69,13 +70,13 @@ def scan(x, y, loss, out):
         for h in range(x.shape[1]):
             row[:n] = x[t, h]
             row[n:] = y[t, h]
-            regret -= insert(triangle, row, n)
+            regret -= insert_row(triangle, row, n)
         out[t] = regret
     return triangle
 
 
 @kernel
-def worst(x, y, loss, before, after):
+def worst_interval(x, y, loss, before, after):
     """max over a ≤ b of before[a] + regret[a..b] + after[b], with its a and b.
 
     Shapes: x (T, m, n), y (T, m, k), loss, before, after (T,). O(T²mn(n+k)).
@@ -92,23 +93,23 @@ def worst(x, y, loss, before, after):
         regret[:lanes] = before[start : start + lanes]
         full = 0
         for t in range(start, T):
-            born = min(lanes, t - start + 1)
-            while full < born and _is_full(triangle, full):
+            started = min(lanes, t - start + 1)
+            while full < started and _is_full(triangle, full):
                 full += 1
-            for a in range(born):
+            for a in range(started):
                 regret[a] += loss[t]
             for h in range(m):
                 if full > 0:
-                    _insert_side_by_side(
+                    _insert_in_lanes(
                         triangle, row, regret, x[t, h], y[t, h], cosine, sine, full
                     )
-                for a in range(full, born):
+                for a in range(full, started):
                     single[:n] = x[t, h]
                     single[n:] = y[t, h]
                     one[:] = triangle[:, :, a]
-                    regret[a] -= insert(one, single, n)
+                    regret[a] -= insert_row(one, single, n)
                     triangle[:, :, a] = one
-            for a in range(born):
+            for a in range(started):
                 if regret[a] + after[t] > best:
                     best, first, last = regret[a] + after[t], start + a, t
     return best, first, last
@@ -123,8 +124,8 @@ def _is_full(triangle, a):
 
 
 @kernel
-def _insert_side_by_side(triangle, row, regret, x, y, cosine, sine, full):
-    """``insert`` for the first ``full`` lanes, none of which has an empty diagonal."""
+def _insert_in_lanes(triangle, row, regret, x, y, cosine, sine, full):
+    """``insert_row`` for the first ``full`` lanes, each without an empty diagonal."""
     n, width = x.size, row.shape[0]
     for j in range(width):
         row[j, :full] = x[j] if j < n else y[j - n]

@@ -15,11 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.kernels.hindsight.cone import complementarity, correct, scale, to_edge
+from thalweg.kernels.hindsight.cone import (
+    complementarity,
+    mehrotra_correction,
+    nesterov_todd_scaling,
+    step_to_boundary,
+)
 from thalweg.kernels.jit import kernel
 
-KEEP_INSIDE = 0.99
-"""A step goes this part of the way to the edge of the cones."""
+BOUNDARY_FRACTION = 0.99
+"""A step goes this part of the way to the boundary of the cones."""
 
 
 Iterate = namedtuple(
@@ -29,7 +34,7 @@ Iterate = namedtuple(
     "D dD w1 rho1 "  # (L, n), for L = T-1 links
     "s ds eta w0 rho0",  # (L,)
 )
-"""Where the method stands, and what a step needs.
+"""The iterate of the method, and the workspace of a step.
 
 ``d`` is for direction, that of z follows from dD; ``_price`` is for ∂/∂λ. η and w are
 the scaling of a link, W² = η(2wwᵀ - J) with J = diag(1, -1, ..., -1), and ρ its
@@ -37,7 +42,7 @@ right-hand side. ``gain`` and ``pivot`` are those of the Riccati recursion.
 """
 
 
-def start(r: Any, S: Any, path_length: float) -> Iterate:
+def initial_iterate(r: Any, S: Any, path_length: float) -> Iterate:
     """The constant path z = 0, with the r (T,) and S (T, n) that belong to it."""
     T, n = S.shape
     wide, long = (np.zeros((T, n)) for _ in range(5)), (np.zeros(T) for _ in range(5))
@@ -55,9 +60,9 @@ def newton_step(x, y, kappa, budget, price, it):
     length of 0 says that rounding has left no direction to go; nothing is changed then.
     """
     gap = complementarity(price, 0.0, 0.0, it)
-    if not (gap > 0 and scale(price, it)):
+    if not (gap > 0 and nesterov_todd_scaling(price, it)):
         return price, 0.0, gap
-    factor(x, kappa, it)
+    riccati_recursion(x, kappa, it)
     h, h_price = np.zeros(x.shape[1]), np.zeros(x.shape[1])
     it.misfit[:] = 0.0
     for t in range(len(it.s)):
@@ -72,11 +77,13 @@ def newton_step(x, y, kappa, budget, price, it):
     it.rho0[:] = -it.s
     it.rho1[:] = -it.D
     d_price = direction(x, kappa, budget, h, it)
-    length = min(1.0, to_edge(price, d_price, it))
+    length = min(1.0, step_to_boundary(price, d_price, it))
     left = complementarity(price, d_price, length, it) / gap
-    correct(price, d_price, min(1.0, max(0.0, left)) ** 3 * gap / len(it.s), it)
+    mehrotra_correction(
+        price, d_price, min(1.0, max(0.0, left)) ** 3 * gap / len(it.s), it
+    )
     d_price = direction(x, kappa, budget, h, it)
-    length = min(1.0, KEEP_INSIDE * to_edge(price, d_price, it))
+    length = min(1.0, BOUNDARY_FRACTION * step_to_boundary(price, d_price, it))
     if not (length > 0 and abs(d_price) < np.inf):
         return price, 0.0, gap
     for i in range(len(h)):
@@ -87,7 +94,7 @@ def newton_step(x, y, kappa, budget, price, it):
 
 
 @kernel
-def factor(x, kappa, it):
+def riccati_recursion(x, kappa, it):
     """The backward Riccati recursion, for every right-hand side of this step.
 
     M ← M + η(I + 2w₁w₁ᵀ) at a link, M ← M - kkᵀ/d at a round, k = Mx, d = 1 + x·k.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.kept_ridge import kept_ridge
+from thalweg.kernels.ridge_regression import discounted_ridge
 from thalweg.lab.accuracy.rounds import burn_in, mean_square, standard
 from thalweg.learners import Tracker
 from thalweg.losses import SquaredError
@@ -65,7 +65,8 @@ def pair_errors(x: FloatArray, y: FloatArray) -> dict[tuple[float, float], float
     """The mean squared error of every pair, in the target's own unit."""
     rows, target = np.column_stack([standard(x), np.ones(len(y))]), standard(y)
     return {
-        pair: mean_square(kept_ridge(rows, target, *pair), target) * float(y.var())
+        pair: mean_square(discounted_ridge(rows, target, *pair), target)
+        * float(y.var())
         for pair in product(DISCOUNTS, RIDGES)
     }
 

@@ -1,8 +1,9 @@
 """How near one core's ceilings the RLS kernel comes, and what keeps it from them.
 
-A round is kernels/rls.py's ``step``. Its parts are timed alone (kernels/ceilings.py):
-``dots`` is Uᵀv, ``pivots`` the n divisions, ``sweeps`` the update of U. Operations
-are counted line by line in kernels/ud_factor.py and rls.py; comparisons do not count.
+A round is kernels/rls.py's ``rls_round``. Its parts are timed alone
+(kernels/roofline_probes.py): ``dots`` is Uᵀv, ``pivots`` the n divisions, ``sweeps``
+the update of U. Operations are counted line by line in kernels/ud_factor.py and rls.py;
+comparisons do not count.
 Ceilings and rounds are timed in turn, so that a busy machine lowers both.
 """
 
@@ -11,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from thalweg.kernels import ceilings
+from thalweg.kernels import roofline_probes
 from thalweg.kernels.rls import rls
 from thalweg.lab.bench.found import Found, Row
 from thalweg.lab.bench.plan import Plan
@@ -89,14 +90,23 @@ def _ceilings(plan: Plan) -> dict[str, Timed]:
     """Each counts what it does: operations, bytes, additions, passes."""
     x, few = _aligned(256), _aligned(SHORT)
     small, large = _aligned(3, IN_CACHE), _aligned(3, IN_MEMORY)
-    work = 2 * ceilings.STEPS * x.size * LOOPS
+    work = 2 * roofline_probes.STEPS * x.size * LOOPS
     calls: dict[str, tuple[Callable[[], object], int]] = {
-        "fused": (lambda: ceilings.fused(x, 0.999, 1e-3, LOOPS), work),
-        "separate": (lambda: ceilings.separate(x, 0.999, 1e-3, LOOPS), work),
-        "cache": (lambda: ceilings.triad(*small, 0.5, LOOPS), small.nbytes * LOOPS),
-        "memory": (lambda: ceilings.triad(*large, 0.5, 1), large.nbytes),
-        "addition": (lambda: ceilings.chained_sums(x, LOOPS), x.size * LOOPS),
-        "pass": (lambda: ceilings.passes(few, 1e-9, LOOPS), LOOPS),
+        "fused": (
+            lambda: roofline_probes.fused_multiply_adds(x, 0.999, 1e-3, LOOPS),
+            work,
+        ),
+        "separate": (
+            lambda: roofline_probes.multiply_adds(x, 0.999, 1e-3, LOOPS),
+            work,
+        ),
+        "cache": (
+            lambda: roofline_probes.triad(*small, 0.5, LOOPS),
+            small.nbytes * LOOPS,
+        ),
+        "memory": (lambda: roofline_probes.triad(*large, 0.5, 1), large.nbytes),
+        "addition": (lambda: roofline_probes.chained_sums(x, LOOPS), x.size * LOOPS),
+        "pass": (lambda: roofline_probes.dependent_passes(few, 1e-9, LOOPS), LOOPS),
     }
     return {name: repeated(*one, plan) for name, one in calls.items()}
 
@@ -121,9 +131,9 @@ def _parts(n: int, plan: Plan) -> dict[str, Timed]:
     loops = max(100, LOOPS * 8 // n)
     still = np.zeros(n)  # with gains of zero U stays as it is, however often
     calls: dict[str, Callable[[], object]] = {
-        "dots": lambda: ceilings.dots(factor, v, image, loops),
-        "pivots": lambda: ceilings.pivots(factor, f, gain, ratio, fresh, loops),
-        "sweeps": lambda: ceilings.sweeps(factor, image, still, still, loops),
+        "dots": lambda: roofline_probes.dots(factor, v, image, loops),
+        "pivots": lambda: roofline_probes.pivots(factor, f, gain, ratio, fresh, loops),
+        "sweeps": lambda: roofline_probes.sweeps(factor, image, still, still, loops),
     }
     return {name: repeated(play, loops, plan) for name, play in calls.items()}
 

@@ -1,12 +1,12 @@
-"""What one core can do at most, and what the parts of an RLS round take alone.
+"""Roofline probes: what one core can do at most, and what an RLS round's parts take.
 
 Measuring kernels for lab/bench/roofline.py. The first five find the machine's ceilings.
-The last three are ``update`` of kernels/ud_factor.py taken apart: one after the other
-they do what it does, which a test holds them to.
+The last three are ``bierman_update`` of kernels/ud_factor.py taken apart: one after the
+other they do what it does, which a test holds them to.
 """
 
 from thalweg.kernels.jit import kernel
-from thalweg.kernels.ud_factor import _transposed_times
+from thalweg.kernels.ud_factor import transposed_product
 
 STEPS = 16
 """Multiply-adds for every number loaded, so that loads do not count."""
@@ -14,7 +14,7 @@ STEPS = 16
 
 # Contraction lets the compiler use fused multiply-adds: the ceiling of the machine.
 @kernel(contracts=True)
-def fused(x, scale, shift, repeats):
+def fused_multiply_adds(x, scale, shift, repeats):
     """x ← x·scale + shift, ``STEPS`` times for each of x (n,), in registers."""
     for _ in range(repeats):
         for i in range(x.size):
@@ -25,8 +25,8 @@ def fused(x, scale, shift, repeats):
 
 
 @kernel
-def separate(x, scale, shift, repeats):
-    """The same with a product and then a sum, each rounded, as learners need it."""
+def multiply_adds(x, scale, shift, repeats):
+    """``fused_multiply_adds`` with product and sum each rounded, as in learners."""
     for _ in range(repeats):
         for i in range(x.size):
             value = x[i]
@@ -54,7 +54,7 @@ def chained_sums(x, repeats):
 
 
 @kernel
-def passes(x, step, repeats):
+def dependent_passes(x, step, repeats):
     """x ← x + step for a short x (n,): each pass loads what the last one stored."""
     for _ in range(repeats):
         for i in range(x.size):
@@ -62,37 +62,37 @@ def passes(x, step, repeats):
 
 
 @kernel(ieee_division=True)
-def dots(factor, v, image, repeats):
-    """The first part: Uᵀv into ``image`` (n,)."""
+def dots(factor, v, gain, repeats):
+    """The first part: Uᵀv into ``gain`` (n,)."""
     for _ in range(repeats):
-        _transposed_times(factor, v, image)
+        transposed_product(factor, v, gain)
 
 
 @kernel(ieee_division=True)
-def pivots(factor, image, gain, ratio, fresh, repeats):
-    """The second: n divisions, and sums that wait; D goes to ``fresh``. All (n,)."""
-    per_alpha = 1.0
+def pivots(factor, f, g, ratio, d_after, repeats):
+    """The second: n divisions, and sums that wait; D goes to ``d_after``. All (n,)."""
+    inverse_alpha = 1.0
     for _ in range(repeats):
-        alpha = per_alpha = 1.0
-        for j in range(image.size):
-            d, f = factor[j, j], image[j]
-            gain[j] = d * f
-            ratio[j] = -f * per_alpha
-            left = alpha
-            alpha += gain[j] * f
-            per_alpha = 1 / alpha
-            fresh[j] = d * (left * per_alpha)
-    return per_alpha
+        alpha = inverse_alpha = 1.0
+        for j in range(f.size):
+            d, f_j = factor[j, j], f[j]
+            g[j] = d * f_j
+            ratio[j] = -f_j * inverse_alpha
+            previous = alpha
+            alpha += g[j] * f_j
+            inverse_alpha = 1 / alpha
+            d_after[j] = d * (previous * inverse_alpha)
+    return inverse_alpha
 
 
 @kernel(ieee_division=True)
-def sweeps(factor, image, gain, ratio, repeats):
-    """The third: every column of U, and P⁻¹v in ``image``."""
+def sweeps(factor, gain, g, ratio, repeats):
+    """The third: every column of U, and the unnormalised ``gain``."""
     for _ in range(repeats):
-        for j in range(image.size):
-            g, r = gain[j], ratio[j]
+        for j in range(gain.size):
+            g_j, r = g[j], ratio[j]
             for i in range(j):
                 u = factor[j, i]
-                factor[j, i] = u + r * image[i]
-                image[i] += g * u
-            image[j] = g
+                factor[j, i] = u + r * gain[i]
+                gain[i] += g_j * u
+            gain[j] = g_j

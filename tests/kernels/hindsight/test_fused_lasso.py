@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thalweg.kernels import fused
+from thalweg.kernels.hindsight import fused_lasso
 from thalweg.kernels.jit import COMPILED
 
 ROUNDS = 5000 if COMPILED else 200
@@ -21,8 +21,13 @@ def problem(rounds, seed, spread=1.0):
 
 def fuse(w, c, price):
     """The path, its length and the derivative of that."""
-    z, sums = np.empty_like(w), (fused.running(w), fused.running(c))
-    return z, *fused.fuse(*sums, price, z, *fused.scratch(len(w)))
+    z, sums = (
+        np.empty_like(w),
+        (fused_lasso.compensated_sums(w), fused_lasso.compensated_sums(c)),
+    )
+    return z, *fused_lasso.fused_lasso(
+        *sums, price, z, *fused_lasso.allocate_workspace(len(w))
+    )
 
 
 def cost(w, c, price, z):
@@ -107,5 +112,5 @@ def test_a_budget_just_short_of_every_target_is_spent(seed):
     highest = np.abs(np.cumsum(x * y)).max()
     full = np.abs(np.diff(y / x)).sum()
     for budget in (np.nextafter(full, 0.0), full, np.nextafter(full, np.inf)):
-        z = fused.best(x, y, budget, highest)
+        z = fused_lasso.best_path(x, y, budget, highest)
         assert z == pytest.approx(y / x, rel=1e-9, abs=1e-9)

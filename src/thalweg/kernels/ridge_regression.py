@@ -1,4 +1,7 @@
-"""Discounted ridge regression solved afresh in every round: slow, and exact."""
+"""Ridge regression with forgetting, solved anew in every round: slow, and exact.
+
+A baseline of lab/accuracy: what RLS with a retained ridge approximates.
+"""
 
 import numpy as np
 
@@ -6,7 +9,7 @@ from thalweg.kernels.jit import kernel
 
 
 @kernel
-def kept_ridge(x, y, gamma, delta):
+def discounted_ridge(x, y, gamma, delta):
     """Predictions x·A⁻¹b, A_t = γA_{t-1} + xxᵀ + (1-γ)δI and b_t = γb_{t-1} + xy.
 
     By Cholesky. Shapes: x (T, n), y (T,), out (T,).

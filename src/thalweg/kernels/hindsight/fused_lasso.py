@@ -19,23 +19,28 @@ import numpy as np
 
 from thalweg.kernels.jit import kernel
 
-STEPS = 80
+MAX_STEPS = 80
 """Newton steps on λ before giving up; 2 to 16 are usual."""
 
 
 @kernel
-def best(x, y, budget, highest):
+def best_path(x, y, budget, highest):
     """argmin Σ ½(y_t - x_t z_t)² over Σ|z_{t+1} - z_t| ≤ V, shapes (T,), all x ≠ 0.
 
-    The length of ``fuse``'s path falls with λ, piecewise linearly: Newton on λ. At 0
-    it must be above the ``budget`` V, and at ``highest`` the path must be z = 0.
+    The length of ``fused_lasso``'s path falls with λ, piecewise linearly: Newton on λ.
+    At 0 it must be above the ``budget`` V, and at ``highest`` the path must be z = 0.
     """
-    w, c, z, room = running(x * x), running(x * y), np.empty_like(x), scratch(len(x))
+    w, c, z, workspace = (
+        compensated_sums(x * x),
+        compensated_sums(x * y),
+        np.empty_like(x),
+        allocate_workspace(len(x)),
+    )
     short, long = np.zeros_like(x), y / x
     short_length, long_length = 0.0, np.abs(np.diff(long)).sum()
     low, high, price = 0.0, highest, 0.3 * highest
-    for _ in range(STEPS):
-        length, slope = fuse(w, c, price, z, *room)
+    for _ in range(MAX_STEPS):
+        length, slope = fused_lasso(w, c, price, z, *workspace)
         if length > budget:
             low, long_length, long[:] = price, length, z
         else:
@@ -52,8 +57,11 @@ def best(x, y, budget, highest):
 
 
 @kernel
-def running(values):
-    """(2, T+1) the sums of the first 0..T values, and what rounding took from them."""
+def compensated_sums(values):
+    """(2, T+1): the sums of the first 0..T values, and what rounding took from them.
+
+    Compensated summation (Knuth's two-sum).
+    """
     sums = np.zeros((2, len(values) + 1))
     for t in range(len(values)):
         before, value = sums[0, t], values[t]
@@ -65,17 +73,17 @@ def running(values):
 
 
 @kernel
-def scratch(rounds):
-    """What ``fuse`` needs room for, after z."""
+def allocate_workspace(rounds):
+    """The workspace of ``fused_lasso``, after z."""
     low, high, run = np.empty(rounds), np.empty(rounds), np.empty(2 * rounds, np.int64)
     return low, high, run, np.empty(2 * rounds), np.empty(2 * rounds)
 
 
 @kernel
-def fuse(w, c, price, z, low, high, run, side, end):
+def fused_lasso(w, c, price, z, low, high, run, side, end):
     """Set z to the best path; returns Σ|z_{t+1} - z_t| and its derivative by λ.
 
-    Shapes: w and c (2, T+1), ``running`` sums of w > 0 and c; z, low and high (T,).
+    Shapes: w and c (2, T+1), ``compensated_sums`` of w > 0 and c; z, low, high (T,).
     Scratch: ``run`` (2T,) integers, ``side`` and ``end`` (2T,), for the pieces' starts,
     their σ and where each ends; they grow from the middle both ways.
     """
@@ -90,35 +98,35 @@ def fuse(w, c, price, z, low, high, run, side, end):
             last += 1
             run[last], side[last] = t, 1.0
         goal = -1.0 if t < T - 1 else 0.0  # the last round has no link to be clipped by
-        low[t] = reaches(w, c, price, goal, run[first], t, side[first])
+        low[t] = level_at(w, c, price, goal, run[first], t, side[first])
         while first < last and end[first] <= low[t]:
             first += 1
-            low[t] = reaches(w, c, price, goal, run[first], t, side[first])
-        high[t] = reaches(w, c, price, -goal, run[last], t, side[last])
+            low[t] = level_at(w, c, price, goal, run[first], t, side[first])
+        high[t] = level_at(w, c, price, -goal, run[last], t, side[last])
         while first < last and end[last - 1] >= high[t]:
             last -= 1
-            high[t] = reaches(w, c, price, -goal, run[last], t, side[last])
+            high[t] = level_at(w, c, price, -goal, run[last], t, side[last])
     z[T - 1] = low[T - 1]
     # Going back, a round follows its successor as far as its own thresholds allow.
     for t in range(T - 2, -1, -1):
         z[t] = min(max(z[t + 1], low[t]), high[t])
-    return level(w, c, price, z)
+    return level_runs(w, c, price, z)
 
 
 @kernel
-def reaches(w, c, price, goal, s, t, sigma):
+def level_at(w, c, price, goal, s, t, sigma):
     """The z at which the piece of the rounds s..t has the value goal·λ."""
-    return (total(c, s, t) + (goal - sigma) * price) / total(w, s, t)
+    return (interval_sum(c, s, t) + (goal - sigma) * price) / interval_sum(w, s, t)
 
 
 @kernel
-def total(sums, s, t):
-    """Of the values s..t."""
+def interval_sum(sums, s, t):
+    """The sum of the values s..t."""
     return (sums[0, t + 1] - sums[0, s]) + (sums[1, t + 1] - sums[1, s])
 
 
 @kernel
-def level(w, c, price, z):
+def level_runs(w, c, price, z):
     """Set each run of equal z to its exact level; returns the path and its derivative.
 
     A run with the sums W and C lies at (C + λσ)/W, σ = the sign of the step that ends
@@ -132,8 +140,8 @@ def level(w, c, price, z):
         while end < T and z[end] == z[first]:
             end += 1
         after = np.sign(z[end] - z[first]) if end < T else 0.0
-        exact = reaches(w, c, price, after, first, end - 1, before)
-        slope -= (after - before) ** 2 / total(w, first, end - 1)
+        exact = level_at(w, c, price, after, first, end - 1, before)
+        slope -= (after - before) ** 2 / interval_sum(w, first, end - 1)
         if first:
             path += abs(exact - previous)
         z[first:end] = exact

@@ -1,0 +1,304 @@
+"""UD factors in SIMD lanes: ud_factor.py and windup.py for eight experts side by side.
+
+Each lane goes through the same operations in the same order, products and sums rounded
+separately, so that it ends with the same bits as ``forget``, ``bierman_update`` and
+``cap_covariance``. Only the order in which rows are visited is another: a row's dot
+product is taken just before the row changes, while it is in the cache.
+
+No function here that is called in every round may call one that is not inlined, nor
+touch an array for the last time within an ``if``: the compiler would then count
+references to its arrays, at several times the price of the arithmetic.
+
+``buffer`` is the (rows, 8) array of one group and ``at`` its ``LaneRows``.
+"""
+
+import math
+
+import numpy as np
+
+from thalweg.kernels.jit import kernel
+from thalweg.kernels.simd import (
+    above,
+    any_above,
+    larger,
+    load,
+    root,
+    size,
+    spread,
+    store,
+)
+from thalweg.kernels.ud_factor import (
+    NOISE_CHECK_LIMIT,
+    SCALE_DECAY,
+    max_pivot,
+    min_forgetting_factor,
+)
+from thalweg.kernels.windup import (
+    CAP_REDUCTION,
+    CHECK_GROWTH,
+    covariance_cap,
+    max_learnt_ratio,
+)
+
+# The limits of ud_factor.py and windup.py, for float64.
+EPS, TINY = np.finfo(np.float64).eps, np.finfo(np.float64).tiny
+LARGEST = np.finfo(np.float64).max
+MIN_GAMMA = min_forgetting_factor(EPS)
+CAP = covariance_cap(EPS)
+UNLEARNT = max_learnt_ratio(LARGEST, CAP)
+MAX_PIVOT = max_pivot(LARGEST)
+NOISE_CHECK = math.nextafter(NOISE_CHECK_LIMIT, math.inf)
+"""The smallest number above NOISE_CHECK_LIMIT."""
+SAFE = (1 - 1e-9) * CAP / CHECK_GROWTH
+"""``cap_covariance`` acts on a C_kk input_scale_k² from just above this."""
+
+
+@kernel(inline=True)
+def update(buffer, at, n):
+    """P ← P/round_growth + vvᵀ; P⁻¹v is ``gain`` times what is returned.
+
+    As ``bierman_update`` of kernels/ud_factor.py: with f = Uᵀv, for every j
+        α ← α + D_j f_j²,   D_j ← D_j α_before/α,   U_ij ← U_ij - (f_j/α_before) g_i,
+        g_i ← g_i + D_j f_j U_ij  for i < j,   g_j = D_j f_j
+    Columns j to j + 3 are taken together, which loads v and the gain once for four.
+    """
+    row = at.upper
+    alpha = inverse_alpha = spread(1.0)
+    for j in range(0, n - 3, 4):
+        _four_dots(buffer, at, row, j)
+        this = row
+        for i in range(j, j + 4):
+            alpha, inverse_alpha = _pivot(buffer, at, this, i, n, alpha, inverse_alpha)
+            this += i
+        _four_sweeps(buffer, at, row, j)
+        row = this
+    for j in range(n - n % 4, n):
+        _dot(buffer, at, row, j)
+        alpha, inverse_alpha = _pivot(buffer, at, row, j, n, alpha, inverse_alpha)
+        _sweep(buffer, at, row, j)
+        row += j
+    return inverse_alpha
+
+
+@kernel(inline=True)
+def update_input_scale(buffer, at, n):
+    """The recent size of each coordinate of v: max(|v_j|, 0.75 scale_j) if v_j ≠ 0."""
+    for j in range(n):
+        new, old = (
+            size(load(buffer, (at.v + j, 0))),
+            load(buffer, (at.input_scale + j, 0)),
+        )
+        scale = above(new, 0.0, larger(new, old * SCALE_DECAY), old)
+        store(buffer, (at.input_scale + j, 0), scale)
+
+
+@kernel(inline=True)
+def _dot(buffer, at, row, j):
+    """(Uᵀv)_j = v_j + Σ_i U_ij v_i into ``gain``; column j of U begins at ``row``."""
+    f = load(buffer, (at.v + j, 0))
+    for i in range(j):
+        f = f + load(buffer, (row + i, 0)) * load(buffer, (at.v + i, 0))
+    store(buffer, (at.gain + j, 0), f)
+
+
+@kernel(inline=True)
+def _four_dots(buffer, at, row, j):
+    """``_dot`` for j to j + 3 together: a single sum would wait for itself."""
+    p, q, r, s = row, row + j, row + 2 * j + 1, row + 3 * j + 3
+    v_0, v_1 = load(buffer, (at.v + j, 0)), load(buffer, (at.v + j + 1, 0))
+    v_2, v_3 = load(buffer, (at.v + j + 2, 0)), load(buffer, (at.v + j + 3, 0))
+    a, b, c, d = v_0, v_1, v_2, v_3
+    for i in range(j):
+        v = load(buffer, (at.v + i, 0))
+        a = a + load(buffer, (p + i, 0)) * v
+        b = b + load(buffer, (q + i, 0)) * v
+        c = c + load(buffer, (r + i, 0)) * v
+        d = d + load(buffer, (s + i, 0)) * v
+    b = b + load(buffer, (q + j, 0)) * v_0
+    c = c + load(buffer, (r + j, 0)) * v_0
+    c = c + load(buffer, (r + j + 1, 0)) * v_1
+    d = d + load(buffer, (s + j, 0)) * v_0
+    d = d + load(buffer, (s + j + 1, 0)) * v_1
+    d = d + load(buffer, (s + j + 2, 0)) * v_2
+    store(buffer, (at.gain + j, 0), a)
+    store(buffer, (at.gain + j + 1, 0), b)
+    store(buffer, (at.gain + j + 2, 0), c)
+    store(buffer, (at.gain + j + 3, 0), d)
+
+
+@kernel(inline=True)
+def _pivot(buffer, at, row, j, n, alpha, inverse_alpha):
+    """Forget and update D_j; gain_j becomes g = D_j (Uᵀv)_j."""
+    before = load(buffer, (at.d + j, 0)) * load(buffer, (at.round_growth, 0))
+    d, f = before, load(buffer, (at.gain + j, 0))
+    g = d * f
+    if any_from(NOISE_CHECK, g * f):
+        d, f = _bounded_pivot(buffer, at, row, j, n, d, f)
+        g = d * f
+    store(buffer, (at.gain + j, 0), g)
+    store(buffer, (at.ratio + j, 0), -1.0 * f * inverse_alpha)
+    left = alpha
+    alpha = alpha + g * f
+    inverse_alpha = 1.0 / alpha
+    after = larger(d * (left * inverse_alpha), TINY)
+    store(buffer, (at.d + j, 0), above(size(f), 0.0, after, before))
+    return alpha, inverse_alpha
+
+
+@kernel(inline=True)
+def any_from(limit, x):
+    """Whether any lane is not below ``limit``; NaN never is."""
+    return any_above(above(limit, x, 0.0, 1.0), 0.0)
+
+
+@kernel(inline=True)
+def _bounded_pivot(buffer, at, row, j, n, d, f):
+    """(d, f) as in kernels/ud_factor.py, in lanes where d f² passes the noise check."""
+    v = load(buffer, (at.v + j, 0))
+    total = size(v)
+    for i in range(j):
+        total = total + size(load(buffer, (row + i, 0)) * load(buffer, (at.v + i, 0)))
+    noise = 4 * n * EPS * total
+    pivot = above(d, LARGEST, LARGEST**0.5 / v / v, d)
+    pivot = above(pivot * f * f, MAX_PIVOT, MAX_PIVOT / f / f, pivot)
+    pivot = above(size(f), noise, pivot, 0.0)
+    signal = above(size(f), noise, f, 0.0)
+    square = d * f * f
+    return above(NOISE_CHECK, square, d, pivot), above(NOISE_CHECK, square, f, signal)
+
+
+@kernel(inline=True)
+def _sweep(buffer, at, row, j):
+    """U_ij ← U_ij + ratio_j g_i and g_i ← g_i + g_j U_ij, for i < j."""
+    g, ratio = load(buffer, (at.gain + j, 0)), load(buffer, (at.ratio + j, 0))
+    for i in range(j):
+        gain_i = load(buffer, (at.gain + i, 0))
+        store(
+            buffer, (at.gain + i, 0), _update_entry(buffer, row + i, gain_i, g, ratio)
+        )
+
+
+@kernel(inline=True)
+def _four_sweeps(buffer, at, row, j):
+    """``_sweep`` for j to j + 3 together, which loads and stores the gain once."""
+    p, q, r, s = row, row + j, row + 2 * j + 1, row + 3 * j + 3
+    a, ratio_a = load(buffer, (at.gain + j, 0)), load(buffer, (at.ratio + j, 0))
+    b, ratio_b = load(buffer, (at.gain + j + 1, 0)), load(buffer, (at.ratio + j + 1, 0))
+    c, ratio_c = load(buffer, (at.gain + j + 2, 0)), load(buffer, (at.ratio + j + 2, 0))
+    d, ratio_d = load(buffer, (at.gain + j + 3, 0)), load(buffer, (at.ratio + j + 3, 0))
+    for i in range(j):
+        gain_i = load(buffer, (at.gain + i, 0))
+        gain_i = _update_entry(buffer, p + i, gain_i, a, ratio_a)
+        gain_i = _update_entry(buffer, q + i, gain_i, b, ratio_b)
+        gain_i = _update_entry(buffer, r + i, gain_i, c, ratio_c)
+        gain_i = _update_entry(buffer, s + i, gain_i, d, ratio_d)
+        store(buffer, (at.gain + i, 0), gain_i)
+    a = _update_entry(buffer, q + j, a, b, ratio_b)
+    a = _update_entry(buffer, r + j, a, c, ratio_c)
+    b = _update_entry(buffer, r + j + 1, b, c, ratio_c)
+    store(buffer, (at.gain + j, 0), _update_entry(buffer, s + j, a, d, ratio_d))
+    store(buffer, (at.gain + j + 1, 0), _update_entry(buffer, s + j + 1, b, d, ratio_d))
+    store(buffer, (at.gain + j + 2, 0), _update_entry(buffer, s + j + 2, c, d, ratio_d))
+
+
+@kernel(inline=True)
+def _update_entry(buffer, row, gain_i, g, ratio):
+    """Update one entry u of U; gain_i with what u adds to it is returned."""
+    u = load(buffer, (row, 0))
+    store(buffer, (row, 0), u + ratio * gain_i)
+    return gain_i + g * u
+
+
+@kernel(inline=True)
+def needs_cap(buffer, at, n):
+    """Whether ``cap_covariance`` may have to act in a lane; resets lanes that are safe.
+
+    In each lane: growth ← growth · round_growth; from CHECK_GROWTH on, growth ← 1 if
+    every C_kk is safe.
+    """
+    growth = load(buffer, (at.growth, 0)) * load(buffer, (at.round_growth, 0))
+    if any_from(CHECK_GROWTH, growth):
+        reset = above(_is_safe(buffer, at, n), 0.0, 1.0, growth)
+        growth = above(CHECK_GROWTH, growth, growth, reset)
+    store(buffer, (at.growth, 0), growth)
+    return any_from(CHECK_GROWTH, growth)
+
+
+@kernel(inline=True)
+def _is_safe(buffer, at, n):
+    """1 in lanes where every C_kk input_scale_k² is below ``SAFE``, else 0.
+
+    C_kk = D_k + Σ_{j>k} U_kj² D_j.
+    """
+    safe = spread(1.0)
+    for i in range(n):
+        c, row = load(buffer, (at.d + i, 0)), at.upper + i * (i + 3) // 2
+        for j in range(i + 1, n):
+            u = load(buffer, (row, 0))
+            c = c + u * u * load(buffer, (at.d + j, 0))
+            row += j
+        scale = load(buffer, (at.input_scale + i, 0))
+        safe = above(SAFE, c * (scale * scale), safe, 0.0)
+        safe = above(MAX_PIVOT, c, safe, 0.0)
+    return safe
+
+
+@kernel(ieee_division=True)
+def cap_covariance(buffer, at, n):
+    """``cap_covariance`` of kernels/windup.py in the lanes that need a check.
+
+    With the two largest ratios r, s of C_kk input_scale_k² to the cap, D ← D/max(s, 1),
+    and for the coordinate k of r: P ← P + w e_k e_kᵀ with
+    w = 4 input_scale_k²/cap - max(s, 1)/C_kk.
+    In each lane it is another coordinate that is raised; in lanes that need no check v
+    is 0, which changes nothing.
+    """
+    growth = load(buffer, (at.growth, 0))
+    waits = above(CHECK_GROWTH, growth, 0.0, 1.0)
+    _bound_pivots(buffer, at, n, waits)
+    worst, first, second, c, scale = _two_largest(buffer, at, n)
+    checked = above(1.0, second * CHECK_GROWTH, 1.0, CHECK_GROWTH)
+    store(buffer, (at.growth, 0), above(waits, 0.0, checked, growth))
+    acts = above(1.0, first * CHECK_GROWTH, 0.0, waits)
+    back = 1.0 / larger(second, 1.0)
+    raised = CAP_REDUCTION * scale * scale / CAP - 1.0 / (c * back)
+    unit = above(acts, 0.0, root(raised), 0.0)
+    back = above(acts, 0.0, back, 1.0)
+    for k in range(n):
+        store(buffer, (at.d + k, 0), load(buffer, (at.d + k, 0)) * back)
+        v = above(worst, k - 0.5, above(k + 0.5, worst, unit, 0.0), 0.0)
+        store(buffer, (at.v + k, 0), v)
+    store(buffer, (at.round_growth, 0), 1.0)
+    update(buffer, at, n)
+
+
+@kernel(inline=True)
+def _bound_pivots(buffer, at, n, waits):
+    """D_j ← min(D_j, MAX_PIVOT) where it is finite, in the lanes that need a check."""
+    for j in range(n):
+        d = load(buffer, (at.d + j, 0))
+        bounded = above(d, MAX_PIVOT, above(d, LARGEST, d, MAX_PIVOT), d)
+        store(buffer, (at.d + j, 0), above(waits, 0.0, bounded, d))
+
+
+@kernel(inline=True)
+def _two_largest(buffer, at, n):
+    """k of the largest C_kk scale_k²/cap, this ratio, the next; its C_kk and scale."""
+    worst, first, second = spread(-1.0), spread(0.0), spread(0.0)
+    worst_c, worst_scale = spread(1.0), spread(1.0)
+    for k in range(n):
+        c, row = load(buffer, (at.d + k, 0)), at.upper + k * (k + 3) // 2
+        for j in range(k + 1, n):
+            u, d = load(buffer, (row, 0)), load(buffer, (at.d + j, 0))
+            c = c + above(d, LARGEST, 0.0, u * u * d)
+            row += j
+        scale = load(buffer, (at.input_scale + k, 0))
+        ratio = c * (scale * scale) / CAP
+        limit = above(load(buffer, (at.ridge + k, 0)), 0.0, np.inf, UNLEARNT)
+        ratio = above(limit, ratio, ratio, 0.0)
+        second = above(ratio, first, first, larger(ratio, second))
+        worst = above(ratio, first, float(k), worst)
+        worst_c = above(ratio, first, c, worst_c)
+        worst_scale = above(ratio, first, scale, worst_scale)
+        first = larger(ratio, first)
+    return worst, first, second, worst_c, worst_scale

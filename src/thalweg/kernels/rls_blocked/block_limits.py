@@ -1,0 +1,126 @@
+"""Which rounds may be taken as a block, and what each leaves in the UD factor.
+
+In a block nothing checks C_kk after each round, as ``cap_covariance`` of windup.py and
+the guards of ``bierman_update`` do. Here is a test that none of them would have acted.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thalweg.kernels.jit import kernel
+from thalweg.kernels.ud_factor import (
+    GROWTH,
+    INPUT_SCALE,
+    SCALE_DECAY,
+    min_forgetting_factor,
+)
+from thalweg.kernels.windup import CHECK_GROWTH, covariance_cap
+
+EPS = np.finfo(np.float64).eps
+MIN_GAMMA, COVARIANCE_CAP = min_forgetting_factor(EPS), covariance_cap(EPS)
+MAX_INPUT = 1e100
+"""Largest √weight·|x| in a block: squares are divided by what remains at its end."""
+MIN_PIVOT = 1e-250
+"""Smallest D_j, which a block may hold as 1/D_j."""
+MIN_REMAINING = 1e-20
+"""A block ends before less than this remains of the information at its start."""
+
+
+class RecordedRounds(NamedTuple):
+    """The rounds to play, as in ``rls``; out and loss are filled in."""
+
+    x: Any  # (T, n)
+    y: Any  # (T, k)
+    weight: Any  # (T,), or (0,) for all ones
+    elapsed: Any  # (T,) or (0,)
+    out: Any  # (T, k)
+    loss: Any  # (T,)
+
+
+@kernel
+def applied_discount(discount):
+    """The discount as ``forget`` of ud_factor.py applies it."""
+    return max(discount, MIN_GAMMA)
+
+
+class BlockPreview(NamedTuple):
+    """What is known of a block before it is played."""
+
+    discount: Any  # (b,) γ to the power of the time elapsed, round by round
+    weight: Any  # (b,)
+    remaining: Any  # (b,) what each round leaves of the information before the block
+    peak: Any  # (n,) largest √weight·|x| of each feature, recently or in the block
+    input_scale: Any  # (n,) its recent size, as ``bierman_update`` has it at the end
+
+
+@kernel
+def allocate_preview(n, max_rounds):
+    """Space for a block of at most ``max_rounds`` rounds of n features."""
+    discount, weight = np.empty(max_rounds), np.empty(max_rounds)
+    return BlockPreview(
+        discount, weight, np.empty(max_rounds), np.empty(n), np.empty(n)
+    )
+
+
+@kernel
+def block_end(factor, bound, gamma, rounds, start, ahead):
+    """The end of the block from ``start`` on; ``start`` itself if none is safe.
+
+    ``bound`` (≥ n,) is an upper bound of C_kk. The preview ``ahead`` is filled in.
+    """
+    n, count, passed = len(ahead.peak), 0, 1.0
+    for k in range(n):
+        ahead.peak[k] = ahead.input_scale[k] = factor[INPUT_SCALE, k]
+    x, weight, elapsed = rounds.x, rounds.weight, rounds.elapsed
+    for t in range(start, min(start + len(ahead.remaining), len(x))):
+        ahead.discount[count] = gamma ** elapsed[t] if len(elapsed) else gamma
+        ahead.weight[count] = weight[t] if len(weight) else 1.0
+        passed *= applied_discount(ahead.discount[count])
+        if passed < MIN_REMAINING:
+            break
+        ahead.remaining[count] = passed
+        root = math.sqrt(ahead.weight[count])
+        _update_scales(x, t, root, ahead.peak, ahead.input_scale)
+        count += 1
+    if count == 0:
+        return start
+    # C_kk grows by forgetting only: in the block it stays below bound / remaining.
+    limit = COVARIANCE_CAP / CHECK_GROWTH * ahead.remaining[count - 1]
+    for k in range(n):
+        peak = ahead.peak[k]
+        if not (peak <= MAX_INPUT and bound[k] * (peak * peak) < limit):
+            return start
+    return start + count
+
+
+@kernel
+def _update_scales(x, t, root, peak, input_scale):
+    for k in range(len(peak)):
+        v, highest, recent = abs(root * x[t, k]), peak[k], input_scale[k]
+        recent = recent if v == 0 else recent * SCALE_DECAY
+        peak[k] = v if v > highest else highest
+        input_scale[k] = v if v > recent else recent
+
+
+@kernel
+def is_representable(factor):
+    """Whether every D_j is a number that blocks can work with."""
+    for j in range(factor.shape[1]):
+        if not MIN_PIVOT < factor[j, j] < np.inf:
+            return False
+    return True
+
+
+@kernel
+def update_scale_rows(factor, ahead, count):
+    """What ``count`` rounds leave in the last rows where the cap does not act."""
+    for k in range(factor.shape[1]):
+        factor[INPUT_SCALE, k] = ahead.input_scale[k]
+    growth = factor[GROWTH, 0]
+    for s in range(count):
+        growth *= 1 / applied_discount(ahead.discount[s])
+        if growth >= CHECK_GROWTH:
+            growth = 1.0
+    factor[GROWTH, 0] = growth

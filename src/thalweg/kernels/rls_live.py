@@ -1,0 +1,83 @@
+"""Recursive least squares one call at a time, with all that it needs in one buffer.
+
+Handing an argument from Python to compiled code costs more than a round of a small n,
+so the buffer holds everything: ``RLSBuffer``. The round is that of rls.py.
+"""
+
+import math
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from thalweg.kernels.call_header import (
+    COUNT,
+    HEADER_SIZE,
+    REFUSED,
+    SETTINGS,
+    copy_features,
+    count_unexcited,
+    max_legal_value,
+    not_refused,
+)
+from thalweg.kernels.jit import kernel
+from thalweg.kernels.layout import Layout, Shape
+from thalweg.kernels.rls import rls_round
+from thalweg.kernels.ud_factor import EXTRA_ROWS
+from thalweg.kernels.windup import restore_ridge
+
+GAMMA, FLOOR, LEAKY = range(SETTINGS, SETTINGS + 3)
+"""Entries of the header: forgetting factor, retained ridge, whether RLS is leaky."""
+
+
+class RLSBuffer(NamedTuple):
+    """The fields of the buffer."""
+
+    header: Annotated[np.ndarray, Shape(HEADER_SIZE)]  # kernels/call_header.py
+    x: Annotated[np.ndarray, Shape(1, "n")]
+    y: Annotated[np.ndarray, Shape(1, 1)]
+    prediction: Annotated[np.ndarray, Shape(1, 1)]
+    v: Annotated[np.ndarray, Shape("n")]  # √w x
+    gain: Annotated[np.ndarray, Shape("n")]
+    theta: Annotated[np.ndarray, Shape("n", 1)]
+    factor: Annotated[np.ndarray, Shape(f"n + {EXTRA_ROWS}", "n")]
+    unexcited_rounds: Annotated[np.ndarray, Shape("n")]  # since a feature was not zero
+
+
+LAYOUT = Layout("live RLS buffer", RLSBuffer, version=1, dimensions=("n",))
+_unpack, _offsets = LAYOUT.unpack, LAYOUT.kernel_offsets
+
+
+@kernel(ieee_division=True)
+def call(buffer, x, y, weight, elapsed, learning):
+    """The prediction of y at x; then, if ``learning``, the round is learnt.
+
+    ``REFUSED``, and nothing done, if anything is not legal or ``buffer`` is closed.
+    """
+    max_value = max_legal_value(buffer, weight, elapsed)
+    n = copy_features(buffer, x, max_value) if abs(y) <= max_value else -1
+    if n < 0:
+        return REFUSED
+    if learning:
+        return _learn(buffer, n, y, weight, elapsed)
+    # By offsets, in the order of ``rls_round``: views would cost more than the sums.
+    theta, prediction = _offsets(0, n).theta, 0.0
+    for i in range(n):
+        prediction += buffer[HEADER_SIZE + i] * buffer[theta + i]
+    return prediction
+
+
+@kernel(ieee_division=True)
+def _learn(buffer, n, y, weight, elapsed):
+    fields = _unpack(buffer, 0, n)
+    theta, factor, v, gain = fields.theta, fields.factor, fields.v, fields.gain
+    count_unexcited(fields.x[0], fields.unexcited_rounds)
+    fields.y[0, 0] = y
+    gamma, floor, out = buffer[GAMMA], buffer[FLOOR], fields.prediction
+    discount = gamma**elapsed if elapsed != 1 else gamma
+    root = math.sqrt(weight)
+    rls_round(theta, factor, discount, root, fields.x, fields.y, 0, out, 0, v, gain)
+    if floor > 0:
+        leaky = buffer[LEAKY] != 0
+        restore_ridge(theta, factor, discount, gamma, floor, leaky, gain, v)
+    buffer[COUNT] += 1
+    return not_refused(out[0, 0])
