@@ -6,7 +6,7 @@ from thalweg.kernels.tracker import layout
 from thalweg.learners import LastValue, RecursiveLeastSquares
 from thalweg.learners.tracker import Tracker, alarms
 from thalweg.learners.tracker.names import NAMES
-from thalweg.losses import Logistic, Round, SquaredError
+from thalweg.losses import Logistic, SquaredError
 from thalweg.types import Block
 
 LOSS = SquaredError()
@@ -87,18 +87,18 @@ def test_a_constant_feature_does_no_harm():
     np.testing.assert_allclose(predictions(with_ones, block.y), plain, rtol=1e-9)
 
 
-def test_single_calls_are_the_run_bit_for_bit():
+def test_runs_of_single_rounds_are_the_whole_run_bit_for_bit():
     block, learner = drifting(120), Tracker()
     whole, trace = run(block, record=("theta", "weights", "memory", "interval"))
     state = learner.init(np.zeros(4))
-    for t, (x, y, *_) in enumerate(block.rounds()):
+    for t, x in enumerate(block.x):
         assert learner.predict(state, x) == trace.prediction[t]
         assert learner.memory(state) == trace.extras["memory"][t]
         assert learner.interval(state, x)[1:] == tuple(trace.extras["interval"][t])
         weights = list(learner.weights(state).values())
         np.testing.assert_array_equal(weights, trace.extras["weights"][t])
         np.testing.assert_array_equal(learner.play(state), trace.theta[t])
-        state = learner.update(state, Round(LOSS, x, y))
+        state, _ = learner.run(state, LOSS, block[t : t + 1])
     np.testing.assert_array_equal(state.packed, whole.packed)
     np.testing.assert_array_equal(state.theta, whole.theta)
 

@@ -11,7 +11,7 @@ from thalweg.errors import InvalidParameterError
 from thalweg.kernels.tracker import layout
 from thalweg.learners.base import Learner
 from thalweg.learners.live import Live
-from thalweg.learners.tracker import explain, names
+from thalweg.learners.tracker import definition, explain, names
 from thalweg.learners.tracker.desk import NOTHING, ROUNDS, Desk
 from thalweg.learners.tracker.live import LiveTracker
 from thalweg.losses import Loss, Round, SquaredError
@@ -115,12 +115,12 @@ class Tracker(Learner[TrackerState]):
         return state.theta.dtype.type(self._ask(state, x, ())["forecast"][0])
 
     def update(self, state: TrackerState, f: Round) -> TrackerState:
-        x = np.array(f.x, np.float64)[None]
-        label, weight, elapsed = (
-            np.array([part], np.float64) for part in (f.y, f.weight, f.elapsed)
-        )
-        packed, _ = self._rounds(state.packed, x, label, weight, elapsed)
-        return self.resumed(state.theta, packed)
+        packed, n = state.packed.copy(), len(state.theta)
+        s, x = layout.views(packed, n), np.asarray(f.x, np.float64)
+        definition.observe(s, x, float(f.y), float(f.weight), float(f.elapsed))
+        weights = definition.predict(s, np.zeros(n)).forecast_weights
+        theta = definition.slope(s, weights).astype(state.theta.dtype)
+        return TrackerState(theta, packed)
 
     def _play(
         self, state: TrackerState, loss: Loss, block: Block, record: Sequence[str]

@@ -1,0 +1,338 @@
+r"""The Tracker, defined: one round after the other, in plain NumPy.
+
+``Tracker.update`` runs this file; ``run`` and ``Online`` run the kernels of
+kernels/tracker, which are held to it by tests and are about a thousand times faster.
+Both work on the same packed state, through the views of kernels/tracker/layout.py.
+
+A round (``observe``):
+
+1. ``predict``. Seen from an origin (a discounted mean, the last round, or the round a
+   season ago), 70 ridge regressions predict y; the 71st expert is the last label
+   (definition_experts.py). Predictions are clipped, and six rules, a committee of them
+   and a rule on top make one forecast of them (definition_rules.py).
+2. Where labels come late (``delay``), the round waits until its label is due.
+3. ``learn``. The rules learn from the predictions made then, the intervals from the
+   forecast's error, the experts from the deviations; the season is looked for.
+4. Every 128 rounds: start anew, where old rounds dwarf all recent ones.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thalweg.kernels.tracker.errors import LARGEST_SCORE
+from thalweg.kernels.tracker.errors import MEMORY as ERROR_MEMORY
+from thalweg.kernels.tracker.layout import (
+    BASE_RULES,
+    DELAY,
+    DIFFERENCE_COUNT,
+    ELAPSED,
+    ERROR_COUNT,
+    ERROR_SCALE,
+    EXPERTS,
+    HAS_PREDICTION,
+    HIGHEST_LABEL,
+    LAST_VALUE,
+    LOWEST_LABEL,
+    MAX_LABEL_STEP,
+    MAX_LOSS,
+    MAX_SEASON,
+    MEMORIES,
+    MEMORY_COUNT,
+    OLDEST_PENDING,
+    PADDED_EXPERTS,
+    PADDED_RULES,
+    PENDING_COUNT,
+    PENDING_ELAPSED,
+    PENDING_FEATURES,
+    PENDING_FORECAST,
+    PENDING_PREDICTIONS,
+    PENDING_SCALE,
+    PENDING_WEIGHT,
+    PENDING_Y,
+    RECENT_ERRORS,
+    ROUNDS,
+    RULES,
+    SEASON,
+    SEASON_LANE,
+    STEP_LANE,
+    TOTAL_WEIGHT,
+)
+from thalweg.kernels.tracker.restart import EVERY as ROUNDS_BETWEEN_RESTARTS
+from thalweg.kernels.tracker.restart import FEATURES_OUTGROWN, LABELS_OUTGROWN
+from thalweg.kernels.tracker.rounds import MAX_WEIGHTED_SQUARE
+from thalweg.kernels.tracker.season import DISCOUNT as SEASON_DISCOUNT
+from thalweg.learners.tracker.definition_experts import (
+    LEVEL,
+    LIGHT,
+    clip,
+    count_differences,
+    deviations,
+    expert_predictions,
+    learn_experts,
+    learn_season,
+    past_features,
+    past_labels,
+    push_past,
+    widen_label_range,
+)
+from thalweg.learners.tracker.definition_rules import (
+    IS_RULE,
+    Mask,
+    Mixture,
+    learn_rules,
+    mix,
+    raise_loss_scale,
+)
+from thalweg.types import FloatArray
+
+# Numbers near the limits of float64 overflow in here as they do in the kernels; what
+# comes of it is clipped or set to zero where it is used.
+unchecked = np.errstate(all="ignore")
+
+
+class LabelledRound(NamedTuple):
+    """A round whose label is known, with the predictions that were made in it."""
+
+    x: FloatArray  # (n,)
+    y: float
+    weight: float
+    elapsed: float
+    forecast: float
+    expert_predictions: FloatArray  # (PADDED_EXPERTS,)
+    rule_predictions: FloatArray  # (PADDED_RULES,)
+    has_prediction: bool  # False: nothing was known then, or it is to be ignored
+    error_scale: float  # the mean size of errors, as far as known then
+
+
+@unchecked
+def predict(s: Any, x: FloatArray) -> Mixture:
+    """The forecast of y at ``x``, and the predictions it is mixed from.
+
+    Before any label was learnt the forecast is 0. The state's views ``s`` are not
+    changed.
+    """
+    t = s.counters[ROUNDS]
+    if t == 0:
+        experts, rules = np.zeros(PADDED_EXPERTS), np.zeros(PADDED_RULES)
+        weights = np.zeros((RULES, PADDED_EXPERTS))
+        return Mixture(0.0, experts, rules, weights, np.zeros(RULES))
+    q = expert_predictions(s.experts, *deviations(s, x, rounds_late=0))
+    return mix(s.rules, clip(s.counters, q), active_experts(s, t))
+
+
+@unchecked
+def observe(s: Any, x: FloatArray, y: float, weight: float, elapsed: float) -> None:
+    """Play one round, changing the state in place.
+
+    With a delay of d rounds, what is learnt is the round d before this one.
+    """
+    mixture, counters = predict(s, x), s.counters
+    known, scale = bool(counters[ROUNDS] > 0), float(counters[ERROR_SCALE])
+    played = LabelledRound(x, y, weight, elapsed, *mixture[:3], known, scale)
+    if counters[DELAY] == 0:
+        learn(s, played, rounds_late=0)
+        return
+    push_pending(s, played)
+    if counters[PENDING_COUNT] > counters[DELAY]:
+        learn(s, pop_pending(s), rounds_late=int(counters[DELAY]))
+
+
+def learn(s: Any, played: LabelledRound, rounds_late: int) -> None:
+    """Learn that ``y`` came at ``x``, with a weight, after ``forecast``.
+
+    A round of weight zero teaches nothing; that it passed is remembered, so that
+    seasons go on, with the forecast in place of its label, unless it took no time.
+    """
+    x, y, w, elapsed, forecast = played[:5]
+    counters, first = s.counters, s.counters[ROUNDS] == 0
+    counters[ELAPSED] += elapsed
+    if w > 0:
+        u, origin = deviations(s, x, rounds_late)
+        if not first:
+            w = capped_weight(counters, y, w, u)
+            counters[TOTAL_WEIGHT] += w
+            if played.has_prediction:
+                learn_predictions(s, played, w)
+            learn_experts(s, x, y, w, u, origin)
+            steps = abs(u[:-1, STEP_LANE])
+            s.max_feature_steps[:] = np.maximum(s.max_feature_steps, steps)
+        widen_label_range(counters, y, last_y=origin[STEP_LANE])
+        counters[ELAPSED] = 0.0
+        learn_season(s, y)
+    elif elapsed == 0 or first:
+        return
+    push_past(s, x, y if w > 0 else forecast)
+    count_differences(s, learnt=w > 0)
+    if w > 0:
+        counters[ROUNDS] += 1
+        t = int(counters[ROUNDS])
+        if t >= MAX_SEASON and t % ROUNDS_BETWEEN_RESTARTS == 0:
+            restart_if_outgrown(s)
+
+
+def learn_predictions(s: Any, played: LabelledRound, w: float) -> None:
+    """Let rules and intervals learn from the predictions made in this round."""
+    counters, t = s.counters, s.counters[ROUNDS]
+    active, active_next = active_experts(s, t), active_experts(s, t + 1)
+    largest = learn_rules(
+        s.rules, played.expert_predictions, played.rule_predictions, played.forecast,
+        played.y, w, t, active, active_next,
+    )  # fmt: skip
+    counters[MAX_LOSS] = max(counters[MAX_LOSS], largest)
+    learn_error(s, played.y - played.forecast, played.error_scale)
+
+
+def active_experts(s: Any, t: float) -> Mask:
+    """Which experts take part in round t: an expert of memory M from round M/2 on."""
+    return np.asarray(s.active_from <= t)
+
+
+def capped_weight(counters: FloatArray, y: float, w: float, u: FloatArray) -> float:
+    """The weight, or as much of it as keeps w times any square within float64."""
+    if w <= 1:
+        return w
+    labels = max(counters[HIGHEST_LABEL], y) - min(counters[LOWEST_LABEL], y)
+    widest = max(labels, abs(u[:, [STEP_LANE, SEASON_LANE]]).max(), 1.0)
+    return float(min(w, MAX_WEIGHTED_SQUARE / widest / widest))
+
+
+# The Tracker's own errors, and its prediction intervals.
+
+
+def learn_error(s: Any, error: float, scale: float) -> None:
+    """Remember one error of the forecast, in units of the error scale known then.
+
+    Where none was known then, the scale of now: late labels come in one by one. The
+    scale is a running mean of |error| over about the last 32.
+    """
+    counters, seen = s.counters, int(s.counters[ERROR_COUNT])
+    scale = scale or counters[ERROR_SCALE]
+    score = error / scale if scale > 0 else math.copysign(1.0, error)
+    ring, ordered = s.recent_errors
+    ring[seen % RECENT_ERRORS] = min(max(score, -LARGEST_SCORE), LARGEST_SCORE)
+    count = min(seen + 1, RECENT_ERRORS)
+    ordered[:count] = np.sort(ring[:count])
+    counters[ERROR_COUNT] = seen + 1
+    change = abs(error) - counters[ERROR_SCALE]
+    counters[ERROR_SCALE] += change / min(seen + 1, ERROR_MEMORY)
+
+
+def interval_reach(s: Any, level: float) -> tuple[float, float]:
+    """How far below and above the forecast y may lie, at this coverage.
+
+    Conformal quantiles: the next error is as likely to fall into each of the count + 1
+    gaps between the remembered ones.
+    """
+    scale, count = s.counters[ERROR_SCALE], int(s.counters[ERROR_COUNT])
+    ordered = s.recent_errors[1, : min(count, RECENT_ERRORS)]
+    if count == 0:
+        return 0.0, 0.0
+    outside = math.floor((1 - level) / 2 * (len(ordered) + 1))
+    below = ordered[max(outside - 1, 0)]
+    above = ordered[min(len(ordered) - outside, len(ordered) - 1)]
+    return min(0.0, scale * below), max(0.0, scale * above)
+
+
+# Labels that come late.
+
+
+def push_pending(s: Any, played: LabelledRound) -> None:
+    """Let a round wait for its label, with the predictions made in it."""
+    counters = s.counters
+    slot = int(counters[OLDEST_PENDING] + counters[PENDING_COUNT]) % len(s.pending)
+    row = s.pending[slot]
+    row[PENDING_Y], row[PENDING_WEIGHT] = played.y, played.weight
+    row[PENDING_ELAPSED], row[PENDING_FORECAST] = played.elapsed, played.forecast
+    row[HAS_PREDICTION], row[PENDING_SCALE] = played.has_prediction, played.error_scale
+    predictions = (played.expert_predictions, played.rule_predictions)
+    row[PENDING_PREDICTIONS:PENDING_FEATURES] = np.concatenate(predictions)
+    row[PENDING_FEATURES:] = played.x
+    counters[PENDING_COUNT] += 1
+
+
+def pop_pending(s: Any) -> LabelledRound:
+    """The oldest round that waits, whose label is due."""
+    counters = s.counters
+    row = s.pending[int(counters[OLDEST_PENDING])].copy()
+    counters[OLDEST_PENDING] = (counters[OLDEST_PENDING] + 1) % len(s.pending)
+    counters[PENDING_COUNT] -= 1
+    predictions = row[PENDING_PREDICTIONS:PENDING_FEATURES]
+    return LabelledRound(
+        row[PENDING_FEATURES:], row[PENDING_Y], row[PENDING_WEIGHT],
+        row[PENDING_ELAPSED], row[PENDING_FORECAST], predictions[:PADDED_EXPERTS],
+        predictions[PADDED_EXPERTS:], bool(row[HAS_PREDICTION]), row[PENDING_SCALE],
+    )  # fmt: skip
+
+
+# Starting anew.
+
+
+def restart_if_outgrown(s: Any) -> None:
+    """Start anew where the longest step since the start dwarfs all recent steps.
+
+    One label or feature of 1e12 would stay in means, moments, ranges and scales for as
+    long as they last. So the longest step of the label and of every feature is compared
+    with the longest of the last 512 rounds. A feature that does not move at all may yet
+    move as it did, and counts for nothing.
+    """
+    labels, features = past_labels(s), past_features(s)
+    label_step = abs(np.diff(labels)).max()
+    feature_steps = abs(np.diff(features, axis=0)).max(axis=0)
+    dwarfed = 0 < label_step * LABELS_OUTGROWN < s.counters[MAX_LABEL_STEP]
+    limits = feature_steps * FEATURES_OUTGROWN
+    if dwarfed or ((limits > 0) & (limits < s.max_feature_steps)).any():
+        s.counters[LOWEST_LABEL], s.counters[HIGHEST_LABEL] = labels.min(), labels.max()
+        s.counters[MAX_LABEL_STEP] = label_step
+        s.max_feature_steps[:] = feature_steps
+        restart(s, features[0], labels[0])
+
+
+def restart(s: Any, last_x: FloatArray, last_y: float) -> None:
+    """Forget all but the last rounds and the two AdaShares of the guarantee.
+
+    Their proof does not allow for a new start, only for a larger Δ. The rounds that
+    wait for labels keep them, but their predictions are not learnt from.
+    """
+    counters, rules = s.counters, s.rules
+    counters[TOTAL_WEIGHT] = counters[ERROR_SCALE] = counters[ERROR_COUNT] = 0.0
+    s.recent_errors[:] = 0.0
+    s.pending[:, HAS_PREDICTION] = 0.0
+    # All lags then have as many terms, and their ratios need no divisor: a full count
+    # stands for it, which later ones come to as well.
+    counters[SEASON], counters[DIFFERENCE_COUNT] = 1, 1 / (1 - SEASON_DISCOUNT)
+    s.season_differences[:] = 0.0
+    s.inverse_counts[:] = 1 - SEASON_DISCOUNT
+    for array in s.experts:
+        array[:] = 0.0
+    s.experts.mean[:, LEVEL] = np.append(last_x, [last_y, last_y])[:, None]
+    for array in (rules.adashare[1], *rules[1:5]):
+        array[:] = 0.0
+    rules.adashare[1, :PADDED_EXPERTS] = rules.boa[0] = 1 / EXPERTS
+    rules.committee[0, :BASE_RULES] = 1 / BASE_RULES
+    active_next = active_experts(s, counters[ROUNDS])
+    raise_loss_scale(rules.adashare[0], active_next, counters[MAX_LOSS])
+    raise_loss_scale(rules.meta, IS_RULE, counters[MAX_LOSS])
+
+
+# What the Tracker knows about itself.
+
+
+def slope(s: Any, forecast_weights: FloatArray) -> FloatArray:
+    """How the forecast moves with x: the weighted mean of coefficients, (n,)."""
+    experts, n = s.experts, len(s.experts.shrunk)
+    theta = np.hstack([
+        experts.shrunk, experts.anchored[:, LEVEL],
+        experts.autoregressive[:n, LIGHT],
+    ])  # fmt: skip
+    return np.asarray(theta @ forecast_weights[:LAST_VALUE])
+
+
+def effective_memory(s: Any, forecast_weights: FloatArray) -> float:
+    """exp Σ w_k ln min(M_k, t), the last value's M being 1; 0 before any label."""
+    t = s.counters[ROUNDS]
+    if t == 0:
+        return 0.0
+    memories = np.tile(np.minimum(MEMORIES, t), LAST_VALUE // MEMORY_COUNT)
+    return math.exp(forecast_weights[:LAST_VALUE] @ np.log(memories))

@@ -1,0 +1,178 @@
+"""The Tracker's kernels against its definition, which ``update`` runs.
+
+Mutations tried, each in the kernels alone, each found by these tests: the clip's margin
+and stride; the order of means and moments; ζ = 1 - 1/t in AdaShare; the quick fade; no
+tempering; BOA's rate without ln(K+1); B of ML-Poly not kept; the softmax's equal part;
+the committee left out; a season searched from lag 2 on; the divisors of lags not moved;
+scores not sorted; a delay of one round less when looking back; no restart, and one that
+keeps the old range; weights not capped.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.kernels.tracker import slow
+from tests.learners.tracker_arrays import assert_states_agree
+from thalweg.kernels.tracker import layout
+from thalweg.learners import Tracker
+from thalweg.learners.tracker import definition
+from thalweg.losses import Round, SquaredError
+from thalweg.types import Block
+
+LOSS = SquaredError()
+
+
+def stream(rounds, n, seed=0, shock=None):
+    """A drifting season with jumps, weights and times; features of many scales."""
+    rng = np.random.default_rng(seed)
+    x = 5 + rng.normal(size=(rounds, n)) * 10.0 ** rng.integers(-2, 3, n)
+    if n > 2:
+        x[:, 1] = 7.0  # a constant feature
+        x[: rounds // 4, 2] = 3.0  # and one that begins to move late
+    theta = np.cumsum(0.05 * rng.normal(size=(rounds, n)), axis=0)
+    theta += rng.normal(size=(4, n))[np.arange(rounds) * 4 // rounds]
+    season = 2 * np.sin(2 * np.pi * np.arange(rounds) / 7)
+    y = 100 + season + (x * theta).sum(axis=1) + 0.1 * rng.normal(size=rounds)
+    if shock is not None:
+        y[shock] = 1e12
+    weight = rng.choice([0.0, 0.3, 1.0, 1.0, 1.0, 4.0], rounds)
+    elapsed = rng.choice([0.0, 0.5, 1.0, 1.0, 1.0, 30.0], rounds)
+    return Block(x, y, weight, elapsed)
+
+
+def assert_every_round_agrees(learner, block, rtol=1e-9):
+    """Both go on from the kernel's state, so that no rounding adds up over rounds."""
+    n = block.x.shape[1]
+    state = learner.init(np.zeros(n))
+    for t, (x, y, w, elapsed) in enumerate(block.rounds()):
+        packed = state.packed.copy()
+        views = layout.views(packed, n)
+        forecast = definition.predict(views, x).forecast
+        np.testing.assert_allclose(learner.predict(state, x), forecast, rtol=rtol)
+        definition.observe(views, x, y, w, elapsed)
+        state, _ = learner.run(state, LOSS, block[t : t + 1])
+        assert_states_agree(state.packed, packed, n, rtol)
+    return state
+
+
+@pytest.mark.parametrize("delay", [0, 1, 7])
+@pytest.mark.parametrize("n, information", [(1, "all"), (3, "features"), (8, "all")])
+def test_every_round_of_the_kernel_is_that_of_the_definition(n, information, delay):
+    learner = Tracker(information, delay=delay)
+    state = assert_every_round_agrees(learner, stream(900, n, shock=60))
+    # It has restarted: 640 rounds after the shock errors are counted anew.
+    assert 0 < state.packed[layout.ERROR_COUNT] < state.packed[layout.ROUNDS] - 500
+
+
+@pytest.mark.parametrize("n", [1, 3, 8])
+def test_a_whole_run_stays_with_the_definition(n):
+    """Rounding differs by 1e-16 a round, and what is forgotten takes it along."""
+    block = stream(1200, n, seed=1)
+    learner = Tracker()
+    fast, trace = learner.run(learner.init(np.zeros(n)), LOSS, block)
+    packed = learner.init(np.zeros(n)).packed.copy()
+    views, forecasts = layout.views(packed, n), []
+    for x, y, w, elapsed in block.rounds():
+        forecasts.append(definition.predict(views, x).forecast)
+        definition.observe(views, x, y, w, elapsed)
+    np.testing.assert_allclose(trace.prediction, forecasts, rtol=1e-9)
+    assert_states_agree(fast.packed, packed, n, rtol=1e-7)
+
+
+def test_a_feature_out_of_all_proportion_restarts_both():
+    block = stream(900, 3, seed=2)
+    block.x[60, 0] = 1e12
+    state = assert_every_round_agrees(Tracker(), block)
+    assert state.packed[layout.ERROR_COUNT] < state.packed[layout.ROUNDS] - 500
+
+
+SCALES = st.sampled_from([1e-120, 1e-30, 1.0, 1e30, 1e120])
+
+
+@st.composite
+def odd_streams(draw):
+    """Short streams, many of which are out of the ordinary."""
+    n, rounds = draw(st.integers(1, 4)), draw(st.integers(1, 40))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    x = rng.normal(size=(rounds, n)) * draw(SCALES)
+    y = rng.normal(size=rounds) * draw(SCALES)
+    kind = draw(st.sampled_from(["plain", "steps", "calm", "same x", "zero", "shock"]))
+    if kind == "steps":
+        y = np.round(y / abs(y).max() * 2)
+    elif kind == "calm":
+        y[rounds // 3 :] = y[0]
+    elif kind == "same x":
+        x[:] = x[0]
+    elif kind == "zero":
+        x[:, 0], y[:] = 0.0, 0.0
+    elif kind == "shock":
+        y[rounds // 2] *= 1e9
+    weight = rng.choice(draw(st.sampled_from([[1.0], [0.0, 1.0], [0.0, 1e3]])), rounds)
+    elapsed = rng.choice(draw(st.sampled_from([[1.0], [0.0, 1.0, 1e4]])), rounds)
+    return Block(x, y, weight, elapsed)
+
+
+@settings(max_examples=40, deadline=None)
+@given(odd_streams(), st.sampled_from([0, 1, 7]), st.booleans())
+def test_odd_streams_agree_in_every_round(block, delay, features):
+    learner = Tracker("features" if features else "all", delay=delay)
+    assert_every_round_agrees(learner, block, rtol=1e-7)
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+def test_updates_and_runs_may_alternate(delay):
+    block, learner = stream(200, 3), Tracker(delay=delay)
+    whole, trace = learner.run(learner.init(np.zeros(3)), LOSS, block)
+    state = learner.init(np.zeros(3))
+    for t, (x, y, w, elapsed) in enumerate(block.rounds()):
+        prediction = learner.predict(state, x)
+        np.testing.assert_allclose(prediction, trace.prediction[t], rtol=1e-9)
+        if t // 10 % 2:
+            state, _ = learner.run(state, LOSS, block[t : t + 1])
+        else:
+            state = learner.update(state, Round(LOSS, x, y, w, elapsed))
+    assert_states_agree(state.packed, whole.packed, 3)
+    np.testing.assert_allclose(state.theta, whole.theta, rtol=1e-9, atol=1e-9)
+
+
+def test_slope_memory_weights_and_interval_are_those_of_the_definition():
+    block, learner = stream(300, 3), Tracker(coverage=0.8)
+    state, n = learner.init(np.zeros(3)), 3
+    for t in range(len(block)):
+        views = layout.views(state.packed, n)
+        mixture = definition.predict(views, block.x[t])
+        weights = mixture.forecast_weights
+        recorded = learner.record(state, "weights")
+        np.testing.assert_allclose(recorded, weights[: layout.EXPERTS], atol=1e-12)
+        memory = definition.effective_memory(views, weights)
+        np.testing.assert_allclose(learner.memory(state), memory, rtol=1e-9)
+        slope = definition.slope(views, weights)
+        np.testing.assert_allclose(state.theta, slope, rtol=1e-9, atol=1e-9)
+        down, up = definition.interval_reach(views, 0.8)
+        interval = learner.interval(state, block.x[t], 0.8)
+        expected = mixture.forecast + np.array([0.0, down, up])
+        np.testing.assert_allclose(interval, expected, rtol=1e-9)
+        state, _ = learner.run(state, LOSS, block[t : t + 1])
+
+
+def test_every_expert_is_a_ridge_regression_refitted_from_all_rows():
+    """The recursion of the definition against fits from scratch, round by round."""
+    block = stream(40, 3, seed=3)
+    x, y = block.x, block.y
+    packed = Tracker().init(np.zeros(3)).packed.copy()
+    views, seasons, anchored = layout.views(packed, 3), [1, 1], np.zeros((2, 10, 3))
+    for t in range(len(y)):
+        ours = definition.predict(views, x[t]).expert_predictions[: layout.EXPERTS]
+        if t > 1:
+            expected = slow.experts(x[:t], y[:t], x[t], seasons, anchored)
+            beyond, step = 0.5 * np.ptp(y[:t]), 2 * abs(np.diff(y[:t])).max()
+            low = max(y[:t].min() - beyond, y[t - 1] - step)
+            high = min(y[:t].max() + beyond, y[t - 1] + step)
+            np.testing.assert_allclose(ours, np.clip(expected, low, high), rtol=1e-8)
+        definition.observe(views, x[t], y[t], 1.0, 1.0)
+        if t > 0:
+            slow.step_unpulled(anchored, x[: t + 1], y[: t + 1])
+            seasons.append(slow.season(y[: t + 1]))
+            assert views.counters[layout.SEASON] == seasons[-1]

@@ -1,0 +1,46 @@
+"""The arrays of a Tracker's state by name, and how they are compared."""
+
+import numpy as np
+
+from thalweg.kernels.tracker import layout
+
+
+def named_arrays(packed, n):
+    """Copies of all arrays of a packed state, by name.
+
+    Without what kernels compute in the unused lanes of their last SIMD vectors, which
+    nothing reads: coefficients of lanes beyond the last expert of a kind, and the
+    prediction and the softmax losses of the expert that is padding.
+    """
+    views = layout.views(packed.copy(), n)
+    arrays = {**views._asdict(), **views.experts._asdict(), **views.rules._asdict()}
+    del arrays["experts"], arrays["rules"]
+    arrays["anchored"] = arrays["anchored"][:, : layout.LEVEL_LANES]
+    arrays["autoregressive"] = arrays["autoregressive"][:, : layout.MEMORY_COUNT]
+    arrays["softmax"][:, layout.EXPERTS] = 0
+    arrays["pending"][:, layout.PENDING_PREDICTIONS + layout.EXPERTS] = 0
+    return arrays
+
+
+# Differences of numbers that are much larger than they are.
+BY_ROW = (
+    "mean", "moments", "shrunk", "anchored", "autoregressive", "pending", "spread",
+)  # fmt: skip
+
+
+def assert_states_agree(ours, theirs, n, rtol=1e-9):
+    """Every number of two packed states to ``rtol``.
+
+    Means, moments, coefficients and predictions are differences of larger numbers:
+    they are held to ``rtol`` of the largest of their row, which runs over memories.
+    """
+    ours, theirs = named_arrays(ours, n), named_arrays(theirs, n)
+    for name, expected in theirs.items():
+        scale = 0.0
+        if name in BY_ROW and expected.size:
+            scale = abs(expected).max(axis=-1, keepdims=True)
+        with np.errstate(invalid="ignore"):  # inf - inf, of experts that never start
+            error = abs(ours[name] - expected)
+        error = np.where(ours[name] == expected, 0.0, error)
+        wrong = ~(error <= rtol * np.maximum(abs(expected), scale) + 1e-300)
+        assert not wrong.any(), (name, np.argwhere(wrong)[:5], error[wrong][:5])
