@@ -5,7 +5,7 @@ from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossEr
 from thalweg.kernels.tracker import layout
 from thalweg.learners import LastValue, RecursiveLeastSquares
 from thalweg.learners.tracker import Tracker, alarms
-from thalweg.learners.tracker.names import NAMES
+from thalweg.learners.tracker.diagnostics import EXPERT_NAMES
 from thalweg.losses import Logistic, SquaredError
 from thalweg.types import Block
 
@@ -228,7 +228,7 @@ def test_features_alone_are_used_where_asked():
     block = drifting()
     learner = Tracker(information="features")
     state, trace = run(block, learner, ("weights",))
-    sees_more = ("step", "season", "labelled", "last value")
+    sees_more = ("step", "season", "autoregressive", "last value")
     for name, weight in learner.weights(state).items():
         assert weight == 0 or not name.startswith(sees_more)
     np.testing.assert_allclose(trace.extras["weights"][1:].sum(axis=1), 1)
@@ -287,13 +287,13 @@ def test_intervals_cover_as_often_as_they_say(level):
 
 def test_explains_itself_in_words():
     learner = Tracker()
-    assert "Nothing seen yet" in learner.explain(learner.init(np.zeros(2)))
+    assert "No rows learnt yet" in learner.explain(learner.init(np.zeros(2)))
     y = np.cumsum(np.random.default_rng(0).normal(size=500))
     x = np.random.default_rng(1).normal(size=(500, 2))
     state, _ = run(Block(x, y))
     said = learner.explain(state)
-    assert "After 500 rounds" in said
-    assert "the last label" in said
+    assert "After 500 rows" in said
+    assert "the last value" in said
 
 
 def test_follows_a_walk_as_well_as_the_last_value():
@@ -307,8 +307,8 @@ def test_follows_a_walk_as_well_as_the_last_value():
 def test_every_expert_has_a_name_of_its_own():
     learner = Tracker()
     state, _ = run(drifting(50))
-    assert list(learner.weights(state)) == list(NAMES)
-    assert len(set(NAMES)) == 71
+    assert list(learner.weights(state)) == list(EXPERT_NAMES)
+    assert len(set(EXPERT_NAMES)) == 71
     assert sum(learner.weights(state).values()) == pytest.approx(1)
 
 

@@ -153,7 +153,7 @@ def test_says_what_it_is():
 
 def test_tells_how_much_of_the_past_counts_and_why():
     model = tw.Online()
-    assert model.memory == 0.0 and "Nothing seen yet" in model.explain()
+    assert model.memory == 0.0 and "No rows learnt yet" in model.explain()
     model.run(X, Y)
     assert 1 <= model.memory <= 80
     assert "After 80 rounds" in model.explain()

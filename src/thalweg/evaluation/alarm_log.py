@@ -6,7 +6,12 @@ import numpy as np
 
 from thalweg.errors import PersistenceError
 from thalweg.evaluation.kept import LONGEST, amount, finite, need, parts, whole
-from thalweg.learners.tracker.alarms import SMOOTHED, Quiet, earlier, raised
+from thalweg.learners.tracker.change_detection import (
+    SMOOTHING,
+    Pause,
+    earlier_memory,
+    raise_alarms,
+)
 from thalweg.types import FloatArray
 
 HISTORY = 2**16
@@ -31,7 +36,7 @@ class AlarmLog:
         self._alarms: FloatArray = np.empty(0)
         self._sums: FloatArray = np.zeros(1)  # Σ log memory at the last rounds' ends
         self._smooth: FloatArray = np.empty(0)
-        self._quiet = Quiet()
+        self._quiet = Pause()
 
     @property
     def alarms(self) -> tuple[int, ...]:
@@ -50,21 +55,21 @@ class AlarmLog:
         smooth = self._smoothed(memory)
         known = np.append(self._smooth, smooth)
         first = self._rounds - len(self._smooth)  # the round of known[0]
-        before = earlier(smooth, known, first)
-        found, self._quiet = raised(smooth, before, self._rounds, self._quiet)
+        before = earlier_memory(smooth, known, first)
+        found, self._quiet = raise_alarms(smooth, before, self._rounds, self._quiet)
         self.count += len(found)
         self._alarms = np.append(self._alarms, found)[-MOST:]
         self._smooth = known[-HISTORY:]
         self._rounds += len(memory)
 
     def _smoothed(self, memory: FloatArray) -> FloatArray:
-        """The geometric mean over SMOOTHED rounds, or as many as there are."""
+        """The geometric mean over SMOOTHING rounds, or as many as there are."""
         logs = np.log(np.maximum(memory, 1.0))
         # One running sum from the first round on, so that any cut gives the same bits.
         sums = np.append(self._sums[:-1], np.cumsum(np.append(self._sums[-1], logs)))
         ends = np.arange(len(self._sums), len(sums))
-        starts = np.maximum(ends - SMOOTHED, 0)
-        self._sums = sums[-SMOOTHED - 1 :].copy()
+        starts = np.maximum(ends - SMOOTHING, 0)
+        self._sums = sums[-SMOOTHING - 1 :].copy()
         return np.asarray(np.exp((sums[ends] - sums[starts]) / (ends - starts)))
 
     @property
@@ -80,10 +85,10 @@ class AlarmLog:
         self.count, self._rounds = whole("alarms", count, rounds), rounds
         level, until = parts("alarms", quiet, 2)
         over = whole("alarms", until, 2 * LONGEST)
-        self._quiet = Quiet(amount("alarms", level), over)
+        self._quiet = Pause(amount("alarms", level), over)
         self._alarms = finite("alarms", alarms, (min(count, MOST),))
         need(((0 <= alarms) & (alarms < rounds)).all(), "alarms")
-        self._sums = finite("memory", sums, (min(rounds, SMOOTHED) + 1,))
+        self._sums = finite("memory", sums, (min(rounds, SMOOTHING) + 1,))
         logs = np.diff(sums)
         need(((0 <= logs) & (logs < LARGEST_LOG)).all(), "memory")
         self._smooth = finite("memory", smooth, (min(rounds, HISTORY),))

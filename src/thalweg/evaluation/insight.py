@@ -10,13 +10,13 @@ from thalweg.evaluation.digest import Digest
 from thalweg.evaluation.kept import parts, whole
 from thalweg.evaluation.study import Inside
 from thalweg.learners.tracker import Tracker, TrackerState
-from thalweg.learners.tracker.names import KIND_OF, KINDS
+from thalweg.learners.tracker.diagnostics import KIND_OF_EXPERT, KINDS
 from thalweg.types import FloatArray, Trace
 
 DRAWN = 32
 """Coefficients of at most so many features are kept: the first ones."""
 RECORDS = ("theta", "weights", "memory", "interval")
-FIRST_OF_KIND = np.searchsorted(KIND_OF, np.arange(len(KINDS)))
+FIRST_OF_KIND = np.searchsorted(KIND_OF_EXPERT, np.arange(len(KINDS)))
 
 
 class Insight:

@@ -29,9 +29,9 @@ EXPERT_LABELS = {
     "level, heavy ridge": "level, features trusted little",
     "step": "last value and what changed since",
     "season": "a season ago and what differs now",
-    "free level": "features alone",
-    "free level, heavy ridge": "features alone, slow to change",
-    "labelled": "features and last value together",
+    "anchored level": "features alone",
+    "anchored level, heavy ridge": "features alone, slow to change",
+    "autoregressive": "features and last value together",
     "last value": "last value itself",
 }
 """The legend's text for each kind of expert."""

@@ -3,23 +3,21 @@
 import numpy as np
 import pytest
 
-from tests.kernels.tracker.test_rounds import drifting, opened
-from tests.kernels.tracker.workspaces import adashare, padded
+from tests.kernels.tracker.test_round import drifting
+from tests.kernels.tracker.workspaces import adashare, new_state, padded
 from thalweg.kernels.tracker import layout
-from thalweg.kernels.tracker.restart import EVERY
-from thalweg.kernels.tracker.rounds import observe, predict
-from thalweg.learners.tracker.guarantee import adashare_regret
+from thalweg.kernels.tracker.restart import CHECK_INTERVAL
+from thalweg.kernels.tracker.round import observe, predict
+from thalweg.learners.tracker.regret_bound import adashare_regret
 
 SHOCK, SEEN = 100, 640  # the first look at which 512 rounds since the shock are seen
 
 
 def played(x, y):
-    s, expert_workspace, rule_workspace = opened(x.shape[1])
+    s, workspace = new_state(x.shape[1])
     for features, label in zip(x, y, strict=True):
-        forecast = predict(s, features, expert_workspace, rule_workspace)
-        observe(
-            s, features, label, 1.0, 1.0, forecast, expert_workspace, rule_workspace
-        )
+        forecast = predict(s, features, workspace)
+        observe(s, features, label, 1.0, 1.0, forecast, workspace)
     return s
 
 
@@ -69,14 +67,16 @@ def test_the_clip_range_starts_from_the_last_labels():
 
 
 def test_what_is_in_proportion_is_kept():
-    x, y = shocked(SEEN + 4 * EVERY, by=20 * abs(np.diff(drifting(SEEN)[1])).max())
+    x, y = shocked(
+        SEEN + 4 * CHECK_INTERVAL, by=20 * abs(np.diff(drifting(SEEN)[1])).max()
+    )
     x[200:, 1] = 4.0  # a feature at rest may yet move as it did
     s = played(x, y)
     assert s.counters[layout.TOTAL_WEIGHT] == len(y) - 1
 
 
 def test_a_constant_label_is_no_reason_to_forget():
-    x, y = drifting(SEEN + EVERY)
+    x, y = drifting(SEEN + CHECK_INTERVAL)
     y[50:] = 3.0
     assert played(x, y).counters[layout.TOTAL_WEIGHT] == len(y) - 1
 

@@ -9,13 +9,13 @@ from tests.kernels.tracker.workspaces import (
     boa,
     mixture,
     mlpoly,
+    new_workspace,
     padded,
     softmax,
-    workspace,
 )
 from thalweg.kernels.tracker import layout
 from thalweg.learners.tracker import Tracker, interval_regret
-from thalweg.learners.tracker.guarantee import adashare_regret
+from thalweg.learners.tracker.regret_bound import adashare_regret
 
 
 def game(rounds=60, experts=6, seed=0):
@@ -30,7 +30,7 @@ def learn_adashare(rule_state, q, active, active_next, mix, y, t):
     lowest = adashare.set_losses(padded(q), active, y, 1.0, loss)
     own = 0.5 * (y - mix) ** 2
     adashare.learn(
-        rule_state, active, active_next, own, loss, lowest, t, adashare.STEADY
+        rule_state, active, active_next, own, loss, lowest, t, adashare.STEADY_FADE
     )
 
 
@@ -203,7 +203,7 @@ def ring():
     rules.adashare[:, : layout.PADDED_EXPERTS] = (
         np.arange(layout.PADDED_EXPERTS) < 6
     ) / 6
-    _, rule_workspace = workspace(1)
+    rule_workspace = new_workspace(1).rules
     rule_workspace.active[:6] = rule_workspace.active_next[:6] = 1
     return rules, rule_workspace
 

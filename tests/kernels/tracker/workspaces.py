@@ -1,4 +1,4 @@
-"""Room for the kernels under test, and a way to call them."""
+"""Workspaces for the kernels under test, and a way to call these."""
 
 import functools
 import inspect
@@ -11,26 +11,22 @@ from thalweg.kernels.tracker import layout
 from thalweg.learners.tracker import Tracker
 
 
-def workspace(n):
-    """Sums and Votes of ``n`` features; all rules vote."""
-    expert_workspace, rule_workspace = layout.workspaces(
-        np.zeros(sum(layout.workspace_lengths(n))), n
-    )
-    rule_workspace.rule_mask[:], rule_workspace.base_rule_mask[:] = (
-        layout.RULE_MASK,
-        layout.BASE_RULE_MASK,
-    )
-    return expert_workspace, rule_workspace
+def new_workspace(n):
+    """A workspace of ``n`` features in views; all rules are active."""
+    views = layout.WORKSPACE.views(np.zeros(layout.WORKSPACE.size(n=n)), n=n)
+    views.rules.rule_mask[:] = layout.RULE_MASK
+    views.rules.base_rule_mask[:] = layout.BASE_RULE_MASK
+    return views
 
 
-def opened(n):
-    """A fresh state in views, with room to compute in."""
+def new_state(n):
+    """A fresh state in views, and a workspace."""
     packed = Tracker().init(np.zeros(n)).packed
-    return layout.views(packed, n), *workspace(n)
+    return layout.views(packed, n), new_workspace(n)
 
 
 def padded(values, fill=0.0):
-    """The experts' values, and nobody's up to a whole vector."""
+    """The experts' values, with padding up to a whole SIMD vector."""
     return np.append(np.asarray(values, float), np.full(-len(values) % 8, fill))
 
 
@@ -51,8 +47,8 @@ class Compiled:
         return compiled(found) if inspect.isfunction(found) else found
 
 
-deviations, errors, mixture = map(Compiled, ("deviations", "errors", "mixture"))
-moments, past, report = map(Compiled, ("moments", "past", "report"))
-season, solve = map(Compiled, ("season", "solve"))
-adashare, boa = Compiled("rules.adashare"), Compiled("rules.boa")
-mlpoly, softmax = Compiled("rules.mlpoly"), Compiled("rules.softmax")
+ridge_experts, solve = map(Compiled, ("ridge_experts", "solve"))
+seasonality, mixture = map(Compiled, ("seasonality", "mixture"))
+prediction_interval = Compiled("prediction_interval")
+diagnostics = Compiled("diagnostics")
+adashare, boa, mlpoly, softmax = map(Compiled, ("adashare", "boa", "mlpoly", "softmax"))

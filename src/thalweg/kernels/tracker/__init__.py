@@ -1,9 +1,16 @@
-"""The Tracker's inner loops, one part a file; ``rounds.py`` puts them together.
+"""The Tracker's kernels: one round of experts, rules and bookkeeping.
 
-    predict   deviations → kinds → clip → rules → top rule
-    learn     rules, top rule; moments → solve → kinds; season, past, own errors
-    restart   where all this is out of proportion to what comes
-
-``layout.py`` says where each part keeps what it remembers, ``memory.py`` where all that
-lies, and ``entry.py`` is the one kernel that Python calls.
+layout               every array of the state, the workspace and the buffer
+entry                the one kernel that Python calls
+round                predict, then learn: puts the following together
+ridge_experts        70 ridge regressions with 10 forgetting factors
+solve                L D Lᵀ factors of all of them at once
+adashare             exponential weights with fixed share, with a proven bound
+boa, mlpoly, softmax other rules that weigh the experts
+mixture              from predictions of experts to one forecast
+seasonality          the past rounds, and the season of the labels
+prediction_interval  quantiles of recent errors
+pending_labels       rounds between their forecast and a label that comes late
+restart              a new start after a shock
+diagnostics          what is recorded of a round
 """

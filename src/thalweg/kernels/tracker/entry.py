@@ -1,8 +1,8 @@
 """The one way into the Tracker's kernels: a round that a call brings, or many rows.
 
-Compiling the round takes seconds, so it is compiled in one place, for both.
-What a forecast was computed from stays in the room, so that learning at the same
-features need not compute it again.
+Compiling the round takes seconds, so it is compiled in one place, for both. What a
+forecast was computed from stays in the workspace, so that learning at the same features
+need not compute it again.
 """
 
 from thalweg.kernels.call_header import (
@@ -16,90 +16,89 @@ from thalweg.kernels.call_header import (
     max_legal_value,
     not_refused,
 )
-from thalweg.kernels.jit import inner_function, kernel, reacquire_gil, release_gil
+from thalweg.kernels.jit import (
+    inline_function,
+    inner_function,
+    kernel,
+    reacquire_gil,
+    release_gil,
+)
 from thalweg.kernels.layout import view
-from thalweg.kernels.tracker import report, rounds
+from thalweg.kernels.tracker.diagnostics import record_round
 from thalweg.kernels.tracker.layout import (
-    STATE_PARTS,
-    WORKSPACE_PARTS,
-    unpack,
-    unpack_workspace,
-)
-from thalweg.kernels.tracker.memory import (
-    BEHIND,
+    BUFFER,
+    COVERAGE,
+    DIMENSIONS,
     FORECAST,
-    FRESH,
-    INDEX,
-    LEVEL,
-    MANY,
-    QUIET,
-    RECORDS,
-    unpack_records,
+    HAS_FORECAST,
+    RECORD_ROWS,
+    ROW_COUNT,
 )
+from thalweg.kernels.tracker.round import observe, predict
+
+unpack = BUFFER.unpack
 
 
-# No exception while the interpreter is let go; references as in kernels/jit.py.
+# No exception may be raised while the interpreter lock is released, and whoever calls
+# holds the arrays: kernels/jit.py.
 @kernel(ieee_division=True, counts_references=False)
-def call(memory, x, y, weight, elapsed, learning):
-    """What is said of y at x; then learn it, if so told. NaN, and nothing done, if
-    anything is not legal or ``memory`` is closed.
+def call(buffer, x, y, weight, elapsed, learning):
+    """The prediction of y at x; then, if ``learning``, learn the round.
 
-    Where ``memory`` has rows to play, these, which must be legal: the round given is
-    not looked at, what is said of the last of them is the answer, and other threads go
-    on meanwhile.
+    Returns ``REFUSED``, and does nothing, if any number is not legal or ``buffer`` is
+    closed. Where ``buffer`` has rows to play, these are played, which must be legal:
+    the round given is not looked at, the forecast of the last row is returned, and
+    other threads go on meanwhile.
     """
-    many, known = int(memory[MANY]), False
-    if many == 0:
-        most = max_legal_value(memory, weight, elapsed)
-        known = memory[FRESH] == 1 and _same(memory, x)
-        # y first: once x is taken, what was said belongs to it.
-        n = copy_features(memory, x, most) if abs(y) <= most else -1
+    row_count, is_predicted = int(buffer[ROW_COUNT]), False
+    if row_count == 0:
+        limit = max_legal_value(buffer, weight, elapsed)
+        is_predicted = buffer[HAS_FORECAST] == 1 and _has_features(buffer, x)
+        # y first: once x is copied, the forecast belongs to it.
+        n = copy_features(buffer, x, limit) if abs(y) <= limit else -1
         if n < 0:
             return REFUSED
         label = HEADER_SIZE + n
-        memory[label], memory[label + 1], memory[label + 2] = y, weight, elapsed
-    thread = release_gil(many > 0)
-    n, count = int(memory[N]), max(many, 1)
-    at = view(memory, int(memory[INDEX]), (RECORDS + 5,))
-    s = unpack(memory, at, n)
-    expert_workspace, rule_workspace = unpack_workspace(
-        memory, view(at, STATE_PARTS, (WORKSPACE_PARTS,)), n
-    )
-    quiet = view(memory, int(at[QUIET]), (n,))
-    records = unpack_records(memory, at, n, count)
+        buffer[label], buffer[label + 1], buffer[label + 2] = y, weight, elapsed
+    thread = release_gil(row_count > 0)
+    n, count = int(buffer[N]), max(row_count, 1)
+    fields = _unpack(buffer, n)
+    s, workspace = fields.state, fields.workspace
     for t in range(count):
-        row = view(memory, HEADER_SIZE + t * (n + BEHIND), (n + BEHIND,))
+        row = fields.rows[t]
         features = view(row, 0, (n,))
-        if not known:
-            memory[FORECAST] = rounds.predict(
-                s, features, expert_workspace, rule_workspace
-            )
-        forecast = memory[FORECAST]
-        report.record(records, t, forecast, s, rule_workspace, memory[LEVEL])
+        if not is_predicted:
+            buffer[FORECAST] = predict(s, features, workspace)
+        forecast = buffer[FORECAST]
+        record_round(fields.records, t, forecast, s, workspace.rules, buffer[COVERAGE])
         if learning:
-            count_unexcited(features, quiet)
+            count_unexcited(features, fields.unexcited_rounds)
             y, weight, elapsed = row[n], row[n + 1], row[n + 2]
-            rounds.observe(
-                s,
-                features,
-                y,
-                weight,
-                elapsed,
-                forecast,
-                expert_workspace,
-                rule_workspace,
-            )
-            memory[COUNT] += 1
-    memory[FRESH] = 1.0 if many == 0 and not learning else 0.0
+            observe(s, features, y, weight, elapsed, forecast, workspace)
+            buffer[COUNT] += 1
+    buffer[HAS_FORECAST] = 1.0 if row_count == 0 and not learning else 0.0
     reacquire_gil(thread)
-    return not_refused(memory[FORECAST])
+    return not_refused(buffer[FORECAST])
+
+
+@inline_function
+def _unpack(buffer, n):
+    """The views of the buffer, whose dimensions stand in its header."""
+    slots, rows = int(buffer[DIMENSIONS]), int(buffer[DIMENSIONS + 1])
+    records = view(buffer, DIMENSIONS + 2, (len(RECORD_ROWS),))
+    forecasts, thetas, weights = int(records[0]), int(records[1]), int(records[2])
+    memories, intervals = int(records[3]), int(records[4])
+    return unpack(
+        buffer, 0, n, slots, rows, forecasts, thetas, weights, memories, intervals
+    )
 
 
 @inner_function
-def _same(memory, x):
-    if x.size != memory[N_GIVEN]:
+def _has_features(buffer, x):
+    """Whether the features of the first row are ``x``."""
+    if x.size != buffer[N_GIVEN]:
         return False
     for i in range(x.size):
-        if memory[HEADER_SIZE + i] != x[i]:
+        if buffer[HEADER_SIZE + i] != x[i]:
             return False
     return True

@@ -1,42 +1,48 @@
-"""Where everything lies in the Tracker's state: one packed array with named views.
+"""The layout of the Tracker's packed state, of its workspace and of its live buffer.
 
-Experts of one family and all memories are computed side by side, in lanes: the last
-axis of most arrays runs over them, so that every inner loop is a vector operation.
+Each array is declared once, as a member of a NamedTuple with its shape; kernels/layout
+computes sizes, offsets and views from that. To add an array to the state: declare it in
+one of the tuples below, raise ``STATE.version``, and use it.
+
+Experts of one family and all memories are computed side by side, in SIMD lanes: the
+last axis of most arrays runs over them, so that every inner loop is a vector operation.
+Fields that are loaded as vectors start at a whole cache line (``align``), or follow one
+whose size is a multiple of it: a vector that crosses two cache lines costs twice.
 """
 
-from collections.abc import Sequence
-from itertools import accumulate
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.jit import inline_function
-from thalweg.kernels.layout import view
+from thalweg.kernels.call_header import HEADER_SIZE, SETTINGS
+from thalweg.kernels.layout import Layout, Shape
 
 MEMORIES = np.array([np.inf, 2, 4, 8, 16, 32, 64, 256, 1024, 4096])
-"""Effective memories 1/(1-γ), in rounds. A bank of 211 experts gained at most 0.3 %."""
+"""Effective memories 1/(1-γ), in rounds. A bank of 211 experts gained at most 0.3 %
+over these."""
 MEMORY_COUNT = len(MEMORIES)
 
-# The first lanes of four families of ridge regressions, each with every memory: about
-# the recent mean, with a light and with a heavy ridge; of the change since the last
-# round, and since a season ago.
+# The first lane of each of four families of ridge regressions, which have one lane for
+# every memory: two about the recent mean ("levels"), with a light and with a heavy
+# ridge; one of the change since the last round, one of that since a season ago.
 LIGHT_LANE, HEAVY_LANE = 0, MEMORY_COUNT
 STEP_LANE, SEASON_LANE = 2 * MEMORY_COUNT, 3 * MEMORY_COUNT
 LEVEL_LANES = 2 * MEMORY_COUNT
 LANES = 4 * MEMORY_COUNT
 DISCOUNT = np.tile(np.where(np.isinf(MEMORIES), 1.0, 1 - 1 / MEMORIES), 4)
-# 1 in the lanes of these families, else 0.
+# Masks: 1 in the lanes of these families, else 0.
 IS_LEVEL = np.repeat([1.0, 1.0, 0.0, 0.0], MEMORY_COUNT)
 IS_STEP = np.repeat([0.0, 0.0, 1.0, 0.0], MEMORY_COUNT)
 IS_SEASONAL = np.repeat([0.0, 0.0, 0.0, 1.0], MEMORY_COUNT)
 RIDGE = np.repeat([0.01, 1.0, 0.01, 1.0], MEMORY_COUNT)
-"""In units of one observation of the feature's own spread."""
+"""The ridge of every lane, in units of one observation of the feature's own spread."""
 RIDGE_BY_ORIGIN = RIDGE * [IS_LEVEL, IS_STEP, IS_SEASONAL]
-"""The same, by what the spread is about: the mean, the last round, a season ago."""
+"""(3, LANES) the same, by what the spread is about: the mean, the last round, a season
+ago. Every lane has one ridge that is not 0."""
 
-# Experts in order: the four families shrunk to their origin (kinds/shrunk.py), the
-# first two anchored (kinds/anchored.py), the first with the last label as a feature
-# (kinds/autoregressive.py), and the last value. These are the first of each kind.
+# The first expert of each kind (ridge_experts.py): the four families shrunk to
+# their origin, the two levels anchored, the light level with the last label as a
+# feature, and the last value.
 SHRUNK, ANCHORED = 0, LANES
 AUTOREGRESSIVE = ANCHORED + LEVEL_LANES
 LAST_VALUE = AUTOREGRESSIVE + MEMORY_COUNT
@@ -59,7 +65,8 @@ MAX_SEASON = 512
 """The longest season in rounds; so many past rounds are remembered."""
 RECENT_ERRORS = 512
 """How many of its own errors the Tracker remembers for its prediction intervals."""
-# Columns of ``StateViews.pending``: a round that waits for its label (late.py).
+# Columns of ``StateViews.pending``: a round that waits for its label
+# (pending_labels.py).
 PENDING_Y, PENDING_WEIGHT, PENDING_ELAPSED, PENDING_FORECAST = range(4)
 HAS_PREDICTION, PENDING_SCALE, PENDING_PREDICTIONS = range(4, 7)
 PENDING_FEATURES = PENDING_PREDICTIONS + PADDED_EXPERTS + PADDED_RULES
@@ -82,204 +89,200 @@ PENDING_COUNT, OLDEST_PENDING = 13, 14  # pending rounds; the slot of the oldest
 PASSED_ROUNDS = 15  # rounds learnt or passed over
 
 
-class ExpertState(NamedTuple):
-    """What the experts remember; z = n + 1 counts the features and the last label."""
+Array = np.ndarray
 
-    weight: np.ndarray  # (LANES,) discounted weight of all rounds
-    mean: np.ndarray  # (z + 1, LANES) of x, the last label and y; 0 but for the levels
-    overall_mean: np.ndarray  # (z,) undiscounted means
-    spread: np.ndarray  # (3, z) mean squares about the mean, the last, the season
-    moments: np.ndarray  # (z + 2, z, LANES) discounted second moments, row z with y;
-    # then the deviations of the last round
-    shrunk: np.ndarray  # (n, LANES) coefficients
-    anchored: np.ndarray  # (n, ANCHORED_LANES) coefficients
-    autoregressive: np.ndarray  # (z, AUTOREGRESSIVE_LANES) coefficients
+
+class ExpertState(NamedTuple):
+    """The state of the experts; z = n + 1 counts the features and the last label."""
+
+    # Discounted weight of all rounds.
+    weight: Annotated[Array, Shape(LANES, align=LINE_FLOATS)]
+    # Discounted means of x, the last label and y; 0 but for the levels.
+    mean: Annotated[Array, Shape("n + 2", LANES)]
+    # Discounted second moments of x and the last label; row z those with y, and row
+    # z + 1 the deviations of the last round.
+    moments: Annotated[Array, Shape("n + 3", "n + 1", LANES)]
+    # Coefficients of the three kinds of ridge regressions.
+    shrunk: Annotated[Array, Shape("n", LANES)]
+    anchored: Annotated[Array, Shape("n", ANCHORED_LANES)]
+    autoregressive: Annotated[Array, Shape("n + 1", AUTOREGRESSIVE_LANES)]
+    # Undiscounted means of x and the last label.
+    overall_mean: Annotated[Array, Shape("n + 1")]
+    # Their mean squares about the overall mean, the last round, the season.
+    spread: Annotated[Array, Shape(3, "n + 1")]
 
 
 class RuleStates(NamedTuple):
-    """What the rules remember of the experts, and the meta-rule of the rules.
+    """The states of the rules that weigh the experts, and of those that weigh rules.
 
-    K is PADDED_EXPERTS, R is PADDED_RULES, and scalars take LINE_FLOATS more.
+    A rule's scalars stand in the cache line behind its last expert.
     """
 
-    adashare: np.ndarray  # (2, K + LINE_FLOATS) steady, quick: weights, then Δ and U
-    boa: np.ndarray  # (4, K) weight, √V, E, rate
-    mlpoly: np.ndarray  # (2, K + LINE_FLOATS) regret R and √V; the largest |g|
-    softmax: np.ndarray  # (2, K + LINE_FLOATS) discounted losses; discounted weight
-    committee: np.ndarray  # (4, R) BOA over the base rules, as ``boa``
-    meta: np.ndarray  # (R + LINE_FLOATS,) AdaShare over all rules, as ``adashare``
+    # Weights, then Δ and U; the steady rule and the quick one.
+    adashare: Annotated[
+        Array, Shape(2, PADDED_EXPERTS + LINE_FLOATS, align=LINE_FLOATS)
+    ]
+    # Weight, √V, E and rate.
+    boa: Annotated[Array, Shape(4, PADDED_EXPERTS)]
+    # Regret R; √V, then the largest |g|.
+    mlpoly: Annotated[Array, Shape(2, PADDED_EXPERTS + LINE_FLOATS)]
+    # Discounted losses, then the discounted weight; the slow rule and the fast one.
+    softmax: Annotated[Array, Shape(2, PADDED_EXPERTS + LINE_FLOATS)]
+    # BOA over the base rules, as ``boa``.
+    committee: Annotated[Array, Shape(4, PADDED_RULES)]
+    # AdaShare over all rules, as ``adashare``.
+    meta: Annotated[Array, Shape(PADDED_RULES + LINE_FLOATS)]
 
 
 class StateViews(NamedTuple):
     """Views of the packed state."""
 
-    counters: np.ndarray  # (COUNTERS,) scalars, named above
-    active_from: np.ndarray  # (PADDED_EXPERTS,) first round of each; inf: never
-    past_x: np.ndarray  # (MAX_SEASON, n) a ring
-    past_y: np.ndarray  # (2·MAX_SEASON,) newest first, stored twice: past.py
-    season_differences: np.ndarray  # (MAX_SEASON,) discounted sums of (y_t - y_{t-l})²
-    inverse_counts: np.ndarray  # (2·MAX_SEASON,) as ``past_y``: season.py
-    recent_errors: np.ndarray  # (2, RECENT_ERRORS) errors over scale: ring, sorted
-    max_feature_steps: np.ndarray  # (n,) the longest step of every feature: restart.py
-    pending: np.ndarray  # (delay + 1, n + PENDING_FEATURES) unlabelled rounds: late.py
+    # Scalars, whose indices are named above. They come first: packed[ROUNDS] is one.
+    counters: Annotated[Array, Shape(COUNTERS, align=LINE_FLOATS)]
+    # The first round in which each expert is active; inf: never.
+    active_from: Annotated[Array, Shape(PADDED_EXPERTS)]
+    # The last rounds (seasonality.py): features in a ring, labels newest first, twice.
+    past_x: Annotated[Array, Shape(MAX_SEASON, "n")]
+    past_y: Annotated[Array, Shape(2 * MAX_SEASON)]
+    # Discounted sums of (y_t - y_{t-l})² by lag l, and one over the number of terms.
+    season_differences: Annotated[Array, Shape(MAX_SEASON)]
+    inverse_counts: Annotated[Array, Shape(2 * MAX_SEASON)]
+    # Own errors in units of their scale, in a ring and sorted: prediction_interval.py.
+    recent_errors: Annotated[Array, Shape(2, RECENT_ERRORS)]
     experts: ExpertState
     rules: RuleStates
+    # The longest step of every feature between two rounds (restart.py).
+    max_feature_steps: Annotated[Array, Shape("n")]
+    # A ring of rounds that wait for their labels (pending_labels.py); empty without a
+    # delay, else one more than the delay.
+    pending: Annotated[Array, Shape("slots", f"n + {PENDING_FEATURES}")]
 
 
 class ExpertWorkspace(NamedTuple):
     """Arrays in which the experts compute one round; nothing here outlives it."""
 
-    deviations: np.ndarray  # (z + 1, LANES) (x, last label, y) minus its origin
-    origin: np.ndarray  # (LANES,) the prediction of y where the deviation is zero
-    outer_weight: np.ndarray  # (LANES,) the weight of this round's outer product
-    decay: np.ndarray  # (LANES,) γ to the power of the time elapsed
-    ridge: np.ndarray  # (z, LANES) what is added to the diagonal
-    lower: np.ndarray  # (z + 2, z, LANES) L of L D Lᵀ; rows z, z+1: y and x̃ solved
-    work: np.ndarray  # (3, z, LANES) of solve.py
-    gain: np.ndarray  # (z, LANES) (S + ridge)⁻¹ x̃, of the anchored experts
-    recent_steps: np.ndarray  # (n,) the longest steps of the last rounds: restart.py
-    pending_x: np.ndarray  # (n,) the features of a round whose label came late
+    # (x, last label, y) minus its origin.
+    deviations: Annotated[Array, Shape("n + 2", LANES, align=LINE_FLOATS)]
+    # The prediction of y where all deviations are zero.
+    origin: Annotated[Array, Shape(LANES)]
+    # The weight of this round's outer product.
+    outer_weight: Annotated[Array, Shape(LANES)]
+    # γ to the power of the time elapsed.
+    decay: Annotated[Array, Shape(LANES)]
+    # The ridge, to be added to the diagonal.
+    ridge: Annotated[Array, Shape("n + 1", LANES)]
+    # L of L D Lᵀ; rows z and z + 1 are D⁻¹L⁻¹b and D⁻¹L⁻¹u (solve.py).
+    lower: Annotated[Array, Shape("n + 3", "n + 1", LANES)]
+    # The products of two columns with D, and -D (solve.py).
+    work: Annotated[Array, Shape(3, "n + 1", LANES)]
+    # (S + ridge)⁻¹ u, of the anchored experts.
+    gain: Annotated[Array, Shape("n + 1", LANES)]
+    # The longest step of every feature in the last rounds (restart.py).
+    recent_steps: Annotated[Array, Shape("n")]
+    # The features of a round whose label came late.
+    pending_x: Annotated[Array, Shape("n")]
 
 
 class RuleWorkspace(NamedTuple):
-    """Arrays in which the rules compute one round; nothing here outlives it.
+    """Arrays in which the rules compute one round; nothing here outlives it."""
 
-    K is PADDED_EXPERTS, R is PADDED_RULES.
+    # Predictions of the experts, clipped; with space behind for the last lanes of a
+    # kind, which belong to no expert.
+    padded_predictions: Annotated[
+        Array, Shape(PADDED_EXPERTS + LINE_FLOATS, align=LINE_FLOATS)
+    ]
+    expert_predictions: Annotated[
+        Array, Shape(PADDED_EXPERTS, within="padded_predictions")
+    ]
+    losses: Annotated[Array, Shape(PADDED_EXPERTS)]
+    # 1 for the experts active in this round, and for those active in the next; else 0.
+    active: Annotated[Array, Shape(PADDED_EXPERTS)]
+    active_next: Annotated[Array, Shape(PADDED_EXPERTS)]
+    # Weights of the experts under each rule.
+    expert_weights: Annotated[Array, Shape(RULES, PADDED_EXPERTS)]
+    rule_predictions: Annotated[Array, Shape(PADDED_RULES)]
+    rule_weights: Annotated[Array, Shape(PADDED_RULES)]
+    # 1 for every rule, and for every base rule; else 0.
+    rule_mask: Annotated[Array, Shape(PADDED_RULES)]
+    base_rule_mask: Annotated[Array, Shape(PADDED_RULES)]
+    # Weights of the experts in the forecast.
+    forecast_weights: Annotated[Array, Shape(PADDED_EXPERTS)]
+
+
+class WorkspaceViews(NamedTuple):
+    """Arrays in which one round is computed."""
+
+    experts: ExpertWorkspace
+    rules: RuleWorkspace
+
+
+ROW_TAIL = 3
+"""Numbers of a row behind its features: y, weight and elapsed time."""
+
+
+class Records(NamedTuple):
+    """Diagnostics of each round, from before y is seen: each of these or empty."""
+
+    forecast: Annotated[Array, Shape("forecast_rows", align=LINE_FLOATS)]
+    theta: Annotated[Array, Shape("theta_rows", "n")]
+    weights: Annotated[Array, Shape("weights_rows", EXPERTS)]
+    memory: Annotated[Array, Shape("memory_rows")]
+    # The ends of the prediction interval, at coverage ``header[COVERAGE]``.
+    interval: Annotated[Array, Shape("interval_rows", 2)]
+
+
+class BufferViews(NamedTuple):
+    """The one array that the Tracker's kernel works with.
+
+    Handing over an argument from Python takes longer than many a step of a round, so
+    everything is in there.
     """
 
-    padded_predictions: np.ndarray  # (K + LINE_FLOATS,) with space for unused lanes
-    expert_predictions: np.ndarray  # (K,) the same: predictions of the experts, clipped
-    losses: np.ndarray  # (K,)
-    active: np.ndarray  # (K,) 1 for the experts active in this round, else 0
-    active_next: np.ndarray  # (K,) 1 for the experts active in the next one, else 0
-    expert_weights: np.ndarray  # (RULES, K) weights of the experts under each rule
-    rule_predictions: np.ndarray  # (R,) predictions of the rules
-    rule_weights: np.ndarray  # (R,) weights of the rules
-    rule_mask: np.ndarray  # (R,) 1 for each rule
-    base_rule_mask: np.ndarray  # (R,) 1 for each rule but the committee
-    forecast_weights: np.ndarray  # (K,) weights of the experts in the forecast
+    # kernels/call_header.py, with the settings named below.
+    header: Annotated[Array, Shape(HEADER_SIZE)]
+    # Rounds to play: x, y, weight and elapsed time; a call puts its own in the first.
+    rows: Annotated[Array, Shape("rows", f"n + {ROW_TAIL}")]
+    # For how many rounds each feature has been zero.
+    unexcited_rounds: Annotated[Array, Shape("n")]
+    state: StateViews
+    workspace: WorkspaceViews
+    records: Records
+
+
+STATE = Layout("Tracker state", StateViews, version=2, dimensions=("n", "slots"))
+"""``slots`` is ``pending_slots(delay)``. Version 1 had another order."""
+WORKSPACE = Layout("Tracker workspace", WorkspaceViews, version=1, dimensions=("n",))
+RECORD_ROWS = tuple(f"{name}_rows" for name in Records._fields)
+"""The dimensions of the records: how many rows each has, 0 where it is not recorded."""
+RECORDS = Layout("Tracker records", Records, version=1, dimensions=("n", *RECORD_ROWS))
+BUFFER = Layout(
+    "Tracker buffer",
+    BufferViews,
+    version=1,
+    dimensions=("n", "slots", "rows", *RECORD_ROWS),
+)
+
+# The settings in the header of the buffer.
+FORECAST = SETTINGS  # the last forecast
+HAS_FORECAST = SETTINGS + 1  # 1: it is that of the first row and of this state
+ROW_COUNT = SETTINGS + 2  # rows to play; 0: a call brings its own round
+COVERAGE = SETTINGS + 3  # the nominal coverage of recorded prediction intervals
+DIMENSIONS = SETTINGS + 4  # slots, rows and RECORD_ROWS
+assert DIMENSIONS + 2 + len(RECORD_ROWS) <= HEADER_SIZE
+
+
+def pending_slots(delay: int) -> int:
+    """How many rounds may wait for their labels at the same time."""
+    return delay + 1 if delay > 0 else 0
 
 
 def state_size(n: int, delay: int) -> int:
-    """How many numbers a state takes."""
-    waiting = (delay + 1) * (n + PENDING_FEATURES) if delay else 0
-    return sum(lengths(n)) + waiting
-
-
-def lengths(n: int) -> tuple[int, ...]:
-    """How many numbers each part takes, in the order in which they lie.
-
-    Last of all come the rounds that wait for their labels, if labels are late.
-
-    First all that is loaded as vectors, in whole lines: a vector that crosses two
-    cache lines costs twice.
-    """
-    z, padded = n + 1, PADDED_EXPERTS + LINE_FLOATS
-    return (
-        COUNTERS, PADDED_EXPERTS, MAX_SEASON * n, 2 * MAX_SEASON, MAX_SEASON,
-        2 * MAX_SEASON, 2 * RECENT_ERRORS, LANES, (z + 1) * LANES, (z + 2) * z * LANES,
-        n * LANES, n * ANCHORED_LANES, z * AUTOREGRESSIVE_LANES, 2 * padded,
-        4 * PADDED_EXPERTS, 2 * padded, 2 * padded, 4 * PADDED_RULES,
-        PADDED_RULES + LINE_FLOATS, n, z, 3 * z,
-    )  # fmt: skip
-
-
-def workspace_lengths(n: int) -> tuple[int, ...]:
-    """The same for ExpertWorkspace and RuleWorkspace."""
-    z, k, r = n + 1, PADDED_EXPERTS, PADDED_RULES
-    return (
-        (z + 1) * LANES, LANES, LANES, LANES, z * LANES, (z + 2) * z * LANES,
-        3 * z * LANES, z * LANES, k + LINE_FLOATS, k, k, k, RULES * k, r, r, r, r, k,
-        n, n,
-    )  # fmt: skip
-
-
-def starts(sizes: Sequence[int], first: int = 0) -> list[int]:
-    """Where each part begins, and where the last ends."""
-    return list(accumulate(sizes, initial=first))
-
-
-STATE_PARTS, WORKSPACE_PARTS = len(lengths(1)) + 1, len(workspace_lengths(1)) + 1
-"""How many numbers ``starts`` gives."""
+    """How many numbers a packed state has."""
+    return STATE.size(n=n, slots=pending_slots(delay))
 
 
 def views(packed: np.ndarray, n: int) -> StateViews:
-    """The named parts of a packed state for ``n`` features."""
-    return state_at(packed, starts(lengths(n)), n)
-
-
-def workspaces(workspace: np.ndarray, n: int) -> tuple[ExpertWorkspace, RuleWorkspace]:
-    """Sums and Votes, the named parts of the room to compute in."""
-    return workspace_at(workspace, starts(workspace_lengths(n)), n)
-
-
-def state_at(packed: np.ndarray, at: Sequence[int], n: int) -> StateViews:
-    """The parts of a state, which begin ``at`` these places of ``packed``."""
-    z, delay = n + 1, int(packed[int(at[0]) + DELAY])
-    waiting = delay + 1 if delay > 0 else 0
-    return StateViews(
-        view(packed, int(at[0]), (COUNTERS,)),
-        view(packed, int(at[1]), (PADDED_EXPERTS,)),
-        view(packed, int(at[2]), (MAX_SEASON, n)),
-        view(packed, int(at[3]), (2 * MAX_SEASON,)),
-        view(packed, int(at[4]), (MAX_SEASON,)),
-        view(packed, int(at[5]), (2 * MAX_SEASON,)),
-        view(packed, int(at[6]), (2, RECENT_ERRORS)),
-        view(packed, int(at[19]), (n,)),
-        view(packed, int(at[22]), (waiting, n + PENDING_FEATURES)),
-        ExpertState(
-            view(packed, int(at[7]), (LANES,)),
-            view(packed, int(at[8]), (z + 1, LANES)),
-            view(packed, int(at[20]), (z,)),
-            view(packed, int(at[21]), (3, z)),
-            view(packed, int(at[9]), (z + 2, z, LANES)),
-            view(packed, int(at[10]), (n, LANES)),
-            view(packed, int(at[11]), (n, ANCHORED_LANES)),
-            view(packed, int(at[12]), (z, AUTOREGRESSIVE_LANES)),
-        ),
-        RuleStates(
-            view(packed, int(at[13]), (2, PADDED_EXPERTS + LINE_FLOATS)),
-            view(packed, int(at[14]), (4, PADDED_EXPERTS)),
-            view(packed, int(at[15]), (2, PADDED_EXPERTS + LINE_FLOATS)),
-            view(packed, int(at[16]), (2, PADDED_EXPERTS + LINE_FLOATS)),
-            view(packed, int(at[17]), (4, PADDED_RULES)),
-            view(packed, int(at[18]), (PADDED_RULES + LINE_FLOATS,)),
-        ),
-    )
-
-
-def workspace_at(
-    workspace: np.ndarray, at: Sequence[int], n: int
-) -> tuple[ExpertWorkspace, RuleWorkspace]:
-    """The same of a room."""
-    z = n + 1
-    expert_workspace = ExpertWorkspace(
-        view(workspace, int(at[0]), (z + 1, LANES)),
-        view(workspace, int(at[1]), (LANES,)),
-        view(workspace, int(at[2]), (LANES,)),
-        view(workspace, int(at[3]), (LANES,)),
-        view(workspace, int(at[4]), (z, LANES)),
-        view(workspace, int(at[5]), (z + 2, z, LANES)),
-        view(workspace, int(at[6]), (3, z, LANES)),
-        view(workspace, int(at[7]), (z, LANES)),
-        view(workspace, int(at[18]), (n,)),
-        view(workspace, int(at[19]), (n,)),
-    )
-    rule_workspace = RuleWorkspace(
-        view(workspace, int(at[8]), (PADDED_EXPERTS + LINE_FLOATS,)),
-        view(workspace, int(at[8]), (PADDED_EXPERTS,)),
-        view(workspace, int(at[9]), (PADDED_EXPERTS,)),
-        view(workspace, int(at[10]), (PADDED_EXPERTS,)),
-        view(workspace, int(at[11]), (PADDED_EXPERTS,)),
-        view(workspace, int(at[12]), (RULES, PADDED_EXPERTS)),
-        view(workspace, int(at[13]), (PADDED_RULES,)),
-        view(workspace, int(at[14]), (PADDED_RULES,)),
-        view(workspace, int(at[15]), (PADDED_RULES,)),
-        view(workspace, int(at[16]), (PADDED_RULES,)),
-        view(workspace, int(at[17]), (PADDED_EXPERTS,)),
-    )
-    return expert_workspace, rule_workspace
-
-
-# For kernels only, as the parts in them are.
-unpack, unpack_workspace = inline_function(state_at), inline_function(workspace_at)
+    """The named arrays in a packed state of ``n`` features."""
+    slots = pending_slots(int(packed[DELAY]))
+    fields: StateViews = STATE.views(packed, n=n, slots=slots)
+    return fields

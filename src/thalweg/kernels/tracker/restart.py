@@ -1,19 +1,20 @@
-"""Starting anew where the world has become far smaller than what is remembered.
+"""A new start where the stream has become far smaller than what is remembered.
 
 One label or feature of 1e12 would stay in means, moments, ranges and scales for as
 long as they last: a discount of 1 - 1/M needs 55 M rounds to bring 1e24 down to 1. So
-the longest step since the start, of the label and of every feature, is held against
-the longest of the last rounds, and where it is out of all proportion all that may be
-spoilt is begun afresh. Where it is not, nothing is changed by this. The limits were
-set with the public streams in view, so that none restarts: there the longest step is at
-most 15 times that of late for labels, and 320 times for features.
+the longest step since the start, of the label and of every feature, is compared with
+the longest of the last 512 rounds, and where it is out of all proportion everything
+that may be spoilt is reset. Where it is not, nothing is changed by this. The limits
+were set with the public streams in view, so that none restarts: there the longest step
+is at most 15 times the recent one for labels, and 320 times for features.
 
 What stays: the last rounds, and the two AdaShares of the guarantee, over the experts
-and on top, whose proof does not allow for a new start; only for more doubt.
+and over the rules, whose proof does not allow for a new start, only for a larger loss
+scale.
 """
 
 from thalweg.kernels.jit import inline_function
-from thalweg.kernels.tracker.late import invalidate_pending
+from thalweg.kernels.tracker import adashare
 from thalweg.kernels.tracker.layout import (
     BASE_RULES,
     ERROR_COUNT,
@@ -30,46 +31,50 @@ from thalweg.kernels.tracker.layout import (
     STEP_LANE,
     TOTAL_WEIGHT,
 )
-from thalweg.kernels.tracker.past import newest, row
-from thalweg.kernels.tracker.rules import adashare
-from thalweg.kernels.tracker.season import reset_season
+from thalweg.kernels.tracker.pending_labels import invalidate_pending
+from thalweg.kernels.tracker.seasonality import (
+    feature_row,
+    newest_label,
+    reset_season,
+)
 
-EVERY = 128
-"""Rounds between two looks. A look goes over the last 512 rounds."""
-LABELS_OUTGROWN, FEATURES_OUTGROWN = 100.0, 1000.0
-"""Times the longest step of late. Labels matter sooner: they are in every loss."""
+CHECK_INTERVAL = 128
+"""Rounds between two checks. A check goes over the last 512 rounds."""
+MAX_LABEL_RATIO, MAX_FEATURE_RATIO = 100.0, 1000.0
+"""The longest step may be so many times the longest recent one. The limit of labels is
+lower: they are in every loss."""
 
 
 @inline_function
-def note_steps(max_feature_steps, u):
+def update_max_steps(max_feature_steps, u):
     """Remember the longest step of every feature, (n,)."""
     for j in range(max_feature_steps.size):
         max_feature_steps[j] = max(max_feature_steps[j], abs(u[j, STEP_LANE]))
 
 
 @inline_function
-def is_time(counters):
-    """Whether to look: now and then, once the last rounds are all there."""
+def is_check_due(counters):
+    """Whether to check in this round: now and then, once 512 rounds are remembered."""
     rounds = int(counters[ROUNDS])
-    return rounds >= MAX_SEASON and rounds % EVERY == 0
+    return rounds >= MAX_SEASON and rounds % CHECK_INTERVAL == 0
 
 
 @inline_function
-def restart_if_outgrown(s, rule_workspace, recent_steps):
-    """To be called when it ``is_time``; ``recent_steps`` is room for (n,)."""
+def restart_if_outgrown(s, workspace, recent_steps):
+    """Reset what is out of proportion, if anything is; when ``is_check_due``.
+
+    ``workspace`` is that of the rules, ``recent_steps`` (n,) is overwritten.
+    """
     counters = s.counters
-    low, high, step = _labels_of_late(counters, s.past_y)
-    _steps_of_late(counters, s.past_x, recent_steps)
-    outgrown = 0 < step * LABELS_OUTGROWN < counters[MAX_LABEL_STEP]
+    low, high, step = _recent_labels(counters, s.past_y)
+    _set_recent_steps(counters, s.past_x, recent_steps)
+    outgrown = 0 < step * MAX_LABEL_RATIO < counters[MAX_LABEL_STEP]
     for j in range(recent_steps.size):  # a feature at rest may yet move as it did
-        if 0 < recent_steps[j] * FEATURES_OUTGROWN < s.max_feature_steps[j]:
+        if 0 < recent_steps[j] * MAX_FEATURE_RATIO < s.max_feature_steps[j]:
             outgrown = True
     if outgrown:
-        counters[LOWEST_LABEL], counters[HIGHEST_LABEL], counters[MAX_LABEL_STEP] = (
-            low,
-            high,
-            step,
-        )
+        counters[LOWEST_LABEL], counters[HIGHEST_LABEL] = low, high
+        counters[MAX_LABEL_STEP] = step
         for j in range(recent_steps.size):
             s.max_feature_steps[j] = recent_steps[j]
         counters[TOTAL_WEIGHT] = 0.0
@@ -77,19 +82,18 @@ def restart_if_outgrown(s, rule_workspace, recent_steps):
         reset_season(counters, s.season_differences, s.inverse_counts)
         s.recent_errors.fill(0.0)
         invalidate_pending(s.pending)
-        _forget_fits(s.experts, s.past_x[row(counters, 1)], s.past_y[newest(counters)])
-        _forget_regrets(s.rules)
+        last_x = s.past_x[feature_row(counters, 1)]
+        _reset_experts(s.experts, last_x, s.past_y[newest_label(counters)])
+        _reset_rules(s.rules)
         largest = counters[MAX_LOSS]
-        adashare.raise_loss_scale(
-            s.rules.adashare[0], rule_workspace.active_next, largest
-        )
-        adashare.raise_loss_scale(s.rules.meta, rule_workspace.rule_mask, largest)
+        adashare.raise_loss_scale(s.rules.adashare[0], workspace.active_next, largest)
+        adashare.raise_loss_scale(s.rules.meta, workspace.rule_mask, largest)
 
 
 @inline_function
-def _labels_of_late(counters, past_y):
-    """The lowest, the highest, and the longest step between two."""
-    start = newest(counters)
+def _recent_labels(counters, past_y):
+    """The lowest and the highest label of the last rounds, and their longest step."""
+    start = newest_label(counters)
     low, high, step = past_y[start], past_y[start], 0.0
     for i in range(start + 1, start + MAX_SEASON):
         low, high = min(low, past_y[i]), max(high, past_y[i])
@@ -98,21 +102,20 @@ def _labels_of_late(counters, past_y):
 
 
 @inline_function
-def _steps_of_late(counters, past_x, recent_steps):
-    """The longest step of every feature."""
+def _set_recent_steps(counters, past_x, recent_steps):
+    """Set the longest step of every feature in the last rounds."""
     recent_steps.fill(0.0)
     for lag in range(1, MAX_SEASON):
-        after, before = row(counters, lag), row(counters, lag + 1)
+        after, before = feature_row(counters, lag), feature_row(counters, lag + 1)
         for j in range(recent_steps.size):
-            recent_steps[j] = max(
-                recent_steps[j], abs(past_x[after, j] - past_x[before, j])
-            )
+            step = abs(past_x[after, j] - past_x[before, j])
+            recent_steps[j] = max(recent_steps[j], step)
 
 
 # ``fill`` throughout: assigning to slices takes the compiler seconds.
 @inline_function
-def _forget_fits(experts, last_x, last_y):
-    """As after a first round: every expert says the last label."""
+def _reset_experts(experts, last_x, last_y):
+    """Set the experts as after a first round: each predicts the last label."""
     experts.mean.fill(0.0)
     for lane in range(LEVEL_LANES):
         for j in range(len(experts.mean)):
@@ -127,15 +130,15 @@ def _forget_fits(experts, last_x, last_y):
 
 
 @inline_function
-def _forget_regrets(rules):
-    """The rules of which nothing is proven, as before their first round."""
-    quick = rules.adashare[1]
+def _reset_rules(states):
+    """Set the rules of which nothing is proven as before their first round."""
+    quick = states.adashare[1]
     quick.fill(0.0)
-    rules.boa.fill(0.0)
+    states.boa.fill(0.0)
     for k in range(PADDED_EXPERTS):
-        quick[k], rules.boa[0, k] = 1 / EXPERTS, 1 / EXPERTS
-    rules.mlpoly.fill(0.0)
-    rules.softmax.fill(0.0)
-    rules.committee.fill(0.0)
+        quick[k], states.boa[0, k] = 1 / EXPERTS, 1 / EXPERTS
+    states.mlpoly.fill(0.0)
+    states.softmax.fill(0.0)
+    states.committee.fill(0.0)
     for k in range(BASE_RULES):
-        rules.committee[0, k] = 1 / BASE_RULES
+        states.committee[0, k] = 1 / BASE_RULES

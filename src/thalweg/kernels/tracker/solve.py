@@ -1,24 +1,33 @@
-"""All linear systems of a round at once, one in each lane.
+"""All linear systems of a round at once, one in each SIMD lane: L D Lᵀ factors.
 
-Memory sets the pace: one load a cycle, and 32 kB near by. So two columns are made at a
-time of three rows each (six products for five loads), and of L and D only L is kept.
-Two columns of all lanes come before the next two: while one vector of lanes waits for
-its pivots, the others are worked on.
+Also known as: square-root-free Cholesky factorisation. Without lanes and blocking it is
+
+    for j in range(z):
+        D[j] = max(A[j, j] - Σ_{k<j} D[k] L[j, k]², MIN_RELATIVE_PIVOT · A[j, j])
+        for i in range(j + 1, rows):
+            L[i, j] = (A[i, j] - Σ_{k<j} D[k] L[j, k] L[i, k]) / D[j]
+
+with A = S + ridge, and right-hand sides as further rows of A.
+
+Memory sets the pace: one load a cycle, and 32 kB near by. So two columns are computed
+at a time, of three rows each (six products for five loads), and of L and D only L is
+stored. Two columns of all lanes come before the next two: while one vector of lanes
+waits for its pivots, the others are worked on.
 """
 
 from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import WIDTH, fused, larger, load, store
 from thalweg.kernels.tracker.layout import ANCHORED_LANES, AUTOREGRESSIVE_LANES, LANES
 
-LEAST_PIVOT = 1e-14
-"""Of the diagonal entry it came from: below that a pivot is rounding only."""
-MINUS_D = 2
-"""Rows of ``work``: L D of the two columns at hand, negative; and -D."""
+MIN_RELATIVE_PIVOT = 1e-14
+"""In units of the diagonal entry it came from: below that a pivot is rounding only."""
+NEGATIVE_D = 2
+"""The row of ``work`` that holds -D; rows 0 and 1 hold -L D of two columns."""
 
 
 @inner_function
 def factorise(moments, ridge, lower, work):
-    """L D Lᵀ = S + ridge, with two right-hand sides riding along as further rows.
+    """Factor L D Lᵀ = S + ridge, with two right-hand sides b and u as further rows.
 
     ``moments`` (z + 2, z, LANES) is S, then b, then u, work (3, z, LANES). ``lower``
     gets L with 1/D on its diagonal, below it D⁻¹L⁻¹b and D⁻¹L⁻¹u. Only
@@ -39,31 +48,31 @@ def factorise(moments, ridge, lower, work):
 
 @inline_function
 def _two_columns(moments, ridge, lower, work, j, rows, lane):
-    """Columns j and j + 1 of L, from those before them."""
+    """Compute columns j and j + 1 of L, from those before them."""
     first = load(moments, (j, j, lane)) + load(ridge, (j, lane))
     second = load(moments, (j + 1, j + 1, lane)) + load(ridge, (j + 1, lane))
-    least, least_second = LEAST_PIVOT * first, LEAST_PIVOT * second
+    floor_0, floor_1 = MIN_RELATIVE_PIVOT * first, MIN_RELATIVE_PIVOT * second
     between = load(moments, (j + 1, j, lane))
     for k in range(j):
         l_0, l_1 = load(lower, (j, k, lane)), load(lower, (j + 1, k, lane))
-        m_0 = l_0 * load(work, (MINUS_D, k, lane))
-        m_1 = l_1 * load(work, (MINUS_D, k, lane))
+        m_0 = l_0 * load(work, (NEGATIVE_D, k, lane))
+        m_1 = l_1 * load(work, (NEGATIVE_D, k, lane))
         store(work, (0, k, lane), m_0)
         store(work, (1, k, lane), m_1)
         first = fused(m_0, l_0, first)
         second = fused(m_1, l_1, second)
         between = fused(m_0, l_1, between)
-    first = larger(first, least)
-    per_first = 1.0 / first
-    l_10 = between * per_first
+    first = larger(first, floor_0)
+    inverse_0 = 1.0 / first
+    l_10 = between * inverse_0
     between = -1.0 * between
-    second = larger(fused(between, l_10, second), least_second)
-    per_second = 1.0 / second
-    store(work, (MINUS_D, j, lane), -1.0 * first)
-    store(work, (MINUS_D, j + 1, lane), -1.0 * second)
-    store(lower, (j, j, lane), per_first)
+    second = larger(fused(between, l_10, second), floor_1)
+    inverse_1 = 1.0 / second
+    store(work, (NEGATIVE_D, j, lane), -1.0 * first)
+    store(work, (NEGATIVE_D, j + 1, lane), -1.0 * second)
+    store(lower, (j, j, lane), inverse_0)
     store(lower, (j + 1, j, lane), l_10)
-    store(lower, (j + 1, j + 1, lane), per_second)
+    store(lower, (j + 1, j + 1, lane), inverse_1)
     i = j + 2
     while i + 3 <= rows:
         a_0, b_0 = load(moments, (i, j, lane)), load(moments, (i, j + 1, lane))
@@ -77,9 +86,9 @@ def _two_columns(moments, ridge, lower, work, j, rows, lane):
             a_1, b_1 = fused(l_i, m_0, a_1), fused(l_i, m_1, b_1)
             l_i = load(lower, (i + 2, k, lane))
             a_2, b_2 = fused(l_i, m_0, a_2), fused(l_i, m_1, b_2)
-        _keep(lower, i, j, lane, a_0 * per_first, b_0, between, per_second)
-        _keep(lower, i + 1, j, lane, a_1 * per_first, b_1, between, per_second)
-        _keep(lower, i + 2, j, lane, a_2 * per_first, b_2, between, per_second)
+        _store_row(lower, i, j, lane, a_0 * inverse_0, b_0, between, inverse_1)
+        _store_row(lower, i + 1, j, lane, a_1 * inverse_0, b_1, between, inverse_1)
+        _store_row(lower, i + 2, j, lane, a_2 * inverse_0, b_2, between, inverse_1)
         i += 3
     while i < rows:
         a_0, b_0 = load(moments, (i, j, lane)), load(moments, (i, j + 1, lane))
@@ -87,27 +96,28 @@ def _two_columns(moments, ridge, lower, work, j, rows, lane):
             l_i = load(lower, (i, k, lane))
             a_0 = fused(l_i, load(work, (0, k, lane)), a_0)
             b_0 = fused(l_i, load(work, (1, k, lane)), b_0)
-        _keep(lower, i, j, lane, a_0 * per_first, b_0, between, per_second)
+        _store_row(lower, i, j, lane, a_0 * inverse_0, b_0, between, inverse_1)
         i += 1
 
 
 @inline_function
-def _keep(lower, i, j, lane, l_i, entry, between, per_second):
+def _store_row(lower, i, j, lane, l_i, entry, between, inverse_1):
+    """Store L[i, j] and L[i, j + 1] = (entry - D[j] L[j + 1, j] L[i, j]) / D[j + 1]."""
     store(lower, (i, j, lane), l_i)
-    store(lower, (i, j + 1, lane), fused(l_i, between, entry) * per_second)
+    store(lower, (i, j + 1, lane), fused(l_i, between, entry) * inverse_1)
 
 
 @inline_function
 def _one_column(moments, ridge, lower, work, j, rows, lane):
-    """The last column, where their number is odd."""
+    """Compute the last column, where their number is odd."""
     pivot = load(moments, (j, j, lane)) + load(ridge, (j, lane))
-    least = LEAST_PIVOT * pivot
+    floor_0 = MIN_RELATIVE_PIVOT * pivot
     for k in range(j):
         l_j = load(lower, (j, k, lane))
-        m_j = l_j * load(work, (MINUS_D, k, lane))
+        m_j = l_j * load(work, (NEGATIVE_D, k, lane))
         store(work, (0, k, lane), m_j)
         pivot = fused(m_j, l_j, pivot)
-    inverse = 1.0 / larger(pivot, least)
+    inverse = 1.0 / larger(pivot, floor_0)
     store(lower, (j, j, lane), inverse)
     for i in range(j + 1, rows):
         entry = load(moments, (i, j, lane))
@@ -119,12 +129,16 @@ def _one_column(moments, ridge, lower, work, j, rows, lane):
 
 @inner_function
 def back_substitute(lower, which, size, lanes, out):
-    """Solve Lᵀ out = row ``which`` of ``lower`` in the leading ``size`` coordinates."""
+    """Solve Lᵀ out = row ``which`` of ``lower`` in the leading ``size`` coordinates.
+
+    In every lane, from i = size - 1 down: out_i = row_i - Σ_{k>i} L[k, i] out_k. Two
+    coordinates are done at a time.
+    """
     for lane in range(0, lanes, WIDTH):
         for j in range(size):
             store(out, (j, lane), load(lower, (which, j, lane)))
         i = size - 1
-        while i > 0:  # rows i and i - 1 are done with, once i - 1 knows of i
+        while i > 0:
             last = -1.0 * load(out, (i, lane))
             before = fused(
                 load(lower, (i, i - 1, lane)), last, load(out, (i - 1, lane))

@@ -1,7 +1,7 @@
-"""The default learner: experts of several kinds and memories, and who to listen to."""
+"""The Tracker, the default learner: experts of several kinds and memories, weighed."""
 
-from thalweg.learners.tracker.alarms import alarms as alarms
-from thalweg.learners.tracker.guarantee import interval_regret as interval_regret
+from thalweg.learners.tracker.change_detection import alarms as alarms
+from thalweg.learners.tracker.regret_bound import interval_regret as interval_regret
 from thalweg.learners.tracker.tracker import Tracker as Tracker
 from thalweg.learners.tracker.tracker import TrackerState as TrackerState
 

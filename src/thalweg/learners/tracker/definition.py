@@ -21,8 +21,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.tracker.errors import LARGEST_SCORE
-from thalweg.kernels.tracker.errors import MEMORY as ERROR_MEMORY
 from thalweg.kernels.tracker.layout import (
     BASE_RULES,
     DELAY,
@@ -59,10 +57,14 @@ from thalweg.kernels.tracker.layout import (
     STEP_LANE,
     TOTAL_WEIGHT,
 )
-from thalweg.kernels.tracker.restart import EVERY as ROUNDS_BETWEEN_RESTARTS
-from thalweg.kernels.tracker.restart import FEATURES_OUTGROWN, LABELS_OUTGROWN
-from thalweg.kernels.tracker.rounds import MAX_WEIGHTED_SQUARE
-from thalweg.kernels.tracker.season import DISCOUNT as SEASON_DISCOUNT
+from thalweg.kernels.tracker.prediction_interval import MAX_SCORE, SCALE_MEMORY
+from thalweg.kernels.tracker.restart import (
+    CHECK_INTERVAL,
+    MAX_FEATURE_RATIO,
+    MAX_LABEL_RATIO,
+)
+from thalweg.kernels.tracker.round import MAX_WEIGHTED_SQUARE
+from thalweg.kernels.tracker.seasonality import SEASON_DISCOUNT
 from thalweg.learners.tracker.definition_experts import (
     LEVEL,
     LIGHT,
@@ -168,7 +170,7 @@ def learn(s: Any, played: LabelledRound, rounds_late: int) -> None:
     if w > 0:
         counters[ROUNDS] += 1
         t = int(counters[ROUNDS])
-        if t >= MAX_SEASON and t % ROUNDS_BETWEEN_RESTARTS == 0:
+        if t >= MAX_SEASON and t % CHECK_INTERVAL == 0:
             restart_if_outgrown(s)
 
 
@@ -211,12 +213,12 @@ def learn_error(s: Any, error: float, scale: float) -> None:
     scale = scale or counters[ERROR_SCALE]
     score = error / scale if scale > 0 else math.copysign(1.0, error)
     ring, ordered = s.recent_errors
-    ring[seen % RECENT_ERRORS] = min(max(score, -LARGEST_SCORE), LARGEST_SCORE)
+    ring[seen % RECENT_ERRORS] = min(max(score, -MAX_SCORE), MAX_SCORE)
     count = min(seen + 1, RECENT_ERRORS)
     ordered[:count] = np.sort(ring[:count])
     counters[ERROR_COUNT] = seen + 1
     change = abs(error) - counters[ERROR_SCALE]
-    counters[ERROR_SCALE] += change / min(seen + 1, ERROR_MEMORY)
+    counters[ERROR_SCALE] += change / min(seen + 1, SCALE_MEMORY)
 
 
 def interval_reach(s: Any, level: float) -> tuple[float, float]:
@@ -280,8 +282,8 @@ def restart_if_outgrown(s: Any) -> None:
     labels, features = past_labels(s), past_features(s)
     label_step = abs(np.diff(labels)).max()
     feature_steps = abs(np.diff(features, axis=0)).max(axis=0)
-    dwarfed = 0 < label_step * LABELS_OUTGROWN < s.counters[MAX_LABEL_STEP]
-    limits = feature_steps * FEATURES_OUTGROWN
+    dwarfed = 0 < label_step * MAX_LABEL_RATIO < s.counters[MAX_LABEL_STEP]
+    limits = feature_steps * MAX_FEATURE_RATIO
     if dwarfed or ((limits > 0) & (limits < s.max_feature_steps)).any():
         s.counters[LOWEST_LABEL], s.counters[HIGHEST_LABEL] = labels.min(), labels.max()
         s.counters[MAX_LABEL_STEP] = label_step

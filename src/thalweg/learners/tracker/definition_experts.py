@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.kernels.tracker.clip import LARGEST, MARGIN, STRIDE
 from thalweg.kernels.tracker.layout import (
     ANCHORED,
     AUTOREGRESSIVE,
@@ -45,10 +44,10 @@ from thalweg.kernels.tracker.layout import (
     STEP_LIMIT,
     TOTAL_WEIGHT,
 )
-from thalweg.kernels.tracker.moments import LEAST as MIN_SPREAD
-from thalweg.kernels.tracker.season import DISCOUNT as SEASON_DISCOUNT
-from thalweg.kernels.tracker.season import EVERY as ROUNDS_BETWEEN_SEARCHES
-from thalweg.kernels.tracker.solve import LEAST_PIVOT
+from thalweg.kernels.tracker.ridge_experts import MAX_FLOAT, MIN_SPREAD
+from thalweg.kernels.tracker.round import RANGE_MARGIN, STEP_MARGIN
+from thalweg.kernels.tracker.seasonality import SEARCH_INTERVAL, SEASON_DISCOUNT
+from thalweg.kernels.tracker.solve import MIN_RELATIVE_PIVOT
 from thalweg.types import FloatArray
 
 LEVEL = slice(0, LEVEL_LANES)
@@ -117,12 +116,12 @@ def clip(counters: FloatArray, q: FloatArray) -> FloatArray:
         q[LAST_VALUE],
         counters[HIGHEST_LABEL] - counters[LOWEST_LABEL],
     )
-    low = counters[LOWEST_LABEL] - MARGIN * label_range
-    high = counters[HIGHEST_LABEL] + MARGIN * label_range
+    low = counters[LOWEST_LABEL] - RANGE_MARGIN * label_range
+    high = counters[HIGHEST_LABEL] + RANGE_MARGIN * label_range
     if counters[STEP_LIMIT] > 0:
-        step = STRIDE * counters[MAX_LABEL_STEP]
+        step = STEP_MARGIN * counters[MAX_LABEL_STEP]
         low, high = max(low, last_y - step), min(high, last_y + step)
-    return np.clip(np.where(abs(q) < LARGEST, q, last_y), low, high)
+    return np.clip(np.where(abs(q) < MAX_FLOAT, q, last_y), low, high)
 
 
 def widen_label_range(counters: FloatArray, y: float, last_y: float) -> None:
@@ -212,7 +211,7 @@ def learn_coefficients(
     gain = solve(lower, pivots, seen[:n])[:, LEVEL]
     moved = theta + outer_weight[LEVEL] * error * gain
     # θ·x̃ may be beyond float64: such a θ is no use, and begins again from zero.
-    theta[:] = np.where(abs(error) < LARGEST, moved, 0.0)
+    theta[:] = np.where(abs(error) < MAX_FLOAT, moved, 0.0)
 
 
 def ridges(spread: FloatArray) -> FloatArray:
@@ -236,7 +235,7 @@ def factorise(moments: FloatArray, ridge: FloatArray) -> tuple[FloatArray, Float
         diagonal = moments[j, j] + ridge[j]
         scaled = lower[j, :j] * pivots[:j]  # L² alone may be beyond float64
         known = (lower[j, :j] * scaled).sum(axis=0)
-        pivots[j] = np.maximum(diagonal - known, LEAST_PIVOT * diagonal)
+        pivots[j] = np.maximum(diagonal - known, MIN_RELATIVE_PIVOT * diagonal)
         for i in range(j + 1, z):
             known = (lower[i, :j] * scaled).sum(axis=0)
             lower[i, j] = (moments[i, j] - known) / pivots[j]
@@ -296,7 +295,7 @@ def learn_season(s: Any, y: float) -> None:
     lags, differences = min(t, MAX_SEASON), s.season_differences
     steps = y - past_labels(s)[:lags]
     differences[:lags] = SEASON_DISCOUNT * differences[:lags] + steps**2
-    if t <= MAX_SEASON or t % ROUNDS_BETWEEN_SEARCHES == 0:
+    if t <= MAX_SEASON or t % SEARCH_INTERVAL == 0:
         s.counters[SEASON] = find_season(s, min(t // 2, MAX_SEASON))
 
 

@@ -27,6 +27,8 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.kernels.simd import SMALLEST
+from thalweg.kernels.tracker.adashare import MIN_DIVISOR, QUICK_FADE, STEADY_FADE
+from thalweg.kernels.tracker.boa import MIN_REGRET
 from thalweg.kernels.tracker.layout import (
     BASE_RULE_MASK,
     BASE_RULES,
@@ -36,11 +38,8 @@ from thalweg.kernels.tracker.layout import (
     RULE_MASK,
     RULES,
 )
-from thalweg.kernels.tracker.mixture import FAST, ROUNDING, SLOW
-from thalweg.kernels.tracker.rules.adashare import LEAST as MIN_LOSS_SCALE
-from thalweg.kernels.tracker.rules.adashare import QUICK, STEADY
-from thalweg.kernels.tracker.rules.boa import LEAST as MIN_REGRET
-from thalweg.kernels.tracker.rules.softmax import EQUAL_PART, RATE
+from thalweg.kernels.tracker.mixture import AGREEMENT, FAST_DISCOUNT, SLOW_DISCOUNT
+from thalweg.kernels.tracker.softmax import LEARNING_RATE, UNIFORM_SHARE
 from thalweg.types import FloatArray
 
 Mask = npt.NDArray[np.bool_]
@@ -105,19 +104,19 @@ def learn_rules(
         return float(w * (y - low) ** 2)
     f, loss = rule_predictions, 0.5 * w * (y - q) ** 2
     rule_loss = 0.5 * w * (y - f) ** 2
-    for r, fade in enumerate((STEADY, QUICK)):
+    for r, fade in enumerate((STEADY_FADE, QUICK_FADE)):
         own, state = rule_loss[r], rules.adashare[r]
         learn_adashare(state, active, active_next, own, loss, t, fade)
     learn_boa(rules.boa, active, 2 * w * (f[2] - y) * (f[2] - q), EXPERTS, t)
     learn_mlpoly(rules.mlpoly, active, 2 * w * (f[3] - y) * (f[3] - q))
-    learn_softmax(rules.softmax[0], 2 * loss, w, SLOW)
-    learn_softmax(rules.softmax[1], 2 * loss, w, FAST)
-    if np.ptp(f[IS_RULE]) > ROUNDING * (high - low):
+    learn_softmax(rules.softmax[0], 2 * loss, w, SLOW_DISCOUNT)
+    learn_softmax(rules.softmax[1], 2 * loss, w, FAST_DISCOUNT)
+    if np.ptp(f[IS_RULE]) > AGREEMENT * (high - low):
         mixed = f[COMMITTEE]
         regret = 2 * w * (mixed - y) * (mixed - f)
         learn_boa(rules.committee, IS_BASE_RULE, regret, BASE_RULES, t)
         own = 0.5 * w * (y - forecast) ** 2
-        learn_adashare(rules.meta, IS_RULE, IS_RULE, own, rule_loss, t, STEADY)
+        learn_adashare(rules.meta, IS_RULE, IS_RULE, own, rule_loss, t, STEADY_FADE)
     return float(w * max((y - low) ** 2, (y - high) ** 2))
 
 
@@ -150,7 +149,7 @@ def learn_adashare(
     gap = own - best
     if delta > 0:
         # Losses are taken from the best one up, which cancels: e^{-ℓ/Δ} may vanish.
-        behind = np.minimum((best - loss) / max(delta, MIN_LOSS_SCALE), 0.0)
+        behind = np.minimum((best - loss) / max(delta, MIN_DIVISOR), 0.0)
         tilted = weights * active * np.exp(behind)
         gap += delta * math.log(tilted.sum() / weights[active].sum())
         weights[:] = tilted
@@ -262,10 +261,12 @@ def softmax_weights(state: FloatArray, active: Mask) -> FloatArray:
     loss, count = state[: len(active)], state[len(active)]
     best = loss[active].min()
     behind = np.maximum(loss - best, 0.0)
-    rate = RATE * max(count, 1.0) / best if best > 0 else math.inf
+    rate = LEARNING_RATE * max(count, 1.0) / best if best > 0 else math.inf
     shares = np.where(behind > 0, np.exp(-rate * behind), 1.0) * active
     equal = active / active.sum()
-    return np.asarray((1 - EQUAL_PART) * shares / shares.sum() + EQUAL_PART * equal)
+    return np.asarray(
+        (1 - UNIFORM_SHARE) * shares / shares.sum() + UNIFORM_SHARE * equal
+    )
 
 
 def learn_softmax(

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.kernels.tracker.workspaces import deviations, solve, workspace
-from tests.kernels.tracker.workspaces import moments as moment_kernels
+from tests.kernels.tracker.workspaces import new_workspace, ridge_experts, solve
 from thalweg.kernels.tracker.layout import (
     ANCHORED_LANES,
     AUTOREGRESSIVE_LANES,
@@ -22,33 +21,30 @@ def test_moments_are_those_about_the_discounted_mean():
     rng = np.random.default_rng(0)
     rows = 5 + rng.normal(size=(30, 4))  # two features, the last label, the label
     rate, passed = rng.uniform(0, 2, size=(2, 30))
-    (expert_workspace, _), weight, mean = (
-        workspace(2),
-        np.zeros(LANES),
-        np.zeros((4, LANES)),
-    )
+    workspace = new_workspace(2).experts
+    weight, mean = np.zeros(LANES), np.zeros((4, LANES))
     moments = np.zeros((5, 3, LANES))
     for row, w, elapsed in zip(rows, rate, passed, strict=True):
         for g in range(MEMORY_COUNT):
-            expert_workspace.deviations[:3, g] = row[:3] - mean[:3, g]
-            expert_workspace.origin[g] = mean[3, g]
+            workspace.deviations[:3, g] = row[:3] - mean[:3, g]
+            workspace.origin[g] = mean[3, g]
         u, outer_weight, decay = (
-            expert_workspace.deviations,
-            expert_workspace.outer_weight,
-            expert_workspace.decay,
+            workspace.deviations,
+            workspace.outer_weight,
+            workspace.decay,
         )
-        deviations.update_means(
+        ridge_experts.update_means(
             weight,
             mean,
             row[3],
             w,
             elapsed,
             u,
-            expert_workspace.origin,
+            workspace.origin,
             outer_weight,
             decay,
         )
-        moment_kernels.update_moments(moments, u, outer_weight, decay)
+        ridge_experts.update_moments(moments, u, outer_weight, decay)
     age = passed[::-1].cumsum()[::-1] - passed
     for g in range(MEMORY_COUNT):
         share = rate * DISCOUNT[g] ** age
@@ -71,7 +67,7 @@ def test_deviations_are_from_the_mean_the_last_round_and_the_season():
     counters = np.zeros(COUNTERS)
     counters[PASSED_ROUNDS], counters[SEASON] = 600, 7
     u, origin = np.zeros((4, LANES)), np.zeros(LANES)
-    deviations.set_deviations(counters, past_x, past_y, mean, x, u, origin, 0)
+    ridge_experts.set_deviations(counters, past_x, past_y, mean, x, u, origin, 0)
     newest = -600 % 512
     families = u[:3].reshape(3, 4, MEMORY_COUNT)
     for family in (0, 1):
@@ -94,14 +90,14 @@ def test_the_ridge_is_in_units_of_the_spread():
     steps = rng.normal(size=(20, 2, 2))
     for t in range(20):
         u[:2, 2 * MEMORY_COUNT], u[:2, 3 * MEMORY_COUNT] = steps[t]
-        moment_kernels.update_spread(
+        ridge_experts.update_spread(
             overall_mean, spread, x[t], labels[t], u, 1 / (t + 1)
         )
     expected = [np.append(x.var(axis=0), labels.var())]
     expected += [np.append((steps[:, i] ** 2).mean(axis=0), 0) for i in range(2)]
     np.testing.assert_allclose(spread, expected, atol=1e-14)
     ridge = np.empty((3, LANES))
-    moment_kernels.set_ridge(spread, ridge)
+    ridge_experts.set_ridge(spread, ridge)
     wanted = np.repeat(spread[[0, 0, 1, 2]], MEMORY_COUNT, axis=0) * RIDGE[:, None]
     np.testing.assert_array_equal(ridge.T, np.where(wanted > 0, wanted, 1.0))
 
@@ -113,15 +109,15 @@ def test_all_lanes_are_solved(z):
     full = np.einsum("lki,lkj->lij", roots, roots)
     right, ridge = rng.normal(size=(2, z, LANES)), rng.uniform(0.1, 1, size=(z, LANES))
     moments = np.concatenate([np.tril(full).transpose(1, 2, 0), right])
-    expert_workspace, _ = workspace(z - 1)
-    solve.factorise(moments, ridge, expert_workspace.lower, expert_workspace.work)
+    workspace = new_workspace(z - 1).experts
+    solve.factorise(moments, ridge, workspace.lower, workspace.work)
     # What is asked for: the leading coordinates' system everywhere, for b; and for u
     # and the whole system where there are experts that need them.
     for size, which, lanes in (
         (z - 1, 0, LANES), (z - 1, 1, ANCHORED_LANES), (z, 0, AUTOREGRESSIVE_LANES),
     ):  # fmt: skip
         out = np.empty((z, LANES))
-        solve.back_substitute(expert_workspace.lower, z + which, size, lanes, out)
+        solve.back_substitute(workspace.lower, z + which, size, lanes, out)
         for lane in range(lanes):
             matrix = (full[lane] + np.diag(ridge[:, lane]))[:size, :size]
             expected = np.linalg.solve(matrix, right[which, :size, lane])

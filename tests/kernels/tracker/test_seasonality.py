@@ -1,9 +1,9 @@
 import numpy as np
 
 from tests.kernels.tracker import slow
-from tests.kernels.tracker.workspaces import past, season
+from tests.kernels.tracker.workspaces import seasonality
 from thalweg.kernels.tracker.layout import COUNTERS, MAX_SEASON, SEASON
-from thalweg.kernels.tracker.season import EVERY
+from thalweg.kernels.tracker.seasonality import SEARCH_INTERVAL
 
 
 def seasons_of(y):
@@ -11,11 +11,11 @@ def seasons_of(y):
     past_x, season_differences = np.zeros((MAX_SEASON, 1)), np.zeros(MAX_SEASON)
     found, inverse_counts = [], np.zeros(2 * MAX_SEASON)
     for t, label in enumerate(y):
-        season.update_season(
+        seasonality.update_season(
             counters, past_y, season_differences, inverse_counts, label
         )
-        past.push(counters, past_x, past_y, np.array([float(t)]), label)
-        season.count(counters, inverse_counts, True)
+        seasonality.push_round(counters, past_x, past_y, np.array([float(t)]), label)
+        seasonality.push_inverse_count(counters, inverse_counts, True)
         found.append(int(counters[SEASON]))
     return found
 
@@ -31,8 +31,8 @@ def test_a_long_stream_is_looked_at_now_and_then():
     rng = np.random.default_rng(1)
     y = np.sin(2 * np.pi * np.arange(640) / 25) + 0.3 * rng.normal(size=640)
     found = seasons_of(y)
-    for t in range(MAX_SEASON + EVERY, 640, 37):
-        last_look = t // EVERY * EVERY
+    for t in range(MAX_SEASON + SEARCH_INTERVAL, 640, 37):
+        last_look = t // SEARCH_INTERVAL * SEARCH_INTERVAL
         assert found[t] == slow.season(y[: last_look + 1])
 
 
@@ -44,12 +44,12 @@ def test_after_a_new_start_the_season_is_that_of_the_labels_since():
     y[:600] *= 1e6
     for t, label in enumerate(y):
         if t == 1150:
-            season.reset_season(counters, season_differences, inverse_counts)
-        season.update_season(
+            seasonality.reset_season(counters, season_differences, inverse_counts)
+        seasonality.update_season(
             counters, past_y, season_differences, inverse_counts, label
         )
-        past.push(counters, past_x, past_y, np.array([0.0]), label)
-        season.count(counters, inverse_counts, True)
+        seasonality.push_round(counters, past_x, past_y, np.array([0.0]), label)
+        seasonality.push_inverse_count(counters, inverse_counts, True)
     since = np.arange(1150, 1793)
     lags, fading = np.arange(1, 513), 0.9995 ** (1792 - since)
     d = np.array([fading @ (y[since] - y[since - lag]) ** 2 for lag in lags])
@@ -66,9 +66,11 @@ def test_the_last_rounds_are_where_they_are_looked_for():
     counters, past_y = np.zeros(COUNTERS), np.zeros(2 * MAX_SEASON)
     past_x = np.zeros((MAX_SEASON, 1))
     for t in range(rounds):
-        past.push(counters, past_x, past_y, np.array([float(t)]), float(-t))
-    start = past.newest(counters)
+        seasonality.push_round(
+            counters, past_x, past_y, np.array([float(t)]), float(-t)
+        )
+    start = seasonality.newest_label(counters)
     expected = -np.arange(rounds - 1.0, rounds - 1 - MAX_SEASON, -1)
     np.testing.assert_array_equal(past_y[start : start + MAX_SEASON], expected)
     for lag in (1, 2, 100, MAX_SEASON):
-        assert past_x[past.row(counters, lag), 0] == rounds - lag
+        assert past_x[seasonality.feature_row(counters, lag), 0] == rounds - lag

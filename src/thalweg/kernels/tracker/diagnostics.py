@@ -1,9 +1,8 @@
-"""What the Tracker knows about itself, from the weights of its coming forecast."""
+"""What is recorded of a round, from the weights of its forecast."""
 
 import math
 
 from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.tracker.errors import interval_offsets
 from thalweg.kernels.tracker.layout import (
     ANCHORED,
     AUTOREGRESSIVE,
@@ -17,35 +16,36 @@ from thalweg.kernels.tracker.layout import (
     SHRUNK,
 )
 from thalweg.kernels.tracker.mixture import combine_weights
+from thalweg.kernels.tracker.prediction_interval import interval_offsets
 
 
 @inline_function
-def record(records, t, forecast, s, rule_workspace, level):
-    """Keep of round ``t`` what is wanted."""
+def record_round(records, t, forecast, s, workspace, coverage):
+    """Fill row ``t`` of those records that are not empty.
+
+    ``workspace`` is that of the rules.
+    """
     theta, weights, interval = records.theta, records.weights, records.interval
+    forecast_weights = workspace.forecast_weights
     if len(records.forecast):
         records.forecast[t] = forecast
     if len(theta) or len(weights) or len(records.memory):
-        combine_weights(
-            rule_workspace.rule_weights,
-            rule_workspace.expert_weights,
-            RULES,
-            rule_workspace.forecast_weights,
-        )
+        rule_weights, expert_weights = workspace.rule_weights, workspace.expert_weights
+        combine_weights(rule_weights, expert_weights, RULES, forecast_weights)
     if len(theta):
-        slope(s.experts, rule_workspace.forecast_weights, theta[t])
+        set_slope(s.experts, forecast_weights, theta[t])
     if len(weights):
         for k in range(EXPERTS):
-            weights[t, k] = rule_workspace.forecast_weights[k]
+            weights[t, k] = forecast_weights[k]
     if len(records.memory):
-        records.memory[t] = memory(s.counters, rule_workspace.forecast_weights)
+        records.memory[t] = effective_memory(s.counters, forecast_weights)
     if len(interval):
-        down, up = interval_offsets(s.counters, s.recent_errors, level)
+        down, up = interval_offsets(s.counters, s.recent_errors, coverage)
         interval[t, 0], interval[t, 1] = forecast + down, forecast + up
 
 
 @inner_function
-def memory(counters, weights):
+def effective_memory(counters, weights):
     """exp Σ w_k ln min(M_k, t), the last value's M being 1; 0 before any label."""
     t = counters[ROUNDS]
     if t == 0:
@@ -57,13 +57,13 @@ def memory(counters, weights):
 
 
 @inline_function
-def slope(experts, weights, out):
-    """How the forecast moves with x: the mean of the experts' coefficients, (n,)."""
+def set_slope(experts, weights, out):
+    """Set the slope of the forecast in x: the mean of all coefficients, (n,)."""
     for j in range(out.size):
         out[j] = 0.0
         for lane in range(experts.shrunk.shape[1]):
             out[j] += weights[SHRUNK + lane] * experts.shrunk[j, lane]
         for lane in range(LEVEL_LANES):
             out[j] += weights[ANCHORED + lane] * experts.anchored[j, lane]
-        for g in range(MEMORY_COUNT):
-            out[j] += weights[AUTOREGRESSIVE + g] * experts.autoregressive[j, g]
+        for lane in range(MEMORY_COUNT):
+            out[j] += weights[AUTOREGRESSIVE + lane] * experts.autoregressive[j, lane]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.kernels.tracker.workspaces import errors
+from tests.kernels.tracker.workspaces import prediction_interval
 from thalweg.kernels.tracker.layout import COUNTERS, ERROR_SCALE, RECENT_ERRORS
 
 
@@ -10,7 +10,9 @@ def test_the_ordered_row_is_the_ring_in_order():
     counters, recent_errors = np.zeros(COUNTERS), np.zeros((2, RECENT_ERRORS))
     for t in range(2 * RECENT_ERRORS + 30):
         error = rng.choice([-1.0, 0.0, 0.5, rng.normal()])
-        errors.learn_error(counters, recent_errors, error, counters[ERROR_SCALE])
+        prediction_interval.learn_error(
+            counters, recent_errors, error, counters[ERROR_SCALE]
+        )
         count = min(t + 1, RECENT_ERRORS)
         if t % 50 == 0 or count == RECENT_ERRORS:
             np.testing.assert_array_equal(
@@ -24,9 +26,13 @@ def test_errors_of_one_kind_are_covered_as_often_as_asked(level):
     counters, recent_errors = np.zeros(COUNTERS), np.zeros((2, RECENT_ERRORS))
     inside = []
     for error in rng.exponential(size=6000) - 1:
-        below, above = errors.interval_offsets(counters, recent_errors, level)
+        below, above = prediction_interval.interval_offsets(
+            counters, recent_errors, level
+        )
         inside.append(below <= error <= above)
-        errors.learn_error(counters, recent_errors, error, counters[ERROR_SCALE])
+        prediction_interval.learn_error(
+            counters, recent_errors, error, counters[ERROR_SCALE]
+        )
     assert np.mean(inside[500:]) == pytest.approx(level, abs=0.015)
 
 
@@ -35,26 +41,42 @@ def test_the_reach_grows_with_the_errors():
     counters, recent_errors = np.zeros(COUNTERS), np.zeros((2, RECENT_ERRORS))
     widths = []
     for t in range(1500):
-        below, above = errors.interval_offsets(counters, recent_errors, 0.9)
+        below, above = prediction_interval.interval_offsets(
+            counters, recent_errors, 0.9
+        )
         widths.append(above - below)
         error = (1 if t < 1000 else 20) * rng.normal()
-        errors.learn_error(counters, recent_errors, error, counters[ERROR_SCALE])
+        prediction_interval.learn_error(
+            counters, recent_errors, error, counters[ERROR_SCALE]
+        )
     assert np.median(widths[1200:]) > 10 * np.median(widths[800:1000])
 
 
 def test_without_any_error_there_is_no_reach():
     counters, recent_errors = np.zeros(COUNTERS), np.zeros((2, RECENT_ERRORS))
-    assert errors.interval_offsets(counters, recent_errors, 0.9) == (0.0, 0.0)
+    assert prediction_interval.interval_offsets(counters, recent_errors, 0.9) == (
+        0.0,
+        0.0,
+    )
     for _ in range(50):
-        errors.learn_error(counters, recent_errors, 0.0, counters[ERROR_SCALE])
-    assert errors.interval_offsets(counters, recent_errors, 0.9) == (0.0, 0.0)
-    errors.learn_error(counters, recent_errors, -3.0, counters[ERROR_SCALE])
+        prediction_interval.learn_error(
+            counters, recent_errors, 0.0, counters[ERROR_SCALE]
+        )
+    assert prediction_interval.interval_offsets(counters, recent_errors, 0.9) == (
+        0.0,
+        0.0,
+    )
+    prediction_interval.learn_error(
+        counters, recent_errors, -3.0, counters[ERROR_SCALE]
+    )
     assert counters[ERROR_SCALE] > 0
-    assert np.isfinite(errors.interval_offsets(counters, recent_errors, 0.9)).all()
+    assert np.isfinite(
+        prediction_interval.interval_offsets(counters, recent_errors, 0.9)
+    ).all()
 
 
 def test_a_late_error_is_measured_by_what_was_known_in_time():
     counters, recent_errors = np.zeros(COUNTERS), np.zeros((2, RECENT_ERRORS))
-    errors.learn_error(counters, recent_errors, 4.0, 2.0)
+    prediction_interval.learn_error(counters, recent_errors, 4.0, 2.0)
     assert recent_errors[0, 0] == 2.0
     assert counters[ERROR_SCALE] == 4.0

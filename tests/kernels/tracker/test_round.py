@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from tests.kernels.tracker import slow
-from tests.kernels.tracker.workspaces import mixture, opened, report
+from tests.kernels.tracker.workspaces import diagnostics, mixture, new_state
 from thalweg.kernels.tracker import layout
-from thalweg.kernels.tracker.rounds import observe, predict
+from thalweg.kernels.tracker.round import observe, predict
 from thalweg.learners.tracker import Tracker
-from thalweg.learners.tracker.desk import Desk
+from thalweg.learners.tracker.workspace import TrackerWorkspace
 
 NONE = np.empty(0)
 
@@ -31,19 +31,19 @@ def test_every_expert_says_what_the_definition_says():
     x, y = drifting()
     x[:, 2] = 7.0  # a constant feature
     x[:15, 1] = 3.0  # and one that is quiet at first
-    s, expert_workspace, rule_workspace = opened(3)
+    s, workspace = new_state(3)
     seasons, anchored = [1, 1], np.zeros((2, 10, 3))
     for t in range(len(y)):
-        forecast = predict(s, x[t], expert_workspace, rule_workspace)
+        forecast = predict(s, x[t], workspace)
         if t > 1:
             expert_predictions = slow.experts(x[:t], y[:t], x[t], seasons, anchored)
-            observed = rule_workspace.expert_predictions[: layout.EXPERTS]
+            observed = workspace.rules.expert_predictions[: layout.EXPERTS]
             np.testing.assert_allclose(
                 observed, clipped(expert_predictions, y[:t]), rtol=1e-9
             )
             expected = np.append(slow.BORN <= t, [False] * (72 - layout.EXPERTS))
-            np.testing.assert_array_equal(rule_workspace.active, expected)
-        observe(s, x[t], y[t], 1.0, 1.0, forecast, expert_workspace, rule_workspace)
+            np.testing.assert_array_equal(workspace.rules.active, expected)
+        observe(s, x[t], y[t], 1.0, 1.0, forecast, workspace)
         if t > 0:
             slow.step_unpulled(anchored, x[: t + 1], y[: t + 1])
             seasons.append(slow.season(y[: t + 1]))
@@ -52,86 +52,86 @@ def test_every_expert_says_what_the_definition_says():
 
 def test_the_forecast_is_the_top_rules_mean_of_the_rules_means():
     x, y = drifting()
-    s, expert_workspace, rule_workspace = opened(3)
+    s, workspace = new_state(3)
     for t in range(len(y)):
-        forecast = predict(s, x[t], expert_workspace, rule_workspace)
+        forecast = predict(s, x[t], workspace)
         if t > 1:
             np.testing.assert_allclose(
-                rule_workspace.expert_weights.sum(axis=1), 1, rtol=1e-12
+                workspace.rules.expert_weights.sum(axis=1), 1, rtol=1e-12
             )
-            np.testing.assert_allclose(rule_workspace.rule_weights.sum(), 1, rtol=1e-12)
+            np.testing.assert_allclose(
+                workspace.rules.rule_weights.sum(), 1, rtol=1e-12
+            )
             assert (
-                rule_workspace.expert_weights[:, rule_workspace.active == 0] == 0
+                workspace.rules.expert_weights[:, workspace.rules.active == 0] == 0
             ).all()
             expected = (
-                rule_workspace.rule_weights[: layout.RULES]
-                @ rule_workspace.expert_weights
-                @ rule_workspace.expert_predictions
+                workspace.rules.rule_weights[: layout.RULES]
+                @ workspace.rules.expert_weights
+                @ workspace.rules.expert_predictions
             )
             np.testing.assert_allclose(forecast, expected, rtol=1e-12)
-        observe(s, x[t], y[t], 1.0, 1.0, forecast, expert_workspace, rule_workspace)
+        observe(s, x[t], y[t], 1.0, 1.0, forecast, workspace)
 
 
 def test_where_all_experts_agree_that_is_said_and_no_rule_learns():
     x, _ = drifting(20)
-    s, expert_workspace, rule_workspace = opened(3)
+    s, workspace = new_state(3)
     for t in range(20):
-        forecast = predict(s, x[t], expert_workspace, rule_workspace)
+        forecast = predict(s, x[t], workspace)
         before = s.rules.boa.copy(), s.rules.mlpoly.copy(), s.rules.softmax.copy()
-        observe(s, x[t], 0.3, 1.0, 1.0, forecast, expert_workspace, rule_workspace)
+        observe(s, x[t], 0.3, 1.0, 1.0, forecast, workspace)
         assert forecast == (0.3 if t else 0.0)
         for part, was in zip(s.rules[1:4], before, strict=True):
             np.testing.assert_array_equal(part, was)
     # Those born meanwhile are heard from their first round on all the same.
-    predict(s, x[0], expert_workspace, rule_workspace)
-    assert (rule_workspace.expert_weights[0, rule_workspace.active == 1] > 0).all()
+    predict(s, x[0], workspace)
+    assert (workspace.rules.expert_weights[0, workspace.rules.active == 1] > 0).all()
 
 
 def test_the_second_forecast_is_the_first_label():
-    s, expert_workspace, rule_workspace = opened(2)
-    assert predict(s, np.array([1.0, 2.0]), expert_workspace, rule_workspace) == 0
-    observe(
-        s, np.array([1.0, 2.0]), -7.0, 1.0, 1.0, 0.0, expert_workspace, rule_workspace
-    )
-    assert predict(s, np.array([30.0, 2.0]), expert_workspace, rule_workspace) == -7
+    s, workspace = new_state(2)
+    assert predict(s, np.array([1.0, 2.0]), workspace) == 0
+    observe(s, np.array([1.0, 2.0]), -7.0, 1.0, 1.0, 0.0, workspace)
+    assert predict(s, np.array([30.0, 2.0]), workspace) == -7
 
 
 @pytest.mark.parametrize("learned", [0, 1, 25])
 def test_predicting_changes_nothing(learned):
     x, y = drifting()
     packed = Tracker().init(np.zeros(3)).packed
-    desk = Desk(packed, 3, rows=30, record=("forecast",))
+    workspace = TrackerWorkspace(packed, 3, rows=30, record=("forecast",))
     if learned:
-        desk.play(x[:learned], y[:learned], NONE, NONE)
-    before = desk.packed.copy()
-    found = desk.play(x[:5], NONE, NONE, NONE)
-    np.testing.assert_array_equal(desk.packed, before)
+        workspace.play(x[:learned], y[:learned], NONE, NONE)
+    before = workspace.packed.copy()
+    found = workspace.play(x[:5], NONE, NONE, NONE)
+    np.testing.assert_array_equal(workspace.packed, before)
     assert np.isfinite(found["forecast"]).all()
 
 
 def test_the_slope_is_how_the_forecast_moves_with_x():
     x, y = drifting()
-    s, expert_workspace, rule_workspace = opened(3)
+    s, workspace = new_state(3)
     for t in range(len(y)):
-        forecast = predict(s, x[t], expert_workspace, rule_workspace)
-        observe(s, x[t], y[t], 1.0, 1.0, forecast, expert_workspace, rule_workspace)
+        forecast = predict(s, x[t], workspace)
+        observe(s, x[t], y[t], 1.0, 1.0, forecast, workspace)
     # No limits, so that no expert is clipped near x.
     (
         s.counters[layout.LOWEST_LABEL],
         s.counters[layout.HIGHEST_LABEL],
         s.counters[layout.STEP_LIMIT],
     ) = -1e6, 1e6, 0
-    base = predict(s, x[0], expert_workspace, rule_workspace)
+    base = predict(s, x[0], workspace)
     mixture.combine_weights(
-        rule_workspace.rule_weights,
-        rule_workspace.expert_weights,
+        workspace.rules.rule_weights,
+        workspace.rules.expert_weights,
         layout.RULES,
-        rule_workspace.forecast_weights,
+        workspace.rules.forecast_weights,
     )
     slope = np.empty(3)
-    report.slope(s.experts, rule_workspace.forecast_weights, slope)
+    diagnostics.set_slope(s.experts, workspace.rules.forecast_weights, slope)
     for j in range(3):
         step = np.zeros(3)
         step[j] = 0.5
-        moved = predict(s, x[0] + step, expert_workspace, rule_workspace) - base
+        moved = predict(s, x[0] + step, workspace) - base
         np.testing.assert_allclose(moved, 0.5 * slope[j], rtol=1e-9, atol=1e-9)

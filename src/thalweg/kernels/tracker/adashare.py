@@ -1,0 +1,153 @@
+r"""AdaShare: exponential weights with fixed share, and a rate learnt from its own gaps.
+
+Also known as: Hedge (exponentially weighted average) with fixed share (Herbster &
+Warmuth), here with a share of 1/(t+1), and with a rate set by the mixability gap, as
+in AdaHedge (de Rooij, van Erven, Grünwald & Koolen, 2014).
+
+With ℓ_i the half squared errors, w the weights, ζ = 1 - 1/(t+1) and η = 1/Δ,
+
+.. math:: m = -\tfrac1\eta \ln \sum_i w_i e^{-\eta \ell_i}, \quad
+          U' = \max(0, \zeta U + f - m), \quad \Delta' = \max(\zeta \Delta, U'), \quad
+          w' = \zeta v + (1-\zeta) \pi, \quad
+          v_i \propto (w_i e^{-\eta \ell_i})^{\min(1, \Delta/\Delta')}
+
+f is the loss of the weighted mean, f - m its mixability gap, π uniform on the experts
+active next. No constant, range or horizon enters. On every interval [a, b] the loss of
+the mean exceeds that of any expert active throughout by at most ``adashare_regret`` of
+learners/tracker/regret_bound.py.
+
+Where a shock has made Δ large, it takes t rounds more to halve it. With a ``fade``
+below one Δ and U fade at least so fast: weights are soon unequal again, but nothing is
+proven.
+
+``rule_state`` holds a weight for every expert, padding included, then Δ and U.
+"""
+
+import math
+
+from thalweg.kernels.jit import inline_function, inner_function
+from thalweg.kernels.simd import (
+    SMALLEST,
+    WIDTH,
+    above,
+    exp,
+    fused,
+    larger,
+    least,
+    load,
+    log,
+    smaller,
+    spread,
+    store,
+    total,
+)
+
+STEADY_FADE, QUICK_FADE = 1.0, 0.97
+"""Values of ``fade``."""
+MIN_DIVISOR = 1e-300
+"""One over less may be beyond float64."""
+
+
+@inner_function
+def set_weights(rule_state, active, weights):
+    """Set the weights of the active experts, which sum to one: w_k / Σ_active w."""
+    scale = 1 / active_weight(rule_state, active)
+    for k in range(0, active.size, WIDTH):
+        store(weights, k, scale * load(rule_state, k) * load(active, k))
+
+
+@inner_function
+def learn(rule_state, active, active_next, own, losses, lowest, t, fade):
+    """Learn the experts' losses and ``own``; ``lowest`` is that of the best active."""
+    k = active.size
+    delta, cumulative_gap = rule_state[k], rule_state[k + 1]
+    gap = own - lowest
+    if delta > 0:
+        gap += _tilt(rule_state, active, losses, lowest, delta)
+    zeta = min(1 - 1 / (t + 1), fade)
+    cumulative_gap = max(0.0, zeta * cumulative_gap + gap)
+    new_delta = max(zeta * delta, cumulative_gap)
+    if 0 < delta < new_delta:
+        _temper(rule_state, active, delta / new_delta)
+    rule_state[k], rule_state[k + 1] = new_delta, cumulative_gap
+    share_weight(rule_state, active, active_next, t)
+
+
+@inner_function
+def raise_loss_scale(rule_state, active, largest):
+    """Raise Δ to 3E²/2, E² ``largest``: weights become as equal as the proof allows.
+
+    The proof needs no more of Δ than U ≤ Δ ≤ 3E²/2 (docs/derivations/tracker.md).
+    """
+    delta, max_delta = rule_state[active.size], 1.5 * largest
+    if 0 < delta < max_delta:
+        _temper(rule_state, active, delta / max_delta)
+        rule_state[active.size] = max_delta
+
+
+@inner_function
+def share_weight(rule_state, active, active_next, t):
+    """Share 1/(t+1) of all weight equally among those active in the next round.
+
+    w_k ← ζ w_k / Σ_active w + (1 - ζ) π_k, and 0 for ζ's part where k is not active.
+    """
+    count = spread(0.0)
+    for k in range(0, active.size, WIDTH):
+        count += load(active_next, k)
+    zeta = 1 - 1 / (t + 1)
+    scale = zeta / active_weight(rule_state, active)
+    share = (1 - zeta) / total(count)
+    for k in range(0, active.size, WIDTH):
+        received = share * load(active_next, k)
+        weight = scale * load(rule_state, k)
+        store(rule_state, k, fused(weight, load(active, k), received))
+
+
+@inner_function
+def active_weight(rule_state, active):
+    """The weight of all active experts, Σ_active w."""
+    weight = spread(0.0)
+    for k in range(0, active.size, WIDTH):
+        weight = fused(load(rule_state, k), load(active, k), weight)
+    return total(weight)
+
+
+@inner_function
+def set_losses(predictions, active, y, w, losses):
+    """Set the losses ½w(y - q_k)²; returns the lowest of the active."""
+    lowest = spread(math.inf)
+    for k in range(0, active.size, WIDTH):
+        error = y - load(predictions, k)
+        here = 0.5 * w * (error * error)
+        store(losses, k, here)
+        lowest = smaller(lowest, above(load(active, k), 0.0, here, math.inf))
+    return least(lowest)
+
+
+@inline_function
+def _tilt(rule_state, active, losses, lowest, delta):
+    """w_i ← w_i e^{-η(ℓ_i - lowest)}; returns lowest - m = Δ ln Σ w_i e^….
+
+    Their sum cannot vanish: the best expert keeps its weight, a share at least.
+    """
+    before, after = active_weight(rule_state, active), spread(0.0)
+    eta = 1 / max(delta, MIN_DIVISOR)
+    for k in range(0, active.size, WIDTH):
+        # Those not active may have lost less; e^0 is soon multiplied by nothing.
+        behind = smaller(eta * (lowest - load(losses, k)), 0.0)
+        weight = load(rule_state, k) * load(active, k) * exp(behind)
+        store(rule_state, k, weight)
+        after += weight
+    return delta * math.log(total(after) / before)
+
+
+@inner_function
+def _temper(rule_state, active, power):
+    """w_i ← (w_i / Σ_active w)^power: the rate has fallen, and with it what earlier
+    losses count for.
+    """
+    scale = 1 / active_weight(rule_state, active)
+    for k in range(0, active.size, WIDTH):
+        weight = scale * load(rule_state, k) * load(active, k)
+        raised = exp(power * log(larger(weight, SMALLEST)))
+        store(rule_state, k, above(weight, SMALLEST, raised, 0.0))

@@ -1,0 +1,158 @@
+r"""BOA, Bernstein online aggregation: a rate for every expert, from its own regrets.
+
+Also known as: exponential weights with a second-order (Bernstein) correction and
+expert-specific learning rates.
+
+With g_k = 2(f - y)(f - q_k), the regret of the weighted mean f linearised in the
+expert's prediction q_k, and everything older discounted by ζ = 1 - 1/(t+1),
+
+.. math:: V_k \gets \zeta V_k + g_k^2, \quad E_k \gets \max(\zeta E_k, |g_k|), \quad
+          \eta_k = \min(1/2E_k, \sqrt{\ln(K+1)/V_k}), \quad
+          w_k \propto w_k^{\min(1, \eta_k / \eta'_k)} e^{\eta_k g_k - (\eta_k g_k)^2}
+
+with η' the rate before; then 1/(t+1) of all weight is shared. The mean weighs the
+experts by η_k w_k.
+Wintenberger (2017), *Optimal learning with Bernstein online aggregation*; the discount
+and the sharing are ours, and with them nothing is proven.
+
+``rule_state`` is (4, K): weight, √V, E and rate. √V because V is a fourth power of
+errors, which float64 cannot hold for all legal labels.
+"""
+
+import math
+
+from thalweg.kernels.jit import inline_function, inner_function
+from thalweg.kernels.simd import (
+    WIDTH,
+    above,
+    exp,
+    fused,
+    larger,
+    least,
+    load,
+    log,
+    most,
+    root,
+    size,
+    smaller,
+    spread,
+    store,
+    total,
+)
+
+MIN_REGRET = 1e-290
+"""Regrets below this are not learnt from: one over them may be beyond float64."""
+PADDING_LOG_WEIGHT = -1e300
+"""The log weight of an expert that is not active, or of padding."""
+
+
+@inner_function
+def set_weights(rule_state, active, weights):
+    """Set the weights η_k w_k / Σ η w of the active experts.
+
+    An expert without a rate as yet takes the least rate of the others, or 1.
+    """
+    lowest = spread(math.inf)
+    for k in range(0, active.size, WIDTH):
+        rate = load(rule_state, (3, k))
+        lowest = smaller(lowest, above(rate, 0.0, rate, math.inf))
+    first_rate = least(lowest)
+    if first_rate == math.inf:
+        first_rate = 1.0
+    largest = spread(0.0)
+    for k in range(0, active.size, WIDTH):
+        rate = load(rule_state, (3, k))
+        rate = above(rate, 0.0, rate, first_rate)
+        weight = load(rule_state, (0, k)) * rate * load(active, k)
+        store(weights, k, weight)
+        largest = larger(largest, weight)
+    normalise(weights, most(largest))
+
+
+@inline_function
+def normalise(weights, largest):
+    """Divide the weights by their sum; first by the largest, which may be huge or tiny.
+
+    Rates are as large as the labels are small.
+    """
+    sums = spread(0.0)
+    for k in range(0, weights.size, WIDTH):
+        weight = load(weights, k) / largest
+        store(weights, k, weight)
+        sums += weight
+    scale = 1 / total(sums)
+    for k in range(0, weights.size, WIDTH):
+        store(weights, k, scale * load(weights, k))
+
+
+@inner_function
+def learn(rule_state, predictions, active, experts, mean, y, w, t):
+    """Learn the label ``y`` after these predictions and the rule's own, ``mean``.
+
+    g_k = 2w(f - y)(f - q_k) for every expert; ``experts`` is the number of them all.
+    """
+    zeta, bound, active_count = 1 - 1 / (t + 1), math.log(experts + 1.0), spread(0.0)
+    for k in range(0, active.size, WIDTH):
+        active_count += load(active, k)
+    count = total(active_count)
+    prior = -math.log(count)
+    largest = spread(PADDING_LOG_WEIGHT)
+    for k in range(0, active.size, WIDTH):
+        regret = 2 * w * (mean - y) * (mean - load(predictions, k))
+        raised = _log_weight(rule_state, k, regret, load(active, k), zeta, bound, prior)
+        store(rule_state, (0, k), raised)
+        largest = larger(largest, raised)
+    _share_weight(rule_state, active, most(largest), zeta, count)
+
+
+@inline_function
+def _log_weight(rule_state, k, regret, active, zeta, bound, prior):
+    """Update V, E and the rate of the experts from k on; returns their log weights.
+
+    ln w_k ← prior + (ln w_k - prior) min(1, η_k/η'_k) + η_k g_k - (η_k g_k)², where
+    ``prior`` is that of equal weights, and ``bound`` is ln(K + 1).
+    """
+    log_weight, former = log(load(rule_state, (0, k))), load(rule_state, (3, k))
+    root_v = discounted_norm(load(rule_state, (1, k)), zeta, regret)
+    widest = larger(zeta * load(rule_state, (2, k)), size(regret))
+    # The lesser of 1/2E and √(ln(K+1)/V), by one division.
+    limit = 2 * math.sqrt(bound)
+    rate = above(root_v, limit * widest, limit, 1.0) / (
+        2.0 * above(root_v, limit * widest, root_v, widest)
+    )
+    slowed = fused(log_weight - prior, rate / former, prior)
+    step = rate * regret
+    raised = above(former, rate, slowed, log_weight) + (step - step * step)
+    # Nothing is learnt from next to nothing, nor by those that are not active.
+    is_learnt = above(widest, MIN_REGRET, active, 0.0)
+    store(rule_state, (1, k), above(active, 0.0, root_v, load(rule_state, (1, k))))
+    store(rule_state, (2, k), above(active, 0.0, widest, load(rule_state, (2, k))))
+    store(rule_state, (3, k), above(is_learnt, 0.0, rate, former))
+    updated = above(is_learnt, 0.0, raised, log_weight)
+    return above(active, 0.0, updated, PADDING_LOG_WEIGHT)
+
+
+@inner_function
+def discounted_norm(before, zeta, value):
+    """√(ζ·before² + value²), with neither of them squared before it is scaled."""
+    unit = larger(larger(before, size(value)), MIN_REGRET)
+    per_unit = 1.0 / unit
+    old, new = before * per_unit, value * per_unit
+    return unit * root(fused(zeta * old, old, new * new))
+
+
+@inline_function
+def _share_weight(rule_state, active, largest, zeta, count):
+    """From log weights to weights, 1/(t+1) of which is shared equally by all.
+
+    w_k ← ζ e^{l_k} / Σ e^l + (1 - ζ) / count; those not active get 1 / count.
+    """
+    sums = spread(0.0)
+    for k in range(0, active.size, WIDTH):
+        weight = exp(load(rule_state, (0, k)) - largest)
+        store(rule_state, (0, k), weight)
+        sums += weight
+    scale, share = zeta / total(sums), (1 - zeta) / count
+    for k in range(0, active.size, WIDTH):
+        weight = fused(scale, load(rule_state, (0, k)), share)
+        store(rule_state, (0, k), above(load(active, k), 0.0, weight, 1 / count))

@@ -1,0 +1,69 @@
+r"""ML-Poly: weight in proportion to the regret towards an expert, if positive.
+
+.. math:: R_k \gets R_k + g_k, \quad V_k \gets V_k + g_k^2, \quad B = \max_k g_k^2,
+          \quad w_k \propto (R_k)_+ / (B + V_k)
+
+with g_k = 2(f - y)(f - q_k) and f the weighted mean of the predictions q_k. Also known
+as: polynomially weighted averages with multiple learning rates. Gaillard, Stoltz & van
+Erven (2014), *A second-order bound with excess losses*, with B over all rounds and
+experts.
+
+``rule_state`` is (2, K + 1): R, and √V with √B behind it.
+"""
+
+from thalweg.kernels.jit import inner_function
+from thalweg.kernels.simd import (
+    WIDTH,
+    above,
+    fused,
+    larger,
+    load,
+    most,
+    size,
+    spread,
+    store,
+    total,
+)
+from thalweg.kernels.tracker.boa import MIN_REGRET, discounted_norm
+
+
+@inner_function
+def set_weights(rule_state, active, weights):
+    """Set the weights of the active experts; equal where no regret is positive.
+
+    In units of √B, as B + V itself may be beyond float64: with r = R/√B and s = √V/√B,
+    w_k = max(r_k, 0) / (1 + s_k²), divided by their sum.
+    """
+    unit, sums = 1 / max(rule_state[1, active.size], MIN_REGRET), spread(0.0)
+    for k in range(0, active.size, WIDTH):
+        root_v = unit * load(rule_state, (1, k))
+        regret = unit * load(rule_state, (0, k)) * load(active, k)
+        weight = above(regret, 0.0, regret / fused(root_v, root_v, 1.0), 0.0)
+        store(weights, k, weight)
+        sums += weight
+    whole = total(sums)
+    if whole == 0:
+        for k in range(0, active.size, WIDTH):
+            store(weights, k, load(active, k))
+            sums += load(active, k)
+        whole = total(sums)
+    scale = 1 / whole
+    for k in range(0, active.size, WIDTH):
+        store(weights, k, scale * load(weights, k))
+
+
+@inner_function
+def learn(rule_state, predictions, active, mean, y, w):
+    """Learn the label ``y`` after these predictions and the rule's own, ``mean``.
+
+    R_k ← R_k + g_k and √V_k ← √(V_k + g_k²), g_k = 2w(f - y)(f - q_k), or 0 where k is
+    not active.
+    """
+    widest = spread(rule_state[1, active.size])
+    for k in range(0, active.size, WIDTH):
+        regret = 2 * w * (mean - y) * (mean - load(predictions, k)) * load(active, k)
+        store(rule_state, (0, k), load(rule_state, (0, k)) + regret)
+        root_v = discounted_norm(load(rule_state, (1, k)), 1.0, regret)
+        store(rule_state, (1, k), root_v)
+        widest = larger(widest, size(regret))
+    rule_state[1, active.size] = most(widest)

@@ -1,0 +1,247 @@
+r"""Ridge regressions with forgetting factors, one in every SIMD lane.
+
+Also known as: exponentially weighted least squares with a forgetting factor, solved
+from its normal equations in every round instead of by the RLS recursion.
+
+Every expert but the last value is a ridge regression of y - origin on x - origin. The
+origin of the level families is a discounted mean, that of the others a past round: the
+last one, or the one a season ago. With ũ, ỹ the deviations of x and y from the origin,
+
+.. math:: S \gets \gamma S + c\, \tilde u \tilde u^T, \quad
+          b \gets \gamma b + c\, \tilde u \tilde y
+
+there are three kinds, which share S, b and the factors of S + ridge (solve.py):
+
+- *shrunk*: θ = (S + ridge)⁻¹ b. Where little is known, the prediction is the origin's.
+- *anchored*: θ += c (S + ridge)⁻¹ ũ (ỹ - θ·ũ). The ridge holds θ where it is instead of
+  shrinking it to zero. For the two families about the recent mean.
+- *autoregressive*: as the shrunk ones about the recent mean with a light ridge, with
+  the last label as one feature more.
+
+All predict origin + θ·ũ.
+"""
+
+from thalweg.kernels.jit import inline_function, inner_function
+from thalweg.kernels.simd import WIDTH, above, fused, load, size, store
+from thalweg.kernels.tracker.layout import (
+    DELAY,
+    DISCOUNT,
+    IS_LEVEL,
+    IS_SEASONAL,
+    IS_STEP,
+    LANES,
+    MAX_SEASON,
+    MEMORY_COUNT,
+    RIDGE_BY_ORIGIN,
+    SEASON,
+    STEP_LANE,
+)
+from thalweg.kernels.tracker.seasonality import feature_row, newest_label
+from thalweg.kernels.tracker.solve import back_substitute, factorise
+
+MAX_FLOAT = 1.7e308
+"""Predictions and errors beyond this are infinite, and of no use."""
+MIN_SPREAD = 1e-250
+"""Spreads are squares: this is that of a feature that varies by less than 1e-125."""
+
+
+@inner_function
+def set_deviations(counters, past_x, past_y, mean, x, u, origin, age):
+    """Set the origins, and the deviations u (z + 1, LANES) but for y's, the last row.
+
+    In every lane, with m the mean and l = 1 or the season's length,
+
+        u_x = x - m_x     u_last = y_{t-1} - m_last   origin = m_y       (levels)
+        u_x = x - x_{t-l} u_last = 0                  origin = y_{t-l}   (others)
+
+    The last round and the season are as far back as they are when a forecast is asked
+    for. Where a round is learnt ``age`` rounds after its forecast, they are that much
+    further back.
+    """
+    n, now = x.size, newest_label(counters)
+    last_lag, season_lag = _lags(counters, age)
+    last_y, season_y = past_y[now + last_lag - 1], past_y[now + season_lag - 1]
+    last = feature_row(counters, last_lag)
+    then = feature_row(counters, season_lag)
+    for lane in range(0, LANES, WIDTH):
+        step, seasonal = load(IS_STEP, lane), load(IS_SEASONAL, lane)
+        for j in range(n):
+            # A mean is zero in the lanes of steps and seasons.
+            before = fused(step, past_x[last, j], load(mean, (j, lane)))
+            before = fused(seasonal, past_x[then, j], before)
+            store(u, (j, lane), x[j] - before)
+        level = load(IS_LEVEL, lane)
+        store(u, (n, lane), level * (last_y - load(mean, (n, lane))))
+        before = fused(step, last_y, load(mean, (n + 1, lane)))
+        store(origin, lane, fused(seasonal, season_y, before))
+
+
+@inline_function
+def _lags(counters, age):
+    """How many rounds ago the newest label known then was, and the one of a season ago.
+
+    Where labels are late by d rounds, the season is its first multiple that is known by
+    then. Rounds are counted from the newest that is remembered.
+    """
+    delay, season = int(counters[DELAY]), int(counters[SEASON])
+    if delay == 0:
+        return 1, season
+    known = (delay + season) // season * season - delay
+    if age > 0 and age + max(known, 1) <= MAX_SEASON:
+        return age + 1, age + known
+    return 1, known
+
+
+@inner_function
+def predict_experts(theta, u, origin, predictions, first):
+    """Set the predictions of all lanes of θ (k, lanes), from index ``first`` on.
+
+    In every lane, predictions[first + lane] = origin + Σ_j θ_j u_j.
+    """
+    for lane in range(0, theta.shape[1], WIDTH):
+        expected = load(origin, lane)
+        for j in range(len(theta)):
+            expected = fused(load(theta, (j, lane)), load(u, (j, lane)), expected)
+        store(predictions, first + lane, expected)
+
+
+@inline_function
+def learn_experts(experts, x, y, w, elapsed, share, workspace):
+    """Update the moments, factor them, and set the coefficients of every kind.
+
+    ``share`` is the part of this round in the weight of all rounds so far.
+    """
+    u, origin, lower = workspace.deviations, workspace.origin, workspace.lower
+    outer_weight, decay = workspace.outer_weight, workspace.decay
+    update_means(
+        experts.weight, experts.mean, y, w, elapsed, u, origin, outer_weight, decay
+    )
+    last_y = origin[STEP_LANE]
+    update_spread(experts.overall_mean, experts.spread, x, last_y, u, share)
+    update_moments(experts.moments, u, outer_weight, decay)
+    set_ridge(experts.spread, workspace.ridge)
+    factorise(experts.moments, workspace.ridge, lower, workspace.work)
+    solve_shrunk(experts.shrunk, lower)
+    step_anchored(experts.anchored, u, outer_weight, lower, workspace.gain)
+    solve_autoregressive(experts.autoregressive, lower)
+
+
+@inner_function
+def update_means(weight, mean, y, w, elapsed, u, origin, outer_weight, decay):
+    """Complete the deviations u with y, set ``outer_weight`` and ``decay``, move means.
+
+    In every lane, with W' = γ^elapsed W,
+
+        u_y = y - origin,  W ← W' + w,  c = W'w / W,  m ← m + (w / W) u   (levels)
+        u_y = y - origin,  W ← W' + w,  c = w,        m stays 0           (others)
+
+    so that the moments Σ c u uᵀ, with u the deviation from the old mean, are exactly
+    the discounted second moments about the discounted mean.
+    """
+    z = len(u) - 1
+    for lane in range(0, LANES, WIDTH):
+        store(decay, lane, load(DISCOUNT, lane))
+    if elapsed != 1:
+        for lane in range(LANES):
+            decay[lane] = DISCOUNT[lane] ** elapsed
+    for lane in range(0, LANES, WIDTH):
+        store(u, (z, lane), y - load(origin, lane))
+        before = load(decay, lane) * load(weight, lane)
+        now = before + w
+        level = load(IS_LEVEL, lane)
+        step = level * w / now
+        store(weight, lane, now)
+        store(outer_weight, lane, above(level, 0.5, before * step, w))
+        for j in range(z + 1):
+            moved = fused(step, load(u, (j, lane)), load(mean, (j, lane)))
+            store(mean, (j, lane), moved)
+
+
+@inner_function
+def update_moments(moments, u, outer_weight, decay):
+    """Discount the second moments, and add those of this round.
+
+    In every lane S_ij ← γ S_ij + c (u_i u_j) for j ≤ i < z, the lower triangle; row z
+    is the same with u_y in place of u_i, and row z + 1 is u itself.
+    """
+    z = moments.shape[1]
+    for lane in range(0, LANES, WIDTH):
+        c, gamma = load(outer_weight, lane), load(decay, lane)
+        for i in range(z + 1):
+            u_i = load(u, (i, lane))
+            for j in range(min(i + 1, z)):
+                # u_i u_j first: it is the same for u_j u_i, and c is at most w.
+                product = c * (u_i * load(u, (j, lane)))
+                updated = fused(gamma, load(moments, (i, j, lane)), product)
+                store(moments, (i, j, lane), updated)
+        for j in range(z):
+            store(moments, (z + 1, j, lane), load(u, (j, lane)))
+
+
+@inner_function
+def update_spread(overall_mean, spread, x, last_y, u, share):
+    """Update the mean squares that give each ridge its unit; a round counts ``share``.
+
+    About the overall mean, the last round and the round a season ago: (3, z).
+    """
+    for j in range(overall_mean.size):
+        value = x[j] if j < x.size else last_y
+        before = value - overall_mean[j]
+        overall_mean[j] += share * before
+        spread[0, j] += share * (before * (value - overall_mean[j]) - spread[0, j])
+        for family in range(1, 3):
+            step = u[j, (family + 1) * MEMORY_COUNT]
+            spread[family, j] += share * (step * step - spread[family, j])
+
+
+@inner_function
+def set_ridge(spread, ridge):
+    """Set the ridge of every coordinate, δ times its spread: (z, LANES).
+
+    In every lane ridge_j = Σ_o δ_o spread_oj over the three origins o, two of whose δ
+    are 0; or 1 where that is next to nothing. A coordinate that never varied has
+    neither moments nor a spread: any positive number keeps its zero coefficient zero.
+    So it does where a spread is so small that one over it may be beyond float64.
+    """
+    for lane in range(0, LANES, WIDTH):
+        for j in range(len(ridge)):
+            delta = load(RIDGE_BY_ORIGIN, (0, lane)) * spread[0, j]
+            delta = fused(load(RIDGE_BY_ORIGIN, (1, lane)), spread[1, j], delta)
+            delta = fused(load(RIDGE_BY_ORIGIN, (2, lane)), spread[2, j], delta)
+            store(ridge, (j, lane), above(delta, MIN_SPREAD, delta, 1.0))
+
+
+@inner_function
+def solve_shrunk(theta, lower):
+    """Set θ (n, lanes) to (S + ridge)⁻¹ b, from this round's factors."""
+    n, lanes = theta.shape
+    back_substitute(lower, n + 1, n, lanes, theta)
+
+
+@inner_function
+def solve_autoregressive(theta, lower):
+    """Set θ (z, lanes) to the solution of the whole system, the last label included."""
+    z, lanes = theta.shape
+    back_substitute(lower, z, z, lanes, theta)
+
+
+@inner_function
+def step_anchored(theta, u, outer_weight, lower, gain):
+    """Move θ (n, lanes) one step along this round's gain (z, LANES), unnormalised.
+
+    In every lane gain = (S + ridge)⁻¹ u, e = u_y - θ·u, the innovation or a priori
+    error, and θ ← θ + (c e) gain; or 0 where e is infinite.
+    """
+    n, lanes = theta.shape
+    back_substitute(lower, n + 2, n, lanes, gain)
+    for lane in range(0, lanes, WIDTH):
+        error = load(u, (n + 1, lane))
+        for j in range(n):
+            negative = -1.0 * load(theta, (j, lane))
+            error = fused(negative, load(u, (j, lane)), error)
+        step = load(outer_weight, lane) * error
+        # θ·u may be beyond float64: such a θ is no use, and begins again from zero.
+        for j in range(n):
+            moved = fused(step, load(gain, (j, lane)), load(theta, (j, lane)))
+            usable = above(MAX_FLOAT, size(error), moved, 0.0)
+            store(theta, (j, lane), usable)

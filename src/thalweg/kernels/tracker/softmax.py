@@ -1,0 +1,69 @@
+r"""Exponential weights on discounted losses, in units of the least of them.
+
+.. math:: L_k \gets d L_k + (y - q_k)^2, \quad N \gets d N + 1, \quad
+          w_k \propto \exp(-\tfrac{1}{10} \max(N, 1) (L_k - L_{min}) / L_{min})
+
+and of all weight 1/1000 is shared equally. Also known as: Hedge, or exponentially
+weighted average, on discounted losses. Losses are counted from the first round on, also
+of experts that are not active yet. Nothing is proven of it.
+
+``rule_state`` holds L for every expert, padding included, then N.
+"""
+
+import math
+
+from thalweg.kernels.jit import inner_function
+from thalweg.kernels.simd import (
+    WIDTH,
+    above,
+    exp,
+    fused,
+    larger,
+    least,
+    load,
+    smaller,
+    spread,
+    store,
+    total,
+)
+
+LEARNING_RATE = 0.1
+UNIFORM_SHARE = 1e-3
+
+
+@inner_function
+def set_weights(rule_state, active, weights):
+    """Set the weights of the active experts, as in the formula above."""
+    size = active.size
+    lowest, active_count = spread(math.inf), spread(0.0)
+    for k in range(0, size, WIDTH):
+        here = above(load(active, k), 0.0, load(rule_state, k), math.inf)
+        lowest = smaller(lowest, here)
+        active_count += load(active, k)
+    best, sums = least(lowest), spread(0.0)
+    # Where the best has lost nothing, all that have lost anything get no weight.
+    rate = -LEARNING_RATE * max(rule_state[size], 1.0) / best if best > 0 else -math.inf
+    for k in range(0, size, WIDTH):
+        behind = larger(load(rule_state, k) - best, 0.0)
+        tilt = above(behind, 0.0, rate * behind, 0.0)
+        weight = exp(tilt) * load(active, k)
+        store(weights, k, weight)
+        sums += weight
+    scale, share = (
+        (1 - UNIFORM_SHARE) / total(sums),
+        UNIFORM_SHARE / total(active_count),
+    )
+    for k in range(0, size, WIDTH):
+        weight = scale * load(weights, k)
+        store(weights, k, fused(share, load(active, k), weight))
+
+
+@inner_function
+def learn(rule_state, predictions, discount, y, w):
+    """Learn the label ``y``: L_k ← d L_k + w(y - q_k)², N ← d N + w."""
+    size = predictions.size
+    for k in range(0, size, WIDTH):
+        error = y - load(predictions, k)
+        loss = w * (error * error)
+        store(rule_state, k, fused(discount, load(rule_state, k), loss))
+    rule_state[size] = discount * rule_state[size] + w

@@ -1,0 +1,111 @@
+"""The buffer of the Tracker's kernel: a state, a workspace and rows to play."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from thalweg.checks import MAX_MAGNITUDE
+from thalweg.kernels.call_header import fill_header
+from thalweg.kernels.jit import entry_point
+from thalweg.kernels.layout import aligned_zeros
+from thalweg.kernels.tracker import entry, layout
+from thalweg.learners.live import Call
+from thalweg.types import FloatArray
+
+EMPTY = np.empty(0)
+MAX_ROWS = 512
+"""Rounds handed over at a time: few enough to stay in the processor's cache."""
+
+
+class TrackerWorkspace:
+    """A copy of a packed state of ``n`` features in one buffer, ``layout.BUFFER``.
+
+    The last features are ``ones`` in single calls; up to ``rows`` rounds are played at
+    a time, and of each the diagnostics named by ``record`` are recorded.
+    """
+
+    def __init__(
+        self, packed: FloatArray, n: int, ones: int = 0, rows: int = 1,
+        record: Sequence[str] = (), coverage: float = 0.9,
+    ) -> None:  # fmt: skip
+        slots = layout.pending_slots(int(packed[layout.DELAY]))
+        offsets = _buffer_offsets(n, slots, rows)
+        self._n, self._first_record = n, offsets.records.forecast
+        lengths = _record_rows(record, rows)
+        # ``slope`` uses the place of the records for one row of θ.
+        records_size = max(layout.RECORDS.size(n=n, **lengths), n)
+        self.buffer: FloatArray = aligned_zeros(self._first_record + records_size)
+        max_value = MAX_MAGNITUDE[np.dtype(np.float64)]
+        settings = (max_value, 0.0, 0.0, 0.0, coverage, slots, rows)
+        fill_header(self.buffer, n, n - ones, *settings)
+        self._select_records(lengths)
+        start = offsets.state.counters
+        self.packed: FloatArray = self.buffer[start : start + len(packed)]
+        self.packed[:] = packed
+        first = offsets.unexcited_rounds
+        self.unexcited_rounds: FloatArray = self.buffer[first : first + n]
+        rows_buffer = self.buffer[offsets.rows : first]
+        self._rows: FloatArray = rows_buffer.reshape(rows, n + layout.ROW_TAIL)
+        self.call: Call = entry_point(entry.call)
+
+    def play(
+        self, x: FloatArray, y: FloatArray, weight: FloatArray, elapsed: FloatArray
+    ) -> dict[str, FloatArray]:
+        """Play up to ``rows`` rounds; without y forecast only; empty rates are ones.
+
+        The records returned are valid until the next call.
+        """
+        rows, n = self._rows[: len(x)], self._n
+        rows[:, :n] = x
+        for k, column in enumerate((y, weight, elapsed)):
+            rows[:, n + k] = column if len(column) else 1.0
+        self.buffer[layout.ROW_COUNT] = len(x)
+        self.call(self.buffer, EMPTY, 0.0, 0.0, 0.0, len(y) > 0)
+        return {name: part[: len(x)] for name, part in self._records._asdict().items()}
+
+    def slope(self) -> FloatArray:
+        """θ, the slope of the coming forecast in x. To be called after all rounds: it
+        overwrites the records, and nothing but θ is recorded from then on.
+        """
+        self._select_records(_record_rows(("theta",), 1))
+        x = np.zeros((1, self._n))
+        theta: FloatArray = self.play(x, EMPTY, EMPTY, EMPTY)["theta"][0].copy()
+        return theta
+
+    def _select_records(self, lengths: dict[str, int]) -> None:
+        first = layout.DIMENSIONS + 2
+        self.buffer[first : first + len(lengths)] = list(lengths.values())
+        self._records: layout.Records = layout.RECORDS.views(
+            self.buffer, self._first_record, n=self._n, **lengths
+        )
+
+
+class LiveTracker:
+    """The Tracker called round by round, its state in place: ``learners.live.Live``."""
+
+    def __init__(self, learner: Any, state: Any, ones: int) -> None:
+        self._learner, self._theta = learner, state.theta
+        self._workspace = TrackerWorkspace(state.packed, len(state.theta), ones)
+        self.memory: FloatArray = self._workspace.buffer
+        self.quiet: FloatArray = self._workspace.unexcited_rounds
+        self.call: Call = self._workspace.call
+
+    @property
+    def state(self) -> Any:
+        """The state as it is now, a copy."""
+        return self._learner.state_from(self._theta, self._workspace.packed.copy())
+
+
+@functools.lru_cache(256)
+def _buffer_offsets(n: int, slots: int, rows: int) -> Any:
+    """Where all begins in the buffer; the records come last, here they are empty."""
+    lengths = _record_rows((), rows)
+    return layout.BUFFER.offsets(n=n, slots=slots, rows=rows, **lengths)
+
+
+def _record_rows(record: Sequence[str], rows: int) -> dict[str, int]:
+    """How many rows each record has: ``layout.RECORD_ROWS``."""
+    names = layout.Records._fields
+    return {f"{name}_rows": rows if name in record else 0 for name in names}
