@@ -16,17 +16,17 @@ import sys
 from typing import Any, NamedTuple
 
 import numpy as np
-from tracker_accuracy import kept_ridge
 
 import thalweg as tw
-from thalweg.lab.datasets import TASKS, load
+from thalweg.kernels.ridge_regression import discounted_ridge
+from thalweg.lab.datasets import PUBLIC_STREAMS, load_stream
 from thalweg.losses import SquaredError
 from thalweg.types import Block
 
 DISCOUNTS = (1, 0.9999, 0.9995, 0.999, 0.995, 0.99, 0.98, 0.95, 0.9, 0.8, 0.6, 0.5)
 COMPARED = [discount for discount in DISCOUNTS if discount >= 0.95]
 PRINTED = [discount for discount in DISCOUNTS if discount < 0.95]
-FLOOR, SLACK, LONGEST = 0.01, 1.02, 80_000
+FLOOR, SLACK, MAX_ROUNDS = 0.01, 1.02, 80_000
 SETTINGS: dict[str, dict[str, Any]] = {
     "no floor": {},
     "leaky": {"ridge": FLOOR, "floor": FLOOR, "leaky": True},
@@ -49,8 +49,8 @@ class Errors(NamedTuple):
 
 def standardised(name: str) -> tuple[Any, Any]:
     """(x, y) of a stream, with an intercept; of flights the first quarter."""
-    task = load(name)
-    x, y = task.x[:LONGEST], task.y[:LONGEST]
+    stream = load_stream(name)
+    x, y = stream.x[:MAX_ROUNDS], stream.y[:MAX_ROUNDS]
     spread = x.std(axis=0)
     scaled = (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return np.column_stack([scaled, np.ones(len(y))]), (y - y.mean()) / y.std()
@@ -83,7 +83,7 @@ def play(name: str) -> tuple[Errors, list[str]]:
     for discount in DISCOUNTS:
         found, wrong = runs(x, y, discount, np.float64)
         faults += wrong + runs(x, y, discount, np.float32)[1]
-        errors.exact[discount] = error(kept_ridge(x, y, float(discount), FLOOR))
+        errors.exact[discount] = error(discounted_ridge(x, y, float(discount), FLOOR))
         errors.leaky[discount] = error(found["leaky"])
         errors.not_leaky[discount] = error(found["not leaky"])
     return errors, faults
@@ -118,13 +118,13 @@ def figures(rows: list[Errors]) -> None:
 def main() -> int:
     """Print what was not finite, and the tables; 1 if anything is wrong."""
     rows, faults = [], []
-    for name in TASKS:
+    for name in PUBLIC_STREAMS:
         errors, wrong = play(name)
         rows.append(errors)
         faults += [f"{name}: {fault}" for fault in wrong]
         print(f"\r{name:14}", end="", file=sys.stderr)
     print(file=sys.stderr)
-    count = len(TASKS) * len(DISCOUNTS) * len(SETTINGS) * 2
+    count = len(PUBLIC_STREAMS) * len(DISCOUNTS) * len(SETTINGS) * 2
     print(f"{count} runs, {len(faults)} of them not finite")
     print("".join(f"  {fault}\n" for fault in faults), end="")
     above = ratios(rows, "leaky", "floor=0.01, leaky=True")

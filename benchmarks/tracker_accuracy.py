@@ -3,29 +3,29 @@
     python benchmarks/tracker_accuracy.py public      # real data, see `make data`
     python benchmarks/tracker_accuracy.py synthetic   # ten generators, five seeds
 
-All columns but NMSE are ratios to the best pair's error; what is measured, and how, is
-in thalweg.lab.accuracy.tracker. `thalweg accuracy` shows the same.
+All columns but NMSE are ratios to the best pair's error. How they are measured is in
+thalweg.lab.accuracy.tracker_accuracy. `thalweg accuracy` shows the same.
 """
 
 import sys
 
 from thalweg.lab.accuracy import (
-    LEVEL,
-    Row,
-    accuracy,
+    COVERAGE,
+    TrackerAccuracy,
     geometric_mean,
-    public,
-    synthetic,
+    measure_tracker,
+    public_streams,
+    synthetic_streams,
 )
 
 
 def main(source: str) -> None:
     """Print the table of the streams of ``source``."""
-    streams = synthetic() if source == "synthetic" else public()
+    streams = synthetic_streams() if source == "synthetic" else public_streams()
     rows = []
     print(HEADER)
-    for name, read in streams.items():
-        rows.append(accuracy(name, *read()))
+    for name, load in streams.items():
+        rows.append(measure_tracker(name, *load()))
         print(line(rows[-1]), flush=True)
     summary(rows)
 
@@ -34,7 +34,7 @@ HEADER = f"""{"stream":14} {"n":>3} {"T":>7} {"best pair":>14} {"NMSE":>9} \
 {"Tracker":>8} {"features":>8} {"persist":>8} {"γ=1":>7} {"cover":>6} {"µs":>6}"""
 
 
-def line(row: Row) -> str:
+def line(row: TrackerAccuracy) -> str:
     """A row as text."""
     return (
         f"{row.stream:14} {row.features:3} {row.rounds:7,} {pair(row):>14} "
@@ -44,12 +44,12 @@ def line(row: Row) -> str:
     )
 
 
-def pair(row: Row) -> str:
+def pair(row: TrackerAccuracy) -> str:
     """The best discount and ridge as text."""
     return f"({row.discount:g}, {row.ridge:g})"
 
 
-def summary(rows: list[Row]) -> None:
+def summary(rows: list[TrackerAccuracy]) -> None:
     """Geometric means and worst cases."""
     for name in ("tracker", "features_only", "persistence", "never_forget"):
         ratios = {row.stream: getattr(row, name) for row in rows}
@@ -58,7 +58,7 @@ def summary(rows: list[Row]) -> None:
         print(f"{name:14} geo-mean {mean:.4f}  worst {ratios[worst]:.4f} {worst}")
     long = [row for row in rows if row.rounds >= 5000] or rows
     covered = [row.covered for row in long]
-    print(f"{LEVEL:.0%} intervals cover {min(covered):.1%} to {max(covered):.1%}")
+    print(f"{COVERAGE:.0%} intervals cover {min(covered):.1%} to {max(covered):.1%}")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def missing():
 
 def test_the_table_fits_and_says_what_was_left_out(monkeypatch):
     monkeypatch.setattr(
-        lab_accuracy, "public", lambda: {"noise": noise, "gone": missing}
+        lab_accuracy, "public_streams", lambda: {"noise": noise, "gone": missing}
     )
     done = thalweg("accuracy", "--quick")
     assert done.exit_code == 0, done.output
@@ -28,13 +28,13 @@ def test_the_table_fits_and_says_what_was_left_out(monkeypatch):
 
 
 def test_no_data_at_all_name_the_command_that_brings_them(monkeypatch):
-    monkeypatch.setattr(lab_accuracy, "public", lambda: {"gone": missing})
+    monkeypatch.setattr(lab_accuracy, "public_streams", lambda: {"gone": missing})
     done = thalweg("accuracy")
     assert done.exit_code == 2 and done.stderr.endswith("Run: make data\n")
 
 
 def test_json_holds_the_rows(monkeypatch):
-    monkeypatch.setattr(lab_accuracy, "synthetic", lambda seeds: {"noise": noise})
+    monkeypatch.setattr(lab_accuracy, "synthetic_streams", lambda seeds: {"noise": noise})
     (row,) = json.loads(thalweg("accuracy", "--synthetic", "--json").stdout)
     assert row["stream"] == "noise" and row["tracker"] > 0
 
@@ -49,10 +49,10 @@ def test_ctrl_c_shows_what_was_done_until_then(monkeypatch):
         raise KeyboardInterrupt
 
     streams = {"noise": noise, "long": interrupted}
-    monkeypatch.setattr(lab_accuracy, "public", lambda: streams)
+    monkeypatch.setattr(lab_accuracy, "public_streams", lambda: streams)
     done = thalweg("accuracy")
     assert done.exit_code == 130 and "noise" in done.stdout
-    monkeypatch.setattr(lab_accuracy, "public", lambda: {"long": interrupted})
+    monkeypatch.setattr(lab_accuracy, "public_streams", lambda: {"long": interrupted})
     nothing = thalweg("accuracy")
     assert (nothing.exit_code, nothing.stdout) == (130, "")
     assert nothing.stderr == "Stopped.\n"

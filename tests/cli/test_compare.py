@@ -10,7 +10,7 @@ from thalweg.cli.runs import study_files
 from thalweg.errors import StorageError, ThalwegError
 from thalweg.evaluation import beside
 from thalweg.lab import demo
-from thalweg.lab.datasets import MissingDataError, Task
+from thalweg.lab.datasets import MissingDataError, PublicStream
 from thalweg.persistence import files
 
 COMMANDS = ("run", "compare")
@@ -194,7 +194,7 @@ def small(name):
     table = [line.rstrip().split(",") for line in rows(100)[1:]]
     x = [[float(cell) for cell in line[1:3]] for line in table]
     y = [float(line[4]) for line in table]
-    return Task(name, "made up", *map(np.array, (x, y, y)))
+    return PublicStream(name, "made up", *map(np.array, (x, y, y)))
 
 
 def test_demo_ends_with_three_numbers_and_names_what_is_missing(tmp_path, monkeypatch):
@@ -204,7 +204,7 @@ def test_demo_ends_with_three_numbers_and_names_what_is_missing(tmp_path, monkey
         return small(name)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(demo, "load", only_treasury)
+    monkeypatch.setattr(demo, "load_stream", only_treasury)
     done = thalweg("demo", "--no-report")
     assert done.exit_code == 0, done.output
     assert "Run: make data" in done.stderr
@@ -216,7 +216,7 @@ def test_demo_without_data_names_the_command_that_brings_them(monkeypatch):
     def nothing(name):
         raise MissingDataError("The stream needs a package. Run: make data")
 
-    monkeypatch.setattr(demo, "load", nothing)
+    monkeypatch.setattr(demo, "load_stream", nothing)
     done = thalweg("demo")
     assert done.exit_code == 2 and done.stderr.endswith("Run: make data\n")
     assert issubclass(MissingDataError, ThalwegError)

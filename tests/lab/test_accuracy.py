@@ -2,26 +2,26 @@ import numpy as np
 import pytest
 
 from thalweg.kernels.ridge_regression import discounted_ridge
-from thalweg.lab.accuracy import accuracy, geometric_mean, synthetic
-from thalweg.lab.accuracy.rivals import lost, rivals
-from thalweg.lab.accuracy.tracker import DISCOUNTS, RIDGES, pair_errors
+from thalweg.lab.accuracy import geometric_mean, measure_tracker, synthetic_streams
+from thalweg.lab.accuracy.rival_accuracy import measure_rivals, streams_lost
+from thalweg.lab.accuracy.tracker_accuracy import DISCOUNTS, RIDGES, pair_errors
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(150, 3)) * 5 + 2, RNG.normal(size=150) * 3 + 10
 
 
 @pytest.mark.parametrize("gamma", [1.0, 0.9])
-def test_the_kept_ridge_is_discounted_least_squares(gamma):
-    said = discounted_ridge(X, Y, gamma, 0.1)
+def test_the_retained_ridge_is_discounted_least_squares(gamma):
+    prediction = discounted_ridge(X, Y, gamma, 0.1)
     for t in (0, 1, 7, 149):
         age = gamma ** np.arange(t)[::-1]
         gram = (X[:t].T * age) @ X[:t] + 0.1 * np.eye(3)
         theta = np.linalg.solve(gram, (X[:t].T * age) @ Y[:t])
-        assert said[t] == pytest.approx(X[t] @ theta, abs=1e-9)
+        assert prediction[t] == pytest.approx(X[t] @ theta, abs=1e-9)
 
 
 def test_a_row_is_the_trackers_error_over_the_best_pairs():
-    row = accuracy("noise", X, Y)
+    row = measure_tracker("noise", X, Y)
     errors = pair_errors(X, Y)
     best = min(errors.values())
     assert errors[row.discount, row.ridge] == best and len(errors) == 30
@@ -29,14 +29,14 @@ def test_a_row_is_the_trackers_error_over_the_best_pairs():
     naive = np.mean(np.diff(Y)[99:] ** 2)
     assert row.persistence == pytest.approx(naive / best)
     assert row.never_forget >= 1
-    still = min(errors[1.0, ridge] for ridge in RIDGES)
-    assert row.never_forget == pytest.approx(still / best)
+    never_forget = min(errors[1.0, ridge] for ridge in RIDGES)
+    assert row.never_forget == pytest.approx(never_forget / best)
     assert 0 < row.covered <= 1 and row.micros > 0
     assert (row.features, row.rounds) == (3, 150)
 
 
-def test_streams_made_up_are_of_ten_kinds_and_seeded():
-    streams = synthetic(2, 300)
+def test_synthetic_streams_are_of_ten_kinds_and_seeded():
+    streams = synthetic_streams(2, 300)
     assert len(streams) == 20 and len(DISCOUNTS) * len(RIDGES) == 30
     for read in streams.values():
         (x, y), (again, _) = read(), read()
@@ -45,10 +45,12 @@ def test_streams_made_up_are_of_ten_kinds_and_seeded():
 
 
 def test_rivals_are_measured_on_a_stream_that_ships_with_river():
-    row = rivals("trump", rows=300)
+    row = measure_rivals("trump", rows=300)
     assert row.rounds == 300 and row.tracker > 0
-    assert row.best <= row.plain <= row.default  # the best of more and more
-    assert lost([row], ["plain"]) == ({} if row.plain > 1 else {"trump": row.plain})
+    assert row.best <= row.best_of_four <= row.default  # the best of more and more
+    ratio = row.best_of_four
+    expected = {} if ratio > 1 else {"trump": ratio}
+    assert streams_lost([row], ["best_of_four"]) == expected
 
 
 def test_ratios_are_averaged_so_that_two_and_a_half_cancel():

@@ -21,7 +21,7 @@ from thalweg.cli.console import (
 )
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.lab import accuracy as lab_accuracy
-from thalweg.lab.accuracy import LEVEL, Row, geometric_mean
+from thalweg.lab.accuracy import COVERAGE, TrackerAccuracy, geometric_mean
 from thalweg.lab.datasets import MissingDataError
 
 QUICK_ROWS = 5000
@@ -30,7 +30,7 @@ HINDSIGHT_COLUMNS = {
     "tracker": "Tracker", "persistence": "persist.", "never_forget": "γ = 1",
 }  # fmt: skip
 RIVAL_COLUMNS = {
-    "default": "River", "plain": "best of 4", "best": "best", "passive": "PA",
+    "default": "River", "best_of_four": "best of 4", "best": "best", "passive": "PA",
     "bayesian": "Bayes", "persistence": "persist.", "meta": "paper",
 }  # fmt: skip
 
@@ -89,17 +89,17 @@ def _print_table(rows: list[Any], rivals: bool) -> None:
         console.print(sentence)
 
 
-def _measure_against_hindsight(synthetic: bool, quick: bool) -> Iterator[Row]:
+def _measure_against_hindsight(synthetic: bool, quick: bool) -> Iterator[TrackerAccuracy]:
     streams = (
-        lab_accuracy.synthetic(1 if quick else 5)
+        lab_accuracy.synthetic_streams(1 if quick else 5)
         if synthetic
-        else lab_accuracy.public()
+        else lab_accuracy.public_streams()
     )
     max_rows = QUICK_ROWS if quick else None
 
-    def measure(name: str) -> Row:
+    def measure(name: str) -> TrackerAccuracy:
         x, y = streams[name]()
-        return lab_accuracy.accuracy(name, x[:max_rows], y[:max_rows])
+        return lab_accuracy.measure_tracker(name, x[:max_rows], y[:max_rows])
 
     return _measure_each(streams, measure)
 
@@ -107,9 +107,9 @@ def _measure_against_hindsight(synthetic: bool, quick: bool) -> Iterator[Row]:
 def _measure_rivals(quick: bool) -> Iterator[Any]:
     if not find_spec("river"):
         raise InvalidParameterError("River is needed: pip install river.")
-    module = import_module("thalweg.lab.accuracy.rivals")
-    max_rows = QUICK_ROWS if quick else module.ROWS
-    return _measure_each(module.STREAMS, lambda name: module.rivals(name, max_rows))
+    module = import_module("thalweg.lab.accuracy.rival_accuracy")
+    max_rows = QUICK_ROWS if quick else module.MAX_ROWS
+    return _measure_each(module.STREAMS, lambda name: module.measure_rivals(name, max_rows))
 
 
 def _measure_each(
@@ -131,7 +131,7 @@ def _measure_each(
         remarks().print(f"Left out, as make data was not run: {', '.join(missing)}.")
 
 
-def _hindsight_table(rows: list[Row]) -> Table:
+def _hindsight_table(rows: list[TrackerAccuracy]) -> Table:
     table = new_table(
         "Squared error over that of the best fixed (γ, ridge) in hindsight"
     )
@@ -141,7 +141,7 @@ def _hindsight_table(rows: list[Row]) -> Table:
         "best γ",
         "ridge",
         *HINDSIGHT_COLUMNS.values(),
-        f"in {LEVEL:.0%}",
+        f"in {COVERAGE:.0%}",
         "µs",
     ):
         table.add_column(name, justify="right", no_wrap=True)

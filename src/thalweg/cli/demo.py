@@ -19,8 +19,8 @@ from thalweg.cli.options import OUTPUT, Wanted
 from thalweg.cli.runs import study_files
 from thalweg.errors import StreamError
 from thalweg.evaluation.study import Study
-from thalweg.lab.datasets import Task
-from thalweg.lab.demo import ROUNDS, Shown, available
+from thalweg.lab.datasets import PublicStream
+from thalweg.lab.demo import DEMO_ROUNDS, DemoStream, load_demo_streams
 
 
 def demo(
@@ -46,23 +46,23 @@ def demo(
     Exit codes: 0 done, 1 a bound was broken, 2 the data are not installed.
     """
     wanted = study_files.possible(Wanted(report, figures, json))
-    streams, missing = available()
+    streams, missing = load_demo_streams()
     if not streams:
         raise StreamError(missing[0])
     for sentence in missing:
         remarks().print(sentence, markup=False, style="yellow")
     remarks().print("Runs every learner on real streams: about a minute.")
-    studies = _compare_streams(streams, rows or ROUNDS)
+    studies = _compare_streams(streams, rows or DEMO_ROUNDS)
     outcome = run_comparisons(studies, [stream.title for stream in streams])
     write_results(outcome, out, wanted, _print_key_numbers)
 
 
-def _compare_streams(streams: dict[Shown, Task], max_rows: int) -> Iterator[Study]:
-    for stream, task in streams.items():
-        x, y = task.x[-max_rows:], task.y[-max_rows:]
-        note = f"The last {len(y):,} of {len(task.y):,} rows: {task.what}."
+def _compare_streams(streams: dict[DemoStream, PublicStream], max_rows: int) -> Iterator[Study]:
+    for demo, stream in streams.items():
+        x, y = stream.x[-max_rows:], stream.y[-max_rows:]
+        note = f"The last {len(y):,} of {len(stream.y):,} rows: {stream.description}."
         yield compare_with_progress(
-            stream.title, stream.target, stream.features, x, y, [note]
+            demo.title, demo.target, demo.features, x, y, [note]
         )
 
 

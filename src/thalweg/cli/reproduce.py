@@ -11,9 +11,8 @@ from thalweg.cli import options
 from thalweg.cli.console import new_table, print_saved_files, progress, remarks, results
 from thalweg.cli.runs.storage import make_folder, writing
 from thalweg.lab import paper
-from thalweg.lab.paper import Reproduction
-from thalweg.lab.paper.figures import figures
-from thalweg.lab.paper.reproduce import Result
+from thalweg.lab.paper import Reproduction, TheoremResult
+from thalweg.lab.paper.paper_figures import save_figures
 
 
 def reproduce(
@@ -40,12 +39,12 @@ def reproduce(
     Exit codes: 0 done, 1 a bound was broken, 2 something could not be saved.
     """
     make_folder(out)
-    with progress("", float(paper.steps(quick))) as bar:
+    with progress("", float(paper.count_steps(quick))) as bar:
         reproduction = paper.reproduce(quick, bar.step)
     numbers, text = out / "reproduce.json", dumps(reproduction.as_dict(), indent=1)
     with writing(out):
         numbers.write_text(text)
-        saved = [*figures(reproduction, out), numbers]
+        saved = [*save_figures(reproduction, out), numbers]
     if json:
         typer.echo(text)
     else:
@@ -53,7 +52,7 @@ def reproduce(
         console.print(_rate_table(reproduction))
         console.print(_rival_table(reproduction))
         print_saved_files(console, saved)
-    if broken := [one for one in reproduction.results if one.tightest > 1]:
+    if broken := [one for one in reproduction.results if one.max_ratio() > 1]:
         remarks().print(f"{len(broken)} bounds did not hold.", style="bold red")
         raise typer.Exit(1)
 
@@ -69,10 +68,11 @@ def _rate_table(reproduction: Reproduction) -> Table:
     return table
 
 
-def _rate_cells(result: Result) -> tuple[str, ...]:
+def _rate_cells(result: TheoremResult) -> tuple[str, ...]:
     fit = result.growth
     beta = "" if result.tradeoff is None else f"{result.tradeoff:g}"
-    ratio = 1 / result.tightest if result.lower else result.tightest
+    worst = result.max_ratio()
+    ratio = 1 / worst if result.is_lower_bound else worst
     return (
         result.claim,
         result.setting,
@@ -80,16 +80,16 @@ def _rate_cells(result: Result) -> tuple[str, ...]:
         f"{result.predicted:.2f}",
         "" if fit is None else f"{fit.exponent:.2f}",
         "" if fit is None else f"±{fit.high - fit.exponent:.2f}",
-        f"{'≥' if result.lower else '≤'} {ratio:.3f}",
+        f"{'≥' if result.is_lower_bound else '≤'} {ratio:.3f}",
     )
 
 
 def _rival_table(reproduction: Reproduction) -> Table:
-    contest = reproduction.contest
-    table = new_table(f"Dynamic regret against the truth, T = {contest.horizon}")
+    rivals = reproduction.rivals
+    table = new_table(f"Dynamic regret against the truth, T = {rivals.horizon}")
     table.add_column("stream")
-    for name in contest.learners:
+    for name in rivals.learners:
         table.add_column(name, justify="right")
-    for kind, row in zip(contest.kinds, contest.regret, strict=True):
+    for kind, row in zip(rivals.kinds, rivals.regret, strict=True):
         table.add_row(kind, *(f"{value:.2f}" for value in row))
     return table

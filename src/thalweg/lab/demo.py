@@ -2,27 +2,27 @@
 
 from typing import NamedTuple
 
-from thalweg.lab.datasets import MissingDataError, Task, load
+from thalweg.lab.datasets import MissingDataError, PublicStream, load_stream
 
-ROUNDS = 6000
-"""Of each stream, the last ones: the rivals, in plain Python, take most of the time."""
+DEMO_ROUNDS = 6000
+"""Of each stream the last ones: other libraries' loops, in Python, take most time."""
 
 
-class Shown(NamedTuple):
-    """A stream of the demonstration."""
+class DemoStream(NamedTuple):
+    """A stream of the demonstration, and its names for readers."""
 
-    name: str  # in evaluation.public
+    name: str  # in datasets.PUBLIC_STREAMS
     title: str
     target: str
     features: tuple[str, ...]
 
 
-STREAMS = (
-    Shown(
+DEMO_STREAMS = (
+    DemoStream(
         "treasury", "US Treasury yields, daily", "10-year yield",
         ("3 months", "1 year", "2 years", "5 years"),
     ),
-    Shown(
+    DemoStream(
         "flights", "Flights from New York, as they land", "arrival delay",
         (
             "departure delay", "distance", "from JFK", "from LGA", "United", "JetBlue",
@@ -32,12 +32,12 @@ STREAMS = (
 )  # fmt: skip
 
 
-def available() -> tuple[dict[Shown, Task], list[str]]:
+def load_demo_streams() -> tuple[dict[DemoStream, PublicStream], list[str]]:
     """The streams that are installed, and a sentence about each that is not."""
-    found, missing = {}, []
-    for shown in STREAMS:
+    streams, missing = {}, []
+    for demo in DEMO_STREAMS:
         try:
-            found[shown] = load(shown.name)
+            streams[demo] = load_stream(demo.name)
         except MissingDataError as error:
             missing.append(str(error))
-    return found, missing
+    return streams, missing

@@ -1,23 +1,19 @@
 """The Tracker's error beside what hindsight would have chosen, and beside rivals'."""
 
-from thalweg.lab.accuracy.rounds import burn_in as burn_in
-from thalweg.lab.accuracy.rounds import standard as standard
-from thalweg.lab.accuracy.sources import SYNTHETIC as SYNTHETIC
-from thalweg.lab.accuracy.sources import public as public
-from thalweg.lab.accuracy.sources import synthetic as synthetic
-from thalweg.lab.accuracy.tracker import LEVEL as LEVEL
-from thalweg.lab.accuracy.tracker import Row as Row
-from thalweg.lab.accuracy.tracker import accuracy as accuracy
-from thalweg.lab.accuracy.tracker import geometric_mean as geometric_mean
+from thalweg.lab.accuracy.accuracy_streams import SYNTHETIC as SYNTHETIC
+from thalweg.lab.accuracy.accuracy_streams import public_streams as public_streams
+from thalweg.lab.accuracy.accuracy_streams import synthetic_streams as synthetic_streams
+from thalweg.lab.accuracy.tracker_accuracy import COVERAGE as COVERAGE
+from thalweg.lab.accuracy.tracker_accuracy import TrackerAccuracy as TrackerAccuracy
+from thalweg.lab.accuracy.tracker_accuracy import geometric_mean as geometric_mean
+from thalweg.lab.accuracy.tracker_accuracy import measure_tracker as measure_tracker
 
 __all__ = [
-    "LEVEL",
-    "Row",
+    "COVERAGE",
     "SYNTHETIC",
-    "accuracy",
-    "burn_in",
+    "TrackerAccuracy",
     "geometric_mean",
-    "public",
-    "standard",
-    "synthetic",
+    "measure_tracker",
+    "public_streams",
+    "synthetic_streams",
 ]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from thalweg.lab.bench.found import Row
-from thalweg.lab.growth import growth
+from thalweg.lab.growth_rate import fit_growth_rate
 
 ASYMPTOTIC = 32
 """Exponents in n are fitted from here on: below it overheads rule."""
@@ -28,5 +28,5 @@ def in_rounds(rows: Sequence[Row]) -> float | None:
 
 
 def _fit(sizes: Sequence[int], values: Sequence[float]) -> float | None:
-    fit = growth(np.array(sizes), np.array(values), np.zeros(len(sizes)))
+    fit = fit_growth_rate(np.array(sizes), np.array(values), np.zeros(len(sizes)))
     return None if fit is None else fit.exponent

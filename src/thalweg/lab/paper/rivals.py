@@ -1,8 +1,8 @@
-"""The meta-algorithm against the best single discount and against the rivals."""
+"""The meta-algorithm beside the best single discount and beside other algorithms."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from thalweg.streams import Stream
 from thalweg.types import Block
 
 DOMAIN, LOSS = Ball(1.0), SquaredError()
-MAKERS: dict[str, Callable[..., Stream]] = {
+STREAM_KINDS: dict[str, Callable[..., Stream]] = {
     "stationary": streams.stationary,
     "abrupt": streams.abrupt,
     "gradual": streams.gradual,
@@ -33,10 +33,9 @@ MAKERS: dict[str, Callable[..., Stream]] = {
 
 
 @dataclass(frozen=True)
-class Contest:
+class RivalRegrets:
     """Dynamic regret against the truth, averaged over seeds."""
 
-    KINDS: ClassVar[int] = len(MAKERS)
     horizon: int
     kinds: list[str]
     learners: list[str]
@@ -44,15 +43,18 @@ class Contest:
     best_discount: list[float]  # γ of the first column
 
 
-def contest(horizon: int, seeds: int, advance: Callable[[str], None]) -> Contest:
-    """Every learner on every kind of stream."""
+def compare_rivals(
+    horizon: int, seeds: int, advance: Callable[[str], None]
+) -> RivalRegrets:
+    """The regret of every learner on every kind of stream."""
     rows, best, names = [], [], list[str]()
-    for kind, make in MAKERS.items():
-        found = []
+    for kind, make in STREAM_KINDS.items():
+        runs = []
         for seed in range(seeds):
             stream = make(horizon, 3, seed=seed)
-            found.append({name: _regret(a, stream) for name, a in _field(stream.block)})
-        mean = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
+            learners = _learners(stream.block)
+            runs.append({name: _regret(one, stream) for name, one in learners})
+        mean = {name: float(np.mean([run[name] for run in runs])) for name in runs[0]}
         fixed = {name: value for name, value in mean.items() if name.startswith("γ = ")}
         winner = min(fixed, key=fixed.__getitem__)
         others = {name: value for name, value in mean.items() if name not in fixed}
@@ -60,10 +62,10 @@ def contest(horizon: int, seeds: int, advance: Callable[[str], None]) -> Contest
         rows.append([fixed[winner], *others.values()])
         best.append(float(winner.removeprefix("γ = ")))
         advance(f"rivals, {kind}")
-    return Contest(horizon, list(MAKERS), names, rows, best)
+    return RivalRegrets(horizon, list(STREAM_KINDS), names, rows, best)
 
 
-def _field(block: Block) -> Iterator[tuple[str, Learner[Any]]]:
+def _learners(block: Block) -> Iterator[tuple[str, Learner[Any]]]:
     constants, T = LOSS.constants(DOMAIN, block), len(block)
     alpha, G = constants.exp_concavity, constants.gradient_bound
     for gamma in discounts.grid(T, DOMAIN.radius):

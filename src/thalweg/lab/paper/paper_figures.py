@@ -1,4 +1,4 @@
-"""Figures of the paper's rates, of its trade-off and of the rivals."""
+"""Figures of the paper's rates, of its trade-off and of other algorithms."""
 
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,12 @@ FORMATS = ("png", "svg")
 DECADES = [10.0**k for k in range(-3, 7)]
 
 
-def figures(found: Reproduction, folder: Path) -> list[Path]:
+def save_figures(reproduction: Reproduction, folder: Path) -> list[Path]:
     """Draw all figures into ``folder``; the paths of the files."""
     charts = {
-        "rates": rates(found),
-        "tradeoff": tradeoff(found),
-        "rivals": rivals(found),
+        "rates": rates_chart(reproduction),
+        "tradeoff": tradeoff_chart(reproduction),
+        "rivals": rivals_chart(reproduction),
     }
     saved = []
     for name, chart in charts.items():
@@ -30,12 +30,11 @@ def figures(found: Reproduction, folder: Path) -> list[Path]:
     return saved
 
 
-def rates(found: Reproduction) -> Any:
+def rates_chart(reproduction: Reproduction) -> Any:
     """Regret against T beside its bound, one panel a step rule and kind of regret."""
+    results = [one for one in reproduction.results if one.tradeoff is not None]
     rows = []
-    for result in found.results:
-        if result.tradeoff is None:
-            continue
+    for result in results:
         for horizon in sorted(set(result.horizons)):
             here = np.array(result.horizons) == horizon
             for what, values in (("measured", result.regret), ("bound", result.bound)):
@@ -49,8 +48,7 @@ def rates(found: Reproduction) -> Any:
                     }
                 )
     panels = list(dict.fromkeys(str(row["panel"]) for row in rows))
-    shown = [result for result in found.results if result.tradeoff is not None]
-    horizons = sorted({horizon for result in shown for horizon in result.horizons})
+    horizons = sorted({horizon for result in results for horizon in result.horizons})
     base = _chart(rows).encode(
         x=alt.X("T:Q", title="rounds T")
         .scale(type="log", nice=False)
@@ -58,14 +56,14 @@ def rates(found: Reproduction) -> Any:
         y=alt.Y("regret:Q", title="regret").scale(type="log").axis(values=DECADES),
         color=alt.Color("β:N", title="β").scale(range=[ACCENT, WARM, INK]),
     )
-    drawn = _lines_and_points(base).properties(width=190, height=150)
-    chart = drawn.facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=4)
-    return _titled(chart, "Measured regret and its bound, γ = 1 - T^-β")
+    panel = _lines_and_points(base).properties(width=190, height=150)
+    chart = panel.facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=4)
+    return _with_title(chart, "Measured regret and its bound, γ = 1 - T^-β")
 
 
-def tradeoff(found: Reproduction) -> Any:
+def tradeoff_chart(reproduction: Reproduction) -> Any:
     """Static and dynamic regret against β, beside their bounds."""
-    curve, rows = found.tradeoff, []
+    curve, rows = reproduction.tradeoff, []
     for name in ("static", "dynamic"):
         for what, values in (
             ("measured", getattr(curve, name)),
@@ -80,20 +78,22 @@ def tradeoff(found: Reproduction) -> Any:
         color=alt.Color("when:N", title=None).scale(range=[ACCENT, WARM]),
     )
     chart = _lines_and_points(base).properties(width=420, height=280)
-    return _titled(chart, f"What a longer memory costs and saves, T = {curve.horizon}")
+    return _with_title(
+        chart, f"What a longer memory costs and saves, T = {curve.horizon}"
+    )
 
 
-def rivals(found: Reproduction) -> Any:
+def rivals_chart(reproduction: Reproduction) -> Any:
     """Regret of each learner over that of the best fixed discount."""
-    compared, rows = found.contest, []
-    for kind, row in zip(compared.kinds, compared.regret, strict=True):
-        for name, value in zip(compared.learners[1:], row[1:], strict=True):
+    regrets, rows = reproduction.rivals, []
+    for kind, row in zip(regrets.kinds, regrets.regret, strict=True):
+        for name, value in zip(regrets.learners[1:], row[1:], strict=True):
             rows.append({"stream": kind, "learner": name, "ratio": value / row[0]})
     cells = _chart(rows).encode(
-        x=alt.X("learner:N", title=None, sort=compared.learners).axis(
+        x=alt.X("learner:N", title=None, sort=regrets.learners).axis(
             orient="top", labelAngle=0, domain=False, ticks=False
         ),
-        y=alt.Y("stream:N", title=None, sort=compared.kinds).axis(
+        y=alt.Y("stream:N", title=None, sort=regrets.kinds).axis(
             domain=False, ticks=False
         ),
     )
@@ -107,7 +107,7 @@ def rivals(found: Reproduction) -> Any:
         color=alt.condition("datum.ratio > 6", alt.value("white"), alt.value(INK)),
     )
     title = "Dynamic regret over that of the best discount in hindsight"
-    return _titled((heat + text).properties(width=460, height=230), title)
+    return _with_title((heat + text).properties(width=460, height=230), title)
 
 
 def _chart(rows: list[dict[str, Any]]) -> Any:
@@ -126,7 +126,7 @@ def _lines_and_points(base: Any) -> Any:
     return lines + points
 
 
-def _titled(chart: Any, title: str) -> Any:
+def _with_title(chart: Any, title: str) -> Any:
     return (
         chart.properties(title=title)
         .configure(background="white", font="Helvetica, Arial, sans-serif")

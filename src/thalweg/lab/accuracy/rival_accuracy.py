@@ -1,10 +1,11 @@
 """The Tracker against River, persistence and the paper's meta-algorithm.
 
-Public streams, cut at 60,000 rows. Every model predicts, then learns; its error is the
-mean square of the scored rounds over the target's variance on them. Rivals get inputs
-and target standardised with the mean and deviation of the whole stream, known before it
-begins, and an intercept; the Tracker gets the raw numbers. Of a rival's settings the
-best in hindsight counts.
+Public streams, cut at 60,000 rows. Every model predicts, then learns (prequential
+evaluation); its error is the normalised mean squared error (NMSE), that of the scored
+rounds over the target's variance on them. Rivals get an intercept, and inputs and
+target standardised with the mean and deviation of the whole stream, known before it
+begins; the Tracker gets the raw numbers. Of a rival's settings the best in hindsight
+counts.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,8 +17,8 @@ from river import linear_model, optim
 
 from thalweg import discounts
 from thalweg.evaluation.peers import forecast
-from thalweg.lab.accuracy.rounds import burn_in, mean_square, standard
-from thalweg.lab.datasets import load
+from thalweg.lab.accuracy.tracker_accuracy import burn_in, mean_square, standardise
+from thalweg.lab.datasets import load_stream
 from thalweg.learners import Experts, RecursiveLeastSquares, Tracker
 from thalweg.losses import SquaredError
 from thalweg.types import Block, FloatArray
@@ -26,9 +27,13 @@ STREAMS = (
     "cgm", "treasury", "bikeshare", "metro", "beijing_pm", "flights",
     "jpm_hedge", "ibm_hedge", "trump",
 )  # fmt: skip
-ROWS, BAYESIAN_ROWS = 60_000, 20_000  # River's smoothing inverts a matrix every round
+MAX_ROWS, BAYESIAN_ROWS = (
+    60_000,
+    20_000,
+)  # River's smoothing inverts a matrix every round
 DIVERGED = 5.0
-RIDGE = 0.01  # of the meta-algorithm's experts, kept
+"""An NMSE above this counts as divergence."""
+RIDGE = 0.01  # retained by the meta-algorithm's experts
 OPTIMISERS: tuple[Callable[[], Any], ...] = (
     lambda: optim.SGD(0.01),  # River's default, with 0.01 for the intercept
     lambda: optim.SGD(0.001),
@@ -38,20 +43,21 @@ OPTIMISERS: tuple[Callable[[], Any], ...] = (
     lambda: optim.AdaGrad(1.0),
     lambda: optim.RMSProp(0.01),
 )
-PLAIN = 4
+COMMON_OPTIMISERS = 4
+"""The first ones, at River's default rate for the intercept."""
 INTERCEPT_RATES = (0.01, 0.1, 0.5)
 STEP_BOUNDS = (1.0, 0.1, 0.01, 0.001)  # C; at River's default, 1, NMSE > 1.3 everywhere
 SMOOTHING = (None, 0.99, 0.999)
 
 
-class RivalRow(NamedTuple):
+class RivalAccuracy(NamedTuple):
     """One stream: the Tracker's NMSE, and each rival's over it."""
 
     stream: str
     rounds: int
     tracker: float
     default: float  # River's LinearRegression as it comes
-    plain: float  # with the best of four optimisers
+    best_of_four: float  # with the best of four optimisers
     best: float  # with the best of six, and of three rates for the intercept
     passive: float  # River's PARegressor, with the best of four bounds on its steps
     bayesian: float  # River's BayesianLinearRegression; the Tracker on the same rows
@@ -59,29 +65,29 @@ class RivalRow(NamedTuple):
     meta: float
 
 
-def rivals(name: str, rows: int = ROWS) -> RivalRow:
-    """Run everything on the first rows of one public stream."""
-    task = load(name)
-    x, y, naive = task.x[:rows], task.y[:rows], task.persistence[:rows]
-    scaled, target = standard(task.x)[:rows], standard(task.y)[:rows]
-    ours = _tracker(x, y)
-    error, few = nmse(ours, y), slice(BAYESIAN_ROWS)
+def measure_rivals(name: str, rows: int = MAX_ROWS) -> RivalAccuracy:
+    """Run the Tracker and all rivals on the first rows of one public stream."""
+    stream = load_stream(name)
+    x, y, naive = stream.x[:rows], stream.y[:rows], stream.persistence[:rows]
+    scaled, target = standardise(stream.x)[:rows], standardise(stream.y)[:rows]
+    tracker = _run_tracker(x, y)
+    error, first = nmse(tracker, y), slice(BAYESIAN_ROWS)
     passive = [nmse(forecast(m, scaled, target), target) for m in passive_models()]
     linear = [nmse(forecast(m, scaled, target), target) for m in linear_models()]
-    with_one = np.column_stack([scaled, np.ones(len(y))])
+    with_intercept = np.column_stack([scaled, np.ones(len(y))])
     bayesian = min(
-        nmse(forecast(model, with_one[few], target[few]), target[few])
+        nmse(forecast(model, with_intercept[first], target[first]), target[first])
         for model in bayesian_models()
     )
-    return RivalRow(
+    return RivalAccuracy(
         name, len(y), error,
         _ratio(linear[0], error),
-        _ratio(min(linear[:PLAIN]), error),
+        _ratio(min(linear[:COMMON_OPTIMISERS]), error),
         _ratio(min(linear), error),
         _ratio(min(passive), error),
-        _ratio(bayesian, nmse(ours[few], y[few])),
+        _ratio(bayesian, nmse(tracker[first], y[first])),
         _ratio(nmse(naive, y), error),
-        _ratio(nmse(_meta(with_one, target), target), error),
+        _ratio(nmse(_run_meta(with_intercept, target), target), error),
     )  # fmt: skip
 
 
@@ -91,29 +97,31 @@ def nmse(prediction: FloatArray, y: FloatArray) -> float:
     return error if np.isfinite(error) else np.inf
 
 
-def lost(rows: Sequence[RivalRow], names: Iterable[str]) -> dict[str, float]:
+def streams_lost(
+    rows: Sequence[RivalAccuracy], names: Iterable[str]
+) -> dict[str, float]:
     """The streams on which one of these rivals is not above the Tracker, by how far."""
-    least = {row.stream: min(getattr(row, name) for name in names) for row in rows}
-    return {stream: value for stream, value in least.items() if value <= 1}
+    smallest = {row.stream: min(getattr(row, name) for name in names) for row in rows}
+    return {stream: value for stream, value in smallest.items() if value <= 1}
 
 
-def _ratio(rival: float, ours: float) -> float:
+def _ratio(rival: float, tracker: float) -> float:
     """A rival's NMSE over the Tracker's; infinite if the rival diverged."""
-    return rival / ours if rival <= DIVERGED else np.inf
+    return rival / tracker if rival <= DIVERGED else np.inf
 
 
-def _tracker(x: FloatArray, y: FloatArray) -> FloatArray:
+def _run_tracker(x: FloatArray, y: FloatArray) -> FloatArray:
     """The Tracker's predictions, no setting touched."""
     learner = Tracker()
     start = learner.init(np.zeros(x.shape[1]))
     return learner.run(start, SquaredError(), Block(x, y))[1].prediction
 
 
-def _meta(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Algorithm 2 over kept-ridge least squares on the grid of Theorem 7, D = 1.
+def _run_meta(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Algorithm 2 over leaky least squares on the grid of Theorem 7, D = 1.
 
-    λ = α = 1/(4Y²), for which exp(-λ(y-p)²/2) is concave in p while |y|, |p| ≤ Y. It is
-    told Y, the largest target to come, and T.
+    λ = α = 1/(4Y²), for which exp(-λ(y-p)²/2) is concave in p while |y|, |p| ≤ Y. It
+    knows T and Y, the largest target to come.
     """
     experts = (
         RecursiveLeastSquares(gamma, ridge=RIDGE, floor=RIDGE, leaky=True)
@@ -125,13 +133,13 @@ def _meta(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def linear_models() -> Iterable[Any]:
-    """River's LinearRegression: the default first, then those of the best of four."""
+    """River's LinearRegression: the default, the other common ones, then the rest."""
     for rate, optimiser in product(INTERCEPT_RATES, OPTIMISERS):
         yield linear_model.LinearRegression(optimiser(), intercept_lr=rate)
 
 
 def passive_models() -> Iterable[Any]:
-    """River's PARegressor, from bold to timid."""
+    """River's PARegressor, from large to small steps."""
     make: Any = linear_model.PARegressor
     return (make(C=bound) for bound in STEP_BOUNDS)
 
@@ -141,4 +149,5 @@ def bayesian_models() -> Iterable[Any]:
     return (linear_model.BayesianLinearRegression(smoothing=s) for s in SMOOTHING)
 
 
-CHOICES = len(OPTIMISERS) * len(INTERCEPT_RATES)
+LINEAR_MODELS = len(OPTIMISERS) * len(INTERCEPT_RATES)
+"""How many ``linear_models`` there are."""
