@@ -15,8 +15,8 @@ import numpy as np
 
 import thalweg as tw
 from thalweg.kernels.rls_bank.bank import lane_thresholds, play
-from thalweg.lab.bench.plan import Plan
-from thalweg.lab.bench.timing import Timed, interleaved, repeated
+from thalweg.lab.bench.bench_plan import BenchPlan
+from thalweg.lab.bench.timing import TimedCall, fit_calls, time_interleaved
 from thalweg.learners.exponential_weights import initial_log_weights
 from thalweg.types import FloatArray
 
@@ -86,13 +86,13 @@ def kernel(shape: Shape, together: bool) -> Callable[[], tuple[FloatArray, ...]]
     return call
 
 
-def both(shape: Shape, plan: Plan) -> tuple[float, float]:
+def both(shape: Shape, plan: BenchPlan) -> tuple[float, float]:
     """Nanoseconds a round, one after the other and side by side."""
     ways = {together: kernel(shape, together) for together in (False, True)}
     for one, other in zip(*(call() for call in ways.values()), strict=True):
         np.testing.assert_array_equal(one, other)
-    timed = {way: repeated(call, shape.rounds, plan) for way, call in ways.items()}
-    found = interleaved(timed, plan)
+    timed = {way: fit_calls(call, shape.rounds, plan) for way, call in ways.items()}
+    found = time_interleaved(timed, plan)
     return found[False].ns, found[True].ns
 
 
@@ -101,7 +101,7 @@ def long_enough(n: int, experts: int) -> int:
     return max(512, int(2e6 / experts / (n + 4) ** 2))
 
 
-def shapes(plan: Plan) -> None:
+def shapes(plan: BenchPlan) -> None:
     """Whole arrays, for every shape."""
     print("µs a round (ns an expert): one after the other, side by side; the ratio")
     for n in FEATURES:
@@ -118,7 +118,7 @@ def shapes(plan: Plan) -> None:
             )
 
 
-def short(plan: Plan) -> None:
+def short(plan: BenchPlan) -> None:
     """Few rounds, where the way to the lanes and back counts."""
     print("\nSo many times faster side by side, in a run of T rounds, N = 8")
     print("    n" + "".join(f"{f'T = {rounds}':>9}" for rounds in SHORT))
@@ -127,7 +127,7 @@ def short(plan: Plan) -> None:
         print(f"{n:>5}" + "".join(f"{alone / ours:>9.2f}" for alone, ours in times))
 
 
-def hostile(plan: Plan) -> None:
+def hostile(plan: BenchPlan) -> None:
     """Where directions are not excited, and ``cap_covariance`` acts."""
     kinds = [(f, m) for f in (plain, one_hot, half_quiet) for m in (LONG, BRISK)]
     print("\nSo many times faster side by side, N = 8, memories of so many rounds")
@@ -138,7 +138,7 @@ def hostile(plan: Plan) -> None:
         print(f"{n:>5}" + "".join(f"{alone / ours:>20.2f}" for alone, ours in times))
 
 
-def tracked(plan: Plan) -> None:
+def tracked(plan: BenchPlan) -> None:
     """The Tracker's 71 experts in one kernel, and 71 filters."""
     print("\nµs a round: the Tracker, 71 filters in a bank, 71 filters each by itself")
     bank = learners(71, LONG)
@@ -146,19 +146,21 @@ def tracked(plan: Plan) -> None:
         x = plain(1000, n)
         block = tw.Block(x, x[:, 0])
 
-        def runs(several, n=n, block=block) -> Timed:  # type: ignore[no-untyped-def]
+        def runs(several, n=n, block=block) -> TimedCall:  # type: ignore[no-untyped-def]
             def call() -> None:
                 for one in several:
                     one.run(one.init(np.zeros(n)), tw.SquaredError(), block)
 
-            return repeated(call, len(block), plan)
+            return fit_calls(call, len(block), plan)
 
         timed = {
             "tracker": runs([tw.Tracker()]),
             "bank": runs([tw.learners.Experts(tuple(bank))]),
             "single": runs(bank),
         }
-        spent = {name: one.ns / 1e3 for name, one in interleaved(timed, plan).items()}
+        spent = {
+            name: one.ns / 1e3 for name, one in time_interleaved(timed, plan).items()
+        }
         ratios = (f"{us:>9.2f} ({us / spent['tracker']:.2f})" for us in spent.values())
         print(f"  n = {n:<3}" + "".join(ratios))
 
@@ -169,7 +171,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--budget", type=float, default=0.02)
     asked = parser.parse_args()
-    plan = Plan(repeats=asked.repeats, budget=asked.budget)
+    plan = BenchPlan(repeats=asked.repeats, budget=asked.budget)
     for section in (shapes, short, hostile, tracked):
         section(plan)
 

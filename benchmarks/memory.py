@@ -1,4 +1,4 @@
-"""Memory of a run over a memory-mapped stream of 8 features, read in pieces.
+"""Memory of a run over a memory-mapped stream of 8 features, read a part at a time.
 
 python benchmarks/memory.py --rounds 1e7 --learner Tracker
 
@@ -7,7 +7,7 @@ The file, 72 bytes a round, is written to a temporary folder and deleted afterwa
 
 import argparse
 
-from thalweg.lab.bench.memory import memory
+from thalweg.lab.bench.processes import measure_memory
 
 
 def main() -> None:
@@ -15,10 +15,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=float, default=1e7)
     parser.add_argument("--learner", default="RecursiveLeastSquares")
-    asked = parser.parse_args()
-    found = memory(asked.learner, int(asked.rounds))
-    print(f"{'rounds':>14}{'peak resident':>18}{'own':>12}   {asked.learner}")
-    for _, rounds, peak, own in found:
+    options = parser.parse_args()
+    uses = measure_memory(options.learner, int(options.rounds))
+    print(f"{'rounds':>14}{'peak resident':>18}{'own':>12}   {options.learner}")
+    for _, rounds, peak, own in uses:
         print(f"{rounds:>14,}{peak:>14.1f} MiB{own:>8.1f} MiB")
 
 

@@ -34,7 +34,9 @@ def test_no_data_at_all_name_the_command_that_brings_them(monkeypatch):
 
 
 def test_json_holds_the_rows(monkeypatch):
-    monkeypatch.setattr(lab_accuracy, "synthetic_streams", lambda seeds: {"noise": noise})
+    monkeypatch.setattr(
+        lab_accuracy, "synthetic_streams", lambda seeds: {"noise": noise}
+    )
     (row,) = json.loads(thalweg("accuracy", "--synthetic", "--json").stdout)
     assert row["stream"] == "noise" and row["tracker"] > 0
 

@@ -89,7 +89,9 @@ def _print_table(rows: list[Any], rivals: bool) -> None:
         console.print(sentence)
 
 
-def _measure_against_hindsight(synthetic: bool, quick: bool) -> Iterator[TrackerAccuracy]:
+def _measure_against_hindsight(
+    synthetic: bool, quick: bool
+) -> Iterator[TrackerAccuracy]:
     streams = (
         lab_accuracy.synthetic_streams(1 if quick else 5)
         if synthetic
@@ -109,7 +111,9 @@ def _measure_rivals(quick: bool) -> Iterator[Any]:
         raise InvalidParameterError("River is needed: pip install river.")
     module = import_module("thalweg.lab.accuracy.rival_accuracy")
     max_rows = QUICK_ROWS if quick else module.MAX_ROWS
-    return _measure_each(module.STREAMS, lambda name: module.measure_rivals(name, max_rows))
+    return _measure_each(
+        module.STREAMS, lambda name: module.measure_rivals(name, max_rows)
+    )
 
 
 def _measure_each(

@@ -11,9 +11,8 @@ from rich.console import Console
 
 from thalweg.cli.bench_tables import comparison, tables
 from thalweg.errors import InvalidParameterError, PersistenceError
-from thalweg.lab.bench import SECTIONS, Found, Plan
-from thalweg.lab.bench import bench as run
-from thalweg.lab.bench.figure import figure as draw
+from thalweg.lab.bench import SECTIONS, BenchPlan, BenchResults, run_bench
+from thalweg.lab.bench.bench_figure import bench_figure
 from thalweg.models import Online
 
 WIDTH = 100
@@ -51,22 +50,22 @@ def bench(
         console.width = WIDTH
     try:
         plan = _plan(quick, only, sizes)
-        old = None if against is None else Found.load(against)
+        old = None if against is None else BenchResults.load(against)
         for path in (json, figure):
             path.parent.mkdir(parents=True, exist_ok=True)
     except (InvalidParameterError, PersistenceError, OSError) as error:
         console.print(str(error), style="red")
         raise typer.Exit(2) from None
-    found = run(plan, partial(Online, intercept=False), Progress())
-    for part in tables(found):
+    results = run_bench(plan, partial(Online, intercept=False), Progress())
+    for part in tables(results):
         console.print(part)
     if old is not None:
-        for part in comparison(found, old):
+        for part in comparison(results, old):
             console.print(part)
-    found.save(json)
+    results.save(json)
     saved = [json]
-    if found.of("call") or found.of("array"):
-        draw(found).save(str(figure), scale_factor=2)
+    if results.in_section("call") or results.in_section("array"):
+        bench_figure(results).save(str(figure), scale_factor=2)
         saved.append(figure)
     console.print(f"Saved {' and '.join(map(str, saved))}.")
 
@@ -85,7 +84,7 @@ class Progress:
         print(f"{line:<60}", end=end, file=sys.stderr, flush=True)
 
 
-def _plan(quick: bool, only: list[str] | None, sizes: str | None) -> Plan:
+def _plan(quick: bool, only: list[str] | None, sizes: str | None) -> BenchPlan:
     chosen = tuple(only or SECTIONS)
     try:
         given = tuple(int(n) for n in sizes.split(",")) if sizes else None
@@ -94,5 +93,5 @@ def _plan(quick: bool, only: list[str] | None, sizes: str | None) -> Plan:
             f"--sizes takes whole numbers with commas between. Got {sizes!r} instead."
         ) from None
     if quick:
-        return Plan.short(chosen, given)
-    return Plan(chosen, given) if given else Plan(chosen)
+        return BenchPlan.quick_plan(chosen, given)
+    return BenchPlan(chosen, given) if given else BenchPlan(chosen)

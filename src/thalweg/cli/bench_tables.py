@@ -9,12 +9,17 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from thalweg.lab.bench import SECTIONS, Found, Row, exponents, roofline
-from thalweg.lab.bench.found import Verdict, against
-from thalweg.lab.bench.ours import CALL, RUN
-from thalweg.lab.bench.promises import promises
+from thalweg.lab.bench import SECTIONS, BenchResults, Timing, roofline
+from thalweg.lab.bench.bench_results import Agreement, relative_timings
+from thalweg.lab.bench.implementations import RLS_CALLS, RLS_RUN
+from thalweg.lab.bench.scaling import (
+    exponent_in_experts,
+    exponent_in_features,
+    exponent_in_rounds,
+)
+from thalweg.lab.bench.speed_targets import speed_targets
 
-MATRICES = {"call": CALL, "array": RUN, "tracker": None, "blocks": None}
+MATRICES = {"call": RLS_CALLS, "array": RLS_RUN, "tracker": None, "blocks": None}
 """Sections that are tables of names by n, and whose times others are divided by."""
 WHAT_BINDS = """\
   below: how many times below the ceilings of fused multiply-adds and of the cache.
@@ -25,64 +30,72 @@ WHAT_BINDS = """\
 WORDS = {True: ("holds", "green"), False: ("DOES NOT HOLD", "bold red")}
 
 
-def tables(found: Found) -> Iterator[Group | Text]:
+def tables(results: BenchResults) -> Iterator[Group | Text]:
     """Everything, in the order of the sections; what is promised last."""
-    yield Text(", ".join(f"{name} {is_}" for name, is_ in found.about.items()) + ".\n")
-    if found.missing:
+    yield Text(
+        ", ".join(f"{name} {is_}" for name, is_ in results.environment.items()) + ".\n"
+    )
+    if results.missing:
         yield Text(
-            f"Not here, so not timed: {', '.join(found.missing)}. In a checkout of the "
-            "repository `make bench-env` installs what is missing.\n",
+            f"Not here, so not timed: {', '.join(results.missing)}. In a checkout of "
+            "the repository `make bench-env` installs what is missing.\n",
             "yellow",
         )
-    yield from _agreement(found.verdicts)
+    yield from _agreement(results.agreements)
     for section, base in MATRICES.items():
-        if rows := found.of(section):
-            yield _matrix(f"{SECTIONS[section]}: µs a round", rows, 1e-3, grows=True)
-            if over := _over(rows, base):
+        if timings := results.in_section(section):
+            yield _matrix(f"{SECTIONS[section]}: µs a round", timings, 1e-3, grows=True)
+            if over := _over(timings, base):
                 yield _matrix(f"... over {base}", over, 1.0)
-    yield from _grown(found)
-    yield from _roofline(found)
-    yield from _startup(found)
-    yield from _memory(found)
-    yield _promised(found)
+    yield from _grown(results)
+    yield from _roofline(results)
+    yield from _startup(results)
+    yield from _memory(results)
+    yield _promised(results)
 
 
-def comparison(new: Found, old: Found) -> Iterator[Group]:
-    """This run over an earlier one, row by row."""
-    shared = against(new, old)
+def comparison(new: BenchResults, old: BenchResults) -> Iterator[Group]:
+    """This run over an earlier one, timing by timing."""
+    shared = relative_timings(new, old)
     # Where T grows, each learner has its own T.
-    for (section, _), rows in groupby(
-        shared, lambda row: (row[0], row.size and row[1])
+    for (section, _), timings in groupby(
+        shared, lambda timing: (timing[0], timing.size and timing[1])
     ):
         title = f"{SECTIONS[section]}: this run over the earlier one"
-        yield _matrix(title, list(rows), 1.0)
+        yield _matrix(title, list(timings), 1.0)
 
 
-def _agreement(verdicts: Sequence[Verdict]) -> Iterator[Text]:
-    by_name: dict[str, list[Verdict]] = {}
-    for one in verdicts:
+def _agreement(agreements: Sequence[Agreement]) -> Iterator[Text]:
+    by_name: dict[str, list[Agreement]] = {}
+    for one in agreements:
         by_name.setdefault(one.name, []).append(one)
     agree = [
-        name for name, said in by_name.items() if all(v.word == "agrees" for v in said)
+        name
+        for name, mine in by_name.items()
+        if all(v.outcome == "agrees" for v in mine)
     ]
     if agree:
-        gap = max(one.gap for one in verdicts if one.name in agree)
-        yield Text(f"Same predictions, to {gap:.0e} of y's spread: {', '.join(agree)}.")
-    for name, said in by_name.items():
+        difference = max(one.difference for one in agreements if one.name in agree)
+        yield Text(
+            f"Same predictions, to {difference:.0e} of y's spread: {', '.join(agree)}."
+        )
+    for name, mine in by_name.items():
         if name not in agree:
-            worst = max(said, key=lambda one: one.gap)
-            by = f", by {worst.gap:.1g}" if np.isfinite(worst.gap) else ""
-            style = "yellow" if worst.word == "another algorithm" else "red"
-            yield Text(f"{name}: {worst.word}{by} at n = {worst.n}.", style)
+            worst = max(mine, key=lambda one: one.difference)
+            by = f", by {worst.difference:.1g}" if np.isfinite(worst.difference) else ""
+            style = "yellow" if worst.outcome == "another algorithm" else "red"
+            yield Text(f"{name}: {worst.outcome}{by} at n = {worst.n}.", style)
     yield Text("")
 
 
-def _matrix(title: str, rows: Sequence[Row], unit: float, grows: bool = False) -> Group:
+def _matrix(
+    title: str, timings: Sequence[Timing], unit: float, grows: bool = False
+) -> Group:
     """Names by n, or by size where that is what grows; the spread in the last column.
 
     It is half the distance of the quartiles over the median, the middle one over n.
     """
-    sizes = list(dict.fromkeys(row.size or row.n for row in rows))
+    sizes = list(dict.fromkeys(timing.size or timing.n for timing in timings))
     table = _table()
     table.add_column("", no_wrap=True)
     for size in sizes:
@@ -91,97 +104,116 @@ def _matrix(title: str, rows: Sequence[Row], unit: float, grows: bool = False) -
     if grows:
         table.add_column("n^", justify="right", no_wrap=True)
     table.add_column("±", justify="right", no_wrap=True)
-    for name in dict.fromkeys(row.name for row in rows):
-        mine = {row.size or row.n: row for row in rows if row.name == name}
+    for name in dict.fromkeys(timing.name for timing in timings):
+        mine = {
+            timing.size or timing.n: timing for timing in timings if timing.name == name
+        }
         cells = [_number(mine[s].ns * unit) if s in mine else "" for s in sizes]
         if grows:
-            cells.append(_power(exponents.in_features(list(mine.values()))))
+            cells.append(_power(exponent_in_features(list(mine.values()))))
         spread = np.median([(r.high - r.low) / 2 / r.ns for r in mine.values()])
         table.add_row(name, *cells, f"{spread:.0%}")
     return _titled(title, table)
 
 
-def _over(rows: Sequence[Row], base: str | None) -> list[Row]:
-    per = {row.n: row.ns for row in rows if row.name == base}
-    return [row.over(per[row.n]) for row in rows if row.n in per and row.name != base]
+def _over(timings: Sequence[Timing], base: str | None) -> list[Timing]:
+    per = {timing.n: timing.ns for timing in timings if timing.name == base}
+    return [
+        timing.relative_to(per[timing.n])
+        for timing in timings
+        if timing.n in per and timing.name != base
+    ]
 
 
-def _grown(found: Found) -> Iterator[Group | Text]:
-    if rows := found.of("bank"):
-        yield _matrix("N experts, n = 8: µs a round", rows, 1e-3)
-        yield Text(f"  A round costs N^{_power(exponents.in_experts(rows))}.\n")
-    if rows := found.of("rounds"):
-        for name, mine in groupby(rows, lambda row: row.name):
+def _grown(results: BenchResults) -> Iterator[Group | Text]:
+    if timings := results.in_section("bank"):
+        yield _matrix("N experts, n = 8: µs a round", timings, 1e-3)
+        yield Text(f"  A round costs N^{_power(exponent_in_experts(timings))}.\n")
+    if timings := results.in_section("rounds"):
+        for name, mine in groupby(timings, lambda timing: timing.name):
             same = list(mine)
             yield _matrix("T rounds, n = 8: µs a round", same, 1e-3)
-            power = _power(exponents.in_rounds(same))
+            power = _power(exponent_in_rounds(same))
             yield Text(f"  All of {name}'s rounds together cost T^{power}.\n")
 
 
-def _roofline(found: Found) -> Iterator[Group | Text]:
-    rows = {(row.name, row.n): row.ns for row in found.of("roofline") if row.n}
-    if not rows:
+def _roofline(results: BenchResults) -> Iterator[Group | Text]:
+    timings = {
+        (timing.name, timing.n): timing.ns
+        for timing in results.in_section("roofline")
+        if timing.n
+    }
+    if not timings:
         return
-    tops = roofline.tops(found)
+    ceilings = roofline.measured_ceilings(results)
     yield Text(
-        f"One core: {tops['fused']:.0f} GFLOP/s with fused multiply-adds, "
-        f"{tops['separate']:.0f} with separate ones;\n"
-        f"{tops['cache']:.0f} GB/s from the first-level cache, "
-        f"{tops['memory']:.0f} from memory; "
-        f"{tops['addition']:.2f} ns for\nan addition that is waited for, "
-        f"{tops['pass']:.1f} ns for a number that is stored and loaded again."
+        f"One core: {ceilings['fused']:.0f} GFLOP/s with fused multiply-adds, "
+        f"{ceilings['separate']:.0f} with separate ones;\n"
+        f"{ceilings['cache']:.0f} GB/s from the first-level cache, "
+        f"{ceilings['memory']:.0f} from memory; "
+        f"{ceilings['addition']:.2f} ns for\nan addition that is waited for, "
+        f"{ceilings['pass']:.1f} ns for a number that is stored and loaded again."
     )
     table = _table()
     whole = "n", "ns", "GFLOP/s", "below", "GB/s", "below"
     for name in (*whole, "dots", "model", "pivots", "sweeps", "model"):
         table.add_column(name, justify="right", no_wrap=True)
-    for n in sorted({n for _, n in rows}):
-        ns, needed = rows[roofline.ROUND, n], roofline.model(n, tops)
-        rate, flow = roofline.flops(n) / ns, roofline.moved(n) / ns
-        dots, pivots, sweeps = (rows[part, n] for part in roofline.PARTS)
+    for n in sorted({n for _, n in timings}):
+        ns, needed = timings[roofline.ROUND, n], roofline.predicted_times(n, ceilings)
+        rate, flow = roofline.flops(n) / ns, roofline.bytes_moved(n) / ns
+        dots, pivots, sweeps = (timings[part, n] for part in roofline.PARTS)
         parts = dots, needed["dots"], pivots, sweeps, needed["sweeps"]
-        numbers = ns, rate, tops["fused"] / rate, flow, tops["cache"] / flow, *parts
+        numbers = (
+            ns,
+            rate,
+            ceilings["fused"] / rate,
+            flow,
+            ceilings["cache"] / flow,
+            *parts,
+        )
         table.add_row(str(n), *map(_number, numbers))
     title = "One round of RLS in ns, and its parts beside a model of what binds them"
     yield _titled(title, table)
     yield Text(WHAT_BINDS)
 
 
-def _startup(found: Found) -> Iterator[Group]:
-    if not (rows := found.of("startup")):
+def _startup(results: BenchResults) -> Iterator[Group]:
+    if not (timings := results.in_section("startup")):
         return
     table = _table()
     table.add_column("", no_wrap=True)
     table.add_column("seconds", justify="right")
-    for row in rows:
-        table.add_row(row.name, f"{row.ns / 1e9:.3f}")
+    for timing in timings:
+        table.add_row(timing.name, f"{timing.ns / 1e9:.3f}")
     yield _titled("Until the first prediction", table)
 
 
-def _memory(found: Found) -> Iterator[Group]:
-    if not found.memory:
+def _memory(results: BenchResults) -> Iterator[Group]:
+    if not results.memory_use:
         return
     table = _table()
     for name in ("", "rounds", "peak resident", "own"):
         table.add_column(name, justify="right" if name else "left")
-    for learner, rounds, peak, own in found.memory:
+    for learner, rounds, peak, own in results.memory_use:
         table.add_row(learner, f"{rounds:,}", f"{peak:.1f}", f"{own:.1f}")
     title = "A memory-mapped stream of 8 features, 100,000 rounds at a time: MiB"
     yield _titled(title, table)
 
 
-def _promised(found: Found) -> Group:
+def _promised(results: BenchResults) -> Group:
     table = _table()
     table.add_column("ratio", no_wrap=True)
     for name in ("target", "measured", ""):
         table.add_column(name, justify="right", no_wrap=True)
-    for one in promises(found):
-        if one.measured is None or one.holds is None:
-            table.add_row(one.what, f"{one.sign} {one.target:g}", "", "not measured")
+    for one in speed_targets(results):
+        if one.measured is None or one.is_met is None:
+            table.add_row(
+                one.description, f"{one.sign} {one.limit:g}", "", "not measured"
+            )
             continue
-        word, style = WORDS[one.holds]
-        limit = f"{one.sign} {one.target:g}"
-        table.add_row(one.what, limit, _number(one.measured), Text(word, style))
+        word, style = WORDS[one.is_met]
+        limit = f"{one.sign} {one.limit:g}"
+        table.add_row(one.description, limit, _number(one.measured), Text(word, style))
     return _titled("What we promise", table)
 
 

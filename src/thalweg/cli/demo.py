@@ -57,7 +57,9 @@ def demo(
     write_results(outcome, out, wanted, _print_key_numbers)
 
 
-def _compare_streams(streams: dict[DemoStream, PublicStream], max_rows: int) -> Iterator[Study]:
+def _compare_streams(
+    streams: dict[DemoStream, PublicStream], max_rows: int
+) -> Iterator[Study]:
     for demo, stream in streams.items():
         x, y = stream.x[-max_rows:], stream.y[-max_rows:]
         note = f"The last {len(y):,} of {len(stream.y):,} rows: {stream.description}."

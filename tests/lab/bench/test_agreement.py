@@ -1,75 +1,93 @@
 import numpy as np
 import pytest
 
-from thalweg.lab.bench.agreement import able, judge, reference
-from thalweg.lab.bench.contender import PEERS, Contender, Peer, assemble
-from thalweg.lab.bench.ours import single, whole
-from thalweg.lab.bench.stream import draw
+from thalweg.lab.bench.agreement import (
+    check_agreement,
+    reference_predictions,
+    without_failures,
+)
+from thalweg.lab.bench.bench_stream import draw_stream
+from thalweg.lab.bench.implementations import (
+    PEER_LIBRARIES,
+    Implementation,
+    PeerLibrary,
+    installed_peers,
+    rls_per_round,
+    rls_whole_array,
+)
 from thalweg.models import Online
 
-STREAM = draw(200, 4)
+STREAM = draw_stream(200, 4)
 
 
-def off_by(gap: float, same: bool = True) -> Contender:
+def off_by(difference: float, same: bool = True) -> Implementation:
     def prepare(stream, discount, ridge):
-        return lambda: reference(stream, discount, ridge) + gap * stream.y.std()
+        return lambda: (
+            reference_predictions(stream, discount, ridge) + difference * stream.y.std()
+        )
 
-    return Contender("somebody", prepare, same=same)
+    return Implementation("somebody", prepare, is_same_algorithm=same)
 
 
-def test_who_disagrees_is_named_with_the_size():
-    verdict = judge(off_by(0.5), STREAM)
-    assert verdict.word == "disagrees" and verdict.name == "somebody"
-    assert verdict.gap == pytest.approx(0.5) and verdict.n == 4
+def test_an_implementation_that_disagrees_is_named_with_the_difference():
+    agreement = check_agreement(off_by(0.5), STREAM)
+    assert agreement.outcome == "disagrees" and agreement.name == "somebody"
+    assert agreement.difference == pytest.approx(0.5) and agreement.n == 4
 
 
 def test_rounding_is_no_disagreement():
-    assert judge(off_by(1e-12), STREAM).word == "agrees"
+    assert check_agreement(off_by(1e-12), STREAM).outcome == "agrees"
 
 
 def test_predictions_that_are_not_finite_disagree():
-    assert judge(off_by(np.nan), STREAM).word == "disagrees"
+    assert check_agreement(off_by(np.nan), STREAM).outcome == "disagrees"
 
 
-def test_another_algorithm_is_called_so():
-    assert judge(off_by(0.5, same=False), STREAM).word == "another algorithm"
+def test_another_algorithm_is_reported_as_such():
+    assert (
+        check_agreement(off_by(0.5, same=False), STREAM).outcome == "another algorithm"
+    )
 
 
-def test_who_raises_is_named_and_left_out():
+def test_an_implementation_that_raises_is_named_and_left_out():
     def prepare(stream, discount, ridge):
         raise ZeroDivisionError("out of luck")
 
-    poor, fine = Contender("poor", prepare), off_by(0)
-    verdicts = [judge(one, STREAM) for one in (poor, fine)]
-    assert verdicts[0].word == "failed: out of luck"
-    assert able([poor, fine], verdicts) == [fine]
+    poor, fine = Implementation("poor", prepare), off_by(0)
+    agreements = [check_agreement(one, STREAM) for one in (poor, fine)]
+    assert agreements[0].outcome == "failed: out of luck"
+    assert without_failures([poor, fine], agreements) == [fine]
 
 
-# What other libraries warn of is not ours to mend.
+# Warnings of other libraries are not ours to fix.
 @pytest.mark.filterwarnings("ignore")
-def test_every_peer_that_is_here_predicts_what_we_predict():
-    field = assemble()
-    contenders = (*field.single, *field.whole)
-    verdicts = [judge(one, STREAM) for one in contenders if one.same]
-    assert [one for one in verdicts if one.word != "agrees"] == []
-    assert len(PEERS) - len(field.missing) >= 5  # NumPy, SciPy and what tests bring
+def test_every_installed_peer_predicts_what_thalweg_predicts():
+    peers = installed_peers()
+    implementations = (*peers.per_round, *peers.whole_array)
+    agreements = [
+        check_agreement(one, STREAM) for one in implementations if one.is_same_algorithm
+    ]
+    assert [one for one in agreements if one.outcome != "agrees"] == []
+    assert (
+        len(PEER_LIBRARIES) - len(peers.missing) >= 5
+    )  # NumPy, SciPy and what tests bring
 
 
-def test_single_calls_and_whole_arrays_predict_the_same():
-    def wrap(learner):
+def test_calls_per_round_and_whole_arrays_predict_the_same():
+    def make_model(learner):
         return Online(learner, intercept=False)
 
-    for one in (single(wrap), *whole(wrap)):
-        assert judge(one, STREAM).gap <= 1e-12
+    for one in (rls_per_round(make_model), *rls_whole_array(make_model)):
+        assert check_agreement(one, STREAM).difference <= 1e-12
 
 
-def test_what_is_not_installed_is_named():
-    field = assemble((Peer("no_such_file", "no-such-package"),))
-    assert field == ((), (), ("no-such-package",))
+def test_a_package_that_is_not_installed_is_named():
+    peers = installed_peers((PeerLibrary("no_such_file", "no-such-package"),))
+    assert peers == ((), (), ("no-such-package",))
 
 
 def test_the_rows_are_the_last_samples_of_the_signal_newest_first():
-    signal, x, _ = draw(50, 3)
+    signal, x, _ = draw_stream(50, 3)
     np.testing.assert_array_equal(x[10], signal[12:9:-1])
-    head = draw(50, 3).head(20)
+    head = draw_stream(50, 3).head(20)
     assert len(head.signal) == 22 and head.x.shape == (20, 3) and len(head.y) == 20

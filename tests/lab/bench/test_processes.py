@@ -3,24 +3,24 @@ import sys
 import numpy as np
 import pytest
 
-from thalweg.lab.bench import memory
-from thalweg.lab.bench.plan import Plan
-from thalweg.lab.bench.startup import IMPORT, startup
+from thalweg.lab.bench import processes
+from thalweg.lab.bench.bench_plan import BenchPlan
+from thalweg.lab.bench.processes import IMPORT, measure_startup
 from thalweg.learners import RecursiveLeastSquares
 from thalweg.models import Online
 
 
 def test_the_import_is_timed_in_a_process_of_its_own():
-    word, (row,) = next(startup(Plan(repeats=1)))
-    assert word == row.name == IMPORT and 0 < row.ns < 60e9
+    message, (timing,) = next(measure_startup(BenchPlan(repeats=1)))
+    assert message == timing.name == IMPORT and 0 < timing.ns < 60e9
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_file_is_played_in_pieces_to_its_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "CHUNK", 1000)
-    memory.write(tmp_path, 2500)
+def test_a_file_is_run_in_parts_to_its_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "ROUNDS_PER_PART", 1000)
+    processes.write_stream(tmp_path, 2500)
     model = Online(RecursiveLeastSquares())
-    ((rounds, peak, own),) = memory.watch(model, tmp_path)
+    ((rounds, peak, own),) = processes.watch_memory(model, tmp_path)
     assert rounds == model.rounds == 2500 and peak >= own > 0
     whole = Online(RecursiveLeastSquares())
     whole.run(np.load(tmp_path / "x.npy"), np.load(tmp_path / "y.npy"))

@@ -4,12 +4,12 @@ import pytest
 from thalweg.kernels import roofline_probes
 from thalweg.kernels.ud_factor import bierman_update, prior
 from thalweg.lab.bench import roofline
-from thalweg.lab.bench.found import Found
-from thalweg.lab.bench.plan import Plan
+from thalweg.lab.bench.bench_plan import BenchPlan
+from thalweg.lab.bench.bench_results import BenchResults
 
 
 @pytest.mark.parametrize("n", [1, 4, 7, 16])
-def test_the_parts_one_after_the_other_are_the_update(n):
+def test_the_parts_in_sequence_are_the_update(n):
     rng = np.random.default_rng(0)
     whole = prior(1.0, np.zeros(n))
     image, gain, ratio, fresh = np.empty((4, n))
@@ -47,21 +47,25 @@ def test_the_measuring_kernels_do_what_they_say():
 def test_ceilings_are_timed_beside_rounds_and_their_parts(monkeypatch):
     monkeypatch.setattr(roofline, "SIZES", (4,))
     monkeypatch.setattr(roofline, "LOOPS", 100)
-    monkeypatch.setattr(roofline, "IN_MEMORY", 1000)
-    rows = roofline.roofline(Plan(repeats=1, budget=1e-3))
-    names = [row.name for row in rows if row.n == 4]
+    monkeypatch.setattr(roofline, "MEMORY_NUMBERS", 1000)
+    timings = roofline.measure_roofline(BenchPlan(repeats=1, budget=1e-3))
+    names = [timing.name for timing in timings if timing.n == 4]
     assert names == [roofline.ROUND, *roofline.PARTS]
-    tops = roofline.tops(Found(rows))
-    assert set(tops) >= {"fused", "cache", "memory", "addition", "pass"}
-    assert all(top > 0 for top in tops.values())
-    assert roofline.model(4, tops)["dots"] > 0
+    ceilings_measured = roofline.measured_ceilings(BenchResults(timings))
+    assert set(ceilings_measured) >= {"fused", "cache", "memory", "addition", "pass"}
+    assert all(ceiling > 0 for ceiling in ceilings_measured.values())
+    assert roofline.predicted_times(4, ceilings_measured)["dots"] > 0
 
 
 def test_operations_grow_as_three_n_squared():
     assert roofline.flops(1000) / 1000**2 == pytest.approx(3.0, rel=0.01)
 
 
-def test_long_rows_are_bound_by_stores_and_short_ones_by_waiting():
-    tops = {"cache": 300.0, "addition": 0.8, "pass": 3.0}
-    assert roofline.model(8, tops)["sweeps"] == pytest.approx(7 * 3.0)
-    assert roofline.model(256, tops)["sweeps"] == pytest.approx(256 * 255 * 8 / 100)
+def test_long_rows_are_bound_by_stores_and_short_ones_by_latency():
+    ceilings_measured = {"cache": 300.0, "addition": 0.8, "pass": 3.0}
+    assert roofline.predicted_times(8, ceilings_measured)["sweeps"] == pytest.approx(
+        7 * 3.0
+    )
+    assert roofline.predicted_times(256, ceilings_measured)["sweeps"] == pytest.approx(
+        256 * 255 * 8 / 100
+    )

@@ -1,4 +1,4 @@
-"""Timing: each for about as long, in turn and again, medians with their quartiles."""
+"""Timing: about as long for each, interleaved, as medians with their quartiles."""
 
 import gc
 import time
@@ -8,27 +8,28 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from thalweg.lab.bench.contender import Contender
-from thalweg.lab.bench.plan import Plan
-from thalweg.lab.bench.stream import Stream
+from thalweg.lab.bench.bench_plan import BenchPlan
+from thalweg.lab.bench.bench_stream import BenchStream
+from thalweg.lab.bench.implementations import Implementation
 
 K = TypeVar("K")
-PROBE, GROWTH = 50, 8
-TICK = 1e-9
-"""Where a clock is coarse, a time may seem to be 0."""
-LEAST = 20
-"""Rounds that a slow contender plays at least."""
+FIRST_ROUNDS, ROUNDS_FACTOR = 50, 8
+"""Rounds of the first trial run, and the factor by which further ones are longer."""
+CLOCK_TICK = 1e-9
+"""Seconds that a call takes at least: on a coarse clock a time may seem to be 0."""
+MIN_ROUNDS = 20
+"""Rounds that a slow implementation runs at least."""
 
 
-class Timed(NamedTuple):
-    """Something to call, the rounds a call plays, and the calls a repetition makes."""
+class TimedCall(NamedTuple):
+    """Something to call, the rounds a call runs, and the calls of a repetition."""
 
     call: Callable[[], object]
     rounds: int
     calls: int
 
 
-class Spread(NamedTuple):
+class Quartiles(NamedTuple):
     """Nanoseconds a round: the median over repetitions, and the quartiles."""
 
     ns: float
@@ -36,64 +37,69 @@ class Spread(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, times: Sequence[float]) -> "Spread":
-        """That of some repetitions."""
+    def from_times(cls, times: Sequence[float]) -> "Quartiles":
+        """The quartiles of the times of some repetitions."""
         return cls(*np.quantile(times, (0.5, 0.25, 0.75)).tolist())
 
 
-def interleaved(timed: Mapping[K, Timed], plan: Plan) -> dict[K, Spread]:
+def time_interleaved(
+    timed: Mapping[K, TimedCall], plan: BenchPlan
+) -> dict[K, Quartiles]:
     """Time all, one repetition of each and then the next.
 
     A busy machine then slows all of them alike.
     """
-    found = {name: list[float]() for name in timed}
-    with _no_collection():
+    times = {name: list[float]() for name in timed}
+    with _no_garbage_collection():
         for _ in range(plan.repeats):
             for name, one in timed.items():
-                spent = seconds(one.call, one.calls)
-                found[name].append(1e9 * spent / one.calls / one.rounds)
-    return {name: Spread.of(times) for name, times in found.items()}
+                spent = processor_seconds(one.call, one.calls)
+                times[name].append(1e9 * spent / one.calls / one.rounds)
+    return {name: Quartiles.from_times(some) for name, some in times.items()}
 
 
-def fitted(contender: Contender, stream: Stream, plan: Plan) -> Timed:
-    """As many rounds of the stream as take the contender about ``plan.budget``."""
-    rounds, settings = PROBE, (contender.discount, contender.ridge)
-    contender.prepare(stream.head(rounds), *settings)()  # whatever comes once
+def fit_rounds(
+    implementation: Implementation, stream: BenchStream, plan: BenchPlan
+) -> TimedCall:
+    """As many rounds of the stream as take the implementation about ``budget``."""
+    rounds, settings = FIRST_ROUNDS, (implementation.discount, implementation.ridge)
+    implementation.prepare(stream.head(rounds), *settings)()  # compiles, or caches
     while True:
         rounds = min(rounds, len(stream.y))
-        play = contender.prepare(stream.head(rounds), *settings)
-        spent = seconds(play)
-        if spent > plan.budget / GROWTH or rounds == len(stream.y):
+        run = implementation.prepare(stream.head(rounds), *settings)
+        spent = processor_seconds(run)
+        if spent > plan.budget / ROUNDS_FACTOR or rounds == len(stream.y):
             break
-        rounds *= GROWTH
-    wanted = max(LEAST, int(rounds * plan.budget / spent))
-    if wanted < rounds:
-        rounds, play = wanted, contender.prepare(stream.head(wanted), *settings)
+        rounds *= ROUNDS_FACTOR
+    affordable = max(MIN_ROUNDS, int(rounds * plan.budget / spent))
+    if affordable < rounds:
+        rounds = affordable
+        run = implementation.prepare(stream.head(rounds), *settings)
         spent = plan.budget
-    return Timed(play, rounds, _calls(spent, plan))
+    return TimedCall(run, rounds, _calls_in_budget(spent, plan))
 
 
-def repeated(call: Callable[[], object], rounds: int, plan: Plan) -> Timed:
-    """As many calls a repetition as take about ``plan.budget``."""
-    call()  # whatever comes once
-    return Timed(call, rounds, _calls(seconds(call), plan))
+def fit_calls(call: Callable[[], object], rounds: int, plan: BenchPlan) -> TimedCall:
+    """As many calls a repetition as take about ``budget``."""
+    call()  # compiles, or fills caches
+    return TimedCall(call, rounds, _calls_in_budget(processor_seconds(call), plan))
 
 
-def _calls(spent: float, plan: Plan) -> int:
+def _calls_in_budget(spent: float, plan: BenchPlan) -> int:
     return max(1, round(plan.budget / spent))
 
 
-def seconds(call: Callable[[], object], times: int = 1) -> float:
-    """What some calls take of the processor: other processes do not count."""
+def processor_seconds(call: Callable[[], object], calls: int = 1) -> float:
+    """The processor time of some calls, in which other processes do not count."""
     start = time.process_time()
-    for _ in range(times):
+    for _ in range(calls):
         call()
-    return max(time.process_time() - start, TICK)
+    return max(time.process_time() - start, CLOCK_TICK)
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
-    """No garbage collection, which would fall on whoever is timed just then."""
+def _no_garbage_collection() -> Iterator[None]:
+    """No garbage collection, which would be charged to whatever is timed just then."""
     gc.collect()
     gc.disable()
     try:

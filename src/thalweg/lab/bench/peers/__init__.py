@@ -1,1 +1,1 @@
-"""Other libraries, one a file, each by the fastest way that its documentation shows."""
+"""Peer libraries, one a file, each by the fastest way that its documentation shows."""

@@ -2,28 +2,28 @@
 
 import numpy as np
 
-from thalweg.lab.bench.contender import Contender, Play
-from thalweg.lab.bench.stream import Stream
+from thalweg.lab.bench.bench_stream import BenchStream
+from thalweg.lab.bench.implementations import Implementation, Run
 from thalweg.types import FloatArray
 
 
-def prepare(stream: Stream, discount: float, ridge: float) -> Play:
+def prepare(stream: BenchStream, discount: float, ridge: float) -> Run:
     """Covariance form, seven calls a round."""
     n, rows, targets = stream.x.shape[1], list(stream.x), stream.y.tolist()
 
-    def play() -> FloatArray:
+    def run() -> FloatArray:
         out, theta, cov = np.empty(len(rows)), np.zeros(n), np.eye(n) / ridge
         for t, (row, y) in enumerate(zip(rows, targets, strict=True)):
-            out[t] = said = row @ theta
+            out[t] = prediction = row @ theta
             cov_x = cov @ row
             gain = cov_x / (discount + row @ cov_x)
-            theta += gain * (y - said)
+            theta += gain * (y - prediction)
             cov -= gain[:, None] * cov_x
             cov *= 1 / discount
         return out
 
-    return play
+    return run
 
 
-SINGLE = [Contender("NumPy loop", prepare)]
-WHOLE = SINGLE
+PER_ROUND = [Implementation("NumPy loop", prepare)]
+WHOLE_ARRAY = PER_ROUND

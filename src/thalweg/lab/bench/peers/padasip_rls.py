@@ -3,39 +3,41 @@
 import numpy as np
 import padasip
 
-from thalweg.lab.bench.contender import Contender, Play
-from thalweg.lab.bench.stream import Stream
+from thalweg.lab.bench.bench_stream import BenchStream
+from thalweg.lab.bench.implementations import Implementation, Run
 from thalweg.types import FloatArray
 
 
-def single(stream: Stream, discount: float, ridge: float) -> Play:
-    """predict, then adapt."""
+def prepare_calls(stream: BenchStream, discount: float, ridge: float) -> Run:
+    """Calls of ``predict``, then ``adapt``."""
     rows, targets = list(stream.x), stream.y.tolist()
 
-    def play() -> FloatArray:
+    def run() -> FloatArray:
         out, peer = np.empty(len(rows)), _filter(stream, discount, ridge)
         for t, (row, y) in enumerate(zip(rows, targets, strict=True)):
             out[t] = peer.predict(row)
             peer.adapt(y, row)
         return out
 
-    return play
+    return run
 
 
-def whole(stream: Stream, discount: float, ridge: float) -> Play:
+def prepare_run(stream: BenchStream, discount: float, ridge: float) -> Run:
     """Its own loop over arrays."""
 
-    def play() -> FloatArray:
+    def run() -> FloatArray:
         peer = _filter(stream, discount, ridge)
         return np.asarray(peer.run(stream.y, stream.x)[0])
 
-    return play
+    return run
 
 
-def _filter(stream: Stream, discount: float, ridge: float) -> padasip.filters.FilterRLS:
+def _filter(
+    stream: BenchStream, discount: float, ridge: float
+) -> padasip.filters.FilterRLS:
     n = stream.x.shape[1]
     return padasip.filters.FilterRLS(n, mu=discount, eps=ridge, w="zeros")
 
 
-SINGLE = [Contender("padasip predict + adapt", single)]
-WHOLE = [Contender("padasip run", whole)]
+PER_ROUND = [Implementation("padasip predict + adapt", prepare_calls)]
+WHOLE_ARRAY = [Implementation("padasip run", prepare_run)]

@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 import polars_ols  # noqa: F401  (it registers ``least_squares`` on expressions)
 
-from thalweg.lab.bench.contender import Contender, Play
-from thalweg.lab.bench.stream import Stream
+from thalweg.lab.bench.bench_stream import BenchStream
+from thalweg.lab.bench.implementations import Implementation, Run
 from thalweg.types import FloatArray
 
 
-def prepare(stream: Stream, discount: float, ridge: float) -> Play:
+def prepare(stream: BenchStream, discount: float, ridge: float) -> Run:
     """Its predictions have seen their own y, so the coefficients before are used."""
     names = [f"x{i}" for i in range(stream.x.shape[1])]
     columns = dict(zip(names, stream.x.T, strict=True))
@@ -23,14 +23,14 @@ def prepare(stream: Stream, discount: float, ridge: float) -> Play:
         mode="coefficients",
     )  # fmt: skip
 
-    def play() -> FloatArray:
+    def run() -> FloatArray:
         theta = frame.select(after.alias("theta")).unnest("theta").to_numpy()
         out = np.zeros(len(stream.y))
         np.einsum("ti,ti->t", stream.x[1:], theta[:-1], out=out[1:])
         return out
 
-    return play
+    return run
 
 
-SINGLE: list[Contender] = []
-WHOLE = [Contender("polars-ols rls", prepare)]
+PER_ROUND: list[Implementation] = []
+WHOLE_ARRAY = [Implementation("polars-ols rls", prepare)]

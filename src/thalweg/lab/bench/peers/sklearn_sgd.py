@@ -3,17 +3,17 @@
 import numpy as np
 from sklearn.linear_model import SGDRegressor
 
-from thalweg.lab.bench.contender import Contender, Play
-from thalweg.lab.bench.stream import Stream
+from thalweg.lab.bench.bench_stream import BenchStream
+from thalweg.lab.bench.implementations import Implementation, Run
 from thalweg.types import FloatArray
 
 
-def prepare(stream: Stream, discount: float, ridge: float) -> Play:
-    """It cannot predict before it has seen a round: 0 is said of the first."""
+def prepare(stream: BenchStream, discount: float, ridge: float) -> Run:
+    """It cannot predict before it has seen a round: its first prediction is 0."""
     x, y = stream.x, stream.y
     rounds = [(x[t : t + 1], y[t : t + 1]) for t in range(len(y))]
 
-    def play() -> FloatArray:
+    def run() -> FloatArray:
         out, model = np.zeros(len(rounds)), SGDRegressor()
         model.partial_fit(*rounds[0])
         for t, (row, target) in enumerate(rounds[1:], start=1):
@@ -21,8 +21,10 @@ def prepare(stream: Stream, discount: float, ridge: float) -> Play:
             model.partial_fit(row, target)
         return out
 
-    return play
+    return run
 
 
-SINGLE = [Contender("scikit-learn SGDRegressor", prepare, same=False)]
-WHOLE: list[Contender] = []
+PER_ROUND = [
+    Implementation("scikit-learn SGDRegressor", prepare, is_same_algorithm=False)
+]
+WHOLE_ARRAY: list[Implementation] = []

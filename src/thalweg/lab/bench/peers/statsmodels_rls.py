@@ -3,23 +3,25 @@
 import numpy as np
 from statsmodels.regression.recursive_ls import RecursiveLS
 
-from thalweg.lab.bench.contender import Contender, Play
-from thalweg.lab.bench.stream import Stream
+from thalweg.lab.bench.bench_stream import BenchStream
+from thalweg.lab.bench.implementations import Implementation, Run
 from thalweg.types import FloatArray
 
 
-def prepare(stream: Stream, discount: float, ridge: float) -> Play:
+def prepare(stream: BenchStream, discount: float, ridge: float) -> Run:
     """The whole fit; its forecasts are those before each y."""
 
-    def play() -> FloatArray:
+    def run() -> FloatArray:
         fitted = RecursiveLS(stream.y, stream.x).fit()
         return np.asarray(fitted.forecasts[0])
 
-    return play
+    return run
 
 
-SINGLE: list[Contender] = []
-WHOLE = [
+PER_ROUND: list[Implementation] = []
+WHOLE_ARRAY = [
     # It keeps an n × n matrix of every round.
-    Contender("statsmodels, γ = 1", prepare, discount=1.0, ridge=0.0, largest=32)
+    Implementation(
+        "statsmodels, γ = 1", prepare, discount=1.0, ridge=0.0, max_features=32
+    )
 ]

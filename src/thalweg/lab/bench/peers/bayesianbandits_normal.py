@@ -3,18 +3,18 @@
 import numpy as np
 from bayesianbandits import ExponentialForgetting, NormalRegressor
 
-from thalweg.lab.bench.contender import Contender, Play
-from thalweg.lab.bench.stream import Stream
+from thalweg.lab.bench.bench_stream import BenchStream
+from thalweg.lab.bench.implementations import Implementation, Run
 from thalweg.types import FloatArray
 
 
-def prepare(stream: Stream, discount: float, ridge: float) -> Play:
+def prepare(stream: BenchStream, discount: float, ridge: float) -> Run:
     """predict, then partial_fit on one row, which forgets as well."""
     x, y = stream.x, stream.y
     rounds = [(x[t : t + 1], y[t : t + 1]) for t in range(len(y))]
     rule = ExponentialForgetting(discount)
 
-    def play() -> FloatArray:
+    def run() -> FloatArray:
         out = np.empty(len(rounds))
         model = NormalRegressor(alpha=ridge, beta=1.0, forgetting=rule)
         for t, (row, target) in enumerate(rounds):
@@ -22,8 +22,8 @@ def prepare(stream: Stream, discount: float, ridge: float) -> Play:
             model.partial_fit(row, target)
         return out
 
-    return play
+    return run
 
 
-SINGLE = [Contender("bayesianbandits Normal", prepare)]
-WHOLE: list[Contender] = []
+PER_ROUND = [Implementation("bayesianbandits Normal", prepare)]
+WHOLE_ARRAY: list[Implementation] = []

@@ -3,18 +3,18 @@
 import numpy as np
 from pyroomacoustics.adaptive import RLS
 
-from thalweg.lab.bench.contender import Contender, Play
-from thalweg.lab.bench.stream import Stream
+from thalweg.lab.bench.bench_stream import BenchStream
+from thalweg.lab.bench.implementations import Implementation, Run
 from thalweg.types import FloatArray
 
 
-def prepare(stream: Stream, discount: float, ridge: float) -> Play:
+def prepare(stream: BenchStream, discount: float, ridge: float) -> Run:
     """It has no predict: that is one product with its weights."""
     n, rows = stream.x.shape[1], list(stream.x)
     before, samples = np.split(stream.signal, [n - 1])
     rounds = list(zip(rows, samples.tolist(), stream.y.tolist(), strict=True))
 
-    def play() -> FloatArray:
+    def run() -> FloatArray:
         out, peer = np.empty(len(rounds)), RLS(n, discount, ridge, dtype=np.float64)
         for sample in before:
             peer.x.push(sample)
@@ -23,8 +23,8 @@ def prepare(stream: Stream, discount: float, ridge: float) -> Play:
             peer.update(sample, y)
         return out
 
-    return play
+    return run
 
 
-SINGLE = [Contender("pyroomacoustics RLS", prepare)]
-WHOLE: list[Contender] = []
+PER_ROUND = [Implementation("pyroomacoustics RLS", prepare)]
+WHOLE_ARRAY: list[Implementation] = []

@@ -7,8 +7,8 @@ import altair as alt
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from thalweg.lab.bench import Found, Row
-from thalweg.lab.bench.ours import LEARNER
+from thalweg.lab.bench import BenchResults, Timing
+from thalweg.lab.bench.implementations import LEARNER_RUN
 
 INK, ACCENT, GREY = "#1b2a41", "#1f77b4", "#9aa5b1"
 COLOURS = {
@@ -24,22 +24,26 @@ COLOURS = {
     "polars-ols": "#4a7c59",
     "statsmodels": "#9a6fb0",
 }
-"""By the first word of a contender's name."""
+"""By the first word of an implementation's name."""
 PANELS = {"call": "one call a round", "array": "whole arrays"}
-APART = 0.17
+LABEL_DISTANCE = 0.17
 """Decades between two labels, so that they can be read."""
 WIDTH, HEIGHT = 340, 420
 
 
-def figure(found: Found) -> Any:
-    """One panel a section, one line a contender, its name at the line's end."""
-    shown = [row for row in found.rows if row.section in PANELS and row.name != LEARNER]
-    times = [row.ns / 1e3 for row in shown]
+def bench_figure(results: BenchResults) -> Any:
+    """One panel a section, one line an implementation, its name at the line's end."""
+    timings = [
+        timing
+        for timing in results.timings
+        if timing.section in PANELS and timing.name != LEARNER_RUN
+    ]
+    times = [timing.ns / 1e3 for timing in timings]
     limits = [min(times) * 0.6, max(times) * 1.8]
-    drawn = [
-        _panel([row for row in shown if row.section == section], title, limits)
+    panels = [
+        _panel([one for one in timings if one.section == section], title, limits)
         for section, title in PANELS.items()
-        if found.of(section)
+        if results.in_section(section)
     ]
     title = alt.TitleParams(
         "Time for one round of recursive least squares",
@@ -47,7 +51,7 @@ def figure(found: Found) -> Any:
         "(SGD is another algorithm, for its cost only)",
     )
     return (
-        alt.hconcat(*drawn, spacing=30)
+        alt.hconcat(*panels, spacing=30)
         .properties(title=title)
         .configure(background="white", font="Helvetica, Arial, sans-serif")
         .configure_title(fontSize=14, anchor="start", color=INK, offset=10)
@@ -56,34 +60,35 @@ def figure(found: Found) -> Any:
     )
 
 
-def labels(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def line_labels(timings: Sequence[Timing]) -> list[dict[str, Any]]:
     """The name of each line at its end, moved apart where two would overlap.
 
-    Of all places at least ``APART`` from each other, those nearest to the ends.
+    Of all positions at least ``LABEL_DISTANCE`` from each other they are the nearest to
+    the ends in least squares, which isotonic regression finds.
     """
-    last = {row.name: row for row in sorted(rows, key=lambda row: row.n)}
-    right = max(row.n for row in rows)
-    ends = sorted(last.values(), key=lambda row: row.ns)
-    inner = [row for row in ends if row.n < right]
-    outer = [row for row in ends if row.n == right]
-    steps = APART * np.arange(len(outer))
-    wanted = np.log10([row.ns for row in outer])
-    places = isotonic_regression(wanted - steps).x + steps
-    placed = [(row, 10**place) for row, place in zip(outer, places, strict=True)]
-    placed += [(row, row.ns * 10**APART) for row in inner]
-    return [_point(row, float(ns)) for row, ns in placed]
+    last = {one.name: one for one in sorted(timings, key=lambda one: one.n)}
+    right = max(one.n for one in timings)
+    ends = sorted(last.values(), key=lambda one: one.ns)
+    inner = [one for one in ends if one.n < right]
+    outer = [one for one in ends if one.n == right]
+    steps = LABEL_DISTANCE * np.arange(len(outer))
+    line_ends = np.log10([one.ns for one in outer])
+    positions = isotonic_regression(line_ends - steps).x + steps
+    labels = [(one, 10**at) for one, at in zip(outer, positions, strict=True)]
+    labels += [(one, one.ns * 10**LABEL_DISTANCE) for one in inner]
+    return [_point(one, float(ns)) for one, ns in labels]
 
 
-def _panel(rows: Sequence[Row], title: str, limits: list[float]) -> Any:
-    sizes = sorted({row.n for row in rows})
-    points = [_point(row, row.ns) for row in rows]
+def _panel(timings: Sequence[Timing], title: str, limits: list[float]) -> Any:
+    sizes = sorted({timing.n for timing in timings})
+    points = [_point(timing, timing.ns) for timing in timings]
     x = alt.X("n:Q", title="features n").scale(type="log", base=2, nice=False)
     y = (
         alt.Y("µs:Q", title="µs a round")
         .scale(type="log", domain=limits, nice=False)
         .axis(values=[10.0**k for k in range(-2, 6)], format="~g")
     )
-    colour = alt.Color("who:N", legend=None).scale(
+    colour = alt.Color("library:N", legend=None).scale(
         domain=list(COLOURS), range=list(COLOURS.values())
     )
     base = _chart(points).encode(
@@ -92,19 +97,19 @@ def _panel(rows: Sequence[Row], title: str, limits: list[float]) -> Any:
         color=colour,
         detail="name:N",
         strokeWidth=alt.condition(
-            "datum.who == 'thalweg'", alt.value(3.2), alt.value(1.5)
+            "datum.library == 'thalweg'", alt.value(3.2), alt.value(1.5)
         ),
     )
     lines = base.mark_line() + base.mark_circle(size=24, opacity=1)
-    text = _chart(labels(rows)).mark_text(align="left", dx=8, fontSize=11)
+    text = _chart(line_labels(timings)).mark_text(align="left", dx=8, fontSize=11)
     return (lines + text.encode(x=x, y=y, text="name:N", color=colour)).properties(
         width=WIDTH, height=HEIGHT, title=title
     )
 
 
-def _point(row: Row, ns: float) -> dict[str, Any]:
-    who = row.name.split()[0].strip(",")
-    return {"name": row.name, "who": who, "n": row.n, "µs": ns / 1e3}
+def _point(timing: Timing, ns: float) -> dict[str, Any]:
+    library = timing.name.split()[0].strip(",")
+    return {"name": timing.name, "library": library, "n": timing.n, "µs": ns / 1e3}
 
 
 def _chart(rows: list[dict[str, Any]]) -> Any:

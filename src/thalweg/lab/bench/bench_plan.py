@@ -1,4 +1,4 @@
-"""What a run of the bench shall measure, and for how long."""
+"""What a bench shall measure, and for how long."""
 
 from dataclasses import dataclass
 
@@ -20,10 +20,13 @@ SIZES = (2, 4, 8, 16, 32, 64, 128, 256)
 
 
 @dataclass(frozen=True)
-class Plan:
-    """``only`` names sections; a repetition takes about ``budget`` seconds."""
+class BenchPlan:
+    """Which sections are measured, for which numbers of features, how thoroughly.
 
-    only: tuple[str, ...] = tuple(SECTIONS)
+    A repetition takes about ``budget`` seconds of processor time.
+    """
+
+    sections: tuple[str, ...] = tuple(SECTIONS)
     sizes: tuple[int, ...] = SIZES
     repeats: int = 5
     budget: float = 0.1
@@ -33,8 +36,8 @@ class Plan:
         checks.require_interval(self, "repeats", "[1, inf)")
         checks.require_interval(self, "budget", "(0, inf)")
         for n in self.sizes:
-            checks.require_argument("Plan", "sizes", n, "[1, 256]")
-        for name in self.only:
+            checks.require_argument("BenchPlan", "sizes", n, "[1, 256]")
+        for name in self.sections:
             if name not in SECTIONS:
                 raise InvalidParameterError(
                     f"The bench has the sections {', '.join(SECTIONS)}. "
@@ -42,10 +45,13 @@ class Plan:
                 )
 
     @classmethod
-    def short(cls, only: tuple[str, ...], sizes: tuple[int, ...] | None) -> "Plan":
-        """Under a minute: less of everything, and less to trust."""
-        return cls(only, sizes or (4, 8, 16, 64), repeats=3, budget=0.02, quick=True)
+    def quick_plan(
+        cls, sections: tuple[str, ...], sizes: tuple[int, ...] | None
+    ) -> "BenchPlan":
+        """Under a minute: fewer sizes and repetitions, and less to trust."""
+        sizes = sizes or (4, 8, 16, 64)
+        return cls(sections, sizes, repeats=3, budget=0.02, quick=True)
 
-    def upto(self, largest: int) -> tuple[int, ...]:
+    def sizes_up_to(self, max_features: int) -> tuple[int, ...]:
         """The sizes that are no larger."""
-        return tuple(n for n in self.sizes if n <= largest)
+        return tuple(n for n in self.sizes if n <= max_features)
