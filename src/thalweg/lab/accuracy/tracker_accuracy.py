@@ -83,7 +83,8 @@ def pair_errors(x: FloatArray, y: FloatArray) -> dict[tuple[float, float], float
     target = standardise(y)
     rows = np.column_stack([standardise(x), np.ones(len(y))])
     return {
-        pair: mean_square(discounted_ridge(rows, target, *pair), target) * float(y.var())
+        pair: mean_square(discounted_ridge(rows, target, *pair), target)
+        * float(y.var())
         for pair in product(DISCOUNTS, RIDGES)
     }
 
