@@ -9,7 +9,7 @@ import pytest
 from tests.cli.streams import rows, started, thalweg, written
 from thalweg.cli.runs.file_locks import Claims
 from thalweg.errors import StorageError
-from thalweg.persistence.lock import Lock
+from thalweg.persistence.lock import FileLock
 
 LINES = rows()
 
@@ -156,7 +156,7 @@ def test_a_file_is_claimed_once_and_let_go_without_a_trace(tmp_path):
 def test_a_lock_file_that_was_removed_is_no_lock(tmp_path, monkeypatch):
     made, beside = [], tmp_path / "x.lock"
 
-    class Removed(Lock):
+    class Removed(FileLock):
         """The first of them is locked just as its holder before removes the file."""
 
         def __init__(self, path):
@@ -165,7 +165,7 @@ def test_a_lock_file_that_was_removed_is_no_lock(tmp_path, monkeypatch):
             if len(made) == 1:
                 beside.unlink()
 
-    monkeypatch.setattr("thalweg.cli.runs.file_locks.Lock", Removed)
+    monkeypatch.setattr("thalweg.cli.runs.file_locks.FileLock", Removed)
     with Claims() as own:
         own.take(tmp_path / "x")
         assert len(made) == 2 and beside.exists()

@@ -28,8 +28,8 @@ class OffsetApart(KeyedModels):
     """Wrong: the offset in a transaction of its own, before the models."""
 
     def _commit(self, models, offset):
-        self._file.commit([], offset)
-        self._file.commit(models, offset)
+        self._store.commit([], offset)
+        self._store.commit(models, offset)
 
 
 class AcknowledgesEarly(KeyedModels):

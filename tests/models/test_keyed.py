@@ -28,7 +28,7 @@ def feed(models, first, last, keys=4):
 
 
 def bits(models, keys):
-    return {key: models._settings.dumped(models._kept(key)) for key in keys}
+    return {key: models._settings.encode(models._read_model(key)) for key in keys}
 
 
 @pytest.mark.parametrize("learner", [RLS, Experts()], ids=["one", "mixture"])
@@ -116,16 +116,16 @@ def test_a_bad_round_is_refused_and_leaves_no_trace(path, key, x, y, seq, error)
         assert models.offset == 19
 
 
-@pytest.mark.parametrize("live", [1, 3, 10])
-def test_few_models_are_in_memory_and_none_is_lost(path, live):
+@pytest.mark.parametrize("cache_size", [1, 3, 10])
+def test_few_models_are_in_memory_and_none_is_lost(path, cache_size):
     with KeyedModels(path.with_name("all.db"), RLS) as ample:
         expected = feed(ample, 0, 120, keys=20)
-    with KeyedModels(path, RLS, live=live) as models:
+    with KeyedModels(path, RLS, cache_size=cache_size) as models:
         said = []
         for t in range(120):
             said.append(models.observe(f"k{t % 20}", X[t], Y[t], t))
             models.predict(f"k{t % 7}", X[t])
-            assert len(models._models) <= live
+            assert len(models._models) <= cache_size
         assert len(models.keys()) == 20
     assert said == expected
 
@@ -161,8 +161,8 @@ def test_losses_that_do_not_fit_are_refused(path):
         KeyedModels(path, DiscountedGradient(), LOSSES[Functions]())
     with pytest.raises(UnsupportedLossError, match="learns from SquaredError"):
         KeyedModels(path, RLS, Logistic())
-    with pytest.raises(InvalidParameterError, match="'live'"):
-        KeyedModels(path, RLS, live=0)
+    with pytest.raises(InvalidParameterError, match="'cache_size'"):
+        KeyedModels(path, RLS, cache_size=0)
     assert not path.exists()
 
 
@@ -185,7 +185,7 @@ def test_threads_take_turns(path):
             if t % 7 == 0:
                 models.flush()
 
-    with KeyedModels(path, RLS, live=2) as models:
+    with KeyedModels(path, RLS, cache_size=2) as models:
         threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
         for thread in threads:
             thread.start()

@@ -1,4 +1,4 @@
-"""Thousands of models by key, in one file that no crash can tear."""
+"""Thousands of models by key, in one file that survives a crash at any moment."""
 
 import os
 import threading
@@ -13,22 +13,28 @@ from thalweg import checks
 from thalweg.errors import StorageError, StreamError, UnsupportedLossError
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss, SquaredError
-from thalweg.models.keyed_database import Database
-from thalweg.models.keyed_record import Kept, Settings, check_key, checked_seq
-from thalweg.persistence.lock import Lock
+from thalweg.models.keyed_store import (
+    KeyedSettings,
+    KeyedState,
+    KeyedStore,
+    check_key,
+    check_seq,
+)
+from thalweg.persistence.lock import FileLock
 from thalweg.types import Block, FloatArray
 
 
 class KeyedModels:
-    """A model for each key, in one SQLite file, with the place in the source.
+    """A model for each key, in one SQLite file, with the offset in the source.
 
     >>> with KeyedModels("sensors.db", RecursiveLeastSquares()) as models:
     ...     for seq, (key, x, y) in source.read_from(models.offset):
     ...         prediction = models.observe(key, x, y, seq)    # doctest: +SKIP
 
     ``learner``, ``loss`` and ``intercept`` are as in ``Online``, the same for every
-    key; a file made with others is refused. ``live`` is how many models are held in
-    memory: where more are needed, it flushes and drops those not used for longest.
+    key; a file made with others is refused. ``cache_size`` is how many models are held
+    in memory: where more are needed, it flushes and drops the least recently used (an
+    LRU cache).
 
     ``flush()``, or the end of the ``with`` block, is the acknowledgement: all that was
     observed is then on the disk, with ``offset``, in one transaction. A block left by
@@ -42,32 +48,34 @@ class KeyedModels:
         learner: Learner[Any],
         loss: LinearLoss | None = None,
         intercept: bool = True,
-        live: int = 1024,
+        cache_size: int = 1024,
     ) -> None:
         self.path = Path(path).resolve()
         self.learner = learner
         self.loss = SquaredError() if loss is None else loss
         self.intercept = intercept
-        self.live = live
+        self.cache_size = cache_size
         checks.require_type(self, "learner", Learner)
         checks.require_choice(self, "intercept", (False, True))
-        checks.require_interval(self, "live", "[1, inf)")
+        checks.require_interval(self, "cache_size", "[1, inf)")
         if not isinstance(self.loss, LinearLoss):
             raise UnsupportedLossError(
                 f"KeyedModels needs a loss of a linear prediction. Got {loss!r}."
             )
-        self._settings = Settings(self.learner, self.loss, self.intercept)
-        settings = self._settings.dumped(Kept())
-        self._models: OrderedDict[str, Kept] = OrderedDict()  # used last comes last
-        self._changed: set[str] = set()
-        self._turn = threading.RLock()
-        self._lock: Lock | None = Lock(self.path)
+        self._settings = KeyedSettings(self.learner, self.loss, self.intercept)
+        settings = self._settings.encode(KeyedState())
+        # Models in memory, the most recently used last.
+        self._models: OrderedDict[str, KeyedState] = OrderedDict()
+        self._unsaved: set[str] = set()  # keys that have learnt since the last flush
+        self._thread_lock = threading.RLock()
+        self._file_lock: FileLock | None = FileLock(self.path)
         try:
-            self._file = Database(self.path, settings)
-            self._settings.loaded(self._file.settings, str(self.path))
-            self._reached = self._offset = self._file.offset
+            self._store = KeyedStore(self.path, settings)
+            self._settings.decode(self._store.read_settings(), str(self.path))
+            # The greatest seq observed, and the greatest on the disk.
+            self._last_seq = self._offset = self._store.read_offset()
         except BaseException:
-            self._lock.release()
+            self._file_lock.release()
             raise
 
     @property
@@ -79,62 +87,63 @@ class KeyedModels:
         return self._offset
 
     def observe(self, key: str, x: Any, y: Any, seq: int) -> Any:
-        """Predict y from x with the model of ``key``, let it learn, say what it said.
+        """Predict y from x with the model of ``key``, then learn y; the prediction.
 
         ``seq`` counts the rounds of a key upwards, with gaps or without. Where this
         seq was the last one learnt, nothing is learnt again and the prediction is the
         one made then; for an earlier one it is None. A round that is refused leaves
         everything as it was.
         """
-        number = checked_seq(seq)
-        with self._turn:
-            kept = self._kept(key)
-            if number <= kept.seq:
-                return kept.prediction.copy() if number == kept.seq else None
+        number = check_seq(seq)
+        with self._thread_lock:
+            model = self._read_model(key)
+            if number <= model.seq:
+                return model.prediction.copy() if number == model.seq else None
             features = self._features(x)
             targets = checks.check_numbers("target", y)[None]
-            state = self._state(kept, features, targets)
+            state = self._start_state(model, features, targets)
             block = Block(features, targets)
             state, trace = self.learner.run(state, self.loss, block)
-            said = trace.prediction[0].copy()
-            self._models[key] = Kept(state, kept.rounds + 1, number, said)
-            self._changed.add(key)
-            self._reached = max(number, -1 if self._reached is None else self._reached)
-            self._make_room()
-            return said.copy()
+            prediction = trace.prediction[0].copy()
+            self._models[key] = KeyedState(state, model.rounds + 1, number, prediction)
+            self._unsaved.add(key)
+            last = -1 if self._last_seq is None else self._last_seq
+            self._last_seq = max(number, last)
+            self._drop_least_recent()
+            return prediction.copy()
 
     def predict(self, key: str, x: Any) -> Any:
-        """What the model of ``key`` says of y at ``x``: 0 before its first round."""
-        with self._turn:
-            kept, features = self._kept(key), self._features(x)
-            state = self._state(kept, features, np.zeros(1))
+        """The prediction of y at ``x`` for ``key``; 0 before its first round."""
+        with self._thread_lock:
+            model, features = self._read_model(key), self._features(x)
+            state = self._start_state(model, features, np.zeros(1))
             block = Block(features, np.zeros((1, *state.theta.shape[1:])))
             checked = checks.check_block(block, self.loss, state.theta)
             return self.learner.predict(state, checked.x[0])
 
     def flush(self) -> None:
         """Put all that was observed on the disk, and the offset with it."""
-        with self._turn:
+        with self._thread_lock:
             self._check_open()
-            if not self._changed:
+            if not self._unsaved:
                 return
-            changed = sorted(self._changed)
+            unsaved = sorted(self._unsaved)
             models = [
-                (key, self._settings.dumped(self._models[key])) for key in changed
+                (key, self._settings.encode(self._models[key])) for key in unsaved
             ]
-            self._commit(models, self._reached)
-            self._offset = self._reached
-            self._changed.clear()
+            self._commit(models, self._last_seq)
+            self._offset = self._last_seq
+            self._unsaved.clear()
 
     def keys(self) -> list[str]:
         """The keys that have learnt, in order."""
-        with self._turn:
+        with self._thread_lock:
             self._check_open()
-            return sorted({*self._file.keys(), *self._changed})
+            return sorted({*self._store.keys(), *self._unsaved})
 
     def close(self) -> None:
         """Flush, and let other writers in."""
-        if self._lock is not None:
+        if self._file_lock is not None:
             self.flush()
             self._release()
 
@@ -154,38 +163,38 @@ class KeyedModels:
             self._release()
 
     def _commit(self, models: list[tuple[str, bytes]], offset: int | None) -> None:
-        self._file.commit(models, offset)
+        self._store.commit(models, offset)
 
     def _release(self) -> None:
-        with self._turn:
-            if self._lock is not None:
-                self._file.close()
-                self._lock.release()
-                self._lock = None
+        with self._thread_lock:
+            if self._file_lock is not None:
+                self._store.close()
+                self._file_lock.release()
+                self._file_lock = None
 
     def _check_open(self) -> None:
-        if self._lock is None:
+        if self._file_lock is None:
             raise StorageError(f"{self.path} was closed. Open it anew.")
 
-    def _kept(self, key: str) -> Kept:
+    def _read_model(self, key: str) -> KeyedState:
         self._check_open()
         check_key(key)
         if key in self._models:
             self._models.move_to_end(key)
             return self._models[key]
-        data = self._file.model(key)
+        data = self._store.read_model(key)
         if data is None:
-            return Kept()
-        kept = self._settings.loaded(data, f"{key!r} in {self.path}")
-        self._models[key] = kept
-        self._make_room()
-        return kept
+            return KeyedState()
+        model = self._settings.decode(data, f"{key!r} in {self.path}")
+        self._models[key] = model
+        self._drop_least_recent()
+        return model
 
-    def _make_room(self) -> None:
+    def _drop_least_recent(self) -> None:
         # Half at a time: one transaction then serves many models.
-        if len(self._models) > self.live:
+        if len(self._models) > self.cache_size:
             self.flush()
-            while len(self._models) > max(1, self.live // 2):
+            while len(self._models) > max(1, self.cache_size // 2):
                 self._models.popitem(last=False)
 
     def _features(self, x: Any) -> FloatArray:
@@ -196,7 +205,7 @@ class KeyedModels:
             )
         return (np.append(row, row.dtype.type(1)) if self.intercept else row)[None]
 
-    def _state(self, kept: Kept, x: FloatArray, y: FloatArray) -> Any:
-        if kept.state is not None:
-            return kept.state
+    def _start_state(self, model: KeyedState, x: FloatArray, y: FloatArray) -> Any:
+        if model.state is not None:
+            return model.state
         return self.learner.init(np.zeros((x.shape[1], *y.shape[1:])))

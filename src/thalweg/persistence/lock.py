@@ -1,4 +1,4 @@
-"""One writer at a time, by a lock that the system drops when its holder dies."""
+"""A lock on a file: one writer at a time, given up when the writer dies."""
 
 import fcntl
 import os
@@ -7,18 +7,18 @@ from pathlib import Path
 from thalweg.errors import StorageError
 
 
-class Lock:
-    """Holds the lock on a file beside ``path`` until it is released.
+class FileLock:
+    """Holds the lock on the file ``<path>.lock`` until it is released.
 
     ``flock`` belongs to the open file, so that a process killed in any way gives it
-    up, and a second one in the same process is refused too. The lock file stays: were
-    it removed, two processes could each hold a lock on a file of that name.
+    up, and a second holder in the same process is refused too. The lock file stays:
+    were it removed, two processes could each hold a lock on a file of that name.
     """
 
     def __init__(self, path: Path) -> None:
-        beside = path.with_name(path.name + ".lock")
+        lock_path = path.with_name(path.name + ".lock")
         try:
-            self._file = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
+            self._file = os.open(lock_path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
             raise StorageError(f"{path} cannot be opened: {error.strerror}.") from error
         try:
@@ -37,5 +37,5 @@ class Lock:
         os.pwrite(self._file, str(os.getpid()).encode(), 0)
 
     def release(self) -> None:
-        """Let others in."""
+        """Give the lock up."""
         os.close(self._file)

@@ -9,7 +9,7 @@ from thalweg.cli.runs.storage import make_folder
 from thalweg.errors import StorageError
 
 if sys.platform != "win32":
-    from thalweg.persistence.lock import Lock
+    from thalweg.persistence.lock import FileLock
 
 
 class Claims:
@@ -20,7 +20,7 @@ class Claims:
     """
 
     def __init__(self) -> None:
-        self._locks: dict[Path, Lock] = {}
+        self._locks: dict[Path, FileLock] = {}
 
     def take(self, path: Path) -> None:
         """Have the file for this run alone, or say who has it."""
@@ -40,10 +40,10 @@ class Claims:
             lock.release()
 
 
-def _locked(path: Path) -> Lock:
+def _locked(path: Path) -> FileLock:
     while True:
         try:
-            lock = Lock(path)
+            lock = FileLock(path)
         except StorageError as error:
             if not isinstance(error.__context__, BlockingIOError):
                 raise
@@ -65,5 +65,5 @@ def _holder(path: Path) -> str:
 
 
 def _beside(path: Path) -> Path:
-    """Where ``Lock`` has its file."""
+    """Where ``FileLock`` has its file."""
     return path.with_name(f"{path.name}.lock")

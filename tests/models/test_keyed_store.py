@@ -12,7 +12,7 @@ from tests.models.test_keyed import RLS, X, feed
 from thalweg.errors import PersistenceError, StorageError
 from thalweg.losses import SquaredError
 from thalweg.models import KeyedModels
-from thalweg.models.keyed_database import Database
+from thalweg.models.keyed_store import KeyedStore
 from thalweg.persistence import Saved, dumps, loads
 
 
@@ -98,7 +98,7 @@ def test_a_failed_flush_can_be_repeated(path, monkeypatch):
     feed(models, 0, 8)
     reader = sqlite3.connect(path, isolation_level=None)
     reader.execute("BEGIN IMMEDIATE")  # stands for a disk that will not take it
-    models._file._sql.execute("PRAGMA busy_timeout = 0")
+    models._store._connection.execute("PRAGMA busy_timeout = 0")
     with pytest.raises(StorageError, match="models.db cannot be used"):
         models.flush()
     assert models.offset is None
@@ -113,8 +113,8 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(path):
     models = KeyedModels(path, RLS)
     feed(models, 0, 8)
     models.flush()
-    pages = models._file._one("PRAGMA page_count")
-    models._file._sql.execute(f"PRAGMA max_page_count = {pages}")
+    pages = models._store._read_one("PRAGMA page_count")
+    models._store._connection.execute(f"PRAGMA max_page_count = {pages}")
     feed(models, 8, 120, keys=60)
     with pytest.raises(StorageError, match="full"):
         models.flush()
@@ -124,7 +124,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(path):
 
 
 def test_a_file_is_not_used_across_a_fork(path):
-    file = Database(path, b"settings")
+    file = KeyedStore(path, b"settings")
     file._process += 1
     with pytest.raises(StorageError, match="before a fork"):
         file.keys()
@@ -146,5 +146,5 @@ def test_a_row_is_a_whole_model(path):
 
 def test_every_commit_reaches_the_disk(path):
     with KeyedModels(path, RLS) as models:
-        assert models._file._one("PRAGMA journal_mode") == "wal"
-        assert models._file._one("PRAGMA synchronous") == 2  # FULL
+        assert models._store._read_one("PRAGMA journal_mode") == "wal"
+        assert models._store._read_one("PRAGMA synchronous") == 2  # FULL

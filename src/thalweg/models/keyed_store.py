@@ -1,0 +1,215 @@
+"""The SQLite file of ``KeyedModels``: models by key, and the offset in their source.
+
+Both change in one transaction, in WAL mode with synchronous=FULL: after a crash the
+file holds what some commit left, never something between two.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thalweg.errors import InvalidParameterError, PersistenceError, StorageError
+from thalweg.learners import Learner
+from thalweg.losses import LinearLoss
+from thalweg.persistence.format import Saved, dumps, loads
+
+APPLICATION_ID = int.from_bytes(b"thal", "big")
+"""By this number, which SQLite keeps in the file, a file is known to be ours."""
+SCHEMA_VERSION = 1
+SCHEMA = (
+    "CREATE TABLE models (key TEXT PRIMARY KEY, model BLOB NOT NULL)",
+    "CREATE TABLE source (name TEXT PRIMARY KEY, value BLOB)",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)
+INSERT_MODEL = "INSERT OR REPLACE INTO models VALUES (?, ?)"
+INSERT_SOURCE = "INSERT OR REPLACE INTO source VALUES (?, ?)"
+
+
+class KeyedState(NamedTuple):
+    """All that changes in the model of one key."""
+
+    state: Any = None  # the learner's; None before the first round
+    rounds: int = 0
+    seq: int = -1  # of the round learnt last
+    prediction: Any = None  # that was made in that round
+
+
+class KeyedSettings(NamedTuple):
+    """The settings that all keys of a file share, and the encoding of their models."""
+
+    learner: Learner[Any]
+    loss: LinearLoss
+    intercept: bool
+
+    def encode(self, model: KeyedState) -> bytes:
+        """The model of one key as bytes, which would be a file of their own."""
+        extra = {"intercept": self.intercept, **model._asdict()}
+        return dumps(Saved(self.learner, self.loss, extra.pop("state"), extra))
+
+    def decode(self, data: bytes, name: str) -> KeyedState:
+        """The model in ``data``; refused where it was made with other settings."""
+        learner, loss, state, extra = loads(data, name)
+        if (learner, loss, extra.get("intercept")) != self:
+            raise PersistenceError(
+                f"{name} was made with {learner!r}, {loss!r} and intercept="
+                f"{extra.get('intercept')}. Give these, or another path."
+            )
+        others = (extra.get(field, "") for field in KeyedState._fields[1:])
+        model = KeyedState(state, *others)
+        if not _is_sound(model):
+            raise PersistenceError(f"{name} is no model of KeyedModels.")
+        return model
+
+
+class KeyedStore:
+    """An open SQLite file. The caller sees to it that there is one writer only."""
+
+    def __init__(self, path: Path, settings: bytes) -> None:
+        self.path = path
+        self._process = os.getpid()
+        with self._translate_errors():
+            self._connection = sqlite3.connect(
+                path, isolation_level=None, check_same_thread=False
+            )
+        try:
+            self._prepare(settings)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def read_settings(self) -> bytes:
+        """The settings that were given when the file was made."""
+        return (
+            self._read_blob("SELECT value FROM source WHERE name = 'settings'") or b""
+        )
+
+    def read_offset(self) -> int | None:
+        """How far the source was read; None before the first commit."""
+        with self._translate_errors():
+            offset = self._read_one("SELECT value FROM source WHERE name = 'offset'")
+        if offset is not None and not isinstance(offset, int):
+            raise PersistenceError(f"{self.path} holds an offset that is no number.")
+        return offset
+
+    def read_model(self, key: str) -> bytes | None:
+        """What was last committed for ``key``."""
+        return self._read_blob("SELECT model FROM models WHERE key = ?", key)
+
+    def keys(self) -> list[str]:
+        """All keys in the file."""
+        with self._translate_errors():
+            rows = self._connection.execute("SELECT key FROM models")
+            return [key for (key,) in rows]
+
+    def commit(self, models: Iterable[tuple[str, bytes]], offset: int | None) -> None:
+        """Write models and offset; they are on the disk when this returns."""
+        with self._translate_errors(), self._transaction():
+            self._connection.executemany(INSERT_MODEL, models)
+            self._connection.execute(INSERT_SOURCE, ("offset", offset))
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._translate_errors():
+            self._connection.close()
+
+    def _prepare(self, settings: bytes) -> None:
+        """Check whose file it is, and make the tables of a new one."""
+        with self._translate_errors():
+            # A file from elsewhere may come with functions in its schema.
+            self._connection.execute("PRAGMA trusted_schema = OFF")
+            is_empty = self._read_one("SELECT count(*) FROM sqlite_master") == 0
+            application = self._read_one("PRAGMA application_id")
+            if application != APPLICATION_ID and (application != 0 or not is_empty):
+                raise PersistenceError(
+                    f"{self.path} is a database, but not one of KeyedModels."
+                )
+            if self._read_one("PRAGMA journal_mode = WAL") != "wal":
+                raise StorageError(f"{self.path} lies where SQLite has no WAL mode.")
+            self._connection.execute("PRAGMA synchronous = FULL")
+            if is_empty:
+                with self._transaction():
+                    for statement in SCHEMA:
+                        self._connection.execute(statement)
+                    self._connection.execute(INSERT_SOURCE, ("settings", settings))
+            version = self._read_one("PRAGMA user_version")
+        if version != SCHEMA_VERSION:
+            raise PersistenceError(
+                f"{self.path} has layout {version}, and this thalweg reads "
+                f"{SCHEMA_VERSION}. Open it with the thalweg that wrote it, or a newer "
+                "one."
+            )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _translate_errors(self) -> Iterator[None]:
+        """Raise SQLite's errors as ours, with the name of the file."""
+        if os.getpid() != self._process:  # two processes on one connection damage it
+            raise StorageError(f"{self.path} was opened before a fork. Open it anew.")
+        try:
+            yield
+        except (sqlite3.OperationalError, sqlite3.ProgrammingError) as error:
+            raise StorageError(f"{self.path} cannot be used: {error}.") from error
+        except sqlite3.Error as error:
+            raise PersistenceError(
+                f"{self.path} is damaged or no database: {error}. "
+                "Restore it from a copy."
+            ) from error
+
+    def _read_one(self, statement: str, *values: object) -> object:
+        row = self._connection.execute(statement, values).fetchone()
+        return None if row is None else row[0]
+
+    def _read_blob(self, statement: str, *values: object) -> bytes | None:
+        with self._translate_errors():
+            blob = self._read_one(statement, *values)
+        if blob is not None and not isinstance(blob, bytes):
+            raise PersistenceError(f"{self.path} holds a model that is no model.")
+        return blob
+
+
+def _is_sound(model: KeyedState) -> bool:
+    """Whether the model of a key could have come of its rounds."""
+    is_whole = type(model.rounds) is int and type(model.seq) is int
+    if model.state is None:
+        return is_whole and model[1:] == KeyedState()[1:]
+    has_prediction = isinstance(model.prediction, np.ndarray | np.floating)
+    return is_whole and has_prediction and model.rounds >= 1 and model.seq >= 0
+
+
+def check_key(key: object) -> None:
+    """Raise unless ``key`` is a string that SQLite can hold."""
+    try:
+        if isinstance(key, str) and key.encode():
+            return
+    except UnicodeEncodeError:  # half of a pair of surrogates
+        pass
+    raise InvalidParameterError(
+        f"A key of KeyedModels is a string that is not empty. Got {key!r} instead."
+    )
+
+
+def check_seq(seq: Any) -> int:
+    """``seq`` as an int, if it is a whole number that SQLite can hold."""
+    is_whole = isinstance(seq, int | np.integer) and not isinstance(seq, bool)
+    if not is_whole or not 0 <= seq < 2**63:
+        raise InvalidParameterError(
+            f"A seq of KeyedModels is a whole number from 0 to 2⁶³ - 1. "
+            f"Got {seq!r} instead."
+        )
+    return int(seq)
