@@ -1,4 +1,4 @@
-"""Runs in files that no run has left, each gone on from.
+"""Checkpoints that no run has written, each of which is resumed if it can be.
 
 python -m tests.cli.made_up FOLDER FIRST LAST    # cases by number; any may be repeated
 
@@ -15,7 +15,7 @@ from tests.cli.streams import rows, written
 from tests.persistence.mutations import SIGNED, UNSIGNED, disturbed
 from thalweg import tables
 from thalweg.cli.runs import checkpoint
-from thalweg.cli.runs.checkpoint import Kept
+from thalweg.cli.runs.checkpoint import RunCheckpoint, RunOrigin
 from thalweg.cli.runs.session import Session
 from thalweg.cli.study_tables import study_as_json
 from thalweg.errors import ThalwegError
@@ -33,7 +33,7 @@ NUMBERS = (np.nan, np.inf, -np.inf, 0.0, -1.0, 0.5, 1e9, -5e8, 2.0**63, 1e300, 5
 OTHERS = (None, True, -1, 2**62, 1.5, np.nan, "x", (), (1,), np.zeros(3), np.int64(7))
 
 
-def kept_runs(folder):
+def checkpoints(folder):
     """Files of runs, by recipe and rows seen, and the rows that come next."""
     path, found = folder / "m.thalweg", []
     stream = written(folder / "stream.csv", rows(SEEN[-1] + MORE))
@@ -42,27 +42,40 @@ def kept_runs(folder):
             with tables.read_table(str(stream)) as table:
                 (chunk,) = table.chunks()
             session = Session(recipe)
-            session.take(chunk.slice_rows(0, seen))
-            checkpoint.save(path, session, Kept("stream.csv", None, 0))
+            session.play(chunk.slice_rows(0, seen))
+            checkpoint.save_checkpoint(path, session, RunOrigin("stream.csv", None, 0))
             found.append((path.read_bytes(), chunk.slice_rows(seen, seen + MORE)))
     return found
 
 
-def other_run(rng, data):
-    """What is kept as JSON disturbed."""
-    saved = loads(data)
-    told = disturbed(rng, json.loads(saved.extra["run"]))
-    return dumps(saved._replace(extra={**saved.extra, "run": json.dumps(told)}))
+RECIPE, SESSION = map(RunCheckpoint._fields.index, ("recipe", "session"))
 
 
-def other_part(rng, data):
-    """One to three numbers, arrays, states or tuples of what is kept replaced."""
+def with_run(saved, run):
+    return dumps(saved._replace(extra={**saved.extra, "run": run}))
+
+
+def with_other_recipe(rng, data):
+    """The recipe, which is JSON, disturbed."""
     saved = loads(data)
-    name = "players" if rng.random() < 0.8 else "encoder"
-    part = saved.extra[name]
+    run = list(saved.extra["run"])
+    run[RECIPE] = json.dumps(disturbed(rng, json.loads(run[RECIPE])))
+    return with_run(saved, tuple(run))
+
+
+def with_other_parts(rng, data):
+    """One to three numbers, arrays, states or tuples of the session replaced."""
+    saved = loads(data)
+    run = list(saved.extra["run"])
     for _ in range(rng.integers(1, 4)):
-        part = _replaced(rng, part)
-    return dumps(saved._replace(extra={**saved.extra, name: part}))
+        run[SESSION] = _replaced(rng, run[SESSION])
+    return with_run(saved, tuple(run))
+
+
+def with_other_fields(rng, data):
+    """Any field of the checkpoint replaced."""
+    saved = loads(data)
+    return with_run(saved, _replaced(rng, saved.extra["run"]))
 
 
 def _replaced(rng, value):
@@ -108,18 +121,21 @@ def _other_array(rng, array):
     return changed
 
 
-MUTATIONS = (*UNSIGNED[:1], *SIGNED, *[other_run] * 8, *[other_part] * 24)
+MUTATIONS = (
+    *UNSIGNED[:1], *SIGNED, *[with_other_recipe] * 6, *[with_other_fields] * 4,
+    *[with_other_parts] * 22,
+)  # fmt: skip
 
 
 def outcome(path, rows_after):
-    """What came of going on from a file: nothing but our own errors is let out."""
+    """The outcome of resuming a file: nothing but our own errors is let out."""
     try:
         with np.errstate(all="ignore"):  # where numbers were made up
-            session, _ = checkpoint.load(path)
+            session, _ = checkpoint.load_checkpoint(path)
             _shown(session)
-            session.layout.lines(session.take(rows_after))
+            session.columns().lines(session.play(rows_after))
             _shown(session)
-            checkpoint.save(path, session, Kept("stream.csv", None, 0))
+            checkpoint.save_checkpoint(path, session, RunOrigin("stream.csv", None, 0))
     except ThalwegError as error:
         assert str(error).endswith((".", "?")), error
         return "refused"
@@ -127,14 +143,13 @@ def outcome(path, rows_after):
 
 
 def _shown(session):
-    if session.scored:
-        json.dumps(
-            [study_as_json(study) for study in session.studies("")], allow_nan=False
-        )
+    if session.scored():
+        studies = [study_as_json(study) for study in session.studies("")]
+        json.dumps(studies, allow_nan=False)
 
 
 def main(folder, first, last):
-    path, runs = Path(folder) / "made-up.thalweg", kept_runs(Path(folder))
+    path, runs = Path(folder) / "made-up.thalweg", checkpoints(Path(folder))
     counts = {"refused": 0, "played": 0}
     for case in range(int(first), int(last)):
         rng = np.random.default_rng(case)

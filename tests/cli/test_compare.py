@@ -8,7 +8,7 @@ from tests.cli.streams import rows, thalweg, written
 from thalweg.cli import comparisons
 from thalweg.cli.runs import study_files
 from thalweg.errors import StorageError, ThalwegError
-from thalweg.evaluation import beside
+from thalweg.evaluation import baseline_study
 from thalweg.lab import demo
 from thalweg.lab.datasets import MissingDataError, PublicStream
 from thalweg.persistence import files
@@ -33,16 +33,16 @@ def test_compare_shows_everyone_and_saves_a_page(tmp_path, monkeypatch):
 def test_a_bound_that_is_broken_is_exit_code_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(tmp_path / "stream.csv", rows(120))
-    compare = comparisons.compare
+    study_with_baselines = comparisons.study_with_baselines
 
     def broken(*arguments):
-        study = compare(*arguments)
+        study = study_with_baselines(*arguments)
         worse = tuple(
             replace(one, measured=1e12) if one.bound else one for one in study.regrets
         )
         return replace(study, regrets=worse)
 
-    monkeypatch.setattr(comparisons, "compare", broken)
+    monkeypatch.setattr(comparisons, "study_with_baselines", broken)
     done = thalweg("compare", "stream.csv", "-t", "y", "--no-report", "--json")
     assert done.exit_code == 1 and "3 bounds did not hold." in done.stderr
     assert json.loads(done.stdout)["studies"][0]["rounds"] == 120
@@ -88,18 +88,18 @@ def test_ctrl_c_shows_who_is_done_and_says_what_is_missing(tmp_path, monkeypatch
     written(tmp_path / "stream.csv", rows(120))
 
     def five_then_ctrl_c(*given):
-        for k, one in enumerate(contestants(*given)):
+        for k, one in enumerate(all_baselines(*given)):
             if k == 5:
                 raise KeyboardInterrupt
             yield one
 
-    contestants = beside.contestants
-    monkeypatch.setattr(beside, "contestants", five_then_ctrl_c)
+    all_baselines = baseline_study.baselines
+    monkeypatch.setattr(baseline_study, "baselines", five_then_ctrl_c)
     done = thalweg("compare", "stream.csv", "-t", "y", "-t", "b")
     assert done.exit_code == 130
     assert "least squares, discount 0.95" in done.stdout
     assert "least squares, discount 0.9 " not in done.stdout
-    missing = "; ".join([*beside.steps()[5:], "all of b"])
+    missing = "; ".join([*baseline_study.comparison_steps()[5:], "all of b"])
     assert f"Stopped. Not done: {missing}. For a page" in " ".join(done.stderr.split())
     folder = tmp_path / "out/stream-compared"
     assert [path.name for path in folder.iterdir()] == ["study.json"]
@@ -128,12 +128,12 @@ def interrupted(*_):
 
 
 def test_ctrl_c_while_coverage_is_measured_leaves_a_study(folder, monkeypatch):
-    monkeypatch.setattr(beside, "coverages", interrupted)
+    monkeypatch.setattr(baseline_study, "interval_coverage", interrupted)
     done = thalweg("compare", "stream.csv", "-t", "y")
     assert done.exit_code == 130 and "Tracker" in done.stdout
     assert "Stopped. Not done: coverage of intervals. For a page" in done.stderr
     (study,) = json.loads((folder / "study.json").read_text())
-    assert study["left"] == ["coverage of intervals"] and study["regrets"]
+    assert study["unfinished"] == ["coverage of intervals"] and study["regrets"]
     assert study["notes"][-1] == "Stopped by Ctrl-C. Not done: coverage of intervals."
     assert set(tree(folder)) == {"study.json"}
 
@@ -157,21 +157,25 @@ def test_ctrl_c_while_the_page_is_drawn_leaves_the_tables(
         saved = json.loads(done.stdout)["files"]
         assert saved == ["out/stream-compared/study.json"]
     (study,) = json.loads((folder / "study.json").read_text())
-    assert study["left"] == [] and not any("Stopped" in one for one in study["notes"])
+    assert study["unfinished"] == [] and not any(
+        "Stopped" in one for one in study["notes"]
+    )
 
 
 def test_a_target_that_ctrl_c_left_no_time_for_at_all_is_named(folder, monkeypatch):
-    compare = comparisons.compare
+    study_with_baselines = comparisons.study_with_baselines
 
     def only_y(title, target, *others):
-        return compare(title, target, *others) if target == "y" else interrupted()
+        if target != "y":
+            raise KeyboardInterrupt
+        return study_with_baselines(title, target, *others)
 
-    monkeypatch.setattr(comparisons, "compare", only_y)
+    monkeypatch.setattr(comparisons, "study_with_baselines", only_y)
     done = thalweg("compare", "stream.csv", "-t", "y", "-t", "b", "-t", "a")
     assert done.exit_code == 130
     assert "Stopped. Not done: all of b; all of a. For a page" in done.stderr
     (study,) = json.loads((folder / "study.json").read_text())
-    assert study["left"] == ["all of b", "all of a"]
+    assert study["unfinished"] == ["all of b", "all of a"]
     assert study["notes"][-1] == "Stopped by Ctrl-C. Not done: all of b; all of a."
 
 

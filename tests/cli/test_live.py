@@ -34,8 +34,8 @@ def whole(tmp_path):
 def test_predictions_come_as_lines_do_and_a_kill_loses_none(tmp_path, whole):
     process = started("run", "-", "-t", "y", cwd=tmp_path, **PIPES)
     fed(process, LINES[:61])
-    said = read(process, 61)
-    assert said == whole[:61]
+    answers = read(process, 61)
+    assert answers == whole[:61]
     for t in (61, 62, 63):  # each answered before the next is asked
         fed(process, LINES[t : t + 1])
         assert read(process, 1) == [whole[t]]
@@ -97,10 +97,10 @@ def test_line_by_line_is_the_file_whatever_is_asked_of_it(tmp_path):
     assert done.exit_code == 0, done.output
     process = started("run", "-", *options, cwd=tmp_path, **PIPES)
     fed(process, [header, *lines[:6]])  # which have no past, and no answer
-    said = []
+    answers = []
     for line in lines[6:100]:
         fed(process, [line])
-        said += read(process, 1 if said else 2)  # a header comes first
+        answers += read(process, 1 if answers else 2)  # a header comes first
     process.terminate()
     process.communicate()
     resume = ("--resume", "out/stdin/model.thalweg", "--no-report")
@@ -108,9 +108,9 @@ def test_line_by_line_is_the_file_whatever_is_asked_of_it(tmp_path):
     fed(process, [header])
     for line in lines[100:]:
         fed(process, [line])
-        said += read(process, 1)
+        answers += read(process, 1)
     process.communicate()
-    assert "".join(said) == (tmp_path / "whole/predictions.csv").read_text()
+    assert "".join(answers) == (tmp_path / "whole/predictions.csv").read_text()
     found = found_in(tmp_path / "out/stdin/study.json")
     assert found == found_in(tmp_path / "whole/study.json")
 
@@ -137,9 +137,9 @@ def test_a_row_without_its_target_asks_for_it(tmp_path, monkeypatch):
     lines = [*LINES[:100], asked, *LINES[100:]]
     process = started("run", "-", "-t", "y", "--no-report", cwd=tmp_path, **PIPES)
     out, _ = process.communicate("".join(lines).encode())
-    said = out.decode().splitlines()
-    assert said[100].endswith(",")  # nothing observed
-    assert said[100].split(",")[1] == said[101].split(",")[1]  # nothing learnt
+    answers = out.decode().splitlines()
+    assert answers[100].endswith(",")  # nothing observed
+    assert answers[100].split(",")[1] == answers[101].split(",")[1]  # nothing learnt
     study = json.loads((tmp_path / "out/stdin/study.json").read_text())[0]
     assert study["rounds"] == 121 and study["scored"] == 120 - 40
 

@@ -5,17 +5,20 @@ import sys
 import numpy as np
 import pytest
 
-from tests.cli.made_up import SEEN, kept_runs, outcome
+from tests.cli.made_up import SEEN, checkpoints, outcome
 from tests.cli.streams import rows, thalweg, written
 from thalweg import Online, persistence
 from thalweg.cli.runs import checkpoint
+from thalweg.cli.runs.checkpoint import RunCheckpoint
+from thalweg.cli.runs.session import SessionSnapshot
 from thalweg.errors import PersistenceError
+from thalweg.evaluation.tracker_run import TrackerRunSnapshot
 from thalweg.kernels.tracker import layout
 
 CASES = 1500
 
 
-def test_no_made_up_run_leads_to_anything_but_our_own_errors(tmp_path):
+def test_no_made_up_checkpoint_leads_to_anything_but_our_own_errors(tmp_path):
     """In a process of its own, which it must not end."""
     command = [sys.executable, "-m", "tests.cli.made_up", str(tmp_path), "0"]
     done = subprocess.run([*command, str(CASES)], capture_output=True, text=True)
@@ -24,9 +27,9 @@ def test_no_made_up_run_leads_to_anything_but_our_own_errors(tmp_path):
     assert sum(counts.values()) == CASES and min(counts.values()) > CASES / 20
 
 
-def test_what_was_not_changed_is_gone_on_from(tmp_path):
+def test_a_checkpoint_that_was_not_changed_is_resumed(tmp_path):
     path = tmp_path / "m.thalweg"
-    for data, after in kept_runs(tmp_path):
+    for data, after in checkpoints(tmp_path):
         path.write_bytes(data)
         assert outcome(path, after) == "played"
 
@@ -47,35 +50,39 @@ def with_entry(place, value):
     [shorter, with_entry(layout.SEASON, 1e9), with_entry(layout.ERROR_COUNT, -5e8)],
     ids=["short", "season", "scored"],
 )
-def test_a_state_that_kernels_would_go_astray_with_is_refused(tmp_path, changed):
+def test_a_state_that_would_lead_kernels_astray_is_refused(tmp_path, changed):
     """The first Tracker is checked as any model is; the others were not."""
     path = tmp_path / "m.thalweg"
-    data, _ = kept_runs(tmp_path)[len(SEEN)]  # of two targets
+    data, _ = checkpoints(tmp_path)[len(SEEN)]  # of two targets
     path.write_bytes(data)
     saved = persistence.load(path)
-    first, (counts, state, *rest) = saved.extra["players"]
-    second = (counts, state._replace(packed=changed(state.packed)), *rest)
-    extra = {**saved.extra, "players": (first, second)}
-    persistence.save(path, saved._replace(extra=extra))
+    run = RunCheckpoint(*saved.extra["run"])
+    session = SessionSnapshot(*run.session)
+    second = TrackerRunSnapshot(*session.runs[1])
+    state = second.state._replace(packed=changed(second.state.packed))
+    runs = (session.runs[0], tuple(second._replace(state=state)))
+    run = run._replace(session=tuple(session._replace(runs=runs)))
+    persistence.save(path, saved._replace(extra={**saved.extra, "run": tuple(run)}))
     with pytest.raises(PersistenceError, match=r"no run that could go on: .*Tracker"):
-        checkpoint.load(path)
+        checkpoint.load_checkpoint(path)
 
 
-def test_only_files_of_predictions_are_gone_on_with(tmp_path, monkeypatch):
+def test_only_files_of_predictions_are_continued(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(tmp_path / "stream.csv")
     thalweg("run", "stream.csv", "-t", "y", "--no-report")
     path = tmp_path / "out/stream/model.thalweg"
     saved = persistence.load(path)
-    told = json.loads(saved.extra["run"]) | {"predictions": "../../notes.txt"}
-    extra = {**saved.extra, "run": json.dumps(told)}
-    persistence.save(path, saved._replace(extra=extra))
+    run = RunCheckpoint(*saved.extra["run"])._replace(predictions="../../notes.txt")
+    persistence.save(path, saved._replace(extra={**saved.extra, "run": tuple(run)}))
     with pytest.raises(PersistenceError, match="its predictions could not have come"):
-        checkpoint.load(path)
+        checkpoint.load_checkpoint(path)
 
 
 @pytest.mark.parametrize("policy", ["refuse", "skip", "impute"])
-def test_a_run_is_a_model_for_python_that_goes_on_alike(tmp_path, monkeypatch, policy):
+def test_a_checkpoint_is_a_model_that_python_continues_alike(
+    tmp_path, monkeypatch, policy
+):
     monkeypatch.chdir(tmp_path)
     lines = rows(120)
     if policy != "refuse":
@@ -91,13 +98,26 @@ def test_a_run_is_a_model_for_python_that_goes_on_alike(tmp_path, monkeypatch, p
     model = Online.load(tmp_path / "out/begun/model.thalweg")
     assert (model.missing, model.rounds) == (policy, 69)
     if model.imputer is not None:
-        # The row without its target, and under "skip" the one with a gap.
+        # The row without its target, and under "skip" the one with a missing feature.
         assert model.imputer.state.skipped == 1 + (policy == "skip")
         assert model.imputer.state.imputed == 1
     table = [
         [float(cell or "nan") for cell in line.split(",")[1:3]] for line in lines[70:]
     ]
     labels = [float(line.rpartition(",")[2]) for line in lines[70:]]
-    said = model.run(np.array(table), np.array(labels)).prediction
+    predictions = model.run(np.array(table), np.array(labels)).prediction
     done = (tmp_path / "out/whole/predictions.csv").read_text().splitlines()[70:]
-    assert said.tolist() == [float(line.split(",")[1]) for line in done]
+    assert predictions.tolist() == [float(line.split(",")[1]) for line in done]
+
+
+def test_a_run_of_another_version_is_refused_with_a_sentence(tmp_path):
+    path = tmp_path / "m.thalweg"
+    data, _ = checkpoints(tmp_path)[0]
+    path.write_bytes(data)
+    saved = persistence.load(path)
+    others = ('{"rows": 3}', (1, *saved.extra["run"][1:]), saved.extra["run"][:-1])
+    for other in others:
+        extra = {**saved.extra, "run": other}
+        persistence.save(path, saved._replace(extra=extra))
+        with pytest.raises(PersistenceError, match="another version of thalweg wrote"):
+            checkpoint.load_checkpoint(path)

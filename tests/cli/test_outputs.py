@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from tests.cli.streams import rows, started, thalweg, written
-from thalweg.cli.runs.file_locks import Claims
+from thalweg.cli.runs.file_locks import FileLocks
 from thalweg.errors import StorageError
 from thalweg.persistence.lock import FileLock
 
@@ -27,7 +27,7 @@ def here(tmp_path, monkeypatch):
 
 
 def refused(here, *arguments):
-    """What is said, where nothing is written."""
+    """The error message of a command that must write nothing."""
     before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
     done = thalweg(*arguments)
     after = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
@@ -134,7 +134,8 @@ def test_a_folder_has_one_run_at_a_time_and_a_killed_one_is_none(here):
     run.send_signal(signal.SIGKILL)
     run.communicate()
     resume = ("--resume", "n/model.thalweg", "--from-start", "--no-report")
-    assert thalweg("run", "s.csv", *resume).exit_code == 0
+    resumed = thalweg("run", "s.csv", *resume)
+    assert resumed.exit_code == 0, resumed.output
     whole = ("--out", "w", "--no-report", "--missing", "skip")
     assert thalweg("run", "s.csv", "-t", "y", *whole).exit_code == 0
     both = [(here / name / "predictions.csv").read_bytes() for name in ("n", "w")]
@@ -144,12 +145,12 @@ def test_a_folder_has_one_run_at_a_time_and_a_killed_one_is_none(here):
 
 def test_a_file_is_claimed_once_and_let_go_without_a_trace(tmp_path):
     path, beside = tmp_path / "x", tmp_path / "x.lock"
-    with Claims() as own, Claims() as others:
-        own.take(path)
-        own.take(path)
+    with FileLocks() as own, FileLocks() as others:
+        own.acquire(path)
+        own.acquire(path)
         assert beside.read_text() == str(os.getpid())
         with pytest.raises(StorageError, match="Another run"):
-            others.take(path)
+            others.acquire(path)
     assert not beside.exists()
 
 
@@ -166,6 +167,6 @@ def test_a_lock_file_that_was_removed_is_no_lock(tmp_path, monkeypatch):
                 beside.unlink()
 
     monkeypatch.setattr("thalweg.cli.runs.file_locks.FileLock", Removed)
-    with Claims() as own:
-        own.take(tmp_path / "x")
+    with FileLocks() as own:
+        own.acquire(tmp_path / "x")
         assert len(made) == 2 and beside.exists()

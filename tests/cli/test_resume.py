@@ -18,27 +18,29 @@ def stream(tmp_path, monkeypatch):
 
 def stopped_after(chunks, monkeypatch):
     """Let a Ctrl-C come while the rows of that chunk are learnt."""
-    taken, take = [], Session.take
+    chunks_played, play = [], Session.play
 
     def interrupted(session, chunk):
-        taken.append(chunk)
-        if len(taken) == chunks:
+        chunks_played.append(chunk)
+        if len(chunks_played) == chunks:
             os.kill(os.getpid(), signal.SIGINT)
-        return take(session, chunk)
+        return play(session, chunk)
 
-    monkeypatch.setattr(Session, "take", interrupted)
+    monkeypatch.setattr(Session, "play", interrupted)
     monkeypatch.setattr("thalweg.cli.run.CHUNK_ROWS", 50)
 
 
-@pytest.mark.parametrize("said", ["said.csv", "said.parquet"])
-def test_ctrl_c_saves_and_resume_leaves_what_one_run_leaves(stream, monkeypatch, said):
+@pytest.mark.parametrize("predictions", ["lines.csv", "table.parquet"])
+def test_ctrl_c_saves_and_resume_leaves_what_one_run_leaves(
+    stream, monkeypatch, predictions
+):
     folder = stream.parent
     options = ("-t", "y", "--lags", "1,3", "--time", "when", "--no-report")
-    whole = ("--predictions", f"whole/{said}", "--out", "whole")
+    whole = ("--predictions", f"whole/{predictions}", "--out", "whole")
     assert thalweg("run", "stream.csv", *options, *whole).exit_code == 0
     with monkeypatch.context() as patch:
         stopped_after(3, patch)
-        cut = ("--predictions", f"cut/{said}", "--out", "cut")
+        cut = ("--predictions", f"cut/{predictions}", "--out", "cut")
         stopped = thalweg("run", "stream.csv", *options, *cut)
     assert stopped.exit_code == 130, stopped.output
     assert (
@@ -48,8 +50,8 @@ def test_ctrl_c_saves_and_resume_leaves_what_one_run_leaves(stream, monkeypatch,
     assert not (folder / "cut" / "study.json").exists()
     done = thalweg("run", "stream.csv", "--resume", "cut/model.thalweg", "--no-report")
     assert done.exit_code == 0 and "Goes on after row 150." in done.output
-    assert (folder / "whole" / said).read_bytes() == (
-        folder / "cut" / said
+    assert (folder / "whole" / predictions).read_bytes() == (
+        folder / "cut" / predictions
     ).read_bytes()
     studies = [studies_in(folder / name / "study.json") for name in ("whole", "cut")]
     assert studies[0] == studies[1]
@@ -60,16 +62,18 @@ def test_lines_written_after_the_checkpoint_are_written_anew(stream, monkeypatch
     with monkeypatch.context() as patch:
         stopped_after(2, patch)
         thalweg("run", "stream.csv", "-t", "y")
-    said = stream.parent / "out/stream/predictions.csv"
-    before = said.read_text()
-    said.write_text(before + "101,0.5,")  # as a kill in the middle of a line leaves it
+    predictions = stream.parent / "out/stream/predictions.csv"
+    before = predictions.read_text()
+    predictions.write_text(
+        before + "101,0.5,"
+    )  # as a kill in the middle of a line leaves it
     thalweg("run", "stream.csv", "--resume", "out/stream/model.thalweg", "--no-report")
-    lines = said.read_text().splitlines()
-    assert len(lines) == 301 and said.read_text().startswith(before)
-    said.write_text(before[:100])
+    lines = predictions.read_text().splitlines()
+    assert len(lines) == 301 and predictions.read_text().startswith(before)
+    predictions.write_text(before[:100])
     lost = thalweg("run", "stream.csv", "--resume", "out/stream/model.thalweg")
     assert lost.exit_code == 0  # nothing new to write
-    model = checkpoint.load(stream.parent / "out/stream/model.thalweg")[0]
+    model = checkpoint.load_checkpoint(stream.parent / "out/stream/model.thalweg")[0]
     assert model.rows == 300
 
 
@@ -105,11 +109,13 @@ def test_what_comes_next_may_be_another_file(stream):
     unclear = thalweg("run", "tuesday.csv", *resume)
     assert unclear.exit_code == 2 and "was on monday.csv" in unclear.output
     assert thalweg("run", "tuesday.csv", *resume, "--next").exit_code == 0
-    said = [folder / "out" / name / "predictions.csv" for name in ("stream", "monday")]
-    assert said[0].read_bytes() == said[1].read_bytes()
+    predictions = [
+        folder / "out" / name / "predictions.csv" for name in ("stream", "monday")
+    ]
+    assert predictions[0].read_bytes() == predictions[1].read_bytes()
     again = thalweg("run", "tuesday.csv", *resume)  # all of its rows were seen
-    said = "No new row in tuesday.csv: all 100 were seen.\n"
-    assert again.exit_code == 0 and said in again.output
+    message = "No new row in tuesday.csv: all 100 were seen.\n"
+    assert again.exit_code == 0 and message in again.output
 
 
 def test_a_file_shorter_than_what_was_seen_is_refused(stream):
@@ -131,24 +137,26 @@ def test_an_error_further_on_keeps_what_was_learnt(stream, monkeypatch):
     resume = ("--resume", "out/stream/model.thalweg", "--no-report")
     assert thalweg("run", "stream.csv", *resume).exit_code == 0
     thalweg("run", "stream.csv", "-t", "y", "--out", "whole", "--no-report")
-    said = [stream.parent / f / "predictions.csv" for f in ("out/stream", "whole")]
-    assert said[0].read_bytes() == said[1].read_bytes()
+    predictions = [
+        stream.parent / f / "predictions.csv" for f in ("out/stream", "whole")
+    ]
+    assert predictions[0].read_bytes() == predictions[1].read_bytes()
 
 
 def tree(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("said", ["predictions.csv", "said.parquet"])
+@pytest.mark.parametrize("predictions", ["predictions.csv", "table.parquet"])
 def test_another_folder_is_gone_on_in_and_the_first_one_stays(
-    stream, monkeypatch, said
+    stream, monkeypatch, predictions
 ):
     folder = stream.parent
-    whole = ("--predictions", f"whole/{said}", "--out", "whole", "--no-report")
+    whole = ("--predictions", f"whole/{predictions}", "--out", "whole", "--no-report")
     thalweg("run", "stream.csv", "-t", "y", *whole)
     with monkeypatch.context() as patch:
         stopped_after(3, patch)
-        cut = ("--predictions", f"cut/{said}", "--out", "cut", "--no-report")
+        cut = ("--predictions", f"cut/{predictions}", "--out", "cut", "--no-report")
         thalweg("run", "stream.csv", "-t", "y", *cut)
     before = tree(folder / "cut")
     resume = ("--resume", "cut/model.thalweg", "--out", "new", "--no-report")
@@ -156,8 +164,8 @@ def test_another_folder_is_gone_on_in_and_the_first_one_stays(
         done = thalweg("run", "stream.csv", *resume)
         assert done.exit_code == 0, done.output
         assert tree(folder / "cut") == before
-        assert set(tree(folder / "new")) == {"model.thalweg", said, "study.json"}
-        assert tree(folder / "new")[said] == tree(folder / "whole")[said]
+        assert set(tree(folder / "new")) == {"model.thalweg", predictions, "study.json"}
+        assert tree(folder / "new")[predictions] == tree(folder / "whole")[predictions]
 
 
 def test_what_comes_next_is_alone_in_another_folder(stream):

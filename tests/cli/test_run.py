@@ -115,7 +115,7 @@ def test_the_page_can_be_made_again_from_study_and_model(stream):
 
 
 def test_without_what_draws_there_is_a_remark_and_no_page(stream, monkeypatch):
-    monkeypatch.setattr(study_files, "NEEDED", ("no_such_package",))
+    monkeypatch.setattr(study_files, "REQUIRED_PACKAGES", ("no_such_package",))
     done = thalweg("run", "stream.csv", "-t", "y")
     assert done.exit_code == 0 and "There will be no page" in done.stderr
     assert not (stream.parent / "out/stream/report.html").exists()

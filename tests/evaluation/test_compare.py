@@ -1,242 +1,50 @@
-from functools import partial
-from itertools import combinations
+"""Comparison of any learners on the same rounds."""
 
 import numpy as np
 import pytest
 
-from thalweg import Block, Online, RecursiveLeastSquares, SquaredError, Tracker
-from thalweg.errors import StreamError
-from thalweg.evaluation import beside, contestants
-from thalweg.evaluation.compare import compare, steps
-from thalweg.evaluation.contestants import Contestant
-from thalweg.evaluation.coverage import coverages
-from thalweg.evaluation.hindsight import Comparators, to_its_expert
-from thalweg.evaluation.prequential import Prequential
-from thalweg.evaluation.scores import Player
-from thalweg.evaluation.standardised import Standardised
+from thalweg import Block, RecursiveLeastSquares, Tracker
+from thalweg.errors import InvalidParameterError
+from thalweg.evaluation import compare, prequential
 
-T = 160
-RNG = np.random.default_rng(3)
-X = RNG.normal(size=(T, 2)) * [1.0, 30.0] + [0.0, 100.0]
-Y = 50 + X @ [2.0, 0.1] + (np.arange(T) > 80) * X[:, 0] * 3 + RNG.normal(size=T)
-BURN_IN = 40
-
-
-@pytest.fixture(scope="module")
-def words():
-    """What was announced while ``study`` was made."""
-    return []
+T = 200
+RNG = np.random.default_rng(4)
+X = RNG.normal(size=(T, 2))
+Y = np.where(np.arange(T) < T // 2, 1.0, -1.0) * X[:, 0] + 0.1 * RNG.normal(size=T)
+BLOCK = Block(X, Y)
+LEARNERS = {
+    "remembers": RecursiveLeastSquares(1.0),
+    "forgets": RecursiveLeastSquares(0.95),
+    "diverges": lambda block, delay: np.full(len(block), np.nan),
+    "tracks": Tracker(),
+}
 
 
-@pytest.fixture(scope="module")
-def study(words):
-    return compare("made up", "y", ("a", "b"), X, Y, words.append)
+@pytest.mark.parametrize("delay", [0, 3])
+def test_each_result_is_that_of_prequential_and_the_least_error_comes_first(delay):
+    comparison = compare(LEARNERS, BLOCK, delay=delay, burn_in=20)
+    for name, learner in LEARNERS.items():
+        alone = prequential(learner, BLOCK, delay=delay, burn_in=20, name=name)
+        np.testing.assert_array_equal(comparison[name].prediction, alone.prediction)
+        assert str(comparison[name]) == str(alone)
+    errors = [result.squared for result in comparison.results]
+    assert errors[:-1] == sorted(errors[:-1])
+    assert comparison.results[-1].name == "diverges"
+    assert comparison.best is comparison.results[0]
+    assert comparison["forgets"].squared < comparison["remembers"].squared
 
 
-def test_everyone_takes_part_and_every_step_is_announced(study, words):
-    assert len(words) == steps()
-    roles = {role: len(study.of_role(role)) for role in ("fixed", "rival", "peer")}
-    assert roles == {"fixed": 6, "rival": 7, "peer": 3}
-    assert len(study.of_role("paper")) == 1
-    assert (study.rounds, study.scored) == (T, T - BURN_IN)
-    assert study.first_scored == BURN_IN + 1
-    assert len(study.hindsight.marks) >= 10 and study.hindsight.rounds == T
+def test_a_comparison_prints_as_a_table_with_persistence():
+    lines = str(compare(LEARNERS, BLOCK)).splitlines()
+    assert lines[0].split("  ")[0] == "learner"
+    assert len(lines) == 1 + len(LEARNERS) + 2
+    assert lines[-2].startswith("persistence") and "1.000" in lines[-2]
+    assert lines[-1] == "199 rounds scored"
+    assert len({len(line) for line in lines[:-1]}) == 1
 
 
-def test_the_tracker_gets_the_raw_numbers_and_fixed_settings_standardised_ones(study):
-    learner = Tracker()
-    _, trace = learner.run(learner.init(np.zeros(2)), SquaredError(), Block(X, Y))
-    own = np.mean((Y - trace.prediction)[BURN_IN:] ** 2)
-    assert study.tracker.squared == pytest.approx(own, rel=1e-9)
-    persistence = np.mean(np.diff(Y)[BURN_IN - 1 :] ** 2)
-    assert study.persistence.squared == pytest.approx(persistence, rel=1e-9)
-    rows = np.column_stack([(X - X.mean(0)) / X.std(0), np.ones(T)])
-    rls = RecursiveLeastSquares(0.95, ridge=0.01, floor=0.01, leaky=True)
-    block = Block(rows, (Y - Y.mean()) / Y.std())
-    _, trace = rls.run(rls.init(np.zeros(3)), SquaredError(), block)
-    error = 2 * trace.loss[BURN_IN:].mean() * Y.var()
-    found = study.entry("least squares, discount 0.95").squared
-    assert found == pytest.approx(error, rel=1e-9)
-
-
-def test_regret_is_loss_beyond_the_best_point_and_bounds_hold(study):
-    rows = np.column_stack([(X - X.mean(0)) / X.std(0), np.ones(T)])
-    target = (Y - Y.mean()) / Y.std()
-    best = np.linalg.lstsq(rows, target)[0]
-    least = 0.5 * np.sum((target - rows @ best) ** 2)
-    naive = np.append(0.0, target[:-1])  # in the first round all say the mean
-    lost = 0.5 * np.sum((target - naive) ** 2)
-    found = {(one.name, one.against): one for one in study.regrets}
-    measured = found["persistence", "static"].measured
-    assert measured == pytest.approx(lost - least, rel=1e-9)
-    bounded = [one for one in study.regrets if one.bound is not None]
-    assert {one.against for one in bounded} == {"static", "dynamic", "interval"}
-    assert all(one.measured <= one.bound for one in bounded)
-    worst = found["persistence", "interval"].measured
-    # The whole stream is an interval too; sums are rounded in another order.
-    assert worst >= measured * (1 - 1e-12)
-
-
-def test_the_worst_interval_to_the_last_value_is_the_worst():
-    rng = np.random.default_rng(0)
-    y, said = rng.normal(size=(2, 30))
-    naive = np.append(0.0, y[:-1])
-    lost = 0.5 * ((y - said) ** 2 - (y - naive) ** 2)
-    sums = [lost[a:b].sum() for a, b in combinations(range(1, 31), 2)]
-    found = to_its_expert(said, naive, y, 3.0)
-    assert found.measured == pytest.approx(max(sums))
-    assert found.bound > 0
-    perfect = to_its_expert(y, naive, y, 3.0)
-    assert perfect.measured == 0
-
-
-DELAY = 7
-
-
-@pytest.fixture(scope="module")
-def late():
-    return compare("made up", "y", ("a", "b"), X, Y, delay=DELAY)
-
-
-def known_before(t):
-    """The rounds whose labels are known when round t is asked."""
-    return range(max(t - DELAY, 0))
-
-
-def error(said):
-    """The mean squared error in the rounds that are scored."""
-    return np.mean((Y - said)[BURN_IN + DELAY :] ** 2)
-
-
-def test_late_labels_are_late_for_persistence_and_the_tracker(late):
-    assert late.first_scored == BURN_IN + DELAY + 1
-    assert late.scored == T - BURN_IN - DELAY
-    naive = [Y[known_before(t)[-1]] if known_before(t) else 0.0 for t in range(T)]
-    assert late.persistence.squared == pytest.approx(error(naive), rel=1e-9)
-    model = Online(Tracker(delay=DELAY), None, False)
-    said = []
-    for x, y in zip(X, Y, strict=True):
-        said.append(float(model.predict(x)))
-        model.update(x, y)
-    assert late.tracker.squared == pytest.approx(error(said), rel=1e-9)
-
-
-def test_late_labels_are_late_for_every_contestant(late):
-    """Each forecast is that of a learner which was shown nothing but what is known."""
-    stream = Standardised.of(X, Y, DELAY)
-    domain = Comparators.of(stream.block).domain
-    for player, forecast in contestants.contestants(stream.block, domain):
-        said = np.empty(T)
-        for t in (*range(12), 60, 100, T - 1):
-            seen = np.array([*known_before(t), t])
-            # At once, on the known rounds and the one that is asked: the last forecast.
-            short = Block(stream.block.x[seen], stream.block.y[seen])
-            said[t] = forecast(short, 0)[-1]
-            found = forecast(stream.block[: t + 1], DELAY)[-1]
-            assert found == pytest.approx(said[t], rel=1e-9, abs=1e-12), player.name
-        whole = stream.outside(forecast(stream.block, DELAY))
-        assert late.entry(player.name).squared == pytest.approx(error(whole), rel=1e-9)
-
-
-def test_late_labels_have_regret_and_no_bounds(late):
-    rows = np.column_stack([(X - X.mean(0)) / X.std(0), np.ones(T)])
-    target = (Y - Y.mean()) / Y.std()
-    best = np.linalg.lstsq(rows, target)[0]
-    naive = np.append(np.zeros(DELAY + 1), target[: -DELAY - 1])
-    lost = 0.5 * np.sum((target - naive) ** 2 - (target - rows @ best) ** 2)
-    found = {(one.name, one.against): one for one in late.regrets}
-    assert found["persistence", "static"].measured == pytest.approx(lost, rel=1e-9)
-    assert all(one.bound is None for one in late.regrets)
-    assert any("7 rounds late, for every learner" in note for note in late.notes)
-    for promised, measured in late.inside.coverage:
-        assert abs(measured - promised) < 0.2
-    with pytest.raises(StreamError, match="at least 87 rounds, 47 of which"):
-        compare("", "y", ("a", "b"), X[:86], Y[:86], delay=DELAY)
-
-
-def test_who_diverges_is_left_out_and_named(monkeypatch):
-    def two(block, domain):
-        for name, said in {"good": 0.0, "bad": np.nan, "wild": 1e200}.items():
-            forecast = partial(lambda said, *_: np.full(T, said), said)
-            yield Contestant(Player(name, "rival"), forecast)
-
-    monkeypatch.setattr(beside, "contestants", two)
-    monkeypatch.setattr(beside, "names", lambda: ["good", "bad", "wild"])
-    study = compare("", "y", ("a", "b"), X, Y)
-    assert {entry.name for entry in study.entries} == {"Tracker", "persistence", "good"}
-    assert "bad diverged and is left out." in study.notes
-    assert "wild diverged and is left out." in study.notes
-
-
-def interrupted(*_):
-    raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize("stopped", ["sliding window of 100 rounds", "regret"])
-def test_a_ctrl_c_leaves_what_was_done_until_then(study, stopped):
-    def advance(name):
-        if name == stopped:
-            raise KeyboardInterrupt
-
-    part = compare("made up", "y", ("a", "b"), X, Y, advance)
-    everyone = ["Tracker", "persistence", *beside.steps()]
-    done = everyone[: everyone.index(stopped)]
-    assert [entry.name for entry in part.entries] == done
-    assert all(
-        entry.squared == study.entry(entry.name).squared for entry in part.entries
-    )
-    assert part.left == tuple(everyone[len(done) :])
-    assert part.left[-2:] == ("the frontier", "coverage of intervals")
-    assert part.regrets == () and part.hindsight is None
-    assert study.left == ()
-
-
-def test_a_ctrl_c_while_coverage_is_measured_leaves_all_else(study, monkeypatch):
-    monkeypatch.setattr(beside, "coverages", interrupted)
-    part = compare("made up", "y", ("a", "b"), X, Y)
-    assert part.left == ("coverage of intervals",)
-    assert part.regrets == study.regrets and part.hindsight is not None
-    assert [level for level, _ in study.inside.coverage] == [0.5, 0.8, 0.9, 0.95, 0.99]
-    # What the run itself has measured is still there.
-    assert part.inside.coverage == study.inside.coverage[2:3]
-
-
-def test_only_rounds_with_an_interval_count_for_coverage():
-    """With labels that late, scoring begins before the first error is known."""
-    delay, rounds = 150, 500
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(rounds, 2))
-    y = x @ [1.0, -1.0] + rng.normal(size=rounds)
-    tracker = Tracker(delay=delay)
-    start = tracker.init(np.zeros(2))
-    _, trace = tracker.run(start, SquaredError(), Block(x, y), ("interval",))
-    low, high = trace.extras["interval"].T
-    scored = np.arange(rounds) >= BURN_IN + delay
-    told = scored & (low < high)
-    assert 0 < told.sum() < scored.sum()
-    held = ((low <= y) & (y <= high))[told].mean()
-    labels = np.where(scored, y, np.nan)
-    assert dict(coverages(Block(x, y), labels, delay))[0.9] == held
-    run = Prequential(2, delay)
-    run.play(x, y)
-    assert run.study("", "y", "ab").inside.coverage == ((0.9, held),)
-    none = np.flatnonzero(low < high)[0]
-    assert coverages(Block(x[:none], y[:none]), labels[:none], delay) == ()
-
-
-def test_a_ctrl_c_before_the_tracker_is_done_leaves_nothing():
-    with pytest.raises(KeyboardInterrupt):
-        compare("made up", "y", ("a", "b"), X, Y, interrupted)
-
-
-def test_river_takes_part_only_where_it_is_installed(monkeypatch):
-    all_of_them = steps()
-    monkeypatch.setattr(contestants, "find_spec", lambda name: None)
-    assert steps() == all_of_them - 3
-
-
-def test_too_little_and_too_constant_is_refused():
-    with pytest.raises(StreamError, match="at least 80 rounds"):
-        compare("", "y", ("a", "b"), X[:79], Y[:79])
-    with pytest.raises(StreamError, match="is 3 in all rounds"):
-        compare("", "y", ("a", "b"), X, np.full(T, 3.0))
+def test_no_learner_and_an_unknown_name_are_refused():
+    with pytest.raises(InvalidParameterError, match="at least one learner"):
+        compare({}, BLOCK)
+    with pytest.raises(InvalidParameterError, match="Got 'nobody' instead"):
+        compare({"a": Tracker()}, BLOCK)["nobody"]

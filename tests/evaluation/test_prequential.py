@@ -1,209 +1,162 @@
+"""Prequential evaluation (test-then-train) of anything that predicts and learns."""
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from thalweg import Block, Online, RecursiveLeastSquares, SquaredError
-from thalweg.evaluation.alarm_log import AlarmLog
-from thalweg.evaluation.fixed_bank import DISCOUNTS
-from thalweg.evaluation.prequential import AT_ONCE, Prequential
-from thalweg.learners import Tracker
-from thalweg.learners.tracker import alarms
-from thalweg.persistence import Saved, dumps, loads
-from thalweg.persistence.state_check import check_state
+from thalweg import Block, Logistic, Online, RecursiveLeastSquares, Tracker, evaluation
+from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
+from thalweg.evaluation import PrequentialResult, prequential
+from thalweg.evaluation.prequential import persistence_forecast, predictions
 
-RNG = np.random.default_rng(0)
-T, NAMES = 300, ("a", "b", "c")
-X = RNG.normal(size=(T, 3)) * [1.0, 20.0, 0.1] + [0.0, 5.0, -2.0]
-Y = 7 + X @ [1.0, 0.3, 9.0] + (np.arange(T) > 150) * X[:, 0] * 4 + RNG.normal(size=T)
-HOLED = np.where(RNG.random(T) < 0.15, np.nan, Y)
-GAPPY = np.where(RNG.random((T, 3)) < 0.1, np.nan, X)
+T = 150
+RNG = np.random.default_rng(2)
+X = RNG.normal(size=(T, 3))
+Y = X @ [1.0, -2.0, 0.5] + 0.3 * RNG.normal(size=T).cumsum()
+BLOCK = Block(X, Y)
+WITH_MISSING_FEATURES = np.where(RNG.random((T, 3)) < 0.1, np.nan, X)
+WITH_MISSING_LABELS = np.where(RNG.random(T) < 0.1, np.nan, Y)
+RLS = RecursiveLeastSquares(0.98)
 
 
-def oracle(x, y, delay):
-    """Predictions by single calls; tests/learners/test_tracker_late.py has more."""
-    model, said, naive, last = Online(Tracker(delay=delay), None, False), [], [], np.nan
-    for t in range(len(y)):
-        said.append(float(model.predict(x[t])))
-        naive.append(last)
-        model.update(x[t], np.nan_to_num(y[t]), weight=float(not np.isnan(y[t])))
-        if t >= delay and not np.isnan(y[t - delay]):
-            last = y[t - delay]
-    return np.array(said), np.array(naive)
+class SlowModel:
+    """The definition: every row is kept, and learnt again for each prediction."""
+
+    def __init__(self):
+        self.rows, self.labels = [], []
+
+    def predict(self, x):
+        if not self.rows:
+            return 0.0
+        model = Online(RLS, intercept=False)
+        model.run(np.array(self.rows), np.array(self.labels))
+        return model.predict(x)
+
+    def update(self, x, y):
+        self.rows.append(x)
+        self.labels.append(y)
 
 
-def fixed_oracle(x, y, delay, burn_in, discount):
-    """One least squares, asked and told row by row in units of its first lessons."""
-    late = [(x[t], y[t], t + delay) for t in range(len(y)) if not np.isnan(y[t])]
-    seen = np.array([np.append(row, label) for row, label, _ in late[:burn_in]])
-    mean, deviation = seen.mean(axis=0), seen.std(axis=0)
-
-    def row(values):
-        return np.append((values - mean[:-1]) / deviation[:-1], 1.0)
-
-    learner = RecursiveLeastSquares(discount, ridge=0.01, floor=0.01, leaky=True)
-    state, said, learnt, before = learner.init(np.zeros(4)), [], 0, delay - 1
-    for t in range(len(y)):
-        ready = learnt >= burn_in
-        guess = row(x[t]) @ state.theta * deviation[-1] + mean[-1]
-        said.append(guess if ready else np.nan)
-        while learnt < len(late) and late[learnt][2] <= t:
-            features, label, at = late[learnt]
-            scaled = (label - mean[-1]) / deviation[-1]
-            block = Block([row(features)], [scaled], None, [at - before])
-            state, _ = learner.run(state, SquaredError(), block)
-            learnt, before = learnt + 1, at
-    return np.array(said)
+@pytest.mark.parametrize("delay", [0, 1, 7])
+def test_a_learner_predicts_from_the_labels_that_are_known(delay):
+    expected = predictions(SlowModel(), BLOCK, delay)
+    np.testing.assert_array_equal(predictions(RLS, BLOCK, delay), expected)
+    model = Online(RLS, intercept=False)
+    np.testing.assert_array_equal(predictions(model, BLOCK, delay), expected)
 
 
-@pytest.mark.parametrize("policy", ["skip", "impute"])
-def test_missing_features_are_filled_as_online_fills_them(policy):
-    run, model = Prequential(3, 0, policy), Online(intercept=False, missing=policy)
-    said = model.run(GAPPY, HOLED).prediction
-    assert (run.play(GAPPY, HOLED).prediction == said).all()
-    assert (
-        run.imputer.state.imputed
-        == model.imputer.state.imputed
-        == np.isnan(GAPPY).sum()
-    )
-    late = Prequential(3, 5, policy)
-    late.play(GAPPY, HOLED)
-    assert late.study("", "y", NAMES).scored > 0
+@pytest.mark.parametrize("delay", [0, 1, 7])
+def test_errors_are_means_beside_those_of_persistence(delay):
+    result = prequential(RLS, BLOCK, delay=delay, burn_in=20)
+    assert isinstance(result, PrequentialResult)
+    scored = slice(max(20, delay + 1), T)
+    known = [Y[t - delay - 1] if t > delay else np.nan for t in range(T)]
+    np.testing.assert_array_equal(persistence_forecast(Y, delay), known)
+    for forecast, squared, absolute in (
+        (result.prediction, result.squared, result.absolute),
+        (known, result.persistence_squared, result.persistence_absolute),
+    ):
+        errors = (forecast - Y)[scored]
+        assert squared == pytest.approx(np.mean(errors**2), rel=1e-12)
+        assert absolute == pytest.approx(np.mean(np.abs(errors)), rel=1e-12)
+    assert (result.rounds, result.scored) == (T, T - scored.start)
+    assert result.ratio == result.squared / result.persistence_squared
 
 
-@pytest.mark.parametrize("delay", [0, 1, 12])
-@pytest.mark.parametrize("y", [Y, HOLED], ids=["whole", "holed"])
-def test_each_row_is_asked_before_its_late_label_is_told(delay, y):
-    run = Prequential(3, delay)
-    said, naive = oracle(X, y, delay)
-    assert (run.play(X, y).prediction == said).all()
-    study = run.study("", "y", NAMES)
-    assert study.rounds == T and study.first_scored > run.burn_in + delay
-    scored = np.arange(T) >= study.first_scored - 1
-    scored &= ~np.isnan(y)
-    assert study.scored == scored.sum()
-    for entry, guess in ((study.tracker, said), (study.persistence, naive)):
-        errors = (guess - y)[scored]
-        assert entry.squared == pytest.approx(np.mean(errors**2), rel=1e-12)
-        assert entry.absolute == pytest.approx(np.mean(np.abs(errors)), rel=1e-12)
-    for discount in DISCOUNTS:
-        guess = fixed_oracle(X, y, delay, run.burn_in, discount)
-        ready = np.flatnonzero(~np.isnan(guess + y))
-        assert ready[0] == study.first_scored - 1
-        found = study.entry(f"least squares, discount {discount:g}")
-        assert found.discount == discount
-        error = np.mean((guess - y)[scored] ** 2)
-        assert found.squared == pytest.approx(error, rel=1e-9)
+def test_the_tracker_is_told_of_the_delay():
+    expected = Online(Tracker(delay=5), intercept=False).run(X, Y).prediction
+    np.testing.assert_array_equal(predictions(Tracker(), BLOCK, 5), expected)
+    np.testing.assert_array_equal(predictions(Tracker(delay=5), BLOCK, 5), expected)
+    with pytest.raises(InvalidParameterError, match="Got 5 and 3 instead"):
+        prequential(Tracker(delay=5), BLOCK, delay=3)
 
 
-def test_intervals_are_the_trackers_and_their_coverage_is_measured():
-    run = Prequential(3)
-    low, high = run.play(X, Y).interval.T
-    learner = Tracker()
-    start = learner.init(np.zeros(3))
-    _, trace = learner.run(start, SquaredError(), Block(X, Y), ["interval"])
-    assert (np.column_stack([low, high]) == trace.extras["interval"]).all()
-    ((level, covered),) = run.study("", "y", NAMES).inside.coverage
-    inside = ((low <= Y) & (Y <= high))[run.burn_in :]
-    assert level == 0.9 and covered == inside.mean()
-    late = Prequential(3, 3)
-    low, high = late.play(X, Y).interval.T
-    assert (low <= high).all()
-    ((_, covered),) = late.study("", "y", NAMES).inside.coverage
-    assert 0.8 < covered < 1
+@pytest.mark.parametrize("missing", ["skip", "impute"])
+@pytest.mark.parametrize("learner", [RLS, Tracker()], ids=["RLS", "Tracker"])
+def test_missing_values_are_those_of_online(learner, missing):
+    model = Online(learner, intercept=False, missing=missing)
+    expected = model.run(WITH_MISSING_FEATURES, WITH_MISSING_LABELS).prediction
+    block = Block(WITH_MISSING_FEATURES, WITH_MISSING_LABELS)
+    result = prequential(learner, block, missing=missing)
+    np.testing.assert_array_equal(result.prediction, expected)
+    known = ~np.isnan(WITH_MISSING_LABELS - persistence_forecast(WITH_MISSING_LABELS))
+    assert result.scored == known.sum()
+    late = prequential(learner, block, missing=missing, delay=4)
+    assert np.isfinite(late.prediction).all() and late.squared > 0
 
 
-def kept_in_a_file(run, delay):
-    """The same run, out of a file."""
-    saved = Saved(Tracker(), SquaredError(), None, {"run": run.kept})
-    kept = loads(dumps(saved)).extra["run"]
-    return Prequential.resumed(kept, check_state, 3, delay, "impute")
+def test_missing_features_are_refused_unless_a_policy_is_given():
+    with pytest.raises(StreamError, match="not finite: x"):
+        prequential(RLS, Block(WITH_MISSING_FEATURES, Y))
 
 
-def found(run):
-    """All that a study holds, but for the time it took."""
-    return {
-        k: v for k, v in run.study("", "y", NAMES).as_dict().items() if k != "seconds"
-    }
+def test_river_models_and_functions_are_learners_too():
+    linear = pytest.importorskip("river.linear_model")
+    expected, model = [], linear.LinearRegression()
+    for x, y in zip(X.tolist(), Y.tolist(), strict=True):
+        expected.append(model.predict_one(dict(enumerate(x))))
+        model.learn_one(dict(enumerate(x)), y)
+    result = prequential(linear.LinearRegression(), BLOCK)
+    assert result.name == "LinearRegression"
+    np.testing.assert_array_equal(result.prediction, expected)
+
+    def zero(block, delay):
+        return np.zeros(len(block))
+
+    result = prequential(zero, BLOCK)
+    assert (result.name, result.squared) == ("zero", np.mean(Y[1:] ** 2))
 
 
-@settings(max_examples=15)
-@given(
-    cuts=st.lists(st.integers(0, T), max_size=4),
-    delay=st.sampled_from([0, 1, 5, 50]),
-    filed=st.booleans(),
+def test_a_model_that_breaks_down_predicts_nan_from_there_on():
+    class Fragile:
+        def __init__(self):
+            self.rounds = 0
+
+        def predict(self, x):
+            return 1.0
+
+        def update(self, x, y):
+            self.rounds += 1
+            if self.rounds == 10:
+                raise OverflowError
+
+    result = prequential(Fragile(), BLOCK)
+    assert (result.prediction[:10] == 1).all() and np.isnan(
+        result.prediction[10:]
+    ).all()
+    assert np.isnan(result.squared)
+
+
+def test_a_loss_that_the_learner_cannot_minimise_is_refused():
+    labels = np.where(Y > 0, 1.0, -1.0)
+    result = evaluation.prequential(RLS, Block(X, labels), name="least squares")
+    assert result.name == "least squares"
+    with pytest.raises(UnsupportedLossError, match="Logistic"):
+        prequential(RecursiveLeastSquares(), Block(X, labels), loss=Logistic())
+
+
+def test_a_result_prints_as_a_sentence():
+    text = str(prequential(RLS, BLOCK, burn_in=40))
+    assert text.startswith("RecursiveLeastSquares: mean squared error ")
+    assert "of persistence's" in text and text.endswith("110 of 150 rounds scored")
+
+
+def test_nothing_to_score_is_nan_and_no_error_is_no_ratio():
+    result = prequential(RLS, BLOCK[:1])
+    assert result.scored == 0 and np.isnan(result.squared)
+    constant = prequential(RLS, Block(X, np.zeros(T)))
+    assert constant.ratio == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"delay": -1}, "'delay' parameter of prequential"),
+        ({"burn_in": -1}, "'burn_in' parameter of prequential"),
+        ({"missing": "drop"}, "'missing' parameter of prequential"),
+        ({"learner": 3}, "'learner' parameter of prequential"),
+    ],
 )
-def test_a_run_can_be_cut_and_kept_anywhere(cuts, delay, filed):
-    whole = Prequential(3, delay, "impute")
-    said = whole.play(GAPPY, HOLED).prediction
-    cut = Prequential(3, delay, "impute")
-    parts, edges = [], sorted({0, T, *cuts})
-    for start, end in zip(edges, edges[1:], strict=False):
-        parts.append(cut.play(GAPPY[start:end], HOLED[start:end]).prediction)
-        cut = kept_in_a_file(cut, delay) if filed else cut
-    assert (np.concatenate(parts) == said).all()
-    assert found(cut) == found(whole)
-    assert (cut.state.packed == whole.state.packed).all()
-
-
-@pytest.mark.parametrize("delay", [0, 5])
-def test_single_rounds_leave_what_all_at_once_leave(delay):
-    assert T > AT_ONCE
-    whole, one_by_one = (Prequential(3, delay, "impute") for _ in range(2))
-    said = whole.play(GAPPY, HOLED)
-    for t in range(T):
-        now = one_by_one.play(GAPPY[t : t + 1], HOLED[t : t + 1])
-        assert now.prediction == said.prediction[t]
-        assert (now.interval == said.interval[t]).all()
-    assert found(one_by_one) == found(whole)
-
-
-def test_no_label_at_all_is_predicted_and_not_scored():
-    run = Prequential(3)
-    assert (run.play(X, np.full(T, np.nan)).prediction == 0).all()
-    study = run.study("", "y", NAMES)
-    assert study.scored == study.first_scored == 0
-
-
-def memories(seed, rounds):
-    """Memory that grows and now and then collapses."""
-    rng = np.random.default_rng(seed)
-    since = np.zeros(rounds)
-    for t in range(1, rounds):
-        since[t] = 0 if rng.random() < 1 / 300 else since[t - 1] + 1
-    return np.exp(rng.normal(scale=0.2, size=rounds)) * (1 + since)
-
-
-@settings(max_examples=30)
-@given(
-    seed=st.integers(0, 10_000), cuts=st.lists(st.integers(0, 3000), max_size=6)
-)  # fmt: skip
-def test_alarms_in_pieces_are_those_of_the_whole(seed, cuts):
-    memory, edges = memories(seed, 3000), sorted({0, 3000, *cuts})
-    log = AlarmLog()
-    for start, end in zip(edges, edges[1:], strict=False):
-        log.add(memory[start:end])
-        kept, log = log.kept, AlarmLog()
-        log.resume(kept, end)
-    assert list(log.alarms) == (alarms(memory) + 1).tolist()
-    assert log.count == len(log.alarms)
-
-
-def test_memory_stays_bounded_and_alarms_within_reach_are_found():
-    log, memory = AlarmLog(), memories(0, 200_000)
-    for start in range(0, len(memory), 4096):
-        log.add(memory[start : start + 4096])
-    assert list(log.alarms) == (alarms(memory) + 1).tolist()
-    sizes = [np.size(part) for part in log.kept]
-    assert max(sizes) <= 2**16
-
-
-def test_the_last_rounds_are_kept_one_by_one():
-    run = Prequential(3)
-    said = np.concatenate(
-        [run.play(X[:250], Y[:250])[0], run.play(X[250:], Y[250:])[0]]
-    )
-    recent = run.study("", "y", NAMES).recent
-    assert recent.last == T
-    np.testing.assert_array_equal(recent.observed, Y[-200:])
-    np.testing.assert_array_equal(recent.forecast, said[-200:])
+def test_wrong_arguments_are_refused_by_name(arguments, message):
+    given = {"learner": RLS, "block": BLOCK} | arguments
+    with pytest.raises(InvalidParameterError, match=message):
+        prequential(given.pop("learner"), given.pop("block"), **given)

@@ -3,38 +3,40 @@ import json
 import numpy as np
 import pytest
 
-from tests.report import example_studies as drawn
+from tests.report import example_studies
 from thalweg.errors import InvalidParameterError
-from thalweg.evaluation.digest import Digest
+from thalweg.evaluation.downsampling import Downsampler
 from thalweg.evaluation.study import Entry, Mark, Regret, Study
 
 
-@pytest.mark.parametrize("make", [drawn.full, drawn.bare, drawn.hostile])
+@pytest.mark.parametrize(
+    "make", [example_studies.full, example_studies.bare, example_studies.hostile]
+)
 def test_a_study_survives_json_to_the_last_bit(make):
     study = make()
     text = json.dumps(study.as_dict(), allow_nan=False)
     found = Study.from_dict(json.loads(text))
     assert json.dumps(found.as_dict()) == json.dumps(study.as_dict())
-    np.testing.assert_array_equal(found.observed.at, study.observed.at)
-    assert found.observed.at.dtype == np.int64
+    np.testing.assert_array_equal(found.observed.last_round, study.observed.last_round)
+    assert found.observed.last_round.dtype == np.int64
     assert found.features == study.features
 
 
 def test_what_is_not_finite_survives_json():
-    worst = drawn.entry("exploded", "peer", 1.0, 9)
-    worst = Entry("exploded", "peer", float("inf"), float("nan"), worst.running)
-    study = drawn.full(entries=(*drawn.entries(), worst))
+    worst = example_studies.entry("exploded", "peer", 1.0, 9)
+    worst = Entry("exploded", "peer", float("inf"), float("nan"), worst.cumulative)
+    study = example_studies.full(entries=(*example_studies.entries(), worst))
     found = Study.from_dict(json.loads(json.dumps(study.as_dict(), allow_nan=False)))
     assert found.entry("exploded").squared == np.inf
     assert np.isnan(found.entry("exploded").absolute)
     assert np.isnan(found.hindsight.marks[3].path_length)
-    assert found.ranked()[-1].name == "exploded"
+    assert found.ranked_entries()[-1].name == "exploded"
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"format": 2}, "its format is 2, not 1"),
+        ({"format": 1}, "its format is 1, not 2"),
         ({"rounds": "many"}, "'many' stands where a int should"),
         ({"rounds": True}, "True stands where a int should"),
         ({"seconds": "fast"}, "'fast' stands where a float should"),
@@ -46,7 +48,7 @@ def test_what_is_not_finite_survives_json():
 )
 def test_what_is_no_study_is_refused_with_the_reason(change, said):
     with pytest.raises(InvalidParameterError, match=said):
-        Study.from_dict(drawn.bare().as_dict() | change)
+        Study.from_dict(example_studies.bare().as_dict() | change)
 
 
 @pytest.mark.parametrize("found", [{}, [], None, 3, "study"])
@@ -56,9 +58,9 @@ def test_json_of_something_else_is_no_study(found):
 
 
 def test_entries_are_ranked_by_squared_error():
-    study = drawn.full()
-    assert study.ranked()[0] is study.tracker
-    assert [entry.name for entry in study.of_role("fixed")] == [
+    study = example_studies.full()
+    assert study.ranked_entries()[0] is study.tracker
+    assert [entry.name for entry in study.entries_of_role("fixed")] == [
         "RLS, γ = 0.98",
         "RLS, γ = 1",
     ]
@@ -66,7 +68,7 @@ def test_entries_are_ranked_by_squared_error():
 
 
 def test_a_ratio_is_of_squared_errors():
-    study = drawn.full()
+    study = example_studies.full()
     expected = study.tracker.squared / study.persistence.squared
     assert study.ratio("Tracker", "persistence") == expected
     with pytest.raises(InvalidParameterError, match="Got 'nobody' instead"):
@@ -74,36 +76,36 @@ def test_a_ratio_is_of_squared_errors():
 
 
 def test_nothing_over_nothing_is_as_good_and_something_over_it_is_not():
-    running = drawn.entries()[0].running
+    running = example_studies.entries()[0].cumulative
     zero = Entry("persistence", "persistence", 0.0, 0.0, running)
     same = Entry("Tracker", "tracker", 0.0, 0.0, running)
     worse = Entry("other", "peer", 1.0, 1.0, running)
-    study = drawn.study(entries=(zero, same, worse))
+    study = example_studies.study(entries=(zero, same, worse))
     assert study.ratio("Tracker", "persistence") == 1.0
     assert study.ratio("other", "persistence") == np.inf
 
 
 def test_two_entries_of_one_name_are_refused():
-    first = drawn.entries()[0]
+    first = example_studies.entries()[0]
     with pytest.raises(InvalidParameterError, match="'Tracker' 2 times"):
-        drawn.study(entries=(first, *drawn.entries()))
+        example_studies.study(entries=(first, *example_studies.entries()))
 
 
 def test_curves_that_are_drawn_together_need_the_same_buckets():
-    other = Digest()
+    other = Downsampler()
     other.add(np.zeros(10))
     with pytest.raises(InvalidParameterError, match="observed and forecast"):
-        drawn.study(observed=other.curve())
-    short = Entry("short", "peer", 1.0, 1.0, other.running())
+        example_studies.study(observed=other.curve())
+    short = Entry("short", "peer", 1.0, 1.0, other.cumulative())
     with pytest.raises(InvalidParameterError, match="curves of entries"):
-        drawn.study(entries=(*drawn.entries(), short))
+        example_studies.study(entries=(*example_studies.entries(), short))
 
 
 def test_roles_and_kinds_of_regret_are_named_in_their_errors():
-    running = drawn.entries()[0].running
+    running = example_studies.entries()[0].cumulative
     with pytest.raises(InvalidParameterError, match="'role' parameter of Entry"):
         Entry("x", "hero", 1.0, 1.0, running)
-    with pytest.raises(InvalidParameterError, match="'against' parameter of Regret"):
+    with pytest.raises(InvalidParameterError, match="'comparator' parameter of Regret"):
         Regret("x", "luck", 1.0, None)
 
 
@@ -112,7 +114,7 @@ def test_a_mark_is_plain():
 
 
 def test_a_file_from_before_something_was_added_can_be_read():
-    found = drawn.full().as_dict()
-    del found["inside"]["alarms_in_all"], found["recent"]
+    found = example_studies.full().as_dict()
+    del found["history"]["total_alarms"], found["last_rounds"]
     study = Study.from_dict(found)
-    assert study.inside.alarm_count == 3 and study.recent is None
+    assert study.history.alarm_count == 3 and study.last_rounds is None

@@ -4,11 +4,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.report import example_studies as drawn
+from tests.report import example_studies
 from thalweg.evaluation.study import Entry, Regret
 from thalweg.evaluation.summary import summary
 
-RUNNING = drawn.entries()[0].running
+RUNNING = example_studies.entries()[0].cumulative
 
 
 def entry(name, role, squared, discount=None):
@@ -22,7 +22,7 @@ def errors(tracker=0.71, fixed=0.77, keeping=1.24, persistence=1.0, **changes):
         entry("RLS, γ = 1", "fixed", keeping, 1.0),
         entry("persistence", "persistence", persistence),
     )
-    return drawn.full(**({"entries": found} | changes))
+    return example_studies.full(**({"entries": found} | changes))
 
 
 def said(study):
@@ -30,7 +30,9 @@ def said(study):
 
 
 def test_the_first_sentence_says_how_often_it_changes_and_what_forgetting_saves():
-    study = errors(inside=drawn.inside(alarms=range(400, 3000, 400)))
+    study = errors(
+        history=example_studies.tracker_history(alarms=range(400, 3000, 400))
+    )
     assert summary(study)[0] == (
         "Your stream changes about every 430 rounds; forgetting saves 38 % "
         "(discount 0.98 against none)."
@@ -38,38 +40,42 @@ def test_the_first_sentence_says_how_often_it_changes_and_what_forgetting_saves(
 
 
 def test_one_change_is_named_and_none_too():
-    one = errors(inside=drawn.inside(alarms=[1234]))
+    one = errors(history=example_studies.tracker_history(alarms=[1234]))
     assert summary(one)[0].startswith("One abrupt change was seen, at round 1,234; ")
-    none = errors(inside=drawn.inside(alarms=[]))
+    none = errors(history=example_studies.tracker_history(alarms=[]))
     assert summary(none)[0].startswith("No abrupt change was seen; forgetting saves")
 
 
 @pytest.mark.parametrize("fixed", [1.235, 2.0])
 def test_where_forgetting_does_not_pay_the_stream_is_not_said_to_change(fixed):
-    inside = drawn.inside(alarms=range(400, 3000, 400))
-    first = summary(errors(fixed=fixed, inside=inside))[0]
+    inside = example_studies.tracker_history(alarms=range(400, 3000, 400))
+    first = summary(errors(fixed=fixed, history=inside))[0]
     assert first.startswith("Forgetting ")
     assert first.endswith("; 7 abrupt changes were seen, the last at round 2,800.")
 
 
 def test_four_alarms_are_not_yet_a_habit():
-    first = summary(errors(inside=drawn.inside(alarms=[400, 900, 1900, 2600])))[0]
+    first = summary(
+        errors(history=example_studies.tracker_history(alarms=[400, 900, 1900, 2600]))
+    )[0]
     assert first.startswith("4 abrupt changes were seen, the last at round 2,600; ")
 
 
 def test_rare_alarms_are_not_told_one_by_one():
-    inside = drawn.inside(alarms=range(400, 3000, 400))
-    still = errors(fixed=1.235, inside=inside, rounds=100_000)
+    inside = example_studies.tracker_history(alarms=range(400, 3000, 400))
+    still = errors(fixed=1.235, history=inside, rounds=100_000)
     assert summary(still)[0] == "Forgetting changes little."
-    moving = errors(inside=inside, rounds=100_000)
+    moving = errors(history=inside, rounds=100_000)
     assert summary(moving)[0].startswith(
         "Abrupt changes are rarer than every 10,000 rounds; forgetting saves 38 %"
     )
 
 
 def test_alarms_that_are_not_listed_count():
-    inside = replace(drawn.inside(alarms=[400, 2600]), alarms_in_all=30)
-    assert summary(errors(inside=inside))[0].startswith(
+    inside = replace(
+        example_studies.tracker_history(alarms=[400, 2600]), total_alarms=30
+    )
+    assert summary(errors(history=inside))[0].startswith(
         "Your stream changes about every 100 rounds; "
     )
 
@@ -96,7 +102,7 @@ def test_forgetting_is_judged_by_the_best_fixed_discount(fixed, words):
 
 
 def test_without_a_look_inside_the_first_sentence_is_on_forgetting_alone():
-    first = summary(errors(inside=None))[0]
+    first = summary(errors(history=None))[0]
     assert first == "Forgetting saves 38 % (discount 0.98 against none)."
 
 
@@ -127,7 +133,15 @@ def test_a_victory_by_a_hair_is_called_so():
     assert "by less than 0.1 %" in said(errors(fixed=0.7099))
 
 
-@pytest.mark.parametrize("make", [drawn.full, drawn.bare, drawn.hostile, drawn.poor])
+@pytest.mark.parametrize(
+    "make",
+    [
+        example_studies.full,
+        example_studies.bare,
+        example_studies.hostile,
+        example_studies.poor,
+    ],
+)
 def test_persistence_is_always_named(make):
     assert "ersistence" in said(make())
 
@@ -143,23 +157,34 @@ def test_persistence_without_error_cannot_be_beaten():
 
 
 def test_memory_is_told_in_round_numbers():
-    steady = replace(drawn.inside(), memory=drawn.curve(np.full(3000, 283.0)))
-    assert "Typically about the last 280 rounds count." in said(errors(inside=steady))
-    wide = replace(drawn.inside(), memory=drawn.curve(np.geomspace(10, 1000, 3000)))
-    assert "the last 100 rounds count, between 16 and 630 most of the time." in said(
-        errors(inside=wide)
+    steady = replace(
+        example_studies.tracker_history(),
+        memory=example_studies.curve(np.full(3000, 283.0)),
     )
-    short = replace(drawn.inside(), memory=drawn.curve(np.ones(3000)))
-    assert "Typically only the last round counts." in said(errors(inside=short))
+    assert "Typically about the last 280 rounds count." in said(errors(history=steady))
+    wide = replace(
+        example_studies.tracker_history(),
+        memory=example_studies.curve(np.geomspace(10, 1000, 3000)),
+    )
+    assert "the last 100 rounds count, between 16 and 630 most of the time." in said(
+        errors(history=wide)
+    )
+    short = replace(
+        example_studies.tracker_history(), memory=example_studies.curve(np.ones(3000))
+    )
+    assert "Typically only the last round counts." in said(errors(history=short))
 
 
 def test_a_season_is_mentioned_only_where_it_is_listened_to():
     assert "It sees a season of 12 rounds." in said(errors())
-    quiet = {"level": drawn.curve(np.ones(3000)), "season": drawn.curve(np.zeros(3000))}
-    deaf = replace(drawn.inside(), weights=quiet)
-    assert "season" not in said(errors(inside=deaf))
-    none = replace(drawn.inside(), season=1)
-    assert "season" not in said(errors(inside=none))
+    quiet = {
+        "level": example_studies.curve(np.ones(3000)),
+        "season": example_studies.curve(np.zeros(3000)),
+    }
+    deaf = replace(example_studies.tracker_history(), weights=quiet)
+    assert "season" not in said(errors(history=deaf))
+    none = replace(example_studies.tracker_history(), season=1)
+    assert "season" not in said(errors(history=none))
 
 
 def test_intervals_are_judged_at_ninety_per_cent():
@@ -180,4 +205,4 @@ def test_bounds_that_hold_and_bounds_that_do_not(regrets, words):
 
 
 def test_no_sentence_has_a_float_of_many_digits():
-    assert not re.search(r"\d\.\d{3,}", said(drawn.full()))
+    assert not re.search(r"\d\.\d{3,}", said(example_studies.full()))

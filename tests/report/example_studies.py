@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from thalweg.evaluation.digest import Curve, Digest
+from thalweg.evaluation.downsampling import Curve, Downsampler, downsample
 from thalweg.evaluation.study import (
     Entry,
     Hindsight,
-    Inside,
+    LastRounds,
     Mark,
-    Recent,
     Regret,
     Study,
+    TrackerHistory,
 )
 
 ROUNDS = 3000
@@ -27,20 +27,18 @@ HOSTILE = (
 
 
 def curve(values) -> Curve:
-    digest = Digest()
-    digest.add(values)
-    return digest.curve()
+    return downsample(values)
 
 
 def entry(name, role, scale, seed, discount=None) -> Entry:
     rng = np.random.default_rng(seed)
     errors = scale * rng.normal(size=ROUNDS)
     errors[: FIRST_SCORED - 1] = np.nan
-    squares, sizes = Digest(), Digest()
+    squares, sizes = Downsampler(), Downsampler()
     squares.add(errors**2)
     sizes.add(np.abs(errors))
     return Entry(
-        name, role, squares.average, sizes.average, squares.running(), discount
+        name, role, squares.average(), sizes.average(), squares.cumulative(), discount
     )
 
 
@@ -56,18 +54,20 @@ def entries() -> tuple[Entry, ...]:
     )
 
 
-def inside(features=("flow", "pressure"), alarms=(700, 1500, 2300)) -> Inside:
+def tracker_history(
+    features=("flow", "pressure"), alarms=(700, 1500, 2300)
+) -> TrackerHistory:
     rng = np.random.default_rng(7)
     kinds = rng.dirichlet(np.ones(3), size=ROUNDS).T
     slow = rng.normal(size=(len(features), ROUNDS)).cumsum(axis=1) / 50
-    return Inside(
+    return TrackerHistory(
         memory=curve(20 + 15 * np.sin(np.arange(ROUNDS) / 100)),
         alarms=tuple(alarms),
         weights=dict(zip(("level", "step", "season"), map(curve, kinds), strict=True)),
         coefficients=dict(zip(features, map(curve, slow), strict=True)),
         coverage=((0.5, 0.48), (0.9, 0.91)),
         season=12,
-        words="After 3,000 rounds, about the last 20 count.",
+        explanation="After 3,000 rounds, about the last 20 count.",
     )
 
 
@@ -79,7 +79,7 @@ def hindsight(*others: str) -> Hindsight:
     return Hindsight(
         path_length=V,
         loss=2600.0 / (1 + V),
-        lower=2550.0 / (1 + V),
+        lower_bound=2550.0 / (1 + V),
         marks=tuple(map(Mark, names, lengths, losses)),
         rounds=ROUNDS,
     )
@@ -113,13 +113,13 @@ def study(**changes) -> Study:
 def full(**changes) -> Study:
     """With all that a report can show."""
     parts = dict(
-        inside=inside(),
+        history=tracker_history(),
         hindsight=hindsight(),
         regrets=REGRETS,
         notes=("The losses of hindsight are half squares.",),
         start="2020-01-01",
         end="2024-05-06",
-        recent=Recent(ROUNDS, *np.random.default_rng(9).normal(size=(2, 200))),
+        last_rounds=LastRounds(ROUNDS, *np.random.default_rng(9).normal(size=(2, 200))),
     )
     return study(**(parts | changes))
 
@@ -141,7 +141,7 @@ def crowded() -> Study:
     return full(
         title="Crowded",
         features=names,
-        inside=inside(names),
+        history=tracker_history(names),
         entries=entries() + more,
     )
 
@@ -154,7 +154,7 @@ def hostile() -> Study:
         target="</script><b>",
         features=HOSTILE,
         entries=(entries()[0], entries()[1], entries()[-1], *more),
-        inside=inside(HOSTILE),
+        history=tracker_history(HOSTILE),
         hindsight=hindsight(*HOSTILE),
         regrets=tuple(Regret(name, "static", 3.0, 5.0) for name in HOSTILE),
         notes=("</p><script>alert(2)</script>",),
@@ -179,7 +179,7 @@ def poor() -> Study:
         entries=errors,
         observed=gap,
         forecast=nothing,
-        inside=Inside(nothing, (), {"level": gap}, {}, (), 1, ""),
+        history=TrackerHistory(nothing, (), {"level": gap}, {}, (), 1, ""),
         hindsight=Hindsight(zero, zero, zero, (Mark("Tracker", 0.0, 0.0),), 2),
         regrets=(Regret("Tracker", "static", 0.0, None),),
     )

@@ -48,7 +48,7 @@ def pages(tmp_path_factory):
         "hostile": [example_studies.hostile()],
         "poor": [
             example_studies.poor(),
-            example_studies.full(inside=example_studies.inside(alarms=())),
+            example_studies.full(history=example_studies.tracker_history(alarms=())),
         ],
         "two": [example_studies.full(), example_studies.bare()],
     }

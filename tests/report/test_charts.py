@@ -76,8 +76,8 @@ def test_a_full_study_has_every_chart_and_a_bare_one_those_it_has_numbers_for():
 
 
 def test_one_level_of_coverage_is_a_sentence_and_no_chart():
-    inside = replace(example_studies.inside(), coverage=((0.9, 0.91),))
-    study = example_studies.full(inside=inside)
+    inside = replace(example_studies.tracker_history(), coverage=((0.9, 0.91),))
+    study = example_studies.full(history=inside)
     assert "calibration" not in by_name(study)
     assert "Its 90 % intervals held the label 91 % of the time." in summary(study)
 
@@ -149,7 +149,7 @@ def test_sixty_coefficients_leave_the_eight_largest_and_the_caption_says_so():
     assert "The 8 largest of 60 coefficients" in figure.caption
     sizes = {
         name: np.abs(curve.mean).mean()
-        for name, curve in study.inside.coefficients.items()
+        for name, curve in study.history.coefficients.items()
     }
     largest = sorted(sizes, key=sizes.get)[: -MAX_LINES - 1 : -1]
     scales = [part for part in values_of(spec(figure), "domain") if len(part) == 8]
@@ -195,7 +195,7 @@ def test_a_broken_bound_is_named():
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_alarms_are_counted_in_the_caption(count):
     study = example_studies.full(
-        inside=example_studies.inside(alarms=range(100, 100 + count))
+        history=example_studies.tracker_history(alarms=range(100, 100 + count))
     )
     words = {0: "none here", 1: "one here", 3: "3 here"}[count]
     assert words in by_name(study)["memory"].caption
@@ -246,9 +246,9 @@ def test_legends_use_words_that_a_reader_knows():
     for name in ("stream", "recent"):
         assert legends(charts[name]) == ["Tracker's forecast", "observed"]
     assert legends(charts["memory"]) == ["past rows that count", "abrupt change"]
-    quiet = by_name(example_studies.full(inside=example_studies.inside(alarms=())))[
-        "memory"
-    ]
+    quiet = by_name(
+        example_studies.full(history=example_studies.tracker_history(alarms=()))
+    )["memory"]
     assert legends(quiet) == ["past rows that count"]
 
 

@@ -7,7 +7,7 @@ import pytest
 import vl_convert
 
 from tests.report import example_studies
-from thalweg.evaluation.study import Mark, Recent
+from thalweg.evaluation.study import LastRounds, Mark
 from thalweg.report.chart_elements import VEGA_LITE
 from thalweg.report.charts import study_figures
 from thalweg.report.figure_files import _without_pointer_marks
@@ -63,15 +63,15 @@ def test_marks_in_one_place_lie_smaller_on_top_of_each_other():
     ("scale", "label"), [(5e3, "5,000"), (5e6, "5M"), (5e9, "5G"), (5e15, "5e+15")]
 )
 def test_large_numbers_are_written_one_way(scale, label):
-    last = Recent(9, scale * STEPS, scale * STEPS)
-    shown = svg(charts(example_studies.full(recent=last))["recent"])
+    last = LastRounds(9, scale * STEPS, scale * STEPS)
+    shown = svg(charts(example_studies.full(last_rounds=last))["recent"])
     assert f">{label}</text>" in shown
     assert ("e+" in shown) == ("e+" in label)
 
 
 def test_a_peak_is_not_clipped_by_the_frame():
-    last = Recent(9, STEPS, STEPS)
-    layer = charts(example_studies.full(recent=last))["recent"].chart.to_dict()[
+    last = LastRounds(9, STEPS, STEPS)
+    layer = charts(example_studies.full(last_rounds=last))["recent"].chart.to_dict()[
         "layer"
     ][0]
     assert (

@@ -138,7 +138,7 @@ def test_a_page_of_nothing_is_refused(tmp_path):
         write_page([], tmp_path / "report.html")
 
 
-RUNNING = example_studies.entries()[0].running
+RUNNING = example_studies.entries()[0].cumulative
 
 
 def table_rows(**errors):

@@ -18,8 +18,7 @@ from thalweg.cli.comparisons import (
 from thalweg.cli.console import progress, remarks
 from thalweg.cli.options import OUTPUT, Wanted
 from thalweg.cli.runs import study_files
-from thalweg.cli.runs.output_paths import stem
-from thalweg.cli.runs.overwriting import keep_source
+from thalweg.cli.runs.output_paths import source_stem
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import PAST_LABELS
@@ -101,10 +100,10 @@ def _compare_table(
     """Read the table, compare all learners on every target, write the results."""
     if "targets" not in recipe:
         raise InvalidParameterError("Say which column to predict: --target NAME.")
-    wanted, encoder = study_files.possible(wanted), Encoder(Recipe(**recipe))
+    wanted, encoder = study_files.available_outputs(wanted), Encoder(Recipe(**recipe))
     with tables.read_table(source, format=format) as table:
-        folder = out or Path("out", f"{stem(table)}-compared")
-        keep_source(source, folder)
+        folder = out or Path("out", f"{source_stem(table)}-compared")
+        study_files.protect_source(source, folder)
         stream = _read_last_rows(table, encoder, max_rows)
     if not wanted.json:
         for note in encoder.notes():

@@ -22,7 +22,7 @@ from thalweg.cli.options import Wanted
 from thalweg.cli.runs import study_files
 from thalweg.cli.saying import say
 from thalweg.cli.study_tables import print_study, study_as_json
-from thalweg.evaluation.compare import compare, steps
+from thalweg.evaluation.baseline_study import announcement_count, study_with_baselines
 from thalweg.evaluation.study import Study
 from thalweg.types import FloatArray
 
@@ -39,8 +39,8 @@ def compare_with_progress(
     notes: Sequence[str] = (), delay: int = 0,
 ) -> Study:  # fmt: skip
     """The study of every learner on (x, y), with a bar that names each learner."""
-    with progress(title, float(steps())) as bar:
-        study = compare(
+    with progress(title, float(announcement_count())) as bar:
+        study = study_with_baselines(
             title, target, features, x, y,
             lambda name: bar.step(f"{title}: {name}"), delay,
         )  # fmt: skip
@@ -54,7 +54,9 @@ def run_comparisons(
 
     After a Ctrl-C the notes of the last study name what was not done.
     """
-    made, interrupted = collect_until_interrupt(studies, lambda one: bool(one.left))
+    made, interrupted = collect_until_interrupt(
+        studies, lambda one: bool(one.unfinished)
+    )
     if interrupted:
         made[-1] = _note_unfinished(made[-1], names[len(made) :])
     return ComparisonOutcome(made, interrupted)
@@ -73,8 +75,8 @@ def write_results(
     if interrupted:
         wanted = wanted._replace(report=False, figures=False)
     # One after the other: an error, or a Ctrl-C, leaves what was finished before.
-    saved = [study_files.save(studies, folder)]
-    study_files.clear(folder, study_files.PAGE)
+    saved = [study_files.save_studies(studies, folder)]
+    study_files.remove_files(folder, study_files.PAGE)
     if not wanted.json:
         for study in studies:
             print_study(results(), study)
@@ -96,23 +98,23 @@ def write_results(
 def _draw(studies: Sequence[Study], folder: Path, wanted: Wanted) -> list[Path] | None:
     """Write the page and the figures; None if a Ctrl-C came meanwhile."""
     try:
-        return study_files.drawn(studies, folder, wanted)
+        return study_files.draw_studies(studies, folder, wanted)
     except KeyboardInterrupt:
-        study_files.clear(folder, study_files.PAGE)  # it may be incomplete
+        study_files.remove_files(folder, study_files.PAGE)  # it may be incomplete
         return None
 
 
 def _note_unfinished(study: Study, later: Sequence[str]) -> Study:
     """The last study before a Ctrl-C, with a note of what was not done."""
-    left = (*study.left, *(f"all of {name}" for name in later))
+    left = (*study.unfinished, *(f"all of {name}" for name in later))
     if not left:
         return study
     note = f"Stopped by Ctrl-C. Not done: {'; '.join(left)}."
-    return replace(study, left=left, notes=(*study.notes, note))
+    return replace(study, unfinished=left, notes=(*study.notes, note))
 
 
 def _print_unfinished(study: Study, folder: Path) -> None:
-    missing = f" Not done: {'; '.join(study.left)}." if study.left else ""
+    missing = f" Not done: {'; '.join(study.unfinished)}." if study.unfinished else ""
     say(remarks(), f"Stopped.{missing} For a page of what was done:")
     command = f"thalweg report {shlex.quote(str(folder / study_files.STUDY))}"
     remarks().print(f"  {command}", markup=False, soft_wrap=True)

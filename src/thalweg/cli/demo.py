@@ -45,7 +45,7 @@ def demo(
 
     Exit codes: 0 done, 1 a bound was broken, 2 the data are not installed.
     """
-    wanted = study_files.possible(Wanted(report, figures, json))
+    wanted = study_files.available_outputs(Wanted(report, figures, json))
     streams, missing = load_demo_streams()
     if not streams:
         raise StreamError(missing[0])
@@ -80,12 +80,12 @@ def _print_key_numbers(console: Console, studies: Sequence[Study]) -> None:
     for header in headers:
         table.add_column(header, justify="right")
     for study in studies:
-        tracker, fixed = study.tracker.name, study.of_role("fixed")[0].name
+        tracker, fixed = study.tracker.name, study.entries_of_role("fixed")[0].name
         ratios = (
             study.ratio(tracker, study.persistence.name),
             study.ratio(tracker, fixed),
         )
-        assert study.inside is not None
-        memory = np.median(study.inside.memory.mean)
+        assert study.history is not None
+        memory = np.median(study.history.memory.mean)
         table.add_row(study.title, *(f"{r:.3f}" for r in ratios), f"{memory:,.0f}")
     console.print(table)

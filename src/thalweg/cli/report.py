@@ -9,7 +9,7 @@ from thalweg.cli import options
 from thalweg.cli.console import print_saved_files, results
 from thalweg.cli.options import Wanted
 from thalweg.cli.runs import checkpoint, study_files
-from thalweg.cli.runs.overwriting import refuse_overwriting
+from thalweg.cli.runs.storage import refuse_overwriting
 from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.study import Study
 
@@ -56,15 +56,17 @@ def report(
     if page:
         outputs = {"page": folder / study_files.PAGE}
         refuse_overwriting({"study": study}, outputs, "Write elsewhere: --out.")
-    saved = study_files.drawn(_load_studies(study), folder, Wanted(page, figures))
+    saved = study_files.draw_studies(
+        _load_studies(study), folder, Wanted(page, figures)
+    )
     print_saved_files(results(), saved)
 
 
 def _load_studies(path: Path) -> list[Study]:
     """The studies in a JSON file, or of the run that a model file belongs to."""
     if path.suffix != ".thalweg":
-        return study_files.load(path)
-    session, kept = checkpoint.load(path)
-    if not session.scored:
+        return study_files.load_studies(path)
+    session, origin = checkpoint.load_checkpoint(path)
+    if not session.scored():
         raise InvalidParameterError(f"{path} has not scored any row yet.")
-    return session.studies(kept.source)
+    return session.studies(origin.source)

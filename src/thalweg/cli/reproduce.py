@@ -9,7 +9,7 @@ from rich.table import Table
 
 from thalweg.cli import options
 from thalweg.cli.console import new_table, print_saved_files, progress, remarks, results
-from thalweg.cli.runs.storage import make_folder, writing
+from thalweg.cli.runs.storage import make_folder, storage_errors
 from thalweg.lab import paper
 from thalweg.lab.paper import Reproduction, TheoremResult
 from thalweg.lab.paper.paper_figures import save_figures
@@ -42,7 +42,7 @@ def reproduce(
     with progress("", float(paper.count_steps(quick))) as bar:
         reproduction = paper.reproduce(quick, bar.step)
     numbers, text = out / "reproduce.json", dumps(reproduction.as_dict(), indent=1)
-    with writing(out):
+    with storage_errors(out):
         numbers.write_text(text)
         saved = [*save_figures(reproduction, out), numbers]
     if json:

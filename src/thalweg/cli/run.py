@@ -103,19 +103,19 @@ def _run_table(
 ) -> None:  # fmt: skip
     """Run the Tracker over the rows of ``source``; save and print what came of it."""
     runs.check_suffix(where.predictions)
-    wanted = runs.possible(wanted)
+    wanted = runs.available_outputs(wanted)
     with (
         tables.read_table(source, format=format, chunk_rows=CHUNK_ROWS) as table,
-        runs.Claims() as locks,
+        runs.FileLocks() as locks,
     ):
         if where.in_place is not None:
             # The lock comes before the read: another run may be writing the file.
-            locks.take(where.in_place)
-        session, kept = runs.begun(where.resume, recipe, table.is_live)
-        session.asking = table.is_live
-        runs.continued(session, kept, table, next)
-        paths = runs.Places.of(table, session, kept, where)
-        paths.check(source)
+            locks.acquire(where.in_place)
+        session, origin = runs.open_session(where.resume, recipe, table.is_live)
+        session.rows_are_questions = table.is_live
+        runs.set_earlier_rows(session, origin, table, next)
+        paths = runs.OutputPaths.from_options(table, session, origin, where)
+        paths.refuse_overwriting(source)
         echo = table.is_live and not wanted.json
-        running = runs.Running(table, session, paths, locks, echo)
-        runs.Ending(running, source, wanted).reach()
+        loop = runs.RunLoop(table, session, paths, locks, echo)
+        runs.finish_run(loop, source, wanted)

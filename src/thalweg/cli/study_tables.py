@@ -8,7 +8,7 @@ from rich.table import Table
 
 from thalweg.cli.console import new_table
 from thalweg.cli.saying import say
-from thalweg.evaluation.study import AGAINST, Entry, Study
+from thalweg.evaluation.study import COMPARATORS, Entry, Study
 from thalweg.evaluation.summary import PAST_LABELS, summary
 
 
@@ -30,7 +30,7 @@ def _learner_table(study: Study) -> Table:
     table.add_column("learner", no_wrap=True, overflow="ellipsis")
     for name in ("over persistence", "mean squared", "mean absolute"):
         table.add_column(name, justify="right", no_wrap=True)
-    for entry in study.ranked():
+    for entry in study.ranked_entries():
         table.add_row(*_learner_cells(study, entry), style=_style(entry))
     return table
 
@@ -44,7 +44,7 @@ def _regret_table(study: Study) -> Table:
     for name in ("measured", "bound") if has_bounds else ("measured",):
         table.add_column(name, justify="right", no_wrap=True)
     for regret in study.regrets:
-        cells = [regret.name, AGAINST[regret.against], f"{regret.measured:,.2f}"]
+        cells = [regret.name, COMPARATORS[regret.comparator], f"{regret.measured:,.2f}"]
         bound = "" if regret.bound is None else f"{regret.bound:,.1f}"
         table.add_row(*cells, *([bound] if has_bounds else []))
     return table
@@ -52,7 +52,7 @@ def _regret_table(study: Study) -> Table:
 
 def study_as_json(study: Study) -> dict[str, Any]:
     """The numbers of the tables, and the sentences of the summary."""
-    inside = study.inside
+    inside = study.history
     return {
         "title": study.title,
         "target": study.target,
@@ -68,7 +68,7 @@ def study_as_json(study: Study) -> dict[str, Any]:
                 "absolute": _finite(entry.absolute),
                 "over_persistence": _finite(_persistence_ratio(study, entry)),
             }
-            for entry in study.ranked()
+            for entry in study.ranked_entries()
         ],
         "memory": None if inside is None else _last_finite(inside.memory.mean),
         "alarms": None if inside is None else list(inside.alarms),

@@ -1,3 +1,20 @@
-"""Learners run, measured and compared on any stream."""
+"""Evaluation of learners on streams: prequential errors, comparisons, studies.
 
-__all__: list[str] = []
+``prequential`` evaluates one learner (test-then-train), ``compare`` several on the
+same rounds. A ``Study`` holds all that the command line and its reports show of a
+stream.
+"""
+
+from thalweg.evaluation.compare import ComparisonResult as ComparisonResult
+from thalweg.evaluation.compare import compare as compare
+from thalweg.evaluation.prequential import PrequentialResult as PrequentialResult
+from thalweg.evaluation.prequential import prequential as prequential
+from thalweg.evaluation.study import Study as Study
+
+__all__ = [
+    "ComparisonResult",
+    "PrequentialResult",
+    "Study",
+    "compare",
+    "prequential",
+]

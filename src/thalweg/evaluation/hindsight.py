@@ -1,4 +1,4 @@
-"""How far forecasts were from what hindsight could have done, and may be at most."""
+"""Regret: losses beyond those of comparators chosen in hindsight, and their bounds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,31 +7,31 @@ import numpy as np
 
 from thalweg import bounds, regret
 from thalweg.domains import Ball
-from thalweg.evaluation.contestants import LOSS, PAPER
+from thalweg.evaluation.baselines import LOSS, PAPER
 from thalweg.evaluation.study import Hindsight, Mark, Regret
 from thalweg.kernels.tracker.layout import MAX_LOSS
 from thalweg.learners.tracker import TrackerState, interval_regret
 from thalweg.types import Block, FloatArray, Trace
 
-POINTS = 24
-"""Budgets of the frontier that are solved."""
-SEARCHED = 2000
+FRONTIER_POINTS = 24
+"""Path lengths for which the frontier is solved."""
+MAX_SEARCHED_ROUNDS = 2000
 """Rounds up to which all intervals are searched; beyond, the worst is bracketed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Comparators:
-    """The best fixed point, a path that moves, and a ball around all of it."""
+    """What regret is measured to: a fixed point, a path, and a ball around both."""
 
     fixed: FloatArray  # (n,)
     path: FloatArray  # (T, n)
     domain: Ball
 
     @classmethod
-    def of(cls, block: Block) -> "Comparators":
+    def from_block(cls, block: Block) -> "Comparators":
         """The path is the best that moves as far as the fixed point is from zero."""
-        nothing = Trace.from_predictions(np.zeros(len(block)), block, LOSS)
-        fixed = regret.static(nothing, block, LOSS).comparator
+        zero = Trace.from_predictions(np.zeros(len(block)), block, LOSS)
+        fixed = regret.static(zero, block, LOSS).comparator
         path = regret.best_path(block, LOSS, float(np.linalg.norm(fixed))).theta
         farthest = np.linalg.norm(np.vstack([path, fixed]), axis=1).max()
         return cls(fixed, path, Ball(max(1.0, float(farthest))))
@@ -41,41 +41,42 @@ def regrets(
     block: Block, forecasts: Mapping[str, FloatArray], comparators: Comparators,
     bounded: bool = True,
 ) -> tuple[Regret, ...]:  # fmt: skip
-    """Static, dynamic and worst-interval regret of each.
+    """Static, dynamic and worst-interval regret of the forecasts of each learner.
 
-    And the bounds of the paper's mixture, unless its labels come late.
+    The paper's mixture has bounds, unless its labels come late.
     """
     problem = bounds.Problem.of(LOSS, comparators.domain, block)
-    length, found = regret.path_length(comparators.path), []
-    for name, said in forecasts.items():
+    length, rows = regret.path_length(comparators.path), []
+    for name, forecast in forecasts.items():
         proven = bounded and name == PAPER.name
-        trace = Trace.from_predictions(said, block, LOSS)
+        trace = Trace.from_predictions(forecast, block, LOSS)
         static = regret.static(trace, block, LOSS).total
         dynamic = regret.dynamic(trace, block, LOSS, comparators.path).total
-        worst = regret.adaptive(trace, block, LOSS, SEARCHED).low
-        found += [
-            Regret(name, "static", static, _allowed(problem, 0.0) if proven else None),
+        worst = regret.adaptive(trace, block, LOSS, MAX_SEARCHED_ROUNDS).low
+        rows += [
+            Regret(name, "static", static, _bound(problem, 0.0) if proven else None),
             Regret(
-                name, "dynamic", dynamic, _allowed(problem, length) if proven else None
+                name, "dynamic", dynamic, _bound(problem, length) if proven else None
             ),
             Regret(name, "interval", worst, None),
         ]
-    return tuple(found)
+    return tuple(rows)
 
 
-def _allowed(problem: bounds.Problem, path_length: float) -> float:
+def _bound(problem: bounds.Problem, path_length: float) -> float:
     return bounds.experts_newton(problem, path_length, case=3, static=True, sharp=True)
 
 
-def to_its_expert(
-    said: FloatArray, naive: FloatArray, y: FloatArray, error: float
+def regret_to_last_value(
+    forecast: FloatArray, persistence: FloatArray, y: FloatArray, error: float
 ) -> Regret:
     """The Tracker's regret to its expert "last value", on the interval that is worst.
 
     ``error`` is the largest of any of its experts. From the second round on: in the
-    first none votes.
+    first no expert predicts.
     """
-    lost = np.append(0.0, np.cumsum((y - said)[1:] ** 2 - (y - naive)[1:] ** 2) / 2)
+    own, other = (y - forecast)[1:] ** 2, (y - persistence)[1:] ** 2
+    lost = np.append(0.0, np.cumsum(own - other) / 2)
     last = int((lost - np.minimum.accumulate(lost)).argmax())
     first = int(lost[: last + 1].argmin())
     bound = interval_regret(error, first + 1, max(last, first + 1))
@@ -84,16 +85,16 @@ def to_its_expert(
 
 
 def largest_error(state: TrackerState) -> float:
-    """The largest error that any expert of the Tracker made while it voted."""
+    """The largest error that any expert of the Tracker made while it had a weight."""
     return float(np.sqrt(state.packed[MAX_LOSS]))
 
 
 def frontier(block: Block, forecasts: Mapping[str, FloatArray]) -> Hindsight:
     """The least loss for every path length; each forecast where its loss lies on it."""
-    curve = regret.frontier(block, LOSS, points=POINTS)
+    curve = regret.frontier(block, LOSS, points=FRONTIER_POINTS)
     marks = []
-    for name, said in forecasts.items():
-        total = float(Trace.from_predictions(said, block, LOSS).loss.sum())
+    for name, forecast in forecasts.items():
+        total = float(Trace.from_predictions(forecast, block, LOSS).loss.sum())
         _, V = curve.matching_path_length(total)
         if np.isfinite(V):
             marks.append(Mark(name, V, total))

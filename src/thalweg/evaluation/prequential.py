@@ -1,173 +1,219 @@
-"""One target of a stream: predicted, then learnt, beside what a learner must beat."""
+"""Prequential evaluation of any learner: predict each round, then learn from it.
 
-import time
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+Also known as: test-then-train, interleaved test-then-train, progressive validation
+(River's ``progressive_val_score``).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from thalweg.evaluation.books import Books, Played, joined
-from thalweg.evaluation.insight import RECORDS
-from thalweg.evaluation.kept import Check, amount, finite, numbers, parts, whole
-from thalweg.evaluation.study import Recent, Study
-from thalweg.learners.tracker import Tracker, TrackerState
-from thalweg.losses import SquaredError
-from thalweg.preprocessing.imputer import ImputerState, MeanImputer, MissingPolicy
-from thalweg.types import Block, FloatArray, Trace
-
-SHORTEST_BURN_IN = 40
-PIECE = 4096
-"""Rounds played at a time: what is recorded of them, 71 weights each, is then 3 MB."""
-AT_ONCE = 256
-"""Rounds that are written down together: alone, each costs 30 times as much."""
-LOSS = SquaredError()
+from thalweg import checks
+from thalweg.errors import InvalidParameterError
+from thalweg.evaluation.scoring import newest_labels
+from thalweg.learners import Learner
+from thalweg.losses import LinearLoss
+from thalweg.models import Online
+from thalweg.preprocessing.delayed_labels import DelayedLabels, DueLabels
+from thalweg.preprocessing.imputer import POLICIES, MeanImputer, MissingPolicy
+from thalweg.types import Block, FloatArray
 
 
-def burn_in(features: int) -> int:
-    """How many rounds are not scored: 40, or twice the coefficients if that is more."""
-    return max(SHORTEST_BURN_IN, 2 * (features + 1))
+@dataclass(frozen=True, eq=False)
+class PrequentialResult:
+    """The errors of a learner, beside those of persistence in the same rounds."""
+
+    name: str
+    rounds: int  # all that were predicted
+    scored: int  # those that the errors are means over
+    squared: float  # the mean squared error; NaN where no round was scored
+    absolute: float  # the mean absolute error
+    persistence_squared: float
+    persistence_absolute: float
+    prediction: FloatArray  # (T,) made before the label of the round was known
+
+    @property
+    def ratio(self) -> float:
+        """The mean squared error over persistence's: below 1 the learner is useful."""
+        if self.persistence_squared == 0:
+            return 1.0 if self.squared == 0 else float("inf")
+        return self.squared / self.persistence_squared
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name}: mean squared error {self.squared:.5g}, "
+            f"{self.ratio:.3f} of persistence's {self.persistence_squared:.5g}; "
+            f"mean absolute error {self.absolute:.5g}; "
+            f"{self.scored:,} of {self.rounds:,} rounds scored"
+        )
 
 
-class Forecasts(NamedTuple):
-    """What the Tracker said of some rounds, before it saw their labels."""
+def prequential(
+    learner: Any, block: Block, *, delay: int = 0, missing: MissingPolicy = "refuse",
+    burn_in: int = 0, loss: LinearLoss | None = None, name: str | None = None,
+) -> PrequentialResult:  # fmt: skip
+    """Predict every round of a block from the rounds before it, then learn it.
 
-    prediction: FloatArray  # (T,)
-    interval: FloatArray  # (T, 2) low and high
+    >>> import numpy as np
+    >>> import thalweg as tw
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(200, 2))
+    >>> y = x @ [1.0, -2.0] + 0.1 * rng.normal(size=200)
+    >>> rls = tw.RecursiveLeastSquares(discount=0.99)
+    >>> result = tw.evaluation.prequential(rls, tw.Block(x, y), burn_in=20)
+    >>> result.ratio < 0.01
+    True
 
+    Args:
+        learner: a ``Learner``, which starts from zero and is left as it is; a model
+            with ``predict(x)`` and ``update(x, y)``, such as ``Online``, or with
+            River's ``predict_one`` and ``learn_one``, which is trained by this call; or
+            a function ``forecast(block, delay)`` that returns T predictions.
+        block: features (T, n) and labels (T,). A round whose label is NaN is
+            predicted, and neither learnt nor scored.
+        delay: the label of round t becomes known after the prediction of round
+            t + delay, for the learner and for persistence alike.
+        missing: what a NaN among the features means, as in ``Online``: it is
+            ``"refuse"``d, or becomes the mean so far, and the round is ``"skip"``ped
+            in learning or learnt all the same (``"impute"``).
+        burn_in: the first rounds, which are not scored. Nor are those before the
+            first label is known, when persistence has no forecast.
+        loss: what a ``Learner`` minimises, by default the squared error.
+        name: what the result calls the learner.
 
-class Prequential:
-    """The Tracker on one target, and on the same rounds persistence and fixed settings.
-
-    Every row is predicted from what was learnt before it. With a ``delay`` d the label
-    of a row is learnt d rounds later, and persistence is the last label known by then.
-    Rows whose label is NaN are predicted, and neither scored nor learnt. ``missing``
-    says what a NaN among the features means, as it does for ``Online``.
-
-    However a stream is cut into calls of ``play``, and whether or not it is kept and
-    resumed between them, the result is the same to the last bit, in memory that does
-    not grow with the rounds.
+    Reference: Dawid (1984), *Statistical theory: the prequential approach*.
     """
-
-    def __init__(
-        self, features: int, delay: int = 0, missing: MissingPolicy = "refuse"
-    ) -> None:
-        self.features = n = features
-        self.delay = delay  # how many rounds late the labels come
-        self.burn_in = burn_in(n)
-        self._books = Books(n, self.burn_in, delay)
-        self.tracker = self._books.insight.tracker
-        self.state: TrackerState = self.tracker.init(np.zeros(n))
-        self.rounds = 0
-        self.seconds = 0.0  # that the Tracker took
-        self.imputer = MeanImputer(missing, ImputerState(np.zeros(n), np.zeros(n)))
-        self._waiting: list[Played] = []  # what is not in the books yet
-        warm = Block(np.zeros((1, n)), np.zeros(1), np.ones(1), np.ones(1))
-        self.tracker.run(self.state, LOSS, warm, RECORDS)  # compiled by now
-
-    def play(self, x: FloatArray, y: FloatArray, asking: bool = False) -> Forecasts:
-        """Predict and learn the next rows: features (T, n), labels (T,) or NaN.
-
-        A row without a label is a round whose label never came; if ``asking``, it is a
-        question, and the round is still to come.
-        """
-        if 0 < len(y) <= PIECE:
-            return self._piece(x, y, asking)
-        parts = [Forecasts(np.empty(0), np.empty((0, 2)))]
-        for start in range(0, len(y), PIECE):
-            rows = slice(start, start + PIECE)
-            parts.append(self._piece(x[rows], y[rows], asking))
-        return Forecasts(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-
-    def _piece(self, x: FloatArray, y: FloatArray, asking: bool) -> Forecasts:
-        x, learnable = self.imputer.impute(x, y)
-        trace = self._track(x, y, learnable, asking)
-        self._waiting.append(Played(x, y, learnable, trace))
-        self.rounds += len(y)
-        if self.rounds - self._books.rounds >= AT_ONCE:
-            self._write_down()
-        return Forecasts(trace.prediction, trace.extras["interval"])
-
-    def _track(
-        self, x: FloatArray, y: FloatArray, learnable: npt.NDArray[np.bool_],
-        asking: bool,
-    ) -> Trace:  # fmt: skip
-        """The Tracker's rounds: it keeps its own queue of late labels."""
-        known = ~np.isnan(y)
-        passed = np.where(known | (not asking), 1.0, 0.0)
-        block = Block(x, np.where(known, y, 0.0), learnable.astype(np.float64), passed)
-        began = time.perf_counter()
-        self.state, trace = self.tracker.run(self.state, LOSS, block, RECORDS)
-        self.seconds += time.perf_counter() - began
-        return trace
-
-    @property
-    def books(self) -> Books:
-        """What was found so far. Whoever waits for a forecast need not wait for it."""
-        self._write_down()
-        return self._books
-
-    def _write_down(self) -> None:
-        if self._waiting:
-            self._books.add(joined(self._waiting))
-            self._waiting = []
-
-    def study(
-        self, title: str, target: str, features: Sequence[str],
-        notes: Sequence[str] = (), start: str | None = None, end: str | None = None,
-    ) -> Study:  # fmt: skip
-        """What was found so far; ``features`` are the names of the columns of x."""
-        books = self.books
-        return Study(
-            title=title,
-            target=target,
-            rounds=self.rounds,
-            scored=books.scores.scored,
-            first_scored=books.first_scored,
-            features=tuple(features),
-            seconds=self.seconds,
-            entries=books.scores.entries(),
-            observed=books.observed.curve(),
-            forecast=books.forecast.curve(),
-            inside=books.insight.inside(self.state, features),
-            notes=tuple(notes),
-            start=start,
-            end=end,
-            recent=Recent(self.rounds, *books.recent.T.copy()),
+    checks.require_argument("prequential", "delay", delay, "[0, inf)")
+    checks.require_argument("prequential", "burn_in", burn_in, "[0, inf)")
+    if missing not in POLICIES:
+        raise InvalidParameterError(
+            f"The 'missing' parameter of prequential must be one of "
+            f"{', '.join(POLICIES)}. Got {missing!r} instead."
         )
+    prediction = predictions(learner, block, delay, missing, loss)
+    y = np.asarray(block.y, np.float64)
+    persistence = persistence_forecast(y, delay)
+    scored = ~np.isnan(y - persistence) & (np.arange(len(y)) >= burn_in)
+    own, naive = (prediction - y)[scored], (persistence - y)[scored]
+    return PrequentialResult(
+        name=_name_of(learner) if name is None else name,
+        rounds=len(y),
+        scored=int(scored.sum()),
+        squared=_mean(own**2),
+        absolute=_mean(np.abs(own)),
+        persistence_squared=_mean(naive**2),
+        persistence_absolute=_mean(np.abs(naive)),
+        prediction=prediction,
+    )
 
-    @property
-    def kept(self) -> tuple[Any, ...]:
-        """All that changes, for a file: numbers, arrays, states and tuples of these."""
-        counts = (self.rounds, self.seconds)
-        return counts, self.state, tuple(self.imputer.state), self.books.kept
 
-    @classmethod
-    def resumed(
-        cls, kept: Any, check: Check,
-        features: int, delay: int = 0, missing: MissingPolicy = "refuse",
-    ) -> Self:  # fmt: skip
-        """The run that was kept; its states must be found right by ``check``.
+def predictions(
+    learner: Any, block: Block, delay: int = 0, missing: MissingPolicy = "refuse",
+    loss: LinearLoss | None = None,
+) -> FloatArray:  # fmt: skip
+    """The predictions (T,) that ``prequential`` scores, made before each label.
 
-        The state first: then there is no more to make than the file already holds.
-        """
-        counts, state, imputer, books = parts("players", kept, 4)
-        check(Tracker(delay=delay), state)
-        numbers("Tracker", state.theta, (features,))
-        rounds, seconds = parts("players", counts, 2)
-        run = cls(features, delay, missing)
-        run.state, run.seconds = state, amount("seconds", seconds)
-        run.rounds = whole("rounds", rounds)
-        run._resume_imputer(imputer)
-        run._books.resume(books, run.rounds, check)
-        return run
+    NaN from the round on in which a model breaks down.
+    """
+    y = np.asarray(block.y, np.float64)
+    x, learnable = MeanImputer(missing).impute(np.asarray(block.x, np.float64), y)
+    labels = np.where(learnable, y, np.nan)
+    given = Block(x, labels, block.weight, block.elapsed)
+    if isinstance(learner, Learner):
+        return _learner_predictions(learner, given, delay, loss)
+    queue = DelayedLabels(delay, x.shape[1])
+    due = queue.push(x, labels, block.weight, block.elapsed)
+    if hasattr(learner, "predict_one") and hasattr(learner, "learn_one"):
+        return _river_predictions(learner, x, due)
+    if hasattr(learner, "predict") and hasattr(learner, "update"):
+        return _model_predictions(learner, x, due)
+    if callable(learner):
+        return np.asarray(learner(given, delay), np.float64)
+    raise InvalidParameterError(
+        "The 'learner' parameter of prequential must be a Learner, a model with "
+        "predict and update or with predict_one and learn_one, or a function of a "
+        f"block and a delay. Got {learner!r} instead."
+    )
 
-    def _resume_imputer(self, kept: Any) -> None:
-        sums, counts, imputed, skipped, waited = parts("imputer", kept, 5)
-        self.imputer.state = ImputerState(
-            finite("means", sums, (self.features,)),
-            finite("means", counts, (self.features,)),
-            whole("imputer", imputed),
-            whole("imputer", skipped, self.rounds),
-            amount("imputer", waited),
+
+def persistence_forecast(y: FloatArray, delay: int = 0) -> FloatArray:
+    """The newest label (T,) known before each prediction; NaN before there is one."""
+    due = DelayedLabels(delay, 0).push(np.empty((len(y), 0)), y)
+    return newest_labels(float("nan"), due.y)[0]
+
+
+def _learner_predictions(
+    learner: Learner[Any], block: Block, delay: int, loss: LinearLoss | None
+) -> FloatArray:
+    """Those of a learner that starts from zero, as ``Online`` would make them."""
+    has_nan = bool(np.isnan(block.y).any())
+    policy: MissingPolicy = "skip" if has_nan else "refuse"
+    own_delay = getattr(learner, "delay", None)
+    if own_delay not in (None, 0, delay):
+        raise InvalidParameterError(
+            f"The 'delay' of the learner and that of the evaluation must be the same. "
+            f"Got {own_delay} and {delay} instead."
         )
+    if own_delay is not None:  # it has a queue of its own, and knows what is pending
+        learner, delay = replace(learner, delay=delay), 0  # type: ignore[type-var]
+    model = Online(learner, loss, intercept=False, missing=policy)
+    if delay == 0:
+        trace = model.run(block.x, block.y, block.weight, block.elapsed)
+        return trace.prediction
+    queue = DelayedLabels(delay, block.x.shape[1])
+    due = queue.push(block.x, block.y, block.weight, block.elapsed)
+    return _model_predictions(model, block.x, due)
+
+
+def _model_predictions(model: Any, x: FloatArray, due: DueLabels) -> FloatArray:
+    """Those of a model with ``predict`` and ``update``; the model learns."""
+    waited = 0.0
+
+    def learn(t: int) -> None:
+        nonlocal waited
+        waited += float(due.elapsed[t])
+        if due.learnable[t]:
+            rates = (float(due.weight[t]), waited)
+            optional = () if rates == (1.0, 1.0) else rates
+            model.update(due.x[t], float(due.y[t]), *optional)
+            waited = 0.0
+
+    return _predict_then_learn(lambda t: model.predict(x[t]), learn, len(x))
+
+
+def _river_predictions(model: Any, x: FloatArray, due: DueLabels) -> FloatArray:
+    """Those of a model with River's interface; the model learns."""
+    rows, labels = x.tolist(), due.y.tolist()
+    due_rows = due.x.tolist()
+
+    def learn(t: int) -> None:
+        if due.learnable[t]:
+            model.learn_one(dict(enumerate(due_rows[t])), labels[t])
+
+    return _predict_then_learn(
+        lambda t: model.predict_one(dict(enumerate(rows[t]))), learn, len(rows)
+    )
+
+
+def _predict_then_learn(
+    predict: Callable[[int], Any], learn: Callable[[int], None], rounds: int
+) -> FloatArray:
+    out = np.full(rounds, np.nan)
+    for t in range(rounds):
+        try:
+            out[t] = predict(t)
+            learn(t)
+        except (np.linalg.LinAlgError, OverflowError):
+            break
+    return out
+
+
+def _name_of(learner: Any) -> str:
+    name = getattr(learner, "__name__", type(learner).__name__)
+    return f"Online {type(learner.learner).__name__}" if name == "Online" else str(name)
+
+
+def _mean(values: FloatArray) -> float:
+    return float(values.mean()) if len(values) else float("nan")

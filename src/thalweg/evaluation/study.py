@@ -1,26 +1,27 @@
-"""What was found out about one stream: all that a report shows, and no more."""
+"""The results on one stream: all that a report shows, and no more."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
-from thalweg.evaluation.digest import Curve
-from thalweg.evaluation.plain import plain, restored
+from thalweg.evaluation.downsampling import Curve
 from thalweg.types import FloatArray
 
-FORMAT = 1
-"""Of the dictionaries that ``as_dict`` gives; one that differs is refused."""
+FORMAT = 2
+"""Version of the dictionaries that ``as_dict`` gives; any other is refused."""
 ROLES = ("tracker", "fixed", "paper", "rival", "peer", "persistence")
-AGAINST = {
+SCALARS = {int, float, str}
+COMPARATORS = {
     "static": "best fixed",
     "dynamic": "best moving",
     "interval": "worst stretch",
 }
-"""What regret is measured against, and the words that tables and charts have for it."""
+"""What regret is measured against, and how tables and charts call it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,7 @@ class Entry:
     role: str  # one of ROLES; "fixed" is a single setting kept throughout
     squared: float  # the mean squared error
     absolute: float  # the mean absolute error
-    running: Curve  # the cumulative squared error: Digest.running
+    cumulative: Curve  # the cumulative squared error
     discount: float | None = None  # γ, where the learner has one that never changes
 
     def __post_init__(self) -> None:
@@ -39,37 +40,37 @@ class Entry:
 
 
 @dataclass(frozen=True, eq=False)
-class Inside:
-    """What went on inside the Tracker."""
+class TrackerHistory:
+    """How the Tracker behaved over the stream."""
 
-    memory: Curve  # the rounds that count
+    memory: Curve  # the effective memory: how many past rounds count
     alarms: tuple[int, ...]  # the rounds of abrupt change, the first round being 1
     weights: Mapping[str, Curve]  # by kind of expert
     coefficients: Mapping[str, Curve]  # by feature
-    coverage: tuple[tuple[float, float], ...]  # (level promised, part measured)
+    coverage: tuple[tuple[float, float], ...]  # (nominal, measured)
     season: int  # 1 where there is none
-    words: str  # Tracker.explain, at the end
-    alarms_in_all: int | None = None  # with those not listed; None: all are listed
+    explanation: str  # Tracker.explain, at the end
+    total_alarms: int | None = None  # with those not listed; None: all are listed
 
     @property
     def alarm_count(self) -> int:
         """How many alarms there were."""
-        in_all = self.alarms_in_all
-        return len(self.alarms) if in_all is None else in_all
+        total = self.total_alarms
+        return len(self.alarms) if total is None else total
 
 
 @dataclass(frozen=True, eq=False)
-class Recent:
+class LastRounds:
     """The last rounds, one by one."""
 
-    last: int  # the last of them, the first round of all being 1
+    last_round: int  # the first round of all being 1
     observed: FloatArray  # (T,) NaN where no label is known
     forecast: FloatArray  # (T,)
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A learner among the paths of hindsight."""
+    """A learner on the chart of the frontier."""
 
     name: str
     path_length: (
@@ -80,11 +81,11 @@ class Mark:
 
 @dataclass(frozen=True, eq=False)
 class Hindsight:
-    """The least loss of a path of every length, and learners beside it."""
+    """The frontier of hindsight: the least loss of a path of every length."""
 
     path_length: FloatArray  # (K,) V, rising from 0
     loss: FloatArray  # (K,) attained
-    lower: FloatArray  # (K,) proven
+    lower_bound: FloatArray  # (K,) proven
     marks: tuple[Mark, ...]
     rounds: int  # that the losses are sums over
 
@@ -94,17 +95,17 @@ class Regret:
     """What a learner lost beyond a comparator, and what theory allows it to lose."""
 
     name: str
-    against: str  # one of AGAINST's keys
+    comparator: str  # one of COMPARATORS' keys
     measured: float
     bound: float | None
 
     def __post_init__(self) -> None:
-        checks.require_choice(self, "against", tuple(AGAINST))
+        checks.require_choice(self, "comparator", tuple(COMPARATORS))
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """One stream, the learners that were run over it, and how far each came."""
+    """One stream, the learners that were run on it, and the errors of each."""
 
     title: str
     target: str
@@ -116,14 +117,14 @@ class Study:
     entries: tuple[Entry, ...]
     observed: Curve  # y
     forecast: Curve  # the Tracker's
-    inside: Inside | None = None
+    history: TrackerHistory | None = None
     hindsight: Hindsight | None = None
     regrets: tuple[Regret, ...] = ()
     notes: tuple[str, ...] = ()
     start: str | None = None  # time of the first round
     end: str | None = None  # and of the last
-    recent: Recent | None = None
-    left: tuple[str, ...] = ()  # what a Ctrl-C left no time for
+    last_rounds: LastRounds | None = None
+    unfinished: tuple[str, ...] = ()  # what was not done because of a Ctrl-C
 
     def __post_init__(self) -> None:
         names = [entry.name for entry in self.entries]
@@ -134,32 +135,32 @@ class Study:
                     f"Got {name!r} {names.count(name)} times instead."
                 )
         for role in ("tracker", "persistence"):
-            if not self.of_role(role):
+            if not self.entries_of_role(role):
                 raise InvalidParameterError(
                     f"A Study needs an entry of role {role!r}. Got {names!r} instead."
                 )
-        _drawn_together("entries", (entry.running for entry in self.entries))
-        if self.inside is not None:
-            _drawn_together("weights", self.inside.weights.values())
-            _drawn_together("coefficients", self.inside.coefficients.values())
-        _drawn_together("observed and forecast", (self.observed, self.forecast))
+        _require_same_buckets("entries", (entry.cumulative for entry in self.entries))
+        if self.history is not None:
+            _require_same_buckets("weights", self.history.weights.values())
+            _require_same_buckets("coefficients", self.history.coefficients.values())
+        _require_same_buckets("observed and forecast", (self.observed, self.forecast))
 
     @property
     def tracker(self) -> Entry:
         """The learner that the study is about."""
-        return self.of_role("tracker")[0]
+        return self.entries_of_role("tracker")[0]
 
     @property
     def persistence(self) -> Entry:
         """The forecast that is the last label, which any other should beat."""
-        return self.of_role("persistence")[0]
+        return self.entries_of_role("persistence")[0]
 
-    def of_role(self, role: str) -> tuple[Entry, ...]:
+    def entries_of_role(self, role: str) -> tuple[Entry, ...]:
         """The entries of this role, the least error first."""
-        kept = (entry for entry in self.entries if entry.role == role)
-        return tuple(sorted(kept, key=_error))
+        entries = (entry for entry in self.entries if entry.role == role)
+        return tuple(sorted(entries, key=_error))
 
-    def ranked(self) -> tuple[Entry, ...]:
+    def ranked_entries(self) -> tuple[Entry, ...]:
         """All entries, the least error first."""
         return tuple(sorted(self.entries, key=_error))
 
@@ -180,15 +181,15 @@ class Study:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, for JSON; ``from_dict`` brings it back."""
-        return {"format": FORMAT, **plain(self)}
+        return {"format": FORMAT, **_to_json(self)}
 
     @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> "Study":
+    def from_dict(cls, given: Mapping[str, Any]) -> "Study":
         """The study that ``as_dict`` was taken of."""
         try:
-            if found["format"] != FORMAT:
-                raise ValueError(f"its format is {found['format']!r}, not {FORMAT}")
-            study: Study = restored(cls, found)
+            if given["format"] != FORMAT:
+                raise ValueError(f"its format is {given['format']!r}, not {FORMAT}")
+            study: Study = _from_json(cls, given)
         except KeyError as error:
             why = f"{error} is missing"
         except (TypeError, ValueError, AttributeError) as error:
@@ -203,10 +204,67 @@ def _error(entry: Entry) -> float:
     return np.inf if np.isnan(entry.squared) else entry.squared
 
 
-def _drawn_together(what: str, curves: Iterable[Curve]) -> None:
-    ends = [curve.at for curve in curves]
+def _require_same_buckets(what: str, curves: Iterable[Curve]) -> None:
+    ends = [curve.last_round for curve in curves]
     if not all(np.array_equal(at, ends[0]) for at in ends):
         raise InvalidParameterError(
             f"The curves of {what} are drawn together and need the same buckets: "
-            "digests with the same points, over the same rounds."
+            "downsampled to the same points, over the same rounds."
         )
+
+
+def _to_json(value: Any) -> Any:
+    """Lists, numbers and strings; NaN and infinities, which JSON lacks, by name."""
+    if is_dataclass(value):
+        return {
+            part.name: _to_json(getattr(value, part.name)) for part in fields(value)
+        }
+    if isinstance(value, Mapping):
+        return {name: _to_json(part) for name, part in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return _to_json(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_to_json(part) for part in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    return value
+
+
+def _from_json(kind: Any, value: Any) -> Any:
+    """A ``kind`` from what ``_to_json`` made of it.
+
+    Raises ValueError, TypeError or KeyError where it was something else.
+    """
+    if kind in SCALARS:
+        return _scalar(kind, value)
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        make: Any = kind
+        # What an older file does not have yet is left to its default.
+        parts = [one.name for one in fields(kind) if _has_value(one, value)]
+        return make(**{name: _from_json(hints[name], value[name]) for name in parts})
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        other = next(part for part in inner if part is not NoneType)
+        return None if value is None else _from_json(other, value)
+    if origin is np.ndarray:
+        integers = inner[1] == np.dtype[np.int64]
+        entry = int if integers else float
+        return np.array([_scalar(entry, part) for part in value], entry)
+    if origin is tuple:
+        kinds = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
+        return tuple(_from_json(*part) for part in zip(kinds, value, strict=True))
+    return {str(name): _from_json(inner[1], part) for name, part in value.items()}
+
+
+def _has_value(part: Field[Any], value: Any) -> bool:
+    return part.default is MISSING or part.name in value
+
+
+def _scalar(kind: Any, value: Any) -> Any:
+    # float('nan') is NaN: the names that _to_json gives are read by float itself.
+    named = kind is float and value in ("nan", "inf", "-inf")
+    expected = int | float if kind is float else kind
+    if isinstance(value, bool) or not (named or isinstance(value, expected)):
+        raise ValueError(f"{value!r} stands where a {kind.__name__} should")
+    return kind(value)

@@ -1,25 +1,25 @@
-"""What was found, in plain words."""
+"""The results of a study in plain sentences."""
 
 import numpy as np
 
-from thalweg.evaluation.study import Entry, Inside, Study
+from thalweg.evaluation.study import Entry, Study, TrackerHistory
 from thalweg.types import FloatArray
 
-NOTHING_MUCH = 0.01
+SMALL_DIFFERENCE = 0.01
 """Differences of error smaller than this part of it are not worth a verdict."""
 
-SEVERAL, RARE = 5, 10_000
-"""So many alarms make a habit, unless they are rarer than one in so many rounds: on
-streams that stand still there is one in about 36,000."""
+MIN_FREQUENT_ALARMS, MAX_ALARM_SPACING = 5, 10_000
+"""From so many alarms on their frequency is reported, unless they are rarer than one in
+so many rounds: on streams that stand still there is one in about 36,000."""
 
 PAST_LABELS = (
     "The Tracker also sees past labels, the last and those a season ago; fixed "
     "settings see the columns only. --lags gives them past labels too."
 )
-"""For the notes, where both are in one table."""
+"""A note for tables that show both."""
 
-HEARD = 0.05
-"""A season whose experts have a smaller part of the forecast is not mentioned."""
+MIN_SEASON_WEIGHT = 0.05
+"""A season whose experts have a smaller weight on average is not mentioned."""
 
 
 def summary(study: Study) -> list[str]:
@@ -28,36 +28,40 @@ def summary(study: Study) -> list[str]:
         return ["No round was scored, so that nothing can be said, not even whether "
                 "persistence is better."]  # fmt: skip
     sentences = [_change(study), _errors(study), _winner(study)]
-    if study.inside is not None:
-        sentences += [_memory(study.inside), _season(study.inside)]
-        sentences.append(_coverage(study.inside))
+    if study.history is not None:
+        sentences += [_memory(study.history), _season(study.history)]
+        sentences.append(_coverage(study.history))
     sentences.append(_bounds(study))
     return [sentence for sentence in sentences if sentence]
 
 
 def _change(study: Study) -> str:
-    """What it is worth to forget, and how often the stream changes.
+    """What forgetting gains, and how often the stream changes.
 
-    How often is only said where forgetting pays: else alarms may be false ones.
+    How often is only reported where forgetting pays: else alarms may be false ones.
     """
     saved, verdict = _saved(study)
-    pays = saved > NOTHING_MUCH
+    pays = saved > SMALL_DIFFERENCE
     changes = _changes(study, often=pays)
     parts = (changes, verdict) if pays else (verdict, changes)
     words = "; ".join(part for part in parts if part)
-    return f"{_started(words)}." if words else ""
+    return f"{_capitalised(words)}." if words else ""
 
 
 def _changes(study: Study, often: bool) -> str:
-    if study.inside is None:
+    if study.history is None:
         return ""
-    count, alarms = study.inside.alarm_count, study.inside.alarms
+    count, alarms = study.history.alarm_count, study.history.alarms
     if not count:
         return "no abrupt change was seen"
     every = study.rounds / count
-    if every > RARE:
-        return f"abrupt changes are rarer than every {RARE:,} rounds" if often else ""
-    if often and count >= SEVERAL:
+    if every > MAX_ALARM_SPACING:
+        return (
+            f"abrupt changes are rarer than every {MAX_ALARM_SPACING:,} rounds"
+            if often
+            else ""
+        )
+    if often and count >= MIN_FREQUENT_ALARMS:
         return f"your stream changes about every {_rounded(every):,} rounds"
     if count == 1:
         return f"one abrupt change was seen, at round {alarms[-1]:,}"
@@ -65,17 +69,17 @@ def _changes(study: Study, often: bool) -> str:
 
 
 def _saved(study: Study) -> tuple[float, str]:
-    """The best fixed discount below 1 against remembering everything; in words too."""
-    fixed = study.of_role("fixed")
+    """Error saved by the best fixed discount below 1 against 1, and a verdict on it."""
+    fixed = study.entries_of_role("fixed")
     forgetting = [entry for entry in fixed if (entry.discount or 1) < 1]
-    keeping = [entry for entry in fixed if entry.discount == 1]
-    if not (forgetting and keeping):
+    undiscounted = [entry for entry in fixed if entry.discount == 1]
+    if not (forgetting and undiscounted):
         return 0.0, ""
-    saved = 1 - study.ratio(forgetting[0].name, keeping[0].name)
+    saved = 1 - study.ratio(forgetting[0].name, undiscounted[0].name)
     discount = f"discount {forgetting[0].discount:g}"
-    if not np.isfinite(saved) or saved < -NOTHING_MUCH:
+    if not np.isfinite(saved) or saved < -SMALL_DIFFERENCE:
         return 0.0, "forgetting does not pay: to remember everything is better"
-    if saved <= NOTHING_MUCH:
+    if saved <= SMALL_DIFFERENCE:
         return 0.0, "forgetting changes little"
     return saved, f"forgetting saves {_percent(saved)} ({discount} against none)"
 
@@ -83,30 +87,29 @@ def _saved(study: Study) -> tuple[float, str]:
 def _errors(study: Study) -> str:
     """The Tracker beside persistence and the best fixed setting."""
     name, base = study.tracker.name, study.persistence.name
-    who = _started(_the(study.tracker))
+    who = _capitalised(_the(study.tracker))
     ratio = study.ratio(name, base)
     if not np.isfinite(ratio):
         return _without_ratio(study, ratio)
     text = f"{who}'s squared error is {_times(ratio)} persistence's"
-    if fixed := study.of_role("fixed"):
-        beside = study.ratio(name, fixed[0].name)
-        text += f" and {_times(beside)} that of {fixed[0].name}"
+    if fixed := study.entries_of_role("fixed"):
+        fixed_ratio = study.ratio(name, fixed[0].name)
+        text += f" and {_times(fixed_ratio)} that of {fixed[0].name}"
         text += ", the best fixed setting in hindsight"
-    if ratio > 1 + NOTHING_MUCH:
+    if ratio > 1 + SMALL_DIFFERENCE:
         text += ": here persistence, which says again what it last saw, is better"
     return f"{text}."
 
 
 def _without_ratio(study: Study, ratio: float) -> str:
     if np.isnan(ratio):
-        return (
-            f"{_started(_the(study.tracker))}'s error or persistence's is not a number."
-        )
+        who = _capitalised(_the(study.tracker))
+        return f"{who}'s error or persistence's is not a number."
     return "Persistence makes no error at all here, and cannot be beaten."
 
 
 def _winner(study: Study) -> str:
-    best, own = study.ranked()[0], study.tracker
+    best, own = study.ranked_entries()[0], study.tracker
     count = len(study.entries)
     if best is own:
         return f"No other of the {count} learners has a smaller error."
@@ -114,15 +117,15 @@ def _winner(study: Study) -> str:
         return ""
     text = f"The least error of all {count} learners is that of {best.name}"
     ratio = study.ratio(best.name, own.name)
-    if 0 < ratio < 1 - NOTHING_MUCH:
+    if 0 < ratio < 1 - SMALL_DIFFERENCE:
         text += f", {_part(ratio)} of {_the(own)}'s"
     elif ratio > 0:
         text += f", if only by {_little(1 - ratio)}"
     return f"{text}."
 
 
-def _memory(inside: Inside) -> str:
-    typical, low, high = _quantiles(inside, np.array([0.5, 0.1, 0.9]))
+def _memory(history: TrackerHistory) -> str:
+    typical, low, high = _memory_quantiles(history, np.array([0.5, 0.1, 0.9]))
     if not typical > 0:
         return ""
     if typical < 2:
@@ -133,21 +136,21 @@ def _memory(inside: Inside) -> str:
     return f"{text}."
 
 
-def _season(inside: Inside) -> str:
-    heard = inside.weights.get("season")
+def _season(history: TrackerHistory) -> str:
+    weight = history.weights.get("season")
     if (
-        inside.season <= 1
-        or heard is None
-        or not np.nan_to_num(heard.mean).mean() > HEARD
+        history.season <= 1
+        or weight is None
+        or not np.nan_to_num(weight.mean).mean() > MIN_SEASON_WEIGHT
     ):
         return ""
-    return f"It sees a season of {inside.season:,} rounds."
+    return f"It sees a season of {history.season:,} rounds."
 
 
-def _coverage(inside: Inside) -> str:
-    if not inside.coverage:
+def _coverage(history: TrackerHistory) -> str:
+    if not history.coverage:
         return ""
-    promised, measured = min(inside.coverage, key=lambda pair: abs(pair[0] - 0.9))
+    promised, measured = min(history.coverage, key=lambda pair: abs(pair[0] - 0.9))
     return (
         f"Its {_percent(promised)} intervals held the label "
         f"{_percent(measured)} of the time."
@@ -166,23 +169,23 @@ def _bounds(study: Study) -> str:
     return f"All {len(bounded)} regrets that have a bound stay below it."
 
 
-def _quantiles(inside: Inside, levels: FloatArray) -> FloatArray:
-    """Of the memory over rounds; a bucket counts by its width."""
-    curve = inside.memory
+def _memory_quantiles(history: TrackerHistory, levels: FloatArray) -> FloatArray:
+    """Quantiles of the effective memory over rounds; a bucket counts by its width."""
+    curve = history.memory
     known = np.isfinite(curve.mean)
     if not known.any():
         return np.zeros(len(levels))
     order = np.argsort(curve.mean[known])
-    width = np.diff(curve.at, prepend=0)[known][order]
-    so_far = np.cumsum(width) / width.sum()
-    return np.asarray(curve.mean[known][order][np.searchsorted(so_far, levels)])
+    width = np.diff(curve.last_round, prepend=0)[known][order]
+    share = np.cumsum(width) / width.sum()
+    return np.asarray(curve.mean[known][order][np.searchsorted(share, levels)])
 
 
 def _the(entry: Entry) -> str:
     return "the Tracker" if entry.name == "Tracker" else entry.name
 
 
-def _started(sentence: str) -> str:
+def _capitalised(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from thalweg.evaluation.digest import Curve
+from thalweg.evaluation.downsampling import Curve
 from thalweg.evaluation.study import Study
 from thalweg.report.chart_elements import Figure
 from thalweg.report.error_charts import cumulative_error_figure, relative_error_figure
@@ -20,10 +20,10 @@ from thalweg.report.tracker_charts import (
 def study_figures(study: Study) -> list[Figure]:
     """Every figure that the study has numbers for."""
     figures = [stream_figure(study)] if _has_values(study.observed) else []
-    if (recent := study.recent) is not None and np.isfinite(recent.observed).any():
+    if (recent := study.last_rounds) is not None and np.isfinite(recent.observed).any():
         figures.append(recent_rows_figure(study, recent))
     figures += [cumulative_error_figure(study), relative_error_figure(study)]
-    if (inside := study.inside) is not None:
+    if (inside := study.history) is not None:
         if _has_values(inside.memory):
             figures.append(memory_figure(inside))
         if any(map(_has_values, inside.weights.values())):

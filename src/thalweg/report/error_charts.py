@@ -27,30 +27,30 @@ def charted_entries(study: Study) -> list[Entry]:
     These are the Tracker, persistence, the best fixed discount, no discount, the best
     of every other role, and then those with the least error.
     """
-    fixed = study.of_role("fixed")
+    fixed = study.entries_of_role("fixed")
     discounted = [entry for entry in fixed if entry.discount != 1]
     undiscounted = [entry for entry in fixed if entry.discount == 1]
     first = [study.tracker, study.persistence, *discounted[:1], *undiscounted[:1]]
     for role in ("paper", "rival", "peer"):
-        first.extend(study.of_role(role)[:1])
-    first.extend(study.ranked())
+        first.extend(study.entries_of_role(role)[:1])
+    first.extend(study.ranked_entries())
     return list(dict.fromkeys(first))[:MAX_LINES]
 
 
 def cumulative_error_figure(study: Study) -> Figure:
     """The sum of the squared errors so far of each learner."""
     entries = charted_entries(study)
-    ends = {entry.name: float(entry.running.mean[-1]) for entry in entries}
+    ends = {entry.name: float(entry.cumulative.mean[-1]) for entry in entries}
     top = HEADROOM * max(ends[study.tracker.name], ends[study.persistence.name])
     chart = line_chart(
-        study.tracker.running.at,
-        {entry.name: entry.running.mean for entry in entries},
+        study.tracker.cumulative.last_round,
+        {entry.name: entry.cumulative.mean for entry in entries},
         alt.Y("value:Q", title="squared errors, added up")
         .scale(domain=[0, top or 1.0], nice=False)
         .axis(labelExpr=NUMBER_LABEL, tickCount=5),
         f"Cumulative squared error of {len(entries)} learners over {study.rounds:,} "
-        f"rows. At the end the Tracker's is {study.tracker.running.mean[-1]:.4g}, "
-        f"persistence's {study.persistence.running.mean[-1]:.4g}.",
+        f"rows. At the end the Tracker's is {study.tracker.cumulative.mean[-1]:.4g}, "
+        f"persistence's {study.persistence.cumulative.mean[-1]:.4g}.",
     )
     caption = (
         "The sum of all squared errors so far: the flatter, the better. Where a line "
@@ -67,11 +67,11 @@ def cumulative_error_figure(study: Study) -> Figure:
 def relative_error_figure(study: Study) -> Figure:
     """The cumulative error of each learner divided by persistence's."""
     entries = charted_entries(study)
-    base = study.persistence.running.mean
-    ratios = {entry.name: _ratios(entry.running.mean, base) for entry in entries}
+    base = study.persistence.cumulative.mean
+    ratios = {entry.name: _ratios(entry.cumulative.mean, base) for entry in entries}
     bottom, top = _limits(study, ratios)
     chart = line_chart(
-        study.tracker.running.at,
+        study.tracker.cumulative.last_round,
         ratios,
         alt.Y("value:Q", title="squared error so far over persistence's")
         .scale(type="log", domain=[bottom, top], nice=False)
@@ -101,7 +101,7 @@ def _ratios(error: FloatArray, base: FloatArray) -> FloatArray:
 
 def _limits(study: Study, ratios: dict[str, FloatArray]) -> tuple[float, float]:
     """From the least ratio to the Tracker's largest, once the ratios have settled."""
-    rows, first = study.tracker.running.at, study.first_scored
+    rows, first = study.tracker.cumulative.last_round, study.first_scored
     later = rows >= first + SETTLED_FRACTION * (study.rounds - first)
     settled = {
         name: ratio[later & np.isfinite(ratio)] for name, ratio in ratios.items()

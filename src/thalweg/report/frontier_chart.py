@@ -109,7 +109,7 @@ def frontier_figure(study: Study, hindsight: Hindsight) -> Figure:
 
 
 def _caption(hindsight: Hindsight) -> str:
-    gap = (hindsight.loss - hindsight.lower) / np.where(
+    gap = (hindsight.loss - hindsight.lower_bound) / np.where(
         hindsight.loss, hindsight.loss, 1
     )
     return (

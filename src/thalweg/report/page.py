@@ -77,7 +77,7 @@ def _section(
         "heading": "Summary" if alone else study.title,
         "rows": f"{study.rounds:,}",
         "ratio": _persistence_ratio(study, study.tracker),
-        "winner": study.ranked()[0].name,
+        "winner": study.ranked_entries()[0].name,
         "summary": summary(study),
         "facts": study_facts(study),
         "learners": learner_rows(study),
@@ -90,7 +90,7 @@ def _section(
             }
             for figure in figures
         ],
-        "words": study.inside.words if study.inside else "",
+        "words": study.history.explanation if study.history else "",
         "notes": study.notes,
     }
 
@@ -122,7 +122,7 @@ def learner_rows(study: Study) -> list[dict[str, Any]]:
             "bar": _bar_percent(study, entry),
             "best": rank == 0,
         }
-        for rank, entry in enumerate(study.ranked())
+        for rank, entry in enumerate(study.ranked_entries())
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from thalweg.evaluation.study import AGAINST, Regret
+from thalweg.evaluation.study import COMPARATORS, Regret
 from thalweg.report.chart_elements import (
     NUMBER_LABEL,
     TOOLTIP_FORMAT,
@@ -32,12 +32,12 @@ MAX_DECADES = 6
 
 def regret_figure(regrets: Sequence[Regret]) -> Figure:
     """Measured regret beside its bound, a line for each learner and kind of regret."""
-    ordered = sorted(regrets, key=lambda one: [*AGAINST].index(one.against))
+    ordered = sorted(regrets, key=lambda one: [*COMPARATORS].index(one.comparator))
     measured = np.array([one.measured for one in ordered], float)
     bounds = np.array([_or_nan(one.bound) for one in ordered])
     lines = base_chart(
         {
-            "line": [f"{AGAINST[one.against]}\n{one.name}" for one in ordered],
+            "line": [f"{COMPARATORS[one.comparator]}\n{one.name}" for one in ordered],
             "rank": np.arange(len(ordered)),
             "measured": measured,
             "bound": bounds,

@@ -5,8 +5,8 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from thalweg.evaluation.digest import Curve
-from thalweg.evaluation.study import Recent, Study
+from thalweg.evaluation.downsampling import Curve
+from thalweg.evaluation.study import LastRounds, Study
 from thalweg.report.chart_elements import (
     HEIGHT,
     NUMBER_LABEL,
@@ -31,7 +31,7 @@ def stream_figure(study: Study) -> Figure:
     observed, forecast = study.observed, study.forecast
     wide = base_chart(
         {
-            "row": observed.at,
+            "row": observed.last_round,
             "mean": observed.mean,
             "low": observed.low,
             "high": observed.high,
@@ -43,7 +43,7 @@ def stream_figure(study: Study) -> Figure:
         .scale(zero=False)
         .axis(labelExpr=NUMBER_LABEL, tickCount=5)
     )
-    x = row_axis(observed.at)
+    x = row_axis(observed.last_round)
     band = wide.mark_area(style="range").encode(x=x, y=y, y2="high:Q")
     lines = _colour_by_name(
         set_name(wide, OBSERVED).mark_line(style="observed").encode(x=x, y="mean:Q"),
@@ -56,7 +56,9 @@ def stream_figure(study: Study) -> Figure:
         alt.Tooltip(f"{field}:Q", title=title, format=TOOLTIP_FORMAT)
         for field, title in titles.items()
     ]
-    chart = alt.layer(band, *lines, hover_rule(wide, observed.at, tooltip)).properties(
+    chart = alt.layer(
+        band, *lines, hover_rule(wide, observed.last_round, tooltip)
+    ).properties(
         width="container",
         height=HEIGHT,
         description=f"{study.target} over {study.rounds} rows, and its forecast.",
@@ -68,10 +70,10 @@ def stream_figure(study: Study) -> Figure:
     return Figure("stream", "The stream and its forecast", caption, chart)
 
 
-def recent_rows_figure(study: Study, recent: Recent) -> Figure:
+def recent_rows_figure(study: Study, recent: LastRounds) -> Figure:
     """The last rows one by one, as means over many rows hide the errors."""
     count = len(recent.observed)
-    rows = np.arange(recent.last - count + 1, recent.last + 1)
+    rows = np.arange(recent.last_round - count + 1, recent.last_round + 1)
     wide = base_chart(
         {"row": rows, "observed": recent.observed, "forecast": recent.forecast}
     )
@@ -121,7 +123,7 @@ def _colour_by_name(observed: Any, forecast: Any) -> tuple[Any, Any]:
 
 def _bucket_note(curve: Curve) -> str:
     """How many rows a point of the line stands for, where it is more than one."""
-    width = int(curve.at[0])
+    width = int(curve.last_round[0])
     if width == 1:
         return ""
     return (

@@ -7,8 +7,8 @@ measured coverage.
 import altair as alt
 import numpy as np
 
-from thalweg.evaluation.digest import Curve
-from thalweg.evaluation.study import Inside
+from thalweg.evaluation.downsampling import Curve
+from thalweg.evaluation.study import TrackerHistory
 from thalweg.report.chart_elements import (
     HEIGHT,
     MAX_LINES,
@@ -41,15 +41,15 @@ MEMORY_NAMES = (MEMORY, "", CHANGE)
 """
 
 
-def memory_figure(inside: Inside) -> Figure:
+def memory_figure(inside: TrackerHistory) -> Figure:
     """The effective memory, and the rows of abrupt change (concept drift)."""
     curve = inside.memory
     mean, low, high = (
         np.maximum(values, 1.0) for values in (curve.mean, curve.low, curve.high)
     )
     top = max(10.0, float(np.nanmax(high)))
-    wide = base_chart({"row": curve.at, "mean": mean, "low": low, "high": high})
-    x = row_axis(curve.at)
+    wide = base_chart({"row": curve.last_round, "mean": mean, "low": low, "high": high})
+    x = row_axis(curve.last_round)
     y = alt.Y("low:Q", title=MEMORY).scale(type="log", domain=[1, top])
     y = y.axis(labelExpr=NUMBER_LABEL, values=log_ticks(1.0, top))
     band = wide.mark_area(style="band").encode(x=x, y=y, y2="high:Q")
@@ -69,7 +69,7 @@ def memory_figure(inside: Inside) -> Figure:
         color=colour,
         tooltip=[alt.Tooltip("row:Q", title="abrupt change at row", format=",")],
     )
-    hover = hover_rule(wide, curve.at, tooltip)
+    hover = hover_rule(wide, curve.last_round, tooltip)
     chart = (band + line + rules + hover + flags).properties(
         width="container",
         height=HEIGHT,
@@ -83,7 +83,7 @@ def memory_figure(inside: Inside) -> Figure:
     return Figure("memory", "Effective memory", caption, chart)
 
 
-def weights_figure(inside: Inside) -> Figure:
+def weights_figure(inside: TrackerHistory) -> Figure:
     """The weight of each kind of expert in the forecast."""
     ordered = sorted(inside.weights.items(), key=lambda item: -_mean_magnitude(item[1]))
     separate = dict(ordered[: MAX_LINES - 1] if len(ordered) > MAX_LINES else ordered)
@@ -93,7 +93,7 @@ def weights_figure(inside: Inside) -> Figure:
     if others := [curve.mean for _, curve in ordered[len(separate) :]]:
         weights["all others"] = np.sum(others, axis=0)
     chart = line_chart(
-        ordered[0][1].at,
+        ordered[0][1].last_round,
         weights,
         alt.Y("value:Q", title="part of the forecast")
         .stack("zero")
@@ -110,14 +110,14 @@ def weights_figure(inside: Inside) -> Figure:
     return Figure("expert-weights", "What the forecast is made of", caption, chart)
 
 
-def coefficients_figure(inside: Inside, features: int) -> Figure:
+def coefficients_figure(inside: TrackerHistory, features: int) -> Figure:
     """The coefficients of the features; ``features`` is the number of all features."""
     ordered = sorted(
         inside.coefficients.items(), key=lambda item: -_mean_magnitude(item[1])
     )
     largest = dict(ordered[:MAX_LINES])
     chart = line_chart(
-        ordered[0][1].at,
+        ordered[0][1].last_round,
         {name: curve.mean for name, curve in largest.items()},
         alt.Y("value:Q", title="change of the forecast for 1 more")
         .scale(zero=True)
@@ -136,7 +136,7 @@ def coefficients_figure(inside: Inside, features: int) -> Figure:
     return Figure("coefficients", "Coefficients over time", caption, chart)
 
 
-def calibration_figure(inside: Inside) -> Figure:
+def calibration_figure(inside: TrackerHistory) -> Figure:
     """The measured coverage of prediction intervals against the promised coverage."""
     promised, measured = np.array(inside.coverage, float).T
     points = base_chart({"promised": promised, "measured": measured})

@@ -4,24 +4,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from thalweg.cli.runs.file_locks import Claims as Claims
-    from thalweg.cli.runs.finish import Ending as Ending
-    from thalweg.cli.runs.output_paths import Places as Places
-    from thalweg.cli.runs.output_paths import begun as begun
-    from thalweg.cli.runs.output_paths import continued as continued
+    from thalweg.cli.runs.file_locks import FileLocks as FileLocks
+    from thalweg.cli.runs.finish import finish_run as finish_run
+    from thalweg.cli.runs.output_paths import OutputPaths as OutputPaths
+    from thalweg.cli.runs.output_paths import open_session as open_session
+    from thalweg.cli.runs.output_paths import set_earlier_rows as set_earlier_rows
     from thalweg.cli.runs.predictions import check_suffix as check_suffix
-    from thalweg.cli.runs.run_loop import Running as Running
-    from thalweg.cli.runs.study_files import possible as possible
+    from thalweg.cli.runs.run_loop import RunLoop as RunLoop
+    from thalweg.cli.runs.study_files import available_outputs as available_outputs
 
 _MODULE_OF = {
-    "Claims": "file_locks",
-    "Ending": "finish",
-    "Places": "output_paths",
-    "Running": "run_loop",
-    "begun": "output_paths",
+    "FileLocks": "file_locks",
+    "OutputPaths": "output_paths",
+    "RunLoop": "run_loop",
+    "available_outputs": "study_files",
     "check_suffix": "predictions",
-    "continued": "output_paths",
-    "possible": "study_files",
+    "finish_run": "finish",
+    "open_session": "output_paths",
+    "set_earlier_rows": "output_paths",
 }
 
 __all__ = sorted(_MODULE_OF)

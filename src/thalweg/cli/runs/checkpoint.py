@@ -1,99 +1,139 @@
-"""A run in a file: a model that Python can load, and all it takes to go on."""
+"""Checkpoint of a run: a model file that Python can load, and all it takes to go on."""
 
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
 from thalweg import persistence
-from thalweg.cli.runs.predictions import is_for_predictions
-from thalweg.cli.runs.session import Session, as_tuples
+from thalweg.cli.runs.predictions import is_prediction_file
+from thalweg.cli.runs.session import Session, SessionSnapshot
 from thalweg.cli.runs.storage import make_folder
 from thalweg.errors import PersistenceError, ThalwegError
-from thalweg.evaluation.kept import need, whole
-from thalweg.evaluation.prequential import Prequential
+from thalweg.evaluation.snapshot import as_tuples, require, typed
+from thalweg.evaluation.tracker_run import TrackerRun
 from thalweg.losses import SquaredError
+from thalweg.persistence.registry import STATES
+from thalweg.preprocessing.imputer import POLICY_RULES
+from thalweg.tables import Recipe
 
-UNREADABLE = (
+VERSION = 2
+"""Version of ``RunCheckpoint``; any other is refused."""
+MALFORMED_JSON_ERRORS = (
     AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError,
     ValueError,
 )  # fmt: skip
-"""What JSON that is not ours may lead to."""
+"""What JSON that is no recipe may lead to."""
 
 
-class Kept(NamedTuple):
-    """What a checkpoint holds beside the session."""
+class RunOrigin(NamedTuple):
+    """What a run was on, and the predictions that it has written."""
 
     source: str  # the name of the file, or of standard input
     predictions: Path | None  # their file, if there is one
     written: int  # bytes in it
 
 
-def save(path: Path, session: Session, kept: Kept) -> None:
+class RunCheckpoint(NamedTuple):
+    """All that a file holds of a run beside a model for ``Online.load``.
+
+    A new field of a run is added here, or to the ``Snapshot`` of the component that it
+    belongs to: saving, loading and the check of its type follow from that.
+    """
+
+    version: int
+    source: str
+    predictions: str | None  # path from the folder of this file, which may be moved
+    written: int
+    recipe: str  # settings of the Recipe as JSON
+    session: SessionSnapshot
+
+
+def save_checkpoint(path: Path, session: Session, origin: RunOrigin) -> None:
     """Replace the file at ``path``, in one step that lasts."""
     make_folder(path.parent)
-    first = session.players[0]
+    first, file = session.runs[0], origin.predictions
+    checkpoint = RunCheckpoint(
+        version=VERSION,
+        source=origin.source,
+        predictions=None if file is None else os.path.relpath(file, path.parent),
+        written=origin.written,
+        recipe=json.dumps(asdict(session.recipe)),
+        session=session.snapshot(),
+    )
     extra = {
-        **_as_online(first),
-        "run": json.dumps({**session.told, **_beside(path, kept)}),
-        "encoder": as_tuples(session.encoder.state),
-        "players": tuple(player.kept for player in session.players),
+        **_online_fields(first),
+        "run": as_tuples(checkpoint, tuple(STATES.values())),
     }
     model = persistence.Saved(first.tracker, SquaredError(), first.state, extra)
     persistence.save(path, model)
 
 
-def _as_online(player: Prequential) -> dict[str, Any]:
-    """What ``Online.load`` asks for, docs/file-format.md: it then goes on alike."""
-    imputer = player.imputer
-    kept = {
-        "intercept": False,
-        "rounds": player.rounds,
-        "missing": imputer.policy,
-        "refusals": 0,
-        "quiet": np.zeros(player.features),  # not counted here
-    }
-    if imputer.policy == "refuse":
-        return kept
-    return kept | imputer.state._asdict()
-
-
-def load(path: Path, **given: Any) -> tuple[Session, Kept]:
-    """The run in a file; options ``given`` again must be those it was begun with."""
+def load_checkpoint(path: Path, **given: Any) -> tuple[Session, RunOrigin]:
+    """The run in a file; options ``given`` again must be those it was started with."""
     extra = persistence.load(path).extra
     if "run" not in extra:
         raise PersistenceError(f"{path} holds a model, but no run that could go on.")
     try:
-        told = json.loads(extra["run"])
-        session = Session.resumed(told, extra["encoder"], extra["players"], **given)
-        return session, _kept(path, told)
+        return _restore_run(path, extra["run"], given)
     except PersistenceError as error:
         raise PersistenceError(
             f"{path} holds no run that could go on: {error}."
         ) from None
-    except ThalwegError:  # what was given, or what the recipe itself refuses
+    except ThalwegError:  # about what was given, or what the recipe itself refuses
         raise
-    except UNREADABLE as error:
+    except MALFORMED_JSON_ERRORS as error:
         raise PersistenceError(f"{path} holds no run that could go on.") from error
 
 
-def _kept(path: Path, told: dict[str, Any]) -> Kept:
-    """What ``_beside`` has told."""
-    source, beside = told["source"], told["predictions"]
-    written = whole("predictions", told["written"])
-    need(isinstance(source, str), "source")
-    if beside is None:
-        return Kept(source, None, written)
-    file = Path(os.path.normpath(path.parent / beside))
-    # These files are cut where the run stopped: no others are to be named here.
-    need(is_for_predictions(file), "predictions")
-    return Kept(source, file, written)
+def _restore_run(
+    path: Path, run: Any, given: dict[str, Any]
+) -> tuple[Session, RunOrigin]:
+    fields = RunCheckpoint._fields
+    is_checkpoint = isinstance(run, tuple) and len(run) == len(fields)
+    if not is_checkpoint or type(run[0]) is not int or run[0] != VERSION:
+        raise PersistenceError("another version of thalweg wrote it")
+    # The session checks itself when it is restored; all other fields are checked here.
+    hints = get_type_hints(RunCheckpoint)
+    others = {
+        name: typed(hints[name], value, name)
+        for name, value in zip(fields, run, strict=True)
+        if name != "session"
+    }
+    settings = json.loads(others["recipe"])
+    recipe = _recipe_from_json(settings | given)
+    recipe.refuse_changes(_recipe_from_json(settings))
+    session = Session.from_snapshot(run[fields.index("session")], recipe)
+    file = others["predictions"]
+    if file is not None:
+        file = Path(os.path.normpath(path.parent / file))
+        # The file is cut where the run stopped, so that no other kind may be named.
+        require(is_prediction_file(file), "predictions")
+    return session, RunOrigin(others["source"], file, others["written"])
 
 
-def _beside(path: Path, kept: Kept) -> dict[str, Any]:
-    """What is kept, with paths from where the model is: a folder may be moved."""
-    file = kept.predictions
-    beside = None if file is None else os.path.relpath(file, path.parent)
-    return {**kept._asdict(), "predictions": beside}
+def _online_fields(run: TrackerRun) -> dict[str, Any]:
+    """What ``Online.load`` asks for, docs/file-format.md, to go on by itself."""
+    imputer = run.imputer
+    fields = {
+        "intercept": False,
+        "rounds": run.rounds,
+        "missing": imputer.policy,
+        "refusals": 0,
+        "quiet": np.zeros(run.features),  # not counted here
+    }
+    if not POLICY_RULES[imputer.policy].accepts:
+        return fields
+    return fields | imputer.state._asdict()
+
+
+def _recipe_from_json(settings: dict[str, Any]) -> Recipe:
+    """A recipe from JSON, which has lists for tuples."""
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in settings.items()
+    }
+    return Recipe(**fields)

@@ -1,4 +1,4 @@
-"""Files that are one run's alone, from its first write until it ends."""
+"""Locks of the files that a run writes, from its first write until it ends."""
 
 import os
 import sys
@@ -12,35 +12,36 @@ if sys.platform != "win32":
     from thalweg.persistence.lock import FileLock
 
 
-class Claims:
-    """Locks beside the files that a run writes; the system drops those of the dead.
+class FileLocks:
+    """Lock files next to the files that a run writes.
 
-    Unlike those of databases, lock files are removed at the end: a run leaves no more
-    than it says. Whoever has just locked a file looks whether it is still there.
+    The system releases the locks of a process that was killed. Unlike those of
+    databases, lock files are removed at the end, so that a run leaves no files but
+    those that it names. Whoever has just locked a file checks that it still exists.
     """
 
     def __init__(self) -> None:
         self._locks: dict[Path, FileLock] = {}
 
-    def take(self, path: Path) -> None:
-        """Have the file for this run alone, or say who has it."""
-        if sys.platform == "win32":  # which has no flock: there no one is kept out
+    def acquire(self, path: Path) -> None:
+        """Lock a file for this run, or raise ``StorageError`` that names its holder."""
+        if sys.platform == "win32":  # It has no flock, and so no locks.
             return
-        place = path.absolute()
-        if place not in self._locks:
+        absolute = path.absolute()
+        if absolute not in self._locks:
             make_folder(path.parent)
-            self._locks[place] = _locked(path)
+            self._locks[absolute] = _acquire(path)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        for place, lock in self._locks.items():
-            _beside(place).unlink(missing_ok=True)
+        for path, lock in self._locks.items():
+            _lock_file(path).unlink(missing_ok=True)
             lock.release()
 
 
-def _locked(path: Path) -> FileLock:
+def _acquire(path: Path) -> FileLock:
     while True:
         try:
             lock = FileLock(path)
@@ -54,16 +55,16 @@ def _locked(path: Path) -> FileLock:
             ) from None
         if _holder(path) == str(os.getpid()):
             return lock
-        lock.release()  # its holder before removed it, after we had opened it
+        lock.release()  # Its last holder removed it after we had opened it.
 
 
 def _holder(path: Path) -> str:
     try:
-        return _beside(path).read_text("ascii")
+        return _lock_file(path).read_text("ascii")
     except OSError:
         return ""
 
 
-def _beside(path: Path) -> Path:
-    """Where ``FileLock`` has its file."""
+def _lock_file(path: Path) -> Path:
+    """The file that ``FileLock`` makes for ``path``."""
     return path.with_name(f"{path.name}.lock")

@@ -1,9 +1,8 @@
-"""How a run ends: what is shown, what is saved, and what the shell is told."""
+"""Running to the end: the results are shown and saved, and the exit code set."""
 
-import json as to_json
+import json
 import shlex
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -12,118 +11,119 @@ from rich.console import Console
 from thalweg.cli.console import print_saved_files, progress, remarks, results
 from thalweg.cli.options import Wanted
 from thalweg.cli.runs import study_files
-from thalweg.cli.runs.run_loop import Running
-from thalweg.cli.runs.signals import Stop
+from thalweg.cli.runs.run_loop import RunLoop
+from thalweg.cli.runs.signals import StopSignal
 from thalweg.cli.saying import say
 from thalweg.cli.study_tables import print_study, study_as_json
 from thalweg.evaluation.study import Study
 
 
-@dataclass(frozen=True)
-class Ending:
-    """A run, and what is wanted of it."""
+def finish_run(loop: RunLoop, source: str, wanted: Wanted) -> None:
+    """Run to the end, or until stopped; show and save the results.
 
-    running: Running
-    source: str
-    wanted: Wanted
+    ``source`` is as the command was given it. Exits with the code of the signal if one
+    has stopped the run.
+    """
+    session = loop.session
+    if session.rows:
+        remarks().print(f"Goes on after row {session.rows:,}.")
+    began = time.perf_counter()
+    total = None if loop.table.is_live else 1.0
+    with StopSignal() as stop, progress(loop.table.name, total) as bar:
+        loop.run(stop, bar)
+    seconds = time.perf_counter() - began
+    studies = session.studies(loop.table.name) if session.scored() else []
+    # Who presses Ctrl-C does not wait for a page: thalweg report makes it later.
+    complete = studies if stop.number is None else []
+    saved = _save(loop, complete)
+    if not wanted.json:
+        _show(loop, studies, seconds)
+    if complete:
+        saved += study_files.draw_studies(complete, loop.paths.folder, wanted)
+    if wanted.json:
+        _print_json(loop, studies, saved, seconds)
+    else:
+        replaced = loop.model if loop.replaces_model else None
+        print_saved_files(_console(loop), saved, replaced)
+    if stop.number is not None:
+        _show_resume_command(loop, source)
+        raise typer.Exit(stop.exit_code)
 
-    def reach(self) -> None:
-        """Run to the end, or until stopped, and say what came of it."""
-        running, session = self.running, self.running.session
-        if session.rows:
-            remarks().print(f"Goes on after row {session.rows:,}.")
-        began = time.perf_counter()
-        total = None if running.table.is_live else 1.0
-        with Stop() as stop, progress(running.table.name, total) as bar:
-            running.go(stop, bar)
-        seconds = time.perf_counter() - began
-        studies = session.studies(running.table.name) if session.scored else []
-        # Who presses Ctrl-C does not wait for a page: thalweg report makes it later.
-        complete = studies if stop.by is None else []
-        saved = self._saved(complete)
-        if not self.wanted.json:
-            self._show(studies, seconds)
-        if complete:
-            saved += study_files.drawn(complete, running.places.folder, self.wanted)
-        if self.wanted.json:
-            self._print_json(studies, saved, seconds)
-        else:
-            replaced = running.model if running.replaces else None
-            print_saved_files(self._console(), saved, replaced)
-        if stop.by is not None:
-            self._say_how_to_go_on()
-            raise typer.Exit(stop.code)
 
-    def _saved(self, studies: list[Study]) -> list[Path]:
-        saved = [self.running.model] if self.running.session.players else []
-        if self.running.file is not None and self.running.file.size:
-            saved.append(self.running.file.path)
-        if studies:
-            saved.append(study_files.save(studies, self.running.places.folder))
-        return saved
+def _save(loop: RunLoop, studies: list[Study]) -> list[Path]:
+    """Save the studies, and return the paths of all that the run has saved."""
+    saved = [loop.model] if loop.session.runs else []
+    if loop.file is not None and loop.file.size:
+        saved.append(loop.file.path)
+    if studies:
+        saved.append(study_files.save_studies(studies, loop.paths.folder))
+    return saved
 
-    def _console(self) -> Console:
-        return remarks() if self.running.echo else results()
 
-    def _show(self, studies: list[Study], seconds: float) -> None:
-        console = self._console()
-        for study in studies:
-            print_study(console, study)
-        if not studies:
-            say(console, self._too_few())
-        for note in self.running.session.encoder.notes():
-            say(remarks(), note)
-        say(console, self._speed(seconds))
+def _console(loop: RunLoop) -> Console:
+    """Where results go: predictions have standard output for themselves."""
+    return remarks() if loop.echo else results()
 
-    def _speed(self, seconds: float) -> str:
-        """How fast it was from the first row to the last one saved, without a page."""
-        running, session = self.running, self.running.session
-        if not running.rows:
-            name, seen = running.table.name, session.rows - session.before
-            came = (
-                "came"
-                if running.table.is_live
-                else f"in {name}: all {seen:,} were seen"
-            )
-            return f"No new row {came}."
-        rate = float(f"{running.rows / seconds:.2g}")  # as exact as the seconds allow
-        return (
-            f"{running.rows:,} rows in {_three_digits(seconds)} s: about {rate:,.0f} "
-            f"rows a second."
-        )
 
-    def _too_few(self) -> str:
-        players = self.running.session.players
-        if not players:
-            return "No row came."
-        labels = players[0].burn_in
-        return f"Too few rows to score: the first {labels} labels only warm up."
+def _show(loop: RunLoop, studies: list[Study], seconds: float) -> None:
+    console = _console(loop)
+    for study in studies:
+        print_study(console, study)
+    if not studies:
+        say(console, _too_few_rows(loop))
+    for note in loop.session.encoder.notes():
+        say(remarks(), note)
+    say(console, _speed(loop, seconds))
 
-    def _print_json(
-        self, studies: list[Study], saved: list[Path], seconds: float
-    ) -> None:
-        found = {
-            "source": self.running.table.name,
-            "rows": self.running.session.rows,
-            "new_rows": self.running.rows,
-            "seconds": seconds,
-            "rows_per_second": self.running.rows / seconds,
-            "studies": [study_as_json(study) for study in studies],
-            "files": [str(path) for path in saved],
-        }
-        typer.echo(to_json.dumps(found, allow_nan=False))
 
-    def _say_how_to_go_on(self) -> None:
-        running = self.running
-        if not running.session.players:
-            return
-        rows, command = running.session.rows, f"thalweg run {shlex.quote(self.source)}"
-        say(remarks(), f"Stopped after row {rows:,}. Go on with:")
-        command += f" --resume {shlex.quote(str(running.model))}"
-        remarks().print(f"  {command}", markup=False, soft_wrap=True)
+def _speed(loop: RunLoop, seconds: float) -> str:
+    """How fast it was from the first row to the last one saved, without a page."""
+    session = loop.session
+    if not loop.rows:
+        name, seen = loop.table.name, session.rows - session.earlier_rows
+        if loop.table.is_live:
+            return "No new row came."
+        return f"No new row in {name}: all {seen:,} were seen."
+    rate = float(f"{loop.rows / seconds:.2g}")  # as exact as the seconds allow
+    return (
+        f"{loop.rows:,} rows in {_three_digits(seconds)} s: about {rate:,.0f} "
+        f"rows a second."
+    )
+
+
+def _too_few_rows(loop: RunLoop) -> str:
+    runs = loop.session.runs
+    if not runs:
+        return "No row came."
+    labels = runs[0].burn_in
+    return f"Too few rows to score: the first {labels} labels only warm up."
+
+
+def _print_json(
+    loop: RunLoop, studies: list[Study], saved: list[Path], seconds: float
+) -> None:
+    content = {
+        "source": loop.table.name,
+        "rows": loop.session.rows,
+        "new_rows": loop.rows,
+        "seconds": seconds,
+        "rows_per_second": loop.rows / seconds,
+        "studies": [study_as_json(study) for study in studies],
+        "files": [str(path) for path in saved],
+    }
+    typer.echo(json.dumps(content, allow_nan=False))
+
+
+def _show_resume_command(loop: RunLoop, source: str) -> None:
+    if not loop.session.runs:
+        return
+    command = f"thalweg run {shlex.quote(source)}"
+    say(remarks(), f"Stopped after row {loop.session.rows:,}. Go on with:")
+    command += f" --resume {shlex.quote(str(loop.model))}"
+    remarks().print(f"  {command}", markup=False, soft_wrap=True)
 
 
 def _three_digits(seconds: float) -> str:
     """As 0.13, 1.31, 13.1 or 131."""
-    places = 2 if seconds < 10 else 1 if seconds < 100 else 0
-    return f"{seconds:,.{places}f}"
+    decimals = 2 if seconds < 10 else 1 if seconds < 100 else 0
+    return f"{seconds:,.{decimals}f}"

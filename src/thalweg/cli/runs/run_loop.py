@@ -1,4 +1,4 @@
-"""A run in progress: rows in; predictions and checkpoints out."""
+"""The loop of a run: rows in; predictions and checkpoints out."""
 
 import sys
 import time
@@ -6,47 +6,49 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from thalweg.cli.console import Bar
-from thalweg.cli.runs import checkpoint, study_files
-from thalweg.cli.runs.checkpoint import Kept
-from thalweg.cli.runs.file_locks import Claims
-from thalweg.cli.runs.output_paths import Places
+from thalweg.cli.runs import study_files
+from thalweg.cli.runs.checkpoint import RunOrigin, save_checkpoint
+from thalweg.cli.runs.file_locks import FileLocks
+from thalweg.cli.runs.output_paths import OutputPaths
 from thalweg.cli.runs.session import Session
-from thalweg.cli.runs.signals import Stop, StoppedError
+from thalweg.cli.runs.signals import StoppedError, StopSignal
 from thalweg.errors import StreamError
 from thalweg.tables import Chunk, Table
 
-SAVED_EVERY, LIVE_SAVED_EVERY = 5.0, 1.0
-"""Seconds between checkpoints, of a file and of what comes as it happens."""
+FILE_CHECKPOINT_SECONDS, LIVE_CHECKPOINT_SECONDS = 5.0, 1.0
+"""Seconds between checkpoints, of a file and of a live stream."""
 
 
-class Running:
-    """Takes a table through a session, and keeps what comes of it."""
+class RunLoop:
+    """Takes the rows of a table through a session, and saves what comes of it."""
 
     def __init__(
-        self, table: Table, session: Session, places: Places, own: Claims, echo: bool
-    ) -> None:
+        self, table: Table, session: Session, paths: OutputPaths, locks: FileLocks,
+        echo: bool,
+    ) -> None:  # fmt: skip
         self.table = table
         self.session = session
-        self.places = places
-        self.model = places.model
-        self.file = places.predictions
-        self.replaces = places.fresh and places.model.exists()  # another run's model
-        self.own = own
+        self.paths = paths
+        self.model = paths.model
+        self.file = paths.predictions
+        # Whether the model of another run is replaced.
+        self.replaces_model = paths.is_new_folder and paths.model.exists()
         self.echo = echo  # print predictions as they are made
-        self.rows = 0  # taken in this run
-        self._headed = session.rows > 0
+        self.rows = 0  # played in this run
+        self._locks = locks
+        self._has_printed_header = session.rows > 0
         self._saved_at = -float("inf")
-        self._saved = False  # whether this run has saved anything
-        self._unsaved = False  # whether rows came since
+        self._has_saved = False  # in this run
+        self._has_unsaved_rows = False
 
-    def go(self, stop: Stop, bar: Bar) -> None:
-        """To the end of the table, or until told to stop."""
+    def run(self, stop: StopSignal, bar: Bar) -> None:
+        """Play all rows of the table, or those until a signal to stop."""
         try:
-            self._play(stop, bar)
-            if self.session.players:
+            self._play_rows(stop, bar)
+            if self.session.runs:
                 self.save()
         except StreamError as error:
-            if not self._saved:
+            if not self._has_saved:
                 raise
             self.save()
             raise StreamError(
@@ -59,95 +61,102 @@ class Running:
         finally:
             if self.file is not None:
                 self.file.close()
-        if self.file is not None and stop.by is None:
+        if self.file is not None and stop.number is None:
             self.file.finish()
 
-    def _play(self, stop: Stop, bar: Bar) -> None:
+    def _play_rows(self, stop: StopSignal, bar: Bar) -> None:
         if self.table.is_live:
-            self.table.on_idle(lambda: self._save_while_waiting(stop))
+            self.table.on_idle(lambda: self._save_when_idle(stop))
         with suppress(StoppedError):
             for chunk, last in self._chunks(stop):
-                self._take(chunk, last)
+                self._play_chunk(chunk, last)
                 bar.at(self.table.fraction(), self.rows)
-                if stop.by is not None:
+                if stop.number is not None:
                     break
 
     def save(self) -> None:
         """Write a checkpoint, from which a run continues to the last bit."""
-        self.own.take(self.model)
+        self._locks.acquire(self.model)
         if self.file is not None:
             self.file.sync()
         path = None if self.file is None else self.file.path
         written = 0 if self.file is None else self.file.size
-        checkpoint.save(self.model, self.session, Kept(self.table.name, path, written))
-        if self.places.fresh and not self._saved:
-            study_files.clear(self.places.folder, study_files.STUDY, study_files.PAGE)
-        self._saved, self._saved_at = True, time.monotonic()
-        self._unsaved = False
+        origin = RunOrigin(self.table.name, path, written)
+        save_checkpoint(self.model, self.session, origin)
+        if self.paths.is_new_folder and not self._has_saved:
+            names = (study_files.STUDY, study_files.PAGE)
+            study_files.remove_files(self.paths.folder, *names)
+        self._has_saved, self._saved_at = True, time.monotonic()
+        self._has_unsaved_rows = False
 
-    def _take(self, chunk: Chunk, last: bool) -> None:
-        said = self.session.take(chunk)
-        if last:
-            self._check_target()
+    def _play_chunk(self, chunk: Chunk, is_last: bool) -> None:
+        predicted = self.session.play(chunk)
+        if is_last:
+            self._check_targets()
         self.rows += len(chunk)
-        self._unsaved = True
-        lines = self.session.layout.lines(said)
+        self._has_unsaved_rows = True
+        columns = self.session.columns()
+        lines = columns.lines(predicted)
         if self.file is not None:
-            self.own.take(self.file.path)
+            self._locks.acquire(self.file.path)
             self.file.write(lines)
         if self.echo:
-            header = "" if self._headed else self.session.layout.header()
+            header = "" if self._has_printed_header else columns.header()
             sys.stdout.write(header + lines)
             sys.stdout.flush()
-            self._headed = True
-        if self._due_in() <= 0:
+            self._has_printed_header = True
+        if self._seconds_to_checkpoint() <= 0:
             self.save()
 
-    def _due_in(self) -> float:
+    def _seconds_to_checkpoint(self) -> float:
         """Seconds until the next checkpoint is to be written."""
-        every = LIVE_SAVED_EVERY if self.table.is_live else SAVED_EVERY
-        return self._saved_at + every - time.monotonic()
+        is_live = self.table.is_live
+        period = LIVE_CHECKPOINT_SECONDS if is_live else FILE_CHECKPOINT_SECONDS
+        return self._saved_at + period - time.monotonic()
 
-    def _save_while_waiting(self, stop: Stop) -> float | None:
-        """Save what came in a burst before a silence, once that is due."""
-        if self._unsaved and self._due_in() <= 0:
-            with stop.working():
+    def _save_when_idle(self, stop: StopSignal) -> float | None:
+        """Save rows that came in a burst before a silence, once that is due.
+
+        Returns the seconds until it is, or None if there is nothing to save.
+        """
+        if self._has_unsaved_rows and self._seconds_to_checkpoint() <= 0:
+            with stop.defer_interrupt():
                 self.save()
-        return self._due_in() if self._unsaved else None
+        return self._seconds_to_checkpoint() if self._has_unsaved_rows else None
 
-    def _check_target(self) -> None:
-        """There was something to learn; if not, nothing is left behind."""
+    def _check_targets(self) -> None:
+        """Raise, and remove all output, if there was nothing to learn."""
         try:
             self.session.encoder.check_targets()
         except StreamError:
-            if self._saved:
+            if self._has_saved:
                 self.model.unlink()
-                self._saved = False
+                self._has_saved = False
             if self.file is not None:
                 self.file.discard()
             raise
 
-    def _chunks(self, stop: Stop) -> Iterator[tuple[Chunk, bool]]:
+    def _chunks(self, stop: StopSignal) -> Iterator[tuple[Chunk, bool]]:
         """Rows not seen before, and whether they are known to be the last."""
-        seen = self.session.rows - self.session.before
-        chunks, here = self.table.chunks(), 0
-        with stop.waiting():
-            ahead = next(chunks, None)
-        while ahead is not None:
-            chunk, here = ahead, ahead.first_row + len(ahead)
+        seen = self.session.rows - self.session.earlier_rows
+        chunks, end = self.table.chunks(), 0
+        with stop.allow_interrupt():
+            upcoming = next(chunks, None)
+        while upcoming is not None:
+            chunk, end = upcoming, upcoming.first_row + len(upcoming)
             if not self.table.is_live:
-                # One chunk ahead, to know the last; of a pipe that would mean to wait.
-                with stop.waiting():
-                    ahead = next(chunks, None)
-            if here > seen:
+                # Read one chunk ahead to know the last; from a pipe this would wait.
+                with stop.allow_interrupt():
+                    upcoming = next(chunks, None)
+            if end > seen:
                 cut = max(seen - chunk.first_row, 0)
-                last = ahead is None and not self.table.is_live
-                yield chunk.slice_rows(cut, len(chunk)), last
+                is_last = upcoming is None and not self.table.is_live
+                yield chunk.slice_rows(cut, len(chunk)), is_last
             if self.table.is_live:
-                with stop.waiting():
-                    ahead = next(chunks, None)
-        if here < seen and not self.table.is_live:
+                with stop.allow_interrupt():
+                    upcoming = next(chunks, None)
+        if end < seen and not self.table.is_live:
             raise StreamError(
-                f"{self.table.name} has {here:,} rows, and {seen:,} of it were seen "
+                f"{self.table.name} has {end:,} rows, and {seen:,} of it were seen "
                 f"before. If these come after them, say --next."
             )

@@ -1,4 +1,4 @@
-"""Ctrl-C and ``kill`` that leave things in order."""
+"""Signals: a Ctrl-C or a ``kill`` ends a run only where it can be saved."""
 
 import signal
 from collections.abc import Iterator
@@ -9,55 +9,55 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class StoppedError(Exception):
-    """A signal came while nothing but waiting was done."""
+    """A signal came while the process was only waiting."""
 
 
-class Stop:
-    """Notes that a signal came; work goes on to where it can be saved.
+class StopSignal:
+    """Records that a signal came; work goes on to where it can be saved.
 
-    Only inside ``waiting`` does the signal interrupt. A second one is not caught.
+    The signal interrupts only inside ``allow_interrupt``. A second one is not caught.
     """
 
     def __init__(self) -> None:
-        self.by: int | None = None  # the signal
+        self.number: int | None = None  # of the signal that came
         self._waiting = False
-        self._before: dict[int, Any] = {}
+        self._handlers: dict[int, Any] = {}  # those before
 
     def __enter__(self) -> Self:
-        self._before = {one: signal.signal(one, self._note) for one in SIGNALS}
+        self._handlers = {one: signal.signal(one, self._handle) for one in SIGNALS}
         return self
 
     def __exit__(self, *error: object) -> None:
-        for one, handler in self._before.items():
+        for one, handler in self._handlers.items():
             signal.signal(one, handler)
 
     @property
-    def code(self) -> int:
-        """What a process that was stopped so exits with."""
-        return 0 if self.by is None else 128 + self.by
+    def exit_code(self) -> int:
+        """The exit code of a process that was stopped so."""
+        return 0 if self.number is None else 128 + self.number
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """Inside, a signal raises StoppedError."""
+    def allow_interrupt(self) -> Iterator[None]:
+        """A signal raises StoppedError inside."""
         self._waiting = True
         try:
-            if self.by is not None:
+            if self.number is not None:
                 raise StoppedError
             yield
         finally:
             self._waiting = False
 
     @contextmanager
-    def working(self) -> Iterator[None]:
-        """Inside, though it is inside ``waiting``, a signal waits for the end."""
-        waiting, self._waiting = self._waiting, False
+    def defer_interrupt(self) -> Iterator[None]:
+        """A signal takes effect at the end, also inside ``allow_interrupt``."""
+        was_waiting, self._waiting = self._waiting, False
         yield
-        self._waiting = waiting
-        if waiting and self.by is not None:
+        self._waiting = was_waiting
+        if was_waiting and self.number is not None:
             raise StoppedError
 
-    def _note(self, number: int, frame: object) -> None:
-        self.by = number
+    def _handle(self, number: int, frame: object) -> None:
+        self.number = number
         for one in SIGNALS:
             signal.signal(one, signal.SIG_DFL)
         if self._waiting:

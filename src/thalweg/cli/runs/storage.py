@@ -1,15 +1,24 @@
-"""What the disk may refuse, said in one sentence."""
+"""Writing files safely: errors of the disk as sentences, and nothing replaced unasked.
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+No file that is written may be one that is read, nor be written twice.
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import combinations
 from pathlib import Path
 
-from thalweg.errors import StorageError
+from thalweg.errors import InvalidParameterError, StorageError
+
+ADVICE = "Write elsewhere: --out, --predictions or --model."
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Inside, an error of the system becomes a sentence that names ``path``."""
+def storage_errors(path: Path) -> Iterator[None]:
+    """Turns an error of the system inside into a sentence that names ``path``."""
     try:
         yield
     except StorageError:
@@ -26,3 +35,29 @@ def make_folder(folder: Path) -> None:
         raise StorageError(
             f"The folder {folder} cannot be made: {error.strerror}."
         ) from error
+
+
+def refuse_overwriting(
+    inputs: Mapping[str, str | Path], outputs: Mapping[str, Path], advice: str = ADVICE
+) -> None:
+    """Raise if an output is an input, or the same file as another output.
+
+    The keys say what each file holds. A link is the file it leads to; "-" is standard
+    input.
+    """
+    pairs = [(a, b) for a in inputs.items() for b in outputs.items()]
+    for (one, a), (other, b) in [*pairs, *combinations(outputs.items(), 2)]:
+        if _is_same_file(a, b):
+            raise InvalidParameterError(
+                f"The {other} ({b}) would replace the {one} ({a}): they are one file. "
+                f"{advice}"
+            )
+
+
+def _is_same_file(a: str | Path, b: Path) -> bool:
+    if str(a) != "-" and os.path.realpath(a) == os.path.realpath(b):
+        return True
+    with suppress(OSError, ValueError):  # it is not there yet, or is no real file
+        status = os.fstat(sys.stdin.fileno()) if str(a) == "-" else os.stat(a)
+        return stat.S_ISREG(status.st_mode) and os.path.samestat(status, os.stat(b))
+    return False

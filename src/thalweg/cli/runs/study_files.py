@@ -1,4 +1,4 @@
-"""What a command leaves behind: the study, the page, the figures."""
+"""Files that show results: the study as JSON, its page and its figures."""
 
 import json
 from collections.abc import Sequence
@@ -8,19 +8,23 @@ from pathlib import Path
 from thalweg import report
 from thalweg.cli.console import remarks
 from thalweg.cli.options import Wanted
-from thalweg.cli.runs.storage import make_folder, writing
+from thalweg.cli.runs.storage import (
+    make_folder,
+    refuse_overwriting,
+    storage_errors,
+)
 from thalweg.errors import InvalidParameterError, StreamError, ThalwegError
 from thalweg.evaluation.study import Study
 from thalweg.persistence.files import write
 
 STUDY, PAGE, FIGURES = "study.json", "report.html", "figures"
-NEEDED = ("altair", "jinja2", "vl_convert")
-"""By pages and figures."""
+REQUIRED_PACKAGES = ("altair", "jinja2", "vl_convert")
+"""Packages that pages and figures need."""
 
 
-def possible(wanted: Wanted) -> Wanted:
-    """What is wanted, without a page where what draws it is not installed."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
+def available_outputs(wanted: Wanted) -> Wanted:
+    """The outputs that are wanted, without a page where its packages are missing."""
+    missing = [name for name in REQUIRED_PACKAGES if find_spec(name) is None]
     if not missing or not (wanted.report or wanted.figures):
         return wanted
     hint = f"{missing[0]} is not installed: pip install 'thalweg[report]'."
@@ -30,31 +34,37 @@ def possible(wanted: Wanted) -> Wanted:
     return wanted._replace(report=False)
 
 
-def written(folder: Path) -> dict[str, Path]:
-    """The files that ``save`` writes, by what they hold."""
+def output_files(folder: Path) -> dict[str, Path]:
+    """The files that are written to the folder, by what they hold."""
     return {"study": folder / STUDY, "page": folder / PAGE}
 
 
-def save(studies: Sequence[Study], folder: Path) -> Path:
-    """Write the studies; where they are then."""
+def protect_source(source: str, folder: Path) -> None:
+    """Raise if the study or the page in the folder would replace the source."""
+    advice = "Write elsewhere: --out."
+    refuse_overwriting({"source": source}, output_files(folder), advice)
+
+
+def save_studies(studies: Sequence[Study], folder: Path) -> Path:
+    """Write the studies to the folder, and return the path of their file."""
     make_folder(folder)
-    found = [study.as_dict() for study in studies]
-    write(folder / STUDY, json.dumps(found, allow_nan=False).encode())
+    content = [study.as_dict() for study in studies]
+    write(folder / STUDY, json.dumps(content, allow_nan=False).encode())
     return folder / STUDY
 
 
-def clear(folder: Path, *names: str) -> None:
+def remove_files(folder: Path, *names: str) -> None:
     """Remove the files of these names that an earlier run has left."""
-    with writing(folder):
+    with storage_errors(folder):
         for name in names:
             (folder / name).unlink(missing_ok=True)
 
 
-def drawn(studies: Sequence[Study], folder: Path, wanted: Wanted) -> list[Path]:
-    """Write the page and the figures, where wanted; the paths of both."""
+def draw_studies(studies: Sequence[Study], folder: Path, wanted: Wanted) -> list[Path]:
+    """Write the page and the figures that are wanted, and return their paths."""
     saved = []
     make_folder(folder)
-    with writing(folder):
+    with storage_errors(folder):
         if wanted.report:
             report.write_page(studies, folder / PAGE)
             saved.append(folder / PAGE)
@@ -64,15 +74,15 @@ def drawn(studies: Sequence[Study], folder: Path, wanted: Wanted) -> list[Path]:
     return saved
 
 
-def load(path: Path) -> list[Study]:
-    """The studies in a file that ``save`` wrote."""
+def load_studies(path: Path) -> list[Study]:
+    """The studies in a file that ``save_studies`` wrote."""
     if not path.is_file():
         raise StreamError(f"There is no file {path}.")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(found, list) or not found:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, list) or not content:
             raise InvalidParameterError("it holds no list of studies")
-        return [Study.from_dict(one) for one in found]
+        return [Study.from_dict(one) for one in content]
     except (ThalwegError, ValueError) as error:
-        why = "it is no JSON" if not isinstance(error, ThalwegError) else str(error)
-        raise StreamError(f"{path} cannot be shown: {why.rstrip('.')}.") from None
+        reason = str(error) if isinstance(error, ThalwegError) else "it is no JSON"
+        raise StreamError(f"{path} cannot be shown: {reason.rstrip('.')}.") from None

@@ -16,7 +16,7 @@ import numpy as np
 from river import linear_model, optim
 
 from thalweg import discounts
-from thalweg.evaluation.peers import forecast
+from thalweg.evaluation.prequential import predictions
 from thalweg.lab.accuracy.tracker_accuracy import burn_in, mean_square, standardise
 from thalweg.lab.datasets import load_stream
 from thalweg.learners import Experts, RecursiveLeastSquares, Tracker
@@ -72,11 +72,13 @@ def measure_rivals(name: str, rows: int = MAX_ROWS) -> RivalAccuracy:
     scaled, target = standardise(stream.x)[:rows], standardise(stream.y)[:rows]
     tracker = _run_tracker(x, y)
     error, first = nmse(tracker, y), slice(BAYESIAN_ROWS)
-    passive = [nmse(forecast(m, scaled, target), target) for m in passive_models()]
-    linear = [nmse(forecast(m, scaled, target), target) for m in linear_models()]
+    block = Block(scaled, target)
+    passive = [nmse(predictions(m, block), target) for m in passive_models()]
+    linear = [nmse(predictions(m, block), target) for m in linear_models()]
     with_intercept = np.column_stack([scaled, np.ones(len(y))])
+    first_block = Block(with_intercept[first], target[first])
     bayesian = min(
-        nmse(forecast(model, with_intercept[first], target[first]), target[first])
+        nmse(predictions(model, first_block), target[first])
         for model in bayesian_models()
     )
     return RivalAccuracy(

@@ -6,15 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thalweg.errors import InvalidParameterError
-from thalweg.evaluation.digest import Curve, Digest
+from thalweg.evaluation.downsampling import Curve, Downsampler
 
 NUMBERS = st.one_of(st.floats(-1e6, 1e6), st.just(math.nan))
 STREAMS = st.lists(NUMBERS, min_size=1, max_size=200)
 FEW = st.integers(1, 6)
 
 
-def digest(values, points, cuts=()):
-    found = Digest(points)
+def downsampler(values, points, cuts=()):
+    found = Downsampler(points)
     for piece in np.split(np.array(values, float), cuts):
         found.add(piece)
     return found
@@ -29,7 +29,7 @@ def width(rounds, points):
 
 
 def assert_same(one: Curve, other: Curve):
-    for part in ("at", "mean", "low", "high"):
+    for part in ("last_round", "mean", "low", "high"):
         np.testing.assert_array_equal(getattr(one, part), getattr(other, part))
 
 
@@ -39,20 +39,20 @@ def test_however_a_stream_is_cut_the_curves_are_the_same_to_the_last_bit(
 ):
     places = st.lists(st.integers(0, len(values)), max_size=20)
     cuts = sorted(data.draw(places))
-    whole, pieces = digest(values, points), digest(values, points, cuts)
+    whole, pieces = downsampler(values, points), downsampler(values, points, cuts)
     assert_same(whole.curve(), pieces.curve())
-    assert_same(whole.running(), pieces.running())
-    assert (whole.count, whole.rounds) == (pieces.count, pieces.rounds)
-    assert whole.total == pieces.total
+    assert_same(whole.cumulative(), pieces.cumulative())
+    assert (whole.count(), whole.rounds) == (pieces.count(), pieces.rounds)
+    assert whole.total() == pieces.total()
 
 
 @given(STREAMS, FEW)
 def test_each_bucket_has_the_mean_and_the_extremes_of_its_rounds(values, points):
-    found = digest(values, points).curve()
+    found = downsampler(values, points).curve()
     wide = width(len(values), points)
     buckets = [values[start : start + wide] for start in range(0, len(values), wide)]
     ends = np.cumsum([len(bucket) for bucket in buckets])
-    np.testing.assert_array_equal(found.at, ends)
+    np.testing.assert_array_equal(found.last_round, ends)
     for k, bucket in enumerate(buckets):
         known = [value for value in bucket if not math.isnan(value)]
         if not known:
@@ -66,60 +66,65 @@ def test_each_bucket_has_the_mean_and_the_extremes_of_its_rounds(values, points)
 
 @given(st.lists(st.integers(0, 2**40), min_size=1, max_size=200), FEW)
 def test_a_running_sum_is_exact_at_every_end_where_the_sums_are(values, points):
-    found = digest(values, points).running()
-    assert found.mean.tolist() == [float(sum(values[:end])) for end in found.at]
+    found = downsampler(values, points).cumulative()
+    assert found.mean.tolist() == [float(sum(values[:end])) for end in found.last_round]
     assert found.mean.tolist() == found.high.tolist()
     assert found.low.tolist() == [0.0, *found.mean[:-1].tolist()]
 
 
 @given(STREAMS, FEW, st.data())
-def test_what_was_kept_in_a_file_continues_to_the_last_bit(values, points, data):
+def test_what_is_restored_from_a_snapshot_continues_to_the_last_bit(
+    values, points, data
+):
     cut = data.draw(st.integers(0, len(values)))
-    first = digest(values[:cut], points)
-    second = Digest.resumed(first.kept, cut, points)
+    first = downsampler(values[:cut], points)
+    second = Downsampler(points)
+    second.restore(first.snapshot())
     second.add(values[cut:])
-    whole = digest(values, points)
+    whole = downsampler(values, points)
     assert_same(second.curve(), whole.curve())
-    assert_same(second.running(), whole.running())
+    assert_same(second.cumulative(), whole.cumulative())
     assert second.rounds == whole.rounds
 
 
 def test_memory_does_not_grow_with_the_stream():
     rng = np.random.default_rng(0)
-    found, sizes = Digest(points=50), []
+    found, sizes = Downsampler(points=50), []
     for _ in range(200):
         found.add(rng.normal(size=10_000))
-        sizes.append(found.kept.size)
+        sizes.append(sum(map(np.size, found.snapshot())))
         assert 50 <= len(found.curve()) <= 101
     assert max(sizes) <= 4 * (100 + 1 + 32)
-    assert not any(node.base is not None for node in found._waiting)
+    assert found.buckets.base is None and found.pending.base is None
 
 
 def test_a_single_spike_in_a_million_rounds_is_not_lost():
     values = np.zeros(1_000_000)
     values[123_456] = 7.0
-    found = Digest()
+    found = Downsampler()
     for piece in np.split(values, 100):
         found.add(piece)
     curve = found.curve()
     assert curve.high.max() == 7.0 and curve.low.max() == 0.0
     bucket = int(curve.high.argmax())
-    assert curve.at[bucket - 1] < 123_457 <= curve.at[bucket]
+    assert curve.last_round[bucket - 1] < 123_457 <= curve.last_round[bucket]
 
 
 def test_rounds_without_a_number_do_not_count():
-    found = Digest(points=2)
+    found = Downsampler(points=2)
     found.add([np.nan, 1.0, np.nan, 3.0])
-    assert (found.rounds, found.count, found.total) == (4, 2, 4.0)
-    assert found.average == 2.0
+    assert (found.rounds, found.count(), found.total()) == (4, 2, 4.0)
+    assert found.average() == 2.0
 
 
 def test_nothing_added_is_a_curve_without_points():
-    found = Digest()
-    assert len(found.curve()) == len(found.running()) == 0
-    assert found.total == 0.0 and math.isnan(found.average)
+    found = Downsampler()
+    assert len(found.curve()) == len(found.cumulative()) == 0
+    assert found.total() == 0.0 and math.isnan(found.average())
 
 
 def test_points_below_one_are_refused():
-    with pytest.raises(InvalidParameterError, match="'points' parameter of Digest"):
-        Digest(points=0)
+    with pytest.raises(
+        InvalidParameterError, match="'points' parameter of Downsampler"
+    ):
+        Downsampler(points=0)

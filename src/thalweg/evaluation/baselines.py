@@ -1,0 +1,124 @@
+"""Baselines: what the Tracker is compared with, each set as its own theory asks."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thalweg import discounts
+from thalweg.domains import Ball
+from thalweg.evaluation.fixed_discounts import DISCOUNTS, NAMES, RIDGE, least_squares
+from thalweg.evaluation.prequential import predictions
+from thalweg.evaluation.scoring import LearnerInfo
+from thalweg.learners import (
+    Ader,
+    AggregatingExperts,
+    DiscountedNewton,
+    Experts,
+    FollowTheLeadingHistory,
+    Learner,
+    OnlineGradientDescent,
+    OnlineNewtonStep,
+    RestartExperts,
+    SlidingWindow,
+)
+from thalweg.losses import SquaredError
+from thalweg.types import Block, FloatArray
+
+LOSS = SquaredError()
+WINDOW = 100
+PAPER = LearnerInfo("paper's mixture, Theorem 7", "paper")
+
+
+class Baseline(NamedTuple):
+    """A learner that others are compared with, and how it predicts a block."""
+
+    info: LearnerInfo
+    # (T,) from the labels of all rounds before, but for the last ones under a delay
+    forecast: Callable[[Block, int], FloatArray]
+
+
+def baselines(block: Block, domain: Ball) -> Iterator[Baseline]:
+    """All but the Tracker and persistence, for a standardised block with a constant.
+
+    They are given what the Tracker is not: the number of rounds, the largest label,
+    and a ball that holds the comparators with all constants of the loss on it.
+    """
+    for name, gamma in zip(NAMES, DISCOUNTS, strict=True):
+        yield _of_learner(LearnerInfo(name, "fixed", gamma), least_squares(gamma))
+    constants, T = LOSS.constants(domain, block), len(block)
+    alpha, G = constants.exp_concavity, constants.gradient_bound
+    largest = float(np.abs(block.y).max())
+    yield _of_learner(PAPER, Experts.of_newton(constants, domain, T, case=3))
+    bank = tuple(map(least_squares, discounts.grid(T, domain.radius)))
+    newton = DiscountedNewton.from_theorem(3, constants, domain, 1.0)
+    rivals: dict[str, Learner[Any]] = {
+        "aggregating mixture": AggregatingExperts(bank, largest),
+        f"sliding window of {WINDOW} rounds": SlidingWindow(WINDOW, ridge=RIDGE),
+        "restarted least squares": RestartExperts(largest, ridge=RIDGE),
+        "leading history (FLH)": FollowTheLeadingHistory(newton, alpha),
+        "online Newton step (ONS)": OnlineNewtonStep(G, alpha, domain),
+        "gradient descent (OGD)": OnlineGradientDescent(2 * domain.radius / G, domain),
+        "gradient mixture (Ader)": Ader(T, G, domain),
+    }
+    for name, learner in rivals.items():
+        yield _of_learner(LearnerInfo(name, "rival"), learner)
+    if find_spec("river"):
+        river = import_module("thalweg.evaluation.river_baselines")
+        for name, make in river.river_models().items():
+            yield Baseline(LearnerInfo(name, "peer"), _forecast_of(make))
+
+
+def baseline_names() -> list[str]:
+    """The names of all baselines, which do not depend on the block."""
+    block = Block(np.ones((3, 1)), np.arange(3.0))
+    return [info.name for info, _ in baselines(block, Ball(1.0))]
+
+
+def _of_learner(info: LearnerInfo, learner: Learner[Any]) -> Baseline:
+    return Baseline(info, _forecast_of(lambda: learner))
+
+
+def _forecast_of(make: Callable[[], Any]) -> Callable[[Block, int], FloatArray]:
+    """The predictions of a model that is made anew for every block."""
+
+    def forecast(block: Block, delay: int) -> FloatArray:
+        return predictions(make(), block, delay)
+
+    return forecast
+
+
+@dataclass(frozen=True, eq=False)
+class StandardisedStream:
+    """A stream in units of its own mean and deviation, with a constant feature.
+
+    Learners whose theory asks for constants of the loss get the stream in this form.
+    """
+
+    block: Block
+    mean: float
+    deviation: float
+    delay: int
+
+    @classmethod
+    def from_rounds(
+        cls, x: FloatArray, y: FloatArray, delay: int
+    ) -> "StandardisedStream":
+        """The stream (x, y), whose labels come ``delay`` rounds late."""
+        spread, mean, deviation = x.std(axis=0), float(y.mean()), float(y.std())
+        scaled = (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        rows = np.column_stack([scaled, np.ones(len(y))])
+        return cls(Block(rows, (y - mean) / deviation), mean, deviation, delay)
+
+    def standardise(self, forecasts: FloatArray) -> FloatArray:
+        """Forecasts (T,) in the stream's units; the mean before a label is known."""
+        first = self.delay + 1
+        scaled = (forecasts[first:] - self.mean) / self.deviation
+        return np.append(np.zeros(first), scaled)
+
+    def restore_units(self, forecasts: FloatArray) -> FloatArray:
+        """Forecasts in the target's own units."""
+        return self.mean + self.deviation * forecasts

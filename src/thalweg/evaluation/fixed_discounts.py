@@ -1,0 +1,146 @@
+"""Least squares with fixed discounts on the rounds of a run: baselines of the Tracker.
+
+Also known as: a bank of exponentially weighted RLS filters, one for each forgetting
+factor.
+"""
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from thalweg.evaluation.snapshot import (
+    Component,
+    require,
+    require_amount,
+    require_finite,
+    require_state,
+)
+from thalweg.learners import RecursiveLeastSquares
+from thalweg.losses import SquaredError
+from thalweg.preprocessing.delayed_labels import DueLabels
+from thalweg.types import Block, FloatArray
+
+DISCOUNTS = (1.0, 0.999, 0.99, 0.98, 0.95, 0.9)
+RIDGE = 0.01
+"""Retained ridge, in units of one observation of a standardised feature."""
+NAMES = tuple(f"least squares, discount {gamma:g}" for gamma in DISCOUNTS)
+
+
+def least_squares(gamma: float) -> RecursiveLeastSquares:
+    """The baseline with this discount."""
+    return RecursiveLeastSquares(gamma, ridge=RIDGE, floor=RIDGE, leaky=True)
+
+
+class FixedDiscountsSnapshot(NamedTuple):
+    """All that changes in the baselines with fixed discounts."""
+
+    warm_up: FloatArray  # (w, n + 2) labelled rows until the units are known
+    units: FloatArray  # (2, n + 1) means and deviations, the label's last
+    states: tuple[Any, ...]  # of each learner; none until the units are known
+    waited: float  # time since the last labelled row
+
+
+class FixedDiscounts(Component):
+    """One recursive least squares for each of DISCOUNTS, with a constant feature.
+
+    Features and label are measured in units of the first ``burn_in`` labelled rows, so
+    that nothing later is known too early; before, there are no predictions. The units
+    never change: each learner is plain discounted least squares from the first row on.
+    """
+
+    Snapshot: ClassVar[Any] = FixedDiscountsSnapshot
+
+    def __init__(self, burn_in: int, features: int) -> None:
+        self.burn_in = burn_in
+        self.features = features
+        self.learners = tuple(map(least_squares, DISCOUNTS))
+        # A row holds the features, the label, and the time since the last such row.
+        self.warm_up: FloatArray = np.empty((0, features + 2))
+        self.units: FloatArray = np.empty((2, 0))
+        self.states: tuple[Any, ...] = ()
+        self.waited = 0.0
+
+    def play(self, x: FloatArray, due: DueLabels) -> FloatArray:
+        """The predictions of each learner at each row, (T, N); NaN without units.
+
+        The labelled rows of ``due`` are learnt, each after its prediction.
+        """
+        rows = self._labelled_rows(due)
+        counted = due.learnable.astype(np.int64)
+        learnt_before = np.cumsum(counted) - counted  # at the prediction of each row
+        if not self.states:
+            missing = self.burn_in - len(self.warm_up)
+            self.warm_up = np.vstack([self.warm_up, rows[:missing]])
+            if len(self.warm_up) < self.burn_in:
+                return np.full((len(x), len(DISCOUNTS)), np.nan)
+            self._start()
+            rows, learnt_before = rows[missing:], learnt_before - missing
+        points = self._learn(rows)
+        scaled = self._scale_features(x)
+        predictions = np.empty((len(x), len(DISCOUNTS)))
+        for k, theta in enumerate(points):
+            predictions[:, k] = _row_dot(scaled, theta[np.maximum(learnt_before, 0)])
+        mean, deviation = self.units[:, -1]
+        is_ready = (learnt_before >= 0)[:, None]
+        return np.where(is_ready, mean + deviation * predictions, np.nan)
+
+    def validate(self) -> None:
+        """Raise unless states, units and rows fit the features and each other."""
+        has_units, width = bool(self.states), self.features + 2
+        require(len(self.states) in (0, len(self.learners)), "fixed settings")
+        for learner, state in zip(self.learners, self.states, strict=False):
+            require_state(learner, state, width - 1, "fixed settings")
+        rows = 0 if has_units else min(len(self.warm_up), self.burn_in - 1)
+        require_finite(self.warm_up, (rows, width), "fixed settings")
+        require_finite(self.units, (2, has_units * (width - 1)), "units")
+        require((self.units[1] > 0).all(), "units")
+        require_amount(self.waited, "fixed settings")
+
+    def _labelled_rows(self, due: DueLabels) -> FloatArray:
+        """Features, label, and time since the last labelled row."""
+        times = self.waited + np.cumsum(due.elapsed)
+        at = times[due.learnable]
+        self.waited = float(times[-1] - (at[-1] if len(at) else 0.0))
+        elapsed = np.diff(at, prepend=0.0)
+        return np.column_stack([due.x[due.learnable], due.y[due.learnable], elapsed])
+
+    def _start(self) -> None:
+        """Take the units from the first rows, and learn these."""
+        rows = self.warm_up[:, :-1]
+        deviation = rows.std(axis=0)
+        self.units = np.array(
+            [rows.mean(axis=0), np.where(deviation > 0, deviation, 1.0)]
+        )
+        start = np.zeros(rows.shape[1])
+        self.states = tuple(learner.init(start) for learner in self.learners)
+        self._learn(self.warm_up)
+        self.warm_up = self.warm_up[:0].copy()
+
+    def _learn(self, rows: FloatArray) -> list[FloatArray]:
+        """Every learner's points: before each labelled row, and after the last."""
+        if not len(rows):
+            return [state.theta[None] for state in self.states]
+        mean, deviation = self.units[:, -1]
+        y = (rows[:, -2] - mean) / deviation
+        block = Block(self._scale_features(rows[:, :-2]), y, None, rows[:, -1])
+        states, points = [], []
+        for learner, state in zip(self.learners, self.states, strict=True):
+            state, trace = learner.run(state, SquaredError(), block, ["theta"])
+            states.append(state)
+            assert trace.theta is not None
+            points.append(np.vstack([trace.theta, state.theta]))
+        self.states = tuple(states)
+        return points
+
+    def _scale_features(self, x: FloatArray) -> FloatArray:
+        """Rows in units of the first ones, with a constant feature."""
+        means, deviations = self.units[:, :-1]
+        return np.column_stack([(x - means) / deviations, np.ones(len(x))])
+
+
+def _row_dot(rows: FloatArray, points: FloatArray) -> FloatArray:
+    """Row by row, added up in the order of the kernels: the same to the last bit."""
+    sums = np.zeros(len(rows))
+    for i in range(rows.shape[1]):
+        sums += rows[:, i] * points[:, i]
+    return sums

@@ -1,0 +1,112 @@
+"""Errors of several learners on the same rounds, and coverage of their intervals."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
+from thalweg.evaluation.snapshot import Component, require
+from thalweg.evaluation.study import Entry
+from thalweg.learners.tracker import Tracker
+from thalweg.losses import SquaredError
+from thalweg.types import Block, FloatArray
+
+LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
+"""Nominal coverages of the prediction intervals that are measured."""
+
+
+class LearnerInfo(NamedTuple):
+    """What a table says of a learner beside its errors."""
+
+    name: str
+    role: str  # one of study.ROLES
+    discount: float | None = None  # γ, where the learner has one that never changes
+
+
+def newest_labels(last: float, due_labels: FloatArray) -> tuple[FloatArray, float]:
+    """Persistence, the naive forecast: the newest label known before each prediction.
+
+    ``last`` is the newest label known so far, NaN if there is none; ``due_labels``,
+    (T,), become known one after each prediction, NaN where none does. Returns the
+    forecasts (T,), and the newest label after them.
+    """
+    labels = np.append(last, due_labels)
+    newest = np.where(np.isnan(labels), 0, np.arange(len(labels)))
+    forecasts = labels[np.maximum.accumulate(newest)]
+    return np.asarray(forecasts[:-1]), float(forecasts[-1])
+
+
+class ErrorSnapshot(NamedTuple):
+    """The errors of each learner so far."""
+
+    squared: tuple[DownsamplerSnapshot, ...]
+    absolute: tuple[DownsamplerSnapshot, ...]
+
+
+class ErrorScores(Component):
+    """The squared and absolute errors of each learner, in constant memory."""
+
+    Snapshot: ClassVar[Any] = ErrorSnapshot
+
+    def __init__(self, learners: Sequence[LearnerInfo]) -> None:
+        self.learners = tuple(learners)
+        self.squared = [Downsampler() for _ in learners]
+        # Only the mean of these is wanted; a Downsampler sums alike for every cut.
+        self.absolute = [Downsampler(points=1) for _ in learners]
+
+    def add(self, predictions: FloatArray, y: FloatArray) -> None:
+        """Take predictions (T, N) and labels (T,); NaN in either is not scored."""
+        errors = y[:, None] - predictions
+        for k in range(len(self.learners)):
+            self.squared[k].add(errors[:, k] ** 2)
+            self.absolute[k].add(np.abs(errors[:, k]))
+
+    def scored(self) -> int:
+        """How many rounds have been scored."""
+        return self.squared[0].count()
+
+    def entries(self) -> tuple[Entry, ...]:
+        """One entry of a study for each learner."""
+        parts = zip(self.learners, self.squared, self.absolute, strict=True)
+        return tuple(
+            Entry(
+                learner.name, learner.role, squared.average(), absolute.average(),
+                squared.cumulative(), learner.discount,
+            )
+            for learner, squared, absolute in parts
+        )  # fmt: skip
+
+    def validate(self) -> None:
+        """Raise unless all errors are of the same rounds."""
+        rounds = {part.rounds for part in (*self.squared, *self.absolute)}
+        require(len(rounds) == 1, "scores")
+
+
+def interval_coverage(
+    block: Block, scored: FloatArray, delay: int
+) -> tuple[tuple[float, float], ...]:
+    """Pairs of nominal coverage and measured coverage of the Tracker's intervals.
+
+    Measured in those of the ``scored`` rounds, whose labels are not NaN, that have an
+    interval: one without a width is none, as no error has been seen yet.
+    """
+    pairs, y = [], np.asarray(block.y)
+    for level in LEVELS:
+        tracker = Tracker(coverage=level, delay=delay)
+        start = tracker.init(np.zeros(np.shape(block.x)[1]))
+        _, trace = tracker.run(start, SquaredError(), block, ("interval",))
+        count, covered = count_covered(trace.extras["interval"], scored, y)
+        if count:
+            pairs.append((level, covered / count))
+    return tuple(pairs)
+
+
+def count_covered(
+    interval: FloatArray, scored: FloatArray, y: FloatArray
+) -> tuple[int, int]:
+    """Scored rounds (T,) with an interval (T, 2), and those with y (T,) inside it."""
+    low, high = interval.T
+    has_interval = (low < high) & ~np.isnan(scored)
+    covered = has_interval & (low <= y) & (y <= high)
+    return int(has_interval.sum()), int(covered.sum())

@@ -1,0 +1,138 @@
+"""Statistics of a run over one target: errors, those of baselines, curves, changes."""
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from thalweg.evaluation import fixed_discounts
+from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
+from thalweg.evaluation.fixed_discounts import FixedDiscounts, FixedDiscountsSnapshot
+from thalweg.evaluation.scoring import (
+    ErrorScores,
+    ErrorSnapshot,
+    LearnerInfo,
+    newest_labels,
+)
+from thalweg.evaluation.snapshot import Component, require
+from thalweg.evaluation.tracker_trace import TraceSnapshot, TrackerTrace
+from thalweg.learners.tracker import Tracker
+from thalweg.preprocessing.delayed_labels import DelayedLabels, DelayedLabelsState
+from thalweg.types import FloatArray, Trace
+
+LAST_ROUNDS = 200
+"""So many of the last rounds are kept one by one."""
+TRACKER = LearnerInfo("Tracker", "tracker")
+PERSISTENCE = LearnerInfo("persistence", "persistence")
+LEARNERS = (
+    TRACKER,
+    PERSISTENCE,
+    *(
+        LearnerInfo(name, "fixed", discount)
+        for name, discount in zip(
+            fixed_discounts.NAMES, fixed_discounts.DISCOUNTS, strict=True
+        )
+    ),
+)  # fmt: skip
+
+
+class PlayedRounds(NamedTuple):
+    """Some rounds of the Tracker."""
+
+    x: FloatArray  # (T, n) missing features are imputed
+    y: FloatArray  # (T,) NaN where not known
+    learnable: npt.NDArray[np.bool_]  # (T,) whether the row is to be learnt from
+    trace: Trace  # with all of tracker_trace.RECORDS
+
+
+class StatisticsSnapshot(NamedTuple):
+    """All that the statistics of a run remember."""
+
+    rounds: int
+    first_scored: int  # the first round of all being 1; 0: none yet
+    last_label: float  # the newest label known
+    observed: DownsamplerSnapshot
+    forecast: DownsamplerSnapshot
+    last_rounds: FloatArray  # (≤ LAST_ROUNDS, 2) labels and forecasts
+    scores: ErrorSnapshot
+    tracker_trace: TraceSnapshot
+    delayed_labels: DelayedLabelsState
+    fixed_discounts: FixedDiscountsSnapshot
+
+
+class RunStatistics(Component):
+    """The errors of the Tracker, of persistence and of fixed discounts, and curves.
+
+    The result does not depend on how the rounds are cut into calls of ``add``.
+    """
+
+    Snapshot: ClassVar[Any] = StatisticsSnapshot
+
+    def __init__(self, tracker: Tracker, features: int, burn_in: int) -> None:
+        self.features = features
+        self.scores = ErrorScores(LEARNERS)
+        self.tracker_trace = TrackerTrace(tracker, features)
+        self.rounds = 0
+        self.first_scored = 0
+        self.observed, self.forecast = Downsampler(), Downsampler()
+        self.last_rounds: FloatArray = np.empty((0, 2))
+        self.delayed_labels = DelayedLabels(tracker.delay, features)
+        self.fixed_discounts = FixedDiscounts(burn_in, features)
+        self.last_label = float("nan")
+
+    def add(self, played: PlayedRounds) -> None:
+        """Run the baselines on the next rounds, and score all predictions."""
+        x, y, learnable, trace = played
+        due = self.delayed_labels.push(x, y, learnable.astype(np.float64))
+        persistence, self.last_label = newest_labels(self.last_label, due.y)
+        fixed = self.fixed_discounts.play(x, due)
+        predictions = np.column_stack([trace.prediction, persistence, fixed])
+        is_scored = ~np.isnan(predictions).any(axis=1)
+        scored = np.where(is_scored, y, np.nan)
+        self._set_first_scored(scored)
+        self.scores.add(predictions, scored)
+        self.tracker_trace.add(trace, scored)
+        self.observed.add(y)
+        self.forecast.add(trace.prediction)
+        both = np.column_stack([y, trace.prediction])
+        self.last_rounds = np.vstack([self.last_rounds, both])[-LAST_ROUNDS:].copy()
+        self.rounds += len(y)
+
+    def validate(self) -> None:
+        """Raise unless every part is of the same rounds."""
+        rounds = self.rounds
+        require(self.first_scored <= rounds, "statistics")
+        for curve in (self.observed, self.forecast, *self.scores.squared):
+            require(curve.rounds == rounds, "curves")
+        require(self.tracker_trace.alarm_log.rounds == rounds, "alarms")
+        shape = (min(rounds, LAST_ROUNDS), 2)
+        require(self.last_rounds.shape == shape, "last rounds")
+        pending = min(rounds, self.delayed_labels.delay)
+        x, *others = self.delayed_labels.state
+        require(x.shape == (pending, self.features), "late labels")
+        require(all(part.shape == (pending,) for part in others), "late labels")
+        require(np.isfinite(self.delayed_labels.state.elapsed).all(), "late labels")
+
+    def _set_first_scored(self, scored: FloatArray) -> None:
+        if not self.first_scored and not np.isnan(scored).all():
+            first = int(np.flatnonzero(~np.isnan(scored))[0])
+            self.first_scored = self.rounds + first + 1
+
+
+def concatenate_rounds(played: list[PlayedRounds]) -> PlayedRounds:
+    """Consecutive rounds as one piece."""
+    if len(played) == 1:
+        return played[0]
+    x, y, learnable, traces = zip(*played, strict=True)
+    extras = {
+        name: np.concatenate([trace.extras[name] for trace in traces])
+        for name in traces[0].extras
+    }
+    prediction, loss, theta = (
+        np.concatenate([getattr(trace, name) for trace in traces])
+        for name in ("prediction", "loss", "theta")
+    )
+    return PlayedRounds(
+        np.concatenate(x), np.concatenate(y), np.concatenate(learnable),
+        Trace(prediction, loss, theta, extras),
+    )  # fmt: skip

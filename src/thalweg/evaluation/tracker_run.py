@@ -1,0 +1,208 @@
+"""The Tracker on one target of a stream, row by row, beside what it should beat.
+
+Prequential evaluation (test-then-train) in constant memory: for a stream that is too
+long for ``prequential``, or that has no end yet.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from thalweg.evaluation.snapshot import (
+    Component,
+    require,
+    require_amount,
+    require_finite,
+    require_state,
+    snapshot_field,
+)
+from thalweg.evaluation.statistics import (
+    PlayedRounds,
+    RunStatistics,
+    StatisticsSnapshot,
+    concatenate_rounds,
+)
+from thalweg.evaluation.study import LastRounds, Study
+from thalweg.evaluation.tracker_trace import RECORDS
+from thalweg.learners.tracker import Tracker, TrackerState
+from thalweg.losses import SquaredError
+from thalweg.preprocessing.imputer import ImputerState, MeanImputer, MissingPolicy
+from thalweg.types import Block, FloatArray, Trace
+
+MIN_BURN_IN = 40
+PIECE = 4096
+"""Rounds played at a time: what is recorded of them, 71 weights each, is then 3 MB."""
+STATISTICS_BATCH = 256
+"""Rounds that are added to the statistics together: alone, each costs 30 times as
+much."""
+LOSS = SquaredError()
+
+
+def burn_in(features: int) -> int:
+    """How many rounds are not scored: 40, or twice the coefficients if that is more."""
+    return max(MIN_BURN_IN, 2 * (features + 1))
+
+
+class Forecasts(NamedTuple):
+    """The Tracker's predictions of some rounds, made before it saw their labels."""
+
+    prediction: FloatArray  # (T,)
+    interval: FloatArray  # (T, 2) low and high
+
+
+class TrackerRunSnapshot(NamedTuple):
+    """All that changes in the run of a target."""
+
+    rounds: int
+    seconds: float  # that the Tracker took
+    state: Any  # TrackerState
+    imputer: ImputerState
+    statistics: StatisticsSnapshot
+
+
+class TrackerRun(Component):
+    """The Tracker on one target, and on the same rounds persistence and fixed settings.
+
+    Every row is predicted from what was learnt before it. With a ``delay`` d the label
+    of a row is learnt d rounds later, and persistence is the last label known by then.
+    Rows whose label is NaN are predicted, and neither scored nor learnt. ``missing``
+    says what a NaN among the features means, as it does for ``Online``.
+
+    However a stream is cut into calls of ``play``, and whether or not a snapshot is
+    taken and restored between them, the result is the same to the last bit, in memory
+    that does not grow with the rounds.
+    """
+
+    Snapshot: ClassVar[Any] = TrackerRunSnapshot
+
+    def __init__(
+        self, features: int, delay: int = 0, missing: MissingPolicy = "refuse"
+    ) -> None:
+        self.features = n = features
+        self.delay = delay  # how many rounds late the labels come
+        self.burn_in = burn_in(n)
+        self.tracker = Tracker(delay=delay)
+        self.state: TrackerState = self.tracker.init(np.zeros(n))
+        self.statistics = RunStatistics(self.tracker, n, self.burn_in)
+        self.rounds = 0
+        self.seconds = 0.0
+        self.imputer = MeanImputer(missing, ImputerState(np.zeros(n), np.zeros(n)))
+        self._batch: list[PlayedRounds] = []  # rounds that the statistics lack
+        warm_up = Block(np.zeros((1, n)), np.zeros(1), np.ones(1), np.ones(1))
+        self.tracker.run(self.state, LOSS, warm_up, RECORDS)  # compiles the kernel
+
+    def play(
+        self, x: FloatArray, y: FloatArray, is_question: bool = False
+    ) -> Forecasts:
+        """Predict and learn the next rows: features (T, n), labels (T,) or NaN.
+
+        A row without a label is a round whose label never came; if ``is_question``, it
+        asks for a prediction, and the round itself is still to come.
+        """
+        if 0 < len(y) <= PIECE:
+            return self._play_piece(x, y, is_question)
+        parts = [Forecasts(np.empty(0), np.empty((0, 2)))]
+        for start in range(0, len(y), PIECE):
+            rows = slice(start, start + PIECE)
+            parts.append(self._play_piece(x[rows], y[rows], is_question))
+        return Forecasts(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+    def update_statistics(self) -> None:
+        """Run the baselines, and score all, on the rounds played since the last time.
+
+        Not done in every ``play``, so that whoever waits for a prediction need not wait
+        for this.
+        """
+        if self._batch:
+            self.statistics.add(concatenate_rounds(self._batch))
+            self._batch = []
+
+    def scored(self) -> int:
+        """How many rounds have been scored."""
+        self.update_statistics()
+        return self.statistics.scores.scored()
+
+    def study(
+        self, title: str, target: str, features: Sequence[str],
+        notes: Sequence[str] = (), start: str | None = None, end: str | None = None,
+    ) -> Study:  # fmt: skip
+        """The results so far; ``features`` are the names of the columns of x."""
+        self.update_statistics()
+        statistics = self.statistics
+        return Study(
+            title=title,
+            target=target,
+            rounds=self.rounds,
+            scored=statistics.scores.scored(),
+            first_scored=statistics.first_scored,
+            features=tuple(features),
+            seconds=self.seconds,
+            entries=statistics.scores.entries(),
+            observed=statistics.observed.curve(),
+            forecast=statistics.forecast.curve(),
+            history=statistics.tracker_trace.history(self.state, features),
+            notes=tuple(notes),
+            start=start,
+            end=end,
+            last_rounds=LastRounds(self.rounds, *statistics.last_rounds.T.copy()),
+        )
+
+    def snapshot(self) -> TrackerRunSnapshot:
+        """All that changes, with the statistics of every round played."""
+        self.update_statistics()
+        snapshot: TrackerRunSnapshot = super().snapshot()
+        return snapshot
+
+    @classmethod
+    def from_snapshot(
+        cls, snapshot: Any, features: int, delay: int, missing: MissingPolicy
+    ) -> Self:
+        """The run that a snapshot was taken of, with the same settings.
+
+        The Tracker's state is checked before anything is made of the size it claims, so
+        that a file can make this allocate no more than the file itself holds.
+        """
+        state = snapshot_field(snapshot, TrackerRunSnapshot, "state")
+        require_state(Tracker(delay=delay), state, features, "Tracker")
+        run = cls(features, delay, missing)
+        run.restore(snapshot)
+        return run
+
+    def validate(self) -> None:
+        """Raise unless the Tracker could have this state after so many rounds."""
+        require_state(self.tracker, self.state, self.features, "Tracker")
+        require_amount(self.seconds, "seconds")
+        require(self.statistics.rounds == self.rounds, "rounds")
+        sums, counts, _, skipped, waited = self.imputer.state
+        for array in (sums, counts):
+            require(isinstance(array, np.ndarray), "means")
+            require(array.dtype == np.float64, "means")
+            require_finite(array, (self.features,), "means")
+        require(skipped <= self.rounds, "rounds")
+        require_amount(waited, "means")
+
+    def _play_piece(self, x: FloatArray, y: FloatArray, is_question: bool) -> Forecasts:
+        x, learnable = self.imputer.impute(x, y)
+        trace = self._track(x, y, learnable, is_question)
+        self._batch.append(PlayedRounds(x, y, learnable, trace))
+        self.rounds += len(y)
+        if self.rounds - self.statistics.rounds >= STATISTICS_BATCH:
+            self.update_statistics()
+        return Forecasts(trace.prediction, trace.extras["interval"])
+
+    def _track(
+        self, x: FloatArray, y: FloatArray, learnable: npt.NDArray[np.bool_],
+        is_question: bool,
+    ) -> Trace:  # fmt: skip
+        """The Tracker's rounds. It has its own queue of delayed labels."""
+        known = ~np.isnan(y)
+        elapsed = np.where(known | (not is_question), 1.0, 0.0)
+        weight = (learnable & known).astype(np.float64)
+        block = Block(x, np.where(known, y, 0.0), weight, elapsed)
+        began = time.perf_counter()
+        self.state, trace = self.tracker.run(self.state, LOSS, block, RECORDS)
+        self.seconds += time.perf_counter() - began
+        return trace

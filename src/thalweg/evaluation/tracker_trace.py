@@ -1,0 +1,187 @@
+"""How the Tracker behaves over a stream: memory, weights, coefficients and changes.
+
+Everything is kept in constant memory, and is the same to the last bit however the
+stream is cut. Change detection: an alarm is a round in which the effective memory
+collapsed, as it does after an abrupt change (concept drift).
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from thalweg.errors import PersistenceError
+from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
+from thalweg.evaluation.scoring import count_covered
+from thalweg.evaluation.snapshot import (
+    MAX_ROUNDS,
+    Component,
+    require,
+    require_amount,
+    require_finite,
+)
+from thalweg.evaluation.study import TrackerHistory
+from thalweg.learners.tracker import Tracker, TrackerState
+from thalweg.learners.tracker.change_detection import (
+    SMOOTHING,
+    Pause,
+    earlier_memory,
+    raise_alarms,
+)
+from thalweg.learners.tracker.diagnostics import KIND_OF_EXPERT, KINDS
+from thalweg.types import FloatArray, Trace
+
+MAX_COEFFICIENTS = 32
+"""Coefficients are recorded of at most so many features, the first ones."""
+RECORDS = ("theta", "weights", "memory", "interval")
+"""What ``Tracker.run`` is asked to record of every round."""
+FIRST_OF_KIND = np.searchsorted(KIND_OF_EXPERT, np.arange(len(KINDS)))
+HISTORY = 2**16
+"""Rounds of smoothed memory that are kept. The Tracker's longest memory but for "all"
+is 4,096; an alarm that looks back further than this is not raised."""
+MAX_ALARMS = 5000
+"""Alarms that are listed: the newest. All are counted."""
+MAX_LOG_MEMORY = 40.0
+"""Above the logarithm of any number of rounds, and below that of 2**63."""
+
+
+class AlarmSnapshot(NamedTuple):
+    """All that the alarm log remembers."""
+
+    total: int  # alarms so far
+    rounds: int
+    pause: Pause
+    alarm_rounds: FloatArray  # (a,) of the newest alarms, the first round being 0
+    log_sums: FloatArray  # (≤ SMOOTHING + 1,) Σ log memory at the ends of last rounds
+    smooth_memory: FloatArray  # (≤ HISTORY,) of the last rounds
+
+
+class AlarmLog(Component):
+    """``learners.tracker.change_detection`` on a record of memory that comes in pieces.
+
+    The alarms are those of the whole record, however it is cut, as long as none of
+    them looks back further than HISTORY rounds.
+    """
+
+    Snapshot: ClassVar[Any] = AlarmSnapshot
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.rounds = 0
+        self.pause = Pause()
+        self.alarm_rounds: FloatArray = np.empty(0)
+        self.log_sums: FloatArray = np.zeros(1)
+        self.smooth_memory: FloatArray = np.empty(0)
+
+    def alarms(self) -> tuple[int, ...]:
+        """The rounds of the newest alarms, the first round being 1."""
+        return tuple(int(one) + 1 for one in self.alarm_rounds)
+
+    def add(self, memory: FloatArray) -> None:
+        """Take the memory of the next rounds, shape (T,)."""
+        if not len(memory):
+            return
+        if not (memory < MAX_ROUNDS).all():
+            raise PersistenceError(
+                "The Tracker's memory is no number of rounds any more: the file that "
+                "was resumed could not have come of a run."
+            )
+        smooth = self._smooth(memory)
+        known = np.append(self.smooth_memory, smooth)
+        first = self.rounds - len(self.smooth_memory)  # the round of known[0]
+        before = earlier_memory(smooth, known, first)
+        alarms, self.pause = raise_alarms(smooth, before, self.rounds, self.pause)
+        self.total += len(alarms)
+        self.alarm_rounds = np.append(self.alarm_rounds, alarms)[-MAX_ALARMS:]
+        self.smooth_memory = known[-HISTORY:]
+        self.rounds += len(memory)
+
+    def validate(self) -> None:
+        """Raise unless sizes and ranges are those of so many rounds."""
+        rounds = self.rounds
+        require(self.total <= rounds, "alarms")
+        require_amount(self.pause.level, "alarms")
+        require_finite(self.alarm_rounds, (min(self.total, MAX_ALARMS),), "alarms")
+        alarms = self.alarm_rounds
+        require(((0 <= alarms) & (alarms < rounds)).all(), "alarms")
+        require_finite(self.log_sums, (min(rounds, SMOOTHING) + 1,), "memory")
+        logs = np.diff(self.log_sums)
+        require(((0 <= logs) & (logs < MAX_LOG_MEMORY)).all(), "memory")
+        require_finite(self.smooth_memory, (min(rounds, HISTORY),), "memory")
+        require((self.smooth_memory <= MAX_ROUNDS).all(), "memory")
+
+    def _smooth(self, memory: FloatArray) -> FloatArray:
+        """The geometric mean over SMOOTHING rounds, or as many as there are."""
+        logs = np.log(np.maximum(memory, 1.0))
+        # One running sum from the first round on, so that any cut gives the same bits.
+        old = self.log_sums
+        sums = np.append(old[:-1], np.cumsum(np.append(old[-1], logs)))
+        ends = np.arange(len(old), len(sums))
+        starts = np.maximum(ends - SMOOTHING, 0)
+        self.log_sums = sums[-SMOOTHING - 1 :].copy()
+        return np.asarray(np.exp((sums[ends] - sums[starts]) / (ends - starts)))
+
+
+class TraceSnapshot(NamedTuple):
+    """All that a tracker trace remembers."""
+
+    covered: int  # rounds whose label lay in its interval
+    with_interval: int  # scored rounds that had an interval
+    alarm_log: AlarmSnapshot
+    curves: tuple[DownsamplerSnapshot, ...]  # memory, weights, coefficients
+
+
+class TrackerTrace(Component):
+    """Curves of what the Tracker records of every round, alarms and coverage."""
+
+    Snapshot: ClassVar[Any] = TraceSnapshot
+
+    def __init__(self, tracker: Tracker, features: int) -> None:
+        self.tracker = tracker
+        self.alarm_log = AlarmLog()
+        self.covered = 0
+        self.with_interval = 0
+        self.coefficients = min(features, MAX_COEFFICIENTS)
+        self.curves = [Downsampler() for _ in range(1 + len(KINDS) + self.coefficients)]
+
+    def add(self, trace: Trace, y: FloatArray) -> None:
+        """Take the next rounds: what was recorded, and their labels, NaN if unknown."""
+        assert trace.theta is not None
+        memory, weights = trace.extras["memory"], trace.extras["weights"]
+        # No matrix product: its rounding depends on how the stream was cut.
+        by_kind = np.add.reduceat(weights, FIRST_OF_KIND, axis=1)
+        theta = trace.theta[:, : self.coefficients]
+        columns = np.vstack([memory, by_kind.T, theta.T])
+        for curve, column in zip(self.curves, columns, strict=True):
+            curve.add(column)
+        self.alarm_log.add(memory)
+        count, covered = count_covered(trace.extras["interval"], y, y)
+        self.with_interval += count
+        self.covered += covered
+
+    def history(self, state: TrackerState, features: Sequence[str]) -> TrackerHistory:
+        """All of it, for a study; ``state`` is the Tracker's last."""
+        memory, *others = (curve.curve() for curve in self.curves)
+        coverage: tuple[tuple[float, float], ...] = ()
+        if self.with_interval:
+            measured = self.covered / self.with_interval
+            coverage = ((self.tracker.coverage, measured),)
+        kinds = [kind.name for kind in KINDS]
+        slopes = zip(features, others[len(kinds) :], strict=False)
+        return TrackerHistory(
+            memory,
+            self.alarm_log.alarms(),
+            dict(zip(kinds, others, strict=False)),
+            # A feature that never was anything but constant has no coefficient.
+            {name: one for name, one in slopes if one.low.any() or one.high.any()},
+            coverage,
+            state.season,
+            self.tracker.explain(state),
+            self.alarm_log.total,
+        )
+
+    def validate(self) -> None:
+        """Raise unless counts and curves are of the same rounds."""
+        rounds = self.alarm_log.rounds
+        require(self.covered <= self.with_interval <= rounds, "coverage")
+        require(all(curve.rounds == rounds for curve in self.curves), "curves")

@@ -1,0 +1,211 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from thalweg import Block, Online, RecursiveLeastSquares, SquaredError
+from thalweg.evaluation.fixed_discounts import DISCOUNTS
+from thalweg.evaluation.snapshot import as_tuples
+from thalweg.evaluation.tracker_run import STATISTICS_BATCH, TrackerRun
+from thalweg.evaluation.tracker_trace import AlarmLog
+from thalweg.learners import Tracker
+from thalweg.learners.tracker import alarms
+from thalweg.persistence import Saved, dumps, loads
+from thalweg.persistence.registry import STATES
+
+RNG = np.random.default_rng(0)
+T, NAMES = 300, ("a", "b", "c")
+X = RNG.normal(size=(T, 3)) * [1.0, 20.0, 0.1] + [0.0, 5.0, -2.0]
+Y = 7 + X @ [1.0, 0.3, 9.0] + (np.arange(T) > 150) * X[:, 0] * 4 + RNG.normal(size=T)
+HOLED = np.where(RNG.random(T) < 0.15, np.nan, Y)
+GAPPY = np.where(RNG.random((T, 3)) < 0.1, np.nan, X)
+
+
+def oracle(x, y, delay):
+    """Predictions by single calls; tests/learners/test_tracker_late.py has more."""
+    model, said, naive, last = Online(Tracker(delay=delay), None, False), [], [], np.nan
+    for t in range(len(y)):
+        said.append(float(model.predict(x[t])))
+        naive.append(last)
+        model.update(x[t], np.nan_to_num(y[t]), weight=float(not np.isnan(y[t])))
+        if t >= delay and not np.isnan(y[t - delay]):
+            last = y[t - delay]
+    return np.array(said), np.array(naive)
+
+
+def fixed_oracle(x, y, delay, burn_in, discount):
+    """One least squares, asked and told row by row in units of its first lessons."""
+    late = [(x[t], y[t], t + delay) for t in range(len(y)) if not np.isnan(y[t])]
+    seen = np.array([np.append(row, label) for row, label, _ in late[:burn_in]])
+    mean, deviation = seen.mean(axis=0), seen.std(axis=0)
+
+    def row(values):
+        return np.append((values - mean[:-1]) / deviation[:-1], 1.0)
+
+    learner = RecursiveLeastSquares(discount, ridge=0.01, floor=0.01, leaky=True)
+    state, said, learnt, before = learner.init(np.zeros(4)), [], 0, delay - 1
+    for t in range(len(y)):
+        ready = learnt >= burn_in
+        guess = row(x[t]) @ state.theta * deviation[-1] + mean[-1]
+        said.append(guess if ready else np.nan)
+        while learnt < len(late) and late[learnt][2] <= t:
+            features, label, at = late[learnt]
+            scaled = (label - mean[-1]) / deviation[-1]
+            block = Block([row(features)], [scaled], None, [at - before])
+            state, _ = learner.run(state, SquaredError(), block)
+            learnt, before = learnt + 1, at
+    return np.array(said)
+
+
+@pytest.mark.parametrize("policy", ["skip", "impute"])
+def test_missing_features_are_filled_as_online_fills_them(policy):
+    run, model = TrackerRun(3, 0, policy), Online(intercept=False, missing=policy)
+    said = model.run(GAPPY, HOLED).prediction
+    assert (run.play(GAPPY, HOLED).prediction == said).all()
+    assert (
+        run.imputer.state.imputed
+        == model.imputer.state.imputed
+        == np.isnan(GAPPY).sum()
+    )
+    late = TrackerRun(3, 5, policy)
+    late.play(GAPPY, HOLED)
+    assert late.study("", "y", NAMES).scored > 0
+
+
+@pytest.mark.parametrize("delay", [0, 1, 12])
+@pytest.mark.parametrize("y", [Y, HOLED], ids=["whole", "holed"])
+def test_each_row_is_asked_before_its_late_label_is_told(delay, y):
+    run = TrackerRun(3, delay)
+    said, naive = oracle(X, y, delay)
+    assert (run.play(X, y).prediction == said).all()
+    study = run.study("", "y", NAMES)
+    assert study.rounds == T and study.first_scored > run.burn_in + delay
+    scored = np.arange(T) >= study.first_scored - 1
+    scored &= ~np.isnan(y)
+    assert study.scored == scored.sum()
+    for entry, guess in ((study.tracker, said), (study.persistence, naive)):
+        errors = (guess - y)[scored]
+        assert entry.squared == pytest.approx(np.mean(errors**2), rel=1e-12)
+        assert entry.absolute == pytest.approx(np.mean(np.abs(errors)), rel=1e-12)
+    for discount in DISCOUNTS:
+        guess = fixed_oracle(X, y, delay, run.burn_in, discount)
+        ready = np.flatnonzero(~np.isnan(guess + y))
+        assert ready[0] == study.first_scored - 1
+        found = study.entry(f"least squares, discount {discount:g}")
+        assert found.discount == discount
+        error = np.mean((guess - y)[scored] ** 2)
+        assert found.squared == pytest.approx(error, rel=1e-9)
+
+
+def test_intervals_are_the_trackers_and_their_coverage_is_measured():
+    run = TrackerRun(3)
+    low, high = run.play(X, Y).interval.T
+    learner = Tracker()
+    start = learner.init(np.zeros(3))
+    _, trace = learner.run(start, SquaredError(), Block(X, Y), ["interval"])
+    assert (np.column_stack([low, high]) == trace.extras["interval"]).all()
+    ((level, covered),) = run.study("", "y", NAMES).history.coverage
+    inside = ((low <= Y) & (Y <= high))[run.burn_in :]
+    assert level == 0.9 and covered == inside.mean()
+    late = TrackerRun(3, 3)
+    low, high = late.play(X, Y).interval.T
+    assert (low <= high).all()
+    ((_, covered),) = late.study("", "y", NAMES).history.coverage
+    assert 0.8 < covered < 1
+
+
+def restored_from_a_file(run, delay):
+    """The same run, out of a file."""
+    snapshot = as_tuples(run.snapshot(), tuple(STATES.values()))
+    saved = Saved(Tracker(), SquaredError(), None, {"run": snapshot})
+    snapshot = loads(dumps(saved)).extra["run"]
+    return TrackerRun.from_snapshot(snapshot, 3, delay, "impute")
+
+
+def found(run):
+    """All that a study holds, but for the time it took."""
+    return {
+        k: v for k, v in run.study("", "y", NAMES).as_dict().items() if k != "seconds"
+    }
+
+
+@settings(max_examples=15)
+@given(
+    cuts=st.lists(st.integers(0, T), max_size=4),
+    delay=st.sampled_from([0, 1, 5, 50]),
+    filed=st.booleans(),
+)
+def test_a_run_can_be_cut_and_restored_anywhere(cuts, delay, filed):
+    whole = TrackerRun(3, delay, "impute")
+    said = whole.play(GAPPY, HOLED).prediction
+    cut = TrackerRun(3, delay, "impute")
+    parts, edges = [], sorted({0, T, *cuts})
+    for start, end in zip(edges, edges[1:], strict=False):
+        parts.append(cut.play(GAPPY[start:end], HOLED[start:end]).prediction)
+        cut = restored_from_a_file(cut, delay) if filed else cut
+    assert (np.concatenate(parts) == said).all()
+    assert found(cut) == found(whole)
+    assert (cut.state.packed == whole.state.packed).all()
+
+
+@pytest.mark.parametrize("delay", [0, 5])
+def test_single_rounds_leave_what_all_at_once_leave(delay):
+    assert T > STATISTICS_BATCH
+    whole, one_by_one = (TrackerRun(3, delay, "impute") for _ in range(2))
+    said = whole.play(GAPPY, HOLED)
+    for t in range(T):
+        now = one_by_one.play(GAPPY[t : t + 1], HOLED[t : t + 1])
+        assert now.prediction == said.prediction[t]
+        assert (now.interval == said.interval[t]).all()
+    assert found(one_by_one) == found(whole)
+
+
+def test_no_label_at_all_is_predicted_and_not_scored():
+    run = TrackerRun(3)
+    assert (run.play(X, np.full(T, np.nan)).prediction == 0).all()
+    study = run.study("", "y", NAMES)
+    assert study.scored == study.first_scored == 0
+
+
+def memories(seed, rounds):
+    """Memory that grows and now and then collapses."""
+    rng = np.random.default_rng(seed)
+    since = np.zeros(rounds)
+    for t in range(1, rounds):
+        since[t] = 0 if rng.random() < 1 / 300 else since[t - 1] + 1
+    return np.exp(rng.normal(scale=0.2, size=rounds)) * (1 + since)
+
+
+@settings(max_examples=30)
+@given(
+    seed=st.integers(0, 10_000), cuts=st.lists(st.integers(0, 3000), max_size=6)
+)  # fmt: skip
+def test_alarms_in_pieces_are_those_of_the_whole(seed, cuts):
+    memory, edges = memories(seed, 3000), sorted({0, 3000, *cuts})
+    log = AlarmLog()
+    for start, end in zip(edges, edges[1:], strict=False):
+        log.add(memory[start:end])
+        snapshot, log = log.snapshot(), AlarmLog()
+        log.restore(snapshot)
+    assert list(log.alarms()) == (alarms(memory) + 1).tolist()
+    assert log.total == len(log.alarms())
+
+
+def test_memory_stays_bounded_and_alarms_within_reach_are_found():
+    log, memory = AlarmLog(), memories(0, 200_000)
+    for start in range(0, len(memory), 4096):
+        log.add(memory[start : start + 4096])
+    assert list(log.alarms()) == (alarms(memory) + 1).tolist()
+    sizes = [np.size(part) for part in log.snapshot()]
+    assert max(sizes) <= 2**16
+
+
+def test_the_last_rounds_are_kept_one_by_one():
+    run = TrackerRun(3)
+    said = np.concatenate(
+        [run.play(X[:250], Y[:250])[0], run.play(X[250:], Y[250:])[0]]
+    )
+    recent = run.study("", "y", NAMES).last_rounds
+    assert recent.last_round == T
+    np.testing.assert_array_equal(recent.observed, Y[-200:])
+    np.testing.assert_array_equal(recent.forecast, said[-200:])
