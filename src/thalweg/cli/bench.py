@@ -1,4 +1,4 @@
-"""``thalweg bench``: speed, side by side with others, in one run."""
+"""``thalweg bench``: speed against other libraries, measured in one run."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from thalweg.cli.bench_tables import comparison, tables
+from thalweg.cli.bench_tables import bench_tables, comparison_tables
 from thalweg.errors import InvalidParameterError, PersistenceError
 from thalweg.lab.bench import SECTIONS, BenchPlan, BenchResults, run_bench
 from thalweg.lab.bench.bench_figure import bench_figure
@@ -30,38 +30,38 @@ def bench(
         str | None, typer.Option(help="Numbers of features, such as 4,8,16.")
     ] = None,
     json: Annotated[
-        Path, typer.Option(help="Where to keep the numbers for a later run.")
+        Path, typer.Option(help="File for the numbers, to compare a later run with.")
     ] = Path("out/bench.json"),
     against: Annotated[
         Path | None, typer.Option(help="JSON of an earlier run to compare with.")
     ] = None,
     figure: Annotated[
-        Path, typer.Option(help="Where to draw time against n: .png, .svg, .pdf.")
+        Path, typer.Option(help="File for a chart of time against n: .png, .svg, .pdf.")
     ] = Path("out/bench.png"),
 ) -> None:
-    """Time thalweg beside other libraries on the same stream, on one thread.
+    """Time thalweg and other libraries on the same stream, on one thread.
 
-    Predictions are compared first. Repetitions are interleaved; figures are medians of
-    processor time. Only ratios mean anything on another machine. What is promised
-    stands at the end.
+    Predictions are compared first. Repetitions are interleaved; times are medians of
+    processor time. Only ratios carry over to another machine. The ratios that we
+    promise, and whether they hold, come last.
     """
     console = Console()
     if not console.is_terminal:
         console.width = WIDTH
     try:
-        plan = _plan(quick, only, sizes)
-        old = None if against is None else BenchResults.load(against)
+        plan = _make_plan(quick, only, sizes)
+        earlier = None if against is None else BenchResults.load(against)
         for path in (json, figure):
             path.parent.mkdir(parents=True, exist_ok=True)
     except (InvalidParameterError, PersistenceError, OSError) as error:
         console.print(str(error), style="red")
         raise typer.Exit(2) from None
-    results = run_bench(plan, partial(Online, intercept=False), Progress())
-    for part in tables(results):
-        console.print(part)
-    if old is not None:
-        for part in comparison(results, old):
-            console.print(part)
+    results = run_bench(plan, partial(Online, intercept=False), ProgressLine())
+    for table in bench_tables(results):
+        console.print(table)
+    if earlier is not None:
+        for table in comparison_tables(results, earlier):
+            console.print(table)
     results.save(json)
     saved = [json]
     if results.in_section("call") or results.in_section("array"):
@@ -70,28 +70,28 @@ def bench(
     console.print(f"Saved {' and '.join(map(str, saved))}.")
 
 
-class Progress:
-    """A line on stderr. No thread redraws it: that would be timed as well."""
+class ProgressLine:
+    """A line on standard error. No thread redraws it: that would be timed as well."""
 
     def __init__(self) -> None:
-        self.began = time.perf_counter()
+        self.start = time.perf_counter()
 
-    def __call__(self, word: str) -> None:
-        """Say what was just done."""
-        spent = time.perf_counter() - self.began
-        line = f"{spent:4.0f} s  {word}"
+    def __call__(self, step: str) -> None:
+        """Print the time since the start and the step that was just done."""
+        elapsed = time.perf_counter() - self.start
+        line = f"{elapsed:4.0f} s  {step}"
         end = "\r" if sys.stderr.isatty() else "\n"
         print(f"{line:<60}", end=end, file=sys.stderr, flush=True)
 
 
-def _plan(quick: bool, only: list[str] | None, sizes: str | None) -> BenchPlan:
-    chosen = tuple(only or SECTIONS)
+def _make_plan(quick: bool, only: list[str] | None, sizes: str | None) -> BenchPlan:
+    sections = tuple(only or SECTIONS)
     try:
-        given = tuple(int(n) for n in sizes.split(",")) if sizes else None
+        features = tuple(int(n) for n in sizes.split(",")) if sizes else None
     except ValueError:
         raise InvalidParameterError(
             f"--sizes takes whole numbers with commas between. Got {sizes!r} instead."
         ) from None
     if quick:
-        return BenchPlan.quick_plan(chosen, given)
-    return BenchPlan(chosen, given) if given else BenchPlan(chosen)
+        return BenchPlan.quick_plan(sections, features)
+    return BenchPlan(sections, features) if features else BenchPlan(sections)

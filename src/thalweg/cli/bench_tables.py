@@ -1,4 +1,4 @@
-"""The bench as tables for a terminal."""
+"""The results of the bench as tables for the terminal."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -20,18 +20,18 @@ from thalweg.lab.bench.scaling import (
 from thalweg.lab.bench.speed_targets import speed_targets
 
 MATRICES = {"call": RLS_CALLS, "array": RLS_RUN, "tracker": None, "blocks": None}
-"""Sections that are tables of names by n, and whose times others are divided by."""
-WHAT_BINDS = """\
+"""Sections that are tables of names by n, and the name that others are divided by."""
+LIMITS_TEXT = """\
   below: how many times below the ceilings of fused multiply-adds and of the cache.
-  What binds: dots waits for its own sums, four side by side; pivots divides once a
-  coordinate; in sweeps each row waits for what the row before stored, and from n = 64
-  on the stores are the limit.
+  The limits: dots waits for its own sums, four at a time; pivots divides once per
+  coordinate; in sweeps each row waits for the stores of the row before, and from
+  n = 64 on the stores themselves are the limit.
 """
-WORDS = {True: ("holds", "green"), False: ("DOES NOT HOLD", "bold red")}
+VERDICT_TEXTS = {True: ("holds", "green"), False: ("DOES NOT HOLD", "bold red")}
 
 
-def tables(results: BenchResults) -> Iterator[Group | Text]:
-    """Everything, in the order of the sections; what is promised last."""
+def bench_tables(results: BenchResults) -> Iterator[Group | Text]:
+    """All tables and texts in the order of the sections; the promises come last."""
     yield Text(
         ", ".join(f"{name} {is_}" for name, is_ in results.environment.items()) + ".\n"
     )
@@ -41,31 +41,33 @@ def tables(results: BenchResults) -> Iterator[Group | Text]:
             "the repository `make bench-env` installs what is missing.\n",
             "yellow",
         )
-    yield from _agreement(results.agreements)
+    yield from _agreement_texts(results.agreements)
     for section, base in MATRICES.items():
         if timings := results.in_section(section):
-            yield _matrix(f"{SECTIONS[section]}: µs a round", timings, 1e-3, grows=True)
-            if over := _over(timings, base):
-                yield _matrix(f"... over {base}", over, 1.0)
-    yield from _grown(results)
-    yield from _roofline(results)
-    yield from _startup(results)
-    yield from _memory(results)
-    yield _promised(results)
+            yield _size_table(
+                f"{SECTIONS[section]}: µs a round", timings, 1e-3, grows=True
+            )
+            if ratios := _ratios(timings, base):
+                yield _size_table(f"... over {base}", ratios, 1.0)
+    yield from _growth_tables(results)
+    yield from _roofline_table(results)
+    yield from _startup_table(results)
+    yield from _memory_table(results)
+    yield _target_table(results)
 
 
-def comparison(new: BenchResults, old: BenchResults) -> Iterator[Group]:
-    """This run over an earlier one, timing by timing."""
+def comparison_tables(new: BenchResults, old: BenchResults) -> Iterator[Group]:
+    """The times of this run divided by those of an earlier one."""
     shared = relative_timings(new, old)
     # Where T grows, each learner has its own T.
     for (section, _), timings in groupby(
         shared, lambda timing: (timing[0], timing.size and timing[1])
     ):
         title = f"{SECTIONS[section]}: this run over the earlier one"
-        yield _matrix(title, list(timings), 1.0)
+        yield _size_table(title, list(timings), 1.0)
 
 
-def _agreement(agreements: Sequence[Agreement]) -> Iterator[Text]:
+def _agreement_texts(agreements: Sequence[Agreement]) -> Iterator[Text]:
     by_name: dict[str, list[Agreement]] = {}
     for one in agreements:
         by_name.setdefault(one.name, []).append(one)
@@ -88,15 +90,16 @@ def _agreement(agreements: Sequence[Agreement]) -> Iterator[Text]:
     yield Text("")
 
 
-def _matrix(
+def _size_table(
     title: str, timings: Sequence[Timing], unit: float, grows: bool = False
 ) -> Group:
-    """Names by n, or by size where that is what grows; the spread in the last column.
+    """Names by n, or by size where that is what grows; the last column is the spread.
 
-    It is half the distance of the quartiles over the median, the middle one over n.
+    The spread is half the distance of the quartiles divided by the median; of those at
+    all n the median is shown.
     """
     sizes = list(dict.fromkeys(timing.size or timing.n for timing in timings))
-    table = _table()
+    table = _new_table()
     table.add_column("", no_wrap=True)
     for size in sizes:
         head = f"{size:,}" if size else ""
@@ -110,13 +113,13 @@ def _matrix(
         }
         cells = [_number(mine[s].ns * unit) if s in mine else "" for s in sizes]
         if grows:
-            cells.append(_power(exponent_in_features(list(mine.values()))))
+            cells.append(_exponent(exponent_in_features(list(mine.values()))))
         spread = np.median([(r.high - r.low) / 2 / r.ns for r in mine.values()])
         table.add_row(name, *cells, f"{spread:.0%}")
-    return _titled(title, table)
+    return _with_title(title, table)
 
 
-def _over(timings: Sequence[Timing], base: str | None) -> list[Timing]:
+def _ratios(timings: Sequence[Timing], base: str | None) -> list[Timing]:
     per = {timing.n: timing.ns for timing in timings if timing.name == base}
     return [
         timing.relative_to(per[timing.n])
@@ -125,19 +128,19 @@ def _over(timings: Sequence[Timing], base: str | None) -> list[Timing]:
     ]
 
 
-def _grown(results: BenchResults) -> Iterator[Group | Text]:
+def _growth_tables(results: BenchResults) -> Iterator[Group | Text]:
     if timings := results.in_section("bank"):
-        yield _matrix("N experts, n = 8: µs a round", timings, 1e-3)
-        yield Text(f"  A round costs N^{_power(exponent_in_experts(timings))}.\n")
+        yield _size_table("N experts, n = 8: µs a round", timings, 1e-3)
+        yield Text(f"  A round costs N^{_exponent(exponent_in_experts(timings))}.\n")
     if timings := results.in_section("rounds"):
         for name, mine in groupby(timings, lambda timing: timing.name):
             same = list(mine)
-            yield _matrix("T rounds, n = 8: µs a round", same, 1e-3)
-            power = _power(exponent_in_rounds(same))
+            yield _size_table("T rounds, n = 8: µs a round", same, 1e-3)
+            power = _exponent(exponent_in_rounds(same))
             yield Text(f"  All of {name}'s rounds together cost T^{power}.\n")
 
 
-def _roofline(results: BenchResults) -> Iterator[Group | Text]:
+def _roofline_table(results: BenchResults) -> Iterator[Group | Text]:
     timings = {
         (timing.name, timing.n): timing.ns
         for timing in results.in_section("roofline")
@@ -154,7 +157,7 @@ def _roofline(results: BenchResults) -> Iterator[Group | Text]:
         f"{ceilings['addition']:.2f} ns for\nan addition that is waited for, "
         f"{ceilings['pass']:.1f} ns for a number that is stored and loaded again."
     )
-    table = _table()
+    table = _new_table()
     whole = "n", "ns", "GFLOP/s", "below", "GB/s", "below"
     for name in (*whole, "dots", "model", "pivots", "sweeps", "model"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -172,36 +175,36 @@ def _roofline(results: BenchResults) -> Iterator[Group | Text]:
             *parts,
         )
         table.add_row(str(n), *map(_number, numbers))
-    title = "One round of RLS in ns, and its parts beside a model of what binds them"
-    yield _titled(title, table)
-    yield Text(WHAT_BINDS)
+    title = "One round of RLS in ns, and its parts next to a model of their limits"
+    yield _with_title(title, table)
+    yield Text(LIMITS_TEXT)
 
 
-def _startup(results: BenchResults) -> Iterator[Group]:
+def _startup_table(results: BenchResults) -> Iterator[Group]:
     if not (timings := results.in_section("startup")):
         return
-    table = _table()
+    table = _new_table()
     table.add_column("", no_wrap=True)
     table.add_column("seconds", justify="right")
     for timing in timings:
         table.add_row(timing.name, f"{timing.ns / 1e9:.3f}")
-    yield _titled("Until the first prediction", table)
+    yield _with_title("Until the first prediction", table)
 
 
-def _memory(results: BenchResults) -> Iterator[Group]:
+def _memory_table(results: BenchResults) -> Iterator[Group]:
     if not results.memory_use:
         return
-    table = _table()
+    table = _new_table()
     for name in ("", "rounds", "peak resident", "own"):
         table.add_column(name, justify="right" if name else "left")
     for learner, rounds, peak, own in results.memory_use:
         table.add_row(learner, f"{rounds:,}", f"{peak:.1f}", f"{own:.1f}")
     title = "A memory-mapped stream of 8 features, 100,000 rounds at a time: MiB"
-    yield _titled(title, table)
+    yield _with_title(title, table)
 
 
-def _promised(results: BenchResults) -> Group:
-    table = _table()
+def _target_table(results: BenchResults) -> Group:
+    table = _new_table()
     table.add_column("ratio", no_wrap=True)
     for name in ("target", "measured", ""):
         table.add_column(name, justify="right", no_wrap=True)
@@ -211,27 +214,27 @@ def _promised(results: BenchResults) -> Group:
                 one.description, f"{one.sign} {one.limit:g}", "", "not measured"
             )
             continue
-        word, style = WORDS[one.is_met]
+        word, style = VERDICT_TEXTS[one.is_met]
         limit = f"{one.sign} {one.limit:g}"
         table.add_row(one.description, limit, _number(one.measured), Text(word, style))
-    return _titled("What we promise", table)
+    return _with_title("What we promise", table)
 
 
 def _number(value: float) -> str:
-    """Three digits, and all before the point."""
+    """Three significant digits, and all digits before the point."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}" if value < 10 else f"{value:.1f}"
 
 
-def _power(value: float | None) -> str:
+def _exponent(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-def _table() -> Table:
+def _new_table() -> Table:
     return Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
 
 
-def _titled(title: str, table: Table) -> Group:
-    """A table's own title would be broken to its width."""
+def _with_title(title: str, table: Table) -> Group:
+    """The title above the table: rich would wrap a table's own title to its width."""
     return Group(Text(title, "bold"), table)
