@@ -1,4 +1,4 @@
-"""Slow, obvious implementations that the library is held to."""
+"""Slow, obvious implementations that the library is compared with."""
 
 import numpy as np
 

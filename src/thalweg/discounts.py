@@ -98,7 +98,7 @@ def grid(
 
 
 class DefaultDiscount(float):
-    """The type of ``DEFAULT``, by which a default is told from a discount given."""
+    """The type of ``DEFAULT``: it shows that a caller gave no discount."""
 
 
 DEFAULT = DefaultDiscount(0.99)

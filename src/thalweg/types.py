@@ -1,4 +1,4 @@
-"""The few data types every room shares: a block of rounds in, a trace out."""
+"""The data types that all packages share: a block of rounds in, a trace out."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.floating[Any]]
 
 
-class State(Protocol):
+class LearnerState(Protocol):
     """What a learner carries between rounds. A NamedTuple of arrays and numbers."""
 
     @property
@@ -18,8 +18,8 @@ class State(Protocol):
         """The point that will be played next."""
 
 
-class Scores(Protocol):
-    """Anything that scores predictions: a loss of no more than predictions."""
+class Scorer(Protocol):
+    """A loss that can be computed from predictions alone."""
 
     def score(self, prediction: FloatArray, block: "Block") -> FloatArray:
         """The weighted loss of each prediction, shape (T,)."""
@@ -67,22 +67,22 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What happened in each round of a block."""
+    """Prediction and loss of each round of a block, and the points played."""
 
     prediction: FloatArray  # x·θ: (T,), or (T, k) where y has k columns
-    loss: FloatArray  # (T,) the loss incurred, weights included
+    loss: FloatArray  # (T,) the loss of each round, times its weight
     theta: FloatArray | None = None  # (T, ...) the points played, where recorded
     extras: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @classmethod
-    def from_predictions(cls, prediction: Any, block: Block, loss: Scores) -> "Trace":
-        """A trace of forecasts made elsewhere, so that they are measured alike."""
+    def from_predictions(cls, prediction: Any, block: Block, loss: Scorer) -> "Trace":
+        """A trace of forecasts made by any other model, scored in the same way."""
         forecast = np.asarray(prediction, np.float64)
         return cls(forecast, loss.score(forecast, block))
 
 
 class Interval(NamedTuple):
-    """A forecast, and where the label is expected to lie."""
+    """A forecast with a prediction interval, in which the label is expected to lie."""
 
     mean: float
     low: float

@@ -14,13 +14,13 @@ SIMPLE = Problem(1000, 2, 1.0, 0.5, 2.0, 0.25, 2.0)
 
 def test_mixing_by_hand():
     # Expert 2 of 3: w = (4/3)/6, so log(6·¾)/λ.
-    assert bounds.mixing(0.5, 2, 3) == pytest.approx(2 * math.log(4.5))
+    assert bounds.mixing_cost(0.5, 2, 3) == pytest.approx(2 * math.log(4.5))
     # The weights add up to 1: exp(-λ·cost) is each expert's weight.
-    weights = [math.exp(-bounds.mixing(1.0, i, 7)) for i in range(1, 8)]
+    weights = [math.exp(-bounds.mixing_cost(1.0, i, 7)) for i in range(1, 8)]
     assert sum(weights) == pytest.approx(1)
     for rate, index in ((0.0, 1), (1.0, 0), (1.0, 8)):
         with pytest.raises(InvalidParameterError, match="of mixing"):
-            bounds.mixing(rate, index, 7)
+            bounds.mixing_cost(rate, index, 7)
 
 
 def test_the_expert_that_serves_a_path_is_within_a_factor_of_two():
@@ -32,9 +32,9 @@ def test_the_expert_that_serves_a_path_is_within_a_factor_of_two():
         gammas = discounts.grid(T, D, static=False)
         k = bounds.expert_index(problem, V)
         assert 1 <= k <= len(gammas)
-        wanted = math.sqrt(max(V, math.log(T) ** 2 / T) / (2 * D * T)) / 2
-        given = 1 - gammas[k - 1]
-        assert given <= wanted * (1 + 1e-9) <= 2 * given * (1 + 2e-9)
+        target = math.sqrt(max(V, math.log(T) ** 2 / T) / (2 * D * T)) / 2
+        gap = 1 - gammas[k - 1]
+        assert gap <= target * (1 + 1e-9) <= 2 * gap * (1 + 2e-9)
 
 
 def test_the_longest_path_is_served_by_the_corrected_grid():
@@ -96,15 +96,17 @@ def test_half_of_the_logarithm_in_erratum_e4_is_too_little():
 
 
 def test_proposition_1_by_hand():
-    assert bounds.lower(100, 8.0) == pytest.approx(0.48)
+    assert bounds.lower_bound(100, 8.0) == pytest.approx(0.48)
     # γ₀ = ½: V = T^(5/7), and ¾(VT)^¼ is ¾V²/T at that V.
     V = 100 ** (5 / 7)
-    assert bounds.lower_by_exponent(100, 0.5) == pytest.approx(bounds.lower(100, V))
+    assert bounds.lower_bound_by_exponent(100, 0.5) == pytest.approx(
+        bounds.lower_bound(100, V)
+    )
     assert bounds.minimax_rate(1000, 1.0) == pytest.approx(10)
     with pytest.raises(InvalidParameterError, match="'exponent'"):
-        bounds.lower_by_exponent(100, 1.0)
+        bounds.lower_bound_by_exponent(100, 1.0)
     with pytest.raises(InvalidParameterError, match="'path_length'"):
-        bounds.lower(100, -1.0)
+        bounds.lower_bound(100, -1.0)
 
 
 def test_no_upper_bound_is_below_the_lower_one():
@@ -119,4 +121,4 @@ def test_no_upper_bound_is_below_the_lower_one():
                     bounds.newton(problem, discount, T, V, case=2, sharp=True),
                     bounds.strongly_convex(problem, discount, T, V, sharp=True),
                 ):
-                    assert upper >= bounds.lower(T, V)
+                    assert upper >= bounds.lower_bound(T, V)

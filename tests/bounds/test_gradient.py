@@ -7,7 +7,12 @@ import pytest
 
 from thalweg import bounds, discounts
 from thalweg.bounds import Problem
-from thalweg.bounds.problem import mass, memory, step_sum, step_sum_bound
+from thalweg.bounds.problem import (
+    discounted_count,
+    effective_memory,
+    step_sum,
+    step_sum_bound,
+)
 from thalweg.errors import InvalidParameterError
 
 # T, n, D, ℓ, u, α, G
@@ -42,11 +47,11 @@ def pairs(problem, discount):
 
 
 def test_sums_by_hand():
-    assert mass(0.5, 3) == pytest.approx(1.75)
-    assert mass(1.0, 7) == 7
-    assert mass(0.9, 0) == 0
-    assert memory(0.75) == 4
-    assert math.isinf(memory(1.0))
+    assert discounted_count(0.5, 3) == pytest.approx(1.75)
+    assert discounted_count(1.0, 7) == 7
+    assert discounted_count(0.9, 0) == 0
+    assert effective_memory(0.75) == 4
+    assert math.isinf(effective_memory(1.0))
     # ½/(1-½), ½/(1-¼), ½/(1-⅛) = 1, ⅔, 4/7.
     assert step_sum(0.5, 3) == pytest.approx(1 + 2 / 3 + 4 / 7)
     assert step_sum(1.0, 3) == pytest.approx(1 + 1 / 2 + 1 / 3)
@@ -54,7 +59,7 @@ def test_sums_by_hand():
 
 
 def test_a_discount_of_all_but_one_loses_no_digits():
-    assert mass(1 - 1e-15, 1000) == pytest.approx(1000, rel=1e-12)
+    assert discounted_count(1 - 1e-15, 1000) == pytest.approx(1000, rel=1e-12)
     assert step_sum(1 - 1e-15, 1000) == pytest.approx(step_sum(1.0, 1000), rel=1e-9)
 
 
@@ -81,17 +86,17 @@ def test_smooth_by_hand():
     assert bounds.smooth_static(SIMPLE, 0.5) == pytest.approx(27 + 12.5 * 2)
     # η = 1/2, 1/(¼+2), 1/(3/8+2), 1/(7/16+2)
     steps = 0.5 + 1 / 2.25 + 1 / 2.375 + 1 / 2.4375
-    found = bounds.smooth_static(SIMPLE, 0.5, sharp=True)
-    assert found == pytest.approx(27 + 12.5 * steps)
+    result = bounds.smooth_static(SIMPLE, 0.5, sharp=True)
+    assert result == pytest.approx(27 + 12.5 * steps)
 
 
 def test_strongly_convex_by_hand():
     # 2Dℓ/(1-γ)·V = 3·2·4; (G²/2)Σ η = 12.5·2·(1 + ⅔ + 4/7 + 8/15).
     steps = 25 * (1 + 2 / 3 + 4 / 7 + 8 / 15)
-    found = bounds.strongly_convex(SIMPLE, 0.5, 4, 4.0)
-    assert found == pytest.approx(24 + steps)
-    found = bounds.strongly_convex(SIMPLE, 0.5, 4, 4.0, sharp=True)
-    assert found == pytest.approx(3 * 1.75 * 4 + steps)
+    result = bounds.strongly_convex(SIMPLE, 0.5, 4, 4.0)
+    assert result == pytest.approx(24 + steps)
+    result = bounds.strongly_convex(SIMPLE, 0.5, 4, 4.0, sharp=True)
+    assert result == pytest.approx(3 * 1.75 * 4 + steps)
     assert bounds.strongly_convex(SIMPLE, 1.0, 4) == pytest.approx(25 * 25 / 12)
 
 
@@ -99,18 +104,18 @@ def test_general_least_squares_by_hand():
     # δ = 1.5: ρ = √1.5·1.5γ/(1.5γ + 1 - γ), at γ = ½ √1.5·0.6.
     problem = Problem(4, 2, 1.0, 2.0, 3.0, 1.0, 1.0)
     rho = math.sqrt(1.5) * 0.6
-    found = bounds.general_dynamic(problem, 0.5, 7.0, 4, 4.0, start_distance=1.0)
-    assert found == pytest.approx(math.sqrt(3) * 2.5 * 7 / (1 - rho) * 5)
-    found = bounds.general_static(problem, 0.5, 7.0)
-    assert found == pytest.approx(0.75 * 2.5**2 * 49 * (1 + 1.5 + math.log(2)))
-    found = bounds.general_static(problem, 0.5, 7.0, sharp=True)
-    assert found == pytest.approx(0.75 * 2.5**2 * 49 * (1 + 2 / 3 + 4 / 7 + 8 / 15))
+    result = bounds.general_dynamic(problem, 0.5, 7.0, 4, 4.0, start_distance=1.0)
+    assert result == pytest.approx(math.sqrt(3) * 2.5 * 7 / (1 - rho) * 5)
+    result = bounds.general_static(problem, 0.5, 7.0)
+    assert result == pytest.approx(0.75 * 2.5**2 * 49 * (1 + 1.5 + math.log(2)))
+    result = bounds.general_static(problem, 0.5, 7.0, sharp=True)
+    assert result == pytest.approx(0.75 * 2.5**2 * 49 * (1 + 2 / 3 + 4 / 7 + 8 / 15))
 
 
 @pytest.mark.parametrize(
     ("condition", "largest"), [(1.0, 1.0), (1.5, 0.748), (4.0, 0.2), (20.0, 0.0142)]
 )
-def test_general_least_squares_leaves_little_room_for_memory(condition, largest):
+def test_general_least_squares_leaves_little_memory(condition, largest):
     problem = Problem(10**6, 1, 1.0, 1.0, condition, 1.0, 1.0)
     limit = bounds.general_largest_discount(problem)
     assert limit == pytest.approx(largest, rel=2e-3)
@@ -156,8 +161,8 @@ def test_corollary_3_is_no_less_than_the_theorem_at_its_discount():
             theorem = bounds.strongly_convex(problem, discount, T, V)
             closed = bounds.strongly_convex_by_path_length(problem, V)
             assert theorem <= closed * (1 + 1e-12)
-            moved = max(V, math.log(T) ** 2 / T)
-            discount = 1 - math.sqrt(moved / (2 * D * T)) / 2
+            motion = max(V, math.log(T) ** 2 / T)
+            discount = 1 - math.sqrt(motion / (2 * D * T)) / 2
             theorem = bounds.strongly_convex(problem, discount, T, V)
             closed = bounds.strongly_convex_by_path_length(problem, V, as_printed=True)
             assert theorem <= closed * (1 + 1e-12)

@@ -33,23 +33,23 @@ def problems():
 
 def test_a_problem_knows_its_loss_domain_and_block():
     block = streams.stationary(50, 3).block
-    problem = Problem.of(SquaredError(), Ball(2.0), block)
+    problem = Problem.from_loss(SquaredError(), Ball(2.0), block)
     assert (problem.horizon, problem.dimension, problem.radius) == (50, 3, 2.0)
     farthest = (np.abs(block.y) + 2 * np.linalg.norm(block.x, axis=1)).max()
     assert problem.exp_concavity == pytest.approx(1 / farthest**2)
-    points = Problem.of(Tracking(), Ball(1.0), Block(None, np.zeros((7, 4))))
+    points = Problem.from_loss(Tracking(), Ball(1.0), Block(None, np.zeros((7, 4))))
     assert (points.horizon, points.dimension) == (7, 4)
     maps = Block(np.ones((5, 3, 2)), np.ones((5, 3)))
-    assert Problem.of(LinearMap(), Ball(1.0), maps).dimension == 2
-    assert math.isinf(Problem.of(SquaredError(), Everywhere(), block).radius)
+    assert Problem.from_loss(LinearMap(), Ball(1.0), maps).dimension == 2
+    assert math.isinf(Problem.from_loss(SquaredError(), Everywhere(), block).radius)
 
 
-def test_functions_need_to_be_told_their_dimension():
+def test_functions_need_their_dimension():
     bowl = Function(lambda z: float(z @ z), lambda z: 2 * z)
     loss = Functions([bowl], Constants(2.0, 2.0, 1.0, 2.0))
     with pytest.raises(InvalidParameterError, match=r"dimension=\.\.\."):
-        Problem.of(loss, Ball(1.0), loss.block())
-    assert Problem.of(loss, Ball(1.0), loss.block(), dimension=6).dimension == 6
+        Problem.from_loss(loss, Ball(1.0), loss.block())
+    assert Problem.from_loss(loss, Ball(1.0), loss.block(), dimension=6).dimension == 6
 
 
 @pytest.mark.parametrize("name", ["horizon", "radius", "exp_concavity"])
@@ -61,14 +61,14 @@ def test_impossible_constants_are_refused_by_name(name):
 
 def test_the_cases_have_the_constants_of_the_theorem():
     # η ≤ ½min{1/4GD, α} = ½min{1/8, 1/4}, ℓ/u = 1/4 and 1.
-    assert bounds.terms(SIMPLE, 1) == (1 / 16, 1.0, 4.0)
-    assert bounds.terms(SIMPLE, 2) == (1 / 4, 4.0, 2.0)
-    assert bounds.terms(SIMPLE, 3) == (1.0, 4.0, 2.0)
+    assert bounds.theorem_constants(SIMPLE, 1) == (1 / 16, 1.0, 4.0)
+    assert bounds.theorem_constants(SIMPLE, 2) == (1 / 4, 4.0, 2.0)
+    assert bounds.theorem_constants(SIMPLE, 3) == (1.0, 4.0, 2.0)
     assert bounds.largest_rate(SIMPLE, 1) == pytest.approx(0.125)  # ½min{0.8/2, ¼}
     assert bounds.largest_rate(SIMPLE, 1, half_squared=True) == 0.25
     assert bounds.largest_rate(SIMPLE, 3) == 1.0
     with pytest.raises(InvalidParameterError, match="cases 1, 2 and 3"):
-        bounds.terms(SIMPLE, 4)
+        bounds.theorem_constants(SIMPLE, 4)
     flat = Problem(10, 2, 1.0, 0.0, 1.0, 0.0, 1.0)
     with pytest.raises(InvalidParameterError, match="α > 0"):
         bounds.newton(flat, 0.9)
@@ -86,12 +86,12 @@ def test_theorem_1_by_hand():
 def test_the_sharp_form_by_hand():
     # γ = ½, T = 3: S = 1.75; τ = nu = 4, so log(⅛ + 1.75·2) beside 3 log 2.
     expected = 4 * (3 * math.log(2) + math.log(1 / 8 + 3.5)) + 2 * (1 + 3.5) * 3 + 2
-    found = bounds.newton(SIMPLE, 0.5, 3, 3.0, case=3, sharp=True)
-    assert found == pytest.approx(expected)
+    result = bounds.newton(SIMPLE, 0.5, 3, 3.0, case=3, sharp=True)
+    assert result == pytest.approx(expected)
     # γ = 1, T = 100, and a rank-one Hessian: τ = u = 2, log(1 + 2·100/2).
     expected = 4 * math.log(101) + 2 * (1 + 200) * 3 + 2
-    found = bounds.newton(SIMPLE, 1.0, 100, 3.0, case=3, sharp=True, trace_bound=2.0)
-    assert found == pytest.approx(expected)
+    result = bounds.newton(SIMPLE, 1.0, 100, 3.0, case=3, sharp=True, trace_bound=2.0)
+    assert result == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -117,9 +117,9 @@ def test_more_path_more_rounds_and_more_dimensions_cost_more(case, sharp):
         return bounds.newton(problem, 0.9, None, V, case=case, sharp=sharp)
 
     for name, values in {"T": (50, 100, 900), "n": (1, 2, 9), "V": (0, 1, 9)}.items():
-        found = [bound(**{name: value}) for value in values]
-        assert found == sorted(found)
-        assert found[0] < found[-1]
+        result = [bound(**{name: value}) for value in values]
+        assert result == sorted(result)
+        assert result[0] < result[-1]
 
 
 def test_rates_the_proof_does_not_cover_are_refused():
@@ -137,10 +137,10 @@ def test_the_best_ridge_is_about_the_best():
     for problem in list(problems())[:10]:
         ridge = bounds.best_ridge(problem)
         discount = 1 - 1e-9
-        found = bounds.newton(problem, discount, ridge=ridge)
+        result = bounds.newton(problem, discount, ridge=ridge)
         for factor in (0.5, 2.0):
             worse = bounds.newton(problem, discount, ridge=factor * ridge)
-            assert found <= worse * (1 + 1e-9)
+            assert result <= worse * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -206,13 +206,13 @@ def full_newton(x, y, discount, ridge):
     return total, np.linalg.slogdet(P)[1]
 
 
-def test_the_line_with_erratum_e1_is_false_and_the_mended_one_holds():
+def test_the_line_with_erratum_e1_is_false_and_the_corrected_one_holds():
     # n = 1, γ = 0.9, residuals of 10: c₂ = 1/α = 100, and the printed line lacks it.
     x, y = np.ones((200, 1)), 10.0 * (-1) ** np.arange(200)
     total, log_determinant = full_newton(x, y, 0.9, 1.0)
     residual = np.abs(y).max() * 2
     problem = Problem(200, 1, 10.0, 1.0, 1.0, residual**-2, residual)
     arguments = (problem, 0.9, log_determinant)
-    printed = bounds.telescoped_as_printed(*arguments, case=3)
-    mended = bounds.telescoped(*arguments, case=3)
-    assert printed < total <= mended
+    printed = bounds.printed_telescoped_sum(*arguments, case=3)
+    corrected = bounds.telescoped_sum(*arguments, case=3)
+    assert printed < total <= corrected

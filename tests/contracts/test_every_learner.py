@@ -79,7 +79,7 @@ def parts(trace):
 # of standardised features, a bank's mixing rate and its discounts.
 @every_learner
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_kernel_does_what_update_says(learner, loss, weighted):
+def test_the_kernel_equals_update(learner, loss, weighted):
     state, block = learner.init(START), example_block(loss, weighted)
     fast_state, fast = learner.run(state, loss, block, record=("theta",))
     slow_state, slow = Learner._play(learner, state, loss, block, ("theta",))
@@ -100,8 +100,8 @@ def test_a_run_can_be_cut_anywhere(learner, loss, dtype, cuts):
         state, piece = learner.run(state, loss, block[start:end])
         pieces.append(piece)
     assert_identical(state, whole)
-    joined = np.concatenate([piece.prediction for piece in pieces])
-    assert_identical(joined, trace.prediction)
+    prediction = np.concatenate([piece.prediction for piece in pieces])
+    assert_identical(prediction, trace.prediction)
 
 
 @every_learner
@@ -116,7 +116,7 @@ def test_single_predictions_are_those_of_the_whole_run(learner, loss):
 
 
 @every_learner
-def test_what_is_given_is_left_alone(learner, loss):
+def test_inputs_are_left_unchanged(learner, loss):
     state, block = learner.init(START), example_block(loss)
     before = pickle.dumps((state, block.y, block.x, block.weight))
     x, y, weight, elapsed = next(block.rounds())
@@ -188,7 +188,7 @@ def test_a_start_outside_the_domain_is_refused(learner, loss):
 
 
 @every_learner
-def test_single_precision_is_kept(learner, loss):
+def test_single_precision_stays_single(learner, loss):
     state, trace = learner.run(
         learner.init(START.astype(np.float32)), loss, example_block(loss)
     )
@@ -224,16 +224,16 @@ def test_a_long_gap_in_time_is_survived(learner, loss, gap):
 
 
 @every_learner
-def test_a_question_of_the_wrong_size_is_refused(learner, loss):
+def test_features_of_the_wrong_size_are_refused_in_predict(learner, loss):
     if np.ndim(example_block(loss).x) != 2 or not learner.plays_points:
-        pytest.skip("no features to ask with")
+        pytest.skip("no features to predict from")
     for bad in (np.ones(50), np.ones(2), "abc", 3.0):
         with pytest.raises(StreamError):
             learner.predict(learner.init(START), bad)
 
 
 @every_learner
-def test_a_state_of_nothing_is_refused(learner, loss):
+def test_a_state_that_is_none_is_refused(learner, loss):
     with pytest.raises(InvalidParameterError, match="a state that its init gave"):
         learner.run(None, loss, example_block(loss))
 

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 
-from tests.domains import drawn
+from tests.domains import random_problems
+from thalweg.bounds import Problem
 from thalweg.domains import Box
 from thalweg.errors import InvalidParameterError
 from thalweg.learners import DiscountedGradient, DiscountedNewton
-from thalweg.losses import SquaredError
+from thalweg.losses import Huber, LinearMap, SquaredError, Tracking
 from thalweg.types import Block
 
 
@@ -18,8 +19,8 @@ def test_coordinates_are_clipped():
 def test_a_diagonal_information_clips_too():
     rng = np.random.default_rng(0)
     for _ in range(50):
-        box = Box(*drawn.box(rng, 8))
-        y, P = drawn.point(rng, 8), np.diag(10.0 ** rng.uniform(-4, 4, 8))
+        box = Box(*random_problems.box(rng, 8))
+        y, P = random_problems.point(rng, 8), np.diag(10.0 ** rng.uniform(-4, 4, 8))
         np.testing.assert_allclose(
             box.project_in(y, P).point, box.project(y), rtol=1e-15, atol=0
         )
@@ -51,7 +52,7 @@ def test_scalar_bounds_hold_in_every_dimension():
     for n in (1, 2, 5):
         same = Box(np.full(n, -1.0), np.full(n, 1.0))
         rng = np.random.default_rng(n)
-        y, P = 3 * rng.standard_normal(n), drawn.information(rng, n)
+        y, P = 3 * rng.standard_normal(n), random_problems.information(rng, n)
         assert box.contains(y) == same.contains(y)
         np.testing.assert_array_equal(box.project(y), same.project(y))
         np.testing.assert_array_equal(
@@ -109,3 +110,25 @@ def test_a_learner_stays_in_a_box_of_scalars():
 def test_a_box_without_a_point_is_refused(low, high, rule):
     with pytest.raises(InvalidParameterError, match=rule):
         Box(low, high)
+
+
+def test_a_box_of_any_dimension_has_a_radius_in_each():
+    assert Box(-1, 2).in_dimension(4).radius == 4.0
+    assert Box(-1, 2).in_dimension(4) == Box(np.full(4, -1.0), np.full(4, 2.0))
+
+
+@pytest.mark.parametrize(
+    "loss, x, y",
+    [
+        (SquaredError(), (20, 3), (20,)),
+        (Huber(0.5, ridge=0.1), (20, 3), (20,)),
+        (LinearMap(), (20, 2, 3), (20, 2)),
+        (Tracking(), None, (20, 3)),
+    ],
+)
+def test_constants_on_a_box_of_scalars_are_those_on_one_of_arrays(loss, x, y):
+    rng = np.random.default_rng(0)
+    block = Block(x and rng.standard_normal(x), rng.standard_normal(y))
+    boxes = Box(-1, 1), Box(np.full(3, -1.0), np.full(3, 1.0))
+    first, second = (Problem.from_loss(loss, box, block) for box in boxes)
+    assert first == second

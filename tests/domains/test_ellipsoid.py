@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.contracts.examples import DOMAINS
-from tests.domains import drawn
+from tests.domains import random_problems
 from thalweg.domains import Ball, Ellipsoid
 from thalweg.errors import InvalidParameterError
 
@@ -11,7 +11,7 @@ def test_a_round_ellipsoid_is_a_ball():
     rng = np.random.default_rng(0)
     ellipsoid, ball = Ellipsoid(np.zeros(4), np.eye(4) / 9), Ball(3.0)
     for _ in range(30):
-        y, P = 10 * rng.standard_normal(4), drawn.information(rng, 4, 100.0)
+        y, P = 10 * rng.standard_normal(4), random_problems.information(rng, 4, 100.0)
         expected = ball.project_in(y, P).point
         np.testing.assert_allclose(
             ellipsoid.project_in(y, P).point, expected, rtol=1e-9

@@ -90,7 +90,7 @@ def test_a_general_solver_finds_the_same_point(domain, seed):
     rng = np.random.default_rng(seed)
     y = 2 * rng.standard_normal(3)
     for P in (np.eye(3), well_conditioned(rng.standard_normal((3, 3)))):
-        found = minimize(
+        result = minimize(
             lambda z, P=P: 0.5 * (z - y) @ P @ (z - y),
             domain.project(y),
             jac=lambda z, P=P: P @ (z - y),
@@ -101,9 +101,9 @@ def test_a_general_solver_finds_the_same_point(domain, seed):
             ],
             options={"ftol": 1e-16, "maxiter": 500},
         )
-        np.testing.assert_allclose(domain.project_in(y, P).point, found.x, atol=1e-7)
+        np.testing.assert_allclose(domain.project_in(y, P).point, result.x, atol=1e-7)
         if P[0, 1] == 0:
-            np.testing.assert_allclose(domain.project(y), found.x, atol=1e-7)
+            np.testing.assert_allclose(domain.project(y), result.x, atol=1e-7)
 
 
 @every_domain
@@ -146,7 +146,7 @@ def test_no_member_is_longer_than_the_radius(domain):
 
 
 @every_domain
-def test_single_precision_is_kept_and_stays_inside(domain):
+def test_single_precision_stays_single_and_inside(domain):
     rng = np.random.default_rng(8)
     for y in (10.0 ** rng.uniform(-1, 4) * rng.standard_normal((50, 3))).astype("f4"):
         P = well_conditioned(rng.standard_normal((3, 3))).astype(np.float32)

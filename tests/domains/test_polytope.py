@@ -3,8 +3,8 @@ import pytest
 from scipy.optimize import OptimizeResult
 
 from tests.contracts.examples import DOMAINS
-from tests.domains import drawn
-from thalweg.domains import Box, Polytope, Simplex, _quadratic
+from tests.domains import random_problems
+from thalweg.domains import Box, Polytope, Simplex, quadratic_program
 from thalweg.errors import InvalidParameterError, ThalwegError
 
 
@@ -18,11 +18,14 @@ def as_polytope(box):
 def test_a_box_is_a_polytope():
     rng = np.random.default_rng(0)
     for _ in range(50):
-        low, high = drawn.box(rng, 5)
+        low, high = random_problems.box(rng, 5)
         box = Box(np.append(low, 0.0), np.append(high, 0.5))  # one end at the least
-        y, P = drawn.point(rng, 6, 100.0), drawn.information(rng, 6, 100.0)
-        expected, found = box.project_in(y, P).point, as_polytope(box).project_in(y, P)
-        np.testing.assert_allclose(found.point, expected, atol=1e-12)
+        y, P = (
+            random_problems.point(rng, 6, 100.0),
+            random_problems.information(rng, 6, 100.0),
+        )
+        expected, result = box.project_in(y, P).point, as_polytope(box).project_in(y, P)
+        np.testing.assert_allclose(result.point, expected, atol=1e-12)
         x = rng.standard_normal((3, 6))
         np.testing.assert_allclose(as_polytope(box).support(x), box.support(x))
 
@@ -32,14 +35,17 @@ def test_a_flat_polytope_is_a_simplex():
     normals = np.vstack([-np.eye(4), np.ones((1, 4)), -np.ones((1, 4))])
     flat = Polytope(normals, np.array([0.0, 0.0, 0.0, 0.0, 1.0, -1.0]))
     for _ in range(50):
-        y, P = drawn.point(rng, 4, 100.0), drawn.information(rng, 4, 100.0)
+        y, P = (
+            random_problems.point(rng, 4, 100.0),
+            random_problems.information(rng, 4, 100.0),
+        )
         expected = Simplex().project_in(y, P).point
         np.testing.assert_allclose(flat.project_in(y, P).point, expected, atol=1e-12)
 
 
 def test_lengths_of_the_normals_mean_nothing():
     rng = np.random.default_rng(2)
-    A, b = drawn.inequalities(rng, 5)
+    A, b = random_problems.inequalities(rng, 5)
     scale = 10.0 ** rng.uniform(-6, 6, len(b))
     y = 10 * rng.standard_normal(5)
     expected = Polytope(A, b).project(y)
@@ -85,20 +91,23 @@ def test_no_answer_at_all_is_an_error(monkeypatch):
 
 @pytest.mark.parametrize("condition", [1e8, 1e12])
 def test_the_active_set_method_needs_no_proposal(monkeypatch, condition):
-    monkeypatch.setattr(_quadratic, "_propose", lambda *problem: None)
+    monkeypatch.setattr(quadratic_program, "_propose", lambda *problem: None)
     rng = np.random.default_rng(3)
     for _ in range(150):
         n = int(rng.integers(1, 13))
-        domain = Polytope(*drawn.inequalities(rng, n))
-        P, y = drawn.information(rng, n, condition), drawn.point(rng, n, 1e9)
+        domain = Polytope(*random_problems.inequalities(rng, n))
+        P, y = (
+            random_problems.information(rng, n, condition),
+            random_problems.point(rng, n, 1e9),
+        )
         nearest = domain.project_in(y, P)
         assert domain.contains(nearest.point)
         assert nearest.gap <= 1e-13 * np.linalg.norm(P, 2) * (y @ y)
 
 
 def test_a_method_out_of_steps_stays_inside_and_says_how_far_it_got(monkeypatch):
-    monkeypatch.setattr(_quadratic, "_propose", lambda *problem: None)
-    monkeypatch.setattr(_quadratic, "STEPS", 0.2)
+    monkeypatch.setattr(quadratic_program, "_propose", lambda *problem: None)
+    monkeypatch.setattr(quadratic_program, "STEPS_PER_SIDE", 0.2)
     rng = np.random.default_rng(4)
     domain = as_polytope(Box(-np.ones(9), np.ones(9)))
     y, P = 3 + rng.random(9), np.diag(1 + rng.random(9))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from tests.domains import drawn
+from tests.domains import random_problems
 from thalweg.domains import Ball, Box, Ellipsoid, Polytope, Simplex
 
 PROBLEMS = 1000
@@ -21,7 +21,7 @@ def ball(rng, n):
 
 
 def ellipsoid(rng, n):
-    E = drawn.information(rng, n, 1e4)
+    E = random_problems.information(rng, n, 1e4)
     E *= 4 / np.abs(E).max()
     domain = Ellipsoid(0.1 * rng.standard_normal(n), E)
 
@@ -32,7 +32,7 @@ def ellipsoid(rng, n):
 
 
 def box(rng, n):
-    low, high = drawn.box(rng, n)
+    low, high = random_problems.box(rng, n)
 
     def dual(z, nu):
         # A free coordinate bears no force: what is left of it is a residual.
@@ -51,7 +51,7 @@ def simplex(rng, n):
 
 
 def polytope(rng, n):
-    A, b = drawn.inequalities(rng, n)
+    A, b = random_problems.inequalities(rng, n)
 
     def dual(z, nu):
         # σ(Aᵀλ) ≤ b·λ for every λ ≥ 0; take those of the faces z lies on.
@@ -69,7 +69,7 @@ def test_no_projection_costs_more_than_rounding_above_the_least(kind):
     for _ in range(PROBLEMS):
         n = int(rng.integers(1, 31))
         domain, dual = kind(rng, n)
-        P, y = drawn.information(rng, n), drawn.point(rng, n)
+        P, y = random_problems.information(rng, n), random_problems.point(rng, n)
         z, reported = domain.project_in(y, P)
         assert domain.contains(z)
         allowed = ALLOWED * np.linalg.norm(P, 2) * (y @ y)

@@ -10,11 +10,11 @@ BANK = tuple(RecursiveLeastSquares(gamma) for gamma in (1.0, 0.95, 0.7, 0.5))
 Y = 2.0
 
 
-def oracle(said, y):
+def oracle(expert_predictions, y):
     """Vovk's mixture of given predictions (T, N), weights never in logarithms."""
-    i = np.arange(1, said.shape[1] + 1)
+    i = np.arange(1, expert_predictions.shape[1] + 1)
     w, out = (1 + 1 / i.size) / (i * (i + 1)), []
-    for p, label in zip(np.clip(said, -Y, Y), y, strict=True):
+    for p, label in zip(np.clip(expert_predictions, -Y, Y), y, strict=True):
         g = [
             -(Y**2) * np.log(w @ np.exp(-((end - p) ** 2) / (2 * Y**2)))
             for end in (-Y, Y)
@@ -31,9 +31,9 @@ def test_equals_vovks_mixture_of_the_experts_predictions():
     learner = AggregatingExperts(BANK, Y)
     _, trace = learner.run(learner.init(np.zeros(3)), SquaredError(), block)
     alone = [e.run(e.init(np.zeros(3)), SquaredError(), block)[1] for e in BANK]
-    said = np.column_stack([one.prediction for one in alone])
+    expert_predictions = np.column_stack([one.prediction for one in alone])
     np.testing.assert_allclose(
-        trace.prediction, oracle(said, block.y), rtol=1e-9, atol=1e-12
+        trace.prediction, oracle(expert_predictions, block.y), rtol=1e-9, atol=1e-12
     )
 
 
@@ -47,16 +47,16 @@ def test_loses_at_most_log_of_its_weight_to_any_expert(kind, seed):
     log_weights, excess = state.log_weights, np.zeros(len(BANK))
     for _ in range(300):
         x = rng.normal(size=2)
-        said = np.clip(
+        expert_predictions = np.clip(
             [e.predict(s, x) for e, s in zip(BANK, state.experts, strict=True)], -Y, Y
         )
         p = learner.predict(state, x)
         y = {
             "opposite": -Y if p >= 0 else Y,
-            "far": said[np.argmax(abs(said - p))],
+            "far": expert_predictions[np.argmax(abs(expert_predictions - p))],
             "random": rng.choice([-Y, Y]),
         }[kind]
-        excess += 0.5 * (p - y) ** 2 - 0.5 * (said - y) ** 2
+        excess += 0.5 * (p - y) ** 2 - 0.5 * (expert_predictions - y) ** 2
         assert (excess <= -(Y**2) * log_weights + 1e-9).all()
         state = learner.update(state, Round(loss, x, y))
 

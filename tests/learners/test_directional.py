@@ -41,7 +41,7 @@ def test_equals_the_dense_recursion(discount, n):
     np.testing.assert_allclose(state.information, P, rtol=1e-9, atol=1e-9)
 
 
-def test_what_a_quiet_feature_taught_is_kept_for_ever():
+def test_nothing_is_forgotten_about_a_feature_that_stays_zero():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(5000, 2))
     x[1000:, 1] = 0
@@ -50,8 +50,8 @@ def test_what_a_quiet_feature_taught_is_kept_for_ever():
     half, _ = learner.run(learner.init(np.zeros(2)), LOSS, block[:1000])
     state, _ = learner.run(half, LOSS, block[1000:])
     # What was known of the quiet one, given the other, has not faded at all.
-    kept, known = (1 / s.covariance[1, 1] for s in (state, half))
-    assert kept > 0.1 * known
+    remaining, known = (1 / s.covariance[1, 1] for s in (state, half))
+    assert remaining > 0.1 * known
     np.testing.assert_allclose(state.theta, [1.0, 2.0], atol=1e-6)
 
 
@@ -96,5 +96,5 @@ def test_regret_stays_under_its_bound(discount, make):
     c, V = max(ridge, 1 / (1 - discount)), path_length(stream.truth)
     learning = n * np.log(c / ridge) + T * np.log(1 / discount)
     bound = 0.5 * 4 * learning + 2 * c * V + 2 * ridge
-    found = dynamic(trace, stream.block, LOSS, stream.truth).total
-    assert 0 < found <= bound
+    result = dynamic(trace, stream.block, LOSS, stream.truth).total
+    assert 0 < result <= bound

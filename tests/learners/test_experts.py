@@ -112,10 +112,10 @@ def test_the_prior_favours_what_forgets_slowest():
 
 def test_theorem_7_and_8_settings():
     constants = Constants(0.5, 1.0, 0.25, 2.0)
-    newton = Experts.of_newton(constants, Ball(1.0), 1000)
+    newton = Experts.from_newton_grid(constants, Ball(1.0), 1000)
     assert [e.discount for e in newton.experts] == list(discounts.grid(1000, 1.0))
     assert newton.mixing_rate == 0.25 and newton.experts[0].newton_step == 16.0
-    gradient = Experts.of_gradient(constants, Ball(1.0), 1000, static=False)
+    gradient = Experts.from_gradient_grid(constants, Ball(1.0), 1000, static=False)
     assert gradient.mixing_rate == 0.125
     assert [e.discount for e in gradient.experts] == list(
         discounts.grid(1000, 1.0, static=False)

@@ -27,9 +27,9 @@ def hostile_block():
 
 def oracle(expert, start, alpha, block):
     """All experts are run at full length; a dead one has weight zero."""
-    T, born = len(block), range(1, len(block) + 1)
+    T, starts = len(block), range(1, len(block) + 1)
     points = np.zeros((T + 1, T + 1, start.size))
-    for b in born:
+    for b in starts:
         run = expert.run(expert.init(start), SquaredError(), block[b - 1 :], ("theta",))
         points[b, b:] = run[1].theta
     weights, played = np.zeros(T + 2), []
@@ -48,10 +48,10 @@ def oracle(expert, start, alpha, block):
     return np.array(played)
 
 
-def lifetime(born):
+def lifetime(starts):
     k = 0
-    while born % 2 == 0:
-        born, k = born // 2, k + 1
+    while starts % 2 == 0:
+        starts, k = starts // 2, k + 1
     return 2 ** (k + 2) + 1
 
 
@@ -68,38 +68,40 @@ def test_every_point_played_is_the_oracles(make, alpha):
 
 
 @pytest.fixture(scope="module")
-def births():
-    """The rounds in which the experts alive in round t were born, for t = 1 to 1100."""
+def active_rounds():
+    """The rounds in which the experts of round t started, for t = 1 to 1100."""
     learner = FollowTheLeadingHistory(ConstantStepGradient())
-    state, kept = learner.init(np.zeros(1)), [[]]
+    state, history = learner.init(np.zeros(1)), [[]]
     for _ in range(1100):
-        kept.append(state.active_from.tolist())
+        history.append(state.active_from.tolist())
         assert len(state.experts) == len(state.log_weights) == len(state.active_from)
         state = learner.update(state, Round(Tracking(), None, np.zeros(1)))
-    return kept
+    return history
 
 
-def test_an_expert_lives_from_its_birth_to_its_deadline_and_no_longer(births):
+def test_an_expert_is_active_from_its_start_to_its_deadline_and_no_longer(
+    active_rounds,
+):
     for t in range(1, 1101):
         expected = [b for b in range(1, t + 1) if t < b + lifetime(b)]
-        assert births[t] == expected
+        assert active_rounds[t] == expected
 
 
-def test_the_number_alive_is_logarithmic(births):
+def test_the_number_alive_is_logarithmic(active_rounds):
     """Odd multiples of 2^k lie 2^{k+1} apart and live 2^{k+2} + 1 rounds: two of each
     k are alive, three of t's own, and of the greatest k there is but one."""
     for t in range(1, 1101):
-        assert 1 <= len(births[t]) <= 2 * (t.bit_length() - 1) + 2
+        assert 1 <= len(active_rounds[t]) <= 2 * (t.bit_length() - 1) + 2
 
 
-def test_every_interval_has_an_expert_of_its_first_half_alive_at_its_end(births):
+def test_every_interval_has_an_expert_of_its_first_half_alive_at_its_end(active_rounds):
     for t in range(1, 1101):
         first = np.arange(1, t + 1)
-        born = np.array(births[t])[np.searchsorted(births[t], first)]
-        assert (born <= (first + t) / 2).all()
+        starts = np.array(active_rounds[t])[np.searchsorted(active_rounds[t], first)]
+        assert (starts <= (first + t) / 2).all()
 
 
-def test_a_newborn_starts_where_the_first_did_and_with_weight_one_in_t():
+def test_a_new_expert_starts_where_the_first_did_and_with_weight_one_in_t():
     """Round 49 is no expert's deadline: nothing is renormalised after the birth."""
     start = np.array([0.3, -0.1, 0.2])
     learner = FollowTheLeadingHistory(OnlineGradientDescent(), 0.1)
@@ -138,7 +140,7 @@ def test_several_targets_are_mixed_by_one_set_of_weights():
     np.testing.assert_allclose(state.theta, expected, rtol=1e-12)
 
 
-def test_losses_beyond_what_exp_can_hold_leave_the_weights_right():
+def test_losses_too_large_for_exp_leave_the_weights_right():
     """A loss of 1e300 for all alike moves no weight; round 49 is no one's deadline."""
     x, y = np.ones((48, 3)), np.full(48, 1e150)
     learner = FollowTheLeadingHistory(SlidingWindow(1, ridge=1e300))

@@ -60,8 +60,8 @@ def test_steps_near_no_forgetting_are_exact(gamma):
     state, _ = learner.run(learner.init(np.zeros(2)), Tracking(), POINTS)
     t = len(POINTS) + 1
     exact = np.expm1(np.log(gamma)) / np.expm1(t * np.log(gamma))
-    found = learner.step_size(gamma * state.mass)
-    assert found == pytest.approx(exact, rel=1e-12)
+    result = learner.step_size(gamma * state.mass)
+    assert result == pytest.approx(exact, rel=1e-12)
 
 
 def test_the_tracking_rule_is_the_discounted_mean():

@@ -57,7 +57,7 @@ def general_projection(domain):
         scale = np.linalg.eigvalsh(P)[-1]
         best = None
         for start in (domain.project(y), domain.project(np.zeros(3))):
-            found = minimize(
+            result = minimize(
                 lambda z: 0.5 * (z - y) @ P @ (z - y) / scale,
                 start if best is None else best.x,
                 jac=lambda z: P @ (z - y) / scale,
@@ -65,8 +65,8 @@ def general_projection(domain):
                 method="SLSQP",
                 options={"ftol": 1e-16, "maxiter": 500},
             )
-            if best is None or found.fun < best.fun:
-                best = found
+            if best is None or result.fun < best.fun:
+                best = result
         return best.x
 
     return project if constraints_of(domain) else lambda y, P: y

@@ -48,15 +48,15 @@ def test_regret_is_of_order_root_t_against_an_adversary_who_sees_the_point():
     """D²√T/2c + cG²(√T - ½), with c = D/G: by Σ 1/√t ≤ 2√T - 1."""
     T, G, D = 400, 3.0, 2.0
     learner = OnlineGradientDescent(D / G, Ball(D / 2))
-    state, total, incurred = learner.init(np.zeros(2)), np.zeros(2), 0.0
+    state, total, total_loss = learner.init(np.zeros(2)), np.zeros(2), 0.0
     rng = np.random.default_rng(0)
     for _ in range(T):
         push = state.theta if state.theta.any() else rng.normal(size=2)
         slope = G * push / np.linalg.norm(push)
-        incurred += slope @ state.theta
+        total_loss += slope @ state.theta
         total += slope
         state = learner.update(state, linear(slope))
-    regret = incurred + D / 2 * np.linalg.norm(total)
+    regret = total_loss + D / 2 * np.linalg.norm(total)
     assert 0 < regret <= G * D * (1.5 * np.sqrt(T) - 0.5)
 
 

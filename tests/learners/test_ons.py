@@ -75,15 +75,15 @@ def test_regret_is_of_order_log_t_against_an_adversary_who_sees_the_prediction()
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     y = np.empty(T)
     learner = OnlineNewtonStep(G, alpha, Ball(1.0))
-    state, incurred = learner.init(np.zeros(n)), 0.0
+    state, total_loss = learner.init(np.zeros(n)), 0.0
     for t in range(T):
         p = learner.predict(state, x[t])
         y[t] = -1.0 if p > 0.3 * x[t, 0] else 1.0
-        incurred += 0.5 * (p - y[t]) ** 2
+        total_loss += 0.5 * (p - y[t]) ** 2
         state, _ = learner.run(state, SquaredError(), Block(x[t : t + 1], y[t : t + 1]))
     best = np.linalg.lstsq(x, y)[0]
     assert np.linalg.norm(best) <= 1
-    regret = incurred - 0.5 * np.sum((x @ best - y) ** 2)
+    regret = total_loss - 0.5 * np.sum((x @ best - y) ** 2)
     assert 0 < regret <= 5 * (1 / alpha + G * 2) * n * np.log(T)
 
 

@@ -14,18 +14,23 @@ LOSS = SquaredError()
 def oracle(block, Y, ridge):
     """Every start's own run of least squares, mixed by the rules spelt out."""
     T, rls = len(block), RecursiveLeastSquares(1.0, ridge)
-    said = np.zeros((T, T))  # said[i, t]: the expert born in round i + 1
+    expert_predictions = np.zeros(
+        (T, T)
+    )  # [i, t]: the expert that started in round i + 1
     for i in range(T):
         rest = block[i:]
         _, trace = rls.run(rls.init(np.zeros(block.x.shape[1])), LOSS, rest)
-        said[i, i:] = np.clip(trace.prediction, -Y, Y)
+        expert_predictions[i, i:] = np.clip(trace.prediction, -Y, Y)
     weights, out = {1: 1.0}, []
     for t in range(1, T + 1):
         total = sum(weights.values())
-        out.append(sum(v * said[b - 1, t - 1] for b, v in weights.items()) / total)
+        out.append(
+            sum(v * expert_predictions[b - 1, t - 1] for b, v in weights.items())
+            / total
+        )
         y = block.y[t - 1]
         weights = {
-            b: v * np.exp(-((y - said[b - 1, t - 1]) ** 2) / (8 * Y**2))
+            b: v * np.exp(-((y - expert_predictions[b - 1, t - 1]) ** 2) / (8 * Y**2))
             for b, v in weights.items()
         }
         total = sum(weights.values())
@@ -50,11 +55,11 @@ def test_equals_every_restart_run_by_itself():
 
 def test_recovers_on_every_interval_where_least_squares_does_not():
     stream = abrupt(600, 2, changes=3, seed=1)
-    found = []
+    result = []
     for learner in (RestartExperts(1.0), RecursiveLeastSquares(1.0)):
         _, trace = learner.run(learner.init(np.zeros(2)), LOSS, stream.block)
-        found.append(adaptive(trace, stream.block, LOSS).low)
-    assert found[0] < 0.5 * found[1]
+        result.append(adaptive(trace, stream.block, LOSS).low)
+    assert result[0] < 0.5 * result[1]
 
 
 def test_a_bound_outside_its_range_is_refused():

@@ -37,8 +37,8 @@ def test_minimises_the_discounted_sum(discount, rates, targets):
     start = np.ones((4, *targets))
     learner = RecursiveLeastSquares(discount, ridge=0.5)
     expected = oracles.discounted_least_squares(start, discount, 0.5, block)
-    found = final_theta(learner, start, block)
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    result = final_theta(learner, start, block)
+    np.testing.assert_allclose(result, expected, rtol=1e-9)
 
 
 @settings(max_examples=60)
@@ -57,13 +57,16 @@ def test_minimises_the_discounted_sum_at_any_size(
     block = Block(10**scale * rng.normal(size=(rounds, n)), rng.normal(size=rounds))
     start = rng.normal(size=n)
     expected = oracles.discounted_least_squares(start, discount, ridge, block)
-    found = final_theta(RecursiveLeastSquares(discount, ridge), start, block)
+    result = final_theta(RecursiveLeastSquares(discount, ridge), start, block)
     # The oracle loses what its own matrix's condition number takes.
     information = RecursiveLeastSquares(discount, ridge)
     state, _ = information.run(information.init(start), LOSS, block)
     loss_of_digits = np.linalg.cond(state.information)
     np.testing.assert_allclose(
-        found, expected, rtol=0, atol=1e-14 * loss_of_digits * (1 + abs(expected).max())
+        result,
+        expected,
+        rtol=0,
+        atol=1e-14 * loss_of_digits * (1 + abs(expected).max()),
     )
 
 
@@ -153,7 +156,7 @@ def test_the_floor_does_not_depend_on_the_order_of_features():
 
 @pytest.mark.parametrize("discount", [0.5, 0.9, 0.99])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_a_quiet_feature_never_ends_in_nan(discount, dtype):
+def test_a_feature_that_stays_zero_never_ends_in_nan(discount, dtype):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(30_000, 4))
     x[1000:25_000, 1:] = 0

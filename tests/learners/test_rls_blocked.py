@@ -46,9 +46,9 @@ def stream(rounds, n, targets=(), seed=0, rates=False):
     return Block(x, y, weight, elapsed)
 
 
-def assert_close(found, expected, scale=None):
+def assert_close(result, expected, scale=None):
     scale = np.abs(expected).max() if scale is None else scale
-    np.testing.assert_allclose(found, expected, rtol=0, atol=CLOSE * scale)
+    np.testing.assert_allclose(result, expected, rtol=0, atol=CLOSE * scale)
 
 
 def scale_of(trace, block):
@@ -132,9 +132,9 @@ def test_single_rounds_go_on_where_blocks_ended(floor, leaky):
     _, expected = learner.run(start, LOSS, block)
     state, _ = learner.run(start, LOSS, block[:300])
     state, _ = learner.run(state, LOSS, block[300:600], blocked=True)
-    _, found = learner.run(state, LOSS, block[600:])
+    _, result = learner.run(state, LOSS, block[600:])
     scale = scale_of(expected, block)
-    assert_close(found.prediction, expected.prediction[600:], scale)
+    assert_close(result.prediction, expected.prediction[600:], scale)
 
 
 @pytest.mark.parametrize("discount, quiet", [(0.9, 400), (0.97, 1200)])
@@ -288,7 +288,7 @@ def test_few_features_go_the_usual_way_bit_by_bit(counted):
     assert counted == [0]
 
 
-def test_what_is_given_is_left_alone():
+def test_inputs_are_left_unchanged():
     block, learner = stream(200, 20), RecursiveLeastSquares(0.99)
     state = learner.init(np.zeros(20))
     before = [array.copy() for array in (*state, block.x, block.y)]

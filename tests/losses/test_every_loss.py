@@ -84,7 +84,7 @@ def test_hessians_equal_finite_differences(loss):
 @pytest.mark.parametrize("n", [1, N])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("shape", ["ball", "box"])
-def test_stated_constants_hold_all_over_the_domain(loss, n, weighted, shape):
+def test_constants_hold_all_over_the_domain(loss, n, weighted, shape):
     rng = np.random.default_rng(2)
     domain = Ball(1.5) if shape == "ball" else Box(np.full(n, -0.5), np.full(n, 2.0))
     block = rounds_of(loss, rng, n=n, weighted=weighted)
@@ -103,7 +103,7 @@ def test_stated_constants_hold_all_over_the_domain(loss, n, weighted, shape):
 
 
 @pytest.mark.parametrize("loss", [SquaredError(), Logistic(), Huber(0.7)], ids=repr)
-def test_stated_constants_are_reached(loss):
+def test_constants_are_attained(loss):
     """They are not merely safe: some point of the domain attains u, α and G."""
     rng = np.random.default_rng(3)
     block = rounds_of(loss, rng, count=5, n=2)

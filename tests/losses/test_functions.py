@@ -52,7 +52,7 @@ def test_a_function_that_does_not_exist_is_named():
 
 def test_constants_are_stated_never_guessed():
     block = Functions(BOWLS).block()
-    with pytest.raises(UnsupportedLossError, match="State them"):
+    with pytest.raises(UnsupportedLossError, match="Give them"):
         Functions(BOWLS).constants(Ball(1.0), block)
     stated = Constants(1.0, 1.0, 0.25, 2.0)
     assert Functions(BOWLS, stated).constants(Ball(1.0), block) == stated

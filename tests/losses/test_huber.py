@@ -14,7 +14,7 @@ def test_is_half_squares_inside_and_straight_outside():
 
 def test_a_penalty_on_theta_cannot_be_measured_from_predictions():
     with pytest.raises(UnsupportedLossError, match="depends on θ itself"):
-        Huber(ridge=1.0).at_prediction(np.zeros(1), np.zeros(1))
+        Huber(ridge=1.0).prediction_loss(np.zeros(1), np.zeros(1))
 
 
 @pytest.mark.parametrize("width", [0.0, -1.0, np.inf])

@@ -245,7 +245,7 @@ def test_the_raw_path_is_the_models_own_state():
         assert raw.live is None  # before any round
         model.update(x[0], y[0])
         raw.update(x[0], y[0])
-        call, memory = raw.live.call, raw.live.memory
+        call, memory = raw.live.call, raw.live.buffer
         for row, label in zip(x[1:], y[1:], strict=True):
             assert call(memory, row, 0.0, 1.0, 1.0, False) == model.predict(row)
             model.update(row, label)

@@ -98,7 +98,7 @@ def test_who_asks_in_the_middle_of_a_call_does_not_let_others_in():
     model.update(X[0], Y[0])
     with model._reading() as held:
         assert model.health().rounds == 1
-        call, memory = model.live.call, model.live.memory
+        call, memory = model.live.call, model.live.buffer
         assert np.isnan(call(memory, X[1], Y[1], 1.0, 1.0, True))
         assert held.rounds == 1
     model.update(X[1], Y[1])

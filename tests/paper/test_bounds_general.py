@@ -69,11 +69,11 @@ def test_no_discount_beats_the_lower_bound_by_more_than_luck(gamma):
     for seed in range(200):
         stream = streams.coin_flips(rounds, length, seed=seed)
         trace = learner.run(learner.init(np.zeros(1)), Tracking(), stream.block)[1]
-        found = dynamic(trace, stream.block, Tracking(), stream.truth)
-        assert found.path_length <= length
-        regrets.append(found.total)
+        result = dynamic(trace, stream.block, Tracking(), stream.truth)
+        assert result.path_length <= length
+        regrets.append(result.total)
     error = np.std(regrets) / np.sqrt(len(regrets))
-    assert np.mean(regrets) >= bounds.lower(rounds, length) - 3 * error
+    assert np.mean(regrets) >= bounds.lower_bound(rounds, length) - 3 * error
 
 
 def test_regret_on_coin_blocks_grows_at_least_at_the_minimax_rate():

@@ -160,7 +160,9 @@ def test_theorem_8_holds_without_knowing_the_path():
         at = problem(3, condition)
         for static_too in (False, True):
             constants = Constants(1.0, condition, at.exp_concavity, at.gradient_bound)
-            experts = Experts.of_gradient(constants, DOMAIN, T, static=static_too)
+            experts = Experts.from_gradient_grid(
+                constants, DOMAIN, T, static=static_too
+            )
             for world in worlds(3, condition):
                 fixed, moving, V, _ = measured(experts, world)
                 for regret, path in ((fixed, 0.0), (moving, V)):

@@ -57,8 +57,8 @@ def regrets(trace, block, truth):
     yield fixed.total, 0.0
     paths = [minimisers(block, LOSS, DOMAIN).points, np.repeat(best, width, axis=0)]
     for path in paths if truth is None else [*paths, truth]:
-        found = dynamic(trace, block, LOSS, path.reshape(T, n))
-        yield found.total, found.path_length
+        result = dynamic(trace, block, LOSS, path.reshape(T, n))
+        yield result.total, result.path_length
 
 
 @lru_cache
@@ -146,7 +146,7 @@ def test_a_learner_that_steps_uphill_breaks_the_bound():
 def test_theorem_7_holds_without_knowing_the_path(kind):
     for case in (1, 3):
         for static_too in (False, True):
-            learner = Experts.of_newton(
+            learner = Experts.from_newton_grid(
                 CONSTANTS, DOMAIN, T, case=case, static=static_too
             )
             for regret, V in regrets(*run(learner, kind, 2)):

@@ -36,8 +36,8 @@ def play(mixture, label, rng):
     for t in range(ROUNDS):
         x = rng.normal(size=3)
         x /= np.linalg.norm(x)
-        said = np.array([x @ one.theta for one in state.experts])
-        f = Round(loss, x, label(t, x @ state.theta, said))
+        predictions = np.array([x @ one.theta for one in state.experts])
+        f = Round(loss, x, label(t, x @ state.theta, predictions))
         mixed.append(f.value(state.theta))
         single.append([f.value(one.theta) for one in state.experts])
         state = mixture.update(state, f)
@@ -76,7 +76,7 @@ def test_strongly_convex_losses_use_their_own_rate(seed):
     points /= np.maximum(1, np.linalg.norm(points, axis=1))[:, None]
     block = Block(None, points * np.sign(np.sin(np.arange(ROUNDS) / 20))[:, None])
     constants = Tracking().constants(DOMAIN, block)
-    mixture = Experts.of_gradient(constants, DOMAIN, ROUNDS)
+    mixture = Experts.from_gradient_grid(constants, DOMAIN, ROUNDS)
     start = mixture.init(np.zeros(2))
     _, trace = mixture.run(start, Tracking(), block)
     rate = constants.strong_convexity / constants.gradient_bound**2

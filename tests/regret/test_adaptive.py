@@ -67,9 +67,9 @@ def test_the_search_of_all_intervals_equals_brute_force(kind, rounds, dimension)
     block = Block(x, rng.standard_normal(rounds) + x @ rng.standard_normal(dimension))
     trace = Trace.from_predictions(forecasts(block, 1), block, SQUARED)
     regret, interval = brute_force(trace.loss, x[:, None], block.y[:, None, None])
-    found = adaptive(trace, block, SQUARED)
-    assert found.low == found.high == pytest.approx(regret, rel=1e-10)
-    assert found.interval == interval
+    result = adaptive(trace, block, SQUARED)
+    assert result.low == result.high == pytest.approx(regret, rel=1e-10)
+    assert result.interval == interval
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -118,9 +118,9 @@ def test_weights_several_targets_maps_and_points_are_all_least_squares():
     for loss, block, A, b in cases:
         trace = Trace.from_predictions(0.1 * block.y, block, loss)
         regret, interval = brute_force(trace.loss, root * A, root * b)
-        found = adaptive(trace, block, loss)
-        assert found.low == pytest.approx(regret, rel=1e-10)
-        assert found.interval == interval
+        result = adaptive(trace, block, loss)
+        assert result.low == pytest.approx(regret, rel=1e-10)
+        assert result.interval == interval
         bracket = adaptive(trace, block, loss, exact_up_to=20)
         assert bracket.low <= regret * (1 + 1e-12) <= bracket.high * (1 + 2e-12)
 
@@ -138,8 +138,8 @@ def test_the_worst_interval_is_where_the_learner_slept():
 def test_one_round_is_an_interval_too():
     block = Block(np.ones((1, 2)), np.array([3.0]))
     trace = Trace.from_predictions(np.array([1.0]), block, SQUARED)
-    found = adaptive(trace, block, SQUARED)
-    assert (found.low, found.interval) == (2.0, (0, 1))
+    result = adaptive(trace, block, SQUARED)
+    assert (result.low, result.interval) == (2.0, (0, 1))
 
 
 def test_what_cannot_be_searched_is_refused():

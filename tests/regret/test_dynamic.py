@@ -27,13 +27,13 @@ def test_regret_is_the_difference_of_the_losses_round_by_round():
     stream = streams.random_walk(200, 3, seed=1)
     block = stream.block
     trace = idle(block, SQUARED)
-    found = dynamic(trace, block, SQUARED, stream.truth)
+    result = dynamic(trace, block, SQUARED, stream.truth)
     expected = sum(
         0.5 * y**2 - 0.5 * (y - x @ z) ** 2
         for x, y, z in zip(block.x, block.y, stream.truth, strict=True)
     )
-    assert found.total == pytest.approx(expected, rel=1e-12)
-    assert found.path_length == path_length(stream.truth)
+    assert result.total == pytest.approx(expected, rel=1e-12)
+    assert result.path_length == path_length(stream.truth)
     fixed = static(trace, block, SQUARED)
     still = dynamic(trace, block, SQUARED, np.tile(fixed.comparator, (200, 1)))
     assert still.total == pytest.approx(fixed.total, rel=1e-12)
@@ -57,12 +57,12 @@ def test_weights_targets_maps_and_penalties_count_in_the_comparators_loss():
         (Tracking(), Block(None, rng.standard_normal((30, 2)), weight), z),
     ]  # fmt: skip
     for loss, block, points in cases:
-        found = dynamic(Trace(np.zeros(30), np.zeros(30)), block, loss, points)
+        result = dynamic(Trace(np.zeros(30), np.zeros(30)), block, loss, points)
         one_by_one = sum(
             w * loss.value(point, row, y)
             for (row, y, w, _), point in zip(block.rounds(), points, strict=True)
         )
-        assert found.comparator_loss == pytest.approx(one_by_one, rel=1e-12)
+        assert result.comparator_loss == pytest.approx(one_by_one, rel=1e-12)
 
 
 def test_a_comparator_of_another_length_is_refused():
@@ -89,21 +89,21 @@ def test_lists_and_single_precision_are_measured_as_they_are():
     block = streams.stationary(50, 2, seed=3).block
     loose = Block(block.x.tolist(), block.y.tolist())
     losses = np.full(50, 0.1, np.float32)
-    found = static(Trace(np.zeros(50), losses), loose, SQUARED)
+    result = static(Trace(np.zeros(50), losses), loose, SQUARED)
     exact = static(Trace(np.zeros(50), losses.astype(float)), block, SQUARED)
-    assert found.total == pytest.approx(exact.total, rel=1e-12)
+    assert result.total == pytest.approx(exact.total, rel=1e-12)
 
 
 def test_without_a_domain_the_minimisers_are_kaczmarz_projections():
     block = streams.random_walk(100, 3, seed=3).block
-    found = minimisers(block, SQUARED)
+    result = minimisers(block, SQUARED)
     z = np.zeros(3)
     for t, (x, y) in enumerate(zip(block.x, block.y, strict=True)):
         z = z + x * (y - x @ z) / (x @ x)
-        assert found.points[t] == pytest.approx(z, rel=1e-9, abs=1e-12)
-    assert found.path_length == pytest.approx(path_length(found.points))
-    assert found.selection == "nearest to the one before"
-    best = dynamic(idle(block, SQUARED), block, SQUARED, found.points)
+        assert result.points[t] == pytest.approx(z, rel=1e-9, abs=1e-12)
+    assert result.path_length == pytest.approx(path_length(result.points))
+    assert result.selection == "nearest to the one before"
+    best = dynamic(idle(block, SQUARED), block, SQUARED, result.points)
     assert best.comparator_loss <= 1e-25
 
 
@@ -113,9 +113,9 @@ def test_without_a_domain_the_minimisers_are_kaczmarz_projections():
 def test_in_a_domain_no_point_is_better_and_none_as_good_is_nearer(domain):
     rng = np.random.default_rng(4)
     block = Block(rng.standard_normal((60, 3)), rng.standard_normal(60))
-    found = minimisers(block, SQUARED, domain)
+    result = minimisers(block, SQUARED, domain)
     before = domain.project(np.zeros(3))
-    for x, y, z in zip(block.x, block.y, found.points, strict=True):
+    for x, y, z in zip(block.x, block.y, result.points, strict=True):
         assert domain.contains(z)
         low, high = -domain.support(-x[None])[0], domain.support(x[None])[0]
         reachable = min(max(y, low), high)
@@ -143,10 +143,10 @@ def _moved_to(other, z, x, wanted, domain):
 def test_points_to_track_are_their_own_minimisers():
     y = np.random.default_rng(5).standard_normal((20, 3))
     block = Block(None, y)
-    found = minimisers(block, Tracking(), Ball(1.0))
+    result = minimisers(block, Tracking(), Ball(1.0))
     size = np.maximum(1, np.linalg.norm(y, axis=1))[:, None]
-    assert found.points == pytest.approx(y / size)
-    assert found.selection == "unique"
+    assert result.points == pytest.approx(y / size)
+    assert result.selection == "unique"
     assert minimisers(block, Tracking()).path_length == pytest.approx(path_length(y))
 
 
@@ -165,8 +165,8 @@ def test_maps_of_full_rank_have_one_minimiser_each():
 def test_labels_have_minimisers_on_a_bounded_domain_only():
     rng = np.random.default_rng(7)
     block = Block(rng.standard_normal((20, 2)), np.repeat([0.0, 1.0], 10))
-    found = minimisers(block, Logistic(), Ball(2.0))
-    for x, y, z in zip(block.x, block.y, found.points, strict=True):
+    result = minimisers(block, Logistic(), Ball(2.0))
+    for x, y, z in zip(block.x, block.y, result.points, strict=True):
         edge = 2.0 * np.linalg.norm(x)
         assert x @ z == pytest.approx(edge if y else -edge, rel=1e-10)
     with pytest.raises(UnsupportedLossError, match="no minimiser"):
@@ -175,8 +175,8 @@ def test_labels_have_minimisers_on_a_bounded_domain_only():
 
 def test_a_round_that_says_nothing_moves_nothing():
     x, y = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]]), np.array([1.0, 5.0, 4.0])
-    found = minimisers(Block(x, y, weight=np.array([1.0, 1.0, 0.0])), SQUARED)
-    assert found.points == pytest.approx(np.array([[1.0, 0.0]] * 3))
+    result = minimisers(Block(x, y, weight=np.array([1.0, 1.0, 0.0])), SQUARED)
+    assert result.points == pytest.approx(np.array([[1.0, 0.0]] * 3))
     with pytest.raises(UnsupportedLossError, match="one target"):
         minimisers(Block(x, np.ones((3, 2))), SQUARED)
 
@@ -187,8 +187,8 @@ def test_strongly_convex_rounds_are_minimised_one_by_one():
         Block(rng.standard_normal((10, 2)), rng.standard_normal(10)),
         (Huber(0.5, 0.3)),
     )
-    found = minimisers(block, loss, Ball(0.2))
-    for x, y, z in zip(block.x, block.y, found.points, strict=True):
+    result = minimisers(block, loss, Ball(0.2))
+    for x, y, z in zip(block.x, block.y, result.points, strict=True):
         grad = loss.grad(z, x, y)
         # No direction into the ball descends: -∇ points straight out, or vanishes.
         assert grad @ z + 0.2 * np.linalg.norm(grad) <= 1e-6

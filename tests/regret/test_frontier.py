@@ -126,7 +126,7 @@ def test_a_loss_off_the_curve_has_its_end_as_a_match():
     assert curve.matching_path_length(0.9 * curve.floor) == (np.inf, np.inf)
 
 
-def test_kept_paths_attain_the_upper_bounds():
+def test_recorded_paths_attain_the_upper_bounds():
     block, V = stream("piecewise", ROUNDS, 2)
     curve = frontier(block, LOSS, points=6, longest=V, keep_paths=True)
     assert curve.path_length[-1] == V

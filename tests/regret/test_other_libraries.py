@@ -12,12 +12,12 @@ STREAM = streams.abrupt(400, 2, changes=2, seed=0)
 
 
 def rivers_forecasts():
-    model, said = LinearRegression(), []
+    model, predictions = LinearRegression(), []
     for x, y in zip(STREAM.block.x, STREAM.block.y, strict=True):
         features = {"a": float(x[0]), "b": float(x[1])}
-        said.append(model.predict_one(features))
+        predictions.append(model.predict_one(features))
         model.learn_one(features, float(y))
-    return np.array(said)
+    return np.array(predictions)
 
 
 def last_values():

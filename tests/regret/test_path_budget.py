@@ -40,13 +40,13 @@ def stream(kind, rounds, n, seed=0, noise=0.3):
     return Block(x, y), max(length(theta), 1.0)
 
 
-def is_certified(found, block, budget, gap=GAP):
+def is_certified(result, block, budget, gap=GAP):
     """Upper and lower bound are what they say, and near each other."""
-    assert total(block, found.theta) == pytest.approx(found.loss, rel=1e-9)
-    assert found.path_length <= budget
-    assert found.path_length == pytest.approx(length(found.theta), rel=1e-12)
-    assert 0 <= found.loss - found.lower <= gap * found.loss
-    assert found.price >= 0
+    assert total(block, result.theta) == pytest.approx(result.loss, rel=1e-9)
+    assert result.path_length <= budget
+    assert result.path_length == pytest.approx(length(result.theta), rel=1e-12)
+    assert 0 <= result.loss - result.lower <= gap * result.loss
+    assert result.price >= 0
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
@@ -125,20 +125,20 @@ def test_a_general_solver_finds_the_same_optimum(seed):
     how = ("plain", "copied", "sparse", "collinear")[seed // 3 % 4]
     block = awkward(block, how) if block.x.shape[1] > 1 else block
     budget = V * (0.0, 0.01, 0.1, 0.5, 1.0, 100.0)[seed % 6]
-    found, expected = best_path(block, LOSS, budget), general_solver(block, budget)
+    result, expected = best_path(block, LOSS, budget), general_solver(block, budget)
     # With the long budgets the optimum may be zero: then relative to the data.
     near_zero = 1e-9 * (block.y @ block.y)
-    assert found.loss == pytest.approx(expected, rel=1e-5, abs=near_zero)
-    assert found.lower <= expected * (1 + 1e-6) + near_zero
+    assert result.loss == pytest.approx(expected, rel=1e-5, abs=near_zero)
+    assert result.lower <= expected * (1 + 1e-6) + near_zero
 
 
 def test_no_budget_leaves_the_best_fixed_point():
     block, _ = stream("drifting", 30, 3)
-    found = best_path(block, LOSS, 0)
+    result = best_path(block, LOSS, 0)
     theta, *_ = np.linalg.lstsq(block.x, block.y)
-    assert found.path_length == 0
-    assert (found.theta == found.theta[0]).all()
-    assert found.theta[0] == pytest.approx(theta, rel=1e-9)
+    assert result.path_length == 0
+    assert (result.theta == result.theta[0]).all()
+    assert result.theta[0] == pytest.approx(theta, rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [1, 3])
@@ -146,13 +146,13 @@ def test_no_budget_leaves_the_best_fixed_point():
 def test_a_boundless_budget_leaves_only_rounds_without_features(n, budget):
     block, _ = stream("random", 50, n)
     block.x[[0, 7, 49]] = 0.0
-    found = best_path(block, LOSS, budget)
+    result = best_path(block, LOSS, budget)
     floor = 0.5 * np.sum(block.y[[0, 7, 49]] ** 2)
-    assert found.loss == pytest.approx(floor, rel=1e-12)
-    assert found.lower == pytest.approx(floor, rel=1e-12)
-    assert found.lower <= found.loss
-    assert found.price == 0
-    assert np.isfinite(found.theta).all()
+    assert result.loss == pytest.approx(floor, rel=1e-12)
+    assert result.lower == pytest.approx(floor, rel=1e-12)
+    assert result.lower <= result.loss
+    assert result.price == 0
+    assert np.isfinite(result.theta).all()
 
 
 @settings(max_examples=100)
@@ -169,9 +169,9 @@ def test_the_lower_bound_is_never_above_the_loss(seed, n, rounds, budget, noise,
     # a loss of 2.5e-29; near-equal features a θ whose rounding lengthens the path.
     block, _ = stream("random", rounds, n, seed, noise)
     block.x[:, -1] = block.x[:, 0] + apart * (block.x[:, -1] - block.x[:, 0])
-    found = best_path(block, LOSS, budget)
-    assert 0 <= found.lower <= found.loss
-    assert found.path_length <= budget
+    result = best_path(block, LOSS, budget)
+    assert 0 <= result.lower <= result.loss
+    assert result.path_length <= budget
 
 
 def test_the_price_is_what_more_path_is_worth():

@@ -17,7 +17,7 @@ from thalweg.losses import (
     Tracking,
 )
 from thalweg.regret import static
-from thalweg.regret.comparators import losses_of
+from thalweg.regret.comparators import comparator_losses
 from thalweg.types import Block, Trace
 
 SQUARED = SquaredError()
@@ -45,7 +45,7 @@ def idle(block, loss):
 
 
 def total(block, loss, theta):
-    return losses_of(block, loss, np.tile(theta, (len(block), 1))).sum()
+    return comparator_losses(block, loss, np.tile(theta, (len(block), 1))).sum()
 
 
 def cone_of(domain):
@@ -70,36 +70,36 @@ def cone_of(domain):
 
 
 def general_solver(block, loss, domain):
-    found = minimize(
+    result = minimize(
         lambda z: total(block, loss, z),
         domain.project(np.zeros(N)),
         constraints=cone_of(domain),
         method="SLSQP",
         options={"ftol": 1e-14, "maxiter": 500},
     )
-    return found.fun
+    return result.fun
 
 
 @pytest.mark.parametrize("scale", [1.0, np.array([1e-6, 1.0, 1e6])])
 def test_the_best_point_equals_a_dense_solve(scale):
     block = regression(1, scale=scale)
-    found = static(idle(block, SQUARED), block, SQUARED)
+    result = static(idle(block, SQUARED), block, SQUARED)
     # At equal scales: at these, normal equations would have no digits left.
     x = block.x / scale
     dense = np.linalg.solve(x.T @ x, x.T @ block.y) / scale
-    assert found.comparator == pytest.approx(dense, rel=1e-9)
+    assert result.comparator == pytest.approx(dense, rel=1e-9)
     least = total(block, SQUARED, dense)
-    assert found.comparator_loss == pytest.approx(least, rel=1e-12)
-    assert found.total == pytest.approx(0.5 * block.y @ block.y - least, rel=1e-12)
-    assert found.path_length == found.gap == 0
+    assert result.comparator_loss == pytest.approx(least, rel=1e-12)
+    assert result.total == pytest.approx(0.5 * block.y @ block.y - least, rel=1e-12)
+    assert result.path_length == result.gap == 0
 
 
 def test_dependent_features_leave_the_loss_well_defined():
     block = regression(2)
     twice = Block(np.hstack([block.x, block.x[:, :1], 0 * block.x[:, :1]]), block.y)
     once = static(idle(block, SQUARED), block, SQUARED)
-    found = static(idle(twice, SQUARED), twice, SQUARED)
-    assert found.total == pytest.approx(once.total, rel=1e-12)
+    result = static(idle(twice, SQUARED), twice, SQUARED)
+    assert result.total == pytest.approx(once.total, rel=1e-12)
     held = static(idle(twice, SQUARED), twice, SQUARED, Box([-0.5] * 5, [0.5] * 5))
     # Two columns alike share what one may carry: 1.0 for the first feature.
     wide = Box([-1.0, -0.5, -0.5], [1.0, 0.5, 0.5])
@@ -115,14 +115,14 @@ def test_a_general_solver_finds_nothing_better_in_a_domain(domain, loss):
     block = regression(3, rounds=80)
     if isinstance(loss, Logistic):
         block = Block(block.x, (block.y > 0).astype(float))
-    trace = Trace(np.zeros(80), losses_of(block, loss, np.zeros((80, N))))
-    found = static(trace, block, loss, domain)
-    assert domain.contains(found.comparator)
+    trace = Trace(np.zeros(80), comparator_losses(block, loss, np.zeros((80, N))))
+    result = static(trace, block, loss, domain)
+    assert domain.contains(result.comparator)
     other = general_solver(block, loss, domain)
     # SLSQP may leave the domain by a little and so be better by a little.
-    assert found.comparator_loss == pytest.approx(other, rel=1e-6)
-    assert found.gap <= 1e-8 * trace.loss.sum()
-    assert found.total == pytest.approx(trace.loss.sum() - found.comparator_loss)
+    assert result.comparator_loss == pytest.approx(other, rel=1e-6)
+    assert result.gap <= 1e-8 * trace.loss.sum()
+    assert result.total == pytest.approx(trace.loss.sum() - result.comparator_loss)
 
 
 @pytest.mark.parametrize("loss", [Logistic(), Huber(0.5), Huber(0.5, 0.1)], ids=repr)
@@ -131,7 +131,7 @@ def test_newton_ends_where_the_gradient_vanishes(loss):
     if isinstance(loss, Logistic):
         noisy = np.random.default_rng(0).random(300) < 0.2
         block = Block(block.x, ((block.y > 0) ^ noisy).astype(float))
-    trace = Trace(np.zeros(300), losses_of(block, loss, np.zeros((300, N))))
+    trace = Trace(np.zeros(300), comparator_losses(block, loss, np.zeros((300, N))))
     theta = static(trace, block, loss).comparator
     grads = [loss.grad(theta, x, y) for x, y in zip(block.x, block.y, strict=True)]
     # A gap of 1e-16 of the loss leaves a gradient of the order of its root.
@@ -153,13 +153,13 @@ def test_maps_and_several_targets_equal_their_stacked_rows():
     rng = np.random.default_rng(6)
     A, b = rng.standard_normal((40, 2, N)), rng.standard_normal((40, 2))
     block = Block(A, b)
-    found = static(idle(block, LinearMap()), block, LinearMap())
+    result = static(idle(block, LinearMap()), block, LinearMap())
     stacked = np.linalg.lstsq(A.reshape(-1, N), b.ravel())[0]
-    assert found.comparator == pytest.approx(stacked, rel=1e-10)
+    assert result.comparator == pytest.approx(stacked, rel=1e-10)
     x, y = rng.standard_normal((40, N)), rng.standard_normal((40, 4))
     block = Block(x, y)
-    found = static(idle(block, SQUARED), block, SQUARED)
-    assert found.comparator == pytest.approx(np.linalg.lstsq(x, y)[0], rel=1e-10)
+    result = static(idle(block, SQUARED), block, SQUARED)
+    assert result.comparator == pytest.approx(np.linalg.lstsq(x, y)[0], rel=1e-10)
     with pytest.raises(InvalidParameterError, match="constrains one target"):
         static(idle(block, SQUARED), block, SQUARED, Ball(1.0))
 
@@ -175,10 +175,10 @@ def test_functions_are_minimised_too():
     ]
     loss = Functions(bowls)
     trace = Trace(np.zeros(3), np.zeros(3))
-    found = static(trace, loss.block(), loss, Box([-3.0, 0.5], [3.0, 3.0]))
-    residual = sum(np.sinh(found.comparator[0] - c) for c in (-1.0, 0.0, 2.0))
+    result = static(trace, loss.block(), loss, Box([-3.0, 0.5], [3.0, 3.0]))
+    residual = sum(np.sinh(result.comparator[0] - c) for c in (-1.0, 0.0, 2.0))
     assert abs(residual) <= 1e-6
-    assert found.gap <= 1e-8 * found.comparator_loss
+    assert result.gap <= 1e-8 * result.comparator_loss
     with pytest.raises(InvalidParameterError, match="dimension shows in neither"):
         static(trace, loss.block(), loss, Everywhere())
 
@@ -199,3 +199,19 @@ def test_a_domain_can_only_raise_the_comparator_loss():
     totals = [static(trace, block, SQUARED, Ball(r)).total for r in (0.01, 0.1, 1, 9)]
     assert totals == sorted(totals)
     assert totals[-1] == pytest.approx(static(trace, block, SQUARED).total, rel=1e-12)
+
+
+@pytest.mark.parametrize("domain", [Box(-1, 1), Box([-np.inf] * N, [0.0] * N)])
+def test_no_domain_is_left_out_where_there_are_several_targets(domain):
+    rng = np.random.default_rng(0)
+    block = Block(rng.standard_normal((40, N)), rng.standard_normal((40, 4)))
+    with pytest.raises(InvalidParameterError, match="constrains one target"):
+        static(idle(block, SQUARED), block, SQUARED, domain)
+
+
+def test_a_box_of_scalars_binds_the_comparator_as_one_of_arrays_does():
+    rng = np.random.default_rng(1)
+    block = Block(rng.standard_normal((40, N)), 9 * rng.standard_normal(40))
+    boxes = Box(-0.1, 0.1), Box(np.full(N, -0.1), np.full(N, 0.1))
+    first, second = (static(idle(block, SQUARED), block, SQUARED, box) for box in boxes)
+    assert first.comparator_loss == second.comparator_loss

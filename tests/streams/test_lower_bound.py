@@ -14,7 +14,7 @@ def path_length(truth):
 
 def weighted_losses(block, points):
     weight = 1.0 if block.weight is None else block.weight
-    return weight * Tracking().at_prediction(points, block.y)
+    return weight * Tracking().prediction_loss(points, block.y)
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 50, 999])
@@ -34,7 +34,9 @@ def test_a_coin_costs_what_the_proposition_says():
     losses = weighted_losses(stream.block, stream.truth)
     assert losses == pytest.approx(np.full(100, sigma**2))
     idle = weighted_losses(stream.block, np.zeros((100, 1)))
-    assert (idle - losses).sum() == pytest.approx(bounds.lower(100, 8.0), rel=1e-12)
+    assert (idle - losses).sum() == pytest.approx(
+        bounds.lower_bound(100, 8.0), rel=1e-12
+    )
 
 
 def test_no_simple_learner_beats_the_lower_bound_by_more_than_luck():
@@ -46,7 +48,7 @@ def test_no_simple_learner_beats_the_lower_bound_by_more_than_luck():
         losses = weighted_losses(stream.block, played)
         regrets.append((losses - weighted_losses(stream.block, stream.truth)).sum())
     error = np.std(regrets) / np.sqrt(len(regrets))
-    assert np.mean(regrets) >= bounds.lower(60, 30.0) - 3 * error
+    assert np.mean(regrets) >= bounds.lower_bound(60, 30.0) - 3 * error
 
 
 def test_the_means_of_blocks_change_only_between_blocks():

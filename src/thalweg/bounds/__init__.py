@@ -1,4 +1,4 @@
-"""What the theory allows: right-hand sides of the theorems, from numbers alone.
+"""Regret bounds: the right-hand sides of the theorems, from numbers alone.
 
 Each takes a ``Problem`` and gives a number. What is marked ``sharp`` is ours: proven
 with the same arguments, never larger than the paper's, and finite at γ = 1.
@@ -9,7 +9,7 @@ from thalweg.bounds.corollaries import newton_by_tradeoff as newton_by_tradeoff
 from thalweg.bounds.experts import expert_index as expert_index
 from thalweg.bounds.experts import experts_gradient as experts_gradient
 from thalweg.bounds.experts import experts_newton as experts_newton
-from thalweg.bounds.experts import mixing as mixing
+from thalweg.bounds.experts import mixing_cost as mixing_cost
 from thalweg.bounds.general import general_dynamic as general_dynamic
 from thalweg.bounds.general import general_largest_discount as general_largest_discount
 from thalweg.bounds.general import general_static as general_static
@@ -21,15 +21,17 @@ from thalweg.bounds.gradient import (
 )
 from thalweg.bounds.gradient import tracking_dynamic as tracking_dynamic
 from thalweg.bounds.gradient import tracking_static as tracking_static
-from thalweg.bounds.lower import lower as lower
-from thalweg.bounds.lower import lower_by_exponent as lower_by_exponent
-from thalweg.bounds.lower import minimax_rate as minimax_rate
+from thalweg.bounds.lower_bound import lower_bound as lower_bound
+from thalweg.bounds.lower_bound import (
+    lower_bound_by_exponent as lower_bound_by_exponent,
+)
+from thalweg.bounds.lower_bound import minimax_rate as minimax_rate
 from thalweg.bounds.newton import best_ridge as best_ridge
 from thalweg.bounds.newton import largest_rate as largest_rate
 from thalweg.bounds.newton import newton as newton
-from thalweg.bounds.newton import telescoped as telescoped
-from thalweg.bounds.newton import telescoped_as_printed as telescoped_as_printed
-from thalweg.bounds.newton import terms as terms
+from thalweg.bounds.newton import printed_telescoped_sum as printed_telescoped_sum
+from thalweg.bounds.newton import telescoped_sum as telescoped_sum
+from thalweg.bounds.newton import theorem_constants as theorem_constants
 from thalweg.bounds.problem import Problem as Problem
 
 __all__ = [
@@ -42,20 +44,20 @@ __all__ = [
     "general_largest_discount",
     "general_static",
     "largest_rate",
-    "lower",
-    "lower_by_exponent",
+    "lower_bound",
+    "lower_bound_by_exponent",
     "minimax_rate",
-    "mixing",
+    "mixing_cost",
     "newton",
     "newton_by_path_length",
     "newton_by_tradeoff",
+    "printed_telescoped_sum",
     "smooth_dynamic",
     "smooth_static",
     "strongly_convex",
     "strongly_convex_by_path_length",
-    "telescoped",
-    "telescoped_as_printed",
-    "terms",
+    "telescoped_sum",
+    "theorem_constants",
     "tracking_dynamic",
     "tracking_static",
 ]

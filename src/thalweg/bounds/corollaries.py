@@ -3,10 +3,10 @@
 import math
 
 from thalweg import checks
-from thalweg.bounds.newton import Case, terms
-from thalweg.bounds.problem import Problem, rounds_of
+from thalweg.bounds.newton import Case, theorem_constants
+from thalweg.bounds.problem import Problem, resolve_horizon
 
-SMALLEST_RADIUS = math.exp(-2) / 2
+MIN_RADIUS = math.exp(-2) / 2
 """From this D on the paper's rule of Corollary 2 keeps γ ≥ ½; it asks for D ≥ 1."""
 
 
@@ -25,7 +25,7 @@ def newton_by_tradeoff(
     a₃ = 2Dη(ε+c₃) and a₄ = 2ηεD² + a₂ log(1 + c₃/ε). ``tradeoff`` is β; the discount
     is ``discounts.from_tradeoff``.
     """
-    T, beta = rounds_of(problem, horizon), tradeoff
+    T, beta = resolve_horizon(problem, horizon), tradeoff
     checks.require_argument("newton_by_tradeoff", "horizon", T, "[2, inf)")
     checks.require_argument("newton_by_tradeoff", "tradeoff", beta, "(0, 1)")
     checks.require_argument(
@@ -33,8 +33,8 @@ def newton_by_tradeoff(
     )
     a1, a3, a4 = _coefficients(problem, case, ridge)
     memory = math.pow(T, beta)
-    forgotten = T / memory / (1 - 1 / memory)
-    return a1 * (forgotten + beta * math.log(T)) + a3 * memory * path_length + a4
+    forgetting = T / memory / (1 - 1 / memory)
+    return a1 * (forgetting + beta * math.log(T)) + a3 * memory * path_length + a4
 
 
 def newton_by_path_length(
@@ -49,16 +49,16 @@ def newton_by_path_length(
     """Theorem 1 at the γ of ``discounts.from_path_length``, simplified: Corollary 2.
 
     a₁√(Tm/2D) + a₂ log 1/(1-γ) + 2a₃√(2DTV) + a₄ with a₁..a₄ of Corollary 1; the
-    logarithm and m are those of ``tuned``. The paper states the order only.
+    logarithm and m are those of ``corollary_2_terms``. The paper states the order only.
     """
-    T, V, D = rounds_of(problem, horizon), path_length, problem.radius
-    moved, log_memory = tuned(problem, V, T, as_printed=as_printed)
+    T, V, D = resolve_horizon(problem, horizon), path_length, problem.radius
+    motion, log_memory = corollary_2_terms(problem, V, T, as_printed=as_printed)
     a1, a3, a4 = _coefficients(problem, case, ridge)
-    forgotten = math.sqrt(T * moved / (2 * D))
-    return a1 * (forgotten + log_memory) + 2 * a3 * math.sqrt(2 * D * T * V) + a4
+    forgetting = math.sqrt(T * motion / (2 * D))
+    return a1 * (forgetting + log_memory) + 2 * a3 * math.sqrt(2 * D * T * V) + a4
 
 
-def tuned(
+def corollary_2_terms(
     problem: Problem, path_length: float, horizon: int, *, as_printed: bool = False
 ) -> tuple[float, float]:
     """m of γ = 1 - ½√(m/2DT), and a bound on log 1/(1-γ) that knows no V.
@@ -70,16 +70,16 @@ def tuned(
     """
     T, D = horizon, problem.radius
     checks.require_argument("Corollary 2", "horizon", T, "[2, inf)")
-    least = f"[{SMALLEST_RADIUS}" if as_printed else "(0"
-    checks.require_argument("Corollary 2", "radius", D, f"{least}, inf)")
+    low_end = f"[{MIN_RADIUS}" if as_printed else "(0"
+    checks.require_argument("Corollary 2", "radius", D, f"{low_end}, inf)")
     longest = 2 * D * (T - 1)
     checks.require_argument(
         "Corollary 2", "path_length", path_length, f"[0, {longest}]"
     )
     unit = 1.0 if as_printed else D
-    moved = max(path_length, unit * math.log(T) ** 2 / T)
+    motion = max(path_length, unit * math.log(T) ** 2 / T)
     log_memory = math.log(2) + math.log(2 * D / unit) / 2 + math.log(T / math.log(T))
-    return moved, log_memory
+    return motion, log_memory
 
 
 def _coefficients(
@@ -87,7 +87,7 @@ def _coefficients(
 ) -> tuple[float, float, float]:
     """a₁ = a₂, a₃ and a₄ of Theorem 1."""
     checks.require_argument("Theorem 1", "ridge", ridge, "(0, inf)")
-    eta, c2, c3 = terms(problem, case)
+    eta, c2, c3 = theorem_constants(problem, case)
     D = problem.radius
     a1 = c2 * problem.dimension / (2 * eta)
     a4 = 2 * eta * ridge * D**2 + a1 * math.log1p(c3 / ridge)

@@ -1,4 +1,4 @@
-"""What the paper's meta-algorithm may lose: Yuan & Lamperski (2020), Theorems 7 and 8.
+"""Bounds of the paper's meta-algorithm: Yuan & Lamperski (2020), Theorems 7 and 8.
 
 Experts i = 1..N run at the discounts of ``discounts.grid(T, D, static=False)`` and
 start with weights C / i(i+1), C = 1 + 1/N. For every V one of them, number k, runs at
@@ -8,10 +8,10 @@ nearly the discount that Corollary 2 asks for.
 import math
 
 from thalweg import checks
-from thalweg.bounds.corollaries import tuned
+from thalweg.bounds.corollaries import corollary_2_terms
 from thalweg.bounds.gradient import strongly_convex
 from thalweg.bounds.newton import Case, newton
-from thalweg.bounds.problem import Problem, rounds_of
+from thalweg.bounds.problem import Problem, resolve_horizon
 from thalweg.discounts import grid
 
 
@@ -24,20 +24,20 @@ def expert_index(
     the last of the paper's grid where that lies below ½ (erratum E7), so that our grid
     goes without it.
     """
-    T = rounds_of(problem, horizon)
-    tuned(problem, path_length, T, as_printed=True)
-    wanted = max(T * path_length / math.log(T) ** 2, 1.0)
-    return math.floor(math.log2(wanted) / 2) + 1
+    T = resolve_horizon(problem, horizon)
+    corollary_2_terms(problem, path_length, T, as_printed=True)
+    ratio = max(T * path_length / math.log(T) ** 2, 1.0)
+    return math.floor(math.log2(ratio) / 2) + 1
 
 
-def mixing(mixing_rate: float, index: int, size: int) -> float:
-    """What mixing adds to the loss of expert i: (1/λ)log(i(i+1)/C), Lemma 3.
+def mixing_cost(mixing_rate: float, index: int, size: int) -> float:
+    """The loss that mixing adds to that of expert i: (1/λ)log(i(i+1)/C), Lemma 3.
 
     ``mixing_rate`` is λ, at most the exp-concavity of the loss on the domain, where
     all experts must stay (erratum E13).
     """
-    checks.require_argument("mixing", "mixing_rate", mixing_rate, "(0, inf]")
-    checks.require_argument("mixing", "index", index, f"[1, {size}]")
+    checks.require_argument("mixing_cost", "mixing_rate", mixing_rate, "(0, inf]")
+    checks.require_argument("mixing_cost", "index", index, f"[1, {size}]")
     return math.log(index * (index + 1) / (1 + 1 / size)) / mixing_rate
 
 
@@ -62,8 +62,10 @@ def experts_newton(
         V = path_length
         return newton(problem, gamma, horizon, V, case=case, ridge=ridge, sharp=sharp)
 
-    served = _served(problem, path_length, horizon, static, sharp)
-    return min(mixing(problem.exp_concavity, *i) + expert(g) for g, *i in served)
+    candidates = _candidate_experts(problem, path_length, horizon, static, sharp)
+    return min(
+        mixing_cost(problem.exp_concavity, *i) + expert(g) for g, *i in candidates
+    )
 
 
 def experts_gradient(
@@ -85,19 +87,19 @@ def experts_gradient(
         return strongly_convex(problem, gamma, horizon, path_length, sharp=sharp)
 
     rate = problem.strong_convexity / problem.gradient_bound**2
-    served = _served(problem, path_length, horizon, static, sharp)
-    return min(mixing(rate, *i) + expert(gamma) for gamma, *i in served)
+    candidates = _candidate_experts(problem, path_length, horizon, static, sharp)
+    return min(mixing_cost(rate, *i) + expert(gamma) for gamma, *i in candidates)
 
 
-def _served(
+def _candidate_experts(
     problem: Problem,
     path_length: float,
     horizon: int | None,
     static: bool,
     sharp: bool,
 ) -> list[tuple[float, int, int]]:
-    """(discount, number, how many in all) of the experts to bound by."""
-    discounts = grid(rounds_of(problem, horizon), problem.radius, static=static)
+    """(discount, index, number of experts) of those whose bound is computed."""
+    discounts = grid(resolve_horizon(problem, horizon), problem.radius, static=static)
     k = expert_index(problem, path_length, horizon) + static
-    numbers = range(1, len(discounts) + 1) if sharp else [k]
-    return [(discounts[i - 1], i, len(discounts)) for i in numbers]
+    indices = range(1, len(discounts) + 1) if sharp else [k]
+    return [(discounts[i - 1], i, len(discounts)) for i in indices]

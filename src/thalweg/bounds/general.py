@@ -1,4 +1,4 @@
-"""What discounted least squares may lose where every round determines θ by itself.
+"""Regret bounds of discounted least squares where every round determines θ by itself.
 
 f_t = ½‖y_t-A_tθ‖² with ℓI ⪯ A_tᵀA_t ⪯ uI, ‖y_t‖ ≤ Y, P_0 = 0, no domain and ‖θ_1‖ ≤
 √uY/ℓ: Yuan & Lamperski (2020), appendix, "Online least-squares optimization". A_t
@@ -10,12 +10,12 @@ import math
 
 from thalweg.bounds.problem import (
     Problem,
-    check,
-    mass,
-    product,
-    rounds_of,
+    check_arguments,
+    discounted_count,
+    resolve_horizon,
     step_sum,
     step_sum_bound,
+    zero_product,
 )
 from thalweg.errors import InvalidParameterError
 
@@ -39,15 +39,16 @@ def general_dynamic(
     ``target_bound`` is Y ≥ ‖y_t‖, ``path_length`` V*, ``start_distance`` ‖θ_1-θ*_1‖,
     by default the most, 2√uY/ℓ.
     """
-    T, u = rounds_of(problem, horizon), problem.smoothness
-    check("general_dynamic", discount, T, path_length)
-    delta = _condition(problem)
+    T, u = resolve_horizon(problem, horizon), problem.smoothness
+    check_arguments("general_dynamic", discount, T, path_length)
+    delta = _condition_number(problem)
     rho = math.sqrt(delta) * _shrinkage(delta, discount, T, sharp)
     reach = math.sqrt(u) * target_bound
-    most = 2 * reach / problem.strong_convexity
-    travelled = (most if start_distance is None else start_distance) + path_length
+    if start_distance is None:
+        start_distance = 2 * reach / problem.strong_convexity
+    distance = start_distance + path_length
     slowness = 1 / (1 - rho) if rho < 1 else math.inf
-    return product(reach * (delta + 1), slowness, travelled)
+    return zero_product(reach * (delta + 1), slowness, distance)
 
 
 def general_static(
@@ -63,8 +64,8 @@ def general_static(
     ½δ(δ+1)²Y²[1 + (1-γ)(T-1) + log 1/(1-γ)]; the paper states the order only. Sharp
     (ours): the sum Σ (1-γ)/(1-γᵗ) itself, finite at γ = 1.
     """
-    T, delta = rounds_of(problem, horizon), _condition(problem)
-    check("general_static", discount, T)
+    T, delta = resolve_horizon(problem, horizon), _condition_number(problem)
+    check_arguments("general_static", discount, T)
     steps = step_sum(discount, T) if sharp else step_sum_bound(discount, T)
     return delta * ((delta + 1) * target_bound) ** 2 / 2 * steps
 
@@ -74,7 +75,7 @@ def general_largest_discount(problem: Problem) -> float:
 
     0.748 at δ = 1.5 and 0.2 at δ = 4, so that hardly any memory is left.
     """
-    delta = _condition(problem)
+    delta = _condition_number(problem)
     return 1 / (delta * math.sqrt(delta) - delta + 1)
 
 
@@ -82,11 +83,12 @@ def _shrinkage(delta: float, discount: float, horizon: int, sharp: bool) -> floa
     """uγ / (uγ + ℓ(1-γ)), or its sharp form; 1 at γ = 1 as printed."""
     if not sharp:
         return delta * discount / (delta * discount + 1 - discount)
-    remembered = delta * discount * mass(discount, horizon - 1)
-    return remembered / (remembered + 1)
+    past = delta * discount * discounted_count(discount, horizon - 1)
+    return past / (past + 1)
 
 
-def _condition(problem: Problem) -> float:
+def _condition_number(problem: Problem) -> float:
+    """δ = u/ℓ."""
     if not problem.strong_convexity:
         raise InvalidParameterError(
             f"The appendix needs A_t of full column rank. Got {problem!r} instead."

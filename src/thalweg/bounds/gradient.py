@@ -1,4 +1,4 @@
-"""What discounted gradient descent may lose: Yuan & Lamperski (2020), Theorems 2-6.
+"""Regret bounds of discounted gradient descent: Yuan & Lamperski (2020), Theorems 2-6.
 
 1/(1-γ) is the paper's T^β. S_t = 1 + γ + ... + γ^(t-1) never exceeds it, is t at γ = 1,
 and takes its place in every form marked ``sharp``. Those forms are ours: never larger
@@ -7,16 +7,16 @@ than the printed ones, and finite at γ = 1, where the printed ones are not.
 
 import math
 
-from thalweg.bounds.corollaries import tuned
+from thalweg.bounds.corollaries import corollary_2_terms
 from thalweg.bounds.problem import (
     Problem,
-    check,
-    mass,
-    memory,
-    product,
-    rounds_of,
+    check_arguments,
+    discounted_count,
+    effective_memory,
+    resolve_horizon,
     step_sum,
     step_sum_bound,
+    zero_product,
 )
 from thalweg.errors import InvalidParameterError
 
@@ -37,11 +37,15 @@ def tracking_dynamic(
 
     ``path_length`` is V*, ``start_distance`` ‖θ_1-y_1‖, by default the most, 2D.
     """
-    T, D = rounds_of(problem, horizon), problem.radius
-    check("tracking_dynamic", discount, T, path_length)
-    travelled = _travelled(problem, start_distance, path_length)
-    slowness = D * mass(discount, T) if sharp else 2 * D * memory(discount)
-    return product(slowness, travelled)
+    T, D = resolve_horizon(problem, horizon), problem.radius
+    check_arguments("tracking_dynamic", discount, T, path_length)
+    distance = _distance(problem, start_distance, path_length)
+    slowness = (
+        D * discounted_count(discount, T)
+        if sharp
+        else 2 * D * effective_memory(discount)
+    )
+    return zero_product(slowness, distance)
 
 
 def tracking_static(
@@ -56,8 +60,8 @@ def tracking_static(
     2D²[1 + (1-γ)(T-1) + log 1/(1-γ)]; the paper states the order only, and E3 mends a
     step of its proof. Sharp: 2D²Σ η_t with the sum itself.
     """
-    T = rounds_of(problem, horizon)
-    check("tracking_static", discount, T)
+    T = resolve_horizon(problem, horizon)
+    check_arguments("tracking_static", discount, T)
     steps = step_sum(discount, T) if sharp else step_sum_bound(discount, T)
     return 2 * problem.radius**2 * steps
 
@@ -80,12 +84,16 @@ def smooth_dynamic(
 
     ``path_length`` is V*, ``start_distance`` ‖θ_1-θ*_1‖, by default the most, 2D.
     """
-    T = rounds_of(problem, horizon)
-    check("smooth_dynamic", discount, T, path_length)
-    ratio = problem.smoothness / _convexity(problem)
-    travelled = _travelled(problem, start_distance, path_length)
-    forgetting = mass(discount, T) - 1 if sharp else 2 * (memory(discount) - 1)
-    return product(problem.gradient_bound, forgetting + ratio, travelled)
+    T = resolve_horizon(problem, horizon)
+    check_arguments("smooth_dynamic", discount, T, path_length)
+    ratio = problem.smoothness / _require_convexity(problem)
+    distance = _distance(problem, start_distance, path_length)
+    forgetting = (
+        discounted_count(discount, T) - 1
+        if sharp
+        else 2 * (effective_memory(discount) - 1)
+    )
+    return zero_product(problem.gradient_bound, forgetting + ratio, distance)
 
 
 def smooth_static(
@@ -100,13 +108,17 @@ def smooth_static(
     2(u-ℓ)D² + (G²/2)min{T/u, 1/u + [1 + (1-γ)(T-2) + log 1/(1-γ)] / ℓγ}; the paper
     states the order only. Sharp: the steps η_t = 1/(ℓγS_{t-1} + u) summed themselves.
     """
-    T, ell, u = rounds_of(problem, horizon), _convexity(problem), problem.smoothness
-    check("smooth_static", discount, T)
+    T, ell, u = (
+        resolve_horizon(problem, horizon),
+        _require_convexity(problem),
+        problem.smoothness,
+    )
+    check_arguments("smooth_static", discount, T)
     if sharp:
-        steps, forgotten = 0.0, 0.0
+        steps, past = 0.0, 0.0
         for _ in range(T):
-            steps += 1 / (ell * forgotten + u)
-            forgotten = discount * (forgotten + 1)
+            steps += 1 / (ell * past + u)
+            past = discount * (past + 1)
     else:
         later = step_sum_bound(discount, T - 1) / (ell * discount) if T > 1 else 0.0
         steps = min(T / u, 1 / u + later)
@@ -127,11 +139,15 @@ def strongly_convex(
     paper's proof a sum must start at t = 2 (erratum E6). Sharp: S_{T-1} for 1/(1-γ),
     as no step but the first T-1 meets a move of the comparator.
     """
-    T, ell, V = rounds_of(problem, horizon), _convexity(problem), path_length
-    check("strongly_convex", discount, T, V)
-    size = mass(discount, T - 1) if sharp else memory(discount)
+    T, ell, V = (
+        resolve_horizon(problem, horizon),
+        _require_convexity(problem),
+        path_length,
+    )
+    check_arguments("strongly_convex", discount, T, V)
+    size = discounted_count(discount, T - 1) if sharp else effective_memory(discount)
     steps = step_sum(discount, T) / ell
-    path = product(2 * problem.radius * ell, size, V)
+    path = zero_product(2 * problem.radius * ell, size, V)
     return path + problem.gradient_bound**2 / 2 * steps
 
 
@@ -145,24 +161,25 @@ def strongly_convex_by_path_length(
     """Theorem 6 at the γ of ``discounts.from_path_length``, simplified: Corollary 3.
 
     4Dℓ√(2DTV) + (G²/2ℓ)[1 + ½√(Tm/2D) + log 1/(1-γ)], the logarithm and m those of
-    ``tuned`` in corollaries.py. The paper states the order only.
+    ``corollary_2_terms`` in corollaries.py. The paper states the order only.
     """
-    T, V, D = rounds_of(problem, horizon), path_length, problem.radius
-    ell, G = _convexity(problem), problem.gradient_bound
-    moved, log_memory = tuned(problem, V, T, as_printed=as_printed)
-    steps = 1 + math.sqrt(T * moved / (2 * D)) / 2 + log_memory
+    T, V, D = resolve_horizon(problem, horizon), path_length, problem.radius
+    ell, G = _require_convexity(problem), problem.gradient_bound
+    motion, log_memory = corollary_2_terms(problem, V, T, as_printed=as_printed)
+    steps = 1 + math.sqrt(T * motion / (2 * D)) / 2 + log_memory
     return 4 * D * ell * math.sqrt(2 * D * T * V) + G**2 / (2 * ell) * steps
 
 
-def _travelled(
+def _distance(
     problem: Problem, start_distance: float | None, path_length: float
 ) -> float:
     """‖θ_1-θ*_1‖ + V*."""
-    most = 2 * problem.radius
-    return (most if start_distance is None else start_distance) + path_length
+    start = 2 * problem.radius if start_distance is None else start_distance
+    return start + path_length
 
 
-def _convexity(problem: Problem) -> float:
+def _require_convexity(problem: Problem) -> float:
+    """ℓ, which Theorems 4 to 6 divide by."""
     if not problem.strong_convexity:
         raise InvalidParameterError(
             f"Theorems 4 to 6 need a strongly convex loss. Got {problem!r} instead."

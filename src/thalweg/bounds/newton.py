@@ -1,4 +1,4 @@
-"""What the discounted Newton step may lose: Yuan & Lamperski (2020), Theorem 1."""
+"""Regret bounds of the discounted Newton step: Yuan & Lamperski (2020), Theorem 1."""
 
 import math
 from typing import Literal, NamedTuple
@@ -6,22 +6,29 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from thalweg import checks
-from thalweg.bounds.problem import Problem, check, mass, memory, product, rounds_of
+from thalweg.bounds.problem import (
+    Problem,
+    check_arguments,
+    discounted_count,
+    effective_memory,
+    resolve_horizon,
+    zero_product,
+)
 from thalweg.errors import InvalidParameterError
 
 Case = Literal[1, 2, 3]
-"""Of Theorem 1: 1 exp-concave, 2 strongly convex and smooth too, 3 quadratic."""
+"""A case of Theorem 1: 1 exp-concave, 2 strongly convex and smooth too, 3 quadratic."""
 
 
-class Terms(NamedTuple):
-    """What Theorem 1's proof knows of a case."""
+class TheoremConstants(NamedTuple):
+    """The constants of one case in the proof of Theorem 1."""
 
     rate: float  # the largest η
     c2: float  # ∇∇ᵀ ⪯ c₂(P_t - γP_{t-1})
     c3: float  # ‖P_t - γP_{t-1}‖ ≤ c₃
 
 
-def terms(problem: Problem, case: Case) -> Terms:
+def theorem_constants(problem: Problem, case: Case) -> TheoremConstants:
     """The limit of η and the constants c₂ and c₃ of a case of Theorem 1.
 
     Case 1, exp-concave, P gains ∇∇ᵀ: η ≤ ½min{1/4GD, α}, c₂ = 1, c₃ = G².
@@ -35,8 +42,10 @@ def terms(problem: Problem, case: Case) -> Terms:
             f"Got case {case!r} of {problem!r} instead."
         )
     if case == 1:
-        return Terms(min(1 / (4 * G * problem.radius), alpha) / 2, 1.0, G**2)
-    return Terms(problem.strong_convexity / u if case == 2 else 1.0, 1 / alpha, u)
+        rate = min(1 / (4 * G * problem.radius), alpha) / 2
+        return TheoremConstants(rate, 1.0, G**2)
+    rate = problem.strong_convexity / u if case == 2 else 1.0
+    return TheoremConstants(rate, 1 / alpha, u)
 
 
 def largest_rate(problem: Problem, case: Case, *, half_squared: bool = False) -> float:
@@ -47,7 +56,7 @@ def largest_rate(problem: Problem, case: Case, *, half_squared: bool = False) ->
     half squared error, which is exactly quadratic, case 1 allows α.
     """
     if case != 1:
-        return terms(problem, case).rate
+        return theorem_constants(problem, case).rate
     alpha, G, D = problem.exp_concavity, problem.gradient_bound, problem.radius
     return alpha if half_squared else min(0.8 / (G * D), alpha) / 2
 
@@ -81,39 +90,41 @@ def newton(
     unless a smaller one is given, such as u for a loss of a linear prediction.
 
     Needs θ projected on the domain in the norm of P: without, it fails (erratum E9).
-    Erratum E1 is in its proof only, see ``telescoped_as_printed``.
+    Erratum E1 is in its proof only, see ``printed_telescoped_sum``.
     """
-    T, V, D = rounds_of(problem, horizon), path_length, problem.radius
-    check("newton", discount, T, V)
+    T, V, D = resolve_horizon(problem, horizon), path_length, problem.radius
+    check_arguments("newton", discount, T, V)
     checks.require_argument("newton", "ridge", ridge, "(0, inf)")
-    eta, c2, c3 = terms(problem, case)
+    eta, c2, c3 = theorem_constants(problem, case)
     if newton_rate is not None:
         limit = largest_rate(problem, case, half_squared=half_squared)
         checks.require_argument("newton", "newton_rate", newton_rate, f"(0, {limit}]")
         eta = newton_rate
-    gain = _gain(problem, case, trace_bound) / problem.dimension if sharp else c3
-    size = mass(discount, T) if sharp else memory(discount)
-    learning = problem.dimension * _learned(discount, T, gain * size / ridge, sharp)
-    path = product(2 * D * eta, ridge + c3 * size, V)
+    growth = _max_trace(problem, case, trace_bound) / problem.dimension if sharp else c3
+    size = discounted_count(discount, T) if sharp else effective_memory(discount)
+    learning = problem.dimension * _log_growth(
+        discount, T, growth * size / ridge, sharp
+    )
+    path = zero_product(2 * D * eta, ridge + c3 * size, V)
     return c2 / (2 * eta) * learning + path + 2 * eta * ridge * D**2
 
 
-def _learned(discount: float, horizon: int, gained: float, sharp: bool) -> float:
-    """T log 1/γ + log(1 + gained), or with γᵀ for the 1 in the sharp form."""
-    forgotten = horizon * math.log(1 / discount)
+def _log_growth(discount: float, horizon: int, growth: float, sharp: bool) -> float:
+    """T log 1/γ + log(1 + growth), or with γᵀ for the 1 in the sharp form."""
+    forgetting = horizon * math.log(1 / discount)
     if not sharp:
-        return forgotten + math.log1p(gained)
-    # log γ⁻ᵀ(γᵀ + gained), in which neither power is formed.
-    return float(np.logaddexp(0.0, forgotten + math.log(gained))) if gained else 0.0
+        return forgetting + math.log1p(growth)
+    # log γ⁻ᵀ(γᵀ + growth), in which neither power is formed.
+    return float(np.logaddexp(0.0, forgetting + math.log(growth))) if growth else 0.0
 
 
 def best_ridge(problem: Problem, case: Case = 1) -> float:
     """ε = c₂n/4η²D², about the best in Theorem 1 at V = 0 (ours)."""
-    eta, c2, _ = terms(problem, case)
+    eta, c2, _ = theorem_constants(problem, case)
     return c2 * problem.dimension / (2 * eta * problem.radius) ** 2
 
 
-def telescoped(
+def telescoped_sum(
     problem: Problem,
     discount: float,
     log_determinant: float,
@@ -122,11 +133,11 @@ def telescoped(
     ridge: float = 1.0,
 ) -> float:
     """Bounds Σ ∇ᵀP_t⁻¹∇ by c₂(log|P_T| - n log ε - nT log γ): Theorem 1's proof."""
-    c2 = terms(problem, case).c2
+    c2 = theorem_constants(problem, case).c2
     return c2 * sum(_determinants(problem, discount, log_determinant, ridge))
 
 
-def telescoped_as_printed(
+def printed_telescoped_sum(
     problem: Problem,
     discount: float,
     log_determinant: float,
@@ -139,9 +150,9 @@ def telescoped_as_printed(
     Erratum E1: the sum exceeds it where c₂ > 1, that is for the full Newton step when
     residuals pass 1. The paper's next line, and Theorem 1, have the c₂ and are right.
     """
-    c2 = terms(problem, case).c2
-    grown, forgotten = _determinants(problem, discount, log_determinant, ridge)
-    return c2 * grown + forgotten
+    c2 = theorem_constants(problem, case).c2
+    growth, forgetting = _determinants(problem, discount, log_determinant, ridge)
+    return c2 * growth + forgetting
 
 
 def _determinants(
@@ -152,9 +163,9 @@ def _determinants(
     return log_determinant - n * math.log(ridge), -n * T * math.log(discount)
 
 
-def _gain(problem: Problem, case: Case, trace_bound: float | None) -> float:
+def _max_trace(problem: Problem, case: Case, trace_bound: float | None) -> float:
     """τ, which bounds the trace of what P gains in one round."""
     if case == 1:
         return problem.gradient_bound**2
-    most = problem.dimension * problem.smoothness
-    return most if trace_bound is None else min(trace_bound, most)
+    limit = problem.dimension * problem.smoothness
+    return limit if trace_bound is None else min(trace_bound, limit)

@@ -1,4 +1,4 @@
-"""The numbers a bound needs to know about a problem, and sums every bound uses."""
+"""The constants of a problem that bounds are computed from, and sums they share."""
 
 import math
 from dataclasses import dataclass
@@ -39,33 +39,34 @@ class Problem:
         checks.require_interval(self, "gradient_bound", "[0, inf]")
 
     @classmethod
-    def of(
+    def from_loss(
         cls, loss: Any, domain: Any, block: Block, dimension: int | None = None
     ) -> "Problem":
         """The constants of ``loss`` on ``domain`` in the rounds of ``block``.
 
         ``dimension`` is needed only where neither block nor domain shows it.
         """
-        shown = block.x if block.x is not None else block.y
-        if np.ndim(shown) > 1:
-            dimension = np.shape(shown)[-1]
+        points = block.x if block.x is not None else block.y
+        if np.ndim(points) > 1:
+            dimension = np.shape(points)[-1]
         elif domain.dimension is not None:
             dimension = domain.dimension
         if dimension is None:
             raise InvalidParameterError(
                 f"The dimension of {loss!r} shows in neither its block nor its domain. "
-                "Give it: Problem.of(loss, domain, block, dimension=...)."
+                "Give it: Problem.from_loss(loss, domain, block, dimension=...)."
             )
         constants = loss.constants(domain, block)
-        return cls(len(block), dimension, float(domain.radius), *constants)
+        radius = float(domain.in_dimension(dimension).radius)
+        return cls(len(block), dimension, radius, *constants)
 
 
-def rounds_of(problem: Problem, horizon: int | None) -> int:
+def resolve_horizon(problem: Problem, horizon: int | None) -> int:
     """T: the horizon asked for, or the problem's own."""
     return problem.horizon if horizon is None else horizon
 
 
-def mass(discount: float, horizon: int) -> float:
+def discounted_count(discount: float, horizon: int) -> float:
     """S_T = 1 + γ + ... + γ^(T-1) = (1-γᵀ) / (1-γ), which is T at γ = 1."""
     if discount == 1:
         return float(horizon)
@@ -73,8 +74,8 @@ def mass(discount: float, horizon: int) -> float:
     return math.expm1(horizon * math.log(discount)) / (discount - 1)
 
 
-def memory(discount: float) -> float:
-    """1 / (1-γ), the paper's T^β; infinite at γ = 1."""
+def effective_memory(discount: float) -> float:
+    """The effective memory 1 / (1-γ), the paper's T^β; infinite at γ = 1."""
     return math.inf if discount == 1 else 1 / (1 - discount)
 
 
@@ -92,15 +93,20 @@ def step_sum_bound(discount: float, horizon: int) -> float:
     The paper's integral lemma, with log(1/γ) ≥ 1-γ where the paper takes
     log(1+x) ≥ x/2: always valid, and half as large (erratum E3; ours).
     """
-    return 1 + (1 - discount) * (horizon - 1) + math.log(memory(discount))
+    return 1 + (1 - discount) * (horizon - 1) + math.log(effective_memory(discount))
 
 
-def product(*factors: float) -> float:
-    """A product in which 0 wins over infinity: no drift costs nothing, however slow."""
+def zero_product(*factors: float) -> float:
+    """A product that is 0 where a factor is 0, even if another is infinite.
+
+    A comparator that does not move costs nothing, however slowly the learner tracks.
+    """
     return 0.0 if 0 in factors else math.prod(factors)
 
 
-def check(bound: str, discount: float, horizon: int, path_length: float = 0.0) -> None:
+def check_arguments(
+    bound: str, discount: float, horizon: int, path_length: float = 0.0
+) -> None:
     """Raise, in the name of ``bound``, unless γ ∈ (0, 1], T ≥ 1 and V ≥ 0."""
     checks.require_argument(bound, "discount", discount, "(0, 1]")
     checks.require_argument(bound, "horizon", horizon, "[1, inf)")

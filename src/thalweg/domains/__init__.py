@@ -1,4 +1,4 @@
-"""Where points may lie: convex sets with their projections and support functions."""
+"""Domains: convex sets with their projections and support functions."""
 
 from thalweg.domains.ball import Ball as Ball
 from thalweg.domains.base import Domain as Domain

@@ -1,4 +1,4 @@
-"""What a domain is: a convex set the learner's points must stay in."""
+"""The base class of domains: convex sets that a learner's points must stay in."""
 
 from abc import ABC, abstractmethod
 from dataclasses import fields
@@ -28,6 +28,10 @@ class Domain(ABC):
     def radius(self) -> float:
         """The paper's D: every point of S has norm at most this. Not a diameter."""
 
+    def in_dimension(self, n: int) -> "Domain":
+        """The same set as one of n dimensions, where its radius may depend on n."""
+        return self
+
     @abstractmethod
     def contains(self, point: FloatArray) -> bool:
         """Whether the point lies in S, up to the rounding of its own coordinates."""
@@ -49,7 +53,7 @@ class Domain(ABC):
         return None
 
     def _settings(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, entry.name) for entry in fields(self))  # type: ignore[arg-type]
+        return tuple(getattr(self, entry.name) for entry in fields(self) if entry.init)  # type: ignore[arg-type]
 
     def _value(self) -> tuple[Any, ...]:
         return tuple(
@@ -64,5 +68,5 @@ class Domain(ABC):
         return hash((type(self), self._value()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Made anew from its settings, a copy has read-only arrays too.
+        # A copy is built from its settings, so that its arrays are read-only too.
         return type(self), self._settings()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thalweg import checks
-from thalweg.domains import _quadratic
+from thalweg.domains import quadratic_program
 from thalweg.domains.base import Domain, Projection
 from thalweg.errors import InvalidParameterError
 from thalweg.types import FloatArray
@@ -18,7 +18,8 @@ class Box(Domain):
     ``low`` and ``high`` have shape (n,) and may be infinite. Where they are equal the
     coordinate is fixed. A scalar is a bound on every coordinate: ``Box(-1, 1)`` is a
     cube in any dimension. Its corners are farther away the more coordinates there are,
-    so that its ``radius`` is infinite; where a theorem asks for one, give arrays.
+    so that its ``radius`` is infinite and only that of ``in_dimension(n)`` is not;
+    where a learner asks for a finite radius, give arrays.
     """
 
     low: FloatArray | float
@@ -53,6 +54,9 @@ class Box(Domain):
             return np.inf  # in n dimensions it is farthest·√n
         return float(np.linalg.norm(farthest))
 
+    def in_dimension(self, n: int) -> "Box":
+        return Box(np.full(n, self.low), np.full(n, self.high))
+
     def contains(self, point: FloatArray) -> bool:
         # A bound may have been rounded to the point's dtype: one ε of each coordinate.
         rounding = np.finfo(point.dtype).eps * np.abs(point)
@@ -66,13 +70,13 @@ class Box(Domain):
         if self.contains(point):
             return Projection(point, 0.0)
         start = self.project(point.astype(np.float64))
-        return _quadratic.project(
+        return quadratic_program.project(
             point, information, self._constraints(point.size), start, self.project
         )
 
-    def _constraints(self, n: int) -> _quadratic.Constraints:
+    def _constraints(self, n: int) -> quadratic_program.Constraints:
         low, high = (np.broadcast_to(bound, n) for bound in (self.low, self.high))
-        return _quadratic.Constraints(np.eye(n), low, high)
+        return quadratic_program.Constraints(np.eye(n), low, high)
 
     def support(self, directions: FloatArray) -> FloatArray:
         # A coordinate that is not asked about adds 0, also where its end is infinite.

@@ -1,4 +1,4 @@
-"""A ball that is stretched, turned and moved."""
+"""An ellipsoid around any centre."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +11,8 @@ from thalweg.domains.base import Domain, Projection
 from thalweg.errors import InvalidParameterError
 from thalweg.types import FloatArray
 
-ASYMMETRY = 1e-12  # relative to the largest entry: what products leave by rounding
+MAX_ASYMMETRY = 1e-12
+"""Asymmetry of ``shape`` that rounding may leave, relative to its largest entry."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,10 @@ class Ellipsoid(Domain):
                 "The 'shape' parameter of Ellipsoid must be a square matrix with the "
                 f"centre's {c.size} coordinates. Got shape {E.shape} instead."
             )
-        if not np.isfinite(E).all() or self._asymmetry > ASYMMETRY * np.abs(E).max():
+        if (
+            not np.isfinite(E).all()
+            or self._asymmetry > MAX_ASYMMETRY * np.abs(E).max()
+        ):
             raise InvalidParameterError(
                 "The 'shape' parameter of Ellipsoid must be finite and symmetric. "
                 f"Got {E} instead."
@@ -73,8 +77,8 @@ class Ellipsoid(Domain):
         y, P = np.asarray(point, np.float64), np.asarray(information, np.float64)
         # u = Lᵀ(θ - c) with E = LLᵀ makes S the unit ball and P into L⁻¹PL⁻ᵀ.
         L = self._factor
-        turned = np.linalg.solve(L, np.linalg.solve(L, P).T)
-        u = Ball(1.0).project_in((y - self.centre) @ L, 0.5 * (turned + turned.T)).point
+        Q = np.linalg.solve(L, np.linalg.solve(L, P).T)
+        u = Ball(1.0).project_in((y - self.centre) @ L, 0.5 * (Q + Q.T)).point
         nearest = (self.centre + np.linalg.solve(L.T, u)).astype(point.dtype)
         # The same dual value as for the ball, but from P and E as they were given.
         normal = P @ (y - nearest)

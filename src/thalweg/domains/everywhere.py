@@ -1,4 +1,4 @@
-"""No constraint at all."""
+"""The whole space: no constraint at all."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,10 @@ from thalweg.types import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Everywhere(Domain):
-    """S = ℝⁿ. Its radius is infinite, so no bound of the paper applies."""
+    """S = ℝⁿ, for unconstrained learning.
+
+    Its radius is infinite, so that no bound of the paper applies.
+    """
 
     @property
     def radius(self) -> float:

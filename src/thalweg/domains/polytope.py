@@ -1,19 +1,21 @@
-"""Whatever finitely many linear inequalities leave."""
+"""Polytopes and polyhedra: the points that meet finitely many linear inequalities."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import scipy  # its parts are loaded when they are first used, which takes long
 
 from thalweg import checks
-from thalweg.domains import _quadratic
+from thalweg.domains import quadratic_program
 from thalweg.domains.base import Domain, Projection
 from thalweg.errors import InvalidParameterError, ThalwegError
 from thalweg.types import FloatArray
 
-FOUND, EMPTY, UNBOUNDED = 0, 2, 3  # scipy's codes for how a linear program ended
-ROUNDING = 1e-12  # relative; ten times what the projection may leave
+SOLVED, EMPTY, UNBOUNDED = 0, 2, 3
+"""scipy's codes for how a linear program ended."""
+ROUNDING = 1e-12
+"""Relative tolerance of ``contains``: ten times that of the projection."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +28,7 @@ class Polytope(Domain):
 
     normals: FloatArray
     offsets: FloatArray
+    _feasible_point: FloatArray = field(init=False, repr=False)  # any point of S
 
     def __post_init__(self) -> None:
         for name, axes in (("normals", 2), ("offsets", 1)):
@@ -48,7 +51,7 @@ class Polytope(Domain):
                 f"Got one in row {int(zero.argmax())} instead."
             )
         object.__setattr__(self, "dimension", self.normals.shape[1])
-        self._some_point  # noqa: B018  raises where there is none
+        object.__setattr__(self, "_feasible_point", self._find_feasible_point())
 
     @cached_property
     def radius(self) -> float:
@@ -69,28 +72,34 @@ class Polytope(Domain):
     def project_in(self, point: FloatArray, information: FloatArray) -> Projection:
         if self.contains(point):
             return Projection(point, 0.0)
-        return _quadratic.project(
-            point, information, self._constraints, self._some_point, repair=np.asarray
+        return quadratic_program.project(
+            point,
+            information,
+            self._constraints,
+            self._feasible_point,
+            repair=np.asarray,
         )
 
     def support(self, directions: FloatArray) -> FloatArray:
-        answers = (self._program(-x) for x in directions)
-        return np.array([np.inf if a.status == UNBOUNDED else -a.fun for a in answers])
+        results = (self._solve_program(-x) for x in directions)
+        return np.array([np.inf if r.status == UNBOUNDED else -r.fun for r in results])
 
-    @cached_property
-    def _some_point(self) -> FloatArray:
-        answer = self._program(np.zeros(self.normals.shape[1]))
-        if answer.status == FOUND and self.contains(answer.x):
-            return np.asarray(answer.x)
+    def _find_feasible_point(self) -> FloatArray:
+        """A point of S, or an error where there is none."""
+        result = self._solve_program(np.zeros(self.normals.shape[1]))
+        if result.status == SOLVED and self.contains(result.x):
+            point = np.array(result.x)
+            point.flags.writeable = False
+            return point
         raise InvalidParameterError(
             "The 'normals' and 'offsets' parameters of Polytope must leave a point. "
             f"Got {len(self.offsets)} inequalities that no point meets instead."
         )
 
-    def _program(self, cost: FloatArray) -> "scipy.optimize.OptimizeResult":
+    def _solve_program(self, cost: FloatArray) -> "scipy.optimize.OptimizeResult":
         """min cost·θ over S, by a second method where the first does not know."""
         for method in ("highs-ds", "highs-ipm"):
-            answer = scipy.optimize.linprog(
+            result = scipy.optimize.linprog(
                 cost,
                 self._constraints.normals,
                 self._constraints.high,
@@ -99,14 +108,14 @@ class Polytope(Domain):
                 # Presolve cannot always tell an unbounded S from an empty one.
                 options={"presolve": False, "primal_feasibility_tolerance": 1e-10},
             )
-            if answer.status in (FOUND, EMPTY, UNBOUNDED):
-                return answer
-        raise ThalwegError(f"No linear program ends on {self!r}: {answer.message}")
+            if result.status in (SOLVED, EMPTY, UNBOUNDED):
+                return result
+        raise ThalwegError(f"No linear program ends on {self!r}: {result.message}")
 
     @cached_property
-    def _constraints(self) -> _quadratic.Constraints:
+    def _constraints(self) -> quadratic_program.Constraints:
         """The same inequalities with normals of length one."""
         length = np.linalg.norm(self.normals, axis=1)
         high = self.offsets / length
         unit = self.normals / length[:, None]
-        return _quadratic.Constraints(unit, np.full(high.size, -np.inf), high)
+        return quadratic_program.Constraints(unit, np.full(high.size, -np.inf), high)

@@ -1,11 +1,11 @@
-"""Weights: no coordinate negative, and a fixed sum."""
+"""The simplex: non-negative coordinates with a given sum, as for weights."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from thalweg import checks
-from thalweg.domains import _quadratic
+from thalweg.domains import quadratic_program
 from thalweg.domains.base import Domain, Projection
 from thalweg.types import FloatArray
 
@@ -37,21 +37,21 @@ class Simplex(Domain):
         largest_first = np.sort(y)[::-1]
         count = np.arange(1, y.size + 1)
         tau = (np.cumsum(largest_first) - self.total) / count
-        kept = np.flatnonzero(largest_first > tau)[-1]
-        weights = np.maximum(y - tau[kept], 0.0)
+        last_positive = np.flatnonzero(largest_first > tau)[-1]
+        weights = np.maximum(y - tau[last_positive], 0.0)
         return np.asarray(weights * (self.total / weights.sum()), point.dtype)
 
     def project_in(self, point: FloatArray, information: FloatArray) -> Projection:
         if self.contains(point):
             return Projection(point, 0.0)
         n = point.size
-        constraints = _quadratic.Constraints(
+        constraints = quadratic_program.Constraints(
             np.vstack([np.eye(n), np.ones(n)]),
             np.append(np.zeros(n), self.total),
             np.append(np.full(n, np.inf), self.total),
         )
         start = self.project(point.astype(np.float64))
-        return _quadratic.project(
+        return quadratic_program.project(
             point, information, constraints, start, repair=self.project
         )
 

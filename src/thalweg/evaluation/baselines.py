@@ -52,7 +52,7 @@ def baselines(block: Block, domain: Ball) -> Iterator[Baseline]:
     constants, T = LOSS.constants(domain, block), len(block)
     alpha, G = constants.exp_concavity, constants.gradient_bound
     largest = float(np.abs(block.y).max())
-    yield _of_learner(PAPER, Experts.of_newton(constants, domain, T, case=3))
+    yield _of_learner(PAPER, Experts.from_newton_grid(constants, domain, T, case=3))
     bank = tuple(map(least_squares, discounts.grid(T, domain.radius)))
     newton = DiscountedNewton.from_theorem(3, constants, domain, 1.0)
     rivals: dict[str, Learner[Any]] = {

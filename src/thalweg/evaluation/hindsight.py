@@ -45,7 +45,7 @@ def regrets(
 
     The paper's mixture has bounds, unless its labels come late.
     """
-    problem = bounds.Problem.of(LOSS, comparators.domain, block)
+    problem = bounds.Problem.from_loss(LOSS, comparators.domain, block)
     length, rows = regret.path_length(comparators.path), []
     for name, forecast in forecasts.items():
         proven = bounded and name == PAPER.name

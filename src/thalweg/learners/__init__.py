@@ -1,4 +1,4 @@
-"""The algorithms: those of the paper, and the rivals it names."""
+"""The online learners: those of the paper, the Tracker, and baselines."""
 
 from thalweg.learners.ader import Ader as Ader
 from thalweg.learners.aggregating import AggregatingExperts as AggregatingExperts

@@ -33,10 +33,10 @@ class AggregatingExperts(Learner[AggregatingState]):
               p_t = \frac{g(-Y) - g(Y)}{2Y}
 
     For half squared error with |y| ≤ Y, the experts' predictions clipped to [-Y, Y];
-    recalled, not read. The rate 1/Y² is four times what a weighted
-    mean can take, so that it loses at most Y² log(1/w_1) to any expert.
-    ``experts`` are learners of squared error, those that forget slowest first;
-    ``label_bound`` is Y > 0. Labels beyond it are learnt from, but not covered.
+    recalled, not read. The rate 1/Y² is four times what a weighted mean can take, so
+    that its regret against any expert is at most Y² log(1/w_1). ``experts`` are
+    learners of squared error, those that forget slowest first; ``label_bound`` is
+    Y > 0. The learner also learns from labels beyond it, but no theorem covers them.
     """
 
     accepts: ClassVar = (SquaredError,)

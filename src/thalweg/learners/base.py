@@ -1,35 +1,56 @@
-"""The one core abstraction: a learner is frozen settings plus a pure update."""
+"""The base class of learners: frozen settings plus a pure update of a state."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels.predict import dot
-from thalweg.learners.live import Live
 from thalweg.losses import Loss, Round
-from thalweg.types import Block, FloatArray, State, Trace
+from thalweg.types import Block, FloatArray, LearnerState, Trace
 
-S = TypeVar("S", bound=State)
+S = TypeVar("S", bound=LearnerState)
+
+KernelCall = Callable[[FloatArray, FloatArray, float, float, float, bool], float]
+"""``call(buffer, x, y, weight, elapsed, learning)``: see ``LiveBuffer``."""
+
+
+class LiveBuffer(Protocol):
+    """A learner's state in one buffer that single calls change in place.
+
+    ``call(buffer, x, y, weight, elapsed, learning)`` gives the prediction of y at x and
+    then, if ``learning``, learns the round. It returns NaN, and changes nothing, where
+    a number is not legal, where x has not the length it should have, and while
+    ``buffer[0]`` is 0, which a reader of the state sets meanwhile. Nothing checks the
+    types: x must be a float64 array of one axis, and y, weight and elapsed floats.
+    """
+
+    buffer: FloatArray  # all that changes; its header: kernels/call_header.py
+    unexcited_rounds: FloatArray  # (n,) rounds since each feature was last not zero
+    call: KernelCall
+
+    @property
+    def state(self) -> Any:
+        """A copy of the state as it is now."""
 
 
 class Learner(ABC, Generic[S]):
     """Settings of an algorithm. All that changes over time is in its state."""
 
     accepts: ClassVar[tuple[type[Loss], ...]] = (Loss,)
-    """The losses this update is right for."""
+    """The losses that ``update`` is correct for."""
 
     records: ClassVar[tuple[str, ...]] = ("theta",)
-    """What ``run(..., record=...)`` can keep of every round."""
+    """The names that ``run(..., record=...)`` can record in every round."""
 
     plays_points: ClassVar[bool] = True
     """Whether a round's loss is that of a point θ; else that of a prediction alone."""
 
-    counts_gaps: ClassVar[bool] = False
-    """Whether a round of weight zero leaves a trace: that it has passed."""
+    advances_on_zero_weight: ClassVar[bool] = False
+    """Whether a round of weight zero changes the state: it counts as time passed."""
 
     @abstractmethod
     def init(self, theta: Any) -> S:
@@ -40,7 +61,7 @@ class Learner(ABC, Generic[S]):
         return state.theta
 
     def predict(self, state: S, x: Any = None) -> Any:
-        """What is said of y before it is seen: x·θ, or θ itself without features."""
+        """The prediction of y at x before y is seen: x·θ, or θ where there is no x."""
         theta = self.play(state, x)
         if x is None or np.ndim(x) > 1:
             return theta if x is None else x @ theta
@@ -58,7 +79,9 @@ class Learner(ABC, Generic[S]):
     ) -> tuple[S, Trace]:  # fmt: skip
         """Play every round of ``block``, oldest first; ``state`` is left as it was.
 
-        ``record`` names what to keep of every round beside prediction and loss.
+        Every round is predicted before it is learnt from: prequential evaluation, also
+        known as test-then-train. ``record`` names what the trace records of every round
+        besides prediction and loss.
         ``blocked`` plays many rounds at a time where the learner can: the same to
         rounding, but no longer to the last bit however a stream is cut.
         """
@@ -83,18 +106,18 @@ class Learner(ABC, Generic[S]):
         self, state: S, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[S, Trace]:
         """Do the work of ``run``. Override to call a kernel; the result must agree."""
-        predictions, incurred = [], np.empty(len(block), state.theta.dtype)
-        recorded: dict[str, list[Any]] = {name: [] for name in record}
+        predictions, losses = [], np.empty(len(block), state.theta.dtype)
+        records: dict[str, list[Any]] = {name: [] for name in record}
         for t, (x, y, weight, elapsed) in enumerate(block.rounds()):
             f = Round(loss, x, y, weight, elapsed)
             predictions.append(self.predict(state, x))
-            incurred[t] = self._incurred(state, f, predictions[-1])
-            for name, kept in recorded.items():
-                kept.append(self.record(state, name))
+            losses[t] = self._round_loss(state, f, predictions[-1])
+            for name, values in records.items():
+                values.append(self.record(state, name))
             state = self.update(state, f)
-        extras = {name: np.array(kept) for name, kept in recorded.items()}
+        extras = {name: np.array(values) for name, values in records.items()}
         theta = extras.pop("theta", None)
-        return state, Trace(np.array(predictions), incurred, theta, extras)
+        return state, Trace(np.array(predictions), losses, theta, extras)
 
     def _play_blocked(
         self, state: S, loss: Loss, block: Block, record: Sequence[str]
@@ -105,11 +128,11 @@ class Learner(ABC, Generic[S]):
             f"plays round by round. Got True instead."
         )
 
-    def live(self, state: S, loss: Loss, ones: int) -> Live | None:
-        """The state in a form that single calls change in place; None if there is none.
+    def live_buffer(self, state: S, loss: Loss, ones: int) -> LiveBuffer | None:
+        """The state in a buffer that single calls change in place, or None.
 
-        What it predicts and learns is what ``run`` does, bit by bit. The last ``ones``
-        features are not given to it: they are 1.
+        Its predictions and updates are those of ``run``, bit by bit. The last ``ones``
+        features are constants 1 that the caller leaves out of x.
         """
         return None
 
@@ -117,8 +140,9 @@ class Learner(ABC, Generic[S]):
         """The part of the state that ``run(..., record=...)`` calls ``name``."""
         return getattr(state, name)
 
-    def _incurred(self, state: S, f: Round, prediction: Any) -> float:
+    def _round_loss(self, state: S, f: Round, prediction: Any) -> float:
+        """The weighted loss of the round: that of the point, or of the prediction."""
         if self.plays_points:
             return f.value(self.play(state, f.x))
-        one = f.loss.at_prediction(np.asarray(prediction)[None], np.asarray(f.y)[None])
-        return f.weight * float(one[0])
+        predictions, labels = np.asarray(prediction)[None], np.asarray(f.y)[None]
+        return f.weight * float(f.loss.prediction_loss(predictions, labels)[0])

@@ -1,4 +1,4 @@
-"""Exponential weights over learners: Algorithm 2, the paper's meta-algorithm."""
+"""Exponential weights over learners: the paper's Algorithm 2, a form of Hedge."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ from thalweg.types import Block, FloatArray, Trace
 
 
 class ExpertsState(NamedTuple):
-    """What the mixture remembers."""
+    """The state of the mixture."""
 
     theta: FloatArray  # (n,) the weighted mean of the experts' points
     log_weights: FloatArray  # (N,) log w_t, normalised
@@ -43,14 +43,17 @@ class ExpertsState(NamedTuple):
 class Experts(Learner[ExpertsState]):
     r"""Plays the weighted mean of its experts; each learns from its own gradient.
 
+    Also known as: Hedge, exponential weights, prediction with expert advice, online
+    model averaging. There is no fixed share: a weight can become arbitrarily small.
+
     .. math:: \theta_t = \sum_i w_t^i \theta_t^i, \qquad
               w_{t+1}^i \propto w_t^i \exp(-\lambda f_t(\theta_t^i)), \qquad
               w_1^i = \frac{1 + 1/N}{i (i + 1)}
 
     Yuan & Lamperski (2020), Algorithm 2. ``experts`` are learners of any kind, those
     that forget slowest first. ``mixing_rate`` is λ > 0: α for α-exp-concave losses,
-    ℓ/G² for ℓ-strongly convex ones. ``of_newton`` and ``of_gradient`` set both as
-    Theorems 7 and 8 ask.
+    ℓ/G² for ℓ-strongly convex ones. ``from_newton_grid`` and
+    ``from_gradient_grid`` set both as Theorems 7 and 8 ask.
     """
 
     records: ClassVar = ("theta", "weights")
@@ -75,7 +78,7 @@ class Experts(Learner[ExpertsState]):
             raise InvalidParameterError("Experts needs at least one expert. Got none.")
 
     @classmethod
-    def of_newton(
+    def from_newton_grid(
         cls, constants: Constants, domain: Domain, horizon: int, case: int = 1,
         ridge: float = 1.0, static: bool = True,
     ) -> "Experts":  # fmt: skip
@@ -86,7 +89,7 @@ class Experts(Learner[ExpertsState]):
         return cls(experts, constants.exp_concavity)
 
     @classmethod
-    def of_gradient(
+    def from_gradient_grid(
         cls, constants: Constants, domain: Domain, horizon: int, static: bool = True
     ) -> "Experts":
         """The strongly convex gradient rule on the grid, λ = ℓ/G²: Theorem 8."""
@@ -106,10 +109,11 @@ class Experts(Learner[ExpertsState]):
 
     def predict(self, state: ExpertsState, x: Any = None) -> Any:
         experts = zip(self.experts, state.experts, strict=True)
-        said = np.array([expert.predict(its, x) for expert, its in experts])
-        out = np.empty(said.shape[1:] or 1, said.dtype)
-        mixture(state.log_weights, said.reshape(len(said), -1), out.reshape(1, -1))
-        return out if said.ndim > 1 else out[0]
+        predictions = np.array([expert.predict(own, x) for expert, own in experts])
+        out = np.empty(predictions.shape[1:] or 1, predictions.dtype)
+        by_expert = predictions.reshape(len(predictions), -1)
+        mixture(state.log_weights, by_expert, out.reshape(1, -1))
+        return out if predictions.ndim > 1 else out[0]
 
     def update(self, state: ExpertsState, f: Round) -> ExpertsState:
         experts = list(zip(self.experts, state.experts, strict=True))
@@ -132,11 +136,11 @@ class Experts(Learner[ExpertsState]):
         log_weights = state.log_weights.copy()
         arrays = KernelArrays.from_block(state.theta, block, record)
         weights = np.empty((len(block) if "weights" in record else 0, len(thetas)))
-        x, y, weight, elapsed, out, incurred, played = arrays.by_target()
+        x, y, weight, elapsed, out, losses, played = arrays.by_target()
         play_bank(
             thetas.reshape(*thetas.shape[:2], -1), factors, log_weights,
             self._settings(), float(self.mixing_rate),
-            (x, y, weight, elapsed), (out, incurred, played, weights),
+            (x, y, weight, elapsed), (out, losses, played, weights),
         )  # fmt: skip
         states = tuple(RLSState(*pair) for pair in zip(thetas, factors, strict=True))
         after = ExpertsState(weighted_mean(log_weights, thetas), log_weights, states)

@@ -1,4 +1,4 @@
-"""Follow the leading history: a copy of one learner starts in every round; few live."""
+"""Follow the leading history (FLH): a copy of one learner starts in every round."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -27,8 +27,8 @@ class HistoryState(NamedTuple):
 class FollowTheLeadingHistory(Learner[HistoryState]):
     r"""Mixes copies of ``expert`` that know only the rounds since their own start.
 
-    Also known as: FLH, strongly adaptive exponential weights over restarts; the share
-    1/(t+1) for a new expert plays the part of fixed share.
+    Also known as: FLH, here in its efficient version, in which most copies end. The
+    share 1/(t+1) that a new copy takes plays the part of fixed share.
 
     .. math:: \theta_t = \sum_{i \in S_t} v_t^i \theta_t^i, \quad
               \hat v_{t+1}^i \propto v_t^i e^{-\alpha f_t(\theta_t^i)}, \quad
@@ -36,9 +36,9 @@ class FollowTheLeadingHistory(Learner[HistoryState]):
               v_{t+1}^{t+1} \propto 1/(t+1)
 
     Hazan & Seshadhri (2009), *Efficient Learning Algorithms for Changing Environments*,
-    ICML, in the efficient version; recalled, not read. The expert that starts in
-    round r2^k, r odd, lives for 2^{k+2} + 1 rounds. So S_t holds at most 2⌊log₂t⌋ + 2
-    experts and, for every s ≤ t, one that started in [s, (s+t)/2] (see the tests).
+    ICML; recalled, not read. The expert that starts in round r2^k, r odd, lives for
+    2^{k+2} + 1 rounds. So S_t holds at most 2⌊log₂t⌋ + 2 experts and, for every s ≤ t,
+    one that started in [s, (s+t)/2] (see the tests).
 
     ``expert`` is any learner that plays points; every copy starts from the point given
     to ``init``. ``exp_concavity`` is α > 0, that of the losses where the experts play.
@@ -85,7 +85,7 @@ def advance_history(
     active_from = np.append(state.active_from[survives], t + 1)
     log_v = np.append(log_v[survives] + np.log1p(-1 / (t + 1)), -np.log(t + 1))
     log_v -= np.logaddexp.reduce(log_v)
-    # The youngest has seen nothing yet, so that it is what the next one starts from.
+    # The newest has seen no round yet, so that the next one starts from the same state.
     newest = state.experts[-1]
     survivors = [state.experts[i] for i in np.flatnonzero(survives)]
     experts = (*(expert.update(own, f) for own in survivors), newest)

@@ -107,7 +107,7 @@ class LogisticTracker(Learner[LogisticTrackerState]):
         given = (NO_VALUES if c is None else np.asarray(c, np.float64) for c in columns)
         after, probabilities = self._run_kernel(state, *given)
         out = self._log_odds(probabilities, state)
-        incurred = np.asarray(loss.at_prediction(out, block.y) * block.weights)
+        incurred = np.asarray(loss.prediction_loss(out, block.y) * block.weights)
         theta = np.tile(state.theta, (len(block), 1)) if "theta" in record else None
         return after, Trace(out, incurred.astype(out.dtype), theta)
 

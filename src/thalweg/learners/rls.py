@@ -9,20 +9,21 @@ import numpy as np
 
 from thalweg import checks, discounts
 from thalweg.errors import InvalidParameterError
+from thalweg.kernels import call_header, rls_live
 from thalweg.kernels import ud_factor as factors
+from thalweg.kernels.jit import entry_point
 from thalweg.kernels.rls import rls
 from thalweg.kernels.rls_blocked.blocked import rls_blocked
 from thalweg.kernels.ud_factor import forget, learn
 from thalweg.kernels.windup import cap_covariance, restore_ridge
-from thalweg.learners.base import Learner
+from thalweg.learners.base import KernelCall, Learner, LiveBuffer
 from thalweg.learners.kernel_arrays import KernelArrays
-from thalweg.learners.live import Live, LiveRLS
 from thalweg.losses import Loss, Round, SquaredError
 from thalweg.types import Block, FloatArray, Trace
 
 
 class RLSState(NamedTuple):
-    """What recursive least squares remembers."""
+    """The state of recursive least squares."""
 
     theta: FloatArray  # (n,) or (n, k) θ_t
     factor: FloatArray  # (n+3, n) the factors of P_{t-1}, packed: kernels/ud_factor.py
@@ -123,7 +124,9 @@ class RecursiveLeastSquares(Learner[RLSState]):
         cap_covariance(factor, gain, work)
         if self.floor is not None:
             by_target = theta.reshape(len(theta), -1)
-            restore_ridge(by_target, factor, discount, *self._kept, gain, work)
+            restore_ridge(
+                by_target, factor, discount, *self._kernel_settings, gain, work
+            )
         return RLSState(theta, factor)
 
     def _play(
@@ -132,7 +135,7 @@ class RecursiveLeastSquares(Learner[RLSState]):
         theta, factor = state.theta.copy(), state.factor.copy()
         arrays = KernelArrays.from_block(theta, block, record)
         by_target = theta.reshape(len(theta), -1)
-        rls(by_target, factor, *self._kept, *arrays.by_target())
+        rls(by_target, factor, *self._kernel_settings, *arrays.by_target())
         return RLSState(theta, factor), arrays.trace()
 
     def _play_blocked(
@@ -143,7 +146,7 @@ class RecursiveLeastSquares(Learner[RLSState]):
         arrays = KernelArrays.from_block(theta, block, record)
         *rounds, _ = arrays.by_target()
         by_target = theta.reshape(len(theta), -1)
-        rls_blocked(by_target, factor, *self._kept, *rounds)
+        rls_blocked(by_target, factor, *self._kernel_settings, *rounds)
         return RLSState(theta, factor), arrays.trace()
 
     @staticmethod
@@ -157,10 +160,34 @@ class RecursiveLeastSquares(Learner[RLSState]):
                 f"{rule} a state of float64. Got one of {state.theta.dtype} instead."
             )
 
-    def live(self, state: RLSState, loss: Loss, ones: int) -> Live | None:
+    def live_buffer(self, state: RLSState, loss: Loss, ones: int) -> LiveBuffer | None:
         one_target = state.theta.ndim == 1 and state.theta.dtype == np.float64
         return LiveRLS(self, state, ones) if one_target else None
 
     @property
-    def _kept(self) -> tuple[float, float, bool]:
+    def _kernel_settings(self) -> tuple[float, float, bool]:
         return float(self.discount), float(self.floor or 0.0), self.leaky
+
+
+class LiveRLS:
+    """Recursive least squares in one buffer: kernels/rls_live.py."""
+
+    def __init__(
+        self, learner: RecursiveLeastSquares, state: RLSState, ones: int
+    ) -> None:
+        theta, factor = state
+        n, settings = len(theta), learner._kernel_settings
+        self.buffer: FloatArray = np.zeros(rls_live.LAYOUT.size(n=n))
+        call_header.fill_header(
+            self.buffer, n, n - ones, checks.MAX_MAGNITUDE[theta.dtype], *settings
+        )
+        views = rls_live.LAYOUT.views(self.buffer, n=n)
+        self._theta, self._factor = views.theta, views.factor
+        self.unexcited_rounds: FloatArray = views.unexcited_rounds
+        self.call: KernelCall = entry_point(rls_live.call)
+        self._theta[:, 0], self._factor[:] = theta, factor
+
+    @property
+    def state(self) -> RLSState:
+        """A copy of the state as it is now."""
+        return RLSState(self._theta[:, 0].copy(), self._factor.copy())

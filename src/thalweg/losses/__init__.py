@@ -1,4 +1,4 @@
-"""What a round costs: loss families with their gradients, Hessians and constants."""
+"""Loss functions with their gradients, Hessians and constants."""
 
 from thalweg.losses.base import Constants as Constants
 from thalweg.losses.base import Loss as Loss

@@ -1,4 +1,4 @@
-"""What a loss family is, and what one round of it looks like to a learner."""
+"""The base class of losses, and one round of a loss as a learner sees it."""
 
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
@@ -51,11 +51,11 @@ class Loss(ABC):
     def hess_root(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
         """Rows V, shape (r, n), with VᵀV = ∇²f(θ); r is as small as the loss knows."""
         eigenvalue, basis = np.linalg.eigh(self.hess(theta, x, y))
-        kept = eigenvalue > eigenvalue[-1] * len(eigenvalue) * np.finfo(float).eps
-        return np.asarray(np.sqrt(eigenvalue[kept])[:, None] * basis[:, kept].T)
+        positive = eigenvalue > eigenvalue[-1] * len(eigenvalue) * np.finfo(float).eps
+        return np.asarray(np.sqrt(eigenvalue[positive])[:, None] * basis[:, positive].T)
 
-    def at_prediction(self, prediction: FloatArray, y: FloatArray) -> FloatArray:
-        """The loss of predictions made without a θ: one number for each round."""
+    def prediction_loss(self, prediction: FloatArray, y: FloatArray) -> FloatArray:
+        """The unweighted loss of each prediction, for losses that need no θ."""
         raise UnsupportedLossError(f"{self!r} cannot be measured from predictions.")
 
     def score(self, prediction: FloatArray, block: Block) -> FloatArray:
@@ -68,7 +68,7 @@ class Loss(ABC):
                 f"them not finite."
             )
         self.check_rounds(None, y)
-        return np.asarray(block.weights * self.at_prediction(prediction, y))
+        return np.asarray(block.weights * self.prediction_loss(prediction, y))
 
     def check_rounds(self, x: FloatArray | None, y: FloatArray) -> None:  # noqa: B027 (most accept all)
         """Raise ``StreamError`` where this loss cannot take a round's x or y."""

@@ -22,15 +22,15 @@ class Function(NamedTuple):
 
 @dataclass(frozen=True)
 class Functions(Loss):
-    """f_t(θ) = functions[t](θ), with the constants that their author states.
+    """f_t(θ) = functions[t](θ), with constants that the caller knows.
 
     ``block()`` gives the rounds to play: y holds the functions' numbers 0, 1, ...
-    ``stated`` are ℓ, u, α and G on the domain that will be used; nobody can compute
-    them from Python functions, so without it ``constants`` is refused.
+    ``known_constants`` are ℓ, u, α and G on the domain that will be used; nobody can
+    compute them from Python functions, so without it ``constants`` is refused.
     """
 
     functions: Sequence[Function]
-    stated: Constants | None = None
+    known_constants: Constants | None = None
 
     def __post_init__(self) -> None:
         checks.require_type(self, "functions", Iterable)
@@ -70,18 +70,18 @@ class Functions(Loss):
         return None, ()
 
     def check_rounds(self, x: FloatArray | None, y: FloatArray) -> None:
-        known = (y == np.floor(y)) & (y >= 0) & (y < len(self.functions))
-        if not known.all():
-            first = int(known.argmin())
+        exists = (y == np.floor(y)) & (y >= 0) & (y < len(self.functions))
+        if not exists.all():
+            first = int(exists.argmin())
             raise StreamError(
                 f"Functions holds functions 0 to {len(self.functions) - 1}. "
                 f"Round {first} asks for {y[first]}."
             )
 
     def constants(self, domain: Any, block: Block) -> Constants:
-        if self.stated is None:
+        if self.known_constants is None:
             raise UnsupportedLossError(
-                "The constants of Functions are not known. State them: "
-                "Functions(..., stated=Constants(...))."
+                "The constants of Functions are not known. Give them: "
+                "Functions(..., known_constants=Constants(...))."
             )
-        return self.stated
+        return self.known_constants

@@ -1,4 +1,4 @@
-"""Huber's loss of a linear prediction, with a ridge where one is asked for."""
+"""Huber's loss of a linear prediction, with an optional ridge penalty on θ."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,7 +14,9 @@ from thalweg.types import Block, FloatArray
 
 @dataclass(frozen=True)
 class Huber(LinearLoss):
-    """f(θ) = φ(x·θ - y) + (μ/2)‖θ‖², φ(r) = ½r² up to |r| = width, then straight.
+    """f(θ) = φ(x·θ - y) + (μ/2)‖θ‖², φ(r) = ½r² up to |r| = width, then linear.
+
+    A robust loss: outliers count linearly.
 
     ``width`` > 0 is the residual from which on the loss grows linearly.
     ``ridge`` is μ ≥ 0: it makes f μ-strongly convex, which φ alone never is where
@@ -66,28 +68,29 @@ class Huber(LinearLoss):
         rank_one = super().hess_root(theta, x, y)
         return Loss.hess_root(self, theta, x, y) if self.ridge else rank_one
 
-    def at_prediction(self, prediction: FloatArray, y: FloatArray) -> FloatArray:
+    def prediction_loss(self, prediction: FloatArray, y: FloatArray) -> FloatArray:
         if self.ridge:
             raise UnsupportedLossError(
                 f"{self!r} depends on θ itself and cannot be measured from predictions."
             )
-        return super().at_prediction(prediction, y)
+        return super().prediction_loss(prediction, y)
 
     def shapes(self, theta: FloatArray) -> tuple[Shape | None, Shape]:
         return theta.shape[:1], ()
 
     def constants(self, domain: Any, block: Block) -> Constants:
-        bare = super().constants(domain, block)
+        without_ridge = super().constants(domain, block)
         if not self.ridge:
-            return bare
+            return without_ridge
         weight = block.weights
-        convexity = bare.strong_convexity + self.ridge * float(weight.min())
+        convexity = without_ridge.strong_convexity + self.ridge * float(weight.min())
+        radius = domain.in_dimension(np.shape(block.x)[1]).radius
         gradient = (
-            bare.gradient_bound + self.ridge * float(weight.max()) * domain.radius
+            without_ridge.gradient_bound + self.ridge * float(weight.max()) * radius
         )
         return Constants(
             convexity,
-            bare.smoothness + self.ridge * float(weight.max()),
+            without_ridge.smoothness + self.ridge * float(weight.max()),
             # Any ℓ-strongly convex f with ‖∇f‖ ≤ G is ℓ/G²-exp-concave.
             convexity * inverse(gradient**2),
             gradient,

@@ -1,4 +1,4 @@
-"""Losses of a linear prediction, φ(x·θ, y): all they need is φ, φ′ and φ″."""
+"""Losses of a linear prediction, φ(x·θ, y), given by φ, φ′ and φ″."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -55,7 +55,7 @@ class LinearLoss(Loss):
     def hess_root(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
         return np.asarray(np.sqrt(self._curvature(theta, x, y)) * x[None])
 
-    def at_prediction(self, prediction: FloatArray, y: FloatArray) -> FloatArray:
+    def prediction_loss(self, prediction: FloatArray, y: FloatArray) -> FloatArray:
         loss = np.asarray(self.phi(prediction, y))
         return np.asarray(loss.reshape(len(loss), -1).sum(axis=1))
 
@@ -72,7 +72,7 @@ class LinearLoss(Loss):
                 f"{x.shape}."
             )
         low, high = -domain.support(-x), domain.support(x)
-        least, most = self.curvature_range(low, high, y)
+        min_curvature, max_curvature = self.curvature_range(low, high, y)
         # φ is convex, so |φ′| peaks at an end of the range; so does φ′²/φ″ for every
         # loss here, which makes the least φ″/φ′² an end's too.
         slopes = np.abs([self.slope(low, y), self.slope(high, y)])
@@ -82,8 +82,8 @@ class LinearLoss(Loss):
         energy = weight * (x**2).sum(axis=1)
         return Constants(
             # A rank-one Hessian is strongly convex in one dimension only.
-            float((energy * least).min()) if x.shape[1] == 1 else 0.0,
-            float((energy * most).max()),
+            float((energy * min_curvature).min()) if x.shape[1] == 1 else 0.0,
+            float((energy * max_curvature).max()),
             float(alpha.min()),
             float((np.sqrt(weight * energy) * np.where(energy, slopes, 0)).max()),
         )

@@ -30,7 +30,7 @@ class LinearMap(Loss):
     def hess_root(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
         return np.asarray(x)
 
-    def at_prediction(self, prediction: FloatArray, y: FloatArray) -> FloatArray:
+    def prediction_loss(self, prediction: FloatArray, y: FloatArray) -> FloatArray:
         return np.asarray(0.5 * ((prediction - y) ** 2).sum(axis=1))
 
     def shapes(self, theta: FloatArray) -> tuple[Shape | None, Shape]:
@@ -48,10 +48,12 @@ class LinearMap(Loss):
         A, y, weight = block.x, block.y, block.weights
         m, n = A.shape[1:]
         singular = np.linalg.svd(A, compute_uv=False)
-        least = singular[:, -1] ** 2 if m >= n else np.zeros(len(y))
-        residual = singular[:, 0] * domain.radius + np.linalg.norm(y, axis=1)
+        min_eigenvalue = singular[:, -1] ** 2 if m >= n else np.zeros(len(y))
+        residual = singular[:, 0] * domain.in_dimension(n).radius + np.linalg.norm(
+            y, axis=1
+        )
         return Constants(
-            float((weight * least).min()),
+            float((weight * min_eigenvalue).min()),
             float((weight * singular[:, 0] ** 2).max()),
             # ∇ = Aᵀr, so α∇∇ᵀ ⪯ AᵀA as long as α‖r‖² ≤ 1.
             inverse(float((weight * residual**2).max())),

@@ -1,4 +1,4 @@
-"""Logistic loss of a linear score."""
+"""Logistic loss of a linear score; also: log loss, binary cross-entropy."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -26,7 +26,7 @@ class Tracking(Loss):
     def hess_root(self, theta: FloatArray, x: Any, y: Any) -> FloatArray:
         return np.eye(theta.size)
 
-    def at_prediction(self, prediction: FloatArray, y: FloatArray) -> FloatArray:
+    def prediction_loss(self, prediction: FloatArray, y: FloatArray) -> FloatArray:
         return np.asarray(0.5 * ((prediction - y) ** 2).sum(axis=1))
 
     def shapes(self, theta: FloatArray) -> tuple[Shape | None, Shape]:
@@ -35,8 +35,11 @@ class Tracking(Loss):
     def constants(self, domain: Any, block: Block) -> Constants:
         block = checks.check_block(block, self, np.zeros(np.shape(block.y)[-1:]))
         y, weight = block.y, block.weights
-        distance = domain.radius + np.linalg.norm(y, axis=1)
-        least, most = float(weight.min()), float(weight.max())
+        radius = domain.in_dimension(y.shape[1]).radius
+        distance = radius + np.linalg.norm(y, axis=1)
+        min_weight, max_weight = float(weight.min()), float(weight.max())
         # ∇²(wf) = wI and ∇(wf) = w(θ - y), so α = 1 / w‖θ - y‖².
         alpha = inverse(float((weight * distance**2).max()))
-        return Constants(least, most, alpha, float((weight * distance).max()))
+        return Constants(
+            min_weight, max_weight, alpha, float((weight * distance).max())
+        )

@@ -30,9 +30,9 @@ class ImputerCall(NamedTuple):
     It is for rows without missing values: the kernel refuses NaN, and so does this.
     """
 
-    call: Any  # the kernel: see learners/live.py
+    call: Any  # the kernel: see learners/base.py
     imputer: MeanImputer
-    counts_gaps: bool  # whether the learner has seen the skipped rows pass
+    advances_on_zero_weight: bool  # whether the learner has seen the skipped rows pass
     lock: threading.RLock
 
     def learn(
@@ -41,7 +41,7 @@ class ImputerCall(NamedTuple):
     ) -> float:  # fmt: skip
         """Call the kernel, and take what it has learnt into the means."""
         with self.lock:  # kernel and imputer change together
-            waited = 0.0 if self.counts_gaps else self.imputer.state.waited
+            waited = 0.0 if self.advances_on_zero_weight else self.imputer.state.waited
             prediction: float = self.call(
                 memory, x, y, weight, waited + elapsed, learning
             )
@@ -65,7 +65,7 @@ def run_with_missing(
     checks.check_block(without_missing(block), loss, state.theta)
     imputer = imputer.copy()
     imputed, learnable = imputer.impute_block(block)
-    if learner.counts_gaps:
+    if learner.advances_on_zero_weight:
         imputed = _weightless(imputed, learnable, block)
         state, trace = learner.run(state, loss, imputed, record)
     else:

@@ -8,7 +8,7 @@ import numpy as np
 
 from thalweg.kernels import call_header
 from thalweg.learners import Learner
-from thalweg.learners.live import Live
+from thalweg.learners.base import LiveBuffer
 from thalweg.losses import LinearLoss
 from thalweg.models.imputed_run import ImputerCall
 from thalweg.preprocessing.imputer import MeanImputer
@@ -42,7 +42,7 @@ class Held:
         self, learner: Learner[Any], loss: LinearLoss, ones: int, lock: threading.RLock,
         state: Any, rounds: int, quiet: Any, imputer: MeanImputer | None,
     ) -> None:  # fmt: skip
-        self.live: Live | None = None
+        self.live: LiveBuffer | None = None
         self._state: Any = state
         self._rounds = rounds  # learnt before those that ``live`` counts
         self._quiet: Any = quiet
@@ -51,14 +51,16 @@ class Held:
         self.call: Any = _no_kernel
         self.learn: Any = _no_kernel
         if state is not None:
-            self.live = learner.live(state, loss, ones)
+            self.live = learner.live_buffer(state, loss, ones)
         if self.live is not None:
             self._state = None  # it is in there now
-            self.live.quiet[:] = quiet
-            self.memory, self.call = self.live.memory, self.live.call
+            self.live.unexcited_rounds[:] = quiet
+            self.memory, self.call = self.live.buffer, self.live.call
             self.learn = self.call
             if imputer is not None:
-                kernel = ImputerCall(self.call, imputer, learner.counts_gaps, lock)
+                kernel = ImputerCall(
+                    self.call, imputer, learner.advances_on_zero_weight, lock
+                )
                 self.learn = kernel.learn
 
     def shut(self) -> None:
@@ -93,7 +95,7 @@ class Held:
     @property
     def quiet(self) -> Any:
         """(n,) rounds since each feature was last not zero."""
-        return self._quiet if self.live is None else self.live.quiet + 0.0
+        return self._quiet if self.live is None else self.live.unexcited_rounds + 0.0
 
     @property
     def width(self) -> int | None:

@@ -13,7 +13,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError, ThalwegError, UnsupportedLossError
 from thalweg.learners import Learner, Tracker
-from thalweg.learners.live import Live
+from thalweg.learners.base import LiveBuffer
 from thalweg.losses import LinearLoss, SquaredError
 from thalweg.models import model_file as saved
 from thalweg.models.health import Health, health_of
@@ -105,14 +105,14 @@ class Online:
         return self._held.imputer
 
     @property
-    def live(self) -> Live | None:
+    def live(self) -> LiveBuffer | None:
         """The raw path: one compiled function and the array that it changes.
 
         For those who check by themselves that x is a float64 array of one axis and all
         else a float, for nobody else does, and any other may end the process; and that
         the answer is not NaN, which is a refusal. Weight and time are 1.0 here::
 
-            call, memory = model.live.call, model.live.memory
+            call, memory = model.live.call, model.live.buffer
             yhat = call(memory, x, 0.0, 1.0, 1.0, False)  # predict
             call(memory, x, y, 1.0, 1.0, True)  # learn; returns the same forecast
 

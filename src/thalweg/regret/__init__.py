@@ -1,4 +1,4 @@
-"""How far a trace was from the best that hindsight could have done."""
+"""Regret: how far a trace was from the best comparators in hindsight."""
 
 from thalweg.regret.adaptive import AdaptiveRegret as AdaptiveRegret
 from thalweg.regret.adaptive import adaptive as adaptive

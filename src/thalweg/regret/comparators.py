@@ -1,4 +1,4 @@
-"""What a comparator would have lost; squared losses as rows of least squares."""
+"""The losses of comparators in hindsight, and squared losses as least-squares rows."""
 
 from typing import Any
 
@@ -13,8 +13,8 @@ QUADRATIC = (SquaredError, LinearMap, Tracking)
 """The losses that are ½‖Aθ - b‖² in every round."""
 
 
-def checked(block: Block, loss: Loss) -> Block:
-    """The block as finite arrays of the shapes ``loss`` declares, whoever made it."""
+def check_hindsight_block(block: Block, loss: Loss) -> Block:
+    """The block as finite arrays of the shapes ``loss`` declares; no θ is needed."""
     shape: tuple[int, ...] = np.shape(block.y)[1:] or (1,)
     if block.x is not None:
         several = isinstance(loss, SquaredError) and np.ndim(block.y) == 2
@@ -22,8 +22,8 @@ def checked(block: Block, loss: Loss) -> Block:
     return checks.check_block(block, loss, np.zeros(shape))
 
 
-def incurred(trace: Trace, block: Block) -> FloatArray:
-    """What the trace lost in each round of the block, as float64."""
+def trace_losses(trace: Trace, block: Block) -> FloatArray:
+    """The loss of the trace in each round of the block, as float64."""
     losses = np.asarray(trace.loss, np.float64)
     if losses.shape != (len(block),):
         raise StreamError(
@@ -38,18 +38,18 @@ def incurred(trace: Trace, block: Block) -> FloatArray:
     return losses
 
 
-def losses_of(block: Block, loss: Loss, points: Any) -> FloatArray:
+def comparator_losses(block: Block, loss: Loss, points: Any) -> FloatArray:
     """The weighted loss of one point a round, (T, n) or (T, n, k): shape (T,)."""
     points = np.asarray(points, np.float64)
     try:
-        bare = loss.at_prediction(_predictions(block, points), np.asarray(block.y))
+        bare = loss.prediction_loss(_predictions(block, points), np.asarray(block.y))
     except UnsupportedLossError:  # a loss of θ itself, or of Python functions
         rounds = zip(block.rounds(), points, strict=True)
         return np.array([Round(loss, *f).value(z) for f, z in rounds])
     return np.asarray(block.weights * bare)
 
 
-def rows(block: Block, loss: Loss) -> tuple[FloatArray, FloatArray]:
+def least_squares_rows(block: Block, loss: Loss) -> tuple[FloatArray, FloatArray]:
     """A (T, m, n) and b (T, m, k) with round t's loss ½‖A_tθ - b_t‖².
 
     θ is (n, k) with k = 1 but for several targets. ``Tracking`` has the one feature 1,

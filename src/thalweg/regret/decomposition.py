@@ -1,4 +1,4 @@
-"""Where the regret of forgetting least squares comes from, to the last digit.
+"""The regret of discounted least squares as an exact sum of terms.
 
 With F_t = γF_{t-1} + f_t, F_0 = (ε/2)‖θ-θ_1‖², P_t its Hessian and θ_{t+1} its
 minimiser, Gap_t(u) = F_t(u) - F_t(θ_{t+1}) = ½‖u-θ_{t+1}‖² in the norm of P_t. Then
@@ -14,7 +14,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import StreamError
 from thalweg.losses import SquaredError
-from thalweg.regret.comparators import rows
+from thalweg.regret.comparators import least_squares_rows
 from thalweg.types import Block, FloatArray
 
 
@@ -25,18 +25,18 @@ class Decomposition:
     regret: float  # Σ f_t(θ_t) - f_t(z_t), measured
     init: float  # (γε/2)‖z_1-θ_1‖²: the prior was not the comparator
     path: float  # γΣ F_t(z_{t+1}) - F_t(z_t): the comparator moved
-    stability: float  # ½Σ e_t²h_t: the learner was pulled by each round it saw
+    stability: float  # ½Σ e_t²h_t: each round moved the learner
     slack: float  # (1-γ)Σ_{t<T} Gap_t(z_t) + Gap_T(z_T) ≥ 0: it fits better than z does
 
     @property
     def residual(self) -> float:
-        """What is left unexplained: rounding, unless the points were not RLS's."""
+        """What the terms do not explain: rounding, unless the points were not RLS's."""
         return self.regret - (self.init + self.path + self.stability - self.slack)
 
 
 @dataclass(frozen=True)
 class ClippedBound:
-    """What clipped RLS may lose against one comparator on one block."""
+    """A bound on the regret of clipped RLS against one comparator on one block."""
 
     init: float  # (γε/2)‖z_1‖²
     path: float  # γΣ F_t(z_{t+1}) - F_t(z_t)
@@ -77,17 +77,17 @@ def decomposition(
     θ_1, by default 0. The recursion is run afresh, densely, unless ``theta`` brings
     the points of a trace, (T, n): then ``residual`` shows how far they are from RLS's.
     """
-    x, y, z = _checked(block, comparator, discount, ridge)
+    x, y, z = _check_inputs(block, comparator, discount, ridge)
     prior = np.zeros(x.shape[1]) if start is None else np.asarray(start, np.float64)
     steps = list(_recursion(block, x, y, discount, ridge, prior, theta))
     errors, leverages = (np.array([s[i] for s in steps]) for i in (4, 5))
-    comparators = y - (x * z).sum(axis=1)
-    init, path = _moves(steps, z, ridge, prior)
+    comparator_errors = y - (x * z).sum(axis=1)
+    init, path = _init_and_path(steps, z, ridge, prior)
     slack = steps[-1].gap(z[-1])
     for step, later, point in zip(steps, steps[1:], z, strict=False):
         slack += (1 - later.gamma) * step.gap(point)
     return Decomposition(
-        regret=0.5 * float((errors**2 - comparators**2).sum()),
+        regret=0.5 * float((errors**2 - comparator_errors**2).sum()),
         init=init,
         path=path,
         stability=0.5 * float((errors**2 * leverages).sum()),
@@ -110,7 +110,7 @@ def clipped_bound(
     [low, high]: the identity above for RLS with its own clipped prediction as a hint,
     and Σh_t ≤ log|P_T|/|P_0| + nT log 1/γ. Ours. A weight w scales W² = (high-low)².
     """
-    x, y, z = _checked(block, comparator, discount, ridge)
+    x, y, z = _check_inputs(block, comparator, discount, ridge)
     targets = np.asarray(block.y)
     if not (low <= targets.min() and targets.max() <= high):
         raise StreamError(
@@ -119,21 +119,21 @@ def clipped_bound(
         )
     prior = np.zeros(x.shape[1])
     steps = list(_recursion(block, x, y, discount, ridge, prior))
-    init, path = _moves(steps, z, ridge, prior)
+    init, path = _init_and_path(steps, z, ridge, prior)
     n = x.shape[1]
-    grown = np.linalg.slogdet(steps[-1].information)[1] - n * np.log(ridge)
-    forgotten = -n * sum(np.log(step.gamma) for step in steps)
+    growth = np.linalg.slogdet(steps[-1].information)[1] - n * np.log(ridge)
+    forgetting = -n * sum(np.log(step.gamma) for step in steps)
     width = float(block.weights.max()) * (high - low) ** 2
-    return ClippedBound(init, path, 0.5 * width * float(grown + forgotten))
+    return ClippedBound(init, path, 0.5 * width * float(growth + forgetting))
 
 
-def _checked(
+def _check_inputs(
     block: Block, comparator: Any, discount: float, ridge: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     checks.require_argument("decomposition", "discount", discount, "(0, 1]")
     checks.require_argument("decomposition", "ridge", ridge, "(0, inf)")
     block = checks.check_block(block, SquaredError(), np.zeros(np.shape(block.x)[-1]))
-    A, b = rows(block, SquaredError())
+    A, b = least_squares_rows(block, SquaredError())
     x, y, z = A[:, 0], b[:, 0, 0], np.asarray(comparator, np.float64)
     if z.shape != x.shape:
         raise StreamError(
@@ -167,7 +167,7 @@ def _recursion(
         theta = minimiser
 
 
-def _moves(
+def _init_and_path(
     steps: list[_Step], z: FloatArray, ridge: float, start: FloatArray
 ) -> tuple[float, float]:
     """The terms init and path."""

@@ -1,4 +1,4 @@
-"""Regret against a comparator that moves."""
+"""Dynamic regret: against a comparator that moves."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,13 +19,17 @@ from thalweg.losses import (
     SquaredError,
     Tracking,
 )
-from thalweg.regret.comparators import checked, incurred, losses_of
-from thalweg.regret.fixed import EVERYWHERE, best_fixed
+from thalweg.regret.best_point import EVERYWHERE, best_fixed_point
+from thalweg.regret.comparators import (
+    check_hindsight_block,
+    comparator_losses,
+    trace_losses,
+)
 from thalweg.regret.static import Regret
 from thalweg.types import Block, FloatArray, Trace
 
-FAR = 1e12
-"""A step this many times the first towards a face of the domain has arrived at it."""
+MAX_STEP_RATIO = 1e12
+"""A step this many times the first has arrived at the face of the domain."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,20 +54,20 @@ def dynamic(trace: Trace, block: Block, loss: Loss, comparator: Any) -> Regret:
     ``minimisers(block, loss, domain).points`` gives the regret that the paper writes
     R*_d; ``best_path(...).theta`` the most that any path of its length can give.
     """
-    block = checked(block, loss)
+    block = check_hindsight_block(block, loss)
     points = np.asarray(checks.check_numbers("comparator", comparator), np.float64)
     several = np.shape(block.y)[1:] if isinstance(loss, SquaredError) else ()
     size = np.shape(block.y if block.x is None else block.x)[-1]
-    wanted = (len(block), size, *several)
-    fits = isinstance(loss, Functions) or points.shape == wanted
+    shape = (len(block), size, *several)
+    fits = isinstance(loss, Functions) or points.shape == shape
     if points.shape[:1] != (len(block),) or not fits or not np.isfinite(points).all():
         raise StreamError(
-            f"A comparator needs one finite point a round, shape {wanted}. "
+            f"A comparator needs one finite point a round, shape {shape}. "
             f"Got shape {points.shape}."
         )
-    least = float(losses_of(block, loss, points).sum())
-    total = float(incurred(trace, block).sum()) - least
-    return Regret(total, points, least, path_length(points))
+    comparator_loss = float(comparator_losses(block, loss, points).sum())
+    total = float(trace_losses(trace, block).sum()) - comparator_loss
+    return Regret(total, points, comparator_loss, path_length(points))
 
 
 def minimisers(block: Block, loss: Loss, domain: Domain = EVERYWHERE) -> Minimisers:
@@ -74,7 +78,7 @@ def minimisers(block: Block, loss: Loss, domain: Domain = EVERYWHERE) -> Minimis
     before, and the first the nearest to the domain's point nearest to the origin:
     Kaczmarz's projections, which need not give the shortest path.
     """
-    block = checked(block, loss)
+    block = check_hindsight_block(block, loss)
     if isinstance(loss, Tracking):
         y = np.asarray(block.y, np.float64)
         points = np.array([domain.project(target) for target in y])
@@ -82,34 +86,39 @@ def minimisers(block: Block, loss: Loss, domain: Domain = EVERYWHERE) -> Minimis
     if np.ndim(block.y) == 2 and isinstance(loss, SquaredError):
         raise UnsupportedLossError("Minimisers are found for one target a round.")
     size = np.shape(block.x)[-1] if block.x is not None else domain.dimension or 1
+    domain = domain.in_dimension(size)
     z = domain.project(np.zeros(size))
     points = np.empty((len(block), size))
     for t in range(len(block)):
-        z = _next_minimiser(z, block[t : t + 1], loss, domain)
+        z = _nearest_minimiser(z, block[t : t + 1], loss, domain)
         points[t] = z
     return Minimisers(points, path_length(points), "nearest to the one before")
 
 
-def _next_minimiser(
-    z: FloatArray, one: Block, loss: Loss, domain: Domain
+def _nearest_minimiser(
+    z: FloatArray, one_round: Block, loss: Loss, domain: Domain
 ) -> FloatArray:
     """The minimiser of one round that is nearest to z."""
-    if one.weight is not None and one.weight[0] == 0:
+    if one_round.weight is not None and one_round.weight[0] == 0:
         return z
     if isinstance(loss, SquaredError | Logistic) or (
         isinstance(loss, Huber) and not loss.ridge
     ):
-        best = logit(one.y[0]) if isinstance(loss, Logistic) else one.y[0]
-        return _nearest(z, np.asarray(one.x[0], np.float64), float(best), domain)
+        best = logit(one_round.y[0]) if isinstance(loss, Logistic) else one_round.y[0]
+        return _nearest_level_point(
+            z, np.asarray(one_round.x[0], np.float64), float(best), domain
+        )
     if isinstance(loss, LinearMap):
-        A = np.asarray(one.x[0], np.float64)
-        point = z + np.linalg.lstsq(A, one.y[0] - A @ z)[0]
+        A = np.asarray(one_round.x[0], np.float64)
+        point = z + np.linalg.lstsq(A, one_round.y[0] - A @ z)[0]
         if domain.contains(point):
             return np.asarray(point)
-    return best_fixed(one, loss, domain, start=z).point
+    return best_fixed_point(one_round, loss, domain, start=z).point
 
 
-def _nearest(z: FloatArray, x: FloatArray, best: float, domain: Domain) -> FloatArray:
+def _nearest_level_point(
+    z: FloatArray, x: FloatArray, best: float, domain: Domain
+) -> FloatArray:
     """The point of the domain nearest to z among those with x·θ nearest to ``best``.
 
     It is Π(z - λx) for the one λ at which x·Π(z - λx), which falls as λ grows, is
@@ -131,8 +140,8 @@ def _nearest(z: FloatArray, x: FloatArray, best: float, domain: Domain) -> Float
         return float(side * (x @ domain.project(z - multiple * step * x) - best))
 
     far = 1.0
-    while short_of_best(far) > 0 and far < FAR:
+    while short_of_best(far) > 0 and far < MAX_STEP_RATIO:
         far *= 4
-    if far < FAR:
+    if far < MAX_STEP_RATIO:
         far = brentq(short_of_best, 0.0, far, xtol=1e-300, rtol=1e-15, maxiter=500)
     return domain.project(z - far * step * x)

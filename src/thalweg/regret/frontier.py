@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 
 from thalweg.errors import InvalidParameterError
-from thalweg.regret.path_budget import HindsightPath, Problem
+from thalweg.regret.path_budget import HindsightPath, PathSolver
 from thalweg.types import Block, FloatArray
 
 TOLERANCE = 1e-5
 """The relative gap of a single solve: far below any width between points."""
 FAR_END = 1e-3
 """The curve ends where this part of the best fixed point's avoidable loss is left."""
-APART = 1e-6
-"""Budgets nearer to each other than this, relatively, bring nothing new."""
-MOST_POINTS = 1000
-"""Where no number of points is given."""
+MIN_SPACING = 1e-6
+"""Budgets nearer to each other than this, relatively, add no information."""
+MAX_POINTS = 1000
+"""The number of budgets solved at most where ``points`` is not given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Frontier:
     lower: FloatArray  # (K,) proven for each V
     price: FloatArray  # (K,) λ, the slope of a lower bound that holds for all V
     floor: float  # the loss of rounds without features, which no path avoids
-    paths: tuple[FloatArray, ...] | None = None  # K of (T, n), where they were kept
+    paths: tuple[FloatArray, ...] | None = None  # K of (T, n), with ``keep_paths``
 
     @property
     def width(self) -> float:
@@ -115,28 +115,28 @@ def frontier(
     at most ``width`` everywhere, relatively, or ``points`` budgets have been solved.
 
     ``longest`` is the V to end at. By default the curve ends where a thousandth of what
-    a path can save at all is left to save: further on a path merely repeats the noise.
+    a path can save at all is left to save: beyond that a path only follows the noise.
     ``keep_paths`` keeps the comparators, K arrays (T, n).
     """
-    _check(points, width, longest)
-    problem = Problem(block, loss)
-    most = MOST_POINTS if points is None else points
-    solved = [_solve(problem, 0.0, keep_paths)]
+    _check_arguments(points, width, longest)
+    solver = PathSolver(block, loss)
+    max_points = MAX_POINTS if points is None else points
+    solutions = [_solve(solver, 0.0, keep_paths)]
     if longest is None:
-        _go_far(problem, solved, most, keep_paths)
+        _extend_to_far_end(solver, solutions, max_points, keep_paths)
     elif longest > 0:
-        solved.append(_solve(problem, longest, keep_paths))
+        solutions.append(_solve(solver, longest, keep_paths))
     while True:
-        curve = _curve(solved, problem.floor, keep_paths)
+        curve = _curve(solutions, solver.floor, keep_paths)
         V = curve.crossings()
         apart = np.minimum(V - curve.path_length[:-1], curve.path_length[1:] - V)
-        wide = np.where(apart > APART * V, curve.gap_at(V), 0.0)
-        if len(solved) >= most or not wide.max(initial=0.0) > width:
+        wide = np.where(apart > MIN_SPACING * V, curve.gap_at(V), 0.0)
+        if len(solutions) >= max_points or not wide.max(initial=0.0) > width:
             return curve
-        solved.append(_solve(problem, float(V[wide.argmax()]), keep_paths))
+        solutions.append(_solve(solver, float(V[wide.argmax()]), keep_paths))
 
 
-def _check(points: int | None, width: float, longest: float | None) -> None:
+def _check_arguments(points: int | None, width: float, longest: float | None) -> None:
     rules = {
         "points": (points is None or points >= 2, points, "at least 2"),
         "width": (width >= 0, width, "in [0, inf)"),
@@ -150,57 +150,60 @@ def _check(points: int | None, width: float, longest: float | None) -> None:
             )
 
 
-def _go_far(
-    problem: Problem, solved: list[HindsightPath], most: int, keep_paths: bool
+def _extend_to_far_end(
+    solver: PathSolver,
+    solutions: list[HindsightPath],
+    max_points: int,
+    keep_paths: bool,
 ) -> None:
     """Add budgets until almost nothing is left to save.
 
     Newton on √(loss - floor), which near its end falls almost straight, towards half
-    of what is asked, lest it creep up to that.
+    of the target, as steps towards the target itself would become ever shorter.
     """
-    enough = FAR_END * (solved[0].loss - problem.floor)
-    while len(solved) < most:
-        last = solved[-1]
-        left = last.loss - problem.floor
-        if left <= enough or last.price == 0:
+    target = FAR_END * (solutions[0].loss - solver.floor)
+    while len(solutions) < max_points:
+        last = solutions[-1]
+        left = last.loss - solver.floor
+        if left <= target or last.price == 0:
             return
-        step = 2 * (left - np.sqrt(0.5 * enough * left)) / last.price
-        solved.append(_solve(problem, last.budget + step, keep_paths))
+        step = 2 * (left - np.sqrt(0.5 * target * left)) / last.price
+        solutions.append(_solve(solver, last.budget + step, keep_paths))
 
 
-def _solve(problem: Problem, V: float, keep_paths: bool) -> HindsightPath:
-    path = problem.solve(V, TOLERANCE)
+def _solve(solver: PathSolver, V: float, keep_paths: bool) -> HindsightPath:
+    path = solver.solve(V, TOLERANCE)
     # A copy, as a view of no rows would keep them all.
     return path if keep_paths else replace(path, theta=path.theta[:0].copy())
 
 
-def _curve(solved: list[HindsightPath], floor: float, keep_paths: bool) -> Frontier:
-    """The best that all these points together say, above and below."""
-    solved = sorted(solved, key=lambda path: path.budget)
-    V = np.array([path.budget for path in solved])
-    tangents = np.array([path.lower_at(V) for path in solved])  # (line, place)
+def _curve(solutions: list[HindsightPath], floor: float, keep_paths: bool) -> Frontier:
+    """The best upper and lower bounds that all solutions together give."""
+    solutions = sorted(solutions, key=lambda path: path.budget)
+    V = np.array([path.budget for path in solutions])
+    tangents = np.array([path.lower_at(V) for path in solutions])  # (line, place)
     best = tangents.argmax(axis=0)
     return Frontier(
         path_length=V,
-        upper=_convex(V, np.array([path.loss for path in solved])),
+        upper=_lower_hull(V, np.array([path.loss for path in solutions])),
         lower=tangents.max(axis=0),
-        price=np.array([path.price for path in solved])[best],
+        price=np.array([path.price for path in solutions])[best],
         floor=floor,
-        paths=tuple(path.theta for path in solved) if keep_paths else None,
+        paths=tuple(path.theta for path in solutions) if keep_paths else None,
     )
 
 
-def _convex(V: FloatArray, loss: FloatArray) -> FloatArray:
+def _lower_hull(V: FloatArray, loss: FloatArray) -> FloatArray:
     """The convex curve under points (V, loss), which mixes of their paths attain."""
     falling = np.minimum.accumulate(loss)
-    kept: list[int] = []
+    corners: list[int] = []
     for k in range(len(V)):
         # A corner at or above the line past it is no corner of the curve.
-        while len(kept) > 1:
-            a, b = kept[-2:]
+        while len(corners) > 1:
+            a, b = corners[-2:]
             rise = (falling[b] - falling[a]) * (V[k] - V[a])
             if rise < (falling[k] - falling[a]) * (V[b] - V[a]):
                 break
-            kept.pop()
-        kept.append(k)
-    return np.asarray(np.interp(V, V[kept], falling[kept]))
+            corners.pop()
+        corners.append(k)
+    return np.asarray(np.interp(V, V[corners], falling[corners]))

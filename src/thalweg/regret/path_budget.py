@@ -13,24 +13,24 @@ from thalweg.types import Block, FloatArray
 
 TOLERANCE = 1e-6
 """The relative gap between loss and lower bound at which a solve ends."""
-COLLINEAR = 1e-13
+COLLINEAR_TOLERANCE = 1e-13
 """Singular values below this part of the largest, columns at length 1, are rounding."""
-TERMINAL = 1e10
+TERMINAL_WEIGHT = 1e10
 """κ = 1e10·T·(XᵀX)⁺ closes the dual path; 1e4 leaves it open if |x_t| varies a lot."""
-SCALE_CAP = 1.5
+MAX_SCALE = 1.5
 """The certificate's scalar is 1 at the optimum; on rounding alone it would blow up."""
 ROUNDING = 1e-13
-"""What a sum of many terms may lose, relative to the sum of their sizes."""
-STEPS = 80
+"""The rounding error of a sum of many terms, relative to the sum of their sizes."""
+MAX_NEWTON_STEPS = 80
 """Newton steps before giving up; 10 to 40 are usual."""
 
 
 @dataclass(frozen=True, eq=False)
 class HindsightPath:
-    """A path no longer than its budget, and what no such path can beat."""
+    """A path no longer than its budget, and a lower bound on the loss of such paths."""
 
     theta: FloatArray  # (T, n)
-    loss: float  # what theta attains: an upper bound on the least loss
+    loss: float  # the loss of theta: an upper bound on the least loss
     lower: float  # a lower bound on the loss of every path within the budget
     path_length: float  # Σ‖θ_{t+1} - θ_t‖, at most the budget
     price: float  # λ: what one more unit of path is worth
@@ -41,7 +41,7 @@ class HindsightPath:
         """(loss - lower) / loss: how far from proven optimal; 1 says nothing is."""
         return (self.loss - self.lower) / self.loss if self.loss else 0.0
 
-    def joined(self, other: "HindsightPath") -> "HindsightPath":
+    def merge(self, other: "HindsightPath") -> "HindsightPath":
         """The better path of the two with the better bound of the two."""
         path = min(self, other, key=lambda each: each.loss)
         bound = max(self, other, key=lambda each: each.lower)
@@ -69,131 +69,136 @@ def best_path(block: Block, loss: Any, path_length: float) -> HindsightPath:
             "The 'path_length' parameter of best_path must be in [0, inf]. "
             f"Got {path_length!r} instead."
         )
-    return Problem(block, loss).solve(float(path_length))
+    return PathSolver(block, loss).solve(float(path_length))
 
 
-class Problem:
-    """A block seen from its best fixed point θ̂, for budgets to be tried on.
+class PathSolver:
+    """Solves for the best path of a block, measured from its best fixed point θ̂.
 
     Its arrays are in units, powers of two, in which the largest |x| and |y| are near
-    1; ``y`` is what θ̂ leaves over, so that loss* ≪ ½‖y‖² does not drown in rounding.
+    1; ``y`` is the residual of θ̂, so that loss* ≪ ½‖y‖² is not lost to rounding.
     """
 
     def __init__(self, block: Block, loss: Any) -> None:
-        x, y = _rows(block, loss)
-        unit_x, self.unit_y = _unit(x), _unit(y)
+        x, y = _weighted_rows(block, loss)
+        unit_x, self.unit_y = _power_of_two(x), _power_of_two(y)
         self.unit_theta = self.unit_y / unit_x
         self.x, self.target = x / unit_x, y / self.unit_y
-        self.dark = _square(self.x) == 0  # rounds in which no θ makes a difference
+        self.featureless = _squared_norms(self.x) == 0  # no θ makes a difference there
         q, triangle = np.linalg.qr(self.x)
-        left, inverse = _range(triangle)
-        self.basis = np.where(self.dark[:, None], 0.0, q @ left)
+        left, inverse = _column_space(triangle)
+        self.basis = np.where(self.featureless[:, None], 0.0, q @ left)
         self.theta = inverse @ (self.basis.T @ self.target)
         self.theta += inverse @ (self.basis.T @ (self.target - self.x @ self.theta))
         self.y = self.target - self.x @ self.theta
         size = np.abs(self.target) + np.abs(self.x) @ np.abs(self.theta)
         self.noise = 4 * np.finfo(float).eps * size  # in y, from the subtraction
-        self.axes, self.kappa = _axes(triangle, TERMINAL * len(y))
+        self.axes, self.kappa = _principal_axes(triangle, TERMINAL_WEIGHT * len(y))
 
     @property
     def floor(self) -> float:
         """The loss that no path can go below."""
-        return float(self.unit_y**2 * 0.5 * np.sum(self.target[self.dark] ** 2))
+        return float(self.unit_y**2 * 0.5 * np.sum(self.target[self.featureless] ** 2))
 
     def solve(self, budget: float, tolerance: float = TOLERANCE) -> HindsightPath:
         """The best path of at most this length."""
-        V, through = budget / self.unit_theta, self._through_all()
-        steepest = _steepest(self.x, self.y)
-        best = self._certified(np.zeros_like(self.x), self.y, V)
-        blind = np.linalg.norm(self.y) <= np.linalg.norm(self.noise)
-        if V == 0 or blind or steepest <= ROUNDING * np.abs(self.y).sum():
+        V, through = budget / self.unit_theta, self._interpolating_path()
+        dual_norm = _max_dual_norm(self.x, self.y)
+        best = self._certify(np.zeros_like(self.x), self.y, V)
+        is_rounding = np.linalg.norm(self.y) <= np.linalg.norm(self.noise)
+        if V == 0 or is_rounding or dual_norm <= ROUNDING * np.abs(self.y).sum():
             return best
-        if V >= _length(through):
-            return self._certified(through, np.where(self.dark, self.y, 0.0), V)
+        if V >= _path_length(through):
+            return self._certify(through, np.where(self.featureless, self.y, 0.0), V)
         if self.x.shape[1] == 1:
-            best = self._fused(V, steepest)
+            best = self._solve_scalar(V, dual_norm)
             if best.gap <= tolerance:
                 return best
-        return self._interior(V, best, steepest, tolerance)
+        return self._solve_interior_point(V, best, dual_norm, tolerance)
 
-    def _through_all(self) -> FloatArray:
+    def _interpolating_path(self) -> FloatArray:
         """A path that leaves no error, through the point nearest θ̂ in each round."""
-        square = np.where(self.dark, 1.0, np.maximum(_square(self.x), 1e-300))
-        return _hold(self.x * (self.y / square)[:, None], ~self.dark)
+        square = np.where(
+            self.featureless, 1.0, np.maximum(_squared_norms(self.x), 1e-300)
+        )
+        return _fill_unseen(self.x * (self.y / square)[:, None], ~self.featureless)
 
-    def _fused(self, V: float, highest: float) -> HindsightPath:
-        """n = 1. All rounds at once, exactly."""
-        seen, z = ~self.dark, np.zeros_like(self.x)
-        z[seen, 0] = fused_lasso.best_path(self.x[seen, 0], self.y[seen], V, highest)
-        path = _hold(z, seen)
-        return self._certified(path, self.y - (self.x * path)[:, 0], V)
+    def _solve_scalar(self, V: float, dual_norm: float) -> HindsightPath:
+        """The exact path for n = 1: a fused lasso (total variation) over all rounds."""
+        seen, z = ~self.featureless, np.zeros_like(self.x)
+        z[seen, 0] = fused_lasso.best_path(self.x[seen, 0], self.y[seen], V, dual_norm)
+        path = _fill_unseen(z, seen)
+        return self._certify(path, self.y - (self.x * path)[:, 0], V)
 
-    def _interior(
-        self, V: float, best: HindsightPath, steepest: float, tol: float
+    def _solve_interior_point(
+        self, V: float, best: HindsightPath, dual_norm: float, tol: float
     ) -> HindsightPath:
-        """n > 1. Newton steps until the certificate, not the method, says enough."""
+        """The path for n > 1: Newton steps until the certificate closes the gap."""
         # Turned so that a weak direction is a coordinate of its own, and its large
         # entry of κ leaves the others alone. Lengths of paths do not change.
-        x, y, r = self.x @ self.axes, self.y, self._projected(self.y)
+        x, y, r = self.x @ self.axes, self.y, self._project_dual(self.y)
         it = riccati.initial_iterate(r, np.cumsum(x * r[:, None], axis=0), V)
-        price, slow = 1.5 * steepest, 0
-        least = 0.5e-8 * (y @ y)  # a gap relative to less is all rounding
-        for step in range(STEPS):
+        price, slow = 1.5 * dual_norm, 0
+        min_size = 0.5e-8 * (y @ y)  # a gap relative to less is all rounding
+        for step in range(MAX_NEWTON_STEPS):
             price, length, gap = riccati.newton_step(x, y, self.kappa, V, price, it)
             slow = slow + 1 if length < 0.1 else 0
-            stuck = length < 1e-9 or slow > 4 or step == STEPS - 1
-            size = max(0.5 * (it.r @ it.r), least)
+            stuck = length < 1e-9 or slow > 4 or step == MAX_NEWTON_STEPS - 1
+            size = max(0.5 * (it.r @ it.r), min_size)
             if stuck or gap < 1.5 * tol * size:
-                best = best.joined(self._certified(it.z @ self.axes.T, it.r, V))
-                left = (best.loss - best.lower) / self.unit_y**2
-                if stuck or left < tol * size or gap < 1e-4 * tol * size:
+                best = best.merge(self._certify(it.z @ self.axes.T, it.r, V))
+                gap_left = (best.loss - best.lower) / self.unit_y**2
+                if stuck or gap_left < tol * size or gap < 1e-4 * tol * size:
                     break
         return best
 
-    def _projected(self, r: FloatArray) -> FloatArray:
-        """r with Xᵀr = 0. Once leaves rounding, which collinear features blow up."""
+    def _project_dual(self, r: FloatArray) -> FloatArray:
+        """The part of r with Xᵀr = 0, projected twice.
+
+        Once would leave rounding, which collinear features blow up.
+        """
         once = r - self.basis @ (self.basis.T @ r)
         return np.asarray(once - self.basis @ (self.basis.T @ once))
 
-    def _within(self, V: float, z: FloatArray) -> FloatArray:
+    def _shrink_to_budget(self, V: float, z: FloatArray) -> FloatArray:
         """θ̂ + z, with z shrunk until no rounding makes the path longer than V."""
         for _ in range(5):
-            length = _length(self.theta + z)
+            length = _path_length(self.theta + z)
             if length <= V:
                 return np.asarray(self.theta + z)
             z = z * (V / length * (1 - 1e-14))
         return np.asarray(self.theta + 0 * z)
 
-    def _certified(self, z: FloatArray, r: FloatArray, V: float) -> HindsightPath:
+    def _certify(self, z: FloatArray, r: FloatArray, V: float) -> HindsightPath:
         """The path θ̂ + z, with a lower bound from the dual point r.
 
         For any r with Xᵀr = 0 and S_t = Σ_{s≤t} x_s r_s, no path of length V has a loss
         below r·y - ½‖r‖² - V max‖S_t‖; nor for cr in the place of r, with the best c.
         """
-        r = self._projected(r)
-        steepest, rr = _steepest(self.x, r), r @ r
-        spent = V * steepest if steepest else 0.0  # V may be infinite
-        gain, lower, scale = r @ self.y - spent, 0.0, 0.0
-        if gain > 0:
-            c = min(SCALE_CAP, gain / rr)
-            sums = np.abs(r) @ np.abs(self.y) + spent + rr
-            lost = np.abs(r) @ self.noise + ROUNDING * sums
-            value = c * (gain - 0.5 * c * rr - lost)
+        r = self._project_dual(r)
+        dual_norm, rr = _max_dual_norm(self.x, r), r @ r
+        path_cost = V * dual_norm if dual_norm else 0.0  # V may be infinite
+        slope, lower, scale = r @ self.y - path_cost, 0.0, 0.0
+        if slope > 0:
+            c = min(MAX_SCALE, slope / rr)
+            sums = np.abs(r) @ np.abs(self.y) + path_cost + rr
+            rounding = np.abs(r) @ self.noise + ROUNDING * sums
+            value = c * (slope - 0.5 * c * rr - rounding)
             lower, scale = (value, c) if value > 0 else (0.0, 0.0)
-        theta = self._within(V, z)
+        theta = self._shrink_to_budget(V, z)
         error = self.target - np.einsum("ti,ti->t", self.x, theta)
         return HindsightPath(
             theta=theta * self.unit_theta,
             loss=float(0.5 * (error @ error) * self.unit_y**2),
             lower=float(lower * self.unit_y**2),
-            path_length=_length(theta) * self.unit_theta,
-            price=float(scale * steepest * self.unit_y**2 / self.unit_theta),
+            path_length=_path_length(theta) * self.unit_theta,
+            price=float(scale * dual_norm * self.unit_y**2 / self.unit_theta),
             budget=V * self.unit_theta,
         )
 
 
-def _rows(block: Block, loss: Any) -> tuple[FloatArray, FloatArray]:
-    """√w x and √w y, checked."""
+def _weighted_rows(block: Block, loss: Any) -> tuple[FloatArray, FloatArray]:
+    """√w x and √w y of a valid block."""
     if type(loss) is not SquaredError:
         raise UnsupportedLossError(
             f"A path budget needs SquaredError and one target. Got {loss!r} instead."
@@ -205,46 +210,46 @@ def _rows(block: Block, loss: Any) -> tuple[FloatArray, FloatArray]:
     return root[:, None] * block.x, root * block.y
 
 
-def _unit(values: FloatArray) -> float:
+def _power_of_two(values: FloatArray) -> float:
     """The power of two next below the largest size: dividing by it loses nothing."""
     largest = np.abs(values).max()
     return float(2.0 ** np.floor(np.log2(largest))) if largest else 1.0
 
 
-def _range(triangle: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _column_space(triangle: FloatArray) -> tuple[FloatArray, FloatArray]:
     """U and B for x = QR, R the ``triangle``: QU an orthonormal basis of x, xB = QU."""
-    columns = np.sqrt(_square(triangle.T))
+    columns = np.sqrt(_squared_norms(triangle.T))
     columns[columns == 0] = 1.0  # so that units of single features do not matter
     left, singular, right = np.linalg.svd(triangle / columns, full_matrices=False)
-    kept = singular > COLLINEAR * singular[0]
-    return left[:, kept], (right[kept].T / singular[kept]) / columns[:, None]
+    rank = singular > COLLINEAR_TOLERANCE * singular[0]
+    return left[:, rank], (right[rank].T / singular[rank]) / columns[:, None]
 
 
-def _axes(triangle: FloatArray, size: float) -> tuple[FloatArray, FloatArray]:
+def _principal_axes(triangle: FloatArray, size: float) -> tuple[FloatArray, FloatArray]:
     """The principal axes of x = QR, and size·(XᵀX)⁺ in them."""
     _, singular, right = np.linalg.svd(triangle)
-    kept = singular[singular > COLLINEAR * singular[0]]
-    diagonal = np.pad(size / kept**2, (0, len(right) - len(kept)))
+    positive = singular[singular > COLLINEAR_TOLERANCE * singular[0]]
+    diagonal = np.pad(size / positive**2, (0, len(right) - len(positive)))
     return np.ascontiguousarray(right.T), np.diag(diagonal)
 
 
-def _steepest(x: FloatArray, r: FloatArray) -> float:
-    """max over the links of ‖Σ_{s≤t} x_s r_s‖."""
+def _max_dual_norm(x: FloatArray, r: FloatArray) -> float:
+    """max over t < T of ‖S_t‖, S_t = Σ_{s≤t} x_s r_s."""
     S = np.cumsum(x * r[:, None], axis=0)[:-1]
-    return float(np.sqrt(_square(S).max(initial=0.0)))
+    return float(np.sqrt(_squared_norms(S).max(initial=0.0)))
 
 
-def _length(path: FloatArray) -> float:
+def _path_length(path: FloatArray) -> float:
     """Σ‖z_{t+1} - z_t‖."""
-    return float(np.sqrt(_square(np.diff(path, axis=0))).sum())
+    return float(np.sqrt(_squared_norms(np.diff(path, axis=0))).sum())
 
 
-def _square(rows: FloatArray) -> FloatArray:
-    """‖row‖² of each."""
+def _squared_norms(rows: FloatArray) -> FloatArray:
+    """‖row‖² of each row."""
     return np.asarray(np.einsum("ti,ti->t", rows, rows))
 
 
-def _hold(path: FloatArray, seen: FloatArray) -> FloatArray:
+def _fill_unseen(path: FloatArray, seen: FloatArray) -> FloatArray:
     """The path with each unseen round at the point before it, or the first after."""
     last = np.maximum.accumulate(np.where(seen, np.arange(len(path)), 0))
     return path[np.maximum(last, np.argmax(seen))]

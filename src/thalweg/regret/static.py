@@ -1,4 +1,4 @@
-"""Regret against the best point that hindsight could have stayed at."""
+"""Static regret: against the best fixed point in hindsight."""
 
 from dataclasses import dataclass
 
@@ -6,14 +6,18 @@ import numpy as np
 
 from thalweg.domains import Domain
 from thalweg.losses import Loss
-from thalweg.regret.comparators import checked, incurred, losses_of
-from thalweg.regret.fixed import EVERYWHERE, best_fixed
+from thalweg.regret.best_point import EVERYWHERE, best_fixed_point
+from thalweg.regret.comparators import (
+    check_hindsight_block,
+    comparator_losses,
+    trace_losses,
+)
 from thalweg.types import Block, FloatArray, Trace
 
 
 @dataclass(frozen=True, eq=False)
 class Regret:
-    """What a trace lost beyond a comparator."""
+    """The loss of a trace beyond that of a comparator."""
 
     total: float  # Σ trace.loss - comparator_loss
     comparator: FloatArray  # (n,) or (n, k) a fixed point; (T, n) or (T, n, k) a path
@@ -31,9 +35,9 @@ def static(
     squared losses the minimum is exact up to rounding, for others Newton's steps end
     at a gap of about rounding, certified on a bounded domain, or raise above 1e-8.
     """
-    block = checked(block, loss)
-    lost = float(incurred(trace, block).sum())
-    point, gap = best_fixed(block, loss, domain)
+    block = check_hindsight_block(block, loss)
+    total = float(trace_losses(trace, block).sum())
+    point, gap = best_fixed_point(block, loss, domain)
     points = np.broadcast_to(point, (len(block), *point.shape))
-    least = float(losses_of(block, loss, points).sum())
-    return Regret(lost - least, point, least, 0.0, gap)
+    comparator_loss = float(comparator_losses(block, loss, points).sum())
+    return Regret(total - comparator_loss, point, comparator_loss, 0.0, gap)

@@ -1,11 +1,11 @@
-"""Streams on which every learner must lose something, however clever it is."""
+"""Lower-bound constructions: streams on which every learner has regret."""
 
 import math
 
 import numpy as np
 
 from thalweg import checks
-from thalweg.streams.base import Seed, Stream
+from thalweg.streams.synthetic import Seed, Stream
 from thalweg.types import Block
 
 

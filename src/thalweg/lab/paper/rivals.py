@@ -71,7 +71,7 @@ def _learners(block: Block) -> Iterator[tuple[str, Learner[Any]]]:
     for gamma in discounts.grid(T, DOMAIN.radius):
         newton = DiscountedNewton.from_theorem(3, constants, DOMAIN, gamma)
         yield f"γ = {gamma}", newton
-    yield "meta", Experts.of_newton(constants, DOMAIN, T, case=3)
+    yield "meta", Experts.from_newton_grid(constants, DOMAIN, T, case=3)
     newton = DiscountedNewton.from_theorem(3, constants, DOMAIN, 1.0)
     yield "FLH", FollowTheLeadingHistory(newton, alpha)
     yield "ONS", OnlineNewtonStep(G, alpha, DOMAIN)

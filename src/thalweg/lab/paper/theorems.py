@@ -146,9 +146,9 @@ def _newton_mixture(drifts: bool) -> TheoremExperiment:
         loss = SquaredError()
         make = _many_jumps if drifts else _stationary_regression
         stream = make(horizon, seed)
-        problem = Problem.of(loss, DOMAIN, stream.block)
+        problem = Problem.from_loss(loss, DOMAIN, stream.block)
         constants = loss.constants(DOMAIN, stream.block)
-        learner = Experts.of_newton(constants, DOMAIN, horizon, case=3)
+        learner = Experts.from_newton_grid(constants, DOMAIN, horizon, case=3)
         V = regret.path_length(stream.truth)
         measured = _regret(
             learner, loss, stream.block, stream.truth if drifts else None
@@ -164,8 +164,8 @@ def _gradient_mixture() -> TheoremExperiment:
     def measure(horizon: int, seed: int) -> RegretMeasurement:
         loss = Tracking()
         stream = _points(horizon, seed, jumps=round(horizon**0.5 / 4), noise=0.1)
-        problem = Problem.of(loss, DOMAIN, stream.block)
-        learner = Experts.of_gradient(
+        problem = Problem.from_loss(loss, DOMAIN, stream.block)
+        learner = Experts.from_gradient_grid(
             loss.constants(DOMAIN, stream.block), DOMAIN, horizon
         )
         V = regret.path_length(stream.truth)
@@ -183,7 +183,7 @@ def _lower_bound() -> TheoremExperiment:
         stream, loss = streams.coin_flips(horizon, V, seed), Tracking()
         learner = DiscountedGradient(1.0, "tracking", domain=DOMAIN)
         measured = _regret(learner, loss, stream.block, stream.truth)
-        return RegretMeasurement(measured, bounds.lower(horizon, V))
+        return RegretMeasurement(measured, bounds.lower_bound(horizon, V))
 
     return TheoremExperiment(
         "Prop. 1", "coins, V = T^¾, from below", 0.5, measure, is_lower_bound=True
@@ -193,7 +193,7 @@ def _lower_bound() -> TheoremExperiment:
 def _learner_and_problem(
     rule: str, gamma: float, loss: Loss, block: Block
 ) -> tuple[Learner[Any], Problem]:
-    problem = Problem.of(loss, DOMAIN, block)
+    problem = Problem.from_loss(loss, DOMAIN, block)
     constants = loss.constants(DOMAIN, block)
     if rule == "newton":
         return DiscountedNewton.from_theorem(3, constants, DOMAIN, gamma), problem

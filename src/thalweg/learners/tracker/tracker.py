@@ -9,8 +9,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels.tracker import layout
-from thalweg.learners.base import Learner
-from thalweg.learners.live import Live
+from thalweg.learners.base import Learner, LiveBuffer
 from thalweg.learners.tracker import definition, diagnostics
 from thalweg.learners.tracker.workspace import (
     EMPTY,
@@ -93,7 +92,7 @@ class Tracker(Learner[TrackerState]):
     accepts: ClassVar = (SquaredError,)
     records: ClassVar = ("theta", "weights", "memory", "interval")
     plays_points: ClassVar[bool] = False
-    counts_gaps: ClassVar[bool] = True
+    advances_on_zero_weight: ClassVar[bool] = True
     information: str = "all"
     coverage: float = 0.9
     delay: int = 0
@@ -148,7 +147,7 @@ class Tracker(Learner[TrackerState]):
         theta = records.pop("theta", None)
         if theta is not None:
             theta = theta.astype(forecasts.dtype)
-        incurred = loss.at_prediction(forecasts, block.y)
+        incurred = loss.prediction_loss(forecasts, block.y)
         if block.weight is not None:
             incurred = incurred * block.weight
         trace = Trace(forecasts, incurred, theta, records)
@@ -206,7 +205,9 @@ class Tracker(Learner[TrackerState]):
                 f"and a valid season. Got {rounds}, {errors} and {season} instead."
             )
 
-    def live(self, state: TrackerState, loss: Loss, ones: int) -> Live | None:
+    def live_buffer(
+        self, state: TrackerState, loss: Loss, ones: int
+    ) -> LiveBuffer | None:
         is_double = state.theta.dtype == np.float64
         return LiveTracker(self, state, ones) if is_double else None
 

@@ -11,7 +11,7 @@ from thalweg.kernels.call_header import fill_header
 from thalweg.kernels.jit import entry_point
 from thalweg.kernels.layout import aligned_zeros
 from thalweg.kernels.tracker import entry, layout
-from thalweg.learners.live import Call
+from thalweg.learners.base import KernelCall
 from thalweg.types import FloatArray
 
 EMPTY = np.empty(0)
@@ -48,7 +48,7 @@ class TrackerWorkspace:
         self.unexcited_rounds: FloatArray = self.buffer[first : first + n]
         rows_buffer = self.buffer[offsets.rows : first]
         self._rows: FloatArray = rows_buffer.reshape(rows, n + layout.ROW_TAIL)
-        self.call: Call = entry_point(entry.call)
+        self.call: KernelCall = entry_point(entry.call)
 
     def play(
         self, x: FloatArray, y: FloatArray, weight: FloatArray, elapsed: FloatArray
@@ -83,14 +83,14 @@ class TrackerWorkspace:
 
 
 class LiveTracker:
-    """The Tracker called round by round, its state in place: ``learners.live.Live``."""
+    """The Tracker called round by round, its state in place: ``LiveBuffer``."""
 
     def __init__(self, learner: Any, state: Any, ones: int) -> None:
         self._learner, self._theta = learner, state.theta
         self._workspace = TrackerWorkspace(state.packed, len(state.theta), ones)
-        self.memory: FloatArray = self._workspace.buffer
-        self.quiet: FloatArray = self._workspace.unexcited_rounds
-        self.call: Call = self._workspace.call
+        self.buffer: FloatArray = self._workspace.buffer
+        self.unexcited_rounds: FloatArray = self._workspace.unexcited_rounds
+        self.call: KernelCall = self._workspace.call
 
     @property
     def state(self) -> Any:

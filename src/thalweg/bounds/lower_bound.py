@@ -1,30 +1,30 @@
-"""What every learner must lose: Yuan & Lamperski (2020), Proposition 1."""
+"""Lower bounds on every learner's regret: Yuan & Lamperski (2020), Proposition 1."""
 
 import math
 
 from thalweg import checks
 
 
-def lower(horizon: int, path_length: float) -> float:
+def lower_bound(horizon: int, path_length: float) -> float:
     """¾V²/T: no learner's expected regret on ``streams.coin_flips`` is less.
 
     For f_t = (θ-ε_t)², ε_t = ±2σ fair coins, against ε_t/2: 3σ²T, with σ = V/2T. The
-    paper states it by an exponent, see ``lower_by_exponent``. It says little for small
-    V; the known minimax rate is T^⅓V^⅔, see ``minimax_rate``.
+    paper states it by an exponent, see ``lower_bound_by_exponent``. It says little for
+    small V; the known minimax rate is T^⅓V^⅔, see ``minimax_rate``.
     """
-    checks.require_argument("lower", "horizon", horizon, "[1, inf)")
-    checks.require_argument("lower", "path_length", path_length, "[0, inf)")
+    checks.require_argument("lower_bound", "horizon", horizon, "[1, inf)")
+    checks.require_argument("lower_bound", "path_length", path_length, "[0, inf)")
     return 0.75 * path_length**2 / horizon
 
 
-def lower_by_exponent(horizon: int, exponent: float) -> float:
-    """``lower`` in the paper's terms: ¾(VT)^(γ₀/2) at V = T^((2+γ₀)/(4-γ₀)).
+def lower_bound_by_exponent(horizon: int, exponent: float) -> float:
+    """``lower_bound`` in the paper's terms: ¾(VT)^(γ₀/2) at V = T^((2+γ₀)/(4-γ₀)).
 
     ``exponent`` is γ₀ in (0, 1). Erratum E10: the V of the paper's proof is twice that
     of its statement. With the statement's, the constant is ¾.
     """
-    checks.require_argument("lower_by_exponent", "horizon", horizon, "[1, inf)")
-    checks.require_argument("lower_by_exponent", "exponent", exponent, "(0, 1)")
+    checks.require_argument("lower_bound_by_exponent", "horizon", horizon, "[1, inf)")
+    checks.require_argument("lower_bound_by_exponent", "exponent", exponent, "(0, 1)")
     path_length = math.pow(horizon, (2 + exponent) / (4 - exponent))
     return 0.75 * math.pow(path_length * horizon, exponent / 2)
 

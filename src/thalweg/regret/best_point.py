@@ -7,29 +7,29 @@ import numpy as np
 from thalweg.domains import Domain, Everywhere
 from thalweg.errors import InvalidParameterError, ThalwegError
 from thalweg.losses import LinearLoss, Loss, Round, SquaredError, Tracking
-from thalweg.regret.comparators import QUADRATIC, losses_of, rows
+from thalweg.regret.comparators import QUADRATIC, comparator_losses, least_squares_rows
 from thalweg.types import Block, FloatArray
 
 EVERYWHERE: Domain = Everywhere()
-"""What binds a comparator unless a caller says otherwise."""
-ENOUGH = 1e-16
+"""The domain of a comparator unless a caller gives another."""
+GAP_TARGET = 1e-16
 """Newton's steps end when the gap is this part of the loss they started from..."""
-ACCEPTED = 1e-8
-"""...and what they end with is refused if its gap is more than this part of it."""
+MAX_GAP = 1e-8
+"""...and the point they end with is refused if its gap is more than this part of it."""
 DAMPING = 1e-10
 """The curvature added, relative to the mean, where a Hessian may be singular."""
-STEPS = 300
+MAX_NEWTON_STEPS = 300
 """Newton steps before giving up; 5 to 30 are usual."""
 
 
-class Fixed(NamedTuple):
+class FixedPoint(NamedTuple):
     """A point, and by how much its loss can exceed the least."""
 
     point: FloatArray
     gap: float
 
 
-class Total(NamedTuple):
+class TotalLoss(NamedTuple):
     """F(θ) = Σ f_t(θ), the function the best fixed point minimises."""
 
     loss: Loss
@@ -37,9 +37,9 @@ class Total(NamedTuple):
 
     def value(self, theta: FloatArray) -> float:
         points = np.broadcast_to(theta, (len(self.block), *theta.shape))
-        return float(losses_of(self.block, self.loss, points).sum())
+        return float(comparator_losses(self.block, self.loss, points).sum())
 
-    def slopes(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def derivatives(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """∇F(θ) and ∇²F(θ)."""
         if not isinstance(self.loss, LinearLoss):
             rounds = [Round(self.loss, *f) for f in self.block.rounds()]
@@ -49,14 +49,16 @@ class Total(NamedTuple):
         loss, w = self.loss, self.block.weights
         x, y = np.asarray(self.block.x, np.float64), np.asarray(self.block.y)
         p = x @ theta
-        # A round without features is all that a penalty on θ leaves of the loss.
-        bare = Round(loss, np.zeros_like(theta), y[0], float(w.sum()))
-        grad = x.T @ (w * loss.slope(p, y)) + bare.grad(theta)
-        hess = (x.T * (w * loss.curvature(p, y))) @ x + bare.hess(theta)
+        # A round of zero features leaves of the loss only its penalty on θ.
+        penalty = Round(loss, np.zeros_like(theta), y[0], float(w.sum()))
+        grad = x.T @ (w * loss.slope(p, y)) + penalty.grad(theta)
+        hess = (x.T * (w * loss.curvature(p, y))) @ x + penalty.hess(theta)
         return grad, hess
 
 
-def best_fixed(block: Block, loss: Loss, domain: Domain, start: Any = None) -> Fixed:
+def best_fixed_point(
+    block: Block, loss: Loss, domain: Domain, start: Any = None
+) -> FixedPoint:
     """argmin Σ f_t over the domain, with its certified gap.
 
     Least squares by a factorisation, which takes features of any scale and rank, and
@@ -66,20 +68,20 @@ def best_fixed(block: Block, loss: Loss, domain: Domain, start: Any = None) -> F
     if isinstance(loss, QUADRATIC) and start is None:
         start = _least_squares(block, loss)
         if isinstance(loss, Tracking):
-            return Fixed(domain.project(start), 0.0)
-        if start.ndim == 2 and np.isfinite(domain.radius):
+            return FixedPoint(domain.project(start), 0.0)
+        if start.ndim == 2 and domain != EVERYWHERE:
             raise InvalidParameterError(
                 f"A domain constrains one target. Got {start.shape[1]} in {domain!r}."
             )
         if start.ndim == 2 or domain.contains(start):
-            return Fixed(start, 0.0)
+            return FixedPoint(start, 0.0)
     if start is None:
         start = np.zeros(_dimension(block, domain))
-    return _newton(Total(loss, block), domain, domain.project(start))
+    return _newton(TotalLoss(loss, block), domain, domain.project(start))
 
 
 def _least_squares(block: Block, loss: Loss) -> FloatArray:
-    A, b = rows(block, loss)
+    A, b = least_squares_rows(block, loss)
     A, b = A.reshape(-1, A.shape[-1]), b.reshape(-1, b.shape[-1])
     # At equal lengths no column is taken for the rounding of another.
     length = np.linalg.norm(A, axis=0)
@@ -89,32 +91,34 @@ def _least_squares(block: Block, loss: Loss) -> FloatArray:
     return np.asarray(solution if several else solution.ravel())
 
 
-def _newton(total: Total, domain: Domain, theta: FloatArray) -> Fixed:
+def _newton(total: TotalLoss, domain: Domain, theta: FloatArray) -> FixedPoint:
     """Damped Newton steps (Levenberg & Marquardt) until the gap is closed.
 
     The damping makes a singular Hessian invertible, and the steps those of a proximal
     method, which need no unique minimiser. It grows whenever a step fails to descend.
     """
     value, damping, scale = total.value(theta), DAMPING, 0.0
-    for _ in range(STEPS):
-        grad, hess = total.slopes(theta)
+    for _ in range(MAX_NEWTON_STEPS):
+        grad, hess = total.derivatives(theta)
         scale = scale or abs(value) + float(np.linalg.norm(grad))
         gap = _gap(domain, theta, grad, theta - _step(grad, hess, DAMPING)[0])
-        if gap <= ENOUGH * scale or damping > 1 / DAMPING:
+        if gap <= GAP_TARGET * scale or damping > 1 / DAMPING:
             break
         step, damped = _step(grad, hess, damping)
         candidate = domain.project_in(theta - step, damped).point
-        reached = total.value(candidate)
-        if reached < value:
-            theta, value, damping = candidate, reached, max(DAMPING, damping / 10)
+        candidate_value = total.value(candidate)
+        if candidate_value < value:
+            theta, value = candidate, candidate_value
+            damping = max(DAMPING, damping / 10)
         else:
             damping *= 10
-    if not gap <= ACCEPTED * scale:
+    if not gap <= MAX_GAP * scale:
         raise ThalwegError(
-            f"The best fixed point of {total.loss!r} was not found: after {STEPS} "
-            f"steps its loss of {value} can be {gap} above the least."
+            f"The best fixed point of {total.loss!r} was not found: after "
+            f"{MAX_NEWTON_STEPS} steps its loss of {value} can be {gap} above the "
+            "least."
         )
-    return Fixed(theta, gap)
+    return FixedPoint(theta, gap)
 
 
 def _step(

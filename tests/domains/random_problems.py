@@ -1,4 +1,4 @@
-"""Random projection problems, from easy to nasty, for the tests of every domain."""
+"""Random projection problems, from easy to ill-conditioned, for tests of domains."""
 
 import numpy as np
 
