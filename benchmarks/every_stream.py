@@ -2,8 +2,8 @@
 
     python benchmarks/every_stream.py        # needs `make data`
 
-Least squares with no floor, and with δ = 0.01 leaky and not leaky, on inputs and
-target standardised with the whole stream's mean and deviation, and an intercept. In
+Recursive least squares with no floor, and with δ = 0.01 leaky and not leaky, on inputs
+and target standardised with the whole stream's mean and deviation, and an intercept. In
 float64 the floored ones are then compared with the exact recursion that keeps its
 ridge, A_t = γA_{t-1} + xxᵀ + (1-γ)δI from A_0 = δI, so that theirs start from δ too:
 mean squared errors after a burn-in of 500 rounds, 100 on streams of at most 5,000.
@@ -24,9 +24,9 @@ from thalweg.losses import SquaredError
 from thalweg.types import Block
 
 DISCOUNTS = (1, 0.9999, 0.9995, 0.999, 0.995, 0.99, 0.98, 0.95, 0.9, 0.8, 0.6, 0.5)
-COMPARED = [discount for discount in DISCOUNTS if discount >= 0.95]
-PRINTED = [discount for discount in DISCOUNTS if discount < 0.95]
-FLOOR, SLACK, MAX_ROUNDS = 0.01, 1.02, 80_000
+COMPARED_DISCOUNTS = [discount for discount in DISCOUNTS if discount >= 0.95]
+PRINTED_DISCOUNTS = [discount for discount in DISCOUNTS if discount < 0.95]
+FLOOR, MAX_RATIO, MAX_ROUNDS = 0.01, 1.02, 80_000
 SETTINGS: dict[str, dict[str, Any]] = {
     "no floor": {},
     "leaky": {"ridge": FLOOR, "floor": FLOOR, "leaky": True},
@@ -34,8 +34,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-class Errors(NamedTuple):
-    """Of one stream in float64, by discount: mean squares over the target's."""
+class StreamErrors(NamedTuple):
+    """NMSE on one stream in float64, by discount: mean squares over the variance."""
 
     stream: str
     exact: dict[float, float]
@@ -43,11 +43,11 @@ class Errors(NamedTuple):
     not_leaky: dict[float, float]
 
     def ratio(self, name: str, discount: float) -> float:
-        """How far above the exact recursion."""
+        """The error over that of the exact recursion."""
         return float(getattr(self, name)[discount] / self.exact[discount])
 
 
-def standardised(name: str) -> tuple[Any, Any]:
+def load_standardised(name: str) -> tuple[Any, Any]:
     """(x, y) of a stream, with an intercept; of flights the first quarter."""
     stream = load_stream(name)
     x, y = stream.x[:MAX_ROUNDS], stream.y[:MAX_ROUNDS]
@@ -56,7 +56,9 @@ def standardised(name: str) -> tuple[Any, Any]:
     return np.column_stack([scaled, np.ones(len(y))]), (y - y.mean()) / y.std()
 
 
-def runs(x: Any, y: Any, discount: float, dtype: Any) -> tuple[dict[str, Any], list]:
+def run_settings(
+    x: Any, y: Any, discount: float, dtype: Any
+) -> tuple[dict[str, Any], list]:
     """The predictions by settings, and what was not finite."""
     predictions, faults = {}, []
     block = Block(x.astype(dtype), y.astype(dtype))
@@ -71,46 +73,52 @@ def runs(x: Any, y: Any, discount: float, dtype: Any) -> tuple[dict[str, Any], l
     return predictions, faults
 
 
-def play(name: str) -> tuple[Errors, list[str]]:
-    """Everything on one stream."""
-    x, y = standardised(name)
+def measure_stream(name: str) -> tuple[StreamErrors, list[str]]:
+    """The errors on one stream, and the runs that were not finite."""
+    x, y = load_standardised(name)
     burn = 100 if len(y) <= 5000 else 500
-    errors, faults = Errors(name, {}, {}, {}), []
+    errors, faults = StreamErrors(name, {}, {}, {}), []
 
     def error(prediction: Any) -> float:
         return float(np.mean((y - prediction)[burn:] ** 2) / y[burn:].var())
 
     for discount in DISCOUNTS:
-        found, wrong = runs(x, y, discount, np.float64)
-        faults += wrong + runs(x, y, discount, np.float32)[1]
+        predictions, wrong = run_settings(x, y, discount, np.float64)
+        faults += wrong + run_settings(x, y, discount, np.float32)[1]
         errors.exact[discount] = error(discounted_ridge(x, y, float(discount), FLOOR))
-        errors.leaky[discount] = error(found["leaky"])
-        errors.not_leaky[discount] = error(found["not leaky"])
+        errors.leaky[discount] = error(predictions["leaky"])
+        errors.not_leaky[discount] = error(predictions["not leaky"])
     return errors, faults
 
 
-def ratios(rows: list[Errors], name: str, title: str) -> int:
+def print_ratios(rows: list[StreamErrors], name: str, title: str) -> int:
     """Print the table of ratios, those too large with a mark; how many there are."""
-    print(f"\n{title}, error over the exact recursion's; ! above {SLACK:g}")
-    print(f"{'stream':12}" + "".join(f"{discount:>9g}" for discount in COMPARED))
+    print(f"\n{title}, error over the exact recursion's; ! above {MAX_RATIO:g}")
+    print(
+        f"{'stream':12}" + "".join(f"{discount:>9g}" for discount in COMPARED_DISCOUNTS)
+    )
     for row in rows:
-        cells = [row.ratio(name, discount) for discount in COMPARED]
-        marked = (f"{cell:8.4f}{'!' if cell > SLACK else ' '}" for cell in cells)
+        cells = [row.ratio(name, discount) for discount in COMPARED_DISCOUNTS]
+        marked = (f"{cell:8.4f}{'!' if cell > MAX_RATIO else ' '}" for cell in cells)
         print(f"{row.stream:12}{''.join(marked)}")
-    every = [row.ratio(name, discount) for row in rows for discount in COMPARED]
+    every = [
+        row.ratio(name, discount) for row in rows for discount in COMPARED_DISCOUNTS
+    ]
     print(f"largest {max(every):.4f}, smallest {min(every):.4f}")
-    return sum(not ratio <= SLACK for ratio in every)
+    return sum(not ratio <= MAX_RATIO for ratio in every)
 
 
-def figures(rows: list[Errors]) -> None:
+def print_errors(rows: list[StreamErrors]) -> None:
     """Print the errors themselves where the memory is too short to compare."""
     print("\nBelow 0.95: NMSE of the exact recursion | leaky | not leaky")
-    print(f"{'stream':12}" + "".join(f"{discount:^33g}" for discount in PRINTED))
+    print(
+        f"{'stream':12}" + "".join(f"{discount:^33g}" for discount in PRINTED_DISCOUNTS)
+    )
     for row in rows:
         cells = (
             f"{row.exact[discount]:10.4g}|{row.leaky[discount]:10.4g}"
             f"|{row.not_leaky[discount]:10.4g} "
-            for discount in PRINTED
+            for discount in PRINTED_DISCOUNTS
         )
         print(f"{row.stream:12}{''.join(cells)}")
 
@@ -119,7 +127,7 @@ def main() -> int:
     """Print what was not finite, and the tables; 1 if anything is wrong."""
     rows, faults = [], []
     for name in PUBLIC_STREAMS:
-        errors, wrong = play(name)
+        errors, wrong = measure_stream(name)
         rows.append(errors)
         faults += [f"{name}: {fault}" for fault in wrong]
         print(f"\r{name:14}", end="", file=sys.stderr)
@@ -127,9 +135,11 @@ def main() -> int:
     count = len(PUBLIC_STREAMS) * len(DISCOUNTS) * len(SETTINGS) * 2
     print(f"{count} runs, {len(faults)} of them not finite")
     print("".join(f"  {fault}\n" for fault in faults), end="")
-    above = ratios(rows, "leaky", "floor=0.01, leaky=True")
-    ratios(rows, "not_leaky", "floor=0.01, leaky=False (another estimator: no promise)")
-    figures(rows)
+    above = print_ratios(rows, "leaky", "floor=0.01, leaky=True")
+    print_ratios(
+        rows, "not_leaky", "floor=0.01, leaky=False (another estimator: no promise)"
+    )
+    print_errors(rows)
     return 1 if faults or above else 0
 
 

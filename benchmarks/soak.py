@@ -4,12 +4,12 @@
     python benchmarks/soak.py --rounds 2e7   # a fifth of it
 
 Recursive least squares of eight features, with four discounts, two dtypes, with and
-without a kept ridge. Chunks of 10⁵ rounds come from a seeded menu, half of them normal;
-the last two are always normal. After every chunk predictions, losses and state must be
-finite and the factor's diagonal positive; in the end, for γ < 1, the error over the
-last chunk must be within 5 % of that of a learner that saw the last two chunks only.
-Then peers get the same menu in float64, in stretches of 10,000 rounds, normal and
-hostile in turn, until they die.
+without a retained ridge. Chunks of 10⁵ rounds are of kinds that a seed chooses, half of
+them normal; the last two are always normal. After every chunk predictions, losses and
+state must be finite and the factor's diagonal positive; in the end, for γ < 1, the
+error over the last chunk must be within 5 % of that of a learner that saw the last two
+chunks only. Then peer libraries get the same kinds in float64, in chunks of 10,000
+rounds, normal and hostile in turn, until they diverge.
 """
 
 import argparse
@@ -35,23 +35,23 @@ try:
 except ImportError:
     pyroomacoustics = None
 
-FEATURES, NOISE, CHUNK = 8, 0.1, 100_000
+FEATURES, NOISE, CHUNK_ROUNDS = 8, 0.1, 100_000
 DISCOUNTS = (0.5, 0.9, 0.99, 1.0)
 SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
     "floor=0.01, leaky": {"floor": 0.01, "leaky": True},
 }
-SLACK = 1.05
-"""How far the final error may lie above a fresh learner's."""
-STRETCH, PEER_ROUNDS, RIVER_ROUNDS = 10_000, 200_000, 30_000
-DEAD = 1e6 * NOISE
-"""A peer whose error on normal data passes this is lost."""
-MEMORIES = 60
-"""An error counts so many times 1/(1-γ) rounds after a hostile stretch, not before."""
+MAX_ERROR_RATIO = 1.05
+"""Upper limit of the final error over that of a fresh learner."""
+PEER_CHUNK_ROUNDS, PEER_ROUNDS, RIVER_ROUNDS = 10_000, 200_000, 30_000
+DIVERGED = 1e6 * NOISE
+"""A peer whose error on normal data passes this has diverged."""
+RECOVERY_MEMORIES = 60
+"""An error counts so many times 1/(1-γ) rounds after hostile data, not before."""
 
 
-class World:
-    """Draws stretches of rounds; the true θ walks on from one to the next."""
+class HostileData:
+    """Draws chunks of rounds; the true θ is a random walk from one to the next."""
 
     def __init__(self, seed: int, dtype: Any) -> None:
         self.rng = np.random.default_rng(seed)
@@ -59,59 +59,59 @@ class World:
         self.theta = self.rng.normal(size=FEATURES)
 
     @property
-    def double(self) -> bool:
+    def is_double(self) -> bool:
         """Whether values may be of float64's range."""
         return self.dtype == np.float64
 
-    def stretch(self, kind: str, rounds: int) -> tuple[Any, Any]:
-        """(x, y) of ``rounds`` rounds of a kind that ``MENU`` lists."""
-        if kind == "medley":
-            return self.medley(rounds)
+    def draw(self, kind: str, rounds: int) -> tuple[Any, Any]:
+        """(x, y) of ``rounds`` rounds of one of the ``KINDS``."""
+        if kind == "mixture":
+            return self.mixture(rounds)
         x = self.rng.standard_normal((rounds, FEATURES))
-        MENU[kind](self, x)
-        y = self.answers(x)
+        KINDS[kind](self, x)
+        y = self.targets(x)
         if kind == "outliers":
             hit = self.rng.random(rounds) < 0.001
-            y[hit] += self.rng.choice((-1, 1), hit.sum()) * self.pick(1e6, 1e12)
+            y[hit] += self.rng.choice((-1, 1), hit.sum()) * self.extreme(1e6, 1e12)
         return x.astype(self.dtype), y.astype(self.dtype)
 
-    def medley(self, rounds: int) -> tuple[Any, Any]:
-        """All kinds in short turns: each change of the kind is a shock of its own."""
-        kinds = [kind for kind in MENU if kind != "medley"]
+    def mixture(self, rounds: int) -> tuple[Any, Any]:
+        """All kinds in short turns: each change of the kind is a disturbance."""
+        kinds = [kind for kind in KINDS if kind != "mixture"]
         x = np.empty((rounds, FEATURES), self.dtype)
         y, start = np.empty(rounds, self.dtype), 0
         while start < rounds:
             end = min(start + int(self.rng.integers(1, 3000)), rounds)
             part = slice(start, end)
-            x[part], y[part] = self.stretch(str(self.rng.choice(kinds)), end - start)
+            x[part], y[part] = self.draw(str(self.rng.choice(kinds)), end - start)
             start = end
         return x, y
 
-    def answers(self, x: Any) -> Any:
-        """y = x·θ + noise, with a θ that walks from one point to another."""
-        goal = self.theta + 0.1 * self.rng.normal(size=FEATURES)
+    def targets(self, x: Any) -> Any:
+        """y = x·θ + noise, with a θ that moves from one point to another."""
+        end = self.theta + 0.1 * self.rng.normal(size=FEATURES)
         share = np.linspace(0, 1, len(x))
-        y = (1 - share) * (x @ self.theta) + share * (x @ goal)
-        self.theta = goal
+        y = (1 - share) * (x @ self.theta) + share * (x @ end)
+        self.theta = end
         return y + NOISE * self.rng.standard_normal(len(x))
 
-    def pick(self, single: float, double: float) -> float:
-        """The extreme that the dtype is tried with."""
-        return double if self.double else single
+    def extreme(self, single: float, double: float) -> float:
+        """The extreme that the dtype is tested with."""
+        return double if self.is_double else single
 
-    def some(self) -> int:
-        """A feature."""
+    def random_feature(self) -> int:
+        """The index of a feature."""
         return int(self.rng.integers(FEATURES))
 
     def normal(self, x: Any) -> None:
         """Nothing special."""
 
-    def one_quiet(self, x: Any) -> None:
+    def one_zero(self, x: Any) -> None:
         """A feature is zero."""
-        x[:, self.some()] = 0
+        x[:, self.random_feature()] = 0
 
-    def all_quiet(self, x: Any) -> None:
-        """All are."""
+    def all_zero(self, x: Any) -> None:
+        """All features are zero."""
         x[:] = 0
 
     def frozen(self, x: Any) -> None:
@@ -133,62 +133,63 @@ class World:
 
     def vanishing(self, x: Any) -> None:
         """10⁻³⁰⁰ in float64, where even squares are zero; 10⁻³⁰ in float32."""
-        x *= self.pick(1e-30, 1e-300)
+        x *= self.extreme(1e-30, 1e-300)
 
     def huge(self, x: Any) -> None:
         """One feature, or all, grow by 10⁶ or 10¹²."""
-        scale = self.rng.choice((1e6, self.pick(1e6, 1e12)))
-        some = self.some()
-        x[:, some if self.rng.random() < 0.5 else slice(None)] *= scale
+        scale = self.rng.choice((1e6, self.extreme(1e6, 1e12)))
+        feature = self.random_feature()
+        x[:, feature if self.rng.random() < 0.5 else slice(None)] *= scale
 
     def scale_changes(self, x: Any) -> None:
         """Every few hundred rounds all features change their unit."""
-        most = int(self.pick(6, 12))
-        units = 10.0 ** self.rng.integers(-most, most + 1, (len(x) // 300 + 1, 1))
+        power = int(self.extreme(6, 12))
+        units = 10.0 ** self.rng.integers(-power, power + 1, (len(x) // 300 + 1, 1))
         x *= np.repeat(units, 300, axis=0)[: len(x)]
 
-    def tiny_then_twins(self, x: Any) -> None:
+    def tiny_then_duplicated(self, x: Any) -> None:
         """Tiny, then of normal size with half of the features twice.
 
-        What is all but forgotten in the first half is never excited in the second.
+        Directions that are all but forgotten in the first half are never excited in the
+        second.
         """
         half = len(x) // 2
         x[:half] *= 1e-12
         x[half:, FEATURES // 2 :] = x[half:, : FEATURES // 2]
 
     def outliers(self, x: Any) -> None:
-        """Now and then y is off by 10¹², or 10⁶ in float32: see ``stretch``."""
+        """Now and then y is off by 10¹², or 10⁶ in float32: see ``draw``."""
 
 
-Kind = Callable[[World, Any], None]
-MENU: dict[str, Kind] = {
-    "normal": World.normal,
-    "one quiet": World.one_quiet,
-    "frozen": World.frozen,
-    "all quiet": World.all_quiet,
-    "collinear": World.collinear,
-    "duplicated": World.duplicated,
-    "tiny": World.tiny,
-    "huge": World.huge,
-    "scale changes": World.scale_changes,
-    "outliers": World.outliers,
-    "vanishing": World.vanishing,
-    "tiny, then twins": World.tiny_then_twins,
-    "medley": World.normal,  # see ``World.medley``
+Kind = Callable[[HostileData, Any], None]
+KINDS: dict[str, Kind] = {
+    "normal": HostileData.normal,
+    "one zero": HostileData.one_zero,
+    "frozen": HostileData.frozen,
+    "all zero": HostileData.all_zero,
+    "collinear": HostileData.collinear,
+    "duplicated": HostileData.duplicated,
+    "tiny": HostileData.tiny,
+    "huge": HostileData.huge,
+    "scale changes": HostileData.scale_changes,
+    "outliers": HostileData.outliers,
+    "vanishing": HostileData.vanishing,
+    "tiny, then duplicated": HostileData.tiny_then_duplicated,
+    "mixture": HostileData.normal,  # see ``HostileData.mixture``
 }
-HOSTILE = [kind for kind in MENU if kind != "normal"]
+HOSTILE = [kind for kind in KINDS if kind != "normal"]
 
 
-class Progress:
+class ProgressLine:
     """A line on stderr that says how fast it goes and how long it will take."""
 
     def __init__(self, rounds: int) -> None:
-        self.rounds, self.done, self.began = rounds, 0, time.perf_counter()
+        self.rounds, self.done, self.start = rounds, 0, time.perf_counter()
 
     def add(self, rounds: int) -> None:
-        """So many more are done."""
+        """Count more rounds as done."""
         self.done += rounds
-        spent = time.perf_counter() - self.began
+        spent = time.perf_counter() - self.start
         left = spent * (self.rounds - self.done) / self.done
         text = f"{self.done / spent:,.0f} rounds/s, {left:.0f} s left"
         print(
@@ -198,47 +199,47 @@ class Progress:
     def end(self) -> float:
         """Finish the line; the seconds spent."""
         print(file=sys.stderr)
-        return time.perf_counter() - self.began
+        return time.perf_counter() - self.start
 
 
-class Outcome(NamedTuple):
+class SoakResult(NamedTuple):
     """One line of the table."""
 
     rounds: int
     error: float  # mean square over the last chunk
     fresh: float  # the same of a learner that saw the last two chunks only
-    broken: str  # what broke, and where; empty if nothing
+    fault: str  # the first fault, and where; empty if there is none
 
 
-def courses(seed: int, chunks: int) -> list[str]:
+def chunk_kinds(seed: int, chunks: int) -> list[str]:
     """The kinds of the chunks: half normal, half hostile, the last two normal."""
     rng, kinds = np.random.default_rng(seed), []
     while len(kinds) < chunks - 2:
-        turn = HOSTILE + ["normal"] * len(HOSTILE)
-        kinds += rng.permutation(turn).tolist()
+        kinds_once = HOSTILE + ["normal"] * len(HOSTILE)
+        kinds += rng.permutation(kinds_once).tolist()
     return [*kinds[: chunks - 2], "normal", "normal"]
 
 
 def soak(
     learner: tw.RecursiveLeastSquares, dtype: Any, chunks: int, seed: int,
-    said: Progress,
-) -> Outcome:  # fmt: skip
-    """Play all chunks, the state carried along, and a fresh learner on the last two."""
-    world, start = World(seed, dtype), np.zeros(FEATURES, dtype)
+    progress: ProgressLine,
+) -> SoakResult:  # fmt: skip
+    """Run all chunks, carrying the state, and a fresh learner on the last two."""
+    data, start = HostileData(seed, dtype), np.zeros(FEATURES, dtype)
     state, fresh = learner.init(start), learner.init(start)
-    broken, error, error_fresh = "", np.nan, np.nan
-    for count, kind in enumerate(courses(seed, chunks)):
-        block = Block(*world.stretch(kind, CHUNK))
+    fault, error, error_fresh = "", np.nan, np.nan
+    for count, kind in enumerate(chunk_kinds(seed, chunks)):
+        block = Block(*data.draw(kind, CHUNK_ROUNDS))
         state, trace = learner.run(state, SquaredError(), block)
-        broken = broken or ailment(state, trace, f"{kind}, chunk {count}")
+        fault = fault or state_fault(state, trace, f"{kind}, chunk {count}")
         if count >= chunks - 2:
             fresh, other = learner.run(fresh, SquaredError(), block)
             error, error_fresh = mean_square(trace, block), mean_square(other, block)
-        said.add(CHUNK)
-    return Outcome(chunks * CHUNK, error, error_fresh, broken)
+        progress.add(CHUNK_ROUNDS)
+    return SoakResult(chunks * CHUNK_ROUNDS, error, error_fresh, fault)
 
 
-def ailment(state: Any, trace: Any, where: str) -> str:
+def state_fault(state: Any, trace: Any, where: str) -> str:
     """What is wrong after a chunk; empty if nothing is."""
     parts = {
         "prediction": trace.prediction, "loss": trace.loss,
@@ -257,40 +258,44 @@ def mean_square(trace: Any, block: Block) -> float:
     return float(np.mean((trace.prediction.astype(float) - block.y) ** 2))
 
 
-def verdict(discount: float, outcome: Outcome) -> str:
+def failure(discount: float, outcome: SoakResult) -> str:
     """What a line of the table fails with; empty if it does not."""
-    if outcome.broken:
-        return outcome.broken
+    if outcome.fault:
+        return outcome.fault
     ratio = outcome.error / outcome.fresh
-    return "" if discount == 1 or ratio <= SLACK else f"not within {SLACK - 1:.0%}"
+    return (
+        ""
+        if discount == 1 or ratio <= MAX_ERROR_RATIO
+        else f"not within {MAX_ERROR_RATIO - 1:.0%}"
+    )
 
 
-def ours(rounds: int) -> bool:
-    """Soak every combination and print the table. Whether all is well."""
+def soak_thalweg(rounds: int) -> bool:
+    """Soak every combination and print the table. Whether nothing failed."""
     runs = list(product(DISCOUNTS, (np.float64, np.float32), SETTINGS))
-    chunks = max(math.ceil(rounds / CHUNK / len(runs)), 3)
-    said, fine = Progress(chunks * CHUNK * len(runs)), True
+    chunks = max(math.ceil(rounds / CHUNK_ROUNDS / len(runs)), 3)
+    progress, is_fine = ProgressLine(chunks * CHUNK_ROUNDS * len(runs)), True
     print(
         f"{'γ':>5} {'dtype':8} {'settings':17} {'rounds':>10} "
         f"{'error':>10} {'fresh':>10} {'ratio':>12}"
     )
     for seed, (discount, dtype, name) in enumerate(runs):
         learner = tw.RecursiveLeastSquares(discount, **SETTINGS[name])
-        outcome = soak(learner, dtype, chunks, seed, said)
-        fault = verdict(discount, outcome)
-        fine &= not fault
+        outcome = soak(learner, dtype, chunks, seed, progress)
+        fault = failure(discount, outcome)
+        is_fine &= not fault
         print(
             f"{discount:5g} {dtype.__name__:8} {name:17} {outcome.rounds:10,} "
             f"{outcome.error:10.4g} {outcome.fresh:10.4g} "
             f"{outcome.error / outcome.fresh:12.6g}  {fault or 'ok'}",
             flush=True,
         )
-    print(f"{said.rounds:,} rounds in {said.end():.0f} s")
-    return fine
+    print(f"{progress.rounds:,} rounds in {progress.end():.0f} s")
+    return is_fine
 
 
-class OurPeer:
-    """Ours, for comparison."""
+class Thalweg:
+    """thalweg's recursive least squares, for comparison."""
 
     def __init__(self, discount: float) -> None:
         self.learner = tw.RecursiveLeastSquares(discount)
@@ -327,7 +332,7 @@ class Padasip:
         return self.filter.run(y, x)[0]
 
 
-class Room:
+class Pyroomacoustics:
     """pyroomacoustics' RLS: a filter of one signal; its buffer is given whole rows."""
 
     def __init__(self, discount: float) -> None:
@@ -368,66 +373,70 @@ class River:
 
 
 PEERS: dict[str, tuple[Any, int]] = {
-    "thalweg": (OurPeer, PEER_ROUNDS),
+    "thalweg": (Thalweg, PEER_ROUNDS),
     "textbook": (Textbook, PEER_ROUNDS),
     "padasip": (Padasip, PEER_ROUNDS),
-    "pyroomacoustics": (Room, PEER_ROUNDS),
+    "pyroomacoustics": (Pyroomacoustics, PEER_ROUNDS),
     "River Bayesian": (River, RIVER_ROUNDS),
 }
 
 
-def stretches(rounds: int) -> Iterator[tuple[str, Any, Any]]:
-    """Normal and hostile in turn, the hostile kinds in the order of the menu."""
-    world = World(0, np.float64)
-    for count in range(rounds // STRETCH):
+def peer_chunks(rounds: int) -> Iterator[tuple[str, Any, Any]]:
+    """Normal and hostile in turn, the hostile kinds in the order of ``KINDS``."""
+    data = HostileData(0, np.float64)
+    for count in range(rounds // PEER_CHUNK_ROUNDS):
         kind = HOSTILE[count // 2 % len(HOSTILE)] if count % 2 else "normal"
-        yield kind, *world.stretch(kind, STRETCH)
+        yield kind, *data.draw(kind, PEER_CHUNK_ROUNDS)
 
 
-def death(peer: Any, discount: float, rounds: int) -> str:
-    """When and how a peer died, in words."""
-    settled = MEMORIES / (1 - discount) if discount < 1 else np.inf
+def divergence(peer: Any, discount: float, rounds: int) -> str:
+    """When and how a peer diverged, in words."""
+    recovered = RECOVERY_MEMORIES / (1 - discount) if discount < 1 else np.inf
     last = "nothing"
-    for count, (kind, x, y) in enumerate(stretches(rounds)):
+    for count, (kind, x, y) in enumerate(peer_chunks(rounds)):
         prediction = peer.run(x, y)
-        lost = ~np.isfinite(prediction)
+        diverged = ~np.isfinite(prediction)
         if kind == "normal":
-            lost |= (np.abs(prediction - y) > DEAD) & (np.arange(len(y)) >= settled)
+            diverged |= (np.abs(prediction - y) > DIVERGED) & (
+                np.arange(len(y)) >= recovered
+            )
         else:
             last = kind
-        if lost.any():
-            first = int(lost.argmax())
-            how = "lost" if np.isfinite(prediction[first]) else "not finite"
-            return f"{count * STRETCH + first:,} {how} ({last})"
-    return "alive"
+        if diverged.any():
+            first = int(diverged.argmax())
+            how = "diverged" if np.isfinite(prediction[first]) else "not finite"
+            return f"{count * PEER_CHUNK_ROUNDS + first:,} {how} ({last})"
+    return "finite"
 
 
-def peers() -> None:
-    """Print when each peer dies."""
+def soak_peers() -> None:
+    """Print when each peer diverges."""
     print(
-        f"\nPeers: the first round not finite, or off by more than {DEAD:g} on normal "
-        f"data\n{MEMORIES}/(1-γ) rounds after a hostile stretch. In brackets: the last "
-        f"such stretch."
+        f"\nPeers: the first round not finite, or off by more than {DIVERGED:g} on "
+        f"normal data\n{RECOVERY_MEMORIES}/(1-γ) rounds after hostile data. In "
+        f"brackets: the last kind of such data."
     )
     titles = " ".join(f"{f'γ = {discount:g}':30}" for discount in DISCOUNTS)
     print(f"{'':16} {'rounds':>8} {titles}")
     for name, (peer, rounds) in PEERS.items():
-        if peer is Room and pyroomacoustics is None:
+        if peer is Pyroomacoustics and pyroomacoustics is None:
             print(f"{name:16} is not installed: skipped")
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ends = [death(peer(discount), discount, rounds) for discount in DISCOUNTS]
+            ends = [
+                divergence(peer(discount), discount, rounds) for discount in DISCOUNTS
+            ]
         print(f"{name:16} {rounds:8,} " + " ".join(f"{end:30}" for end in ends))
 
 
 def main() -> int:
-    """Soak ours, then the peers; 1 if ours failed."""
+    """Run thalweg, then its peers; 1 if thalweg failed."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=float, default=1e8, help="over all runs")
-    fine = ours(int(parser.parse_args().rounds))
-    peers()
-    return 0 if fine else 1
+    is_fine = soak_thalweg(int(parser.parse_args().rounds))
+    soak_peers()
+    return 0 if is_fine else 1
 
 
 if __name__ == "__main__":
