@@ -29,14 +29,14 @@ RECIPE = Recipe(
 )
 
 
-def encoded(table, recipe=RECIPE, encoder=None):
+def encode_table(table, recipe=RECIPE, encoder=None):
     """All the rounds of a table."""
     encoder = Encoder(recipe) if encoder is None else encoder
     with table:
-        return joined([encoder.encode(chunk) for chunk in table.chunks()])
+        return concatenate([encoder.encode(chunk) for chunk in table.chunks()])
 
 
-def plain(values):
+def as_array(values):
     """Values as one array; moments become instants and offsets, in two columns."""
     if not isinstance(values, Timestamps):
         return values
@@ -46,7 +46,7 @@ def plain(values):
     return np.stack([values.instants.view(np.int64), offsets.view(np.int64)], axis=1)
 
 
-def joined(parts):
+def concatenate(parts):
     """Rounds one after the other."""
 
     def both(one, other):
@@ -57,17 +57,17 @@ def joined(parts):
             )
         )
 
-    return reduce(both, [EncodedRows(*map(plain, part)) for part in parts])
+    return reduce(both, [EncodedRows(*map(as_array, part)) for part in parts])
 
 
-def of_bytes(data, recipe=RECIPE, **settings):
+def encode_bytes(data, recipe=RECIPE, **settings):
     """All the rounds of a table given as bytes."""
-    return encoded(read_table(io.BytesIO(data), **settings), recipe)
+    return encode_table(read_table(io.BytesIO(data), **settings), recipe)
 
 
 def assert_same(one, other):
     """Equal to the last bit, NaN and the sign of zero included."""
-    for a, b in zip(map(plain, one), map(plain, other), strict=True):
+    for a, b in zip(map(as_array, one), map(as_array, other), strict=True):
         assert (a is None) == (b is None)
         if a is not None:
             assert a.shape == b.shape
@@ -106,7 +106,7 @@ def state_bytes(state):
     return header, b"".join(writer.arrays)
 
 
-class Dribble(io.RawIOBase):
+class PiecewiseFile(io.RawIOBase):
     """A live file that gives its bytes in pieces of the sizes it is told."""
 
     def __init__(self, data, sizes):

@@ -1,4 +1,4 @@
-"""pyarrow's cells mean what the listed ones do."""
+"""Cells of pyarrow mean what those of the standard library mean."""
 
 import numpy as np
 import pyarrow as pa
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.tables.sample_tables import bits, plain
+from tests.tables.sample_tables import as_array, bits
 from thalweg.tables.arrow_cells import ArrowCells
 from thalweg.tables.chunk import CellError, PythonCells
 
@@ -28,12 +28,12 @@ COLUMNS = (
 def outcome(cells, reading):
     """What a reading gives, in bytes; or which cell it refuses."""
     try:
-        found = getattr(cells, reading)()
-    except CellError as misfit:
-        return misfit.position, misfit.value
+        result = getattr(cells, reading)()
+    except CellError as error:
+        return error.position, error.value
     if reading == "categories":
-        return found.codes.tolist(), found.levels
-    return str(plain(found).dtype), bits(plain(found))
+        return result.codes.tolist(), result.levels
+    return str(as_array(result).dtype), bits(as_array(result))
 
 
 @pytest.mark.parametrize("reading", ["numbers", "timestamps", "categories"])
@@ -44,8 +44,8 @@ def outcome(cells, reading):
 @example(values=["1677-09-21T00:12:43.145224193"])
 @example(values=["2262-04-11T23:47:16.854775807"])
 def test_text_in_an_array_reads_like_text_in_a_list(reading, values):
-    found = outcome(ArrowCells(pa.array(values, pa.string())), reading)
-    assert found == outcome(PythonCells(values), reading)
+    result = outcome(ArrowCells(pa.array(values, pa.string())), reading)
+    assert result == outcome(PythonCells(values), reading)
 
 
 @given(values=st.lists(CELL, min_size=1))
@@ -119,7 +119,7 @@ def test_a_time_beyond_nanoseconds_is_refused_where_it_stands():
 
 
 @pytest.mark.parametrize("reading", ["numbers", "timestamps", "categories"])
-def test_lists_are_nothing(reading):
+def test_lists_are_neither_numbers_nor_times_nor_text(reading):
     cells = ArrowCells(pa.array([None, [1, 2]]))
     assert cells.kind() == "other"
     assert outcome(cells, reading) == (1, [1, 2])

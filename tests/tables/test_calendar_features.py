@@ -11,8 +11,8 @@ from thalweg.tables.timestamps import CALENDAR_FEATURES, calendar_features
 
 
 @given(st.datetimes(datetime(1800, 1, 1), datetime(2200, 1, 1)))
-def test_they_say_where_a_time_is(moment):
-    found = calendar_features(np.array([moment], "datetime64[ns]"))[0]
+def test_features_are_positions_in_day_week_and_year(moment):
+    result = calendar_features(np.array([moment], "datetime64[ns]"))[0]
     turns = (
         (moment.hour * 60 + moment.minute) / (24 * 60),
         moment.weekday() / 7,
@@ -20,11 +20,11 @@ def test_they_say_where_a_time_is(moment):
     )
     expected = [f(2 * math.pi * turn) for turn in turns for f in (math.sin, math.cos)]
     # The angle is rounded once more on one side than on the other.
-    assert np.abs(found - expected).max() <= 1e-14
-    assert len(found) == len(CALENDAR_FEATURES)
+    assert np.abs(result - expected).max() <= 1e-14
+    assert len(result) == len(CALENDAR_FEATURES)
 
 
-def test_a_missing_time_has_no_place():
-    found = calendar_features(np.array(["NaT", "1970-01-01"], "datetime64[ns]"))
-    assert np.isnan(found[0]).all()
-    assert not np.isnan(found[1]).any()
+def test_a_missing_time_has_missing_features():
+    result = calendar_features(np.array(["NaT", "1970-01-01"], "datetime64[ns]"))
+    assert np.isnan(result[0]).all()
+    assert not np.isnan(result[1]).any()

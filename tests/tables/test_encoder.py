@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tests.tables.sample_tables import (
     RECIPE,
     WEATHER,
-    Dribble,
+    PiecewiseFile,
     assert_same,
     bits,
-    encoded,
-    joined,
-    of_bytes,
+    concatenate,
+    encode_bytes,
+    encode_table,
     state_bytes,
     through_file,
 )
@@ -57,21 +57,21 @@ RECIPES = st.builds(
 
 @given(tables(), RECIPES, st.integers(1, 5))
 def test_chunks_may_be_of_any_size(data, recipe, chunk_rows):
-    cut = of_bytes(data, recipe, chunk_rows=chunk_rows)
-    assert_same(cut, of_bytes(data, recipe))
+    cut = encode_bytes(data, recipe, chunk_rows=chunk_rows)
+    assert_same(cut, encode_bytes(data, recipe))
 
 
 @given(tables(), RECIPES, st.lists(st.integers(1, 40), max_size=20))
 def test_bytes_may_arrive_in_any_pieces(data, recipe, sizes):
-    piecewise = encoded(read_table(Dribble(data, sizes)), recipe)
-    assert_same(piecewise, of_bytes(data, recipe))
+    piecewise = encode_table(read_table(PiecewiseFile(data, sizes)), recipe)
+    assert_same(piecewise, encode_bytes(data, recipe))
 
 
 @given(tables(), RECIPES)
 def test_a_file_gives_what_standard_input_gives(tmp_path_factory, data, recipe):
     path = tmp_path_factory.mktemp("tables") / "x.csv"
     path.write_bytes(data)
-    assert_same(encoded(read_table(path), recipe), of_bytes(data, recipe))
+    assert_same(encode_table(read_table(path), recipe), encode_bytes(data, recipe))
 
 
 @given(tables(), RECIPES, st.integers(0, 12))
@@ -84,7 +84,7 @@ def test_an_encoder_continues_from_its_state_to_the_last_bit(data, recipe, stop)
     second = Encoder.restore(recipe, state)
     assert second.feature_names() == first.feature_names()
     parts += [second.encode(chunk) for chunk in chunks[stop:]]
-    assert_same(joined(parts), joined(whole))
+    assert_same(concatenate(parts), concatenate(whole))
     assert second.feature_names() == straight.feature_names()
     assert second.notes() == straight.notes()
     assert state_bytes(second.state) == state_bytes(straight.state)
@@ -100,16 +100,16 @@ def test_a_large_file_is_the_same_through_a_pipe(tmp_path):
     data = "\n".join(["y,a,b,c", *lines]).encode()
     (tmp_path / "x.csv").write_bytes(data)
     recipe = Recipe(("y",), missing="skip", lags=(2,))
-    small = Dribble(data, [50] * 4000)
-    large = Dribble(data, [40_000] * 10)
-    expected = encoded(read_table(tmp_path / "x.csv"), recipe)
-    assert_same(encoded(read_table(small), recipe), expected)
-    assert_same(encoded(read_table(large), recipe), expected)
+    small = PiecewiseFile(data, [50] * 4000)
+    large = PiecewiseFile(data, [40_000] * 10)
+    expected = encode_table(read_table(tmp_path / "x.csv"), recipe)
+    assert_same(encode_table(read_table(small), recipe), expected)
+    assert_same(encode_table(read_table(large), recipe), expected)
 
 
-def test_the_weather_by_hand():
+def test_the_weather_table_is_encoded_as_by_hand():
     encoder = Encoder(RECIPE)
-    found = encoded(read_table(io.BytesIO(WEATHER)), encoder=encoder)
+    result = encode_table(read_table(io.BytesIO(WEATHER)), encoder=encoder)
     assert encoder.feature_names() == (
         "temp",
         "site=north",
@@ -126,8 +126,8 @@ def test_the_weather_by_hand():
         "load lag 3",
     )
     nan = np.nan
-    assert found.rows.tolist() == [3, 4, 5, 6]  # a lag of 3 needs three rows of past
-    assert bits(found.y) == bits(np.array([[nan], [30.0], [25.0], [35.5]]))
+    assert result.rows.tolist() == [3, 4, 5, 6]  # a lag of 3 needs three rows of past
+    assert bits(result.y) == bits(np.array([[nan], [30.0], [25.0], [35.5]]))
     plain = np.array(
         [
             [2.5, 0, 0, 1, 1],
@@ -136,16 +136,16 @@ def test_the_weather_by_hand():
             [7.125, 0, 1, 0, 1],
         ]
     )
-    assert bits(found.x[:, :5]) == bits(plain)
+    assert bits(result.x[:, :5]) == bits(plain)
     lags = np.array([[15.0, 10], [nan, 20], [30, 15], [25, nan]])
-    assert bits(found.x[:, 11:]) == bits(lags)
-    assert found.time[0, 0] == np.datetime64("2024-01-01T03:00", "ns").astype(int)
+    assert bits(result.x[:, 11:]) == bits(lags)
+    assert result.time[0, 0] == np.datetime64("2024-01-01T03:00", "ns").astype(int)
     assert encoder.notes() == (
         "Column 'site' has more than 2 levels: the later ones share a feature.",
     )
 
 
-def test_slots_that_are_not_used_yet_have_a_name():
+def test_one_hot_features_that_are_not_used_yet_have_a_name():
     encoder = Encoder(Recipe(("y",), categories=2))
     (chunk,) = read_table(io.BytesIO(b"y,a\n1,x\n2,x\n")).chunks()
     assert encoder.feature_names() == ()
@@ -156,27 +156,27 @@ def test_slots_that_are_not_used_yet_have_a_name():
 
 def test_columns_named_as_text_are_text():
     data = b"y,zip\n1,0012\n2,0013\n3,x\n"
-    found = of_bytes(data, Recipe(("y",), text=("zip",), categories=2))
-    assert found.x.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    result = encode_bytes(data, Recipe(("y",), text=("zip",), categories=2))
+    assert result.x.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
 
 def test_features_come_in_the_order_they_are_named():
-    found = of_bytes(b"a,b,c,y\n1,2,x,3\n", Recipe(("y",), features=("b", "a")))
-    assert found.x.tolist() == [[2, 1]]
+    result = encode_bytes(b"a,b,c,y\n1,2,x,3\n", Recipe(("y",), features=("b", "a")))
+    assert result.x.tolist() == [[2, 1]]
 
 
 def test_a_column_that_is_not_used_may_hold_anything():
     data = b"a,y,b\n1,2,3\n1,2,oops\n"
-    assert len(of_bytes(data, Recipe(("y",), features=("a",))).x) == 2
+    assert len(encode_bytes(data, Recipe(("y",), features=("a",))).x) == 2
 
 
 def test_integers_may_turn_into_fractions_late(tmp_path):
     rows = ["1,2"] * 300_000 + ["1.5,2.5"]
     (tmp_path / "x.csv").write_text("a,y\n" + "\n".join(rows))
-    assert encoded(read_table(tmp_path / "x.csv"), Recipe(("y",))).x[-1, 0] == 1.5
+    assert encode_table(read_table(tmp_path / "x.csv"), Recipe(("y",))).x[-1, 0] == 1.5
 
 
-def test_what_is_left_out_is_noted():
+def test_columns_that_are_left_out_are_noted():
     data = b'{"": 0, "y": 1, "at": "2024-01-01", "tags": ["a"], "x": 2}\n'
     encoder = Encoder(Recipe(("y",)))
     table = read_table(io.BytesIO(data), format="jsonl")
@@ -193,7 +193,7 @@ def test_numbers_with_commas_are_text_and_noted():
     data = b"y;price;size;zip\n1;1,5;1,234.5;1,2\n"
     encoder = Encoder(Recipe(("y",), text=("zip",), categories=1))
     assert encoder.notes() == ()
-    encoded(read_table(io.BytesIO(data)), encoder=encoder)
+    encode_table(read_table(io.BytesIO(data)), encoder=encoder)
     assert encoder.feature_names()[0] == "price=1,5"
     assert encoder.notes() == (
         "Column 'price' is text, as '1,5' is. Numbers have a decimal point and no "
@@ -204,18 +204,20 @@ def test_numbers_with_commas_are_text_and_noted():
 
 
 def test_time_may_be_a_number_and_stand_still():
-    found = of_bytes(b"t,a,y\n1,5,1\n1,6,2\n2.5,7,3\n", Recipe(("y",), time="t"))
-    assert found.time.tolist() == [1.0, 1.0, 2.5]
-    assert found.x.tolist() == [[5.0], [6.0], [7.0]]
+    result = encode_bytes(b"t,a,y\n1,5,1\n1,6,2\n2.5,7,3\n", Recipe(("y",), time="t"))
+    assert result.time.tolist() == [1.0, 1.0, 2.5]
+    assert result.x.tolist() == [[5.0], [6.0], [7.0]]
 
 
 def test_several_targets_have_lags_each():
     recipe = Recipe(("y", "z"), lags=(1, 2))
     encoder = Encoder(recipe)
-    found = encoded(read_table(io.BytesIO(b"y,z\n1,2\n3,4\n5,6\n")), encoder=encoder)
+    result = encode_table(
+        read_table(io.BytesIO(b"y,z\n1,2\n3,4\n5,6\n")), encoder=encoder
+    )
     assert encoder.feature_names() == ("y lag 1", "z lag 1", "y lag 2", "z lag 2")
-    assert found.x.tolist() == [[3, 4, 1, 2]]
-    assert found.y.tolist() == [[5, 6]]
+    assert result.x.tolist() == [[3, 4, 1, 2]]
+    assert result.y.tolist() == [[5, 6]]
 
 
 def test_a_refused_chunk_leaves_the_encoder_as_it_was():

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, feather, ipc, parquet
 
-from tests.tables.sample_tables import RECIPE, assert_same, encoded
+from tests.tables.sample_tables import RECIPE, assert_same, encode_table
 from thalweg.tables import read_table
 
 ROWS = 3000
@@ -76,7 +76,7 @@ def halves(data, compress):
 def expected(content, tmp_path_factory):
     path = tmp_path_factory.mktemp("tables") / "x.parquet"
     parquet.write_table(content, path, row_group_size=1000)
-    return encoded(read_table(path), RECIPE)
+    return encode_table(read_table(path), RECIPE)
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -87,7 +87,7 @@ def test_files_agree_whatever_their_format(
     (tmp_path / name).write_bytes(WRITERS[name](content))
     with read_table(tmp_path / name, chunk_rows=chunk_rows) as table:
         assert table.columns == tuple(content.column_names)
-        assert_same(encoded(table), expected)
+        assert_same(encode_table(table), expected)
         assert table.fraction() in (1.0, None)
 
 
@@ -95,7 +95,7 @@ def test_files_agree_whatever_their_format(
 def test_json_lines_agree_too(name, content, expected, tmp_path):
     rows = content.set_column(0, "time", content["time"].cast(pa.string())).to_pylist()
     (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert_same(encoded(read_table(tmp_path / name)), expected)
+    assert_same(encode_table(read_table(tmp_path / name)), expected)
 
 
 @pytest.mark.parametrize("compression", ["uncompressed", "lz4", "zstd"])
@@ -105,11 +105,11 @@ def test_feather_agrees_too(name, compression, content, expected, tmp_path):
     feather.write_feather(content, path, compression=compression, chunksize=700)
     table = read_table(path, chunk_rows=300)
     assert table.rows == ROWS
-    assert_same(encoded(table), expected)
+    assert_same(encode_table(table), expected)
     assert table.fraction() == 1.0
 
 
-def test_parquet_knows_its_rows_and_how_far_it_is(content, tmp_path):
+def test_parquet_knows_its_number_of_rows_and_the_fraction_read(content, tmp_path):
     parquet.write_table(content, tmp_path / "x.parquet")
     table = read_table(tmp_path / "x.parquet", chunk_rows=1000)
     assert table.rows == ROWS
@@ -121,18 +121,18 @@ def test_parquet_knows_its_rows_and_how_far_it_is(content, tmp_path):
 def test_dictionaries_and_categories_are_text(content, expected, tmp_path):
     coded = content.set_column(3, "site", content["site"].dictionary_encode())
     parquet.write_table(coded, tmp_path / "x.parquet")
-    assert_same(encoded(read_table(tmp_path / "x.parquet")), expected)
+    assert_same(encode_table(read_table(tmp_path / "x.parquet")), expected)
 
 
-def test_a_file_object_takes_a_format(content, expected):
+def test_a_file_object_is_read_in_the_given_format(content, expected):
     stream = io.BytesIO(as_stream(content))
     table = read_table(stream, format="arrow")
     assert table.is_live and table.fraction() is None
-    assert_same(encoded(table), expected)
+    assert_same(encode_table(table), expected)
     assert not stream.closed
 
 
-def test_a_fraction_of_a_compressed_file_goes_by_what_is_on_disk(content, tmp_path):
+def test_the_fraction_of_a_compressed_file_counts_bytes_on_disk(content, tmp_path):
     many = pa.concat_tables([content] * 100)
     (tmp_path / "x.csv.gz").write_bytes(gzip.compress(as_csv(many), 1))
     table = read_table(tmp_path / "x.csv.gz")

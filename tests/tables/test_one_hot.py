@@ -26,7 +26,7 @@ COLUMNS = {
 
 @pytest.mark.parametrize("chunk_rows", [1, 7, 65_536])
 @pytest.mark.parametrize("named", COLUMNS)
-def test_a_note_says_what_became_of_the_column(named, chunk_rows):
+def test_a_note_explains_too_many_levels(named, chunk_rows):
     values, note = COLUMNS[named]
     data = "x,y\n" + "".join(f"{x},{k}\n" for k, x in enumerate(values))
     encoder = Encoder(RECIPE)

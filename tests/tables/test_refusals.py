@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from tests.tables.sample_tables import encoded
+from tests.tables.sample_tables import encode_table
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.tables import Encoder, Recipe, csv_files, optional_pyarrow, read_table
 
@@ -205,33 +205,38 @@ def refusal(call):
 
 
 @pytest.mark.parametrize("case", CONTENTS)
-@pytest.mark.parametrize("worth_arrow", [False, True])
-def test_a_file_is_refused_in_a_sentence(case, worth_arrow, tmp_path, monkeypatch):
+@pytest.mark.parametrize("worth_pyarrow", [False, True])
+def test_a_file_is_refused_in_a_sentence(case, worth_pyarrow, tmp_path, monkeypatch):
     data, recipe, sentence = CONTENTS[case]
-    monkeypatch.setattr(csv_files, "is_worth_pyarrow", lambda data: worth_arrow)
+    monkeypatch.setattr(csv_files, "is_worth_pyarrow", lambda data: worth_pyarrow)
     (tmp_path / "x.csv").write_bytes(data)
-    assert refusal(lambda: encoded(read_table(tmp_path / "x.csv"), recipe)) == sentence
+    assert (
+        refusal(lambda: encode_table(read_table(tmp_path / "x.csv"), recipe))
+        == sentence
+    )
 
 
 @pytest.mark.parametrize("case", JSON)
 def test_json_is_refused_in_a_sentence(case, tmp_path):
     data, sentence = JSON[case]
     (tmp_path / "x.jsonl").write_bytes(data)
-    assert refusal(lambda: encoded(read_table(tmp_path / "x.jsonl"), Y)) == sentence
+    assert (
+        refusal(lambda: encode_table(read_table(tmp_path / "x.jsonl"), Y)) == sentence
+    )
 
 
-def test_text_deep_in_a_file_is_found(tmp_path):
+def test_text_deep_in_a_file_is_located(tmp_path):
     rows = ["1,2"] * 400_000
     rows[345_678] = '"quoted\nline",2'
     rows[345_679] = "oops,2"
     (tmp_path / "x.csv").write_text("a,y\n" + "\n".join(rows))
-    assert refusal(lambda: encoded(read_table(tmp_path / "x.csv"), Y)) == (
+    assert refusal(lambda: encode_table(read_table(tmp_path / "x.csv"), Y)) == (
         "Row 345,679 (line 345,680) of x.csv: 'a' is 'quoted\\nline', which is no "
         "number. If the column is text, say so: --text a."
     )
     rows[345_678] = '"7\n",2'
     (tmp_path / "x.csv").write_text("a,y\n" + "\n".join(rows))
-    assert refusal(lambda: encoded(read_table(tmp_path / "x.csv"), Y)) == (
+    assert refusal(lambda: encode_table(read_table(tmp_path / "x.csv"), Y)) == (
         "Row 345,680 (line 345,682) of x.csv: 'a' is 'oops', which is no number. If "
         "the column is text, say so: --text a."
     )
@@ -239,7 +244,7 @@ def test_text_deep_in_a_file_is_found(tmp_path):
 
 def test_a_quote_left_open_does_not_fill_the_memory(tmp_path):
     (tmp_path / "x.csv").write_text('a,y\n1,2\n"3' + ",4\n" * 3_000_000)
-    assert refusal(lambda: encoded(read_table(tmp_path / "x.csv"), Y)) == (
+    assert refusal(lambda: encode_table(read_table(tmp_path / "x.csv"), Y)) == (
         "Line 3 of x.csv begins a record of more than 4 MiB: is a quote left open?"
     )
 
@@ -247,7 +252,7 @@ def test_a_quote_left_open_does_not_fill_the_memory(tmp_path):
 def test_a_cell_too_long_for_the_standard_library(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_files, "is_worth_pyarrow", lambda data: False)
     (tmp_path / "x.csv").write_bytes(b"a,y\n1," + b"2" * 200_000)
-    assert refusal(lambda: encoded(read_table(tmp_path / "x.csv"), Y)) == (
+    assert refusal(lambda: encode_table(read_table(tmp_path / "x.csv"), Y)) == (
         "Line 2 of x.csv cannot be read: field larger than field limit (131072)."
     )
 
@@ -305,7 +310,7 @@ def test_formats_that_are_not_clear(name, tmp_path):
     )
 
 
-def test_settings_of_read():
+def test_settings_of_read_table_are_checked():
     assert refusal(lambda: read_table("-", format="xls")) == (
         "The 'format' parameter of read_table must be one of 'csv', 'tsv', 'jsonl', "
         "'parquet', 'arrow'. Got 'xls' instead."
@@ -332,10 +337,10 @@ def test_settings_of_read():
 def test_damaged_compression(name, compress, tmp_path):
     data = compress(b"a,y\n" + b"".join(b"%d,2\n" % i for i in range(100_000)))
     (tmp_path / name).write_bytes(data[: len(data) // 2])
-    cut = refusal(lambda: encoded(read_table(tmp_path / name), Y))
+    cut = refusal(lambda: encode_table(read_table(tmp_path / name), Y))
     assert cut.startswith(f"{name} is damaged or cut short: ")
     (tmp_path / name).write_bytes(b"a,y\n1,2\n")
-    plain = refusal(lambda: encoded(read_table(tmp_path / name), Y))
+    plain = refusal(lambda: encode_table(read_table(tmp_path / name), Y))
     assert plain.startswith(f"{name} is damaged or cut short: ")
 
 
@@ -354,22 +359,22 @@ def test_parquet_cut_in_the_middle_of_its_data(tmp_path):
     data = bytearray(path.read_bytes())
     data[100:4000] = b"\xff" * 3900
     path.write_bytes(data)
-    sentence = refusal(lambda: encoded(read_table(path), Y))
+    sentence = refusal(lambda: encode_table(read_table(path), Y))
     assert sentence.startswith("x.parquet cannot be read: ")
 
 
 def test_typed_files_name_rows_without_lines(tmp_path):
     table = pa.table({"a": [1.0, None], "y": [1.0, 2.0]})
     parquet.write_table(table, tmp_path / "x.parquet")
-    assert refusal(lambda: encoded(read_table(tmp_path / "x.parquet"), Y)) == (
+    assert refusal(lambda: encode_table(read_table(tmp_path / "x.parquet"), Y)) == (
         "Row 2 of x.parquet: 'a' is missing. Fill it in, or say what to do: --missing "
         "skip or --missing impute."
     )
     feather.write_feather(pa.table({"a": [[1]], "y": [1.0]}), tmp_path / "x.feather")
     recipe = Recipe(("y",), features=("a",))
-    assert refusal(lambda: encoded(read_table(tmp_path / "x.feather"), recipe)) == (
-        "Column 'a' of x.feather holds neither numbers nor text."
-    )
+    assert refusal(
+        lambda: encode_table(read_table(tmp_path / "x.feather"), recipe)
+    ) == ("Column 'a' of x.feather holds neither numbers nor text.")
     twice = pa.table([[1.0], [2.0]], names=["y", "y"])
     parquet.write_table(twice, tmp_path / "x.parquet")
     assert refusal(lambda: read_table(tmp_path / "x.parquet")) == (
@@ -394,7 +399,7 @@ def test_without_pyarrow(tmp_path, monkeypatch):
         )
 
 
-def test_a_table_is_gone_through_once(tmp_path):
+def test_a_table_is_iterated_once(tmp_path):
     (tmp_path / "x.csv").write_bytes(b"a,y\n1,2\n")
     table = read_table(tmp_path / "x.csv")
     list(table.chunks())
@@ -488,23 +493,23 @@ TARGETS = {
 
 
 @pytest.mark.parametrize("case", TARGETS)
-def test_targets_that_teach_nothing(case, tmp_path):
+def test_targets_without_information_are_refused(case, tmp_path):
     data, recipe, sentence = TARGETS[case]
     (tmp_path / "x.csv").write_bytes(data)
     encoder = Encoder(recipe)
-    encoded(read_table(tmp_path / "x.csv"), encoder=encoder)
+    encode_table(read_table(tmp_path / "x.csv"), encoder=encoder)
     assert refusal(encoder.check_targets) == sentence
 
 
 def test_targets_that_change_are_fine():
     encoder = Encoder(Recipe(("y", "z"), lags=(1,)))
-    encoded(read_table(io.BytesIO(b"y,z\n5,1\n1,2\n2,3\n")), encoder=encoder)
+    encode_table(read_table(io.BytesIO(b"y,z\n5,1\n1,2\n2,3\n")), encoder=encoder)
     encoder.check_targets()
 
 
 def test_a_continued_run_needs_the_same_recipe_and_columns():
     first = Encoder(Recipe(("y",), time="t", lags=(1,)))
-    encoded(read_table(io.BytesIO(b"t,a,y\n1,1,2\n2,3,4\n")), encoder=first)
+    encode_table(read_table(io.BytesIO(b"t,a,y\n1,1,2\n2,3,4\n")), encoder=first)
     other = Recipe(("y",), time="t", lags=(1, 2))
     assert refusal(lambda: other.refuse_changes(first.recipe)) == (
         "The 'lags' of the run before is (1,). Got (1, 2) instead."

@@ -9,7 +9,13 @@ import threading
 import numpy as np
 import pytest
 
-from tests.tables.sample_tables import RECIPE, WEATHER, assert_same, encoded, joined
+from tests.tables.sample_tables import (
+    RECIPE,
+    WEATHER,
+    assert_same,
+    concatenate,
+    encode_table,
+)
 from thalweg.tables import Encoder, Recipe, read_table
 
 
@@ -26,16 +32,16 @@ def test_each_line_is_a_chunk_as_soon_as_it_is_there(pipe):
     header, *lines = WEATHER.splitlines(keepends=True)
     into.write(header)
     table = read_table(out)
-    chunks, encoder, found = table.chunks(), Encoder(RECIPE), []
+    chunks, encoder, result = table.chunks(), Encoder(RECIPE), []
     for row, line in enumerate(lines):
         # One thread writes and reads in turn: reading on would wait for ever.
         into.write(line)
         chunk = next(chunks)
         assert (len(chunk), chunk.first_row) == (1, row)
-        found.append(encoder.encode(chunk))
+        result.append(encoder.encode(chunk))
     into.close()
     assert list(chunks) == []
-    assert_same(joined(found), encoded(read_table(io.BytesIO(WEATHER))))
+    assert_same(concatenate(result), encode_table(read_table(io.BytesIO(WEATHER))))
 
 
 def test_json_comes_line_by_line_too(pipe):
@@ -100,7 +106,7 @@ def test_a_named_pipe_is_live(tmp_path):
     writer.start()
     table = read_table(path, format="csv")
     assert table.is_live
-    assert encoded(table, Recipe(("y",))).x.tolist() == [[1.0], [3.0]]
+    assert encode_table(table, Recipe(("y",))).x.tolist() == [[1.0], [3.0]]
     writer.join()
 
 
@@ -117,7 +123,7 @@ def test_small_text_needs_no_pyarrow():
     assert done.stdout.strip() == "set()"
 
 
-def test_a_live_table_is_the_file_in_a_terminal_without_its_end():
+def test_a_live_table_has_no_known_number_of_rows():
     table = read_table(io.BytesIO(WEATHER))
     assert table.rows is None
     assert table.fraction() is None

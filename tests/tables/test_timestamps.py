@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from tests.tables.sample_tables import (
-    Dribble,
+    PiecewiseFile,
+    as_array,
     assert_same,
-    encoded,
-    of_bytes,
-    plain,
+    encode_bytes,
+    encode_table,
     through_file,
 )
 from thalweg.errors import StreamError
@@ -44,23 +44,23 @@ def times_of(data, **settings):
     return chunk.timestamps("t")
 
 
-def test_order_is_that_of_the_moments_and_the_calendar_that_of_the_wall():
+def test_rows_are_ordered_by_instants_and_the_calendar_uses_local_time():
     (chunk,) = read_table(io.BytesIO(csv(AUTUMN))).chunks()
-    found = Encoder(RECIPE).encode(chunk)
-    assert found.time.isoformat() == AUTUMN
+    result = Encoder(RECIPE).encode(chunk)
+    assert result.time.isoformat() == AUTUMN
     wall = np.array([text[:19] for text in AUTUMN], "datetime64[ns]")
-    assert (found.x == calendar_features(wall)).all()
+    assert (result.x == calendar_features(wall)).all()
     with pytest.raises(StreamError, match=r"goes back to 2024-10-27T02:30:00\+02:00 f"):
-        of_bytes(csv(AUTUMN[::-1]), RECIPE)
+        encode_bytes(csv(AUTUMN[::-1]), RECIPE)
 
 
 @given(st.lists(MOMENTS, min_size=1))
 def test_times_come_back_as_they_were_written(moments):
     texts = [moment.isoformat() for moment in moments]
-    found = times_of(csv(texts))
-    assert [datetime.fromisoformat(text) for text in found.isoformat()] == moments
+    result = times_of(csv(texts))
+    assert [datetime.fromisoformat(text) for text in result.isoformat()] == moments
     wall = [moment.replace(tzinfo=None) for moment in moments]
-    assert (found.local_times() == np.array(wall, "datetime64[ns]")).all()
+    assert (result.local_times() == np.array(wall, "datetime64[ns]")).all()
 
 
 @given(st.lists(MOMENTS, min_size=1), st.booleans())
@@ -70,7 +70,7 @@ def test_pyarrow_finds_the_same_offsets(moments, colon):
         texts = [f"{text[:-3]}{text[-2:]}" for text in texts]
     by_arrow = ArrowCells(pa.array([*texts, None])).timestamps()
     listed = times_of(csv(texts))
-    assert (plain(by_arrow)[:-1] == plain(listed)).all()
+    assert (as_array(by_arrow)[:-1] == as_array(listed)).all()
     assert np.isnat(by_arrow.instants[-1]) and np.isnat(by_arrow.offsets[-1])
 
 
@@ -96,12 +96,14 @@ def test_a_column_has_offsets_or_has_none(times, sentence, chunk_rows, repeated)
     ordered = Recipe(("y",), time="t", lags=(1,))
     for recipe in (RECIPE, Recipe(("y",), calendar="t"), ordered):
         with pytest.raises(StreamError) as refused:
-            encoded(read_table(io.BytesIO(csv(rows)), chunk_rows=chunk_rows), recipe)
+            encode_table(
+                read_table(io.BytesIO(csv(rows)), chunk_rows=chunk_rows), recipe
+            )
         place = f"Row {where:,} (line {where + 1:,}) of the stream: "
         assert str(refused.value) == place + sentence
 
 
-def test_what_was_seen_of_offsets_is_kept_for_those_who_go_on():
+def test_a_restored_encoder_remembers_whether_times_have_offsets():
     first, second = read_table(io.BytesIO(csv([*AUTUMN, "NA"])), chunk_rows=2).chunks()
     recipe = Recipe(("y",), calendar="t", missing="skip")
     encoder = Encoder(recipe)
@@ -113,7 +115,7 @@ def test_what_was_seen_of_offsets_is_kept_for_those_who_go_on():
         Encoder.restore(recipe, state).encode(naive)
 
 
-def test_the_last_time_is_kept_with_its_offset():
+def test_the_last_time_is_saved_with_its_offset():
     (chunk,) = read_table(io.BytesIO(csv(AUTUMN))).chunks()
     encoder = Encoder(RECIPE)
     encoder.encode(chunk)
@@ -130,47 +132,46 @@ def test_line_by_line_is_like_a_file():
     data = csv([hour.astimezone(zone).isoformat() for hour, zone in moments])
     assert len(data) > MIN_PYARROW_BYTES  # by pyarrow
     lines = [len(line) for line in data.splitlines(keepends=True)]
-    assert_same(
-        of_bytes(data, RECIPE), encoded(read_table(Dribble(data, lines)), RECIPE)
-    )  # fmt: skip
+    by_line = encode_table(read_table(PiecewiseFile(data, lines)), RECIPE)
+    assert_same(encode_bytes(data, RECIPE), by_line)
 
 
 @pytest.mark.parametrize("unit", ["s", "ns"])
-def test_a_zone_of_parquet_is_where_the_wall_stands(tmp_path, unit):
+def test_a_time_zone_of_parquet_decides_the_local_time(tmp_path, unit):
     utc = [datetime.fromisoformat(text).astimezone(UTC) for text in AUTUMN]
     zoned = pa.array([*utc, None], pa.timestamp(unit, "Europe/Paris"))
-    found = ArrowCells(zoned).timestamps()
-    assert found[:2].isoformat() == AUTUMN
+    result = ArrowCells(zoned).timestamps()
+    assert result[:2].isoformat() == AUTUMN
     parquet.write_table(
         pa.table({"t": zoned[:2], "y": [0.0, 1.0]}), tmp_path / "x.parquet"
     )
-    by_parquet = encoded(read_table(tmp_path / "x.parquet"), RECIPE)
-    assert_same(by_parquet, of_bytes(csv(AUTUMN), RECIPE))
+    by_parquet = encode_table(read_table(tmp_path / "x.parquet"), RECIPE)
+    assert_same(by_parquet, encode_bytes(csv(AUTUMN), RECIPE))
 
 
 def test_utc_is_an_offset_too():
-    found = ArrowCells(pa.array([0], pa.timestamp("s", "UTC"))).timestamps()
-    assert found.isoformat() == ["1970-01-01T00:00:00+00:00"]
+    result = ArrowCells(pa.array([0], pa.timestamp("s", "UTC"))).timestamps()
+    assert result.isoformat() == ["1970-01-01T00:00:00+00:00"]
 
 
-def test_a_zone_that_no_one_knows_is_refused():
+def test_an_unknown_time_zone_is_refused():
     times = pa.array([0], pa.timestamp("s", "Mars/Phobos"))
     with pytest.raises(StreamError, match="The time zone 'Mars/Phobos' is not known"):
         ArrowCells(times).timestamps()
 
 
-def test_clocks_that_went_by_the_sun_are_shown_to_the_second():
+def test_offsets_of_solar_time_are_formatted_to_the_second():
     instants = np.array(["1850-01-01T12:00"], "datetime64[ns]")
     offsets = np.array([-(9 * 60 + 21)], "timedelta64[s]").astype("timedelta64[ns]")
     assert Timestamps(instants, offsets).isoformat() == ["1850-01-01T11:50:39-00:09:21"]
 
 
 @pytest.mark.parametrize("repeated", [1, MIN_PYARROW_BYTES])
-def test_what_says_missing_does_so_in_any_letters(repeated):
+def test_missing_markers_are_recognised_in_any_letter_case(repeated):
     ways = ["N/A", "n/a", "NULL", "#N/A", "nAn", "none", " Na "]
     data = "x,y\n" + "".join(f"{x},1\n" for x in ["0", *ways * repeated])
-    found = of_bytes(data.encode(), Recipe(("y",), missing="skip"))
-    assert np.isnan(found.x[1:]).all() and found.x[0] == 0
+    result = encode_bytes(data.encode(), Recipe(("y",), missing="skip"))
+    assert np.isnan(result.x[1:]).all() and result.x[0] == 0
     text = "x,y\n" + "".join(f"{x},1\n" for x in ["red", *ways * repeated])
-    found = of_bytes(text.encode(), Recipe(("y",), missing="skip"))
-    assert np.isnan(found.x[1:]).all() and found.x[0, 0] == 1
+    result = encode_bytes(text.encode(), Recipe(("y",), missing="skip"))
+    assert np.isnan(result.x[1:]).all() and result.x[0, 0] == 1
