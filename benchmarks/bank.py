@@ -2,7 +2,7 @@
 
 Times of whole runs, the way to the lanes and back included; processor time on one
 thread, repetitions interleaved, medians. Before anything is timed both ways must agree
-to the last bit. docs/decisions/007-the-bank.md keeps what was found.
+to the last bit. docs/decisions/007-the-bank.md has the results.
 
 python benchmarks/bank.py
 """
@@ -41,8 +41,8 @@ def plain(rounds: int, n: int) -> FloatArray:
     return np.random.default_rng(n).normal(size=(rounds, n))
 
 
-def half_quiet(rounds: int, n: int) -> FloatArray:
-    """Half of them fall silent: what keeps P from vanishing has work to do."""
+def half_unexcited(rounds: int, n: int) -> FloatArray:
+    """Half of them become zero, so that the covariance cap has to act."""
     x = plain(rounds, n)
     x[100:, : n // 2] = 0
     return x
@@ -63,7 +63,7 @@ class Shape(NamedTuple):
     memories: tuple[float, float] = LONG
 
 
-def kernel(shape: Shape, together: bool) -> Callable[[], tuple[FloatArray, ...]]:
+def kernel(shape: Shape, in_lanes: bool) -> Callable[[], tuple[FloatArray, ...]]:
     """One run of the kernel from its start: gives what it changes and fills in."""
     n, experts, rounds, features, memories = shape
     bank, x = learners(experts, memories), features(rounds, n)
@@ -71,7 +71,7 @@ def kernel(shape: Shape, together: bool) -> Callable[[], tuple[FloatArray, ...]]
     states = [expert.init(np.zeros((n, 1))) for expert in bank]
     gamma = np.array([expert.discount for expert in bank])
     settings = gamma, np.zeros(experts), np.zeros(experts), 1.0
-    groups = np.full(-(-experts // 8), together)
+    groups = np.full(-(-experts // 8), in_lanes)
 
     def call() -> tuple[FloatArray, ...]:
         changed = (
@@ -88,7 +88,7 @@ def kernel(shape: Shape, together: bool) -> Callable[[], tuple[FloatArray, ...]]
 
 def both(shape: Shape, plan: BenchPlan) -> tuple[float, float]:
     """Nanoseconds a round, one after the other and side by side."""
-    ways = {together: kernel(shape, together) for together in (False, True)}
+    ways = {in_lanes: kernel(shape, in_lanes) for in_lanes in (False, True)}
     for one, other in zip(*(call() for call in ways.values()), strict=True):
         np.testing.assert_array_equal(one, other)
     timed = {way: fit_calls(call, shape.rounds, plan) for way, call in ways.items()}
@@ -108,13 +108,13 @@ def shapes(plan: BenchPlan) -> None:
         few, _ = lane_thresholds(n)
         print(f"\nn = {n}: the rule says side by side from {few} experts on")
         for experts in EXPERTS:
-            alone, together = both(Shape(n, experts, long_enough(n, experts)), plan)
-            wrong = "  else" if (experts >= few) != (together < alone) else ""
+            alone, in_lanes = both(Shape(n, experts, long_enough(n, experts)), plan)
+            wrong = "  else" if (experts >= few) != (in_lanes < alone) else ""
             print(
                 f"  N = {experts:<3}"
                 f"{alone / 1e3:>9.3f} ({alone / experts:>6.1f})"
-                f"{together / 1e3:>9.3f} ({together / experts:>6.1f})"
-                f"{alone / together:>7.2f}{wrong}"
+                f"{in_lanes / 1e3:>9.3f} ({in_lanes / experts:>6.1f})"
+                f"{alone / in_lanes:>7.2f}{wrong}"
             )
 
 
@@ -129,7 +129,7 @@ def short(plan: BenchPlan) -> None:
 
 def hostile(plan: BenchPlan) -> None:
     """Where directions are not excited, and ``cap_covariance`` acts."""
-    kinds = [(f, m) for f in (plain, one_hot, half_quiet) for m in (LONG, BRISK)]
+    kinds = [(f, m) for f in (plain, one_hot, half_unexcited) for m in (LONG, BRISK)]
     print("\nSo many times faster side by side, N = 8, memories of so many rounds")
     names = [f"{f.__name__} {m[0]:.0f}-{m[1]:.0f}" for f, m in kinds]
     print("    n" + "".join(f"{name:>20}" for name in names))

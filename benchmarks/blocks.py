@@ -16,15 +16,15 @@ import thalweg as tw
 DISCOUNTS = (0.99, 0.999)
 KINDS = {"plain": (None, False), "floor": (0.01, False), "floor, leaky": (0.01, True)}
 BUDGET = 1e8
-"""n² times rounds: what each repetition may cost, with a ridge to keep a quarter."""
+"""n² times rounds of each repetition; with a retained ridge a quarter of it."""
 
 
 def timed(learner, block, blocked):
     """Seconds, and the predictions."""
-    start = learner.init(np.zeros(block.x.shape[1]))
-    begun = time.process_time()
-    _, trace = learner.run(start, tw.SquaredError(), block, blocked=blocked)
-    return time.process_time() - begun, trace.prediction
+    state = learner.init(np.zeros(block.x.shape[1]))
+    start_time = time.process_time()
+    _, trace = learner.run(state, tw.SquaredError(), block, blocked=blocked)
+    return time.process_time() - start_time, trace.prediction
 
 
 def compare(learner, block, repeats):
@@ -48,8 +48,8 @@ def main():
     parser.add_argument("--repeats", type=int, default=7)
     wanted = parser.parse_args()
     rng = np.random.default_rng(0)
-    head = ("n", "γ", "ridge", "one by one", "blocked", "ratio", "apart")
-    print("µs a round\n" + "{:>4}{:>7} {:<12}{:>11}{:>9}{:>7}{:>9}".format(*head))
+    header = ("n", "γ", "ridge", "one by one", "blocked", "ratio", "apart")
+    print("µs a round\n" + "{:>4}{:>7} {:<12}{:>11}{:>9}{:>7}{:>9}".format(*header))
     for n in wanted.features:
         for discount in DISCOUNTS:
             for kind, (floor, leaky) in KINDS.items():

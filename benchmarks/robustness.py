@@ -24,7 +24,7 @@ def plain(x: FloatArray, y: FloatArray) -> None:
 
 
 def ours(floor: float | None) -> Callable[[FloatArray, FloatArray], None]:
-    """The kernel of ``RecursiveLeastSquares``, with or without a ridge that is kept."""
+    """The kernel of ``RecursiveLeastSquares``, with or without a retained ridge."""
     learner = tw.RecursiveLeastSquares(DISCOUNT, floor=floor)
 
     def call(x: FloatArray, y: FloatArray) -> None:

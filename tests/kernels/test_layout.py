@@ -4,8 +4,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 import pytest
+from numba import njit
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels import rls_live, ud_factor
 from thalweg.kernels.layout import (
     CACHE_LINE,
     Layout,
@@ -13,6 +14,7 @@ from thalweg.kernels.layout import (
     aligned_copy,
     aligned_zeros,
 )
+from thalweg.kernels.rls_bank import lane_state
 
 
 class Inner(NamedTuple):
@@ -33,7 +35,7 @@ unpack, kernel_size = LAYOUT.unpack, LAYOUT.kernel_size
 kernel_offsets = LAYOUT.kernel_offsets
 
 
-@kernel
+@njit
 def double(buffer, start, n, delay):
     fields = unpack(buffer, start, n, delay)
     for i in range(fields.inner.mean.shape[0]):
@@ -43,7 +45,7 @@ def double(buffer, start, n, delay):
     return fields.pending.shape[0], fields.pending.shape[1]
 
 
-@kernel
+@njit
 def sizes(n, delay):
     return kernel_size(n, delay), kernel_offsets(0, n, delay).pending
 
@@ -149,3 +151,30 @@ def test_aligned_arrays_start_at_a_cache_line():
         copy = aligned_copy(np.arange(float(size)))
         assert copy.ctypes.data % CACHE_LINE == 0
         np.testing.assert_array_equal(copy, np.arange(float(size)))
+
+
+VERSIONS = {
+    "UD factor": (ud_factor.LAYOUT, 1, "01e3a1c1a52e8bc2"),
+    "live RLS buffer": (rls_live.LAYOUT, 1, "b9690e855c5d719a"),
+    "lanes of a bank": (lane_state.LAYOUT, 1, "cb7a1bb296aca636"),
+}
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_a_layout_that_changes_changes_its_version(name):
+    """Raise the version where this fails: buffers of the old one are then refused."""
+    layout, version, fingerprint = VERSIONS[name]
+    assert (layout.name, layout.version) == (name, version)
+    assert layout.fingerprint == fingerprint
+
+
+def test_rows_of_the_ud_factor_are_counted_from_its_end():
+    n = 5
+    factor = np.arange((n + ud_factor.EXTRA_ROWS) * n, dtype=float).reshape(-1, n)
+    views = ud_factor.LAYOUT.views(factor.reshape(-1), n=n)
+    np.testing.assert_array_equal(factor[ud_factor.INPUT_SCALE], views.input_scale)
+    np.testing.assert_array_equal(
+        factor[ud_factor.RETAINED_RIDGE], views.retained_ridge
+    )
+    np.testing.assert_array_equal(factor[ud_factor.GROWTH], views.growth)
+    np.testing.assert_array_equal(factor[:n], views.triangle)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are first used
 
 from thalweg import checks
-from thalweg.kernels import ud_factor as factors
+from thalweg.kernels import ud_factor
 from thalweg.kernels.logistic_tracker import MIN_CURVATURE, RADIUS, logistic_tracker
 from thalweg.kernels.ud_factor import forget, learn
 from thalweg.kernels.windup import cap_covariance
@@ -36,6 +36,10 @@ class LogisticTrackerState(NamedTuple):
     factors: FloatArray  # (N, n+4, n+1) P of the Newton experts: kernels/ud_factor.py
     weights: FloatArray  # (K,) the experts' weights in the mixture
     scale: FloatArray  # (3, n) rounds seen, mean and summed squares of features
+
+
+# A file of another layout of the UD factor is refused.
+LogisticTrackerState.layout_version = ud_factor.LAYOUT.version  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ class LogisticTracker(Learner[LogisticTrackerState]):
         theta = checks.check_start(self, theta, ndim=(1,))
         n = len(theta)
         start = np.zeros(n + 1)
-        priors = [factors.prior(ridge, start) for _ in MEMORIES for ridge in RIDGES]
+        priors = [ud_factor.prior(ridge, start) for _ in MEMORIES for ridge in RIDGES]
         count = len(priors) + len(RATES)
         weights, points = np.full(count, 1 / count), np.zeros((count, n + 1))
         return LogisticTrackerState(

@@ -39,6 +39,10 @@ class NewtonState(NamedTuple):
         return np.asarray(factors.covariance(self.factor))
 
 
+# A file of another layout of the UD factor is refused.
+NewtonState.layout_version = factors.LAYOUT.version  # type: ignore[attr-defined]
+
+
 @dataclass(frozen=True)
 class DiscountedNewton(Learner[NewtonState]):
     r"""Newton steps on a discounted curvature: Yuan & Lamperski (2020), Algorithm 1.

@@ -39,6 +39,10 @@ class RLSState(NamedTuple):
         return np.asarray(factors.covariance(self.factor))
 
 
+# A file of another layout of the UD factor is refused.
+RLSState.layout_version = factors.LAYOUT.version  # type: ignore[attr-defined]
+
+
 @dataclass(frozen=True, init=False)
 class RecursiveLeastSquares(Learner[RLSState]):
     r"""Least squares in which a round ``k`` steps old weighs ``discount**k``.
