@@ -12,6 +12,7 @@ from thalweg.learners import (
     LastValue,
     RecursiveLeastSquares,
     SlidingWindow,
+    Tracker,
 )
 from thalweg.losses import SquaredError, Tracking
 from thalweg.persistence import Saved, dumps
@@ -97,3 +98,11 @@ def test_a_learner_may_look_at_the_values_too(monkeypatch):
     monkeypatch.setattr(RecursiveLeastSquares, "check_state", look, raising=False)
     with pytest.raises(PersistenceError, match="lag"):
         check_state(NESTED, MIXED)
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+def test_states_of_any_number_of_features_fit(delay):
+    """Packed states are padded, so that their lengths are no polynomials in n."""
+    tracker = Tracker(delay=delay)
+    for n in range(1, 40):
+        check_state(tracker, tracker.init(np.zeros(n)))

@@ -17,8 +17,10 @@ from thalweg.learners import Learner, RecursiveLeastSquares
 from thalweg.persistence.registry import state_of
 from thalweg.types import FloatArray
 
-FEW = (1, 2, 3)
-"""How many features the learner's own states have that a state is held against."""
+ALIGNMENT = 8
+"""Fields of a packed state start at multiples of so many numbers, kernels/layout.py.
+Padding makes lengths polynomials in the number of features n only for n that have the
+same remainder: a state is held against three small ones of its own remainder."""
 LENGTHS = ("window", "delay")
 """Settings that are the length of an array of the state."""
 
@@ -27,7 +29,7 @@ class Like(NamedTuple):
     """What a field of a state must be like, found from the learner's own states."""
 
     dtype: np.dtype[Any] | None  # None for a plain number
-    shapes: tuple[tuple[int, ...], ...]  # one for each number of features in FEW
+    shapes: tuple[tuple[int, ...], ...]  # of three small numbers of features
     whole: bool  # whether a plain number is an integer
 
 
@@ -47,7 +49,8 @@ def _check(learner: Learner[Any], state: Any, like: FloatArray | None) -> None:
         raise PersistenceError(f"an expert of kind {name} has a θ unlike the mixture's")
     _check_lengths(learner, state)
     count = _check_experts(learner, state)
-    for field, rule in _rules(learner, theta.shape[1:], theta.dtype).items():
+    first = (len(theta) - 1) % ALIGNMENT + 1
+    for field, rule in _rules(learner, first, theta.shape[1:], theta.dtype).items():
         found = getattr(state, field)
         if not _obeys(found, rule, len(theta), None if field == "theta" else count):
             raise PersistenceError(
@@ -92,29 +95,31 @@ def _obeys(found: Any, rule: Like, n: int, count: int | None) -> bool:
         return isinstance(found, whole if rule.whole else whole | float | np.floating)
     if not isinstance(found, np.ndarray):
         return False
-    shape = tuple(_at(n, *lengths) for lengths in zip(*rule.shapes, strict=True))
+    k = (n - 1) // ALIGNMENT
+    shape = tuple(_at(k, *lengths) for lengths in zip(*rule.shapes, strict=True))
     if count is not None:  # a history keeps one entry for each of its experts
         shape = (count, *shape[1:])
     return bool(found.dtype == rule.dtype and found.shape == shape)
 
 
-def _at(n: int, one: int, two: int, three: int) -> int:
-    """A length for n features, from those for 1, 2 and 3.
+def _at(k: int, zero: int, one: int, two: int) -> int:
+    """The value at k of the polynomial with these values at 0, 1 and 2.
 
-    Lengths are polynomials in n, of degree two at most: three small states tell the
+    Lengths are such polynomials, of degree two at most: three small states tell the
     shapes of a large one, and a file that claims a large n costs no memory.
     """
-    k = n - 1
-    return one + k * (two - one) + k * (k - 1) // 2 * (three - 2 * two + one)
+    return zero + k * (one - zero) + k * (k - 1) // 2 * (two - 2 * one + zero)
 
 
 @lru_cache(maxsize=1024)
 def _rules(
-    learner: Learner[Any], targets: tuple[int, ...], dtype: np.dtype[Any]
+    learner: Learner[Any], first: int, targets: tuple[int, ...], dtype: np.dtype[Any]
 ) -> dict[str, Like]:
+    """By field, from states of ``first`` features, and of 8 and 16 more."""
     simple = _simplified(learner)
+    sizes = (first, first + ALIGNMENT, first + 2 * ALIGNMENT)
     try:
-        states = [simple.init(np.zeros((n, *targets), dtype)) for n in FEW]
+        states = [simple.init(np.zeros((n, *targets), dtype)) for n in sizes]
     except Exception as error:  # whatever a setting no one has tried may lead to
         raise PersistenceError(f"{type(learner).__name__} refuses θ: {error}") from None
     return {
