@@ -5,14 +5,11 @@ import sys
 import numpy as np
 import pytest
 
-from tests.cli.made_up import SEEN, checkpoints, outcome
+from tests.cli.made_up import SEEN, checkpoints, outcome, with_run
 from tests.cli.streams import rows, thalweg, written
 from thalweg import Online, persistence
 from thalweg.cli.runs import checkpoint
-from thalweg.cli.runs.checkpoint import RunCheckpoint
-from thalweg.cli.runs.session import SessionSnapshot
 from thalweg.errors import PersistenceError
-from thalweg.evaluation.tracker_run import TrackerRunSnapshot
 from thalweg.kernels.tracker import layout
 
 CASES = 1500
@@ -56,13 +53,12 @@ def test_a_state_that_would_lead_kernels_astray_is_refused(tmp_path, changed):
     data, _ = checkpoints(tmp_path)[len(SEEN)]  # of two targets
     path.write_bytes(data)
     saved = persistence.load(path)
-    run = RunCheckpoint(*saved.extra["run"])
-    session = SessionSnapshot(*run.session)
-    second = TrackerRunSnapshot(*session.runs[1])
-    state = second.state._replace(packed=changed(second.state.packed))
-    runs = (session.runs[0], tuple(second._replace(state=state)))
-    run = run._replace(session=tuple(session._replace(runs=runs)))
-    persistence.save(path, saved._replace(extra={**saved.extra, "run": tuple(run)}))
+    run = saved.extra["run"]
+    first, second = run["session"]["runs"]
+    state = second["state"]
+    second = second | {"state": state._replace(packed=changed(state.packed))}
+    run = run | {"session": run["session"] | {"runs": (first, second)}}
+    path.write_bytes(with_run(saved, run))
     with pytest.raises(PersistenceError, match=r"no run that could go on: .*Tracker"):
         checkpoint.load_checkpoint(path)
 
@@ -73,8 +69,8 @@ def test_only_files_of_predictions_are_continued(tmp_path, monkeypatch):
     thalweg("run", "stream.csv", "-t", "y", "--no-report")
     path = tmp_path / "out/stream/model.thalweg"
     saved = persistence.load(path)
-    run = RunCheckpoint(*saved.extra["run"])._replace(predictions="../../notes.txt")
-    persistence.save(path, saved._replace(extra={**saved.extra, "run": tuple(run)}))
+    run = saved.extra["run"] | {"predictions": "../../notes.txt"}
+    path.write_bytes(with_run(saved, run))
     with pytest.raises(PersistenceError, match="its predictions could not have come"):
         checkpoint.load_checkpoint(path)
 
@@ -115,9 +111,7 @@ def test_a_run_of_another_version_is_refused_with_a_sentence(tmp_path):
     data, _ = checkpoints(tmp_path)[0]
     path.write_bytes(data)
     saved = persistence.load(path)
-    others = ('{"rows": 3}', (1, *saved.extra["run"][1:]), saved.extra["run"][:-1])
-    for other in others:
-        extra = {**saved.extra, "run": other}
-        persistence.save(path, saved._replace(extra=extra))
+    for other in ('{"rows": 3}', saved.extra["run"] | {"version": 1}):
+        path.write_bytes(with_run(saved, other))
         with pytest.raises(PersistenceError, match="another version of thalweg wrote"):
             checkpoint.load_checkpoint(path)

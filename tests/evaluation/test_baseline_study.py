@@ -83,11 +83,11 @@ def test_regret_is_loss_beyond_the_best_point_and_bounds_hold(study):
 
 def test_the_worst_interval_to_the_last_value_is_the_worst():
     rng = np.random.default_rng(0)
-    y, said = rng.normal(size=(2, 30))
+    y, forecast = rng.normal(size=(2, 30))
     naive = np.append(0.0, y[:-1])
-    lost = 0.5 * ((y - said) ** 2 - (y - naive) ** 2)
+    lost = 0.5 * ((y - forecast) ** 2 - (y - naive) ** 2)
     sums = [lost[a:b].sum() for a, b in combinations(range(1, 31), 2)]
-    found = regret_to_last_value(said, naive, y, 3.0)
+    found = regret_to_last_value(forecast, naive, y, 3.0)
     assert found.measured == pytest.approx(max(sums))
     assert found.bound > 0
     perfect = regret_to_last_value(y, naive, y, 3.0)
@@ -107,9 +107,9 @@ def known_before(t):
     return range(max(t - DELAY, 0))
 
 
-def error(said):
+def error(forecast):
     """The mean squared error in the rounds that are scored."""
-    return np.mean((Y - said)[BURN_IN + DELAY :] ** 2)
+    return np.mean((Y - forecast)[BURN_IN + DELAY :] ** 2)
 
 
 def test_late_labels_are_late_for_persistence_and_the_tracker(late):
@@ -118,26 +118,26 @@ def test_late_labels_are_late_for_persistence_and_the_tracker(late):
     naive = [Y[known_before(t)[-1]] if known_before(t) else 0.0 for t in range(T)]
     assert late.persistence.squared == pytest.approx(error(naive), rel=1e-9)
     model = Online(Tracker(delay=DELAY), None, False)
-    said = []
+    forecast = []
     for x, y in zip(X, Y, strict=True):
-        said.append(float(model.predict(x)))
+        forecast.append(float(model.predict(x)))
         model.update(x, y)
-    assert late.tracker.squared == pytest.approx(error(said), rel=1e-9)
+    assert late.tracker.squared == pytest.approx(error(forecast), rel=1e-9)
 
 
-def test_late_labels_are_late_for_every_contestant(late):
+def test_late_labels_are_late_for_every_baseline(late):
     """Each forecast is that of a learner which was shown nothing but what is known."""
     stream = StandardisedStream.from_rounds(X, Y, DELAY)
     domain = Comparators.from_block(stream.block).domain
     for info, forecast in baselines.baselines(stream.block, domain):
-        said = np.empty(T)
+        forecast = np.empty(T)
         for t in (*range(12), 60, 100, T - 1):
             seen = np.array([*known_before(t), t])
             # At once, on the known rounds and the one that is asked: the last forecast.
             short = Block(stream.block.x[seen], stream.block.y[seen])
-            said[t] = forecast(short, 0)[-1]
+            forecast[t] = forecast(short, 0)[-1]
             found = forecast(stream.block[: t + 1], DELAY)[-1]
-            assert found == pytest.approx(said[t], rel=1e-9, abs=1e-12), info.name
+            assert found == pytest.approx(forecast[t], rel=1e-9, abs=1e-12), info.name
         whole = stream.restore_units(forecast(stream.block, DELAY))
         assert late.entry(info.name).squared == pytest.approx(error(whole), rel=1e-9)
 
@@ -159,12 +159,12 @@ def test_late_labels_have_regret_and_no_bounds(late):
 
 
 def test_who_diverges_is_left_out_and_named(monkeypatch):
-    def two(block, domain):
-        for name, said in {"good": 0.0, "bad": np.nan, "wild": 1e200}.items():
-            forecast = partial(lambda said, *_: np.full(T, said), said)
-            yield Baseline(LearnerInfo(name, "rival"), forecast)
+    def three(block, domain):
+        for name, value in {"good": 0.0, "bad": np.nan, "wild": 1e200}.items():
+            constant = partial(lambda value, *_: np.full(T, value), value)
+            yield Baseline(LearnerInfo(name, "rival"), constant)
 
-    monkeypatch.setattr(baseline_study, "baselines", two)
+    monkeypatch.setattr(baseline_study, "baselines", three)
     monkeypatch.setattr(
         baseline_study, "baseline_names", lambda: ["good", "bad", "wild"]
     )
@@ -218,14 +218,14 @@ def test_only_rounds_with_an_interval_count_for_coverage():
     _, trace = tracker.run(start, SquaredError(), Block(x, y), ("interval",))
     low, high = trace.extras["interval"].T
     scored = np.arange(rounds) >= BURN_IN + delay
-    told = scored & (low < high)
-    assert 0 < told.sum() < scored.sum()
-    held = ((low <= y) & (y <= high))[told].mean()
+    has_interval = scored & (low < high)
+    assert 0 < has_interval.sum() < scored.sum()
+    covered = ((low <= y) & (y <= high))[has_interval].mean()
     labels = np.where(scored, y, np.nan)
-    assert dict(interval_coverage(Block(x, y), labels, delay))[0.9] == held
+    assert dict(interval_coverage(Block(x, y), labels, delay))[0.9] == covered
     run = TrackerRun(2, delay)
     run.play(x, y)
-    assert run.study("", "y", "ab").history.coverage == ((0.9, held),)
+    assert run.study("", "y", "ab").history.coverage == ((0.9, covered),)
     none = np.flatnonzero(low < high)[0]
     assert interval_coverage(Block(x[:none], y[:none]), labels[:none], delay) == ()
 

@@ -14,18 +14,18 @@ FEW = st.integers(1, 6)
 
 
 def downsampler(values, points, cuts=()):
-    found = Downsampler(points)
+    made = Downsampler(points)
     for piece in np.split(np.array(values, float), cuts):
-        found.add(piece)
-    return found
+        made.add(piece)
+    return made
 
 
 def width(rounds, points):
     """Of a bucket: the least power of two that makes no more than twice the points."""
-    found = 1
-    while rounds // found > 2 * points:
-        found *= 2
-    return found
+    rounds_a_bucket = 1
+    while rounds // rounds_a_bucket > 2 * points:
+        rounds_a_bucket *= 2
+    return rounds_a_bucket
 
 
 def assert_same(one: Curve, other: Curve):
@@ -48,28 +48,30 @@ def test_however_a_stream_is_cut_the_curves_are_the_same_to_the_last_bit(
 
 @given(STREAMS, FEW)
 def test_each_bucket_has_the_mean_and_the_extremes_of_its_rounds(values, points):
-    found = downsampler(values, points).curve()
+    result = downsampler(values, points).curve()
     wide = width(len(values), points)
     buckets = [values[start : start + wide] for start in range(0, len(values), wide)]
     ends = np.cumsum([len(bucket) for bucket in buckets])
-    np.testing.assert_array_equal(found.last_round, ends)
+    np.testing.assert_array_equal(result.last_round, ends)
     for k, bucket in enumerate(buckets):
         known = [value for value in bucket if not math.isnan(value)]
         if not known:
-            assert np.isnan([found.mean[k], found.low[k], found.high[k]]).all()
+            assert np.isnan([result.mean[k], result.low[k], result.high[k]]).all()
             continue
-        assert (found.low[k], found.high[k]) == (min(known), max(known))
-        assert found.low[k] <= found.mean[k] <= found.high[k]
+        assert (result.low[k], result.high[k]) == (min(known), max(known))
+        assert result.low[k] <= result.mean[k] <= result.high[k]
         # Pairwise sums of at most 200 numbers of size 1e6, each rounded to 1e-10.
-        assert found.mean[k] == pytest.approx(math.fsum(known) / len(known), abs=1e-8)
+        assert result.mean[k] == pytest.approx(math.fsum(known) / len(known), abs=1e-8)
 
 
 @given(st.lists(st.integers(0, 2**40), min_size=1, max_size=200), FEW)
 def test_a_running_sum_is_exact_at_every_end_where_the_sums_are(values, points):
-    found = downsampler(values, points).cumulative()
-    assert found.mean.tolist() == [float(sum(values[:end])) for end in found.last_round]
-    assert found.mean.tolist() == found.high.tolist()
-    assert found.low.tolist() == [0.0, *found.mean[:-1].tolist()]
+    result = downsampler(values, points).cumulative()
+    assert result.mean.tolist() == [
+        float(sum(values[:end])) for end in result.last_round
+    ]
+    assert result.mean.tolist() == result.high.tolist()
+    assert result.low.tolist() == [0.0, *result.mean[:-1].tolist()]
 
 
 @given(STREAMS, FEW, st.data())
@@ -89,38 +91,38 @@ def test_what_is_restored_from_a_snapshot_continues_to_the_last_bit(
 
 def test_memory_does_not_grow_with_the_stream():
     rng = np.random.default_rng(0)
-    found, sizes = Downsampler(points=50), []
+    result, sizes = Downsampler(points=50), []
     for _ in range(200):
-        found.add(rng.normal(size=10_000))
-        sizes.append(sum(map(np.size, found.snapshot())))
-        assert 50 <= len(found.curve()) <= 101
+        result.add(rng.normal(size=10_000))
+        sizes.append(sum(map(np.size, result.snapshot())))
+        assert 50 <= len(result.curve()) <= 101
     assert max(sizes) <= 4 * (100 + 1 + 32)
-    assert found.buckets.base is None and found.pending.base is None
+    assert result.buckets.base is None and result.pending.base is None
 
 
 def test_a_single_spike_in_a_million_rounds_is_not_lost():
     values = np.zeros(1_000_000)
     values[123_456] = 7.0
-    found = Downsampler()
+    result = Downsampler()
     for piece in np.split(values, 100):
-        found.add(piece)
-    curve = found.curve()
+        result.add(piece)
+    curve = result.curve()
     assert curve.high.max() == 7.0 and curve.low.max() == 0.0
     bucket = int(curve.high.argmax())
     assert curve.last_round[bucket - 1] < 123_457 <= curve.last_round[bucket]
 
 
 def test_rounds_without_a_number_do_not_count():
-    found = Downsampler(points=2)
-    found.add([np.nan, 1.0, np.nan, 3.0])
-    assert (found.rounds, found.count(), found.total()) == (4, 2, 4.0)
-    assert found.average() == 2.0
+    result = Downsampler(points=2)
+    result.add([np.nan, 1.0, np.nan, 3.0])
+    assert (result.rounds, result.count(), result.total()) == (4, 2, 4.0)
+    assert result.average() == 2.0
 
 
 def test_nothing_added_is_a_curve_without_points():
-    found = Downsampler()
-    assert len(found.curve()) == len(found.cumulative()) == 0
-    assert found.total() == 0.0 and math.isnan(found.average())
+    result = Downsampler()
+    assert len(result.curve()) == len(result.cumulative()) == 0
+    assert result.total() == 0.0 and math.isnan(result.average())
 
 
 def test_points_below_one_are_refused():

@@ -15,26 +15,28 @@ from thalweg.evaluation.study import Entry, Mark, Regret, Study
 def test_a_study_survives_json_to_the_last_bit(make):
     study = make()
     text = json.dumps(study.as_dict(), allow_nan=False)
-    found = Study.from_dict(json.loads(text))
-    assert json.dumps(found.as_dict()) == json.dumps(study.as_dict())
-    np.testing.assert_array_equal(found.observed.last_round, study.observed.last_round)
-    assert found.observed.last_round.dtype == np.int64
-    assert found.features == study.features
+    restored = Study.from_dict(json.loads(text))
+    assert json.dumps(restored.as_dict()) == json.dumps(study.as_dict())
+    np.testing.assert_array_equal(
+        restored.observed.last_round, study.observed.last_round
+    )
+    assert restored.observed.last_round.dtype == np.int64
+    assert restored.features == study.features
 
 
 def test_what_is_not_finite_survives_json():
     worst = example_studies.entry("exploded", "peer", 1.0, 9)
     worst = Entry("exploded", "peer", float("inf"), float("nan"), worst.cumulative)
     study = example_studies.full(entries=(*example_studies.entries(), worst))
-    found = Study.from_dict(json.loads(json.dumps(study.as_dict(), allow_nan=False)))
-    assert found.entry("exploded").squared == np.inf
-    assert np.isnan(found.entry("exploded").absolute)
-    assert np.isnan(found.hindsight.marks[3].path_length)
-    assert found.ranked_entries()[-1].name == "exploded"
+    restored = Study.from_dict(json.loads(json.dumps(study.as_dict(), allow_nan=False)))
+    assert restored.entry("exploded").squared == np.inf
+    assert np.isnan(restored.entry("exploded").absolute)
+    assert np.isnan(restored.hindsight.marks[3].path_length)
+    assert restored.ranked_entries()[-1].name == "exploded"
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"format": 1}, "its format is 1, not 2"),
         ({"rounds": "many"}, "'many' stands where a int should"),
@@ -46,15 +48,15 @@ def test_what_is_not_finite_survives_json():
         ({"notes": 3}, "This is no study"),
     ],
 )
-def test_what_is_no_study_is_refused_with_the_reason(change, said):
-    with pytest.raises(InvalidParameterError, match=said):
+def test_what_is_no_study_is_refused_with_the_reason(change, message):
+    with pytest.raises(InvalidParameterError, match=message):
         Study.from_dict(example_studies.bare().as_dict() | change)
 
 
-@pytest.mark.parametrize("found", [{}, [], None, 3, "study"])
-def test_json_of_something_else_is_no_study(found):
+@pytest.mark.parametrize("content", [{}, [], None, 3, "study"])
+def test_json_of_something_else_is_no_study(content):
     with pytest.raises(InvalidParameterError, match="This is no study"):
-        Study.from_dict(found)
+        Study.from_dict(content)
 
 
 def test_entries_are_ranked_by_squared_error():
@@ -114,7 +116,7 @@ def test_a_mark_is_plain():
 
 
 def test_a_file_from_before_something_was_added_can_be_read():
-    found = example_studies.full().as_dict()
-    del found["history"]["total_alarms"], found["last_rounds"]
-    study = Study.from_dict(found)
+    content = example_studies.full().as_dict()
+    del content["history"]["total_alarms"], content["last_rounds"]
+    study = Study.from_dict(content)
     assert study.history.alarm_count == 3 and study.last_rounds is None

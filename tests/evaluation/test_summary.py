@@ -16,16 +16,16 @@ def entry(name, role, squared, discount=None):
 
 
 def errors(tracker=0.71, fixed=0.77, keeping=1.24, persistence=1.0, **changes):
-    found = (
+    entries = (
         entry("Tracker", "tracker", tracker),
         entry("RLS, γ = 0.98", "fixed", fixed, 0.98),
         entry("RLS, γ = 1", "fixed", keeping, 1.0),
         entry("persistence", "persistence", persistence),
     )
-    return example_studies.full(**({"entries": found} | changes))
+    return example_studies.full(**({"entries": entries} | changes))
 
 
-def said(study):
+def text_of(study):
     return " ".join(summary(study))
 
 
@@ -47,9 +47,9 @@ def test_one_change_is_named_and_none_too():
 
 
 @pytest.mark.parametrize("fixed", [1.235, 2.0])
-def test_where_forgetting_does_not_pay_the_stream_is_not_said_to_change(fixed):
-    inside = example_studies.tracker_history(alarms=range(400, 3000, 400))
-    first = summary(errors(fixed=fixed, history=inside))[0]
+def test_where_forgetting_does_not_pay_the_stream_is_not_called_changing(fixed):
+    history = example_studies.tracker_history(alarms=range(400, 3000, 400))
+    first = summary(errors(fixed=fixed, history=history))[0]
     assert first.startswith("Forgetting ")
     assert first.endswith("; 7 abrupt changes were seen, the last at round 2,800.")
 
@@ -61,21 +61,21 @@ def test_four_alarms_are_not_yet_a_habit():
     assert first.startswith("4 abrupt changes were seen, the last at round 2,600; ")
 
 
-def test_rare_alarms_are_not_told_one_by_one():
-    inside = example_studies.tracker_history(alarms=range(400, 3000, 400))
-    still = errors(fixed=1.235, history=inside, rounds=100_000)
+def test_rare_alarms_are_not_named_one_by_one():
+    history = example_studies.tracker_history(alarms=range(400, 3000, 400))
+    still = errors(fixed=1.235, history=history, rounds=100_000)
     assert summary(still)[0] == "Forgetting changes little."
-    moving = errors(history=inside, rounds=100_000)
+    moving = errors(history=history, rounds=100_000)
     assert summary(moving)[0].startswith(
         "Abrupt changes are rarer than every 10,000 rounds; forgetting saves 38 %"
     )
 
 
 def test_alarms_that_are_not_listed_count():
-    inside = replace(
+    history = replace(
         example_studies.tracker_history(alarms=[400, 2600]), total_alarms=30
     )
-    assert summary(errors(history=inside))[0].startswith(
+    assert summary(errors(history=history))[0].startswith(
         "Your stream changes about every 100 rounds; "
     )
 
@@ -84,7 +84,7 @@ def test_alarms_that_are_not_listed_count():
     ("tracker", "words"), [(0.034, "0.034 of"), (0.0021, "less than 0.01 of")]
 )
 def test_a_small_part_is_never_zero(tracker, words):
-    assert f"squared error is {words} persistence's" in said(errors(tracker=tracker))
+    assert f"squared error is {words} persistence's" in text_of(errors(tracker=tracker))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_forgetting_is_judged_by_the_best_fixed_discount(fixed, words):
     assert words in summary(errors(fixed=fixed))[0].lower()
 
 
-def test_without_a_look_inside_the_first_sentence_is_on_forgetting_alone():
+def test_without_a_history_the_first_sentence_is_on_forgetting_alone():
     first = summary(errors(history=None))[0]
     assert first == "Forgetting saves 38 % (discount 0.98 against none)."
 
@@ -111,26 +111,26 @@ def test_the_tracker_is_compared_with_persistence_and_the_best_fixed_setting():
         "The Tracker's squared error is 0.71 of persistence's and 0.92 of that of "
         "RLS, γ = 0.98, the best fixed setting in hindsight. No other of the 4 "
         "learners has a smaller error."
-    ) in said(errors())
+    ) in text_of(errors())
 
 
-def test_where_persistence_wins_that_is_said():
-    words = said(errors(tracker=1.3, fixed=1.5))
+def test_where_persistence_wins_the_summary_names_it():
+    words = text_of(errors(tracker=1.3, fixed=1.5))
     assert "is 1.30 times persistence's" in words
     assert "here persistence, which says again what it last saw, is better" in words
     assert "The least error of all 4 learners is that of persistence, 0.77 of" in words
 
 
 def test_where_another_learner_wins_it_is_named():
-    words = said(errors(fixed=0.5))
+    words = text_of(errors(fixed=0.5))
     assert "is that of RLS, γ = 0.98, 0.70 of the Tracker's." in words
 
 
 def test_a_victory_by_a_hair_is_called_so():
-    words = said(errors(fixed=0.708))
+    words = text_of(errors(fixed=0.708))
     assert "is that of RLS, γ = 0.98, if only by 0.3 %." in words
     assert "about that of RLS, γ = 0.98" in words
-    assert "by less than 0.1 %" in said(errors(fixed=0.7099))
+    assert "by less than 0.1 %" in text_of(errors(fixed=0.7099))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_victory_by_a_hair_is_called_so():
     ],
 )
 def test_persistence_is_always_named(make):
-    assert "ersistence" in said(make())
+    assert "ersistence" in text_of(make())
 
 
 def test_a_study_in_which_nothing_was_scored_says_so():
@@ -152,43 +152,45 @@ def test_a_study_in_which_nothing_was_scored_says_so():
 
 
 def test_persistence_without_error_cannot_be_beaten():
-    assert "cannot be beaten" in said(errors(persistence=0.0))
-    assert "not a number" in said(errors(tracker=float("nan")))
+    assert "cannot be beaten" in text_of(errors(persistence=0.0))
+    assert "not a number" in text_of(errors(tracker=float("nan")))
 
 
-def test_memory_is_told_in_round_numbers():
+def test_memory_is_given_in_round_numbers():
     steady = replace(
         example_studies.tracker_history(),
         memory=example_studies.curve(np.full(3000, 283.0)),
     )
-    assert "Typically about the last 280 rounds count." in said(errors(history=steady))
+    assert "Typically about the last 280 rounds count." in text_of(
+        errors(history=steady)
+    )
     wide = replace(
         example_studies.tracker_history(),
         memory=example_studies.curve(np.geomspace(10, 1000, 3000)),
     )
-    assert "the last 100 rounds count, between 16 and 630 most of the time." in said(
+    assert "the last 100 rounds count, between 16 and 630 most of the time." in text_of(
         errors(history=wide)
     )
     short = replace(
         example_studies.tracker_history(), memory=example_studies.curve(np.ones(3000))
     )
-    assert "Typically only the last round counts." in said(errors(history=short))
+    assert "Typically only the last round counts." in text_of(errors(history=short))
 
 
-def test_a_season_is_mentioned_only_where_it_is_listened_to():
-    assert "It sees a season of 12 rounds." in said(errors())
-    quiet = {
+def test_a_season_is_mentioned_only_where_its_experts_have_weight():
+    assert "It sees a season of 12 rounds." in text_of(errors())
+    weights = {
         "level": example_studies.curve(np.ones(3000)),
         "season": example_studies.curve(np.zeros(3000)),
     }
-    deaf = replace(example_studies.tracker_history(), weights=quiet)
-    assert "season" not in said(errors(history=deaf))
+    unweighted = replace(example_studies.tracker_history(), weights=weights)
+    assert "season" not in text_of(errors(history=unweighted))
     none = replace(example_studies.tracker_history(), season=1)
-    assert "season" not in said(errors(history=none))
+    assert "season" not in text_of(errors(history=none))
 
 
 def test_intervals_are_judged_at_ninety_per_cent():
-    assert "Its 90 % intervals held the label 91 % of the time." in said(errors())
+    assert "Its 90 % intervals held the label 91 % of the time." in text_of(errors())
 
 
 @pytest.mark.parametrize(
@@ -201,8 +203,8 @@ def test_intervals_are_judged_at_ninety_per_cent():
 )
 def test_bounds_that_hold_and_bounds_that_do_not(regrets, words):
     rows = tuple(Regret("x", "static", *pair) for pair in regrets)
-    assert words in said(errors(regrets=rows))
+    assert words in text_of(errors(regrets=rows))
 
 
 def test_no_sentence_has_a_float_of_many_digits():
-    assert not re.search(r"\d\.\d{3,}", said(example_studies.full()))
+    assert not re.search(r"\d\.\d{3,}", text_of(example_studies.full()))

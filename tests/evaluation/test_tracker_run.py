@@ -1,3 +1,5 @@
+"""The Tracker on one target: any cut and any snapshot gives the same results."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -5,36 +7,39 @@ from hypothesis import strategies as st
 
 from thalweg import Block, Online, RecursiveLeastSquares, SquaredError
 from thalweg.evaluation.fixed_discounts import DISCOUNTS
-from thalweg.evaluation.snapshot import as_tuples
 from thalweg.evaluation.tracker_run import STATISTICS_BATCH, TrackerRun
 from thalweg.evaluation.tracker_trace import AlarmLog
 from thalweg.learners import Tracker
 from thalweg.learners.tracker import alarms
 from thalweg.persistence import Saved, dumps, loads
-from thalweg.persistence.registry import STATES
 
 RNG = np.random.default_rng(0)
 T, NAMES = 300, ("a", "b", "c")
 X = RNG.normal(size=(T, 3)) * [1.0, 20.0, 0.1] + [0.0, 5.0, -2.0]
 Y = 7 + X @ [1.0, 0.3, 9.0] + (np.arange(T) > 150) * X[:, 0] * 4 + RNG.normal(size=T)
-HOLED = np.where(RNG.random(T) < 0.15, np.nan, Y)
-GAPPY = np.where(RNG.random((T, 3)) < 0.1, np.nan, X)
+Y_WITH_MISSING = np.where(RNG.random(T) < 0.15, np.nan, Y)
+X_WITH_MISSING = np.where(RNG.random((T, 3)) < 0.1, np.nan, X)
 
 
 def oracle(x, y, delay):
     """Predictions by single calls; tests/learners/test_tracker_late.py has more."""
-    model, said, naive, last = Online(Tracker(delay=delay), None, False), [], [], np.nan
+    model, predictions, naive, last = (
+        Online(Tracker(delay=delay), None, False),
+        [],
+        [],
+        np.nan,
+    )
     for t in range(len(y)):
-        said.append(float(model.predict(x[t])))
+        predictions.append(float(model.predict(x[t])))
         naive.append(last)
         model.update(x[t], np.nan_to_num(y[t]), weight=float(not np.isnan(y[t])))
         if t >= delay and not np.isnan(y[t - delay]):
             last = y[t - delay]
-    return np.array(said), np.array(naive)
+    return np.array(predictions), np.array(naive)
 
 
 def fixed_oracle(x, y, delay, burn_in, discount):
-    """One least squares, asked and told row by row in units of its first lessons."""
+    """One least squares, row by row, in units of its first labelled rows."""
     late = [(x[t], y[t], t + delay) for t in range(len(y)) if not np.isnan(y[t])]
     seen = np.array([np.append(row, label) for row, label, _ in late[:burn_in]])
     mean, deviation = seen.mean(axis=0), seen.std(axis=0)
@@ -43,47 +48,47 @@ def fixed_oracle(x, y, delay, burn_in, discount):
         return np.append((values - mean[:-1]) / deviation[:-1], 1.0)
 
     learner = RecursiveLeastSquares(discount, ridge=0.01, floor=0.01, leaky=True)
-    state, said, learnt, before = learner.init(np.zeros(4)), [], 0, delay - 1
+    state, predictions, learnt, before = learner.init(np.zeros(4)), [], 0, delay - 1
     for t in range(len(y)):
         ready = learnt >= burn_in
         guess = row(x[t]) @ state.theta * deviation[-1] + mean[-1]
-        said.append(guess if ready else np.nan)
+        predictions.append(guess if ready else np.nan)
         while learnt < len(late) and late[learnt][2] <= t:
             features, label, at = late[learnt]
             scaled = (label - mean[-1]) / deviation[-1]
             block = Block([row(features)], [scaled], None, [at - before])
             state, _ = learner.run(state, SquaredError(), block)
             learnt, before = learnt + 1, at
-    return np.array(said)
+    return np.array(predictions)
 
 
 @pytest.mark.parametrize("policy", ["skip", "impute"])
-def test_missing_features_are_filled_as_online_fills_them(policy):
+def test_missing_features_are_imputed_as_online_imputes_them(policy):
     run, model = TrackerRun(3, 0, policy), Online(intercept=False, missing=policy)
-    said = model.run(GAPPY, HOLED).prediction
-    assert (run.play(GAPPY, HOLED).prediction == said).all()
+    predictions = model.run(X_WITH_MISSING, Y_WITH_MISSING).prediction
+    assert (run.play(X_WITH_MISSING, Y_WITH_MISSING).prediction == predictions).all()
     assert (
         run.imputer.state.imputed
         == model.imputer.state.imputed
-        == np.isnan(GAPPY).sum()
+        == np.isnan(X_WITH_MISSING).sum()
     )
     late = TrackerRun(3, 5, policy)
-    late.play(GAPPY, HOLED)
+    late.play(X_WITH_MISSING, Y_WITH_MISSING)
     assert late.study("", "y", NAMES).scored > 0
 
 
 @pytest.mark.parametrize("delay", [0, 1, 12])
-@pytest.mark.parametrize("y", [Y, HOLED], ids=["whole", "holed"])
-def test_each_row_is_asked_before_its_late_label_is_told(delay, y):
+@pytest.mark.parametrize("y", [Y, Y_WITH_MISSING], ids=["complete", "missing"])
+def test_each_row_is_predicted_before_its_delayed_label_is_learnt(delay, y):
     run = TrackerRun(3, delay)
-    said, naive = oracle(X, y, delay)
-    assert (run.play(X, y).prediction == said).all()
+    predictions, naive = oracle(X, y, delay)
+    assert (run.play(X, y).prediction == predictions).all()
     study = run.study("", "y", NAMES)
     assert study.rounds == T and study.first_scored > run.burn_in + delay
     scored = np.arange(T) >= study.first_scored - 1
     scored &= ~np.isnan(y)
     assert study.scored == scored.sum()
-    for entry, guess in ((study.tracker, said), (study.persistence, naive)):
+    for entry, guess in ((study.tracker, predictions), (study.persistence, naive)):
         errors = (guess - y)[scored]
         assert entry.squared == pytest.approx(np.mean(errors**2), rel=1e-12)
         assert entry.absolute == pytest.approx(np.mean(np.abs(errors)), rel=1e-12)
@@ -91,10 +96,10 @@ def test_each_row_is_asked_before_its_late_label_is_told(delay, y):
         guess = fixed_oracle(X, y, delay, run.burn_in, discount)
         ready = np.flatnonzero(~np.isnan(guess + y))
         assert ready[0] == study.first_scored - 1
-        found = study.entry(f"least squares, discount {discount:g}")
-        assert found.discount == discount
+        entry = study.entry(f"least squares, discount {discount:g}")
+        assert entry.discount == discount
         error = np.mean((guess - y)[scored] ** 2)
-        assert found.squared == pytest.approx(error, rel=1e-9)
+        assert entry.squared == pytest.approx(error, rel=1e-9)
 
 
 def test_intervals_are_the_trackers_and_their_coverage_is_measured():
@@ -116,13 +121,12 @@ def test_intervals_are_the_trackers_and_their_coverage_is_measured():
 
 def restored_from_a_file(run, delay):
     """The same run, out of a file."""
-    snapshot = as_tuples(run.snapshot(), tuple(STATES.values()))
-    saved = Saved(Tracker(), SquaredError(), None, {"run": snapshot})
+    saved = Saved(Tracker(), SquaredError(), None, {"run": run.snapshot()})
     snapshot = loads(dumps(saved)).extra["run"]
     return TrackerRun.from_snapshot(snapshot, 3, delay, "impute")
 
 
-def found(run):
+def results(run):
     """All that a study holds, but for the time it took."""
     return {
         k: v for k, v in run.study("", "y", NAMES).as_dict().items() if k != "seconds"
@@ -137,14 +141,16 @@ def found(run):
 )
 def test_a_run_can_be_cut_and_restored_anywhere(cuts, delay, filed):
     whole = TrackerRun(3, delay, "impute")
-    said = whole.play(GAPPY, HOLED).prediction
+    predictions = whole.play(X_WITH_MISSING, Y_WITH_MISSING).prediction
     cut = TrackerRun(3, delay, "impute")
     parts, edges = [], sorted({0, T, *cuts})
     for start, end in zip(edges, edges[1:], strict=False):
-        parts.append(cut.play(GAPPY[start:end], HOLED[start:end]).prediction)
+        parts.append(
+            cut.play(X_WITH_MISSING[start:end], Y_WITH_MISSING[start:end]).prediction
+        )
         cut = restored_from_a_file(cut, delay) if filed else cut
-    assert (np.concatenate(parts) == said).all()
-    assert found(cut) == found(whole)
+    assert (np.concatenate(parts) == predictions).all()
+    assert results(cut) == results(whole)
     assert (cut.state.packed == whole.state.packed).all()
 
 
@@ -152,12 +158,12 @@ def test_a_run_can_be_cut_and_restored_anywhere(cuts, delay, filed):
 def test_single_rounds_leave_what_all_at_once_leave(delay):
     assert T > STATISTICS_BATCH
     whole, one_by_one = (TrackerRun(3, delay, "impute") for _ in range(2))
-    said = whole.play(GAPPY, HOLED)
+    predictions = whole.play(X_WITH_MISSING, Y_WITH_MISSING)
     for t in range(T):
-        now = one_by_one.play(GAPPY[t : t + 1], HOLED[t : t + 1])
-        assert now.prediction == said.prediction[t]
-        assert (now.interval == said.interval[t]).all()
-    assert found(one_by_one) == found(whole)
+        now = one_by_one.play(X_WITH_MISSING[t : t + 1], Y_WITH_MISSING[t : t + 1])
+        assert now.prediction == predictions.prediction[t]
+        assert (now.interval == predictions.interval[t]).all()
+    assert results(one_by_one) == results(whole)
 
 
 def test_no_label_at_all_is_predicted_and_not_scored():
@@ -200,12 +206,12 @@ def test_memory_stays_bounded_and_alarms_within_reach_are_found():
     assert max(sizes) <= 2**16
 
 
-def test_the_last_rounds_are_kept_one_by_one():
+def test_the_last_rounds_are_recorded_one_by_one():
     run = TrackerRun(3)
-    said = np.concatenate(
+    predictions = np.concatenate(
         [run.play(X[:250], Y[:250])[0], run.play(X[250:], Y[250:])[0]]
     )
-    recent = run.study("", "y", NAMES).last_rounds
-    assert recent.last_round == T
-    np.testing.assert_array_equal(recent.observed, Y[-200:])
-    np.testing.assert_array_equal(recent.forecast, said[-200:])
+    last = run.study("", "y", NAMES).last_rounds
+    assert last.last_round == T
+    np.testing.assert_array_equal(last.observed, Y[-200:])
+    np.testing.assert_array_equal(last.forecast, predictions[-200:])

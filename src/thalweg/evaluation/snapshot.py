@@ -2,13 +2,17 @@
 
 Every component of a run declares a NamedTuple ``Snapshot`` whose fields have the names
 of its attributes. ``snapshot`` collects them, ``restore`` assigns them again, through
-all components inside; nothing else is to be written for a new field. What is restored
-comes from a file, and a checksum does not prove that a run wrote it; kernels check
-nothing. So each field must be of its annotated type, and every component adds in
-``validate`` which sizes and ranges are possible. Anything else is refused by name.
+all components inside; nothing else is to be written for a new field. ``persistence``
+writes NamedTuples field by field, and reads them as mappings of names to values.
+
+What is restored comes from a file, and a checksum does not prove that a run wrote it;
+kernels check nothing. So each field must be of its annotated type, and every component
+adds in ``validate`` which sizes and ranges are possible. Anything else is refused by
+name.
 """
 
 import math
+from collections.abc import Mapping
 from types import NoneType, UnionType
 from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
@@ -34,17 +38,18 @@ class Component:
     def snapshot(self) -> Any:
         """All that changes, as a ``Snapshot``."""
         kind = self.Snapshot
-        return kind(*(_value(getattr(self, name)) for name in kind._fields))
+        return kind(
+            *(_attribute_snapshot(getattr(self, name)) for name in kind._fields)
+        )
 
     def restore(self, snapshot: Any, name: str = "run") -> None:
-        """Continue from a snapshot, given as it was taken or as plain tuples.
+        """Continue from a snapshot, given as it was taken or as a file gives it.
 
         Raises ``PersistenceError`` unless a component with these settings could have
         left it. ``name`` is what errors call it.
         """
         kind = self.Snapshot
-        values = _fields(snapshot, len(kind._fields), name)
-        hints = get_type_hints(kind)
+        values, hints = _values(snapshot, kind, name), get_type_hints(kind)
         for field, value in zip(kind._fields, values, strict=True):
             label = field.replace("_", " ")
             self._restore_field(field, value, hints[field], label)
@@ -58,7 +63,8 @@ class Component:
         if isinstance(current, Component):
             current.restore(value, label)
         elif isinstance(current, list):
-            parts = _fields(value, len(current), label)
+            parts = value if type(value) is tuple else ()
+            require(len(parts) == len(current), label)
             for component, part in zip(current, parts, strict=True):
                 component.restore(part, label)
         elif hasattr(current, "state"):
@@ -94,12 +100,12 @@ def require_state(learner: Learner[Any], state: Any, features: int, name: str) -
 
 
 def typed(kind: Any, value: Any, name: str) -> Any:
-    """``value`` if it is of the annotated type ``kind``; tuples become NamedTuples.
+    """``value`` if it is of the annotated type ``kind``; mappings become NamedTuples.
 
     Integers of a snapshot are counts, from 0 to ``MAX_ROUNDS``; arrays are float64.
     """
     if hasattr(kind, "_fields"):
-        hints, values = get_type_hints(kind), _fields(value, len(kind._fields), name)
+        hints, values = get_type_hints(kind), _values(value, kind, name)
         pairs = zip(kind._fields, values, strict=True)
         return kind(*(typed(hints[field], part, name) for field, part in pairs))
     origin, inner = get_origin(kind), get_args(kind)
@@ -120,22 +126,11 @@ def typed(kind: Any, value: Any, name: str) -> Any:
 
 
 def snapshot_field(snapshot: Any, kind: Any, field: str) -> Any:
-    """One field of a snapshot that is given as it was taken or as plain tuples."""
-    values = _fields(snapshot, len(kind._fields), field)
-    return values[kind._fields.index(field)]
+    """One field of a snapshot that is given as it was taken or as a file gives it."""
+    return _values(snapshot, kind, field)[kind._fields.index(field)]
 
 
-def as_tuples(snapshot: Any, leaves: tuple[type[Any], ...]) -> Any:
-    """A snapshot as plain tuples, which a file can hold; ``leaves`` stay as they are.
-
-    Leaves are the states of learners, which files know by name.
-    """
-    if isinstance(snapshot, tuple) and not isinstance(snapshot, leaves):
-        return tuple(as_tuples(part, leaves) for part in snapshot)
-    return snapshot
-
-
-def _value(attribute: Any) -> Any:
+def _attribute_snapshot(attribute: Any) -> Any:
     if isinstance(attribute, Component):
         return attribute.snapshot()
     if isinstance(attribute, list):
@@ -143,6 +138,10 @@ def _value(attribute: Any) -> Any:
     return getattr(attribute, "state", attribute)
 
 
-def _fields(value: Any, count: int, name: str) -> tuple[Any, ...]:
-    require(isinstance(value, tuple) and len(value) == count, name)
-    return tuple(value)
+def _values(snapshot: Any, kind: Any, name: str) -> tuple[Any, ...]:
+    """The values of the fields of ``kind``, in their order."""
+    if isinstance(snapshot, Mapping):
+        require(set(snapshot) == set(kind._fields), name)
+        return tuple(snapshot[field] for field in kind._fields)
+    require(type(snapshot) is kind, name)
+    return tuple(snapshot)

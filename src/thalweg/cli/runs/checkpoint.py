@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
@@ -13,10 +14,9 @@ from thalweg.cli.runs.predictions import is_prediction_file
 from thalweg.cli.runs.session import Session, SessionSnapshot
 from thalweg.cli.runs.storage import make_folder
 from thalweg.errors import PersistenceError, ThalwegError
-from thalweg.evaluation.snapshot import as_tuples, require, typed
+from thalweg.evaluation.snapshot import require, snapshot_field, typed
 from thalweg.evaluation.tracker_run import TrackerRun
 from thalweg.losses import SquaredError
-from thalweg.persistence.registry import STATES
 from thalweg.preprocessing.imputer import POLICY_RULES
 from thalweg.tables import Recipe
 
@@ -66,7 +66,7 @@ def save_checkpoint(path: Path, session: Session, origin: RunOrigin) -> None:
     )
     extra = {
         **_online_fields(first),
-        "run": as_tuples(checkpoint, tuple(STATES.values())),
+        "run": checkpoint,
     }
     model = persistence.Saved(first.tracker, SquaredError(), first.state, extra)
     persistence.save(path, model)
@@ -92,21 +92,20 @@ def load_checkpoint(path: Path, **given: Any) -> tuple[Session, RunOrigin]:
 def _restore_run(
     path: Path, run: Any, given: dict[str, Any]
 ) -> tuple[Session, RunOrigin]:
-    fields = RunCheckpoint._fields
-    is_checkpoint = isinstance(run, tuple) and len(run) == len(fields)
-    if not is_checkpoint or type(run[0]) is not int or run[0] != VERSION:
+    version = run.get("version") if isinstance(run, Mapping) else None
+    if type(version) is not int or version != VERSION:
         raise PersistenceError("another version of thalweg wrote it")
     # The session checks itself when it is restored; all other fields are checked here.
     hints = get_type_hints(RunCheckpoint)
     others = {
-        name: typed(hints[name], value, name)
-        for name, value in zip(fields, run, strict=True)
+        name: typed(hints[name], snapshot_field(run, RunCheckpoint, name), name)
+        for name in RunCheckpoint._fields
         if name != "session"
     }
     settings = json.loads(others["recipe"])
     recipe = _recipe_from_json(settings | given)
     recipe.refuse_changes(_recipe_from_json(settings))
-    session = Session.from_snapshot(run[fields.index("session")], recipe)
+    session = Session.from_snapshot(run["session"], recipe)
     file = others["predictions"]
     if file is not None:
         file = Path(os.path.normpath(path.parent / file))
