@@ -74,9 +74,9 @@ def parts(trace):
 
 
 # It bites for every learner: none calls its kernel in ``update``. Mutations tried, each
-# in a kernel alone and each found here: the Tracker's ζ, clip and season (more of them
-# in tests/learners/test_tracker_definition.py), the logistic Tracker's share and radius
-# of standardised features, a bank's mixing rate and its discounts.
+# in a kernel alone: those of the Tracker in tests/learners/test_tracker_definition.py;
+# the logistic Tracker's share, step sizes, curvature and first standardised round; a
+# bank's mixing rate. Each was found.
 @every_learner
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_kernel_equals_update(learner, loss, weighted):

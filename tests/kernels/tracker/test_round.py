@@ -1,9 +1,9 @@
-"""The experts and their composition, against tests/kernels/tracker/slow.py."""
+"""The experts and their composition, against tests/kernels/tracker/reference.py."""
 
 import numpy as np
 import pytest
 
-from tests.kernels.tracker import slow
+from tests.kernels.tracker import reference
 from tests.kernels.tracker.workspaces import diagnostics, mixture, new_state
 from thalweg.kernels.tracker import layout
 from thalweg.kernels.tracker.round import observe, predict
@@ -36,17 +36,21 @@ def test_every_expert_says_what_the_definition_says():
     for t in range(len(y)):
         forecast = predict(s, x[t], workspace)
         if t > 1:
-            expert_predictions = slow.experts(x[:t], y[:t], x[t], seasons, anchored)
+            expert_predictions = reference.experts(
+                x[:t], y[:t], x[t], seasons, anchored
+            )
             observed = workspace.rules.expert_predictions[: layout.EXPERTS]
             np.testing.assert_allclose(
                 observed, clipped(expert_predictions, y[:t]), rtol=1e-9
             )
-            expected = np.append(slow.BORN <= t, [False] * (72 - layout.EXPERTS))
+            expected = np.append(
+                reference.ACTIVE_FROM <= t, [False] * (72 - layout.EXPERTS)
+            )
             np.testing.assert_array_equal(workspace.rules.active, expected)
         observe(s, x[t], y[t], 1.0, 1.0, forecast, workspace)
         if t > 0:
-            slow.step_unpulled(anchored, x[: t + 1], y[: t + 1])
-            seasons.append(slow.season(y[: t + 1]))
+            reference.step_anchored(anchored, x[: t + 1], y[: t + 1])
+            seasons.append(reference.season(y[: t + 1]))
             assert s.counters[layout.SEASON] == seasons[-1]
 
 

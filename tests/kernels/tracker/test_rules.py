@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.kernels.tracker import slow
+from tests.kernels.tracker import reference
 from tests.kernels.tracker.workspaces import (
     adashare,
     boa,
@@ -47,7 +47,7 @@ def test_adashare_is_its_definition():
         np.testing.assert_allclose(expert_weights, padded(weights), rtol=1e-9)
         mix, losses = expert_weights[:6] @ q, 0.5 * (label - q) ** 2
         loss = 0.5 * (label - mix) ** 2
-        weights, delta, debt = slow.adashare(weights, delta, debt, losses, loss, t)
+        weights, delta, debt = reference.adashare(weights, delta, debt, losses, loss, t)
         learn_adashare(rule_state, q, everyone, everyone, mix, label, t)
         np.testing.assert_allclose(rule_state[8:], [delta, debt], rtol=1e-9)
 
@@ -67,7 +67,7 @@ def test_boa_is_its_definition():
         mix = expert_weights[:6] @ q
         regrets = 2 * (mix - label) * (mix - q)
         boa.learn(rule_state, padded(q), everyone, 6, mix, label, 1.0, t)
-        weights, squares, largest, rate = slow.boa(
+        weights, squares, largest, rate = reference.boa(
             weights, squares, largest, rate, regrets, t
         )
         np.testing.assert_allclose(
@@ -104,7 +104,7 @@ def test_softmax_is_its_definition():
         softmax.set_weights(rule_state, everyone, expert_weights)
         fading = 0.9 ** np.arange(t)[::-1]
         losses = fading @ (y[:t, None] - predictions[:t]) ** 2
-        expected = padded(slow.softmax(losses, fading.sum()))
+        expected = padded(reference.softmax(losses, fading.sum()))
         np.testing.assert_allclose(expert_weights, expected, rtol=1e-9)
 
 

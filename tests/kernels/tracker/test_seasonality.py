@@ -1,6 +1,6 @@
 import numpy as np
 
-from tests.kernels.tracker import slow
+from tests.kernels.tracker import reference
 from tests.kernels.tracker.workspaces import seasonality
 from thalweg.kernels.tracker.layout import COUNTERS, MAX_SEASON, SEASON
 from thalweg.kernels.tracker.seasonality import SEARCH_INTERVAL
@@ -23,7 +23,7 @@ def seasons_of(y):
 def test_the_season_is_the_lag_at_which_labels_are_most_alike():
     rng = np.random.default_rng(0)
     y = np.sin(2 * np.pi * np.arange(80) / 7) + 0.1 * rng.normal(size=80)
-    assert seasons_of(y) == [slow.season(y[: t + 1]) for t in range(80)]
+    assert seasons_of(y) == [reference.season(y[: t + 1]) for t in range(80)]
     assert seasons_of(y)[-1] % 7 == 0
 
 
@@ -33,7 +33,7 @@ def test_a_long_stream_is_looked_at_now_and_then():
     found = seasons_of(y)
     for t in range(MAX_SEASON + SEARCH_INTERVAL, 640, 37):
         last_look = t // SEARCH_INTERVAL * SEARCH_INTERVAL
-        assert found[t] == slow.season(y[: last_look + 1])
+        assert found[t] == reference.season(y[: last_look + 1])
 
 
 def test_after_a_new_start_the_season_is_that_of_the_labels_since():

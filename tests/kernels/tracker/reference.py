@@ -1,18 +1,21 @@
-"""The Tracker's parts written down as obviously as possible, in NumPy.
+"""Independent references for the Tracker: every expert refitted from all rows so far.
 
-Every expert is refitted in every round from all rows so far; nothing is recursive that
-need not be. A few dozen rounds take seconds.
+Nothing is recursive that need not be, and no constant is imported, so that these bite
+where the definition (learners/tracker/definition.py) and the kernels err together. A
+few dozen rounds take seconds.
 """
 
 import numpy as np
 
 MEMORIES = np.array([np.inf, 2, 4, 8, 16, 32, 64, 256, 1024, 4096])
 DISCOUNTS = np.where(np.isinf(MEMORIES), 1.0, 1 - 1 / MEMORIES)
-BORN = np.append(np.tile(np.where(np.isinf(MEMORIES), 1.0, MEMORIES / 2), 7), 1.0)
+ACTIVE_FROM = np.append(
+    np.tile(np.where(np.isinf(MEMORIES), 1.0, MEMORIES / 2), 7), 1.0
+)
 
 
 def adashare(weights, delta, debt, losses, loss, t):
-    """One round of AdaShare over experts that all vote."""
+    """One round of AdaShare over experts that are all active."""
     keep, v, gap = 1 - 1 / (t + 1), weights, loss - losses.min()
     if delta > 0:
         v = weights * np.exp(-losses / delta)
@@ -25,7 +28,7 @@ def adashare(weights, delta, debt, losses, loss, t):
 
 
 def boa(weights, squares, largest, rate, regrets, t):
-    """One round of BOA over experts that all vote."""
+    """One round of BOA over experts that are all active."""
     keep, k = 1 - 1 / (t + 1), len(weights)
     squares = keep * squares + regrets**2
     largest = np.maximum(keep * largest, np.abs(regrets))
@@ -45,15 +48,15 @@ def season(y):
     """The season after the labels y: the least normalised difference, if below 1."""
     t = len(y)
     lags = np.arange(1, (t - 1) // 2 + 1)
-    d = np.array([_fading_mean((y[lag:] - y[:-lag]) ** 2) for lag in lags])
+    d = np.array([_discounted_mean((y[lag:] - y[:-lag]) ** 2) for lag in lags])
     if not d.any():
         return 1
     total = np.cumsum(d)
-    unlike = np.where(total > 0, d * lags / np.where(total > 0, total, 1), 1.0)
-    return int(lags[unlike.argmin()]) if unlike.min() < 1 else 1
+    ratio = np.where(total > 0, d * lags / np.where(total > 0, total, 1), 1.0)
+    return int(lags[ratio.argmin()]) if ratio.min() < 1 else 1
 
 
-def _fading_mean(values):
+def _discounted_mean(values):
     weights = 0.9995 ** np.arange(len(values))[::-1]
     return weights @ values / weights.sum()
 
@@ -61,8 +64,8 @@ def _fading_mean(values):
 def ridge_fit(u, v, discount, ridge, spread):
     """(Σ γ^age u uᵀ + δ·spread)⁻¹ Σ γ^age u v; a coordinate without spread gets 1."""
     weights = discount ** np.arange(len(u))[::-1]
-    kept = np.where(spread > 0, ridge * spread, 1.0)
-    return np.linalg.solve((u.T * weights) @ u + np.diag(kept), (u.T * weights) @ v)
+    ridges = np.where(spread > 0, ridge * spread, 1.0)
+    return np.linalg.solve((u.T * weights) @ u + np.diag(ridges), (u.T * weights) @ v)
 
 
 def level_fit(z, y, discount, ridge):
@@ -72,13 +75,13 @@ def level_fit(z, y, discount, ridge):
     return m, m_y, ridge_fit(z - m, y - m_y, discount, ridge, z.var(axis=0))
 
 
-def experts(x, y, x_now, seasons, unpulled):
-    """What the 71 experts say at ``x_now`` after the rounds (x, y), unclipped.
+def experts(x, y, x_now, seasons, anchored):
+    """Unclipped predictions of the 71 experts at ``x_now`` after the rounds (x, y).
 
     ``seasons[r]`` is the season that round r went by, the last that of now;
-    ``unpulled`` (2, 10, n) the coefficients that are held.
+    ``anchored`` (2, 10, n) the anchored coefficients.
     """
-    said, t = np.empty((7, 10)), len(y)
+    predictions, t = np.empty((7, 10)), len(y)
     z, n = np.column_stack([x[1:], y[:-1]]), x.shape[1]
     u, d = np.diff(x, axis=0), np.diff(y)
     back = np.arange(1, t) - seasons[1:t]
@@ -87,19 +90,19 @@ def experts(x, y, x_now, seasons, unpulled):
     for g, gamma in enumerate(DISCOUNTS):
         for i, ridge in enumerate((0.01, 1.0)):
             m, m_y, theta = level_fit(z[:, :n], y[1:], gamma, ridge)
-            said[i, g] = m_y + theta @ (x_now - m)
-            said[4 + i, g] = m_y + unpulled[i, g] @ (x_now - m)
+            predictions[i, g] = m_y + theta @ (x_now - m)
+            predictions[4 + i, g] = m_y + anchored[i, g] @ (x_now - m)
         m, m_y, theta = level_fit(z, y[1:], gamma, 0.01)
-        said[6, g] = m_y + theta @ (np.append(x_now, y[-1]) - m)
+        predictions[6, g] = m_y + theta @ (np.append(x_now, y[-1]) - m)
         theta = ridge_fit(u, d, gamma, 0.01, (u**2).mean(axis=0))
-        said[2, g] = y[-1] + theta @ (x_now - x[-1])
+        predictions[2, g] = y[-1] + theta @ (x_now - x[-1])
         theta = ridge_fit(v, e, gamma, 1.0, (v**2).mean(axis=0))
-        said[3, g] = y[then] + theta @ (x_now - x[then])
-    return np.append(said.ravel(), y[-1])
+        predictions[3, g] = y[then] + theta @ (x_now - x[then])
+    return np.append(predictions.ravel(), y[-1])
 
 
-def step_unpulled(unpulled, x, y):
-    """The held coefficients after the last round of (x, y), in place."""
+def step_anchored(anchored, x, y):
+    """The anchored coefficients after the last round of (x, y), in place."""
     z, n = x[1:], x.shape[1]
     for g, gamma in enumerate(DISCOUNTS):
         weights = gamma ** np.arange(len(z))[::-1]
@@ -111,7 +114,7 @@ def step_unpulled(unpulled, x, y):
         moments = ((z - mean).T * weights) @ (z - mean)
         new, label = z[-1] - m, y[-1] - m_y
         for i, ridge in enumerate((0.01, 1.0)):
-            kept = np.where(z.var(axis=0) > 0, ridge * z.var(axis=0), 1.0)
-            gain = np.linalg.solve(moments + np.diag(kept), new[:n])
+            ridges = np.where(z.var(axis=0) > 0, ridge * z.var(axis=0), 1.0)
+            gain = np.linalg.solve(moments + np.diag(ridges), new[:n])
             gain *= before / (before + 1)
-            unpulled[i, g] += gain * (label - unpulled[i, g] @ new)
+            anchored[i, g] += gain * (label - anchored[i, g] @ new)
