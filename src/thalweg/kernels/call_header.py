@@ -27,7 +27,9 @@ HEADER_SIZE = 16
 REFUSED = math.nan
 """The answer of a call that changed nothing, as its arguments are not legal or the
 buffer is closed. No prediction is ever NaN (``not_refused``), so one float carries both
-the prediction and the status; test it with ``answer != answer``."""
+the prediction and the status; test it with ``answer != answer``. A pair of status and
+prediction costs a call 20 ns more, a status with the prediction in the header 45 to 90:
+a call of ``Online.predict`` takes some 400."""
 
 
 def fill_header(buffer: np.ndarray, n: int, n_given: int, *settings: float) -> None:

@@ -1,9 +1,9 @@
-"""Eight numbers at a time: a vector type for kernels, and what can be done with it.
+"""SIMD vectors: a type of eight float64 numbers for kernels, and its operations.
 
 A plain loop over lanes becomes a vector operation only where the compiler can prove
 that it may, and never where it sums or calls ``exp``. Here ``load`` gives a vector of
 eight neighbours, ``+ - * /`` and the functions below act on all eight, and the order of
-every sum is fixed, so that results do not depend on where a kernel is compiled into.
+every sum is fixed, so that results do not depend on where a kernel is inlined.
 The compiler makes of it one AVX-512 instruction, two of AVX2 or four of SSE2.
 
 Without the compiler (NUMBA_DISABLE_JIT=1) vectors are NumPy arrays of length eight.
@@ -31,18 +31,18 @@ from thalweg.kernels.jit import (
 
 WIDTH = 8
 SMALLEST = 2.3e-308
-"""``log`` takes normal numbers: about from here up."""
+"""The smallest argument of ``log``, which takes normal numbers only."""
 LOWEST = -708.0
-"""``exp`` of less is 0."""
+"""``exp`` of anything lower is 0."""
 
 _FLOATS = ir.VectorType(ir.DoubleType(), WIDTH)
 _INTS = ir.VectorType(ir.IntType(64), WIDTH)
 _UNDEFINED = ir.Constant(_FLOATS, ir.Undefined)
-_ALIGNED = 8  # bytes: no more is promised of an array
+_ALIGNED = 8  # bytes: arrays are aligned to no more than this
 
 
 class Lanes(types.Type):  # type: ignore[misc]
-    """The type of such a vector."""
+    """The numba type of a vector of eight float64 numbers."""
 
     def __init__(self) -> None:
         super().__init__(name="Lanes")
@@ -57,7 +57,7 @@ class _Model(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, kind, _FLOATS)
 
 
-# What the compiler is told: functions from an IR builder and values to a value.
+# Code generation: functions from an LLVM IR builder and values to a value.
 
 
 def _constant(value):
