@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from tests.cli.streams import rows, thalweg, written
-from thalweg.cli.saying import say
+from thalweg.cli.console import print_sentence
 
 LINES = rows()
 HINT = (
@@ -72,7 +72,7 @@ def test_times_are_written_with_their_offset(stream, suffix):
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_a_sentence_is_broken_where_the_terminal_ends(capsys, width):
-    say(Console(width=width), HINT, "• ")
+    print_sentence(Console(width=width), HINT, "• ")
     shown = capsys.readouterr().out
     assert " ".join(shown.split()) == f"• {HINT}"
     assert "pip install 'thalweg[report]'" in shown and "--missing skip" in shown
@@ -81,7 +81,7 @@ def test_a_sentence_is_broken_where_the_terminal_ends(capsys, width):
 
 def test_a_path_that_is_too_long_stays_whole(capsys):
     path = "a/very/long/path-of/which/nothing/must/be/broken/model.thalweg"
-    say(Console(width=30), f"It is in {path}.")
+    print_sentence(Console(width=30), f"It is in {path}.")
     assert path in capsys.readouterr().out
 
 

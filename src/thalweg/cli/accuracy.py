@@ -15,9 +15,9 @@ from thalweg.cli.console import (
     EXIT_INTERRUPTED,
     collect_until_interrupt,
     new_table,
-    progress,
-    remarks,
-    results,
+    progress_bar,
+    stderr_console,
+    stdout_console,
 )
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.lab import accuracy as lab_accuracy
@@ -83,7 +83,7 @@ def accuracy(
 
 
 def _print_table(rows: list[Any], rivals: bool) -> None:
-    console = results()
+    console = stdout_console()
     console.print(_rival_table(rows) if rivals else _hindsight_table(rows))
     for sentence in _conclusions(rows, rivals):
         console.print(sentence)
@@ -121,9 +121,9 @@ def _measure_each(
 ) -> Iterator[Any]:
     """Measure every stream that is installed; name those that are not."""
     names, missing = list(streams), list[str]()
-    with progress("", float(len(names))) as bar:
+    with progress_bar("", float(len(names))) as bar:
         for name in names:
-            bar.step(name)
+            bar.advance(name)
             try:
                 yield measure(name)
             except MissingDataError as error:
@@ -132,7 +132,9 @@ def _measure_each(
     if missing and len(missing) == len(names):
         raise StreamError(reason)
     if missing:
-        remarks().print(f"Left out, as make data was not run: {', '.join(missing)}.")
+        stderr_console().print(
+            f"Left out, as make data was not run: {', '.join(missing)}."
+        )
 
 
 def _hindsight_table(rows: list[TrackerAccuracy]) -> Table:

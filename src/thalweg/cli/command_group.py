@@ -7,8 +7,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
-from thalweg.cli.console import EXIT_INTERRUPTED
-from thalweg.cli.saying import say
+from thalweg.cli.console import EXIT_INTERRUPTED, print_sentence
 from thalweg.errors import ThalwegError
 
 INSTALL_COMMANDS = {"pandas": "make data, which brings the real streams too"}
@@ -75,4 +74,4 @@ def _print_error(sentence: str) -> None:
     console = Console(stderr=True)
     if not console.is_terminal:
         console.width = len(sentence) + 1  # one line, which can be searched for
-    say(console, sentence, style="red")
+    print_sentence(console, sentence, style="red")

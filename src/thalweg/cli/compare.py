@@ -15,8 +15,8 @@ from thalweg.cli.comparisons import (
     run_comparisons,
     write_results,
 )
-from thalweg.cli.console import progress, remarks
-from thalweg.cli.options import OUTPUT, Wanted
+from thalweg.cli.console import progress_bar, stderr_console
+from thalweg.cli.options import OUTPUT, OutputOptions
 from thalweg.cli.runs import study_files
 from thalweg.cli.runs.output_paths import source_stem
 from thalweg.errors import InvalidParameterError, StreamError
@@ -80,8 +80,8 @@ def compare(
         target, features, text, lags, time=time, calendar=calendar, delay=delay,
         missing=missing, categories=categories,
     )  # fmt: skip
-    wanted = Wanted(report, figures, json)
-    _compare_table(source, recipe, options.table_format(format), rows, out, wanted)
+    outputs = OutputOptions(report, figures, json)
+    _compare_table(source, recipe, options.table_format(format), rows, out, outputs)
 
 
 class StreamRows(NamedTuple):
@@ -95,22 +95,22 @@ class StreamRows(NamedTuple):
 
 def _compare_table(
     source: str, recipe: dict[str, Any], format: Any, max_rows: int,
-    out: Path | None, wanted: Wanted,
+    out: Path | None, outputs: OutputOptions,
 ) -> None:  # fmt: skip
     """Read the table, compare all learners on every target, write the results."""
     if "targets" not in recipe:
         raise InvalidParameterError("Say which column to predict: --target NAME.")
-    wanted, encoder = study_files.available_outputs(wanted), Encoder(Recipe(**recipe))
+    outputs, encoder = study_files.available_outputs(outputs), Encoder(Recipe(**recipe))
     with tables.read_table(source, format=format) as table:
         folder = out or Path("out", f"{source_stem(table)}-compared")
         study_files.protect_source(source, folder)
         stream = _read_last_rows(table, encoder, max_rows)
-    if not wanted.json:
+    if not outputs.json:
         for note in encoder.notes():
-            remarks().print(note, markup=False)
+            stderr_console().print(note, markup=False)
     studies = _compare_targets(table.name, encoder, stream)
     outcome = run_comparisons(studies, encoder.recipe.targets)
-    write_results(outcome, folder, wanted)
+    write_results(outcome, folder, outputs)
 
 
 def _read_last_rows(table: Table, encoder: Encoder, max_rows: int) -> StreamRows:
@@ -118,7 +118,7 @@ def _read_last_rows(table: Table, encoder: Encoder, max_rows: int) -> StreamRows
     imputer = MeanImputer(encoder.recipe.missing)
     x, y, complete, left_out = [], [], 0, 0
     total = None if table.is_live else 1.0
-    with progress(f"reading {table.name}", total) as bar:
+    with progress_bar(f"reading {table.name}", total) as bar:
         for chunk in table.chunks():
             features, targets, _, _ = encoder.encode(chunk)
             features, known = imputer.impute(features, targets)
@@ -128,7 +128,7 @@ def _read_last_rows(table: Table, encoder: Encoder, max_rows: int) -> StreamRows
             left_out += int((~known).sum())
             while sum(map(len, y[1:])) >= max_rows:  # the oldest chunk is not needed
                 x, y = x[1:], y[1:]
-            bar.at(table.fraction(), complete)
+            bar.update(table.fraction(), complete)
     encoder.check_targets()
     if not complete:
         raise StreamError(f"No row of {table.name} has all its features and targets.")

@@ -14,13 +14,13 @@ from thalweg.cli.console import (
     EXIT_INTERRUPTED,
     collect_until_interrupt,
     print_saved_files,
-    progress,
-    remarks,
-    results,
+    print_sentence,
+    progress_bar,
+    stderr_console,
+    stdout_console,
 )
-from thalweg.cli.options import Wanted
+from thalweg.cli.options import OutputOptions
 from thalweg.cli.runs import study_files
-from thalweg.cli.saying import say
 from thalweg.cli.study_tables import print_study, study_as_json
 from thalweg.evaluation.baseline_study import announcement_count, study_with_baselines
 from thalweg.evaluation.study import Study
@@ -39,10 +39,10 @@ def compare_with_progress(
     notes: Sequence[str] = (), delay: int = 0,
 ) -> Study:  # fmt: skip
     """The study of every learner on (x, y), with a bar that names each learner."""
-    with progress(title, float(announcement_count())) as bar:
+    with progress_bar(title, float(announcement_count())) as bar:
         study = study_with_baselines(
             title, target, features, x, y,
-            lambda name: bar.step(f"{title}: {name}"), delay,
+            lambda name: bar.advance(f"{title}: {name}"), delay,
         )  # fmt: skip
     return replace(study, notes=(*notes, *study.notes))
 
@@ -63,7 +63,7 @@ def run_comparisons(
 
 
 def write_results(
-    outcome: ComparisonOutcome, folder: Path, wanted: Wanted,
+    outcome: ComparisonOutcome, folder: Path, outputs: OutputOptions,
     print_conclusion: Callable[[Console, Sequence[Study]], None] | None = None,
 ) -> None:  # fmt: skip
     """Save the studies, print their tables, and write the page and the figures.
@@ -73,32 +73,34 @@ def write_results(
     """
     studies, interrupted = outcome
     if interrupted:
-        wanted = wanted._replace(report=False, figures=False)
+        outputs = outputs._replace(report=False, figures=False)
     # One after the other: an error, or a Ctrl-C, leaves what was finished before.
     saved = [study_files.save_studies(studies, folder)]
     study_files.remove_files(folder, study_files.PAGE)
-    if not wanted.json:
+    if not outputs.json:
         for study in studies:
-            print_study(results(), study)
+            print_study(stdout_console(), study)
         if print_conclusion is not None and not interrupted:
-            print_conclusion(results(), studies)
-    drawn = _draw(studies, folder, wanted)
+            print_conclusion(stdout_console(), studies)
+    drawn = _draw(studies, folder, outputs)
     saved += drawn or ()
-    if wanted.json:
+    if outputs.json:
         numbers = [study_as_json(study) for study in studies]
         typer.echo(dumps({"studies": numbers, "files": [str(path) for path in saved]}))
     else:
-        print_saved_files(results(), saved)
+        print_saved_files(stdout_console(), saved)
     if interrupted or drawn is None:
         _print_unfinished(studies[-1], folder)
         raise typer.Exit(EXIT_INTERRUPTED)
     _check_bounds(studies)
 
 
-def _draw(studies: Sequence[Study], folder: Path, wanted: Wanted) -> list[Path] | None:
+def _draw(
+    studies: Sequence[Study], folder: Path, outputs: OutputOptions
+) -> list[Path] | None:
     """Write the page and the figures; None if a Ctrl-C came meanwhile."""
     try:
-        return study_files.draw_studies(studies, folder, wanted)
+        return study_files.draw_studies(studies, folder, outputs)
     except KeyboardInterrupt:
         study_files.remove_files(folder, study_files.PAGE)  # it may be incomplete
         return None
@@ -115,9 +117,9 @@ def _note_unfinished(study: Study, later: Sequence[str]) -> Study:
 
 def _print_unfinished(study: Study, folder: Path) -> None:
     missing = f" Not done: {'; '.join(study.unfinished)}." if study.unfinished else ""
-    say(remarks(), f"Stopped.{missing} For a page of what was done:")
+    print_sentence(stderr_console(), f"Stopped.{missing} For a page of what was done:")
     command = f"thalweg report {shlex.quote(str(folder / study_files.STUDY))}"
-    remarks().print(f"  {command}", markup=False, soft_wrap=True)
+    stderr_console().print(f"  {command}", markup=False, soft_wrap=True)
 
 
 def _check_bounds(studies: Sequence[Study]) -> None:
@@ -129,5 +131,5 @@ def _check_bounds(studies: Sequence[Study]) -> None:
         if regret.bound is not None and regret.measured > regret.bound
     ]
     if broken:
-        remarks().print(f"{len(broken)} bounds did not hold.", style="bold red")
+        stderr_console().print(f"{len(broken)} bounds did not hold.", style="bold red")
         raise typer.Exit(1)

@@ -1,9 +1,11 @@
 """Output to the terminal: results to standard output, remarks to standard error."""
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import fill
 from typing import Any, NamedTuple
 
 from rich.box import SIMPLE_HEAD
@@ -23,15 +25,19 @@ MAX_WIDTH = 80
 """Columns of the terminal that tables and sentences use at most."""
 EXIT_INTERRUPTED = 130
 """The exit code of a process that Ctrl-C has ended."""
+COMMAND = re.compile(r"pip install \S+|make \w+|iconv(?: -\w \S+)+|--[a-z]+ \S+")
+"""What a reader may copy: a program and its arguments, or an option and its value."""
+_UNBREAKABLE_SPACE = "\ue000"
+"""A private character that stands for a space at which no line may end."""
 
 
-def results() -> Console:
-    """Standard output."""
+def stdout_console() -> Console:
+    """The console for results, on standard output."""
     return Console(width=_width(), highlight=False)
 
 
-def remarks() -> Console:
-    """Standard error."""
+def stderr_console() -> Console:
+    """The console for remarks, on standard error."""
     return Console(stderr=True, width=_width(stderr=True), highlight=False)
 
 
@@ -39,28 +45,47 @@ def _width(stderr: bool = False) -> int:
     return min(MAX_WIDTH, Console(stderr=stderr).width)
 
 
-class Rate(ProgressColumn):
-    """Rows a second."""
+def print_sentence(
+    console: Console, sentence: str, first: str = "", **style: Any
+) -> None:
+    """Print a sentence after ``first``, wrapped, but never inside a command."""
+    unbreakable = COMMAND.sub(
+        lambda match: match[0].replace(" ", _UNBREAKABLE_SPACE), sentence
+    )
+    text = fill(
+        unbreakable,
+        console.width,
+        initial_indent=first,
+        subsequent_indent=" " * len(first),
+        break_long_words=False,
+        break_on_hyphens=False,
+    ).replace(_UNBREAKABLE_SPACE, " ")
+    console.print(text, markup=False, highlight=False, soft_wrap=True, **style)
+
+
+class RateColumn(ProgressColumn):
+    """The column of rows per second."""
 
     def render(self, task: Task) -> Text:
-        """As text, once there is a rate."""
+        """The rate as text, once it is known."""
         rate = task.fields.get("rate", 0.0)
         return Text(f"{rate:,.0f} rows/s" if rate else "")
 
 
 @contextmanager
-def progress(what: str, total: float | None) -> Iterator["Bar"]:
-    """A bar on standard error while something goes on; nothing if that is no terminal.
+def progress_bar(description: str, total: float | None) -> Iterator["ProgressBar"]:
+    """A progress bar on standard error, if that is a terminal.
 
-    ``total`` None: there is no end in sight, and no bar.
+    With ``total`` None the end is not known, and there is no bar.
     """
-    console = remarks()
+    console = stderr_console()
     columns = (
-        TextColumn("{task.description}"), BarColumn(), Rate(), TimeRemainingColumn(),
+        TextColumn("{task.description}"), BarColumn(), RateColumn(),
+        TimeRemainingColumn(),
     )  # fmt: skip
-    quiet = total is None or not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=quiet) as shown:
-        yield Bar(shown, what, total)
+    hidden = total is None or not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as display:
+        yield ProgressBar(display, description, total)
 
 
 class PartialResults(NamedTuple):
@@ -107,28 +132,30 @@ def print_saved_files(
         console.print(f"  {path}{note}", markup=False, soft_wrap=True)
 
 
-class Bar:
-    """How far one thing is."""
+class ProgressBar:
+    """The state of one progress bar."""
 
-    def __init__(self, shown: Progress, what: str, total: float | None) -> None:
-        self._shown = shown
-        self._task = shown.add_task(what, total=total)
-        self._first: tuple[int, float] | None = None  # rows, and when
+    def __init__(
+        self, display: Progress, description: str, total: float | None
+    ) -> None:
+        self._display = display
+        self._task = display.add_task(description, total=total)
+        self._first: tuple[int, float] | None = None  # rows, and the time then
 
-    def at(self, done: float | None, rows: int = 0) -> None:
-        """So much of the total is done."""
+    def update(self, completed: float | None, rows: int = 0) -> None:
+        """Show how much of the total is completed, and the rate of rows."""
         rate = self._rate(rows)
-        self._shown.update(self._task, completed=done or 0.0, rate=rate)
+        self._display.update(self._task, completed=completed or 0.0, rate=rate)
 
     def _rate(self, rows: int) -> float:
-        """Rows a second since the first ones, for which kernels may be compiled."""
+        """Rows per second after the first ones, for which kernels may be compiled."""
         now = time.perf_counter()
         if self._first is None:
             self._first = (rows, now)
             return 0.0
-        before, at = self._first
-        return (rows - before) / max(now - at, 1e-9)
+        first_rows, first_time = self._first
+        return (rows - first_rows) / max(now - first_time, 1e-9)
 
-    def step(self, what: str) -> None:
-        """One more step is begun; the word says which."""
-        self._shown.update(self._task, advance=1, description=what)
+    def advance(self, description: str) -> None:
+        """Start the next step, which the description names."""
+        self._display.update(self._task, advance=1, description=description)

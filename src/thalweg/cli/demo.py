@@ -14,8 +14,8 @@ from thalweg.cli.comparisons import (
     run_comparisons,
     write_results,
 )
-from thalweg.cli.console import new_table, remarks
-from thalweg.cli.options import OUTPUT, Wanted
+from thalweg.cli.console import new_table, stderr_console
+from thalweg.cli.options import OUTPUT, OutputOptions
 from thalweg.cli.runs import study_files
 from thalweg.errors import StreamError
 from thalweg.evaluation.study import Study
@@ -45,16 +45,16 @@ def demo(
 
     Exit codes: 0 done, 1 a bound was broken, 2 the data are not installed.
     """
-    wanted = study_files.available_outputs(Wanted(report, figures, json))
+    outputs = study_files.available_outputs(OutputOptions(report, figures, json))
     streams, missing = load_demo_streams()
     if not streams:
         raise StreamError(missing[0])
     for sentence in missing:
-        remarks().print(sentence, markup=False, style="yellow")
-    remarks().print("Runs every learner on real streams: about a minute.")
+        stderr_console().print(sentence, markup=False, style="yellow")
+    stderr_console().print("Runs every learner on real streams: about a minute.")
     studies = _compare_streams(streams, rows or DEMO_ROUNDS)
     outcome = run_comparisons(studies, [stream.title for stream in streams])
-    write_results(outcome, out, wanted, _print_key_numbers)
+    write_results(outcome, out, outputs, _print_key_numbers)
 
 
 def _compare_streams(

@@ -116,7 +116,7 @@ Figures = Annotated[
 ]  # fmt: skip
 
 
-class Where(NamedTuple):
+class PathOptions(NamedTuple):
     """The files that a run writes, and the model that it resumes."""
 
     out: Path | None = None
@@ -130,7 +130,7 @@ class Where(NamedTuple):
         return self.resume if self.out is None and self.model is None else None
 
 
-class Wanted(NamedTuple):
+class OutputOptions(NamedTuple):
     """What to write and print besides the tables."""
 
     report: bool = True

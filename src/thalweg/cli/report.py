@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from thalweg.cli import options
-from thalweg.cli.console import print_saved_files, results
-from thalweg.cli.options import Wanted
+from thalweg.cli.console import print_saved_files, stdout_console
+from thalweg.cli.options import OutputOptions
 from thalweg.cli.runs import checkpoint, study_files
 from thalweg.cli.runs.storage import refuse_overwriting
 from thalweg.errors import InvalidParameterError
@@ -57,9 +57,9 @@ def report(
         outputs = {"page": folder / study_files.PAGE}
         refuse_overwriting({"study": study}, outputs, "Write elsewhere: --out.")
     saved = study_files.draw_studies(
-        _load_studies(study), folder, Wanted(page, figures)
+        _load_studies(study), folder, OutputOptions(page, figures)
     )
-    print_saved_files(results(), saved)
+    print_saved_files(stdout_console(), saved)
 
 
 def _load_studies(path: Path) -> list[Study]:

@@ -8,7 +8,13 @@ import typer
 from rich.table import Table
 
 from thalweg.cli import options
-from thalweg.cli.console import new_table, print_saved_files, progress, remarks, results
+from thalweg.cli.console import (
+    new_table,
+    print_saved_files,
+    progress_bar,
+    stderr_console,
+    stdout_console,
+)
 from thalweg.cli.runs.storage import make_folder, storage_errors
 from thalweg.lab import paper
 from thalweg.lab.paper import Reproduction, TheoremResult
@@ -39,8 +45,8 @@ def reproduce(
     Exit codes: 0 done, 1 a bound was broken, 2 something could not be saved.
     """
     make_folder(out)
-    with progress("", float(paper.count_steps(quick))) as bar:
-        reproduction = paper.reproduce(quick, bar.step)
+    with progress_bar("", float(paper.count_steps(quick))) as bar:
+        reproduction = paper.reproduce(quick, bar.advance)
     numbers, text = out / "reproduce.json", dumps(reproduction.as_dict(), indent=1)
     with storage_errors(out):
         numbers.write_text(text)
@@ -48,12 +54,12 @@ def reproduce(
     if json:
         typer.echo(text)
     else:
-        console = results()
+        console = stdout_console()
         console.print(_rate_table(reproduction))
         console.print(_rival_table(reproduction))
         print_saved_files(console, saved)
     if broken := [one for one in reproduction.results if one.max_ratio() > 1]:
-        remarks().print(f"{len(broken)} bounds did not hold.", style="bold red")
+        stderr_console().print(f"{len(broken)} bounds did not hold.", style="bold red")
         raise typer.Exit(1)
 
 

@@ -7,7 +7,7 @@ import typer
 
 from thalweg import tables
 from thalweg.cli import options, runs
-from thalweg.cli.options import OUTPUT, Wanted, Where
+from thalweg.cli.options import OUTPUT, OutputOptions, PathOptions
 
 CHUNK_ROWS = 8192
 """Rows that are read at once: a Ctrl-C waits for the rest of them, a second at most."""
@@ -92,30 +92,32 @@ def run(
         target, features, text, lags, time=time, calendar=calendar, delay=delay,
         missing=missing, categories=categories,
     )  # fmt: skip
-    where = Where(out, predictions, model, resume)
-    wanted = Wanted(report, figures, json)
-    _run_table(source, recipe, options.table_format(format), where, next, wanted)
+    path_options = PathOptions(out, predictions, model, resume)
+    outputs = OutputOptions(report, figures, json)
+    _run_table(
+        source, recipe, options.table_format(format), path_options, next, outputs
+    )
 
 
 def _run_table(
-    source: str, recipe: dict[str, Any], format: Any, where: Where,
-    next: bool | None, wanted: Wanted,
+    source: str, recipe: dict[str, Any], format: Any, path_options: PathOptions,
+    next: bool | None, outputs: OutputOptions,
 ) -> None:  # fmt: skip
     """Run the Tracker over the rows of ``source``; save and print what came of it."""
-    runs.check_suffix(where.predictions)
-    wanted = runs.available_outputs(wanted)
+    runs.check_suffix(path_options.predictions)
+    outputs = runs.available_outputs(outputs)
     with (
         tables.read_table(source, format=format, chunk_rows=CHUNK_ROWS) as table,
         runs.FileLocks() as locks,
     ):
-        if where.in_place is not None:
+        if path_options.in_place is not None:
             # The lock comes before the read: another run may be writing the file.
-            locks.acquire(where.in_place)
-        session, origin = runs.open_session(where.resume, recipe, table.is_live)
+            locks.acquire(path_options.in_place)
+        session, origin = runs.open_session(path_options.resume, recipe, table.is_live)
         session.rows_are_questions = table.is_live
         runs.set_earlier_rows(session, origin, table, next)
-        paths = runs.OutputPaths.from_options(table, session, origin, where)
+        paths = runs.OutputPaths.from_options(table, session, origin, path_options)
         paths.refuse_overwriting(source)
-        echo = table.is_live and not wanted.json
+        echo = table.is_live and not outputs.json
         loop = runs.RunLoop(table, session, paths, locks, echo)
-        runs.finish_run(loop, source, wanted)
+        runs.finish_run(loop, source, outputs)

@@ -6,8 +6,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from thalweg.cli.console import new_table
-from thalweg.cli.saying import say
+from thalweg.cli.console import new_table, print_sentence
 from thalweg.evaluation.study import COMPARATORS, Entry, Study
 from thalweg.evaluation.summary import PAST_LABELS, summary
 
@@ -18,9 +17,9 @@ def print_study(console: Console, study: Study) -> None:
     if study.regrets:
         console.print(_regret_table(study))
     for sentence in summary(study):
-        say(console, sentence, "• ")
+        print_sentence(console, sentence, "• ")
     if PAST_LABELS in study.notes:
-        say(console, PAST_LABELS, "• ")
+        print_sentence(console, PAST_LABELS, "• ")
     console.print()
 
 

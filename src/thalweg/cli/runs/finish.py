@@ -8,17 +8,22 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from thalweg.cli.console import print_saved_files, progress, remarks, results
-from thalweg.cli.options import Wanted
+from thalweg.cli.console import (
+    print_saved_files,
+    print_sentence,
+    progress_bar,
+    stderr_console,
+    stdout_console,
+)
+from thalweg.cli.options import OutputOptions
 from thalweg.cli.runs import study_files
 from thalweg.cli.runs.run_loop import RunLoop
 from thalweg.cli.runs.signals import StopSignal
-from thalweg.cli.saying import say
 from thalweg.cli.study_tables import print_study, study_as_json
 from thalweg.evaluation.study import Study
 
 
-def finish_run(loop: RunLoop, source: str, wanted: Wanted) -> None:
+def finish_run(loop: RunLoop, source: str, outputs: OutputOptions) -> None:
     """Run to the end, or until stopped; show and save the results.
 
     ``source`` is as the command was given it. Exits with the code of the signal if one
@@ -26,21 +31,21 @@ def finish_run(loop: RunLoop, source: str, wanted: Wanted) -> None:
     """
     session = loop.session
     if session.rows:
-        remarks().print(f"Goes on after row {session.rows:,}.")
+        stderr_console().print(f"Goes on after row {session.rows:,}.")
     began = time.perf_counter()
     total = None if loop.table.is_live else 1.0
-    with StopSignal() as stop, progress(loop.table.name, total) as bar:
+    with StopSignal() as stop, progress_bar(loop.table.name, total) as bar:
         loop.run(stop, bar)
     seconds = time.perf_counter() - began
     studies = session.studies(loop.table.name) if session.scored() else []
     # Who presses Ctrl-C does not wait for a page: thalweg report makes it later.
     complete = studies if stop.number is None else []
     saved = _save(loop, complete)
-    if not wanted.json:
+    if not outputs.json:
         _show(loop, studies, seconds)
     if complete:
-        saved += study_files.draw_studies(complete, loop.paths.folder, wanted)
-    if wanted.json:
+        saved += study_files.draw_studies(complete, loop.paths.folder, outputs)
+    if outputs.json:
         _print_json(loop, studies, saved, seconds)
     else:
         replaced = loop.model if loop.replaces_model else None
@@ -62,7 +67,7 @@ def _save(loop: RunLoop, studies: list[Study]) -> list[Path]:
 
 def _console(loop: RunLoop) -> Console:
     """Where results go: predictions have standard output for themselves."""
-    return remarks() if loop.echo else results()
+    return stderr_console() if loop.echo else stdout_console()
 
 
 def _show(loop: RunLoop, studies: list[Study], seconds: float) -> None:
@@ -70,10 +75,10 @@ def _show(loop: RunLoop, studies: list[Study], seconds: float) -> None:
     for study in studies:
         print_study(console, study)
     if not studies:
-        say(console, _too_few_rows(loop))
+        print_sentence(console, _too_few_rows(loop))
     for note in loop.session.encoder.notes():
-        say(remarks(), note)
-    say(console, _speed(loop, seconds))
+        print_sentence(stderr_console(), note)
+    print_sentence(console, _speed(loop, seconds))
 
 
 def _speed(loop: RunLoop, seconds: float) -> str:
@@ -118,9 +123,11 @@ def _show_resume_command(loop: RunLoop, source: str) -> None:
     if not loop.session.runs:
         return
     command = f"thalweg run {shlex.quote(source)}"
-    say(remarks(), f"Stopped after row {loop.session.rows:,}. Go on with:")
+    print_sentence(
+        stderr_console(), f"Stopped after row {loop.session.rows:,}. Go on with:"
+    )
     command += f" --resume {shlex.quote(str(loop.model))}"
-    remarks().print(f"  {command}", markup=False, soft_wrap=True)
+    stderr_console().print(f"  {command}", markup=False, soft_wrap=True)
 
 
 def _three_digits(seconds: float) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from thalweg.cli.options import Where
+from thalweg.cli.options import PathOptions
 from thalweg.cli.runs import study_files
 from thalweg.cli.runs.checkpoint import RunOrigin, load_checkpoint
 from thalweg.cli.runs.predictions import PredictionFile
@@ -57,18 +57,26 @@ class OutputPaths(NamedTuple):
 
     @classmethod
     def from_options(
-        cls, table: Table, session: Session, origin: RunOrigin, where: Where
+        cls,
+        table: Table,
+        session: Session,
+        origin: RunOrigin,
+        path_options: PathOptions,
     ) -> Self:
         """The paths that options give; all others are in one folder."""
-        resume = where.resume
-        folder = where.out or (
+        resume = path_options.resume
+        folder = path_options.out or (
             resume.parent if resume else Path("out", source_stem(table))
         )
-        resumed_model = resume if where.out is None else None
-        path = _prediction_path(table, session, origin, where, folder)
-        file = None if path is None else _prediction_file(path, session, origin, where)
+        resumed_model = resume if path_options.out is None else None
+        path = _prediction_path(table, session, origin, path_options, folder)
+        file = (
+            None
+            if path is None
+            else _prediction_file(path, session, origin, path_options)
+        )
         is_new = resume is None or folder.resolve() != resume.parent.resolve()
-        model = where.model or resumed_model or folder / "model.thalweg"
+        model = path_options.model or resumed_model or folder / "model.thalweg"
         return cls(folder, model, file, is_new)
 
     def refuse_overwriting(self, source: str) -> None:
@@ -82,20 +90,24 @@ class OutputPaths(NamedTuple):
 
 
 def _prediction_path(
-    table: Table, session: Session, origin: RunOrigin, where: Where, folder: Path
+    table: Table,
+    session: Session,
+    origin: RunOrigin,
+    path_options: PathOptions,
+    folder: Path,
 ) -> Path | None:
     """The file for predictions; None if there is to be none."""
-    if where.predictions is not None:
-        return where.predictions
+    if path_options.predictions is not None:
+        return path_options.predictions
     if origin.predictions is not None:
         earlier = origin.predictions
-        return earlier if where.out is None else folder / earlier.name
-    is_new = where.out is not None or not session.rows
+        return earlier if path_options.out is None else folder / earlier.name
+    is_new = path_options.out is not None or not session.rows
     return folder / "predictions.csv" if is_new and not table.is_live else None
 
 
 def _prediction_file(
-    path: Path, session: Session, origin: RunOrigin, where: Where
+    path: Path, session: Session, origin: RunOrigin, path_options: PathOptions
 ) -> PredictionFile:
     """A new file, or one that continues where the run before stopped.
 
@@ -107,7 +119,7 @@ def _prediction_file(
         return PredictionFile(path, columns)
     if path.resolve() == earlier.resolve():
         return PredictionFile(path, columns, origin.written)
-    if where.out is None or session.earlier_rows == session.rows:
+    if path_options.out is None or session.earlier_rows == session.rows:
         return PredictionFile(path, columns)
     return PredictionFile(path, columns, origin.written, earlier)
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from thalweg.cli.console import Bar
+from thalweg.cli.console import ProgressBar
 from thalweg.cli.runs import study_files
 from thalweg.cli.runs.checkpoint import RunOrigin, save_checkpoint
 from thalweg.cli.runs.file_locks import FileLocks
@@ -41,7 +41,7 @@ class RunLoop:
         self._has_saved = False  # in this run
         self._has_unsaved_rows = False
 
-    def run(self, stop: StopSignal, bar: Bar) -> None:
+    def run(self, stop: StopSignal, bar: ProgressBar) -> None:
         """Play all rows of the table, or those until a signal to stop."""
         try:
             self._play_rows(stop, bar)
@@ -64,13 +64,13 @@ class RunLoop:
         if self.file is not None and stop.number is None:
             self.file.finish()
 
-    def _play_rows(self, stop: StopSignal, bar: Bar) -> None:
+    def _play_rows(self, stop: StopSignal, bar: ProgressBar) -> None:
         if self.table.is_live:
             self.table.on_idle(lambda: self._save_when_idle(stop))
         with suppress(StoppedError):
             for chunk, last in self._chunks(stop):
                 self._play_chunk(chunk, last)
-                bar.at(self.table.fraction(), self.rows)
+                bar.update(self.table.fraction(), self.rows)
                 if stop.number is not None:
                     break
 

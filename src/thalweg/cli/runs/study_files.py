@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from thalweg import report
-from thalweg.cli.console import remarks
-from thalweg.cli.options import Wanted
+from thalweg.cli.console import stderr_console
+from thalweg.cli.options import OutputOptions
 from thalweg.cli.runs.storage import (
     make_folder,
     refuse_overwriting,
@@ -22,16 +22,16 @@ REQUIRED_PACKAGES = ("altair", "jinja2", "vl_convert")
 """Packages that pages and figures need."""
 
 
-def available_outputs(wanted: Wanted) -> Wanted:
+def available_outputs(outputs: OutputOptions) -> OutputOptions:
     """The outputs that are wanted, without a page where its packages are missing."""
     missing = [name for name in REQUIRED_PACKAGES if find_spec(name) is None]
-    if not missing or not (wanted.report or wanted.figures):
-        return wanted
+    if not missing or not (outputs.report or outputs.figures):
+        return outputs
     hint = f"{missing[0]} is not installed: pip install 'thalweg[report]'."
-    if wanted.figures:
+    if outputs.figures:
         raise InvalidParameterError(f"Figures cannot be drawn, as {hint}")
-    remarks().print(f"There will be no page, as {hint}", markup=False)
-    return wanted._replace(report=False)
+    stderr_console().print(f"There will be no page, as {hint}", markup=False)
+    return outputs._replace(report=False)
 
 
 def output_files(folder: Path) -> dict[str, Path]:
@@ -60,15 +60,17 @@ def remove_files(folder: Path, *names: str) -> None:
             (folder / name).unlink(missing_ok=True)
 
 
-def draw_studies(studies: Sequence[Study], folder: Path, wanted: Wanted) -> list[Path]:
+def draw_studies(
+    studies: Sequence[Study], folder: Path, outputs: OutputOptions
+) -> list[Path]:
     """Write the page and the figures that are wanted, and return their paths."""
     saved = []
     make_folder(folder)
     with storage_errors(folder):
-        if wanted.report:
+        if outputs.report:
             report.write_page(studies, folder / PAGE)
             saved.append(folder / PAGE)
-        if wanted.figures:
+        if outputs.figures:
             report.write_figures(studies, folder / FIGURES)
             saved.append(folder / FIGURES)
     return saved
