@@ -46,7 +46,7 @@ def test_a_package_that_is_not_installed_is_named(monkeypatch):
     def needs_pandas(*options):
         raise ModuleNotFoundError("No module named 'pandas'", name="pandas.core")
 
-    monkeypatch.setattr("thalweg.cli.demo.available", needs_pandas)
+    monkeypatch.setattr("thalweg.cli.demo.load_demo_streams", needs_pandas)
     done = thalweg("demo")
     assert done.exit_code == 2
     assert done.stderr == (
