@@ -87,6 +87,10 @@ class Tracker(Learner[TrackerState]):
     expert. (The sum of two bounds of AdaShare: docs/derivations/tracker.md.) Not
     proven: that the other rules help, any rate against the best sequence of θ's, and
     the coverage of intervals, which is measured (benchmarks/tracker_accuracy.py).
+
+    ``update`` runs the definition in plain NumPy (learners/tracker/definition.py);
+    ``predict``, ``run`` and ``Online`` run the kernels, which equal it to rounding. A
+    state may go from one to the other.
     """
 
     accepts: ClassVar = (SquaredError,)
