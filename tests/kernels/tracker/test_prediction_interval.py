@@ -5,7 +5,7 @@ from tests.kernels.tracker.workspaces import prediction_interval
 from thalweg.kernels.tracker.layout import COUNTERS, ERROR_SCALE, RECENT_ERRORS
 
 
-def test_the_ordered_row_is_the_ring_in_order():
+def test_the_sorted_row_is_the_ring_sorted():
     rng = np.random.default_rng(0)
     counters, recent_errors = np.zeros(COUNTERS), np.zeros((2, RECENT_ERRORS))
     for t in range(2 * RECENT_ERRORS + 30):
@@ -36,7 +36,7 @@ def test_errors_of_one_kind_are_covered_as_often_as_asked(level):
     assert np.mean(inside[500:]) == pytest.approx(level, abs=0.015)
 
 
-def test_the_reach_grows_with_the_errors():
+def test_the_interval_grows_with_the_errors():
     rng = np.random.default_rng(2)
     counters, recent_errors = np.zeros(COUNTERS), np.zeros((2, RECENT_ERRORS))
     widths = []
@@ -52,7 +52,7 @@ def test_the_reach_grows_with_the_errors():
     assert np.median(widths[1200:]) > 10 * np.median(widths[800:1000])
 
 
-def test_without_any_error_there_is_no_reach():
+def test_without_any_error_the_interval_has_no_width():
     counters, recent_errors = np.zeros(COUNTERS), np.zeros((2, RECENT_ERRORS))
     assert prediction_interval.interval_offsets(counters, recent_errors, 0.9) == (
         0.0,

@@ -1,4 +1,4 @@
-"""When what is remembered is out of proportion, and what is then begun afresh."""
+"""When the state is out of proportion to recent rounds, and what is then reset."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from thalweg.learners.tracker.regret_bound import adashare_regret
 SHOCK, SEEN = 100, 640  # the first look at which 512 rounds since the shock are seen
 
 
-def played(x, y):
+def state_after(x, y):
     s, workspace = new_state(x.shape[1])
     for features, label in zip(x, y, strict=True):
         forecast = predict(s, features, workspace)
@@ -21,7 +21,7 @@ def played(x, y):
     return s
 
 
-def shocked(rounds, feature=None, by=1e9):
+def shocked_stream(rounds, feature=None, by=1e9):
     x, y = drifting(rounds)
     if feature is None:
         y[SHOCK] += by
@@ -32,11 +32,12 @@ def shocked(rounds, feature=None, by=1e9):
 
 @pytest.mark.parametrize("feature", [None, 0, 2])
 def test_a_shock_is_forgotten_once_the_last_rounds_are_clean(feature):
-    x, y = shocked(SEEN + 1, feature)
+    x, y = shocked_stream(SEEN + 1, feature)
     assert (
-        played(x[: SEEN - 1], y[: SEEN - 1]).counters[layout.TOTAL_WEIGHT] == SEEN - 2
+        state_after(x[: SEEN - 1], y[: SEEN - 1]).counters[layout.TOTAL_WEIGHT]
+        == SEEN - 2
     )
-    s = played(x, y)
+    s = state_after(x, y)
     assert s.counters[layout.TOTAL_WEIGHT] == 1
     assert abs(s.experts.mean).max() < 1e6
     assert s.max_feature_steps.max() < 1e6
@@ -45,8 +46,8 @@ def test_a_shock_is_forgotten_once_the_last_rounds_are_clean(feature):
 
 
 def test_after_a_restart_the_experts_are_those_of_a_fresh_start():
-    x, y = shocked(SEEN + 60)
-    s, fresh = played(x, y), played(x[SEEN - 1 :], y[SEEN - 1 :])
+    x, y = shocked_stream(SEEN + 60)
+    s, fresh = state_after(x, y), state_after(x[SEEN - 1 :], y[SEEN - 1 :])
     lanes = slice(0, layout.SEASON_LANE)  # a fresh start looks for shorter seasons
     moments, expected = s.experts.moments[..., lanes], fresh.experts.moments[..., lanes]
     np.testing.assert_allclose(moments, expected, rtol=1e-9, atol=1e-9)
@@ -55,8 +56,8 @@ def test_after_a_restart_the_experts_are_those_of_a_fresh_start():
 
 
 def test_the_clip_range_starts_from_the_last_labels():
-    x, y = shocked(SEEN)
-    s, recent = played(x, y), y[-layout.MAX_SEASON :]
+    x, y = shocked_stream(SEEN)
+    s, recent = state_after(x, y), y[-layout.MAX_SEASON :]
     assert (s.counters[layout.LOWEST_LABEL], s.counters[layout.HIGHEST_LABEL]) == (
         recent.min(),
         recent.max(),
@@ -67,21 +68,21 @@ def test_the_clip_range_starts_from_the_last_labels():
 
 
 def test_what_is_in_proportion_is_kept():
-    x, y = shocked(
+    x, y = shocked_stream(
         SEEN + 4 * CHECK_INTERVAL, by=20 * abs(np.diff(drifting(SEEN)[1])).max()
     )
     x[200:, 1] = 4.0  # a feature at rest may yet move as it did
-    s = played(x, y)
+    s = state_after(x, y)
     assert s.counters[layout.TOTAL_WEIGHT] == len(y) - 1
 
 
 def test_a_constant_label_is_no_reason_to_forget():
     x, y = drifting(SEEN + CHECK_INTERVAL)
     y[50:] = 3.0
-    assert played(x, y).counters[layout.TOTAL_WEIGHT] == len(y) - 1
+    assert state_after(x, y).counters[layout.TOTAL_WEIGHT] == len(y) - 1
 
 
-def test_adashare_keeps_its_bound_when_it_is_made_to_doubt():
+def test_adashare_keeps_its_bound_when_its_loss_scale_is_raised():
     rng = np.random.default_rng(0)
     experts, rounds = 5, 300
     rule_state, everyone = (

@@ -27,10 +27,10 @@ def clipped(expert_predictions, y):
     return np.clip(expert_predictions, low, min(y.max() + beyond, y[-1] + step))
 
 
-def test_every_expert_says_what_the_definition_says():
+def test_every_expert_predicts_what_the_definition_predicts():
     x, y = drifting()
     x[:, 2] = 7.0  # a constant feature
-    x[:15, 1] = 3.0  # and one that is quiet at first
+    x[:15, 1] = 3.0  # and one that is constant at first
     s, workspace = new_state(3)
     seasons, anchored = [1, 1], np.zeros((2, 10, 3))
     for t in range(len(y)):
@@ -54,7 +54,7 @@ def test_every_expert_says_what_the_definition_says():
             assert s.counters[layout.SEASON] == seasons[-1]
 
 
-def test_the_forecast_is_the_top_rules_mean_of_the_rules_means():
+def test_the_forecast_is_the_meta_rules_mean_of_the_rules_means():
     x, y = drifting()
     s, workspace = new_state(3)
     for t in range(len(y)):
@@ -78,7 +78,7 @@ def test_the_forecast_is_the_top_rules_mean_of_the_rules_means():
         observe(s, x[t], y[t], 1.0, 1.0, forecast, workspace)
 
 
-def test_where_all_experts_agree_that_is_said_and_no_rule_learns():
+def test_where_all_experts_agree_that_is_the_forecast_and_no_rule_learns():
     x, _ = drifting(20)
     s, workspace = new_state(3)
     for t in range(20):
@@ -88,7 +88,7 @@ def test_where_all_experts_agree_that_is_said_and_no_rule_learns():
         assert forecast == (0.3 if t else 0.0)
         for part, was in zip(s.rules[1:4], before, strict=True):
             np.testing.assert_array_equal(part, was)
-    # Those born meanwhile are heard from their first round on all the same.
+    # Experts that became active meanwhile have weight from their first round on.
     predict(s, x[0], workspace)
     assert (workspace.rules.expert_weights[0, workspace.rules.active == 1] > 0).all()
 

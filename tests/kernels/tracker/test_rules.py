@@ -113,7 +113,7 @@ def test_rules_do_not_know_the_unit_of_the_labels(scale):
     predictions, y = game()
     found = []
     for unit in (1.0, scale):
-        rules, rule_workspace = ring()
+        rules, rule_workspace = fresh_rules()
         for t in range(1, 40):
             mix_round(rules, rule_workspace, unit * predictions[t], unit * y[t], t)
         mixture.set_weights(rules, rule_workspace)
@@ -123,7 +123,7 @@ def test_rules_do_not_know_the_unit_of_the_labels(scale):
     np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)
 
 
-def test_a_newborn_is_heard_and_the_unborn_are_not():
+def test_an_expert_has_weight_from_its_first_active_round_on_and_none_before():
     predictions, y = game()
     active, active_next = padded([1.0, 1, 1]), padded([1.0, 1, 1, 1])
     expert_weights, rule_state = np.empty(8), np.append(active / 3, [0.0, 0.0])
@@ -138,7 +138,7 @@ def test_a_newborn_is_heard_and_the_unborn_are_not():
     assert expert_weights.sum() == pytest.approx(1)
 
 
-# What the label is, after the experts and the rule have spoken.
+# The label, given the predictions of the experts and of the rule.
 ADVERSARIES = {
     "opposes": lambda rng, q, mix, t: -np.sign(mix) * abs(q).max(),
     "far from the mix": lambda rng, q, mix, t: q[abs(q - mix).argmax()],
@@ -150,7 +150,7 @@ ADVERSARIES = {
 }
 
 
-def spoken(rng, kind, experts, t):
+def random_predictions(rng, kind, experts, t):
     q = rng.normal(size=experts)
     return q * 1.05**t if kind == "ever wilder" else q
 
@@ -186,7 +186,7 @@ def test_adashare_never_exceeds_its_bound_on_any_interval(kind):
     expert_weights = np.empty(8)
     for t in range(1, rounds + 1):
         adashare.set_weights(rule_state, everyone, expert_weights)
-        q = predictions[t - 1] = spoken(rng, kind, experts, t)
+        q = predictions[t - 1] = random_predictions(rng, kind, experts, t)
         mix = rule_predictions[t - 1] = expert_weights[:experts] @ q
         y[t - 1] = ADVERSARIES[kind](rng, q, mix, t)
         learn_adashare(rule_state, q, everyone, everyone, mix, y[t - 1], t)
@@ -197,8 +197,8 @@ def test_adashare_never_exceeds_its_bound_on_any_interval(kind):
     assert worst_ratio(predictions, rule_predictions, y, bound) <= 1
 
 
-def ring():
-    """Rules of the Tracker before their first round, 6 experts voting."""
+def fresh_rules():
+    """Rules of the Tracker before their first round, 6 experts active."""
     rules = layout.views(Tracker().init(np.zeros(1)).packed, 1).rules
     rules.adashare[:, : layout.PADDED_EXPERTS] = (
         np.arange(layout.PADDED_EXPERTS) < 6
@@ -232,9 +232,9 @@ def test_all_rules_together_never_exceed_the_bound_on_any_interval(kind):
         np.empty(rounds),
         np.empty(rounds),
     )
-    rules, rule_workspace = ring()
+    rules, rule_workspace = fresh_rules()
     for t in range(1, rounds + 1):
-        q = predictions[t - 1] = spoken(rng, kind, 6, t)
+        q = predictions[t - 1] = random_predictions(rng, kind, 6, t)
 
         def answer(mix, q=q, t=t):
             return ADVERSARIES[kind](rng, q, mix, t)

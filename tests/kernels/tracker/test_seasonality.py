@@ -27,7 +27,7 @@ def test_the_season_is_the_lag_at_which_labels_are_most_alike():
     assert seasons_of(y)[-1] % 7 == 0
 
 
-def test_a_long_stream_is_looked_at_now_and_then():
+def test_a_long_stream_is_searched_now_and_then():
     rng = np.random.default_rng(1)
     y = np.sin(2 * np.pi * np.arange(640) / 25) + 0.3 * rng.normal(size=640)
     found = seasons_of(y)
@@ -61,7 +61,7 @@ def test_without_labels_that_differ_there_is_no_season():
     assert set(seasons_of(np.full(20, 3.0))) == {1}
 
 
-def test_the_last_rounds_are_where_they_are_looked_for():
+def test_past_rounds_are_found_by_their_lag():
     rounds = MAX_SEASON + 100
     counters, past_y = np.zeros(COUNTERS), np.zeros(2 * MAX_SEASON)
     past_x = np.zeros((MAX_SEASON, 1))
