@@ -1,5 +1,6 @@
 """A file that is no whole model is refused, with what is wrong by its name."""
 
+import copy
 import json
 
 import numpy as np
@@ -28,16 +29,20 @@ WRONG = {
     "rounds": [-1, 20.0, True, None, "20", np.int64(20)],
     "missing": ["drop", None, 0, True, ("skip",)],
     "refusals": [-1, 1.0, None, False, np.nan],
-    "quiet": [
+    "unexcited_rounds": [
         None, 0.0, (0, 0, 0, 0), array(0, 0, 0), array(0, 0, 0, 0, dtype="<i8"),
         np.zeros((4, 1)), array(0, np.nan, 0, 0), array(0, -1, 0, 0),
         array(0, 0.5, 0, 0), array(0, 21, 0, 0), array(0, np.inf, 0, 0),
     ],
-    "skipped": [-1, 21, 1.0, None],
-    "imputed": [-1, 81, True, "3"],
-    "sums": [0.0, None, array(1, 2, 3), array(0, 0, 0, np.nan), array(0, 0, 0, np.inf)],
-    "counts": [0.0, array(-1, 0, 0, 0), array(0, 0, 0, np.nan), array(0, 0, 0, 20.5)],
-    "waited": [-1.0, np.nan, np.inf, 1, None, array(1.0), np.float64(1.0)],
+    "imputer.skipped": [-1, 21, 1.0, None],
+    "imputer.imputed": [-1, 81, True, "3"],
+    "imputer.sums": [
+        0.0, None, array(1, 2, 3), array(0, 0, 0, np.nan), array(0, 0, 0, np.inf),
+    ],
+    "imputer.counts": [
+        0.0, array(-1, 0, 0, 0), array(0, 0, 0, np.nan), array(0, 0, 0, 20.5),
+    ],
+    "imputer.waited": [-1.0, np.nan, np.inf, 1, None, array(1.0), np.float64(1.0)],
 }  # fmt: skip
 
 
@@ -51,6 +56,14 @@ def whole(tmp_path_factory):
     return persistence.load(path)
 
 
+def changed(saved, name, value):
+    """The file with one value in its ``extra`` replaced; ``imputer.sums`` is nested."""
+    outer, _, inner = name.partition(".")
+    if inner:
+        value = {**saved.extra[outer], inner: value}
+    return saved._replace(extra={**saved.extra, outer: value})
+
+
 def load_with(folder, saved):
     persistence.save(folder / "m.thalweg", saved)
     return tw.Online.load(folder / "m.thalweg")
@@ -60,24 +73,25 @@ def load_with(folder, saved):
     "name, value", [(name, value) for name in WRONG for value in WRONG[name]]
 )
 def test_what_is_wrong_is_refused_by_name(tmp_path, whole, name, value):
-    changed = whole._replace(extra={**whole.extra, name: value})
     words = rf"m\.thalweg cannot be loaded: its '{name}' must be .* Got .* instead\."
     with pytest.raises(PersistenceError, match=f"(?s){words}"):
-        load_with(tmp_path, changed)
+        load_with(tmp_path, changed(whole, name, value))
 
 
 def test_what_a_message_says(tmp_path, whole):
-    changed = whole._replace(extra={**whole.extra, "quiet": array(0, 0, 30, 0)})
+    longer = changed(whole, "unexcited_rounds", array(0, 0, 30, 0))
     with pytest.raises(PersistenceError, match="must be whole numbers from 0 to 20"):
-        load_with(tmp_path, changed)
-    changed = whole._replace(extra={**whole.extra, "sums": np.zeros(3)})
+        load_with(tmp_path, longer)
+    short = changed(whole, "imputer.sums", np.zeros(3))
     with pytest.raises(PersistenceError, match="must be 4 finite numbers, of float64"):
-        load_with(tmp_path, changed)
+        load_with(tmp_path, short)
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_lost_is_missed_by_name(tmp_path, whole, name):
-    extra = {key: value for key, value in whole.extra.items() if key != name}
+    extra = copy.deepcopy(dict(whole.extra))
+    outer, _, inner = name.partition(".")
+    del (extra[outer] if inner else extra)[inner or outer]
     words = f"comes without '{name}'|holds a learner, but no Online"
     with pytest.raises(PersistenceError, match=words):
         load_with(tmp_path, whole._replace(extra=extra))
@@ -85,14 +99,17 @@ def test_what_is_lost_is_missed_by_name(tmp_path, whole, name):
 
 @pytest.mark.parametrize(
     "name, value",
-    [("rounds", 1), ("quiet", np.zeros(4)), ("sums", 1.0), ("counts", None)],
-)
+    [
+        ("rounds", 1), ("unexcited_rounds", np.zeros(4)), ("imputer.sums", 1.0),
+        ("imputer.counts", None),
+    ],
+)  # fmt: skip
 def test_before_the_first_round_nothing_is_counted(tmp_path, name, value):
     path = tmp_path / "m.thalweg"
     tw.Online(missing="skip").save(path)
     saved = persistence.load(path)
     with pytest.raises(PersistenceError, match=f"its '{name}' must be .*0"):
-        load_with(tmp_path, saved._replace(extra={**saved.extra, name: value}))
+        load_with(tmp_path, changed(saved, name, value))
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -101,7 +118,9 @@ def test_values_of_any_kind_are_refused_or_played(tmp_path, whole, name):
     header, arrays = opened(persistence.dumps(whole))
     for value in HOSTILE:
         tree = json.loads(header)
-        tree["extra"][name] = value
+        outer, _, inner = name.partition(".")
+        at = tree["extra"][outer]["record"] if inner else tree["extra"]
+        at[inner or outer] = value
         path.write_bytes(signed(tree, arrays))
         try:
             model = tw.Online.load(path)
@@ -111,3 +130,33 @@ def test_values_of_any_kind_are_refused_or_played(tmp_path, whole, name):
         play(model, [0, [21, 22], 30], 1.0)
         model.health()
         model.save(path)
+
+
+FLAT = {"quiet": "unexcited_rounds", "sums": "imputer.sums", "waited": "imputer.waited"}
+"""Names in files of earlier versions, and the fields that errors name."""
+
+
+def as_before(whole):
+    """The file as earlier versions wrote it, all names beside each other."""
+    extra = dict(whole.extra)
+    extra["quiet"] = extra.pop("unexcited_rounds")
+    return whole._replace(extra=extra | extra.pop("imputer"))
+
+
+def test_files_of_earlier_versions_load(tmp_path, whole):
+    before = load_with(tmp_path, as_before(whole))
+    now = load_with(tmp_path, whole)
+    assert before.imputer.state.skipped == now.imputer.state.skipped
+    for row in range(20, 40):
+        np.testing.assert_array_equal(before.predict(X[20]), now.predict(X[20]))
+        play(before, [row], 1.0)
+        play(now, [row], 1.0)
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_files_of_earlier_versions_are_checked_as_well(tmp_path, whole, name):
+    before = as_before(whole)
+    for value in WRONG[FLAT[name]]:
+        wrong = before._replace(extra={**before.extra, name: value})
+        with pytest.raises(PersistenceError, match=f"its '{FLAT[name]}' must be"):
+            load_with(tmp_path, wrong)

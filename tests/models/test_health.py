@@ -11,28 +11,28 @@ Y = X @ [1.0, 2.0, 3.0]
 
 
 @pytest.mark.parametrize("learner", [tw.RecursiveLeastSquares(0.95), tw.Tracker()])
-def test_a_silent_feature_is_noticed_by_single_calls_and_whole_runs(learner):
+def test_a_feature_that_stays_zero_is_noticed_by_single_calls_and_whole_runs(learner):
     whole, single = tw.Online(learner), tw.Online(learner)
     whole.run(X[:800], Y[:800])
     for x, y in zip(X[:800], Y[:800], strict=True):
         single.update(x, y)
     for model in (whole, single):
-        np.testing.assert_array_equal(model.health().quiet_for, [0, 300, 0, 0])
-    assert "feature 1 has been silent for 300 rounds" in str(whole.health())
+        np.testing.assert_array_equal(model.health().unexcited_rounds, [0, 300, 0, 0])
+    assert "feature 1 has been zero for 300 rounds" in str(whole.health())
 
 
-def test_what_is_known_of_a_feature_fades_until_it_is_held():
+def test_what_is_known_of_a_feature_fades_until_the_covariance_is_capped():
     model = tw.Online(tw.RecursiveLeastSquares(0.95))
     model.run(X[:500], Y[:500])
     before = model.health()
     # 1/(1-γ) rounds count, at about the feature's mean square over its largest lately.
     assert (before.excitation > 1).all() and before.condition < 100
-    assert not before.held.any()
+    assert not before.capped.any()
     model.run(X[500:], Y[500:])
     after = model.health()
     assert after.excitation[1] < 1e-9 and after.condition > 1e9
-    np.testing.assert_array_equal(after.held, [False, True, False, False])
-    assert "held by the safety cap: 1" in str(after)
+    np.testing.assert_array_equal(after.capped, [False, True, False, False])
+    assert "held by the covariance cap: 1" in str(after)
 
 
 def test_refusals_are_counted():
@@ -51,5 +51,5 @@ def test_refusals_are_counted():
 
 def test_a_model_that_has_learnt_nothing_has_a_health_too():
     health = tw.Online(missing="skip").health()
-    assert (health.rounds, health.quiet_for, health.condition) == (0, None, None)
+    assert (health.rounds, health.unexcited_rounds, health.condition) == (0, None, None)
     assert "0 rounds" in str(health)

@@ -156,7 +156,7 @@ def test_tells_how_much_of_the_past_counts_and_why():
     assert model.memory == 0.0 and "No rows learnt yet" in model.explain()
     model.run(X, Y)
     assert 1 <= model.memory <= 80
-    assert "After 80 rounds" in model.explain()
+    assert "After 80 rows" in model.explain()
     interval = model.predict(X[0], interval=0.9)
     assert isinstance(interval, tw.Interval)
     assert interval.low < interval.mean < interval.high
@@ -242,10 +242,11 @@ def test_the_raw_path_is_the_models_own_state():
     x, y = rng.normal(size=(50, 3)), rng.normal(size=50)
     for learner in (tw.RecursiveLeastSquares(0.9), tw.Tracker()):
         model, raw = tw.Online(learner), tw.Online(learner)
-        assert raw.live is None  # before any round
+        assert raw._live_buffer() is None  # before any round
         model.update(x[0], y[0])
         raw.update(x[0], y[0])
-        call, memory = raw.live.call, raw.live.buffer
+        live = raw._live_buffer()
+        call, memory = live.call, live.buffer
         for row, label in zip(x[1:], y[1:], strict=True):
             assert call(memory, row, 0.0, 1.0, 1.0, False) == model.predict(row)
             model.update(row, label)
@@ -293,10 +294,10 @@ def test_labels_and_rates_of_any_kind_stay_on_the_fast_path(learner, kind):
     model, whole = tw.Online(learner), tw.Online(learner)
     for one in (model, whole):
         one.run(X, Y)
-    live = model.live
+    live = model._live_buffer()
     for k in (1, 0, 1):
         model.update(X[k], number(k), number(k), number(1))
-    assert model.live is live
+    assert model._live_buffer() is live
     whole.run(X[[1, 0, 1]], [1.0, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 1.0])
     np.testing.assert_array_equal(model.state[0], whole.state[0])
 

@@ -18,7 +18,7 @@ POLICIES = ["refuse", "skip", "impute"]
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3)) + [0.0, 5.0, -2.0]
 Y = (X @ [1.0, -2.0, 0.5] > 0).astype(float)  # labels that every loss takes
-X[10:20, 1] = 0.0  # silent
+X[10:20, 1] = 0.0  # unexcited
 X[20:30] = np.where(RNG.random((10, 3)) < 0.5, np.nan, X[20:30])
 Y[28:34] = np.nan
 X[34:36] = np.nan
@@ -118,10 +118,10 @@ def test_files_that_held_less_load_as_they_did(tmp_path):
         loaded = tw.Online.load(tmp_path / "m.thalweg")
         health = loaded.health()
         assert (health.rounds, health.refusals, health.skipped) == (20, 0, 0)
-        np.testing.assert_array_equal(health.quiet_for, np.zeros(4))
+        np.testing.assert_array_equal(health.unexcited_rounds, np.zeros(4))
         loaded.run(X[10:13], Y[10:13])
-        np.testing.assert_array_equal(loaded.health().quiet_for, [0, 3, 0, 0])
-        assert "feature 1 has been silent for 3 rounds" in str(loaded.health())
+        np.testing.assert_array_equal(loaded.health().unexcited_rounds, [0, 3, 0, 0])
+        assert "feature 1 has been zero for 3 rounds" in str(loaded.health())
 
 
 def test_the_files_of_today_load_for_ever():
@@ -131,7 +131,7 @@ def test_the_files_of_today_load_for_ever():
     assert repr(loaded).endswith("intercept=False, missing='impute')")
     counted = (health.rounds, health.refusals, health.skipped, health.imputed)
     assert counted == (7, 2, 1, 3)
-    np.testing.assert_array_equal(health.quiet_for, [0, 4])
+    np.testing.assert_array_equal(health.unexcited_rounds, [0, 4])
     np.testing.assert_array_equal(loaded.coefficients, [0.5, -0.25])
     # The means of what was seen: 3.0 / 6 and -8.0 / 4.
     assert loaded.predict([np.nan, np.nan]) == 0.5 * 0.5 + 0.25 * 2.0

@@ -96,11 +96,12 @@ def test_who_asks_in_the_middle_of_a_call_does_not_let_others_in():
     """As a signal handler may: the outer call still reads one round through."""
     model = tw.Online(tw.RecursiveLeastSquares(1.0), intercept=False)
     model.update(X[0], Y[0])
-    with model._reading() as held:
+    with model._suspended() as live:
         assert model.health().rounds == 1
-        call, memory = model.live.call, model.live.buffer
+        raw = model._live_buffer()
+        call, memory = raw.call, raw.buffer
         assert np.isnan(call(memory, X[1], Y[1], 1.0, 1.0, True))
-        assert held.rounds == 1
+        assert live.count_rounds() == 1
     model.update(X[1], Y[1])
     assert model.rounds == 2
 
@@ -113,7 +114,7 @@ def test_an_interrupt_leaves_state_and_means_together(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("thalweg.models.online.Held", interrupted)
+        patched.setattr("thalweg.models.online.LiveState", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.run(X[10:20], Y[10:20])
     assert model.rounds == 10

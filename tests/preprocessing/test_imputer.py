@@ -46,7 +46,7 @@ def test_a_row_without_any_of_its_targets_is_never_learnable(policy):
 def test_refuse_leaves_missing_features_to_be_refused_by_others():
     model = MeanImputer("refuse")
     np.testing.assert_array_equal(model.impute(X_MISSING, Y).x, X_MISSING)
-    assert model.state == ImputerState()
+    assert model.state == ImputerState.initial()
 
 
 @given(

@@ -1,18 +1,21 @@
-"""How a model is doing inside: what excites it, what it has refused."""
+"""The health of a model: which features excite it, how well P is conditioned, refusals.
+
+Also known as: persistence of excitation, covariance windup (kernels/windup.py).
+"""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from thalweg.kernels import ud_factor as factors
+from thalweg.kernels import ud_factor
 from thalweg.kernels.windup import covariance_cap
-from thalweg.models.live_state import Held
-from thalweg.preprocessing.imputer import ImputerState, MeanImputer
+from thalweg.models.live_state import ModelSnapshot
+from thalweg.preprocessing.imputer import ImputerState
 from thalweg.types import FloatArray
 
-HELD = 1 / 8
-"""A direction is held once its covariance is within this part of the limit."""
+CAPPED_PART = 1 / 8
+"""A direction counts as capped once its covariance is above this part of the cap."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,11 +25,11 @@ class Health:
     rounds: int  # learnt, or skipped by policy
     refusals: int  # calls that were refused
     skipped: int  # rounds not learnt from, under missing="skip" or "impute"
-    imputed: int  # features filled in
-    quiet_for: FloatArray | None  # (n,) rounds since each feature was last not zero
+    imputed: int  # missing features that were set to their means
+    unexcited_rounds: FloatArray | None  # (n,) since each feature was last not zero
     condition: float | None  # of P, features measured in their own sizes
     excitation: FloatArray | None  # (n,) information, in rounds of the feature's size
-    held: FloatArray | None  # (n,) whether the safety cap keeps what is known of it
+    capped: FloatArray | None  # (n,) whether the covariance cap limits forgetting of it
 
     def __str__(self) -> str:
         lines = [f"{self.rounds:,} rounds, {self.refusals:,} calls refused"]
@@ -39,37 +42,42 @@ class Health:
             weakest = int(self.excitation.argmin())
             worth = f"{self.excitation[weakest]:.2g} rounds' worth"
             lines.append(f"least is known of feature {weakest}: {worth}")
-        if self.quiet_for is not None and self.quiet_for.any():
-            longest = int(self.quiet_for.argmax())
-            count = f"{self.quiet_for[longest]:,.0f} rounds"
-            lines.append(f"feature {longest} has been silent for {count}")
-        if self.held is not None and self.held.any():
-            names = ", ".join(map(str, np.flatnonzero(self.held)))
-            lines.append(f"held by the safety cap: {names}")
+        if self.unexcited_rounds is not None and self.unexcited_rounds.any():
+            longest = int(self.unexcited_rounds.argmax())
+            count = f"{self.unexcited_rounds[longest]:,.0f} rounds"
+            lines.append(f"feature {longest} has been zero for {count}")
+        if self.capped is not None and self.capped.any():
+            names = ", ".join(map(str, np.flatnonzero(self.capped)))
+            lines.append(f"held by the covariance cap: {names}")
         return "\n".join(lines)
 
 
-def health_of(held: Held, refusals: int, imputer: MeanImputer | None) -> Health:
-    """The health of the model that holds this."""
-    state = held.state
-    missing = ImputerState() if imputer is None else imputer.state
-    counts = (missing.skipped, missing.imputed)
-    quiet = None if state is None else held.quiet
-    return Health(held.rounds, refusals, *counts, quiet, *_matrix_health(state))
+def measure_health(snapshot: ModelSnapshot, refusals: int) -> Health:
+    """The health of a model as it was when the snapshot was taken."""
+    state, rounds, unexcited_rounds, imputer = snapshot
+    missing = ImputerState.initial() if imputer is None else imputer
+    return Health(
+        rounds,
+        refusals,
+        missing.skipped,
+        missing.imputed,
+        None if state is None else unexcited_rounds,
+        *_measure_matrix(state),
+    )
 
 
-def _matrix_health(state: Any) -> tuple[Any, Any, Any]:
-    """Condition, excitation and held of a state with a factor; None thrice without."""
+def _measure_matrix(state: Any) -> tuple[Any, Any, Any]:
+    """Condition, excitation and capped of a state with a factor; else None thrice."""
     factor = getattr(state, "factor", None)
     if factor is None:
         return None, None, None
-    covariance = factors.covariance(np.asarray(factor, np.float64))
-    size = np.asarray(factor[factors.INPUT_SCALE], np.float64)
-    spread = np.diagonal(covariance) * size**2
+    covariance = ud_factor.covariance(np.asarray(factor, np.float64))
+    scale = np.asarray(factor[ud_factor.INPUT_SCALE], np.float64)
+    variance = np.diagonal(covariance) * scale**2
     with np.errstate(divide="ignore", invalid="ignore"):
-        excitation = np.where(spread > 0, 1 / spread, np.inf)
-    scaled = covariance * np.outer(size, size)
-    limit = covariance_cap(float(np.finfo(factor.dtype).eps))
-    known = np.isfinite(scaled).all() and (size > 0).all()
-    condition = float(np.linalg.cond(scaled)) if known else np.inf
-    return condition, excitation, spread > HELD * limit
+        excitation = np.where(variance > 0, 1 / variance, np.inf)
+    scaled = covariance * np.outer(scale, scale)
+    cap = covariance_cap(float(np.finfo(factor.dtype).eps))
+    is_known = np.isfinite(scaled).all() and (scale > 0).all()
+    condition = float(np.linalg.cond(scaled)) if is_known else np.inf
+    return condition, excitation, variance > CAPPED_PART * cap

@@ -1,4 +1,4 @@
-"""What callers give, in the shape that learners take."""
+"""Rows and numbers as callers give them, in the form that learners take."""
 
 import math
 from typing import Any
@@ -9,7 +9,7 @@ from thalweg import checks
 from thalweg.errors import StreamError
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
-from thalweg.models.live_state import Held
+from thalweg.models.live_state import LiveState
 from thalweg.preprocessing.imputer import without_missing
 from thalweg.types import Block, FloatArray
 
@@ -18,11 +18,11 @@ def as_row(x: Any) -> Any:
     """A list of numbers as the array that kernels take; anything else as it is."""
     if type(x) is list or type(x) is tuple:
         try:
-            found = np.array(x)
+            row = np.array(x)
         except ValueError:  # ragged
             return x
-        if found.dtype.kind in "fi":
-            return found.astype(np.float64)
+        if row.dtype.kind in "fi":
+            return row.astype(np.float64)
     return x
 
 
@@ -47,33 +47,40 @@ def as_number(value: Any) -> Any:
 
 
 def as_rounds(
-    learner: Learner[Any], held: Held, intercept: bool,
+    learner: Learner[Any], live: LiveState, intercept: bool,
     x: Any, y: Any, weight: Any, elapsed: Any,
 ) -> tuple[Any, Block]:  # fmt: skip
     """The state to play from, and the rounds as it takes them."""
-    features = _with_one(checks.check_numbers("features", x), held.width, intercept)
+    features = _append_intercept(
+        checks.check_numbers("features", x), live.count_features(), intercept
+    )
     targets = checks.check_numbers("targets", y)
-    block, state = Block(features, targets, weight, elapsed), held.state
-    return _first(learner, features, targets) if state is None else state, block
+    block, state = Block(features, targets, weight, elapsed), live.copy_state()
+    if state is None:
+        state = _initial_state(learner, features, targets)
+    return state, block
 
 
 def as_question(
-    learner: Learner[Any], held: Held, intercept: bool, x: Any, loss: LinearLoss
+    learner: Learner[Any], live: LiveState, intercept: bool, x: Any, loss: LinearLoss
 ) -> tuple[Any, FloatArray]:  # fmt: skip
     """The state to ask, and one round's features as it takes them."""
-    features = _with_one(as_features(x), held.width, intercept)
-    state = held.state
+    features = _append_intercept(as_features(x), live.count_features(), intercept)
+    state = live.copy_state()
     if state is None:
-        state = _first(learner, features, np.zeros(1))
+        state = _initial_state(learner, features, np.zeros(1))
     block = Block(features, np.zeros((1, *state.theta.shape[1:])))
-    if held.imputer is not None:
+    if live.imputer is not None:
         checks.check_block(without_missing(block), loss, state.theta)
-        block = Block(held.imputer.complete(features), block.y)
+        block = Block(live.imputer.complete(features), block.y)
     return state, checks.check_block(block, loss, state.theta).x[0]
 
 
-def _with_one(x: FloatArray, width: int | None, intercept: bool) -> FloatArray:
-    """The rounds, a constant feature appended; ``width`` is then theirs, if known."""
+def _append_intercept(x: FloatArray, width: int | None, intercept: bool) -> FloatArray:
+    """The rows with a constant feature, if any; they then have ``width`` features.
+
+    ``width`` is None before the first round.
+    """
     if x.ndim != 2:
         raise StreamError(
             f"Online needs one row of features a round. Got shape {x.shape}."
@@ -87,7 +94,7 @@ def _with_one(x: FloatArray, width: int | None, intercept: bool) -> FloatArray:
     return np.column_stack([x, np.ones(len(x), x.dtype)]) if intercept else x
 
 
-def _first(learner: Learner[Any], x: FloatArray, y: FloatArray) -> Any:
+def _initial_state(learner: Learner[Any], x: FloatArray, y: FloatArray) -> Any:
     """The state before the rounds x and y, from θ = 0."""
     if y.ndim not in (1, 2):
         raise StreamError(

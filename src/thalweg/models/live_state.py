@@ -1,8 +1,8 @@
-"""A learner's state between calls, in the form that single calls change in place."""
+"""All that changes in a model, in the form that single calls change in place."""
 
 import math
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,104 +11,133 @@ from thalweg.learners import Learner
 from thalweg.learners.base import LiveBuffer
 from thalweg.losses import LinearLoss
 from thalweg.models.imputed_run import ImputerCall
-from thalweg.preprocessing.imputer import MeanImputer
+from thalweg.preprocessing.imputer import ImputerState, MeanImputer, MissingPolicy
 from thalweg.types import FloatArray
 
-LATE = 100
-"""Nearly always every feature was heard in so many rounds: no need to look further."""
-NO_MEMORY = np.zeros(call_header.HEADER_SIZE)
-"""Kernels find it closed, and it is never opened."""
+RECENT_ROWS = 100
+"""Nearly always every feature was not zero in one of so many rows: no more are read."""
+REFUSAL = math.nan
+"""What a kernel answers in place of a prediction where it refuses a call.
+
+Only here does NaN carry a meaning between Python and a kernel. ``Online.predict`` and
+``update`` test it as ``prediction == prediction`` and then take the checked path, which
+names what is wrong. A prediction itself is never NaN (kernels/call_header.py). To read
+a status from the buffer costs four times that comparison, 120 ns more in a call of some
+800 ns at 8 features, so that there is none.
+"""
+NO_BUFFER = np.zeros(call_header.HEADER_SIZE)
+"""A buffer that is closed and never opened, for learners without a kernel."""
 
 
-def _no_kernel(*given: Any) -> float:
-    """Refuses."""
-    return math.nan
+def refuse_call(*given: Any) -> float:
+    """The kernel of a learner that has none."""
+    return REFUSAL
 
 
-class Held:
-    """All from which a model goes on; a new one after every run.
+class ModelSettings(NamedTuple):
+    """What a live state needs to know of its model, and never changes."""
 
-    ``call`` asks and ``learn`` learns: the learner's kernel where it has one, else what
-    always refuses. While this is shut the kernel refuses, so that whoever reads the
-    state sees one round through; single calls of other threads then take the long way,
-    and wait.
+    learner: Learner[Any]
+    loss: LinearLoss
+    intercept: bool
+    missing: MissingPolicy
+
+
+class ModelSnapshot(NamedTuple):
+    """All that changes in a model, as it is at one moment."""
+
+    state: Any = None  # of the learner; None before the first round
+    rounds: int = 0  # learnt, or skipped by policy
+    unexcited_rounds: Any = 0.0  # (n,) rounds since each feature was last not zero
+    imputer: ImputerState | None = None  # None where missing values are refused
+
+
+class LiveState:
+    """A model's state while it is called; a new one is made after every run.
+
+    ``predict`` and ``learn`` are the learner's kernel where it has one for single
+    calls, else a function that always refuses. While the state is suspended the kernel
+    refuses too, so that whoever reads it sees whole rounds only; single calls of other
+    threads then take the checked path, and wait for the model's lock.
     """
 
     __slots__ = (
-        "_quiet", "_rounds", "_state", "call", "imputer", "learn", "live", "memory",
+        "_live", "_rounds", "_state", "_unexcited_rounds", "buffer", "imputer", "learn",
+        "predict",
     )  # fmt: skip
 
     def __init__(
-        self, learner: Learner[Any], loss: LinearLoss, ones: int, lock: threading.RLock,
-        state: Any, rounds: int, quiet: Any, imputer: MeanImputer | None,
-    ) -> None:  # fmt: skip
-        self.live: LiveBuffer | None = None
-        self._state: Any = state
-        self._rounds = rounds  # learnt before those that ``live`` counts
-        self._quiet: Any = quiet
-        self.imputer = imputer  # None where missing values are refused
-        self.memory: FloatArray = NO_MEMORY
-        self.call: Any = _no_kernel
-        self.learn: Any = _no_kernel
-        if state is not None:
-            self.live = learner.live_buffer(state, loss, ones)
-        if self.live is not None:
-            self._state = None  # it is in there now
-            self.live.unexcited_rounds[:] = quiet
-            self.memory, self.call = self.live.buffer, self.live.call
-            self.learn = self.call
-            if imputer is not None:
-                kernel = ImputerCall(
-                    self.call, imputer, learner.advances_on_zero_weight, lock
-                )
-                self.learn = kernel.learn
+        self, settings: ModelSettings, snapshot: ModelSnapshot, lock: threading.RLock
+    ) -> None:
+        learner, loss, intercept, missing = settings
+        self._state, self._rounds, self._unexcited_rounds, imputer = snapshot
+        self.imputer = None if imputer is None else MeanImputer(missing, imputer)
+        self.buffer: FloatArray = NO_BUFFER
+        self.predict: Any = refuse_call
+        self.learn: Any = refuse_call
+        self._live: LiveBuffer | None = None
+        if snapshot.state is not None:
+            self._live = learner.live_buffer(snapshot.state, loss, int(intercept))
+        if self._live is not None:
+            self._state = None  # the live buffer holds it
+            self._live.unexcited_rounds[:] = snapshot.unexcited_rounds
+            self.buffer = self._live.buffer
+            self.predict = self.learn = self._live.call
+            if self.imputer is not None:
+                advances = learner.advances_on_zero_weight
+                call = ImputerCall(self.predict, self.imputer, advances, lock)
+                self.learn = call.learn
 
-    def shut(self) -> None:
-        """Let the kernel refuse."""
-        self.memory[call_header.IS_OPEN] = 0
+    def suspend(self) -> None:
+        """Let the kernel refuse every call."""
+        self.buffer[call_header.IS_OPEN] = 0
 
-    def reopen(self) -> None:
-        """Let it play again."""
-        if self.live is not None:
-            self.memory[call_header.IS_OPEN] = 1
+    def resume(self) -> None:
+        """Let the kernel take calls again."""
+        if self._live is not None:
+            self.buffer[call_header.IS_OPEN] = 1
 
-    @property
-    def state(self) -> Any:
-        """The state, a copy where it is live; to be asked for while shut."""
-        return self._state if self.live is None else self.live.state
+    def live_buffer(self) -> LiveBuffer | None:
+        """The learner's kernel and the buffer that it changes, if it has one."""
+        return self._live
 
-    @property
-    def kept(self) -> dict[str, Any]:
-        """What another one is made from, to go on from here."""
-        return {
-            "state": self.state,
-            "rounds": self.rounds,
-            "quiet": self.quiet,
-            "imputer": None if self.imputer is None else self.imputer.copy(),
-        }
+    def copy_state(self) -> Any:
+        """The learner's state, a copy where it is live; to be read while suspended."""
+        return self._state if self._live is None else self._live.state
 
-    @property
-    def rounds(self) -> int:
-        """How many rounds were learnt."""
-        return self._rounds + int(self.memory[call_header.COUNT])
+    def copy_unexcited_rounds(self) -> Any:
+        """(n,) rounds since each feature was last not zero; 0.0 before the first."""
+        return (
+            self._unexcited_rounds
+            if self._live is None
+            else self._live.unexcited_rounds + 0.0
+        )
 
-    @property
-    def quiet(self) -> Any:
-        """(n,) rounds since each feature was last not zero."""
-        return self._quiet if self.live is None else self.live.unexcited_rounds + 0.0
+    def count_rounds(self) -> int:
+        """How many rounds were learnt, or skipped by policy."""
+        return self._rounds + int(self.buffer[call_header.COUNT])
 
-    @property
-    def width(self) -> int | None:
-        """How many features there are, the constant one included; None: not known."""
-        if self.live is not None:
-            return int(self.memory[call_header.N])
+    def count_features(self) -> int | None:
+        """How many features there are, a constant one included; None: not known."""
+        if self._live is not None:
+            return int(self.buffer[call_header.N])
         return None if self._state is None else len(self._state.theta)
 
-    def quiet_after(self, x: FloatArray) -> FloatArray:
-        """``quiet`` after the rounds x as well."""
-        for late in (x[-LATE:], x):
-            heard = late != 0
-            if heard.any(axis=0).all():
-                return np.asarray(heard[::-1].argmax(axis=0), np.float64)
-        since, ever = heard[::-1].argmax(axis=0), heard.any(axis=0)
-        return np.asarray(np.where(ever, since, self.quiet + len(x)), np.float64)
+    def snapshot(self) -> ModelSnapshot:
+        """What a live state that goes on from here is made from."""
+        return ModelSnapshot(
+            self.copy_state(),
+            self.count_rounds(),
+            self.copy_unexcited_rounds(),
+            None if self.imputer is None else self.imputer.state,
+        )
+
+    def unexcited_rounds_after(self, x: FloatArray) -> FloatArray:
+        """The count of each feature's unexcited rounds after the rows x (T, n)."""
+        for rows in (x[-RECENT_ROWS:], x):
+            excited = rows != 0
+            if excited.any(axis=0).all():
+                return np.asarray(excited[::-1].argmax(axis=0), np.float64)
+        since, ever = excited[::-1].argmax(axis=0), excited.any(axis=0)
+        before = self.copy_unexcited_rounds() + len(x)
+        return np.asarray(np.where(ever, since, before), np.float64)

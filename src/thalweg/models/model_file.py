@@ -1,7 +1,7 @@
-"""What a model keeps beside its learner's state, as a file holds it, and back.
+"""``Online`` in a file: what it holds beside the learner's state, checked when read.
 
 docs/file-format.md, "What Online keeps". A checksum is no proof that a model was ever
-there, so everything is checked.
+there, so every value is held to what a model could have left.
 """
 
 import os
@@ -12,130 +12,114 @@ import numpy as np
 
 from thalweg import persistence
 from thalweg.errors import PersistenceError
-from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
+from thalweg.models.live_state import ModelSettings, ModelSnapshot
+from thalweg.persistence.snapshots import (
+    Array,
+    Count,
+    Number,
+    OneOf,
+    restore_snapshot,
+)
 from thalweg.preprocessing.imputer import (
     POLICIES,
+    POLICY_RULES,
     ImputerState,
-    MeanImputer,
     MissingPolicy,
 )
 
-FIRST = ("intercept", "rounds")
-"""By these a file is known to hold an Online; the first ones held no more."""
-LATER = ("missing", "refusals", "quiet")
-IMPUTER = ImputerState._fields
-"""Only where missing values are not refused."""
-MOST = 2**63 - 1
 
+class ModelRecord(NamedTuple):
+    """The fields of a file's ``extra`` by which it is a file of ``Online``."""
 
-class Kept(NamedTuple):
-    """All that a model keeps."""
-
-    learner: Learner[Any]
-    loss: LinearLoss
     intercept: bool
+    rounds: int  # learnt, or skipped by policy
+    missing: MissingPolicy
+    refusals: int  # calls that were refused
+    unexcited_rounds: Any  # (n,) of float64; 0.0 before the first round
+    imputer: ImputerState | None  # None where missing values are refused
+
+
+class SavedModel(NamedTuple):
+    """All that a file holds of an ``Online``."""
+
+    settings: ModelSettings
+    snapshot: ModelSnapshot
     refusals: int
-    imputer: MeanImputer | None
-    state: Any
-    rounds: int
-    quiet: Any  # (n,) of float64; 0.0 before the first round
-
-    @property
-    def missing(self) -> MissingPolicy:
-        """What a NaN means."""
-        return "refuse" if self.imputer is None else self.imputer.policy
 
 
-def write(path: str | os.PathLike[str], kept: Kept) -> None:
-    """Keep it in a file."""
-    extra = {name: getattr(kept, name) for name in (*FIRST, *LATER)}
-    if kept.imputer is not None:
-        extra |= kept.imputer.state._asdict()
-    saved = persistence.Saved(kept.learner, kept.loss, kept.state, extra)
+def write_model(path: str | os.PathLike[str], model: SavedModel) -> None:
+    """Save the model to a file."""
+    learner, loss, intercept, missing = model.settings
+    state, rounds, unexcited_rounds, imputer = model.snapshot
+    record = ModelRecord(
+        intercept, rounds, missing, model.refusals, unexcited_rounds, imputer
+    )
+    saved = persistence.Saved(learner, loss, state, record._asdict())
     persistence.save(path, saved)
 
 
-def read(path: str | os.PathLike[str]) -> Kept:
-    """What ``write`` wrote; ``PersistenceError`` where that is not all there."""
+def read_model(path: str | os.PathLike[str]) -> SavedModel:
+    """The model in a file; ``PersistenceError`` where any of it is wrong."""
     learner, loss, state, extra = persistence.load(path)
-    if not (set(FIRST) <= set(extra) and isinstance(loss, LinearLoss)):
+    if not ({"intercept", "rounds"} <= set(extra) and isinstance(loss, LinearLoss)):
         raise PersistenceError(f"{path} holds a learner, but no Online.")
-    width = None if state is None else len(state.theta)
-    if not {*LATER, *IMPUTER} & set(extra):
-        quiet = 0.0 if width is None else np.zeros(width)
-        extra = {**extra, "missing": "refuse", "refusals": 0, "quiet": quiet}
-    found = _Found(extra, width)
+    features = None if state is None else len(state.theta)
+    fields = _with_new_names(extra, features)
     try:
-        intercept = found.one_of("intercept", False, True)
-        rounds = found.whole("rounds", 0 if width is None else MOST)
-        refusals, quiet = found.whole("refusals", MOST), found.counts("quiet", rounds)
-        imputer = _imputer(found, rounds)
+        # Others are counted in rounds, so that these are checked first.
+        rounds = _count_rounds(features).restore(fields["rounds"], "rounds")
+        template = _template(features, rounds, fields.get("missing"))
+        record = restore_snapshot(template, fields)
     except PersistenceError as error:
         raise PersistenceError(f"{path} cannot be loaded: {error}.") from None
-    return Kept(learner, loss, intercept, refusals, imputer, state, rounds, quiet)
+    settings = ModelSettings(learner, loss, record.intercept, record.missing)
+    snapshot = ModelSnapshot(state, rounds, record.unexcited_rounds, record.imputer)
+    return SavedModel(settings, snapshot, record.refusals)
 
 
-def _imputer(found: "_Found", rounds: int) -> MeanImputer | None:
-    policy = found.one_of("missing", *POLICIES)
-    if policy == "refuse":
-        return None
-    state = ImputerState(
-        skipped=found.whole("skipped", rounds),
-        imputed=found.whole("imputed", rounds * (found.width or 0)),
-        sums=found.row("sums"),
-        counts=found.counts("counts", rounds),
-        waited=found.time("waited"),
-    )
-    return MeanImputer(policy, state)
+def _count_rounds(features: int | None) -> Count:
+    return Count(0) if features is None else Count()
 
 
-class _Found(NamedTuple):
-    """Values by name, each refused unless it is what it is asked for as."""
+def _template(features: int | None, rounds: int, missing: Any) -> Any:
+    """What each field must be like in a model of so many features and rounds."""
+    counts: Any = OneOf((0.0,))  # before the first round
+    sums: Any = counts
+    if features is not None:
+        sums = Array((features,))
+        counts = Array((features,), 0.0, float(rounds), whole=True)
+    imputer: Any = None
+    if missing in POLICIES and POLICY_RULES[missing].accepts:
+        imputed: Any = Count(rounds * (features or 0))
+        skipped: Any = Count(rounds)
+        waited: Any = Number(0.0)
+        imputer = ImputerState(sums, counts, imputed, skipped, waited)
+    rules: dict[str, Any] = {
+        "intercept": OneOf((False, True)),
+        "rounds": _count_rounds(features),
+        "missing": OneOf(POLICIES),
+        "refusals": Count(),
+        "unexcited_rounds": counts,
+        "imputer": imputer,
+    }
+    return ModelRecord(**rules)
 
-    extra: Mapping[str, Any]
-    width: int | None  # how many features there are; None before the first round
 
-    def one_of(self, name: str, *choices: Any) -> Any:
-        value = self._value(name)
-        right = any(type(value) is type(one) and value == one for one in choices)
-        return self._if(right, name, f"one of {', '.join(map(repr, choices))}")
+def _with_new_names(extra: Mapping[str, Any], features: int | None) -> dict[str, Any]:
+    """The fields of a record, also from files of earlier versions.
 
-    def whole(self, name: str, most: int) -> Any:
-        value = self._value(name)
-        right = type(value) is int and 0 <= value <= most
-        return self._if(right, name, f"a whole number from 0 to {most}")
-
-    def time(self, name: str) -> Any:
-        value = self._value(name)
-        right = type(value) is float and 0 <= value < np.inf
-        return self._if(right, name, "a float that is finite and not negative")
-
-    def row(self, name: str) -> Any:
-        """A finite number for each feature."""
-        value = self._value(name)
-        if self.width is None:
-            right = type(value) is float and value == 0
-            return self._if(right, name, "0.0 before the first round")
-        array = isinstance(value, np.ndarray) and value.dtype == np.float64
-        right = array and value.shape == (self.width,) and np.isfinite(value).all()
-        return self._if(right, name, f"{self.width} finite numbers, of float64")
-
-    def counts(self, name: str, most: int) -> Any:
-        """A row of whole numbers."""
-        value = np.asarray(self.row(name))
-        right = (value >= 0) & (value <= most) & (value == np.floor(value))
-        return self._if(right.all(), name, f"whole numbers from 0 to {most}")
-
-    def _value(self, name: str) -> Any:
-        if name not in self.extra:
-            raise PersistenceError(f"its Online comes without {name!r}")
-        return self.extra[name]
-
-    def _if(self, right: Any, name: str, rule: str) -> Any:
-        value = self.extra[name]
-        if not right:
-            raise PersistenceError(
-                f"its {name!r} must be {rule}. Got {value!r:.80} instead"
-            )
-        return value
+    The first files held ``intercept`` and ``rounds`` only. Later ones called
+    ``unexcited_rounds`` ``quiet``, and held the imputer's fields beside the others.
+    Names that are not the record's are left to others.
+    """
+    fields = {name: extra[name] for name in ModelRecord._fields if name in extra}
+    if "quiet" in extra:
+        flat = {name: extra[name] for name in ImputerState._fields if name in extra}
+        renamed = {"unexcited_rounds": extra["quiet"], "imputer": flat or None}
+        return renamed | fields
+    if set(fields) == {"intercept", "rounds"}:
+        unexcited = 0.0 if features is None else np.zeros(features)
+        first = {"missing": "refuse", "refusals": 0, "imputer": None}
+        return {**fields, **first, "unexcited_rounds": unexcited}
+    return fields

@@ -1,7 +1,6 @@
-"""The one mutable object: a learner that keeps its own state."""
+"""``Online``, the one mutable object: a learner together with its state."""
 
 import copy
-import math
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -15,8 +14,7 @@ from thalweg.errors import InvalidParameterError, ThalwegError, UnsupportedLossE
 from thalweg.learners import Learner, Tracker
 from thalweg.learners.base import LiveBuffer
 from thalweg.losses import LinearLoss, SquaredError
-from thalweg.models import model_file as saved
-from thalweg.models.health import Health, health_of
+from thalweg.models.health import Health, measure_health
 from thalweg.models.imputed_run import run_with_missing
 from thalweg.models.inputs import (
     as_features,
@@ -25,13 +23,25 @@ from thalweg.models.inputs import (
     as_rounds,
     as_row,
 )
-from thalweg.models.live_state import Held
-from thalweg.preprocessing.imputer import POLICIES, MeanImputer, MissingPolicy
+from thalweg.models.live_state import (
+    REFUSAL,
+    LiveState,
+    ModelSettings,
+    ModelSnapshot,
+)
+from thalweg.models.model_file import SavedModel, read_model, write_model
+from thalweg.preprocessing.imputer import (
+    POLICIES,
+    POLICY_RULES,
+    ImputerState,
+    MeanImputer,
+    MissingPolicy,
+)
 from thalweg.types import FloatArray, Trace
 
 ARRAY, FLOAT64 = np.ndarray, np.dtype(np.float64)
 NUMBERS = frozenset({bool, int, float, *(np.dtype(k).type for k in "?bhilqBHILQefd")})
-"""What kernels may be given for a number: they would read one from text as well."""
+"""Types that kernels may be given for a number: they would read text as one too."""
 
 
 class Online:
@@ -73,16 +83,19 @@ class Online:
         checks.require_choice(self, "missing", POLICIES)
         self.refusals = 0
         self._lock, self._busy = threading.RLock(), False
-        self._open(None, 0, 0.0, None if missing == "refuse" else MeanImputer(missing))
+        accepts = POLICY_RULES[missing].accepts
+        self._open(ModelSnapshot(imputer=ImputerState.initial() if accepts else None))
 
     def __getstate__(self) -> dict[str, Any]:
-        with self._reading() as held:
+        with self._suspended() as live:
             settings = {key: vars(self)[key] for key in vars(self) if key[0] != "_"}
-            return settings | {"_held": held.kept}
+            return settings | {"_snapshot": live.snapshot()}
 
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        vars(self).update(kept, _lock=threading.RLock(), _busy=False)
-        self._open(**kept["_held"])
+    def __setstate__(self, pickled: dict[str, Any]) -> None:
+        settings, snapshot = pickled.copy(), pickled["_snapshot"]
+        del settings["_snapshot"]
+        vars(self).update(settings, _lock=threading.RLock(), _busy=False)
+        self._open(snapshot)
 
     def __repr__(self) -> str:
         settings = f"{self.learner!r}, {self.loss!r}, intercept={self.intercept}"
@@ -90,37 +103,36 @@ class Online:
 
     @property
     def state(self) -> Any:
-        """The learner's state now, a checkpoint; None before the first round."""
-        with self._reading() as held:
-            return held.state
+        """A copy of the learner's state; None before the first round."""
+        with self._suspended() as live:
+            return live.copy_state()
 
     @property
     def rounds(self) -> int:
-        """How many rounds were learnt."""
-        return self._held.rounds
+        """How many rounds were learnt, or skipped by policy."""
+        return self._live.count_rounds()
 
     @property
     def imputer(self) -> MeanImputer | None:
         """What completes rows with missing values; None where they are refused."""
-        return self._held.imputer
+        return self._live.imputer
 
-    @property
-    def live(self) -> LiveBuffer | None:
-        """The raw path: one compiled function and the array that it changes.
+    def _live_buffer(self) -> LiveBuffer | None:
+        """The raw path: one compiled function and the buffer that it changes.
 
-        For those who check by themselves that x is a float64 array of one axis and all
-        else a float, for nobody else does, and any other may end the process; and that
-        the answer is not NaN, which is a refusal. Weight and time are 1.0 here::
+        Private, for measurements and tests: nobody checks that x is a float64 array of
+        one axis and all else a float, and any other may end the process; REFUSAL is to
+        be looked for as well. Weight and time are 1.0 here::
 
-            call, memory = model.live.call, model.live.buffer
-            yhat = call(memory, x, 0.0, 1.0, 1.0, False)  # predict
-            call(memory, x, y, 1.0, 1.0, True)  # learn; returns the same forecast
+            live = model._live_buffer()
+            prediction = live.call(live.buffer, x, 0.0, 1.0, 1.0, False)  # predict
+            live.call(live.buffer, x, y, 1.0, 1.0, True)  # learn
 
         None where the learner has none, and before the first round. It is the model's
         own state: other calls see what it has learnt. After a ``run``, or an ``update``
-        that went another way, ask for it anew: the old one refuses.
+        that took the checked path, ask for it anew: the old one refuses.
         """
-        return self._held.live if self.imputer is None else None
+        return self._live.live_buffer() if self._live.imputer is None else None
 
     @property
     def coefficients(self) -> FloatArray | None:
@@ -146,7 +158,7 @@ class Online:
         return tracker.explain(tracker.init(np.zeros(1)) if state is None else state)
 
     def predict(self, x: Any, interval: float | None = None) -> Any:
-        """What the model says of y at the features ``x``; 0 before any round.
+        """The prediction of y at the features ``x``; 0 before any round.
 
         With ``interval``, say 0.9, an ``Interval(mean, low, high)`` in which y is
         expected that often; of a Tracker only. It has no width before any error is
@@ -156,13 +168,13 @@ class Online:
             x = as_row(x)
         # Spelt out, here and below: a function of its own would cost more than it does.
         if type(x) is ARRAY and x.dtype is FLOAT64 and x.ndim == 1 and interval is None:
-            held = self._held
-            said = held.call(held.memory, x, 0.0, 1.0, 1.0, False)
-            if said == said:
-                return said
-        # Anything unusual, and anything to be refused, goes the long way.
-        with self._reading() as held:
-            state, features = self._question(held, x)
+            live = self._live
+            prediction = live.predict(live.buffer, x, 0.0, 1.0, 1.0, False)
+            if prediction == prediction:  # else it is a REFUSAL
+                return prediction
+        # Anything unusual, and anything to be refused, takes the checked path.
+        with self._suspended() as live:
+            state, features = self._as_question(live, x)
             if interval is None:
                 return self.learner.predict(state, features)
             tracker = self._tracker("predict(interval=...)")
@@ -175,19 +187,19 @@ class Online:
         row = type(x) is ARRAY and x.dtype is FLOAT64 and x.ndim == 1
         rates = type(weight) in NUMBERS and type(elapsed) in NUMBERS
         if row and rates and type(y) in NUMBERS:
-            held = self._held
+            live = self._live
             try:
-                said = held.learn(held.memory, x, y, weight, elapsed, True)
+                prediction = live.learn(live.buffer, x, y, weight, elapsed, True)
             except (TypeError, OverflowError):  # an int beyond float64
-                said = math.nan
-            if said == said:
+                prediction = REFUSAL
+            if prediction == prediction:
                 return
-        # Anything unusual, and anything to be refused, goes the long way.
+        # Anything unusual, and anything to be refused, takes the checked path.
         y, weight, elapsed = map(as_number, (y, weight, elapsed))
-        with self._reading(to_learn=True) as held:
+        with self._suspended(to_learn=True) as live:
             features = as_features(x)
             target = checks.check_numbers("target", y)[None]
-            self._run(held, features, target, [weight], [elapsed])
+            self._run(live, features, target, [weight], [elapsed])
 
     def run(
         self, x: Any, y: Any, weight: Any = None, elapsed: Any = None,
@@ -197,53 +209,54 @@ class Online:
 
         ``blocked`` is for many features, and learners that can: see their ``run``.
         """
-        with self._reading(to_learn=True) as held:
-            return self._run(held, x, y, weight, elapsed, record, blocked)
+        with self._suspended(to_learn=True) as live:
+            return self._run(live, x, y, weight, elapsed, record, blocked)
 
     def _run(
-        self, held: Held, x: Any, y: Any, weight: Any, elapsed: Any,
+        self, live: LiveState, x: Any, y: Any, weight: Any, elapsed: Any,
         record: Sequence[str] = (), blocked: bool = False,
     ) -> Trace:  # fmt: skip
         given = (x, y, weight, elapsed)
-        state, block = as_rounds(self.learner, held, self.intercept, *given)
-        imputer = held.imputer
+        state, block = as_rounds(self.learner, live, self.intercept, *given)
+        imputer = live.imputer
         if imputer is None:
             state, trace = self.learner.run(state, self.loss, block, record, blocked)
         else:
             state, trace, block, imputer = run_with_missing(
                 self.learner, state, self.loss, block, imputer, record, blocked
             )
-        quiet = held.quiet_after(np.asarray(block.x))
-        self._open(state, held.rounds + len(block), quiet, imputer)
+        unexcited = live.unexcited_rounds_after(np.asarray(block.x))
+        rounds = live.count_rounds() + len(block)
+        means = None if imputer is None else imputer.state
+        self._open(ModelSnapshot(state, rounds, unexcited, means))
         return trace
 
     def health(self) -> Health:
         """What excites the model, what is known of each feature, what was refused."""
-        with self._reading() as held:
-            return health_of(held, self.refusals, held.imputer)
+        with self._suspended() as live:
+            return measure_health(live.snapshot(), self.refusals)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; a failed write leaves the old file as it was."""
-        with self._reading() as held:
-            settings = (self.learner, self.loss, self.intercept, self.refusals)
-            kept = saved.Kept(*settings, **held.kept)
-        saved.write(path, kept)
+        with self._suspended() as live:
+            model = SavedModel(self._settings(), live.snapshot(), self.refusals)
+        write_model(path, model)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Online":
         """The model in a file, which continues to the last bit."""
-        kept = saved.read(path)
-        model = cls(kept.learner, kept.loss, kept.intercept, kept.missing)
-        model.refusals = kept.refusals
-        model._open(kept.state, kept.rounds, kept.quiet, kept.imputer)
+        settings, snapshot, refusals = read_model(path)
+        model = cls(*settings)
+        model.refusals = refusals
+        model._open(snapshot)
         return model
 
     def clone(self) -> "Online":
         """A copy that goes its own way."""
         return copy.deepcopy(self)
 
-    def _question(self, held: Held, x: Any) -> tuple[Any, FloatArray]:
-        return as_question(self.learner, held, self.intercept, x, self.loss)
+    def _as_question(self, live: LiveState, x: Any) -> tuple[Any, FloatArray]:
+        return as_question(self.learner, live, self.intercept, x, self.loss)
 
     def _tracker(self, what: str) -> Tracker:
         if not isinstance(self.learner, Tracker):
@@ -252,31 +265,31 @@ class Online:
             )
         return self.learner
 
-    def _open(
-        self, state: Any, rounds: int, quiet: Any, imputer: MeanImputer | None
-    ) -> None:
-        """Go on from here; all at once, so that no Ctrl-C falls in between."""
-        model = (self.learner, self.loss, int(self.intercept), self._lock)
-        self._held = Held(*model, state, rounds, quiet, imputer)
+    def _settings(self) -> ModelSettings:
+        return ModelSettings(self.learner, self.loss, self.intercept, self.missing)
+
+    def _open(self, snapshot: ModelSnapshot) -> None:
+        """Go on from a snapshot; all at once, so that no Ctrl-C falls in between."""
+        self._live = LiveState(self._settings(), snapshot, self._lock)
 
     @contextmanager
-    def _reading(self, to_learn: bool = False) -> Iterator[Held]:
-        """What is held, all to oneself; and count what is refused meanwhile."""
+    def _suspended(self, to_learn: bool = False) -> Iterator[LiveState]:
+        """The live state, suspended, for one thread; counts refusals meanwhile."""
         with self._lock:
-            held, outermost = self._held, not self._busy
+            live, outermost = self._live, not self._busy
             self._busy = True
-            held.shut()
+            live.suspend()
             try:
                 if to_learn and not outermost:
                     raise ThalwegError(
                         "Online cannot learn a round while it is in the middle of "
                         "another call: a signal handler or an argument has called it."
                     )
-                yield held
+                yield live
             except ThalwegError:
                 self.refusals += 1
                 raise
             finally:
                 self._busy = not outermost
-                if outermost and held is self._held:  # else a run has replaced it
-                    held.reopen()
+                if outermost and live is self._live:  # else a run has replaced it
+                    live.resume()

@@ -28,7 +28,7 @@ from thalweg.errors import PersistenceError, UnsupportedLossError
 from thalweg.losses import Loss
 from thalweg.persistence.registry import (
     RENAMED_CLASSES,
-    RENAMED_SETTINGS,
+    RENAMED_FIELDS,
     SETTINGS,
     STATES,
 )
@@ -96,7 +96,8 @@ class Writer:
         )
 
     def _fields(self, value: Any, depth: int) -> dict[str, Any]:
-        return {n: self.write(v, depth + 1) for n, v in value._asdict().items()}
+        parts = value if type(value) is dict else value._asdict()
+        return {name: self.write(part, depth + 1) for name, part in parts.items()}
 
 
 class Reader:
@@ -168,7 +169,8 @@ class Reader:
         kind = _class_of_name(STATES, node["state"])
         _check_layout(kind, node.get("layout", 1))
         defaults = {name: name in kind._field_defaults for name in kind._fields}
-        return kind(**self._parts(kind, node.get("fields"), defaults, depth))
+        named = _with_new_names(kind, node.get("fields"))
+        return kind(**self._parts(kind, named, defaults, depth))
 
     def _parts(
         self, kind: type[Any], node: Any, defaults: dict[str, bool], depth: int
@@ -186,8 +188,10 @@ class Reader:
 
 
 def _is_record(value: Any) -> bool:
-    """Whether ``value`` is a NamedTuple, but no state of a learner."""
+    """Whether ``value`` is a NamedTuple, but no state of a learner; or read as one."""
     kind = type(value)
+    if kind is dict:
+        return True
     is_named_tuple = isinstance(value, tuple) and hasattr(kind, "_fields")
     return is_named_tuple and STATES.get(kind.__name__) is not kind
 
@@ -201,8 +205,8 @@ def _class_of_name(known: Mapping[str, type[Any]], name: Any) -> type[Any]:
 
 
 def _with_new_names(kind: type[Any], settings: Any) -> Any:
-    """Settings as a file names them, by the names that they have in this version."""
-    new_names = RENAMED_SETTINGS.get(kind.__name__, {})
+    """Settings or fields as a file names them, by their names in this version."""
+    new_names = RENAMED_FIELDS.get(kind.__name__, {})
     if not isinstance(settings, dict):
         return settings
     return {new_names.get(name, name): value for name, value in settings.items()}

@@ -48,5 +48,8 @@ RENAMED_CLASSES = {
     "OddsState": "LogisticTrackerState",
 }
 """Names of classes in files of earlier versions, and what they are called today."""
-RENAMED_SETTINGS = {"RecursiveLeastSquares": {"pull": "leaky"}}
-"""By class: names of settings in files of earlier versions, and those of today."""
+RENAMED_FIELDS = {
+    "RecursiveLeastSquares": {"pull": "leaky"},
+    "HistoryState": {"births": "active_from"},
+}
+"""By class: names of settings and of states' fields in earlier files, and of today."""

@@ -5,7 +5,7 @@ command line alike. A new policy is a name in ``MissingPolicy`` and its rule in
 ``POLICY_RULES``; its behaviour is a line of ``MeanImputer``.
 """
 
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -47,11 +47,17 @@ class ImputerState(NamedTuple):
     ``sums`` and ``counts`` are (n,), or 0.0 before the number of features is known.
     """
 
-    sums: Any = 0.0  # sum of the values that were observed of each feature
-    counts: Any = 0.0  # how many those were
-    imputed: int = 0  # missing features that were set to their means
-    skipped: int = 0  # rows that were not learnt from
-    waited: float = 0.0  # time that skipped rows took since a row was learnt
+    sums: Any  # sum of the values that were observed of each feature
+    counts: Any  # how many those were
+    imputed: int  # missing features that were set to their means
+    skipped: int  # rows that were not learnt from
+    waited: float  # time that skipped rows took since a row was learnt
+
+    @classmethod
+    def initial(cls, features: int | None = None) -> Self:
+        """The state before the first row."""
+        zeros: Any = 0.0 if features is None else np.zeros(features)
+        return cls(zeros, zeros, imputed=0, skipped=0, waited=0.0)
 
 
 class Imputed(NamedTuple):
@@ -81,7 +87,7 @@ class MeanImputer:
         self, policy: MissingPolicy, state: ImputerState | None = None
     ) -> None:
         self.policy: MissingPolicy = policy
-        self.state = ImputerState() if state is None else state
+        self.state = ImputerState.initial() if state is None else state
 
     def copy(self) -> "MeanImputer":
         """An imputer that goes on from here by itself."""

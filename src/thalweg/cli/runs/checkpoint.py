@@ -17,6 +17,7 @@ from thalweg.errors import PersistenceError, ThalwegError
 from thalweg.evaluation.snapshot import require, snapshot_field, typed
 from thalweg.evaluation.tracker_run import TrackerRun
 from thalweg.losses import SquaredError
+from thalweg.models.model_file import ModelRecord
 from thalweg.preprocessing.imputer import POLICY_RULES
 from thalweg.tables import Recipe
 
@@ -117,16 +118,16 @@ def _restore_run(
 def _online_fields(run: TrackerRun) -> dict[str, Any]:
     """What ``Online.load`` asks for, docs/file-format.md, to go on by itself."""
     imputer = run.imputer
-    fields = {
-        "intercept": False,
-        "rounds": run.rounds,
-        "missing": imputer.policy,
-        "refusals": 0,
-        "quiet": np.zeros(run.features),  # not counted here
-    }
-    if not POLICY_RULES[imputer.policy].accepts:
-        return fields
-    return fields | imputer.state._asdict()
+    accepts = POLICY_RULES[imputer.policy].accepts
+    record = ModelRecord(
+        intercept=False,
+        rounds=run.rounds,
+        missing=imputer.policy,
+        refusals=0,
+        unexcited_rounds=np.zeros(run.features),  # not counted here
+        imputer=imputer.state if accepts else None,
+    )
+    return record._asdict()
 
 
 def _recipe_from_json(settings: dict[str, Any]) -> Recipe:
