@@ -130,14 +130,14 @@ def test_late_labels_are_late_for_every_baseline(late):
     stream = StandardisedStream.from_rounds(X, Y, DELAY)
     domain = Comparators.from_block(stream.block).domain
     for info, forecast in baselines.baselines(stream.block, domain):
-        forecast = np.empty(T)
+        expected = np.empty(T)
         for t in (*range(12), 60, 100, T - 1):
             seen = np.array([*known_before(t), t])
             # At once, on the known rounds and the one that is asked: the last forecast.
             short = Block(stream.block.x[seen], stream.block.y[seen])
-            forecast[t] = forecast(short, 0)[-1]
+            expected[t] = forecast(short, 0)[-1]
             found = forecast(stream.block[: t + 1], DELAY)[-1]
-            assert found == pytest.approx(forecast[t], rel=1e-9, abs=1e-12), info.name
+            assert found == pytest.approx(expected[t], rel=1e-9, abs=1e-12), info.name
         whole = stream.restore_units(forecast(stream.block, DELAY))
         assert late.entry(info.name).squared == pytest.approx(error(whole), rel=1e-9)
 
