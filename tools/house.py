@@ -28,8 +28,9 @@ IRREGULAR_PARTICIPLES = frozenset(
     "paid put read said seen sent set shown shut sold solved spent split spoken spread "
     "sprung stood taken taught thrown told understood worn written".split()
 )
-ACTIONS_TOO = frozenset("bound cut fit put read seed set shed split spread".split())
-"""Words of the list above, or words ending in -ed, that are verbs or nouns as well."""
+NOT_BARE = frozenset("bound cut fit mixed put read set speed split spread".split())
+"""Of these words, some are verbs or nouns as well; ``streams.mixed`` names a kind of
+drift, as its siblings ``abrupt`` and ``gradual`` do."""
 
 # Each pattern recognises code in which a file decides something of its own about the
 # idea, so that whoever changes the idea has to edit that file. They hold for trees
@@ -83,12 +84,12 @@ watch(lambda: frontier(stream.block, loss))
 }
 WATCH = """
 import contextlib, json, os, sys
-touched = set()
+touched = {}
 def note(frame, event, _):
     name, file = frame.f_code.co_qualname, frame.f_code.co_filename
     is_function = frame.f_code.co_flags & 1  # neither a module nor the body of a class
     if event == "call" and "/thalweg/" in file and is_function:
-        touched.add((os.path.realpath(file).split("/src/thalweg/")[-1], name))
+        touched[os.path.realpath(file).split("/src/thalweg/")[-1], name] = None
 def watch(call):
     with contextlib.redirect_stdout(sys.stderr), contextlib.suppress(SystemExit):
         sys.setprofile(note)
@@ -133,13 +134,25 @@ def importers(trees: dict[str, ast.Module]) -> Counter[str]:
 def is_bare_participle(name: str) -> bool:
     """Whether a function's name is one participle and nothing else."""
     word = name.strip("_")
-    regular = word.endswith("ed") and len(word) > 4
-    return word not in ACTIONS_TOO and (regular or word in IRREGULAR_PARTICIPLES)
+    regular = word.endswith("ed") and len(word) > 4 and "_" not in word
+    return word not in NOT_BARE and (regular or word in IRREGULAR_PARTICIPLES)
 
 
 def repeats(names: list[str]) -> list[str]:
     """The names that occur twice or more."""
     return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
+def class_names(trees: dict[str, ast.Module]) -> list[str]:
+    """The name of every class."""
+    nodes = [node for tree in trees.values() for node in ast.walk(tree)]
+    return [node.name for node in nodes if isinstance(node, ast.ClassDef)]
+
+
+def file_names(trees: dict[str, ast.Module]) -> list[str]:
+    """The name of every file that is no package."""
+    packages = {name.rpartition(".")[0] for name in trees}
+    return [name.rpartition(".")[2] for name in trees if name not in packages]
 
 
 def size_table(source: Path) -> dict[str, str]:
@@ -154,13 +167,6 @@ def size_table(source: Path) -> dict[str, str]:
     counts = importers(trees)
     packages = {name.rpartition(".")[0] for name in trees}
     once = [name for name in trees if counts[name] == 1 and name not in packages]
-    stems = [name.rpartition(".")[2] for name in trees if name not in packages]
-    classes = [
-        node.name
-        for tree in trees.values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
-    ]
     participles = [
         node.name
         for tree in trees.values()
@@ -174,8 +180,8 @@ def size_table(source: Path) -> dict[str, str]:
         "median function, lines": f"{statistics.median(lengths):.0f}",
         "longest function, lines": str(max(lengths)),
         "files imported by one module only": str(len(once)),
-        "file names used twice or more": str(len(repeats(stems))),
-        "class names used twice or more": str(len(repeats(classes))),
+        "file names used twice or more": str(len(repeats(file_names(trees)))),
+        "class names used twice or more": str(len(repeats(class_names(trees)))),
         "functions named by a bare participle": str(len(participles)),
     }
 
@@ -199,11 +205,19 @@ def _code(path: Path) -> str:
 
 def journey_table(source: Path) -> dict[str, str]:
     """Functions, files and packages that each journey touches."""
-    return {name: _journey(source, code) for name, code in JOURNEYS.items()}
+    table = {}
+    for name, code in JOURNEYS.items():
+        journey(source, code)  # so that kernels come from the disk cache below
+        touched = journey(source, code)
+        files = {file for file, _ in touched}
+        packages = {file.split("/")[0].removesuffix(".py") for file in files}
+        table[name] = f"{len(touched)} / {len(files)} / {len(packages)}"
+    return table
 
 
-def _journey(source: Path, code: str) -> str:
-    program = f"{WATCH}{code}\nprint(json.dumps(sorted(touched)))"
+def journey(source: Path, code: str) -> list[tuple[str, str]]:
+    """The files and functions that a journey calls, in the order of first calls."""
+    program = f"{WATCH}{code}\nprint(json.dumps(list(touched)))"
     with tempfile.TemporaryDirectory() as folder:
         rows = (f"{t},{t % 7},{(3 * t) % 11 + 0.1 * t}" for t in range(400))
         text = "\n".join(["a,b,y", *rows])
@@ -216,11 +230,8 @@ def _journey(source: Path, code: str) -> str:
             env={"PYTHONPATH": str(source), "PATH": "/usr/bin:/bin", "HOME": folder},
         )
     if answer.returncode:
-        return answer.stderr.strip().splitlines()[-1][:40]
-    touched = json.loads(answer.stdout.splitlines()[-1])
-    files = {file for file, _ in touched}
-    packages = {file.split("/")[0].removesuffix(".py") for file in files}
-    return f"{len(touched)} / {len(files)} / {len(packages)}"
+        raise RuntimeError(answer.stderr)
+    return [tuple(call) for call in json.loads(answer.stdout.splitlines()[-1])]
 
 
 def main() -> None:
@@ -228,6 +239,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("source", nargs="*", type=Path, help="another tree's src")
     parser.add_argument("--names", action="store_true", help="list what is counted")
+    parser.add_argument("--journeys", action="store_true", help="list files touched")
     options = parser.parse_args()
     trees = [*(path.resolve() for path in options.source), HERE]
     columns = []
@@ -243,6 +255,10 @@ def main() -> None:
         print(f"{name:<62}" + "".join(f"{column[name]:>18}" for column in columns))
     if options.names:
         _print_names(HERE)
+    if options.journeys:
+        for name, code in JOURNEYS.items():
+            files = dict.fromkeys(file for file, _ in journey(HERE, code))
+            print(f"\n{name}:", *files, sep="\n  ")
 
 
 def _print_names(source: Path) -> None:
@@ -253,11 +269,8 @@ def _print_names(source: Path) -> None:
     for name in trees:
         if counts[name] == 1 and name not in packages:
             print(f"  {name}")
-    stems = [name.rpartition(".")[2] for name in trees if name not in packages]
-    print("\nFile names used twice:", *repeats(stems))
-    nodes = [node for tree in trees.values() for node in ast.walk(tree)]
-    classes = [node.name for node in nodes if isinstance(node, ast.ClassDef)]
-    print("\nClass names used twice:", *repeats(classes))
+    print("\nFile names used twice:", *repeats(file_names(trees)))
+    print("\nClass names used twice:", *repeats(class_names(trees)))
     print("\nBare participles:")
     for name, tree in trees.items():
         bad = [node.name for node in functions(tree) if is_bare_participle(node.name)]

@@ -57,13 +57,13 @@ class RecursiveLeastSquares(Learner[RLSState]):
     positive definite by Bierman-Thornton UD factors (kernels/ud_factor.py).
 
     ``discount`` is γ in (0, 1], by default 0.99; instead of it, ``half_life`` or
-    ``window`` = 1/(1-γ) may be given, in rounds. ``ridge`` is ε ≥ 0 in P_0 = εI: how
-    strongly the start is held to; it is forgotten like the rest. With 0 there is no
-    prior: exact least squares once n independent rows were seen, before that the fit
-    nearest to the start. ``floor`` δ > 0 retains a ridge δI that is not forgotten, so
-    that what is known of a feature that stays zero fades only so far; with ``leaky``
-    that retained ridge shrinks θ to zero as well (leaky RLS). θ may have shape (n, k):
-    k targets then share one P.
+    ``window`` = 1/(1-γ) may be given, in rounds. ``ridge`` is ε ≥ 0 in P_0 = εI
+    (regularisation): how strongly the start is held to; it is forgotten like the rest.
+    With 0 there is no prior: exact least squares once n independent rows were seen,
+    before that the fit nearest to the start. ``floor`` δ > 0 retains a ridge δI that is
+    not forgotten, so that what is known of a feature that stays zero fades only so far;
+    with ``leaky`` that retained ridge shrinks θ to zero as well (leaky RLS). θ may have
+    shape (n, k): k targets then share one P.
 
     ``run(..., blocked=True)`` is for recorded data and n ≥ 32 or so: the same
     predictions to 1e-9 and better, several times faster (kernels/rls_blocked).

@@ -1,8 +1,8 @@
 """Change detection: alarms where the Tracker's effective memory falls.
 
-Also known as: detection of concept drift. Where the stream changes abruptly, the
-Tracker moves its weight to experts with short memories, so that a fall of its effective
-memory is a sign of the change.
+Also known as: drift detection, detection of concept drift. Where the stream changes
+abruptly, the Tracker moves its weight to experts with short memories, so that a fall of
+its effective memory is a sign of the change.
 """
 
 from typing import Any, NamedTuple

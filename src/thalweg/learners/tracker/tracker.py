@@ -163,7 +163,10 @@ class Tracker(Learner[TrackerState]):
         return self._records_at(state, np.zeros(len(state.theta)), (name,))[name][0]
 
     def memory(self, state: TrackerState) -> float:
-        """How many rounds count now: exp Σ w_k ln min(M_k, t); 1 for the last label."""
+        """The effective memory, in rounds: exp Σ w_k ln min(M_k, t).
+
+        M_k is the memory of expert k, 1 for the last label.
+        """
         return float(self.record(state, "memory"))
 
     def weights(self, state: TrackerState) -> dict[str, float]:
