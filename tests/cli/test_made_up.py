@@ -10,7 +10,7 @@ from tests.cli.streams import rows, thalweg, written
 from thalweg import Online, persistence
 from thalweg.cli.runs import checkpoint
 from thalweg.errors import PersistenceError
-from thalweg.kernels.tracker import layout
+from thalweg.kernels.tracker import tracker_layout as layout
 
 CASES = 1500
 

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
-from thalweg.kernels.tracker import layout
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners import LastValue, RecursiveLeastSquares
 from thalweg.learners.tracker import Tracker, alarms
-from thalweg.learners.tracker.diagnostics import EXPERT_NAMES
+from thalweg.learners.tracker.explanation import EXPERT_NAMES
 from thalweg.losses import Logistic, SquaredError
 from thalweg.types import Block
 

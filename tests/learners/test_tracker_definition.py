@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from tests.kernels.tracker import reference
 from tests.learners.tracker_arrays import assert_states_agree
-from thalweg.kernels.tracker import layout
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners import Tracker
 from thalweg.learners.tracker import definition
 from thalweg.losses import Round, SquaredError

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from thalweg.kernels.tracker import layout
+from thalweg.kernels.tracker import tracker_layout as layout
 
 
 def named_arrays(packed, n):

@@ -8,7 +8,7 @@ import vl_convert
 from tests.report import example_studies
 from thalweg.evaluation.study import Regret
 from thalweg.evaluation.summary import summary
-from thalweg.learners.tracker.diagnostics import KINDS
+from thalweg.learners.tracker.explanation import KINDS
 from thalweg.report.chart_elements import (
     MAX_LINES,
     VEGA_LITE,

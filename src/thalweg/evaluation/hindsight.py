@@ -9,7 +9,7 @@ from thalweg import bounds, regret
 from thalweg.domains import Ball
 from thalweg.evaluation.baselines import LOSS, PAPER
 from thalweg.evaluation.study import Hindsight, Mark, Regret
-from thalweg.kernels.tracker.layout import MAX_LOSS
+from thalweg.kernels.tracker.tracker_layout import MAX_LOSS
 from thalweg.learners.tracker import TrackerState, interval_regret
 from thalweg.types import Block, FloatArray, Trace
 

@@ -28,7 +28,7 @@ from thalweg.learners.tracker.change_detection import (
     earlier_memory,
     raise_alarms,
 )
-from thalweg.learners.tracker.diagnostics import KIND_OF_EXPERT, KINDS
+from thalweg.learners.tracker.explanation import KIND_OF_EXPERT, KINDS
 from thalweg.types import FloatArray, Trace
 
 MAX_COEFFICIENTS = 32

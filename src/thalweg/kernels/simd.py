@@ -1,10 +1,17 @@
-"""SIMD vectors: a type of eight float64 numbers for kernels, and its operations.
+"""SIMD vectors for kernels: a type of eight float64 lanes, and its operations.
 
-A plain loop over lanes becomes a vector operation only where the compiler can prove
-that it may, and never where it sums or calls ``exp``. Here ``load`` gives a vector of
-eight neighbours, ``+ - * /`` and the functions below act on all eight, and the order of
-every sum is fixed, so that results do not depend on where a kernel is inlined.
-The compiler makes of it one AVX-512 instruction, two of AVX2 or four of SSE2.
+Also known as: vectorised code, AVX intrinsics. A plain loop over lanes becomes a vector
+operation only where the compiler can prove that it may, and never where it sums or
+calls ``exp``. Here ``load`` returns a vector of eight neighbours, ``+ - * /`` and the
+functions below act on all eight lanes, and the order of every sum is fixed, so that
+results do not depend on where a kernel is inlined. The compiler turns each operation
+into one instruction of AVX-512, two of AVX2 or four of SSE2.
+
+    load, store                      eight neighbours of an array
+    broadcast                        one number in all lanes
+    maximum, minimum, absolute, sqrt, exp, log, fma, select_greater     lane by lane
+    prefix_sum                       the sums of the first one, two, … eight lanes
+    reduce_sum, reduce_max, reduce_min, last_lane, any_greater     a vector to a number
 
 Without the compiler (NUMBA_DISABLE_JIT=1) vectors are NumPy arrays of length eight.
 """
@@ -30,29 +37,30 @@ from thalweg.kernels.jit import (
 )
 
 WIDTH = 8
-SMALLEST = 2.3e-308
-"""The smallest argument of ``log``, which takes normal numbers only."""
-LOWEST = -708.0
-"""``exp`` of anything lower is 0."""
+"""The lanes of a vector."""
+MIN_LOG_ARGUMENT = 2.3e-308
+"""The smallest argument of ``log``, which is defined for normal numbers only."""
+MIN_EXP_ARGUMENT = -708.0
+"""``exp`` of any lower argument is 0."""
 
 _FLOATS = ir.VectorType(ir.DoubleType(), WIDTH)
 _INTS = ir.VectorType(ir.IntType(64), WIDTH)
 _UNDEFINED = ir.Constant(_FLOATS, ir.Undefined)
-_ALIGNED = 8  # bytes: arrays are aligned to no more than this
+_ALIGNMENT = 8  # bytes; NumPy guarantees no more of an array
 
 
-class Lanes(types.Type):  # type: ignore[misc]
+class Vector(types.Type):  # type: ignore[misc]
     """The numba type of a vector of eight float64 numbers."""
 
     def __init__(self) -> None:
-        super().__init__(name="Lanes")
+        super().__init__(name="Vector")
 
 
-LANES = Lanes()
+VECTOR = Vector()
 
 
-@register_model(Lanes)
-class _Model(models.PrimitiveModel):  # type: ignore[misc]
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager, kind):
         super().__init__(manager, kind, _FLOATS)
 
@@ -64,17 +72,17 @@ def _constant(value):
     return ir.Constant(_FLOATS, [float(value)] * WIDTH)
 
 
-def _whole(value):
+def _integer_constant(value):
     return ir.Constant(_INTS, [int(value)] * WIDTH)
 
 
-def _shuffle(b, v, places, other=_UNDEFINED):
-    mask = ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places)
+def _shuffle(b, v, indices, other=_UNDEFINED):
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), len(indices)), indices)
     return b.shuffle_vector(v, other, mask)
 
 
-def _spread(b, v):
-    """A number in all lanes; a vector as it is."""
+def _broadcast(b, v):
+    """Put a number into all lanes; a vector is returned as it is."""
     if v.type == _FLOATS:
         return v
     first = b.insert_element(_UNDEFINED, v, ir.Constant(ir.IntType(32), 0))
@@ -87,50 +95,53 @@ def _call(b, name, *values):
     return b.call(cgutils.get_or_insert_function(b.module, kind, name), values)
 
 
-def _above(b, x, y, then, otherwise):
+def _select_greater(b, x, y, then, otherwise):
     return b.select(b.fcmp_ordered(">", x, y), then, otherwise)
 
 
-def _larger(b, x, y):
-    return _above(b, x, y, x, y)
+def _maximum(b, x, y):
+    return _select_greater(b, x, y, x, y)
 
 
-def _smaller(b, x, y):
-    return _above(b, y, x, x, y)
+def _minimum(b, x, y):
+    return _select_greater(b, y, x, x, y)
 
 
 def _lane(b, v, which):
     return b.extract_element(v, ir.Constant(ir.IntType(32), which))
 
 
-def _fold(pair):
-    """All lanes into one number: halves, quarters, single ones."""
+def _reduction(pair):
+    """The reduction of all lanes to one number by the operation ``pair``.
+
+    It combines the upper half with the lower half, then quarters, then single lanes.
+    """
 
     def emit(b, v):
         half = WIDTH // 2
         while half:
-            places = [*range(half, 2 * half), *range(half, 2 * half)]
-            places = (places * WIDTH)[:WIDTH]
-            v = pair(b, v, _shuffle(b, v, places))
+            indices = [*range(half, 2 * half), *range(half, 2 * half)]
+            indices = (indices * WIDTH)[:WIDTH]
+            v = pair(b, v, _shuffle(b, v, indices))
             half //= 2
         return _lane(b, v, 0)
 
     return emit
 
 
-def _running(b, v):
-    """Sums of the first one, two, … eight lanes."""
+def _prefix_sum(b, v):
+    """The sums of the first one, two, … eight lanes (an inclusive scan)."""
     shift = 1
     while shift < WIDTH:
-        # Lanes move up by ``shift``; from place 8 on, the other vector: zeros.
-        places = [WIDTH] * shift + list(range(WIDTH - shift))
-        v = b.fadd(v, _shuffle(b, v, places, _constant(0)))
+        # Lanes move up by ``shift``; indices from 8 on select the other vector, zeros.
+        indices = [WIDTH] * shift + list(range(WIDTH - shift))
+        v = b.fadd(v, _shuffle(b, v, indices, _constant(0)))
         shift *= 2
     return v
 
 
-def _polynomial(b, x, coefficients):
-    """From the highest power down."""
+def _horner(b, x, coefficients):
+    """A polynomial by Horner's rule; coefficients start at the highest power."""
     value = _constant(coefficients[0])
     for c in coefficients[1:]:
         value = _call(b, "fmuladd", value, x, _constant(c))
@@ -139,22 +150,24 @@ def _polynomial(b, x, coefficients):
 
 # ln 2 in two parts: the first has zeros at its end, so that small multiples are exact.
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-# Added to a small number, it leaves that number's integer part in the last bits.
+# Added to a small number, it leaves the nearest integer in the lowest bits of the sum.
 _MAGIC = 1.5 * 2.0**52
 _MAGIC_BITS = 0x4338000000000000
 
 
 def _exp(b, x):
     """e^x for x ≤ 0: 2^k e^r with |r| ≤ ½ ln 2, the Taylor series to r¹³."""
-    kept = _larger(b, x, _constant(LOWEST))
-    shifted = _call(b, "fmuladd", kept, _constant(1 / math.log(2)), _constant(_MAGIC))
+    clipped = _maximum(b, x, _constant(MIN_EXP_ARGUMENT))
+    shifted = _call(
+        b, "fmuladd", clipped, _constant(1 / math.log(2)), _constant(_MAGIC)
+    )
     k = b.fsub(shifted, _constant(_MAGIC))
-    r = _call(b, "fmuladd", k, _constant(-_LN2_HIGH), kept)
+    r = _call(b, "fmuladd", k, _constant(-_LN2_HIGH), clipped)
     r = _call(b, "fmuladd", k, _constant(-_LN2_LOW), r)
-    power = _polynomial(b, r, [1 / math.factorial(i) for i in range(13, -1, -1)])
-    exponent = b.shl(b.bitcast(shifted, _INTS), _whole(52))
+    power = _horner(b, r, [1 / math.factorial(i) for i in range(13, -1, -1)])
+    exponent = b.shl(b.bitcast(shifted, _INTS), _integer_constant(52))
     value = b.bitcast(b.add(b.bitcast(power, _INTS), exponent), _FLOATS)
-    return _above(b, x, _constant(LOWEST), value, _constant(0))
+    return _select_greater(b, x, _constant(MIN_EXP_ARGUMENT), value, _constant(0))
 
 
 def _log(b, x):
@@ -162,15 +175,16 @@ def _log(b, x):
 
     ln m = 2 atanh s, s = (m-1)/(m+1), and the series in s² to s²¹: |s| < 0.172.
     """
-    bits, least = b.bitcast(x, _INTS), _whole(0x3FE6A09E667F3BCD)  # of √½
-    k = b.ashr(b.sub(bits, least), _whole(52))
-    m = b.bitcast(b.sub(bits, b.shl(k, _whole(52))), _FLOATS)
-    count = b.bitcast(b.add(k, _whole(_MAGIC_BITS)), _FLOATS)
+    bits = b.bitcast(x, _INTS)
+    bits_of_root_half = _integer_constant(0x3FE6A09E667F3BCD)  # the float64 of √½
+    k = b.ashr(b.sub(bits, bits_of_root_half), _integer_constant(52))
+    m = b.bitcast(b.sub(bits, b.shl(k, _integer_constant(52))), _FLOATS)
+    count = b.bitcast(b.add(k, _integer_constant(_MAGIC_BITS)), _FLOATS)
     count = b.fsub(count, _constant(_MAGIC))
     f = b.fsub(m, _constant(1))
     s = b.fdiv(f, b.fadd(f, _constant(2)))
     z = b.fmul(s, s)
-    series = _polynomial(b, z, [2 / i for i in range(21, 1, -2)])
+    series = _horner(b, z, [2 / i for i in range(21, 1, -2)])
     # 2s = f - s f, so that the leading term f is exact.
     tail = b.fmul(s, b.fsub(b.fmul(z, series), f))
     small = b.fadd(tail, b.fmul(count, _constant(_LN2_LOW)))
@@ -190,41 +204,43 @@ _OPERATORS = {
 }
 
 
-def _install(op, emit):
-    pairs = [(LANES, LANES), (LANES, types.float64), (types.float64, LANES)]
-    cases = [signature(LANES, *pair) for pair in pairs]
+def _register_operator(op, emit):
+    pairs = [(VECTOR, VECTOR), (VECTOR, types.float64), (types.float64, VECTOR)]
+    cases = [signature(VECTOR, *pair) for pair in pairs]
     infer_global(op)(type("Template", (ConcreteTemplate,), {"cases": cases}))
     for pair in pairs:
         lower_builtin(op, *pair)(
-            lambda ctx, b, sig, v: emit(b, _spread(b, v[0]), _spread(b, v[1]))
+            lambda ctx, b, sig, v: emit(b, _broadcast(b, v[0]), _broadcast(b, v[1]))
         )
 
 
 for _operator, _name in _OPERATORS.items():
-    _install(_operator, _binary(_name))
+    _register_operator(_operator, _binary(_name))
 
 
-def _function(emit: Any, takes: int, gives: Any = LANES) -> Any:
-    """A function of ``takes`` vectors or numbers, for kernels to call."""
+def _new_intrinsic(emit: Any, arity: int, result_type: Any = VECTOR) -> Any:
+    """A function of ``arity`` vectors or numbers that kernels can call."""
 
-    def typed(*kinds):
+    def resolve(*value_types):
         def lower(context, builder, sig, values):
-            return emit(builder, *(_spread(builder, v) for v in values))
+            return emit(builder, *(_broadcast(builder, v) for v in values))
 
-        taken = [LANES if kind == LANES else types.float64 for kind in kinds]
-        return signature(gives, *taken), lower
+        argument_types = [
+            VECTOR if kind == VECTOR else types.float64 for kind in value_types
+        ]
+        return signature(result_type, *argument_types), lower
 
     by_arity: dict[int, Any] = {
-        1: lambda context, x: typed(x),
-        2: lambda context, x, y: typed(x, y),
-        3: lambda context, x, y, z: typed(x, y, z),
-        4: lambda context, x, y, z, u: typed(x, y, z, u),
+        1: lambda context, x: resolve(x),
+        2: lambda context, x, y: resolve(x, y),
+        3: lambda context, x, y, z: resolve(x, y, z),
+        4: lambda context, x, y, z, u: resolve(x, y, z, u),
     }
-    return intrinsic(by_arity[takes])
+    return intrinsic(by_arity[arity])
 
 
-def _place(context, builder, array_type, array, index_type, index):
-    """The address of eight neighbours in a C-contiguous array."""
+def _vector_address(context, builder, array_type, array, index_type, index):
+    """The address of eight neighbours in a C-contiguous array, as a vector pointer."""
     proxy = context.make_array(array_type)(context, builder, value=array)
     if isinstance(index_type, types.containers.BaseTuple):
         index = cgutils.unpack_tuple(builder, index)
@@ -236,7 +252,8 @@ def _place(context, builder, array_type, array, index_type, index):
     return builder.bitcast(at, _FLOATS.as_pointer())
 
 
-def _index(kind):
+def _index_type(kind):
+    """The index as intp, or as a tuple of intp."""
     if isinstance(kind, types.containers.BaseTuple):
         return types.containers.UniTuple(types.intp, len(kind))
     return types.intp
@@ -245,86 +262,98 @@ def _index(kind):
 @intrinsic
 def _load(context, array, index):
     def lower(context, builder, sig, values):
-        at = _place(context, builder, sig.args[0], values[0], sig.args[1], values[1])
+        at = _vector_address(
+            context, builder, sig.args[0], values[0], sig.args[1], values[1]
+        )
         loaded = builder.load(at)
-        loaded.align = _ALIGNED
+        loaded.align = _ALIGNMENT
         return loaded
 
-    return signature(LANES, array, _index(index)), lower
+    return signature(VECTOR, array, _index_type(index)), lower
 
 
 @intrinsic
 def _store(context, array, index, value):
     def lower(context, builder, sig, values):
-        at = _place(context, builder, sig.args[0], values[0], sig.args[1], values[1])
-        builder.store(_spread(builder, values[2]), at, align=_ALIGNED)
+        at = _vector_address(
+            context, builder, sig.args[0], values[0], sig.args[1], values[1]
+        )
+        builder.store(_broadcast(builder, values[2]), at, align=_ALIGNMENT)
         return context.get_dummy_value()
 
-    kind = LANES if value == LANES else types.float64
-    return signature(types.void, array, _index(index), kind), lower
+    kind = VECTOR if value == VECTOR else types.float64
+    return signature(types.void, array, _index_type(index), kind), lower
 
 
-def _any_above(b, x, y):
-    found = b.bitcast(b.fcmp_ordered(">", x, y), ir.IntType(WIDTH))
-    return b.icmp_unsigned("!=", found, ir.Constant(ir.IntType(WIDTH), 0))
+def _any_greater(b, x, y):
+    mask = b.bitcast(b.fcmp_ordered(">", x, y), ir.IntType(WIDTH))
+    return b.icmp_unsigned("!=", mask, ir.Constant(ir.IntType(WIDTH), 0))
 
 
-def _neighbours(index):
+def _vector_slice(index):
     *rows, first = index if isinstance(index, tuple) else (index,)
     return (*rows, slice(first, first + WIDTH))
 
 
 if not COMPILED:
-    # Both sides of ``above`` are computed, so infinities come and go, as they do when
-    # compiled.
+    # ``select_greater`` computes both alternatives, also when compiled, and may discard
+    # infinities and NaNs, of which NumPy would warn.
     np.seterr(all="ignore")
 
     def load(array, index):
-        """array[index] and its next seven."""
-        return array[_neighbours(index)].copy()
+        """A vector of array[index] and its next seven neighbours."""
+        return array[_vector_slice(index)].copy()
 
     def store(array, index, value):
-        """Put a vector, or one number eight times, where ``load`` would find it."""
-        array[_neighbours(index)] = value
+        """Write a vector, or one number eight times, from array[index] on."""
+        array[_vector_slice(index)] = value
 
     def exp(x):
         """e^x where x ≤ 0, to 1 ulp or so; 0 below -708."""
-        return np.where(x > LOWEST, np.exp(np.maximum(x, LOWEST)), 0.0)
+        return np.where(
+            x > MIN_EXP_ARGUMENT, np.exp(np.maximum(x, MIN_EXP_ARGUMENT)), 0.0
+        )
 
-    def above(x, y, then, otherwise):
-        """``then`` where x > y, else ``otherwise``."""
+    def select_greater(x, y, then, otherwise):
+        """``then`` in lanes where x > y, else ``otherwise``."""
         return np.where(np.asarray(x) > y, then, otherwise)
 
-    def spread(x):
+    def broadcast(x):
         """One number in all lanes."""
         return np.full(WIDTH, x)
 
-    def fused(x, y, z):
-        """Xy + z."""
+    def fma(x, y, z):
+        """x y + z: one instruction where the machine has fused multiply-add."""
         return x * y + z
 
-    def last(x):
-        """The last lane."""
+    def last_lane(x):
+        """The number in the last lane."""
         return x[-1]
 
-    def any_above(x, y):
+    def any_greater(x, y):
         """Whether x > y in any lane."""
         return bool(np.any(x > y))
 
-    larger, smaller, size, root, log = np.maximum, np.minimum, np.abs, np.sqrt, np.log
-    total, least, most, running = np.sum, np.min, np.max, np.cumsum
+    maximum, minimum, absolute, sqrt, log = (
+        np.maximum,
+        np.minimum,
+        np.abs,
+        np.sqrt,
+        np.log,
+    )
+    reduce_sum, reduce_min, reduce_max, prefix_sum = np.sum, np.min, np.max, np.cumsum
 else:
     load, store = _load, _store
-    spread = _function(lambda b, x: x, 1)
-    fused = _function(lambda b, x, y, z: _call(b, "fmuladd", x, y, z), 3)
-    larger, smaller = _function(_larger, 2), _function(_smaller, 2)
-    size = _function(lambda b, x: _call(b, "fabs", x), 1)
-    root = _function(lambda b, x: _call(b, "sqrt", x), 1)
-    exp, log = _function(_exp, 1), _function(_log, 1)
-    above = _function(_above, 4)
-    total = _function(_fold(_binary("fadd")), 1, types.float64)
-    least = _function(_fold(_smaller), 1, types.float64)
-    most = _function(_fold(_larger), 1, types.float64)
-    running = _function(_running, 1)
-    last = _function(lambda b, v: _lane(b, v, WIDTH - 1), 1, types.float64)
-    any_above = _function(_any_above, 2, types.boolean)
+    broadcast = _new_intrinsic(lambda b, x: x, 1)
+    fma = _new_intrinsic(lambda b, x, y, z: _call(b, "fmuladd", x, y, z), 3)
+    maximum, minimum = _new_intrinsic(_maximum, 2), _new_intrinsic(_minimum, 2)
+    absolute = _new_intrinsic(lambda b, x: _call(b, "fabs", x), 1)
+    sqrt = _new_intrinsic(lambda b, x: _call(b, "sqrt", x), 1)
+    exp, log = _new_intrinsic(_exp, 1), _new_intrinsic(_log, 1)
+    select_greater = _new_intrinsic(_select_greater, 4)
+    reduce_sum = _new_intrinsic(_reduction(_binary("fadd")), 1, types.float64)
+    reduce_min = _new_intrinsic(_reduction(_minimum), 1, types.float64)
+    reduce_max = _new_intrinsic(_reduction(_maximum), 1, types.float64)
+    prefix_sum = _new_intrinsic(_prefix_sum, 1)
+    last_lane = _new_intrinsic(lambda b, v: _lane(b, v, WIDTH - 1), 1, types.float64)
+    any_greater = _new_intrinsic(_any_greater, 2, types.boolean)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.kernels.tracker.workspaces import prediction_interval
-from thalweg.kernels.tracker.layout import COUNTERS, ERROR_SCALE, RECENT_ERRORS
+from thalweg.kernels.tracker.tracker_layout import COUNTERS, ERROR_SCALE, RECENT_ERRORS
 
 
 def test_the_sorted_row_is_the_ring_sorted():

@@ -5,7 +5,7 @@ import pytest
 
 from tests.kernels.tracker.test_round import drifting
 from tests.kernels.tracker.workspaces import adashare, new_state, padded
-from thalweg.kernels.tracker import layout
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.restart import CHECK_INTERVAL
 from thalweg.kernels.tracker.round import observe, predict
 from thalweg.learners.tracker.regret_bound import adashare_regret

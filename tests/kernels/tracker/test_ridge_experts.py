@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.kernels.tracker.workspaces import new_workspace, ridge_experts, solve
-from thalweg.kernels.tracker.layout import (
+from thalweg.kernels.tracker.tracker_layout import (
     ANCHORED_LANES,
     AUTOREGRESSIVE_LANES,
     COUNTERS,

@@ -5,7 +5,7 @@ import pytest
 
 from tests.kernels.tracker import reference
 from tests.kernels.tracker.workspaces import diagnostics, mixture, new_state
-from thalweg.kernels.tracker import layout
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.round import observe, predict
 from thalweg.learners.tracker import Tracker
 from thalweg.learners.tracker.workspace import TrackerWorkspace

@@ -13,7 +13,7 @@ from tests.kernels.tracker.workspaces import (
     padded,
     softmax,
 )
-from thalweg.kernels.tracker import layout
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.tracker import Tracker, interval_regret
 from thalweg.learners.tracker.regret_bound import adashare_regret
 

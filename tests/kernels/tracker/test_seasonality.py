@@ -2,8 +2,8 @@ import numpy as np
 
 from tests.kernels.tracker import reference
 from tests.kernels.tracker.workspaces import seasonality
-from thalweg.kernels.tracker.layout import COUNTERS, MAX_SEASON, SEASON
 from thalweg.kernels.tracker.seasonality import SEARCH_INTERVAL
+from thalweg.kernels.tracker.tracker_layout import COUNTERS, MAX_SEASON, SEASON
 
 
 def seasons_of(y):

@@ -7,7 +7,7 @@ from importlib import import_module
 import numpy as np
 from numba import njit
 
-from thalweg.kernels.tracker import layout
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.tracker import Tracker
 
 

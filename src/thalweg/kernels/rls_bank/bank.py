@@ -29,7 +29,7 @@ from thalweg.kernels.rls_bank.lane_update import (
     update,
     update_input_scale,
 )
-from thalweg.kernels.simd import WIDTH, load, spread, store
+from thalweg.kernels.simd import WIDTH, broadcast, load, store
 
 Array = npt.NDArray[Any]
 CHUNK = 64
@@ -211,9 +211,9 @@ def _learn(
     expert_predictions, expert_losses, row, first,
 ):  # fmt: skip
     """Predict y_t, then θ ← θ + gain · innovation / α, in every lane."""
-    n, theta, loss = x.shape[1], at.theta, spread(0.0)
+    n, theta, loss = x.shape[1], at.theta, broadcast(0.0)
     for j in range(y.shape[1]):
-        prediction = spread(0.0)
+        prediction = broadcast(0.0)
         for i in range(n):
             prediction = prediction + x[t, i] * load(buffer, (theta + i, 0))
         store(expert_predictions, (row, j, first), prediction)

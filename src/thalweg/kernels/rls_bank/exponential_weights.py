@@ -12,7 +12,7 @@ import numpy as np
 
 from thalweg.kernels import simd
 from thalweg.kernels.jit import kernel
-from thalweg.kernels.simd import WIDTH, larger, load, smaller, spread, store
+from thalweg.kernels.simd import WIDTH, broadcast, load, maximum, minimum, store
 
 MAX_LOSS = 1e300
 """Upper limit of a loss, to keep differences finite: infinite ones count as this."""
@@ -73,12 +73,12 @@ def _mix(log_weights, expert_predictions, row, expert_weights, out, t):
     for i in range(0, expert_weights.size, WIDTH):
         store(expert_weights, i, simd.exp(load(log_weights, i)))
     for j in range(out.shape[1]):
-        total = spread(0.0)
+        total = broadcast(0.0)
         for i in range(0, expert_weights.size, WIDTH):
             total = total + load(expert_weights, i) * load(
                 expert_predictions, (row, j, i)
             )
-        out[t, j] = simd.total(total)
+        out[t, j] = simd.reduce_sum(total)
 
 
 @kernel(ieee_division=True)
@@ -105,20 +105,20 @@ def _mean(expert_weights, points, row, played, t):
 @kernel
 def _hedge(log_weights, expert_losses, row, rate):
     """log w_i ← log w_i - rate·loss_i, normalised."""
-    least = spread(MAX_LOSS)
+    least = broadcast(MAX_LOSS)
     for i in range(0, log_weights.size, WIDTH):
-        least = smaller(load(expert_losses, (row, i)), least)
-    best, most = simd.least(least), spread(-np.inf)
+        least = minimum(load(expert_losses, (row, i)), least)
+    best, most = simd.reduce_min(least), broadcast(-np.inf)
     for i in range(0, log_weights.size, WIDTH):
-        loss = smaller(load(expert_losses, (row, i)), MAX_LOSS)
+        loss = minimum(load(expert_losses, (row, i)), MAX_LOSS)
         new = load(log_weights, i) - rate * (loss - best)
         store(log_weights, i, new)
-        most = larger(new, most)
-    highest, total = simd.most(most), spread(0.0)
+        most = maximum(new, most)
+    highest, total = simd.reduce_max(most), broadcast(0.0)
     for i in range(0, log_weights.size, WIDTH):
         new = load(log_weights, i) - highest
         store(log_weights, i, new)
         total = total + simd.exp(new)
-    log_total = math.log(simd.total(total))
+    log_total = math.log(simd.reduce_sum(total))
     for i in range(0, log_weights.size, WIDTH):
         store(log_weights, i, load(log_weights, i) - log_total)

@@ -18,13 +18,13 @@ import numpy as np
 
 from thalweg.kernels.jit import kernel
 from thalweg.kernels.simd import (
-    above,
-    any_above,
-    larger,
+    absolute,
+    any_greater,
+    broadcast,
     load,
-    root,
-    size,
-    spread,
+    maximum,
+    select_greater,
+    sqrt,
     store,
 )
 from thalweg.kernels.ud_factor import (
@@ -63,7 +63,7 @@ def update(buffer, at, n):
     Columns j to j + 3 are taken together, which loads v and the gain once for four.
     """
     row = at.upper
-    alpha = inverse_alpha = spread(1.0)
+    alpha = inverse_alpha = broadcast(1.0)
     for j in range(0, n - 3, 4):
         _four_dots(buffer, at, row, j)
         this = row
@@ -85,10 +85,10 @@ def update_input_scale(buffer, at, n):
     """The recent size of each coordinate of v: max(|v_j|, 0.75 scale_j) if v_j ≠ 0."""
     for j in range(n):
         new, old = (
-            size(load(buffer, (at.v + j, 0))),
+            absolute(load(buffer, (at.v + j, 0))),
             load(buffer, (at.input_scale + j, 0)),
         )
-        scale = above(new, 0.0, larger(new, old * SCALE_DECAY), old)
+        scale = select_greater(new, 0.0, maximum(new, old * SCALE_DECAY), old)
         store(buffer, (at.input_scale + j, 0), scale)
 
 
@@ -140,31 +140,35 @@ def _pivot(buffer, at, row, j, n, alpha, inverse_alpha):
     left = alpha
     alpha = alpha + g * f
     inverse_alpha = 1.0 / alpha
-    after = larger(d * (left * inverse_alpha), TINY)
-    store(buffer, (at.d + j, 0), above(size(f), 0.0, after, before))
+    after = maximum(d * (left * inverse_alpha), TINY)
+    store(buffer, (at.d + j, 0), select_greater(absolute(f), 0.0, after, before))
     return alpha, inverse_alpha
 
 
 @kernel(inline=True)
 def any_from(limit, x):
     """Whether any lane is not below ``limit``; NaN never is."""
-    return any_above(above(limit, x, 0.0, 1.0), 0.0)
+    return any_greater(select_greater(limit, x, 0.0, 1.0), 0.0)
 
 
 @kernel(inline=True)
 def _bounded_pivot(buffer, at, row, j, n, d, f):
     """(d, f) as in kernels/ud_factor.py, in lanes where d f² passes the noise check."""
     v = load(buffer, (at.v + j, 0))
-    total = size(v)
+    total = absolute(v)
     for i in range(j):
-        total = total + size(load(buffer, (row + i, 0)) * load(buffer, (at.v + i, 0)))
+        total = total + absolute(
+            load(buffer, (row + i, 0)) * load(buffer, (at.v + i, 0))
+        )
     noise = 4 * n * EPS * total
-    pivot = above(d, LARGEST, LARGEST**0.5 / v / v, d)
-    pivot = above(pivot * f * f, MAX_PIVOT, MAX_PIVOT / f / f, pivot)
-    pivot = above(size(f), noise, pivot, 0.0)
-    signal = above(size(f), noise, f, 0.0)
+    pivot = select_greater(d, LARGEST, LARGEST**0.5 / v / v, d)
+    pivot = select_greater(pivot * f * f, MAX_PIVOT, MAX_PIVOT / f / f, pivot)
+    pivot = select_greater(absolute(f), noise, pivot, 0.0)
+    signal = select_greater(absolute(f), noise, f, 0.0)
     square = d * f * f
-    return above(NOISE_CHECK, square, d, pivot), above(NOISE_CHECK, square, f, signal)
+    return select_greater(NOISE_CHECK, square, d, pivot), select_greater(
+        NOISE_CHECK, square, f, signal
+    )
 
 
 @kernel(inline=True)
@@ -218,8 +222,8 @@ def needs_cap(buffer, at, n):
     """
     growth = load(buffer, (at.growth, 0)) * load(buffer, (at.round_growth, 0))
     if any_from(CHECK_GROWTH, growth):
-        reset = above(_is_safe(buffer, at, n), 0.0, 1.0, growth)
-        growth = above(CHECK_GROWTH, growth, growth, reset)
+        reset = select_greater(_is_safe(buffer, at, n), 0.0, 1.0, growth)
+        growth = select_greater(CHECK_GROWTH, growth, growth, reset)
     store(buffer, (at.growth, 0), growth)
     return any_from(CHECK_GROWTH, growth)
 
@@ -230,7 +234,7 @@ def _is_safe(buffer, at, n):
 
     C_kk = D_k + Σ_{j>k} U_kj² D_j.
     """
-    safe = spread(1.0)
+    safe = broadcast(1.0)
     for i in range(n):
         c, row = load(buffer, (at.d + i, 0)), at.upper + i * (i + 3) // 2
         for j in range(i + 1, n):
@@ -238,8 +242,8 @@ def _is_safe(buffer, at, n):
             c = c + u * u * load(buffer, (at.d + j, 0))
             row += j
         scale = load(buffer, (at.input_scale + i, 0))
-        safe = above(SAFE, c * (scale * scale), safe, 0.0)
-        safe = above(MAX_PIVOT, c, safe, 0.0)
+        safe = select_greater(SAFE, c * (scale * scale), safe, 0.0)
+        safe = select_greater(MAX_PIVOT, c, safe, 0.0)
     return safe
 
 
@@ -254,19 +258,21 @@ def cap_covariance(buffer, at, n):
     is 0, which changes nothing.
     """
     growth = load(buffer, (at.growth, 0))
-    waits = above(CHECK_GROWTH, growth, 0.0, 1.0)
+    waits = select_greater(CHECK_GROWTH, growth, 0.0, 1.0)
     _bound_pivots(buffer, at, n, waits)
     worst, first, second, c, scale = _two_largest(buffer, at, n)
-    checked = above(1.0, second * CHECK_GROWTH, 1.0, CHECK_GROWTH)
-    store(buffer, (at.growth, 0), above(waits, 0.0, checked, growth))
-    acts = above(1.0, first * CHECK_GROWTH, 0.0, waits)
-    back = 1.0 / larger(second, 1.0)
+    checked = select_greater(1.0, second * CHECK_GROWTH, 1.0, CHECK_GROWTH)
+    store(buffer, (at.growth, 0), select_greater(waits, 0.0, checked, growth))
+    acts = select_greater(1.0, first * CHECK_GROWTH, 0.0, waits)
+    back = 1.0 / maximum(second, 1.0)
     raised = CAP_REDUCTION * scale * scale / CAP - 1.0 / (c * back)
-    unit = above(acts, 0.0, root(raised), 0.0)
-    back = above(acts, 0.0, back, 1.0)
+    unit = select_greater(acts, 0.0, sqrt(raised), 0.0)
+    back = select_greater(acts, 0.0, back, 1.0)
     for k in range(n):
         store(buffer, (at.d + k, 0), load(buffer, (at.d + k, 0)) * back)
-        v = above(worst, k - 0.5, above(k + 0.5, worst, unit, 0.0), 0.0)
+        v = select_greater(
+            worst, k - 0.5, select_greater(k + 0.5, worst, unit, 0.0), 0.0
+        )
         store(buffer, (at.v + k, 0), v)
     store(buffer, (at.round_growth, 0), 1.0)
     update(buffer, at, n)
@@ -277,28 +283,30 @@ def _bound_pivots(buffer, at, n, waits):
     """D_j ← min(D_j, MAX_PIVOT) where it is finite, in the lanes that need a check."""
     for j in range(n):
         d = load(buffer, (at.d + j, 0))
-        bounded = above(d, MAX_PIVOT, above(d, LARGEST, d, MAX_PIVOT), d)
-        store(buffer, (at.d + j, 0), above(waits, 0.0, bounded, d))
+        bounded = select_greater(
+            d, MAX_PIVOT, select_greater(d, LARGEST, d, MAX_PIVOT), d
+        )
+        store(buffer, (at.d + j, 0), select_greater(waits, 0.0, bounded, d))
 
 
 @kernel(inline=True)
 def _two_largest(buffer, at, n):
     """k of the largest C_kk scale_k²/cap, this ratio, the next; its C_kk and scale."""
-    worst, first, second = spread(-1.0), spread(0.0), spread(0.0)
-    worst_c, worst_scale = spread(1.0), spread(1.0)
+    worst, first, second = broadcast(-1.0), broadcast(0.0), broadcast(0.0)
+    worst_c, worst_scale = broadcast(1.0), broadcast(1.0)
     for k in range(n):
         c, row = load(buffer, (at.d + k, 0)), at.upper + k * (k + 3) // 2
         for j in range(k + 1, n):
             u, d = load(buffer, (row, 0)), load(buffer, (at.d + j, 0))
-            c = c + above(d, LARGEST, 0.0, u * u * d)
+            c = c + select_greater(d, LARGEST, 0.0, u * u * d)
             row += j
         scale = load(buffer, (at.input_scale + k, 0))
         ratio = c * (scale * scale) / CAP
-        limit = above(load(buffer, (at.ridge + k, 0)), 0.0, np.inf, UNLEARNT)
-        ratio = above(limit, ratio, ratio, 0.0)
-        second = above(ratio, first, first, larger(ratio, second))
-        worst = above(ratio, first, float(k), worst)
-        worst_c = above(ratio, first, c, worst_c)
-        worst_scale = above(ratio, first, scale, worst_scale)
-        first = larger(ratio, first)
+        limit = select_greater(load(buffer, (at.ridge + k, 0)), 0.0, np.inf, UNLEARNT)
+        ratio = select_greater(limit, ratio, ratio, 0.0)
+        second = select_greater(ratio, first, first, maximum(ratio, second))
+        worst = select_greater(ratio, first, float(k), worst)
+        worst_c = select_greater(ratio, first, c, worst_c)
+        worst_scale = select_greater(ratio, first, scale, worst_scale)
+        first = maximum(ratio, first)
     return worst, first, second, worst_c, worst_scale

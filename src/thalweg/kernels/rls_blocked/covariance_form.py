@@ -35,7 +35,7 @@ from thalweg.kernels.rls_blocked.triangular import (
     subtract_squares,
     whole_lanes,
 )
-from thalweg.kernels.simd import WIDTH, larger, load, most, spread
+from thalweg.kernels.simd import WIDTH, broadcast, load, maximum, reduce_max
 from thalweg.kernels.ud_factor import RETAINED_RIDGE
 from thalweg.kernels.windup import (
     MIN_RIDGE,
@@ -283,11 +283,11 @@ def _shrink(targets, gain, a, k):
 @kernel
 def _neediest(variance, retained, target, scale):
     """The first k with the largest need (target - r_k) C_kk, and this; -1 if none."""
-    highest = spread(0.0)
+    highest = broadcast(0.0)
     for k in range(0, len(retained), WIDTH):
         needs = _need(load(variance, k), load(retained, k), target, scale)
-        highest = larger(highest, needs)
-    top = most(highest)
+        highest = maximum(highest, needs)
+    top = reduce_max(highest)
     if top > 0:
         for k in range(len(retained)):
             if _need(variance[k], retained[k], target, scale) >= top * (

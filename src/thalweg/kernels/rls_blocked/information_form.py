@@ -29,7 +29,7 @@ from thalweg.kernels.rls_blocked.triangular import (
     padded_width,
     whole_lanes,
 )
-from thalweg.kernels.simd import WIDTH, fused, load, store
+from thalweg.kernels.simd import WIDTH, fma, load, store
 from thalweg.kernels.ud_factor import RETAINED_RIDGE, covariance_diagonal
 from thalweg.kernels.windup import MIN_RIDGE
 
@@ -205,9 +205,9 @@ def _eliminate_pivots(pivots, triangle, rows, weights, minus, gains, first):
             raised = d + wa * a
             inverse_d = 1 / raised
             # Left of its pivot u is 0 and at it 1: there a row becomes exactly 0.
-            x = fused(-a, u, load(rows, (s, first)))
+            x = fma(-a, u, load(rows, (s, first)))
             store(rows, (s, first), x)
-            u = fused(wa * inverse_d, x, u)
+            u = fma(wa * inverse_d, x, u)
             minus[s, i], gains[s, i] = -a, wa * inverse_d
             weights[s] *= d * inverse_d
             d = raised
@@ -252,15 +252,15 @@ def _eliminate_columns(triangle, rows, minus, gains, first, column, negative):
 @kernel
 def _eliminate_entry(x, u, minus, gain):
     """x - a u, and u + g times that."""
-    x = fused(minus, u, x)
-    return x, fused(gain, x, u)
+    x = fma(minus, u, x)
+    return x, fma(gain, x, u)
 
 
 @kernel
 def _subtracted(total, a, b, c, d, minus, s, i):
     """``total`` minus Σ a u of four pivots."""
-    total = fused(minus[s, i + 1], b, fused(minus[s, i], a, total))
-    return fused(minus[s, i + 3], d, fused(minus[s, i + 2], c, total))
+    total = fma(minus[s, i + 1], b, fma(minus[s, i], a, total))
+    return fma(minus[s, i + 3], d, fma(minus[s, i + 2], c, total))
 
 
 @kernel

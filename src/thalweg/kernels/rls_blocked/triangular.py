@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from thalweg.kernels.jit import kernel
-from thalweg.kernels.simd import WIDTH, fused, load, spread, store, total
+from thalweg.kernels.simd import WIDTH, broadcast, fma, load, reduce_sum, store
 
 SUM_ROWS = 4
 """Rows that ``row_products`` and ``subtract_rows`` take at once: a single sum waits for
@@ -52,13 +52,13 @@ def invert_unit_triangle(packed, rows):
             for j in range(INVERSE_ROWS):
                 column[k, j] = packed[k, i + j]
         for j in range(i - i % WIDTH, whole_lanes(n), WIDTH):
-            a = b = c = d = spread(0.0)
+            a = b = c = d = broadcast(0.0)
             for k in range(i + INVERSE_ROWS, min(n, j + WIDTH)):
                 shared = load(rows, (k, j))
-                a = fused(column[k, 0], shared, a)
-                b = fused(column[k, 1], shared, b)
-                c = fused(column[k, 2], shared, c)
-                d = fused(column[k, 3], shared, d)
+                a = fma(column[k, 0], shared, a)
+                b = fma(column[k, 1], shared, b)
+                c = fma(column[k, 2], shared, c)
+                d = fma(column[k, 3], shared, d)
             store(rows, (i, j), load(rows, (i, j)) - a)
             store(rows, (i + 1, j), load(rows, (i + 1, j)) - b)
             store(rows, (i + 2, j), load(rows, (i + 2, j)) - c)
@@ -153,17 +153,17 @@ def multiply_transposed(left, right, out):
 @kernel
 def _products(left, right, count, i, j):
     """Σ_s left[s, i + k] right[s, j:j+8], for k from 0 to 7."""
-    a = b = c = d = e = f = g = h = spread(0.0)
+    a = b = c = d = e = f = g = h = broadcast(0.0)
     for s in range(count):
         shared = load(right, (s, j))
-        a = fused(left[s, i], shared, a)
-        b = fused(left[s, i + 1], shared, b)
-        c = fused(left[s, i + 2], shared, c)
-        d = fused(left[s, i + 3], shared, d)
-        e = fused(left[s, i + 4], shared, e)
-        f = fused(left[s, i + 5], shared, f)
-        g = fused(left[s, i + 6], shared, g)
-        h = fused(left[s, i + 7], shared, h)
+        a = fma(left[s, i], shared, a)
+        b = fma(left[s, i + 1], shared, b)
+        c = fma(left[s, i + 2], shared, c)
+        d = fma(left[s, i + 3], shared, d)
+        e = fma(left[s, i + 4], shared, e)
+        f = fma(left[s, i + 5], shared, f)
+        g = fma(left[s, i + 6], shared, g)
+        h = fma(left[s, i + 7], shared, h)
     return a, b, c, d, e, f, g, h
 
 
@@ -171,15 +171,15 @@ def _products(left, right, count, i, j):
 def row_products(rows, count, v, out):
     """out[s] = rows_s·v, in whole ``SUM_ROWS``."""
     for s in range(0, count, SUM_ROWS):
-        a = b = c = d = spread(0.0)
+        a = b = c = d = broadcast(0.0)
         for j in range(0, len(v), WIDTH):
             shared = load(v, j)
-            a = fused(load(rows, (s, j)), shared, a)
-            b = fused(load(rows, (s + 1, j)), shared, b)
-            c = fused(load(rows, (s + 2, j)), shared, c)
-            d = fused(load(rows, (s + 3, j)), shared, d)
-        out[s], out[s + 1] = total(a), total(b)
-        out[s + 2], out[s + 3] = total(c), total(d)
+            a = fma(load(rows, (s, j)), shared, a)
+            b = fma(load(rows, (s + 1, j)), shared, b)
+            c = fma(load(rows, (s + 2, j)), shared, c)
+            d = fma(load(rows, (s + 3, j)), shared, d)
+        out[s], out[s + 1] = reduce_sum(a), reduce_sum(b)
+        out[s + 2], out[s + 3] = reduce_sum(c), reduce_sum(d)
 
 
 @kernel
@@ -188,19 +188,19 @@ def subtract_rows(rows, count, weights, out):
     for s in range(count, -(-count // SUM_ROWS) * SUM_ROWS):
         weights[s] = 0.0
     for j in range(0, len(out), WIDTH):
-        a = b = c = d = spread(0.0)
+        a = b = c = d = broadcast(0.0)
         for s in range(0, count, SUM_ROWS):
-            a = fused(weights[s], load(rows, (s, j)), a)
-            b = fused(weights[s + 1], load(rows, (s + 1, j)), b)
-            c = fused(weights[s + 2], load(rows, (s + 2, j)), c)
-            d = fused(weights[s + 3], load(rows, (s + 3, j)), d)
+            a = fma(weights[s], load(rows, (s, j)), a)
+            b = fma(weights[s + 1], load(rows, (s + 1, j)), b)
+            c = fma(weights[s + 2], load(rows, (s + 2, j)), c)
+            d = fma(weights[s + 3], load(rows, (s + 3, j)), d)
         store(out, j, load(out, j) - ((a + b) + (c + d)))
 
 
 @kernel
 def inner_product(v, w):
     """v·w."""
-    a = spread(0.0)
+    a = broadcast(0.0)
     for j in range(0, len(v), WIDTH):
-        a = fused(load(v, j), load(w, j), a)
-    return total(a)
+        a = fma(load(v, j), load(w, j), a)
+    return reduce_sum(a)

@@ -1,6 +1,6 @@
 """The Tracker's kernels: one round of experts, rules and bookkeeping.
 
-layout               every array of the state, the workspace and the buffer
+tracker_layout       every array of the state, the workspace and the buffer
 entry                the one kernel that Python calls
 round                predict, then learn: puts the following together
 ridge_experts        70 ridge regressions with 10 forgetting factors

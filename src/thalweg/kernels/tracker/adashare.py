@@ -27,19 +27,19 @@ import math
 
 from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import (
-    SMALLEST,
+    MIN_LOG_ARGUMENT,
     WIDTH,
-    above,
+    broadcast,
     exp,
-    fused,
-    larger,
-    least,
+    fma,
     load,
     log,
-    smaller,
-    spread,
+    maximum,
+    minimum,
+    reduce_min,
+    reduce_sum,
+    select_greater,
     store,
-    total,
 )
 
 STEADY_FADE, QUICK_FADE = 1.0, 0.97
@@ -91,37 +91,37 @@ def share_weight(rule_state, active, active_next, t):
 
     w_k ← ζ w_k / Σ_active w + (1 - ζ) π_k, and 0 for ζ's part where k is not active.
     """
-    count = spread(0.0)
+    count = broadcast(0.0)
     for k in range(0, active.size, WIDTH):
         count += load(active_next, k)
     zeta = 1 - 1 / (t + 1)
     scale = zeta / active_weight(rule_state, active)
-    share = (1 - zeta) / total(count)
+    share = (1 - zeta) / reduce_sum(count)
     for k in range(0, active.size, WIDTH):
         received = share * load(active_next, k)
         weight = scale * load(rule_state, k)
-        store(rule_state, k, fused(weight, load(active, k), received))
+        store(rule_state, k, fma(weight, load(active, k), received))
 
 
 @inner_function
 def active_weight(rule_state, active):
     """The weight of all active experts, Σ_active w."""
-    weight = spread(0.0)
+    weight = broadcast(0.0)
     for k in range(0, active.size, WIDTH):
-        weight = fused(load(rule_state, k), load(active, k), weight)
-    return total(weight)
+        weight = fma(load(rule_state, k), load(active, k), weight)
+    return reduce_sum(weight)
 
 
 @inner_function
 def set_losses(predictions, active, y, w, losses):
     """Set the losses ½w(y - q_k)²; returns the lowest of the active."""
-    lowest = spread(math.inf)
+    lowest = broadcast(math.inf)
     for k in range(0, active.size, WIDTH):
         error = y - load(predictions, k)
         here = 0.5 * w * (error * error)
         store(losses, k, here)
-        lowest = smaller(lowest, above(load(active, k), 0.0, here, math.inf))
-    return least(lowest)
+        lowest = minimum(lowest, select_greater(load(active, k), 0.0, here, math.inf))
+    return reduce_min(lowest)
 
 
 @inline_function
@@ -130,15 +130,15 @@ def _tilt(rule_state, active, losses, lowest, delta):
 
     Their sum cannot vanish: the best expert keeps its weight, a share at least.
     """
-    before, after = active_weight(rule_state, active), spread(0.0)
+    before, after = active_weight(rule_state, active), broadcast(0.0)
     eta = 1 / max(delta, MIN_DIVISOR)
     for k in range(0, active.size, WIDTH):
         # Those not active may have lost less; e^0 is soon multiplied by nothing.
-        behind = smaller(eta * (lowest - load(losses, k)), 0.0)
+        behind = minimum(eta * (lowest - load(losses, k)), 0.0)
         weight = load(rule_state, k) * load(active, k) * exp(behind)
         store(rule_state, k, weight)
         after += weight
-    return delta * math.log(total(after) / before)
+    return delta * math.log(reduce_sum(after) / before)
 
 
 @inner_function
@@ -149,5 +149,5 @@ def _temper(rule_state, active, power):
     scale = 1 / active_weight(rule_state, active)
     for k in range(0, active.size, WIDTH):
         weight = scale * load(rule_state, k) * load(active, k)
-        raised = exp(power * log(larger(weight, SMALLEST)))
-        store(rule_state, k, above(weight, SMALLEST, raised, 0.0))
+        raised = exp(power * log(maximum(weight, MIN_LOG_ARGUMENT)))
+        store(rule_state, k, select_greater(weight, MIN_LOG_ARGUMENT, raised, 0.0))

@@ -24,20 +24,20 @@ import math
 from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import (
     WIDTH,
-    above,
+    absolute,
+    broadcast,
     exp,
-    fused,
-    larger,
-    least,
+    fma,
     load,
     log,
-    most,
-    root,
-    size,
-    smaller,
-    spread,
+    maximum,
+    minimum,
+    reduce_max,
+    reduce_min,
+    reduce_sum,
+    select_greater,
+    sqrt,
     store,
-    total,
 )
 
 MIN_REGRET = 1e-290
@@ -52,21 +52,21 @@ def set_weights(rule_state, active, weights):
 
     An expert without a rate as yet takes the least rate of the others, or 1.
     """
-    lowest = spread(math.inf)
+    lowest = broadcast(math.inf)
     for k in range(0, active.size, WIDTH):
         rate = load(rule_state, (3, k))
-        lowest = smaller(lowest, above(rate, 0.0, rate, math.inf))
-    first_rate = least(lowest)
+        lowest = minimum(lowest, select_greater(rate, 0.0, rate, math.inf))
+    first_rate = reduce_min(lowest)
     if first_rate == math.inf:
         first_rate = 1.0
-    largest = spread(0.0)
+    largest = broadcast(0.0)
     for k in range(0, active.size, WIDTH):
         rate = load(rule_state, (3, k))
-        rate = above(rate, 0.0, rate, first_rate)
+        rate = select_greater(rate, 0.0, rate, first_rate)
         weight = load(rule_state, (0, k)) * rate * load(active, k)
         store(weights, k, weight)
-        largest = larger(largest, weight)
-    normalise(weights, most(largest))
+        largest = maximum(largest, weight)
+    normalise(weights, reduce_max(largest))
 
 
 @inline_function
@@ -75,12 +75,12 @@ def normalise(weights, largest):
 
     Rates are as large as the labels are small.
     """
-    sums = spread(0.0)
+    sums = broadcast(0.0)
     for k in range(0, weights.size, WIDTH):
         weight = load(weights, k) / largest
         store(weights, k, weight)
         sums += weight
-    scale = 1 / total(sums)
+    scale = 1 / reduce_sum(sums)
     for k in range(0, weights.size, WIDTH):
         store(weights, k, scale * load(weights, k))
 
@@ -91,18 +91,18 @@ def learn(rule_state, predictions, active, experts, mean, y, w, t):
 
     g_k = 2w(f - y)(f - q_k) for every expert; ``experts`` is the number of them all.
     """
-    zeta, bound, active_count = 1 - 1 / (t + 1), math.log(experts + 1.0), spread(0.0)
+    zeta, bound, active_count = 1 - 1 / (t + 1), math.log(experts + 1.0), broadcast(0.0)
     for k in range(0, active.size, WIDTH):
         active_count += load(active, k)
-    count = total(active_count)
+    count = reduce_sum(active_count)
     prior = -math.log(count)
-    largest = spread(PADDING_LOG_WEIGHT)
+    largest = broadcast(PADDING_LOG_WEIGHT)
     for k in range(0, active.size, WIDTH):
         regret = 2 * w * (mean - y) * (mean - load(predictions, k))
         raised = _log_weight(rule_state, k, regret, load(active, k), zeta, bound, prior)
         store(rule_state, (0, k), raised)
-        largest = larger(largest, raised)
-    _share_weight(rule_state, active, most(largest), zeta, count)
+        largest = maximum(largest, raised)
+    _share_weight(rule_state, active, reduce_max(largest), zeta, count)
 
 
 @inline_function
@@ -114,31 +114,39 @@ def _log_weight(rule_state, k, regret, active, zeta, bound, prior):
     """
     log_weight, former = log(load(rule_state, (0, k))), load(rule_state, (3, k))
     root_v = discounted_norm(load(rule_state, (1, k)), zeta, regret)
-    widest = larger(zeta * load(rule_state, (2, k)), size(regret))
+    widest = maximum(zeta * load(rule_state, (2, k)), absolute(regret))
     # The lesser of 1/2E and √(ln(K+1)/V), by one division.
     limit = 2 * math.sqrt(bound)
-    rate = above(root_v, limit * widest, limit, 1.0) / (
-        2.0 * above(root_v, limit * widest, root_v, widest)
+    rate = select_greater(root_v, limit * widest, limit, 1.0) / (
+        2.0 * select_greater(root_v, limit * widest, root_v, widest)
     )
-    slowed = fused(log_weight - prior, rate / former, prior)
+    slowed = fma(log_weight - prior, rate / former, prior)
     step = rate * regret
-    raised = above(former, rate, slowed, log_weight) + (step - step * step)
+    raised = select_greater(former, rate, slowed, log_weight) + (step - step * step)
     # Nothing is learnt from next to nothing, nor by those that are not active.
-    is_learnt = above(widest, MIN_REGRET, active, 0.0)
-    store(rule_state, (1, k), above(active, 0.0, root_v, load(rule_state, (1, k))))
-    store(rule_state, (2, k), above(active, 0.0, widest, load(rule_state, (2, k))))
-    store(rule_state, (3, k), above(is_learnt, 0.0, rate, former))
-    updated = above(is_learnt, 0.0, raised, log_weight)
-    return above(active, 0.0, updated, PADDING_LOG_WEIGHT)
+    is_learnt = select_greater(widest, MIN_REGRET, active, 0.0)
+    store(
+        rule_state,
+        (1, k),
+        select_greater(active, 0.0, root_v, load(rule_state, (1, k))),
+    )
+    store(
+        rule_state,
+        (2, k),
+        select_greater(active, 0.0, widest, load(rule_state, (2, k))),
+    )
+    store(rule_state, (3, k), select_greater(is_learnt, 0.0, rate, former))
+    updated = select_greater(is_learnt, 0.0, raised, log_weight)
+    return select_greater(active, 0.0, updated, PADDING_LOG_WEIGHT)
 
 
 @inner_function
 def discounted_norm(before, zeta, value):
     """√(ζ·before² + value²), with neither of them squared before it is scaled."""
-    unit = larger(larger(before, size(value)), MIN_REGRET)
+    unit = maximum(maximum(before, absolute(value)), MIN_REGRET)
     per_unit = 1.0 / unit
     old, new = before * per_unit, value * per_unit
-    return unit * root(fused(zeta * old, old, new * new))
+    return unit * sqrt(fma(zeta * old, old, new * new))
 
 
 @inline_function
@@ -147,12 +155,14 @@ def _share_weight(rule_state, active, largest, zeta, count):
 
     w_k ← ζ e^{l_k} / Σ e^l + (1 - ζ) / count; those not active get 1 / count.
     """
-    sums = spread(0.0)
+    sums = broadcast(0.0)
     for k in range(0, active.size, WIDTH):
         weight = exp(load(rule_state, (0, k)) - largest)
         store(rule_state, (0, k), weight)
         sums += weight
-    scale, share = zeta / total(sums), (1 - zeta) / count
+    scale, share = zeta / reduce_sum(sums), (1 - zeta) / count
     for k in range(0, active.size, WIDTH):
-        weight = fused(scale, load(rule_state, (0, k)), share)
-        store(rule_state, (0, k), above(load(active, k), 0.0, weight, 1 / count))
+        weight = fma(scale, load(rule_state, (0, k)), share)
+        store(
+            rule_state, (0, k), select_greater(load(active, k), 0.0, weight, 1 / count)
+        )

@@ -3,7 +3,9 @@
 import math
 
 from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.tracker.layout import (
+from thalweg.kernels.tracker.mixture import combine_weights
+from thalweg.kernels.tracker.prediction_interval import interval_offsets
+from thalweg.kernels.tracker.tracker_layout import (
     ANCHORED,
     AUTOREGRESSIVE,
     EXPERTS,
@@ -15,8 +17,6 @@ from thalweg.kernels.tracker.layout import (
     RULES,
     SHRUNK,
 )
-from thalweg.kernels.tracker.mixture import combine_weights
-from thalweg.kernels.tracker.prediction_interval import interval_offsets
 
 
 @inline_function

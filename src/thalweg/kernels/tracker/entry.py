@@ -25,7 +25,8 @@ from thalweg.kernels.jit import (
 )
 from thalweg.kernels.layout import view
 from thalweg.kernels.tracker.diagnostics import record_round
-from thalweg.kernels.tracker.layout import (
+from thalweg.kernels.tracker.round import observe, predict
+from thalweg.kernels.tracker.tracker_layout import (
     BUFFER,
     COVERAGE,
     DIMENSIONS,
@@ -34,7 +35,6 @@ from thalweg.kernels.tracker.layout import (
     RECORD_ROWS,
     ROW_COUNT,
 )
-from thalweg.kernels.tracker.round import observe, predict
 
 unpack = BUFFER.unpack
 

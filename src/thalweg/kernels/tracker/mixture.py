@@ -13,19 +13,19 @@ import math
 from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import (
     WIDTH,
-    above,
-    fused,
-    larger,
-    least,
+    broadcast,
+    fma,
     load,
-    most,
-    smaller,
-    spread,
+    maximum,
+    minimum,
+    reduce_max,
+    reduce_min,
+    reduce_sum,
+    select_greater,
     store,
-    total,
 )
 from thalweg.kernels.tracker import adashare, boa, mlpoly, softmax
-from thalweg.kernels.tracker.layout import BASE_RULES, COMMITTEE, EXPERTS, RULES
+from thalweg.kernels.tracker.tracker_layout import BASE_RULES, COMMITTEE, EXPERTS, RULES
 
 SLOW_DISCOUNT, FAST_DISCOUNT = 0.999, 0.99
 """Discounts of the two softmax rules."""
@@ -64,10 +64,10 @@ def mix(predictions, active, expert_weights, rule_weights, rule_predictions):
     low, _ = prediction_range(predictions, active)
     forecast = 0.0
     for r in range(RULES):
-        sums = spread(0.0)
+        sums = broadcast(0.0)
         for k in range(0, predictions.size, WIDTH):
-            sums = fused(load(expert_weights, (r, k)), load(predictions, k) - low, sums)
-        above_low = total(sums)
+            sums = fma(load(expert_weights, (r, k)), load(predictions, k) - low, sums)
+        above_low = reduce_sum(sums)
         rule_predictions[r] = low + above_low
         forecast += rule_weights[r] * above_low
     return low + forecast
@@ -76,12 +76,12 @@ def mix(predictions, active, expert_weights, rule_weights, rule_predictions):
 @inner_function
 def prediction_range(predictions, active):
     """The lowest and the highest prediction of the active: min q_k and max q_k."""
-    low, high = spread(math.inf), spread(-math.inf)
+    low, high = broadcast(math.inf), broadcast(-math.inf)
     for k in range(0, predictions.size, WIDTH):
         is_active, here = load(active, k), load(predictions, k)
-        low = smaller(low, above(is_active, 0.0, here, math.inf))
-        high = larger(high, above(is_active, 0.0, here, -math.inf))
-    return least(low), most(high)
+        low = minimum(low, select_greater(is_active, 0.0, here, math.inf))
+        high = maximum(high, select_greater(is_active, 0.0, here, -math.inf))
+    return reduce_min(low), reduce_max(high)
 
 
 @inline_function
@@ -126,7 +126,7 @@ def combine_weights(rule_weights, expert_weights, rules, out):
     out_k = Σ_r v_r w_rk.
     """
     for k in range(0, out.size, WIDTH):
-        weight = spread(0.0)
+        weight = broadcast(0.0)
         for r in range(rules):
-            weight = fused(rule_weights[r], load(expert_weights, (r, k)), weight)
+            weight = fma(rule_weights[r], load(expert_weights, (r, k)), weight)
         store(out, k, weight)

@@ -14,15 +14,15 @@ experts.
 from thalweg.kernels.jit import inner_function
 from thalweg.kernels.simd import (
     WIDTH,
-    above,
-    fused,
-    larger,
+    absolute,
+    broadcast,
+    fma,
     load,
-    most,
-    size,
-    spread,
+    maximum,
+    reduce_max,
+    reduce_sum,
+    select_greater,
     store,
-    total,
 )
 from thalweg.kernels.tracker.boa import MIN_REGRET, discounted_norm
 
@@ -34,19 +34,19 @@ def set_weights(rule_state, active, weights):
     In units of √B, as B + V itself may be beyond float64: with r = R/√B and s = √V/√B,
     w_k = max(r_k, 0) / (1 + s_k²), divided by their sum.
     """
-    unit, sums = 1 / max(rule_state[1, active.size], MIN_REGRET), spread(0.0)
+    unit, sums = 1 / max(rule_state[1, active.size], MIN_REGRET), broadcast(0.0)
     for k in range(0, active.size, WIDTH):
         root_v = unit * load(rule_state, (1, k))
         regret = unit * load(rule_state, (0, k)) * load(active, k)
-        weight = above(regret, 0.0, regret / fused(root_v, root_v, 1.0), 0.0)
+        weight = select_greater(regret, 0.0, regret / fma(root_v, root_v, 1.0), 0.0)
         store(weights, k, weight)
         sums += weight
-    whole = total(sums)
+    whole = reduce_sum(sums)
     if whole == 0:
         for k in range(0, active.size, WIDTH):
             store(weights, k, load(active, k))
             sums += load(active, k)
-        whole = total(sums)
+        whole = reduce_sum(sums)
     scale = 1 / whole
     for k in range(0, active.size, WIDTH):
         store(weights, k, scale * load(weights, k))
@@ -59,11 +59,11 @@ def learn(rule_state, predictions, active, mean, y, w):
     R_k ← R_k + g_k and √V_k ← √(V_k + g_k²), g_k = 2w(f - y)(f - q_k), or 0 where k is
     not active.
     """
-    widest = spread(rule_state[1, active.size])
+    widest = broadcast(rule_state[1, active.size])
     for k in range(0, active.size, WIDTH):
         regret = 2 * w * (mean - y) * (mean - load(predictions, k)) * load(active, k)
         store(rule_state, (0, k), load(rule_state, (0, k)) + regret)
         root_v = discounted_norm(load(rule_state, (1, k)), 1.0, regret)
         store(rule_state, (1, k), root_v)
-        widest = larger(widest, size(regret))
-    rule_state[1, active.size] = most(widest)
+        widest = maximum(widest, absolute(regret))
+    rule_state[1, active.size] = reduce_max(widest)

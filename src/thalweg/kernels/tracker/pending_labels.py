@@ -7,7 +7,7 @@ predictions made when the forecast was asked for, not from those it would make n
 """
 
 from thalweg.kernels.jit import inner_function
-from thalweg.kernels.tracker.layout import (
+from thalweg.kernels.tracker.tracker_layout import (
     DELAY,
     ERROR_SCALE,
     HAS_PREDICTION,

@@ -12,7 +12,11 @@ the window, times the present scale, are the ends of the interval.
 import math
 
 from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.tracker.layout import ERROR_COUNT, ERROR_SCALE, RECENT_ERRORS
+from thalweg.kernels.tracker.tracker_layout import (
+    ERROR_COUNT,
+    ERROR_SCALE,
+    RECENT_ERRORS,
+)
 
 SCALE_MEMORY = 32.0
 """Rounds that count in the scale; chosen by the coverage in the benchmark."""

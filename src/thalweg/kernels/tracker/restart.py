@@ -15,7 +15,13 @@ scale.
 
 from thalweg.kernels.jit import inline_function
 from thalweg.kernels.tracker import adashare
-from thalweg.kernels.tracker.layout import (
+from thalweg.kernels.tracker.pending_labels import invalidate_pending
+from thalweg.kernels.tracker.seasonality import (
+    feature_row,
+    newest_label,
+    reset_season,
+)
+from thalweg.kernels.tracker.tracker_layout import (
     BASE_RULES,
     ERROR_COUNT,
     ERROR_SCALE,
@@ -30,12 +36,6 @@ from thalweg.kernels.tracker.layout import (
     ROUNDS,
     STEP_LANE,
     TOTAL_WEIGHT,
-)
-from thalweg.kernels.tracker.pending_labels import invalidate_pending
-from thalweg.kernels.tracker.seasonality import (
-    feature_row,
-    newest_label,
-    reset_season,
 )
 
 CHECK_INTERVAL = 128

@@ -22,8 +22,10 @@ All predict origin + θ·ũ.
 """
 
 from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import WIDTH, above, fused, load, size, store
-from thalweg.kernels.tracker.layout import (
+from thalweg.kernels.simd import WIDTH, absolute, fma, load, select_greater, store
+from thalweg.kernels.tracker.seasonality import feature_row, newest_label
+from thalweg.kernels.tracker.solve import back_substitute, factorise
+from thalweg.kernels.tracker.tracker_layout import (
     DELAY,
     DISCOUNT,
     IS_LEVEL,
@@ -36,8 +38,6 @@ from thalweg.kernels.tracker.layout import (
     SEASON,
     STEP_LANE,
 )
-from thalweg.kernels.tracker.seasonality import feature_row, newest_label
-from thalweg.kernels.tracker.solve import back_substitute, factorise
 
 MAX_FLOAT = 1.7e308
 """Predictions and errors beyond this are infinite, and of no use."""
@@ -67,13 +67,13 @@ def set_deviations(counters, past_x, past_y, mean, x, u, origin, age):
         step, seasonal = load(IS_STEP, lane), load(IS_SEASONAL, lane)
         for j in range(n):
             # A mean is zero in the lanes of steps and seasons.
-            before = fused(step, past_x[last, j], load(mean, (j, lane)))
-            before = fused(seasonal, past_x[then, j], before)
+            before = fma(step, past_x[last, j], load(mean, (j, lane)))
+            before = fma(seasonal, past_x[then, j], before)
             store(u, (j, lane), x[j] - before)
         level = load(IS_LEVEL, lane)
         store(u, (n, lane), level * (last_y - load(mean, (n, lane))))
-        before = fused(step, last_y, load(mean, (n + 1, lane)))
-        store(origin, lane, fused(seasonal, season_y, before))
+        before = fma(step, last_y, load(mean, (n + 1, lane)))
+        store(origin, lane, fma(seasonal, season_y, before))
 
 
 @inline_function
@@ -101,7 +101,7 @@ def predict_experts(theta, u, origin, predictions, first):
     for lane in range(0, theta.shape[1], WIDTH):
         expected = load(origin, lane)
         for j in range(len(theta)):
-            expected = fused(load(theta, (j, lane)), load(u, (j, lane)), expected)
+            expected = fma(load(theta, (j, lane)), load(u, (j, lane)), expected)
         store(predictions, first + lane, expected)
 
 
@@ -151,9 +151,9 @@ def update_means(weight, mean, y, w, elapsed, u, origin, outer_weight, decay):
         level = load(IS_LEVEL, lane)
         step = level * w / now
         store(weight, lane, now)
-        store(outer_weight, lane, above(level, 0.5, before * step, w))
+        store(outer_weight, lane, select_greater(level, 0.5, before * step, w))
         for j in range(z + 1):
-            moved = fused(step, load(u, (j, lane)), load(mean, (j, lane)))
+            moved = fma(step, load(u, (j, lane)), load(mean, (j, lane)))
             store(mean, (j, lane), moved)
 
 
@@ -172,7 +172,7 @@ def update_moments(moments, u, outer_weight, decay):
             for j in range(min(i + 1, z)):
                 # u_i u_j first: it is the same for u_j u_i, and c is at most w.
                 product = c * (u_i * load(u, (j, lane)))
-                updated = fused(gamma, load(moments, (i, j, lane)), product)
+                updated = fma(gamma, load(moments, (i, j, lane)), product)
                 store(moments, (i, j, lane), updated)
         for j in range(z):
             store(moments, (z + 1, j, lane), load(u, (j, lane)))
@@ -206,9 +206,9 @@ def set_ridge(spread, ridge):
     for lane in range(0, LANES, WIDTH):
         for j in range(len(ridge)):
             delta = load(RIDGE_BY_ORIGIN, (0, lane)) * spread[0, j]
-            delta = fused(load(RIDGE_BY_ORIGIN, (1, lane)), spread[1, j], delta)
-            delta = fused(load(RIDGE_BY_ORIGIN, (2, lane)), spread[2, j], delta)
-            store(ridge, (j, lane), above(delta, MIN_SPREAD, delta, 1.0))
+            delta = fma(load(RIDGE_BY_ORIGIN, (1, lane)), spread[1, j], delta)
+            delta = fma(load(RIDGE_BY_ORIGIN, (2, lane)), spread[2, j], delta)
+            store(ridge, (j, lane), select_greater(delta, MIN_SPREAD, delta, 1.0))
 
 
 @inner_function
@@ -238,10 +238,10 @@ def step_anchored(theta, u, outer_weight, lower, gain):
         error = load(u, (n + 1, lane))
         for j in range(n):
             negative = -1.0 * load(theta, (j, lane))
-            error = fused(negative, load(u, (j, lane)), error)
+            error = fma(negative, load(u, (j, lane)), error)
         step = load(outer_weight, lane) * error
         # θ·u may be beyond float64: such a θ is no use, and begins again from zero.
         for j in range(n):
-            moved = fused(step, load(gain, (j, lane)), load(theta, (j, lane)))
-            usable = above(MAX_FLOAT, size(error), moved, 0.0)
+            moved = fma(step, load(gain, (j, lane)), load(theta, (j, lane)))
+            usable = select_greater(MAX_FLOAT, absolute(error), moved, 0.0)
             store(theta, (j, lane), usable)

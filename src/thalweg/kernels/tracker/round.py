@@ -6,9 +6,35 @@ learn     rules, recent errors; means → moments → factors → coefficients;
 """
 
 from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import WIDTH, above, larger, load, size, smaller, store
+from thalweg.kernels.simd import (
+    WIDTH,
+    absolute,
+    load,
+    maximum,
+    minimum,
+    select_greater,
+    store,
+)
 from thalweg.kernels.tracker import mixture
-from thalweg.kernels.tracker.layout import (
+from thalweg.kernels.tracker.pending_labels import pop_pending, push_pending
+from thalweg.kernels.tracker.prediction_interval import learn_error
+from thalweg.kernels.tracker.restart import (
+    is_check_due,
+    restart_if_outgrown,
+    update_max_steps,
+)
+from thalweg.kernels.tracker.ridge_experts import (
+    MAX_FLOAT,
+    learn_experts,
+    predict_experts,
+    set_deviations,
+)
+from thalweg.kernels.tracker.seasonality import (
+    push_inverse_count,
+    push_round,
+    update_season,
+)
+from thalweg.kernels.tracker.tracker_layout import (
     ANCHORED,
     AUTOREGRESSIVE,
     BASE_RULE_MASK,
@@ -27,24 +53,6 @@ from thalweg.kernels.tracker.layout import (
     STEP_LANE,
     STEP_LIMIT,
     TOTAL_WEIGHT,
-)
-from thalweg.kernels.tracker.pending_labels import pop_pending, push_pending
-from thalweg.kernels.tracker.prediction_interval import learn_error
-from thalweg.kernels.tracker.restart import (
-    is_check_due,
-    restart_if_outgrown,
-    update_max_steps,
-)
-from thalweg.kernels.tracker.ridge_experts import (
-    MAX_FLOAT,
-    learn_experts,
-    predict_experts,
-    set_deviations,
-)
-from thalweg.kernels.tracker.seasonality import (
-    push_inverse_count,
-    push_round,
-    update_season,
 )
 
 MAX_WEIGHTED_SQUARE = 1e300
@@ -101,8 +109,8 @@ def clip_predictions(counters, last_y, predictions):
         low, high = max(low, last_y - step), min(high, last_y + step)
     for k in range(0, predictions.size, WIDTH):
         expected = load(predictions, k)
-        expected = above(MAX_FLOAT, size(expected), expected, last_y)
-        store(predictions, k, smaller(high, larger(low, expected)))
+        expected = select_greater(MAX_FLOAT, absolute(expected), expected, last_y)
+        store(predictions, k, minimum(high, maximum(low, expected)))
 
 
 @inline_function
@@ -113,8 +121,8 @@ def set_active(active_from, t, rules):
     """
     for k in range(0, active_from.size, WIDTH):
         first = load(active_from, k)
-        store(rules.active, k, above(first, t, 0.0, 1.0))
-        store(rules.active_next, k, above(first, t + 1, 0.0, 1.0))
+        store(rules.active, k, select_greater(first, t, 0.0, 1.0))
+        store(rules.active_next, k, select_greater(first, t + 1, 0.0, 1.0))
     store(rules.rule_mask, 0, load(RULE_MASK, 0))
     store(rules.base_rule_mask, 0, load(BASE_RULE_MASK, 0))
 

@@ -16,15 +16,15 @@ import numpy as np
 from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import (
     WIDTH,
-    above,
-    any_above,
-    fused,
-    last,
+    any_greater,
+    fma,
+    last_lane,
     load,
-    running,
+    prefix_sum,
+    select_greater,
     store,
 )
-from thalweg.kernels.tracker.layout import (
+from thalweg.kernels.tracker.tracker_layout import (
     DIFFERENCE_COUNT,
     MAX_SEASON,
     PASSED_ROUNDS,
@@ -74,8 +74,12 @@ def update_season(counters, past_y, season_differences, inverse_counts, y):
     start = newest_label(counters)
     for i in range(0, min(t, MAX_SEASON), WIDTH):
         step, before = y - load(past_y, start + i), load(season_differences, i)
-        updated = fused(before, SEASON_DISCOUNT, step * step)
-        store(season_differences, i, above(load(LAGS, i), float(t), before, updated))
+        updated = fma(before, SEASON_DISCOUNT, step * step)
+        store(
+            season_differences,
+            i,
+            select_greater(load(LAGS, i), float(t), before, updated),
+        )
     if t <= MAX_SEASON or t % SEARCH_INTERVAL == 0:
         half = min(t // 2, MAX_SEASON)
         _search_season(counters, season_differences, inverse_counts, start, half)
@@ -92,15 +96,15 @@ def _search_season(counters, season_differences, inverse_counts, start, half):
     for i in range(0, half, WIDTH):
         lag = load(LAGS, i)
         mean = load(season_differences, i) * load(inverse_counts, start + i)
-        here = above(lag, float(half), 0.0, mean)
-        so_far = running(here)
+        here = select_greater(lag, float(half), 0.0, mean)
+        so_far = prefix_sum(here)
         # Seldom is any lag of the eight the best so far: then it is found one by one.
-        limit = above(lag, float(half), 0.0, lowest * (total + so_far))
-        if any_above(limit, here * lag):
+        limit = select_greater(lag, float(half), 0.0, lowest * (total + so_far))
+        if any_greater(limit, here * lag):
             lowest = _search_vector(
                 counters, season_differences, inverse_counts, start, i, total, lowest
             )
-        total += last(so_far)
+        total += last_lane(so_far)
 
 
 @inline_function

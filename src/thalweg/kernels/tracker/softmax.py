@@ -15,16 +15,16 @@ import math
 from thalweg.kernels.jit import inner_function
 from thalweg.kernels.simd import (
     WIDTH,
-    above,
+    broadcast,
     exp,
-    fused,
-    larger,
-    least,
+    fma,
     load,
-    smaller,
-    spread,
+    maximum,
+    minimum,
+    reduce_min,
+    reduce_sum,
+    select_greater,
     store,
-    total,
 )
 
 LEARNING_RATE = 0.1
@@ -35,27 +35,27 @@ UNIFORM_SHARE = 1e-3
 def set_weights(rule_state, active, weights):
     """Set the weights of the active experts, as in the formula above."""
     size = active.size
-    lowest, active_count = spread(math.inf), spread(0.0)
+    lowest, active_count = broadcast(math.inf), broadcast(0.0)
     for k in range(0, size, WIDTH):
-        here = above(load(active, k), 0.0, load(rule_state, k), math.inf)
-        lowest = smaller(lowest, here)
+        here = select_greater(load(active, k), 0.0, load(rule_state, k), math.inf)
+        lowest = minimum(lowest, here)
         active_count += load(active, k)
-    best, sums = least(lowest), spread(0.0)
+    best, sums = reduce_min(lowest), broadcast(0.0)
     # Where the best has lost nothing, all that have lost anything get no weight.
     rate = -LEARNING_RATE * max(rule_state[size], 1.0) / best if best > 0 else -math.inf
     for k in range(0, size, WIDTH):
-        behind = larger(load(rule_state, k) - best, 0.0)
-        tilt = above(behind, 0.0, rate * behind, 0.0)
+        behind = maximum(load(rule_state, k) - best, 0.0)
+        tilt = select_greater(behind, 0.0, rate * behind, 0.0)
         weight = exp(tilt) * load(active, k)
         store(weights, k, weight)
         sums += weight
     scale, share = (
-        (1 - UNIFORM_SHARE) / total(sums),
-        UNIFORM_SHARE / total(active_count),
+        (1 - UNIFORM_SHARE) / reduce_sum(sums),
+        UNIFORM_SHARE / reduce_sum(active_count),
     )
     for k in range(0, size, WIDTH):
         weight = scale * load(weights, k)
-        store(weights, k, fused(share, load(active, k), weight))
+        store(weights, k, fma(share, load(active, k), weight))
 
 
 @inner_function
@@ -65,5 +65,5 @@ def learn(rule_state, predictions, discount, y, w):
     for k in range(0, size, WIDTH):
         error = y - load(predictions, k)
         loss = w * (error * error)
-        store(rule_state, k, fused(discount, load(rule_state, k), loss))
+        store(rule_state, k, fma(discount, load(rule_state, k), loss))
     rule_state[size] = discount * rule_state[size] + w

@@ -16,8 +16,12 @@ waits for its pivots, the others are worked on.
 """
 
 from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import WIDTH, fused, larger, load, store
-from thalweg.kernels.tracker.layout import ANCHORED_LANES, AUTOREGRESSIVE_LANES, LANES
+from thalweg.kernels.simd import WIDTH, fma, load, maximum, store
+from thalweg.kernels.tracker.tracker_layout import (
+    ANCHORED_LANES,
+    AUTOREGRESSIVE_LANES,
+    LANES,
+)
 
 MIN_RELATIVE_PIVOT = 1e-14
 """In units of the diagonal entry it came from: below that a pivot is rounding only."""
@@ -59,14 +63,14 @@ def _two_columns(moments, ridge, lower, work, j, rows, lane):
         m_1 = l_1 * load(work, (NEGATIVE_D, k, lane))
         store(work, (0, k, lane), m_0)
         store(work, (1, k, lane), m_1)
-        first = fused(m_0, l_0, first)
-        second = fused(m_1, l_1, second)
-        between = fused(m_0, l_1, between)
-    first = larger(first, floor_0)
+        first = fma(m_0, l_0, first)
+        second = fma(m_1, l_1, second)
+        between = fma(m_0, l_1, between)
+    first = maximum(first, floor_0)
     inverse_0 = 1.0 / first
     l_10 = between * inverse_0
     between = -1.0 * between
-    second = larger(fused(between, l_10, second), floor_1)
+    second = maximum(fma(between, l_10, second), floor_1)
     inverse_1 = 1.0 / second
     store(work, (NEGATIVE_D, j, lane), -1.0 * first)
     store(work, (NEGATIVE_D, j + 1, lane), -1.0 * second)
@@ -81,11 +85,11 @@ def _two_columns(moments, ridge, lower, work, j, rows, lane):
         for k in range(j):
             m_0, m_1 = load(work, (0, k, lane)), load(work, (1, k, lane))
             l_i = load(lower, (i, k, lane))
-            a_0, b_0 = fused(l_i, m_0, a_0), fused(l_i, m_1, b_0)
+            a_0, b_0 = fma(l_i, m_0, a_0), fma(l_i, m_1, b_0)
             l_i = load(lower, (i + 1, k, lane))
-            a_1, b_1 = fused(l_i, m_0, a_1), fused(l_i, m_1, b_1)
+            a_1, b_1 = fma(l_i, m_0, a_1), fma(l_i, m_1, b_1)
             l_i = load(lower, (i + 2, k, lane))
-            a_2, b_2 = fused(l_i, m_0, a_2), fused(l_i, m_1, b_2)
+            a_2, b_2 = fma(l_i, m_0, a_2), fma(l_i, m_1, b_2)
         _store_row(lower, i, j, lane, a_0 * inverse_0, b_0, between, inverse_1)
         _store_row(lower, i + 1, j, lane, a_1 * inverse_0, b_1, between, inverse_1)
         _store_row(lower, i + 2, j, lane, a_2 * inverse_0, b_2, between, inverse_1)
@@ -94,8 +98,8 @@ def _two_columns(moments, ridge, lower, work, j, rows, lane):
         a_0, b_0 = load(moments, (i, j, lane)), load(moments, (i, j + 1, lane))
         for k in range(j):
             l_i = load(lower, (i, k, lane))
-            a_0 = fused(l_i, load(work, (0, k, lane)), a_0)
-            b_0 = fused(l_i, load(work, (1, k, lane)), b_0)
+            a_0 = fma(l_i, load(work, (0, k, lane)), a_0)
+            b_0 = fma(l_i, load(work, (1, k, lane)), b_0)
         _store_row(lower, i, j, lane, a_0 * inverse_0, b_0, between, inverse_1)
         i += 1
 
@@ -104,7 +108,7 @@ def _two_columns(moments, ridge, lower, work, j, rows, lane):
 def _store_row(lower, i, j, lane, l_i, entry, between, inverse_1):
     """Store L[i, j] and L[i, j + 1] = (entry - D[j] L[j + 1, j] L[i, j]) / D[j + 1]."""
     store(lower, (i, j, lane), l_i)
-    store(lower, (i, j + 1, lane), fused(l_i, between, entry) * inverse_1)
+    store(lower, (i, j + 1, lane), fma(l_i, between, entry) * inverse_1)
 
 
 @inline_function
@@ -116,14 +120,14 @@ def _one_column(moments, ridge, lower, work, j, rows, lane):
         l_j = load(lower, (j, k, lane))
         m_j = l_j * load(work, (NEGATIVE_D, k, lane))
         store(work, (0, k, lane), m_j)
-        pivot = fused(m_j, l_j, pivot)
-    inverse = 1.0 / larger(pivot, floor_0)
+        pivot = fma(m_j, l_j, pivot)
+    inverse = 1.0 / maximum(pivot, floor_0)
     store(lower, (j, j, lane), inverse)
     for i in range(j + 1, rows):
         entry = load(moments, (i, j, lane))
         for k in range(j):
             l_i = load(lower, (i, k, lane))
-            entry = fused(l_i, load(work, (0, k, lane)), entry)
+            entry = fma(l_i, load(work, (0, k, lane)), entry)
         store(lower, (i, j, lane), entry * inverse)
 
 
@@ -140,13 +144,11 @@ def back_substitute(lower, which, size, lanes, out):
         i = size - 1
         while i > 0:
             last = -1.0 * load(out, (i, lane))
-            before = fused(
-                load(lower, (i, i - 1, lane)), last, load(out, (i - 1, lane))
-            )
+            before = fma(load(lower, (i, i - 1, lane)), last, load(out, (i - 1, lane)))
             store(out, (i - 1, lane), before)
             before = -1.0 * before
             for j in range(i - 1):
-                entry = fused(load(lower, (i, j, lane)), last, load(out, (j, lane)))
-                entry = fused(load(lower, (i - 1, j, lane)), before, entry)
+                entry = fma(load(lower, (i, j, lane)), last, load(out, (j, lane)))
+                entry = fma(load(lower, (i - 1, j, lane)), before, entry)
                 store(out, (j, lane), entry)
             i -= 2

@@ -2,7 +2,8 @@ r"""The Tracker, defined: one round after the other, in plain NumPy.
 
 ``Tracker.update`` runs this file; ``run`` and ``Online`` run the kernels of
 kernels/tracker, which are held to it by tests and are about a thousand times faster.
-Both work on the same packed state, through the views of kernels/tracker/layout.py.
+Both work on the same packed state, through the views of
+kernels/tracker/tracker_layout.py.
 
 A round (``observe``):
 
@@ -21,7 +22,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.tracker.layout import (
+from thalweg.kernels.tracker.prediction_interval import MAX_SCORE, SCALE_MEMORY
+from thalweg.kernels.tracker.restart import (
+    CHECK_INTERVAL,
+    MAX_FEATURE_RATIO,
+    MAX_LABEL_RATIO,
+)
+from thalweg.kernels.tracker.round import MAX_WEIGHTED_SQUARE
+from thalweg.kernels.tracker.seasonality import SEASON_DISCOUNT
+from thalweg.kernels.tracker.tracker_layout import (
     BASE_RULES,
     DELAY,
     DIFFERENCE_COUNT,
@@ -57,14 +66,6 @@ from thalweg.kernels.tracker.layout import (
     STEP_LANE,
     TOTAL_WEIGHT,
 )
-from thalweg.kernels.tracker.prediction_interval import MAX_SCORE, SCALE_MEMORY
-from thalweg.kernels.tracker.restart import (
-    CHECK_INTERVAL,
-    MAX_FEATURE_RATIO,
-    MAX_LABEL_RATIO,
-)
-from thalweg.kernels.tracker.round import MAX_WEIGHTED_SQUARE
-from thalweg.kernels.tracker.seasonality import SEASON_DISCOUNT
 from thalweg.learners.tracker.definition_experts import (
     LEVEL,
     LIGHT,

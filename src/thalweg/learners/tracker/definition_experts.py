@@ -18,7 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.kernels.tracker.layout import (
+from thalweg.kernels.tracker.ridge_experts import MAX_FLOAT, MIN_SPREAD
+from thalweg.kernels.tracker.round import RANGE_MARGIN, STEP_MARGIN
+from thalweg.kernels.tracker.seasonality import SEARCH_INTERVAL, SEASON_DISCOUNT
+from thalweg.kernels.tracker.solve import MIN_RELATIVE_PIVOT
+from thalweg.kernels.tracker.tracker_layout import (
     ANCHORED,
     AUTOREGRESSIVE,
     DELAY,
@@ -44,10 +48,6 @@ from thalweg.kernels.tracker.layout import (
     STEP_LIMIT,
     TOTAL_WEIGHT,
 )
-from thalweg.kernels.tracker.ridge_experts import MAX_FLOAT, MIN_SPREAD
-from thalweg.kernels.tracker.round import RANGE_MARGIN, STEP_MARGIN
-from thalweg.kernels.tracker.seasonality import SEARCH_INTERVAL, SEASON_DISCOUNT
-from thalweg.kernels.tracker.solve import MIN_RELATIVE_PIVOT
 from thalweg.types import FloatArray
 
 LEVEL = slice(0, LEVEL_LANES)

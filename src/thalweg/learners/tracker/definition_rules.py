@@ -26,10 +26,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.kernels.simd import SMALLEST
+from thalweg.kernels.simd import MIN_LOG_ARGUMENT
 from thalweg.kernels.tracker.adashare import MIN_DIVISOR, QUICK_FADE, STEADY_FADE
 from thalweg.kernels.tracker.boa import MIN_REGRET
-from thalweg.kernels.tracker.layout import (
+from thalweg.kernels.tracker.mixture import AGREEMENT, FAST_DISCOUNT, SLOW_DISCOUNT
+from thalweg.kernels.tracker.softmax import LEARNING_RATE, UNIFORM_SHARE
+from thalweg.kernels.tracker.tracker_layout import (
     BASE_RULE_MASK,
     BASE_RULES,
     COMMITTEE,
@@ -38,8 +40,6 @@ from thalweg.kernels.tracker.layout import (
     RULE_MASK,
     RULES,
 )
-from thalweg.kernels.tracker.mixture import AGREEMENT, FAST_DISCOUNT, SLOW_DISCOUNT
-from thalweg.kernels.tracker.softmax import LEARNING_RATE, UNIFORM_SHARE
 from thalweg.types import FloatArray
 
 Mask = npt.NDArray[np.bool_]
@@ -172,7 +172,7 @@ def share_weights(state: FloatArray, active: Mask, active_next: Mask, t: float) 
 def temper_weights(weights: FloatArray, active: Mask, power: float) -> None:
     """w ← w^power, for normalised w: at a lower rate earlier losses count for less."""
     parts = adashare_weights(weights, active)
-    usable = parts > SMALLEST  # what is less counts as zero
+    usable = parts > MIN_LOG_ARGUMENT  # what is less counts as zero
     weights[:] = np.where(usable, np.where(usable, parts, 1.0) ** power, 0.0)
 
 

@@ -6,7 +6,7 @@ docs/derivations/tracker.md.
 
 import math
 
-from thalweg.kernels.tracker.layout import EXPERTS, RULES
+from thalweg.kernels.tracker.tracker_layout import EXPERTS, RULES
 
 
 def adashare_regret(max_error: float, experts: int, first: int, last: int) -> float:

@@ -8,9 +8,9 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
-from thalweg.kernels.tracker import layout
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.base import Learner, LiveBuffer
-from thalweg.learners.tracker import definition, diagnostics
+from thalweg.learners.tracker import definition, explanation
 from thalweg.learners.tracker.workspace import (
     EMPTY,
     MAX_ROWS,
@@ -25,7 +25,7 @@ class TrackerState(NamedTuple):
     """The state of a Tracker."""
 
     theta: FloatArray  # (n,) the slope of the coming forecast in x
-    packed: FloatArray  # float64, the rest: kernels/tracker/layout.py
+    packed: FloatArray  # float64, the rest: kernels/tracker/tracker_layout.py
 
     @property
     def rounds(self) -> int:
@@ -172,7 +172,7 @@ class Tracker(Learner[TrackerState]):
     def weights(self, state: TrackerState) -> dict[str, float]:
         """The weight of every expert in the coming forecast, by name."""
         weights = self.record(state, "weights")
-        return dict(zip(diagnostics.EXPERT_NAMES, map(float, weights), strict=True))
+        return dict(zip(explanation.EXPERT_NAMES, map(float, weights), strict=True))
 
     def interval(self, state: TrackerState, x: Any, level: float = 0.9) -> Interval:
         """The forecast at ``x`` with a prediction interval that holds y this often.
@@ -188,7 +188,7 @@ class Tracker(Learner[TrackerState]):
     def explain(self, state: TrackerState) -> str:
         """What the coming forecast is made of, in words."""
         weights, memory = self.record(state, "weights"), self.memory(state)
-        return diagnostics.explanation(state.rounds, memory, state.season, weights)
+        return explanation.explain(state.rounds, memory, state.season, weights)
 
     def check_state(self, state: TrackerState) -> None:
         """Raise unless all numbers that kernels use as an index are valid ones.
@@ -225,10 +225,10 @@ class Tracker(Learner[TrackerState]):
         return TrackerState(slope.astype(theta.dtype), packed)
 
     def _first_active_rounds(self) -> FloatArray:
-        memory = diagnostics.MEMORY_OF_EXPERT
+        memory = explanation.MEMORY_OF_EXPERT
         first = np.where(np.isinf(memory), 1.0, np.maximum(memory / 2, 1.0))
         if self.information == "features":
-            kinds = [diagnostics.KINDS[kind] for kind in diagnostics.KIND_OF_EXPERT]
+            kinds = [explanation.KINDS[kind] for kind in explanation.KIND_OF_EXPERT]
             first[[kind.needs_labels for kind in kinds]] = np.inf
         return np.append(first, np.full(layout.PADDED_EXPERTS - len(first), np.inf))
 

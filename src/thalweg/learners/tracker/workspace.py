@@ -10,7 +10,8 @@ from thalweg.checks import MAX_MAGNITUDE
 from thalweg.kernels.call_header import fill_header
 from thalweg.kernels.jit import entry_point
 from thalweg.kernels.layout import aligned_zeros
-from thalweg.kernels.tracker import entry, layout
+from thalweg.kernels.tracker import entry
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.base import KernelCall
 from thalweg.types import FloatArray
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from thalweg.kernels.tracker import layout
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.learners.tracker.workspace import TrackerWorkspace
 

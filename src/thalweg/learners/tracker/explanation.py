@@ -1,10 +1,10 @@
-"""The names of the Tracker's experts, and what it does now, in words."""
+"""Explanation of a forecast of the Tracker in words, and the names of its experts."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.tracker.layout import (
+from thalweg.kernels.tracker.tracker_layout import (
     EXPERTS,
     LANES,
     LEVEL_LANES,
@@ -34,8 +34,8 @@ KINDS = (
     Kind("autoregressive", "the features with the last value as one of them", True),
     Kind("last value", "the last value itself", True),
 )
-# In the order of kernels/tracker/layout.py: four families shrunk, two anchored, one
-# autoregressive, then the last value, which has no memory to choose.
+# In the order of kernels/tracker/tracker_layout.py: four families are shrunk, two are
+# anchored, one is autoregressive; the last value has no memory to choose.
 KIND_OF_EXPERT = np.append(
     np.repeat(np.arange(len(KINDS) - 1), MEMORY_COUNT), len(KINDS) - 1
 )
@@ -51,7 +51,7 @@ MIN_WEIGHT = 0.05
 """Kinds with a smaller part in the forecast are not mentioned."""
 
 
-def explanation(rounds: int, memory: float, season: int, weights: FloatArray) -> str:
+def explain(rounds: int, memory: float, season: int, weights: FloatArray) -> str:
     """A few sentences on what the coming forecast is made of."""
     if rounds == 0:
         return "No rows learnt yet: the first forecast is 0."
