@@ -71,7 +71,7 @@ def test_only_files_of_predictions_are_continued(tmp_path, monkeypatch):
     saved = persistence.load(path)
     run = saved.extra["run"] | {"predictions": "../../notes.txt"}
     path.write_bytes(with_run(saved, run))
-    with pytest.raises(PersistenceError, match="its predictions could not have come"):
+    with pytest.raises(PersistenceError, match="its 'predictions' must be a file"):
         checkpoint.load_checkpoint(path)
 
 

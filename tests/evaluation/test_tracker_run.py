@@ -7,11 +7,15 @@ from hypothesis import strategies as st
 
 from thalweg import Block, Online, RecursiveLeastSquares, SquaredError
 from thalweg.evaluation.fixed_discounts import DISCOUNTS
-from thalweg.evaluation.tracker_run import STATISTICS_BATCH, TrackerRun
+from thalweg.evaluation.tracker_run import (
+    STATISTICS_BATCH,
+    TrackerRun,
+    TrackerRunSnapshot,
+)
 from thalweg.evaluation.tracker_trace import AlarmLog
 from thalweg.learners import Tracker
 from thalweg.learners.tracker import alarms
-from thalweg.persistence import Saved, dumps, loads
+from thalweg.persistence import Saved, dumps, loads, restore_snapshot
 
 RNG = np.random.default_rng(0)
 T, NAMES = 300, ("a", "b", "c")
@@ -123,6 +127,7 @@ def restored_from_a_file(run, delay):
     """The same run, out of a file."""
     saved = Saved(Tracker(), SquaredError(), None, {"run": run.snapshot()})
     snapshot = loads(dumps(saved)).extra["run"]
+    snapshot = restore_snapshot(TrackerRunSnapshot, snapshot)
     return TrackerRun.from_snapshot(snapshot, 3, delay, "impute")
 
 

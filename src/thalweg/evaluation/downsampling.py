@@ -1,5 +1,6 @@
 """Downsampling: a long stream as a curve of a thousand numbers that keeps extremes."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -7,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg import checks
-from thalweg.evaluation.snapshot import Component, require
+from thalweg.persistence.snapshots import Array, Component, Condition
 from thalweg.types import FloatArray
 
 POINTS = 500
@@ -106,22 +107,24 @@ class Downsampler(Component):
         ends = np.minimum(before, after), np.maximum(before, after)
         return Curve(self._last_rounds(), after, *ends)
 
-    def validate(self) -> None:
-        """Raise unless sizes and counts are those of so many rounds."""
+    def rules(self, snapshot: DownsamplerSnapshot) -> Iterator[tuple[str, Any]]:
+        """Sizes and counts are those of so many rounds."""
+        rounds, buckets, pending = snapshot
         levels = 0
-        while self.rounds >> levels > self.max_buckets:
+        while rounds >> levels > self.max_buckets:
             levels += 1
-        require(self.pending.shape == (4, levels), "curves")
-        require(self.buckets.shape == (4, self.rounds >> levels), "curves")
+        yield "pending", Array((4, levels), may_be_nan=True)
+        yield "buckets", Array((4, rounds >> levels), may_be_nan=True)
         # A node has a count, so that NaN there means that there is none.
-        is_there = ~np.isnan(self.pending[COUNT])
-        require((is_there == (self.rounds >> np.arange(levels)) % 2).all(), "curves")
-        widths = 2.0 ** np.arange(levels)
-        for counts, width in (
-            (self.pending[COUNT, is_there], widths[is_there]),
-            (self.buckets[COUNT], 2.0**levels),
-        ):
-            require(((0 <= counts) & (counts <= width)).all(), "curves")
+        is_there = ~np.isnan(pending[COUNT])
+        is_due = (rounds >> np.arange(levels)) % 2 == 1
+        text = f"the nodes pending after {rounds} rounds"
+        yield "pending", Condition((is_there == is_due).all(), text)
+        text = "nodes that count no more numbers than rounds"
+        counts, widths = pending[COUNT, is_there], 2.0 ** np.arange(levels)[is_there]
+        yield "pending", Condition(((0 <= counts) & (counts <= widths)).all(), text)
+        counts = buckets[COUNT]
+        yield "buckets", Condition(((0 <= counts) & (counts <= 2**levels)).all(), text)
 
     def _all_buckets(self) -> FloatArray:
         """The buckets, with the nodes pending below them as the last."""

@@ -4,19 +4,14 @@ Also known as: a bank of exponentially weighted RLS filters, one for each forget
 factor.
 """
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from thalweg.evaluation.snapshot import (
-    Component,
-    require,
-    require_amount,
-    require_finite,
-    require_state,
-)
 from thalweg.learners import RecursiveLeastSquares
 from thalweg.losses import SquaredError
+from thalweg.persistence.snapshots import Array, Component, Condition, Number, StateOf
 from thalweg.preprocessing.delayed_labels import DueLabels
 from thalweg.types import Block, FloatArray
 
@@ -84,17 +79,17 @@ class FixedDiscounts(Component):
         is_ready = (learnt_before >= 0)[:, None]
         return np.where(is_ready, mean + deviation * predictions, np.nan)
 
-    def validate(self) -> None:
-        """Raise unless states, units and rows fit the features and each other."""
-        has_units, width = bool(self.states), self.features + 2
-        require(len(self.states) in (0, len(self.learners)), "fixed settings")
-        for learner, state in zip(self.learners, self.states, strict=False):
-            require_state(learner, state, width - 1, "fixed settings")
-        rows = 0 if has_units else min(len(self.warm_up), self.burn_in - 1)
-        require_finite(self.warm_up, (rows, width), "fixed settings")
-        require_finite(self.units, (2, has_units * (width - 1)), "units")
-        require((self.units[1] > 0).all(), "units")
-        require_amount(self.waited, "fixed settings")
+    def rules(self, snapshot: FixedDiscountsSnapshot) -> Iterator[tuple[str, Any]]:
+        """States, units and rows fit the features and each other."""
+        warm_up, units, states, _ = snapshot
+        has_units, width = bool(states), self.features + 2
+        if has_units:
+            yield "states", tuple(StateOf(one, width - 1) for one in self.learners)
+        rows = 0 if has_units else min(len(warm_up), self.burn_in - 1)
+        yield "warm_up", Array((rows, width))
+        yield "units", Array((2, has_units * (width - 1)))
+        yield "units", Condition((units[1] > 0).all(), "above 0 where deviations are")
+        yield "waited", Number(0.0)
 
     def _labelled_rows(self, due: DueLabels) -> FloatArray:
         """Features, label, and time since the last labelled row."""

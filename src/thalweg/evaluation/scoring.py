@@ -1,15 +1,15 @@
 """Errors of several learners on the same rounds, and coverage of their intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
-from thalweg.evaluation.snapshot import Component, require
 from thalweg.evaluation.study import Entry
 from thalweg.learners.tracker import Tracker
 from thalweg.losses import SquaredError
+from thalweg.persistence.snapshots import Component, Condition
 from thalweg.types import Block, FloatArray
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
@@ -77,10 +77,10 @@ class ErrorScores(Component):
             for learner, squared, absolute in parts
         )  # fmt: skip
 
-    def validate(self) -> None:
-        """Raise unless all errors are of the same rounds."""
-        rounds = {part.rounds for part in (*self.squared, *self.absolute)}
-        require(len(rounds) == 1, "scores")
+    def rules(self, snapshot: ErrorSnapshot) -> Iterator[tuple[str, Any]]:
+        """All errors are of the same rounds."""
+        rounds = {part.rounds for part in (*snapshot.squared, *snapshot.absolute)}
+        yield "squared", Condition(len(rounds) == 1, "of the same rounds as 'absolute'")
 
 
 def interval_coverage(

@@ -1,5 +1,6 @@
 """Statistics of a run over one target: errors, those of baselines, curves, changes."""
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,9 +15,9 @@ from thalweg.evaluation.scoring import (
     LearnerInfo,
     newest_labels,
 )
-from thalweg.evaluation.snapshot import Component, require
 from thalweg.evaluation.tracker_trace import TraceSnapshot, TrackerTrace
 from thalweg.learners.tracker import Tracker
+from thalweg.persistence.snapshots import Array, Component, Condition, Count, OneOf
 from thalweg.preprocessing.delayed_labels import DelayedLabels, DelayedLabelsState
 from thalweg.types import FloatArray, Trace
 
@@ -98,20 +99,28 @@ class RunStatistics(Component):
         self.last_rounds = np.vstack([self.last_rounds, both])[-LAST_ROUNDS:].copy()
         self.rounds += len(y)
 
-    def validate(self) -> None:
-        """Raise unless every part is of the same rounds."""
-        rounds = self.rounds
-        require(self.first_scored <= rounds, "statistics")
-        for curve in (self.observed, self.forecast, *self.scores.squared):
-            require(curve.rounds == rounds, "curves")
-        require(self.tracker_trace.alarm_log.rounds == rounds, "alarms")
+    def rules(self, snapshot: StatisticsSnapshot) -> Iterator[tuple[str, Any]]:
+        """Every part is of the same rounds."""
+        rounds = snapshot.rounds
+        yield "first_scored", Count(rounds)
+        for name in ("observed", "forecast"):
+            yield name, {"rounds": OneOf((rounds,))}
+        is_equal = all(curve.rounds == rounds for curve in snapshot.scores.squared)
+        yield "scores", Condition(is_equal, f"errors of {rounds} rounds")
+        yield "tracker_trace", {"alarm_log": {"rounds": OneOf((rounds,))}}
         shape = (min(rounds, LAST_ROUNDS), 2)
-        require(self.last_rounds.shape == shape, "last rounds")
+        yield "last_rounds", Array(shape, may_be_nan=True)
         pending = min(rounds, self.delayed_labels.delay)
-        x, *others = self.delayed_labels.state
-        require(x.shape == (pending, self.features), "late labels")
-        require(all(part.shape == (pending,) for part in others), "late labels")
-        require(np.isfinite(self.delayed_labels.state.elapsed).all(), "late labels")
+        numbers = Array((pending,), may_be_nan=True)
+        yield (
+            "delayed_labels",
+            {
+                "x": Array((pending, self.features), may_be_nan=True),
+                "y": numbers,
+                "weight": numbers,
+                "elapsed": Array((pending,)),
+            },
+        )
 
     def _set_first_scored(self, scored: FloatArray) -> None:
         if not self.first_scored and not np.isnan(scored).all():

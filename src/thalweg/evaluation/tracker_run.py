@@ -5,20 +5,12 @@ long for ``prequential``, or that has no end yet.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.evaluation.snapshot import (
-    Component,
-    require,
-    require_amount,
-    require_finite,
-    require_state,
-    snapshot_field,
-)
 from thalweg.evaluation.statistics import (
     PlayedRounds,
     RunStatistics,
@@ -29,6 +21,14 @@ from thalweg.evaluation.study import LastRounds, Study
 from thalweg.evaluation.tracker_trace import RECORDS
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.losses import SquaredError
+from thalweg.models.model_file import imputer_rules
+from thalweg.persistence.snapshots import (
+    Component,
+    Number,
+    OneOf,
+    StateOf,
+    validate_snapshot,
+)
 from thalweg.preprocessing.imputer import ImputerState, MeanImputer, MissingPolicy
 from thalweg.types import Block, FloatArray, Trace
 
@@ -158,31 +158,28 @@ class TrackerRun(Component):
 
     @classmethod
     def from_snapshot(
-        cls, snapshot: Any, features: int, delay: int, missing: MissingPolicy
-    ) -> Self:
+        cls, snapshot: TrackerRunSnapshot, features: int, delay: int,
+        missing: MissingPolicy, name: str = "",
+    ) -> Self:  # fmt: skip
         """The run that a snapshot was taken of, with the same settings.
 
         The Tracker's state is checked before anything is made of the size it claims, so
-        that a file can make this allocate no more than the file itself holds.
+        that a file can make this allocate no more than the file itself holds. ``name``
+        is what errors call the snapshot.
         """
-        state = snapshot_field(snapshot, TrackerRunSnapshot, "state")
-        require_state(Tracker(delay=delay), state, features, "Tracker")
+        rule = {"state": StateOf(Tracker(delay=delay), features)}
+        validate_snapshot(rule, snapshot, name)
         run = cls(features, delay, missing)
-        run.restore(snapshot)
+        run.restore(snapshot, name)
         return run
 
-    def validate(self) -> None:
-        """Raise unless the Tracker could have this state after so many rounds."""
-        require_state(self.tracker, self.state, self.features, "Tracker")
-        require_amount(self.seconds, "seconds")
-        require(self.statistics.rounds == self.rounds, "rounds")
-        sums, counts, _, skipped, waited = self.imputer.state
-        for array in (sums, counts):
-            require(isinstance(array, np.ndarray), "means")
-            require(array.dtype == np.float64, "means")
-            require_finite(array, (self.features,), "means")
-        require(skipped <= self.rounds, "rounds")
-        require_amount(waited, "means")
+    def rules(self, snapshot: TrackerRunSnapshot) -> Iterator[tuple[str, Any]]:
+        """The Tracker could have this state after so many rounds."""
+        rounds = snapshot.rounds
+        yield "state", StateOf(self.tracker, self.features)
+        yield "seconds", Number(0.0)
+        yield "statistics", {"rounds": OneOf((rounds,))}
+        yield "imputer", imputer_rules(self.features, rounds)
 
     def _play_piece(self, x: FloatArray, y: FloatArray, is_question: bool) -> Forecasts:
         x, learnable = self.imputer.impute(x, y)

@@ -5,7 +5,7 @@ stream is cut. Change detection: an alarm is a round in which the effective memo
 collapsed, as it does after an abrupt change (concept drift).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,13 +13,6 @@ import numpy as np
 from thalweg.errors import PersistenceError
 from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
 from thalweg.evaluation.scoring import count_covered
-from thalweg.evaluation.snapshot import (
-    MAX_ROUNDS,
-    Component,
-    require,
-    require_amount,
-    require_finite,
-)
 from thalweg.evaluation.study import TrackerHistory
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.learners.tracker.change_detection import (
@@ -29,6 +22,14 @@ from thalweg.learners.tracker.change_detection import (
     raise_alarms,
 )
 from thalweg.learners.tracker.explanation import KIND_OF_EXPERT, KINDS
+from thalweg.persistence.snapshots import (
+    MAX_COUNT,
+    Array,
+    Component,
+    Condition,
+    Count,
+    Number,
+)
 from thalweg.types import FloatArray, Trace
 
 MAX_COEFFICIENTS = 32
@@ -81,7 +82,7 @@ class AlarmLog(Component):
         """Take the memory of the next rounds, shape (T,)."""
         if not len(memory):
             return
-        if not (memory < MAX_ROUNDS).all():
+        if not (memory < MAX_COUNT).all():
             raise PersistenceError(
                 "The Tracker's memory is no number of rounds any more: the file that "
                 "was resumed could not have come of a run."
@@ -96,19 +97,17 @@ class AlarmLog(Component):
         self.smooth_memory = known[-HISTORY:]
         self.rounds += len(memory)
 
-    def validate(self) -> None:
-        """Raise unless sizes and ranges are those of so many rounds."""
-        rounds = self.rounds
-        require(self.total <= rounds, "alarms")
-        require_amount(self.pause.level, "alarms")
-        require_finite(self.alarm_rounds, (min(self.total, MAX_ALARMS),), "alarms")
-        alarms = self.alarm_rounds
-        require(((0 <= alarms) & (alarms < rounds)).all(), "alarms")
-        require_finite(self.log_sums, (min(rounds, SMOOTHING) + 1,), "memory")
-        logs = np.diff(self.log_sums)
-        require(((0 <= logs) & (logs < MAX_LOG_MEMORY)).all(), "memory")
-        require_finite(self.smooth_memory, (min(rounds, HISTORY),), "memory")
-        require((self.smooth_memory <= MAX_ROUNDS).all(), "memory")
+    def rules(self, snapshot: AlarmSnapshot) -> Iterator[tuple[str, Any]]:
+        """Sizes and ranges are those of so many rounds."""
+        rounds, listed = snapshot.rounds, min(snapshot.total, MAX_ALARMS)
+        yield "total", Count(rounds)
+        yield "pause", {"level": Number(0.0)}
+        yield "alarm_rounds", Array((listed,), 0.0, rounds - 1.0)
+        yield "log_sums", Array((min(rounds, SMOOTHING) + 1,))
+        logs = np.diff(snapshot.log_sums)
+        is_memory = ((0 <= logs) & (logs < MAX_LOG_MEMORY)).all()
+        yield "log_sums", Condition(is_memory, "sums of logarithms of a memory")
+        yield "smooth_memory", Array((min(rounds, HISTORY),), high=MAX_COUNT)
 
     def _smooth(self, memory: FloatArray) -> FloatArray:
         """The geometric mean over SMOOTHING rounds, or as many as there are."""
@@ -180,8 +179,10 @@ class TrackerTrace(Component):
             self.alarm_log.total,
         )
 
-    def validate(self) -> None:
-        """Raise unless counts and curves are of the same rounds."""
-        rounds = self.alarm_log.rounds
-        require(self.covered <= self.with_interval <= rounds, "coverage")
-        require(all(curve.rounds == rounds for curve in self.curves), "curves")
+    def rules(self, snapshot: TraceSnapshot) -> Iterator[tuple[str, Any]]:
+        """Counts and curves are of the same rounds."""
+        rounds = snapshot.alarm_log.rounds
+        yield "with_interval", Count(rounds)
+        yield "covered", Count(snapshot.with_interval)
+        is_equal = all(curve.rounds == rounds for curve in snapshot.curves)
+        yield "curves", Condition(is_equal, f"curves of {rounds} rounds")

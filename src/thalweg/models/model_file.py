@@ -20,9 +20,9 @@ from thalweg.persistence.snapshots import (
     Number,
     OneOf,
     restore_snapshot,
+    validate_snapshot,
 )
 from thalweg.preprocessing.imputer import (
-    POLICIES,
     POLICY_RULES,
     ImputerState,
     MissingPolicy,
@@ -67,43 +67,44 @@ def read_model(path: str | os.PathLike[str]) -> SavedModel:
     features = None if state is None else len(state.theta)
     fields = _with_new_names(extra, features)
     try:
-        # Others are counted in rounds, so that these are checked first.
-        rounds = _count_rounds(features).restore(fields["rounds"], "rounds")
-        template = _template(features, rounds, fields.get("missing"))
-        record = restore_snapshot(template, fields)
+        record = restore_snapshot(ModelRecord, fields)
+        validate_snapshot(_rules(record, features), record)
     except PersistenceError as error:
         raise PersistenceError(f"{path} cannot be loaded: {error}.") from None
     settings = ModelSettings(learner, loss, record.intercept, record.missing)
-    snapshot = ModelSnapshot(state, rounds, record.unexcited_rounds, record.imputer)
+    snapshot = ModelSnapshot(
+        state, record.rounds, record.unexcited_rounds, record.imputer
+    )
     return SavedModel(settings, snapshot, record.refusals)
 
 
-def _count_rounds(features: int | None) -> Count:
-    return Count(0) if features is None else Count()
-
-
-def _template(features: int | None, rounds: int, missing: Any) -> Any:
-    """What each field must be like in a model of so many features and rounds."""
-    counts: Any = OneOf((0.0,))  # before the first round
-    sums: Any = counts
-    if features is not None:
-        sums = Array((features,))
-        counts = Array((features,), 0.0, float(rounds), whole=True)
-    imputer: Any = None
-    if missing in POLICIES and POLICY_RULES[missing].accepts:
-        imputed: Any = Count(rounds * (features or 0))
-        skipped: Any = Count(rounds)
-        waited: Any = Number(0.0)
-        imputer = ImputerState(sums, counts, imputed, skipped, waited)
-    rules: dict[str, Any] = {
-        "intercept": OneOf((False, True)),
-        "rounds": _count_rounds(features),
-        "missing": OneOf(POLICIES),
-        "refusals": Count(),
-        "unexcited_rounds": counts,
-        "imputer": imputer,
+def _rules(record: ModelRecord, features: int | None) -> dict[str, Any]:
+    """Sizes and ranges in a model of so many features; None: before the first round."""
+    rounds = record.rounds
+    accepts = POLICY_RULES[record.missing].accepts
+    return {
+        "rounds": Count(0) if features is None else Count(),
+        "unexcited_rounds": _feature_counts(features, rounds),
+        "imputer": imputer_rules(features, rounds) if accepts else OneOf((None,)),
     }
-    return ModelRecord(**rules)
+
+
+def imputer_rules(features: int | None, rounds: int) -> dict[str, Any]:
+    """The rules of an ``ImputerState`` after so many rounds."""
+    return {
+        "sums": OneOf((0.0,)) if features is None else Array((features,)),
+        "counts": _feature_counts(features, rounds),
+        "imputed": Count(rounds * (features or 0)),
+        "skipped": Count(rounds),
+        "waited": Number(0.0),
+    }
+
+
+def _feature_counts(features: int | None, rounds: int) -> OneOf | Array:
+    """A number of rounds for each feature."""
+    if features is None:
+        return OneOf((0.0,))
+    return Array((features,), 0.0, float(rounds), whole=True)
 
 
 def _with_new_names(extra: Mapping[str, Any], features: int | None) -> dict[str, Any]:

@@ -1,48 +1,52 @@
-"""Snapshots: what a component remembers, as a NamedTuple, out of a file and checked.
+"""Snapshots: all that a component remembers, as a NamedTuple, in a file and back.
 
 There is one mechanism for whatever is saved, and no component writes its own:
 
-1. A component keeps all that changes in one NamedTuple, its state::
+1. All that changes in a component is a NamedTuple with annotated fields::
 
        class ImputerState(NamedTuple):
            sums: FloatArray  # (n,)
            imputed: int
 
-2. A snapshot is a NamedTuple of such states, numbers, strings, arrays and tuples. It is
-   saved as it is: ``Saved(..., extra={"run": snapshot})`` or
-   ``Saved(..., extra=snapshot._asdict())``. A file holds its fields by their names.
+   It may hold other NamedTuples, and is saved as it is:
+   ``Saved(..., extra={"run": snapshot})`` or ``Saved(..., extra=snapshot._asdict())``.
+   A file holds its fields by their names.
 
-3. A file gives back mappings of names to values that anybody could have made up.
-   ``restore_snapshot(template, value)`` makes the NamedTuple again, and raises
-   ``PersistenceError`` with the name of the field unless every value is like that of
-   the ``template``: a NamedTuple of the same class with, at each field, either an
-   example, such as the state of a component that was just made, or a rule::
+2. A file gives back mappings of names to values that anybody could have made up: a
+   checksum does not prove that thalweg wrote it, and kernels check nothing.
+   ``restore_snapshot(ImputerState, value)`` makes the NamedTuple again if every value
+   is of the annotated type:
 
-       fresh = ImputerState(sums=np.zeros(n), imputed=0)
-       imputer.state = restore_snapshot(fresh._replace(imputed=Count(rounds)), value)
+   =======================  =====================================================
+   annotation               value
+   =======================  =====================================================
+   a NamedTuple class       its fields; one with a default may be missing
+   ``tuple[X, ...]``        a tuple of any length
+   ``X | None``             None, or what X asks for
+   ``Literal["a", "b"]``    one of these
+   ``FloatArray``           an array of float64, of any shape; NaN is allowed
+   ``int``                  an integer from 0 to 2⁵³, as every count is
+   ``float``                a float; NaN is allowed
+   ``str``, ``bool``        of this type exactly
+   ``Any``                  anything: a rule has to follow
+   =======================  =====================================================
 
-   ======================  ========================================================
-   in the template         in the snapshot
-   ======================  ========================================================
-   NamedTuple              a record of the same fields, each like the template's;
-                           a field with a default may be missing, and is then that
-   tuple                   a tuple as long, each part like the template's
-   array                   an array of the same dtype and shape, all of it finite
-   bool, str, None         a bool, a string, None
-   int                     an integer from 0 to 2⁵³
-   float                   a finite float
-   ``Learner``             a state of this learner
-   a rule of this module   what the rule says
-   ======================  ========================================================
+3. ``validate_snapshot(rule, snapshot)`` asks for the sizes and ranges that are possible
+   with the settings at hand. A rule is one of those below, a mapping of fields to
+   rules, or a tuple of rules.
 
-To add a field is to add it to the NamedTuple and to the value it starts with; where an
-example says too little about its range, a rule goes into the template.
+Whatever is wrong raises ``PersistenceError`` with the path of the field in it. Classes
+derived from ``Component`` get ``snapshot`` and ``restore`` from their ``Snapshot``
+class, and give their rules in ``rules``. To add a field is to add it to the NamedTuple,
+with a rule where its type says too little.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import lru_cache
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -51,17 +55,89 @@ from thalweg.learners import Learner
 from thalweg.persistence.state_check import check_state
 
 MAX_COUNT = 2**53
-"""Largest number of rounds: float64 counts no further."""
+"""Largest number of rounds, and of any count: float64 counts no further."""
 T = TypeVar("T")
 
 
-def restore_snapshot(template: T, value: Any, name: str = "") -> T:
-    """``value``, as read from a file, in the form of ``template``.
+def restore_snapshot(kind: type[T], value: Any, name: str = "") -> T:
+    """``value``, as read from a file, as a NamedTuple of the class ``kind``.
 
     ``name`` is what errors call the whole; a field's name is joined to it by a dot.
     """
-    restored: T = _restore(template, value, name)
+    restored: T = _restore(kind, value, name)
     return restored
+
+
+def validate_snapshot(rule: Any, snapshot: Any, name: str = "") -> None:
+    """Raise ``PersistenceError`` unless the snapshot, or a part of it, obeys the rule.
+
+    ``name`` is as for ``restore_snapshot``.
+    """
+    if isinstance(rule, Rule):
+        rule.validate(snapshot, name)
+    elif isinstance(rule, Mapping):
+        require(hasattr(snapshot, "_fields"), name, "a record of fields", snapshot)
+        for field, inner in rule.items():
+            validate_snapshot(inner, getattr(snapshot, field), _join(name, field))
+    else:
+        require(len(snapshot) == len(rule), name, f"{len(rule)} parts", snapshot)
+        for k, (inner, part) in enumerate(zip(rule, snapshot, strict=True)):
+            validate_snapshot(inner, part, f"{name}[{k}]")
+
+
+class Component:
+    """An object whose changing attributes are the fields of its ``Snapshot``.
+
+    An attribute may be a number, a string, an array that is never changed in place, a
+    ``Component``, a list of components, or an object whose ``state`` is a NamedTuple.
+    """
+
+    Snapshot: ClassVar[Any]  # a NamedTuple class
+
+    def snapshot(self) -> Any:
+        """All that changes, as a ``Snapshot``."""
+        kind = self.Snapshot
+        values = (_attribute_snapshot(getattr(self, name)) for name in kind._fields)
+        return kind(*values)
+
+    def restore(self, snapshot: Any, name: str = "") -> None:
+        """Continue from a ``Snapshot`` of a component with the same settings.
+
+        Raises ``PersistenceError`` if no such component could have left it. ``name`` is
+        as for ``restore_snapshot``.
+        """
+        for field, rule in self.rules(snapshot):
+            validate_snapshot(rule, getattr(snapshot, field), _join(name, field))
+        for field in self.Snapshot._fields:
+            self._restore_field(field, getattr(snapshot, field), _join(name, field))
+
+    def rules(self, snapshot: Any) -> Iterable[tuple[str, Any]]:
+        """Names of fields, each with a rule that says more than its type.
+
+        Each is asked for before the next one is made, which may rely on it.
+        """
+        return ()
+
+    def _restore_field(self, field: str, value: Any, name: str) -> None:
+        current = getattr(self, field)
+        if isinstance(current, Component):
+            current.restore(value, name)
+        elif isinstance(current, list):
+            require(len(value) == len(current), name, f"{len(current)} parts", value)
+            for k, (component, part) in enumerate(zip(current, value, strict=True)):
+                component.restore(part, f"{name}[{k}]")
+        elif hasattr(current, "state"):
+            current.state = value
+        else:
+            setattr(self, field, value)
+
+
+def _attribute_snapshot(attribute: Any) -> Any:
+    if isinstance(attribute, Component):
+        return attribute.snapshot()
+    if isinstance(attribute, list):
+        return tuple(component.snapshot() for component in attribute)
+    return getattr(attribute, "state", attribute)
 
 
 @dataclass(frozen=True)
@@ -70,10 +146,10 @@ class Count:
 
     max: int = MAX_COUNT
 
-    def restore(self, value: Any, name: str) -> Any:
-        """The value, if it obeys."""
+    def validate(self, value: Any, name: str) -> None:
+        """Raise unless the value obeys."""
         right = type(value) is int and 0 <= value <= self.max
-        return require(right, name, f"a whole number from 0 to {self.max}", value)
+        require(right, name, f"a whole number from 0 to {self.max}", value)
 
 
 @dataclass(frozen=True)
@@ -84,14 +160,14 @@ class Number:
     high: float = math.inf
     may_be_nan: bool = False
 
-    def restore(self, value: Any, name: str) -> Any:
-        """The value, if it obeys."""
+    def validate(self, value: Any, name: str) -> None:
+        """Raise unless the value obeys."""
         right = type(value) is float and (
             (math.isfinite(value) and self.low <= value <= self.high)
             or (self.may_be_nan and math.isnan(value))
         )
         rule = "a float that is finite" + (" and not negative" if self.low == 0 else "")
-        return require(right, name, rule, value)
+        require(right, name, rule, value)
 
 
 @dataclass(frozen=True)
@@ -108,8 +184,8 @@ class Array:
     whole: bool = False
     may_be_nan: bool = False
 
-    def restore(self, value: Any, name: str) -> Any:
-        """The array, in C order, if it obeys."""
+    def validate(self, value: Any, name: str) -> None:
+        """Raise unless the array obeys."""
         sides = "×".join("any" if side is None else str(side) for side in self.shape)
         kind = "numbers" if self.may_be_nan else "finite numbers"
         right = isinstance(value, np.ndarray) and value.dtype == np.float64
@@ -125,7 +201,6 @@ class Array:
         right = right and (not self.whole or (known == np.floor(known)).all())
         kind = "whole numbers" if self.whole else "numbers"
         require(right, name, f"{kind} from {self.low:g} to {self.high:.17g}", value)
-        return np.ascontiguousarray(value)
 
 
 @dataclass(frozen=True)
@@ -134,133 +209,107 @@ class OneOf:
 
     choices: tuple[Any, ...]
 
-    def restore(self, value: Any, name: str) -> Any:
-        """The value, if it obeys."""
+    def validate(self, value: Any, name: str) -> None:
+        """Raise unless the value obeys."""
         right = any(type(value) is type(one) and value == one for one in self.choices)
         rule = f"one of {', '.join(map(repr, self.choices))}"
-        return require(right, name, rule, value)
-
-
-@dataclass(frozen=True)
-class NoneOr:
-    """None, or what is like ``template``."""
-
-    template: Any
-
-    def restore(self, value: Any, name: str) -> Any:
-        """The value, if it obeys."""
-        return None if value is None else _restore(self.template, value, name)
-
-
-@dataclass(frozen=True)
-class TupleOf:
-    """A tuple of ``min`` to ``max`` parts, each like ``template``."""
-
-    template: Any
-    min: int = 0
-    max: int = MAX_COUNT
-
-    def restore(self, value: Any, name: str) -> Any:
-        """The value, if it obeys."""
-        right = type(value) is tuple and self.min <= len(value) <= self.max
-        rule = f"a tuple of {self.min} to {self.max} parts"
         require(right, name, rule, value)
-        return tuple(
-            _restore(self.template, part, f"{name}[{k}]")
-            for k, part in enumerate(value)
-        )
 
 
 @dataclass(frozen=True)
 class StateOf:
-    """A state of ``learner`` with so many features."""
+    """A state of ``learner`` with so many features, of float64."""
 
     learner: Learner[Any]
     features: int
 
-    def restore(self, value: Any, name: str) -> Any:
-        """The state, if it obeys."""
-        _restore_state(self.learner, value, name)
-        shape = value.theta.shape
-        rule = f"a state of {self.features} features"
-        require(shape == (self.features,), name, rule, shape)
+    def validate(self, value: Any, name: str) -> None:
+        """Raise unless the state obeys."""
+        try:
+            check_state(self.learner, value)
+        except (PersistenceError, InvalidParameterError) as error:
+            why = str(error).rstrip(".")
+            raise PersistenceError(
+                f"its {name!r} is no state to go on from: {why}"
+            ) from None
+        theta, shape = value.theta, (self.features,)
+        right = theta.shape == shape and theta.dtype == np.float64
+        kind = type(self.learner).__name__
+        rule = f"a state of {kind} with {self.features} features, of float64"
+        require(right, name, rule, theta)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What ``text`` says, where ``is_true`` was found out from several fields."""
+
+    is_true: Any
+    text: str
+
+    def validate(self, value: Any, name: str) -> None:
+        """Raise unless the condition is true."""
+        require(self.is_true, name, self.text, value)
+
+
+Rule = Count | Number | Array | OneOf | StateOf | Condition
+
+
+def require(right: Any, name: str, rule: str, value: Any) -> None:
+    """Raise unless ``right``, with the name of the value and the rule it breaks."""
+    if not right:
+        subject = f"its {name!r}" if name else "it"
+        raise PersistenceError(f"{subject} must be {rule}. Got {value!r:.80} instead")
+
+
+def _join(name: str, field: str) -> str:
+    return f"{name}.{field}" if name else field
+
+
+def _restore(kind: Any, value: Any, name: str) -> Any:
+    """``value`` if it is of the annotated type ``kind``."""
+    if kind is Any:
         return value
-
-
-Rule = Count | Number | Array | OneOf | NoneOr | TupleOf | StateOf
-
-
-def require(right: Any, name: str, rule: str, value: Any) -> Any:
-    """``value`` if it is ``right``; else an error that names it and the rule."""
-    if right:
-        return value
-    where = f"its {name!r}" if name else "it"
-    raise PersistenceError(f"{where} must be {rule}. Got {value!r:.80} instead")
-
-
-def _restore(template: Any, value: Any, name: str) -> Any:
-    if isinstance(template, Rule):
-        return template.restore(value, name)
-    if isinstance(template, Learner):
-        return _restore_state(template, value, name)
-    if isinstance(template, tuple):
-        fields = getattr(template, "_fields", None)
-        return (
-            _restore_tuple(template, value, name)
-            if fields is None
-            else _restore_record(template, value, name)
+    if hasattr(kind, "_fields"):
+        return _restore_record(kind, value, name)
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        other = next(part for part in inner if part is not NoneType)
+        return None if value is None else _restore(other, value, name)
+    if origin is tuple:
+        require(type(value) is tuple, name, "a tuple", value)
+        return tuple(
+            _restore(inner[0], part, f"{name}[{k}]") for k, part in enumerate(value)
         )
-    if isinstance(template, np.ndarray):
-        return _restore_array(template, value, name)
-    if type(template) is int:
-        return Count().restore(value, name)
-    if type(template) is float:
-        return Number().restore(value, name)
-    right = type(value) is type(template)  # bool, str or None
-    return require(right, name, f"a {type(template).__name__}", value)
+    if origin is np.ndarray:
+        right = isinstance(value, np.ndarray) and value.dtype == np.float64
+        require(right, name, "an array of float64", value)
+        return np.ascontiguousarray(value)
+    if origin is Literal:
+        OneOf(inner).validate(value, name)
+    elif kind is int:
+        Count().validate(value, name)
+    else:
+        require(type(value) is kind, name, f"a {kind.__name__}", value)
+    return value
 
 
-def _restore_record(template: Any, value: Any, name: str) -> Any:
-    """A NamedTuple of the template's class from the fields that a file holds."""
-    kind = type(template)
+def _restore_record(kind: Any, value: Any, name: str) -> Any:
+    """A NamedTuple of the class ``kind`` from the fields that a file holds."""
     require(isinstance(value, Mapping), name, f"the fields of {kind.__name__}", value)
-    restored, prefix = {}, f"{name}." if name else ""
-    for field in kind._fields:
-        if field in value:
-            like = getattr(template, field)
-            restored[field] = _restore(like, value[field], f"{prefix}{field}")
-        elif field not in kind._field_defaults:
-            raise PersistenceError(f"it comes without {f'{prefix}{field}'!r}")
     for field in value:
         if field not in kind._fields:
             raise PersistenceError(
-                f"its {f'{prefix}{field}'!r:.80} is no field of {kind.__name__}"
+                f"its {_join(name, field)!r:.80} is no field of {kind.__name__}"
             )
+    restored, hints = {}, _annotations(kind)
+    for field in kind._fields:
+        if field in value:
+            restored[field] = _restore(hints[field], value[field], _join(name, field))
+        elif field not in kind._field_defaults:
+            raise PersistenceError(f"it comes without {_join(name, field)!r}")
     return kind(**restored)
 
 
-def _restore_tuple(template: tuple[Any, ...], value: Any, name: str) -> tuple[Any, ...]:
-    right = type(value) is tuple and len(value) == len(template)
-    require(right, name, f"a tuple of {len(template)} parts", value)
-    pairs = zip(template, value, strict=True)
-    return tuple(_restore(*pair, f"{name}[{k}]") for k, pair in enumerate(pairs))
-
-
-def _restore_array(template: Any, value: Any, name: str) -> Any:
-    if template.dtype == np.float64:
-        return Array(template.shape).restore(value, name)
-    right = isinstance(value, np.ndarray) and value.dtype == template.dtype
-    right = right and value.shape == template.shape
-    rule = f"an array of {template.dtype} and shape {template.shape}"
-    return np.ascontiguousarray(require(right, name, rule, value))
-
-
-def _restore_state(learner: Learner[Any], value: Any, name: str) -> Any:
-    try:
-        check_state(learner, value)
-    except (PersistenceError, InvalidParameterError) as error:
-        why = str(error).rstrip(".")
-        raise PersistenceError(
-            f"its {name!r} is no state to go on from: {why}"
-        ) from None
-    return value
+@lru_cache(maxsize=256)
+def _annotations(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)

@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,10 @@ from thalweg.cli.runs.predictions import is_prediction_file
 from thalweg.cli.runs.session import Session, SessionSnapshot
 from thalweg.cli.runs.storage import make_folder
 from thalweg.errors import PersistenceError, ThalwegError
-from thalweg.evaluation.snapshot import require, snapshot_field, typed
 from thalweg.evaluation.tracker_run import TrackerRun
 from thalweg.losses import SquaredError
 from thalweg.models.model_file import ModelRecord
+from thalweg.persistence.snapshots import require, restore_snapshot
 from thalweg.preprocessing.imputer import POLICY_RULES
 from thalweg.tables import Recipe
 
@@ -96,23 +96,17 @@ def _restore_run(
     version = run.get("version") if isinstance(run, Mapping) else None
     if type(version) is not int or version != VERSION:
         raise PersistenceError("another version of thalweg wrote it")
-    # The session checks itself when it is restored; all other fields are checked here.
-    hints = get_type_hints(RunCheckpoint)
-    others = {
-        name: typed(hints[name], snapshot_field(run, RunCheckpoint, name), name)
-        for name in RunCheckpoint._fields
-        if name != "session"
-    }
-    settings = json.loads(others["recipe"])
+    checkpoint = restore_snapshot(RunCheckpoint, run)
+    settings = json.loads(checkpoint.recipe)
     recipe = _recipe_from_json(settings | given)
     recipe.refuse_changes(_recipe_from_json(settings))
-    session = Session.from_snapshot(run["session"], recipe)
-    file = others["predictions"]
-    if file is not None:
-        file = Path(os.path.normpath(path.parent / file))
+    session = Session.from_snapshot(checkpoint.session, recipe)
+    file = None
+    if checkpoint.predictions is not None:
+        file = Path(os.path.normpath(path.parent / checkpoint.predictions))
         # The file is cut where the run stopped, so that no other kind may be named.
-        require(is_prediction_file(file), "predictions")
-    return session, RunOrigin(others["source"], file, others["written"])
+        require(is_prediction_file(file), "predictions", "a file of predictions", file)
+    return session, RunOrigin(checkpoint.source, file, checkpoint.written)
 
 
 def _online_fields(run: TrackerRun) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A run over a table: the encoder of its rows, and the Tracker of every target."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -9,10 +9,10 @@ from thalweg.cli.runs.predictions import (
     PredictionColumns,
     format_times,
 )
-from thalweg.evaluation.snapshot import Component, require, snapshot_field, typed
 from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import PAST_LABELS
 from thalweg.evaluation.tracker_run import TrackerRun, TrackerRunSnapshot
+from thalweg.persistence.snapshots import Component, Condition, Count, OneOf, require
 from thalweg.preprocessing.imputer import POLICY_RULES
 from thalweg.tables import Chunk, Encoder, EncoderState, Recipe
 from thalweg.tables.encoder_state import feature_count
@@ -92,26 +92,30 @@ class Session(Component):
         ]  # fmt: skip
 
     @classmethod
-    def from_snapshot(cls, snapshot: Any, recipe: Recipe) -> Self:
+    def from_snapshot(cls, snapshot: SessionSnapshot, recipe: Recipe) -> Self:
         """The session of this recipe that a snapshot was taken of."""
-        session = cls(recipe)
-        encoder = snapshot_field(snapshot, SessionSnapshot, "encoder")
-        state = typed(EncoderState, encoder, "columns")
+        session, name = cls(recipe), "session"
+        state, schema = snapshot.encoder, snapshot.encoder.schema
         session.encoder = Encoder.restore(recipe, state)
-        require(state.schema is not None, "columns")
-        features = feature_count(state.schema, recipe)
-        runs = snapshot_field(snapshot, SessionSnapshot, "runs")
-        require(isinstance(runs, tuple) and len(runs) == len(recipe.targets), "targets")
+        require(schema is not None, f"{name}.encoder.schema", "a schema", schema)
+        assert schema is not None
+        features = feature_count(schema, recipe)
+        # One at a time: each is checked before the next one is made.
         session.runs = [
-            TrackerRun.from_snapshot(run, features, recipe.delay, recipe.missing)
-            for run in runs
+            TrackerRun.from_snapshot(
+                run, features, recipe.delay, recipe.missing, f"{name}.runs[{k}]"
+            )
+            for k, run in enumerate(snapshot.runs[: len(recipe.targets)])
         ]
-        session.restore(snapshot)
+        session.restore(snapshot, name)
         return session
 
-    def validate(self) -> None:
-        """Raise unless all rows are counted alike."""
-        require(self.earlier_rows <= self.rows == self.encoder.state.rows, "rows")
+    def rules(self, snapshot: SessionSnapshot) -> Iterator[tuple[str, Any]]:
+        """There is a run of each target, and all rows are counted alike."""
+        k = len(self.recipe.targets)
+        yield "runs", Condition(len(snapshot.runs) == k, f"the runs of {k} targets")
+        yield "rows", OneOf((snapshot.encoder.rows,))
+        yield "earlier_rows", Count(snapshot.rows)
 
 
 def _scoring_notes(run: TrackerRun) -> list[str]:
