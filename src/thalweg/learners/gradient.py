@@ -88,8 +88,10 @@ class DiscountedGradient(Learner[GradientState]):
     def _play(
         self, state: GradientState, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[GradientState, Trace]:
+        # The fast path is the kernel, for losses with a code in kernels/losses.py and
+        # domains with ``limits``; the slow path is ``update``, round by round.
         limits = self.domain.limits(state.theta)
-        linear = isinstance(loss, LinearLoss) and loss.rank_one
+        linear = isinstance(loss, LinearLoss) and loss.has_kernel
         if limits is None or not (linear or isinstance(loss, Tracking)):
             return super()._play(state, loss, block, record)
         theta = state.theta.copy()

@@ -136,8 +136,10 @@ class DiscountedNewton(Learner[NewtonState]):
     def _play(
         self, state: NewtonState, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[NewtonState, Trace]:
+        # The fast path is the kernel, for losses with a code in kernels/losses.py and
+        # domains with ``limits``; the slow path is ``update``, round by round.
         limits = self.domain.limits(state.theta)
-        if limits is None or not (isinstance(loss, LinearLoss) and loss.rank_one):
+        if limits is None or not (isinstance(loss, LinearLoss) and loss.has_kernel):
             return super()._play(state, loss, block, record)
         theta, factor = state.theta.copy(), state.factor.copy()
         arrays = KernelArrays.from_block(theta, block, record)

@@ -7,6 +7,7 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import UnsupportedLossError
+from thalweg.kernels.losses import HUBER
 from thalweg.losses.base import Constants, Loss, Shape, inverse
 from thalweg.losses.linear import LinearLoss
 from thalweg.types import Block, FloatArray
@@ -23,7 +24,7 @@ class Huber(LinearLoss):
     a residual can pass ``width``; the Hessian then has full rank.
     """
 
-    code: ClassVar[int] = 2
+    code: ClassVar[int | None] = HUBER
     width: float = 1.0
     ridge: float = 0.0
 

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thalweg import checks
-from thalweg.errors import StreamError
+from thalweg.errors import InvalidParameterError, StreamError
+from thalweg.kernels.losses import CODES
 from thalweg.losses.base import Constants, Loss, Shape
 from thalweg.types import Block, FloatArray
 
@@ -18,8 +19,20 @@ class LinearLoss(Loss):
     not the O(n³) of a general Hessian.
     """
 
-    code: ClassVar[int]
-    """The loss's number in ``kernels/losses.py``."""
+    code: ClassVar[int | None] = None
+    """The loss's number in ``kernels/losses.py``; None where kernels do not know it.
+
+    Each class names its own: a code is not inherited, as a subclass may change φ.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.code = vars(cls).get("code")
+        if cls.code is not None and cls.code not in CODES:
+            raise InvalidParameterError(
+                f"The 'code' of {cls.__name__} must be one of kernels/losses.py: "
+                f"{CODES}, or None. Got {cls.code!r} instead."
+            )
 
     @property
     def shape_parameter(self) -> float:
@@ -30,6 +43,11 @@ class LinearLoss(Loss):
     def rank_one(self) -> bool:
         """Whether f is φ alone, with no term in θ that kernels do not know."""
         return True
+
+    @property
+    def has_kernel(self) -> bool:
+        """Whether the kernels compute this loss: learners then take their fast path."""
+        return self.code is not None and self.rank_one
 
     @abstractmethod
     def phi(self, p: Any, y: Any) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are first used
 
 from thalweg.errors import StreamError
+from thalweg.kernels.losses import LOGISTIC
 from thalweg.losses.base import Shape
 from thalweg.losses.linear import LinearLoss
 from thalweg.types import FloatArray
@@ -20,7 +21,7 @@ class Logistic(LinearLoss):
     a probability.
     """
 
-    code: ClassVar[int] = 1
+    code: ClassVar[int | None] = LOGISTIC
 
     def phi(self, p: Any, y: Any) -> Any:
         return np.logaddexp(0.0, p) - y * p

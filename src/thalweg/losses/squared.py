@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from thalweg.kernels.losses import SQUARED
 from thalweg.losses.linear import LinearLoss
 
 
@@ -12,7 +13,7 @@ from thalweg.losses.linear import LinearLoss
 class SquaredError(LinearLoss):
     """f(θ) = ½(x·θ - y)², the least-squares loss; summed over targets if several."""
 
-    code: ClassVar[int] = 0
+    code: ClassVar[int | None] = SQUARED
 
     def phi(self, p: Any, y: Any) -> Any:
         return 0.5 * (p - y) ** 2
