@@ -15,7 +15,7 @@ from thalweg.evaluation.tracker_run import (
 from thalweg.evaluation.tracker_trace import AlarmLog
 from thalweg.learners import Tracker
 from thalweg.learners.tracker import alarms
-from thalweg.persistence import Saved, dumps, loads, restore_snapshot
+from thalweg.persistence import SavedModel, dumps, loads, restore_snapshot
 
 RNG = np.random.default_rng(0)
 T, NAMES = 300, ("a", "b", "c")
@@ -125,7 +125,7 @@ def test_intervals_are_the_trackers_and_their_coverage_is_measured():
 
 def restored_from_a_file(run, delay):
     """The same run, out of a file."""
-    saved = Saved(Tracker(), SquaredError(), None, {"run": run.snapshot()})
+    saved = SavedModel(Tracker(), SquaredError(), None, {"run": run.snapshot()})
     snapshot = loads(dumps(saved)).extra["run"]
     snapshot = restore_snapshot(TrackerRunSnapshot, snapshot)
     return TrackerRun.from_snapshot(snapshot, 3, delay, "impute")

@@ -14,7 +14,7 @@ from thalweg.errors import PersistenceError
 
 
 def test_a_file_of_a_learner_alone_is_no_online(tmp_path):
-    saved = persistence.Saved(tw.RecursiveLeastSquares(), tw.SquaredError(), None)
+    saved = persistence.SavedModel(tw.RecursiveLeastSquares(), tw.SquaredError(), None)
     persistence.save(tmp_path / "m.thalweg", saved)
     with pytest.raises(PersistenceError, match=r"m\.thalweg holds a learner, but no"):
         tw.Online.load(tmp_path / "m.thalweg")

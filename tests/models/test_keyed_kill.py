@@ -21,7 +21,7 @@ import pytest
 import thalweg as tw
 from tests.models.streamer import GROUP, LEARNER, row
 from thalweg.models import KeyedModels
-from thalweg.persistence import Saved, dumps, loads
+from thalweg.persistence import SavedModel, dumps, loads
 
 KILLS = int(os.environ.get("THALWEG_KILLS", "20"))
 LONGEST = 0.2  # seconds to a kill: from before the file is opened to some ten commits
@@ -51,7 +51,7 @@ class Reference:
 
 
 def as_bytes(state):
-    return dumps(Saved(LEARNER, tw.SquaredError(), state))
+    return dumps(SavedModel(LEARNER, tw.SquaredError(), state))
 
 
 @pytest.fixture(scope="module")

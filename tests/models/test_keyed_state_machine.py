@@ -19,7 +19,7 @@ from tests.persistence.examples import EXAMPLES
 from thalweg.errors import ThalwegError
 from thalweg.losses import LinearLoss, Logistic
 from thalweg.models import Online
-from thalweg.persistence import Saved, dumps
+from thalweg.persistence import SavedModel, dumps
 
 LIVES = {"long": 10_000}.get(os.environ.get("THALWEG_PROFILE", ""), 60)
 STEPS = 25
@@ -59,7 +59,7 @@ def learnt(model):
         **(model.imputer.state._asdict() if model.imputer else {}),
     }
     extra["refusals"] = 0
-    return dumps(Saved(model.learner, model.loss, model.state, extra))
+    return dumps(SavedModel(model.learner, model.loss, model.state, extra))
 
 
 class Lives(RuleBasedStateMachine):

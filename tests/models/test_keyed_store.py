@@ -13,7 +13,7 @@ from thalweg.errors import PersistenceError, StorageError
 from thalweg.losses import SquaredError
 from thalweg.models import KeyedModels
 from thalweg.models.keyed_store import KeyedStore
-from thalweg.persistence import Saved, dumps, loads
+from thalweg.persistence import SavedModel, dumps, loads
 
 
 def test_a_second_writer_is_refused_at_once(path):
@@ -84,7 +84,7 @@ def test_a_row_that_is_no_row_of_ours_is_refused(path):
         ({**sound, "rounds": 3}, "no model of Keyed"),
     ]
     for extra, words in wrong:
-        blob = dumps(Saved(RLS, SquaredError(), None, extra))
+        blob = dumps(SavedModel(RLS, SquaredError(), None, extra))
         with sqlite3.connect(path) as other:
             other.execute("UPDATE models SET model = ?", (blob,))
         other.close()

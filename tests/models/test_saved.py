@@ -113,7 +113,7 @@ def test_files_that_held_less_load_as_they_did(tmp_path):
         model = tw.Online(learner)
         model.run(X[:20], Y[:20])
         extra = {"intercept": True, "rounds": 20, "of others": "left alone"}
-        kept = persistence.Saved(learner, model.loss, model.state, extra)
+        kept = persistence.SavedModel(learner, model.loss, model.state, extra)
         persistence.save(tmp_path / "m.thalweg", kept)
         loaded = tw.Online.load(tmp_path / "m.thalweg")
         health = loaded.health()

@@ -19,7 +19,7 @@ from thalweg.learners import (
     SlidingWindow,
 )
 from thalweg.losses import Huber, Logistic, SquaredError
-from thalweg.persistence import Saved
+from thalweg.persistence import SavedModel
 
 LISTED = example_learners()
 DOMAINS = example_domains()
@@ -48,4 +48,4 @@ def learnt(learner, loss, rounds=30, dtype=np.float64):
     """The model after ``rounds`` rounds."""
     state = learner.init(start(learner, dtype))
     state, _ = learner.run(state, loss, example_block(loss)[:rounds])
-    return Saved(learner, loss, state, {"rounds": rounds})
+    return SavedModel(learner, loss, state, {"rounds": rounds})

@@ -50,7 +50,7 @@ def test_settings_that_were_renamed_keep_their_values():
 def saved():
     learner = tw.RecursiveLeastSquares()
     state = learner.init(np.zeros(2))
-    return persistence.Saved(learner, tw.SquaredError(), state)
+    return persistence.SavedModel(learner, tw.SquaredError(), state)
 
 
 def test_the_layout_of_a_state_is_saved_with_it(saved, monkeypatch):

@@ -12,7 +12,7 @@ from thalweg.domains import Box
 from thalweg.errors import PersistenceError
 from thalweg.learners import DiscountedGradient, RecursiveLeastSquares
 from thalweg.losses import Huber, SquaredError
-from thalweg.persistence import Saved, dumps, load, loads
+from thalweg.persistence import SavedModel, dumps, load, loads
 
 GOLDEN = Path(__file__).with_name("format-1.thalweg")
 SOUND = dumps(learnt(RecursiveLeastSquares(), SquaredError()))
@@ -98,7 +98,7 @@ def golden():
     theta, mass = np.array([0.1, -0.2, 0.3]), 8.995737794157709
     state = GOLDEN_LEARNER.init(theta)._replace(mass=mass)
     extra = {"rounds": 30, "intercept": True, "limit": float("inf")}
-    return Saved(GOLDEN_LEARNER, Huber(0.5, 0.1), state, extra)
+    return SavedModel(GOLDEN_LEARNER, Huber(0.5, 0.1), state, extra)
 
 
 def test_files_of_format_1_load_for_ever():

@@ -11,7 +11,7 @@ from tests.persistence.examples import EXAMPLES, learnt
 from tests.persistence.mutations import SIGNED, UNSIGNED, signed
 from thalweg.errors import PersistenceError
 from thalweg.models import Online
-from thalweg.persistence import Saved, dumps, loads
+from thalweg.persistence import SavedModel, dumps, loads
 
 CASES = 2000
 TIMES, BESIDE = 40, 2**16
@@ -50,7 +50,7 @@ def test_only_the_documented_error(sound, block):
             loaded, memory = outcome(changed)
             assert memory <= TIMES * len(changed) + BESIDE, how.__name__
             if loaded is not None:
-                assert isinstance(loaded, Saved)
+                assert isinstance(loaded, SavedModel)
                 assert how in SIGNED or changed == data
                 dumps(loaded)
     finally:

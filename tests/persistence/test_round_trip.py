@@ -16,7 +16,7 @@ from thalweg.learners import (
     SlidingWindow,
 )
 from thalweg.losses import Functions, SquaredError, Tracking
-from thalweg.persistence import Saved, dumps, load, loads, save
+from thalweg.persistence import SavedModel, dumps, load, loads, save
 from thalweg.persistence.registry import LEARNERS, SETTINGS, STATES, state_of
 
 every_model = pytest.mark.parametrize("learner, loss", EXAMPLES, ids=NAMES)
@@ -62,8 +62,8 @@ def test_the_same_model_always_gives_the_same_bytes(learner, loss):
 
 @every_model
 def test_a_model_that_has_not_learnt_can_be_saved(learner, loss):
-    loaded = loads(dumps(Saved(learner, loss, None)))
-    assert loaded == Saved(learner, loss, None, {})
+    loaded = loads(dumps(SavedModel(learner, loss, None)))
+    assert loaded == SavedModel(learner, loss, None, {})
 
 
 @pytest.mark.parametrize("learner", [RecursiveLeastSquares(), SlidingWindow(9)])
@@ -72,7 +72,7 @@ def test_several_targets_are_kept(learner):
     x, y = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
     loss, block = SquaredError(), type(example_block(SquaredError()))(x, y)
     state, _ = learner.run(learner.init(np.zeros((3, 2))), loss, block[:20])
-    loaded = loads(dumps(Saved(learner, loss, state)))
+    loaded = loads(dumps(SavedModel(learner, loss, state)))
     ends = [learner.run(s, loss, block[20:])[0] for s in (state, loaded.state)]
     assert same(loaded.state, state) and same(*ends)
 
@@ -98,7 +98,7 @@ EXTRA = {
 
 @pytest.mark.parametrize("value", EXTRA.values(), ids=EXTRA)
 def test_a_value_comes_back_as_it_was(value):
-    model = Saved(RecursiveLeastSquares(), SquaredError(), None, {"it": value})
+    model = SavedModel(RecursiveLeastSquares(), SquaredError(), None, {"it": value})
     assert same(loads(dumps(model)).extra["it"], value)
 
 
@@ -106,7 +106,7 @@ def test_floats_in_settings_come_back_exactly():
     rng = np.random.default_rng(0)
     for discount in rng.uniform(0, 1, 200):
         learner = RecursiveLeastSquares(float(discount), ridge=float(rng.lognormal()))
-        back = loads(dumps(Saved(learner, SquaredError(), None))).learner
+        back = loads(dumps(SavedModel(learner, SquaredError(), None))).learner
         assert back == learner and back.ridge.hex() == learner.ridge.hex()
 
 
@@ -129,23 +129,23 @@ REFUSED = {
 @pytest.mark.parametrize("learner, loss, extra, words", REFUSED.values(), ids=REFUSED)
 def test_what_no_file_can_hold_is_refused_by_name(learner, loss, extra, words):
     with pytest.raises((PersistenceError, UnsupportedLossError), match=words):
-        dumps(Saved(learner, loss, None, extra))
+        dumps(SavedModel(learner, loss, None, extra))
 
 
 def test_functions_are_refused_where_the_learner_takes_them():
     with pytest.raises(UnsupportedLossError, match=r"Functions .* never code"):
-        dumps(Saved(DiscountedGradient(), LOSSES[Functions](), None))
+        dumps(SavedModel(DiscountedGradient(), LOSSES[Functions](), None))
 
 
 def test_the_state_of_another_learner_is_refused():
     model = learnt(DiscountedGradient(0.9, "tracking", domain=Ball(3.0)), Tracking())
     with pytest.raises(PersistenceError, match="has no state of kind GradientState"):
-        dumps(Saved(RecursiveLeastSquares(), SquaredError(), model.state))
+        dumps(SavedModel(RecursiveLeastSquares(), SquaredError(), model.state))
 
 
 def test_domains_come_back_read_only():
     box = Box(np.zeros(3), np.full(3, np.inf))
-    model = Saved(DiscountedGradient(domain=box), Tracking(), None)
+    model = SavedModel(DiscountedGradient(domain=box), Tracking(), None)
     low = loads(dumps(model)).learner.domain.low
     assert not low.flags.writeable
 

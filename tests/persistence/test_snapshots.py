@@ -6,7 +6,7 @@ import pytest
 import thalweg as tw
 from tests.persistence.test_round_trip import same
 from thalweg.errors import PersistenceError
-from thalweg.persistence import Saved, dumps, loads, restore_snapshot
+from thalweg.persistence import SavedModel, dumps, loads, restore_snapshot
 from thalweg.persistence.snapshots import (
     Array,
     Component,
@@ -49,7 +49,7 @@ SNAPSHOT = Outer(
 
 
 def through_a_file(value):
-    saved = Saved(RLS, tw.SquaredError(), None, {"snapshot": value})
+    saved = SavedModel(RLS, tw.SquaredError(), None, {"snapshot": value})
     return loads(dumps(saved)).extra["snapshot"]
 
 

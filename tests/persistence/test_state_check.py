@@ -15,7 +15,7 @@ from thalweg.learners import (
     Tracker,
 )
 from thalweg.losses import SquaredError, Tracking
-from thalweg.persistence import Saved, dumps
+from thalweg.persistence import SavedModel, dumps
 from thalweg.persistence.state_check import check_state
 
 LOSS = SquaredError()
@@ -88,7 +88,7 @@ def test_a_state_that_does_not_fit_is_refused(learner, state):
         check_state(learner, state)
     loss = Tracking() if isinstance(learner, DiscountedGradient) else LOSS
     with pytest.raises(PersistenceError):
-        dumps(Saved(learner, loss, state))
+        dumps(SavedModel(learner, loss, state))
 
 
 def test_a_learner_may_look_at_the_values_too(monkeypatch):

@@ -13,7 +13,7 @@ one after the other. Whoever needs the state for longer closes the buffer first,
 calls that come meanwhile are refused.
 
 A kernel ``call(buffer, x, y, weight, elapsed, learning)`` returns the prediction of y
-at x, or ``REFUSED``. ``thalweg.kernels.jit.entry_point`` makes it callable from Python.
+at x, or ``REFUSAL``. ``thalweg.kernels.jit.entry_point`` makes it callable from Python.
 """
 
 import math
@@ -24,12 +24,13 @@ from thalweg.kernels.jit import kernel
 
 IS_OPEN, COUNT, N, N_GIVEN, MAX_VALUE, SETTINGS = range(6)
 HEADER_SIZE = 16
-REFUSED = math.nan
-"""The answer of a call that changed nothing, as its arguments are not legal or the
-buffer is closed. No prediction is ever NaN (``not_refused``), so one float carries both
-the prediction and the status; test it with ``answer != answer``. A pair of status and
-prediction costs a call 20 ns more, a status with the prediction in the header 45 to 90:
-a call of ``Online.predict`` takes some 400."""
+REFUSAL = math.nan
+"""What a kernel returns where it refuses a call, which then has changed nothing: its
+arguments are not legal or the buffer is closed. No prediction is ever NaN
+(``not_refused``), so one float carries both the prediction and the status; test it with
+``prediction == prediction``. ``Online`` then takes the checked path, which names what
+is wrong. A pair of status and prediction costs a call 20 ns more, a status in the
+header 45 to 120: a call of ``Online.predict`` takes some 400."""
 
 
 def fill_header(buffer: np.ndarray, n: int, n_given: int, *settings: float) -> None:

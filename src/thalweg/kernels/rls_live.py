@@ -12,7 +12,7 @@ import numpy as np
 from thalweg.kernels.call_header import (
     COUNT,
     HEADER_SIZE,
-    REFUSED,
+    REFUSAL,
     SETTINGS,
     copy_features,
     count_unexcited,
@@ -51,12 +51,12 @@ _unpack, _offsets = LAYOUT.unpack, LAYOUT.kernel_offsets
 def call(buffer, x, y, weight, elapsed, learning):
     """The prediction of y at x; then, if ``learning``, the round is learnt.
 
-    ``REFUSED``, and nothing done, if anything is not legal or ``buffer`` is closed.
+    ``REFUSAL``, and nothing done, if anything is not legal or ``buffer`` is closed.
     """
     max_value = max_legal_value(buffer, weight, elapsed)
     n = copy_features(buffer, x, max_value) if abs(y) <= max_value else -1
     if n < 0:
-        return REFUSED
+        return REFUSAL
     if learning:
         return _learn(buffer, n, y, weight, elapsed)
     # By offsets, in the order of ``rls_round``: views would cost more than the sums.

@@ -191,7 +191,6 @@ class LiveRLS:
         self.call: KernelCall = entry_point(rls_live.call)
         self._theta[:, 0], self._factor[:] = theta, factor
 
-    @property
-    def state(self) -> RLSState:
+    def copy_state(self) -> RLSState:
         """A copy of the state as it is now."""
         return RLSState(self._theta[:, 0].copy(), self._factor.copy())

@@ -61,7 +61,7 @@ def as_rounds(
     return state, block
 
 
-def as_question(
+def as_prediction_request(
     learner: Learner[Any], live: LiveState, intercept: bool, x: Any, loss: LinearLoss
 ) -> tuple[Any, FloatArray]:  # fmt: skip
     """The state to ask, and one round's features as it takes them."""

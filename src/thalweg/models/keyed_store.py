@@ -16,7 +16,7 @@ import numpy as np
 from thalweg.errors import InvalidParameterError, PersistenceError, StorageError
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
-from thalweg.persistence.format import Saved, dumps, loads
+from thalweg.persistence.format import SavedModel, dumps, loads
 
 APPLICATION_ID = int.from_bytes(b"thal", "big")
 """By this number, which SQLite keeps in the file, a file is known to be ours."""
@@ -50,7 +50,7 @@ class KeyedSettings(NamedTuple):
     def encode(self, model: KeyedState) -> bytes:
         """The model of one key as bytes, which would be a file of their own."""
         extra = {"intercept": self.intercept, **model._asdict()}
-        return dumps(Saved(self.learner, self.loss, extra.pop("state"), extra))
+        return dumps(SavedModel(self.learner, self.loss, extra.pop("state"), extra))
 
     def decode(self, data: bytes, name: str) -> KeyedState:
         """The model in ``data``; refused where it was made with other settings."""

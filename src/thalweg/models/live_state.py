@@ -1,6 +1,5 @@
 """All that changes in a model, in the form that single calls change in place."""
 
-import math
 import threading
 from typing import Any, NamedTuple
 
@@ -16,22 +15,13 @@ from thalweg.types import FloatArray
 
 RECENT_ROWS = 100
 """Nearly always every feature was not zero in one of so many rows: no more are read."""
-REFUSAL = math.nan
-"""What a kernel answers in place of a prediction where it refuses a call.
-
-Only here does NaN carry a meaning between Python and a kernel. ``Online.predict`` and
-``update`` test it as ``prediction == prediction`` and then take the checked path, which
-names what is wrong. A prediction itself is never NaN (kernels/call_header.py). To read
-a status from the buffer costs four times that comparison, 120 ns more in a call of some
-800 ns at 8 features, so that there is none.
-"""
 NO_BUFFER = np.zeros(call_header.HEADER_SIZE)
 """A buffer that is closed and never opened, for learners without a kernel."""
 
 
 def refuse_call(*given: Any) -> float:
     """The kernel of a learner that has none."""
-    return REFUSAL
+    return call_header.REFUSAL
 
 
 class ModelSettings(NamedTuple):
@@ -103,7 +93,7 @@ class LiveState:
 
     def copy_state(self) -> Any:
         """The learner's state, a copy where it is live; to be read while suspended."""
-        return self._state if self._live is None else self._live.state
+        return self._state if self._live is None else self._live.copy_state()
 
     def copy_unexcited_rounds(self) -> Any:
         """(n,) rounds since each feature was last not zero; 0.0 before the first."""

@@ -40,7 +40,7 @@ class ModelRecord(NamedTuple):
     imputer: ImputerState | None  # None where missing values are refused
 
 
-class SavedModel(NamedTuple):
+class ModelFileContents(NamedTuple):
     """All that a file holds of an ``Online``."""
 
     settings: ModelSettings
@@ -48,18 +48,18 @@ class SavedModel(NamedTuple):
     refusals: int
 
 
-def write_model(path: str | os.PathLike[str], model: SavedModel) -> None:
+def write_model(path: str | os.PathLike[str], model: ModelFileContents) -> None:
     """Save the model to a file."""
     learner, loss, intercept, missing = model.settings
     state, rounds, unexcited_rounds, imputer = model.snapshot
     record = ModelRecord(
         intercept, rounds, missing, model.refusals, unexcited_rounds, imputer
     )
-    saved = persistence.Saved(learner, loss, state, record._asdict())
+    saved = persistence.SavedModel(learner, loss, state, record._asdict())
     persistence.save(path, saved)
 
 
-def read_model(path: str | os.PathLike[str]) -> SavedModel:
+def read_model(path: str | os.PathLike[str]) -> ModelFileContents:
     """The model in a file; ``PersistenceError`` where any of it is wrong."""
     learner, loss, state, extra = persistence.load(path)
     if not ({"intercept", "rounds"} <= set(extra) and isinstance(loss, LinearLoss)):
@@ -75,7 +75,7 @@ def read_model(path: str | os.PathLike[str]) -> SavedModel:
     snapshot = ModelSnapshot(
         state, record.rounds, record.unexcited_rounds, record.imputer
     )
-    return SavedModel(settings, snapshot, record.refusals)
+    return ModelFileContents(settings, snapshot, record.refusals)
 
 
 def _rules(record: ModelRecord, features: int | None) -> dict[str, Any]:

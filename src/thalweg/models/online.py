@@ -11,6 +11,7 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError, ThalwegError, UnsupportedLossError
+from thalweg.kernels.call_header import REFUSAL
 from thalweg.learners import Learner, Tracker
 from thalweg.learners.base import LiveBuffer
 from thalweg.losses import LinearLoss, SquaredError
@@ -19,17 +20,12 @@ from thalweg.models.imputed_run import run_with_missing
 from thalweg.models.inputs import (
     as_features,
     as_number,
-    as_question,
+    as_prediction_request,
     as_rounds,
     as_row,
 )
-from thalweg.models.live_state import (
-    REFUSAL,
-    LiveState,
-    ModelSettings,
-    ModelSnapshot,
-)
-from thalweg.models.model_file import SavedModel, read_model, write_model
+from thalweg.models.live_state import LiveState, ModelSettings, ModelSnapshot
+from thalweg.models.model_file import ModelFileContents, read_model, write_model
 from thalweg.preprocessing.imputer import (
     POLICIES,
     POLICY_RULES,
@@ -122,7 +118,7 @@ class Online:
 
         Private, for measurements and tests: nobody checks that x is a float64 array of
         one axis and all else a float, and any other may end the process; REFUSAL is to
-        be looked for as well. Weight and time are 1.0 here::
+        be looked for as well (kernels/call_header.py). Weight and time are 1.0 here::
 
             live = model._live_buffer()
             prediction = live.call(live.buffer, x, 0.0, 1.0, 1.0, False)  # predict
@@ -174,7 +170,7 @@ class Online:
                 return prediction
         # Anything unusual, and anything to be refused, takes the checked path.
         with self._suspended() as live:
-            state, features = self._as_question(live, x)
+            state, features = self._as_prediction_request(live, x)
             if interval is None:
                 return self.learner.predict(state, features)
             tracker = self._tracker("predict(interval=...)")
@@ -239,7 +235,7 @@ class Online:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; a failed write leaves the old file as it was."""
         with self._suspended() as live:
-            model = SavedModel(self._settings(), live.snapshot(), self.refusals)
+            model = ModelFileContents(self._settings(), live.snapshot(), self.refusals)
         write_model(path, model)
 
     @classmethod
@@ -255,8 +251,8 @@ class Online:
         """A copy that goes its own way."""
         return copy.deepcopy(self)
 
-    def _as_question(self, live: LiveState, x: Any) -> tuple[Any, FloatArray]:
-        return as_question(self.learner, live, self.intercept, x, self.loss)
+    def _as_prediction_request(self, live: LiveState, x: Any) -> tuple[Any, FloatArray]:
+        return as_prediction_request(self.learner, live, self.intercept, x, self.loss)
 
     def _tracker(self, what: str) -> Tracker:
         if not isinstance(self.learner, Tracker):

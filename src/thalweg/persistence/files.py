@@ -6,15 +6,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from thalweg.errors import StorageError
-from thalweg.persistence.format import Saved, dumps, loads
+from thalweg.persistence.format import SavedModel, dumps, loads
 
 
-def save(path: str | os.PathLike[str], saved: Saved) -> None:
+def save(path: str | os.PathLike[str], saved: SavedModel) -> None:
     """Write the model to ``path``. Where that fails, the old file is left as it was."""
     write(Path(path), dumps(saved))
 
 
-def load(path: str | os.PathLike[str]) -> Saved:
+def load(path: str | os.PathLike[str]) -> SavedModel:
     """The model in the file at ``path``; from there it continues bit by bit as before.
 
     A file that was cut, changed or made up is a ``PersistenceError``, and one that
@@ -29,9 +29,9 @@ def load(path: str | os.PathLike[str]) -> Saved:
 
 def write(path: Path, data: bytes) -> None:
     """Replace the file at ``path`` by ``data``, in one step that lasts."""
-    target = path.resolve()  # a link is kept, and what it leads to is replaced
+    target = path.resolve()  # a link stays, and what it leads to is replaced
     try:
-        temporary = _written(target, data)
+        temporary = _write_temporary(target, data)
     except OSError as error:
         raise StorageError(
             f"{path} was not saved: {error.strerror}. It is as it was before."
@@ -51,8 +51,8 @@ def write(path: Path, data: bytes) -> None:
         ) from error
 
 
-def _written(target: Path, data: bytes) -> Path:
-    """The path of a new file beside ``target`` that holds ``data``, on the disk."""
+def _write_temporary(target: Path, data: bytes) -> Path:
+    """Write ``data`` to a new file next to ``target``, on the disk; its path."""
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     file = open(temporary, "xb")
     try:

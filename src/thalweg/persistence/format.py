@@ -17,7 +17,7 @@ MAGIC = b"\x89thalweg"
 VERSION = 1
 START = struct.Struct("<8sIIQ")  # magic, version, lengths of header and of arrays
 CHECKSUM = hashlib.sha256().digest_size
-LONGEST_HEADER = 2**22
+MAX_HEADER_BYTES = 2**22
 """A header is read whole, and JSON takes some 25 times its length: 100 MB at most."""
 NAMES = ("thalweg", "learner", "loss", "state", "extra")
 DAMAGED = "Restore it from a copy, or train the model again"
@@ -27,7 +27,7 @@ except PackageNotFoundError:  # run from a checkout that was not installed
     WRITER = "unknown"
 
 
-class Saved(NamedTuple):
+class SavedModel(NamedTuple):
     """All that a file holds."""
 
     learner: Learner[Any]
@@ -36,7 +36,7 @@ class Saved(NamedTuple):
     extra: Mapping[str, Any] = {}  # numbers, strings and arrays by name
 
 
-def dumps(saved: Saved) -> bytes:
+def dumps(saved: SavedModel) -> bytes:
     """The model as bytes; the same model always gives the same bytes."""
     learner, loss, state, extra = saved
     learner.check_loss(loss)
@@ -51,27 +51,27 @@ def dumps(saved: Saved) -> bytes:
     if state is not None:
         check_state(learner, state)
     text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
-    if len(text) > LONGEST_HEADER:
+    if len(text) > MAX_HEADER_BYTES:
         raise PersistenceError(f"A header of {len(text)} bytes cannot be saved.")
     start = START.pack(MAGIC, VERSION, len(text), writer.size)
     body = b"".join([start, text, *writer.arrays])
     return body + hashlib.sha256(body).digest()
 
 
-def loads(data: bytes, name: str = "What was given") -> Saved:
+def loads(data: bytes, name: str = "What was given") -> SavedModel:
     """The model that ``dumps`` made into ``data``; ``name`` is what errors call it.
 
     Nothing in ``data`` is executed or imported, and memory is bounded by its length.
     """
     try:
-        header, arrays = _opened(memoryview(data))
-        return _model(header, arrays)
+        header, arrays = _parse_container(memoryview(data))
+        return _decode_model(header, arrays)
     except PersistenceError as error:
         raise PersistenceError(f"{name} cannot be loaded: {error}.") from None
 
 
-def _opened(data: memoryview) -> tuple[dict[str, Any], memoryview]:
-    """The header and the arrays, once lengths and checksum are found right."""
+def _parse_container(data: memoryview) -> tuple[dict[str, Any], memoryview]:
+    """The header and the arrays, of bytes whose lengths and checksum are right."""
     if bytes(data[: len(MAGIC)]) != MAGIC:
         raise PersistenceError("it is no thalweg model")
     if len(data) < START.size:
@@ -90,13 +90,14 @@ def _opened(data: memoryview) -> tuple[dict[str, Any], memoryview]:
     body, checksum = data[:-CHECKSUM], data[-CHECKSUM:]
     if hashlib.sha256(body).digest() != checksum:
         raise PersistenceError(f"its checksum is wrong. {DAMAGED}")
-    if header > LONGEST_HEADER:
+    if header > MAX_HEADER_BYTES:
         raise PersistenceError(f"its header of {header} bytes is too long")
     text = body[START.size : START.size + header]
-    return _parsed(bytes(text)), body[START.size + header :]
+    return _parse_header(bytes(text)), body[START.size + header :]
 
 
-def _parsed(text: bytes) -> dict[str, Any]:
+def _parse_header(text: bytes) -> dict[str, Any]:
+    """The header from its JSON, with all its names and no others."""
     try:
         header = json.loads(text.decode())
     except (ValueError, RecursionError):
@@ -108,7 +109,8 @@ def _parsed(text: bytes) -> dict[str, Any]:
     return header
 
 
-def _model(header: dict[str, Any], arrays: memoryview) -> Saved:
+def _decode_model(header: dict[str, Any], arrays: memoryview) -> SavedModel:
+    """What the header and the arrays stand for, checked."""
     reader = Reader(arrays)
     learner, loss, state = (reader.read(header[name]) for name in NAMES[1:4])
     extra = {name: reader.read(value) for name, value in header["extra"].items()}
@@ -125,4 +127,4 @@ def _model(header: dict[str, Any], arrays: memoryview) -> Saved:
         raise PersistenceError(f"{error}. {by}") from None
     except ThalwegError as error:
         raise PersistenceError(str(error)) from None
-    return Saved(learner, loss, state, extra)
+    return SavedModel(learner, loss, state, extra)

@@ -9,7 +9,7 @@ There is one mechanism for whatever is saved, and no component writes its own:
            imputed: int
 
    It may hold other NamedTuples, and is saved as it is:
-   ``Saved(..., extra={"run": snapshot})`` or ``Saved(..., extra=snapshot._asdict())``.
+   ``SavedModel(..., extra={"run": snapshot})``, or with ``snapshot._asdict()``.
    A file holds its fields by their names.
 
 2. A file gives back mappings of names to values that anybody could have made up: a

@@ -25,8 +25,8 @@ LENGTHS = ("window", "delay")
 """Settings that are the length of an array of the state."""
 
 
-class Like(NamedTuple):
-    """What a field of a state must be like, found from the learner's own states."""
+class FieldSpec(NamedTuple):
+    """Dtype and shape that a field of a state must have, by the learner's ``init``."""
 
     dtype: np.dtype[Any] | None  # None for a plain number
     shapes: tuple[tuple[int, ...], ...]  # of three small numbers of features
@@ -35,43 +35,52 @@ class Like(NamedTuple):
 
 def check_state(learner: Learner[Any], state: Any) -> None:
     """Raise ``PersistenceError`` unless ``state`` is one of this learner's."""
-    _check(learner, state, None)
+    _check_nested(learner, state, None)
 
 
-def _check(learner: Learner[Any], state: Any, like: FloatArray | None) -> None:
+def _check_nested(
+    learner: Learner[Any], state: Any, mixture_theta: FloatArray | None
+) -> None:
+    """``check_state``; the state of an expert has a θ like that of its mixture."""
     name, own = type(learner).__name__, state_of(type(learner))
     if type(state) is not own:
         raise PersistenceError(f"{name} has no state of kind {type(state).__name__}")
     theta = state.theta
     if not isinstance(theta, np.ndarray) or theta.ndim == 0 or theta.size == 0:
         raise PersistenceError(f"{name} has a θ that is no point: {theta!r:.80}")
-    if like is not None and (like.shape, like.dtype) != (theta.shape, theta.dtype):
-        raise PersistenceError(f"an expert of kind {name} has a θ unlike the mixture's")
+    if mixture_theta is not None:
+        shape, dtype = mixture_theta.shape, mixture_theta.dtype
+        if (theta.shape, theta.dtype) != (shape, dtype):
+            raise PersistenceError(
+                f"an expert of kind {name} has a θ unlike the mixture's"
+            )
     _check_lengths(learner, state)
     count = _check_experts(learner, state)
     first = (len(theta) - 1) % ALIGNMENT + 1
-    for field, rule in _rules(learner, first, theta.shape[1:], theta.dtype).items():
-        found = getattr(state, field)
-        if not _obeys(found, rule, len(theta), None if field == "theta" else count):
+    specs = _field_specs(learner, first, theta.shape[1:], theta.dtype)
+    for field, spec in specs.items():
+        entries = None if field == "theta" else count
+        if not _fits_spec(getattr(state, field), spec, len(theta), entries):
             raise PersistenceError(
                 f"the {field} of {name} does not fit its settings and its θ"
             )
-    look = getattr(learner, "check_state", None)
-    if look is not None:  # for values that a kernel would use as an index
-        look(state)
+    check_values = getattr(learner, "check_state", None)
+    if check_values is not None:  # for values that a kernel would use as an index
+        check_values(state)
 
 
 def _check_lengths(learner: Learner[Any], state: Any) -> None:
-    held = sum(np.size(part) for part in state if not isinstance(part, tuple))
+    """Raise where a domain or a length among the settings does not fit the state."""
+    state_size = sum(np.size(part) for part in state if not isinstance(part, tuple))
     for field in fields(learner):  # type: ignore[arg-type]
         value = getattr(learner, field.name)
-        domain = isinstance(value, Domain)
-        if domain and value.dimension not in (None, state.theta.size):
+        is_domain = isinstance(value, Domain)
+        if is_domain and value.dimension not in (None, state.theta.size):
             raise PersistenceError(
                 f"θ has {state.theta.size} coordinates, its domain {value.dimension}"
             )
         # Asked before ``init``, which would make arrays as long as a file claims.
-        if field.name in LENGTHS and value > held:
+        if field.name in LENGTHS and value > state_size:
             raise PersistenceError(f"{field.name} = {value} is longer than the state")
 
 
@@ -84,25 +93,31 @@ def _check_experts(learner: Learner[Any], state: Any) -> int | None:
     experts = (learner.expert,) * len(states) if single else learner.experts  # type: ignore[attr-defined]
     if not states or len(states) != len(experts):
         raise PersistenceError(f"{len(states)} states for {len(experts)} experts")
-    for expert, its in zip(experts, states, strict=True):
-        _check(expert, its, state.theta)
+    for expert, expert_state in zip(experts, states, strict=True):
+        _check_nested(expert, expert_state, state.theta)
     return len(states) if single else None
 
 
-def _obeys(found: Any, rule: Like, n: int, count: int | None) -> bool:
-    if rule.dtype is None:
+def _fits_spec(value: Any, spec: FieldSpec, n: int, count: int | None) -> bool:
+    """Whether a field of a state of n features is as its spec says.
+
+    ``count`` is the number of entries where one is stored for each expert.
+    """
+    if spec.dtype is None:
         whole = int | np.integer
-        return isinstance(found, whole if rule.whole else whole | float | np.floating)
-    if not isinstance(found, np.ndarray):
+        return isinstance(value, whole if spec.whole else whole | float | np.floating)
+    if not isinstance(value, np.ndarray):
         return False
     k = (n - 1) // ALIGNMENT
-    shape = tuple(_at(k, *lengths) for lengths in zip(*rule.shapes, strict=True))
-    if count is not None:  # a history keeps one entry for each of its experts
+    shape = tuple(
+        _extrapolate_length(k, *lengths) for lengths in zip(*spec.shapes, strict=True)
+    )
+    if count is not None:  # a history stores one entry for each of its experts
         shape = (count, *shape[1:])
-    return bool(found.dtype == rule.dtype and found.shape == shape)
+    return bool(value.dtype == spec.dtype and value.shape == shape)
 
 
-def _at(k: int, zero: int, one: int, two: int) -> int:
+def _extrapolate_length(k: int, zero: int, one: int, two: int) -> int:
     """The value at k of the polynomial with these values at 0, 1 and 2.
 
     Lengths are such polynomials, of degree two at most: three small states tell the
@@ -112,18 +127,18 @@ def _at(k: int, zero: int, one: int, two: int) -> int:
 
 
 @lru_cache(maxsize=1024)
-def _rules(
+def _field_specs(
     learner: Learner[Any], first: int, targets: tuple[int, ...], dtype: np.dtype[Any]
-) -> dict[str, Like]:
+) -> dict[str, FieldSpec]:
     """By field, from states of ``first`` features, and of 8 and 16 more."""
-    simple = _simplified(learner)
+    minimal = _minimal_learner(learner)
     sizes = (first, first + ALIGNMENT, first + 2 * ALIGNMENT)
     try:
-        states = [simple.init(np.zeros((n, *targets), dtype)) for n in sizes]
+        states = [minimal.init(np.zeros((n, *targets), dtype)) for n in sizes]
     except Exception as error:  # whatever a setting no one has tried may lead to
         raise PersistenceError(f"{type(learner).__name__} refuses θ: {error}") from None
     return {
-        name: Like(
+        name: FieldSpec(
             getattr(part, "dtype", None),
             tuple(np.shape(getattr(state, name)) for state in states),
             isinstance(part, int),
@@ -133,18 +148,18 @@ def _rules(
     }
 
 
-def _simplified(learner: Learner[Any]) -> Learner[Any]:
+def _minimal_learner(learner: Learner[Any]) -> Learner[Any]:
     """The learner in a ball with plain experts, so that it can start from zero.
 
-    Neither changes the shapes of the arrays that it keeps itself.
+    Neither changes the shapes of the arrays that are its own.
     """
-    simple: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for field in fields(learner):  # type: ignore[arg-type]
         value = getattr(learner, field.name)
         if isinstance(value, Domain):
-            simple[field.name] = Ball(1.0)
+            settings[field.name] = Ball(1.0)
         elif isinstance(value, Learner):
-            simple[field.name] = RecursiveLeastSquares()
+            settings[field.name] = RecursiveLeastSquares()
         elif isinstance(value, tuple):
-            simple[field.name] = (RecursiveLeastSquares(),) * len(value)
-    return replace(learner, **simple) if simple else learner  # type: ignore[type-var]
+            settings[field.name] = (RecursiveLeastSquares(),) * len(value)
+    return replace(learner, **settings) if settings else learner  # type: ignore[type-var]

@@ -69,7 +69,7 @@ def save_checkpoint(path: Path, session: Session, origin: RunOrigin) -> None:
         **_online_fields(first),
         "run": checkpoint,
     }
-    model = persistence.Saved(first.tracker, SquaredError(), first.state, extra)
+    model = persistence.SavedModel(first.tracker, SquaredError(), first.state, extra)
     persistence.save(path, model)
 
 

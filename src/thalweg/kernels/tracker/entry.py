@@ -9,7 +9,7 @@ from thalweg.kernels.call_header import (
     COUNT,
     HEADER_SIZE,
     N_GIVEN,
-    REFUSED,
+    REFUSAL,
     N,
     copy_features,
     count_unexcited,
@@ -45,7 +45,7 @@ unpack = BUFFER.unpack
 def call(buffer, x, y, weight, elapsed, learning):
     """The prediction of y at x; then, if ``learning``, learn the round.
 
-    Returns ``REFUSED``, and does nothing, if any number is not legal or ``buffer`` is
+    Returns ``REFUSAL``, and does nothing, if any number is not legal or ``buffer`` is
     closed. Where ``buffer`` has rows to play, these are played, which must be legal:
     the round given is not looked at, the forecast of the last row is returned, and
     other threads go on meanwhile.
@@ -57,7 +57,7 @@ def call(buffer, x, y, weight, elapsed, learning):
         # y first: once x is copied, the forecast belongs to it.
         n = copy_features(buffer, x, limit) if abs(y) <= limit else -1
         if n < 0:
-            return REFUSED
+            return REFUSAL
         label = HEADER_SIZE + n
         buffer[label], buffer[label + 1], buffer[label + 2] = y, weight, elapsed
     thread = release_gil(row_count > 0)

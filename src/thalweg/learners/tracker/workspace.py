@@ -93,9 +93,8 @@ class LiveTracker:
         self.unexcited_rounds: FloatArray = self._workspace.unexcited_rounds
         self.call: KernelCall = self._workspace.call
 
-    @property
-    def state(self) -> Any:
-        """The state as it is now, a copy."""
+    def copy_state(self) -> Any:
+        """A copy of the state as it is now."""
         return self._learner.state_from(self._theta, self._workspace.packed.copy())
 
 
