@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from thalweg.errors import (
     ThalwegError,
     UnsupportedLossError,
 )
+from thalweg.learners.tracker.workspace import TrackerWorkspace
 from thalweg.losses import LinearLoss
 
 RNG = np.random.default_rng(0)
@@ -94,6 +97,68 @@ def test_weights_elapsed_time_and_targets_reach_the_learner():
     state, _ = learner.run(learner.init(np.zeros((3, 2))), tw.SquaredError(), block)
     np.testing.assert_array_equal(model.coefficients, state.theta)
     assert model.predict(X[1]).shape == (2,)
+
+
+@pytest.mark.parametrize("missing", ["refuse", "skip", "impute"])
+def test_the_first_update_of_a_tracker_builds_one_workspace(monkeypatch, missing):
+    built = []
+    initialise = TrackerWorkspace.__init__
+
+    def count_and_initialise(workspace, *given):
+        built.append(workspace)
+        initialise(workspace, *given)
+
+    monkeypatch.setattr(TrackerWorkspace, "__init__", count_and_initialise)
+    model = tw.Online(missing=missing)
+    model.update(X[0], Y[0])
+    assert len(built) == 1
+    model.update(X[1], Y[1])
+    assert len(built) == 1 and model.rounds == 2
+
+
+SIGNED_ZEROS = np.array([0.0, -0.0, 3.0])
+FIRST_ROWS = [
+    (X[0], False), (X[0], True), (SIGNED_ZEROS, False), (SIGNED_ZEROS, True),
+    (np.array([]), True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("learner", [tw.Tracker(), tw.RecursiveLeastSquares()])
+@pytest.mark.parametrize("missing", ["refuse", "skip", "impute"])
+@pytest.mark.parametrize("row, intercept", FIRST_ROWS)
+def test_the_first_update_leaves_the_snapshot_that_a_run_leaves(
+    learner, missing, intercept, row
+):
+    single, whole = (tw.Online(learner, None, intercept, missing) for _ in range(2))
+    single.update(row, Y[0], 0.5, 2.0)
+    whole.run(row[None], Y[:1], [0.5], [2.0])
+    assert pickle.dumps(single) == pickle.dumps(whole)
+
+
+FIRST_REFUSALS = {
+    "NaN in x": (np.array([np.nan, 0.0, 0.0]), 1.0, 1.0),
+    "NaN in y": (X[0], np.nan, 1.0),
+    "a negative weight": (X[0], 1.0, -1.0),
+    "an int beyond float64": (X[0], 10**400, 1.0),
+    "too large by its weight": (np.full(3, 1e150), 1.0, 100.0),
+    "no features": (np.array([]), 1.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("learner", [tw.Tracker(), tw.RecursiveLeastSquares()])
+@pytest.mark.parametrize("x, y, weight", FIRST_REFUSALS.values(), ids=FIRST_REFUSALS)
+def test_a_refused_first_update_says_what_a_run_says_and_leaves_no_trace(
+    learner, x, y, weight
+):
+    single, whole = (tw.Online(learner, intercept=False) for _ in range(2))
+    with pytest.raises(ThalwegError) as expected:
+        whole.run(x[None], np.array([np.inf if y == 10**400 else y]), [weight])
+    with pytest.raises(type(expected.value)) as caught:
+        single.update(x, y, weight)
+    assert str(caught.value) == str(expected.value)
+    assert single.state is None and single.rounds == 0 and single.refusals == 1
+    single.update(X[0, :2], Y[0])  # the number of features is still open
+    assert single.rounds == 1
 
 
 BAD = {

@@ -29,8 +29,8 @@ from thalweg.models.model_file import ModelFileContents, read_model, write_model
 from thalweg.preprocessing.imputer import (
     POLICIES,
     POLICY_RULES,
+    Imputer,
     ImputerState,
-    MeanImputer,
     MissingPolicy,
 )
 from thalweg.types import FloatArray, Trace
@@ -109,7 +109,7 @@ class Online:
         return self._live.count_rounds()
 
     @property
-    def imputer(self) -> MeanImputer | None:
+    def imputer(self) -> Imputer | None:
         """What completes rows with missing values; None where they are refused."""
         return self._live.imputer
 
@@ -180,9 +180,10 @@ class Online:
         """Learn from one round: features ``x``, then the target ``y``."""
         if type(x) is not ARRAY:
             x = as_row(x)
-        row = type(x) is ARRAY and x.dtype is FLOAT64 and x.ndim == 1
-        rates = type(weight) in NUMBERS and type(elapsed) in NUMBERS
-        if row and rates and type(y) in NUMBERS:
+        is_row = type(x) is ARRAY and x.dtype is FLOAT64 and x.ndim == 1
+        are_rates = type(weight) in NUMBERS and type(elapsed) in NUMBERS
+        is_plain = is_row and are_rates and type(y) in NUMBERS
+        if is_plain:
             live = self._live
             try:
                 prediction = live.learn(live.buffer, x, y, weight, elapsed, True)
@@ -193,6 +194,9 @@ class Online:
         # Anything unusual, and anything to be refused, takes the checked path.
         y, weight, elapsed = map(as_number, (y, weight, elapsed))
         with self._suspended(to_learn=True) as live:
+            is_first = is_plain and live.count_features() is None
+            if is_first and self._learn_first_round(live, x, y, weight, elapsed):
+                return
             features = as_features(x)
             target = checks.check_numbers("target", y)[None]
             self._run(live, features, target, [weight], [elapsed])
@@ -226,6 +230,19 @@ class Online:
         means = None if imputer is None else imputer.state
         self._open(ModelSnapshot(state, rounds, unexcited, means))
         return trace
+
+    def _learn_first_round(
+        self, empty: LiveState, x: FloatArray, y: float, weight: float, elapsed: float
+    ) -> bool:
+        """Learn in a new live state, so that only one is made; False where refused."""
+        state = self.learner.init(np.zeros(len(x) + self.intercept))
+        snapshot = empty.snapshot()._replace(state=state)
+        live = LiveState(self._settings(), snapshot, self._lock)
+        prediction = live.learn(live.buffer, x, y, weight, elapsed, True)
+        is_learnt = bool(prediction == prediction)  # else it is a REFUSAL
+        if is_learnt:
+            self._live = live
+        return is_learnt
 
     def health(self) -> Health:
         """What excites the model, what is known of each feature, what was refused."""
