@@ -12,7 +12,7 @@ from tests.models.test_online import LEARNERS
 from tests.persistence.test_round_trip import same
 from thalweg import persistence
 from thalweg.errors import ThalwegError
-from thalweg.preprocessing.imputer import MeanImputer
+from thalweg.preprocessing.imputer import Imputer
 
 POLICIES = ["refuse", "skip", "impute"]
 RNG = np.random.default_rng(0)
@@ -52,7 +52,7 @@ def parts(value):
     """The value as a tuple that ``same`` can compare, down to each array and number."""
     if isinstance(value, dict):
         return tuple((name, parts(value[name])) for name in sorted(value))
-    return parts(vars(value)) if isinstance(value, MeanImputer) else value
+    return parts(vars(value)) if isinstance(value, Imputer) else value
 
 
 def assert_same(found, expected):

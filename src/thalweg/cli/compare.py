@@ -22,7 +22,7 @@ from thalweg.cli.runs.output_paths import source_stem
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import PAST_LABELS
-from thalweg.preprocessing.imputer import MeanImputer
+from thalweg.preprocessing.imputer import Imputer
 from thalweg.tables import Encoder, Recipe, Table
 from thalweg.types import FloatArray
 
@@ -115,7 +115,7 @@ def _compare_table(
 
 def _read_last_rows(table: Table, encoder: Encoder, max_rows: int) -> StreamRows:
     """Read the whole table, and keep the last rows that have all targets."""
-    imputer = MeanImputer(encoder.recipe.missing)
+    imputer = Imputer(encoder.recipe.missing)
     x, y, complete, left_out = [], [], 0, 0
     total = None if table.is_live else 1.0
     with progress_bar(f"reading {table.name}", total) as bar:

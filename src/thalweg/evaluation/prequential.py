@@ -17,7 +17,7 @@ from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
 from thalweg.models import Online
 from thalweg.preprocessing.delayed_labels import DelayedLabels, DueLabels
-from thalweg.preprocessing.imputer import POLICIES, MeanImputer, MissingPolicy
+from thalweg.preprocessing.imputer import POLICIES, Imputer, MissingPolicy
 from thalweg.types import Block, FloatArray
 
 
@@ -118,7 +118,7 @@ def predictions(
     NaN from the round on in which a model breaks down.
     """
     y = np.asarray(block.y, np.float64)
-    x, learnable = MeanImputer(missing).impute(np.asarray(block.x, np.float64), y)
+    x, learnable = Imputer(missing).impute(np.asarray(block.x, np.float64), y)
     labels = np.where(learnable, y, np.nan)
     given = Block(x, labels, block.weight, block.elapsed)
     if isinstance(learner, Learner):

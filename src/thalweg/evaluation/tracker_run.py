@@ -29,7 +29,7 @@ from thalweg.persistence.snapshots import (
     StateOf,
     validate_snapshot,
 )
-from thalweg.preprocessing.imputer import ImputerState, MeanImputer, MissingPolicy
+from thalweg.preprocessing.imputer import Imputer, ImputerState, MissingPolicy
 from thalweg.types import Block, FloatArray, Trace
 
 MIN_BURN_IN = 40
@@ -89,7 +89,7 @@ class TrackerRun(Component):
         self.statistics = RunStatistics(self.tracker, n, self.burn_in)
         self.rounds = 0
         self.seconds = 0.0
-        self.imputer = MeanImputer(missing, ImputerState.initial(n))
+        self.imputer = Imputer(missing, ImputerState.initial(n))
         self._batch: list[PlayedRounds] = []  # rounds that the statistics lack
         warm_up = Block(np.zeros((1, n)), np.zeros(1), np.ones(1), np.ones(1))
         self.tracker.run(self.state, LOSS, warm_up, RECORDS)  # compiles the kernel

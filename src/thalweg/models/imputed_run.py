@@ -11,7 +11,7 @@ from thalweg.errors import InvalidParameterError
 from thalweg.kernels import call_header
 from thalweg.learners import Learner
 from thalweg.losses import Loss
-from thalweg.preprocessing.imputer import MeanImputer, without_missing
+from thalweg.preprocessing.imputer import Imputer, without_missing
 from thalweg.types import Block, FloatArray, Trace
 
 
@@ -21,7 +21,7 @@ class ImputedRun(NamedTuple):
     state: Any  # of the learner
     trace: Trace
     block: Block  # the rows as they were learnt, without missing values
-    imputer: MeanImputer  # after these rows
+    imputer: Imputer  # after these rows
 
 
 class ImputerCall(NamedTuple):
@@ -31,7 +31,7 @@ class ImputerCall(NamedTuple):
     """
 
     call: Any  # the kernel: see learners/base.py
-    imputer: MeanImputer
+    imputer: Imputer
     advances_on_zero_weight: bool  # whether the learner has seen the skipped rows pass
     lock: threading.RLock
 
@@ -53,7 +53,7 @@ class ImputerCall(NamedTuple):
 
 
 def run_with_missing(
-    learner: Learner[Any], state: Any, loss: Loss, block: Block, imputer: MeanImputer,
+    learner: Learner[Any], state: Any, loss: Loss, block: Block, imputer: Imputer,
     record: Sequence[str], blocked: bool,
 ) -> ImputedRun:  # fmt: skip
     """``learner.run`` over rows with missing values; ``imputer`` is left as it was."""

@@ -10,7 +10,7 @@ from thalweg.learners import Learner
 from thalweg.learners.base import LiveBuffer
 from thalweg.losses import LinearLoss
 from thalweg.models.imputed_run import ImputerCall
-from thalweg.preprocessing.imputer import ImputerState, MeanImputer, MissingPolicy
+from thalweg.preprocessing.imputer import Imputer, ImputerState, MissingPolicy
 from thalweg.types import FloatArray
 
 RECENT_ROWS = 100
@@ -43,7 +43,7 @@ class ModelSnapshot(NamedTuple):
 
 
 class LiveState:
-    """A model's state while it is called; a new one is made after every run.
+    """A model's state while it is called; a new one follows the first round and a run.
 
     ``predict`` and ``learn`` are the learner's kernel where it has one for single
     calls, else a function that always refuses. While the state is suspended the kernel
@@ -61,7 +61,7 @@ class LiveState:
     ) -> None:
         learner, loss, intercept, missing = settings
         self._state, self._rounds, self._unexcited_rounds, imputer = snapshot
-        self.imputer = None if imputer is None else MeanImputer(missing, imputer)
+        self.imputer = None if imputer is None else Imputer(missing, imputer)
         self.buffer: FloatArray = NO_BUFFER
         self.predict: Any = refuse_call
         self.learn: Any = refuse_call

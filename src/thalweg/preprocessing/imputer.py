@@ -1,10 +1,21 @@
-"""Missing values (NaN): what each policy does with them, and the running-mean imputer.
+"""Missing values (NaN): what each policy does with them, and the imputer of a stream.
 
 Everything that NaN means is decided here, for models, tables, evaluation and the
-command line alike. A new policy is a name in ``MissingPolicy`` and its rule in
-``POLICY_RULES``; its behaviour is a line of ``MeanImputer``.
+command line alike. To add a policy:
+
+1. Add its name to ``MissingPolicy``, and its entry to ``POLICY_RULES``. Options of the
+   command line, their help and the checks of settings follow from these two.
+2. Where no ``fill`` function of this file fits, write one: it maps the statistics of
+   the features before a row to the values that missing features get. ``Imputer`` calls
+   it and nothing else.
+3. Where sums and counts do not tell the fill (a last value, say), add the statistic as
+   a field of ``FeatureStatistics`` and of ``ImputerState``, with a default if files of
+   earlier versions should load; compute it in ``statistics_before_rows`` and in
+   ``Imputer.observe``; and say which values a file may hold of it in ``imputer_rules``
+   of models/model_file.py.
 """
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
@@ -15,22 +26,45 @@ from thalweg.types import Block, FloatArray
 MissingPolicy = Literal["refuse", "skip", "impute"]
 
 
+class FeatureStatistics(NamedTuple):
+    """What was observed of each feature before a row (n,), or before T rows (T, n).
+
+    Scalars 0.0 before the number of features is known.
+    """
+
+    sums: Any  # sum of the values that were observed
+    counts: Any  # how many those were
+
+
+def running_mean(statistics: FeatureStatistics) -> Any:
+    """The mean of the values observed so far; 0 where there is none."""
+    return statistics.sums / np.maximum(statistics.counts, 1.0)
+
+
 class PolicyRule(NamedTuple):
     """What a policy does with a row that has a missing feature."""
 
-    accepts: bool  # whether the row is predicted, missing features set to their means
+    accepts: bool  # whether the row is predicted, its missing features filled
     learns: bool  # whether the row, so completed, is learnt from as well
     summary: str  # the policy in the words of the command line's help
+    fill: Callable[[FeatureStatistics], Any] = running_mean  # of a missing feature
+    fill_name: str = "means so far"  # what reports call the values of ``fill``
 
 
 POLICY_RULES: dict[MissingPolicy, PolicyRule] = {
-    "refuse": PolicyRule(False, False, "refuse it (the default for files)"),
-    "skip": PolicyRule(
-        True,
-        False,
-        "skip: do not learn from its row (the default for standard input)",
+    "refuse": PolicyRule(
+        accepts=False, learns=False, summary="refuse it (the default for files)"
     ),
-    "impute": PolicyRule(True, True, "impute: learn from the feature's mean so far"),
+    "skip": PolicyRule(
+        accepts=True,
+        learns=False,
+        summary="skip: do not learn from its row (the default for standard input)",
+    ),
+    "impute": PolicyRule(
+        accepts=True,
+        learns=True,
+        summary="impute: learn from the feature's mean so far",
+    ),
 }
 POLICIES: tuple[MissingPolicy, ...] = get_args(MissingPolicy)
 ACCEPTING_POLICIES = tuple(name for name in POLICIES if POLICY_RULES[name].accepts)
@@ -42,14 +76,15 @@ POLICY_HELP = (
 
 
 class ImputerState(NamedTuple):
-    """What mean imputation remembers of the rows so far.
+    """What imputation remembers of the rows so far.
 
-    ``sums`` and ``counts`` are (n,), or 0.0 before the number of features is known.
+    ``sums`` and ``counts`` are (n,), or 0.0 before the number of features is known:
+    ``FeatureStatistics``.
     """
 
     sums: Any  # sum of the values that were observed of each feature
     counts: Any  # how many those were
-    imputed: int  # missing features that were set to their means
+    imputed: int  # missing features that were filled
     skipped: int  # rows that were not learnt from
     waited: float  # time that skipped rows took since a row was learnt
 
@@ -57,23 +92,27 @@ class ImputerState(NamedTuple):
     def initial(cls, features: int | None = None) -> Self:
         """The state before the first row."""
         zeros: Any = 0.0 if features is None else np.zeros(features)
-        return cls(zeros, zeros, imputed=0, skipped=0, waited=0.0)
+        return cls(sums=zeros, counts=zeros, imputed=0, skipped=0, waited=0.0)
+
+    def statistics(self) -> FeatureStatistics:
+        """What ``PolicyRule.fill`` is computed from."""
+        return FeatureStatistics(sums=self.sums, counts=self.counts)
 
 
-class Imputed(NamedTuple):
+class ImputedRows(NamedTuple):
     """Rows without missing features."""
 
     x: FloatArray  # (T, n)
     learnable: npt.NDArray[np.bool_]  # (T,) whether the row is to be learnt from
 
 
-class MeanImputer:
-    """Sets missing features to the means of what was observed of them before.
+class Imputer:
+    """Fills missing features from what was observed of them before.
 
     Also known as: mean imputation, running-mean imputation (River's
-    ``StatImputer(stats.Mean())``, scikit-learn's ``SimpleImputer`` on a stream). The
-    mean of no value is 0. The result does not depend on how the rows are cut into
-    calls.
+    ``StatImputer(stats.Mean())``, scikit-learn's ``SimpleImputer`` on a stream): all
+    policies of today fill with ``running_mean``. The result does not depend on how the
+    rows are cut into calls.
 
     A row is predicted from its imputed features; ``policy`` decides whether it is
     learnt from too. A row without its target teaches nothing under any policy. Under
@@ -89,26 +128,27 @@ class MeanImputer:
         self.policy: MissingPolicy = policy
         self.state = ImputerState.initial() if state is None else state
 
-    def copy(self) -> "MeanImputer":
+    def copy(self) -> "Imputer":
         """An imputer that goes on from here by itself."""
-        return MeanImputer(self.policy, self.state)
+        return Imputer(self.policy, self.state)
 
-    def impute(self, x: FloatArray, y: FloatArray) -> Imputed:
+    def impute(self, x: FloatArray, y: FloatArray) -> ImputedRows:
         """The next rows x (T, n), completed, and which of them are to be learnt from.
 
         A row of the targets y, (T,) or (T, k), is unknown where any of it is NaN.
         """
-        rule, missing = POLICY_RULES[self.policy], np.isnan(x)
+        rule, missing, state = POLICY_RULES[self.policy], np.isnan(x), self.state
         learnable = np.asarray(~np.isnan(y).any(axis=tuple(range(1, y.ndim))))
-        sums, counts, imputed, skipped, waited = self.state
         if rule.accepts and not rule.learns:
             learnable &= ~missing.any(axis=1)
         if rule.accepts:
-            x, sums, counts = _fill_with_means(x, missing, sums, counts)
-            imputed += int(missing.sum())
-        skipped += len(y) - int(learnable.sum())
-        self.state = ImputerState(sums, counts, imputed, skipped, waited)
-        return Imputed(x, learnable)
+            before, after = statistics_before_rows(x, missing, state.statistics())
+            x = np.where(missing, rule.fill(before), x)
+            imputed = state.imputed + int(missing.sum())
+            state = state._replace(**after._asdict(), imputed=imputed)
+        skipped = state.skipped + len(y) - int(learnable.sum())
+        self.state = state._replace(skipped=skipped)
+        return ImputedRows(x, learnable)
 
     def impute_block(self, block: Block) -> tuple[Block, npt.NDArray[np.bool_]]:
         """``impute`` for a block: no NaN is left, and skipped rows' time is moved.
@@ -122,17 +162,25 @@ class MeanImputer:
         return Block(x, np.nan_to_num(y), block.weight, elapsed), learnable
 
     def observe(self, x: FloatArray) -> None:
-        """Take into the means one row (n,) that has no missing value and was learnt."""
-        sums, counts, imputed, skipped, _ = self.state
-        self.state = ImputerState(sums + x, counts + 1.0, imputed, skipped, 0.0)
+        """Count one row (n,) that has no missing value and was learnt."""
+        state = self.state
+        if isinstance(state.counts, float):  # the first row tells how many features
+            state = ImputerState.initial(len(x))
+        self.state = ImputerState(
+            sums=state.sums + x,
+            counts=state.counts + 1.0,
+            imputed=state.imputed,
+            skipped=state.skipped,
+            waited=0.0,
+        )
 
     def complete(self, x: FloatArray) -> FloatArray:
-        """x, (n,) or (T, n), with the means so far in place of NaN; counts nothing."""
+        """x, (n,) or (T, n), filled from the rows so far; counts nothing."""
         missing = np.isnan(x)
         if not missing.any():
             return x
-        means = self.state.sums / np.maximum(self.state.counts, 1.0)
-        return np.asarray(np.where(missing, means + np.zeros(x.shape), x))
+        values = POLICY_RULES[self.policy].fill(self.state.statistics())
+        return np.asarray(np.where(missing, values + np.zeros(x.shape), x))
 
     def _move_elapsed(
         self, block: Block, learnable: npt.NDArray[np.bool_]
@@ -153,20 +201,22 @@ def without_missing(block: Block) -> Block:
     return Block(x, y, block.weight, block.elapsed)
 
 
-def _fill_with_means(
-    x: FloatArray, missing: npt.NDArray[np.bool_], sums: Any, counts: Any
-) -> tuple[FloatArray, Any, Any]:
-    """x (T, n) with each missing value replaced by the mean of its column before it.
+def statistics_before_rows(
+    x: FloatArray, missing: npt.NDArray[np.bool_], first: FeatureStatistics
+) -> tuple[FeatureStatistics, FeatureStatistics]:
+    """The statistics before each of the rows x (T, n), and those after the last one.
 
-    ``sums`` and ``counts`` are those before the first row; those after the last one
-    are returned.
+    ``first`` are those before the first row.
     """
     n = x.shape[1]
-    first = [np.broadcast_to(value, (1, n)) for value in (sums, counts)]
+    sums, counts = (
+        np.broadcast_to(value, (1, n)) for value in (first.sums, first.counts)
+    )
     # One running sum from the first row of the stream on, so that rows may be cut
     # anywhere without a change in rounding.
-    all_sums = np.cumsum(np.vstack([first[0], np.where(missing, 0.0, x)]), axis=0)
-    all_counts = np.cumsum(np.vstack([first[1], ~missing]), axis=0)
-    means = all_sums[:-1] / np.maximum(all_counts[:-1], 1.0)
+    all_sums = np.cumsum(np.vstack([sums, np.where(missing, 0.0, x)]), axis=0)
+    all_counts = np.cumsum(np.vstack([counts, ~missing]), axis=0)
+    before = FeatureStatistics(sums=all_sums[:-1], counts=all_counts[:-1])
     # Copies, because a view of the last row would keep all the others in memory.
-    return np.where(missing, means, x), all_sums[-1].copy(), all_counts[-1].copy()
+    after = FeatureStatistics(sums=all_sums[-1].copy(), counts=all_counts[-1].copy())
+    return before, after

@@ -129,10 +129,11 @@ def _scoring_notes(run: TrackerRun) -> list[str]:
         notes.append(f"Labels come {run.delay:,} rounds late, for persistence as well.")
     imputer = run.imputer
     if imputer.state.imputed:
-        learns = POLICY_RULES[imputer.policy].learns
+        rule = POLICY_RULES[imputer.policy]
+        learning = "learnt from as well" if rule.learns else "not learnt"
         notes.append(
-            f"{imputer.state.imputed:,} missing numbers were filled with means so far; "
-            f"rounds with one are {'learnt from as well' if learns else 'not learnt'}."
+            f"{imputer.state.imputed:,} missing numbers were filled with "
+            f"{rule.fill_name}; rounds with one are {learning}."
         )
     log = run.statistics.tracker_trace.alarm_log
     listed = len(log.alarm_rounds)
