@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from json import dumps
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -21,8 +21,9 @@ from thalweg.cli.console import (
 )
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.lab import accuracy as lab_accuracy
-from thalweg.lab.accuracy import COVERAGE, TrackerAccuracy, geometric_mean
-from thalweg.lab.datasets import MissingDataError
+
+if TYPE_CHECKING:
+    from thalweg.lab.accuracy import TrackerAccuracy
 
 QUICK_ROWS = 5000
 """Rows of each stream with --quick, the first ones."""
@@ -91,7 +92,7 @@ def _print_table(rows: list[Any], rivals: bool) -> None:
 
 def _measure_against_hindsight(
     synthetic: bool, quick: bool
-) -> Iterator[TrackerAccuracy]:
+) -> "Iterator[TrackerAccuracy]":
     streams = (
         lab_accuracy.synthetic_streams(1 if quick else 5)
         if synthetic
@@ -99,7 +100,7 @@ def _measure_against_hindsight(
     )
     max_rows = QUICK_ROWS if quick else None
 
-    def measure(name: str) -> TrackerAccuracy:
+    def measure(name: str) -> "TrackerAccuracy":
         x, y = streams[name]()
         return lab_accuracy.measure_tracker(name, x[:max_rows], y[:max_rows])
 
@@ -126,7 +127,7 @@ def _measure_each(
             bar.advance(name)
             try:
                 yield measure(name)
-            except MissingDataError as error:
+            except lab_accuracy.MissingDataError as error:
                 missing.append(name)
                 reason = str(error)
     if missing and len(missing) == len(names):
@@ -137,7 +138,7 @@ def _measure_each(
         )
 
 
-def _hindsight_table(rows: list[TrackerAccuracy]) -> Table:
+def _hindsight_table(rows: "list[TrackerAccuracy]") -> Table:
     table = new_table(
         "Squared error over that of the best fixed (γ, ridge) in hindsight"
     )
@@ -147,7 +148,7 @@ def _hindsight_table(rows: list[TrackerAccuracy]) -> Table:
         "best γ",
         "ridge",
         *HINDSIGHT_COLUMNS.values(),
-        f"in {COVERAGE:.0%}",
+        f"in {lab_accuracy.COVERAGE:.0%}",
         "µs",
     ):
         table.add_column(name, justify="right", no_wrap=True)
@@ -178,7 +179,7 @@ def _conclusions(rows: list[Any], rivals: bool) -> Iterator[str]:
     for name, title in columns.items():
         ratios = {row.stream: getattr(row, name) for row in rows}
         finite = [ratio for ratio in ratios.values() if np.isfinite(ratio)]
-        mean = f"{title}: {geometric_mean(finite):.3f} on average"
+        mean = f"{title}: {lab_accuracy.geometric_mean(finite):.3f} on average"
         if rivals:
             won = sum(ratio > 1 for ratio in ratios.values())
             yield f"{mean}; the Tracker wins on {won} of {len(rows)} streams."

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from thalweg.cli.bench_tables import bench_tables, comparison_tables
+from thalweg import cli, models
 from thalweg.errors import InvalidParameterError, PersistenceError
-from thalweg.lab.bench import SECTIONS, BenchPlan, BenchResults, run_bench
-from thalweg.lab.bench.bench_figure import bench_figure
-from thalweg.models import Online
+from thalweg.lab import bench as lab_bench
+from thalweg.lab.bench.bench_plan import SECTIONS, BenchPlan
+from thalweg.lab.bench.bench_results import BenchResults
 
 WIDTH = 100
 
@@ -56,16 +56,17 @@ def bench(
     except (InvalidParameterError, PersistenceError, OSError) as error:
         console.print(str(error), style="red")
         raise typer.Exit(2) from None
-    results = run_bench(plan, partial(Online, intercept=False), ProgressLine())
-    for table in bench_tables(results):
+    make_model = partial(models.Online, intercept=False)
+    results = lab_bench.run_bench(plan, make_model, ProgressLine())
+    for table in cli.result_tables(results):
         console.print(table)
     if earlier is not None:
-        for table in comparison_tables(results, earlier):
+        for table in cli.comparison_tables(results, earlier):
             console.print(table)
     results.save(json)
     saved = [json]
     if results.in_section("call") or results.in_section("array"):
-        bench_figure(results).save(str(figure), scale_factor=2)
+        lab_bench.speed_chart(results).save(str(figure), scale_factor=2)
         saved.append(figure)
     console.print(f"Saved {' and '.join(map(str, saved))}.")
 

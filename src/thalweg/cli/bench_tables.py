@@ -30,7 +30,7 @@ LIMITS_TEXT = """\
 VERDICT_TEXTS = {True: ("holds", "green"), False: ("DOES NOT HOLD", "bold red")}
 
 
-def bench_tables(results: BenchResults) -> Iterator[Group | Text]:
+def result_tables(results: BenchResults) -> Iterator[Group | Text]:
     """All tables and texts in the order of the sections; the promises come last."""
     yield Text(
         ", ".join(f"{name} {is_}" for name, is_ in results.environment.items()) + ".\n"

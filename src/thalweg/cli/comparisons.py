@@ -1,15 +1,20 @@
-"""Comparisons of all learners with progress bar, tables and files."""
+"""Comparisons of all learners on a table: the work of ``thalweg compare``.
+
+Makes a study of each target, prints its tables and writes its files.
+"""
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from json import dumps
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import typer
 from rich.console import Console
 
+from thalweg import tables
 from thalweg.cli.console import (
     EXIT_INTERRUPTED,
     collect_until_interrupt,
@@ -21,10 +26,24 @@ from thalweg.cli.console import (
 )
 from thalweg.cli.options import OutputOptions
 from thalweg.cli.runs import study_files
+from thalweg.cli.runs.output_paths import source_stem
 from thalweg.cli.study_tables import print_study, study_as_json
+from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.baseline_study import announcement_count, study_with_baselines
 from thalweg.evaluation.study import Study
+from thalweg.evaluation.summary import PAST_LABELS
+from thalweg.preprocessing.imputer import Imputer
+from thalweg.tables import Encoder, Recipe, Table
 from thalweg.types import FloatArray
+
+
+class StreamRows(NamedTuple):
+    """The last complete rows of a table."""
+
+    x: FloatArray  # (T, n)
+    y: FloatArray  # (T, k)
+    complete: int  # complete rows in the whole table
+    left_out: int  # rows that lack a target or, under "skip", a feature
 
 
 class ComparisonOutcome(NamedTuple):
@@ -32,6 +51,83 @@ class ComparisonOutcome(NamedTuple):
 
     studies: list[Study]
     interrupted: bool
+
+
+def compare_table(
+    source: str, recipe: dict[str, Any], format: Any, max_rows: int,
+    out: Path | None, outputs: OutputOptions,
+) -> None:  # fmt: skip
+    """Compare all learners on every target of a table, and write the results.
+
+    This is what ``thalweg compare`` does, on at most the last ``max_rows`` rows.
+    """
+    if "targets" not in recipe:
+        raise InvalidParameterError("Say which column to predict: --target NAME.")
+    outputs, encoder = study_files.available_outputs(outputs), Encoder(Recipe(**recipe))
+    with tables.read_table(source, format=format) as table:
+        folder = out or Path("out", f"{source_stem(table)}-compared")
+        study_files.protect_source(source, folder)
+        stream = _read_last_rows(table, encoder, max_rows)
+    if not outputs.json:
+        for note in encoder.notes():
+            stderr_console().print(note, markup=False)
+    studies = _compare_targets(table.name, encoder, stream)
+    outcome = run_comparisons(studies, encoder.recipe.targets)
+    write_results(outcome, folder, outputs)
+
+
+def _read_last_rows(table: Table, encoder: Encoder, max_rows: int) -> StreamRows:
+    """Read the whole table, and keep the last rows that have all targets."""
+    imputer = Imputer(encoder.recipe.missing)
+    x, y, complete, left_out = [], [], 0, 0
+    total = None if table.is_live else 1.0
+    with progress_bar(f"reading {table.name}", total) as bar:
+        for chunk in table.chunks():
+            features, targets, _, _ = encoder.encode(chunk)
+            features, known = imputer.impute(features, targets)
+            x.append(features[known])
+            y.append(targets[known])
+            complete += int(known.sum())
+            left_out += int((~known).sum())
+            while sum(map(len, y[1:])) >= max_rows:  # the oldest chunk is not needed
+                x, y = x[1:], y[1:]
+            bar.update(table.fraction(), complete)
+    encoder.check_targets()
+    if not complete:
+        raise StreamError(f"No row of {table.name} has all its features and targets.")
+    last_x, last_y = np.vstack(x)[-max_rows:], np.vstack(y)[-max_rows:]
+    return StreamRows(last_x, last_y, complete, left_out)
+
+
+def _compare_targets(
+    name: str, encoder: Encoder, stream: StreamRows
+) -> Iterator[Study]:
+    """Compare all learners on each target by itself."""
+    targets, notes = encoder.recipe.targets, _notes(encoder, stream)
+    for k, target in enumerate(targets):
+        study = compare_with_progress(
+            f"{name}, {target}" if len(targets) > 1 else name, target,
+            encoder.feature_names(), stream.x, stream.y[:, k], notes,
+            encoder.recipe.delay,
+        )  # fmt: skip
+        yield replace(study, features=encoder.used_feature_names())
+
+
+def _notes(encoder: Encoder, stream: StreamRows) -> list[str]:
+    """What a reader should know about the rows that were compared."""
+    notes = list(encoder.notes())
+    if not encoder.recipe.lags:
+        notes.append(PAST_LABELS)
+    if stream.left_out:
+        notes.append(
+            f"{stream.left_out:,} rows that lack a number were left out; seasons are "
+            f"counted without them."
+        )
+    if stream.complete > len(stream.y):
+        notes.append(
+            f"The last {len(stream.y):,} of {stream.complete:,} rows were compared."
+        )
+    return notes
 
 
 def compare_with_progress(

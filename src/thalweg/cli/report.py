@@ -1,17 +1,18 @@
 """``thalweg report``: write the page or the figures of a study again."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from thalweg.cli import options
+from thalweg.cli import options, runs
 from thalweg.cli.console import print_saved_files, stdout_console
 from thalweg.cli.options import OutputOptions
-from thalweg.cli.runs import checkpoint, study_files
 from thalweg.cli.runs.storage import refuse_overwriting
 from thalweg.errors import InvalidParameterError
-from thalweg.evaluation.study import Study
+
+if TYPE_CHECKING:
+    from thalweg.evaluation.study import Study
 
 
 def report(
@@ -54,19 +55,19 @@ def report(
         raise InvalidParameterError("Nothing is left to write: add --figures.")
     folder = out or study.parent
     if page:
-        outputs = {"page": folder / study_files.PAGE}
+        outputs = {"page": folder / runs.PAGE}
         refuse_overwriting({"study": study}, outputs, "Write elsewhere: --out.")
-    saved = study_files.draw_studies(
+    saved = runs.draw_studies(
         _load_studies(study), folder, OutputOptions(page, figures)
     )
     print_saved_files(stdout_console(), saved)
 
 
-def _load_studies(path: Path) -> list[Study]:
+def _load_studies(path: Path) -> "list[Study]":
     """The studies in a JSON file, or of the run that a model file belongs to."""
     if path.suffix != ".thalweg":
-        return study_files.load_studies(path)
-    session, origin = checkpoint.load_checkpoint(path)
+        return runs.load_studies(path)
+    session, origin = runs.load_checkpoint(path)
     if not session.scored():
         raise InvalidParameterError(f"{path} has not scored any row yet.")
     return session.studies(origin.source)

@@ -2,7 +2,7 @@
 
 from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -17,8 +17,9 @@ from thalweg.cli.console import (
 )
 from thalweg.cli.runs.storage import make_folder, storage_errors
 from thalweg.lab import paper
-from thalweg.lab.paper import Reproduction, TheoremResult
-from thalweg.lab.paper.paper_figures import save_figures
+
+if TYPE_CHECKING:
+    from thalweg.lab.paper import Reproduction, TheoremResult
 
 
 def reproduce(
@@ -50,7 +51,7 @@ def reproduce(
     numbers, text = out / "reproduce.json", dumps(reproduction.as_dict(), indent=1)
     with storage_errors(out):
         numbers.write_text(text)
-        saved = [*save_figures(reproduction, out), numbers]
+        saved = [*paper.save_figures(reproduction, out), numbers]
     if json:
         typer.echo(text)
     else:
@@ -58,12 +59,12 @@ def reproduce(
         console.print(_rate_table(reproduction))
         console.print(_rival_table(reproduction))
         print_saved_files(console, saved)
-    if broken := [one for one in reproduction.results if one.max_ratio() > 1]:
+    if broken := [result for result in reproduction.results if result.max_ratio() > 1]:
         stderr_console().print(f"{len(broken)} bounds did not hold.", style="bold red")
         raise typer.Exit(1)
 
 
-def _rate_table(reproduction: Reproduction) -> Table:
+def _rate_table(reproduction: "Reproduction") -> Table:
     table = new_table("How regret grows with T: exponents")
     for name in ("claim", "setting", "β"):
         table.add_column(name, no_wrap=True)
@@ -74,7 +75,7 @@ def _rate_table(reproduction: Reproduction) -> Table:
     return table
 
 
-def _rate_cells(result: TheoremResult) -> tuple[str, ...]:
+def _rate_cells(result: "TheoremResult") -> tuple[str, ...]:
     fit = result.growth
     beta = "" if result.tradeoff is None else f"{result.tradeoff:g}"
     worst = result.max_ratio()
@@ -90,7 +91,7 @@ def _rate_cells(result: TheoremResult) -> tuple[str, ...]:
     )
 
 
-def _rival_table(reproduction: Reproduction) -> Table:
+def _rival_table(reproduction: "Reproduction") -> Table:
     rivals = reproduction.rivals
     table = new_table(f"Dynamic regret against the truth, T = {rivals.horizon}")
     table.add_column("stream")

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from thalweg.cli.runs.checkpoint import load_checkpoint as load_checkpoint
     from thalweg.cli.runs.file_locks import FileLocks as FileLocks
     from thalweg.cli.runs.finish import finish_run as finish_run
     from thalweg.cli.runs.output_paths import OutputPaths as OutputPaths
@@ -11,15 +12,22 @@ if TYPE_CHECKING:
     from thalweg.cli.runs.output_paths import set_earlier_rows as set_earlier_rows
     from thalweg.cli.runs.predictions import check_suffix as check_suffix
     from thalweg.cli.runs.run_loop import RunLoop as RunLoop
+    from thalweg.cli.runs.study_files import PAGE as PAGE
     from thalweg.cli.runs.study_files import available_outputs as available_outputs
+    from thalweg.cli.runs.study_files import draw_studies as draw_studies
+    from thalweg.cli.runs.study_files import load_studies as load_studies
 
 _MODULE_OF = {
     "FileLocks": "file_locks",
     "OutputPaths": "output_paths",
+    "PAGE": "study_files",
     "RunLoop": "run_loop",
     "available_outputs": "study_files",
     "check_suffix": "predictions",
+    "draw_studies": "study_files",
     "finish_run": "finish",
+    "load_checkpoint": "checkpoint",
+    "load_studies": "study_files",
     "open_session": "output_paths",
     "set_earlier_rows": "output_paths",
 }

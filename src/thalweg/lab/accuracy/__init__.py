@@ -1,19 +1,38 @@
-"""The Tracker's error beside what hindsight would have chosen, and beside rivals'."""
+"""The Tracker's error against the best settings in hindsight, and against rivals."""
 
-from thalweg.lab.accuracy.accuracy_streams import SYNTHETIC as SYNTHETIC
-from thalweg.lab.accuracy.accuracy_streams import public_streams as public_streams
-from thalweg.lab.accuracy.accuracy_streams import synthetic_streams as synthetic_streams
-from thalweg.lab.accuracy.tracker_accuracy import COVERAGE as COVERAGE
-from thalweg.lab.accuracy.tracker_accuracy import TrackerAccuracy as TrackerAccuracy
-from thalweg.lab.accuracy.tracker_accuracy import geometric_mean as geometric_mean
-from thalweg.lab.accuracy.tracker_accuracy import measure_tracker as measure_tracker
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "COVERAGE",
-    "SYNTHETIC",
-    "TrackerAccuracy",
-    "geometric_mean",
-    "measure_tracker",
-    "public_streams",
-    "synthetic_streams",
-]
+if TYPE_CHECKING:
+    from thalweg.lab.accuracy.accuracy_streams import SYNTHETIC as SYNTHETIC
+    from thalweg.lab.accuracy.accuracy_streams import (
+        MissingDataError as MissingDataError,
+    )
+    from thalweg.lab.accuracy.accuracy_streams import public_streams as public_streams
+    from thalweg.lab.accuracy.accuracy_streams import (
+        synthetic_streams as synthetic_streams,
+    )
+    from thalweg.lab.accuracy.tracker_accuracy import COVERAGE as COVERAGE
+    from thalweg.lab.accuracy.tracker_accuracy import TrackerAccuracy as TrackerAccuracy
+    from thalweg.lab.accuracy.tracker_accuracy import geometric_mean as geometric_mean
+    from thalweg.lab.accuracy.tracker_accuracy import measure_tracker as measure_tracker
+
+_MODULE_OF = {
+    "COVERAGE": "tracker_accuracy",
+    "MissingDataError": "accuracy_streams",
+    "SYNTHETIC": "accuracy_streams",
+    "TrackerAccuracy": "tracker_accuracy",
+    "geometric_mean": "tracker_accuracy",
+    "measure_tracker": "tracker_accuracy",
+    "public_streams": "accuracy_streams",
+    "synthetic_streams": "accuracy_streams",
+}
+
+__all__ = sorted(_MODULE_OF)
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded on first use (PEP 562): `thalweg accuracy --help` needs no pandas.
+    if name in _MODULE_OF:
+        return getattr(import_module(f"thalweg.lab.accuracy.{_MODULE_OF[name]}"), name)
+    raise AttributeError(f"module 'thalweg.lab.accuracy' has no attribute {name!r}")

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from thalweg.lab.datasets import PUBLIC_STREAMS, load_stream
+from thalweg.lab.datasets import MissingDataError as MissingDataError
 from thalweg.types import FloatArray
 
 FeaturesAndTargets = tuple[FloatArray, FloatArray]

@@ -31,7 +31,7 @@ LABEL_DISTANCE = 0.17
 WIDTH, HEIGHT = 340, 420
 
 
-def bench_figure(results: BenchResults) -> Any:
+def speed_chart(results: BenchResults) -> Any:
     """One panel a section, one line an implementation, its name at the line's end."""
     timings = [
         timing

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from thalweg.lab.paper.reproduce import Reproduction
+from thalweg.lab.paper.reproduction import Reproduction
 from thalweg.report.theme import LIGHT
 
 INK, ACCENT, WARM = LIGHT.ink, LIGHT.accent, LIGHT.warm
