@@ -1,7 +1,8 @@
-"""The yardstick for RLS kernels: textbook covariance RLS, as fast as plain code gets.
+"""The reference for timings of RLS kernels: textbook RLS in covariance form.
 
-Full symmetric update, reciprocals hoisted, numba, no safeguards of any kind: it blows
-up on real streams. Robust kernels are timed as multiples of this one.
+It is as fast as plain code gets: a full symmetric update with hoisted reciprocals,
+compiled by numba, without any safeguard. It diverges on real streams (covariance
+windup, loss of symmetry). The robust kernels are timed as multiples of it.
 """
 
 import numpy as np
@@ -10,10 +11,13 @@ from numba import njit
 
 @njit(cache=True)
 def plain_rls(theta, cov, gamma, x, y, out):
-    """Shapes: theta (n,), cov (n, n), x (T, n), y (T,), out (T,)."""
+    """Play the rounds (x, y), updating ``theta`` and ``cov`` in place.
+
+    Shapes: theta (n,), cov (n, n), x (T, n), y (T,), out (T,).
+    """
     n = theta.size
     cov_x = np.empty(n)
-    per_gamma = 1 / gamma
+    inverse_gamma = 1 / gamma
     for t in range(len(y)):
         cov_x[:] = 0.0
         for j in range(n):
@@ -25,10 +29,10 @@ def plain_rls(theta, cov, gamma, x, y, out):
             prediction += x[t, i] * theta[i]
             scale += x[t, i] * cov_x[i]
         out[t] = prediction
-        per_scale = 1 / scale
-        gain = (y[t] - prediction) * per_scale
+        inverse_scale = 1 / scale
+        step = (y[t] - prediction) * inverse_scale
         for i in range(n):
-            theta[i] += cov_x[i] * gain
-            row = cov_x[i] * per_scale
+            theta[i] += cov_x[i] * step
+            row = cov_x[i] * inverse_scale
             for j in range(n):
-                cov[i, j] = (cov[i, j] - cov_x[j] * row) * per_gamma
+                cov[i, j] = (cov[i, j] - cov_x[j] * row) * inverse_gamma

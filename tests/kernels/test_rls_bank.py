@@ -18,19 +18,26 @@ EXAMPLES, LONGEST = (150, 2 * CHUNK + 20) if COMPILED else (9, 30)
 NONE = np.empty(0)
 
 
-def start(n, gamma, ridge, targets=1):
+def new_bank(n, gamma, ridge, targets=1):
     """States, settings and mixing rate of a bank, as ``play`` takes them."""
     experts = len(gamma)
     theta = np.zeros((experts, n, targets))
     factor = np.array(
         [factors.prior(r, theta[0]) for r in np.broadcast_to(ridge, experts)]
     )
-    kept = np.zeros(experts), np.zeros(experts)
-    return theta, factor, initial_log_weights(experts), np.array(gamma), *kept, 0.3
+    floor_and_leaky = np.zeros(experts), np.zeros(experts)
+    return (
+        theta,
+        factor,
+        initial_log_weights(experts),
+        np.array(gamma),
+        *floor_and_leaky,
+        0.3,
+    )
 
 
-def played(bank, data, together):
-    """Everything that ``play`` changes or fills in."""
+def play_bank(bank, data, in_lanes):
+    """Play a bank in lanes or not; returns everything that ``play`` changes."""
     theta, factor, log_weights, *rest = bank
     states = theta.copy(), factor.copy(), log_weights.copy()
     experts, n, targets = theta.shape
@@ -42,12 +49,12 @@ def played(bank, data, together):
         np.empty((rounds, experts)),
     )
     groups = -(-experts // 8)
-    play(*states, *rest, *data, *trace, np.full(groups, together))
+    play(*states, *rest, *data, *trace, np.full(groups, in_lanes))
     return *states, *trace
 
 
 def assert_both_ways_agree(bank, data):
-    together, alone = (played(bank, data, way) for way in (True, False))
+    together, alone = (play_bank(bank, data, in_lanes) for in_lanes in (True, False))
     for ours, theirs in zip(together, alone, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     return alone
@@ -67,35 +74,35 @@ def banks(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     x = rng.normal(size=(rounds, n))
     x *= 10.0 ** rng.choice(draw(st.sampled_from([[0], [0, 3, -3], [0, 100]])), n)
-    shape = draw(st.sampled_from(["plain", "repeated", "quiet", "one hot"]))
+    shape = draw(st.sampled_from(["plain", "repeated", "unexcited", "one hot"]))
     if shape == "repeated":
         x[:] = x[0]
-    elif shape == "quiet":
+    elif shape == "unexcited":
         x[rounds // 4 :, rng.random(n) < 0.5] = 0
     elif shape == "one hot":
         x *= np.eye(n)[rng.integers(n, size=rounds)]
     weight = rng.choice([0.0, 1.0, 1.7], rounds) if draw(st.booleans()) else NONE
     elapsed = rng.choice([1.0, 0.5, 300.0], rounds) if draw(st.booleans()) else NONE
-    bank = start(n, gamma, ridge, targets)
+    bank = new_bank(n, gamma, ridge, targets)
     return bank, (x, rng.normal(size=(rounds, targets)), weight, elapsed)
 
 
 @settings(max_examples=EXAMPLES)
 @given(banks())
-def test_both_ways_agree_to_the_last_bit(drawn):
-    assert_both_ways_agree(*drawn)
+def test_both_ways_agree_to_the_last_bit(bank_and_data):
+    assert_both_ways_agree(*bank_and_data)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8])
-def test_they_agree_where_quiet_directions_are_held(n):
-    """Until the cap acts in every lane, in rounds of its own and on several k."""
+def test_they_agree_where_unexcited_directions_are_capped(n):
+    """The cap acts in every lane, in different rounds and on several k."""
     rng = np.random.default_rng(n)
     gamma = np.array([0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95])
     rounds = 1500 if COMPILED else 60
     x = rng.normal(size=(rounds, n))
     x[5:, : (n + 1) // 2] = 0
     data = x, rng.normal(size=(rounds, 1)), NONE, NONE
-    _, factor, *_ = assert_both_ways_agree(start(n, gamma, 1.0), data)
+    _, factor, *_ = assert_both_ways_agree(new_bank(n, gamma, 1.0), data)
     limit = np.finfo(np.float64).eps ** -0.75
     for one in factor[gamma ** (rounds - 5) < 1e-3 / limit]:
         c = np.diagonal(factors.covariance(one))
@@ -104,12 +111,12 @@ def test_they_agree_where_quiet_directions_are_held(n):
 
 @pytest.mark.parametrize("rounds", [2, 80])
 def test_they_agree_where_there_is_no_prior(rounds):
-    """Infinite D, rows that repeat, a feature that falls quiet and one never seen."""
+    """D is infinite, rows repeat, one feature becomes zero, and one always was."""
     rng = np.random.default_rng(0)
     x = np.repeat(rng.normal(size=(rounds // 2, 5)), 2, axis=0)
     x[20:, 1] = x[:, 3] = 0
     data = x, rng.normal(size=(rounds, 1)), NONE, NONE
-    bank = start(5, [1.0, 0.9, 0.5, 0.5, 0.9], [0.0, 0.0, 0.0, 1.0, 1e-240])
+    bank = new_bank(5, [1.0, 0.9, 0.5, 0.5, 0.9], [0.0, 0.0, 0.0, 1.0, 1e-240])
     _, factor, *_ = assert_both_ways_agree(bank, data)
     assert (factor[:3, 3, 3] == np.inf).all()
 
@@ -117,18 +124,18 @@ def test_they_agree_where_there_is_no_prior(rounds):
 def test_they_agree_where_only_the_unseen_is_large():
     x = np.random.default_rng(0).normal(size=(10, 2)) * [1, 0]
     data = x, x[:, :1], NONE, NONE
-    _, factor, *_ = assert_both_ways_agree(start(2, [1.0, 0.9], 1e-240), data)
+    _, factor, *_ = assert_both_ways_agree(new_bank(2, [1.0, 0.9], 1e-240), data)
     assert factor[0, 1, 1] == 1 / 1e-240
     assert factor[1, 1, 1] < 1e233
 
 
 @pytest.mark.parametrize("news", [0, 1, 10])
 def test_they_agree_where_infinity_is_only_large(news):
-    """D of what a repeated row does not tell grows up to a bound, until it is told."""
+    """Where a repeated row is uninformative D grows up to a bound, until other rows."""
     rng = np.random.default_rng(0)
     x = np.concatenate([np.full((60, 3), 0.7), rng.normal(size=(news, 3))])
     data = x, rng.normal(size=(len(x), 1)), NONE, NONE
-    bank = start(3, [0.01, 0.03, 0.5, 0.9, 0.9], [0.0, 0.0, 0.0, 0.0, 1e-240])
+    bank = new_bank(3, [0.01, 0.03, 0.5, 0.9, 0.9], [0.0, 0.0, 0.0, 0.0, 1e-240])
     _, factor, *_ = assert_both_ways_agree(bank, data)
     largest = np.diagonal(factor, axis1=1, axis2=2).max(axis=1)
     bound = np.finfo(np.float64).max ** 0.75
@@ -152,7 +159,7 @@ def assert_same(left, right):
         np.testing.assert_array_equal(one.factor, other.factor)
 
 
-# Nine: eight that are played together, and one that is not.
+# Of these nine experts eight are played in lanes, and one is not.
 NINE = Experts(
     tuple(RLS(g, ridge=r) for g in (1.0, 0.9, 0.5) for r in (0.0, 1e-3, 1.0))
 )
@@ -163,13 +170,13 @@ NINE = Experts(
 def test_a_bank_can_be_cut_anywhere(cuts):
     block = stream(LONGEST, 3)
     whole, trace = NINE.run(NINE.init(np.zeros(3)), SquaredError(), block, ("weights",))
-    state, said = NINE.init(np.zeros(3)), []
+    state, predictions = NINE.init(np.zeros(3)), []
     edges = [0, *sorted(cuts), LONGEST]
     for first, last in zip(edges, edges[1:], strict=False):
         state, piece = NINE.run(state, SquaredError(), block[first:last])
-        said.append(piece.prediction)
+        predictions.append(piece.prediction)
     assert_same(state, whole)
-    np.testing.assert_array_equal(np.concatenate(said), trace.prediction)
+    np.testing.assert_array_equal(np.concatenate(predictions), trace.prediction)
 
 
 def test_runs_of_single_rounds_are_the_whole_run():
@@ -183,7 +190,7 @@ def test_runs_of_single_rounds_are_the_whole_run():
 
 
 def test_single_updates_are_the_run_to_rounding():
-    """The definition takes the experts one by one, and sums in another order."""
+    """The definition updates the experts one by one, and sums in another order."""
     block = stream(12, 3)
     whole, trace = NINE.run(NINE.init(np.zeros(3)), SquaredError(), block)
     state = NINE.init(np.zeros(3))
@@ -199,7 +206,7 @@ def test_single_updates_are_the_run_to_rounding():
 
 
 def test_a_bank_is_its_experts_alone_and_their_weights():
-    """Which is Algorithm 2: each is what it would be by itself, to the last bit."""
+    """This is Algorithm 2: each expert is what it would be alone, to the last bit."""
     block = stream(LONGEST, 3)
     state, trace = NINE.run(NINE.init(np.zeros(3)), SquaredError(), block, ("weights",))
     log_weights, losses = initial_log_weights(9), []
@@ -217,7 +224,7 @@ def test_a_bank_is_its_experts_alone_and_their_weights():
     np.testing.assert_allclose(state.log_weights, log_weights, rtol=1e-12)
 
 
-def test_a_bank_is_what_single_updates_of_its_experts_say():
+def test_a_bank_is_the_mixture_of_single_updates_of_its_experts():
     block = stream(12, 3)
     _, trace = NINE.run(
         NINE.init(np.zeros(3)), SquaredError(), block, ("theta", "weights")
@@ -228,31 +235,25 @@ def test_a_bank_is_what_single_updates_of_its_experts_say():
     points = np.array([one.theta for one in slow])
     mean = np.einsum("te,etn->tn", weights, points)
     np.testing.assert_allclose(trace.theta, mean, rtol=1e-9, atol=1e-12)
-    said = np.einsum("te,et->t", weights, [one.prediction for one in slow])
-    np.testing.assert_allclose(trace.prediction, said, rtol=1e-9, atol=1e-12)
+    predictions = np.einsum("te,et->t", weights, [one.prediction for one in slow])
+    np.testing.assert_allclose(trace.prediction, predictions, rtol=1e-9, atol=1e-12)
 
 
-def test_who_is_played_together():
-    def of(experts, n=4, rounds=100, floor=0.0, dtype=np.float64):
+def test_groups_are_played_in_lanes_where_that_is_faster():
+    def choice(experts, n=4, rounds=100, floor=0.0, dtype=np.float64):
         floors = np.zeros(experts)
         floors[-1] = floor
-        found = choose_groups(np.zeros((experts, n, 1), dtype), floors, rounds)
-        return None if found is None else found.tolist()
+        in_lanes = choose_groups(np.zeros((experts, n, 1), dtype), floors, rounds)
+        return None if in_lanes is None else in_lanes.tolist()
 
-    assert of(1) == [False]
-    assert of(2) == [True]
-    assert of(9) == [True, False]
-    assert of(19) == [True, True, True]
-    assert of(19, floor=0.1) == [True, True, False]
-    assert of(19, n=4, rounds=1) == [True, True, True]
-    assert of(19, n=40, rounds=1) == [False, False, False]
-    assert of(19, n=40) == [True, True, False]
-    assert of(19, dtype=np.float32) is None
-    assert [lane_thresholds(n)[0] for n in (8, 9, 32, 33, 128, 129)] == [
-        2,
-        3,
-        3,
-        4,
-        4,
-        5,
-    ]
+    assert choice(1) == [False]
+    assert choice(2) == [True]
+    assert choice(9) == [True, False]
+    assert choice(19) == [True, True, True]
+    assert choice(19, floor=0.1) == [True, True, False]
+    assert choice(19, n=4, rounds=1) == [True, True, True]
+    assert choice(19, n=40, rounds=1) == [False, False, False]
+    assert choice(19, n=40) == [True, True, False]
+    assert choice(19, dtype=np.float32) is None
+    min_experts = [lane_thresholds(n)[0] for n in (8, 9, 32, 33, 128, 129)]
+    assert min_experts == [2, 3, 3, 4, 4, 5]

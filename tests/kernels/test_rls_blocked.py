@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.test_ud_factor import excited
+from tests.kernels.test_ud_factor import excited_factor
 from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.rls import rls
 from thalweg.kernels.rls_blocked import (
@@ -22,8 +22,8 @@ sizes = st.integers(1, 19)
 seeds = st.integers(0, 2**32 - 1)
 
 
-def whole(array, rows=None):
-    """The array, made up with zeros to whole lanes; or to so many rows."""
+def pad_to_lanes(array, rows=None):
+    """The array, padded with zeros to whole lanes, or to this number of rows."""
     n, w = array.shape
     out = np.zeros(
         (
@@ -68,7 +68,7 @@ def test_elimination_learns_row_after_row(n, targets, count, seed):
 @settings(max_examples=20)
 @given(n=sizes, seed=seeds)
 def test_a_factor_and_its_other_forms(n, seed):
-    factor, P = excited(n, seed=seed)
+    factor, P = excited_factor(n, seed=seed)
     inverse = np.eye(n, triangular.padded_width(n))
     triangular.invert_unit_triangle(factor, inverse)
     U = np.triu(factor[:n].T, 1) + np.eye(n)
@@ -85,7 +85,7 @@ def test_a_factor_and_its_other_forms(n, seed):
 
 def test_a_dense_covariance_of_more_rows_than_are_summed_at_once():
     n = triangular.PRODUCT_ROWS + 5
-    factor, _ = excited(n, rounds=3)
+    factor, _ = excited_factor(n, rounds=3)
     dense = triangular.dense_covariance(factor)[:n, :n]
     np.testing.assert_allclose(dense, factors.covariance(factor), atol=1e-9)
 
@@ -94,7 +94,8 @@ def test_a_dense_covariance_of_more_rows_than_are_summed_at_once():
 @given(n=sizes, count=st.integers(0, 9), seed=seeds)
 def test_sums_over_rows(n, count, seed):
     rng = np.random.default_rng(seed)
-    rows, v = whole(rng.normal(size=(12, n)), 12), whole(rng.normal(size=(1, n)), 1)[0]
+    rows = pad_to_lanes(rng.normal(size=(12, n)), 12)
+    v = pad_to_lanes(rng.normal(size=(1, n)), 1)[0]
     some, width = rows[:count], len(v)
     products, weights, out = np.empty(12), rng.normal(size=12), v.copy()
     triangular.row_products(rows, count, v, products)
@@ -117,9 +118,9 @@ def test_sums_over_rows(n, count, seed):
 def test_a_lazy_covariance_is_the_one_it_stands_for(n, seed):
     """At any moment, and after its rows have entered it."""
     rng = np.random.default_rng(seed)
-    factor, P = excited(n, seed=seed)
+    factor, P = excited_factor(n, seed=seed)
     now, x = covariance_form.lazy_covariance(factor), rng.normal(size=(2, n))
-    gains, v = covariance_form.initial_gains(now, x, 0, 2), whole(x, 2)
+    gains, v = covariance_form.initial_gains(now, x, 0, 2), pad_to_lanes(x, 2)
     covariance_form.append_row(now, 0, gains[0], x[0] @ gains[0, :n], 0.5)
     k, column = n - 1, np.empty(len(now.variance))
     covariance_form.covariance_column(now, 1, k, column)
@@ -136,8 +137,10 @@ def test_a_lazy_covariance_is_the_one_it_stands_for(n, seed):
     np.testing.assert_allclose(now.covariance[:n, :n], 1.5 * C, rtol=1e-6, atol=1e-9)
 
 
-def played(play, n=5, count=70, gamma=0.95, ridge=1.0, floor=0.0, seed=0, **changes):
-    """θ, factor, out and loss of ``play`` and of ``rls``; how far ``play`` came."""
+def play_both_ways(
+    play, n=5, count=70, gamma=0.95, ridge=1.0, floor=0.0, seed=0, **changes
+):
+    """Where ``play`` ends; then θ, factor, out and loss of ``rls`` and of ``play``."""
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=(count, n)), rng.normal(size=(count, 2))
     weight, elapsed = rng.uniform(0, 2, size=(2, count))
@@ -148,8 +151,8 @@ def played(play, n=5, count=70, gamma=0.95, ridge=1.0, floor=0.0, seed=0, **chan
         theta, factor = np.zeros((n, 2)), factors.prior(ridge, np.zeros(n))
         out, loss = np.empty((count, 2)), np.empty(count)
         if in_blocks:
-            given_rounds = block_limits.RecordedRounds(x, y, weight, elapsed, out, loss)
-            ends = play(theta, factor, gamma, given_rounds)
+            recorded = block_limits.RecordedRounds(x, y, weight, elapsed, out, loss)
+            ends = play(theta, factor, gamma, recorded)
         else:
             leaky, none = changes.get("leaky", False), np.empty((0, n, 2))
             how = (gamma, floor, leaky, x, y, weight, elapsed, out, loss, none)
@@ -165,17 +168,17 @@ def assert_the_same(results):
     np.testing.assert_allclose(*ridges, rtol=1e-9)
 
 
-def without_ridge(min_ridge=0.0):
-    return lambda theta, factor, gamma, given_rounds: (
+def information_blocks(min_ridge=0.0):
+    return lambda theta, factor, gamma, recorded: (
         information_form.play_information_blocks(
-            theta, factor, gamma, min_ridge, given_rounds, 0
+            theta, factor, gamma, min_ridge, recorded, 0
         )
     )
 
 
 @pytest.mark.parametrize("n", [1, 5, 8, 9])
 def test_blocks_in_information_form_equal_single_rounds(n):
-    ends, results = played(without_ridge(), n)
+    ends, results = play_both_ways(information_blocks(), n)
     assert ends == 70
     assert_the_same(results)
 
@@ -183,24 +186,24 @@ def test_blocks_in_information_form_equal_single_rounds(n):
 @pytest.mark.parametrize("leaky", [False, True])
 @pytest.mark.parametrize("n, gamma", [(1, 0.95), (5, 0.95), (9, 0.8), (20, 0.5)])
 def test_blocks_in_covariance_form_equal_single_rounds(n, gamma, leaky):
-    ends, results = played(
-        with_ridge(0.3, leaky), n, gamma=gamma, floor=0.3, leaky=leaky
+    ends, results = play_both_ways(
+        covariance_blocks(0.3, leaky), n, gamma=gamma, floor=0.3, leaky=leaky
     )
     assert ends == 70
     assert_the_same(results)
 
 
-def with_ridge(floor, leaky=False):
-    return lambda theta, factor, gamma, given_rounds: (
+def covariance_blocks(floor, leaky=False):
+    return lambda theta, factor, gamma, recorded: (
         covariance_form.play_covariance_blocks(
-            theta, factor, gamma, floor, leaky, given_rounds, 0
+            theta, factor, gamma, floor, leaky, recorded, 0
         )
     )
 
 
 @pytest.mark.parametrize("n, gamma", [(5, 0.95), (20, 0.5)])
 def test_the_information_on_each_coordinate_is_known(n, gamma):
-    """By it blocks are judged; here beside the inverse of C, ridge raised and all."""
+    """Blocks use P_kk to bound rounding. It must be that of the inverse of C."""
     rng, none = np.random.default_rng(0), np.empty(0)
     factor = factors.prior(0.01, np.zeros(n))
     x, y, out = rng.normal(size=(3, n)), rng.normal(size=(3, 1)), np.empty((3, 1))
@@ -209,12 +212,10 @@ def test_the_information_on_each_coordinate_is_known(n, gamma):
     ridge = covariance_form.RidgeSettings(
         0.3, False, gamma, raised_coordinates(n, gamma)
     )
-    given_rounds = block_limits.RecordedRounds(x, y, none, none, out, np.empty(3))
+    recorded = block_limits.RecordedRounds(x, y, none, none, out, np.empty(3))
     ahead = block_limits.allocate_preview(n, 3)
-    assert (
-        block_limits.block_end(factor, now.variance, gamma, given_rounds, 0, ahead) == 3
-    )
-    covariance_form._block(now, state, ridge, ahead, given_rounds, 0, 3)
+    assert block_limits.block_end(factor, now.variance, gamma, recorded, 0, ahead) == 3
+    covariance_form._play_block(now, state, ridge, ahead, recorded, 0, 3)
     P = np.linalg.inv(now.covariance[:n, :n])
     np.testing.assert_allclose(state.information, np.diagonal(P), rtol=1e-9)
 
@@ -222,8 +223,8 @@ def test_the_information_on_each_coordinate_is_known(n, gamma):
 def test_a_ridge_that_is_never_raised_is_forgotten_only_so_far():
     x = np.random.default_rng(0).normal(size=(130, 9))
     x[:, 0] *= 100
-    ends, results = played(
-        with_ridge(0.3),
+    ends, results = play_both_ways(
+        covariance_blocks(0.3),
         9,
         130,
         gamma=0.5,
@@ -238,7 +239,7 @@ def test_a_ridge_that_is_never_raised_is_forgotten_only_so_far():
 
 
 def test_rounds_that_subtraction_would_blur_are_not_played_in_blocks():
-    ends, _ = played(with_ridge(1e-9), ridge=1e-9, floor=1e-9)
+    ends, _ = play_both_ways(covariance_blocks(1e-9), ridge=1e-9, floor=1e-9)
     assert ends == 0
 
 
@@ -253,9 +254,9 @@ def test_no_target_is_larger_than_the_largest(n, gamma):
 
 def test_while_enough_ridge_is_left_the_information_form_is_used():
     min_ridge = 0.5 * covariance_form.max_target_ratio(5, 0.95)
-    ends, _ = played(without_ridge(min_ridge), floor=0.5, ridge=10.0)
+    ends, _ = play_both_ways(information_blocks(min_ridge), floor=0.5, ridge=10.0)
     assert ends == 32  # the second block would end below it
-    ends, results = played(without_ridge(min_ridge), floor=0.5, ridge=1e3)
+    ends, results = play_both_ways(information_blocks(min_ridge), floor=0.5, ridge=1e3)
     assert ends == 70
     assert_the_same(results)
 
@@ -269,15 +270,15 @@ def test_while_enough_ridge_is_left_the_information_form_is_used():
     ],
 )
 def test_no_block_begins_where_it_is_not_safe(reason, change):
-    ends, _ = played(without_ridge(), **change)
+    ends, _ = play_both_ways(information_blocks(), **change)
     assert ends == 0, reason
 
 
 def test_squares_that_might_overflow_are_not_safe():
     x, none = np.full((4, 5), 1e101), np.empty(0)
-    given_rounds = block_limits.RecordedRounds(x, x[:, :1], none, none, x[:, :1], none)
+    recorded = block_limits.RecordedRounds(x, x[:, :1], none, none, x[:, :1], none)
     factor, known = factors.prior(1.0, np.zeros(5)), np.full(5, 1e-230)
-    how = (0.9, given_rounds, 0, block_limits.allocate_preview(5, 4))
+    how = (0.9, recorded, 0, block_limits.allocate_preview(5, 4))
     assert block_limits.block_end(factor, known, *how) == 0
     x *= 0.01
     assert block_limits.block_end(factor, known, *how) == 4
@@ -286,20 +287,20 @@ def test_squares_that_might_overflow_are_not_safe():
 def test_blocks_end_where_an_unexcited_feature_might_be_capped():
     x = np.random.default_rng(0).normal(size=(70, 5))
     x[:, 0] = 0
-    ends, _ = played(without_ridge(), gamma=0.5, x=x, elapsed=np.ones(70))
+    ends, _ = play_both_ways(information_blocks(), gamma=0.5, x=x, elapsed=np.ones(70))
     assert ends == 32
 
 
 def test_a_block_ends_before_a_gap():
     elapsed = np.ones(70)
     elapsed[20] = 1e4
-    ends, _ = played(without_ridge(), elapsed=elapsed)
+    ends, _ = play_both_ways(information_blocks(), elapsed=elapsed)
     assert ends == 20
 
 
 def test_pivots_that_are_unknown_or_too_small_are_not_representable():
     for d in (np.inf, 1e-251):
-        factor, _ = excited(3)
+        factor, _ = excited_factor(3)
         assert block_limits.is_representable(factor)
         factor[1, 1] = d
         assert not block_limits.is_representable(factor)

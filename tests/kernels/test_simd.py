@@ -1,4 +1,4 @@
-"""Vectors of eight numbers against NumPy; without the compiler they are NumPy."""
+"""SIMD vectors against NumPy; without the compiler they are NumPy arrays."""
 
 import math
 
@@ -14,7 +14,7 @@ from thalweg.kernels.simd import WIDTH, load, store
 
 
 @njit
-def by_name(which, x, y, out):
+def apply_operation(which, x, y, out):
     a, b = load(x, 0), load(y, 0)
     if which == 0:
         store(out, 0, a + b)
@@ -65,12 +65,12 @@ numbers = arrays(np.float64, WIDTH, elements=st.floats(-1e100, 1e100))
 @given(x=numbers, y=numbers.filter(lambda y: (abs(y) > 1e-100).all()))
 def test_every_operation_is_exactly_numpys(which, x, y):
     out = np.empty(WIDTH)
-    by_name(which, x, y, out)
+    apply_operation(which, x, y, out)
     np.testing.assert_array_equal(out, np.broadcast_to(EXACT[which](x, y), WIDTH))
 
 
 @njit
-def of_many(which, x, out):
+def apply_to_vectors(which, x, out):
     for i in range(0, x.size, WIDTH):
         if which == 0:
             store(out, i, simd.exp(load(x, i)))
@@ -88,7 +88,7 @@ def test_exp_is_right_to_the_last_bits_and_ends_in_zero():
     x = -np.append(np.random.default_rng(0).uniform(0, 707, 8000), np.zeros(8))
     x[:6] = [0.0, -1e-300, -1e-8, -709.0, -1e300, -np.inf]
     out = np.empty_like(x)
-    of_many(0, x, out)
+    apply_to_vectors(0, x, out)
     expected = np.where(x < simd.MIN_EXP_ARGUMENT, 0.0, np.exp(x))
     np.testing.assert_allclose(out, expected, rtol=4e-16, atol=0)
     assert out[0] == 1
@@ -101,7 +101,7 @@ def test_log_is_right_to_the_last_bits_over_all_normal_numbers():
     x[:4000] = rng.uniform(0.5, 2, 4000)
     x[:4] = [1.0, simd.MIN_LOG_ARGUMENT, 1.7e308, 1 + 2**-52]
     out = np.empty_like(x)
-    of_many(1, x, out)
+    apply_to_vectors(1, x, out)
     np.testing.assert_allclose(out, np.log(x), rtol=4e-16, atol=0)
     assert out[0] == 0
 
@@ -109,25 +109,25 @@ def test_log_is_right_to_the_last_bits_over_all_normal_numbers():
 def test_sums_are_right_to_rounding():
     x = np.random.default_rng(2).normal(size=80)
     out = np.empty(80)
-    of_many(2, x, out)
+    apply_to_vectors(2, x, out)
     expected = x.reshape(-1, WIDTH).cumsum(axis=1)
     np.testing.assert_allclose(out.reshape(-1, WIDTH), expected, rtol=0, atol=1e-14)
-    of_many(3, x, out)
+    apply_to_vectors(3, x, out)
     np.testing.assert_allclose(out[::WIDTH], expected[:, -1], rtol=0, atol=1e-14)
-    of_many(4, x, out)
+    apply_to_vectors(4, x, out)
     np.testing.assert_allclose(out, 3 * x - 1, rtol=0, atol=1e-15)
 
 
 @njit
-def moved(x, out):
+def copy_vectors(x, out):
     for i in range(len(x)):
         for j in range(x.shape[1]):
             store(out, (i, j, 8), load(x, (i, j, 3)))
 
 
-def test_rows_of_larger_arrays_are_found():
+def test_vectors_of_larger_arrays_are_addressed():
     x = np.arange(2.0 * 3 * 16).reshape(2, 3, 16)
     out = np.full((2, 3, 16), math.nan)
-    moved(x, out)
+    copy_vectors(x, out)
     np.testing.assert_array_equal(out[:, :, 8:], x[:, :, 3:11])
     assert np.isnan(out[:, :, :8]).all()

@@ -7,7 +7,7 @@ from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.ud_factor import forget, learn, solve
 
 
-def excited(n, rounds=30, gamma=0.9, ridge=0.5, seed=0, dtype=np.float64):
+def excited_factor(n, rounds=30, gamma=0.9, ridge=0.5, seed=0, dtype=np.float64):
     """A factor after some rounds, and the dense P it stands for."""
     rng = np.random.default_rng(seed)
     factor = factors.prior(ridge, np.zeros(n, dtype))
@@ -23,7 +23,7 @@ def excited(n, rounds=30, gamma=0.9, ridge=0.5, seed=0, dtype=np.float64):
 @given(n=st.integers(1, 9), seed=st.integers(0, 2**32 - 1), gamma=st.floats(0.5, 1))
 def test_three_verbs_act_as_they_say(n, seed, gamma):
     rng = np.random.default_rng(seed)
-    factor, P = excited(n, gamma=gamma, seed=seed)
+    factor, P = excited_factor(n, gamma=gamma, seed=seed)
     assert factors.information(factor) == pytest.approx(P, rel=1e-9, abs=1e-9)
     v, g = rng.normal(size=(2, n))
     gain, out = np.empty(n), np.empty(n)
@@ -40,7 +40,7 @@ def test_three_verbs_act_as_they_say(n, seed, gamma):
 
 
 def test_learning_nothing_changes_nothing():
-    factor, _ = excited(4)
+    factor, _ = excited_factor(4)
     before = factor.copy()
     gain = np.empty(4)
     learn(factor, np.zeros(4), gain)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.kernels.test_ud_factor import excited
+from tests.kernels.test_ud_factor import excited_factor
 from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.ud_factor import (
     GROWTH,
@@ -23,8 +23,8 @@ def test_the_cap_is_the_rounding_unit_to_minus_three_quarters():
 @pytest.mark.parametrize("gamma", [0.5, 0.9, 0.999])
 @pytest.mark.parametrize("n", [1, 2, 7])
 def test_the_cap_bounds_the_covariance_of_unexcited_directions(dtype, gamma, n):
-    """In every round, and not only on average; with nothing excited at all."""
-    factor, _ = excited(n, dtype=dtype)
+    """The bound holds in every round, also where no direction is excited."""
+    factor, _ = excited_factor(n, dtype=dtype)
     scale, work = factor[INPUT_SCALE].copy(), np.empty((2, n), dtype)
     limit = covariance_cap(float(np.finfo(dtype).eps))
     for _ in range(int(80 / (1 - gamma)) if gamma < 0.99 else 20_000):
@@ -36,7 +36,7 @@ def test_the_cap_bounds_the_covariance_of_unexcited_directions(dtype, gamma, n):
 
 
 def test_the_cap_leaves_excited_data_alone():
-    factor, _ = excited(4, rounds=500)
+    factor, _ = excited_factor(4, rounds=500)
     before = factors.information(factor)
     factor[GROWTH, 0] = 100.0  # force a check
     cap_covariance(factor, *np.empty((2, 4)))
@@ -45,7 +45,7 @@ def test_the_cap_leaves_excited_data_alone():
 
 
 def test_the_cap_adds_information_and_takes_none():
-    factor, _ = excited(3)
+    factor, _ = excited_factor(3)
     work, excitation = np.empty((2, 3)), np.array([1.0, 0.0, 0.0])
     gain = np.empty(3)
     for _ in range(2000):
@@ -72,7 +72,7 @@ def test_the_retained_ridge_stays_within_its_band(n, gamma):
 
 
 def test_leaky_shrinkage_is_an_observation_of_zero():
-    factor, P = excited(3)
+    factor, P = excited_factor(3)
     factor[RETAINED_RIDGE] = 0.0  # pretend that no ridge is left
     theta = np.array([[1.0, -1.0], [2.0, 0.5], [3.0, 0.0]])
     expected = theta.copy()

@@ -1,4 +1,14 @@
-"""Compiled inner loops."""
+"""Compiled inner loops (numba): arrays and numbers in, arrays updated in place.
+
+jit, simd, layout, call_header   the compiler, SIMD vectors, packed buffers, headers
+ud_factor, windup, directional   UD factorisation, covariance windup, forgetting
+rls, rls_live                    recursive least squares on whole arrays, and by calls
+rls_blocked, rls_bank            the same for large n, and for many settings at once
+newton, gradient, losses         other learners on losses of a linear prediction
+tracker, logistic_tracker        the Tracker, and its counterpart for labels 0 and 1
+hindsight                        comparators in hindsight
+roofline_probes, ridge_regression, predict   measurements, a baseline, predictions
+"""
 
 from thalweg.kernels.jit import announce_compilation, place_cache
 

@@ -1,6 +1,6 @@
 """Directional forgetting on UD factors: only what is known about one v fades.
 
-docs/derivations/directional.md
+The proof is in docs/derivations/directional.md.
 """
 
 import numpy as np

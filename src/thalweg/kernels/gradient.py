@@ -1,4 +1,4 @@
-"""Inner loop of learners/gradient.py."""
+"""Online gradient descent over whole arrays: inner loops of learners/gradient.py."""
 
 import math
 
@@ -41,11 +41,11 @@ def gradient(
 
 
 @kernel(nogil=True)
-def tracking(
+def point_gradient(
     theta, mass, gamma, before, now, radius, low, high,
     y, weight, elapsed, out, loss, played,
 ):  # fmt: skip
-    """The same for f = ½‖θ - y‖²: y and out are (T, n), and θ itself is predicted."""
+    """``gradient`` for the loss ½‖θ - y‖²: y and out are (T, n), and θ is predicted."""
     step = np.empty_like(theta)
     for t in range(len(y)):
         if len(played):

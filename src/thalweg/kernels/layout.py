@@ -52,7 +52,7 @@ from thalweg.kernels.jit import (
 )
 
 CACHE_LINE = 64
-"""Bytes."""
+"""The size of a cache line in bytes."""
 
 
 class Shape:
@@ -109,16 +109,16 @@ class Layout:
         return int(self._size(*self._values(dimensions)))
 
     def offsets(self, start: int = 0, **dimensions: int) -> Any:
-        """Where each field begins: the NamedTuple, of integers."""
+        """Where each field begins, as the NamedTuple with integers."""
         return self._offsets(start, *self._values(dimensions))
 
     def views(self, buffer: npt.NDArray[Any], start: int = 0, **dimensions: int) -> Any:
-        """The fields of ``buffer`` from ``start`` on: the NamedTuple, of arrays."""
+        """The fields of ``buffer`` from ``start`` on, as the NamedTuple with arrays."""
         return self._views(buffer, start, *self._values(dimensions))
 
     @property
     def fingerprint(self) -> str:
-        """Changes with every change of names, shapes or order of the fields."""
+        """A hash of the names, shapes and order of the fields."""
         text = repr((self.name, self.dimensions, [tuple(f) for f in self.fields]))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -166,7 +166,7 @@ def _check_field(field: Field, layout: Layout) -> None:
 
 
 def _generate(layout: Layout, fields: type) -> dict[str, Any]:
-    """The source of the three functions of a layout, and these from it.
+    """Write the source of the three functions of a layout, and compile it.
 
     They are written out line by line, since kernels cannot loop over the fields of a
     tuple whose shapes differ.
@@ -233,7 +233,7 @@ def aligned_copy(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def aligned_zeros(size: int) -> npt.NDArray[np.float64]:
-    """So many zeros that start at a cache line.
+    """An array of ``size`` zeros that starts at a cache line.
 
     Pages that are never touched never take up memory.
     """
@@ -281,8 +281,8 @@ def _view(context, buffer, start, shape):
     return kind(buffer, start, shape), lower
 
 
-# Not inlined by numba, which would then drop stores to arrays that nobody seems to read
-# again: it does not know that a view is part of another array. LLVM inlines it all the
+# numba must not inline it: it would then drop stores to arrays that are not read again,
+# since it does not know that a view is part of another array. LLVM inlines it all the
 # same. Without ``_nrt`` it may not return an array, even where references are not
 # counted.
 @overload(view, jit_options={"_nrt": True})

@@ -79,7 +79,10 @@ def newton_step(theta, factor, k, discount, z, y, w, v, gain):
 
 @kernel
 def gradient_step(theta, k, rate, z, y, w):
-    """θ ← θ - rate w (σ - y) z for expert k, which is the better where θ walks."""
+    """θ ← θ - rate w (σ - y) z for expert k.
+
+    Gradient steps do better than Newton steps where θ is a random walk.
+    """
     p = 0.0
     for i in range(z.size):
         p += theta[k, i] * z[i]
@@ -88,7 +91,7 @@ def gradient_step(theta, k, rate, z, y, w):
 
 @kernel(ieee_division=True)
 def move_point(theta, k, length, direction):
-    """θ_k - length · direction, projected onto the ball of radius ``RADIUS``."""
+    """θ_k ← θ_k - length · direction, projected onto the ball of radius ``RADIUS``."""
     square = 0.0
     for i in range(direction.size):
         theta[k, i] -= length * direction[i]
@@ -100,7 +103,9 @@ def move_point(theta, k, length, direction):
 
 @kernel
 def update_weights(weights, expert_predictions, y, w, t):
-    """w_k ← w_k times the probability it gave to y, then 1/(t+1) shared out to all.
+    """Bayes' rule, w_k ← w_k times the probability that k gave to y, and fixed share.
+
+    Of all weight 1/(t+1) is shared equally.
 
     ``expert_predictions`` is overwritten with the logarithms of those probabilities.
     """
@@ -120,7 +125,7 @@ def update_weights(weights, expert_predictions, y, w, t):
 
 @kernel
 def standardise(scale, x, t, z):
-    """x in units of what was seen before it, and a constant 1 behind it."""
+    """Standardise x by the mean and spread of earlier rounds; append a constant 1."""
     n = x.shape[1]
     for i in range(n):
         spread = math.sqrt(scale[2, i] / scale[0, i]) if scale[0, i] > 1 else 0.0
@@ -131,7 +136,7 @@ def standardise(scale, x, t, z):
 
 @kernel
 def update_scale(scale, x, t):
-    """Running mean and summed squares of every feature (Welford)."""
+    """Update the running mean and summed squares of every feature (Welford)."""
     for i in range(x.shape[1]):
         scale[0, i] += 1
         deviation = x[t, i] - scale[1, i]

@@ -18,7 +18,7 @@ CODES = (SQUARED, LOGISTIC, HUBER)
 
 @kernel
 def phi(code, shape, p, y):
-    """φ(p, y)."""
+    """The loss φ(p, y)."""
     if code == LOGISTIC:
         return max(p, 0.0) + math.log1p(math.exp(-abs(p))) - y * p
     size = abs(p - y)
@@ -28,7 +28,7 @@ def phi(code, shape, p, y):
 
 @kernel
 def slope(code, shape, p, y):
-    """φ′(p, y)."""
+    """The derivative φ′(p, y) by p."""
     if code == LOGISTIC:
         return (1 - y) * sigmoid(p) - y * sigmoid(-p)
     r = p - y
@@ -37,7 +37,7 @@ def slope(code, shape, p, y):
 
 @kernel
 def curvature(code, shape, p, y):
-    """φ″(p, y)."""
+    """The second derivative φ″(p, y) by p."""
     if code == LOGISTIC:
         return sigmoid(p) * sigmoid(-p)
     return 1.0 if code == SQUARED or abs(p - y) <= shape else 0.0

@@ -10,7 +10,7 @@ from thalweg.kernels.ud_factor import forget, learn, solve
 from thalweg.kernels.windup import cap_covariance
 
 MAX_GRADIENT_EXPONENT = 0.25
-"""Gradients are cut at the fourth root of the largest number: P holds their squares."""
+"""Gradients are clipped at the largest number to this power: P holds their squares."""
 
 
 @kernel(ieee_division=True, nogil=True)

@@ -1,6 +1,6 @@
 """Ridge regression with forgetting, solved anew in every round: slow, and exact.
 
-A baseline of lab/accuracy: what RLS with a retained ridge approximates.
+It is a baseline of lab/accuracy: RLS with a retained ridge approximates it.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from thalweg.kernels.jit import kernel
 def discounted_ridge(x, y, gamma, delta):
     """Predictions x·A⁻¹b, A_t = γA_{t-1} + xxᵀ + (1-γ)δI and b_t = γb_{t-1} + xy.
 
-    By Cholesky. Shapes: x (T, n), y (T,), out (T,).
+    A is solved by its Cholesky factors. Shapes: x (T, n), y (T,), out (T,).
     """
     rounds, n = x.shape
     a, b, theta = delta * np.eye(n), np.zeros(n), np.zeros(n)

@@ -49,9 +49,10 @@ _unpack, _offsets = LAYOUT.unpack, LAYOUT.kernel_offsets
 
 @kernel(ieee_division=True)
 def call(buffer, x, y, weight, elapsed, learning):
-    """The prediction of y at x; then, if ``learning``, the round is learnt.
+    """The prediction of y at x; then, if ``learning``, learn the round.
 
-    ``REFUSAL``, and nothing done, if anything is not legal or ``buffer`` is closed.
+    Returns ``REFUSAL``, and changes nothing, if a number is not legal or ``buffer`` is
+    closed.
     """
     max_value = max_legal_value(buffer, weight, elapsed)
     n = copy_features(buffer, x, max_value) if abs(y) <= max_value else -1
@@ -59,7 +60,7 @@ def call(buffer, x, y, weight, elapsed, learning):
         return REFUSAL
     if learning:
         return _learn(buffer, n, y, weight, elapsed)
-    # By offsets, in the order of ``rls_round``: views would cost more than the sums.
+    # Offsets are used, as views would cost more than the sum, in ``rls_round``'s order.
     theta, prediction = _offsets(0, n).theta, 0.0
     for i in range(n):
         prediction += buffer[HEADER_SIZE + i] * buffer[theta + i]

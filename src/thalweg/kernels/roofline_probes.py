@@ -45,7 +45,7 @@ def triad(a, b, c, scale, repeats):
 
 @kernel
 def chained_sums(x, repeats):
-    """Σ x, each sum waiting for the one before: how long an addition takes."""
+    """Σ x, where each addition waits for the one before: its latency."""
     total = 0.0
     for _ in range(repeats):
         for i in range(x.size):
@@ -63,14 +63,14 @@ def dependent_passes(x, step, repeats):
 
 @kernel(ieee_division=True)
 def dots(factor, v, gain, repeats):
-    """The first part: Uᵀv into ``gain`` (n,)."""
+    """The first part of the update: Uᵀv into ``gain`` (n,)."""
     for _ in range(repeats):
         transposed_product(factor, v, gain)
 
 
 @kernel(ieee_division=True)
 def pivots(factor, f, g, ratio, d_after, repeats):
-    """The second: n divisions, and sums that wait; D goes to ``d_after``. All (n,)."""
+    """The second part: n divisions and dependent sums; D goes to ``d_after`` (n,)."""
     inverse_alpha = 1.0
     for _ in range(repeats):
         alpha = inverse_alpha = 1.0
@@ -87,7 +87,7 @@ def pivots(factor, f, g, ratio, d_after, repeats):
 
 @kernel(ieee_division=True)
 def sweeps(factor, gain, g, ratio, repeats):
-    """The third: every column of U, and the unnormalised ``gain``."""
+    """The third part: updates every column of U and the unnormalised ``gain``."""
     for _ in range(repeats):
         for j in range(gain.size):
             g_j, r = g[j], ratio[j]

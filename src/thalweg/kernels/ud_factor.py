@@ -6,7 +6,7 @@ texts call P. U is unit upper triangular and D diagonal and positive, so that C 
 symmetric and positive definite by construction, whatever rounding does. Three verbs
 act on it, each O(n²):
     forget(factor, γ)         P ← γP, γ the forgetting factor
-    learn(factor, v, gain)    P ← P + vvᵀ, and the gain P⁻¹v
+    learn(factor, v, gain)    P ← P + vvᵀ, and the Kalman gain P⁻¹v
     solve(factor, g, out)     P⁻¹g
 
 A factor is packed in one array of shape (n + 3, n), the rows of ``UDFactor``. Kernels
@@ -51,9 +51,10 @@ EXTRA_ROWS = -INPUT_SCALE
 """Rows of the packed array below the triangle."""
 
 SCALE_DECAY = 0.75
-"""A coordinate's input scale follows a fall of its size within tens of rounds."""
+"""The factor by which an input scale may fall in an excited round, so that it follows a
+fall of the inputs within tens of rounds."""
 NOISE_CHECK_LIMIT = 1e8
-"""Where d f² passes this, it is worth asking whether f is more than rounding."""
+"""Above this D_j f_j² ``bierman_update`` checks whether f_j is more than rounding."""
 
 
 def prior(ridge: float, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -69,13 +70,13 @@ def prior(ridge: float, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 @inner_function
 def min_forgetting_factor(eps):
-    """ε²: what has shrunk to this is as good as forgotten beside new rows."""
+    """Lower limit of γ, ε²: information that shrinks so far is lost beside new rows."""
     return eps**2
 
 
 @inner_function
 def max_pivot(largest):
-    """A D_j from which on it stands for infinity; ``largest`` is that of the dtype."""
+    """The D_j that stands for infinity; ``largest`` is the dtype's largest number."""
     return largest**0.75
 
 
@@ -91,7 +92,7 @@ def forget(factor, gamma):
 
 @kernel(ieee_division=True, inline=True)
 def learn(factor, v, gain):
-    """P ← P + vvᵀ. Leaves the gain P⁻¹v, of the new P, in ``gain``."""
+    """P ← P + vvᵀ; sets ``gain`` to the Kalman gain P⁻¹v, of the new P."""
     inverse_alpha = bierman_update(factor, v, gain)
     for i in range(v.size):
         gain[i] *= inverse_alpha
@@ -99,13 +100,14 @@ def learn(factor, v, gain):
 
 @kernel(ieee_division=True, inline=True)
 def bierman_update(factor, v, gain):
-    """P ← P + vvᵀ by Bierman's update; the gain P⁻¹v is ``gain`` times what it returns.
+    """P ← P + vvᵀ by Bierman's update. Sets ``gain`` to α times the Kalman gain P⁻¹v.
 
     With f = Uᵀv and α_j = 1 + Σ_{i≤j} D_i f_i², for j = 1..n:
         D_j ← D_j α_{j-1} / α_j
         U_ij ← U_ij - (f_j / α_{j-1}) g_i,  g_i ← g_i + D_j f_j U_ij  for i < j
         g_j = D_j f_j
-    with D_j and U_ij from before the update on the right. Returns 1/α_n.
+    with D_j and U_ij from before the update on the right. Returns 1/α_n: the Kalman
+    gain is ``gain`` times this, and callers scale the innovation instead.
     """
     n = v.size
     transposed_product(factor, v, gain)
@@ -125,7 +127,7 @@ def bierman_update(factor, v, gain):
         alpha += g * f
         inverse_alpha = 1 / alpha
         if f != 0:
-            # Were it ever 0, it would stay 0: nothing could be forgotten any more.
+            # A pivot of 0 would stay 0: nothing could be forgotten any more.
             shrunk = d * (previous * inverse_alpha)
             factor[j, j] = max(shrunk, np.finfo(factor.dtype).tiny)
         for i in range(j):
@@ -140,7 +142,8 @@ def bierman_update(factor, v, gain):
 def transposed_product(factor, v, out):
     """Uᵀv into ``out``: out_j = v_j + Σ_{i<j} U_ij v_i, each sum in the order of i.
 
-    Four of them at a time, since each addition of a single sum waits for the last.
+    Four sums are computed at a time, since each addition to a single sum waits for the
+    one before it.
     """
     n = v.size
     for j in range(0, n - 3, 4):
@@ -167,7 +170,7 @@ def transposed_product(factor, v, out):
 
 @kernel(ieee_division=True)
 def _bounded_pivot(factor, v, j, f):
-    """(d, f) of a direction of which next to nothing is known; f = 0: v adds nothing.
+    """(d, f) of a direction about which next to nothing is known; 0 if v adds nothing.
 
     Its D_j is so large that 1/D_j counts as 0, or even infinite: P_0 = 0 and j was
     never seen, or its feature has grown out of all proportion.
@@ -195,7 +198,7 @@ def _is_noise(factor, v, j, f):
 
 @kernel
 def solve(factor, g, out):
-    """P⁻¹g into ``out``."""
+    """Solve P out = g."""
     out.fill(0)
     for j in range(g.size):
         f = g[j]

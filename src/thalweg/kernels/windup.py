@@ -33,13 +33,13 @@ CHECK_GROWTH = 1.5
 CAP_REDUCTION = 4.0
 """A direction that has passed its limit is brought back to a quarter of it."""
 MAX_RAISED = 8
-"""``restore_ridge`` raises at most so many coordinates a round."""
+"""Upper limit of the coordinates that ``restore_ridge`` raises in a round."""
 RIDGE_SHARE = 0.1
-"""From this part of the information on a coordinate, it counts as living on ridge."""
+"""A coordinate counts as unexcited where this part of its information is ridge."""
 TIE_TOLERANCE = 1e-9
-"""Needs that differ by less, relatively, are equal."""
+"""Needs whose relative difference is smaller count as equal."""
 MIN_RIDGE = 1e-30
-"""A ridge that is left alone never becomes 0, which would mean that P_0 was."""
+"""Lower limit of a ridge that is not restored: 0 would mean that P_0 was 0."""
 
 
 @inner_function
@@ -54,7 +54,10 @@ def covariance_cap(eps):
 
 @inner_function
 def max_learnt_ratio(largest, cap):
-    """Beyond this many times the cap a direction was never learnt, where P_0 = 0."""
+    """The ratio of C_kk input_scale_k² to the cap above which k was never learnt.
+
+    It applies where P_0 = 0.
+    """
     return largest**0.25 / cap
 
 
@@ -75,14 +78,14 @@ def _check_covariance(factor, c, unit):
     _bound_pivots(factor)
     covariance_diagonal(factor, c)
     cap = covariance_cap(np.finfo(factor.dtype).eps)
-    unlearnt = max_learnt_ratio(np.finfo(factor.dtype).max, cap)
+    learnt_limit = max_learnt_ratio(np.finfo(factor.dtype).max, cap)
     # The two largest C_kk input_scale_k² / cap. The index is n where there is none: the
     # compiler would take -1 for a type of its own, and compile all callees twice.
     worst, first, second = n, 0.0, 0.0
     for k in range(n):
         scale = factor[INPUT_SCALE, k]
         ratio = c[k] * (scale * scale) / cap
-        limit = unlearnt if factor[RETAINED_RIDGE, k] == 0 else np.inf
+        limit = learnt_limit if factor[RETAINED_RIDGE, k] == 0 else np.inf
         if first < ratio < limit:
             worst, first, second = k, ratio, first
         elif second < ratio < limit:
@@ -101,7 +104,10 @@ def _check_covariance(factor, c, unit):
 
 @kernel
 def _bound_pivots(factor):
-    """Where P_0 = 0 still shows, D stands for infinity: it need not grow further."""
+    """Limit every finite D_j to ``max_pivot``, which stands for infinity.
+
+    Such a D_j is what is left of P_0 = 0, and need not grow further.
+    """
     largest = max_pivot(np.finfo(factor.dtype).max)
     for j in range(factor.shape[1]):
         if largest < factor[j, j] < np.inf:
@@ -128,16 +134,17 @@ def restore_ridge(theta, factor, discount, gamma, ridge, leaky, c, unit):
     """
     n = factor.shape[1]
     covariance_diagonal(factor, c)
-    unexcited = 0  # coordinates that live on their ridge, and will be raised in turn
+    unexcited = 0  # coordinates whose information is ridge, to be raised in turn
     for k in range(n):
         factor[RETAINED_RIDGE, k] = max(factor[RETAINED_RIDGE, k] * discount, MIN_RIDGE)
         unexcited += c[k] * ridge > RIDGE_SHARE
     turns = raised_coordinates(n, gamma)
-    # Until its next turn such a one loses γ^(unexcited/turns), or a factor 4 where
-    # forgetting is taken back: δ is to be the mean.
+    # Until its next turn the ridge of an unexcited coordinate falls by a factor of
+    # γ^(unexcited/turns), or of 4 where forgetting is taken back. The target is above
+    # δ, so that δ is the mean.
     target = ridge * min(gamma ** (-0.5 * unexcited / turns), 2.0)
     for _ in range(turns):
-        worst, _ = _neediest(factor, target, c)
+        worst, _ = _largest_need(factor, target, c)
         if worst < 0:
             return
         raised = target - factor[RETAINED_RIDGE, worst]
@@ -148,7 +155,7 @@ def restore_ridge(theta, factor, discount, gamma, ridge, leaky, c, unit):
                 step = math.sqrt(raised) * theta[worst, j]
                 for i in range(n):
                     theta[i, j] -= c[i] * step
-    _, need = _neediest(factor, target, c)
+    _, need = _largest_need(factor, target, c)
     if need > 1:
         back = max(1 / need, discount)
         for j in range(n):
@@ -157,7 +164,7 @@ def restore_ridge(theta, factor, discount, gamma, ridge, leaky, c, unit):
 
 
 @kernel
-def _neediest(factor, target, c):
+def _largest_need(factor, target, c):
     """The k with the largest need (target - r_k) C_kk, and this need; -1 if none."""
     n = factor.shape[1]
     covariance_diagonal(factor, c)
@@ -166,7 +173,7 @@ def _neediest(factor, target, c):
         need = (target - factor[RETAINED_RIDGE, k]) * c[k]
         if largest < need < np.inf:
             largest = need
-    # The first of those in equal need, so that the last bit does not choose.
+    # Of coordinates in equal need the first is taken, so that rounding does not choose.
     for k in range(n):
         need = (target - factor[RETAINED_RIDGE, k]) * c[k]
         if largest > 0 and largest * (1 - TIE_TOLERANCE) <= need < np.inf:
@@ -176,7 +183,7 @@ def _neediest(factor, target, c):
 
 @kernel
 def _add_ridge(factor, k, weight, unit, gain):
-    """P ← P + w e_k e_kᵀ, which is no new v: the input scale of coordinate k stays."""
+    """P ← P + w e_k e_kᵀ; the input scale of k stays, since this is no observation."""
     unit.fill(0)
     unit[k] = math.sqrt(weight)
     scale = factor[INPUT_SCALE, k]

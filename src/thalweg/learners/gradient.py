@@ -104,5 +104,5 @@ class DiscountedGradient(Learner[GradientState]):
             phi = (loss.code, loss.shape_parameter)
             mass = kernel.gradient(*start, *phi, *limits, *arrays)
         else:
-            mass = kernel.tracking(*start, *limits, *arrays[1:])
+            mass = kernel.point_gradient(*start, *limits, *arrays[1:])
         return GradientState(theta, mass), arrays.trace()

@@ -1,8 +1,8 @@
 """Independent references for the Tracker: every expert refitted from all rows so far.
 
-Nothing is recursive that need not be, and no constant is imported, so that these bite
-where the definition (learners/tracker/definition.py) and the kernels err together. A
-few dozen rounds take seconds.
+Nothing is recursive that need not be, and no constant is imported, so that these
+fail where the definition (learners/tracker/definition.py) and the kernels share an
+error. A few dozen rounds take seconds.
 """
 
 import numpy as np
@@ -14,28 +14,28 @@ ACTIVE_FROM = np.append(
 )
 
 
-def adashare(weights, delta, debt, losses, loss, t):
+def adashare(weights, delta, cumulative_gap, losses, loss, t):
     """One round of AdaShare over experts that are all active."""
-    keep, v, gap = 1 - 1 / (t + 1), weights, loss - losses.min()
+    zeta, v, gap = 1 - 1 / (t + 1), weights, loss - losses.min()
     if delta > 0:
         v = weights * np.exp(-losses / delta)
         gap, v = loss + delta * np.log(v.sum()), v / v.sum()
-    debt = max(0.0, keep * debt + gap)
-    slower = max(keep * delta, debt)
-    if 0 < delta < slower:
-        v = v ** (delta / slower) / (v ** (delta / slower)).sum()
-    return keep * v + (1 - keep) / len(v), slower, debt
+    cumulative_gap = max(0.0, zeta * cumulative_gap + gap)
+    new_delta = max(zeta * delta, cumulative_gap)
+    if 0 < delta < new_delta:
+        v = v ** (delta / new_delta) / (v ** (delta / new_delta)).sum()
+    return zeta * v + (1 - zeta) / len(v), new_delta, cumulative_gap
 
 
 def boa(weights, squares, largest, rate, regrets, t):
     """One round of BOA over experts that are all active."""
-    keep, k = 1 - 1 / (t + 1), len(weights)
-    squares = keep * squares + regrets**2
-    largest = np.maximum(keep * largest, np.abs(regrets))
+    zeta, k = 1 - 1 / (t + 1), len(weights)
+    squares = zeta * squares + regrets**2
+    largest = np.maximum(zeta * largest, np.abs(regrets))
     new = np.minimum(0.5 / largest, np.sqrt(np.log(k + 1) / squares))
     power = np.where(rate > 0, np.minimum(1, new / np.where(rate > 0, rate, 1)), 1)
     v = (weights * k) ** power * np.exp(new * regrets - (new * regrets) ** 2)
-    return keep * v / v.sum() + (1 - keep) / k, squares, largest, new
+    return zeta * v / v.sum() + (1 - zeta) / k, squares, largest, new
 
 
 def softmax(losses, count):
@@ -45,7 +45,7 @@ def softmax(losses, count):
 
 
 def season(y):
-    """The season after the labels y: the least normalised difference, if below 1."""
+    """The season after the labels y: the lowest normalised difference, if below 1."""
     t = len(y)
     lags = np.arange(1, (t - 1) // 2 + 1)
     d = np.array([_discounted_mean((y[lag:] - y[:-lag]) ** 2) for lag in lags])

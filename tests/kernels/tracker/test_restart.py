@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.kernels.tracker.test_round import drifting
+from tests.kernels.tracker.test_round import drifting_stream
 from tests.kernels.tracker.workspaces import adashare, new_state, padded
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.restart import CHECK_INTERVAL
@@ -22,7 +22,7 @@ def state_after(x, y):
 
 
 def shocked_stream(rounds, feature=None, by=1e9):
-    x, y = drifting(rounds)
+    x, y = drifting_stream(rounds)
     if feature is None:
         y[SHOCK] += by
     else:
@@ -69,7 +69,7 @@ def test_the_clip_range_starts_from_the_last_labels():
 
 def test_what_is_in_proportion_is_kept():
     x, y = shocked_stream(
-        SEEN + 4 * CHECK_INTERVAL, by=20 * abs(np.diff(drifting(SEEN)[1])).max()
+        SEEN + 4 * CHECK_INTERVAL, by=20 * abs(np.diff(drifting_stream(SEEN)[1])).max()
     )
     x[200:, 1] = 4.0  # a feature at rest may yet move as it did
     s = state_after(x, y)
@@ -77,7 +77,7 @@ def test_what_is_in_proportion_is_kept():
 
 
 def test_a_constant_label_is_no_reason_to_forget():
-    x, y = drifting(SEEN + CHECK_INTERVAL)
+    x, y = drifting_stream(SEEN + CHECK_INTERVAL)
     y[50:] = 3.0
     assert state_after(x, y).counters[layout.TOTAL_WEIGHT] == len(y) - 1
 

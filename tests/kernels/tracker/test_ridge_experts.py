@@ -77,9 +77,9 @@ def test_deviations_are_from_the_mean_the_last_round_and_the_season():
         step = (x - past_x[(600 - lag) % 512])[:, None]
         np.testing.assert_array_equal(families[:2, family], np.tile(step, MEMORY_COUNT))
         assert (families[2, family] == 0).all()
-    said = [means[3], means[3], past_y[newest], past_y[newest + 6]]
-    np.testing.assert_array_equal(origin[:MEMORY_COUNT], said[0])
-    np.testing.assert_array_equal(origin[2 * MEMORY_COUNT :: MEMORY_COUNT], said[2:])
+    origins = [means[3], means[3], past_y[newest], past_y[newest + 6]]
+    np.testing.assert_array_equal(origin[:MEMORY_COUNT], origins[0])
+    np.testing.assert_array_equal(origin[2 * MEMORY_COUNT :: MEMORY_COUNT], origins[2:])
 
 
 def test_the_ridge_is_in_units_of_the_spread():

@@ -13,7 +13,7 @@ from thalweg.learners.tracker.workspace import TrackerWorkspace
 NONE = np.empty(0)
 
 
-def drifting(count=40, n=3, seed=0):
+def drifting_stream(count=40, n=3, seed=0):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(count, n)) * [1.0, 30.0, 0.02][:n] + 5
     theta = np.cumsum(0.2 * rng.normal(size=(count, n)), axis=0)
@@ -21,14 +21,14 @@ def drifting(count=40, n=3, seed=0):
     return x, 100 + season + (x * theta).sum(axis=1) + 0.1 * rng.normal(size=count)
 
 
-def clipped(expert_predictions, y):
+def clip_to_labels(expert_predictions, y):
     beyond, step = 0.5 * np.ptp(y), 2 * abs(np.diff(y)).max()
     low = max(y.min() - beyond, y[-1] - step)
     return np.clip(expert_predictions, low, min(y.max() + beyond, y[-1] + step))
 
 
 def test_every_expert_predicts_what_the_definition_predicts():
-    x, y = drifting()
+    x, y = drifting_stream()
     x[:, 2] = 7.0  # a constant feature
     x[:15, 1] = 3.0  # and one that is constant at first
     s, workspace = new_state(3)
@@ -41,7 +41,7 @@ def test_every_expert_predicts_what_the_definition_predicts():
             )
             observed = workspace.rules.expert_predictions[: layout.EXPERTS]
             np.testing.assert_allclose(
-                observed, clipped(expert_predictions, y[:t]), rtol=1e-9
+                observed, clip_to_labels(expert_predictions, y[:t]), rtol=1e-9
             )
             expected = np.append(
                 reference.ACTIVE_FROM <= t, [False] * (72 - layout.EXPERTS)
@@ -55,7 +55,7 @@ def test_every_expert_predicts_what_the_definition_predicts():
 
 
 def test_the_forecast_is_the_meta_rules_mean_of_the_rules_means():
-    x, y = drifting()
+    x, y = drifting_stream()
     s, workspace = new_state(3)
     for t in range(len(y)):
         forecast = predict(s, x[t], workspace)
@@ -79,7 +79,7 @@ def test_the_forecast_is_the_meta_rules_mean_of_the_rules_means():
 
 
 def test_where_all_experts_agree_that_is_the_forecast_and_no_rule_learns():
-    x, _ = drifting(20)
+    x, _ = drifting_stream(20)
     s, workspace = new_state(3)
     for t in range(20):
         forecast = predict(s, x[t], workspace)
@@ -102,19 +102,19 @@ def test_the_second_forecast_is_the_first_label():
 
 @pytest.mark.parametrize("learned", [0, 1, 25])
 def test_predicting_changes_nothing(learned):
-    x, y = drifting()
+    x, y = drifting_stream()
     packed = Tracker().init(np.zeros(3)).packed
     workspace = TrackerWorkspace(packed, 3, rows=30, record=("forecast",))
     if learned:
         workspace.play(x[:learned], y[:learned], NONE, NONE)
     before = workspace.packed.copy()
-    found = workspace.play(x[:5], NONE, NONE, NONE)
+    records = workspace.play(x[:5], NONE, NONE, NONE)
     np.testing.assert_array_equal(workspace.packed, before)
-    assert np.isfinite(found["forecast"]).all()
+    assert np.isfinite(records["forecast"]).all()
 
 
 def test_the_slope_is_how_the_forecast_moves_with_x():
-    x, y = drifting()
+    x, y = drifting_stream()
     s, workspace = new_state(3)
     for t in range(len(y)):
         forecast = predict(s, x[t], workspace)
@@ -137,5 +137,5 @@ def test_the_slope_is_how_the_forecast_moves_with_x():
     for j in range(3):
         step = np.zeros(3)
         step[j] = 0.5
-        moved = predict(s, x[0] + step, workspace) - base
-        np.testing.assert_allclose(moved, 0.5 * slope[j], rtol=1e-9, atol=1e-9)
+        change = predict(s, x[0] + step, workspace) - base
+        np.testing.assert_allclose(change, 0.5 * slope[j], rtol=1e-9, atol=1e-9)

@@ -18,7 +18,7 @@ from thalweg.learners.tracker import Tracker, interval_regret
 from thalweg.learners.tracker.regret_bound import adashare_regret
 
 
-def game(rounds=60, experts=6, seed=0):
+def random_game(rounds=60, experts=6, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.normal(size=rounds).cumsum()
     skill = rng.uniform(0.1, 3, size=(2, experts))[np.arange(rounds) // (rounds // 2)]
@@ -34,39 +34,41 @@ def learn_adashare(rule_state, q, active, active_next, mix, y, t):
     )
 
 
-EVERYONE = padded(np.ones(6))
+ALL_ACTIVE = padded(np.ones(6))
 
 
 def test_adashare_is_its_definition():
-    predictions, y = game()
-    everyone, expert_weights = EVERYONE, np.empty(8)
+    predictions, y = random_game()
+    all_active, expert_weights = ALL_ACTIVE, np.empty(8)
     rule_state = np.append(padded(np.full(6, 1 / 6)), [0.0, 0.0])
-    weights, delta, debt = rule_state[:6].copy(), 0.0, 0.0
+    weights, delta, cumulative_gap = rule_state[:6].copy(), 0.0, 0.0
     for t, (q, label) in enumerate(zip(predictions, y, strict=True), 1):
-        adashare.set_weights(rule_state, everyone, expert_weights)
+        adashare.set_weights(rule_state, all_active, expert_weights)
         np.testing.assert_allclose(expert_weights, padded(weights), rtol=1e-9)
         mix, losses = expert_weights[:6] @ q, 0.5 * (label - q) ** 2
         loss = 0.5 * (label - mix) ** 2
-        weights, delta, debt = reference.adashare(weights, delta, debt, losses, loss, t)
-        learn_adashare(rule_state, q, everyone, everyone, mix, label, t)
-        np.testing.assert_allclose(rule_state[8:], [delta, debt], rtol=1e-9)
+        weights, delta, cumulative_gap = reference.adashare(
+            weights, delta, cumulative_gap, losses, loss, t
+        )
+        learn_adashare(rule_state, q, all_active, all_active, mix, label, t)
+        np.testing.assert_allclose(rule_state[8:], [delta, cumulative_gap], rtol=1e-9)
 
 
 def test_boa_is_its_definition():
-    predictions, y = game()
-    everyone, expert_weights = EVERYONE, np.empty(8)
+    predictions, y = random_game()
+    all_active, expert_weights = ALL_ACTIVE, np.empty(8)
     rule_state = np.zeros((4, 8))
     rule_state[0] = 1 / 6
     weights, squares, largest, rate = rule_state[:, :6].copy()
     for t, (q, label) in enumerate(zip(predictions, y, strict=True), 1):
-        boa.set_weights(rule_state, everyone, expert_weights)
+        boa.set_weights(rule_state, all_active, expert_weights)
         expected = weights * np.where(rate > 0, rate, 1)
         np.testing.assert_allclose(
             expert_weights, padded(expected / expected.sum()), rtol=1e-9
         )
         mix = expert_weights[:6] @ q
         regrets = 2 * (mix - label) * (mix - q)
-        boa.learn(rule_state, padded(q), everyone, 6, mix, label, 1.0, t)
+        boa.learn(rule_state, padded(q), all_active, 6, mix, label, 1.0, t)
         weights, squares, largest, rate = reference.boa(
             weights, squares, largest, rate, regrets, t
         )
@@ -76,11 +78,11 @@ def test_boa_is_its_definition():
 
 
 def test_mlpoly_is_its_definition():
-    predictions, y = game()
-    everyone, expert_weights, rule_state = EVERYONE, np.empty(8), np.zeros((2, 9))
+    predictions, y = random_game()
+    all_active, expert_weights, rule_state = ALL_ACTIVE, np.empty(8), np.zeros((2, 9))
     regrets = []
     for q, label in zip(predictions, y, strict=True):
-        mlpoly.set_weights(rule_state, everyone, expert_weights)
+        mlpoly.set_weights(rule_state, all_active, expert_weights)
         if regrets:
             g = np.array(regrets)
             ahead = np.maximum(g.sum(axis=0), 0)
@@ -91,17 +93,17 @@ def test_mlpoly_is_its_definition():
             np.testing.assert_allclose(expert_weights, expected, rtol=1e-9)
         mix = expert_weights[:6] @ q
         regrets.append(2 * (mix - label) * (mix - q))
-        mlpoly.learn(rule_state, padded(q), everyone, mix, label, 1.0)
+        mlpoly.learn(rule_state, padded(q), all_active, mix, label, 1.0)
 
 
 def test_softmax_is_its_definition():
-    predictions, y = game()
-    everyone, expert_weights, rule_state = EVERYONE, np.empty(8), np.zeros(9)
-    softmax.set_weights(rule_state, everyone, expert_weights)
+    predictions, y = random_game()
+    all_active, expert_weights, rule_state = ALL_ACTIVE, np.empty(8), np.zeros(9)
+    softmax.set_weights(rule_state, all_active, expert_weights)
     np.testing.assert_allclose(expert_weights, padded(np.full(6, 1 / 6)))
     for t, (q, label) in enumerate(zip(predictions, y, strict=True), 1):
         softmax.learn(rule_state, padded(q), 0.9, label, 1.0)
-        softmax.set_weights(rule_state, everyone, expert_weights)
+        softmax.set_weights(rule_state, all_active, expert_weights)
         fading = 0.9 ** np.arange(t)[::-1]
         losses = fading @ (y[:t, None] - predictions[:t]) ** 2
         expected = padded(reference.softmax(losses, fading.sum()))
@@ -110,21 +112,21 @@ def test_softmax_is_its_definition():
 
 @pytest.mark.parametrize("scale", [1e-140, 1e-80, 1e80, 1e148])
 def test_rules_do_not_know_the_unit_of_the_labels(scale):
-    predictions, y = game()
-    found = []
+    predictions, y = random_game()
+    forecast_weights = []
     for unit in (1.0, scale):
         rules, rule_workspace = fresh_rules()
         for t in range(1, 40):
             mix_round(rules, rule_workspace, unit * predictions[t], unit * y[t], t)
         mixture.set_weights(rules, rule_workspace)
-        found.append(
+        forecast_weights.append(
             rule_workspace.rule_weights[: layout.RULES] @ rule_workspace.expert_weights
         )
-    np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(*forecast_weights, rtol=1e-9, atol=1e-12)
 
 
 def test_an_expert_has_weight_from_its_first_active_round_on_and_none_before():
-    predictions, y = game()
+    predictions, y = random_game()
     active, active_next = padded([1.0, 1, 1]), padded([1.0, 1, 1, 1])
     expert_weights, rule_state = np.empty(8), np.append(active / 3, [0.0, 0.0])
     for t in range(1, 10):
@@ -174,7 +176,7 @@ def worst_ratio(predictions, rule_predictions, y, bound):
 def test_adashare_never_exceeds_its_bound_on_any_interval(kind):
     rng = np.random.default_rng(4)
     experts, rounds = 5, 300
-    rule_state, everyone = (
+    rule_state, all_active = (
         np.append(padded(np.full(5, 0.2)), [0.0, 0.0]),
         padded(np.ones(5)),
     )
@@ -185,11 +187,11 @@ def test_adashare_never_exceeds_its_bound_on_any_interval(kind):
     )
     expert_weights = np.empty(8)
     for t in range(1, rounds + 1):
-        adashare.set_weights(rule_state, everyone, expert_weights)
+        adashare.set_weights(rule_state, all_active, expert_weights)
         q = predictions[t - 1] = random_predictions(rng, kind, experts, t)
         mix = rule_predictions[t - 1] = expert_weights[:experts] @ q
         y[t - 1] = ADVERSARIES[kind](rng, q, mix, t)
-        learn_adashare(rule_state, q, everyone, everyone, mix, y[t - 1], t)
+        learn_adashare(rule_state, q, all_active, all_active, mix, y[t - 1], t)
 
     def bound(largest, a, b):
         return adashare_regret(largest, experts, a, b)

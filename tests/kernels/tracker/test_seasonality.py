@@ -9,15 +9,15 @@ from thalweg.kernels.tracker.tracker_layout import COUNTERS, MAX_SEASON, SEASON
 def seasons_of(y):
     counters, past_y = np.zeros(COUNTERS), np.zeros(2 * MAX_SEASON)
     past_x, season_differences = np.zeros((MAX_SEASON, 1)), np.zeros(MAX_SEASON)
-    found, inverse_counts = [], np.zeros(2 * MAX_SEASON)
+    seasons, inverse_counts = [], np.zeros(2 * MAX_SEASON)
     for t, label in enumerate(y):
         seasonality.update_season(
             counters, past_y, season_differences, inverse_counts, label
         )
         seasonality.push_round(counters, past_x, past_y, np.array([float(t)]), label)
         seasonality.push_inverse_count(counters, inverse_counts, True)
-        found.append(int(counters[SEASON]))
-    return found
+        seasons.append(int(counters[SEASON]))
+    return seasons
 
 
 def test_the_season_is_the_lag_at_which_labels_are_most_alike():
@@ -30,10 +30,10 @@ def test_the_season_is_the_lag_at_which_labels_are_most_alike():
 def test_a_long_stream_is_searched_now_and_then():
     rng = np.random.default_rng(1)
     y = np.sin(2 * np.pi * np.arange(640) / 25) + 0.3 * rng.normal(size=640)
-    found = seasons_of(y)
+    seasons = seasons_of(y)
     for t in range(MAX_SEASON + SEARCH_INTERVAL, 640, 37):
-        last_look = t // SEARCH_INTERVAL * SEARCH_INTERVAL
-        assert found[t] == reference.season(y[: last_look + 1])
+        last_search = t // SEARCH_INTERVAL * SEARCH_INTERVAL
+        assert seasons[t] == reference.season(y[: last_search + 1])
 
 
 def test_after_a_new_start_the_season_is_that_of_the_labels_since():

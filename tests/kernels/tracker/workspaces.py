@@ -31,24 +31,26 @@ def padded(values, fill=0.0):
 
 
 @functools.cache
-def compiled(kernel):
-    """A function that only kernels call (kernels/jit.py), for Python to call."""
-    return njit(lambda *given: kernel(*given))
+def compile_kernel(kernel):
+    """Compile a function that only kernels call (kernels/jit.py), to be called here."""
+    return njit(lambda *arguments: kernel(*arguments))
 
 
-class Compiled:
-    """A module of such functions."""
+class CompiledModule:
+    """A module whose functions are compiled when they are first used."""
 
     def __init__(self, name):
         self._module = import_module(f"thalweg.kernels.tracker.{name}")
 
     def __getattr__(self, name):
-        found = getattr(self._module, name)
-        return compiled(found) if inspect.isfunction(found) else found
+        member = getattr(self._module, name)
+        return compile_kernel(member) if inspect.isfunction(member) else member
 
 
-ridge_experts, solve = map(Compiled, ("ridge_experts", "solve"))
-seasonality, mixture = map(Compiled, ("seasonality", "mixture"))
-prediction_interval = Compiled("prediction_interval")
-diagnostics = Compiled("diagnostics")
-adashare, boa, mlpoly, softmax = map(Compiled, ("adashare", "boa", "mlpoly", "softmax"))
+ridge_experts, solve, seasonality = map(
+    CompiledModule, ("ridge_experts", "solve", "seasonality")
+)
+mixture, diagnostics = map(CompiledModule, ("mixture", "diagnostics"))
+prediction_interval = CompiledModule("prediction_interval")
+adashare, boa = map(CompiledModule, ("adashare", "boa"))
+mlpoly, softmax = map(CompiledModule, ("mlpoly", "softmax"))

@@ -10,9 +10,9 @@ piece is a run of rounds s..t, since whose start it was not clipped, on one side
 
     σλ + Σ_{s..t} (w z - c),  σ = -1 on the left, 1 on the right, 0 for s = 0
 
-Departure: the sums of a run are differences of sums kept in twice the precision, and
-pieces know their run instead of what they add to a neighbour: else a weight of 1e-18
-is lost beside a weight of 1.
+Here, unlike there, the sums of a run are differences of sums in twice the precision,
+and pieces store their run instead of what they add to a neighbour: else a weight of
+1e-18 would be lost beside a weight of 1.
 """
 
 import numpy as np
@@ -30,12 +30,8 @@ def best_path(x, y, budget, highest):
     The length of ``fused_lasso``'s path falls with λ, piecewise linearly: Newton on λ.
     At 0 it must be above the ``budget`` V, and at ``highest`` the path must be z = 0.
     """
-    w, c, z, workspace = (
-        compensated_sums(x * x),
-        compensated_sums(x * y),
-        np.empty_like(x),
-        allocate_workspace(len(x)),
-    )
+    w, c = compensated_sums(x * x), compensated_sums(x * y)
+    z, workspace = np.empty_like(x), allocate_workspace(len(x))
     short, long = np.zeros_like(x), y / x
     short_length, long_length = 0.0, np.abs(np.diff(long)).sum()
     low, high, price = 0.0, highest, 0.3 * highest
@@ -84,8 +80,8 @@ def fused_lasso(w, c, price, z, low, high, run, side, end):
     """Set z to the best path; returns Σ|z_{t+1} - z_t| and its derivative by λ.
 
     Shapes: w and c (2, T+1), ``compensated_sums`` of w > 0 and c; z, low, high (T,).
-    Scratch: ``run`` (2T,) integers, ``side`` and ``end`` (2T,), for the pieces' starts,
-    their σ and where each ends; they grow from the middle both ways.
+    Workspace: ``run`` (2T,) integers, ``side`` and ``end`` (2T,) hold the starts of the
+    pieces, their σ and where each ends; they grow from the middle both ways.
     """
     T = len(z)
     first = last = T

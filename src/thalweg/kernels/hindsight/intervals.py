@@ -13,10 +13,11 @@ import numpy as np
 
 from thalweg.kernels.jit import kernel
 
-LANES = 128
-"""Starts worked on side by side: their triangles stay in the first-level cache."""
+BATCH_SIZE = 128
+"""Starts that are computed side by side: their triangles fit the first-level cache."""
 MIN_ENTRY = 64 * np.finfo(np.float64).eps
-"""A first entry below this part of its column is rounding of a dependent column."""
+"""A first entry smaller than this part of its column is rounding: the column depends on
+the ones before it."""
 
 
 @kernel
@@ -84,11 +85,11 @@ def worst_interval(x, y, loss, before, after):
     T, m, n = x.shape
     width = n + y.shape[2]
     best, first, last = -np.inf, 0, 0
-    triangle, row = np.empty((n, width, LANES)), np.empty((width, LANES))
-    regret, cosine, sine = np.empty((3, LANES))
-    one, single = np.empty((n, width)), np.empty(width)
-    for start in range(0, T, LANES):
-        lanes = min(LANES, T - start)
+    triangle, row = np.empty((n, width, BATCH_SIZE)), np.empty((width, BATCH_SIZE))
+    regret, cosine, sine = np.empty((3, BATCH_SIZE))
+    own_triangle, own_row = np.empty((n, width)), np.empty(width)
+    for start in range(0, T, BATCH_SIZE):
+        lanes = min(BATCH_SIZE, T - start)
         triangle[:] = 0
         regret[:lanes] = before[start : start + lanes]
         full = 0
@@ -104,11 +105,11 @@ def worst_interval(x, y, loss, before, after):
                         triangle, row, regret, x[t, h], y[t, h], cosine, sine, full
                     )
                 for a in range(full, started):
-                    single[:n] = x[t, h]
-                    single[n:] = y[t, h]
-                    one[:] = triangle[:, :, a]
-                    regret[a] -= insert_row(one, single, n)
-                    triangle[:, :, a] = one
+                    own_row[:n] = x[t, h]
+                    own_row[n:] = y[t, h]
+                    own_triangle[:] = triangle[:, :, a]
+                    regret[a] -= insert_row(own_triangle, own_row, n)
+                    triangle[:, :, a] = own_triangle
             for a in range(started):
                 if regret[a] + after[t] > best:
                     best, first, last = regret[a] + after[t], start + a, t
@@ -130,7 +131,7 @@ def _insert_in_lanes(triangle, row, regret, x, y, cosine, sine, full):
     for j in range(width):
         row[j, :full] = x[j] if j < n else y[j - n]
     for i in range(n):
-        _angles(triangle[i, i], row[i], cosine, sine, full)
+        _set_angles(triangle[i, i], row[i], cosine, sine, full)
         for j in range(i + 1, width):
             _rotate(triangle[i, j], row[j], cosine, sine, full)
     for j in range(n, width):
@@ -138,8 +139,9 @@ def _insert_in_lanes(triangle, row, regret, x, y, cosine, sine, full):
             regret[a] -= 0.5 * row[j, a] * row[j, a]
 
 
-@kernel(ieee_division=True)  # a check for 0, which cannot be, costs lanes
-def _angles(diagonal, here, cosine, sine, full):
+# A check for a division by 0, which cannot occur, would prevent vectorised code.
+@kernel(ieee_division=True)
+def _set_angles(diagonal, here, cosine, sine, full):
     for a in range(full):
         r, v = diagonal[a], here[a]
         size = math.sqrt(r * r + v * v)

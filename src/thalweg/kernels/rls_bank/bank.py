@@ -35,8 +35,8 @@ Array = npt.NDArray[Any]
 CHUNK = 64
 """Rounds that one expert plays before the next does: its matrix stays in the cache."""
 LANE_THRESHOLDS = (8, 2, 1), (32, 3, 8), (128, 4, 8), (np.inf, 5, 8)
-"""(features, experts, rounds): up to so many features, lanes are faster from so many
-experts and rounds on."""
+"""(features, experts, rounds): with at most this number of features, lanes are faster
+from this number of experts and of rounds on."""
 
 
 def play_bank(
@@ -128,7 +128,7 @@ def play(
 
 @kernel(ieee_division=True)
 def _play_one_by_one(theta, factor, settings, data, span, first, results, points):
-    """The rounds of ``span`` by up to eight experts, one after the other."""
+    """Play the rounds of ``span`` with up to eight experts, one after the other."""
     gamma, floor, leaky = settings
     x, y, weight, elapsed = data
     expert_predictions, expert_losses = results
@@ -147,29 +147,29 @@ def _play_one_by_one(theta, factor, settings, data, span, first, results, points
 
 @kernel(ieee_division=True)
 def _play_in_lanes(buffer, at, settings, data, span, first, results, points):
-    """The rounds of ``span`` by up to eight experts from ``first`` on, side by side.
+    """Play the rounds of ``span`` with up to eight experts from ``first`` on, in lanes.
 
     Each lane computes what kernels/rls.py does. ``buffer`` (rows, 8) is theirs. Their
     predictions, losses and points go to their places in ``results`` and ``points``.
     """
     t, stop = span
     while t < stop:
-        t, waiting = _lane_rounds(
+        t, cap_due = _play_lane_rounds(
             buffer, at, settings[0], data, span, t, first, results, points
         )
-        if waiting:
+        if cap_due:
             cap_covariance(buffer, at, points.shape[2])
 
 
 @kernel(ieee_division=True)
-def _lane_rounds(buffer, at, gamma, data, span, t, first, results, points):
-    """Rounds from t on: the next round, and whether the cap has to act before it."""
+def _play_lane_rounds(buffer, at, gamma, data, span, t, first, results, points):
+    """Play from round t on; returns the next round, and whether the cap is due."""
     x, y, weight, elapsed = data
     expert_predictions, expert_losses = results
     start, stop = span
     n, members = x.shape[1], min(WIDTH, gamma.size - first)
-    passed, waiting = math.nan, False
-    while t < stop and not waiting:
+    passed, cap_due = math.nan, False
+    while t < stop and not cap_due:
         row = t - start
         if points.shape[1]:
             _copy_points(buffer, at, points, row, first, members)
@@ -190,9 +190,9 @@ def _lane_rounds(buffer, at, gamma, data, span, t, first, results, points):
             buffer, at, inverse_alpha, root, x, y, t,
             expert_predictions, expert_losses, row, first,
         )  # fmt: skip
-        waiting = needs_cap(buffer, at, n)
+        cap_due = needs_cap(buffer, at, n)
         t += 1
-    return t, waiting
+    return t, cap_due
 
 
 @kernel(inline=True)

@@ -63,22 +63,21 @@ def mix_rounds(log_weights, rate, results, points, data, span, trace):
             for i in range(experts):
                 weights[t, i] = expert_weights[i]
         if len(played):
-            _mean(expert_weights, points, row, played, t)
-        _hedge(log_weights, expert_losses, row, rate)
+            _set_mean_point(expert_weights, points, row, played, t)
+        _update_log_weights(log_weights, expert_losses, row, rate)
 
 
 @kernel
 def _mix(log_weights, expert_predictions, row, expert_weights, out, t):
-    """Weights w into ``expert_weights`` (M,), and Σ w_i p_i of this row into out[t]."""
+    """Set ``expert_weights`` (M,) to w, and out[t] to Σ w_i p_i of this row."""
     for i in range(0, expert_weights.size, WIDTH):
         store(expert_weights, i, simd.exp(load(log_weights, i)))
     for j in range(out.shape[1]):
-        total = broadcast(0.0)
+        sums = broadcast(0.0)
         for i in range(0, expert_weights.size, WIDTH):
-            total = total + load(expert_weights, i) * load(
-                expert_predictions, (row, j, i)
-            )
-        out[t, j] = simd.reduce_sum(total)
+            predictions = load(expert_predictions, (row, j, i))
+            sums = sums + load(expert_weights, i) * predictions
+        out[t, j] = simd.reduce_sum(sums)
 
 
 @kernel(ieee_division=True)
@@ -91,8 +90,8 @@ def _mixture_loss(y, weight, out, t):
 
 
 @kernel
-def _mean(expert_weights, points, row, played, t):
-    """The weighted mean of the points that the experts play into played[t]."""
+def _set_mean_point(expert_weights, points, row, played, t):
+    """Set played[t] to the weighted mean of the points that the experts play."""
     experts, _, n, targets = points.shape
     for i in range(n):
         for j in range(targets):
@@ -103,22 +102,22 @@ def _mean(expert_weights, points, row, played, t):
 
 
 @kernel
-def _hedge(log_weights, expert_losses, row, rate):
-    """log w_i ← log w_i - rate·loss_i, normalised."""
-    least = broadcast(MAX_LOSS)
+def _update_log_weights(log_weights, expert_losses, row, rate):
+    """The Hedge update: log w_i ← log w_i - rate·loss_i, normalised."""
+    lowest = broadcast(MAX_LOSS)
     for i in range(0, log_weights.size, WIDTH):
-        least = minimum(load(expert_losses, (row, i)), least)
-    best, most = simd.reduce_min(least), broadcast(-np.inf)
+        lowest = minimum(load(expert_losses, (row, i)), lowest)
+    best, largest = simd.reduce_min(lowest), broadcast(-np.inf)
     for i in range(0, log_weights.size, WIDTH):
         loss = minimum(load(expert_losses, (row, i)), MAX_LOSS)
         new = load(log_weights, i) - rate * (loss - best)
         store(log_weights, i, new)
-        most = maximum(new, most)
-    highest, total = simd.reduce_max(most), broadcast(0.0)
+        largest = maximum(new, largest)
+    highest, sums = simd.reduce_max(largest), broadcast(0.0)
     for i in range(0, log_weights.size, WIDTH):
         new = load(log_weights, i) - highest
         store(log_weights, i, new)
-        total = total + simd.exp(new)
-    log_total = math.log(simd.reduce_sum(total))
+        sums = sums + simd.exp(new)
+    log_total = math.log(simd.reduce_sum(sums))
     for i in range(0, log_weights.size, WIDTH):
         store(log_weights, i, load(log_weights, i) - log_total)

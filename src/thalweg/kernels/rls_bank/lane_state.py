@@ -49,7 +49,7 @@ def lane_rows(n, targets):
 
 @kernel
 def allocate_groups(groups, rows):
-    """A buffer (groups, rows, 8), each row a cache line: half and half costs twice."""
+    """A buffer (groups, rows, 8) whose rows are cache lines, not parts of two."""
     numbers = groups * rows * WIDTH
     spare = np.empty(numbers + WIDTH)
     first = -np.int64(spare.ctypes.data) // 8 % WIDTH

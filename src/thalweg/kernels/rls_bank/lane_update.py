@@ -42,20 +42,20 @@ from thalweg.kernels.windup import (
 
 # The limits of ud_factor.py and windup.py, for float64.
 EPS, TINY = np.finfo(np.float64).eps, np.finfo(np.float64).tiny
-LARGEST = np.finfo(np.float64).max
+LARGEST_FLOAT = np.finfo(np.float64).max
 MIN_GAMMA = min_forgetting_factor(EPS)
 CAP = covariance_cap(EPS)
-UNLEARNT = max_learnt_ratio(LARGEST, CAP)
-MAX_PIVOT = max_pivot(LARGEST)
+MAX_LEARNT_RATIO = max_learnt_ratio(LARGEST_FLOAT, CAP)
+MAX_PIVOT = max_pivot(LARGEST_FLOAT)
 NOISE_CHECK = math.nextafter(NOISE_CHECK_LIMIT, math.inf)
 """The smallest number above NOISE_CHECK_LIMIT."""
-SAFE = (1 - 1e-9) * CAP / CHECK_GROWTH
-"""``cap_covariance`` acts on a C_kk input_scale_k² from just above this."""
+MAX_SAFE_VARIANCE = (1 - 1e-9) * CAP / CHECK_GROWTH
+"""Where C_kk input_scale_k² is below this, ``cap_covariance`` does nothing."""
 
 
 @kernel(inline=True)
 def update(buffer, at, n):
-    """P ← P/round_growth + vvᵀ; P⁻¹v is ``gain`` times what is returned.
+    """P ← P/round_growth + vvᵀ; the Kalman gain P⁻¹v is ``gain``/α. Returns 1/α.
 
     As ``bierman_update`` of kernels/ud_factor.py: with f = Uᵀv, for every j
         α ← α + D_j f_j²,   D_j ← D_j α_before/α,   U_ij ← U_ij - (f_j/α_before) g_i,
@@ -82,12 +82,10 @@ def update(buffer, at, n):
 
 @kernel(inline=True)
 def update_input_scale(buffer, at, n):
-    """The recent size of each coordinate of v: max(|v_j|, 0.75 scale_j) if v_j ≠ 0."""
+    """scale_j ← max(|v_j|, 0.75 scale_j) for every coordinate with v_j ≠ 0."""
     for j in range(n):
-        new, old = (
-            absolute(load(buffer, (at.v + j, 0))),
-            load(buffer, (at.input_scale + j, 0)),
-        )
+        new = absolute(load(buffer, (at.v + j, 0)))
+        old = load(buffer, (at.input_scale + j, 0))
         scale = select_greater(new, 0.0, maximum(new, old * SCALE_DECAY), old)
         store(buffer, (at.input_scale + j, 0), scale)
 
@@ -103,7 +101,7 @@ def _dot(buffer, at, row, j):
 
 @kernel(inline=True)
 def _four_dots(buffer, at, row, j):
-    """``_dot`` for j to j + 3 together: a single sum would wait for itself."""
+    """``_dot`` for j to j + 3: additions to a single sum wait for each other."""
     p, q, r, s = row, row + j, row + 2 * j + 1, row + 3 * j + 3
     v_0, v_1 = load(buffer, (at.v + j, 0)), load(buffer, (at.v + j + 1, 0))
     v_2, v_3 = load(buffer, (at.v + j + 2, 0)), load(buffer, (at.v + j + 3, 0))
@@ -132,7 +130,7 @@ def _pivot(buffer, at, row, j, n, alpha, inverse_alpha):
     before = load(buffer, (at.d + j, 0)) * load(buffer, (at.round_growth, 0))
     d, f = before, load(buffer, (at.gain + j, 0))
     g = d * f
-    if any_from(NOISE_CHECK, g * f):
+    if any_at_least(NOISE_CHECK, g * f):
         d, f = _bounded_pivot(buffer, at, row, j, n, d, f)
         g = d * f
     store(buffer, (at.gain + j, 0), g)
@@ -146,8 +144,8 @@ def _pivot(buffer, at, row, j, n, alpha, inverse_alpha):
 
 
 @kernel(inline=True)
-def any_from(limit, x):
-    """Whether any lane is not below ``limit``; NaN never is."""
+def any_at_least(limit, x):
+    """Whether any lane is at least ``limit``, or NaN."""
     return any_greater(select_greater(limit, x, 0.0, 1.0), 0.0)
 
 
@@ -157,18 +155,16 @@ def _bounded_pivot(buffer, at, row, j, n, d, f):
     v = load(buffer, (at.v + j, 0))
     total = absolute(v)
     for i in range(j):
-        total = total + absolute(
-            load(buffer, (row + i, 0)) * load(buffer, (at.v + i, 0))
-        )
+        product = load(buffer, (row + i, 0)) * load(buffer, (at.v + i, 0))
+        total = total + absolute(product)
     noise = 4 * n * EPS * total
-    pivot = select_greater(d, LARGEST, LARGEST**0.5 / v / v, d)
+    pivot = select_greater(d, LARGEST_FLOAT, LARGEST_FLOAT**0.5 / v / v, d)
     pivot = select_greater(pivot * f * f, MAX_PIVOT, MAX_PIVOT / f / f, pivot)
     pivot = select_greater(absolute(f), noise, pivot, 0.0)
     signal = select_greater(absolute(f), noise, f, 0.0)
     square = d * f * f
-    return select_greater(NOISE_CHECK, square, d, pivot), select_greater(
-        NOISE_CHECK, square, f, signal
-    )
+    pivot = select_greater(NOISE_CHECK, square, d, pivot)
+    return pivot, select_greater(NOISE_CHECK, square, f, signal)
 
 
 @kernel(inline=True)
@@ -177,9 +173,8 @@ def _sweep(buffer, at, row, j):
     g, ratio = load(buffer, (at.gain + j, 0)), load(buffer, (at.ratio + j, 0))
     for i in range(j):
         gain_i = load(buffer, (at.gain + i, 0))
-        store(
-            buffer, (at.gain + i, 0), _update_entry(buffer, row + i, gain_i, g, ratio)
-        )
+        gain_i = _update_entry(buffer, row + i, gain_i, g, ratio)
+        store(buffer, (at.gain + i, 0), gain_i)
 
 
 @kernel(inline=True)
@@ -207,7 +202,7 @@ def _four_sweeps(buffer, at, row, j):
 
 @kernel(inline=True)
 def _update_entry(buffer, row, gain_i, g, ratio):
-    """Update one entry u of U; gain_i with what u adds to it is returned."""
+    """Update one entry u of U; returns gain_i with what u adds to it."""
     u = load(buffer, (row, 0))
     store(buffer, (row, 0), u + ratio * gain_i)
     return gain_i + g * u
@@ -221,16 +216,16 @@ def needs_cap(buffer, at, n):
     every C_kk is safe.
     """
     growth = load(buffer, (at.growth, 0)) * load(buffer, (at.round_growth, 0))
-    if any_from(CHECK_GROWTH, growth):
+    if any_at_least(CHECK_GROWTH, growth):
         reset = select_greater(_is_safe(buffer, at, n), 0.0, 1.0, growth)
         growth = select_greater(CHECK_GROWTH, growth, growth, reset)
     store(buffer, (at.growth, 0), growth)
-    return any_from(CHECK_GROWTH, growth)
+    return any_at_least(CHECK_GROWTH, growth)
 
 
 @kernel(inline=True)
 def _is_safe(buffer, at, n):
-    """1 in lanes where every C_kk input_scale_k² is below ``SAFE``, else 0.
+    """1 in lanes where all C_kk input_scale_k² are below ``MAX_SAFE_VARIANCE``, else 0.
 
     C_kk = D_k + Σ_{j>k} U_kj² D_j.
     """
@@ -242,7 +237,7 @@ def _is_safe(buffer, at, n):
             c = c + u * u * load(buffer, (at.d + j, 0))
             row += j
         scale = load(buffer, (at.input_scale + i, 0))
-        safe = select_greater(SAFE, c * (scale * scale), safe, 0.0)
+        safe = select_greater(MAX_SAFE_VARIANCE, c * (scale * scale), safe, 0.0)
         safe = select_greater(MAX_PIVOT, c, safe, 0.0)
     return safe
 
@@ -258,35 +253,33 @@ def cap_covariance(buffer, at, n):
     is 0, which changes nothing.
     """
     growth = load(buffer, (at.growth, 0))
-    waits = select_greater(CHECK_GROWTH, growth, 0.0, 1.0)
-    _bound_pivots(buffer, at, n, waits)
+    needs_check = select_greater(CHECK_GROWTH, growth, 0.0, 1.0)
+    _bound_pivots(buffer, at, n, needs_check)
     worst, first, second, c, scale = _two_largest(buffer, at, n)
     checked = select_greater(1.0, second * CHECK_GROWTH, 1.0, CHECK_GROWTH)
-    store(buffer, (at.growth, 0), select_greater(waits, 0.0, checked, growth))
-    acts = select_greater(1.0, first * CHECK_GROWTH, 0.0, waits)
+    store(buffer, (at.growth, 0), select_greater(needs_check, 0.0, checked, growth))
+    needs_ridge = select_greater(1.0, first * CHECK_GROWTH, 0.0, needs_check)
     back = 1.0 / maximum(second, 1.0)
     raised = CAP_REDUCTION * scale * scale / CAP - 1.0 / (c * back)
-    unit = select_greater(acts, 0.0, sqrt(raised), 0.0)
-    back = select_greater(acts, 0.0, back, 1.0)
+    unit = select_greater(needs_ridge, 0.0, sqrt(raised), 0.0)
+    back = select_greater(needs_ridge, 0.0, back, 1.0)
     for k in range(n):
         store(buffer, (at.d + k, 0), load(buffer, (at.d + k, 0)) * back)
-        v = select_greater(
-            worst, k - 0.5, select_greater(k + 0.5, worst, unit, 0.0), 0.0
-        )
+        v = select_greater(k + 0.5, worst, unit, 0.0)  # 0 unless worst = k
+        v = select_greater(worst, k - 0.5, v, 0.0)
         store(buffer, (at.v + k, 0), v)
     store(buffer, (at.round_growth, 0), 1.0)
     update(buffer, at, n)
 
 
 @kernel(inline=True)
-def _bound_pivots(buffer, at, n, waits):
+def _bound_pivots(buffer, at, n, needs_check):
     """D_j ← min(D_j, MAX_PIVOT) where it is finite, in the lanes that need a check."""
     for j in range(n):
         d = load(buffer, (at.d + j, 0))
-        bounded = select_greater(
-            d, MAX_PIVOT, select_greater(d, LARGEST, d, MAX_PIVOT), d
-        )
-        store(buffer, (at.d + j, 0), select_greater(waits, 0.0, bounded, d))
+        bounded = select_greater(d, LARGEST_FLOAT, d, MAX_PIVOT)  # infinity stays
+        bounded = select_greater(d, MAX_PIVOT, bounded, d)
+        store(buffer, (at.d + j, 0), select_greater(needs_check, 0.0, bounded, d))
 
 
 @kernel(inline=True)
@@ -298,11 +291,12 @@ def _two_largest(buffer, at, n):
         c, row = load(buffer, (at.d + k, 0)), at.upper + k * (k + 3) // 2
         for j in range(k + 1, n):
             u, d = load(buffer, (row, 0)), load(buffer, (at.d + j, 0))
-            c = c + select_greater(d, LARGEST, 0.0, u * u * d)
+            c = c + select_greater(d, LARGEST_FLOAT, 0.0, u * u * d)
             row += j
         scale = load(buffer, (at.input_scale + k, 0))
         ratio = c * (scale * scale) / CAP
-        limit = select_greater(load(buffer, (at.ridge + k, 0)), 0.0, np.inf, UNLEARNT)
+        ridge = load(buffer, (at.ridge + k, 0))
+        limit = select_greater(ridge, 0.0, np.inf, MAX_LEARNT_RATIO)
         ratio = select_greater(limit, ratio, ratio, 0.0)
         second = select_greater(ratio, first, first, maximum(ratio, second))
         worst = select_greater(ratio, first, float(k), worst)

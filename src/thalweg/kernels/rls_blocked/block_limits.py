@@ -1,4 +1,4 @@
-"""Which rounds may be taken as a block, and what each leaves in the UD factor.
+"""Which rounds may be played as a block, and what each leaves in the UD factor.
 
 In a block nothing checks C_kk after each round, as ``cap_covariance`` of windup.py and
 the guards of ``bierman_update`` do. Here is a test that none of them would have acted.
@@ -25,7 +25,7 @@ MAX_INPUT = 1e100
 MIN_PIVOT = 1e-250
 """Smallest D_j, which a block may hold as 1/D_j."""
 MIN_REMAINING = 1e-20
-"""A block ends before less than this remains of the information at its start."""
+"""Lower limit of the part of the initial information that remains in a block."""
 
 
 class RecordedRounds(NamedTuple):
@@ -115,7 +115,7 @@ def is_representable(factor):
 
 @kernel
 def update_scale_rows(factor, ahead, count):
-    """What ``count`` rounds leave in the last rows where the cap does not act."""
+    """Update input scales and growth by ``count`` rounds in which the cap is idle."""
     for k in range(factor.shape[1]):
         factor[INPUT_SCALE, k] = ahead.input_scale[k]
     growth = factor[GROWTH, 0]

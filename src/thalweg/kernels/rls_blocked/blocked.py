@@ -14,9 +14,9 @@ from thalweg.kernels.rls_blocked.covariance_form import (
 from thalweg.kernels.rls_blocked.information_form import play_information_blocks
 
 MIN_FEATURES = 16
-"""Features from which on blocks are faster: docs/decisions/004-blocks.md."""
+"""Blocks are faster from so many features on: docs/decisions/004-blocks.md."""
 MIN_ROUNDS = 64
-"""Rounds that pay for the way into another form and back, at any n."""
+"""The conversion to another form and back pays from so many rounds on, at any n."""
 
 Array = npt.NDArray[Any]
 
@@ -27,8 +27,8 @@ def rls_blocked(
     """``rls``, to rounding; returns how many of the rounds were played in blocks.
 
     Shapes and order as there, without ``played``, and in float64. Where a block is not
-    safe, some rounds are played one by one before the next is tried. In Python, since
-    to compile all of it in one piece takes longer than everything else together.
+    safe, some rounds are played one by one before the next is tried. This loop is
+    Python, since compiling all of it in one piece takes longer than the rest together.
     """
     rounds, unplayed = RecordedRounds(*arrays), np.empty((0, *theta.shape))
     n, t, in_blocks = len(theta), 0, 0
@@ -47,7 +47,7 @@ def _play_blocks(
     theta: Array, factor: Array, gamma: float, floor: float, leaky: bool,
     rounds: RecordedRounds, t: int,
 ) -> int:  # fmt: skip
-    """Blocks of the one form or the other, from round t on; returns where they end."""
+    """Play blocks in either form from round t on; returns where they end."""
     n = len(theta)
     worthwhile = n >= MIN_FEATURES and len(rounds.y) - t >= MIN_ROUNDS
     if not (worthwhile and is_representable(factor)):

@@ -45,9 +45,9 @@ from thalweg.kernels.windup import (
 )
 
 MAX_ROWS = 32
-"""No block learns more rows."""
+"""Upper limit of the rows that a block learns."""
 MAX_ROUNDING = 1e6
-"""Largest P_kk C_kk, by which subtracting from C may multiply rounding."""
+"""Upper limit of P_kk C_kk, by which subtractions from C may multiply rounding."""
 
 
 class LazyCovariance(NamedTuple):
@@ -90,7 +90,7 @@ def initial_gains(lazy, x, start, end):
 
 @kernel
 def subtract_row_gains(lazy, count, v, gain):
-    """From Cv to (C - Σ_s r_s r_sᵀ) v, in place."""
+    """Turn Cv into (C - Σ_s r_s r_sᵀ) v, in place."""
     row_products(lazy.rows, count, v, lazy.coefficients)
     subtract_rows(lazy.rows, count, lazy.coefficients, gain)
 
@@ -131,7 +131,7 @@ def merge_rows(lazy, count, scale):
 
 
 class RidgeSettings(NamedTuple):
-    """What ``restore_ridge`` is to retain."""
+    """The settings of ``restore_ridge``."""
 
     size: Any  # δ
     leaky: Any
@@ -140,7 +140,7 @@ class RidgeSettings(NamedTuple):
 
 
 class BlockState(NamedTuple):
-    """What a block works on, beside the covariance; w as in ``LazyCovariance``."""
+    """The state of a block without its covariance; w as in ``LazyCovariance``."""
 
     targets: Any  # (k, w) θ by target
     information: Any  # (n,) P_kk
@@ -167,7 +167,7 @@ def play_covariance_blocks(theta, factor, gamma, floor, leaky, rounds, t):
         end = block_end(factor, lazy.variance, gamma, rounds, t, ahead)
         if end == t or not _is_exact(lazy, state, ahead, floor, end - t):
             break
-        _block(lazy, state, ridge, ahead, rounds, t, end)
+        _play_block(lazy, state, ridge, ahead, rounds, t, end)
         update_scale_rows(factor, ahead, end - t)
         t = end
     if t > started:
@@ -204,7 +204,7 @@ def _is_exact(lazy, state, ahead, floor, size):
 
 
 @kernel(ieee_division=True)
-def _block(lazy, state, ridge, ahead, rounds, t, end):
+def _play_block(lazy, state, ridge, ahead, rounds, t, end):
     """Play the rounds t to end: learn each, restore the ridge, then merge all rows."""
     gains, scale, count = initial_gains(lazy, rounds.x, t, end), 1.0, 0
     x, v, information = rounds.x, state.v, state.information
@@ -250,7 +250,7 @@ def _restore_ridge(lazy, state, ridge, discount, scale, count, gain):
         unexcited += scale * variance[k] * ridge.size > RIDGE_SHARE
     target = ridge.size * min(ridge.gamma ** (-0.5 * unexcited / ridge.turns), 2.0)
     for _ in range(ridge.turns):
-        worst, _ = _neediest(variance, retained, target, scale)
+        worst, _ = _largest_need(variance, retained, target, scale)
         if worst < 0:
             return scale, count
         raised = target - retained[worst]
@@ -261,7 +261,7 @@ def _restore_ridge(lazy, state, ridge, discount, scale, count, gain):
         count += 1
         if ridge.leaky:
             _shrink(state.targets, gain, a, worst)
-    _, need = _neediest(variance, retained, target, scale)
+    _, need = _largest_need(variance, retained, target, scale)
     if need > 1:
         back = max(1 / need, discount)
         scale *= back
@@ -273,7 +273,7 @@ def _restore_ridge(lazy, state, ridge, discount, scale, count, gain):
 
 @kernel
 def _shrink(targets, gain, a, k):
-    """θ to where it minimises the sum with the ridge on θ_k, as if 0 had been seen."""
+    """Move θ to the minimum of the sum with the ridge on θ_k, an observation of 0."""
     for j in range(len(targets)):
         step = a * targets[j, k]
         for i in range(len(gain)):
@@ -281,7 +281,7 @@ def _shrink(targets, gain, a, k):
 
 
 @kernel
-def _neediest(variance, retained, target, scale):
+def _largest_need(variance, retained, target, scale):
     """The first k with the largest need (target - r_k) C_kk, and this; -1 if none."""
     highest = broadcast(0.0)
     for k in range(0, len(retained), WIDTH):
@@ -299,4 +299,5 @@ def _neediest(variance, retained, target, scale):
 
 @kernel
 def _need(variance, retained, target, scale):
+    """(target - r_k) C_kk, of a number or of a vector."""
     return (target - retained) * (scale * variance)

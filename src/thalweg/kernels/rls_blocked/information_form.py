@@ -34,7 +34,8 @@ from thalweg.kernels.ud_factor import RETAINED_RIDGE, covariance_diagonal
 from thalweg.kernels.windup import MIN_RIDGE
 
 MAX_ROUNDS = 32
-"""Rounds in a block. More are no faster, and at n = 128 would leave the cache."""
+"""Upper limit of the rounds in a block: more are no faster, and at n = 128 would exceed
+the cache."""
 
 
 @kernel(ieee_division=True, nogil=True)
@@ -48,7 +49,7 @@ def play_information_blocks(theta, factor, gamma, min_ridge, rounds, t):
     n, k = theta.shape
     bound, ahead = np.empty(n), allocate_preview(n, MAX_ROUNDS)
     covariance_diagonal(factor, bound)
-    end = _end(factor, bound, gamma, min_ridge, rounds, t, ahead)
+    end = _next_block_end(factor, bound, gamma, min_ridge, rounds, t, ahead)
     if end == t:
         return t
     pivots, triangle = _information_form(theta, factor)
@@ -72,17 +73,17 @@ def play_information_blocks(theta, factor, gamma, min_ridge, rounds, t):
             pivots[i] *= ahead.remaining[count - 1]
             bound[i] /= ahead.remaining[count - 1]
         t = end
-        end = _end(factor, bound, gamma, min_ridge, rounds, t, ahead)
+        end = _next_block_end(factor, bound, gamma, min_ridge, rounds, t, ahead)
         if end == t < len(rounds.y):
-            # By now the bound may be far above C_kk.
+            # The bound may be far above C_kk by now: compute it anew.
             _variances(pivots, triangle, bound)
-            end = _end(factor, bound, gamma, min_ridge, rounds, t, ahead)
+            end = _next_block_end(factor, bound, gamma, min_ridge, rounds, t, ahead)
     _covariance_form(pivots, triangle, theta, factor)
     return t
 
 
 @kernel
-def _end(factor, bound, gamma, min_ridge, rounds, t, ahead):
+def _next_block_end(factor, bound, gamma, min_ridge, rounds, t, ahead):
     """The end of the next safe block, in which no ridge falls below ``min_ridge``."""
     end = block_end(factor, bound, gamma, rounds, t, ahead)
     if end > t and min_ridge > 0:
@@ -94,14 +95,14 @@ def _end(factor, bound, gamma, min_ridge, rounds, t, ahead):
 
 @kernel
 def _forget_ridge(factor, discount):
-    """What forgetting leaves of the ridge: as ``restore_ridge`` has it."""
+    """Apply forgetting to the retained ridge, as ``restore_ridge`` does."""
     for k in range(factor.shape[1]):
         factor[RETAINED_RIDGE, k] = max(factor[RETAINED_RIDGE, k] * discount, MIN_RIDGE)
 
 
 @kernel
 def _fill_rows(rows, x, y, t, count, y_column):
-    """(x, y, 0) of every round, y from column ``y_column`` on."""
+    """Set each row to (x, y, 0) of its round, y from column ``y_column`` on."""
     n, k = x.shape[1], y.shape[1]
     for s in range(count):
         for i in range(n):
@@ -178,7 +179,7 @@ def _upper_inverse(triangle, n):
 
 @kernel
 def gauss_elimination(pivots, triangle, rows, weights, minus, gains):
-    """Take ``rows`` into the triangle, in place, one after the other.
+    """Eliminate ``rows`` one after the other, updating the triangle in place.
 
     Shapes: pivots (p,), the D; triangle (p, p + q), U with its diagonal and z; rows
     (b, p + 2q), x, y and 0, which becomes -x·θ; weights (b,); minus and gains
@@ -196,7 +197,7 @@ def gauss_elimination(pivots, triangle, rows, weights, minus, gains):
 
 @kernel(ieee_division=True)
 def _eliminate_pivots(pivots, triangle, rows, weights, minus, gains, first):
-    """``minus`` a and ``gains`` g of every row, and the columns of the pivots."""
+    """Set ``minus`` to -a and ``gains`` to g, and update the columns of the pivots."""
     for i in range(WIDTH):
         u, d = load(triangle, (first + i, first)), pivots[first + i]
         for s in range(len(rows)):
@@ -217,7 +218,7 @@ def _eliminate_pivots(pivots, triangle, rows, weights, minus, gains, first):
 
 @kernel
 def _eliminate_columns(triangle, rows, minus, gains, first, column, negative):
-    """All rows through the pivots, in eight columns.
+    """Eliminate all rows by eight pivots, in eight columns.
 
     If these are of y, what is subtracted from it is added up from column ``negative``
     on (0 for none): the difference of y and what is left of it would be less exact
@@ -228,14 +229,10 @@ def _eliminate_columns(triangle, rows, minus, gains, first, column, negative):
     u4, u5, u6, u7 = _load_four(triangle, first + 4, column)
     for s in range(len(rows)):
         if negative:
-            subtracted = _subtracted(
-                load(rows, (s, negative)), u0, u1, u2, u3, minus, s, 0
-            )
-            store(
-                rows,
-                (s, negative),
-                _subtracted(subtracted, u4, u5, u6, u7, minus, s, 4),
-            )
+            total = load(rows, (s, negative))
+            total = _subtract_products(total, u0, u1, u2, u3, minus, s, 0)
+            total = _subtract_products(total, u4, u5, u6, u7, minus, s, 4)
+            store(rows, (s, negative), total)
         x, u0 = _eliminate_entry(load(rows, (s, column)), u0, minus[s, 0], gains[s, 0])
         x, u1 = _eliminate_entry(x, u1, minus[s, 1], gains[s, 1])
         x, u2 = _eliminate_entry(x, u2, minus[s, 2], gains[s, 2])
@@ -257,8 +254,8 @@ def _eliminate_entry(x, u, minus, gain):
 
 
 @kernel
-def _subtracted(total, a, b, c, d, minus, s, i):
-    """``total`` minus Σ a u of four pivots."""
+def _subtract_products(total, a, b, c, d, minus, s, i):
+    """Subtract Σ a u of four pivots from ``total``; ``minus`` holds -a."""
     total = fma(minus[s, i + 1], b, fma(minus[s, i], a, total))
     return fma(minus[s, i + 3], d, fma(minus[s, i + 2], c, total))
 

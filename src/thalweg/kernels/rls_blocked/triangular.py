@@ -13,10 +13,10 @@ from thalweg.kernels.jit import kernel
 from thalweg.kernels.simd import WIDTH, broadcast, fma, load, reduce_sum, store
 
 SUM_ROWS = 4
-"""Rows that ``row_products`` and ``subtract_rows`` take at once: a single sum waits for
-itself."""
+"""Rows that ``row_products`` and ``subtract_rows`` sum at once: additions to a single
+sum wait for each other."""
 INVERSE_ROWS = 4
-"""Rows of an inverse that are made at once."""
+"""Rows of an inverse that are computed at once."""
 PRODUCT_ROWS = 64
 """Rows of a product that are summed at once: more would leave the cache."""
 
@@ -69,7 +69,7 @@ def invert_unit_triangle(packed, rows):
 
 @kernel
 def _subtract_below(packed, rows, i, end):
-    """Row i minus U_ik times row k, for k from i + 1 to end."""
+    """Subtract U_ik times row k from row i, for k from i + 1 to end."""
     for k in range(i + 1, end):
         u = packed[k, i]
         for j in range(k, packed.shape[1]):
@@ -95,7 +95,7 @@ def dense_covariance(factor):
 
 @kernel(ieee_division=True)
 def factorise_covariance(covariance, factor):
-    """The packed U and D of a dense C, which is overwritten.
+    """Set the packed U and D of a dense C, which is overwritten.
 
     For j = n..1: D_j = C_jj, U_ij = C_ij / D_j, and for i, k < j
     C_ik ← C_ik - U_ij D_j U_kj.

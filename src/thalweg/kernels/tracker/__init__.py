@@ -12,5 +12,5 @@ seasonality          the past rounds, and the season of the labels
 prediction_interval  quantiles of recent errors
 pending_labels       rounds between their forecast and a label that comes late
 restart              a new start after a shock
-diagnostics          what is recorded of a round
+diagnostics          weights, slope, memory and interval, recorded on request
 """

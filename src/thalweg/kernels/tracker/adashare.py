@@ -43,9 +43,9 @@ from thalweg.kernels.simd import (
 )
 
 STEADY_FADE, QUICK_FADE = 1.0, 0.97
-"""Values of ``fade``."""
+"""Values of ``fade`` of the two rules: the steady one has a proven bound."""
 MIN_DIVISOR = 1e-300
-"""One over less may be beyond float64."""
+"""Lower limit of a divisor: the inverse of a smaller one may be infinite."""
 
 
 @inner_function
@@ -133,7 +133,8 @@ def _tilt(rule_state, active, losses, lowest, delta):
     before, after = active_weight(rule_state, active), broadcast(0.0)
     eta = 1 / max(delta, MIN_DIVISOR)
     for k in range(0, active.size, WIDTH):
-        # Those not active may have lost less; e^0 is soon multiplied by nothing.
+        # An inactive expert may have a lower loss: its exponent is clipped, and its
+        # weight is 0.
         behind = minimum(eta * (lowest - load(losses, k)), 0.0)
         weight = load(rule_state, k) * load(active, k) * exp(behind)
         store(rule_state, k, weight)

@@ -41,7 +41,7 @@ from thalweg.kernels.simd import (
 )
 
 MIN_REGRET = 1e-290
-"""Regrets below this are not learnt from: one over them may be beyond float64."""
+"""Regrets below this are not learnt from: their inverse may be infinite."""
 PADDING_LOG_WEIGHT = -1e300
 """The log weight of an expert that is not active, or of padding."""
 
@@ -50,7 +50,7 @@ PADDING_LOG_WEIGHT = -1e300
 def set_weights(rule_state, active, weights):
     """Set the weights η_k w_k / Σ η w of the active experts.
 
-    An expert without a rate as yet takes the least rate of the others, or 1.
+    An expert without a rate as yet takes the lowest rate of the others, or 1.
     """
     lowest = broadcast(math.inf)
     for k in range(0, active.size, WIDTH):
@@ -115,26 +115,20 @@ def _log_weight(rule_state, k, regret, active, zeta, bound, prior):
     log_weight, former = log(load(rule_state, (0, k))), load(rule_state, (3, k))
     root_v = discounted_norm(load(rule_state, (1, k)), zeta, regret)
     widest = maximum(zeta * load(rule_state, (2, k)), absolute(regret))
-    # The lesser of 1/2E and √(ln(K+1)/V), by one division.
+    # The smaller of 1/2E and √(ln(K+1)/V) takes one division.
     limit = 2 * math.sqrt(bound)
     rate = select_greater(root_v, limit * widest, limit, 1.0) / (
         2.0 * select_greater(root_v, limit * widest, root_v, widest)
     )
-    slowed = fma(log_weight - prior, rate / former, prior)
+    tempered = fma(log_weight - prior, rate / former, prior)
     step = rate * regret
-    raised = select_greater(former, rate, slowed, log_weight) + (step - step * step)
-    # Nothing is learnt from next to nothing, nor by those that are not active.
+    raised = select_greater(former, rate, tempered, log_weight) + (step - step * step)
+    # Regrets next to zero are not learnt from, and inactive experts do not learn.
     is_learnt = select_greater(widest, MIN_REGRET, active, 0.0)
-    store(
-        rule_state,
-        (1, k),
-        select_greater(active, 0.0, root_v, load(rule_state, (1, k))),
-    )
-    store(
-        rule_state,
-        (2, k),
-        select_greater(active, 0.0, widest, load(rule_state, (2, k))),
-    )
+    root_v = select_greater(active, 0.0, root_v, load(rule_state, (1, k)))
+    store(rule_state, (1, k), root_v)
+    widest = select_greater(active, 0.0, widest, load(rule_state, (2, k)))
+    store(rule_state, (2, k), widest)
     store(rule_state, (3, k), select_greater(is_learnt, 0.0, rate, former))
     updated = select_greater(is_learnt, 0.0, raised, log_weight)
     return select_greater(active, 0.0, updated, PADDING_LOG_WEIGHT)
@@ -151,7 +145,7 @@ def discounted_norm(before, zeta, value):
 
 @inline_function
 def _share_weight(rule_state, active, largest, zeta, count):
-    """From log weights to weights, 1/(t+1) of which is shared equally by all.
+    """Turn log weights into weights, 1/(t+1) of which is shared equally by all.
 
     w_k ← ζ e^{l_k} / Σ e^l + (1 - ζ) / count; those not active get 1 / count.
     """
@@ -163,6 +157,5 @@ def _share_weight(rule_state, active, largest, zeta, count):
     scale, share = zeta / reduce_sum(sums), (1 - zeta) / count
     for k in range(0, active.size, WIDTH):
         weight = fma(scale, load(rule_state, (0, k)), share)
-        store(
-            rule_state, (0, k), select_greater(load(active, k), 0.0, weight, 1 / count)
-        )
+        weight = select_greater(load(active, k), 0.0, weight, 1 / count)
+        store(rule_state, (0, k), weight)

@@ -1,4 +1,4 @@
-"""What is recorded of a round, from the weights of its forecast."""
+"""Diagnostics of a round, recorded on request: weights, slope, memory, interval."""
 
 import math
 
@@ -46,7 +46,7 @@ def record_round(records, t, forecast, s, workspace, coverage):
 
 @inner_function
 def effective_memory(counters, weights):
-    """exp Σ w_k ln min(M_k, t), the last value's M being 1; 0 before any label."""
+    """exp Σ w_k ln min(M_k, t), where M of the last value is 1; 0 before any label."""
     t = counters[ROUNDS]
     if t == 0:
         return 0.0

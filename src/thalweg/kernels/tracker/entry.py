@@ -1,4 +1,4 @@
-"""The one way into the Tracker's kernels: a round that a call brings, or many rows.
+"""The entry point of the Tracker's kernels: plays the round of a call, or many rows.
 
 Compiling the round takes seconds, so it is compiled in one place, for both. What a
 forecast was computed from stays in the workspace, so that learning at the same features
@@ -46,15 +46,15 @@ def call(buffer, x, y, weight, elapsed, learning):
     """The prediction of y at x; then, if ``learning``, learn the round.
 
     Returns ``REFUSAL``, and does nothing, if any number is not legal or ``buffer`` is
-    closed. Where ``buffer`` has rows to play, these are played, which must be legal:
-    the round given is not looked at, the forecast of the last row is returned, and
-    other threads go on meanwhile.
+    closed. Where ``buffer`` has rows to play, which must be legal, these are played
+    instead of the round given: the forecast of the last row is returned, and other
+    threads run meanwhile.
     """
     row_count, is_predicted = int(buffer[ROW_COUNT]), False
     if row_count == 0:
         limit = max_legal_value(buffer, weight, elapsed)
         is_predicted = buffer[HAS_FORECAST] == 1 and _has_features(buffer, x)
-        # y first: once x is copied, the forecast belongs to it.
+        # y is checked first: once x is copied, the forecast must belong to it.
         n = copy_features(buffer, x, limit) if abs(y) <= limit else -1
         if n < 0:
             return REFUSAL

@@ -38,7 +38,7 @@ the difference is rounding."""
 def set_weights(states, workspace):
     """Set ``expert_weights`` and ``rule_weights`` of the coming round.
 
-    ``states`` are those of the rules, ``workspace`` is theirs.
+    ``states`` and ``workspace`` are those of the rules.
     """
     active, expert_weights = workspace.active, workspace.expert_weights
     rule_weights = workspace.rule_weights

@@ -41,13 +41,13 @@ def set_weights(rule_state, active, weights):
         weight = select_greater(regret, 0.0, regret / fma(root_v, root_v, 1.0), 0.0)
         store(weights, k, weight)
         sums += weight
-    whole = reduce_sum(sums)
-    if whole == 0:
+    total = reduce_sum(sums)
+    if total == 0:
         for k in range(0, active.size, WIDTH):
             store(weights, k, load(active, k))
             sums += load(active, k)
-        whole = reduce_sum(sums)
-    scale = 1 / whole
+        total = reduce_sum(sums)
+    scale = 1 / total
     for k in range(0, active.size, WIDTH):
         store(weights, k, scale * load(weights, k))
 

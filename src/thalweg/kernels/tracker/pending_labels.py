@@ -2,8 +2,9 @@
 
 A row of ``pending`` holds y, weight, elapsed time, the forecast, whether the experts
 made predictions, the scale of errors known then, the predictions of every expert and
-of every rule, then the features (``PENDING_Y`` … in layout.py). A rule learns from the
-predictions made when the forecast was asked for, not from those it would make now.
+of every rule, then the features (``PENDING_Y`` … in tracker_layout.py). A rule learns
+from the predictions made when the forecast was asked for, not from those it would make
+now.
 """
 
 from thalweg.kernels.jit import inner_function

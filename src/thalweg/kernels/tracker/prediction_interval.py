@@ -27,9 +27,9 @@ long calm."""
 
 @inner_function
 def learn_error(counters, recent_errors, error, scale):
-    """Remember one error, y minus forecast, made when ``scale`` was that of errors.
+    """Remember one error, y minus forecast; ``scale`` is that of when it was forecast.
 
-    Where none was known then, the present scale counts: late labels come in one by one.
+    If no error was known then, as where labels are late, the present scale is used.
     """
     seen = counters[ERROR_COUNT]
     if scale == 0:

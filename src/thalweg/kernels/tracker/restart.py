@@ -1,4 +1,4 @@
-"""A new start where the stream has become far smaller than what is remembered.
+"""Restart after a shock: the stream is far smaller than what is remembered of it.
 
 One label or feature of 1e12 would stay in means, moments, ranges and scales for as
 long as they last: a discount of 1 - 1/M needs 55 M rounds to bring 1e24 down to 1. So
@@ -41,8 +41,8 @@ from thalweg.kernels.tracker.tracker_layout import (
 CHECK_INTERVAL = 128
 """Rounds between two checks. A check goes over the last 512 rounds."""
 MAX_LABEL_RATIO, MAX_FEATURE_RATIO = 100.0, 1000.0
-"""The longest step may be so many times the longest recent one. The limit of labels is
-lower: they are in every loss."""
+"""Upper limits of the ratio of the longest step to the longest recent one. The limit of
+labels is lower, since they are in every loss."""
 
 
 @inline_function
@@ -61,15 +61,16 @@ def is_check_due(counters):
 
 @inline_function
 def restart_if_outgrown(s, workspace, recent_steps):
-    """Reset what is out of proportion, if anything is; when ``is_check_due``.
+    """Reset what may be spoilt if a past step is out of proportion to recent ones.
 
-    ``workspace`` is that of the rules, ``recent_steps`` (n,) is overwritten.
+    It is called where ``is_check_due``. ``workspace`` is that of the rules, and
+    ``recent_steps`` (n,) is overwritten.
     """
     counters = s.counters
     low, high, step = _recent_labels(counters, s.past_y)
     _set_recent_steps(counters, s.past_x, recent_steps)
     outgrown = 0 < step * MAX_LABEL_RATIO < counters[MAX_LABEL_STEP]
-    for j in range(recent_steps.size):  # a feature at rest may yet move as it did
+    for j in range(recent_steps.size):  # a feature at rest may move again
         if 0 < recent_steps[j] * MAX_FEATURE_RATIO < s.max_feature_steps[j]:
             outgrown = True
     if outgrown:
@@ -112,7 +113,7 @@ def _set_recent_steps(counters, past_x, recent_steps):
             recent_steps[j] = max(recent_steps[j], step)
 
 
-# ``fill`` throughout: assigning to slices takes the compiler seconds.
+# ``fill`` is used throughout, since assigning to slices takes the compiler seconds.
 @inline_function
 def _reset_experts(experts, last_x, last_y):
     """Set the experts as after a first round: each predicts the last label."""

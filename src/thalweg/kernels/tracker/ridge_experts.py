@@ -40,9 +40,9 @@ from thalweg.kernels.tracker.tracker_layout import (
 )
 
 MAX_FLOAT = 1.7e308
-"""Predictions and errors beyond this are infinite, and of no use."""
+"""Predictions and errors of at least this size count as infinite."""
 MIN_SPREAD = 1e-250
-"""Spreads are squares: this is that of a feature that varies by less than 1e-125."""
+"""Lower limit of a spread, a mean square: that of a feature that varies by 1e-125."""
 
 
 @inner_function
@@ -66,7 +66,7 @@ def set_deviations(counters, past_x, past_y, mean, x, u, origin, age):
     for lane in range(0, LANES, WIDTH):
         step, seasonal = load(IS_STEP, lane), load(IS_SEASONAL, lane)
         for j in range(n):
-            # A mean is zero in the lanes of steps and seasons.
+            # The mean is zero in the lanes of steps and seasons.
             before = fma(step, past_x[last, j], load(mean, (j, lane)))
             before = fma(seasonal, past_x[then, j], before)
             store(u, (j, lane), x[j] - before)
@@ -170,7 +170,7 @@ def update_moments(moments, u, outer_weight, decay):
         for i in range(z + 1):
             u_i = load(u, (i, lane))
             for j in range(min(i + 1, z)):
-                # u_i u_j first: it is the same for u_j u_i, and c is at most w.
+                # u_i u_j comes first, as it equals u_j u_i exactly; c is at most w.
                 product = c * (u_i * load(u, (j, lane)))
                 updated = fma(gamma, load(moments, (i, j, lane)), product)
                 store(moments, (i, j, lane), updated)
@@ -182,7 +182,7 @@ def update_moments(moments, u, outer_weight, decay):
 def update_spread(overall_mean, spread, x, last_y, u, share):
     """Update the mean squares that give each ridge its unit; a round counts ``share``.
 
-    About the overall mean, the last round and the round a season ago: (3, z).
+    They are about the overall mean, the last round and the round a season ago: (3, z).
     """
     for j in range(overall_mean.size):
         value = x[j] if j < x.size else last_y
@@ -240,7 +240,7 @@ def step_anchored(theta, u, outer_weight, lower, gain):
             negative = -1.0 * load(theta, (j, lane))
             error = fma(negative, load(u, (j, lane)), error)
         step = load(outer_weight, lane) * error
-        # θ·u may be beyond float64: such a θ is no use, and begins again from zero.
+        # θ·u may be infinite: such a θ is useless, and starts again from zero.
         for j in range(n):
             moved = fma(step, load(gain, (j, lane)), load(theta, (j, lane)))
             usable = select_greater(MAX_FLOAT, absolute(error), moved, 0.0)

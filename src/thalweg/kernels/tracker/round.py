@@ -73,8 +73,8 @@ def predict(s, x, workspace):
     rules, experts = workspace.rules, s.experts
     u, origin = workspace.experts.deviations, workspace.experts.origin
     set_deviations(s.counters, s.past_x, s.past_y, experts.mean, x, u, origin, 0)
-    # In this order: the last lanes of a kind belong to no expert, and what is written
-    # there is overwritten by the next kind.
+    # The order matters: the last lanes of a kind belong to no expert, and what is
+    # written there is overwritten by the next kind.
     padded = rules.padded_predictions
     predict_experts(experts.shrunk, u, origin, padded, SHRUNK)
     predict_experts(experts.anchored, u, origin, padded, ANCHORED)
@@ -187,7 +187,7 @@ def learn(s, x, y, w, elapsed, forecast, has_prediction, scale, workspace):
 
 @inner_function
 def capped_weight(counters, y, w, u):
-    """The weight, or as much of it as keeps its product with any square here finite."""
+    """The weight, capped so that its product with any square of a round is finite."""
     if w <= 1:
         return w
     widest = max(counters[HIGHEST_LABEL], y) - min(counters[LOWEST_LABEL], y)
@@ -198,7 +198,7 @@ def capped_weight(counters, y, w, u):
 
 @inner_function
 def update_label_range(counters, last_y, y):
-    """Extend the range of labels and, but in the first round, their largest step."""
+    """Extend the range of labels and, after the first round, their largest step."""
     if counters[ROUNDS] == 0:
         counters[LOWEST_LABEL], counters[HIGHEST_LABEL] = y, y
         return

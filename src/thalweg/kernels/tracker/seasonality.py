@@ -1,9 +1,10 @@
-"""The past rounds, and the season of the labels: the lag at which they are most alike.
+"""Seasonality: the past rounds, and the season of the labels.
 
-The season is the period of the labels, found by the normalised difference function of
+The season is the period of the labels, the lag at which they are most alike. It is
+found by the normalised difference function of
 the YIN pitch detector: with d_l the discounted mean of (y_t - y_{t-l})², the season is
-the lag l with the least l·d_l / Σ_{m≤l} d_m, if that is below one; else 1, which means
-no season. (The least d_l itself is nearly always that of l = 1 or 2.)
+the lag l with the lowest l·d_l / Σ_{m≤l} d_m, if that is below one; else 1, which means
+no season. (The lowest d_l itself is nearly always that of l = 1 or 2.)
 de Cheveigné & Kawahara (2002), J. Acoust. Soc. Am. 111(4), section II.C.
 
 The number by which the sum of lag l is divided depends on t - l alone, the number of
@@ -32,6 +33,7 @@ from thalweg.kernels.tracker.tracker_layout import (
 )
 
 SEASON_DISCOUNT = 0.9995
+"""The forgetting factor of squared differences, per round."""
 SEARCH_INTERVAL = 8
 """Rounds between two searches, after the first 512: sums of thousands of rounds hardly
 change in one, and a search costs more than the update of the sums."""
@@ -57,8 +59,8 @@ def push_round(counters, past_x, past_y, x, y):
     for j in range(x.size):
         past_x[here, j] = x[j]
     counters[PASSED_ROUNDS] += 1
-    # Written twice, half the array apart, so that the last labels are always one
-    # contiguous stretch that starts in the first half.
+    # The label is written twice, half the array apart, so that the last labels are
+    # always one contiguous stretch that starts in the first half.
     place = newest_label(counters)
     past_y[place] = y
     past_y[place + MAX_SEASON] = y
@@ -75,11 +77,8 @@ def update_season(counters, past_y, season_differences, inverse_counts, y):
     for i in range(0, min(t, MAX_SEASON), WIDTH):
         step, before = y - load(past_y, start + i), load(season_differences, i)
         updated = fma(before, SEASON_DISCOUNT, step * step)
-        store(
-            season_differences,
-            i,
-            select_greater(load(LAGS, i), float(t), before, updated),
-        )
+        updated = select_greater(load(LAGS, i), float(t), before, updated)
+        store(season_differences, i, updated)
     if t <= MAX_SEASON or t % SEARCH_INTERVAL == 0:
         half = min(t // 2, MAX_SEASON)
         _search_season(counters, season_differences, inverse_counts, start, half)
@@ -98,7 +97,7 @@ def _search_season(counters, season_differences, inverse_counts, start, half):
         mean = load(season_differences, i) * load(inverse_counts, start + i)
         here = select_greater(lag, float(half), 0.0, mean)
         so_far = prefix_sum(here)
-        # Seldom is any lag of the eight the best so far: then it is found one by one.
+        # The eight lags are searched one by one only if the best so far is among them.
         limit = select_greater(lag, float(half), 0.0, lowest * (total + so_far))
         if any_greater(limit, here * lag):
             lowest = _search_vector(
@@ -111,7 +110,7 @@ def _search_season(counters, season_differences, inverse_counts, start, half):
 def _search_vector(
     counters, season_differences, inverse_counts, start, first, total, lowest
 ):
-    """Search eight lags one by one; returns the least normalised difference so far."""
+    """Search eight lags one by one; returns the lowest normalised difference so far."""
     half = min(int(counters[PASSED_ROUNDS]) // 2, MAX_SEASON)
     for i in range(first, min(first + WIDTH, half)):
         here = season_differences[i] * inverse_counts[start + i]
@@ -126,7 +125,7 @@ def _search_vector(
 def push_inverse_count(counters, inverse_counts, is_learnt):
     """Store one over the number of differences of lag 1 in the coming round.
 
-    To be called after ``push_round``. A round that was not learnt added no difference.
+    Call it after ``push_round``. A round that was not learnt added no difference.
     """
     if is_learnt:
         counters[DIFFERENCE_COUNT] = SEASON_DISCOUNT * counters[DIFFERENCE_COUNT] + 1
@@ -137,10 +136,10 @@ def push_inverse_count(counters, inverse_counts, is_learnt):
 
 @inner_function
 def reset_season(counters, season_differences, inverse_counts):
-    """Begin again. All lags then have as many terms, and their ratios need no divisor.
+    """Forget all differences. Then all lags have the same number of terms.
 
-    The number of terms after infinitely many rounds stands for it, which later numbers
-    converge to as well.
+    Their ratios do not depend on that number. It is set to the number of terms after
+    infinitely many rounds, to which later numbers converge.
     """
     counters[SEASON], counters[DIFFERENCE_COUNT] = 1, 1 / (1 - SEASON_DISCOUNT)
     season_differences.fill(0.0)

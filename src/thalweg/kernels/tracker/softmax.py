@@ -1,4 +1,4 @@
-r"""Exponential weights on discounted losses, in units of the least of them.
+r"""Softmax: exponential weights on discounted losses, in units of the lowest loss.
 
 .. math:: L_k \gets d L_k + (y - q_k)^2, \quad N \gets d N + 1, \quad
           w_k \propto \exp(-\tfrac{1}{10} \max(N, 1) (L_k - L_{min}) / L_{min})
@@ -28,7 +28,9 @@ from thalweg.kernels.simd import (
 )
 
 LEARNING_RATE = 0.1
+"""The factor 1/10 of the exponent above."""
 UNIFORM_SHARE = 1e-3
+"""The part of all weight that the active experts share equally."""
 
 
 @inner_function
@@ -41,7 +43,7 @@ def set_weights(rule_state, active, weights):
         lowest = minimum(lowest, here)
         active_count += load(active, k)
     best, sums = reduce_min(lowest), broadcast(0.0)
-    # Where the best has lost nothing, all that have lost anything get no weight.
+    # If the best expert has no loss, all experts with a loss get no weight.
     rate = -LEARNING_RATE * max(rule_state[size], 1.0) / best if best > 0 else -math.inf
     for k in range(0, size, WIDTH):
         behind = maximum(load(rule_state, k) - best, 0.0)
@@ -49,10 +51,8 @@ def set_weights(rule_state, active, weights):
         weight = exp(tilt) * load(active, k)
         store(weights, k, weight)
         sums += weight
-    scale, share = (
-        (1 - UNIFORM_SHARE) / reduce_sum(sums),
-        UNIFORM_SHARE / reduce_sum(active_count),
-    )
+    scale = (1 - UNIFORM_SHARE) / reduce_sum(sums)
+    share = UNIFORM_SHARE / reduce_sum(active_count)
     for k in range(0, size, WIDTH):
         weight = scale * load(weights, k)
         store(weights, k, fma(share, load(active, k), weight))

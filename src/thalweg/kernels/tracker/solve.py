@@ -9,10 +9,10 @@ Also known as: square-root-free Cholesky factorisation. Without lanes and blocki
 
 with A = S + ridge, and right-hand sides as further rows of A.
 
-Memory sets the pace: one load a cycle, and 32 kB near by. So two columns are computed
-at a time, of three rows each (six products for five loads), and of L and D only L is
-stored. Two columns of all lanes come before the next two: while one vector of lanes
-waits for its pivots, the others are worked on.
+Memory is the limit: one load a cycle, and a first-level cache of 32 kB. So two columns
+are computed at a time, of three rows each (six products for five loads), and of L and D
+only L is stored. Two columns of all lanes come before the next two: while one vector of
+lanes waits for its pivots, the others are computed.
 """
 
 from thalweg.kernels.jit import inline_function, inner_function
@@ -24,7 +24,7 @@ from thalweg.kernels.tracker.tracker_layout import (
 )
 
 MIN_RELATIVE_PIVOT = 1e-14
-"""In units of the diagonal entry it came from: below that a pivot is rounding only."""
+"""Lower limit of a pivot, in units of its diagonal entry: less is only rounding."""
 NEGATIVE_D = 2
 """The row of ``work`` that holds -D; rows 0 and 1 hold -L D of two columns."""
 
@@ -45,13 +45,13 @@ def factorise(moments, ridge, lower, work):
             columns = z if lane < AUTOREGRESSIVE_LANES else z - 1
             rows = z + 2 if lane < ANCHORED_LANES else z + 1
             if j + 1 < columns:
-                _two_columns(moments, ridge, lower, work, j, rows, lane)
+                _factorise_two_columns(moments, ridge, lower, work, j, rows, lane)
             elif j < columns:
-                _one_column(moments, ridge, lower, work, j, rows, lane)
+                _factorise_last_column(moments, ridge, lower, work, j, rows, lane)
 
 
 @inline_function
-def _two_columns(moments, ridge, lower, work, j, rows, lane):
+def _factorise_two_columns(moments, ridge, lower, work, j, rows, lane):
     """Compute columns j and j + 1 of L, from those before them."""
     first = load(moments, (j, j, lane)) + load(ridge, (j, lane))
     second = load(moments, (j + 1, j + 1, lane)) + load(ridge, (j + 1, lane))
@@ -112,7 +112,7 @@ def _store_row(lower, i, j, lane, l_i, entry, between, inverse_1):
 
 
 @inline_function
-def _one_column(moments, ridge, lower, work, j, rows, lane):
+def _factorise_last_column(moments, ridge, lower, work, j, rows, lane):
     """Compute the last column, where their number is odd."""
     pivot = load(moments, (j, j, lane)) + load(ridge, (j, lane))
     floor_0 = MIN_RELATIVE_PIVOT * pivot
