@@ -73,15 +73,16 @@ def test_damage_within_the_file_is_named(path, statement, words):
         models.predict("k0", X[0])
 
 
-def test_a_row_that_is_no_row_of_ours_is_refused(path):
+def test_a_model_with_impossible_fields_is_refused(path):
     with KeyedModels(path, RLS) as models:
         feed(models, 0, 4)
     sound = {"intercept": True, "rounds": 0, "seq": -1, "prediction": None}
     wrong = [
         ({}, "made with"),
-        ({"intercept": True}, "no model of Keyed"),
-        ({**sound, "seq": "x"}, "no model of Keyed"),
-        ({**sound, "rounds": 3}, "no model of Keyed"),
+        ({"intercept": True}, "no model of KeyedModels: its 'rounds' must be one of 0"),
+        ({**sound, "seq": "x"}, "no model of KeyedModels: its 'seq' must be one of -1"),
+        ({**sound, "rounds": 3}, "no model of KeyedModels: its 'rounds' must be"),
+        ({**sound, "prediction": 0.5}, "no model of KeyedModels: its 'prediction'"),
     ]
     for extra, words in wrong:
         blob = dumps(SavedModel(RLS, SquaredError(), None, extra))
@@ -132,16 +133,16 @@ def test_a_file_is_not_used_across_a_fork(path):
     file.close()
 
 
-def test_a_row_is_a_whole_model(path):
+def test_a_row_of_the_table_is_a_model_file_of_its_own(path):
     with KeyedModels(path, RLS) as models:
         feed(models, 0, 40)
-        said = models.predict("k0", X[50])
+        prediction = models.predict("k0", X[50])
     other = sqlite3.connect(path)
     (blob,) = other.execute("SELECT model FROM models WHERE key = 'k0'").fetchone()
     other.close()
     learner, _, state, extra = loads(blob)
     assert extra["rounds"] == 10 and extra["seq"] == 36
-    assert learner.predict(state, np.append(X[50], 1.0)) == said
+    assert learner.predict(state, np.append(X[50], 1.0)) == prediction
 
 
 def test_every_commit_reaches_the_disk(path):

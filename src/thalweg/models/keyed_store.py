@@ -17,10 +17,13 @@ from thalweg.errors import InvalidParameterError, PersistenceError, StorageError
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
 from thalweg.persistence.format import SavedModel, dumps, loads
+from thalweg.persistence.snapshots import Condition, Count, OneOf, validate_snapshot
 
 APPLICATION_ID = int.from_bytes(b"thal", "big")
-"""By this number, which SQLite keeps in the file, a file is known to be ours."""
+"""The number in the header of a SQLite file that marks it as one of KeyedModels."""
 SCHEMA_VERSION = 1
+MAX_SEQ = 2**63 - 1
+"""Largest sequence number: SQLite holds integers of 64 bits."""
 SCHEMA = (
     "CREATE TABLE models (key TEXT PRIMARY KEY, model BLOB NOT NULL)",
     "CREATE TABLE source (name TEXT PRIMARY KEY, value BLOB)",
@@ -60,10 +63,14 @@ class KeyedSettings(NamedTuple):
                 f"{name} was made with {learner!r}, {loss!r} and intercept="
                 f"{extra.get('intercept')}. Give these, or another path."
             )
-        others = (extra.get(field, "") for field in KeyedState._fields[1:])
-        model = KeyedState(state, *others)
-        if not _is_sound(model):
-            raise PersistenceError(f"{name} is no model of KeyedModels.")
+        fields = {field: extra.get(field, "") for field in KeyedState._fields[1:]}
+        model = KeyedState(state, **fields)
+        try:
+            validate_snapshot(_rules(model), model)
+        except PersistenceError as error:
+            raise PersistenceError(
+                f"{name} is no model of KeyedModels: {error}."
+            ) from None
         return model
 
 
@@ -183,13 +190,18 @@ class KeyedStore:
         return blob
 
 
-def _is_sound(model: KeyedState) -> bool:
-    """Whether the model of a key could have come of its rounds."""
-    is_whole = type(model.rounds) is int and type(model.seq) is int
+def _rules(model: KeyedState) -> dict[str, Any]:
+    """What the fields of a key's model must be, before its first round and after."""
     if model.state is None:
-        return is_whole and model[1:] == KeyedState()[1:]
-    has_prediction = isinstance(model.prediction, np.ndarray | np.floating)
-    return is_whole and has_prediction and model.rounds >= 1 and model.seq >= 0
+        fields = KeyedState()._asdict()
+        return {name: OneOf((value,)) for name, value in fields.items()}
+    is_number = isinstance(model.prediction, np.ndarray | np.floating)
+    is_count = type(model.rounds) is int and model.rounds >= 1
+    return {
+        "rounds": Condition(is_count, "a whole number from 1"),
+        "seq": Count(MAX_SEQ),
+        "prediction": Condition(is_number, "a number, or an array of them"),
+    }
 
 
 def check_key(key: object) -> None:
@@ -207,7 +219,7 @@ def check_key(key: object) -> None:
 def check_seq(seq: Any) -> int:
     """``seq`` as an int, if it is a whole number that SQLite can hold."""
     is_whole = isinstance(seq, int | np.integer) and not isinstance(seq, bool)
-    if not is_whole or not 0 <= seq < 2**63:
+    if not is_whole or not 0 <= seq <= MAX_SEQ:
         raise InvalidParameterError(
             f"A seq of KeyedModels is a whole number from 0 to 2⁶³ - 1. "
             f"Got {seq!r} instead."
