@@ -13,7 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from tests.cli.streams import rows, written
-from tests.persistence.mutations import SIGNED, UNSIGNED, disturbed
+from tests.persistence.mutations import (
+    SIGNED_MUTATIONS,
+    UNSIGNED_MUTATIONS,
+    mutate_tree,
+)
 from thalweg import tables
 from thalweg.cli.runs import checkpoint
 from thalweg.cli.runs.checkpoint import RunOrigin
@@ -67,7 +71,7 @@ def with_other_recipe(rng, data):
     """The recipe, which is JSON, disturbed."""
     saved = loads(data)
     run = dict(saved.extra["run"])
-    run["recipe"] = json.dumps(disturbed(rng, json.loads(run["recipe"])))
+    run["recipe"] = json.dumps(mutate_tree(rng, json.loads(run["recipe"])))
     return with_run(saved, run)
 
 
@@ -137,7 +141,8 @@ def _other_array(rng, array):
 
 
 MUTATIONS = (
-    *UNSIGNED[:1], *SIGNED, *[with_other_recipe] * 6, *[with_other_fields] * 2,
+    *UNSIGNED_MUTATIONS[:1], *SIGNED_MUTATIONS,
+    *[with_other_recipe] * 6, *[with_other_fields] * 2,
     *[with_other_parts] * 24,
 )  # fmt: skip
 

@@ -35,31 +35,29 @@ class OffsetApart(KeyedModels):
 class AcknowledgesEarly(KeyedModels):
     """Wrong: a flush returns at once, and the next one does its work."""
 
-    late = None
+    pending = None
 
     def _commit(self, models, offset):
-        late, self.late = self.late, (models, offset)
-        if late is not None:
-            super()._commit(*late)
+        pending, self.pending = self.pending, (models, offset)
+        if pending is not None:
+            super()._commit(*pending)
 
 
-KINDS = {
-    found.__name__: found for found in (KeyedModels, OffsetApart, AcknowledgesEarly)
-}
+KINDS = {kind.__name__: kind for kind in (KeyedModels, OffsetApart, AcknowledgesEarly)}
 
 
 def stream(path, log, kind, until):
-    """Say in ``log`` what was predicted, and what was acknowledged."""
+    """Write to ``log`` every prediction, and every flush once it has returned."""
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     models = KINDS[kind](path, LEARNER)
     start = 0 if models.offset is None else models.offset + 1
     for seq in itertools.count(start):
         key, x, y = row(seq)
-        said = float(models.observe(key, x, y, seq))
-        os.write(file, f"said {seq} {said.hex()}\n".encode())
+        prediction = float(models.observe(key, x, y, seq))
+        os.write(file, f"predicted {seq} {prediction.hex()}\n".encode())
         if seq % GROUP == GROUP - 1 or seq == until:
             models.flush()
-            os.write(file, f"kept {seq} -\n".encode())
+            os.write(file, f"flushed {seq} -\n".encode())
         if seq == until:
             return
 

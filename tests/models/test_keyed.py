@@ -1,4 +1,4 @@
-"""Many models in one file: learnt once, kept together, written by one."""
+"""Models by key in one file: each round learnt once, one writer at a time."""
 
 import threading
 
@@ -27,20 +27,20 @@ def feed(models, first, last, keys=4):
     return [models.observe(f"k{t % keys}", X[t], Y[t], t) for t in range(first, last)]
 
 
-def bits(models, keys):
+def model_bytes(models, keys):
     return {key: models._settings.encode(models._read_model(key)) for key in keys}
 
 
 @pytest.mark.parametrize("learner", [RLS, Experts()], ids=["one", "mixture"])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_each_key_has_what_online_would_have(path, learner, intercept):
+def test_each_key_predicts_as_an_online_of_its_own(path, learner, intercept):
     with KeyedModels(path, learner, intercept=intercept) as models:
-        said = feed(models, 0, 60)
+        predictions = feed(models, 0, 60)
     again = KeyedModels(path, learner, intercept=intercept)
     for k in range(4):
         alone = tw.Online(learner, intercept=intercept)
         trace = alone.run(X[k:60:4], Y[k:60:4])
-        assert [float(p) for p in said[k::4]] == trace.prediction.tolist()
+        assert [float(p) for p in predictions[k::4]] == trace.prediction.tolist()
         assert again.predict(f"k{k}", X[99]) == alone.predict(X[99])
     again.close()
 
@@ -48,15 +48,15 @@ def test_each_key_has_what_online_would_have(path, learner, intercept):
 def test_a_run_can_be_closed_and_resumed_anywhere(path):
     whole = KeyedModels(path.with_name("whole.db"), RLS)
     expected = feed(whole, 0, 120)
-    said = []
+    predictions = []
     for first, last in ((0, 1), (1, 50), (50, 53), (53, 120)):
         with KeyedModels(path, RLS) as models:
             assert models.offset == (first - 1 if first else None)
-            said += feed(models, first, last)
+            predictions += feed(models, first, last)
             assert models.offset == (first - 1 if first else None)
     models = KeyedModels(path, RLS)
-    assert [float(p).hex() for p in said] == [float(p).hex() for p in expected]
-    assert bits(models, models.keys()) == bits(whole, whole.keys())
+    assert [float(p).hex() for p in predictions] == [float(p).hex() for p in expected]
+    assert model_bytes(models, models.keys()) == model_bytes(whole, whole.keys())
     models.close()
     whole.close()
 
@@ -64,19 +64,19 @@ def test_a_run_can_be_closed_and_resumed_anywhere(path):
 def test_a_round_is_learnt_once(path):
     with KeyedModels(path, RLS) as models:
         first, second = feed(models, 0, 2, keys=1)
-        before = bits(models, ["k0"])
+        before = model_bytes(models, ["k0"])
         assert models.observe("k0", X[1], Y[1], 1) == second
         assert models.observe("k0", X[0], Y[0], 0) is None
         assert models.observe("other", X[0], Y[0], 0) == 0.0
-        assert bits(models, ["k0"]) == before
+        assert model_bytes(models, ["k0"]) == before
     with KeyedModels(path, RLS) as models:
         assert models.observe("k0", X[1], Y[1], 1) == second
         assert type(models.observe("k0", X[1], Y[1], 1)) is type(second)
         assert models.observe("k0", X[0], Y[0], 0) is None
-        assert bits(models, ["k0"]) == before
+        assert model_bytes(models, ["k0"]) == before
 
 
-def test_nothing_is_kept_of_a_block_that_failed(path):
+def test_a_block_that_fails_saves_nothing(path):
     with KeyedModels(path, RLS) as models:
         feed(models, 0, 10)
     with pytest.raises(ZeroDivisionError), KeyedModels(path, RLS) as models:
@@ -108,26 +108,26 @@ BAD = {
 def test_a_bad_round_is_refused_and_leaves_no_trace(path, key, x, y, seq, error):
     with KeyedModels(path, RLS) as models:
         feed(models, 0, 20)
-        before = bits(models, models.keys())
+        before = model_bytes(models, models.keys())
         with pytest.raises(error):
             models.observe(key, x, y, seq)
-        assert bits(models, models.keys()) == before
+        assert model_bytes(models, models.keys()) == before
         models.flush()
         assert models.offset == 19
 
 
 @pytest.mark.parametrize("cache_size", [1, 3, 10])
-def test_few_models_are_in_memory_and_none_is_lost(path, cache_size):
+def test_the_cache_bounds_the_models_in_memory_and_loses_none(path, cache_size):
     with KeyedModels(path.with_name("all.db"), RLS) as ample:
         expected = feed(ample, 0, 120, keys=20)
     with KeyedModels(path, RLS, cache_size=cache_size) as models:
-        said = []
+        predictions = []
         for t in range(120):
-            said.append(models.observe(f"k{t % 20}", X[t], Y[t], t))
+            predictions.append(models.observe(f"k{t % 20}", X[t], Y[t], t))
             models.predict(f"k{t % 7}", X[t])
             assert len(models._models) <= cache_size
         assert len(models.keys()) == 20
-    assert said == expected
+    assert predictions == expected
 
 
 def test_a_prediction_teaches_nothing(path):
@@ -135,9 +135,9 @@ def test_a_prediction_teaches_nothing(path):
         assert models.predict("unknown", X[0]) == 0.0
         assert models.keys() == []
         feed(models, 0, 8)
-        before = bits(models, models.keys())
+        before = model_bytes(models, models.keys())
         models.predict("k0", X[9])
-        assert bits(models, models.keys()) == before
+        assert model_bytes(models, models.keys()) == before
 
 
 OTHERS = {
@@ -166,7 +166,7 @@ def test_losses_that_do_not_fit_are_refused(path):
     assert not path.exists()
 
 
-def test_what_is_closed_stays_closed(path):
+def test_closed_models_refuse_every_call(path):
     models = KeyedModels(path, RLS)
     feed(models, 0, 4)
     models.close()
@@ -202,9 +202,9 @@ def test_several_targets_share_a_model_and_answers_are_copies(path):
     targets = np.column_stack([Y, -Y])
     with KeyedModels(path, RLS) as models:
         for t in range(20):
-            said = models.observe("k", X[t], targets[t], t)
-        first = said.tolist()
-        said[:] = 0
+            prediction = models.observe("k", X[t], targets[t], t)
+        first = prediction.tolist()
+        prediction[:] = 0
         again = models.observe("k", X[t], targets[t], t)
         assert again.tolist() == first
         again[:] = 0

@@ -1,9 +1,9 @@
 """kill -9 at random moments: nothing acknowledged is lost, nothing is torn.
 
-    THALWEG_KILLS=200 python -m pytest tests/persistence/test_kill.py
+    THALWEG_KILLS=200 python -m pytest tests/models/test_keyed_kill.py
 
 A kill leaves what the system has taken over to write; a loss of power would not. That
-each commit waits for the disk (synchronous=FULL) is tested in test_keyed.py.
+each commit waits for the disk (synchronous=FULL) is tested in test_keyed_store.py.
 """
 
 import os
@@ -24,7 +24,7 @@ from thalweg.models import KeyedModels
 from thalweg.persistence import SavedModel, dumps, loads
 
 KILLS = int(os.environ.get("THALWEG_KILLS", "20"))
-LONGEST = 0.2  # seconds to a kill: from before the file is opened to some ten commits
+MAX_SECONDS_TO_KILL = 0.2  # from before the file is opened to some ten commits
 NEVER = 2**40
 
 
@@ -32,22 +32,22 @@ class Reference:
     """The same stream, never interrupted and never written."""
 
     def __init__(self):
-        self.said = []
+        self.predictions = []
         self.models = {}
         self.history = defaultdict(list)  # of each key: (seq, its model then)
 
     def advance(self, seq):
-        for t in range(len(self.said), seq + 1):
+        for t in range(len(self.predictions), seq + 1):
             key, x, y = row(t)
             model = self.models.setdefault(key, tw.Online(LEARNER))
-            self.said.append(float(model.run(x[None], [y]).prediction[0]).hex())
+            self.predictions.append(float(model.run(x[None], [y]).prediction[0]).hex())
             self.history[key].append((t, model.state))
 
     def at(self, key, seq):
         """The state of ``key`` after round ``seq`` of the stream, as bytes."""
         past = self.history[key]
-        found = bisect_right(past, seq, key=lambda entry: entry[0])
-        return as_bytes(past[found - 1][1]) if found else None
+        count = bisect_right(past, seq, key=lambda entry: entry[0])
+        return as_bytes(past[count - 1][1]) if count else None
 
 
 def as_bytes(state):
@@ -64,49 +64,54 @@ def streamer():
 
 
 class Trial:
-    """A file, the processes that wrote to it, and what was found wrong afterwards."""
+    """A file, the processes that wrote to it, and counts of what was wrong then."""
 
     def __init__(self, streamer, folder, kind, seed=0):
         self.streamer = streamer
         self.path, self.folder, self.kind = folder / "models.db", folder, kind
         self.rng, self.runs = np.random.default_rng(seed), 0
-        self.reference, self.found = Reference(), Counter()
-        self.offset = self.kept = -1
+        self.reference, self.counts = Reference(), Counter()
+        self.offset = self.flushed = -1
 
     def run(self, until=NEVER):
-        """Stream until killed at a random moment, or to the end; then look."""
+        """Stream until killed at a random moment, or to the end; then compare."""
         self.runs += 1
         log = self.folder / f"log-{self.runs}"
         order = f"{self.path} {log} {self.kind} {until}"
         print(order, file=self.streamer.stdin, flush=True)
         child = int(self.streamer.stdout.readline())
         if until == NEVER:
-            time.sleep(self.rng.uniform(0, LONGEST))
+            time.sleep(self.rng.uniform(0, MAX_SECONDS_TO_KILL))
             os.kill(child, signal.SIGKILL)
         status = int(self.streamer.stdout.readline())
         assert status == (-signal.SIGKILL if until == NEVER else 0)
-        self.look(log)
+        self.compare_with_reference(log)
 
-    def look(self, log):
+    def compare_with_reference(self, log):
         KeyedModels(self.path, LEARNER).close()  # the kill has released the lock
         text = log.read_text() if log.exists() else ""  # killed before all else
         lines = [line.split() for line in text.split("\n")[:-1]]
-        said = [(int(seq), value) for what, seq, value in lines if what == "said"]
-        kept = [int(seq) for what, seq, _ in lines if what == "kept"]
-        self.kept = max([self.kept, *kept])
-        last = max([0, *(seq for seq, _ in said)])
-        self.found["within a flush"] += last % GROUP == GROUP - 1 and last not in kept
+        predictions = [
+            (int(seq), value) for event, seq, value in lines if event == "predicted"
+        ]
+        flushed = [int(seq) for event, seq, _ in lines if event == "flushed"]
+        self.flushed = max([self.flushed, *flushed])
+        last = max([0, *(seq for seq, _ in predictions)])
+        is_in_flush = last % GROUP == GROUP - 1 and last not in flushed
+        self.counts["within a flush"] += is_in_flush
         with sqlite3.connect(self.path) as file:
             models = dict(file.execute("SELECT key, model FROM models"))
             query = "SELECT value FROM source WHERE name = 'offset'"
             (offset,) = file.execute(query).fetchone() or (-1,)
         file.close()
-        self.reference.advance(max([offset, *(seq for seq, _ in said)]))
-        self.found["runs"] += 1
-        self.found["rounds"] = len(self.reference.said)
-        self.found["lost"] += offset < self.kept or offset < self.offset
-        self.found["wrong"] += sum(self.reference.said[s] != v for s, v in said)
-        self.found["torn"] += any(
+        self.reference.advance(max([offset, *(seq for seq, _ in predictions)]))
+        self.counts["runs"] += 1
+        self.counts["rounds"] = len(self.reference.predictions)
+        self.counts["lost"] += offset < self.flushed or offset < self.offset
+        self.counts["wrong"] += sum(
+            self.reference.predictions[seq] != value for seq, value in predictions
+        )
+        self.counts["torn"] += any(
             self.reference.at(key, offset)
             != (as_bytes(loads(models[key]).state) if key in models else None)
             for key in {*models, *self.reference.history}
@@ -120,9 +125,13 @@ def test_kill_9_loses_and_tears_nothing(streamer, tmp_path, capsys):
         trial.run()
     trial.run(until=trial.offset + 200)
     with capsys.disabled():
-        print(f"\n{dict(trial.found)}", end=" ")
-    assert (trial.found["lost"], trial.found["torn"], trial.found["wrong"]) == (0, 0, 0)
-    assert trial.found["rounds"] > 20 * KILLS
+        print(f"\n{dict(trial.counts)}", end=" ")
+    assert (trial.counts["lost"], trial.counts["torn"], trial.counts["wrong"]) == (
+        0,
+        0,
+        0,
+    )
+    assert trial.counts["rounds"] > 20 * KILLS
 
 
 @pytest.mark.parametrize(
@@ -132,6 +141,6 @@ def test_a_wrong_order_is_caught(streamer, tmp_path, kind, sign):
     trial = Trial(streamer, tmp_path, kind, seed=1)
     for _ in range(20):
         trial.run()
-        if trial.found[sign]:
+        if trial.counts[sign]:
             return
     pytest.fail(f"20 kills did not show that {kind} is wrong")

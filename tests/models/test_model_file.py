@@ -1,4 +1,4 @@
-"""A file keeps all that a pickle keeps."""
+"""A file of ``Online`` holds all that a pickle holds."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import thalweg as tw
 from tests.models.test_online import LEARNERS
-from tests.persistence.test_round_trip import same
+from tests.persistence.test_round_trip import is_identical
 from thalweg import persistence
 from thalweg.errors import ThalwegError
 from thalweg.preprocessing.imputer import Imputer
@@ -32,20 +32,22 @@ TIMES = st.sampled_from([1.0, 0.0, 0.3, 7.0])
 
 
 def play(model, calls, elapsed):
-    """What was said in each call; None where it was refused."""
-    said = []
+    """The predictions of each call; None where it was refused."""
+    predictions = []
     for call in calls:
         rows = np.atleast_1d(call)
         times = np.full(len(rows), elapsed)
         try:
             if isinstance(call, int):
-                said.append(np.asarray(model.predict(X[call])))
+                predictions.append(np.asarray(model.predict(X[call])))
                 model.update(X[call], Y[call], elapsed=elapsed)
             else:
-                said.append(model.run(X[rows], Y[rows], elapsed=times).prediction)
+                predictions.append(
+                    model.run(X[rows], Y[rows], elapsed=times).prediction
+                )
         except ThalwegError:
-            said.append(None)
-    return said
+            predictions.append(None)
+    return predictions
 
 
 def parts(value):
@@ -55,12 +57,12 @@ def parts(value):
     return parts(vars(value)) if isinstance(value, Imputer) else value
 
 
-def assert_same(found, expected):
-    # All that pickle keeps: what comes to a model later is compared as well.
-    assert same(parts(found.__getstate__()), parts(expected.__getstate__()))
-    assert repr(found) == repr(expected)
-    assert same(parts(vars(found.health())), parts(vars(expected.health())))
-    assert str(found.health()) == str(expected.health())
+def assert_same(model, expected):
+    # All that pickle stores, so that fields added to a model later are compared too.
+    assert is_identical(parts(model.__getstate__()), parts(expected.__getstate__()))
+    assert repr(model) == repr(expected)
+    assert is_identical(parts(vars(model.health())), parts(vars(expected.health())))
+    assert str(model.health()) == str(expected.health())
 
 
 @settings(max_examples=150)
@@ -72,7 +74,7 @@ def assert_same(found, expected):
     after=CALLS,
     elapsed=TIMES,
 )
-def test_a_model_saved_anywhere_goes_on_to_the_last_bit_in_the_same_health(
+def test_a_saved_model_continues_to_the_last_bit_with_the_same_health(
     tmp_path_factory, example, missing, intercept, before, after, elapsed
 ):
     path = tmp_path_factory.mktemp("saved") / "m.thalweg"
@@ -84,13 +86,15 @@ def test_a_model_saved_anywhere_goes_on_to_the_last_bit_in_the_same_health(
     data = path.read_bytes()
     loaded.save(path)
     assert path.read_bytes() == data
-    assert same(tuple(play(loaded, after, elapsed)), tuple(play(model, after, elapsed)))
+    assert is_identical(
+        tuple(play(loaded, after, elapsed)), tuple(play(model, after, elapsed))
+    )
     assert_same(loaded, model)
 
 
 @pytest.mark.parametrize("missing", POLICIES)
 @pytest.mark.parametrize("learner", [tw.RecursiveLeastSquares(), tw.SlidingWindow(9)])
-def test_several_targets_and_their_gaps_are_kept(tmp_path, learner, missing):
+def test_several_targets_with_missing_values_are_saved(tmp_path, learner, missing):
     model = tw.Online(learner, missing=missing)
     y = np.column_stack([Y, 2 * Y])
     model.run(X[:20], y[:20])
@@ -100,21 +104,21 @@ def test_several_targets_and_their_gaps_are_kept(tmp_path, learner, missing):
     loaded = tw.Online.load(tmp_path / "m.thalweg")
     assert_same(loaded, model)
     ends = [one.run(X[38:], y[38:]).prediction for one in (loaded, model)]
-    assert same(*ends)
+    assert is_identical(*ends)
 
 
-BEFORE = Path(__file__).parents[1] / "persistence" / "format-1.thalweg"
+FORMAT_1_FILE = Path(__file__).parents[1] / "persistence" / "format-1.thalweg"
 
 
-def test_files_that_held_less_load_as_they_did(tmp_path):
-    golden = tw.Online.load(BEFORE)
+def test_files_with_fewer_fields_load(tmp_path):
+    golden = tw.Online.load(FORMAT_1_FILE)
     assert (golden.rounds, golden.intercept, golden.missing) == (30, True, "refuse")
     for learner in (tw.RecursiveLeastSquares(), tw.SlidingWindow(9), tw.Tracker()):
         model = tw.Online(learner)
         model.run(X[:20], Y[:20])
-        extra = {"intercept": True, "rounds": 20, "of others": "left alone"}
-        kept = persistence.SavedModel(learner, model.loss, model.state, extra)
-        persistence.save(tmp_path / "m.thalweg", kept)
+        extra = {"intercept": True, "rounds": 20, "other": "ignored"}
+        saved = persistence.SavedModel(learner, model.loss, model.state, extra)
+        persistence.save(tmp_path / "m.thalweg", saved)
         loaded = tw.Online.load(tmp_path / "m.thalweg")
         health = loaded.health()
         assert (health.rounds, health.refusals, health.skipped) == (20, 0, 0)
@@ -124,7 +128,7 @@ def test_files_that_held_less_load_as_they_did(tmp_path):
         assert "feature 1 has been zero for 3 rounds" in str(loaded.health())
 
 
-def test_the_files_of_today_load_for_ever():
+def test_the_golden_file_loads():
     """Written once by this thalweg, and never again."""
     loaded = tw.Online.load(Path(__file__).with_name("online-1.thalweg"))
     health = loaded.health()

@@ -1,4 +1,4 @@
-"""A file that is no whole model is refused, with what is wrong by its name."""
+"""A damaged file of ``Online`` is refused, and the message names the field."""
 
 import copy
 import json
@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import thalweg as tw
-from tests.models.test_saved import X, Y, play
-from tests.persistence.mutations import HOSTILE, opened, signed
+from tests.models.test_model_file import X, Y, play
+from tests.persistence.mutations import HOSTILE_VALUES, sign_file, split_file
 from thalweg import persistence
 from thalweg.errors import PersistenceError
 
@@ -48,7 +48,7 @@ WRONG = {
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """What is saved of a model that fills gaps."""
+    """The file of a model that imputes missing values."""
     model = tw.Online(tw.RecursiveLeastSquares(), missing="impute")
     model.run(X[:20], Y[:20])
     path = tmp_path_factory.mktemp("whole") / "m.thalweg"
@@ -56,7 +56,7 @@ def whole(tmp_path_factory):
     return persistence.load(path)
 
 
-def changed(saved, name, value):
+def replace_field(saved, name, value):
     """The file with one value in its ``extra`` replaced; ``imputer.sums`` is nested."""
     outer, _, inner = name.partition(".")
     if inner:
@@ -72,23 +72,25 @@ def load_with(folder, saved):
 @pytest.mark.parametrize(
     "name, value", [(name, value) for name in WRONG for value in WRONG[name]]
 )
-def test_what_is_wrong_is_refused_by_name(tmp_path, whole, name, value):
+def test_a_wrong_value_is_refused_by_the_name_of_its_field(
+    tmp_path, whole, name, value
+):
     words = rf"m\.thalweg cannot be loaded: its '{name}' must be .* Got .* instead\."
     with pytest.raises(PersistenceError, match=f"(?s){words}"):
-        load_with(tmp_path, changed(whole, name, value))
+        load_with(tmp_path, replace_field(whole, name, value))
 
 
-def test_what_a_message_says(tmp_path, whole):
-    longer = changed(whole, "unexcited_rounds", array(0, 0, 30, 0))
+def test_the_message_states_the_rule(tmp_path, whole):
+    longer = replace_field(whole, "unexcited_rounds", array(0, 0, 30, 0))
     with pytest.raises(PersistenceError, match="must be whole numbers from 0 to 20"):
         load_with(tmp_path, longer)
-    short = changed(whole, "imputer.sums", np.zeros(3))
+    short = replace_field(whole, "imputer.sums", np.zeros(3))
     with pytest.raises(PersistenceError, match="must be 4 finite numbers, of float64"):
         load_with(tmp_path, short)
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_lost_is_missed_by_name(tmp_path, whole, name):
+def test_a_missing_field_is_named(tmp_path, whole, name):
     extra = copy.deepcopy(dict(whole.extra))
     outer, _, inner = name.partition(".")
     del (extra[outer] if inner else extra)[inner or outer]
@@ -104,24 +106,24 @@ def test_what_is_lost_is_missed_by_name(tmp_path, whole, name):
         ("imputer.counts", None),
     ],
 )  # fmt: skip
-def test_before_the_first_round_nothing_is_counted(tmp_path, name, value):
+def test_a_model_before_its_first_round_must_have_no_counts(tmp_path, name, value):
     path = tmp_path / "m.thalweg"
     tw.Online(missing="skip").save(path)
     saved = persistence.load(path)
     with pytest.raises(PersistenceError, match=f"its '{name}' must be .*0"):
-        load_with(tmp_path, changed(saved, name, value))
+        load_with(tmp_path, replace_field(saved, name, value))
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_values_of_any_kind_are_refused_or_played(tmp_path, whole, name):
+def test_hostile_values_are_refused_or_the_model_can_be_used(tmp_path, whole, name):
     path = tmp_path / "m.thalweg"
-    header, arrays = opened(persistence.dumps(whole))
-    for value in HOSTILE:
+    header, arrays = split_file(persistence.dumps(whole))
+    for value in HOSTILE_VALUES:
         tree = json.loads(header)
         outer, _, inner = name.partition(".")
         at = tree["extra"][outer]["record"] if inner else tree["extra"]
         at[inner or outer] = value
-        path.write_bytes(signed(tree, arrays))
+        path.write_bytes(sign_file(tree, arrays))
         try:
             model = tw.Online.load(path)
         except PersistenceError as error:
@@ -132,11 +134,15 @@ def test_values_of_any_kind_are_refused_or_played(tmp_path, whole, name):
         model.save(path)
 
 
-FLAT = {"quiet": "unexcited_rounds", "sums": "imputer.sums", "waited": "imputer.waited"}
+EARLIER_NAMES = {
+    "quiet": "unexcited_rounds",
+    "sums": "imputer.sums",
+    "waited": "imputer.waited",
+}
 """Names in files of earlier versions, and the fields that errors name."""
 
 
-def as_before(whole):
+def in_earlier_format(whole):
     """The file as earlier versions wrote it, all names beside each other."""
     extra = dict(whole.extra)
     extra["quiet"] = extra.pop("unexcited_rounds")
@@ -144,7 +150,7 @@ def as_before(whole):
 
 
 def test_files_of_earlier_versions_load(tmp_path, whole):
-    before = load_with(tmp_path, as_before(whole))
+    before = load_with(tmp_path, in_earlier_format(whole))
     now = load_with(tmp_path, whole)
     assert before.imputer.state.skipped == now.imputer.state.skipped
     for row in range(20, 40):
@@ -153,10 +159,12 @@ def test_files_of_earlier_versions_load(tmp_path, whole):
         play(now, [row], 1.0)
 
 
-@pytest.mark.parametrize("name", FLAT)
+@pytest.mark.parametrize("name", EARLIER_NAMES)
 def test_files_of_earlier_versions_are_checked_as_well(tmp_path, whole, name):
-    before = as_before(whole)
-    for value in WRONG[FLAT[name]]:
+    before = in_earlier_format(whole)
+    for value in WRONG[EARLIER_NAMES[name]]:
         wrong = before._replace(extra={**before.extra, name: value})
-        with pytest.raises(PersistenceError, match=f"its '{FLAT[name]}' must be"):
+        with pytest.raises(
+            PersistenceError, match=f"its '{EARLIER_NAMES[name]}' must be"
+        ):
             load_with(tmp_path, wrong)

@@ -62,17 +62,19 @@ def test_single_and_whole_calls_may_alternate():
     weights, elapsed = RNG.uniform(0, 2, size=(2, 80))
     trace = whole.run(X, Y, weights, elapsed)
     first = mixed.run(X[:30], Y[:30], weights[:30], elapsed[:30])
-    said = list(first.prediction)
+    predictions = list(first.prediction)
     for t in range(30, 60):
-        said.append(mixed.predict(X[t]))
+        predictions.append(mixed.predict(X[t]))
         mixed.update(X[t], Y[t], weights[t], elapsed[t])
-    said += list(mixed.run(X[60:], Y[60:], weights[60:], elapsed[60:]).prediction)
-    np.testing.assert_array_equal(said, trace.prediction)
+    predictions += list(
+        mixed.run(X[60:], Y[60:], weights[60:], elapsed[60:]).prediction
+    )
+    np.testing.assert_array_equal(predictions, trace.prediction)
     for a, b in zip(mixed.state, whole.state, strict=True):
         np.testing.assert_array_equal(a, b)
 
 
-def test_learns_an_intercept_unless_told_not_to():
+def test_an_intercept_is_learnt_unless_it_is_switched_off():
     model = tw.Online(tw.RecursiveLeastSquares(1.0, ridge=1e-9))
     model.run(X, X @ [1.0, -2.0, 0.5] + 0.3)
     np.testing.assert_allclose(model.coefficients, [1.0, -2.0, 0.5, 0.3], atol=1e-6)
@@ -197,7 +199,7 @@ def test_a_bad_rate_is_refused(weight, elapsed):
         tw.Online().update(X[0], Y[0], weight, elapsed)
 
 
-def test_a_bad_question_is_refused():
+def test_a_bad_row_to_predict_is_refused():
     model = tw.Online()
     model.run(X, Y)
     with pytest.raises(StreamError, match=r"x\[0, 2\] is nan"):
@@ -211,12 +213,12 @@ def test_a_loss_that_is_not_of_a_linear_prediction_is_refused():
         tw.Online(loss=tw.Logistic())
 
 
-def test_says_what_it_is():
+def test_the_representation_names_the_settings():
     text = repr(tw.Online(tw.RecursiveLeastSquares()))
     assert "RecursiveLeastSquares(discount=0.99" in text and "intercept=True" in text
 
 
-def test_tells_how_much_of_the_past_counts_and_why():
+def test_a_tracker_reports_its_memory_explanation_and_interval():
     model = tw.Online()
     assert model.memory == 0.0 and "No rows learnt yet" in model.explain()
     model.run(X, Y)
@@ -236,7 +238,7 @@ def test_tells_how_much_of_the_past_counts_and_why():
         lambda model: model.predict(X[0], interval=0.9),
     ],
 )
-def test_what_only_a_tracker_knows_is_refused_of_others(ask):
+def test_methods_of_the_tracker_are_refused_for_other_learners(ask):
     model = tw.Online(tw.RecursiveLeastSquares())
     model.run(X, Y)
     with pytest.raises(ThalwegError, match="known of a Tracker"):
@@ -284,14 +286,14 @@ def test_single_calls_refuse_what_a_weight_makes_too_large(learner):
     assert [part.tobytes() for part in model.state] == before
 
 
-def test_a_blocked_run_says_the_same_and_goes_on_round_by_round():
+def test_a_blocked_run_predicts_the_same_and_goes_on_round_by_round():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(300, 40)), rng.normal(size=300)
     plain, blocked = (tw.Online(tw.RecursiveLeastSquares(0.99)) for _ in range(2))
     expected = plain.run(x, y).prediction
-    found = blocked.run(x[:250], y[:250], blocked=True).prediction
+    first = blocked.run(x[:250], y[:250], blocked=True).prediction
     rest = blocked.run(x[250:], y[250:]).prediction
-    np.testing.assert_allclose(np.append(found, rest), expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(np.append(first, rest), expected, rtol=0, atol=1e-9)
 
 
 def test_a_blocked_run_is_refused_where_it_cannot_be():
@@ -311,17 +313,17 @@ def test_the_raw_path_is_the_models_own_state():
         model.update(x[0], y[0])
         raw.update(x[0], y[0])
         live = raw._live_buffer()
-        call, memory = live.call, live.buffer
+        call, buffer = live.call, live.buffer
         for row, label in zip(x[1:], y[1:], strict=True):
-            assert call(memory, row, 0.0, 1.0, 1.0, False) == model.predict(row)
+            assert call(buffer, row, 0.0, 1.0, 1.0, False) == model.predict(row)
             model.update(row, label)
-            call(memory, row, label, 1.0, 1.0, True)
+            call(buffer, row, label, 1.0, 1.0, True)
         assert raw.rounds == model.rounds == 50
         assert raw.predict(x[0]) == model.predict(x[0])
-        assert np.isnan(call(memory, np.full(3, np.nan), 0.0, 1.0, 1.0, False))
-        assert np.isnan(call(memory, x[0], np.inf, 1.0, 1.0, True))
+        assert np.isnan(call(buffer, np.full(3, np.nan), 0.0, 1.0, 1.0, False))
+        assert np.isnan(call(buffer, x[0], np.inf, 1.0, 1.0, True))
         raw.run(x, y)
-        assert np.isnan(call(memory, x[0], 0.0, 1.0, 1.0, False))  # it has moved on
+        assert np.isnan(call(buffer, x[0], 0.0, 1.0, 1.0, False))  # it has moved on
 
 
 @pytest.mark.parametrize("learner", [tw.RecursiveLeastSquares(0.9), tw.Tracker()])
@@ -400,7 +402,7 @@ def test_a_model_does_not_learn_in_the_middle_of_learning(missing):
 @pytest.mark.parametrize("learner", [tw.RecursiveLeastSquares(0.9), tw.Tracker()])
 @pytest.mark.parametrize("place", range(3))
 @pytest.mark.parametrize("text", ["3", "3.5", b"3", np.str_("3"), [[1.0]], 1j])
-def test_no_number_is_read_from_what_is_none(learner, place, text):
+def test_text_and_other_objects_are_not_read_as_numbers(learner, place, text):
     model = tw.Online(learner)
     model.run(X, Y)
     before = [part.tobytes() for part in model.state]
@@ -411,7 +413,7 @@ def test_no_number_is_read_from_what_is_none(learner, place, text):
     assert [part.tobytes() for part in model.state] == before
 
 
-def test_a_refused_round_leaves_nothing_said_of_its_features():
+def test_a_refused_round_leaves_no_prediction_for_its_features():
     rng = np.random.default_rng(3)
     x = rng.normal(size=(60, 3))
     y = x @ [1.0, 2.0, 3.0]
@@ -429,7 +431,7 @@ def test_a_refused_round_leaves_nothing_said_of_its_features():
 
 
 @pytest.mark.parametrize("size", [1e-100, 1e-78, 1e-77])
-def test_features_next_to_nothing_are_learnt_without_a_prior(size):
+def test_tiny_features_are_learnt_without_a_prior(size):
     model = tw.Online(tw.RecursiveLeastSquares(ridge=0), intercept=False)
     for row, label in (([1, 0], 1.0), ([0, 1], 1.0), ([1, 1], 2.0)):
         model.update(size * np.array(row, float), label)
@@ -437,7 +439,7 @@ def test_features_next_to_nothing_are_learnt_without_a_prior(size):
     assert model.predict(size * np.ones(2)) == pytest.approx(2.0, rel=1e-9)
 
 
-def test_features_beyond_what_a_prior_of_none_can_hold_stay_finite():
+def test_features_too_tiny_for_a_ridge_of_zero_stay_finite():
     model = tw.Online(tw.RecursiveLeastSquares(ridge=0), intercept=False)
     for row in ([1e-150, 0.0], [0.0, 1e-150]):
         model.update(np.array(row), 1e150)
@@ -445,7 +447,7 @@ def test_features_beyond_what_a_prior_of_none_can_hold_stay_finite():
     assert np.isfinite(model.coefficients).all()
 
 
-def test_messages_name_what_is_wrong():
+def test_messages_name_the_rule_and_the_value():
     model = tw.Online()
     with pytest.raises(StreamError, match="as many rounds of x as of y. Got 80 and 79"):
         model.run(X, Y[:-1])

@@ -47,17 +47,17 @@ def test_pure_learners_run_side_by_side():
     learner, loss = tw.RecursiveLeastSquares(0.99), tw.SquaredError()
     start, block = learner.init(np.zeros(4)), tw.Block(X, Y)
     expected, _ = learner.run(start, loss, block)
-    found = [None] * 4
+    states = [None] * 4
 
     def run(k):
-        found[k] = learner.run(start, loss, block)[0]
+        states[k] = learner.run(start, loss, block)[0]
 
     threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for state in found:
+    for state in states:
         np.testing.assert_array_equal(state.theta, expected.theta)
         np.testing.assert_array_equal(state.factor, expected.factor)
 
@@ -72,7 +72,7 @@ def test_a_model_can_be_pickled_and_goes_on_as_it_was():
     )
 
 
-def test_the_first_models_of_several_threads_are_all_made():
+def test_several_threads_can_make_their_first_models_at_once():
     code = """
 import threading
 import numpy as np, thalweg as tw
@@ -92,15 +92,15 @@ assert not failed, failed
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_who_asks_in_the_middle_of_a_call_does_not_let_others_in():
+def test_a_call_within_a_suspended_call_does_not_resume_the_model():
     """As a signal handler may: the outer call still reads one round through."""
     model = tw.Online(tw.RecursiveLeastSquares(1.0), intercept=False)
     model.update(X[0], Y[0])
     with model._suspended() as live:
         assert model.health().rounds == 1
         raw = model._live_buffer()
-        call, memory = raw.call, raw.buffer
-        assert np.isnan(call(memory, X[1], Y[1], 1.0, 1.0, True))
+        call, buffer = raw.call, raw.buffer
+        assert np.isnan(call(buffer, X[1], Y[1], 1.0, 1.0, True))
         assert live.count_rounds() == 1
     model.update(X[1], Y[1])
     assert model.rounds == 2

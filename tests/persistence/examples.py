@@ -21,10 +21,10 @@ from thalweg.learners import (
 from thalweg.losses import Huber, Logistic, SquaredError
 from thalweg.persistence import SavedModel
 
-LISTED = example_learners()
+LISTED_EXAMPLES = example_learners()
 DOMAINS = example_domains()
 NESTED = Experts((Experts(mixing_rate=0.3), RecursiveLeastSquares(np.float32(0.5))))
-MORE = [
+MORE_EXAMPLES = [
     *((DiscountedNewton(0.9, domain=domain), Logistic()) for domain in DOMAINS),
     *((DiscountedGradient(0.9, domain=domain), Huber(0.5)) for domain in DOMAINS),
     (Ader(np.int64(100), 30, domains.Ball(3.0), True), SquaredError()),
@@ -32,7 +32,7 @@ MORE = [
     (FollowTheLeadingHistory(NESTED, 0.01), SquaredError()),
     (NESTED, SquaredError()),
 ]
-EXAMPLES = [*LISTED, *MORE]
+EXAMPLES = [*LISTED_EXAMPLES, *MORE_EXAMPLES]
 NAMES = [f"{type(learner).__name__} {i}" for i, (learner, _) in enumerate(EXAMPLES)]
 
 
@@ -44,7 +44,7 @@ def start(learner, dtype=np.float64):
     )
 
 
-def learnt(learner, loss, rounds=30, dtype=np.float64):
+def train_model(learner, loss, rounds=30, dtype=np.float64):
     """The model after ``rounds`` rounds."""
     state = learner.init(start(learner, dtype))
     state, _ = learner.run(state, loss, example_block(loss)[:rounds])

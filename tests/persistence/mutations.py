@@ -6,10 +6,10 @@ import json
 
 from thalweg.persistence.format import CHECKSUM, MAGIC, START, VERSION
 
-DEEP = json.loads("[" * 40 + "]" * 40)
-HOSTILE = [
+DEEP_LIST = json.loads("[" * 40 + "]" * 40)
+HOSTILE_VALUES = [
     None, True, -1, 0, 1, 2**31, 2**62, 2**63, 10**400, 0.5, 1e308, -1e308,
-    "", "x", "Ball", [], {}, DEEP, [2**40, 2**40], [0, 2**62, 2**62],
+    "", "x", "Ball", [], {}, DEEP_LIST, [2**40, 2**40], [0, 2**62, 2**62],
     {"float": "nan"}, {"float": "inf"}, {"float": "0x1p+1"},
     {"class": "os.system", "settings": {"command": "touch /tmp/thalweg-was-here"}},
     {"class": "Functions", "settings": {"functions": []}},
@@ -27,7 +27,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def signed(header, arrays, version=VERSION, sizes=None):
+def sign_file(header, arrays, version=VERSION, sizes=None):
     """A file with a right checksum around any header, by someone who knows how."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     lengths = (len(text), len(arrays)) if sizes is None else sizes
@@ -35,7 +35,7 @@ def signed(header, arrays, version=VERSION, sizes=None):
     return body + hashlib.sha256(body).digest()
 
 
-def opened(data):
+def split_file(data):
     """The header as text and the arrays of a sound file."""
     length = START.unpack(data[: START.size])[2]
     cut = START.size + length
@@ -68,51 +68,53 @@ def splice(rng, data):
 
 
 def other_version(rng, data):
-    header, arrays = opened(data)
+    header, arrays = split_file(data)
     version = int(rng.choice([0, 2, 3, 255, 2**31, 2**32 - 1]))
-    return signed(header, arrays, version)
+    return sign_file(header, arrays, version)
 
 
 def false_sizes(rng, data):
-    header, arrays = opened(data)
+    header, arrays = split_file(data)
     right, huge = (len(header), len(arrays)), (2**32 - 1, 2**64 - 1)
     sizes = [int(rng.choice([r, 0, r - 1, r + 1])) for r in right]
     which = rng.integers(3)
     if which < 2:
         sizes[which] = huge[which]
-    return signed(header, arrays, sizes=sizes)
+    return sign_file(header, arrays, sizes=sizes)
 
 
 def signed_flip(rng, data):
     """The header's bits changed, and the checksum made right."""
-    header, arrays = opened(data)
-    return signed(flip(rng, header), arrays)
+    header, arrays = split_file(data)
+    return sign_file(flip(rng, header), arrays)
 
 
 def signed_arrays(rng, data):
-    header, arrays = opened(data)
+    header, arrays = split_file(data)
     how = rng.integers(3)
     if how == 0:
-        return signed(header, arrays[: rng.integers(len(arrays))])
+        return sign_file(header, arrays[: rng.integers(len(arrays))])
     if how == 1:
-        return signed(header, arrays + bytes(int(rng.integers(1, 99))))
-    return signed(header, flip(rng, arrays))
+        return sign_file(header, arrays + bytes(int(rng.integers(1, 99))))
+    return sign_file(header, flip(rng, arrays))
 
 
 def signed_tree(rng, data):
     """One to three values of the header replaced, moved or lost."""
-    header, arrays = opened(data)
-    return signed(disturbed(rng, json.loads(header)), arrays)
+    header, arrays = split_file(data)
+    return sign_file(mutate_tree(rng, json.loads(header)), arrays)
 
 
-def disturbed(rng, tree):
+def mutate_tree(rng, tree):
     """The tree with one to three values replaced, moved or lost."""
     for _ in range(rng.integers(1, 4)):
         places = list(_places(tree))
         parent, name = places[rng.integers(len(places))]
         how = rng.random()
         if how < 0.6:
-            parent[name] = copy.deepcopy(HOSTILE[rng.integers(len(HOSTILE))])
+            parent[name] = copy.deepcopy(
+                HOSTILE_VALUES[rng.integers(len(HOSTILE_VALUES))]
+            )
         elif how < 0.8:
             other, key = places[rng.integers(len(places))]
             parent[name] = copy.deepcopy(other[key])
@@ -127,7 +129,7 @@ def disturbed(rng, tree):
 
 def signed_text(rng, data):
     """A header that is no proper JSON."""
-    header, arrays = opened(data)
+    header, arrays = split_file(data)
     deep = b"[" * int(rng.choice([50, 900, 100_000]))
     texts = [
         b"", b"{}", b"null", b"\xff", deep, deep + b"]" * len(deep), b'{"a":' * 5000,
@@ -135,7 +137,7 @@ def signed_text(rng, data):
         header.replace(b"0", b"9" * 5000, 1), header[:-1], header + b" ",
         b"[" + b"[]," * 5000 + b"[]]",
     ]  # fmt: skip
-    return signed(texts[rng.integers(len(texts))], arrays)
+    return sign_file(texts[rng.integers(len(texts))], arrays)
 
 
 def _places(node):
@@ -147,8 +149,8 @@ def _places(node):
             yield from _places(value)
 
 
-UNSIGNED = (flip, cut, lengthen, noise, splice)
-SIGNED = (
+UNSIGNED_MUTATIONS = (flip, cut, lengthen, noise, splice)
+SIGNED_MUTATIONS = (
     other_version,
     false_sizes,
     signed_flip,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import thalweg as tw
-from tests.persistence.mutations import opened, signed
+from tests.persistence.mutations import sign_file, split_file
 from thalweg import persistence
 from thalweg.errors import PersistenceError
 from thalweg.learners.rls import RLSState
@@ -56,7 +56,7 @@ def saved():
 def test_the_layout_of_a_state_is_saved_with_it(saved, monkeypatch):
     monkeypatch.setattr(RLSState, "layout_version", 3, raising=False)
     data = persistence.dumps(saved)
-    assert json.loads(opened(data)[0])["state"]["layout"] == 3
+    assert json.loads(split_file(data)[0])["state"]["layout"] == 3
     assert persistence.loads(data).state.factor.shape == (5, 2)
 
 
@@ -64,20 +64,20 @@ def test_the_layout_of_a_state_is_saved_with_it(saved, monkeypatch):
 def test_a_state_of_another_layout_is_refused_by_name(saved, monkeypatch, layout):
     """A file that says nothing of its layout has layout 1."""
     monkeypatch.setattr(RLSState, "layout_version", 3, raising=False)
-    header, arrays = opened(persistence.dumps(saved))
+    header, arrays = split_file(persistence.dumps(saved))
     tree = json.loads(header)
     del tree["state"]["layout"]
     if layout is not None:
         tree["state"]["layout"] = layout
     with pytest.raises(PersistenceError, match=r"of RLSState; .* reads layout 3: "):
-        persistence.loads(signed(tree, arrays))
+        persistence.loads(sign_file(tree, arrays))
 
 
 def test_a_state_without_a_layout_of_its_own_refuses_any_but_the_first(saved):
-    header, arrays = opened(persistence.dumps(saved))
+    header, arrays = split_file(persistence.dumps(saved))
     tree = json.loads(header)
     current = getattr(RLSState, "layout_version", 1)
     tree["state"]["layout"] = current + 1
     words = rf"was saved with layout {current + 1} of RLSState"
     with pytest.raises(PersistenceError, match=words):
-        persistence.loads(signed(tree, arrays))
+        persistence.loads(sign_file(tree, arrays))

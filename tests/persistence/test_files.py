@@ -9,14 +9,14 @@ import sys
 
 import pytest
 
-from tests.persistence.examples import learnt
+from tests.persistence.examples import train_model
 from thalweg.errors import StorageError, ThalwegError
 from thalweg.learners import RecursiveLeastSquares
 from thalweg.losses import SquaredError
 from thalweg.persistence import dumps, files, load, save
 
-OLD = learnt(RecursiveLeastSquares(), SquaredError(), 10)
-NEW = learnt(RecursiveLeastSquares(), SquaredError(), 20)
+OLD = train_model(RecursiveLeastSquares(), SquaredError(), 10)
+NEW = train_model(RecursiveLeastSquares(), SquaredError(), 20)
 
 
 @pytest.fixture
@@ -25,14 +25,14 @@ def path(tmp_path):
     return tmp_path / "m.thalweg"
 
 
-def full(*_, **__):
+def fail_disk_full(*_, **__):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace", "fchmod"])
 def test_a_failed_write_leaves_the_old_file(monkeypatch, path, step):
     before = path.read_bytes()
-    monkeypatch.setattr(files.os, step, full)
+    monkeypatch.setattr(files.os, step, fail_disk_full)
     with pytest.raises(StorageError, match="not saved: No space left.* as it was"):
         save(path, NEW)
     monkeypatch.undo()
@@ -61,8 +61,8 @@ def test_a_disk_that_fills_up_leaves_the_old_file(path):
     assert os.listdir(path.parent) == [path.name]
 
 
-def test_what_is_not_sure_to_last_is_said(monkeypatch, path):
-    monkeypatch.setattr(files, "_sync_folder", full)
+def test_a_save_that_may_not_survive_a_power_loss_is_reported(monkeypatch, path):
+    monkeypatch.setattr(files, "_sync_folder", fail_disk_full)
     with pytest.raises(StorageError, match="was saved, but a loss of power may undo"):
         save(path, NEW)
     assert path.read_bytes() == dumps(NEW)
@@ -91,7 +91,7 @@ def test_a_file_that_cannot_be_read_is_named(path, place):
         load(path.parent / place)
 
 
-def test_links_and_permissions_are_kept(path):
+def test_links_and_permissions_stay_as_they_are(path):
     link = path.with_name("link")
     link.symlink_to(path)
     path.chmod(0o640)

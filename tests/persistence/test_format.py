@@ -1,4 +1,4 @@
-"""What is wrong with a file is said, with its name and what to do."""
+"""A wrong file is refused with its name, what is wrong and what to do."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.persistence.examples import learnt
-from tests.persistence.mutations import DEEP, opened, signed
+from tests.persistence.examples import train_model
+from tests.persistence.mutations import DEEP_LIST, sign_file, split_file
 from thalweg.domains import Box
 from thalweg.errors import PersistenceError
 from thalweg.learners import DiscountedGradient, RecursiveLeastSquares
@@ -15,17 +15,17 @@ from thalweg.losses import Huber, SquaredError
 from thalweg.persistence import SavedModel, dumps, load, loads
 
 GOLDEN = Path(__file__).with_name("format-1.thalweg")
-SOUND = dumps(learnt(RecursiveLeastSquares(), SquaredError()))
-HEADER, ARRAYS = opened(SOUND)
+SOUND = dumps(train_model(RecursiveLeastSquares(), SquaredError()))
+HEADER, ARRAYS = split_file(SOUND)
 
 
-def changed(old, new):
+def patch(old, new):
     assert old in HEADER
-    return signed(HEADER.replace(old, new, 1), ARRAYS)
+    return sign_file(HEADER.replace(old, new, 1), ARRAYS)
 
 
-def edited(**parts):
-    return signed({**json.loads(HEADER), **parts}, ARRAYS)
+def edit(**parts):
+    return sign_file({**json.loads(HEADER), **parts}, ARRAYS)
 
 
 WRONG = {
@@ -37,44 +37,46 @@ WRONG = {
     "longer": (SOUND + b"\0", "bytes and has"),
     "a bit": (SOUND[:99] + b"~" + SOUND[100:], "checksum is wrong. Restore it"),
     "from the future": (
-        signed(HEADER, ARRAYS, version=2), "version 2, .* version 1. Load it with",
+        sign_file(HEADER, ARRAYS, version=2), "version 2, .* version 1. Load it with",
     ),
-    "declared huge": (signed(HEADER, ARRAYS, sizes=(9, 2**63)), "should have 92233720"),
-    "no JSON": (signed(b"{", ARRAYS), "no JSON"),
-    "deep JSON": (signed(b"[" * 100_000, ARRAYS), "no JSON"),
-    "not an object": (signed(b"[]", ARRAYS), "does not hold thalweg, learner, loss"),
-    "other names": (signed(b"{}", ARRAYS), "does not hold thalweg, learner, loss"),
-    "deep": (edited(extra={"it": DEEP}), "nested deeper than 32"),
-    "no extra": (edited(extra=3), "has no names"),
-    "a class": (changed(b"SquaredError", b"os.system"), "no class called 'os.system'"),
-    "a state": (changed(b"RLSState", b"Popen"), "no class called 'Popen'"),
-    "user code": (changed(b"SquaredError", b"Functions"), "no class called 'Fun"),
-    "a setting": (changed(b'"discount":0.99', b'"discount":2'), r"in \(0, 1\]. Got 2"),
-    "a word": (changed(b'"leaky":false', b'"leaky":"no"'), "refuses: The 'leaky'"),
-    "a name": (changed(b'"discount"', b'"lambda"'), "other fields in this version"),
-    "no fields": (edited(state={"state": "RLSState"}), "without its fields"),
-    "a field": (changed(b'"factor"', b'"matrix"'), "other fields in this version"),
-    "a dtype": (changed(b'"<f8"', b'"|O8"'), "describes no array"),
-    "a shape": (changed(b"[3]", b"[9]"), "outside its place"),
-    "an offset": (changed(b'"offset":24', b'"offset":0'), "outside its place"),
-    "integers": (changed(b'"<f8"', b'"<i8"'), "does not fit|refuses"),
-    "too many bytes": (signed(HEADER, ARRAYS + bytes(8)), "belong to no array"),
-    "no learner": (edited(learner=None), "something else"),
+    "declared huge": (
+        sign_file(HEADER, ARRAYS, sizes=(9, 2**63)), "should have 92233720",
+    ),
+    "no JSON": (sign_file(b"{", ARRAYS), "no JSON"),
+    "deep JSON": (sign_file(b"[" * 100_000, ARRAYS), "no JSON"),
+    "not an object": (sign_file(b"[]", ARRAYS), "does not hold thalweg, learner, loss"),
+    "other names": (sign_file(b"{}", ARRAYS), "does not hold thalweg, learner, loss"),
+    "deep": (edit(extra={"it": DEEP_LIST}), "nested deeper than 32"),
+    "no extra": (edit(extra=3), "has no names"),
+    "a class": (patch(b"SquaredError", b"os.system"), "no class called 'os.system'"),
+    "a state": (patch(b"RLSState", b"Popen"), "no class called 'Popen'"),
+    "user code": (patch(b"SquaredError", b"Functions"), "no class called 'Fun"),
+    "a setting": (patch(b'"discount":0.99', b'"discount":2'), r"in \(0, 1\]. Got 2"),
+    "a word": (patch(b'"leaky":false', b'"leaky":"no"'), "refuses: The 'leaky'"),
+    "a name": (patch(b'"discount"', b'"lambda"'), "other fields in this version"),
+    "no fields": (edit(state={"state": "RLSState"}), "without its fields"),
+    "a field": (patch(b'"factor"', b'"matrix"'), "other fields in this version"),
+    "a dtype": (patch(b'"<f8"', b'"|O8"'), "describes no array"),
+    "a shape": (patch(b"[3]", b"[9]"), "outside its place"),
+    "an offset": (patch(b'"offset":24', b'"offset":0'), "outside its place"),
+    "integers": (patch(b'"<f8"', b'"<i8"'), "does not fit|refuses"),
+    "too many bytes": (sign_file(HEADER, ARRAYS + bytes(8)), "belong to no array"),
+    "no learner": (edit(learner=None), "something else"),
     "another learner": (
-        edited(learner={"class": "LastValue", "settings": {}}), "no state of kind RLS",
+        edit(learner={"class": "LastValue", "settings": {}}), "no state of kind RLS",
     ),
     "another loss": (
-        changed(b"SquaredError", b"Tracking"), "learns from SquaredError. Got Tracking",
+        patch(b"SquaredError", b"Tracking"), "learns from SquaredError. Got Tracking",
     ),
-    "NaN": (changed(b"0.99", b"NaN"), "too large|in "),
-    "infinity": (changed(b"0.99", b"1e999"), "too large"),
-    "a long integer": (changed(b"0.99", b"9" * 30), "64 bits"),
-    "a longer integer": (changed(b"0.99", b"9" * 9999), "no JSON|64 bits"),
+    "NaN": (patch(b"0.99", b"NaN"), "too large|in "),
+    "infinity": (patch(b"0.99", b"1e999"), "too large"),
+    "a long integer": (patch(b"0.99", b"9" * 30), "64 bits"),
+    "a longer integer": (patch(b"0.99", b"9" * 9999), "no JSON|64 bits"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("data, words", WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_said(tmp_path, data, words):
+def test_the_message_says_what_is_wrong(tmp_path, data, words):
     path = tmp_path / "m.thalweg"
     path.write_bytes(data)
     with pytest.raises(PersistenceError, match=rf"(?s)m\.thalweg cannot .*({words})"):
@@ -84,7 +86,7 @@ def test_what_is_wrong_is_said(tmp_path, data, words):
 def test_a_setting_that_came_later_takes_its_default():
     header = json.loads(HEADER)
     del header["learner"]["settings"]["floor"]
-    loaded = loads(signed(header, ARRAYS))
+    loaded = loads(sign_file(header, ARRAYS))
     assert loaded.learner == RecursiveLeastSquares(floor=None)
 
 
@@ -101,7 +103,7 @@ def golden():
     return SavedModel(GOLDEN_LEARNER, Huber(0.5, 0.1), state, extra)
 
 
-def test_files_of_format_1_load_for_ever():
+def test_the_golden_file_of_format_1_loads():
     loaded, made = load(GOLDEN), golden()
     assert loaded.learner == made.learner and loaded.loss == made.loss
     assert loaded.state.theta.tobytes() == made.state.theta.tobytes()

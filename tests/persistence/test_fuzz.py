@@ -7,24 +7,24 @@ import numpy as np
 import pytest
 
 from tests.models.test_online import LEARNERS
-from tests.persistence.examples import EXAMPLES, learnt
-from tests.persistence.mutations import SIGNED, UNSIGNED, signed
+from tests.persistence.examples import EXAMPLES, train_model
+from tests.persistence.mutations import SIGNED_MUTATIONS, UNSIGNED_MUTATIONS, sign_file
 from thalweg.errors import PersistenceError
 from thalweg.models import Online
 from thalweg.persistence import SavedModel, dumps, loads
 
 CASES = 2000
-TIMES, BESIDE = 40, 2**16
-"""Memory is bounded by so many times the file's length, and this much beside it."""
+MAX_BYTES_PER_BYTE, BASE_BYTES = 40, 2**16
+"""Loading a file may take so many times its length, and so much on top."""
 
 
 @pytest.fixture(scope="module")
 def sound():
-    return [dumps(learnt(learner, loss, 10)) for learner, loss in EXAMPLES]
+    return [dumps(train_model(learner, loss, 10)) for learner, loss in EXAMPLES]
 
 
-def outcome(data):
-    """The model, or None where it was refused; and the most memory that was held."""
+def load_measured(data):
+    """The model, or None where it was refused; and the peak of the memory used."""
     tracemalloc.reset_peak()
     before, _ = tracemalloc.get_traced_memory()
     try:
@@ -36,7 +36,7 @@ def outcome(data):
 
 
 @pytest.mark.parametrize("block", range(8))
-def test_only_the_documented_error(sound, block):
+def test_loading_raises_only_the_documented_error(sound, block):
     rng = np.random.default_rng(block)
     for data in sound:
         loads(data)  # what is cached on first use is not counted
@@ -44,14 +44,16 @@ def test_only_the_documented_error(sound, block):
     try:
         for _ in range(CASES // 8):
             data = sound[rng.integers(len(sound))]
-            kinds = UNSIGNED if rng.random() < 0.4 else SIGNED
+            kinds = UNSIGNED_MUTATIONS if rng.random() < 0.4 else SIGNED_MUTATIONS
             how = kinds[rng.integers(len(kinds))]
             changed = how(rng, data)
-            loaded, memory = outcome(changed)
-            assert memory <= TIMES * len(changed) + BESIDE, how.__name__
+            loaded, memory = load_measured(changed)
+            assert memory <= MAX_BYTES_PER_BYTE * len(changed) + BASE_BYTES, (
+                how.__name__
+            )
             if loaded is not None:
                 assert isinstance(loaded, SavedModel)
-                assert how in SIGNED or changed == data
+                assert how in SIGNED_MUTATIONS or changed == data
                 dumps(loaded)
     finally:
         tracemalloc.stop()
@@ -61,7 +63,9 @@ def test_only_the_documented_error(sound, block):
 def test_a_long_header_is_refused_before_it_is_read():
     tracemalloc.start()
     try:
-        loaded, memory = outcome(signed(b"[" + b"[]," * 2_000_000 + b"[]]", b""))
+        loaded, memory = load_measured(
+            sign_file(b"[" + b"[]," * 2_000_000 + b"[]]", b"")
+        )
     finally:
         tracemalloc.stop()
     assert loaded is None and memory < 2**20
@@ -69,7 +73,7 @@ def test_a_long_header_is_refused_before_it_is_read():
 
 @pytest.fixture(scope="module")
 def onlines(tmp_path_factory):
-    """Files of ``Online``, of every learner, with and without gaps filled."""
+    """Files of ``Online``, of every learner, for every policy of missing values."""
     path, files = tmp_path_factory.mktemp("online") / "m.thalweg", []
     x, y = np.random.default_rng(0).normal(size=(10, 3)), np.arange(10) % 2.0
     for missing in ("refuse", "skip", "impute"):
@@ -84,11 +88,13 @@ def onlines(tmp_path_factory):
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_only_the_documented_error_from_online(tmp_path, onlines, block):
+def test_loading_an_online_raises_only_the_documented_error(tmp_path, onlines, block):
     rng, path = np.random.default_rng(block), tmp_path / "m.thalweg"
     for _ in range(CASES // 4):
         data = onlines[rng.integers(len(onlines))]
-        how = (*UNSIGNED, *SIGNED)[rng.integers(len(UNSIGNED) + len(SIGNED))]
+        how = (*UNSIGNED_MUTATIONS, *SIGNED_MUTATIONS)[
+            rng.integers(len(UNSIGNED_MUTATIONS) + len(SIGNED_MUTATIONS))
+        ]
         path.write_bytes(how(rng, data))
         try:
             with np.errstate(all="ignore"):  # where numbers of a state were made up

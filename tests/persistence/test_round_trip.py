@@ -1,4 +1,4 @@
-"""What every learner promises about files. New ones are picked up by themselves."""
+"""Every learner can be saved and loaded; new learners are found by themselves."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.contracts.examples import LOSSES, example_block
-from tests.persistence.examples import EXAMPLES, NAMES, learnt
+from tests.persistence.examples import EXAMPLES, NAMES, train_model
 from thalweg.domains import Ball, Box
 from thalweg.errors import PersistenceError, UnsupportedLossError
 from thalweg.learners import (
@@ -22,11 +22,11 @@ from thalweg.persistence.registry import LEARNERS, SETTINGS, STATES, state_of
 every_model = pytest.mark.parametrize("learner, loss", EXAMPLES, ids=NAMES)
 
 
-def same(left, right):
+def is_identical(left, right):
     """Equal to the last bit, of the same types, and laid out alike."""
     if isinstance(left, tuple):
         pairs = zip(left, right, strict=True)
-        return type(left) is type(right) and all(same(a, b) for a, b in pairs)
+        return type(left) is type(right) and all(is_identical(a, b) for a, b in pairs)
     if isinstance(left, np.ndarray):
         layout = left.flags.fnc == right.flags.fnc and right.flags.writeable
         alike = left.dtype == right.dtype and left.shape == right.shape
@@ -40,23 +40,23 @@ def same(left, right):
 def test_a_loaded_model_continues_to_the_last_bit(
     tmp_path, learner, loss, dtype, rounds
 ):
-    model = learnt(learner, loss, rounds, dtype)
+    model = train_model(learner, loss, rounds, dtype)
     save(tmp_path / "m.thalweg", model)
     loaded = load(tmp_path / "m.thalweg")
     assert loaded.learner == learner and loaded.loss == loss
-    assert same(loaded.state, model.state)
+    assert is_identical(loaded.state, model.state)
 
     rest = example_block(loss)[rounds:]
     whole, trace = learner.run(model.state, loss, rest)
     resumed, again = loaded.learner.run(loaded.state, loaded.loss, rest)
-    assert same(resumed, whole)
+    assert is_identical(resumed, whole)
     assert again.prediction.tobytes() == trace.prediction.tobytes()
     assert again.loss.tobytes() == trace.loss.tobytes()
 
 
 @every_model
 def test_the_same_model_always_gives_the_same_bytes(learner, loss):
-    data = dumps(learnt(learner, loss))
+    data = dumps(train_model(learner, loss))
     assert dumps(loads(data)) == data
 
 
@@ -67,14 +67,14 @@ def test_a_model_that_has_not_learnt_can_be_saved(learner, loss):
 
 
 @pytest.mark.parametrize("learner", [RecursiveLeastSquares(), SlidingWindow(9)])
-def test_several_targets_are_kept(learner):
+def test_several_targets_are_saved(learner):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
     loss, block = SquaredError(), type(example_block(SquaredError()))(x, y)
     state, _ = learner.run(learner.init(np.zeros((3, 2))), loss, block[:20])
     loaded = loads(dumps(SavedModel(learner, loss, state)))
     ends = [learner.run(s, loss, block[20:])[0] for s in (state, loaded.state)]
-    assert same(loaded.state, state) and same(*ends)
+    assert is_identical(loaded.state, state) and is_identical(*ends)
 
 
 EXTRA = {
@@ -99,7 +99,7 @@ EXTRA = {
 @pytest.mark.parametrize("value", EXTRA.values(), ids=EXTRA)
 def test_a_value_comes_back_as_it_was(value):
     model = SavedModel(RecursiveLeastSquares(), SquaredError(), None, {"it": value})
-    assert same(loads(dumps(model)).extra["it"], value)
+    assert is_identical(loads(dumps(model)).extra["it"], value)
 
 
 def test_floats_in_settings_come_back_exactly():
@@ -110,14 +110,16 @@ def test_floats_in_settings_come_back_exactly():
         assert back == learner and back.ridge.hex() == learner.ridge.hex()
 
 
-class Mine(RecursiveLeastSquares):
+class Foreign(RecursiveLeastSquares):
     pass
 
 
-REFUSED = {
+UNSAVEABLE = {
     "functions": (RecursiveLeastSquares(), LOSSES[Functions](), {}, "Functions"),
-    "a learner of one's own": (Mine(), SquaredError(), {}, "Mine is not one of"),
-    "an expert of one's own": (Experts((Mine(),)), SquaredError(), {}, "Mine is not"),
+    "a learner of one's own": (Foreign(), SquaredError(), {}, "Foreign is not one of"),
+    "an expert of one's own": (
+        Experts((Foreign(),)), SquaredError(), {}, "Foreign is not",
+    ),
     "a function": (SlidingWindow(), SquaredError(), {"f": print}, "builtin_function"),
     "an array of objects": (
         SlidingWindow(), SquaredError(), {"o": np.array([None])}, "arrays of object",
@@ -126,8 +128,10 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("learner, loss, extra, words", REFUSED.values(), ids=REFUSED)
-def test_what_no_file_can_hold_is_refused_by_name(learner, loss, extra, words):
+@pytest.mark.parametrize(
+    "learner, loss, extra, words", UNSAVEABLE.values(), ids=UNSAVEABLE
+)
+def test_values_that_no_file_can_hold_are_refused_by_name(learner, loss, extra, words):
     with pytest.raises((PersistenceError, UnsupportedLossError), match=words):
         dumps(SavedModel(learner, loss, None, extra))
 
@@ -138,7 +142,9 @@ def test_functions_are_refused_where_the_learner_takes_them():
 
 
 def test_the_state_of_another_learner_is_refused():
-    model = learnt(DiscountedGradient(0.9, "tracking", domain=Ball(3.0)), Tracking())
+    model = train_model(
+        DiscountedGradient(0.9, "tracking", domain=Ball(3.0)), Tracking()
+    )
     with pytest.raises(PersistenceError, match="has no state of kind GradientState"):
         dumps(SavedModel(RecursiveLeastSquares(), SquaredError(), model.state))
 
@@ -150,9 +156,9 @@ def test_domains_come_back_read_only():
     assert not low.flags.writeable
 
 
-def test_only_classes_of_thalweg_have_names():
-    for found in (*SETTINGS.values(), *STATES.values()):
-        assert found.__module__.startswith("thalweg.")
+def test_only_classes_of_thalweg_can_be_named_in_a_file():
+    for kind in (*SETTINGS.values(), *STATES.values()):
+        assert kind.__module__.startswith("thalweg.")
     assert "Functions" not in SETTINGS
     # No two states share a name; two learners may share a state.
-    assert set(STATES.values()) == {state_of(found) for found in LEARNERS.values()}
+    assert set(STATES.values()) == {state_of(kind) for kind in LEARNERS.values()}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import thalweg as tw
-from tests.persistence.test_round_trip import same
+from tests.persistence.test_round_trip import is_identical
 from thalweg.errors import PersistenceError
 from thalweg.persistence import SavedModel, dumps, loads, restore_snapshot
 from thalweg.persistence.snapshots import (
@@ -57,7 +57,7 @@ def test_a_snapshot_comes_back_from_a_file_as_it_was():
     for snapshot in (SNAPSHOT, SNAPSHOT._replace(perhaps=4, parts=())):
         restored = restore_snapshot(Outer, through_a_file(snapshot))
         assert type(restored) is Outer and type(restored.inner) is Inner
-        assert same(restored, snapshot)
+        assert is_identical(restored, snapshot)
 
 
 def test_an_array_comes_back_in_the_order_that_kernels_ask_for():
@@ -199,7 +199,7 @@ def test_components_are_restored_through_all_levels():
     pair.others[1].sums, pair.others[1].count = np.ones(2), 2
     value, other = through_a_file(pair.snapshot()), Pair()
     other.restore(restore_snapshot(Counters, value))
-    assert same(other.snapshot(), pair.snapshot())
+    assert is_identical(other.snapshot(), pair.snapshot())
 
 
 def test_a_rule_of_a_component_within_names_the_whole_path():

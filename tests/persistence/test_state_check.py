@@ -1,9 +1,9 @@
-"""A state that its learner could not have would lead kernels astray."""
+"""A state that its learner could not have is refused before a kernel reads it."""
 
 import numpy as np
 import pytest
 
-from tests.persistence.examples import LISTED, NESTED, learnt
+from tests.persistence.examples import LISTED_EXAMPLES, NESTED, train_model
 from thalweg.domains import Box
 from thalweg.errors import PersistenceError
 from thalweg.learners import (
@@ -21,7 +21,9 @@ from thalweg.persistence.state_check import check_state
 LOSS = SquaredError()
 
 
-@pytest.mark.parametrize("learner, loss", LISTED, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize(
+    "learner, loss", LISTED_EXAMPLES, ids=lambda e: type(e).__name__
+)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 12])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_every_learner_accepts_its_own_start_in_any_dimension(learner, loss, n, dtype):
@@ -37,12 +39,12 @@ def test_every_learner_accepts_its_own_start_in_any_dimension(learner, loss, n, 
 RLS = RecursiveLeastSquares()
 WINDOW = SlidingWindow(5)
 HISTORY = FollowTheLeadingHistory(RLS)
-DOUBLE = learnt(RLS, LOSS).state
-SINGLE = learnt(RLS, LOSS, dtype=np.float32).state
-ROWS = learnt(WINDOW, LOSS).state
-LAST = learnt(LastValue(), LOSS).state
-BORN = learnt(HISTORY, LOSS).state
-MIXED = learnt(NESTED, LOSS).state
+DOUBLE = train_model(RLS, LOSS).state
+SINGLE = train_model(RLS, LOSS, dtype=np.float32).state
+ROWS = train_model(WINDOW, LOSS).state
+LAST = train_model(LastValue(), LOSS).state
+FLH_STATE = train_model(HISTORY, LOSS).state
+MIXED = train_model(NESTED, LOSS).state
 GRADIENT = DiscountedGradient(0.9, "tracking")
 STEP = GRADIENT.init(np.zeros(3))
 
@@ -65,13 +67,16 @@ WRONG = {
     "no experts": (NESTED, MIXED._replace(experts=())),
     "experts that are no states": (NESTED, MIXED._replace(experts=(1.0, 2.0))),
     "experts in another order": (NESTED, MIXED._replace(experts=MIXED.experts[::-1])),
-    "a weight too many": (HISTORY, BORN._replace(log_weights=np.zeros(99))),
-    "a birth too few": (HISTORY, BORN._replace(active_from=BORN.active_from[1:])),
+    "a weight too many": (HISTORY, FLH_STATE._replace(log_weights=np.zeros(99))),
+    "a first round too few": (
+        HISTORY, FLH_STATE._replace(active_from=FLH_STATE.active_from[1:]),
+    ),
     "an expert in single precision": (
-        HISTORY, BORN._replace(experts=(SINGLE, *BORN.experts[1:])),
+        HISTORY, FLH_STATE._replace(experts=(SINGLE, *FLH_STATE.experts[1:])),
     ),
     "an expert with more features": (
-        HISTORY, BORN._replace(experts=(RLS.init(np.zeros(4)), *BORN.experts[1:])),
+        HISTORY,
+        FLH_STATE._replace(experts=(RLS.init(np.zeros(4)), *FLH_STATE.experts[1:])),
     ),
     "a domain of another dimension": (
         DiscountedGradient(0.9, "tracking", domain=Box(np.zeros(2), np.ones(2))), STEP,
@@ -91,11 +96,13 @@ def test_a_state_that_does_not_fit_is_refused(learner, state):
         dumps(SavedModel(learner, loss, state))
 
 
-def test_a_learner_may_look_at_the_values_too(monkeypatch):
-    def look(self, state):
+def test_a_learner_may_check_the_values_of_its_state(monkeypatch):
+    def refuse_values(self, state):
         raise PersistenceError("a lag of 1e9 rounds")
 
-    monkeypatch.setattr(RecursiveLeastSquares, "check_state", look, raising=False)
+    monkeypatch.setattr(
+        RecursiveLeastSquares, "check_state", refuse_values, raising=False
+    )
     with pytest.raises(PersistenceError, match="lag"):
         check_state(NESTED, MIXED)
 
