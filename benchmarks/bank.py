@@ -2,7 +2,7 @@
 
 Times of whole runs, the way to the lanes and back included; processor time on one
 thread, repetitions interleaved, medians. Before anything is timed both ways must agree
-to the last bit. docs/decisions/007-the-bank.md has the results.
+to the last bit. docs/decisions/007-rls-bank.md has the results.
 
 python benchmarks/bank.py
 """

@@ -1,6 +1,6 @@
 """Directional forgetting on UD factors: only what is known about one v fades.
 
-The proof is in docs/derivations/directional.md.
+The proof is in docs/derivations/directional-forgetting.md.
 """
 
 import numpy as np

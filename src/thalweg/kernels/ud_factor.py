@@ -11,7 +11,7 @@ act on it, each O(n²):
 
 A factor is packed in one array of shape (n + 3, n), the rows of ``UDFactor``. Kernels
 and Python name its last rows by ``INPUT_SCALE``, ``RETAINED_RIDGE`` and ``GROWTH``:
-factor[INPUT_SCALE, k]. Proofs: docs/derivations/factor.md. Bierman (1977),
+factor[INPUT_SCALE, k]. Proofs: docs/derivations/ud-factorisation.md. Bierman (1977),
 *Factorization Methods for Discrete Sequential Estimation*, chapter V.
 """
 

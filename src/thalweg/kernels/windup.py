@@ -7,8 +7,8 @@ windup), until rounding rules it and the next excitation makes θ jump.
 ``cap_covariance`` is always on: it acts only where C_kk passes a limit that excited
 data never reach. ``restore_ridge`` retains a ridge that forgetting would take away.
 Both add w e_k e_kᵀ to P for the coordinates that need it most: O(n²), and the same
-whatever the order of the features. docs/derivations/factor.md says why that is enough,
-docs/decisions/002-what-stops-wind-up.md what else was tried.
+whatever the order of the features. docs/derivations/ud-factorisation.md says why that
+is enough, docs/decisions/002-covariance-windup.md what else was tried.
 
 The limits here are the only ones: rls_bank, rls_blocked and models/health.py import
 them.

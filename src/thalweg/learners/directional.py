@@ -30,8 +30,8 @@ class DirectionalRLS(Learner[NewtonState]):
     1 - (1-γ)/n would everywhere. ``ridge`` is ε > 0 in P_0 = εI. Where ‖x‖ ≤ X, P stays
     below c = max(ε, X²/(1-γ)), and above the like for the shortest x; on a ``domain``
     of radius D with residuals up to E its regret is at most (E²/2)[n log(c/ε) +
-    T log(1/γ)] + 2DcV + 2εD² (ours: docs/derivations/directional.md). Features should
-    be of like size.
+    T log(1/γ)] + 2DcV + 2εD² (ours: docs/derivations/directional-forgetting.md).
+    Features should be of similar size.
     """
 
     accepts: ClassVar = (SquaredError,)

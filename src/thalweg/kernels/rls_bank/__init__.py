@@ -5,5 +5,5 @@
     lane_update           their UD factors and covariance cap
     exponential_weights   the weights
 
-docs/decisions/007-the-bank.md says why.
+docs/decisions/007-rls-bank.md says why.
 """

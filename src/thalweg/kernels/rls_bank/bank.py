@@ -4,7 +4,7 @@ Inner loop of learners/experts.py where every expert is recursive least squares.
 of rounds is played by every expert, then mixed round by round. Experts are played by
 kernels/rls.py one after the other, or eight of them side by side in SIMD lanes. Either
 way the same operations are done on the same numbers in the same order: results agree to
-the last bit, and the choice is free. docs/decisions/007-the-bank.md
+the last bit, and the choice is free. docs/decisions/007-rls-bank.md
 """
 
 import math

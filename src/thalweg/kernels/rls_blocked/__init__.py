@@ -6,5 +6,5 @@
     covariance_form    a block with one, as rows that are still to enter the covariance
     triangular         matrix products, and from the packed factor to either form
 
-docs/derivations/blocks.md has the mathematics.
+docs/derivations/blocked-rls.md has the mathematics.
 """

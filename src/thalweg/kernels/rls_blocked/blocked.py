@@ -14,7 +14,7 @@ from thalweg.kernels.rls_blocked.covariance_form import (
 from thalweg.kernels.rls_blocked.information_form import play_information_blocks
 
 MIN_FEATURES = 16
-"""Blocks are faster from so many features on: docs/decisions/004-blocks.md."""
+"""Blocks are faster from so many features on: docs/decisions/004-blocked-rls.md."""
 MIN_ROUNDS = 64
 """The conversion to another form and back pays from so many rounds on, at any n."""
 

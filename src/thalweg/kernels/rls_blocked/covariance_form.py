@@ -9,7 +9,7 @@ every moment, if not in one piece (``LazyCovariance``):
 with C as it was when a block began, and one row r_s for each v learnt since. A column
 of C_t costs O(n) for every such row, C_kk nothing. At the end of the block all rows
 enter C together, which costs a third of what they would one by one. Each step is the
-one that ``restore_ridge`` takes. docs/derivations/blocks.md
+one that ``restore_ridge`` takes. docs/derivations/blocked-rls.md
 """
 
 import math

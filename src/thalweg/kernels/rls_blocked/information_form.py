@@ -11,7 +11,7 @@ and meanwhile their entries in a column stay in registers.
 
 Forgetting is left to the weights: within a block a row weighs w over what remains by
 then of the information at the start, which stays as it is.
-docs/derivations/blocks.md
+docs/derivations/blocked-rls.md
 """
 
 import math
