@@ -163,7 +163,7 @@ def outcome(path, rows_after):
 
 
 def _shown(session):
-    if session.scored():
+    if session.scored_rounds():
         studies = [study_as_json(study) for study in session.studies("")]
         json.dumps(studies, allow_nan=False)
 

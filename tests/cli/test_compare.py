@@ -66,7 +66,7 @@ def test_delay_means_what_it_means_to_run(tmp_path, monkeypatch):
         assert done.exit_code == 0, done.output
         (study,) = json.loads(done.stdout)["studies"]
         errors[command] = {one["name"]: one["squared"] for one in study["learners"]}
-        assert study["rounds"] == 200 and study["scored"] == 200 - 40 - 3
+        assert study["rounds"] == 200 and study["scored_rounds"] == 200 - 40 - 3
     for name in ("Tracker", "persistence"):  # the others get features in other units
         assert errors["compare"][name] == pytest.approx(errors["run"][name], rel=1e-9)
     shown = thalweg("compare", *given[:-2], "--no-report").output

@@ -141,7 +141,7 @@ def test_a_row_without_its_target_asks_for_it(tmp_path, monkeypatch):
     assert answers[100].endswith(",")  # nothing observed
     assert answers[100].split(",")[1] == answers[101].split(",")[1]  # nothing learnt
     study = json.loads((tmp_path / "out/stdin/study.json").read_text())[0]
-    assert study["rounds"] == 121 and study["scored"] == 120 - 40
+    assert study["rounds"] == 121 and study["scored_rounds"] == 120 - 40
 
 
 def test_a_reader_that_leaves_is_no_reason_to_complain(tmp_path):

@@ -36,8 +36,8 @@ def test_one_command_gives_table_predictions_model_and_page(stream):
     (study,) = (
         Study.from_dict(one) for one in json.loads((out / "study.json").read_text())
     )
-    scored = slice(study.first_scored - 1, None)
-    assert study.scored == len(errors[scored])
+    scored = slice(study.first_scored_round - 1, None)
+    assert study.scored_rounds == len(errors[scored])
     assert study.tracker.squared == pytest.approx(np.mean(errors[scored] ** 2))
 
 

@@ -42,8 +42,8 @@ def test_everyone_takes_part_and_every_step_is_announced(study, words):
     }
     assert roles == {"fixed": 6, "rival": 7, "peer": 3}
     assert len(study.entries_of_role("paper")) == 1
-    assert (study.rounds, study.scored) == (T, T - BURN_IN)
-    assert study.first_scored == BURN_IN + 1
+    assert (study.rounds, study.scored_rounds) == (T, T - BURN_IN)
+    assert study.first_scored_round == BURN_IN + 1
     assert len(study.hindsight.marks) >= 10 and study.hindsight.rounds == T
 
 
@@ -113,8 +113,8 @@ def error(forecast):
 
 
 def test_late_labels_are_late_for_persistence_and_the_tracker(late):
-    assert late.first_scored == BURN_IN + DELAY + 1
-    assert late.scored == T - BURN_IN - DELAY
+    assert late.first_scored_round == BURN_IN + DELAY + 1
+    assert late.scored_rounds == T - BURN_IN - DELAY
     naive = [Y[known_before(t)[-1]] if known_before(t) else 0.0 for t in range(T)]
     assert late.persistence.squared == pytest.approx(error(naive), rel=1e-9)
     model = Online(Tracker(delay=DELAY), None, False)

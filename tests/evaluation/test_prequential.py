@@ -58,7 +58,7 @@ def test_errors_are_means_beside_those_of_persistence(delay):
         errors = (forecast - Y)[scored]
         assert squared == pytest.approx(np.mean(errors**2), rel=1e-12)
         assert absolute == pytest.approx(np.mean(np.abs(errors)), rel=1e-12)
-    assert (result.rounds, result.scored) == (T, T - scored.start)
+    assert (result.rounds, result.scored_rounds) == (T, T - scored.start)
     assert result.ratio == result.squared / result.persistence_squared
 
 
@@ -79,7 +79,7 @@ def test_missing_values_are_those_of_online(learner, missing):
     result = prequential(learner, block, missing=missing)
     np.testing.assert_array_equal(result.prediction, expected)
     known = ~np.isnan(WITH_MISSING_LABELS - persistence_forecast(WITH_MISSING_LABELS))
-    assert result.scored == known.sum()
+    assert result.scored_rounds == known.sum()
     late = prequential(learner, block, missing=missing, delay=4)
     assert np.isfinite(late.prediction).all() and late.squared > 0
 
@@ -142,7 +142,7 @@ def test_a_result_prints_as_a_sentence():
 
 def test_nothing_to_score_is_nan_and_no_error_is_no_ratio():
     result = prequential(RLS, BLOCK[:1])
-    assert result.scored == 0 and np.isnan(result.squared)
+    assert result.scored_rounds == 0 and np.isnan(result.squared)
     constant = prequential(RLS, Block(X, np.zeros(T)))
     assert constant.ratio == 1.0
 

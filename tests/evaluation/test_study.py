@@ -6,7 +6,7 @@ import pytest
 from tests.report import example_studies
 from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.downsampling import Downsampler
-from thalweg.evaluation.study import Entry, Mark, Regret, Study
+from thalweg.evaluation.study import Entry, Mark, RegretEntry, Study
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_roles_and_kinds_of_regret_are_named_in_their_errors():
     with pytest.raises(InvalidParameterError, match="'role' parameter of Entry"):
         Entry("x", "hero", 1.0, 1.0, running)
     with pytest.raises(InvalidParameterError, match="'comparator' parameter of Regret"):
-        Regret("x", "luck", 1.0, None)
+        RegretEntry("x", "luck", 1.0, None)
 
 
 def test_a_mark_is_plain():

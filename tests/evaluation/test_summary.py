@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.report import example_studies
-from thalweg.evaluation.study import Entry, Regret
+from thalweg.evaluation.study import Entry, RegretEntry
 from thalweg.evaluation.summary import summary
 
 RUNNING = example_studies.entries()[0].cumulative
@@ -147,7 +147,7 @@ def test_persistence_is_always_named(make):
 
 
 def test_a_study_in_which_nothing_was_scored_says_so():
-    (only,) = summary(errors(scored=0))
+    (only,) = summary(errors(scored_rounds=0))
     assert only.startswith("No round was scored") and "persistence" in only
 
 
@@ -202,7 +202,7 @@ def test_intervals_are_judged_at_ninety_per_cent():
     ],
 )
 def test_bounds_that_hold_and_bounds_that_do_not(regrets, words):
-    rows = tuple(Regret("x", "static", *pair) for pair in regrets)
+    rows = tuple(RegretEntry("x", "static", *pair) for pair in regrets)
     assert words in text_of(errors(regrets=rows))
 
 

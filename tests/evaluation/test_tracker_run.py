@@ -78,7 +78,7 @@ def test_missing_features_are_imputed_as_online_imputes_them(policy):
     )
     late = TrackerRun(3, 5, policy)
     late.play(X_WITH_MISSING, Y_WITH_MISSING)
-    assert late.study("", "y", NAMES).scored > 0
+    assert late.study("", "y", NAMES).scored_rounds > 0
 
 
 @pytest.mark.parametrize("delay", [0, 1, 12])
@@ -88,10 +88,10 @@ def test_each_row_is_predicted_before_its_delayed_label_is_learnt(delay, y):
     predictions, naive = oracle(X, y, delay)
     assert (run.play(X, y).prediction == predictions).all()
     study = run.study("", "y", NAMES)
-    assert study.rounds == T and study.first_scored > run.burn_in + delay
-    scored = np.arange(T) >= study.first_scored - 1
+    assert study.rounds == T and study.first_scored_round > run.burn_in + delay
+    scored = np.arange(T) >= study.first_scored_round - 1
     scored &= ~np.isnan(y)
-    assert study.scored == scored.sum()
+    assert study.scored_rounds == scored.sum()
     for entry, guess in ((study.tracker, predictions), (study.persistence, naive)):
         errors = (guess - y)[scored]
         assert entry.squared == pytest.approx(np.mean(errors**2), rel=1e-12)
@@ -99,7 +99,7 @@ def test_each_row_is_predicted_before_its_delayed_label_is_learnt(delay, y):
     for discount in DISCOUNTS:
         guess = fixed_oracle(X, y, delay, run.burn_in, discount)
         ready = np.flatnonzero(~np.isnan(guess + y))
-        assert ready[0] == study.first_scored - 1
+        assert ready[0] == study.first_scored_round - 1
         entry = study.entry(f"least squares, discount {discount:g}")
         assert entry.discount == discount
         error = np.mean((guess - y)[scored] ** 2)
@@ -175,7 +175,7 @@ def test_no_label_at_all_is_predicted_and_not_scored():
     run = TrackerRun(3)
     assert (run.play(X, np.full(T, np.nan)).prediction == 0).all()
     study = run.study("", "y", NAMES)
-    assert study.scored == study.first_scored == 0
+    assert study.scored_rounds == study.first_scored_round == 0
 
 
 def memories(seed, rounds):

@@ -8,7 +8,7 @@ from thalweg.evaluation.study import (
     Hindsight,
     LastRounds,
     Mark,
-    Regret,
+    RegretEntry,
     Study,
     TrackerHistory,
 )
@@ -86,9 +86,9 @@ def hindsight(*others: str) -> Hindsight:
 
 
 REGRETS = (
-    Regret("Tracker", "static", -130.0, None),
-    Regret("Tracker", "interval", 12.0, 310.0),
-    Regret("RLS, γ = 0.98", "dynamic", 45.0, 800.0),
+    RegretEntry("Tracker", "static", -130.0, None),
+    RegretEntry("Tracker", "interval", 12.0, 310.0),
+    RegretEntry("RLS, γ = 0.98", "dynamic", 45.0, 800.0),
 )
 
 
@@ -99,8 +99,8 @@ def study(**changes) -> Study:
         title="A made-up stream",
         target="y",
         rounds=ROUNDS,
-        scored=ROUNDS - FIRST_SCORED + 1,
-        first_scored=FIRST_SCORED,
+        scored_rounds=ROUNDS - FIRST_SCORED + 1,
+        first_scored_round=FIRST_SCORED,
         features=("flow", "pressure"),
         seconds=0.05,
         entries=entries(),
@@ -156,7 +156,7 @@ def hostile() -> Study:
         entries=(entries()[0], entries()[1], entries()[-1], *more),
         history=tracker_history(HOSTILE),
         hindsight=hindsight(*HOSTILE),
-        regrets=tuple(Regret(name, "static", 3.0, 5.0) for name in HOSTILE),
+        regrets=tuple(RegretEntry(name, "static", 3.0, 5.0) for name in HOSTILE),
         notes=("</p><script>alert(2)</script>",),
     )
 
@@ -173,13 +173,13 @@ def poor() -> Study:
     return study(
         title="Poor",
         rounds=2,
-        scored=2,
-        first_scored=1,
+        scored_rounds=2,
+        first_scored_round=1,
         features=(),
         entries=errors,
         observed=gap,
         forecast=nothing,
         history=TrackerHistory(nothing, (), {"level": gap}, {}, (), 1, ""),
         hindsight=Hindsight(zero, zero, zero, (Mark("Tracker", 0.0, 0.0),), 2),
-        regrets=(Regret("Tracker", "static", 0.0, None),),
+        regrets=(RegretEntry("Tracker", "static", 0.0, None),),
     )

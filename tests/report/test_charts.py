@@ -6,7 +6,7 @@ import pytest
 import vl_convert
 
 from tests.report import example_studies
-from thalweg.evaluation.study import Regret
+from thalweg.evaluation.study import RegretEntry
 from thalweg.evaluation.summary import summary
 from thalweg.learners.tracker.explanation import KINDS
 from thalweg.report.chart_elements import (
@@ -131,7 +131,7 @@ def test_the_extremes_of_the_stream_are_in_its_chart():
 def test_the_last_value_of_the_cumulative_error_is_the_sum_of_all():
     study = example_studies.full()
     lists = columns(by_name(study)["cumulative-error"])
-    total = study.tracker.squared * study.scored
+    total = study.tracker.squared * study.scored_rounds
     assert lists["s0"][-1] == pytest.approx(total, rel=1e-5)  # six digits are kept
 
 
@@ -187,7 +187,10 @@ def test_learners_have_the_same_colours_on_the_frontier_as_elsewhere():
 
 
 def test_a_broken_bound_is_named():
-    rows = (Regret("honest", "static", 1.0, 2.0), Regret("broken", "static", 3.0, 2.0))
+    rows = (
+        RegretEntry("honest", "static", 1.0, 2.0),
+        RegretEntry("broken", "static", 3.0, 2.0),
+    )
     caption = by_name(example_studies.full(regrets=rows))["regret"].caption
     assert "Beyond its bound: broken." in caption
 
@@ -255,7 +258,7 @@ def test_legends_use_words_that_a_reader_knows():
 def test_a_regret_without_a_bound_mentions_none():
     bounded = by_name(example_studies.full())["regret"]
     assert legends(bounded) == ["measured", "most that theory allows"]
-    free = example_studies.full(regrets=(Regret("Tracker", "dynamic", 3.0, None),))
+    free = example_studies.full(regrets=(RegretEntry("Tracker", "dynamic", 3.0, None),))
     figure = by_name(free)["regret"]
     assert (figure.title, legends(figure)) == ("Regret", ["measured"])
     assert "theory" not in figure.caption

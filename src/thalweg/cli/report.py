@@ -68,6 +68,6 @@ def _load_studies(path: Path) -> "list[Study]":
     if path.suffix != ".thalweg":
         return runs.load_studies(path)
     session, origin = runs.load_checkpoint(path)
-    if not session.scored():
+    if not session.scored_rounds():
         raise InvalidParameterError(f"{path} has not scored any row yet.")
     return session.studies(origin.source)

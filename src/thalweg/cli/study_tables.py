@@ -25,7 +25,9 @@ def print_study(console: Console, study: Study) -> None:
 
 def _learner_table(study: Study) -> Table:
     """The errors of all learners."""
-    table = new_table(f"{study.title}: {study.target}, {study.scored:,} rows scored")
+    table = new_table(
+        f"{study.title}: {study.target}, {study.scored_rounds:,} rows scored"
+    )
     table.add_column("learner", no_wrap=True, overflow="ellipsis")
     for name in ("over persistence", "mean squared", "mean absolute"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -56,7 +58,7 @@ def study_as_json(study: Study) -> dict[str, Any]:
         "title": study.title,
         "target": study.target,
         "rounds": study.rounds,
-        "scored": study.scored,
+        "scored_rounds": study.scored_rounds,
         "features": list(study.features),
         "seconds": study.seconds,
         "learners": [

@@ -27,7 +27,7 @@ from thalweg.evaluation.hindsight import (
 )
 from thalweg.evaluation.scoring import ErrorScores, LearnerInfo, interval_coverage
 from thalweg.evaluation.statistics import LAST_ROUNDS, PERSISTENCE, TRACKER
-from thalweg.evaluation.study import Hindsight, LastRounds, Regret, Study
+from thalweg.evaluation.study import Hindsight, LastRounds, RegretEntry, Study
 from thalweg.evaluation.tracker_run import burn_in
 from thalweg.evaluation.tracker_trace import RECORDS, TrackerTrace
 from thalweg.learners.tracker import Tracker, TrackerState
@@ -65,23 +65,23 @@ def study_with_baselines(
     was not. ``announce`` is called ``announcement_count()`` times.
     """
     burn_in, block = _burn_in(x, y, delay), Block(x, y)
-    scored = np.append(np.full(burn_in, np.nan), y[burn_in:])
+    scored_labels = np.append(np.full(burn_in, np.nan), y[burn_in:])
     announce("Tracker")
-    tracked = _run_tracker(block, scored, delay)
-    comparison = _start_comparison(block, scored, delay, tracked)
+    result = _run_tracker(block, scored_labels, delay)
+    comparison = _start_comparison(block, scored_labels, delay, result)
     comparison.run(announce)
-    scores, forecast = comparison.scores(), tracked.trace.prediction
-    history = tracked.tracker_trace.history(tracked.state, features)
+    scores, forecast = comparison.scores(), result.trace.prediction
+    history = result.tracker_trace.history(result.state, features)
     if comparison.coverage:
         history = replace(history, coverage=comparison.coverage)
     return Study(
         title=title,
         target=target,
         rounds=len(y),
-        scored=scores.scored(),
-        first_scored=burn_in + 1,
+        scored_rounds=scores.scored_rounds(),
+        first_scored_round=burn_in + 1,
         features=tuple(features),
-        seconds=tracked.seconds,
+        seconds=result.seconds,
         entries=scores.entries(),
         observed=downsample(y),
         forecast=downsample(forecast),
@@ -104,7 +104,7 @@ def comparison_steps() -> list[str]:
     return [*baseline_names(), REGRET, FRONTIER, COVERAGE]
 
 
-class TrackedStream(NamedTuple):
+class TrackerResult(NamedTuple):
     """The Tracker's run over a whole stream."""
 
     tracker_trace: TrackerTrace
@@ -121,13 +121,13 @@ class Comparison:
     """
 
     raw: Block
-    stream: StandardisedStream  # the same
-    scored: FloatArray  # (T,) labels, NaN where they are not scored
-    forecasts: dict[LearnerInfo, FloatArray]  # at first of Tracker and persistence
+    stream: StandardisedStream  # the same rounds in units of their deviation
+    scored_labels: FloatArray  # (T,) NaN where they are not scored
+    forecasts: dict[LearnerInfo, FloatArray]  # Tracker and persistence from the start
     largest_error: float  # of any expert of the Tracker, in deviations
     divergence_notes: list[str]
     unfinished: list[str]  # what is still to be done
-    regrets: tuple[Regret, ...] = ()
+    regrets: tuple[RegretEntry, ...] = ()
     hindsight: Hindsight | None = None
     coverage: tuple[tuple[float, float], ...] = ()
 
@@ -144,7 +144,9 @@ class Comparison:
             self.hindsight = frontier(self.stream.block, self._forecasts_by_name())
             self.unfinished.remove(FRONTIER)
             announce(COVERAGE)
-            self.coverage = interval_coverage(self.raw, self.scored, self.stream.delay)
+            self.coverage = interval_coverage(
+                self.raw, self.scored_labels, self.stream.delay
+            )
             self.unfinished.remove(COVERAGE)
         except KeyboardInterrupt:
             return
@@ -153,7 +155,7 @@ class Comparison:
         """The errors of all that have forecasts."""
         scores = ErrorScores(tuple(self.forecasts))
         forecasts = np.column_stack(list(self.forecasts.values()))
-        scores.add(self.stream.restore_units(forecasts), self.scored)
+        scores.add(self.stream.restore_units(forecasts), self.scored_labels)
         return scores
 
     def _forecast(self, comparators: Comparators, announce: Announce) -> None:
@@ -169,12 +171,12 @@ class Comparison:
                 self.divergence_notes.append(note)
             self.unfinished.remove(info.name)
 
-    def _regrets(self, comparators: Comparators) -> tuple[Regret, ...]:
-        """Of the best of each role; bounds only where labels come at once."""
+    def _regrets(self, comparators: Comparators) -> tuple[RegretEntry, ...]:
+        """The regret of the best of each role; bounds where labels come at once."""
         block, is_delayed = self.stream.block, self.stream.delay > 0
         by_name = self._forecasts_by_name()
-        measured = {name: by_name[name] for name in _best_of_roles(self.scores())}
-        rows = regrets(block, measured, comparators, bounded=not is_delayed)
+        forecasts = {name: by_name[name] for name in _best_of_roles(self.scores())}
+        rows = regrets(block, forecasts, comparators, with_bounds=not is_delayed)
         if is_delayed:
             return rows
         pair = self.forecasts[TRACKER], self.forecasts[PERSISTENCE]
@@ -200,12 +202,12 @@ def _burn_in(x: FloatArray, y: FloatArray, delay: int) -> int:
         )
     if y[rounds:].min() == y[rounds:].max():
         raise StreamError(
-            f"The target is {y[-1]:g} in all rounds: there is nothing to foretell."
+            f"The target is {y[-1]:g} in all rounds: there is nothing to predict."
         )
     return rounds
 
 
-def _run_tracker(block: Block, scored: FloatArray, delay: int) -> TrackedStream:
+def _run_tracker(block: Block, scored_labels: FloatArray, delay: int) -> TrackerResult:
     """The Tracker's run, timed after two rounds that compile it."""
     features, tracker = np.shape(block.x)[1], Tracker(delay=delay)
     tracker_trace = TrackerTrace(tracker, features)
@@ -214,23 +216,23 @@ def _run_tracker(block: Block, scored: FloatArray, delay: int) -> TrackedStream:
     began = time.perf_counter()
     state, trace = tracker.run(start, LOSS, block, RECORDS)
     seconds = time.perf_counter() - began
-    tracker_trace.add(trace, scored)
-    return TrackedStream(tracker_trace, state, trace, seconds)
+    tracker_trace.add(trace, scored_labels)
+    return TrackerResult(tracker_trace, state, trace, seconds)
 
 
 def _start_comparison(
-    block: Block, scored: FloatArray, delay: int, tracked: TrackedStream
+    block: Block, scored_labels: FloatArray, delay: int, result: TrackerResult
 ) -> Comparison:
     """All that is to be run beside the Tracker."""
     stream = StandardisedStream.from_rounds(block.x, block.y, delay)
     persistence = np.append(np.zeros(delay + 1), block.y[: -delay - 1])
     forecasts = {
-        TRACKER: stream.standardise(tracked.trace.prediction),
+        TRACKER: stream.standardise(result.trace.prediction),
         PERSISTENCE: stream.standardise(persistence),
     }
-    error = largest_error(tracked.state) / stream.deviation
+    error = largest_error(result.state) / stream.deviation
     steps = comparison_steps()
-    return Comparison(block, stream, scored, forecasts, error, [], steps)
+    return Comparison(block, stream, scored_labels, forecasts, error, [], steps)
 
 
 def _delay_notes(delay: int) -> list[str]:

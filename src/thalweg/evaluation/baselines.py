@@ -48,11 +48,13 @@ def baselines(block: Block, domain: Ball) -> Iterator[Baseline]:
     and a ball that holds the comparators with all constants of the loss on it.
     """
     for name, gamma in zip(NAMES, DISCOUNTS, strict=True):
-        yield _of_learner(LearnerInfo(name, "fixed", gamma), least_squares(gamma))
+        yield _learner_baseline(LearnerInfo(name, "fixed", gamma), least_squares(gamma))
     constants, T = LOSS.constants(domain, block), len(block)
     alpha, G = constants.exp_concavity, constants.gradient_bound
     largest = float(np.abs(block.y).max())
-    yield _of_learner(PAPER, Experts.from_newton_grid(constants, domain, T, case=3))
+    yield _learner_baseline(
+        PAPER, Experts.from_newton_grid(constants, domain, T, case=3)
+    )
     bank = tuple(map(least_squares, discounts.grid(T, domain.radius)))
     newton = DiscountedNewton.from_theorem(3, constants, domain, 1.0)
     rivals: dict[str, Learner[Any]] = {
@@ -65,11 +67,11 @@ def baselines(block: Block, domain: Ball) -> Iterator[Baseline]:
         "gradient mixture (Ader)": Ader(T, G, domain),
     }
     for name, learner in rivals.items():
-        yield _of_learner(LearnerInfo(name, "rival"), learner)
+        yield _learner_baseline(LearnerInfo(name, "rival"), learner)
     if find_spec("river"):
         river = import_module("thalweg.evaluation.river_baselines")
         for name, make in river.river_models().items():
-            yield Baseline(LearnerInfo(name, "peer"), _forecast_of(make))
+            yield Baseline(LearnerInfo(name, "peer"), _forecast_function(make))
 
 
 def baseline_names() -> list[str]:
@@ -78,11 +80,11 @@ def baseline_names() -> list[str]:
     return [info.name for info, _ in baselines(block, Ball(1.0))]
 
 
-def _of_learner(info: LearnerInfo, learner: Learner[Any]) -> Baseline:
-    return Baseline(info, _forecast_of(lambda: learner))
+def _learner_baseline(info: LearnerInfo, learner: Learner[Any]) -> Baseline:
+    return Baseline(info, _forecast_function(lambda: learner))
 
 
-def _forecast_of(make: Callable[[], Any]) -> Callable[[Block, int], FloatArray]:
+def _forecast_function(make: Callable[[], Any]) -> Callable[[Block, int], FloatArray]:
     """The predictions of a model that is made anew for every block."""
 
     def forecast(block: Block, delay: int) -> FloatArray:

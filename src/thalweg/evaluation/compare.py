@@ -48,7 +48,7 @@ class ComparisonResult:
             )
             for row in table
         ]
-        return "\n".join([*lines, f"{first.scored:,} rounds scored"])
+        return "\n".join([*lines, f"{first.scored_rounds:,} rounds scored"])
 
 
 def compare(

@@ -61,8 +61,10 @@ class FixedDiscounts(Component):
         The labelled rows of ``due`` are learnt, each after its prediction.
         """
         rows = self._labelled_rows(due)
-        counted = due.learnable.astype(np.int64)
-        learnt_before = np.cumsum(counted) - counted  # at the prediction of each row
+        is_learnt = due.learnable.astype(np.int64)
+        learnt_before = (
+            np.cumsum(is_learnt) - is_learnt
+        )  # at the prediction of each row
         if not self.states:
             missing = self.burn_in - len(self.warm_up)
             self.warm_up = np.vstack([self.warm_up, rows[:missing]])

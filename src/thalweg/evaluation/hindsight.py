@@ -8,7 +8,7 @@ import numpy as np
 from thalweg import bounds, regret
 from thalweg.domains import Ball
 from thalweg.evaluation.baselines import LOSS, PAPER
-from thalweg.evaluation.study import Hindsight, Mark, Regret
+from thalweg.evaluation.study import Hindsight, Mark, RegretEntry
 from thalweg.kernels.tracker.tracker_layout import MAX_LOSS
 from thalweg.learners.tracker import TrackerState, interval_regret
 from thalweg.types import Block, FloatArray, Trace
@@ -39,8 +39,8 @@ class Comparators:
 
 def regrets(
     block: Block, forecasts: Mapping[str, FloatArray], comparators: Comparators,
-    bounded: bool = True,
-) -> tuple[Regret, ...]:  # fmt: skip
+    with_bounds: bool = True,
+) -> tuple[RegretEntry, ...]:  # fmt: skip
     """Static, dynamic and worst-interval regret of the forecasts of each learner.
 
     The paper's mixture has bounds, unless its labels come late.
@@ -48,17 +48,19 @@ def regrets(
     problem = bounds.Problem.from_loss(LOSS, comparators.domain, block)
     length, rows = regret.path_length(comparators.path), []
     for name, forecast in forecasts.items():
-        proven = bounded and name == PAPER.name
+        has_bound = with_bounds and name == PAPER.name
         trace = Trace.from_predictions(forecast, block, LOSS)
         static = regret.static(trace, block, LOSS).total
         dynamic = regret.dynamic(trace, block, LOSS, comparators.path).total
         worst = regret.adaptive(trace, block, LOSS, MAX_SEARCHED_ROUNDS).low
         rows += [
-            Regret(name, "static", static, _bound(problem, 0.0) if proven else None),
-            Regret(
-                name, "dynamic", dynamic, _bound(problem, length) if proven else None
+            RegretEntry(
+                name, "static", static, _bound(problem, 0.0) if has_bound else None
             ),
-            Regret(name, "interval", worst, None),
+            RegretEntry(
+                name, "dynamic", dynamic, _bound(problem, length) if has_bound else None
+            ),
+            RegretEntry(name, "interval", worst, None),
         ]
     return tuple(rows)
 
@@ -69,19 +71,19 @@ def _bound(problem: bounds.Problem, path_length: float) -> float:
 
 def regret_to_last_value(
     forecast: FloatArray, persistence: FloatArray, y: FloatArray, error: float
-) -> Regret:
+) -> RegretEntry:
     """The Tracker's regret to its expert "last value", on the interval that is worst.
 
     ``error`` is the largest of any of its experts. From the second round on: in the
     first no expert predicts.
     """
     own, other = (y - forecast)[1:] ** 2, (y - persistence)[1:] ** 2
-    lost = np.append(0.0, np.cumsum(own - other) / 2)
-    last = int((lost - np.minimum.accumulate(lost)).argmax())
-    first = int(lost[: last + 1].argmin())
+    excess_loss = np.append(0.0, np.cumsum(own - other) / 2)
+    last = int((excess_loss - np.minimum.accumulate(excess_loss)).argmax())
+    first = int(excess_loss[: last + 1].argmin())
     bound = interval_regret(error, first + 1, max(last, first + 1))
-    worst = float(lost[last] - lost[first])
-    return Regret("Tracker, against last value", "interval", worst, bound)
+    worst = float(excess_loss[last] - excess_loss[first])
+    return RegretEntry("Tracker, against last value", "interval", worst, bound)
 
 
 def largest_error(state: TrackerState) -> float:

@@ -27,7 +27,7 @@ class PrequentialResult:
 
     name: str
     rounds: int  # all that were predicted
-    scored: int  # those that the errors are means over
+    scored_rounds: int  # those that the errors are means over
     squared: float  # the mean squared error; NaN where no round was scored
     absolute: float  # the mean absolute error
     persistence_squared: float
@@ -46,7 +46,7 @@ class PrequentialResult:
             f"{self.name}: mean squared error {self.squared:.5g}, "
             f"{self.ratio:.3f} of persistence's {self.persistence_squared:.5g}; "
             f"mean absolute error {self.absolute:.5g}; "
-            f"{self.scored:,} of {self.rounds:,} rounds scored"
+            f"{self.scored_rounds:,} of {self.rounds:,} rounds scored"
         )
 
 
@@ -95,16 +95,16 @@ def prequential(
     prediction = predictions(learner, block, delay, missing, loss)
     y = np.asarray(block.y, np.float64)
     persistence = persistence_forecast(y, delay)
-    scored = ~np.isnan(y - persistence) & (np.arange(len(y)) >= burn_in)
-    own, naive = (prediction - y)[scored], (persistence - y)[scored]
+    is_scored = ~np.isnan(y - persistence) & (np.arange(len(y)) >= burn_in)
+    errors, naive_errors = (prediction - y)[is_scored], (persistence - y)[is_scored]
     return PrequentialResult(
-        name=_name_of(learner) if name is None else name,
+        name=_learner_name(learner) if name is None else name,
         rounds=len(y),
-        scored=int(scored.sum()),
-        squared=_mean(own**2),
-        absolute=_mean(np.abs(own)),
-        persistence_squared=_mean(naive**2),
-        persistence_absolute=_mean(np.abs(naive)),
+        scored_rounds=int(is_scored.sum()),
+        squared=_mean(errors**2),
+        absolute=_mean(np.abs(errors)),
+        persistence_squared=_mean(naive_errors**2),
+        persistence_absolute=_mean(np.abs(naive_errors)),
         prediction=prediction,
     )
 
@@ -120,9 +120,9 @@ def predictions(
     y = np.asarray(block.y, np.float64)
     x, learnable = Imputer(missing).impute(np.asarray(block.x, np.float64), y)
     labels = np.where(learnable, y, np.nan)
-    given = Block(x, labels, block.weight, block.elapsed)
+    complete_block = Block(x, labels, block.weight, block.elapsed)
     if isinstance(learner, Learner):
-        return _learner_predictions(learner, given, delay, loss)
+        return _learner_predictions(learner, complete_block, delay, loss)
     queue = DelayedLabels(delay, x.shape[1])
     due = queue.push(x, labels, block.weight, block.elapsed)
     if hasattr(learner, "predict_one") and hasattr(learner, "learn_one"):
@@ -130,7 +130,7 @@ def predictions(
     if hasattr(learner, "predict") and hasattr(learner, "update"):
         return _model_predictions(learner, x, due)
     if callable(learner):
-        return np.asarray(learner(given, delay), np.float64)
+        return np.asarray(learner(complete_block, delay), np.float64)
     raise InvalidParameterError(
         "The 'learner' parameter of prequential must be a Learner, a model with "
         "predict and update or with predict_one and learn_one, or a function of a "
@@ -210,7 +210,7 @@ def _predict_then_learn(
     return out
 
 
-def _name_of(learner: Any) -> str:
+def _learner_name(learner: Any) -> str:
     name = getattr(learner, "__name__", type(learner).__name__)
     return f"Online {type(learner.learner).__name__}" if name == "Online" else str(name)
 

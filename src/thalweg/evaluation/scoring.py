@@ -62,7 +62,7 @@ class ErrorScores(Component):
             self.squared[k].add(errors[:, k] ** 2)
             self.absolute[k].add(np.abs(errors[:, k]))
 
-    def scored(self) -> int:
+    def scored_rounds(self) -> int:
         """How many rounds have been scored."""
         return self.squared[0].count()
 
@@ -84,11 +84,11 @@ class ErrorScores(Component):
 
 
 def interval_coverage(
-    block: Block, scored: FloatArray, delay: int
+    block: Block, scored_labels: FloatArray, delay: int
 ) -> tuple[tuple[float, float], ...]:
     """Pairs of nominal coverage and measured coverage of the Tracker's intervals.
 
-    Measured in those of the ``scored`` rounds, whose labels are not NaN, that have an
+    It is measured in the rounds whose ``scored_labels`` are not NaN and that have an
     interval: one without a width is none, as no error has been seen yet.
     """
     pairs, y = [], np.asarray(block.y)
@@ -96,17 +96,17 @@ def interval_coverage(
         tracker = Tracker(coverage=level, delay=delay)
         start = tracker.init(np.zeros(np.shape(block.x)[1]))
         _, trace = tracker.run(start, SquaredError(), block, ("interval",))
-        count, covered = count_covered(trace.extras["interval"], scored, y)
+        count, covered = count_covered(trace.extras["interval"], scored_labels, y)
         if count:
             pairs.append((level, covered / count))
     return tuple(pairs)
 
 
 def count_covered(
-    interval: FloatArray, scored: FloatArray, y: FloatArray
+    interval: FloatArray, scored_labels: FloatArray, y: FloatArray
 ) -> tuple[int, int]:
     """Scored rounds (T,) with an interval (T, 2), and those with y (T,) inside it."""
     low, high = interval.T
-    has_interval = (low < high) & ~np.isnan(scored)
+    has_interval = (low < high) & ~np.isnan(scored_labels)
     covered = has_interval & (low <= y) & (y <= high)
     return int(has_interval.sum()), int(covered.sum())

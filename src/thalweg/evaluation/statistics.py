@@ -50,7 +50,7 @@ class StatisticsSnapshot(NamedTuple):
     """All that the statistics of a run remember."""
 
     rounds: int
-    first_scored: int  # the first round of all being 1; 0: none yet
+    first_scored_round: int  # the first round of all being 1; 0: none yet
     last_label: float  # the newest label known
     observed: DownsamplerSnapshot
     forecast: DownsamplerSnapshot
@@ -74,25 +74,25 @@ class RunStatistics(Component):
         self.scores = ErrorScores(LEARNERS)
         self.tracker_trace = TrackerTrace(tracker, features)
         self.rounds = 0
-        self.first_scored = 0
+        self.first_scored_round = 0
         self.observed, self.forecast = Downsampler(), Downsampler()
         self.last_rounds: FloatArray = np.empty((0, 2))
         self.delayed_labels = DelayedLabels(tracker.delay, features)
         self.fixed_discounts = FixedDiscounts(burn_in, features)
         self.last_label = float("nan")
 
-    def add(self, played: PlayedRounds) -> None:
+    def add(self, batch: PlayedRounds) -> None:
         """Run the baselines on the next rounds, and score all predictions."""
-        x, y, learnable, trace = played
+        x, y, learnable, trace = batch
         due = self.delayed_labels.push(x, y, learnable.astype(np.float64))
         persistence, self.last_label = newest_labels(self.last_label, due.y)
         fixed = self.fixed_discounts.play(x, due)
         predictions = np.column_stack([trace.prediction, persistence, fixed])
-        is_scored = ~np.isnan(predictions).any(axis=1)
-        scored = np.where(is_scored, y, np.nan)
-        self._set_first_scored(scored)
-        self.scores.add(predictions, scored)
-        self.tracker_trace.add(trace, scored)
+        has_predictions = ~np.isnan(predictions).any(axis=1)
+        scored_labels = np.where(has_predictions, y, np.nan)
+        self._set_first_scored_round(scored_labels)
+        self.scores.add(predictions, scored_labels)
+        self.tracker_trace.add(trace, scored_labels)
         self.observed.add(y)
         self.forecast.add(trace.prediction)
         both = np.column_stack([y, trace.prediction])
@@ -102,7 +102,7 @@ class RunStatistics(Component):
     def rules(self, snapshot: StatisticsSnapshot) -> Iterator[tuple[str, Any]]:
         """Every part is of the same rounds."""
         rounds = snapshot.rounds
-        yield "first_scored", Count(rounds)
+        yield "first_scored_round", Count(rounds)
         for name in ("observed", "forecast"):
             yield name, {"rounds": OneOf((rounds,))}
         is_equal = all(curve.rounds == rounds for curve in snapshot.scores.squared)
@@ -122,17 +122,17 @@ class RunStatistics(Component):
             },
         )
 
-    def _set_first_scored(self, scored: FloatArray) -> None:
-        if not self.first_scored and not np.isnan(scored).all():
-            first = int(np.flatnonzero(~np.isnan(scored))[0])
-            self.first_scored = self.rounds + first + 1
+    def _set_first_scored_round(self, scored_labels: FloatArray) -> None:
+        if not self.first_scored_round and not np.isnan(scored_labels).all():
+            first = int(np.flatnonzero(~np.isnan(scored_labels))[0])
+            self.first_scored_round = self.rounds + first + 1
 
 
-def concatenate_rounds(played: list[PlayedRounds]) -> PlayedRounds:
+def concatenate_rounds(batch: list[PlayedRounds]) -> PlayedRounds:
     """Consecutive rounds as one piece."""
-    if len(played) == 1:
-        return played[0]
-    x, y, learnable, traces = zip(*played, strict=True)
+    if len(batch) == 1:
+        return batch[0]
+    x, y, learnable, traces = zip(*batch, strict=True)
     extras = {
         name: np.concatenate([trace.extras[name] for trace in traces])
         for name in traces[0].extras

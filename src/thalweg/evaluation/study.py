@@ -91,7 +91,7 @@ class Hindsight:
 
 
 @dataclass(frozen=True)
-class Regret:
+class RegretEntry:
     """What a learner lost beyond a comparator, and what theory allows it to lose."""
 
     name: str
@@ -110,8 +110,8 @@ class Study:
     title: str
     target: str
     rounds: int  # all that were played
-    scored: int  # those that errors are means over
-    first_scored: int  # the round they begin with, the first round being 1
+    scored_rounds: int  # those that errors are means over
+    first_scored_round: int  # the round they begin with, the first round being 1
     features: tuple[str, ...]
     seconds: float  # that the Tracker took over all rounds
     entries: tuple[Entry, ...]
@@ -119,7 +119,7 @@ class Study:
     forecast: Curve  # the Tracker's
     history: TrackerHistory | None = None
     hindsight: Hindsight | None = None
-    regrets: tuple[Regret, ...] = ()
+    regrets: tuple[RegretEntry, ...] = ()
     notes: tuple[str, ...] = ()
     start: str | None = None  # time of the first round
     end: str | None = None  # and of the last

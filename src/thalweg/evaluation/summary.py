@@ -24,91 +24,97 @@ MIN_SEASON_WEIGHT = 0.05
 
 def summary(study: Study) -> list[str]:
     """A few sentences, the most important first. Persistence is always named."""
-    if study.scored == 0:
+    if study.scored_rounds == 0:
         return ["No round was scored, so that nothing can be said, not even whether "
                 "persistence is better."]  # fmt: skip
-    sentences = [_change(study), _errors(study), _winner(study)]
+    sentences = [_change_sentence(study), _error_sentence(study)]
+    sentences.append(_winner_sentence(study))
     if study.history is not None:
-        sentences += [_memory(study.history), _season(study.history)]
-        sentences.append(_coverage(study.history))
-    sentences.append(_bounds(study))
+        sentences += [_memory_sentence(study.history), _season_sentence(study.history)]
+        sentences.append(_coverage_sentence(study.history))
+    sentences.append(_bound_sentence(study))
     return [sentence for sentence in sentences if sentence]
 
 
-def _change(study: Study) -> str:
+def _change_sentence(study: Study) -> str:
     """What forgetting gains, and how often the stream changes.
 
-    How often is only reported where forgetting pays: else alarms may be false ones.
+    How often is only reported where forgetting pays: else alarms may be false.
     """
-    saved, verdict = _saved(study)
-    pays = saved > SMALL_DIFFERENCE
-    changes = _changes(study, often=pays)
+    gain, verdict = _forgetting_gain(study)
+    pays = gain > SMALL_DIFFERENCE
+    changes = _alarm_clause(study, with_frequency=pays)
     parts = (changes, verdict) if pays else (verdict, changes)
     words = "; ".join(part for part in parts if part)
-    return f"{_capitalised(words)}." if words else ""
+    return f"{_capitalise(words)}." if words else ""
 
 
-def _changes(study: Study, often: bool) -> str:
+def _alarm_clause(study: Study, with_frequency: bool) -> str:
     if study.history is None:
         return ""
     count, alarms = study.history.alarm_count, study.history.alarms
     if not count:
         return "no abrupt change was seen"
-    every = study.rounds / count
-    if every > MAX_ALARM_SPACING:
+    spacing = study.rounds / count
+    if spacing > MAX_ALARM_SPACING:
         return (
             f"abrupt changes are rarer than every {MAX_ALARM_SPACING:,} rounds"
-            if often
+            if with_frequency
             else ""
         )
-    if often and count >= MIN_FREQUENT_ALARMS:
-        return f"your stream changes about every {_rounded(every):,} rounds"
+    if with_frequency and count >= MIN_FREQUENT_ALARMS:
+        rounds = _round_to_two_digits(spacing)
+        return f"your stream changes about every {rounds:,} rounds"
     if count == 1:
         return f"one abrupt change was seen, at round {alarms[-1]:,}"
     return f"{count:,} abrupt changes were seen, the last at round {alarms[-1]:,}"
 
 
-def _saved(study: Study) -> tuple[float, str]:
-    """Error saved by the best fixed discount below 1 against 1, and a verdict on it."""
+def _forgetting_gain(study: Study) -> tuple[float, str]:
+    """The part of the error that forgetting saves, and a verdict on it.
+
+    The best fixed discount below 1 is compared with discount 1. A part too small for a
+    verdict is 0.
+    """
     fixed = study.entries_of_role("fixed")
     forgetting = [entry for entry in fixed if (entry.discount or 1) < 1]
     undiscounted = [entry for entry in fixed if entry.discount == 1]
     if not (forgetting and undiscounted):
         return 0.0, ""
-    saved = 1 - study.ratio(forgetting[0].name, undiscounted[0].name)
+    gain = 1 - study.ratio(forgetting[0].name, undiscounted[0].name)
     discount = f"discount {forgetting[0].discount:g}"
-    if not np.isfinite(saved) or saved < -SMALL_DIFFERENCE:
+    if not np.isfinite(gain) or gain < -SMALL_DIFFERENCE:
         return 0.0, "forgetting does not pay: to remember everything is better"
-    if saved <= SMALL_DIFFERENCE:
+    if gain <= SMALL_DIFFERENCE:
         return 0.0, "forgetting changes little"
-    return saved, f"forgetting saves {_percent(saved)} ({discount} against none)"
+    return gain, f"forgetting saves {_format_percent(gain)} ({discount} against none)"
 
 
-def _errors(study: Study) -> str:
+def _error_sentence(study: Study) -> str:
     """The Tracker beside persistence and the best fixed setting."""
     name, base = study.tracker.name, study.persistence.name
-    who = _capitalised(_the(study.tracker))
+    who = _capitalise(_name_with_article(study.tracker))
     ratio = study.ratio(name, base)
     if not np.isfinite(ratio):
-        return _without_ratio(study, ratio)
-    text = f"{who}'s squared error is {_times(ratio)} persistence's"
+        return _explain_missing_ratio(study, ratio)
+    text = f"{who}'s squared error is {_format_multiple(ratio)} persistence's"
     if fixed := study.entries_of_role("fixed"):
         fixed_ratio = study.ratio(name, fixed[0].name)
-        text += f" and {_times(fixed_ratio)} that of {fixed[0].name}"
+        text += f" and {_format_multiple(fixed_ratio)} that of {fixed[0].name}"
         text += ", the best fixed setting in hindsight"
     if ratio > 1 + SMALL_DIFFERENCE:
         text += ": here persistence, which says again what it last saw, is better"
     return f"{text}."
 
 
-def _without_ratio(study: Study, ratio: float) -> str:
+def _explain_missing_ratio(study: Study, ratio: float) -> str:
     if np.isnan(ratio):
-        who = _capitalised(_the(study.tracker))
+        who = _capitalise(_name_with_article(study.tracker))
         return f"{who}'s error or persistence's is not a number."
     return "Persistence makes no error at all here, and cannot be beaten."
 
 
-def _winner(study: Study) -> str:
+def _winner_sentence(study: Study) -> str:
     best, own = study.ranked_entries()[0], study.tracker
     count = len(study.entries)
     if best is own:
@@ -118,25 +124,26 @@ def _winner(study: Study) -> str:
     text = f"The least error of all {count} learners is that of {best.name}"
     ratio = study.ratio(best.name, own.name)
     if 0 < ratio < 1 - SMALL_DIFFERENCE:
-        text += f", {_part(ratio)} of {_the(own)}'s"
+        text += f", {_format_ratio(ratio)} of {_name_with_article(own)}'s"
     elif ratio > 0:
-        text += f", if only by {_little(1 - ratio)}"
+        text += f", if only by {_format_small_percent(1 - ratio)}"
     return f"{text}."
 
 
-def _memory(history: TrackerHistory) -> str:
-    typical, low, high = _memory_quantiles(history, np.array([0.5, 0.1, 0.9]))
-    if not typical > 0:
+def _memory_sentence(history: TrackerHistory) -> str:
+    median, low, high = _memory_quantiles(history, np.array([0.5, 0.1, 0.9]))
+    if not median > 0:
         return ""
-    if typical < 2:
+    if median < 2:
         return "Typically only the last round counts."
-    text = f"Typically about the last {_rounded(typical):,} rounds count"
-    if _rounded(high) > 1.5 * _rounded(low):
-        text += f", between {_rounded(low):,} and {_rounded(high):,} most of the time"
+    typical, shortest, longest = map(_round_to_two_digits, (median, low, high))
+    text = f"Typically about the last {typical:,} rounds count"
+    if longest > 1.5 * shortest:
+        text += f", between {shortest:,} and {longest:,} most of the time"
     return f"{text}."
 
 
-def _season(history: TrackerHistory) -> str:
+def _season_sentence(history: TrackerHistory) -> str:
     weight = history.weights.get("season")
     if (
         history.season <= 1
@@ -147,17 +154,17 @@ def _season(history: TrackerHistory) -> str:
     return f"It sees a season of {history.season:,} rounds."
 
 
-def _coverage(history: TrackerHistory) -> str:
+def _coverage_sentence(history: TrackerHistory) -> str:
     if not history.coverage:
         return ""
-    promised, measured = min(history.coverage, key=lambda pair: abs(pair[0] - 0.9))
+    nominal, measured = min(history.coverage, key=lambda pair: abs(pair[0] - 0.9))
     return (
-        f"Its {_percent(promised)} intervals held the label "
-        f"{_percent(measured)} of the time."
+        f"Its {_format_percent(nominal)} intervals held the label "
+        f"{_format_percent(measured)} of the time."
     )
 
 
-def _bounds(study: Study) -> str:
+def _bound_sentence(study: Study) -> str:
     bounded = [one for one in study.regrets if one.bound is not None]
     broken = sum(one.measured > (one.bound or 0.0) for one in bounded)
     if not bounded:
@@ -181,35 +188,35 @@ def _memory_quantiles(history: TrackerHistory, levels: FloatArray) -> FloatArray
     return np.asarray(curve.mean[known][order][np.searchsorted(share, levels)])
 
 
-def _the(entry: Entry) -> str:
+def _name_with_article(entry: Entry) -> str:
     return "the Tracker" if entry.name == "Tracker" else entry.name
 
 
-def _capitalised(sentence: str) -> str:
+def _capitalise(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def _times(ratio: float) -> str:
+def _format_multiple(ratio: float) -> str:
     if f"{ratio:.2f}" == "1.00":
         return "about"
-    return f"{_part(ratio)} of" if ratio < 1 else f"{ratio:.2f} times"
+    return f"{_format_ratio(ratio)} of" if ratio < 1 else f"{ratio:.2f} times"
 
 
-def _part(ratio: float) -> str:
-    """Two digits that tell something: never 0.00."""
+def _format_ratio(ratio: float) -> str:
+    """A ratio with two digits that say something: it is never 0.00."""
     if ratio < 0.01:
         return "less than 0.01"
     return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
 
 
-def _little(part: float) -> str:
+def _format_small_percent(part: float) -> str:
     return "less than 0.1 %" if part < 0.001 else f"{100 * part:.1f} %"
 
 
-def _percent(part: float) -> str:
+def _format_percent(part: float) -> str:
     return f"{100 * part:.0f} %"
 
 
-def _rounded(rounds: float) -> int:
-    """To two significant digits: no alarm is more exact than that."""
+def _round_to_two_digits(rounds: float) -> int:
+    """A number of rounds; no alarm is more exact than two significant digits."""
     return round(float(f"{max(rounds, 1.0):.2g}"))

@@ -120,10 +120,10 @@ class TrackerRun(Component):
             self.statistics.add(concatenate_rounds(self._batch))
             self._batch = []
 
-    def scored(self) -> int:
+    def scored_rounds(self) -> int:
         """How many rounds have been scored."""
         self.update_statistics()
-        return self.statistics.scores.scored()
+        return self.statistics.scores.scored_rounds()
 
     def study(
         self, title: str, target: str, features: Sequence[str],
@@ -136,8 +136,8 @@ class TrackerRun(Component):
             title=title,
             target=target,
             rounds=self.rounds,
-            scored=statistics.scores.scored(),
-            first_scored=statistics.first_scored,
+            scored_rounds=statistics.scores.scored_rounds(),
+            first_scored_round=statistics.first_scored_round,
             features=tuple(features),
             seconds=self.seconds,
             entries=statistics.scores.entries(),

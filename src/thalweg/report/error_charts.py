@@ -101,7 +101,7 @@ def _ratios(error: FloatArray, base: FloatArray) -> FloatArray:
 
 def _limits(study: Study, ratios: dict[str, FloatArray]) -> tuple[float, float]:
     """From the least ratio to the Tracker's largest, once the ratios have settled."""
-    rows, first = study.tracker.cumulative.last_round, study.first_scored
+    rows, first = study.tracker.cumulative.last_round, study.first_scored_round
     later = rows >= first + SETTLED_FRACTION * (study.rounds - first)
     settled = {
         name: ratio[later & np.isfinite(ratio)] for name, ratio in ratios.items()

@@ -100,7 +100,7 @@ def study_facts(study: Study) -> list[tuple[str, str]]:
     facts = [
         ("target", study.target),
         ("rows", f"{study.rounds:,}"),
-        ("scored", f"{study.scored:,}, from row {study.first_scored:,}"),
+        ("scored", f"{study.scored_rounds:,}, from row {study.first_scored_round:,}"),
         ("features", f"{len(study.features):,}"),
         ("the Tracker took", _duration(study)),
     ]

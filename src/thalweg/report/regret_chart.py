@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from thalweg.evaluation.study import COMPARATORS, Regret
+from thalweg.evaluation.study import COMPARATORS, RegretEntry
 from thalweg.report.chart_elements import (
     NUMBER_LABEL,
     TOOLTIP_FORMAT,
@@ -30,7 +30,7 @@ MAX_DECADES = 6
 """Regrets that are more decades than this below the largest are drawn at zero."""
 
 
-def regret_figure(regrets: Sequence[Regret]) -> Figure:
+def regret_figure(regrets: Sequence[RegretEntry]) -> Figure:
     """Measured regret beside its bound, a line for each learner and kind of regret."""
     ordered = sorted(regrets, key=lambda one: [*COMPARATORS].index(one.comparator))
     measured = np.array([one.measured for one in ordered], float)
@@ -95,7 +95,7 @@ def _appearance(bounded: bool) -> Channels:
     }
 
 
-def _caption(regrets: Sequence[Regret], bounded: bool) -> str:
+def _caption(regrets: Sequence[RegretEntry], bounded: bool) -> str:
     caption = (
         "Regret is the loss of a learner beyond that of a forecaster that knew all "
         "rows beforehand: one with the best fixed coefficients, the best that move, "

@@ -35,7 +35,7 @@ class RunOrigin(NamedTuple):
 
     source: str  # the name of the file, or of standard input
     predictions: Path | None  # their file, if there is one
-    written: int  # bytes in it
+    written_bytes: int  # the length of that file
 
 
 class RunCheckpoint(NamedTuple):
@@ -48,7 +48,7 @@ class RunCheckpoint(NamedTuple):
     version: int
     source: str
     predictions: str | None  # path from the folder of this file, which may be moved
-    written: int
+    written_bytes: int
     recipe: str  # settings of the Recipe as JSON
     session: SessionSnapshot
 
@@ -61,7 +61,7 @@ def save_checkpoint(path: Path, session: Session, origin: RunOrigin) -> None:
         version=VERSION,
         source=origin.source,
         predictions=None if file is None else os.path.relpath(file, path.parent),
-        written=origin.written,
+        written_bytes=origin.written_bytes,
         recipe=json.dumps(asdict(session.recipe)),
         session=session.snapshot(),
     )
@@ -73,32 +73,32 @@ def save_checkpoint(path: Path, session: Session, origin: RunOrigin) -> None:
     persistence.save(path, model)
 
 
-def load_checkpoint(path: Path, **given: Any) -> tuple[Session, RunOrigin]:
-    """The run in a file; options ``given`` again must be those it was started with."""
+def load_checkpoint(path: Path, **options: Any) -> tuple[Session, RunOrigin]:
+    """The run in a file; ``options`` given again must be those it started with."""
     extra = persistence.load(path).extra
     if "run" not in extra:
         raise PersistenceError(f"{path} holds a model, but no run that could go on.")
     try:
-        return _restore_run(path, extra["run"], given)
+        return _restore_run(path, extra["run"], options)
     except PersistenceError as error:
         raise PersistenceError(
             f"{path} holds no run that could go on: {error}."
         ) from None
-    except ThalwegError:  # about what was given, or what the recipe itself refuses
+    except ThalwegError:  # about the options, or what the recipe itself refuses
         raise
     except MALFORMED_JSON_ERRORS as error:
         raise PersistenceError(f"{path} holds no run that could go on.") from error
 
 
 def _restore_run(
-    path: Path, run: Any, given: dict[str, Any]
+    path: Path, run: Any, options: dict[str, Any]
 ) -> tuple[Session, RunOrigin]:
     version = run.get("version") if isinstance(run, Mapping) else None
     if type(version) is not int or version != VERSION:
         raise PersistenceError("another version of thalweg wrote it")
     checkpoint = restore_snapshot(RunCheckpoint, run)
     settings = json.loads(checkpoint.recipe)
-    recipe = _recipe_from_json(settings | given)
+    recipe = _recipe_from_json(settings | options)
     recipe.refuse_changes(_recipe_from_json(settings))
     session = Session.from_snapshot(checkpoint.session, recipe)
     file = None
@@ -106,7 +106,7 @@ def _restore_run(
         file = Path(os.path.normpath(path.parent / checkpoint.predictions))
         # The file is cut where the run stopped, so that no other kind may be named.
         require(is_prediction_file(file), "predictions", "a file of predictions", file)
-    return session, RunOrigin(checkpoint.source, file, checkpoint.written)
+    return session, RunOrigin(checkpoint.source, file, checkpoint.written_bytes)
 
 
 def _online_fields(run: TrackerRun) -> dict[str, Any]:

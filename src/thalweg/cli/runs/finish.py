@@ -37,19 +37,19 @@ def finish_run(loop: RunLoop, source: str, outputs: OutputOptions) -> None:
     with StopSignal() as stop, progress_bar(loop.table.name, total) as bar:
         loop.run(stop, bar)
     seconds = time.perf_counter() - began
-    studies = session.studies(loop.table.name) if session.scored() else []
+    studies = session.studies(loop.table.name) if session.scored_rounds() else []
     # Who presses Ctrl-C does not wait for a page: thalweg report makes it later.
     complete = studies if stop.number is None else []
-    saved = _save(loop, complete)
+    paths = _save(loop, complete)
     if not outputs.json:
         _show(loop, studies, seconds)
     if complete:
-        saved += study_files.draw_studies(complete, loop.paths.folder, outputs)
+        paths += study_files.draw_studies(complete, loop.paths.folder, outputs)
     if outputs.json:
-        _print_json(loop, studies, saved, seconds)
+        _print_json(loop, studies, paths, seconds)
     else:
         replaced = loop.model if loop.replaces_model else None
-        print_saved_files(_console(loop), saved, replaced)
+        print_saved_files(_console(loop), paths, replaced)
     if stop.number is not None:
         _show_resume_command(loop, source)
         raise typer.Exit(stop.exit_code)
@@ -57,12 +57,12 @@ def finish_run(loop: RunLoop, source: str, outputs: OutputOptions) -> None:
 
 def _save(loop: RunLoop, studies: list[Study]) -> list[Path]:
     """Save the studies, and return the paths of all that the run has saved."""
-    saved = [loop.model] if loop.session.runs else []
+    paths = [loop.model] if loop.session.runs else []
     if loop.file is not None and loop.file.size:
-        saved.append(loop.file.path)
+        paths.append(loop.file.path)
     if studies:
-        saved.append(study_files.save_studies(studies, loop.paths.folder))
-    return saved
+        paths.append(study_files.save_studies(studies, loop.paths.folder))
+    return paths
 
 
 def _console(loop: RunLoop) -> Console:
@@ -75,28 +75,28 @@ def _show(loop: RunLoop, studies: list[Study], seconds: float) -> None:
     for study in studies:
         print_study(console, study)
     if not studies:
-        print_sentence(console, _too_few_rows(loop))
+        print_sentence(console, _no_score_sentence(loop))
     for note in loop.session.encoder.notes():
         print_sentence(stderr_console(), note)
-    print_sentence(console, _speed(loop, seconds))
+    print_sentence(console, _speed_sentence(loop, seconds))
 
 
-def _speed(loop: RunLoop, seconds: float) -> str:
+def _speed_sentence(loop: RunLoop, seconds: float) -> str:
     """How fast it was from the first row to the last one saved, without a page."""
     session = loop.session
     if not loop.rows:
-        name, seen = loop.table.name, session.rows - session.earlier_rows
+        name, seen_rows = loop.table.name, session.rows - session.earlier_rows
         if loop.table.is_live:
             return "No new row came."
-        return f"No new row in {name}: all {seen:,} were seen."
+        return f"No new row in {name}: all {seen_rows:,} were seen."
     rate = float(f"{loop.rows / seconds:.2g}")  # as exact as the seconds allow
     return (
-        f"{loop.rows:,} rows in {_three_digits(seconds)} s: about {rate:,.0f} "
+        f"{loop.rows:,} rows in {_format_seconds(seconds)} s: about {rate:,.0f} "
         f"rows a second."
     )
 
 
-def _too_few_rows(loop: RunLoop) -> str:
+def _no_score_sentence(loop: RunLoop) -> str:
     runs = loop.session.runs
     if not runs:
         return "No row came."
@@ -105,7 +105,7 @@ def _too_few_rows(loop: RunLoop) -> str:
 
 
 def _print_json(
-    loop: RunLoop, studies: list[Study], saved: list[Path], seconds: float
+    loop: RunLoop, studies: list[Study], paths: list[Path], seconds: float
 ) -> None:
     content = {
         "source": loop.table.name,
@@ -114,7 +114,7 @@ def _print_json(
         "seconds": seconds,
         "rows_per_second": loop.rows / seconds,
         "studies": [study_as_json(study) for study in studies],
-        "files": [str(path) for path in saved],
+        "files": [str(path) for path in paths],
     }
     typer.echo(json.dumps(content, allow_nan=False))
 
@@ -130,7 +130,7 @@ def _show_resume_command(loop: RunLoop, source: str) -> None:
     stderr_console().print(f"  {command}", markup=False, soft_wrap=True)
 
 
-def _three_digits(seconds: float) -> str:
+def _format_seconds(seconds: float) -> str:
     """As 0.13, 1.31, 13.1 or 131."""
     decimals = 2 if seconds < 10 else 1 if seconds < 100 else 0
     return f"{seconds:,.{decimals}f}"

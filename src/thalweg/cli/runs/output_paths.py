@@ -100,8 +100,8 @@ def _prediction_path(
     if path_options.predictions is not None:
         return path_options.predictions
     if origin.predictions is not None:
-        earlier = origin.predictions
-        return earlier if path_options.out is None else folder / earlier.name
+        earlier_file = origin.predictions
+        return earlier_file if path_options.out is None else folder / earlier_file.name
     is_new = path_options.out is not None or not session.rows
     return folder / "predictions.csv" if is_new and not table.is_live else None
 
@@ -114,14 +114,14 @@ def _prediction_file(
     A run that continues in another folder leaves the first one as it is. Where its
     source begins with the rows seen before, their predictions are copied.
     """
-    columns, earlier = session.columns(), origin.predictions
-    if earlier is None:
+    columns, earlier_file = session.columns(), origin.predictions
+    if earlier_file is None:
         return PredictionFile(path, columns)
-    if path.resolve() == earlier.resolve():
-        return PredictionFile(path, columns, origin.written)
+    if path.resolve() == earlier_file.resolve():
+        return PredictionFile(path, columns, origin.written_bytes)
     if path_options.out is None or session.earlier_rows == session.rows:
         return PredictionFile(path, columns)
-    return PredictionFile(path, columns, origin.written, earlier)
+    return PredictionFile(path, columns, origin.written_bytes, earlier_file)
 
 
 def source_stem(table: Table) -> str:

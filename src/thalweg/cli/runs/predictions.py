@@ -37,12 +37,12 @@ class PredictionColumns(NamedTuple):
 
     def names(self) -> list[str]:
         """Their names; the target's goes first where there are several."""
-        of_target = ["prediction", "low", "high", "observed"]
+        target_columns = ["prediction", "low", "high", "observed"]
         has_several = len(self.targets) > 1
         names = [
             f"{target} {name}" if has_several else name
             for target in self.targets
-            for name in of_target
+            for name in target_columns
         ]
         return ["row", *(["time"] if self.has_time else []), *names]
 
@@ -52,20 +52,20 @@ class PredictionColumns(NamedTuple):
         csv.writer(text, lineterminator="\n").writerow(self.names())
         return text.getvalue()
 
-    def lines(self, predicted: PredictedRows) -> str:
+    def lines(self, predictions: PredictedRows) -> str:
         """One line a row. Numbers are as short as they can be without a loss.
 
         An interval without a width is left empty: no error has been seen yet.
         """
-        columns = [predicted.rows.astype(str).tolist()]
+        columns = [predictions.rows.astype(str).tolist()]
         if self.has_time:
-            columns.append(format_times(predicted.time))
-        for k, (prediction, interval) in enumerate(predicted.forecasts):
+            columns.append(format_times(predictions.time))
+        for k, (prediction, interval) in enumerate(predictions.forecasts):
             columns.append(_format_numbers(prediction))
             low, high = interval.T
             for end in (low, high):
                 columns.append(_format_numbers(np.where(low < high, end, np.nan)))
-            columns.append(_format_numbers(predicted.observed[:, k]))
+            columns.append(_format_numbers(predictions.observed[:, k]))
         return "".join(f"{','.join(row)}\n" for row in zip(*columns, strict=True))
 
 
@@ -140,11 +140,11 @@ class PredictionFile:
                 self._file = self._open()
                 if not self.size:
                     lines = self.columns.header() + lines
-            unwritten = memoryview(lines.encode())
-            while unwritten:  # a disk that is nearly full takes a part
-                count = self._file.write(unwritten)
+            remaining = memoryview(lines.encode())
+            while remaining:  # a disk that is nearly full takes a part
+                count = self._file.write(remaining)
                 self.size += count
-                unwritten = unwritten[count:]
+                remaining = remaining[count:]
 
     def sync(self) -> None:
         """Make what was written survive a loss of power."""

@@ -90,13 +90,13 @@ class RunLoop:
         self._has_unsaved_rows = False
 
     def _play_chunk(self, chunk: Chunk, is_last: bool) -> None:
-        predicted = self.session.play(chunk)
+        predictions = self.session.play(chunk)
         if is_last:
             self._check_targets()
         self.rows += len(chunk)
         self._has_unsaved_rows = True
         columns = self.session.columns()
-        lines = columns.lines(predicted)
+        lines = columns.lines(predictions)
         if self.file is not None:
             self._locks.acquire(self.file.path)
             self.file.write(lines)
@@ -138,7 +138,7 @@ class RunLoop:
 
     def _chunks(self, stop: StopSignal) -> Iterator[tuple[Chunk, bool]]:
         """Rows not seen before, and whether they are known to be the last."""
-        seen = self.session.rows - self.session.earlier_rows
+        seen_rows = self.session.rows - self.session.earlier_rows
         chunks, end = self.table.chunks(), 0
         with stop.allow_interrupt():
             upcoming = next(chunks, None)
@@ -148,15 +148,15 @@ class RunLoop:
                 # Read one chunk ahead to know the last; from a pipe this would wait.
                 with stop.allow_interrupt():
                     upcoming = next(chunks, None)
-            if end > seen:
-                cut = max(seen - chunk.first_row, 0)
+            if end > seen_rows:
+                cut = max(seen_rows - chunk.first_row, 0)
                 is_last = upcoming is None and not self.table.is_live
                 yield chunk.slice_rows(cut, len(chunk)), is_last
             if self.table.is_live:
                 with stop.allow_interrupt():
                     upcoming = next(chunks, None)
-        if end < seen and not self.table.is_live:
+        if end < seen_rows and not self.table.is_live:
             raise StreamError(
-                f"{self.table.name} has {end:,} rows, and {seen:,} of it were seen "
-                f"before. If these come after them, say --next."
+                f"{self.table.name} has {end:,} rows, and {seen_rows:,} of it were "
+                f"seen before. If these come after them, say --next."
             )

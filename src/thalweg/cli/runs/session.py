@@ -65,9 +65,9 @@ class Session(Component):
             self.start = self.start or format_times(time[:1])[0]
         return PredictedRows(rows + self.earlier_rows + 1, time, forecasts, y)
 
-    def scored(self) -> int:
+    def scored_rounds(self) -> int:
         """Rounds that were scored, of the target with the fewest."""
-        return min((run.scored() for run in self.runs), default=0)
+        return min((run.scored_rounds() for run in self.runs), default=0)
 
     def studies(self, title: str, notes: Sequence[str] = ()) -> list[Study]:
         """The results so far, of every target."""

@@ -64,16 +64,16 @@ def draw_studies(
     studies: Sequence[Study], folder: Path, outputs: OutputOptions
 ) -> list[Path]:
     """Write the page and the figures that are wanted, and return their paths."""
-    saved = []
+    paths = []
     make_folder(folder)
     with storage_errors(folder):
         if outputs.report:
             report.write_page(studies, folder / PAGE)
-            saved.append(folder / PAGE)
+            paths.append(folder / PAGE)
         if outputs.figures:
             report.write_figures(studies, folder / FIGURES)
-            saved.append(folder / FIGURES)
-    return saved
+            paths.append(folder / FIGURES)
+    return paths
 
 
 def load_studies(path: Path) -> list[Study]:
