@@ -40,8 +40,8 @@ def test_questions_can_be_cut_anywhere(cuts, delay):
         for a, b in zip(edges, edges[1:], strict=False)
     ]
     for name in expected._fields:
-        found = np.concatenate([getattr(part, name) for part in parts])
-        np.testing.assert_array_equal(found, getattr(expected, name))
+        all_rows = np.concatenate([getattr(part, name) for part in parts])
+        np.testing.assert_array_equal(all_rows, getattr(expected, name))
     for mine, others in zip(cut.state, whole.state, strict=True):
         np.testing.assert_array_equal(mine, others)
         assert len(mine) == min(T, delay) and mine.base is None

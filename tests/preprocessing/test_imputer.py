@@ -63,8 +63,8 @@ def test_rows_can_be_cut_anywhere(cuts, policy):
         for start, end in zip(edges, edges[1:], strict=False)
     ]
     for name in ("x", "y", "elapsed"):
-        found = np.concatenate([getattr(part, name) for part, _ in parts])
-        np.testing.assert_array_equal(found, getattr(expected, name))
+        all_rows = np.concatenate([getattr(part, name) for part, _ in parts])
+        np.testing.assert_array_equal(all_rows, getattr(expected, name))
     np.testing.assert_array_equal(np.concatenate([p for _, p in parts]), learnable)
     for mine, others in zip(cut.state, whole.state, strict=True):
         np.testing.assert_array_equal(mine, others)

@@ -1,7 +1,7 @@
 """``Online`` in a file: what it holds beside the learner's state, checked when read.
 
 docs/file-format.md, "What Online keeps". A checksum is no proof that a model was ever
-there, so every value is held to what a model could have left.
+there, so every value is checked against what a model could have left.
 """
 
 import os
@@ -111,7 +111,7 @@ def _with_new_names(extra: Mapping[str, Any], features: int | None) -> dict[str,
     """The fields of a record, also from files of earlier versions.
 
     The first files held ``intercept`` and ``rounds`` only. Later ones called
-    ``unexcited_rounds`` ``quiet``, and held the imputer's fields beside the others.
+    ``unexcited_rounds`` ``quiet``, and had the imputer's fields next to the others.
     Names that are not the record's are left to others.
     """
     fields = {name: extra[name] for name in ModelRecord._fields if name in extra}

@@ -1,8 +1,8 @@
 """Whether a state is one that its learner could have.
 
 Kernels check nothing, so a state with a factor too small for its θ would make them
-read memory that is not theirs. Every state is held against the learner's own ``init``
-before it is written and after it is read.
+read memory that is not theirs. Every state is compared with those of the learner's own
+``init`` before it is written and after it is read.
 """
 
 from dataclasses import fields, replace
@@ -20,7 +20,7 @@ from thalweg.types import FloatArray
 ALIGNMENT = 8
 """Fields of a packed state start at multiples of so many numbers, kernels/layout.py.
 Padding makes lengths polynomials in the number of features n only for n that have the
-same remainder: a state is held against three small ones of its own remainder."""
+same remainder: a state is compared with three small ones of its own remainder."""
 LENGTHS = ("window", "delay")
 """Settings that are the length of an array of the state."""
 
