@@ -123,7 +123,7 @@ BAD = {
     f"{TOLD} --features x,x": "--features names x more than once.",
     f"{TOLD} --text x,x": "--text names x more than once.",
     f"{TOLD} --lags 3 --delay 3": (
-        "Lag 3 is not known in time: with a delay of 3 rounds, lags must be 4 or more."
+        "Lag 3 is not known in time: with a delay of 3 rows, lags must be 4 or more."
     ),
     f"{TOLD} --lags 60": (
         "stream.csv has 60 rows; with lags up to 60, at least 62 are needed."

@@ -442,7 +442,7 @@ RECIPES = {
     ),
     "a lag within the delay": (
         dict(targets=("y",), lags=(24, 12), delay=12),
-        "Lag 12 is not known in time: with a delay of 12 rounds, lags must be 13 or "
+        "Lag 12 is not known in time: with a delay of 12 rows, lags must be 13 or "
         "more.",
     ),
     "a negative delay": (

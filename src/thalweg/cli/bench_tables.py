@@ -33,7 +33,8 @@ VERDICT_TEXTS = {True: ("holds", "green"), False: ("DOES NOT HOLD", "bold red")}
 def result_tables(results: BenchResults) -> Iterator[Group | Text]:
     """All tables and texts in the order of the sections; the promises come last."""
     yield Text(
-        ", ".join(f"{name} {is_}" for name, is_ in results.environment.items()) + ".\n"
+        ", ".join(f"{name} {value}" for name, value in results.environment.items())
+        + ".\n"
     )
     if results.missing:
         yield Text(
@@ -69,21 +70,23 @@ def comparison_tables(new: BenchResults, old: BenchResults) -> Iterator[Group]:
 
 def _agreement_texts(agreements: Sequence[Agreement]) -> Iterator[Text]:
     by_name: dict[str, list[Agreement]] = {}
-    for one in agreements:
-        by_name.setdefault(one.name, []).append(one)
+    for agreement in agreements:
+        by_name.setdefault(agreement.name, []).append(agreement)
     agree = [
         name
-        for name, mine in by_name.items()
-        if all(v.outcome == "agrees" for v in mine)
+        for name, own in by_name.items()
+        if all(agreement.outcome == "agrees" for agreement in own)
     ]
     if agree:
-        difference = max(one.difference for one in agreements if one.name in agree)
+        difference = max(
+            agreement.difference for agreement in agreements if agreement.name in agree
+        )
         yield Text(
             f"Same predictions, to {difference:.0e} of y's spread: {', '.join(agree)}."
         )
-    for name, mine in by_name.items():
+    for name, own in by_name.items():
         if name not in agree:
-            worst = max(mine, key=lambda one: one.difference)
+            worst = max(own, key=lambda agreement: agreement.difference)
             by = f", by {worst.difference:.1g}" if np.isfinite(worst.difference) else ""
             style = "yellow" if worst.outcome == "another algorithm" else "red"
             yield Text(f"{name}: {worst.outcome}{by} at n = {worst.n}.", style)
@@ -102,29 +105,34 @@ def _size_table(
     table = _new_table()
     table.add_column("", no_wrap=True)
     for size in sizes:
-        head = f"{size:,}" if size else ""
-        table.add_column(head, justify="right", no_wrap=True)
+        header = f"{size:,}" if size else ""
+        table.add_column(header, justify="right", no_wrap=True)
     if grows:
         table.add_column("n^", justify="right", no_wrap=True)
     table.add_column("±", justify="right", no_wrap=True)
     for name in dict.fromkeys(timing.name for timing in timings):
-        mine = {
+        by_size = {
             timing.size or timing.n: timing for timing in timings if timing.name == name
         }
-        cells = [_number(mine[s].ns * unit) if s in mine else "" for s in sizes]
+        cells = [
+            _number(by_size[size].ns * unit) if size in by_size else ""
+            for size in sizes
+        ]
         if grows:
-            cells.append(_exponent(exponent_in_features(list(mine.values()))))
-        spread = np.median([(r.high - r.low) / 2 / r.ns for r in mine.values()])
+            cells.append(_exponent(exponent_in_features(list(by_size.values()))))
+        spread = np.median(
+            [(timing.high - timing.low) / 2 / timing.ns for timing in by_size.values()]
+        )
         table.add_row(name, *cells, f"{spread:.0%}")
     return _with_title(title, table)
 
 
 def _ratios(timings: Sequence[Timing], base: str | None) -> list[Timing]:
-    per = {timing.n: timing.ns for timing in timings if timing.name == base}
+    base_ns = {timing.n: timing.ns for timing in timings if timing.name == base}
     return [
-        timing.relative_to(per[timing.n])
+        timing.relative_to(base_ns[timing.n])
         for timing in timings
-        if timing.n in per and timing.name != base
+        if timing.n in base_ns and timing.name != base
     ]
 
 
@@ -133,8 +141,8 @@ def _growth_tables(results: BenchResults) -> Iterator[Group | Text]:
         yield _size_table("N experts, n = 8: µs a round", timings, 1e-3)
         yield Text(f"  A round costs N^{_exponent(exponent_in_experts(timings))}.\n")
     if timings := results.in_section("rounds"):
-        for name, mine in groupby(timings, lambda timing: timing.name):
-            same = list(mine)
+        for name, group in groupby(timings, lambda timing: timing.name):
+            same = list(group)
             yield _size_table("T rounds, n = 8: µs a round", same, 1e-3)
             power = _exponent(exponent_in_rounds(same))
             yield Text(f"  All of {name}'s rounds together cost T^{power}.\n")
@@ -208,15 +216,20 @@ def _target_table(results: BenchResults) -> Group:
     table.add_column("ratio", no_wrap=True)
     for name in ("target", "measured", ""):
         table.add_column(name, justify="right", no_wrap=True)
-    for one in speed_targets(results):
-        if one.measured is None or one.is_met is None:
+    for target in speed_targets(results):
+        if target.measured is None or target.is_met is None:
             table.add_row(
-                one.description, f"{one.sign} {one.limit:g}", "", "not measured"
+                target.description,
+                f"{target.sign} {target.limit:g}",
+                "",
+                "not measured",
             )
             continue
-        word, style = VERDICT_TEXTS[one.is_met]
-        limit = f"{one.sign} {one.limit:g}"
-        table.add_row(one.description, limit, _number(one.measured), Text(word, style))
+        verdict, style = VERDICT_TEXTS[target.is_met]
+        limit = f"{target.sign} {target.limit:g}"
+        table.add_row(
+            target.description, limit, _number(target.measured), Text(verdict, style)
+        )
     return _with_title("What we promise", table)
 
 

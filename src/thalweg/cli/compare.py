@@ -27,7 +27,7 @@ def compare(
     rows: Annotated[
         int,
         typer.Option(
-            help="Most rows to compare on, the last ones: all of them are in memory.",
+            help="Rows to compare on at most, the last ones: all are in memory.",
             metavar="ROWS",
         ),
     ] = MAX_ROWS,

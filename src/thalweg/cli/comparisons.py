@@ -150,12 +150,12 @@ def run_comparisons(
 
     After a Ctrl-C the notes of the last study name what was not done.
     """
-    made, interrupted = collect_until_interrupt(
-        studies, lambda one: bool(one.unfinished)
+    finished, interrupted = collect_until_interrupt(
+        studies, lambda study: bool(study.unfinished)
     )
     if interrupted:
-        made[-1] = _note_unfinished(made[-1], names[len(made) :])
-    return ComparisonOutcome(made, interrupted)
+        finished[-1] = _note_unfinished(finished[-1], names[len(finished) :])
+    return ComparisonOutcome(finished, interrupted)
 
 
 def write_results(
@@ -178,20 +178,20 @@ def write_results(
             print_study(stdout_console(), study)
         if print_conclusion is not None and not interrupted:
             print_conclusion(stdout_console(), studies)
-    drawn = _draw(studies, folder, outputs)
-    saved += drawn or ()
+    page_files = _write_page(studies, folder, outputs)
+    saved += page_files or ()
     if outputs.json:
         numbers = [study_as_json(study) for study in studies]
         typer.echo(dumps({"studies": numbers, "files": [str(path) for path in saved]}))
     else:
         print_saved_files(stdout_console(), saved)
-    if interrupted or drawn is None:
+    if interrupted or page_files is None:
         _print_unfinished(studies[-1], folder)
         raise typer.Exit(EXIT_INTERRUPTED)
     _check_bounds(studies)
 
 
-def _draw(
+def _write_page(
     studies: Sequence[Study], folder: Path, outputs: OutputOptions
 ) -> list[Path] | None:
     """Write the page and the figures; None if a Ctrl-C came meanwhile."""
@@ -204,11 +204,11 @@ def _draw(
 
 def _note_unfinished(study: Study, later: Sequence[str]) -> Study:
     """The last study before a Ctrl-C, with a note of what was not done."""
-    left = (*study.unfinished, *(f"all of {name}" for name in later))
-    if not left:
+    unfinished = (*study.unfinished, *(f"all of {name}" for name in later))
+    if not unfinished:
         return study
-    note = f"Stopped by Ctrl-C. Not done: {'; '.join(left)}."
-    return replace(study, unfinished=left, notes=(*study.notes, note))
+    note = f"Stopped by Ctrl-C. Not done: {'; '.join(unfinished)}."
+    return replace(study, unfinished=unfinished, notes=(*study.notes, note))
 
 
 def _print_unfinished(study: Study, folder: Path) -> None:

@@ -144,13 +144,13 @@ def recipe_settings(
 ) -> dict[str, Any]:  # fmt: skip
     """The settings of a Recipe that the command line gives, by name."""
     _check_choice("--missing", others.get("missing"), POLICIES)
-    named = {
+    parsed = {
         "targets": tuple(dict.fromkeys(target)) if target else None,
         "features": None if features is None else split_names("--features", features),
         "text": None if text is None else split_names("--text", text),
         "lags": None if lags is None else split_whole_numbers("--lags", lags),
     }
-    return {key: value for key, value in (named | others).items() if value is not None}
+    return {key: value for key, value in (parsed | others).items() if value is not None}
 
 
 def table_format(format: str | None) -> Any:
@@ -169,22 +169,22 @@ def _check_choice(option: str, value: str | None, choices: tuple[str, ...]) -> N
 
 def split_names(option: str, text: str) -> tuple[str, ...]:
     """The names in ``a,b,c``; one that holds a comma stands in quotation marks."""
-    parts = next(csv.reader([text]), [])
-    return _check_distinct(option, tuple(name.strip() for name in parts))
+    names = next(csv.reader([text]), [])
+    return _check_distinct(option, tuple(name.strip() for name in names))
 
 
 def split_whole_numbers(option: str, text: str) -> tuple[int, ...]:
     """The numbers in ``1,2,24``."""
-    parts = text.split(",")
-    if all(part.strip().isdecimal() and int(part) > 0 for part in parts):
-        return _check_distinct(option, tuple(map(int, parts)))
+    numbers = text.split(",")
+    if all(number.strip().isdecimal() and int(number) > 0 for number in numbers):
+        return _check_distinct(option, tuple(map(int, numbers)))
     raise InvalidParameterError(
         f"{option} takes whole numbers from 1 on, such as 1,2,24. Got {text!r} instead."
     )
 
 
-def _check_distinct(option: str, parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    for part in parts:
-        if parts.count(part) > 1:
-            raise InvalidParameterError(f"{option} names {part} more than once.")
-    return parts
+def _check_distinct(option: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    for value in values:
+        if values.count(value) > 1:
+            raise InvalidParameterError(f"{option} names {value} more than once.")
+    return values

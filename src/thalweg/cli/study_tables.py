@@ -53,7 +53,7 @@ def _regret_table(study: Study) -> Table:
 
 def study_as_json(study: Study) -> dict[str, Any]:
     """The numbers of the tables, and the sentences of the summary."""
-    inside = study.history
+    history = study.history
     return {
         "title": study.title,
         "target": study.target,
@@ -71,9 +71,9 @@ def study_as_json(study: Study) -> dict[str, Any]:
             }
             for entry in study.ranked_entries()
         ],
-        "memory": None if inside is None else _last_finite(inside.memory.mean),
-        "alarms": None if inside is None else list(inside.alarms),
-        "alarm_count": None if inside is None else inside.alarm_count,
+        "memory": None if history is None else _last_finite(history.memory.mean),
+        "alarms": None if history is None else list(history.alarms),
+        "alarm_count": None if history is None else history.alarm_count,
         "summary": summary(study),
         "notes": list(study.notes),
     }

@@ -1,1 +1,4 @@
-"""What only the commands reproduce, accuracy, bench and demo need."""
+"""Experiments behind the commands accuracy, bench, demo and reproduce.
+
+No package but the command line uses them.
+"""

@@ -23,20 +23,20 @@ def study_figures(study: Study) -> list[Figure]:
     if (recent := study.last_rounds) is not None and np.isfinite(recent.observed).any():
         figures.append(recent_rows_figure(study, recent))
     figures += [cumulative_error_figure(study), relative_error_figure(study)]
-    if (inside := study.history) is not None:
-        if _has_values(inside.memory):
-            figures.append(memory_figure(inside))
-        if any(map(_has_values, inside.weights.values())):
-            figures.append(weights_figure(inside))
-        if any(map(_has_values, inside.coefficients.values())):
-            figures.append(coefficients_figure(inside, len(study.features)))
+    if (history := study.history) is not None:
+        if _has_values(history.memory):
+            figures.append(memory_figure(history))
+        if any(map(_has_values, history.weights.values())):
+            figures.append(weights_figure(history))
+        if any(map(_has_values, history.coefficients.values())):
+            figures.append(coefficients_figure(history, len(study.features)))
     if study.hindsight is not None:
         figures.append(frontier_figure(study, study.hindsight))
     if study.regrets:
         figures.append(regret_figure(study.regrets))
     # A single level of coverage is a sentence of the summary, and needs no chart.
-    if inside is not None and len(inside.coverage) > 1:
-        figures.append(calibration_figure(inside))
+    if history is not None and len(history.coverage) > 1:
+        figures.append(calibration_figure(history))
     return figures
 
 

@@ -52,7 +52,7 @@ class Frame:
     top: float
 
     @classmethod
-    def around(cls, hindsight: Hindsight, marks: Sequence[Mark]) -> "Frame":
+    def from_marks(cls, hindsight: Hindsight, marks: Sequence[Mark]) -> "Frame":
         """The limits that show the curve and these marks.
 
         They reach from half the shortest path that saves anything to twice the longest,
@@ -88,7 +88,7 @@ def frontier_figure(study: Study, hindsight: Hindsight) -> Figure:
     names = _colour_order(study, hindsight)
     finite = [mark for mark in hindsight.marks if np.isfinite(mark.path_length)]
     marks = [mark for name in names for mark in finite if mark.name == name]
-    frame = Frame.around(hindsight, marks)
+    frame = Frame.from_marks(hindsight, marks)
     visible = [mark for mark in marks if mark.loss / hindsight.rounds <= frame.top]
     chart = _curve(hindsight, frame)
     if visible:

@@ -1,4 +1,4 @@
-"""Measured regret beside the bounds of theory."""
+"""The chart of measured regrets and of the bounds that theory has for them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,13 +31,17 @@ MAX_DECADES = 6
 
 
 def regret_figure(regrets: Sequence[RegretEntry]) -> Figure:
-    """Measured regret beside its bound, a line for each learner and kind of regret."""
-    ordered = sorted(regrets, key=lambda one: [*COMPARATORS].index(one.comparator))
-    measured = np.array([one.measured for one in ordered], float)
-    bounds = np.array([_or_nan(one.bound) for one in ordered])
+    """Measured regret and its bound, a line for each learner and kind of regret."""
+    ordered = sorted(
+        regrets, key=lambda regret: [*COMPARATORS].index(regret.comparator)
+    )
+    measured = np.array([regret.measured for regret in ordered], float)
+    bounds = np.array([_nan_if_none(regret.bound) for regret in ordered])
     lines = base_chart(
         {
-            "line": [f"{COMPARATORS[one.comparator]}\n{one.name}" for one in ordered],
+            "line": [
+                f"{COMPARATORS[regret.comparator]}\n{regret.name}" for regret in ordered
+            ],
             "rank": np.arange(len(ordered)),
             "measured": measured,
             "bound": bounds,
@@ -105,7 +109,11 @@ def _caption(regrets: Sequence[RegretEntry], bounded: bool) -> str:
     )
     if bounded:
         caption += " A diamond is the most that theory allows, where there is a bound."
-    broken = [one.name for one in regrets if one.measured > _or_inf(one.bound)]
+    broken = [
+        regret.name
+        for regret in regrets
+        if regret.measured > _inf_if_none(regret.bound)
+    ]
     return caption + (f" Beyond its bound: {join_names(broken)}." if broken else "")
 
 
@@ -124,9 +132,9 @@ def _symlog_scale(values: FloatArray) -> tuple[Any, list[float]]:
     return scale, [tick for tick in ticks if ends[0] <= tick <= ends[1]]
 
 
-def _or_nan(bound: float | None) -> float:
+def _nan_if_none(bound: float | None) -> float:
     return np.nan if bound is None else bound
 
 
-def _or_inf(bound: float | None) -> float:
+def _inf_if_none(bound: float | None) -> float:
     return np.inf if bound is None else bound

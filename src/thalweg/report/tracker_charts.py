@@ -41,9 +41,9 @@ MEMORY_NAMES = (MEMORY, "", CHANGE)
 """
 
 
-def memory_figure(inside: TrackerHistory) -> Figure:
+def memory_figure(history: TrackerHistory) -> Figure:
     """The effective memory, and the rows of abrupt change (concept drift)."""
-    curve = inside.memory
+    curve = history.memory
     mean, low, high = (
         np.maximum(values, 1.0) for values in (curve.mean, curve.low, curve.high)
     )
@@ -53,7 +53,7 @@ def memory_figure(inside: TrackerHistory) -> Figure:
     y = alt.Y("low:Q", title=MEMORY).scale(type="log", domain=[1, top])
     y = y.axis(labelExpr=NUMBER_LABEL, values=log_ticks(1.0, top))
     band = wide.mark_area(style="band").encode(x=x, y=y, y2="high:Q")
-    in_legend = (MEMORY, CHANGE) if inside.alarms else (MEMORY,)
+    in_legend = (MEMORY, CHANGE) if history.alarms else (MEMORY,)
     colour = name_colours(MEMORY_NAMES, top_legend(in_legend))
     line = set_name(wide, MEMORY).mark_line(style="tracker")
     line = line.encode(x=x, y="mean:Q", color=colour)
@@ -61,7 +61,7 @@ def memory_figure(inside: TrackerHistory) -> Figure:
         alt.Tooltip(f"{field}:Q", title=title, format=",.3~r")
         for field, title in (("mean", MEMORY), ("low", "least"), ("high", "most"))
     ]
-    alarms = set_name(base_chart({"row": np.array(inside.alarms, int)}), CHANGE)
+    alarms = set_name(base_chart({"row": np.array(history.alarms, int)}), CHANGE)
     rules = alarms.mark_rule(style="alarm").encode(x=x, color=colour)
     flags = alarms.mark_point(style="flag", shape="triangle-down", size=60).encode(
         x=x,
@@ -73,19 +73,21 @@ def memory_figure(inside: TrackerHistory) -> Figure:
     chart = (band + line + rules + hover + flags).properties(
         width="container",
         height=HEIGHT,
-        description=f"Effective memory over time, with {inside.alarm_count} alarms.",
+        description=f"Effective memory over time, with {history.alarm_count} alarms.",
     )
     caption = (
         "How many past rows count in a forecast. The memory grows while the stream "
         "stays the same and falls when it changes; a steep fall is an abrupt change "
-        f"({_alarm_count_text(inside.alarm_count)}, dashed)."
+        f"({_alarm_count_text(history.alarm_count)}, dashed)."
     )
     return Figure("memory", "Effective memory", caption, chart)
 
 
-def weights_figure(inside: TrackerHistory) -> Figure:
+def weights_figure(history: TrackerHistory) -> Figure:
     """The weight of each kind of expert in the forecast."""
-    ordered = sorted(inside.weights.items(), key=lambda item: -_mean_magnitude(item[1]))
+    ordered = sorted(
+        history.weights.items(), key=lambda item: -_mean_magnitude(item[1])
+    )
     separate = dict(ordered[: MAX_LINES - 1] if len(ordered) > MAX_LINES else ordered)
     weights = {
         EXPERT_LABELS.get(kind, kind): curve.mean for kind, curve in separate.items()
@@ -110,10 +112,10 @@ def weights_figure(inside: TrackerHistory) -> Figure:
     return Figure("expert-weights", "What the forecast is made of", caption, chart)
 
 
-def coefficients_figure(inside: TrackerHistory, features: int) -> Figure:
+def coefficients_figure(history: TrackerHistory, features: int) -> Figure:
     """The coefficients of the features; ``features`` is the number of all features."""
     ordered = sorted(
-        inside.coefficients.items(), key=lambda item: -_mean_magnitude(item[1])
+        history.coefficients.items(), key=lambda item: -_mean_magnitude(item[1])
     )
     largest = dict(ordered[:MAX_LINES])
     chart = line_chart(
@@ -136,9 +138,9 @@ def coefficients_figure(inside: TrackerHistory, features: int) -> Figure:
     return Figure("coefficients", "Coefficients over time", caption, chart)
 
 
-def calibration_figure(inside: TrackerHistory) -> Figure:
+def calibration_figure(history: TrackerHistory) -> Figure:
     """The measured coverage of prediction intervals against the promised coverage."""
-    promised, measured = np.array(inside.coverage, float).T
+    promised, measured = np.array(history.coverage, float).T
     points = base_chart({"promised": promised, "measured": measured})
     ends = np.array([0.0, 1.0])
     x = alt.X("promised:Q", title="how often it was promised to hold the value")

@@ -28,7 +28,13 @@ from thalweg.tables.sources import ByteSource
 
 DELIMITERS = (",", ";", "\t", "|")
 _QUOTED = re.compile(rb'"[^"]*"')
-_NULLS = sorted({way(text) for text in MISSING for way in (str, str.upper, str.title)})
+_NULLS = sorted(
+    {
+        change_case(text)
+        for text in MISSING
+        for change_case in (str, str.upper, str.title)
+    }
+)
 """Common ways to write a missing value, which pyarrow recognises as it parses; other
 ways are recognised when their column is read."""
 

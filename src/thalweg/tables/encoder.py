@@ -54,11 +54,11 @@ class Encoder:
         time = _read_time(chunk, recipe, before)
         targets = [read_numbers(chunk, y, recipe.missing) for y in recipe.targets]
         y = np.column_stack(targets)
-        after, lagged = before.with_targets(y, dropped, recipe.lags)
+        after, lagged_targets = before.with_targets(y, dropped, recipe.lags)
         after, features = _encode_columns(chunk, recipe, after)
         if time is not None:
             after, time = after.with_time(time), time[dropped:]
-        x = np.hstack([*(part[dropped:] for part in features), *lagged])
+        x = np.hstack([*(column[dropped:] for column in features), *lagged_targets])
         self.state, self._source = after, chunk.source
         end = chunk.first_row + len(chunk)
         rows = np.arange(chunk.first_row + dropped, end)
@@ -101,7 +101,7 @@ class Encoder:
 
     def last_time(self) -> Timestamps | FloatArray | None:
         """The time of the last row, (1,); None where rows have no time."""
-        return self.state.latest()
+        return self.state.latest_time()
 
     def check_targets(self) -> None:
         """Raise if the rows so far are too few, or if a target never changes."""
@@ -126,7 +126,11 @@ def _read_time(
     if recipe.time is None or before.schema is None:
         return None
     return read_sorted_times(
-        chunk, recipe.time, before.schema.time, before.latest(), before.time_has_offset
+        chunk,
+        recipe.time,
+        before.schema.time,
+        before.latest_time(),
+        before.time_has_offset,
     )
 
 
@@ -135,22 +139,22 @@ def _encode_columns(
 ) -> tuple[EncoderState, list[FloatArray]]:
     """The state after, and the features of every row that need no lag."""
     assert state.schema is not None
-    parts, before, after = [], iter(state.text_columns), []
+    features, before, after = list[FloatArray](), iter(state.text_columns), []
     for name, kind in state.schema.inputs:
         if kind == "number":
             hint = f" If the column is text, say so: --text {name}."
-            parts.append(read_numbers(chunk, name, recipe.missing, hint)[:, None])
+            features.append(read_numbers(chunk, name, recipe.missing, hint)[:, None])
             continue
         column = next(before)
         text = read_categories(chunk, name, recipe.missing)
         encoded = one_hot(text, column.levels, recipe.categories)
-        parts.append(encoded.features)
+        features.append(encoded.features)
         after.append(column.update(encoded))
     state = state._replace(text_columns=tuple(after))
     if recipe.calendar is not None:
         time = read_timestamps(
             chunk, recipe.calendar, recipe.missing, state.calendar_has_offset
         )
-        parts.append(calendar_features(time.local_times()))
+        features.append(calendar_features(time.local_times()))
         state = state.with_calendar(time)
-    return state, parts
+    return state, features

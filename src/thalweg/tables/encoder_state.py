@@ -54,10 +54,10 @@ class EncoderState(NamedTuple):
         targets are, for each lag, the targets that many rows before each other row,
         (T, k).
         """
-        rounds, joined = y[dropped:], np.vstack([self.past_targets, y])
-        start, stop = len(joined) - len(rounds), len(joined)
+        rounds, all_targets = y[dropped:], np.vstack([self.past_targets, y])
+        start, stop = len(all_targets) - len(rounds), len(all_targets)
         after = self._replace(
-            past_targets=joined[max(stop - max(lags, default=0), 0) :],
+            past_targets=all_targets[max(stop - max(lags, default=0), 0) :],
             rows=self.rows + len(y),
             known_targets=self.known_targets
             + np.count_nonzero(~np.isnan(rounds), axis=0),
@@ -70,7 +70,7 @@ class EncoderState(NamedTuple):
         )
         if not len(rounds):
             return after, [rounds for _ in lags]
-        return after, [joined[start - lag : stop - lag] for lag in lags]
+        return after, [all_targets[start - lag : stop - lag] for lag in lags]
 
     def with_time(self, time: Timestamps | FloatArray) -> Self:
         """The state after rows at these times."""
@@ -88,7 +88,7 @@ class EncoderState(NamedTuple):
         known = _has_offset(time, self.calendar_has_offset)
         return self._replace(calendar_has_offset=known)
 
-    def latest(self) -> Timestamps | FloatArray | None:
+    def latest_time(self) -> Timestamps | FloatArray | None:
         """The time of the last row, (1,); None where rows have no time."""
         if self.last_time is None or self.schema is None:
             return None

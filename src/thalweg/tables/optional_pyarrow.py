@@ -15,13 +15,13 @@ def is_worth_pyarrow(text: bytes) -> bool:
     return len(text) >= MIN_PYARROW_BYTES and find_spec("pyarrow") is not None
 
 
-def import_pyarrow(module: str, what: str) -> Any:
-    """A module of pyarrow, or one of ours that imports it; ``what`` is to be read."""
+def import_pyarrow(module: str, content: str) -> Any:
+    """Import a module of pyarrow, or one of ours that needs it, to read ``content``."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         if error.name != "pyarrow":
             raise
         raise StreamError(
-            f"Reading {what} needs pyarrow: pip install 'thalweg[io]'."
+            f"Reading {content} needs pyarrow: pip install 'thalweg[io]'."
         ) from None

@@ -79,18 +79,18 @@ class Recipe:
                 )
 
     def _check_distinct(self, name: str) -> None:
-        given = getattr(self, name)
-        if given is None:
+        values = getattr(self, name)
+        if values is None:
             return
-        if not isinstance(given, tuple) or len(set(given)) < len(given):
+        if not isinstance(values, tuple) or len(set(values)) < len(values):
             raise InvalidParameterError(
                 f"The {name!r} parameter of Recipe must be a tuple without "
-                f"repetitions. Got {given!r} instead."
+                f"repetitions. Got {values!r} instead."
             )
 
-    def _check_no_target_in(self, name: str, given: tuple[str | None, ...]) -> None:
+    def _check_no_target_in(self, name: str, columns: tuple[str | None, ...]) -> None:
         for target in self.targets:
-            if target in given:
+            if target in columns:
                 raise InvalidParameterError(
                     f"The target {target!r} cannot be in {name!r} as well."
                 )
@@ -100,6 +100,6 @@ class Recipe:
         checks.require_argument("Recipe", "lags", lag, "[1, inf)")
         if lag <= self.delay:
             raise InvalidParameterError(
-                f"Lag {lag} is not known in time: with a delay of {self.delay} rounds, "
+                f"Lag {lag} is not known in time: with a delay of {self.delay} rows, "
                 f"lags must be {self.delay + 1} or more."
             )

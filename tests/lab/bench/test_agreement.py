@@ -3,8 +3,8 @@ import pytest
 
 from thalweg.lab.bench.agreement import (
     check_agreement,
+    exclude_failures,
     reference_predictions,
-    without_failures,
 )
 from thalweg.lab.bench.bench_stream import draw_stream
 from thalweg.lab.bench.implementations import (
@@ -56,7 +56,7 @@ def test_an_implementation_that_raises_is_named_and_left_out():
     poor, fine = Implementation("poor", prepare), off_by(0)
     agreements = [check_agreement(one, STREAM) for one in (poor, fine)]
     assert agreements[0].outcome == "failed: out of luck"
-    assert without_failures([poor, fine], agreements) == [fine]
+    assert exclude_failures([poor, fine], agreements) == [fine]
 
 
 # Warnings of other libraries are not ours to fix.

@@ -1,4 +1,4 @@
-"""Predictions are compared before anything is timed; who disagrees is named."""
+"""Comparison of predictions before anything is timed: do all solve one problem?"""
 
 from collections.abc import Sequence
 
@@ -45,9 +45,13 @@ def reference_predictions(
     return learner.run(start, SquaredError(), block)[1].prediction
 
 
-def without_failures(
+def exclude_failures(
     implementations: Sequence[Implementation], agreements: Sequence[Agreement]
 ) -> list[Implementation]:
     """The implementations that did not fail."""
     failed = {agreement.name for agreement in agreements if agreement.has_failed}
-    return [one for one in implementations if one.name not in failed]
+    return [
+        implementation
+        for implementation in implementations
+        if implementation.name not in failed
+    ]

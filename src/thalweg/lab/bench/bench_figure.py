@@ -41,7 +41,9 @@ def speed_chart(results: BenchResults) -> Any:
     times = [timing.ns / 1e3 for timing in timings]
     limits = [min(times) * 0.6, max(times) * 1.8]
     panels = [
-        _panel([one for one in timings if one.section == section], title, limits)
+        _panel(
+            [timing for timing in timings if timing.section == section], title, limits
+        )
         for section, title in PANELS.items()
         if results.in_section(section)
     ]
@@ -66,17 +68,22 @@ def line_labels(timings: Sequence[Timing]) -> list[dict[str, Any]]:
     Of all positions at least ``LABEL_DISTANCE`` from each other they are the nearest to
     the ends in least squares, which isotonic regression finds.
     """
-    last = {one.name: one for one in sorted(timings, key=lambda one: one.n)}
-    right = max(one.n for one in timings)
-    ends = sorted(last.values(), key=lambda one: one.ns)
-    inner = [one for one in ends if one.n < right]
-    outer = [one for one in ends if one.n == right]
+    last = {
+        timing.name: timing for timing in sorted(timings, key=lambda timing: timing.n)
+    }
+    right = max(timing.n for timing in timings)
+    ends = sorted(last.values(), key=lambda timing: timing.ns)
+    inner = [timing for timing in ends if timing.n < right]
+    outer = [timing for timing in ends if timing.n == right]
     steps = LABEL_DISTANCE * np.arange(len(outer))
-    line_ends = np.log10([one.ns for one in outer])
+    line_ends = np.log10([timing.ns for timing in outer])
     positions = isotonic_regression(line_ends - steps).x + steps
-    labels = [(one, 10**at) for one, at in zip(outer, positions, strict=True)]
-    labels += [(one, one.ns * 10**LABEL_DISTANCE) for one in inner]
-    return [_point(one, float(ns)) for one, ns in labels]
+    labels = [
+        (timing, 10**position)
+        for timing, position in zip(outer, positions, strict=True)
+    ]
+    labels += [(timing, timing.ns * 10**LABEL_DISTANCE) for timing in inner]
+    return [_point(timing, float(ns)) for timing, ns in labels]
 
 
 def _panel(timings: Sequence[Timing], title: str, limits: list[float]) -> Any:

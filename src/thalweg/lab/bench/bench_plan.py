@@ -1,4 +1,4 @@
-"""What a bench shall measure, and for how long."""
+"""The plan of a bench: what it measures, and for how long."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from thalweg.errors import InvalidParameterError
 SECTIONS = {
     "call": "One call: predict, then learn",
     "array": "Whole arrays",
-    "tracker": "The Tracker beside padasip",
+    "tracker": "The Tracker and padasip",
     "bank": "N experts",
     "blocks": "Blocks of rounds",
     "rounds": "T rounds",

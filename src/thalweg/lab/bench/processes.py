@@ -1,4 +1,4 @@
-"""What is measured in processes of their own: start-up time, and memory of a long run.
+"""Start-up time and memory of a long run, measured in processes of their own.
 
 Start-up is imports, compilation and numba's disk cache. Memory is that of a run over a
 stream that lies in a file and is read a part at a time.
@@ -23,7 +23,7 @@ from thalweg.lab.bench.timing import Quartiles
 
 IMPORT, FIRST, SECOND = "import thalweg", "first process", "second process"
 LEARNERS = {"RLS": "thalweg.RecursiveLeastSquares()", "Tracker": "thalweg.Tracker()"}
-FIRST_CALLS = """
+STARTUP_SCRIPT = """
 import time, numpy, thalweg
 start = time.perf_counter()
 model = thalweg.Online({learner}, intercept=False)
@@ -36,7 +36,7 @@ print(time.perf_counter() - start)
 ROUNDS_PER_PART = 100_000
 FEATURES = 8
 STATUS = Path("/proc/self/status")
-WATCH = """
+MEMORY_SCRIPT = """
 import json, pathlib, sys, thalweg
 from thalweg.lab.bench.processes import watch_memory
 model = thalweg.Online(getattr(thalweg, sys.argv[1])())
@@ -70,7 +70,7 @@ def _startup_timing(name: str, seconds: Sequence[float]) -> Timing:
 
 def _first_prediction_seconds(name: str, cache: str) -> float:
     """Seconds from the end of the imports of numpy and thalweg to a prediction."""
-    code = FIRST_CALLS.format(learner=LEARNERS[name])
+    code = STARTUP_SCRIPT.format(learner=LEARNERS[name])
     return float(_run_python("-c", code, NUMBA_CACHE_DIR=cache).stdout)
 
 
@@ -97,7 +97,7 @@ def measure_memory(learner: str, rounds: int) -> list[MemoryUse]:
         return []
     with tempfile.TemporaryDirectory() as folder:
         write_stream(Path(folder), rounds)
-        done = _run_python("-c", WATCH, learner, folder)
+        done = _run_python("-c", MEMORY_SCRIPT, learner, folder)
     return [MemoryUse(learner, *entry) for entry in json.loads(done.stdout)]
 
 

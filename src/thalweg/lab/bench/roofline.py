@@ -79,19 +79,22 @@ def predicted_times(n: int, limits: dict[str, float]) -> dict[str, float]:
 def measure_roofline(plan: BenchPlan) -> list[Timing]:
     """Ceilings, with n = 0, in ns an operation or byte; rounds and parts in ns."""
     timed: dict[tuple[str, int], TimedCall] = {
-        (name, 0): one for name, one in _ceilings(plan).items()
+        (name, 0): call for name, call in _ceiling_calls(plan).items()
     }
     for n in SIZES:
-        timed[ROUND, n] = _round(n, plan)
-        timed |= {(name, n): one for name, one in _parts(n, plan).items()}
+        timed[ROUND, n] = _round_call(n, plan)
+        timed |= {(name, n): call for name, call in _part_calls(n, plan).items()}
     quartiles = time_interleaved(timed, plan)
-    return [Timing("roofline", *key, 0, *some) for key, some in quartiles.items()]
+    return [Timing("roofline", *key, 0, *values) for key, values in quartiles.items()]
 
 
-def _ceilings(plan: BenchPlan) -> dict[str, TimedCall]:
-    """Each with its own unit of work: operations, bytes, additions, passes."""
-    x, short = _aligned(256), _aligned(SHORT_NUMBERS)
-    small, large = _aligned(3, CACHE_NUMBERS), _aligned(3, MEMORY_NUMBERS)
+def _ceiling_calls(plan: BenchPlan) -> dict[str, TimedCall]:
+    """Calls that measure the ceilings.
+
+    Their units of work are operations, bytes, additions and passes.
+    """
+    x, short = _aligned_ones(256), _aligned_ones(SHORT_NUMBERS)
+    small, large = _aligned_ones(3, CACHE_NUMBERS), _aligned_ones(3, MEMORY_NUMBERS)
     work = 2 * roofline_probes.STEPS * x.size * LOOPS
     calls: dict[str, tuple[Callable[[], object], int]] = {
         "fused": (
@@ -110,10 +113,10 @@ def _ceilings(plan: BenchPlan) -> dict[str, TimedCall]:
         "addition": (lambda: roofline_probes.chained_sums(x, LOOPS), x.size * LOOPS),
         "pass": (lambda: roofline_probes.dependent_passes(short, 1e-9, LOOPS), LOOPS),
     }
-    return {name: fit_calls(*one, plan) for name, one in calls.items()}
+    return {name: fit_calls(*call, plan) for name, call in calls.items()}
 
 
-def _round(n: int, plan: BenchPlan) -> TimedCall:
+def _round_call(n: int, plan: BenchPlan) -> TimedCall:
     stream = draw_stream(max(100, LOOPS * 8 // n), n)
     rounds, none = len(stream.y), np.empty(0)
     start = RecursiveLeastSquares(DISCOUNT).init(np.zeros((n, 1)))
@@ -127,20 +130,20 @@ def _round(n: int, plan: BenchPlan) -> TimedCall:
     return fit_calls(run, rounds, plan)
 
 
-def _parts(n: int, plan: BenchPlan) -> dict[str, TimedCall]:
-    factor, v = _aligned(n + 3, n), _aligned(n)
-    image, f, gain, ratio, fresh = (_aligned(n) for _ in range(5))
+def _part_calls(n: int, plan: BenchPlan) -> dict[str, TimedCall]:
+    factor, v = _aligned_ones(n + 3, n), _aligned_ones(n)
+    gain, f, g, ratio, d_after = (_aligned_ones(n) for _ in range(5))
     loops = max(100, LOOPS * 8 // n)
-    zero = np.zeros(n)  # With gains of zero U stays as it is, however often.
+    zero = np.zeros(n)  # With g and ratio of zero the sweeps leave U as it is.
     calls: dict[str, Callable[[], object]] = {
-        "dots": lambda: roofline_probes.dots(factor, v, image, loops),
-        "pivots": lambda: roofline_probes.pivots(factor, f, gain, ratio, fresh, loops),
-        "sweeps": lambda: roofline_probes.sweeps(factor, image, zero, zero, loops),
+        "dots": lambda: roofline_probes.dots(factor, v, gain, loops),
+        "pivots": lambda: roofline_probes.pivots(factor, f, g, ratio, d_after, loops),
+        "sweeps": lambda: roofline_probes.sweeps(factor, gain, zero, zero, loops),
     }
     return {name: fit_calls(call, loops, plan) for name, call in calls.items()}
 
 
-def _aligned(*shape: int) -> FloatArray:
+def _aligned_ones(*shape: int) -> FloatArray:
     """An array of ones that begins where a cache line does."""
     size = math.prod(shape)
     raw = np.ones(size + CACHE_LINE_BYTES // 8)

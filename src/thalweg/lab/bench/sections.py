@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.lab.bench.agreement import check_agreement, without_failures
+from thalweg.lab.bench.agreement import check_agreement, exclude_failures
 from thalweg.lab.bench.bench_plan import BenchPlan
 from thalweg.lab.bench.bench_results import Agreement, BenchResults, Timing
 from thalweg.lab.bench.bench_stream import BenchStream, draw_stream
@@ -141,9 +141,9 @@ def time_arrays(
 def time_tracker(
     peers: Peers, make_model: ModelFactory, plan: BenchPlan
 ) -> Iterator[Step]:
-    """The Tracker beside one padasip filter."""
-    both = (*peers.whole_array, *peers.per_round)
-    padasip = [one for one in both if "padasip" in one.name]
+    """The Tracker and one padasip filter."""
+    peer_runs = (*peers.whole_array, *peers.per_round)
+    padasip = [run for run in peer_runs if "padasip" in run.name]
     implementations = (*tracker_implementations(make_model), *padasip)
     for n in plan.sizes_up_to(MAX_TRACKER_FEATURES):
         yield time_implementations("tracker", implementations, n, plan)
@@ -167,7 +167,7 @@ def time_bank(
 def time_blocks(
     peers: Peers, make_model: ModelFactory, plan: BenchPlan
 ) -> Iterator[Step]:
-    """Blocks of rounds beside single rounds."""
+    """Blocks of rounds, and single rounds."""
 
     def round_by_round(stream: BenchStream, discount: float, ridge: float) -> Run:
         return prepare_learner_run(RecursiveLeastSquares(discount, ridge), stream)
@@ -217,11 +217,15 @@ def time_implementations(
 ) -> Step:
     """Check agreement, then time all that did not fail, on one stream of n features."""
     stream = draw_stream(min(MAX_ROUNDS, MAX_NUMBERS // n), n)
-    able = [one for one in implementations if n <= one.max_features]
-    agreements = [check_agreement(one, stream) for one in able]
+    candidates = [
+        implementation
+        for implementation in implementations
+        if n <= implementation.max_features
+    ]
+    agreements = [check_agreement(candidate, stream) for candidate in candidates]
     timed = {
-        one.name: fit_rounds(one, stream, plan)
-        for one in without_failures(able, agreements)
+        candidate.name: fit_rounds(candidate, stream, plan)
+        for candidate in exclude_failures(candidates, agreements)
     }
     timings = [
         Timing(section, name, n, 0, *quartiles)

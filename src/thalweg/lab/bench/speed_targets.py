@@ -1,4 +1,4 @@
-"""Targets of speed that we promise to hold, beside what a bench has measured."""
+"""Speed ratios that we promise to hold, and what a bench has measured of them."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from thalweg.lab.bench.sections import BLOCKED, ROUND_BY_ROUND
 
 
 class SpeedTarget(NamedTuple):
-    """A ratio and its limit; ``measured`` is None where this bench did not look."""
+    """A ratio and its limit; ``measured`` is None where it was not measured."""
 
     description: str
     sign: str  # "≥" or "≤"
@@ -93,7 +93,7 @@ def _array_targets() -> Iterator[Target]:
 
 def _ratio(section: str, name: str, other: str, n: int) -> Measure:
     def ratio(results: BenchResults) -> float | None:
-        above, below = (results.timing(section, one, n) for one in (name, other))
+        above, below = (results.timing(section, key, n) for key in (name, other))
         return above.ns / below.ns if above and below else None
 
     return ratio

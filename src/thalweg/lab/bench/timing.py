@@ -1,4 +1,4 @@
-"""Timing: about as long for each, interleaved, as medians with their quartiles."""
+"""Timing of implementations in turn, as medians with quartiles of processor time."""
 
 import gc
 import time
@@ -52,10 +52,10 @@ def time_interleaved(
     times = {name: list[float]() for name in timed}
     with _no_garbage_collection():
         for _ in range(plan.repeats):
-            for name, one in timed.items():
-                spent = processor_seconds(one.call, one.calls)
-                times[name].append(1e9 * spent / one.calls / one.rounds)
-    return {name: Quartiles.from_times(some) for name, some in times.items()}
+            for name, timed_call in timed.items():
+                seconds = processor_seconds(timed_call.call, timed_call.calls)
+                times[name].append(1e9 * seconds / timed_call.calls / timed_call.rounds)
+    return {name: Quartiles.from_times(values) for name, values in times.items()}
 
 
 def fit_rounds(
@@ -67,16 +67,16 @@ def fit_rounds(
     while True:
         rounds = min(rounds, len(stream.y))
         run = implementation.prepare(stream.head(rounds), *settings)
-        spent = processor_seconds(run)
-        if spent > plan.budget / ROUNDS_FACTOR or rounds == len(stream.y):
+        seconds = processor_seconds(run)
+        if seconds > plan.budget / ROUNDS_FACTOR or rounds == len(stream.y):
             break
         rounds *= ROUNDS_FACTOR
-    affordable = max(MIN_ROUNDS, int(rounds * plan.budget / spent))
+    affordable = max(MIN_ROUNDS, int(rounds * plan.budget / seconds))
     if affordable < rounds:
         rounds = affordable
         run = implementation.prepare(stream.head(rounds), *settings)
-        spent = plan.budget
-    return TimedCall(run, rounds, _calls_in_budget(spent, plan))
+        seconds = plan.budget
+    return TimedCall(run, rounds, _calls_in_budget(seconds, plan))
 
 
 def fit_calls(call: Callable[[], object], rounds: int, plan: BenchPlan) -> TimedCall:
@@ -85,8 +85,8 @@ def fit_calls(call: Callable[[], object], rounds: int, plan: BenchPlan) -> Timed
     return TimedCall(call, rounds, _calls_in_budget(processor_seconds(call), plan))
 
 
-def _calls_in_budget(spent: float, plan: BenchPlan) -> int:
-    return max(1, round(plan.budget / spent))
+def _calls_in_budget(seconds: float, plan: BenchPlan) -> int:
+    return max(1, round(plan.budget / seconds))
 
 
 def processor_seconds(call: Callable[[], object], calls: int = 1) -> float:

@@ -31,18 +31,23 @@ def save_figures(reproduction: Reproduction, folder: Path) -> list[Path]:
 
 
 def rates_chart(reproduction: Reproduction) -> Any:
-    """Regret against T beside its bound, one panel a step rule and kind of regret."""
+    """Regret and its bound against T, one panel a step rule and kind of regret."""
     results = [one for one in reproduction.results if one.tradeoff is not None]
     rows = []
     for result in results:
         for horizon in sorted(set(result.horizons)):
-            here = np.array(result.horizons) == horizon
-            for what, values in (("measured", result.regret), ("bound", result.bound)):
+            at_horizon = np.array(result.horizons) == horizon
+            for series, values in (
+                ("measured", result.regret),
+                ("bound", result.bound),
+            ):
                 rows.append(
                     {
                         "T": horizon,
-                        "regret": float(np.exp(np.log(np.array(values)[here]).mean())),
-                        "what": what,
+                        "regret": float(
+                            np.exp(np.log(np.array(values)[at_horizon]).mean())
+                        ),
+                        "what": series,
                         "β": f"{result.tradeoff:g}",
                         "panel": result.setting,
                     }
@@ -62,16 +67,16 @@ def rates_chart(reproduction: Reproduction) -> Any:
 
 
 def tradeoff_chart(reproduction: Reproduction) -> Any:
-    """Static and dynamic regret against β, beside their bounds."""
+    """Static and dynamic regret and their bounds against β."""
     curve, rows = reproduction.tradeoff, []
     for name in ("static", "dynamic"):
-        for what, values in (
+        for series, values in (
             ("measured", getattr(curve, name)),
             ("bound", getattr(curve, f"{name}_bound")),
         ):
             for beta, value in zip(curve.beta, values, strict=True):
-                where = "nothing moves" if name == "static" else "θ jumps"
-                rows.append({"β": beta, "regret": value, "what": what, "when": where})
+                drift = "nothing moves" if name == "static" else "θ jumps"
+                rows.append({"β": beta, "regret": value, "what": series, "when": drift})
     base = _chart(rows).encode(
         x=alt.X("β:Q", title="β: the memory is T^β rounds").scale(zero=False),
         y=alt.Y("regret:Q", title="regret").scale(type="log").axis(values=DECADES),

@@ -1,4 +1,4 @@
-"""The paper as experiments: every rate measured beside its bound."""
+"""``reproduce`` runs every experiment of the paper, and measures rates and bounds."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -75,7 +75,7 @@ def reproduce(quick: bool = False, advance: Advance = lambda _: None) -> Reprodu
     """Run every experiment; minutes on two cores, or under one when ``quick``."""
     results = []
     for experiment in experiments():
-        results.append(_run(experiment, quick, advance))
+        results.append(_run_experiment(experiment, quick, advance))
     curve = measure_tradeoff(1000 if quick else 4000, seeds=2 if quick else 4)
     advance("trade-off")
     horizon, seeds = (500, 1) if quick else (2000, 2)
@@ -84,12 +84,19 @@ def reproduce(quick: bool = False, advance: Advance = lambda _: None) -> Reprodu
 
 def count_steps(quick: bool = False) -> int:
     """How many times ``reproduce`` will call ``advance``."""
-    runs = sum(1 for one in experiments() for _ in _runs(one, quick))
+    runs = sum(
+        1
+        for experiment in experiments()
+        for _ in _horizons_and_seeds(experiment, quick)
+    )
     return runs + 1 + len(STREAM_KINDS)
 
 
-def _run(experiment: TheoremExperiment, quick: bool, advance: Advance) -> TheoremResult:
-    runs, measurements = list(_runs(experiment, quick)), list[RegretMeasurement]()
+def _run_experiment(
+    experiment: TheoremExperiment, quick: bool, advance: Advance
+) -> TheoremResult:
+    runs = list(_horizons_and_seeds(experiment, quick))
+    measurements = list[RegretMeasurement]()
     for horizon, seed in runs:
         measurements.append(experiment.measure(horizon, seed))
         advance(f"{experiment.claim} {experiment.setting}")
@@ -103,7 +110,9 @@ def _run(experiment: TheoremExperiment, quick: bool, advance: Advance) -> Theore
     )  # fmt: skip
 
 
-def _runs(experiment: TheoremExperiment, quick: bool) -> Iterator[tuple[int, int]]:
+def _horizons_and_seeds(
+    experiment: TheoremExperiment, quick: bool
+) -> Iterator[tuple[int, int]]:
     horizon, longest = (250, 1000) if quick else (500, experiment.max_horizon)
     while horizon <= longest:
         for seed in range(2 if quick else 4):
@@ -116,9 +125,9 @@ def measure_tradeoff(horizon: int, seeds: int) -> TradeoffCurve:
     betas = [round(beta, 2) for beta in np.arange(0.1, 0.91, 0.05).tolist()]
     columns = []
     for beta in betas:
-        still = [measure_newton(beta, False, horizon, seed) for seed in range(seeds)]
-        jumps = [measure_newton(beta, True, horizon, seed) for seed in range(seeds)]
-        columns.append((*_mean(still), *_mean(jumps)))
+        static = [measure_newton(beta, False, horizon, seed) for seed in range(seeds)]
+        dynamic = [measure_newton(beta, True, horizon, seed) for seed in range(seeds)]
+        columns.append((*_mean(static), *_mean(dynamic)))
     return TradeoffCurve(horizon, betas, *(list(c) for c in zip(*columns, strict=True)))
 
 

@@ -1,4 +1,4 @@
-"""The meta-algorithm beside the best single discount and beside other algorithms."""
+"""Dynamic regret of the meta-algorithm, the best single discount and rivals."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ def compare_rivals(
         for seed in range(seeds):
             stream = make(horizon, 3, seed=seed)
             learners = _learners(stream.block)
-            runs.append({name: _regret(one, stream) for name, one in learners})
+            runs.append({name: _regret(learner, stream) for name, learner in learners})
         mean = {name: float(np.mean([run[name] for run in runs])) for name in runs[0]}
         fixed = {name: value for name, value in mean.items() if name.startswith("γ = ")}
         winner = min(fixed, key=fixed.__getitem__)

@@ -1,8 +1,9 @@
 """One experiment for each theorem: the regret it measures, and the bound in theory.
 
 Static regret is measured on stationary streams with noise, where forgetting is pure
-cost; dynamic regret on streams without noise whose θ jumps, where remembering is. There
-the bounds' exponents are the true ones, so that a fitted slope can be compared.
+cost; dynamic regret on streams without noise whose θ jumps, where remembering is
+the cost. There the exponents of the bounds are the true ones, so that a fitted slope
+can be compared with them.
 """
 
 from collections.abc import Callable
@@ -49,10 +50,13 @@ def experiments() -> list[TheoremExperiment]:
     by_tradeoff = []
     for beta in (0.25, 0.5, 0.75):
         for rule in ("newton", "tracking", "smooth", "strongly_convex"):
-            by_tradeoff += [_static(rule, beta), _dynamic(rule, beta)]
+            by_tradeoff += [
+                _static_experiment(rule, beta),
+                _dynamic_experiment(rule, beta),
+            ]
     return [
         *by_tradeoff,
-        _known_path_length(),
+        _known_path_length_experiment(),
         _newton_mixture(False),
         _newton_mixture(True),
         _gradient_mixture(),
@@ -83,7 +87,7 @@ def measure_newton(
     return RegretMeasurement(measured, bound)
 
 
-def _static(rule: str, beta: float) -> TheoremExperiment:
+def _static_experiment(rule: str, beta: float) -> TheoremExperiment:
     def measure(horizon: int, seed: int) -> RegretMeasurement:
         if rule == "newton":
             return measure_newton(beta, False, horizon, seed)
@@ -103,7 +107,7 @@ def _static(rule: str, beta: float) -> TheoremExperiment:
     )
 
 
-def _dynamic(rule: str, beta: float) -> TheoremExperiment:
+def _dynamic_experiment(rule: str, beta: float) -> TheoremExperiment:
     def measure(horizon: int, seed: int) -> RegretMeasurement:
         if rule == "newton":
             return measure_newton(beta, True, horizon, seed)
@@ -126,7 +130,7 @@ def _dynamic(rule: str, beta: float) -> TheoremExperiment:
     )
 
 
-def _known_path_length() -> TheoremExperiment:
+def _known_path_length_experiment() -> TheoremExperiment:
     def measure(horizon: int, seed: int) -> RegretMeasurement:
         stream = _many_jumps(horizon, seed)
         V = regret.path_length(stream.truth)
@@ -216,7 +220,7 @@ def _observations(rule: str, points: Stream, seed: int) -> tuple[Stream, Loss]:
     """The points themselves, or linear maps of them for rules that allow it."""
     if rule == "tracking":
         return points, Tracking()
-    return _mapped(points, seed), LinearMap()
+    return _linear_observations(points, seed), LinearMap()
 
 
 def _few_jumps(horizon: int, seed: int) -> Stream:
@@ -240,7 +244,7 @@ def _points(horizon: int, seed: int, jumps: int, noise: float) -> Stream:
     return Stream(Block(None, y), truth)
 
 
-def _mapped(points: Stream, seed: int) -> Stream:
+def _linear_observations(points: Stream, seed: int) -> Stream:
     """The same points observed through well-conditioned matrices: ½‖A_tθ - A_ty_t‖²."""
     rng = np.random.default_rng(seed + 1)
     A = np.eye(2) + 0.2 * rng.uniform(-1, 1, size=(len(points.block), 2, 2))
