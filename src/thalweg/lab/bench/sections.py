@@ -169,16 +169,16 @@ def time_blocks(
 ) -> Iterator[Step]:
     """Blocks of rounds, and single rounds."""
 
-    def round_by_round(stream: BenchStream, discount: float, ridge: float) -> Run:
+    def prepare_rounds(stream: BenchStream, discount: float, ridge: float) -> Run:
         return prepare_learner_run(RecursiveLeastSquares(discount, ridge), stream)
 
-    def blocked(stream: BenchStream, discount: float, ridge: float) -> Run:
+    def prepare_blocks(stream: BenchStream, discount: float, ridge: float) -> Run:
         learner = RecursiveLeastSquares(discount, ridge)
         return prepare_learner_run(learner, stream, blocked=True)
 
     implementations = (
-        Implementation(ROUND_BY_ROUND, round_by_round),
-        Implementation(BLOCKED, blocked),
+        Implementation(ROUND_BY_ROUND, prepare_rounds),
+        Implementation(BLOCKED, prepare_blocks),
     )
     for n in BLOCKED_SIZES:
         yield time_implementations("blocks", implementations, n, plan)
