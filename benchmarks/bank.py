@@ -92,8 +92,8 @@ def both(shape: Shape, plan: BenchPlan) -> tuple[float, float]:
     for one, other in zip(*(call() for call in ways.values()), strict=True):
         np.testing.assert_array_equal(one, other)
     timed = {way: fit_calls(call, shape.rounds, plan) for way, call in ways.items()}
-    found = time_interleaved(timed, plan)
-    return found[False].ns, found[True].ns
+    times = time_interleaved(timed, plan)
+    return times[False].ns, times[True].ns
 
 
 def long_enough(n: int, experts: int) -> int:
@@ -170,8 +170,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--budget", type=float, default=0.02)
-    asked = parser.parse_args()
-    plan = BenchPlan(repeats=asked.repeats, budget=asked.budget)
+    options = parser.parse_args()
+    plan = BenchPlan(repeats=options.repeats, budget=options.budget)
     for section in (shapes, short, hostile, tracked):
         section(plan)
 

@@ -46,18 +46,18 @@ def main():
         "--features", type=int, nargs="*", default=[16, 32, 64, 128, 256, 512]
     )
     parser.add_argument("--repeats", type=int, default=7)
-    wanted = parser.parse_args()
+    options = parser.parse_args()
     rng = np.random.default_rng(0)
     header = ("n", "γ", "ridge", "one by one", "blocked", "ratio", "apart")
     print("µs a round\n" + "{:>4}{:>7} {:<12}{:>11}{:>9}{:>7}{:>9}".format(*header))
-    for n in wanted.features:
+    for n in options.features:
         for discount in DISCOUNTS:
             for kind, (floor, leaky) in KINDS.items():
                 budget = BUDGET if floor is None else BUDGET / 4
                 x = rng.normal(size=(max(600, min(20_000, int(budget / n**2))), n))
                 block = tw.Block(x, x @ rng.normal(size=n) + rng.normal(size=len(x)))
                 learner = tw.RecursiveLeastSquares(discount, 0.01, floor, leaky)
-                one, many, gap = compare(learner, block, wanted.repeats)
+                one, many, gap = compare(learner, block, options.repeats)
                 print(
                     f"{n:>4}{discount:>7} {kind:<12}{one:>11.3f}{many:>9.3f}"
                     f"{one / many:>7.2f}{gap:>9.0e}",

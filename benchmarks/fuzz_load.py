@@ -87,5 +87,5 @@ def main(cases, seed):
 
 
 if __name__ == "__main__":
-    given = [int(word) for word in sys.argv[1:]]
-    main(*given, *(200_000, 0)[len(given) :])
+    arguments = [int(word) for word in sys.argv[1:]]
+    main(*arguments, *(200_000, 0)[len(arguments) :])

@@ -21,15 +21,15 @@ ROUNDS = 4000
 def main(path: Path) -> None:
     """Run, draw, and print where the alarms were."""
     rng = np.random.default_rng(0)
-    places = rng.normal(size=(len(CHANGES) + 1, 5))
-    theta = places[np.searchsorted(CHANGES, np.arange(ROUNDS), side="right")]
+    points = rng.normal(size=(len(CHANGES) + 1, 5))
+    theta = points[np.searchsorted(CHANGES, np.arange(ROUNDS), side="right")]
     x = rng.normal(size=(ROUNDS, 5))
     block = Block(x, (x * theta).sum(axis=1) + 0.3 * rng.normal(size=ROUNDS))
     learner = Tracker()
     _, trace = learner.run(learner.init(np.zeros(5)), SquaredError(), block, ["memory"])
     memory = trace.extras["memory"]
-    found = alarms(memory)
-    print("changes", CHANGES, "alarms", found.tolist())
+    alarm_rounds = alarms(memory)
+    print("changes", CHANGES, "alarms", alarm_rounds.tolist())
     path.parent.mkdir(parents=True, exist_ok=True)
     chart(memory).save(str(path), scale_factor=2)
     print(f"saved {path}")

@@ -112,11 +112,13 @@ def resolve_discount(
     names: dict[str, float | None] = {"half_life": half_life, "window": window}
     if not isinstance(discount, DefaultDiscount):
         names = {"discount": discount, **names}
-    given = [f"{name}={value!r}" for name, value in names.items() if value is not None]
-    if len(given) > 1:
+    arguments = [
+        f"{name}={value!r}" for name, value in names.items() if value is not None
+    ]
+    if len(arguments) > 1:
         raise InvalidParameterError(
             f"{owner} takes only one of 'discount', 'half_life' and 'window'. "
-            f"Got {', '.join(given[:-1])} and {given[-1]} instead."
+            f"Got {', '.join(arguments[:-1])} and {arguments[-1]} instead."
         )
     if half_life is not None:
         return from_half_life(half_life, owner)

@@ -11,7 +11,7 @@ FloatArray = npt.NDArray[np.floating[Any]]
 
 
 class LearnerState(Protocol):
-    """What a learner carries between rounds. A NamedTuple of arrays and numbers."""
+    """The state of a learner between rounds: a NamedTuple of arrays and numbers."""
 
     @property
     def theta(self) -> FloatArray:
@@ -44,8 +44,8 @@ class Block:
         return len(self.y)
 
     def __getitem__(self, rounds: slice) -> "Block":
-        parts = (self.x, self.y, self.weight, self.elapsed)
-        return Block(*(None if part is None else part[rounds] for part in parts))
+        columns = (self.x, self.y, self.weight, self.elapsed)
+        return Block(*(None if c is None else c[rounds] for c in columns))
 
     @property
     def weights(self) -> FloatArray:

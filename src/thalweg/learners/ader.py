@@ -49,7 +49,7 @@ class Ader(Learner[AderState]):
     the theory. ``gradient_bound`` is G > 0 on ``domain``, which is S and must be
     bounded. Their D is the diameter: here twice the radius. GD bounds the range of
     f_t on S, and that of its surrogate, so one α is right for both. No discount
-    enters, so ``elapsed`` means nothing here.
+    enters, so ``elapsed`` has no effect.
     """
 
     records: ClassVar[tuple[str, ...]] = ("theta", "log_weights")

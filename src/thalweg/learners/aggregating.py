@@ -1,4 +1,4 @@
-"""Vovk's aggregating algorithm for squared error: experts mixed as well as can be."""
+"""Vovk's aggregating algorithm for squared error: the best mixture in theory."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -20,7 +20,8 @@ class ClippedRLS(Learner[RLSState]):
     most (γε/2)‖z_1‖² + γΣ[F_t(z_{t+1}) - F_t(z_t)] + ½W²[log|P_T|/|P_0| + nT log 1/γ]:
     no domain and no projection are needed (ours: ``regret.clipped_bound``).
 
-    ``rls`` are the settings of the least squares beneath; ``low`` < ``high``.
+    ``rls`` is the recursive least squares whose predictions are clipped;
+    ``low`` < ``high``.
     """
 
     accepts: ClassVar = (SquaredError,)

@@ -30,7 +30,7 @@ class ConstantStepGradient(Learner[ConstantStepState]):
     Environments: Improved Regret Rates for Strongly Convex Problems*, CDC; recalled,
     not read. ``smoothness`` is their γ > 0, which must be no less than the losses'
     own smoothness (this γ is no discount). ``averaging`` is their h in (0, 1].
-    ``domain`` is S. No discount enters, so ``elapsed`` means nothing here.
+    ``domain`` is S. No discount enters, so ``elapsed`` has no effect.
     """
 
     smoothness: float = 1.0

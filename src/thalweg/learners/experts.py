@@ -83,9 +83,9 @@ class Experts(Learner[ExpertsState]):
         ridge: float = 1.0, static: bool = True,
     ) -> "Experts":  # fmt: skip
         """Algorithm 1 on the grid of Theorem 7, λ = α; ``static`` adds γ = 1."""
-        one = DiscountedNewton.from_theorem(case, constants, domain, 1.0, ridge)
+        first = DiscountedNewton.from_theorem(case, constants, domain, 1.0, ridge)
         grid = discounts.grid(horizon, domain.radius, static)
-        experts = tuple(replace(one, discount=gamma) for gamma in grid)
+        experts = tuple(replace(first, discount=gamma) for gamma in grid)
         return cls(experts, constants.exp_concavity)
 
     @classmethod
@@ -132,15 +132,15 @@ class Experts(Learner[ExpertsState]):
     ) -> tuple[ExpertsState, Trace]:
         if not self._is_bank:
             return super()._play(state, loss, block, record)
-        thetas, factors = (np.array(part) for part in zip(*state.experts, strict=True))
+        thetas, factors = map(np.array, zip(*state.experts, strict=True))
         log_weights = state.log_weights.copy()
         arrays = KernelArrays.from_block(state.theta, block, record)
         weights = np.empty((len(block) if "weights" in record else 0, len(thetas)))
-        x, y, weight, elapsed, out, losses, played = arrays.by_target()
+        x, y, weight, elapsed, out, losses, points = arrays.by_target()
         play_bank(
             thetas.reshape(*thetas.shape[:2], -1), factors, log_weights,
             self._settings(), float(self.mixing_rate),
-            (x, y, weight, elapsed), (out, losses, played, weights),
+            (x, y, weight, elapsed), (out, losses, points, weights),
         )  # fmt: skip
         states = tuple(RLSState(*pair) for pair in zip(thetas, factors, strict=True))
         after = ExpertsState(weighted_mean(log_weights, thetas), log_weights, states)
@@ -151,7 +151,7 @@ class Experts(Learner[ExpertsState]):
 
     @property
     def _is_bank(self) -> bool:
-        """Whether one kernel plays all experts."""
+        """Whether all experts are plain RLS, which one kernel runs as a filter bank."""
         return all(type(expert) is RecursiveLeastSquares for expert in self.experts)
 
     def _settings(self) -> tuple[FloatArray, FloatArray, FloatArray]:

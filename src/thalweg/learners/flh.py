@@ -42,7 +42,7 @@ class FollowTheLeadingHistory(Learner[HistoryState]):
 
     ``expert`` is any learner that plays points; every copy starts from the point given
     to ``init``. ``exp_concavity`` is α > 0, that of the losses where the experts play.
-    ``elapsed`` means to the experts whatever it means to them, and nothing to v.
+    ``elapsed`` is passed on to the experts, and has no effect on the weights v.
     """
 
     expert: Learner[Any]

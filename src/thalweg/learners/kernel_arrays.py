@@ -17,13 +17,13 @@ class KernelArrays(NamedTuple):
     elapsed: FloatArray  # (T,) or (0,)
     out: FloatArray  # predictions, of y's shape
     loss: FloatArray  # (T,)
-    played: FloatArray  # the points θ_t, (T, ...), or (0, ...) where not recorded
+    points: FloatArray  # the points θ_t played, (T, ...), or (0, ...) if not recorded
 
     @classmethod
     def from_block(
         cls, theta: FloatArray, block: Block, record: Sequence[str]
     ) -> "KernelArrays":
-        """The arrays for a block that ``check_block`` gave, of θ's dtype."""
+        """The arrays for a block that ``check_block`` returned, of θ's dtype."""
         rounds, absent = len(block), np.empty(0, theta.dtype)
         return cls(
             absent if block.x is None else block.x,
@@ -39,9 +39,9 @@ class KernelArrays(NamedTuple):
         """Views of the same arrays in which y and θ have a last axis for targets."""
         if self.y.ndim == 2:
             return self
-        y, out, played = self.y[:, None], self.out[:, None], self.played[..., None]
-        return self._replace(y=y, out=out, played=played)
+        y, out, points = self.y[:, None], self.out[:, None], self.points[..., None]
+        return self._replace(y=y, out=out, points=points)
 
     def trace(self) -> Trace:
-        """The trace of what the kernel has filled in."""
-        return Trace(self.out, self.loss, self.played if len(self.played) else None)
+        """The trace of the predictions, losses and points that the kernel filled in."""
+        return Trace(self.out, self.loss, self.points if len(self.points) else None)

@@ -1,4 +1,4 @@
-"""The Tracker's sibling for labels 0 and 1."""
+"""The Tracker for labels 0 and 1: online logistic regression on drifting streams."""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are first used
+import scipy  # its submodules are loaded when they are first used
 
 from thalweg import checks
 from thalweg.kernels import ud_factor
@@ -20,7 +20,7 @@ from thalweg.types import Block, FloatArray, Trace
 MEMORIES = (np.inf, 4096.0, 1024.0, 512.0, 256.0, 128.0, 64.0, 32.0, 16.0)
 """Effective memories 1/(1-γ) of the Newton experts, in rounds."""
 RIDGES = (1.0, 0.1)
-"""ε in P_0 = εI: each memory is there once with each."""
+"""ε in P_0 = εI: there is one expert for every memory and ridge."""
 RATES = (0.03, 0.1, 0.3)
 """Step sizes of the experts that take gradient steps."""
 DISCOUNTS = np.repeat(1 - 1 / np.array(MEMORIES), len(RIDGES))
@@ -29,7 +29,7 @@ NO_VALUES = np.empty(0)
 
 
 class LogisticTrackerState(NamedTuple):
-    """What the logistic Tracker remembers; N Newton experts come first of K."""
+    """The state of the logistic Tracker; the first N of K experts take Newton steps."""
 
     theta: FloatArray  # (n,) the start, of which only size and dtype are used
     points: FloatArray  # (K, n+1) the experts' coefficients, features standardised
@@ -88,10 +88,10 @@ class LogisticTracker(Learner[LogisticTrackerState]):
 
     def update(self, state: LogisticTrackerState, f: Round) -> LogisticTrackerState:
         x, y, w = np.asarray(f.x, np.float64), float(f.y), float(f.weight)
-        z, scale = _standardised(state.scale, x), _updated_scale(state.scale, x)
+        z, scale = _standardise(state.scale, x), _update_scale(state.scale, x)
         sigma = scipy.special.expit(state.points @ z)
-        heard = np.clip(sigma, self.certainty, 1 - self.certainty)
-        weights = _bayes_rule(state.weights, heard, y, w, scale[0, 0])
+        probabilities = np.clip(sigma, self.certainty, 1 - self.certainty)
+        weights = _bayes_rule(state.weights, probabilities, y, w, scale[0, 0])
         slope, curvature = (
             w * (sigma - y),
             w * np.maximum(sigma * (1 - sigma), MIN_CURVATURE),
@@ -100,7 +100,7 @@ class LogisticTracker(Learner[LogisticTrackerState]):
         for k, gamma in enumerate(DISCOUNTS ** float(f.elapsed)):
             steps[k] = _newton_step(matrices[k], gamma, curvature[k], slope[k], z)
         steps[len(DISCOUNTS) :] *= np.array(RATES)[:, None]
-        points = _in_ball(state.points - steps)
+        points = _project_to_ball(state.points - steps)
         return LogisticTrackerState(state.theta, points, matrices, weights, scale)
 
     def _play(
@@ -108,8 +108,10 @@ class LogisticTracker(Learner[LogisticTrackerState]):
         record: Sequence[str],
     ) -> tuple[LogisticTrackerState, Trace]:  # fmt: skip
         columns = (block.x, block.y, block.weight, block.elapsed)
-        given = (NO_VALUES if c is None else np.asarray(c, np.float64) for c in columns)
-        after, probabilities = self._run_kernel(state, *given)
+        arrays = (
+            NO_VALUES if c is None else np.asarray(c, np.float64) for c in columns
+        )
+        after, probabilities = self._run_kernel(state, *arrays)
         out = self._log_odds(probabilities, state)
         incurred = np.asarray(loss.prediction_loss(out, block.y) * block.weights)
         theta = np.tile(state.theta, (len(block), 1)) if "theta" in record else None
@@ -134,7 +136,7 @@ class LogisticTracker(Learner[LogisticTrackerState]):
         return after, out
 
 
-def _standardised(scale: FloatArray, x: FloatArray) -> FloatArray:
+def _standardise(scale: FloatArray, x: FloatArray) -> FloatArray:
     """z = (x - mean) / spread, both of the rounds before, then a constant 1.
 
     It is 0 where nothing has varied yet, and at most ``RADIUS`` in size.
@@ -146,8 +148,8 @@ def _standardised(scale: FloatArray, x: FloatArray) -> FloatArray:
     return np.append(np.clip(z, -RADIUS, RADIUS), 1.0)
 
 
-def _updated_scale(scale: FloatArray, x: FloatArray) -> FloatArray:
-    """Rounds, running mean and summed squares about it with x as well (Welford)."""
+def _update_scale(scale: FloatArray, x: FloatArray) -> FloatArray:
+    """Rounds, running mean and summed squares about it, after x too (Welford)."""
     rounds, mean, squares = scale[0] + 1, scale[1], scale[2]
     after = mean + (x - mean) / rounds
     return np.array([rounds, after, squares + (x - mean) * (x - after)])
@@ -180,7 +182,7 @@ def _newton_step(
     return step
 
 
-def _in_ball(points: FloatArray) -> FloatArray:
+def _project_to_ball(points: FloatArray) -> FloatArray:
     """Each point, projected onto the ball of radius ``RADIUS``."""
     norms = np.linalg.norm(points, axis=1, keepdims=True)
     return np.asarray(

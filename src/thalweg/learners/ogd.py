@@ -32,7 +32,7 @@ class OnlineGradientDescent(Learner[OnlineGradientState]):
     Programming and Generalized Infinitesimal Gradient Ascent*, ICML; its rule has
     c = 1. ``step_size`` is c > 0: D/G, for a domain of diameter D and gradients of norm
     G at most, balances the two parts of the bound. ``domain`` is S. No discount enters,
-    so ``elapsed`` means nothing here.
+    so ``elapsed`` has no effect.
     """
 
     step_size: float = 1.0

@@ -34,7 +34,7 @@ class OnlineNewtonStep(Learner[OnlineNewtonState]):
     ``exp_concavity`` is α > 0, both on ``domain``, which is S and must be bounded.
     Their D is the diameter: here twice the radius. A gradient some 1e8 times √ε leaves
     A singular to rounding, which is a ``LinAlgError``: G must be a true bound. No
-    discount enters, so ``elapsed`` means nothing here.
+    discount enters, so ``elapsed`` has no effect.
     """
 
     gradient_bound: float

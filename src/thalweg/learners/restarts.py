@@ -1,4 +1,4 @@
-"""Least squares restarted in every round, and mixed: no discount at all."""
+"""A mixture of least squares that start in every round: nothing is discounted."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -31,12 +31,11 @@ class SlidingWindow(Learner[WindowState]):
     .. math:: \theta_{t+1} = \arg\min_\theta \tfrac{\varepsilon}{2} \|\theta\|^2
               + \sum_{i > t - m} \tfrac{w_i}{2} (x_i \cdot \theta - y_i)^2
 
-    The common alternative to a forgetting factor, without an author to name. Solved
-    afresh in every round, which costs O((m+n)n²), by an orthogonal method: no rounding
-    errors accumulate.
+    The common alternative to a forgetting factor. It is solved afresh in every round,
+    which costs O((m+n)n²), by an orthogonal method: no rounding errors accumulate.
 
-    ``window`` is m ≥ 1, in rounds, also those of weight zero; ``elapsed`` means nothing
-    here. ``ridge`` is ε ≥ 0 and shrinks θ to zero, not to the start, which is
+    ``window`` is m ≥ 1, in rounds, also those of weight zero; ``elapsed`` has no
+    effect. ``ridge`` is ε ≥ 0 and shrinks θ to zero, not to the start, which is
     forgotten with the first round; with ε = 0 the solution of least norm is taken.
     """
 

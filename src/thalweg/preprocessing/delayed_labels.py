@@ -22,7 +22,7 @@ class DelayedLabelsState(NamedTuple):
 
 
 class DueLabels(NamedTuple):
-    """The row whose label becomes known after each of T questions."""
+    """The row whose label becomes known after each of T predictions."""
 
     x: FloatArray  # (T, n) 0 where no row is due
     y: FloatArray  # (T,) NaN where no row is due or no label came
@@ -32,7 +32,7 @@ class DueLabels(NamedTuple):
 
 
 class DelayedLabels:
-    """Maps questions and their labels to what can be learnt when.
+    """Maps rows to be predicted to the rows whose labels become known after each.
 
     Round t asks for a prediction at row t, which is made from what was learnt so far;
     then the label of row t - ``delay`` becomes known, and that row is *due*. With a
@@ -48,28 +48,28 @@ class DelayedLabels:
 
     def __init__(self, delay: int, features: int) -> None:
         self.delay = delay
-        none = np.empty(0)
-        self.state = DelayedLabelsState(np.empty((0, features)), none, none, none)
+        empty = np.empty(0)
+        self.state = DelayedLabelsState(np.empty((0, features)), empty, empty, empty)
 
     def push(
         self, x: FloatArray, y: FloatArray, weight: FloatArray | None = None,
         elapsed: FloatArray | None = None,
     ) -> DueLabels:  # fmt: skip
-        """Ask at the rows x (T, n), whose labels are y (T,); what is due after each.
+        """Add the rows x (T, n) with labels y (T,); returns what is due after each.
 
         ``weight`` and ``elapsed``, (T,), are 1 where they are not given.
         """
         ones = np.ones(len(y))
-        given = (x, y, ones if weight is None else weight,
+        new_rows = (x, y, ones if weight is None else weight,
                  ones if elapsed is None else elapsed)  # fmt: skip
         rows = [
             np.concatenate([waiting, new])
-            for waiting, new in zip(self.state, given, strict=True)
+            for waiting, new in zip(self.state, new_rows, strict=True)
         ]
         count = max(len(rows[1]) - self.delay, 0)
         # Copies, because a view of the last rows would keep all of them in memory.
         self.state = DelayedLabelsState(*(part[count:].copy() for part in rows))
-        early = len(y) - count  # questions after which nothing is due yet
+        early = len(y) - count  # predictions after which no label is due yet
         due_x, due_y, due_weight, due_elapsed = (
             np.concatenate([np.full((early, *part.shape[1:]), value), part[:count]])
             for part, value in zip(rows, (0.0, np.nan, 0.0, 0.0), strict=True)

@@ -149,19 +149,22 @@ def _recursion(
     discount: float,
     ridge: float,
     start: FloatArray,
-    played: Any = None,
+    points: Any = None,
 ) -> Any:
-    """RLS as its definition has it: solve P_t θ_{t+1} = b_t afresh in every round."""
+    """RLS by its definition: P_t θ_{t+1} = b_t is solved afresh in every round.
+
+    ``points``, where given, take the place of the θ that RLS would play.
+    """
     P, theta = ridge * np.eye(x.shape[1]), start
     b = ridge * start
     for t, (_, _, _, elapsed) in enumerate(block.rounds()):
         gamma = discount**elapsed
         P, b = gamma * P + np.outer(x[t], x[t]), gamma * b + y[t] * x[t]
-        if played is not None:
-            theta = np.asarray(played[t], np.float64)
+        if points is not None:
+            theta = np.asarray(points[t], np.float64)
         minimiser = np.linalg.solve(P, b)
-        if played is not None and t + 1 < len(y):
-            minimiser = np.asarray(played[t + 1], np.float64)
+        if points is not None and t + 1 < len(y):
+            minimiser = np.asarray(points[t + 1], np.float64)
         leverage = float(x[t] @ np.linalg.solve(P, x[t]))
         yield _Step(gamma, P, theta, minimiser, float(y[t] - x[t] @ theta), leverage)
         theta = minimiser

@@ -1,4 +1,4 @@
-r"""The Tracker, defined: one round after the other, in plain NumPy.
+r"""The definition of the Tracker: one round after the other, in plain NumPy.
 
 ``Tracker.update`` runs this file; ``run`` and ``Online`` run the kernels of
 kernels/tracker, which are held to it by tests and are about a thousand times faster.
@@ -7,14 +7,16 @@ kernels/tracker/tracker_layout.py.
 
 A round (``observe``):
 
-1. ``predict``. Seen from an origin (a discounted mean, the last round, or the round a
-   season ago), 70 ridge regressions predict y; the 71st expert is the last label
-   (definition_experts.py). Predictions are clipped, and six rules, a committee of them
-   and a rule on top make one forecast of them (definition_rules.py).
+1. ``predict``. 70 ridge regressions predict y from x, both as deviations from an origin
+   (a discounted mean, the last round, or the round a season ago); the 71st expert
+   predicts the last label (definition_experts.py). Predictions are clipped, and six
+   rules, a committee of them and a meta-rule mix them into one forecast
+   (definition_rules.py).
 2. Where labels come late (``delay``), the round waits until its label is due.
-3. ``learn``. The rules learn from the predictions made then, the intervals from the
-   forecast's error, the experts from the deviations; the season is looked for.
-4. Every 128 rounds: start anew, where old rounds dwarf all recent ones.
+3. ``learn``. The rules learn from the predictions made in that round, the prediction
+   intervals from the forecast's error, the experts from the deviations; the season is
+   estimated again.
+4. Every 128 rounds: start anew, where old values are far larger than all recent ones.
 """
 
 import math
@@ -92,7 +94,7 @@ from thalweg.types import FloatArray
 
 # Numbers near the limits of float64 overflow in here as they do in the kernels; what
 # comes of it is clipped or set to zero where it is used.
-unchecked = np.errstate(all="ignore")
+ignore_overflow = np.errstate(all="ignore")
 
 
 class LabelledRound(NamedTuple):
@@ -109,7 +111,7 @@ class LabelledRound(NamedTuple):
     error_scale: float  # the mean size of errors, as far as known then
 
 
-@unchecked
+@ignore_overflow
 def predict(s: Any, x: FloatArray) -> Mixture:
     """The forecast of y at ``x``, and the predictions it is mixed from.
 
@@ -125,7 +127,7 @@ def predict(s: Any, x: FloatArray) -> Mixture:
     return mix(s.rules, clip(s.counters, q), active_experts(s, t))
 
 
-@unchecked
+@ignore_overflow
 def observe(s: Any, x: FloatArray, y: float, weight: float, elapsed: float) -> None:
     """Play one round, changing the state in place.
 
@@ -207,8 +209,8 @@ def capped_weight(counters: FloatArray, y: float, w: float, u: FloatArray) -> fl
 def learn_error(s: Any, error: float, scale: float) -> None:
     """Remember one error of the forecast, in units of the error scale known then.
 
-    Where none was known then, the scale of now: late labels come in one by one. The
-    scale is a running mean of |error| over about the last 32.
+    Where none was known then, the present scale is used, as late labels arrive one by
+    one. The scale is a running mean of |error| over about the last 32.
     """
     counters, seen = s.counters, int(s.counters[ERROR_COUNT])
     scale = scale or counters[ERROR_SCALE]

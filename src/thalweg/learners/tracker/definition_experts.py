@@ -158,10 +158,10 @@ def learn_means(
     """
     before = decay * experts.weight
     experts.weight[:] = before + w
-    part = w / experts.weight
-    experts.mean[:, LEVEL] += part[LEVEL] * seen[:, LEVEL]
+    new_share = w / experts.weight
+    experts.mean[:, LEVEL] += new_share[LEVEL] * seen[:, LEVEL]
     outer_weight = np.full(LANES, w)
-    outer_weight[LEVEL] = (before * part)[LEVEL]
+    outer_weight[LEVEL] = (before * new_share)[LEVEL]
     return outer_weight
 
 

@@ -144,29 +144,29 @@ def learn_adashare(
     least so fast.
     """
     k = len(active)
-    weights, delta, debt = state[:k], state[k], state[k + 1]
+    weights, delta, cumulative_gap = state[:k], state[k], state[k + 1]
     best = loss[active].min()
     gap = own - best
     if delta > 0:
         # Losses are taken from the best one up, which cancels: e^{-ℓ/Δ} may vanish.
-        behind = np.minimum((best - loss) / max(delta, MIN_DIVISOR), 0.0)
-        tilted = weights * active * np.exp(behind)
-        gap += delta * math.log(tilted.sum() / weights[active].sum())
-        weights[:] = tilted
-    keep = min(1 - 1 / (t + 1), fade)
-    debt = max(0.0, keep * debt + gap)
-    slower = max(keep * delta, debt)
-    if 0 < delta < slower:
-        temper_weights(weights, active, delta / slower)
-    state[k], state[k + 1] = slower, debt
+        exponents = np.minimum((best - loss) / max(delta, MIN_DIVISOR), 0.0)
+        posterior = weights * active * np.exp(exponents)
+        gap += delta * math.log(posterior.sum() / weights[active].sum())
+        weights[:] = posterior
+    zeta = min(1 - 1 / (t + 1), fade)
+    cumulative_gap = max(0.0, zeta * cumulative_gap + gap)
+    new_delta = max(zeta * delta, cumulative_gap)
+    if 0 < delta < new_delta:
+        temper_weights(weights, active, delta / new_delta)
+    state[k], state[k + 1] = new_delta, cumulative_gap
     share_weights(state, active, active_next, t)
 
 
 def share_weights(state: FloatArray, active: Mask, active_next: Mask, t: float) -> None:
     """Fixed share: w ← ζw + (1-ζ)π, with π uniform on the experts active next."""
-    k, keep = len(active), 1 - 1 / (t + 1)
-    equal = active_next / active_next.sum()
-    state[:k] = keep * adashare_weights(state, active) + (1 - keep) * equal
+    k, zeta = len(active), 1 - 1 / (t + 1)
+    uniform = active_next / active_next.sum()
+    state[:k] = zeta * adashare_weights(state, active) + (1 - zeta) * uniform
 
 
 def temper_weights(weights: FloatArray, active: Mask, power: float) -> None:
@@ -179,10 +179,10 @@ def temper_weights(weights: FloatArray, active: Mask, power: float) -> None:
 def raise_loss_scale(state: FloatArray, active: Mask, max_loss: float) -> None:
     """Δ ← 3E²/2 with E² ``max_loss``: weights become as equal as the proof allows."""
     k = len(active)
-    delta, raised = state[k], 1.5 * max_loss
-    if 0 < delta < raised:
-        temper_weights(state[:k], active, delta / raised)
-        state[k] = raised
+    delta, max_delta = state[k], 1.5 * max_loss
+    if 0 < delta < max_delta:
+        temper_weights(state[:k], active, delta / max_delta)
+        state[k] = max_delta
 
 
 # BOA: ``state`` holds weight, √V, E and rate of each expert, (4, K).
@@ -211,21 +211,21 @@ def learn_boa(
     with η' the rate before and π = 1/|active|; then 1/(t+1) of all weight is shared. V
     is a fourth power of errors, so √V is what is remembered.
     """
-    weights, root_v, largest, former = state.copy()
-    keep, prior = 1 - 1 / (t + 1), 1 / active.sum()
-    root_v = np.hypot(math.sqrt(keep) * root_v, regret)
-    largest = np.maximum(keep * largest, abs(regret))
-    learnt = active & (largest > MIN_REGRET)  # one over less may be beyond float64
+    weights, root_v, largest, previous_rate = state.copy()
+    zeta, prior = 1 - 1 / (t + 1), 1 / active.sum()
+    root_v = np.hypot(math.sqrt(zeta) * root_v, regret)
+    largest = np.maximum(zeta * largest, abs(regret))
+    has_regret = active & (largest > MIN_REGRET)  # one over less may be beyond float64
     rate = np.minimum(0.5 / largest, math.sqrt(math.log(experts + 1)) / root_v)
-    slower = learnt & (rate < former)
-    power = np.where(slower, rate / np.where(slower, former, 1.0), 1.0)
+    slower = has_regret & (rate < previous_rate)
+    power = np.where(slower, rate / np.where(slower, previous_rate, 1.0), 1.0)
     log_weight = math.log(prior) + (np.log(weights) - math.log(prior)) * power
-    log_weight += np.where(learnt, rate * regret - (rate * regret) ** 2, 0.0)
-    raised = np.where(active, np.exp(log_weight - log_weight[active].max()), 0.0)
-    raised = keep * raised / raised.sum() + (1 - keep) * prior
-    state[0] = np.where(active, raised, prior)
+    log_weight += np.where(has_regret, rate * regret - (rate * regret) ** 2, 0.0)
+    posterior = np.where(active, np.exp(log_weight - log_weight[active].max()), 0.0)
+    posterior = zeta * posterior / posterior.sum() + (1 - zeta) * prior
+    state[0] = np.where(active, posterior, prior)
     state[1:3] = np.where(active, [root_v, largest], state[1:3])
-    state[3] = np.where(learnt, rate, former)
+    state[3] = np.where(has_regret, rate, previous_rate)
 
 
 # ML-Poly: ``state`` holds regret R and √V of each of K experts; √B is state[1, K].
@@ -256,7 +256,7 @@ def learn_mlpoly(state: FloatArray, active: Mask, regret: FloatArray) -> None:
 def softmax_weights(state: FloatArray, active: Mask) -> FloatArray:
     r"""w_k ∝ exp(-max(N, 1)(L_k - L_min) / 10 L_min); 1/1000 of it in equal parts.
 
-    Where the best has lost nothing, whoever has lost anything gets its equal part only.
+    Where the best expert has no loss, an expert with any loss gets its equal part only.
     """
     loss, count = state[: len(active)], state[len(active)]
     best = loss[active].min()
