@@ -60,7 +60,7 @@ def test_steps_near_no_forgetting_are_exact(gamma):
     state, _ = learner.run(learner.init(np.zeros(2)), Tracking(), POINTS)
     t = len(POINTS) + 1
     exact = np.expm1(np.log(gamma)) / np.expm1(t * np.log(gamma))
-    result = learner.step_size(gamma * state.mass)
+    result = learner.step_size(gamma * state.discounted_count)
     assert result == pytest.approx(exact, rel=1e-12)
 
 

@@ -1,8 +1,8 @@
 """The Tracker's kernels against its definition, which ``update`` runs.
 
 Mutations tried, each in the kernels alone, each found by these tests: 0.9 of the clip's
-margin, and of its stride; ζ = 1 - 1/(t+2) in AdaShare's share; no quick fade; no
-tempering; BOA's rate with ln K; B of ML-Poly not remembered; the softmax without its
+margin, and of its stride; ζ = 1 - 1/(t+2) in AdaShare's share; no quick fade; no power
+of weights; BOA's rate with ln K; B of ML-Poly not remembered; the softmax without its
 equal part, and with N + 1; a committee that does not learn; season differences counted
 without a discount; one lag less when looking back after a delay; moments without W';
 spreads of |u| instead of u²; pivots of at least half their diagonal entry; an error
@@ -11,6 +11,10 @@ scale over one round more; the error scale of now for late labels; weights cappe
 the definition from the kernels, so that changing it changes both: the refits from
 scratch (tests/kernels/tracker/reference.py), which have their own, find that.
 """
+
+import inspect
+import pkgutil
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -21,7 +25,11 @@ from tests.kernels.tracker import reference
 from tests.learners.tracker_arrays import assert_states_agree
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners import Tracker
-from thalweg.learners.tracker import definition
+from thalweg.learners.tracker import (
+    definition,
+    definition_experts,
+    definition_rules,
+)
 from thalweg.losses import Round, SquaredError
 from thalweg.types import Block
 
@@ -156,7 +164,7 @@ def test_slope_memory_weights_and_interval_are_those_of_the_definition():
         np.testing.assert_allclose(learner.memory(state), memory, rtol=1e-9)
         slope = definition.slope(views, weights)
         np.testing.assert_allclose(state.theta, slope, rtol=1e-9, atol=1e-9)
-        down, up = definition.interval_reach(views, 0.8)
+        down, up = definition.interval_offsets(views, 0.8)
         interval = learner.interval(state, block.x[t], 0.8)
         expected = mixture.forecast + np.array([0.0, down, up])
         np.testing.assert_allclose(interval, expected, rtol=1e-9)
@@ -182,3 +190,36 @@ def test_every_expert_is_a_ridge_regression_refitted_from_all_rows():
             reference.step_anchored(anchored, x[: t + 1], y[: t + 1])
             seasons.append(reference.season(y[: t + 1]))
             assert views.counters[layout.SEASON] == seasons[-1]
+
+
+# Functions of the definition whose work the kernels divide otherwise: their docstrings
+# or comments say how. ``past_…`` are slices, which kernels index.
+WITHOUT_TWIN = {
+    "learn_coefficients", "learn_predictions", "learn_rules", "past_features",
+    "past_labels", "restart", "solve",
+}  # fmt: skip
+
+
+def kernel_names():
+    """Names of the functions in kernels/tracker, without underscores and ``set_``."""
+    names = set()
+    package = import_module("thalweg.kernels.tracker")
+    for info in pkgutil.iter_modules(package.__path__):
+        module = import_module(f"{package.__name__}.{info.name}")
+        for name, value in vars(module).items():
+            function = getattr(value, "py_func", value)
+            if inspect.isfunction(function) and function.__module__ == module.__name__:
+                names.add(name.lstrip("_").removeprefix("set_"))
+                if name in ("learn", "set_weights"):
+                    names |= {f"learn_{info.name}", f"{info.name}_weights"}
+    return names
+
+
+@pytest.mark.parametrize("module", [definition, definition_experts, definition_rules])
+def test_a_function_of_the_definition_has_the_name_of_its_kernel(module):
+    own = {
+        name
+        for name, value in vars(module).items()
+        if inspect.isfunction(value) and value.__module__ == module.__name__
+    }
+    assert own - WITHOUT_TWIN <= kernel_names()

@@ -46,6 +46,15 @@ def test_settings_that_were_renamed_keep_their_values():
     assert persistence.load(path).learner.leaky is True
 
 
+def test_fields_of_states_that_were_renamed_keep_their_values():
+    path = next(path for path in FILES if path.stem == "DiscountedGradient")
+    assert b'"mass":' in path.read_bytes()
+    state = persistence.load(path).state
+    assert state.discounted_count > 1
+    renamed = persistence.dumps(persistence.load(path))
+    assert b'"discounted_count":' in renamed and b'"mass":' not in renamed
+
+
 @pytest.fixture
 def saved():
     learner = tw.RecursiveLeastSquares()

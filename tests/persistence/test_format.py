@@ -97,8 +97,8 @@ GOLDEN_LEARNER = DiscountedGradient(
 
 def golden():
     """The model that format-1.thalweg holds, made anew."""
-    theta, mass = np.array([0.1, -0.2, 0.3]), 8.995737794157709
-    state = GOLDEN_LEARNER.init(theta)._replace(mass=mass)
+    theta, discounted_count = np.array([0.1, -0.2, 0.3]), 8.995737794157709
+    state = GOLDEN_LEARNER.init(theta)._replace(discounted_count=discounted_count)
     extra = {"rounds": 30, "intercept": True, "limit": float("inf")}
     return SavedModel(GOLDEN_LEARNER, Huber(0.5, 0.1), state, extra)
 
@@ -107,4 +107,7 @@ def test_the_golden_file_of_format_1_loads():
     loaded, made = load(GOLDEN), golden()
     assert loaded.learner == made.learner and loaded.loss == made.loss
     assert loaded.state.theta.tobytes() == made.state.theta.tobytes()
-    assert (loaded.state.mass, loaded.extra) == (made.state.mass, made.extra)
+    assert (loaded.state.discounted_count, loaded.extra) == (
+        made.state.discounted_count,
+        made.extra,
+    )

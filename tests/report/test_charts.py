@@ -8,7 +8,7 @@ import vl_convert
 from tests.report import example_studies
 from thalweg.evaluation.study import RegretEntry
 from thalweg.evaluation.summary import summary
-from thalweg.learners.tracker.explanation import KINDS
+from thalweg.learners.tracker.explanation import EXPERT_FAMILIES
 from thalweg.report.chart_elements import (
     MAX_LINES,
     VEGA_LITE,
@@ -241,7 +241,7 @@ def legends(figure):
 
 
 def test_legends_use_words_that_a_reader_knows():
-    assert list(EXPERT_LABELS) == [kind.name for kind in KINDS]
+    assert list(EXPERT_LABELS) == [family.name for family in EXPERT_FAMILIES]
     charts = by_name(example_studies.full())
     assert set(legends(charts["expert-weights"])) == {
         EXPERT_LABELS[name] for name in ("level", "step", "season")

@@ -17,11 +17,11 @@ from thalweg.evaluation.study import TrackerHistory
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.learners.tracker.change_detection import (
     SMOOTHING,
-    Pause,
+    AlarmPause,
     earlier_memory,
     raise_alarms,
 )
-from thalweg.learners.tracker.explanation import KIND_OF_EXPERT, KINDS
+from thalweg.learners.tracker.explanation import EXPERT_FAMILIES, FAMILY_OF_EXPERT
 from thalweg.persistence.snapshots import (
     MAX_COUNT,
     Array,
@@ -36,7 +36,7 @@ MAX_COEFFICIENTS = 32
 """Coefficients are recorded of at most so many features, the first ones."""
 RECORDS = ("theta", "weights", "memory", "interval")
 """What ``Tracker.run`` is asked to record of every round."""
-FIRST_OF_KIND = np.searchsorted(KIND_OF_EXPERT, np.arange(len(KINDS)))
+FIRST_OF_FAMILY = np.searchsorted(FAMILY_OF_EXPERT, np.arange(len(EXPERT_FAMILIES)))
 HISTORY = 2**16
 """Rounds of smoothed memory that are kept. The Tracker's longest memory but for "all"
 is 4,096; an alarm that looks back further than this is not raised."""
@@ -51,7 +51,7 @@ class AlarmSnapshot(NamedTuple):
 
     total: int  # alarms so far
     rounds: int
-    pause: Pause
+    pause: AlarmPause
     alarm_rounds: FloatArray  # (a,) of the newest alarms, the first round being 0
     log_sums: FloatArray  # (≤ SMOOTHING + 1,) Σ log memory at the ends of last rounds
     smooth_memory: FloatArray  # (≤ HISTORY,) of the last rounds
@@ -69,7 +69,7 @@ class AlarmLog(Component):
     def __init__(self) -> None:
         self.total = 0
         self.rounds = 0
-        self.pause = Pause()
+        self.pause = AlarmPause()
         self.alarm_rounds: FloatArray = np.empty(0)
         self.log_sums: FloatArray = np.zeros(1)
         self.smooth_memory: FloatArray = np.empty(0)
@@ -141,16 +141,18 @@ class TrackerTrace(Component):
         self.covered = 0
         self.with_interval = 0
         self.coefficients = min(features, MAX_COEFFICIENTS)
-        self.curves = [Downsampler() for _ in range(1 + len(KINDS) + self.coefficients)]
+        self.curves = [
+            Downsampler() for _ in range(1 + len(EXPERT_FAMILIES) + self.coefficients)
+        ]
 
     def add(self, trace: Trace, y: FloatArray) -> None:
         """Take the next rounds: what was recorded, and their labels, NaN if unknown."""
         assert trace.theta is not None
         memory, weights = trace.extras["memory"], trace.extras["weights"]
         # No matrix product: its rounding depends on how the stream was cut.
-        by_kind = np.add.reduceat(weights, FIRST_OF_KIND, axis=1)
+        by_family = np.add.reduceat(weights, FIRST_OF_FAMILY, axis=1)
         theta = trace.theta[:, : self.coefficients]
-        columns = np.vstack([memory, by_kind.T, theta.T])
+        columns = np.vstack([memory, by_family.T, theta.T])
         for curve, column in zip(self.curves, columns, strict=True):
             curve.add(column)
         self.alarm_log.add(memory)
@@ -165,12 +167,12 @@ class TrackerTrace(Component):
         if self.with_interval:
             measured = self.covered / self.with_interval
             coverage = ((self.tracker.coverage, measured),)
-        kinds = [kind.name for kind in KINDS]
-        slopes = zip(features, others[len(kinds) :], strict=False)
+        families = [family.name for family in EXPERT_FAMILIES]
+        slopes = zip(features, others[len(families) :], strict=False)
         return TrackerHistory(
             memory,
             self.alarm_log.alarms(),
-            dict(zip(kinds, others, strict=False)),
+            dict(zip(families, others, strict=False)),
             # A feature that never was anything but constant has no coefficient.
             {name: one for name, one in slopes if one.low.any() or one.high.any()},
             coverage,

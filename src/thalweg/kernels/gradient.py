@@ -10,13 +10,14 @@ from thalweg.kernels.losses import phi, slope
 
 @kernel(nogil=True)
 def gradient(
-    theta, mass, gamma, before, now, code, shape, radius, low, high,
+    theta, discounted_count, gamma, before, now, code, shape, radius, low, high,
     x, y, weight, elapsed, out, loss, played,
 ):  # fmt: skip
-    """Play the rounds (x, y), updating ``theta`` in place; returns the new mass.
+    """Play the rounds (x, y), updating ``theta`` in place; returns the new S_t.
 
     The step size is 1 / (before·γS_{t-1} + now·w_t). The domain is
     {‖θ‖ ≤ radius, low ≤ θ ≤ high}, of which one part only may bind.
+    ``discounted_count`` is S_{t-1}, the discounted number of rounds so far.
     Shapes: theta, low, high (n,), x (T, n), y (T,), weight and elapsed (T,) or empty
     for all ones, out (T,), loss (T,), played (T, n) or empty.
     """
@@ -25,24 +26,26 @@ def gradient(
         if len(played):
             played[t] = theta
         w = weight[t] if len(weight) else 1.0
-        mass *= gamma ** elapsed[t] if len(elapsed) else gamma
+        discounted_count *= gamma ** elapsed[t] if len(elapsed) else gamma
         p = theta.dtype.type(0)
         for i in range(theta.size):
             p += x[t, i] * theta[i]
         out[t] = p
         loss[t] = w * phi(code, shape, p, y[t])
         if w > 0:
-            length = w * slope(code, shape, p, y[t]) / (before * mass + now * w)
+            length = (
+                w * slope(code, shape, p, y[t]) / (before * discounted_count + now * w)
+            )
             for i in range(theta.size):
                 step[i] = length * x[t, i]
             _descend(theta, step, radius, low, high)
-            mass += w
-    return mass
+            discounted_count += w
+    return discounted_count
 
 
 @kernel(nogil=True)
 def point_gradient(
-    theta, mass, gamma, before, now, radius, low, high,
+    theta, discounted_count, gamma, before, now, radius, low, high,
     y, weight, elapsed, out, loss, played,
 ):  # fmt: skip
     """``gradient`` for the loss ½‖θ - y‖²: y and out are (T, n), and θ is predicted."""
@@ -51,7 +54,7 @@ def point_gradient(
         if len(played):
             played[t] = theta
         w = weight[t] if len(weight) else 1.0
-        mass *= gamma ** elapsed[t] if len(elapsed) else gamma
+        discounted_count *= gamma ** elapsed[t] if len(elapsed) else gamma
         square = 0.0
         for i in range(theta.size):
             out[t, i] = theta[i]
@@ -59,10 +62,10 @@ def point_gradient(
             square += step[i] * step[i]
         loss[t] = 0.5 * w * square
         if w > 0:
-            step *= theta.dtype.type(w / (before * mass + now * w))
+            step *= theta.dtype.type(w / (before * discounted_count + now * w))
             _descend(theta, step, radius, low, high)
-            mass += w
-    return mass
+            discounted_count += w
+    return discounted_count
 
 
 @kernel

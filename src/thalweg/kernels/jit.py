@@ -8,6 +8,13 @@ only versions of numba up to the one that this file was checked on, 0.68. To rai
 limit, run the whole test suite, ``make test-kernels`` and ``make bench`` with the new
 version.
 
+A stale cache: numba invalidates the machine code it has cached on disk (``cache=True``)
+when the file that defines the kernel is newer, not when a file is that the kernel calls
+or takes constants from. ``make test`` and ``make demo`` delete the cache whenever any
+file of kernels/ is newer than the last run (``.venv/kernels`` in the Makefile). Whoever
+runs pytest or Python directly after a change has to do so: ``find src -name
+'*.nb[ic]' -delete``.
+
 What is here:
     kernel, inner_function, inline_function   decorators of compiled functions
     release_gil, reacquire_gil                other threads run inside a kernel

@@ -1,7 +1,8 @@
 """UD factorisation: a positive definite P, as the factors of its inverse C = U D Uᵀ.
 
 Also known as: Bierman-Thornton UD factors, the covariance form of a square-root Kalman
-filter. P is the information matrix and C = P⁻¹ the covariance, which RLS and Kalman
+filter; ``learn`` is the rank-one identity of Sherman and Morrison for (P + vvᵀ)⁻¹, in
+factors. P is the information matrix and C = P⁻¹ the covariance, which RLS and Kalman
 texts call P. U is unit upper triangular and D diagonal and positive, so that C stays
 symmetric and positive definite by construction, whatever rounding does. Three verbs
 act on it, each O(n²):

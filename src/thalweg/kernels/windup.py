@@ -11,7 +11,8 @@ whatever the order of the features. docs/derivations/ud-factorisation.md says wh
 is enough, docs/decisions/002-covariance-windup.md what else was tried.
 
 The limits here are the only ones: rls_bank, rls_blocked and models/health.py import
-them.
+them. After a change of one, delete numba's disk cache, as ``make test`` and ``make
+demo`` do: the kernels of those files keep the number they were compiled with (jit.py).
 """
 
 import math
@@ -31,13 +32,13 @@ from thalweg.kernels.ud_factor import (
 CHECK_GROWTH = 1.5
 """``cap_covariance`` checks C each time forgetting has multiplied it by this."""
 CAP_REDUCTION = 4.0
-"""A direction that has passed its limit is brought back to a quarter of it."""
+"""A direction that has passed its limit is brought back to the limit over this."""
 MAX_RAISED = 8
 """Upper limit of the coordinates that ``restore_ridge`` raises in a round."""
 RIDGE_SHARE = 0.1
 """A coordinate counts as unexcited where this part of its information is ridge."""
 TIE_TOLERANCE = 1e-9
-"""Needs whose relative difference is smaller count as equal."""
+"""Ridge deficits whose relative difference is smaller count as equal."""
 MIN_RIDGE = 1e-30
 """Lower limit of a ridge that is not restored: 0 would mean that P_0 was 0."""
 
@@ -144,7 +145,7 @@ def restore_ridge(theta, factor, discount, gamma, ridge, leaky, c, unit):
     # δ, so that δ is the mean.
     target = ridge * min(gamma ** (-0.5 * unexcited / turns), 2.0)
     for _ in range(turns):
-        worst, _ = _largest_need(factor, target, c)
+        worst, _ = _weakest_coordinate(factor, target, c)
         if worst < 0:
             return
         raised = target - factor[RETAINED_RIDGE, worst]
@@ -155,28 +156,32 @@ def restore_ridge(theta, factor, discount, gamma, ridge, leaky, c, unit):
                 step = math.sqrt(raised) * theta[worst, j]
                 for i in range(n):
                     theta[i, j] -= c[i] * step
-    _, need = _largest_need(factor, target, c)
-    if need > 1:
-        back = max(1 / need, discount)
+    _, deficit = _weakest_coordinate(factor, target, c)
+    if deficit > 1:
+        back = max(1 / deficit, discount)
         for j in range(n):
             factor[j, j] *= back
             factor[RETAINED_RIDGE, j] /= back
 
 
 @kernel
-def _largest_need(factor, target, c):
-    """The k with the largest need (target - r_k) C_kk, and this need; -1 if none."""
+def _weakest_coordinate(factor, target, c):
+    """The k with the largest ridge deficit (target - r_k) C_kk, and this; -1 if none.
+
+    The deficit is what forgetting has taken of the ridge, in units of the information
+    1/C_kk that is there.
+    """
     n = factor.shape[1]
     covariance_diagonal(factor, c)
     largest = 0.0
     for k in range(n):
-        need = (target - factor[RETAINED_RIDGE, k]) * c[k]
-        if largest < need < np.inf:
-            largest = need
-    # Of coordinates in equal need the first is taken, so that rounding does not choose.
+        deficit = (target - factor[RETAINED_RIDGE, k]) * c[k]
+        if largest < deficit < np.inf:
+            largest = deficit
+    # Of coordinates with equal deficits the first is taken: rounding does not choose.
     for k in range(n):
-        need = (target - factor[RETAINED_RIDGE, k]) * c[k]
-        if largest > 0 and largest * (1 - TIE_TOLERANCE) <= need < np.inf:
+        deficit = (target - factor[RETAINED_RIDGE, k]) * c[k]
+        if largest > 0 and largest * (1 - TIE_TOLERANCE) <= deficit < np.inf:
             return k, largest
     return -1, 0.0
 

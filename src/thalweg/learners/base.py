@@ -128,11 +128,13 @@ class Learner(ABC, Generic[S]):
             f"plays round by round. Got True instead."
         )
 
-    def live_buffer(self, state: S, loss: Loss, ones: int) -> LiveBuffer | None:
+    def live_buffer(
+        self, state: S, loss: Loss, constant_features: int
+    ) -> LiveBuffer | None:
         """The state in a buffer that single calls change in place, or None.
 
-        Its predictions and updates are those of ``run``, bit by bit. The last ``ones``
-        features are constants 1 that the caller leaves out of x.
+        Its predictions and updates are those of ``run``, bit by bit. The last
+        ``constant_features`` features are constants 1 that the caller leaves out of x.
         """
         return None
 

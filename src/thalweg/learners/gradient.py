@@ -20,7 +20,8 @@ class GradientState(NamedTuple):
     """The state of discounted gradient descent."""
 
     theta: FloatArray  # (n,) θ_t, the point played next
-    mass: float  # S_{t-1} = 1 + γ + ... + γ^{t-2}, the weight of the rounds seen
+    # S_{t-1} = 1 + γ + ... + γ^{t-2}, the discounted weight of the rounds seen.
+    discounted_count: float
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,11 @@ class DiscountedGradient(Learner[GradientState]):
     def init(self, theta: Any) -> GradientState:
         theta = checks.check_start(self, theta, ndim=(1,))
         checks.require_start_in_domain(self, self.domain, theta)
-        return GradientState(theta, mass=0.0)
+        return GradientState(theta, discounted_count=0.0)
 
     def update(self, state: GradientState, f: Round) -> GradientState:
-        theta, mass = state
-        past = self.discount**f.elapsed * mass
+        theta, discounted_count = state
+        past = self.discount**f.elapsed * discounted_count
         if f.weight == 0:
             return GradientState(theta, past)
         eta_t = self.step_size(past, f.weight)
@@ -99,10 +100,16 @@ class DiscountedGradient(Learner[GradientState]):
         # 1/η_t = before·γS_{t-1} + now·w_t: see ``step_size``.
         before = 1.0 if self.rule == "tracking" else self.strong_convexity
         now = self.smoothness if self.rule == "smooth" else before
-        start = (theta, float(state.mass), float(self.discount), before, now)
+        start = (
+            theta,
+            float(state.discounted_count),
+            float(self.discount),
+            before,
+            now,
+        )
         if isinstance(loss, LinearLoss):
             phi = (loss.code, loss.shape_parameter)
-            mass = kernel.gradient(*start, *phi, *limits, *arrays)
+            discounted_count = kernel.gradient(*start, *phi, *limits, *arrays)
         else:
-            mass = kernel.point_gradient(*start, *limits, *arrays[1:])
-        return GradientState(theta, mass), arrays.trace()
+            discounted_count = kernel.point_gradient(*start, *limits, *arrays[1:])
+        return GradientState(theta, discounted_count), arrays.trace()

@@ -164,9 +164,11 @@ class RecursiveLeastSquares(Learner[RLSState]):
                 f"{rule} a state of float64. Got one of {state.theta.dtype} instead."
             )
 
-    def live_buffer(self, state: RLSState, loss: Loss, ones: int) -> LiveBuffer | None:
+    def live_buffer(
+        self, state: RLSState, loss: Loss, constant_features: int
+    ) -> LiveBuffer | None:
         one_target = state.theta.ndim == 1 and state.theta.dtype == np.float64
-        return LiveRLS(self, state, ones) if one_target else None
+        return LiveRLS(self, state, constant_features) if one_target else None
 
     @property
     def _kernel_settings(self) -> tuple[float, float, bool]:
@@ -177,13 +179,17 @@ class LiveRLS:
     """Recursive least squares in one buffer: kernels/rls_live.py."""
 
     def __init__(
-        self, learner: RecursiveLeastSquares, state: RLSState, ones: int
+        self, learner: RecursiveLeastSquares, state: RLSState, constant_features: int
     ) -> None:
         theta, factor = state
         n, settings = len(theta), learner._kernel_settings
         self.buffer: FloatArray = np.zeros(rls_live.LAYOUT.size(n=n))
         call_header.fill_header(
-            self.buffer, n, n - ones, checks.MAX_MAGNITUDE[theta.dtype], *settings
+            self.buffer,
+            n,
+            n - constant_features,
+            checks.MAX_MAGNITUDE[theta.dtype],
+            *settings,
         )
         views = rls_live.LAYOUT.views(self.buffer, n=n)
         self._theta, self._factor = views.theta, views.factor

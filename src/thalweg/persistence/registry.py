@@ -50,6 +50,7 @@ RENAMED_CLASSES = {
 """Names of classes in files of earlier versions, and what they are called today."""
 RENAMED_FIELDS = {
     "RecursiveLeastSquares": {"pull": "leaky"},
+    "GradientState": {"mass": "discounted_count"},
     "HistoryState": {"births": "active_from"},
 }
 """By class: names of settings and of states' fields in earlier files, and of today."""

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from tests.kernels.tracker.test_round import drifting_stream
-from tests.kernels.tracker.workspaces import adashare, new_state, padded
+from tests.kernels.tracker.workspaces import adashare, new_state, new_workspace, padded
 from thalweg.kernels.tracker import tracker_layout as layout
-from thalweg.kernels.tracker.restart import CHECK_INTERVAL
+from thalweg.kernels.tracker.restart import CHECK_INTERVAL, restart_after_outlier
 from thalweg.kernels.tracker.round import observe, predict
+from thalweg.learners.tracker import Tracker, definition
 from thalweg.learners.tracker.regret_bound import adashare_regret
 
 SHOCK, SEEN = 100, 640  # the first look at which 512 rounds since the shock are seen
@@ -113,3 +114,74 @@ def test_adashare_keeps_its_bound_when_its_loss_scale_is_raised():
         for b in range(a, rounds + 1, 5):
             bound = adashare_regret(np.sqrt(sizes[b - 1]), experts, a, b)
             assert (regret[b] - regret[a - 1]).max() <= bound
+
+
+# What a restart does with every array of the state. A new array is named in one of
+# these, after a decision in restart.py and in the definition.
+RESET = {
+    "season_differences", "inverse_counts", "recent_errors", "max_feature_steps",
+    "weight", "mean", "moments", "shrunk", "anchored", "autoregressive",
+    "overall_mean", "spread", "boa", "mlpoly", "softmax", "committee",
+}  # fmt: skip
+KEPT = {"active_from", "past_x", "past_y"}
+IN_PART = {"counters", "pending", "adashare", "meta"}
+RESET_COUNTERS = {
+    "SEASON", "TOTAL_WEIGHT", "ERROR_SCALE", "ERROR_COUNT", "LOWEST_LABEL",
+    "HIGHEST_LABEL", "MAX_LABEL_STEP", "DIFFERENCE_COUNT",
+}  # fmt: skip
+KEPT_COUNTERS = {
+    "ROUNDS", "ELAPSED", "STEP_LIMIT", "MAX_LOSS", "DELAY", "PENDING_COUNT",
+    "OLDEST_PENDING", "PASSED_ROUNDS",
+}  # fmt: skip
+MARK = 7.0
+
+
+def arrays_by_name(s):
+    arrays = {**s._asdict(), **s.experts._asdict(), **s.rules._asdict()}
+    del arrays["experts"], arrays["rules"]
+    return arrays
+
+
+def restart_by_kernel(s, n):
+    workspace = new_workspace(n)
+    workspace.rules.active_next[:] = s.active_from <= s.counters[layout.ROUNDS]
+    restart_after_outlier(s, workspace.rules, workspace.experts.recent_steps)
+
+
+def restart_by_definition(s, n):
+    definition.restart_after_outlier(s)
+
+
+@pytest.mark.parametrize("restart", [restart_by_kernel, restart_by_definition])
+def test_a_restart_has_a_decision_about_every_array_of_the_state(restart):
+    n = 3
+    packed = Tracker(delay=2).init(np.zeros(n)).packed
+    s, rng = layout.views(packed, n), np.random.default_rng(0)
+    for name, array in arrays_by_name(s).items():
+        if name not in ("counters", "active_from"):
+            array[:] = MARK
+    s.past_x[:], s.past_y[:] = (
+        rng.normal(size=s.past_x.shape),
+        np.tile(rng.normal(size=layout.MAX_SEASON), 2),
+    )
+    delay = s.counters[layout.DELAY]
+    s.counters[:] = MARK
+    s.counters[layout.DELAY] = delay
+    s.counters[layout.ROUNDS] = s.counters[layout.PASSED_ROUNDS] = 640
+    s.counters[layout.MAX_LABEL_STEP] = 1e9
+    before = layout.views(packed.copy(), n)
+    restart(s, n)
+    after = arrays_by_name(s)
+    assert set(after) == RESET | KEPT | IN_PART
+    for name in RESET:
+        assert (after[name] != MARK).all(), name
+    for name in KEPT:
+        np.testing.assert_array_equal(after[name], getattr(before, name))
+    assert (after["pending"][:, layout.HAS_PREDICTION] == 0).all()
+    assert (np.delete(after["pending"], layout.HAS_PREDICTION, axis=1) == MARK).all()
+    assert (s.rules.adashare[1] != MARK).all()
+    changed = s.counters != before.counters
+    indices = {getattr(layout, name) for name in RESET_COUNTERS}
+    kept = {getattr(layout, name) for name in KEPT_COUNTERS}
+    assert set(np.flatnonzero(changed)) == indices
+    assert indices | kept == set(range(layout.COUNTERS))

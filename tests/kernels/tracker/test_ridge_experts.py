@@ -97,7 +97,7 @@ def test_the_ridge_is_in_units_of_the_spread():
     expected += [np.append((steps[:, i] ** 2).mean(axis=0), 0) for i in range(2)]
     np.testing.assert_allclose(spread, expected, atol=1e-14)
     ridge = np.empty((3, LANES))
-    ridge_experts.set_ridge(spread, ridge)
+    ridge_experts.set_ridges(spread, ridge)
     wanted = np.repeat(spread[[0, 0, 1, 2]], MEMORY_COUNT, axis=0) * RIDGE[:, None]
     np.testing.assert_array_equal(ridge.T, np.where(wanted > 0, wanted, 1.0))
 

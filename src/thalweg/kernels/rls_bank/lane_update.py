@@ -248,7 +248,7 @@ def cap_covariance(buffer, at, n):
 
     With the two largest ratios r, s of C_kk input_scale_k² to the cap, D ← D/max(s, 1),
     and for the coordinate k of r: P ← P + w e_k e_kᵀ with
-    w = 4 input_scale_k²/cap - max(s, 1)/C_kk.
+    w = CAP_REDUCTION input_scale_k²/cap - max(s, 1)/C_kk.
     In each lane it is another coordinate that is raised; in lanes that need no check v
     is 0, which changes nothing.
     """

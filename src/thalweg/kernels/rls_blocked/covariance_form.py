@@ -250,7 +250,7 @@ def _restore_ridge(lazy, state, ridge, discount, scale, count, gain):
         unexcited += scale * variance[k] * ridge.size > RIDGE_SHARE
     target = ridge.size * min(ridge.gamma ** (-0.5 * unexcited / ridge.turns), 2.0)
     for _ in range(ridge.turns):
-        worst, _ = _largest_need(variance, retained, target, scale)
+        worst, _ = _weakest_coordinate(variance, retained, target, scale)
         if worst < 0:
             return scale, count
         raised = target - retained[worst]
@@ -261,9 +261,9 @@ def _restore_ridge(lazy, state, ridge, discount, scale, count, gain):
         count += 1
         if ridge.leaky:
             _shrink(state.targets, gain, a, worst)
-    _, need = _largest_need(variance, retained, target, scale)
-    if need > 1:
-        back = max(1 / need, discount)
+    _, deficit = _weakest_coordinate(variance, retained, target, scale)
+    if deficit > 1:
+        back = max(1 / deficit, discount)
         scale *= back
         for k in range(n):
             retained[k] /= back
@@ -281,16 +281,16 @@ def _shrink(targets, gain, a, k):
 
 
 @kernel
-def _largest_need(variance, retained, target, scale):
-    """The first k with the largest need (target - r_k) C_kk, and this; -1 if none."""
+def _weakest_coordinate(variance, retained, target, scale):
+    """The first k with the largest ridge deficit, and this; -1 if there is none."""
     highest = broadcast(0.0)
     for k in range(0, len(retained), WIDTH):
-        needs = _need(load(variance, k), load(retained, k), target, scale)
-        highest = maximum(highest, needs)
+        deficits = _ridge_deficit(load(variance, k), load(retained, k), target, scale)
+        highest = maximum(highest, deficits)
     top = reduce_max(highest)
     if top > 0:
         for k in range(len(retained)):
-            if _need(variance[k], retained[k], target, scale) >= top * (
+            if _ridge_deficit(variance[k], retained[k], target, scale) >= top * (
                 1 - TIE_TOLERANCE
             ):
                 return k, top
@@ -298,6 +298,6 @@ def _largest_need(variance, retained, target, scale):
 
 
 @kernel
-def _need(variance, retained, target, scale):
+def _ridge_deficit(variance, retained, target, scale):
     """(target - r_k) C_kk, of a number or of a vector."""
     return (target - retained) * (scale * variance)

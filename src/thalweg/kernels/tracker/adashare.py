@@ -63,12 +63,12 @@ def learn(rule_state, active, active_next, own, losses, lowest, t, fade):
     delta, cumulative_gap = rule_state[k], rule_state[k + 1]
     gap = own - lowest
     if delta > 0:
-        gap += _tilt(rule_state, active, losses, lowest, delta)
+        gap += _multiply_by_exp_losses(rule_state, active, losses, lowest, delta)
     zeta = min(1 - 1 / (t + 1), fade)
     cumulative_gap = max(0.0, zeta * cumulative_gap + gap)
     new_delta = max(zeta * delta, cumulative_gap)
     if 0 < delta < new_delta:
-        _temper(rule_state, active, delta / new_delta)
+        _raise_weights_to_power(rule_state, active, delta / new_delta)
     rule_state[k], rule_state[k + 1] = new_delta, cumulative_gap
     share_weight(rule_state, active, active_next, t)
 
@@ -81,7 +81,7 @@ def raise_loss_scale(rule_state, active, largest):
     """
     delta, max_delta = rule_state[active.size], 1.5 * largest
     if 0 < delta < max_delta:
-        _temper(rule_state, active, delta / max_delta)
+        _raise_weights_to_power(rule_state, active, delta / max_delta)
         rule_state[active.size] = max_delta
 
 
@@ -125,7 +125,7 @@ def set_losses(predictions, active, y, w, losses):
 
 
 @inline_function
-def _tilt(rule_state, active, losses, lowest, delta):
+def _multiply_by_exp_losses(rule_state, active, losses, lowest, delta):
     """w_i ← w_i e^{-η(ℓ_i - lowest)}; returns lowest - m = Δ ln Σ w_i e^….
 
     Their sum cannot vanish: the best expert keeps its weight, a share at least.
@@ -143,7 +143,7 @@ def _tilt(rule_state, active, losses, lowest, delta):
 
 
 @inner_function
-def _temper(rule_state, active, power):
+def _raise_weights_to_power(rule_state, active, power):
     """w_i ← (w_i / Σ_active w)^power: the rate has fallen, and with it what earlier
     losses count for.
     """

@@ -60,7 +60,7 @@ def is_check_due(counters):
 
 
 @inline_function
-def restart_if_outgrown(s, workspace, recent_steps):
+def restart_after_outlier(s, workspace, recent_steps):
     """Reset what may be spoilt if a past step is out of proportion to recent ones.
 
     It is called where ``is_check_due``. ``workspace`` is that of the rules, and
@@ -69,11 +69,11 @@ def restart_if_outgrown(s, workspace, recent_steps):
     counters = s.counters
     low, high, step = _recent_labels(counters, s.past_y)
     _set_recent_steps(counters, s.past_x, recent_steps)
-    outgrown = 0 < step * MAX_LABEL_RATIO < counters[MAX_LABEL_STEP]
+    has_outlier = 0 < step * MAX_LABEL_RATIO < counters[MAX_LABEL_STEP]
     for j in range(recent_steps.size):  # a feature at rest may move again
         if 0 < recent_steps[j] * MAX_FEATURE_RATIO < s.max_feature_steps[j]:
-            outgrown = True
-    if outgrown:
+            has_outlier = True
+    if has_outlier:
         counters[LOWEST_LABEL], counters[HIGHEST_LABEL] = low, high
         counters[MAX_LABEL_STEP] = step
         for j in range(recent_steps.size):

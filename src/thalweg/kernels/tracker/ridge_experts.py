@@ -59,7 +59,7 @@ def set_deviations(counters, past_x, past_y, mean, x, u, origin, age):
     further back.
     """
     n, now = x.size, newest_label(counters)
-    last_lag, season_lag = _lags(counters, age)
+    last_lag, season_lag = origin_lags(counters, age)
     last_y, season_y = past_y[now + last_lag - 1], past_y[now + season_lag - 1]
     last = feature_row(counters, last_lag)
     then = feature_row(counters, season_lag)
@@ -77,7 +77,7 @@ def set_deviations(counters, past_x, past_y, mean, x, u, origin, age):
 
 
 @inline_function
-def _lags(counters, age):
+def origin_lags(counters, age):
     """How many rounds ago the newest label known then was, and the one of a season ago.
 
     Where labels are late by d rounds, the season is its first multiple that is known by
@@ -119,7 +119,7 @@ def learn_experts(experts, x, y, w, elapsed, share, workspace):
     last_y = origin[STEP_LANE]
     update_spread(experts.overall_mean, experts.spread, x, last_y, u, share)
     update_moments(experts.moments, u, outer_weight, decay)
-    set_ridge(experts.spread, workspace.ridge)
+    set_ridges(experts.spread, workspace.ridge)
     factorise(experts.moments, workspace.ridge, lower, workspace.work)
     solve_shrunk(experts.shrunk, lower)
     step_anchored(experts.anchored, u, outer_weight, lower, workspace.gain)
@@ -195,7 +195,7 @@ def update_spread(overall_mean, spread, x, last_y, u, share):
 
 
 @inner_function
-def set_ridge(spread, ridge):
+def set_ridges(spread, ridge):
     """Set the ridge of every coordinate, δ times its spread: (z, LANES).
 
     In every lane ridge_j = Σ_o δ_o spread_oj over the three origins o, two of whose δ

@@ -20,7 +20,7 @@ from thalweg.kernels.tracker.pending_labels import pop_pending, push_pending
 from thalweg.kernels.tracker.prediction_interval import learn_error
 from thalweg.kernels.tracker.restart import (
     is_check_due,
-    restart_if_outgrown,
+    restart_after_outlier,
     update_max_steps,
 )
 from thalweg.kernels.tracker.ridge_experts import (
@@ -82,7 +82,7 @@ def predict(s, x, workspace):
     last_y = origin[STEP_LANE]
     rules.expert_predictions[LAST_VALUE] = last_y
     clip_predictions(s.counters, last_y, rules.expert_predictions)
-    set_active(s.active_from, t, rules)
+    set_active_experts(s.active_from, t, rules)
     mixture.set_weights(s.rules, rules)
     return mixture.mix(
         rules.expert_predictions,
@@ -114,7 +114,7 @@ def clip_predictions(counters, last_y, predictions):
 
 
 @inline_function
-def set_active(active_from, t, rules):
+def set_active_experts(active_from, t, rules):
     """Set which experts are active in round t, and which in the next; all rules are.
 
     active_k = 1 if active_from_k ≤ t, else 0; ``rules`` is the workspace of the rules.
@@ -144,7 +144,7 @@ def observe(s, x, y, w, elapsed, forecast, workspace):
         )
         u, origin = experts.deviations, experts.origin
         set_deviations(counters, s.past_x, s.past_y, mean, row, u, origin, age)
-        set_active(s.active_from, counters[ROUNDS], rules)
+        set_active_experts(s.active_from, counters[ROUNDS], rules)
     learn(s, row, y, w, elapsed, forecast, has_prediction, scale, workspace)
 
 
@@ -182,7 +182,7 @@ def learn(s, x, y, w, elapsed, forecast, has_prediction, scale, workspace):
     if w > 0:
         counters[ROUNDS] += 1
         if is_check_due(counters):
-            restart_if_outgrown(s, workspace.rules, workspace.experts.recent_steps)
+            restart_after_outlier(s, workspace.rules, workspace.experts.recent_steps)
 
 
 @inner_function

@@ -1,8 +1,14 @@
 """The layout of the Tracker's packed state, of its workspace and of its live buffer.
 
 Each array is declared once, as a member of a NamedTuple with its shape; kernels/layout
-computes sizes, offsets and views from that. To add an array to the state: declare it in
-one of the tuples below, raise ``STATE.version``, and use it.
+computes sizes, offsets and views from that. To add an array to the state:
+
+1. Declare it in one of the tuples below, raise ``STATE.version``, and set the
+   fingerprint anew in tests/kernels/tracker/test_tracker_layout.py.
+2. Set its start in ``Tracker.init`` (learners/tracker/tracker.py), if that is not 0.
+3. Use it in the kernels and in the definition (learners/tracker/definition.py).
+4. Decide what a restart does with it, in restart.py and in ``restart`` of the
+   definition, and say so in tests/kernels/tracker/test_restart.py, which asks.
 
 Experts of one family and all memories are computed side by side, in SIMD lanes: the
 last axis of most arrays runs over them, so that every inner loop is a vector operation.

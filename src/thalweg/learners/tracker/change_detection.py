@@ -2,7 +2,8 @@
 
 Also known as: drift detection, detection of concept drift. Where the stream changes
 abruptly, the Tracker moves its weight to experts with short memories, so that a fall of
-its effective memory is a sign of the change.
+its effective memory is a sign of the change. ADWIN and Page-Hinkley are other methods
+for the same job: they test a sequence of errors or values for a change of its mean.
 """
 
 from typing import Any, NamedTuple
@@ -27,7 +28,7 @@ and 2 false alarms, without it 11, 15, 5 and 2; and on four streams that change 
 189 and 25."""
 
 
-class Pause(NamedTuple):
+class AlarmPause(NamedTuple):
     """After an alarm none is raised for a while: a fall goes on for some rounds."""
 
     level: float = 0.0  # the memory before the fall; 0 without a pause
@@ -42,7 +43,7 @@ def alarms(memory: Any) -> npt.NDArray[np.int64]:
     before the fall, or as many rounds as that have passed.
     """
     smooth = _smooth(np.asarray(memory, np.float64))
-    rounds, _ = raise_alarms(smooth, earlier_memory(smooth, smooth, 0), 0, Pause())
+    rounds, _ = raise_alarms(smooth, earlier_memory(smooth, smooth, 0), 0, AlarmPause())
     return np.array(rounds, np.int64)
 
 
@@ -58,8 +59,8 @@ def earlier_memory(smooth: FloatArray, known: FloatArray, first: int) -> FloatAr
 
 
 def raise_alarms(
-    smooth: FloatArray, before: FloatArray, start: int, pause: Pause
-) -> tuple[list[int], Pause]:
+    smooth: FloatArray, before: FloatArray, start: int, pause: AlarmPause
+) -> tuple[list[int], AlarmPause]:
     """The alarms in the rounds from ``start`` on, and the pause after the last one.
 
     ``smooth`` is the memory in these rounds, ``before`` what it was one memory ago.
@@ -73,15 +74,15 @@ def raise_alarms(
             return rounds, pause
         k = np.searchsorted(falls, at)
         if k == len(falls):
-            return rounds, Pause()
+            return rounds, AlarmPause()
         at = int(falls[k])
         level = float(before[at])
         rounds.append(start + at)
-        pause = Pause(level, start + at + int(np.ceil(level)))
+        pause = AlarmPause(level, start + at + int(np.ceil(level)))
         at += 1
 
 
-def _pause_end(smooth: FloatArray, at: int, start: int, pause: Pause) -> int:
+def _pause_end(smooth: FloatArray, at: int, start: int, pause: AlarmPause) -> int:
     """The first position from ``at`` on after the pause; at most the last plus one."""
     end = min(max(pause.until - start, at), len(smooth))
     recovered = np.flatnonzero(smooth[at:end] > RECOVERY_RATIO * pause.level)

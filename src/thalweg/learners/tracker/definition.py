@@ -1,9 +1,13 @@
 r"""The definition of the Tracker: one round after the other, in plain NumPy.
 
+Also known as: reference implementation, executable specification.
+
 ``Tracker.update`` runs this file; ``run`` and ``Online`` run the kernels of
 kernels/tracker, which are held to it by tests and are about a thousand times faster.
 Both work on the same packed state, through the views of
-kernels/tracker/tracker_layout.py.
+kernels/tracker/tracker_layout.py. A function here has the name of the kernels' that
+computes the same: where ``set_x`` there fills an array, ``x`` here returns it, and
+``learn_boa`` and ``boa_weights`` are ``learn`` and ``set_weights`` of boa.py.
 
 A round (``observe``):
 
@@ -31,11 +35,9 @@ from thalweg.kernels.tracker.restart import (
     MAX_LABEL_RATIO,
 )
 from thalweg.kernels.tracker.round import MAX_WEIGHTED_SQUARE
-from thalweg.kernels.tracker.seasonality import SEASON_DISCOUNT
 from thalweg.kernels.tracker.tracker_layout import (
     BASE_RULES,
     DELAY,
-    DIFFERENCE_COUNT,
     ELAPSED,
     ERROR_COUNT,
     ERROR_SCALE,
@@ -63,7 +65,6 @@ from thalweg.kernels.tracker.tracker_layout import (
     RECENT_ERRORS,
     ROUNDS,
     RULES,
-    SEASON,
     SEASON_LANE,
     STEP_LANE,
     TOTAL_WEIGHT,
@@ -71,16 +72,17 @@ from thalweg.kernels.tracker.tracker_layout import (
 from thalweg.learners.tracker.definition_experts import (
     LEVEL,
     LIGHT,
-    clip,
-    count_differences,
+    clip_predictions,
     deviations,
-    expert_predictions,
     learn_experts,
-    learn_season,
     past_features,
     past_labels,
-    push_past,
-    widen_label_range,
+    predict_experts,
+    push_inverse_count,
+    push_round,
+    reset_season,
+    update_label_range,
+    update_season,
 )
 from thalweg.learners.tracker.definition_rules import (
     IS_RULE,
@@ -123,8 +125,8 @@ def predict(s: Any, x: FloatArray) -> Mixture:
         experts, rules = np.zeros(PADDED_EXPERTS), np.zeros(PADDED_RULES)
         weights = np.zeros((RULES, PADDED_EXPERTS))
         return Mixture(0.0, experts, rules, weights, np.zeros(RULES))
-    q = expert_predictions(s.experts, *deviations(s, x, rounds_late=0))
-    return mix(s.rules, clip(s.counters, q), active_experts(s, t))
+    q = predict_experts(s.experts, *deviations(s, x, rounds_late=0))
+    return mix(s.rules, clip_predictions(s.counters, q), active_experts(s, t))
 
 
 @ignore_overflow
@@ -161,20 +163,18 @@ def learn(s: Any, played: LabelledRound, rounds_late: int) -> None:
             if played.has_prediction:
                 learn_predictions(s, played, w)
             learn_experts(s, x, y, w, u, origin)
-            steps = abs(u[:-1, STEP_LANE])
-            s.max_feature_steps[:] = np.maximum(s.max_feature_steps, steps)
-        widen_label_range(counters, y, last_y=origin[STEP_LANE])
+            update_max_steps(s.max_feature_steps, u)
+        update_label_range(counters, y, last_y=origin[STEP_LANE])
         counters[ELAPSED] = 0.0
-        learn_season(s, y)
+        update_season(s, y)
     elif elapsed == 0 or first:
         return
-    push_past(s, x, y if w > 0 else forecast)
-    count_differences(s, learnt=w > 0)
+    push_round(s, x, y if w > 0 else forecast)
+    push_inverse_count(s, learnt=w > 0)
     if w > 0:
         counters[ROUNDS] += 1
-        t = int(counters[ROUNDS])
-        if t >= MAX_SEASON and t % CHECK_INTERVAL == 0:
-            restart_if_outgrown(s)
+        if is_check_due(counters):
+            restart_after_outlier(s)
 
 
 def learn_predictions(s: Any, played: LabelledRound, w: float) -> None:
@@ -224,7 +224,7 @@ def learn_error(s: Any, error: float, scale: float) -> None:
     counters[ERROR_SCALE] += change / min(seen + 1, SCALE_MEMORY)
 
 
-def interval_reach(s: Any, level: float) -> tuple[float, float]:
+def interval_offsets(s: Any, coverage: float) -> tuple[float, float]:
     """How far below and above the forecast y may lie, at this coverage.
 
     Conformal quantiles: the next error is as likely to fall into each of the count + 1
@@ -234,7 +234,7 @@ def interval_reach(s: Any, level: float) -> tuple[float, float]:
     ordered = s.recent_errors[1, : min(count, RECENT_ERRORS)]
     if count == 0:
         return 0.0, 0.0
-    outside = math.floor((1 - level) / 2 * (len(ordered) + 1))
+    outside = math.floor((1 - coverage) / 2 * (len(ordered) + 1))
     below = ordered[max(outside - 1, 0)]
     above = ordered[min(len(ordered) - outside, len(ordered) - 1)]
     return min(0.0, scale * below), max(0.0, scale * above)
@@ -271,11 +271,28 @@ def pop_pending(s: Any) -> LabelledRound:
     )  # fmt: skip
 
 
+def invalidate_pending(pending: FloatArray) -> None:
+    """Let no round that waits be learnt from by its predictions: they are outdated."""
+    pending[:, HAS_PREDICTION] = 0.0
+
+
 # Starting anew.
 
 
-def restart_if_outgrown(s: Any) -> None:
-    """Start anew where the longest step since the start dwarfs all recent steps.
+def update_max_steps(max_feature_steps: FloatArray, u: FloatArray) -> None:
+    """Remember the longest step of every feature, (n,)."""
+    steps = abs(u[:-1, STEP_LANE])
+    max_feature_steps[:] = np.maximum(max_feature_steps, steps)
+
+
+def is_check_due(counters: FloatArray) -> bool:
+    """Whether to check in this round: now and then, once 512 rounds are remembered."""
+    t = int(counters[ROUNDS])
+    return t >= MAX_SEASON and t % CHECK_INTERVAL == 0
+
+
+def restart_after_outlier(s: Any) -> None:
+    """Start anew where the longest step ever is far longer than all recent steps.
 
     One label or feature of 1e12 would stay in means, moments, ranges and scales for as
     long as they last. So the longest step of the label and of every feature is compared
@@ -285,9 +302,10 @@ def restart_if_outgrown(s: Any) -> None:
     labels, features = past_labels(s), past_features(s)
     label_step = abs(np.diff(labels)).max()
     feature_steps = abs(np.diff(features, axis=0)).max(axis=0)
-    dwarfed = 0 < label_step * MAX_LABEL_RATIO < s.counters[MAX_LABEL_STEP]
+    label_outlier = 0 < label_step * MAX_LABEL_RATIO < s.counters[MAX_LABEL_STEP]
     limits = feature_steps * MAX_FEATURE_RATIO
-    if dwarfed or ((limits > 0) & (limits < s.max_feature_steps)).any():
+    feature_outliers = (limits > 0) & (limits < s.max_feature_steps)
+    if label_outlier or feature_outliers.any():
         s.counters[LOWEST_LABEL], s.counters[HIGHEST_LABEL] = labels.min(), labels.max()
         s.counters[MAX_LABEL_STEP] = label_step
         s.max_feature_steps[:] = feature_steps
@@ -300,25 +318,46 @@ def restart(s: Any, last_x: FloatArray, last_y: float) -> None:
     Their proof does not allow for a new start, only for a larger Δ. The rounds that
     wait for labels keep them, but their predictions are not learnt from.
     """
-    counters, rules = s.counters, s.rules
+    counters = s.counters
     counters[TOTAL_WEIGHT] = counters[ERROR_SCALE] = counters[ERROR_COUNT] = 0.0
     s.recent_errors[:] = 0.0
-    s.pending[:, HAS_PREDICTION] = 0.0
-    # All lags then have as many terms, and their ratios need no divisor: a full count
-    # stands for it, which later ones come to as well.
-    counters[SEASON], counters[DIFFERENCE_COUNT] = 1, 1 / (1 - SEASON_DISCOUNT)
-    s.season_differences[:] = 0.0
-    s.inverse_counts[:] = 1 - SEASON_DISCOUNT
-    for array in s.experts:
-        array[:] = 0.0
-    s.experts.mean[:, LEVEL] = np.append(last_x, [last_y, last_y])[:, None]
-    for array in (rules.adashare[1], *rules[1:5]):
-        array[:] = 0.0
-    rules.adashare[1, :PADDED_EXPERTS] = rules.boa[0] = 1 / EXPERTS
-    rules.committee[0, :BASE_RULES] = 1 / BASE_RULES
+    invalidate_pending(s.pending)
+    reset_season(s)
+    reset_experts(s.experts, last_x, last_y)
+    reset_rules(s.rules)
     active_next = active_experts(s, counters[ROUNDS])
-    raise_loss_scale(rules.adashare[0], active_next, counters[MAX_LOSS])
-    raise_loss_scale(rules.meta, IS_RULE, counters[MAX_LOSS])
+    raise_loss_scale(s.rules.adashare[0], active_next, counters[MAX_LOSS])
+    raise_loss_scale(s.rules.meta, IS_RULE, counters[MAX_LOSS])
+
+
+# Arrays are reset by name, here as in the kernels, and tests/kernels/tracker/
+# test_restart.py asks of every array of the layout whether a restart resets it.
+
+
+def reset_experts(experts: Any, last_x: FloatArray, last_y: float) -> None:
+    """Set the experts as after a first round: each predicts the last label."""
+    experts.mean[:] = 0.0
+    experts.mean[:, LEVEL] = np.append(last_x, [last_y, last_y])[:, None]
+    experts.weight[:] = 0.0
+    experts.overall_mean[:] = 0.0
+    experts.spread[:] = 0.0
+    experts.moments[:] = 0.0
+    experts.shrunk[:] = 0.0
+    experts.anchored[:] = 0.0
+    experts.autoregressive[:] = 0.0
+
+
+def reset_rules(states: Any) -> None:
+    """Set the rules of which nothing is proven as before their first round."""
+    quick = states.adashare[1]
+    quick[:] = 0.0
+    quick[:PADDED_EXPERTS] = 1 / EXPERTS
+    states.boa[:] = 0.0
+    states.boa[0] = 1 / EXPERTS
+    states.mlpoly[:] = 0.0
+    states.softmax[:] = 0.0
+    states.committee[:] = 0.0
+    states.committee[0, :BASE_RULES] = 1 / BASE_RULES
 
 
 # What the Tracker knows about itself.

@@ -66,7 +66,7 @@ def deviations(
     the round a season ago for seasons. Only levels see the last label.
     """
     mean, n = s.experts.mean, len(x)
-    last, season = lags_of_origins(s.counters, rounds_late)
+    last, season = origin_lags(s.counters, rounds_late)
     labels, features = past_labels(s), past_features(s)
     last_y = labels[last - 1]
     u, origin = np.zeros((n + 1, LANES)), np.empty(LANES)
@@ -78,7 +78,7 @@ def deviations(
     return u, origin
 
 
-def lags_of_origins(counters: FloatArray, rounds_late: int) -> tuple[int, int]:
+def origin_lags(counters: FloatArray, rounds_late: int) -> tuple[int, int]:
     """How many rounds back the newest known label lies, and the one a season ago.
 
     Where labels are late by d rounds, the season is the first multiple of itself that
@@ -94,7 +94,7 @@ def lags_of_origins(counters: FloatArray, rounds_late: int) -> tuple[int, int]:
     return 1, known
 
 
-def expert_predictions(experts: Any, u: FloatArray, origin: FloatArray) -> FloatArray:
+def predict_experts(experts: Any, u: FloatArray, origin: FloatArray) -> FloatArray:
     """p = origin + θ·u for every regression, and the last label, (PADDED_EXPERTS,)."""
     n = len(u) - 1
     q = np.full(PADDED_EXPERTS, origin[STEP_LANE])  # the last label
@@ -106,7 +106,7 @@ def expert_predictions(experts: Any, u: FloatArray, origin: FloatArray) -> Float
     return q
 
 
-def clip(counters: FloatArray, q: FloatArray) -> FloatArray:
+def clip_predictions(counters: FloatArray, q: FloatArray) -> FloatArray:
     """Predictions within [low - R/2, high + R/2], R = high - low of all labels.
 
     And, where steps are limited, within y_{t-1} ± 2 max_s |y_s - y_{s-1}|. A prediction
@@ -124,7 +124,7 @@ def clip(counters: FloatArray, q: FloatArray) -> FloatArray:
     return np.clip(np.where(abs(q) < MAX_FLOAT, q, last_y), low, high)
 
 
-def widen_label_range(counters: FloatArray, y: float, last_y: float) -> None:
+def update_label_range(counters: FloatArray, y: float, last_y: float) -> None:
     """Let clipping know of a label and, but in the first round, of the step to it."""
     if counters[ROUNDS] == 0:
         counters[LOWEST_LABEL] = counters[HIGHEST_LABEL] = y
@@ -140,14 +140,14 @@ def learn_experts(
     """Means, moments, spreads, and from them the coefficients of every regression."""
     experts, counters = s.experts, s.counters
     seen = np.vstack([u, y - origin])  # deviations of (x, last label, y)
-    outer_weight = learn_means(experts, seen, w, DISCOUNT ** counters[ELAPSED])
-    learn_moments(experts.moments, seen, outer_weight, DISCOUNT ** counters[ELAPSED])
+    outer_weight = update_means(experts, seen, w, DISCOUNT ** counters[ELAPSED])
+    update_moments(experts.moments, seen, outer_weight, DISCOUNT ** counters[ELAPSED])
     z_now = np.append(x, origin[STEP_LANE])
-    learn_spread(experts, z_now, u, share=w / counters[TOTAL_WEIGHT])
+    update_spread(experts, z_now, u, share=w / counters[TOTAL_WEIGHT])
     learn_coefficients(experts, seen, outer_weight)
 
 
-def learn_means(
+def update_means(
     experts: Any, seen: FloatArray, w: float, decay: FloatArray
 ) -> FloatArray:
     """W' = γW, m ← m + w/(W' + w) ũ, W ← W' + w; returns the weight of ũũᵀ.
@@ -165,7 +165,7 @@ def learn_means(
     return outer_weight
 
 
-def learn_moments(
+def update_moments(
     moments: FloatArray, seen: FloatArray, outer_weight: FloatArray, decay: FloatArray
 ) -> None:
     """S ← γS + c ũũᵀ, lower triangle; row z is b ← γb + c ũỹ, the last row is ũ."""
@@ -177,7 +177,7 @@ def learn_moments(
     moments[z + 1] = seen[:z]
 
 
-def learn_spread(experts: Any, z: FloatArray, u: FloatArray, share: float) -> None:
+def update_spread(experts: Any, z: FloatArray, u: FloatArray, share: float) -> None:
     """Running mean squares that give the ridges their unit; a round counts ``share``.
 
     About the overall mean, the last round and the round a season ago.
@@ -193,6 +193,8 @@ def learn_coefficients(
     experts: Any, seen: FloatArray, outer_weight: FloatArray
 ) -> None:
     r"""The coefficients of every regression, from A = S + ridge.
+
+    In the kernels: ``solve_shrunk``, ``step_anchored`` and ``solve_autoregressive``.
 
     .. math:: \theta = A_n^{-1} b \text{ (shrunk)}, \quad
               \theta \mathrel{+}= c A_n^{-1} \tilde x (\tilde y - \theta\cdot\tilde x)
@@ -243,7 +245,10 @@ def factorise(moments: FloatArray, ridge: FloatArray) -> tuple[FloatArray, Float
 
 
 def solve(lower: FloatArray, pivots: FloatArray, right: FloatArray) -> FloatArray:
-    """(L D Lᵀ)⁻¹ right, for the leading coordinates that ``right`` has."""
+    """(L D Lᵀ)⁻¹ right, for the leading coordinates that ``right`` has.
+
+    In the kernels ``factorise`` takes the first step, ``back_substitute`` the second.
+    """
     size, out = len(right), right.copy()
     for j in range(size):
         out[j] -= (lower[j, :j] * out[:j]).sum(axis=0)
@@ -269,7 +274,7 @@ def past_features(s: Any) -> FloatArray:
     return np.asarray(s.past_x[rows])
 
 
-def push_past(s: Any, x: FloatArray, y: float) -> None:
+def push_round(s: Any, x: FloatArray, y: float) -> None:
     """Remember a round that has passed. Labels are stored twice, for one slice."""
     s.past_x[int(s.counters[PASSED_ROUNDS]) % MAX_SEASON] = x
     s.counters[PASSED_ROUNDS] += 1
@@ -280,7 +285,7 @@ def push_past(s: Any, x: FloatArray, y: float) -> None:
 # The season.
 
 
-def learn_season(s: Any, y: float) -> None:
+def update_season(s: Any, y: float) -> None:
     r"""Learn from the label y_t, and set the season of the next round.
 
     .. math:: d_l \gets d_l + \lambda\text{-discounted } (y_t - y_{t-l})^2, \qquad
@@ -296,10 +301,10 @@ def learn_season(s: Any, y: float) -> None:
     steps = y - past_labels(s)[:lags]
     differences[:lags] = SEASON_DISCOUNT * differences[:lags] + steps**2
     if t <= MAX_SEASON or t % SEARCH_INTERVAL == 0:
-        s.counters[SEASON] = find_season(s, min(t // 2, MAX_SEASON))
+        s.counters[SEASON] = search_season(s, min(t // 2, MAX_SEASON))
 
 
-def find_season(s: Any, longest: int) -> int:
+def search_season(s: Any, longest: int) -> int:
     """The lag up to ``longest`` with the least normalised difference; else 1."""
     newest = -int(s.counters[PASSED_ROUNDS]) % MAX_SEASON
     inverse_counts = s.inverse_counts[newest : newest + longest]
@@ -309,7 +314,7 @@ def find_season(s: Any, longest: int) -> int:
     return int(lags[ratio.argmin()]) if longest and ratio.min() < 1 else 1
 
 
-def count_differences(s: Any, learnt: bool) -> None:
+def push_inverse_count(s: Any, learnt: bool) -> None:
     """Note by how much the sum of lag 1 is to be divided in the coming round.
 
     The number of terms of lag l depends on t - l alone, so that divisors move down by
@@ -320,3 +325,13 @@ def count_differences(s: Any, learnt: bool) -> None:
         counters[DIFFERENCE_COUNT] = SEASON_DISCOUNT * counters[DIFFERENCE_COUNT] + 1
     newest = -int(counters[PASSED_ROUNDS]) % MAX_SEASON
     s.inverse_counts[[newest, newest + MAX_SEASON]] = 1 / counters[DIFFERENCE_COUNT]
+
+
+def reset_season(s: Any) -> None:
+    """Begin again. All lags then have as many terms, and their ratios need no divisor.
+
+    A full count stands for it, which later counts come to as well.
+    """
+    s.counters[SEASON], s.counters[DIFFERENCE_COUNT] = 1, 1 / (1 - SEASON_DISCOUNT)
+    s.season_differences[:] = 0.0
+    s.inverse_counts[:] = 1 - SEASON_DISCOUNT

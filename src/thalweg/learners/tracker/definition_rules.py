@@ -100,7 +100,7 @@ def learn_rules(
     low, high = q[active].min(), q[active].max()
     if low == high:
         for rule_state in rules.adashare:
-            share_weights(rule_state, active, active_next, t)
+            share_weight(rule_state, active, active_next, t)
         return float(w * (y - low) ** 2)
     f, loss = rule_predictions, 0.5 * w * (y - q) ** 2
     rule_loss = 0.5 * w * (y - f) ** 2
@@ -157,19 +157,19 @@ def learn_adashare(
     cumulative_gap = max(0.0, zeta * cumulative_gap + gap)
     new_delta = max(zeta * delta, cumulative_gap)
     if 0 < delta < new_delta:
-        temper_weights(weights, active, delta / new_delta)
+        raise_weights_to_power(weights, active, delta / new_delta)
     state[k], state[k + 1] = new_delta, cumulative_gap
-    share_weights(state, active, active_next, t)
+    share_weight(state, active, active_next, t)
 
 
-def share_weights(state: FloatArray, active: Mask, active_next: Mask, t: float) -> None:
+def share_weight(state: FloatArray, active: Mask, active_next: Mask, t: float) -> None:
     """Fixed share: w ← ζw + (1-ζ)π, with π uniform on the experts active next."""
     k, zeta = len(active), 1 - 1 / (t + 1)
     uniform = active_next / active_next.sum()
     state[:k] = zeta * adashare_weights(state, active) + (1 - zeta) * uniform
 
 
-def temper_weights(weights: FloatArray, active: Mask, power: float) -> None:
+def raise_weights_to_power(weights: FloatArray, active: Mask, power: float) -> None:
     """w ← w^power, for normalised w: at a lower rate earlier losses count for less."""
     parts = adashare_weights(weights, active)
     usable = parts > MIN_LOG_ARGUMENT  # what is less counts as zero
@@ -181,7 +181,7 @@ def raise_loss_scale(state: FloatArray, active: Mask, max_loss: float) -> None:
     k = len(active)
     delta, max_delta = state[k], 1.5 * max_loss
     if 0 < delta < max_delta:
-        temper_weights(state[:k], active, delta / max_delta)
+        raise_weights_to_power(state[:k], active, delta / max_delta)
         state[k] = max_delta
 
 

@@ -47,8 +47,8 @@ TrackerState.layout_version = layout.STATE.version  # type: ignore[attr-defined]
 class Tracker(Learner[TrackerState]):
     r"""A weighted mean of 71 simple experts, weighed by how well they did of late.
 
-    Also known as: prediction with expert advice, online aggregation of experts, online
-    model averaging for drifting streams (concept drift).
+    Also known as: prediction with expert advice, expert aggregation, online ensemble or
+    mixture of experts, model averaging for drifting streams (concept drift).
 
     The experts are ridge regressions about a discounted mean, shrunk or anchored, with
     the last label as a feature, of changes since the last round or a season ago
@@ -213,10 +213,10 @@ class Tracker(Learner[TrackerState]):
             )
 
     def live_buffer(
-        self, state: TrackerState, loss: Loss, ones: int
+        self, state: TrackerState, loss: Loss, constant_features: int
     ) -> LiveBuffer | None:
         is_double = state.theta.dtype == np.float64
-        return LiveTracker(self, state, ones) if is_double else None
+        return LiveTracker(self, state, constant_features) if is_double else None
 
     def state_from(self, theta: FloatArray, packed: FloatArray) -> TrackerState:
         """The state with this packed array; θ gives size and dtype only."""
@@ -228,8 +228,11 @@ class Tracker(Learner[TrackerState]):
         memory = explanation.MEMORY_OF_EXPERT
         first = np.where(np.isinf(memory), 1.0, np.maximum(memory / 2, 1.0))
         if self.information == "features":
-            kinds = [explanation.KINDS[kind] for kind in explanation.KIND_OF_EXPERT]
-            first[[kind.needs_labels for kind in kinds]] = np.inf
+            families = [
+                explanation.EXPERT_FAMILIES[family]
+                for family in explanation.FAMILY_OF_EXPERT
+            ]
+            first[[family.needs_labels for family in families]] = np.inf
         return np.append(first, np.full(layout.PADDED_EXPERTS - len(first), np.inf))
 
     def _state_after(

@@ -23,12 +23,12 @@ MAX_ROWS = 512
 class TrackerWorkspace:
     """A copy of a packed state of ``n`` features in one buffer, ``layout.BUFFER``.
 
-    The last features are ``ones`` in single calls; up to ``rows`` rounds are played at
-    a time, and of each the diagnostics named by ``record`` are recorded.
+    The last ``constant_features`` features are 1 in single calls; up to ``rows`` rounds
+    are played at a time, and of each the diagnostics named by ``record`` are recorded.
     """
 
     def __init__(
-        self, packed: FloatArray, n: int, ones: int = 0, rows: int = 1,
+        self, packed: FloatArray, n: int, constant_features: int = 0, rows: int = 1,
         record: Sequence[str] = (), coverage: float = 0.9,
     ) -> None:  # fmt: skip
         slots = layout.pending_slots(int(packed[layout.DELAY]))
@@ -40,7 +40,7 @@ class TrackerWorkspace:
         self.buffer: FloatArray = aligned_zeros(self._first_record + records_size)
         max_value = MAX_MAGNITUDE[np.dtype(np.float64)]
         settings = (max_value, 0.0, 0.0, 0.0, coverage, slots, rows)
-        fill_header(self.buffer, n, n - ones, *settings)
+        fill_header(self.buffer, n, n - constant_features, *settings)
         self._select_records(lengths)
         start = offsets.state.counters
         self.packed: FloatArray = self.buffer[start : start + len(packed)]
@@ -86,9 +86,11 @@ class TrackerWorkspace:
 class LiveTracker:
     """The Tracker called round by round, its state in place: ``LiveBuffer``."""
 
-    def __init__(self, learner: Any, state: Any, ones: int) -> None:
+    def __init__(self, learner: Any, state: Any, constant_features: int) -> None:
         self._learner, self._theta = learner, state.theta
-        self._workspace = TrackerWorkspace(state.packed, len(state.theta), ones)
+        self._workspace = TrackerWorkspace(
+            state.packed, len(state.theta), constant_features
+        )
         self.buffer: FloatArray = self._workspace.buffer
         self.unexcited_rounds: FloatArray = self._workspace.unexcited_rounds
         self.call: KernelCall = self._workspace.call
