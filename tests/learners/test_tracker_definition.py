@@ -128,6 +128,14 @@ def odd_streams(draw):
     return Block(x, y, weight, elapsed)
 
 
+def test_means_of_labels_that_cancel_agree():
+    y = np.array([-1.0, 1.0, 2.0, -2.0, -2.0, -1.0, 1.0, 0.0])
+    x = 1e-121 * np.arange(1.0, 9.0)[:, None]
+    elapsed = np.array([0.0, 0.0, 1.0, 0.0, 1.0, 1e4, 1.0, 1.0])
+    block = Block(x, y, np.ones(8), elapsed)
+    assert_every_round_agrees(Tracker(delay=1), block, rtol=1e-7)
+
+
 @settings(max_examples=40, deadline=None)
 @given(odd_streams(), st.sampled_from([0, 1, 7]), st.booleans())
 def test_odd_streams_agree_in_every_round(block, delay, features):

@@ -33,6 +33,8 @@ def assert_states_agree(ours, theirs, n, rtol=1e-9):
 
     Means, moments, coefficients and predictions are differences of larger numbers:
     they are held to ``rtol`` of the largest of their row, which runs over memories.
+    Where labels such as -1, 1, 2 and -2 cancel, the mean is rounding in the whole row:
+    means of labels may also differ by a few roundings of the largest label.
     """
     ours, theirs = named_arrays(ours, n), named_arrays(theirs, n)
     for name, expected in theirs.items():
@@ -42,5 +44,8 @@ def assert_states_agree(ours, theirs, n, rtol=1e-9):
         with np.errstate(invalid="ignore"):  # inf - inf, of experts that never start
             error = abs(ours[name] - expected)
         error = np.where(ours[name] == expected, 0.0, error)
-        wrong = ~(error <= rtol * np.maximum(abs(expected), scale) + 1e-300)
+        limit = rtol * np.maximum(abs(expected), scale) + 1e-300
+        if name == "mean":
+            limit[-2:] += 8 * np.finfo(float).eps * abs(theirs["past_y"]).max()
+        wrong = ~(error <= limit)
         assert not wrong.any(), (name, np.argwhere(wrong)[:5], error[wrong][:5])

@@ -6,7 +6,7 @@ windup), until rounding rules it and the next excitation makes θ jump.
 
 ``cap_covariance`` is always on: it acts only where C_kk passes a limit that excited
 data never reach. ``restore_ridge`` retains a ridge that forgetting would take away.
-Both add w e_k e_kᵀ to P for the coordinates that need it most: O(n²), and the same
+Both add w e_k e_kᵀ to P for the coordinates that lack it most: O(n²), and the same
 whatever the order of the features. docs/derivations/ud-factorisation.md says why that
 is enough, docs/decisions/002-covariance-windup.md what else was tried.
 

@@ -1,6 +1,6 @@
 """Blocks of rounds with a retained ridge, in covariance form.
 
-``restore_ridge`` of windup.py raises the neediest coordinates round after round, and
+``restore_ridge`` of windup.py raises the weakest coordinates round after round, and
 which these are depends on every C_kk at that moment. So the covariance is there at
 every moment, if not in one piece (``LazyCovariance``):
 
