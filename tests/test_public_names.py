@@ -20,9 +20,9 @@ PACKAGES = (
 )
 
 
-@pytest.mark.parametrize("room", ["", *(f".{room}" for room in PACKAGES)])
-def test_every_listed_name_can_be_imported_and_the_list_is_sorted(room):
-    module = importlib.import_module(f"thalweg{room}")
+@pytest.mark.parametrize("package", ["", *(f".{package}" for package in PACKAGES)])
+def test_every_listed_name_can_be_imported_and_the_list_is_sorted(package):
+    module = importlib.import_module(f"thalweg{package}")
     assert list(module.__all__) == sorted(module.__all__)
     for name in module.__all__:
         assert getattr(module, name) is not None

@@ -32,26 +32,43 @@ NOT_BARE = frozenset("bound cut fit mixed put read set speed split spread".split
 """Of these words, some are verbs or nouns as well; ``streams.mixed`` names a kind of
 drift, as its siblings ``abrupt`` and ``gradual`` do."""
 
-# Each pattern recognises code in which a file decides something of its own about the
-# idea, so that whoever changes the idea has to edit that file. They hold for trees
-# with the earlier names too.
+SAME_IDEA = frozenset(
+    # An algorithm has its definition, its kernel, its bound or its adversary under one
+    # name, each in its package.
+    "directional experts exponential_weights gradient logistic_tracker losses "
+    "lower_bound newton rls "
+    # The base class of a package; a command and what it runs.
+    "base accuracy compare demo reproduce".split()
+)
+"""File names that stand for one idea in every package that has them."""
+
+# What whoever changes an idea has to edit, by patterns that hold for the earlier names
+# as well: files in which a pattern is found, or every place for those of ``PLACES``.
 CHANGES = {
-    "the covariance cap": r"\*\*\s*-\s*0\.75",
-    "what a missing value means": r"""["'](?:impute|skip)["']""",
-    "how late labels wait": (
-        r"\b(?:_waiting|WAITING|PENDING_COUNT)\b|\[:?\s*-\s*(?:self\.)?delay"
-        r"|\(rows\) - self\.delay|shift\(delay"
+    "files that state the covariance cap": r"\*\*\s*-\s*0\.75",
+    "files that decide what a missing value means": (
+        r"""[!=]= ?"(?:skip|impute|refuse)"|Literal\["refuse\""""
+        r"""|\("refuse", "skip", "impute"\)"""
     ),
-    "one array of the Tracker's state": (
-        r"(?:\bunlike\b|\bseason_differences\b).*(?:ndarray|Field\()"
-        r"|\bat\[\d+\]|2 \* LONGEST_SEASON, LONGEST_SEASON"
+    "files in which late labels wait": (
+        r"class (?:Lessons|DelayedLabels)\b|def _?(?:wait|push_pending)\("
+        r"|\bt - delay\b|\.y\[: -delay"
     ),
-    "one row of the packed factor": (
-        r"\[(?:\w+, )?n(?: \+ [12])?(?:, \w+)?\] |factor\[n\b|\[factor\.shape\[1\]"
-        r"|factor\[expert, n\b|\(n \+ 3\)|\bn \+ 3,"
+    "places to edit for an array of the Tracker's state": (
+        r"moments: (?:np\.ndarray|Annotated)|mean.*LANES, \(z \+ 2\) \* z \* LANES"
+        r"|RECENT, LANES, \(z \+ 1\) \* LANES|int\(at\[9\]\), \(z|moments\.fill\("
+        r"|moments\[\.\.\.\] = 0"
     ),
-    "one field of a run's checkpoint": r"def (?:kept|resume|resumed|told|from_dict)\(",
+    "files that number rows of the packed factor": (
+        r"factor\[(?:\w+, )?n(?: \+ \d)?[,\]]|factor\[factor\.shape\[1\]"
+        r"|\(n \+ 3, n\)|\(n \+ 3\) \* n|class UDFactor\b"
+    ),
+    "hand-written pairs that save and restore a run": (
+        r"def (?:kept|told)\(self|def check_told\("
+    ),
 }
+PLACES = frozenset({"places to edit for an array of the Tracker's state"})
+"""Changes of which every place counts, as they lie in one file."""
 
 JOURNEYS = {
     "first Online().update": """
@@ -192,8 +209,9 @@ def change_table(source: Path) -> dict[str, list[str]]:
     for path in sorted(source.rglob("*.py")):
         text = _code(path)
         for change, pattern in CHANGES.items():
-            if re.search(pattern, text):
-                table[change].append(str(path.relative_to(source / "thalweg")))
+            count = len(re.findall(pattern, text))
+            count = count if change in PLACES else min(count, 1)
+            table[change] += [str(path.relative_to(source / "thalweg"))] * count
     return table
 
 
@@ -249,7 +267,7 @@ def main() -> None:
         for name, counts in journey_table(source).items():
             column[f"{name}: functions / files / packages"] = counts
         for change, files in edits.items():
-            column[f"files to edit for {change}"] = str(len(files))
+            column[change] = str(len(files))
         columns.append(column)
     for name in columns[0]:
         print(f"{name:<62}" + "".join(f"{column[name]:>18}" for column in columns))
@@ -277,7 +295,7 @@ def _print_names(source: Path) -> None:
         if bad:
             print(f"  {name}:", *bad)
     for change, files in change_table(source).items():
-        print(f"\nTo change {change}:", *files)
+        print(f"\n{change}:", *files)
 
 
 if __name__ == "__main__":

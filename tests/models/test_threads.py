@@ -96,7 +96,7 @@ def test_a_call_within_a_suspended_call_does_not_resume_the_model():
     """As a signal handler may: the outer call still reads one round through."""
     model = tw.Online(tw.RecursiveLeastSquares(1.0), intercept=False)
     model.update(X[0], Y[0])
-    with model._suspended() as live:
+    with model._suspend() as live:
         assert model.health().rounds == 1
         raw = model._live_buffer()
         call, buffer = raw.call, raw.buffer

@@ -25,6 +25,7 @@ from thalweg.evaluation.hindsight import (
     regret_to_last_value,
     regrets,
 )
+from thalweg.evaluation.prequential import persistence_forecast
 from thalweg.evaluation.scoring import ErrorScores, LearnerInfo, interval_coverage
 from thalweg.evaluation.statistics import LAST_ROUNDS, PERSISTENCE, TRACKER
 from thalweg.evaluation.study import Hindsight, LastRounds, RegretEntry, Study
@@ -225,7 +226,7 @@ def _start_comparison(
 ) -> Comparison:
     """All that is to be run beside the Tracker."""
     stream = StandardisedStream.from_rounds(block.x, block.y, delay)
-    persistence = np.append(np.zeros(delay + 1), block.y[: -delay - 1])
+    persistence = np.nan_to_num(persistence_forecast(np.asarray(block.y), delay))
     forecasts = {
         TRACKER: stream.standardise(result.trace.prediction),
         PERSISTENCE: stream.standardise(persistence),

@@ -83,7 +83,7 @@ class Online:
         self._open(ModelSnapshot(imputer=ImputerState.initial() if accepts else None))
 
     def __getstate__(self) -> dict[str, Any]:
-        with self._suspended() as live:
+        with self._suspend() as live:
             settings = {key: vars(self)[key] for key in vars(self) if key[0] != "_"}
             return settings | {"_snapshot": live.snapshot()}
 
@@ -100,7 +100,7 @@ class Online:
     @property
     def state(self) -> Any:
         """A copy of the learner's state; None before the first round."""
-        with self._suspended() as live:
+        with self._suspend() as live:
             return live.copy_state()
 
     @property
@@ -169,7 +169,7 @@ class Online:
             if prediction == prediction:  # else it is a REFUSAL
                 return prediction
         # Anything unusual, and anything to be refused, takes the checked path.
-        with self._suspended() as live:
+        with self._suspend() as live:
             state, features = self._as_prediction_request(live, x)
             if interval is None:
                 return self.learner.predict(state, features)
@@ -193,7 +193,7 @@ class Online:
                 return
         # Anything unusual, and anything to be refused, takes the checked path.
         y, weight, elapsed = map(as_number, (y, weight, elapsed))
-        with self._suspended(to_learn=True) as live:
+        with self._suspend(to_learn=True) as live:
             is_first = is_plain and live.count_features() is None
             if is_first and self._learn_first_round(live, x, y, weight, elapsed):
                 return
@@ -209,7 +209,7 @@ class Online:
 
         ``blocked`` is for many features, and learners that can: see their ``run``.
         """
-        with self._suspended(to_learn=True) as live:
+        with self._suspend(to_learn=True) as live:
             return self._run(live, x, y, weight, elapsed, record, blocked)
 
     def _run(
@@ -246,12 +246,12 @@ class Online:
 
     def health(self) -> Health:
         """What excites the model, what is known of each feature, what was refused."""
-        with self._suspended() as live:
+        with self._suspend() as live:
             return measure_health(live.snapshot(), self.refusals)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; a failed write leaves the old file as it was."""
-        with self._suspended() as live:
+        with self._suspend() as live:
             model = ModelFileContents(self._settings(), live.snapshot(), self.refusals)
         write_model(path, model)
 
@@ -286,7 +286,7 @@ class Online:
         self._live = LiveState(self._settings(), snapshot, self._lock)
 
     @contextmanager
-    def _suspended(self, to_learn: bool = False) -> Iterator[LiveState]:
+    def _suspend(self, to_learn: bool = False) -> Iterator[LiveState]:
         """The live state, suspended, for one thread; counts refusals meanwhile."""
         with self._lock:
             live, outermost = self._live, not self._busy

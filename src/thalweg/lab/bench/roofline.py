@@ -14,6 +14,7 @@ import numpy as np
 
 from thalweg.kernels import roofline_probes
 from thalweg.kernels.rls import rls
+from thalweg.kernels.ud_factor import EXTRA_ROWS
 from thalweg.lab.bench.bench_plan import BenchPlan
 from thalweg.lab.bench.bench_results import BenchResults, Timing
 from thalweg.lab.bench.bench_stream import DISCOUNT, draw_stream
@@ -131,7 +132,7 @@ def _round_call(n: int, plan: BenchPlan) -> TimedCall:
 
 
 def _part_calls(n: int, plan: BenchPlan) -> dict[str, TimedCall]:
-    factor, v = _aligned_ones(n + 3, n), _aligned_ones(n)
+    factor, v = _aligned_ones(n + EXTRA_ROWS, n), _aligned_ones(n)
     gain, f, g, ratio, d_after = (_aligned_ones(n) for _ in range(5))
     loops = max(100, LOOPS * 8 // n)
     zero = np.zeros(n)  # With g and ratio of zero the sweeps leave U as it is.
