@@ -77,6 +77,19 @@ def test_lines_written_after_the_checkpoint_are_written_anew(stream, monkeypatch
     assert model.rows == 300
 
 
+def test_predictions_with_other_columns_are_not_continued(stream, monkeypatch):
+    with monkeypatch.context() as patch:
+        stopped_after(2, patch)
+        thalweg("run", "stream.csv", "-t", "y")
+    predictions = stream.parent / "out/stream/predictions.csv"
+    before = predictions.read_text().replace("observed", "measured", 1)
+    predictions.write_text(before)
+    refused = thalweg("run", "stream.csv", "--resume", "out/stream/model.thalweg")
+    assert refused.exit_code == 2
+    assert "begins with 'row,prediction,low,high,measured'" in refused.output
+    assert predictions.read_text() == before
+
+
 def test_a_folder_may_be_moved_and_resumed_from_anywhere(stream, monkeypatch):
     with monkeypatch.context() as patch:
         stopped_after(2, patch)

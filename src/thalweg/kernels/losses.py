@@ -2,7 +2,7 @@
 
 Here alone codes are declared: a loss of losses/ names its own as ``code``. To add one,
 declare it, list it in ``CODES``, and give it a branch in all three functions: they
-check nothing, and the last branch would serve any other number. That a code is listed
+check nothing, and the last branch serves any other number. That a code is listed
 is checked where a loss is defined (losses/linear.py); that its branches compute what
 the loss says, by tests/kernels/test_losses.py, for every public loss.
 """

@@ -3,13 +3,15 @@
 To add a loss:
 
 1. Write a frozen dataclass in a file of its own: a subclass of ``LinearLoss``
-   (losses/linear.py) where f is a function of x·θ, given by φ, φ′ and φ″; else of
-   ``Loss``. Give ``constants`` if the theorems shall apply.
-2. Export it in losses/__init__.py, which lets files hold it, and give an example of it
-   in tests/contracts/examples.py, which brings the tests of every loss.
-3. That is all: every learner that accepts any loss runs it, one ``update`` in Python a
-   round. For the fast path of a linear loss, kernels that play whole blocks, give it a
-   code and its three formulas in kernels/losses.py, and name the code as ``code``.
+   (losses/linear.py) where f is a function of x·θ, given by φ, φ′, φ″ and the range
+   of φ″ (``curvature_range``); else of ``Loss``. Give ``constants`` if the theorems
+   shall apply. Where φ″ is 0, tell regret/dynamic.py how to find minimisers.
+2. Export it in losses/__init__.py, which lets files hold it, and in
+   thalweg/__init__.py; give an example of it in tests/contracts/examples.py, which
+   brings the tests of every loss.
+3. Every learner that accepts any loss now runs it, one ``update`` in Python a round.
+   For the fast path of a linear loss, kernels that play whole blocks, give it a code
+   and its three formulas in kernels/losses.py, and name the code as ``code``.
 """
 
 from abc import ABC, abstractmethod

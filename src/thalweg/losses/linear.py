@@ -28,7 +28,7 @@ class LinearLoss(Loss):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.code = vars(cls).get("code")
-        if cls.code is not None and cls.code not in CODES:
+        if cls.code is not None and not (type(cls.code) is int and cls.code in CODES):
             raise InvalidParameterError(
                 f"The 'code' of {cls.__name__} must be one of kernels/losses.py: "
                 f"{CODES}, or None. Got {cls.code!r} instead."

@@ -7,12 +7,13 @@ command line alike. To add a policy:
    command line, their help and the checks of settings follow from these two.
 2. Where no ``fill`` function of this file fits, write one: it maps the statistics of
    the features before a row to the values that missing features get. ``Imputer`` calls
-   it and nothing else.
+   it and nothing else. Name it for reports as well (``fill_name``).
 3. Where sums and counts do not tell the fill (a last value, say), add the statistic as
    a field of ``FeatureStatistics`` and of ``ImputerState``, with a default if files of
-   earlier versions should load; compute it in ``statistics_before_rows`` and in
-   ``Imputer.observe``; and say which values a file may hold of it in ``imputer_rules``
-   of models/model_file.py.
+   earlier versions should load (which its rule must then accept); set its start in
+   ``ImputerState.initial``, hand it on in ``ImputerState.statistics``, compute it in
+   ``statistics_before_rows`` and in ``Imputer.observe``; and say which values a file
+   may hold of it in ``imputer_rules`` of models/model_file.py.
 """
 
 from collections.abc import Callable

@@ -30,7 +30,12 @@ class PredictedRows(NamedTuple):
 
 
 class PredictionColumns(NamedTuple):
-    """The columns of the predictions. A new column is added to all three methods."""
+    """The columns of the predictions.
+
+    A new column is added to ``names`` and, at the same place, to ``lines``. What the
+    Tracker says of a row comes in ``Forecasts`` (evaluation/tracker_run.py). All
+    columns but row and time are float64 in Parquet (predictions_parquet.py).
+    """
 
     targets: tuple[str, ...]
     has_time: bool
@@ -184,6 +189,7 @@ class PredictionFile:
                 f"{source} has {size:,} bytes, and the run that is resumed had "
                 f"written {self.size:,}. Bring it back, or give another --predictions."
             )
+        self._check_header(source)
         if self._earlier is not None:
             make_folder(self._line_file.parent)
             shutil.copyfile(self._earlier, self._line_file)
@@ -191,3 +197,15 @@ class PredictionFile:
         file.truncate(self.size)
         file.seek(self.size)
         return file
+
+    def _check_header(self, source: Path) -> None:
+        """Raise unless the lines of the run before have the columns of this one."""
+        header = self.columns.header().encode()
+        with source.open("rb") as file:
+            line = file.readline(len(header) + 1)
+        if line != header:
+            raise StorageError(
+                f"{source} begins with {line.decode(errors='replace').strip()!r}, and "
+                f"the run that is resumed writes {header.decode().strip()!r}. Give "
+                f"another --predictions."
+            )

@@ -7,8 +7,11 @@ computes sizes, offsets and views from that. To add an array to the state:
    fingerprint anew in tests/kernels/tracker/test_tracker_layout.py.
 2. Set its start in ``Tracker.init`` (learners/tracker/tracker.py), if that is not 0.
 3. Use it in the kernels and in the definition (learners/tracker/definition.py).
-4. Decide what a restart does with it, in restart.py and in ``restart`` of the
-   definition, and say so in tests/kernels/tracker/test_restart.py, which asks.
+4. Decide what a restart does with it, in restart.py and in the definition
+   (``restart_after_outlier``), and say so in tests/kernels/tracker/test_restart.py,
+   which asks. Where kernels use it as an index, ``Tracker.check_state`` bounds it.
+5. Delete numba's cache, as kernels/jit.py says (``make test`` does): a stale kernel
+   would look for the arrays where they were.
 
 Experts of one family and all memories are computed side by side, in SIMD lanes: the
 last axis of most arrays runs over them, so that every inner loop is a vector operation.
