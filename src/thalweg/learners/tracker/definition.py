@@ -330,8 +330,8 @@ def restart(s: Any, last_x: FloatArray, last_y: float) -> None:
     raise_loss_scale(s.rules.meta, IS_RULE, counters[MAX_LOSS])
 
 
-# Arrays are reset by name, here as in the kernels, and tests/kernels/tracker/
-# test_restart.py asks of every array of the layout whether a restart resets it.
+# Arrays are reset by name, here as in the kernels. Whether a restart resets it is asked
+# of every array of the layout by tests/kernels/tracker/test_restart.py.
 
 
 def reset_experts(experts: Any, last_x: FloatArray, last_y: float) -> None:
