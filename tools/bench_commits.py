@@ -17,6 +17,8 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent / "src"
+SIZES = "4,8,16,32,64"
+"""The numbers of features that the promises name; blocks have sizes of their own."""
 SECTIONS = ("call", "array", "tracker", "blocks", "roofline")
 ROW = re.compile(r"^ (?P<what>\S.*?\S)\s{2,}(?P<sign>[≥≤])\s+\S+\s+(?P<ratio>[\d.,]+) ")
 
@@ -24,6 +26,7 @@ ROW = re.compile(r"^ (?P<what>\S.*?\S)\s{2,}(?P<sign>[≥≤])\s+\S+\s+(?P<ratio
 def measure(source: Path, folder: Path, sections: list[str]) -> dict[str, float]:
     """The ratios that one run of the bench prints; below 1/x where less is better."""
     only = [word for section in sections for word in ("--only", section)]
+    only += ["--sizes", SIZES]
     outputs = ["--json", f"{folder}/bench.json", "--figure", f"{folder}/bench.png"]
     answer = subprocess.run(
         [sys.executable, "-m", "thalweg.cli", "bench", *only, *outputs],
