@@ -1,7 +1,8 @@
 """Online learning on drifting streams, with the regret measured."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from thalweg import bounds as bounds
@@ -101,19 +102,13 @@ _PACKAGES = (
     "streams",
     "tables",
 )
-_PACKAGE_OF = {name: package for package, names in _NAMES.items() for name in names}
+_MODULE_OF = {name: package for package, names in _NAMES.items() for name in names}
+_MODULE_OF |= {package: package for package in _PACKAGES}
 
-__all__ = sorted([*_PACKAGE_OF, *_PACKAGES])
+__all__ = sorted(_MODULE_OF)
 
-
-def __getattr__(name: str) -> Any:
-    # Loaded on first use (PEP 562), so that `import thalweg` brings in neither
-    # numba nor scipy.
-    if name in _PACKAGES:
-        return import_module(f"thalweg.{name}")
-    if name in _PACKAGE_OF:
-        return getattr(import_module(f"thalweg.{_PACKAGE_OF[name]}"), name)
-    raise AttributeError(f"module 'thalweg' has no attribute {name!r}")
+# `import thalweg` brings in neither numba nor scipy.
+__getattr__ = lazy_exports(__name__, _MODULE_OF)
 
 
 def __dir__() -> list[str]:

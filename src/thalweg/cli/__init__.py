@@ -3,8 +3,9 @@
 The work of a command is imported when the command runs, not when its help is shown.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from thalweg.cli.bench_tables import comparison_tables as comparison_tables
@@ -21,9 +22,5 @@ _MODULE_OF = {
 
 __all__ = sorted(_MODULE_OF)
 
-
-def __getattr__(name: str) -> Any:
-    # Loaded on first use (PEP 562): a command's --help needs neither numba nor scipy.
-    if name in _MODULE_OF:
-        return getattr(import_module(f"thalweg.cli.{_MODULE_OF[name]}"), name)
-    raise AttributeError(f"module 'thalweg.cli' has no attribute {name!r}")
+# A command's --help needs neither numba nor scipy.
+__getattr__ = lazy_exports(__name__, _MODULE_OF)

@@ -1,19 +1,16 @@
 """What users hold and mutate: one model, or thousands of models by key."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from thalweg.models.keyed import KeyedModels as KeyedModels
     from thalweg.models.online import Online as Online
 
-_MODULES = {"KeyedModels": "keyed", "Online": "online"}
+_MODULE_OF = {"KeyedModels": "keyed", "Online": "online"}
 
-__all__ = sorted(_MODULES)
+__all__ = sorted(_MODULE_OF)
 
-
-def __getattr__(name: str) -> Any:
-    # Loaded on first use: KeyedModels needs a lock that only POSIX systems have.
-    if name in _MODULES:
-        return getattr(import_module(f"thalweg.models.{_MODULES[name]}"), name)
-    raise AttributeError(f"module 'thalweg.models' has no attribute {name!r}")
+# KeyedModels needs a lock that only POSIX systems have.
+__getattr__ = lazy_exports(__name__, _MODULE_OF)

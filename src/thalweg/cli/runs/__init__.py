@@ -1,7 +1,8 @@
 """What a run over a table is made of: its session, its checkpoint and its files."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from thalweg.cli.runs.checkpoint import load_checkpoint as load_checkpoint
@@ -34,9 +35,5 @@ _MODULE_OF = {
 
 __all__ = sorted(_MODULE_OF)
 
-
-def __getattr__(name: str) -> Any:
-    # Loaded on first use (PEP 562): `thalweg run --help` needs no learners.
-    if name in _MODULE_OF:
-        return getattr(import_module(f"thalweg.cli.runs.{_MODULE_OF[name]}"), name)
-    raise AttributeError(f"module 'thalweg.cli.runs' has no attribute {name!r}")
+# `thalweg run --help` needs no learners.
+__getattr__ = lazy_exports(__name__, _MODULE_OF)

@@ -1,7 +1,8 @@
 """The Tracker's error against the best settings in hindsight, and against rivals."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from thalweg.lab.accuracy.accuracy_streams import SYNTHETIC as SYNTHETIC
@@ -30,9 +31,5 @@ _MODULE_OF = {
 
 __all__ = sorted(_MODULE_OF)
 
-
-def __getattr__(name: str) -> Any:
-    # Loaded on first use (PEP 562): `thalweg accuracy --help` needs no pandas.
-    if name in _MODULE_OF:
-        return getattr(import_module(f"thalweg.lab.accuracy.{_MODULE_OF[name]}"), name)
-    raise AttributeError(f"module 'thalweg.lab.accuracy' has no attribute {name!r}")
+# `thalweg accuracy --help` needs no pandas.
+__getattr__ = lazy_exports(__name__, _MODULE_OF)

@@ -1,7 +1,8 @@
 """What ``thalweg bench`` measures: thalweg's speed against other libraries'."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from thalweg.lab.bench.bench_figure import speed_chart as speed_chart
@@ -22,9 +23,5 @@ _MODULE_OF = {
 
 __all__ = sorted(_MODULE_OF)
 
-
-def __getattr__(name: str) -> Any:
-    # Loaded on first use (PEP 562): `thalweg bench --help` needs no learners.
-    if name in _MODULE_OF:
-        return getattr(import_module(f"thalweg.lab.bench.{_MODULE_OF[name]}"), name)
-    raise AttributeError(f"module 'thalweg.lab.bench' has no attribute {name!r}")
+# `thalweg bench --help` needs no learners.
+__getattr__ = lazy_exports(__name__, _MODULE_OF)

@@ -1,7 +1,8 @@
 """The theorems of Yuan & Lamperski (2020) as experiments."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from thalweg.lab.paper.paper_figures import save_figures as save_figures
@@ -20,9 +21,5 @@ _MODULE_OF = {
 
 __all__ = sorted(_MODULE_OF)
 
-
-def __getattr__(name: str) -> Any:
-    # Loaded on first use (PEP 562): `thalweg reproduce --help` needs no scipy.
-    if name in _MODULE_OF:
-        return getattr(import_module(f"thalweg.lab.paper.{_MODULE_OF[name]}"), name)
-    raise AttributeError(f"module 'thalweg.lab.paper' has no attribute {name!r}")
+# `thalweg reproduce --help` needs no scipy.
+__getattr__ = lazy_exports(__name__, _MODULE_OF)
