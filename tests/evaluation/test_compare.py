@@ -48,3 +48,11 @@ def test_no_learner_and_an_unknown_name_are_refused():
         compare({}, BLOCK)
     with pytest.raises(InvalidParameterError, match="Got 'nobody' instead"):
         compare({"a": Tracker()}, BLOCK)["nobody"]
+
+
+def test_learners_without_names_and_a_class_are_refused_by_name():
+    rls = RecursiveLeastSquares()
+    with pytest.raises(InvalidParameterError, match="must be a dict of at least one"):
+        compare([rls], BLOCK)
+    with pytest.raises(InvalidParameterError, match=r"RecursiveLeastSquares\(\)"):
+        compare({"class": RecursiveLeastSquares}, BLOCK)

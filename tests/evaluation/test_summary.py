@@ -34,14 +34,14 @@ def test_the_first_sentence_says_how_often_it_changes_and_what_forgetting_saves(
         history=example_studies.tracker_history(alarms=range(400, 3000, 400))
     )
     assert summary(study)[0] == (
-        "Your stream changes about every 430 rounds; forgetting saves 38 % "
+        "Your stream changes about every 430 rows; forgetting saves 38 % "
         "(discount 0.98 against none)."
     )
 
 
 def test_one_change_is_named_and_none_too():
     one = errors(history=example_studies.tracker_history(alarms=[1234]))
-    assert summary(one)[0].startswith("One abrupt change was seen, at round 1,234; ")
+    assert summary(one)[0].startswith("One abrupt change was seen, at row 1,234; ")
     none = errors(history=example_studies.tracker_history(alarms=[]))
     assert summary(none)[0].startswith("No abrupt change was seen; forgetting saves")
 
@@ -51,14 +51,14 @@ def test_where_forgetting_does_not_pay_the_stream_is_not_called_changing(fixed):
     history = example_studies.tracker_history(alarms=range(400, 3000, 400))
     first = summary(errors(fixed=fixed, history=history))[0]
     assert first.startswith("Forgetting ")
-    assert first.endswith("; 7 abrupt changes were seen, the last at round 2,800.")
+    assert first.endswith("; 7 abrupt changes were seen, the last at row 2,800.")
 
 
 def test_four_alarms_are_not_yet_a_habit():
     first = summary(
         errors(history=example_studies.tracker_history(alarms=[400, 900, 1900, 2600]))
     )[0]
-    assert first.startswith("4 abrupt changes were seen, the last at round 2,600; ")
+    assert first.startswith("4 abrupt changes were seen, the last at row 2,600; ")
 
 
 def test_rare_alarms_are_not_named_one_by_one():
@@ -67,7 +67,7 @@ def test_rare_alarms_are_not_named_one_by_one():
     assert summary(still)[0] == "Forgetting changes little."
     moving = errors(history=history, rounds=100_000)
     assert summary(moving)[0].startswith(
-        "Abrupt changes are rarer than every 10,000 rounds; forgetting saves 38 %"
+        "Abrupt changes are rarer than every 10,000 rows; forgetting saves 38 %"
     )
 
 
@@ -76,7 +76,7 @@ def test_alarms_that_are_not_listed_count():
         example_studies.tracker_history(alarms=[400, 2600]), total_alarms=30
     )
     assert summary(errors(history=history))[0].startswith(
-        "Your stream changes about every 100 rounds; "
+        "Your stream changes about every 100 rows; "
     )
 
 
@@ -148,7 +148,7 @@ def test_persistence_is_always_named(make):
 
 def test_a_study_in_which_nothing_was_scored_says_so():
     (only,) = summary(errors(scored_rounds=0))
-    assert only.startswith("No round was scored") and "persistence" in only
+    assert only.startswith("No row was scored") and "persistence" in only
 
 
 def test_persistence_without_error_cannot_be_beaten():
@@ -161,24 +161,22 @@ def test_memory_is_given_in_round_numbers():
         example_studies.tracker_history(),
         memory=example_studies.curve(np.full(3000, 283.0)),
     )
-    assert "Typically about the last 280 rounds count." in text_of(
-        errors(history=steady)
-    )
+    assert "Typically about the last 280 rows count." in text_of(errors(history=steady))
     wide = replace(
         example_studies.tracker_history(),
         memory=example_studies.curve(np.geomspace(10, 1000, 3000)),
     )
-    assert "the last 100 rounds count, between 16 and 630 most of the time." in text_of(
+    assert "the last 100 rows count, between 16 and 630 most of the time." in text_of(
         errors(history=wide)
     )
     short = replace(
         example_studies.tracker_history(), memory=example_studies.curve(np.ones(3000))
     )
-    assert "Typically only the last round counts." in text_of(errors(history=short))
+    assert "Typically only the last row counts." in text_of(errors(history=short))
 
 
 def test_a_season_is_mentioned_only_where_its_experts_have_weight():
-    assert "It sees a season of 12 rounds." in text_of(errors())
+    assert "It sees a season of 12 rows." in text_of(errors())
     weights = {
         "level": example_studies.curve(np.ones(3000)),
         "season": example_studies.curve(np.zeros(3000)),

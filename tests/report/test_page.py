@@ -89,7 +89,7 @@ def test_the_summary_stands_on_top_and_every_learner_in_the_table(tmp_path):
     study = example_studies.crowded()
     found = Page(page(tmp_path, study))
     first = "".join(found.all("p")[1][2])
-    assert first.startswith("3 abrupt changes were seen, the last at round 2,300")
+    assert first.startswith("3 abrupt changes were seen, the last at row 2,300")
     rows = [text for text in found.texts("th") if text]
     for entry in study.entries:
         assert entry.name in rows

@@ -74,9 +74,10 @@ def compare(
         learners: by the names that the result gives them, whatever ``prequential``
             takes. All other arguments are those of ``prequential``.
     """
-    if not learners:
+    if not isinstance(learners, Mapping) or not learners:
         raise InvalidParameterError(
-            "The 'learners' parameter of compare must name at least one learner."
+            "The 'learners' parameter of compare must be a dict of at least one "
+            f"learner by its name. Got {learners!r} instead."
         )
     results = [
         prequential(

@@ -117,6 +117,11 @@ def predictions(
 
     NaN from the round on in which a model breaks down.
     """
+    if isinstance(learner, type):
+        raise InvalidParameterError(
+            "The 'learner' parameter of prequential must be a learner, not its class: "
+            f"{learner.__name__}(). Got {learner!r} instead."
+        )
     y = np.asarray(block.y, np.float64)
     x, learnable = Imputer(missing).impute(np.asarray(block.x, np.float64), y)
     labels = np.where(learnable, y, np.nan)

@@ -25,7 +25,7 @@ MIN_SEASON_WEIGHT = 0.05
 def summary(study: Study) -> list[str]:
     """A few sentences, the most important first. Persistence is always named."""
     if study.scored_rounds == 0:
-        return ["No round was scored, so that nothing can be said, not even whether "
+        return ["No row was scored, so that nothing can be said, not even whether "
                 "persistence is better."]  # fmt: skip
     sentences = [_change_sentence(study), _error_sentence(study)]
     sentences.append(_winner_sentence(study))
@@ -58,16 +58,16 @@ def _alarm_clause(study: Study, with_frequency: bool) -> str:
     spacing = study.rounds / count
     if spacing > MAX_ALARM_SPACING:
         return (
-            f"abrupt changes are rarer than every {MAX_ALARM_SPACING:,} rounds"
+            f"abrupt changes are rarer than every {MAX_ALARM_SPACING:,} rows"
             if with_frequency
             else ""
         )
     if with_frequency and count >= MIN_FREQUENT_ALARMS:
-        rounds = _round_to_two_digits(spacing)
-        return f"your stream changes about every {rounds:,} rounds"
+        rows = _round_to_two_digits(spacing)
+        return f"your stream changes about every {rows:,} rows"
     if count == 1:
-        return f"one abrupt change was seen, at round {alarms[-1]:,}"
-    return f"{count:,} abrupt changes were seen, the last at round {alarms[-1]:,}"
+        return f"one abrupt change was seen, at row {alarms[-1]:,}"
+    return f"{count:,} abrupt changes were seen, the last at row {alarms[-1]:,}"
 
 
 def _forgetting_gain(study: Study) -> tuple[float, str]:
@@ -135,9 +135,9 @@ def _memory_sentence(history: TrackerHistory) -> str:
     if not median > 0:
         return ""
     if median < 2:
-        return "Typically only the last round counts."
+        return "Typically only the last row counts."
     typical, shortest, longest = map(_round_to_two_digits, (median, low, high))
-    text = f"Typically about the last {typical:,} rounds count"
+    text = f"Typically about the last {typical:,} rows count"
     if longest > 1.5 * shortest:
         text += f", between {shortest:,} and {longest:,} most of the time"
     return f"{text}."
@@ -151,7 +151,7 @@ def _season_sentence(history: TrackerHistory) -> str:
         or not np.nan_to_num(weight.mean).mean() > MIN_SEASON_WEIGHT
     ):
         return ""
-    return f"It sees a season of {history.season:,} rounds."
+    return f"It sees a season of {history.season:,} rows."
 
 
 def _coverage_sentence(history: TrackerHistory) -> str:
