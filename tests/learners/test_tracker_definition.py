@@ -28,6 +28,8 @@ from thalweg.learners import Tracker
 from thalweg.learners.tracker import (
     definition,
     definition_experts,
+    definition_pending,
+    definition_restart,
     definition_rules,
 )
 from thalweg.losses import Round, SquaredError
@@ -223,7 +225,16 @@ def kernel_names():
     return names
 
 
-@pytest.mark.parametrize("module", [definition, definition_experts, definition_rules])
+@pytest.mark.parametrize(
+    "module",
+    [
+        definition,
+        definition_experts,
+        definition_pending,
+        definition_restart,
+        definition_rules,
+    ],
+)
 def test_a_function_of_the_definition_has_the_name_of_its_kernel(module):
     own = {
         name

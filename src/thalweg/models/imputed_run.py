@@ -36,19 +36,19 @@ class ImputerCall(NamedTuple):
     lock: threading.RLock
 
     def learn(
-        self, memory: FloatArray, x: FloatArray, y: float, weight: float,
+        self, buffer: FloatArray, x: FloatArray, y: float, weight: float,
         elapsed: float, learning: bool,
     ) -> float:  # fmt: skip
         """Call the kernel, and take what it has learnt into the means."""
         with self.lock:  # kernel and imputer change together
             waited = 0.0 if self.advances_on_zero_weight else self.imputer.state.waited
             prediction: float = self.call(
-                memory, x, y, weight, waited + elapsed, learning
+                buffer, x, y, weight, waited + elapsed, learning
             )
             if prediction == prediction:
-                n = int(memory[call_header.N])
+                n = int(buffer[call_header.N])
                 first = call_header.HEADER_SIZE
-                self.imputer.observe(memory[first : first + n])
+                self.imputer.observe(buffer[first : first + n])
             return prediction
 
 

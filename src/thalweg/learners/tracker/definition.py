@@ -16,7 +16,8 @@ A round (``observe``):
    predicts the last label (definition_experts.py). Predictions are clipped, and six
    rules, a committee of them and a meta-rule mix them into one forecast
    (definition_rules.py).
-2. Where labels come late (``delay``), the round waits until its label is due.
+2. Where labels come late (``delay``), the round waits until its label is due
+   (definition_pending.py).
 3. ``learn``. The rules learn from the predictions made in that round, the prediction
    intervals from the forecast's error, the experts from the deviations; the season is
    estimated again.
@@ -24,44 +25,26 @@ A round (``observe``):
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from thalweg.kernels.tracker.prediction_interval import MAX_SCORE, SCALE_MEMORY
-from thalweg.kernels.tracker.restart import (
-    CHECK_INTERVAL,
-    MAX_FEATURE_RATIO,
-    MAX_LABEL_RATIO,
-)
 from thalweg.kernels.tracker.round import MAX_WEIGHTED_SQUARE
 from thalweg.kernels.tracker.tracker_layout import (
-    BASE_RULES,
     DELAY,
     ELAPSED,
     ERROR_COUNT,
     ERROR_SCALE,
-    EXPERTS,
-    HAS_PREDICTION,
     HIGHEST_LABEL,
     LAST_VALUE,
     LOWEST_LABEL,
-    MAX_LABEL_STEP,
     MAX_LOSS,
-    MAX_SEASON,
     MEMORIES,
     MEMORY_COUNT,
-    OLDEST_PENDING,
     PADDED_EXPERTS,
     PADDED_RULES,
     PENDING_COUNT,
-    PENDING_ELAPSED,
-    PENDING_FEATURES,
-    PENDING_FORECAST,
-    PENDING_PREDICTIONS,
-    PENDING_SCALE,
-    PENDING_WEIGHT,
-    PENDING_Y,
     RECENT_ERRORS,
     ROUNDS,
     RULES,
@@ -75,42 +58,33 @@ from thalweg.learners.tracker.definition_experts import (
     clip_predictions,
     deviations,
     learn_experts,
-    past_features,
-    past_labels,
     predict_experts,
     push_inverse_count,
     push_round,
-    reset_season,
     update_label_range,
     update_season,
 )
+from thalweg.learners.tracker.definition_pending import (
+    LabelledRound,
+    pop_pending,
+    push_pending,
+)
+from thalweg.learners.tracker.definition_restart import (
+    is_check_due,
+    restart_after_outlier,
+    update_max_steps,
+)
 from thalweg.learners.tracker.definition_rules import (
-    IS_RULE,
-    Mask,
     Mixture,
+    active_experts,
     learn_rules,
     mix,
-    raise_loss_scale,
 )
 from thalweg.types import FloatArray
 
 # Numbers near the limits of float64 overflow in here as they do in the kernels; what
 # comes of it is clipped or set to zero where it is used.
 ignore_overflow = np.errstate(all="ignore")
-
-
-class LabelledRound(NamedTuple):
-    """A round whose label is known, with the predictions that were made in it."""
-
-    x: FloatArray  # (n,)
-    y: float
-    weight: float
-    elapsed: float
-    forecast: float
-    expert_predictions: FloatArray  # (PADDED_EXPERTS,)
-    rule_predictions: FloatArray  # (PADDED_RULES,)
-    has_prediction: bool  # False: nothing was known then, or it is to be ignored
-    error_scale: float  # the mean size of errors, as far as known then
 
 
 @ignore_overflow
@@ -189,11 +163,6 @@ def learn_predictions(s: Any, played: LabelledRound, w: float) -> None:
     learn_error(s, played.y - played.forecast, played.error_scale)
 
 
-def active_experts(s: Any, t: float) -> Mask:
-    """Which experts take part in round t: an expert of memory M from round M/2 on."""
-    return np.asarray(s.active_from <= t)
-
-
 def capped_weight(counters: FloatArray, y: float, w: float, u: FloatArray) -> float:
     """The weight, or as much of it as keeps w times any square within float64."""
     if w <= 1:
@@ -238,126 +207,6 @@ def interval_offsets(s: Any, coverage: float) -> tuple[float, float]:
     below = ordered[max(outside - 1, 0)]
     above = ordered[min(len(ordered) - outside, len(ordered) - 1)]
     return min(0.0, scale * below), max(0.0, scale * above)
-
-
-# Labels that come late.
-
-
-def push_pending(s: Any, played: LabelledRound) -> None:
-    """Let a round wait for its label, with the predictions made in it."""
-    counters = s.counters
-    slot = int(counters[OLDEST_PENDING] + counters[PENDING_COUNT]) % len(s.pending)
-    row = s.pending[slot]
-    row[PENDING_Y], row[PENDING_WEIGHT] = played.y, played.weight
-    row[PENDING_ELAPSED], row[PENDING_FORECAST] = played.elapsed, played.forecast
-    row[HAS_PREDICTION], row[PENDING_SCALE] = played.has_prediction, played.error_scale
-    predictions = (played.expert_predictions, played.rule_predictions)
-    row[PENDING_PREDICTIONS:PENDING_FEATURES] = np.concatenate(predictions)
-    row[PENDING_FEATURES:] = played.x
-    counters[PENDING_COUNT] += 1
-
-
-def pop_pending(s: Any) -> LabelledRound:
-    """The oldest round that waits, whose label is due."""
-    counters = s.counters
-    row = s.pending[int(counters[OLDEST_PENDING])].copy()
-    counters[OLDEST_PENDING] = (counters[OLDEST_PENDING] + 1) % len(s.pending)
-    counters[PENDING_COUNT] -= 1
-    predictions = row[PENDING_PREDICTIONS:PENDING_FEATURES]
-    return LabelledRound(
-        row[PENDING_FEATURES:], row[PENDING_Y], row[PENDING_WEIGHT],
-        row[PENDING_ELAPSED], row[PENDING_FORECAST], predictions[:PADDED_EXPERTS],
-        predictions[PADDED_EXPERTS:], bool(row[HAS_PREDICTION]), row[PENDING_SCALE],
-    )  # fmt: skip
-
-
-def invalidate_pending(pending: FloatArray) -> None:
-    """Let no round that waits be learnt from by its predictions: they are outdated."""
-    pending[:, HAS_PREDICTION] = 0.0
-
-
-# Starting anew.
-
-
-def update_max_steps(max_feature_steps: FloatArray, u: FloatArray) -> None:
-    """Remember the longest step of every feature, (n,)."""
-    steps = abs(u[:-1, STEP_LANE])
-    max_feature_steps[:] = np.maximum(max_feature_steps, steps)
-
-
-def is_check_due(counters: FloatArray) -> bool:
-    """Whether to check in this round: now and then, once 512 rounds are remembered."""
-    t = int(counters[ROUNDS])
-    return t >= MAX_SEASON and t % CHECK_INTERVAL == 0
-
-
-def restart_after_outlier(s: Any) -> None:
-    """Start anew where the longest step ever is far longer than all recent steps.
-
-    One label or feature of 1e12 would stay in means, moments, ranges and scales for as
-    long as they last. So the longest step of the label and of every feature is compared
-    with the longest of the last 512 rounds. A feature that does not move at all may yet
-    move as it did, and counts for nothing.
-    """
-    labels, features = past_labels(s), past_features(s)
-    label_step = abs(np.diff(labels)).max()
-    feature_steps = abs(np.diff(features, axis=0)).max(axis=0)
-    label_outlier = 0 < label_step * MAX_LABEL_RATIO < s.counters[MAX_LABEL_STEP]
-    limits = feature_steps * MAX_FEATURE_RATIO
-    feature_outliers = (limits > 0) & (limits < s.max_feature_steps)
-    if label_outlier or feature_outliers.any():
-        s.counters[LOWEST_LABEL], s.counters[HIGHEST_LABEL] = labels.min(), labels.max()
-        s.counters[MAX_LABEL_STEP] = label_step
-        s.max_feature_steps[:] = feature_steps
-        restart(s, features[0], labels[0])
-
-
-def restart(s: Any, last_x: FloatArray, last_y: float) -> None:
-    """Forget all but the last rounds and the two AdaShares of the guarantee.
-
-    Their proof does not allow for a new start, only for a larger Δ. The rounds that
-    wait for labels keep them, but their predictions are not learnt from.
-    """
-    counters = s.counters
-    counters[TOTAL_WEIGHT] = counters[ERROR_SCALE] = counters[ERROR_COUNT] = 0.0
-    s.recent_errors[:] = 0.0
-    invalidate_pending(s.pending)
-    reset_season(s)
-    reset_experts(s.experts, last_x, last_y)
-    reset_rules(s.rules)
-    active_next = active_experts(s, counters[ROUNDS])
-    raise_loss_scale(s.rules.adashare[0], active_next, counters[MAX_LOSS])
-    raise_loss_scale(s.rules.meta, IS_RULE, counters[MAX_LOSS])
-
-
-# Arrays are reset by name, here as in the kernels. Whether a restart resets it is asked
-# of every array of the layout by tests/kernels/tracker/test_restart.py.
-
-
-def reset_experts(experts: Any, last_x: FloatArray, last_y: float) -> None:
-    """Set the experts as after a first round: each predicts the last label."""
-    experts.mean[:] = 0.0
-    experts.mean[:, LEVEL] = np.append(last_x, [last_y, last_y])[:, None]
-    experts.weight[:] = 0.0
-    experts.overall_mean[:] = 0.0
-    experts.spread[:] = 0.0
-    experts.moments[:] = 0.0
-    experts.shrunk[:] = 0.0
-    experts.anchored[:] = 0.0
-    experts.autoregressive[:] = 0.0
-
-
-def reset_rules(states: Any) -> None:
-    """Set the rules of which nothing is proven as before their first round."""
-    quick = states.adashare[1]
-    quick[:] = 0.0
-    quick[:PADDED_EXPERTS] = 1 / EXPERTS
-    states.boa[:] = 0.0
-    states.boa[0] = 1 / EXPERTS
-    states.mlpoly[:] = 0.0
-    states.softmax[:] = 0.0
-    states.committee[:] = 0.0
-    states.committee[0, :BASE_RULES] = 1 / BASE_RULES
 
 
 # What the Tracker knows about itself.

@@ -61,6 +61,11 @@ class Mixture(NamedTuple):
         return np.asarray(self.rule_weights @ self.expert_weights)
 
 
+def active_experts(s: Any, t: float) -> Mask:
+    """Which experts take part in round t: an expert of memory M from round M/2 on."""
+    return np.asarray(s.active_from <= t)
+
+
 def mix(rules: Any, q: FloatArray, active: Mask) -> Mixture:
     r"""The forecast Σ_r v_r Σ_k w_{r,k} q_k from the experts' predictions q.
 

@@ -1,0 +1,123 @@
+"""Starting anew, in the Tracker's definition: where old rounds dwarf all recent ones.
+
+The kernel's twin is kernels/tracker/restart.py.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from thalweg.kernels.tracker.restart import (
+    CHECK_INTERVAL,
+    MAX_FEATURE_RATIO,
+    MAX_LABEL_RATIO,
+)
+from thalweg.kernels.tracker.tracker_layout import (
+    BASE_RULES,
+    ERROR_COUNT,
+    ERROR_SCALE,
+    EXPERTS,
+    HIGHEST_LABEL,
+    LOWEST_LABEL,
+    MAX_LABEL_STEP,
+    MAX_LOSS,
+    MAX_SEASON,
+    PADDED_EXPERTS,
+    ROUNDS,
+    STEP_LANE,
+    TOTAL_WEIGHT,
+)
+from thalweg.learners.tracker.definition_experts import (
+    LEVEL,
+    past_features,
+    past_labels,
+    reset_season,
+)
+from thalweg.learners.tracker.definition_pending import invalidate_pending
+from thalweg.learners.tracker.definition_rules import (
+    IS_RULE,
+    active_experts,
+    raise_loss_scale,
+)
+from thalweg.types import FloatArray
+
+
+def update_max_steps(max_feature_steps: FloatArray, u: FloatArray) -> None:
+    """Remember the longest step of every feature, (n,)."""
+    steps = abs(u[:-1, STEP_LANE])
+    max_feature_steps[:] = np.maximum(max_feature_steps, steps)
+
+
+def is_check_due(counters: FloatArray) -> bool:
+    """Whether to check in this round: now and then, once 512 rounds are remembered."""
+    t = int(counters[ROUNDS])
+    return t >= MAX_SEASON and t % CHECK_INTERVAL == 0
+
+
+def restart_after_outlier(s: Any) -> None:
+    """Start anew where the longest step ever is far longer than all recent steps.
+
+    One label or feature of 1e12 would stay in means, moments, ranges and scales for as
+    long as they last. So the longest step of the label and of every feature is compared
+    with the longest of the last 512 rounds. A feature that does not move at all may yet
+    move as it did, and counts for nothing.
+    """
+    labels, features = past_labels(s), past_features(s)
+    label_step = abs(np.diff(labels)).max()
+    feature_steps = abs(np.diff(features, axis=0)).max(axis=0)
+    label_outlier = 0 < label_step * MAX_LABEL_RATIO < s.counters[MAX_LABEL_STEP]
+    limits = feature_steps * MAX_FEATURE_RATIO
+    feature_outliers = (limits > 0) & (limits < s.max_feature_steps)
+    if label_outlier or feature_outliers.any():
+        s.counters[LOWEST_LABEL], s.counters[HIGHEST_LABEL] = labels.min(), labels.max()
+        s.counters[MAX_LABEL_STEP] = label_step
+        s.max_feature_steps[:] = feature_steps
+        restart(s, features[0], labels[0])
+
+
+def restart(s: Any, last_x: FloatArray, last_y: float) -> None:
+    """Forget all but the last rounds and the two AdaShares of the guarantee.
+
+    Their proof does not allow for a new start, only for a larger Δ. The rounds that
+    wait for labels keep them, but their predictions are not learnt from.
+    """
+    counters = s.counters
+    counters[TOTAL_WEIGHT] = counters[ERROR_SCALE] = counters[ERROR_COUNT] = 0.0
+    s.recent_errors[:] = 0.0
+    invalidate_pending(s.pending)
+    reset_season(s)
+    reset_experts(s.experts, last_x, last_y)
+    reset_rules(s.rules)
+    active_next = active_experts(s, counters[ROUNDS])
+    raise_loss_scale(s.rules.adashare[0], active_next, counters[MAX_LOSS])
+    raise_loss_scale(s.rules.meta, IS_RULE, counters[MAX_LOSS])
+
+
+# Arrays are reset by name, here as in the kernels. Whether a restart resets it is asked
+# of every array of the layout by tests/kernels/tracker/test_restart.py.
+
+
+def reset_experts(experts: Any, last_x: FloatArray, last_y: float) -> None:
+    """Set the experts as after a first round: each predicts the last label."""
+    experts.mean[:] = 0.0
+    experts.mean[:, LEVEL] = np.append(last_x, [last_y, last_y])[:, None]
+    experts.weight[:] = 0.0
+    experts.overall_mean[:] = 0.0
+    experts.spread[:] = 0.0
+    experts.moments[:] = 0.0
+    experts.shrunk[:] = 0.0
+    experts.anchored[:] = 0.0
+    experts.autoregressive[:] = 0.0
+
+
+def reset_rules(states: Any) -> None:
+    """Set the rules of which nothing is proven as before their first round."""
+    quick = states.adashare[1]
+    quick[:] = 0.0
+    quick[:PADDED_EXPERTS] = 1 / EXPERTS
+    states.boa[:] = 0.0
+    states.boa[0] = 1 / EXPERTS
+    states.mlpoly[:] = 0.0
+    states.softmax[:] = 0.0
+    states.committee[:] = 0.0
+    states.committee[0, :BASE_RULES] = 1 / BASE_RULES
