@@ -57,7 +57,7 @@ CHANGES = {
     "places to edit for an array of the Tracker's state": (
         r"moments: (?:np\.ndarray|Annotated)|mean.*LANES, \(z \+ 2\) \* z \* LANES"
         r"|RECENT, LANES, \(z \+ 1\) \* LANES|int\(at\[9\]\), \(z|moments\.fill\("
-        r"|moments\[\.\.\.\] = 0"
+        r"|moments\[:\] = 0"
     ),
     "files that number rows of the packed factor": (
         r"factor\[(?:\w+, )?n(?: \+ \d)?[,\]]|factor\[factor\.shape\[1\]"
