@@ -132,7 +132,9 @@ BAD = {
         "--missing takes refuse, skip or impute. Got 'drop' instead."
     ),
     f"{TOLD} --predictions full.csv": (
-        "full.csv cannot be written: No space left on device."
+        "The predictions (full.csv) cannot be written: it is a character device, and "
+        "only a regular file is replaced. Write elsewhere: --out, --predictions or "
+        "--model."
     ),
     f"{TOLD} --predictions said.xlsx": (
         "--predictions takes a file that ends in .csv or .parquet. Got said.xlsx "

@@ -1,6 +1,7 @@
 """Nothing that is read is written over, and no file has two writers."""
 
 import os
+import resource
 import signal
 import subprocess
 
@@ -8,6 +9,7 @@ import pytest
 
 from tests.cli.streams import rows, started, thalweg, written
 from thalweg.cli.runs.file_locks import FileLocks
+from thalweg.cli.runs.predictions import PredictionColumns, PredictionFile
 from thalweg.errors import StorageError
 from thalweg.persistence.lock import FileLock
 
@@ -170,3 +172,16 @@ def test_a_lock_file_that_was_removed_is_no_lock(tmp_path, monkeypatch):
     with FileLocks() as own:
         own.acquire(tmp_path / "x")
         assert len(made) == 2 and beside.exists()
+
+
+def test_a_disk_that_fills_up_under_predictions_is_named(tmp_path):
+    file = PredictionFile(tmp_path / "p.csv", PredictionColumns(("y",), False))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(StorageError, match=r"p.csv cannot be written: File too"):
+            file.write("1,2,3,4,5\n" * 100)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        file.close()
+    assert file.size == 100 == (tmp_path / "p.csv").stat().st_size

@@ -28,6 +28,7 @@ def compare_demo_streams(
     This is what ``thalweg demo`` does, on the last ``max_rows`` rows of each stream.
     """
     outputs = study_files.available_outputs(outputs)
+    study_files.protect_special_files(folder)
     streams, missing = load_demo_streams()
     if not streams:
         raise StreamError(missing[0])

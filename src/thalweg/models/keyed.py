@@ -20,6 +20,7 @@ from thalweg.models.keyed_store import (
     check_key,
     check_seq,
 )
+from thalweg.persistence.file_kinds import require_regular_file
 from thalweg.persistence.lock import FileLock
 from thalweg.types import Block, FloatArray
 
@@ -50,6 +51,7 @@ class KeyedModels:
         intercept: bool = True,
         cache_size: int = 1024,
     ) -> None:
+        require_regular_file(Path(path), "cannot be opened")
         self.path = Path(path).resolve()
         self.learner = learner
         self.loss = SquaredError() if loss is None else loss

@@ -1,10 +1,27 @@
 """Serialisation (serialization): saved models in a versioned file without pickle."""
 
-from thalweg.persistence.files import load as load
-from thalweg.persistence.files import save as save
-from thalweg.persistence.format import SavedModel as SavedModel
-from thalweg.persistence.format import dumps as dumps
-from thalweg.persistence.format import loads as loads
-from thalweg.persistence.snapshots import restore_snapshot as restore_snapshot
+from typing import TYPE_CHECKING
 
-__all__ = ["SavedModel", "dumps", "load", "loads", "restore_snapshot", "save"]
+from thalweg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from thalweg.persistence.files import load as load
+    from thalweg.persistence.files import save as save
+    from thalweg.persistence.format import SavedModel as SavedModel
+    from thalweg.persistence.format import dumps as dumps
+    from thalweg.persistence.format import loads as loads
+    from thalweg.persistence.snapshots import restore_snapshot as restore_snapshot
+
+_MODULE_OF = {
+    "SavedModel": "format",
+    "dumps": "format",
+    "load": "files",
+    "loads": "format",
+    "restore_snapshot": "snapshots",
+    "save": "files",
+}
+
+__all__ = sorted(_MODULE_OF)
+
+# What a path leads to is asked by commands whose help needs no learners.
+__getattr__ = lazy_exports(__name__, _MODULE_OF)

@@ -6,11 +6,17 @@ from contextlib import suppress
 from pathlib import Path
 
 from thalweg.errors import StorageError
+from thalweg.persistence.file_kinds import require_regular_file
 from thalweg.persistence.format import SavedModel, dumps, loads
 
 
 def save(path: str | os.PathLike[str], saved: SavedModel) -> None:
-    """Write the model to ``path``. Where that fails, the old file is left as it was."""
+    """Write the model to ``path``. Where that fails, the old file is left as it was.
+
+    A link stays, and what it leads to is written. A folder, a device, a named pipe or a
+    socket is refused: only a regular file is replaced.
+    """
+    require_regular_file(Path(path), "was not saved")
     write(Path(path), dumps(saved))
 
 
@@ -29,6 +35,7 @@ def load(path: str | os.PathLike[str]) -> SavedModel:
 
 def write(path: Path, data: bytes) -> None:
     """Replace the file at ``path`` by ``data``, in one step that lasts."""
+    require_regular_file(path, "was not saved")
     target = path.resolve()  # a link stays, and what it leads to is replaced
     try:
         temporary = _write_temporary(target, data)

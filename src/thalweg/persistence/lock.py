@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from thalweg.errors import StorageError
+from thalweg.persistence.file_kinds import special_file_kind
 
 
 class FileLock:
@@ -17,8 +18,11 @@ class FileLock:
 
     def __init__(self, path: Path) -> None:
         lock_path = path.with_name(path.name + ".lock")
+        _require_lock_file(lock_path)
         try:
-            self._file = os.open(lock_path, os.O_RDWR | os.O_CREAT, 0o666)
+            self._file = os.open(
+                lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666
+            )
         except OSError as error:
             raise StorageError(f"{path} cannot be opened: {error.strerror}.") from error
         try:
@@ -39,3 +43,13 @@ class FileLock:
     def release(self) -> None:
         """Give the lock up."""
         os.close(self._file)
+
+
+def _require_lock_file(path: Path) -> None:
+    """Raise if the path is taken by anything but a file: a lock is written into it."""
+    kind = special_file_kind(path) or ("a link" if path.is_symlink() else None)
+    if kind is not None:
+        raise StorageError(
+            f"{path} is {kind}, and a lock needs a regular file of this name. Remove "
+            f"it, or use another path."
+        )

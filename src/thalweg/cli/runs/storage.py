@@ -12,7 +12,10 @@ from itertools import combinations
 from pathlib import Path
 
 from thalweg.errors import InvalidParameterError, StorageError
+from thalweg.persistence.file_kinds import REPLACEMENT_RULE, special_file_kind
 
+STANDARD_OUTPUT = 1
+"""The file descriptor."""
 ADVICE = "Write elsewhere: --out, --predictions or --model."
 
 
@@ -40,11 +43,12 @@ def make_folder(folder: Path) -> None:
 def refuse_overwriting(
     inputs: Mapping[str, str | Path], outputs: Mapping[str, Path], advice: str = ADVICE
 ) -> None:
-    """Raise if an output is an input, or the same file as another output.
+    """Raise if an output is an input, the same file as another output, or no file.
 
     The keys say what each file holds. A link is the file it leads to; "-" is standard
-    input.
+    input. What exists and is no regular file (a device, a named pipe) is not replaced.
     """
+    refuse_special_files(outputs, advice)
     pairs = [(a, b) for a in inputs.items() for b in outputs.items()]
     for (one, a), (other, b) in [*pairs, *combinations(outputs.items(), 2)]:
         if _is_same_file(a, b):
@@ -52,6 +56,28 @@ def refuse_overwriting(
                 f"The {other} ({b}) would replace the {one} ({a}): they are one file. "
                 f"{advice}"
             )
+
+
+def refuse_special_files(outputs: Mapping[str, Path], advice: str) -> None:
+    """Raise if an output exists and is no regular file, or is standard output."""
+    for content, path in outputs.items():
+        kind = special_file_kind(path)
+        if kind is not None:
+            raise StorageError(
+                f"The {content} ({path}) cannot be written: it is {kind}, "
+                f"{REPLACEMENT_RULE}. {advice}"
+            )
+        if _is_standard_output(path):
+            raise InvalidParameterError(
+                f"The {content} ({path}) would replace what standard output goes to. "
+                f"{advice}"
+            )
+
+
+def _is_standard_output(path: Path) -> bool:
+    with suppress(OSError):  # it is not there yet, or standard output is closed
+        return os.path.samestat(os.fstat(STANDARD_OUTPUT), os.stat(path))
+    return False
 
 
 def _is_same_file(a: str | Path, b: Path) -> bool:

@@ -11,6 +11,7 @@ from thalweg.cli.options import OutputOptions
 from thalweg.cli.runs.storage import (
     make_folder,
     refuse_overwriting,
+    refuse_special_files,
     storage_errors,
 )
 from thalweg.errors import InvalidParameterError, StreamError, ThalwegError
@@ -20,6 +21,7 @@ from thalweg.persistence.files import write
 STUDY, PAGE, FIGURES = "study.json", "report.html", "figures"
 REQUIRED_PACKAGES = ("altair", "jinja2", "vl_convert")
 """Packages that pages and figures need."""
+ADVICE = "Write elsewhere: --out."
 
 
 def available_outputs(outputs: OutputOptions) -> OutputOptions:
@@ -41,8 +43,12 @@ def output_files(folder: Path) -> dict[str, Path]:
 
 def protect_source(source: str, folder: Path) -> None:
     """Raise if the study or the page in the folder would replace the source."""
-    advice = "Write elsewhere: --out."
-    refuse_overwriting({"source": source}, output_files(folder), advice)
+    refuse_overwriting({"source": source}, output_files(folder), ADVICE)
+
+
+def protect_special_files(folder: Path) -> None:
+    """Raise if the study or the page in the folder would replace what is no file."""
+    refuse_special_files(output_files(folder), ADVICE)
 
 
 def save_studies(studies: Sequence[Study], folder: Path) -> Path:

@@ -1,0 +1,43 @@
+"""What a path leads to: only a regular file is ever replaced.
+
+A file that is saved is renamed over the old one, which would replace a device (as root
+``/dev/null``), a named pipe or a socket as well.
+"""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from thalweg.errors import StorageError
+
+FILE_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a character device",
+    stat.S_IFBLK: "a block device",
+}
+"""What a file may be other than a regular one."""
+REPLACEMENT_RULE = "and only a regular file is replaced"
+
+
+def special_file_kind(path: Path) -> str | None:
+    """What ``path`` leads to, if that exists and is no regular file; otherwise None."""
+    try:
+        kind = stat.S_IFMT(os.stat(path).st_mode)
+    except OSError as error:  # Any other error is one of writing, which names it.
+        return "a link to itself" if error.errno == errno.ELOOP else None
+    return None if kind == stat.S_IFREG else FILE_KINDS.get(kind, "no regular file")
+
+
+def require_regular_file(path: Path, failure: str) -> None:
+    """Raise unless ``path`` is a regular file, leads to one, or is not there yet.
+
+    ``failure`` is what the message says of the path: ``"was not saved"``.
+    """
+    kind = special_file_kind(path)
+    if kind is not None:
+        raise StorageError(
+            f"{path} {failure}: it is {kind}, {REPLACEMENT_RULE}. Give another path."
+        )
