@@ -123,6 +123,46 @@ def test_the_projection_depends_on_no_scale_of_the_information(domain):
         np.testing.assert_allclose(nearest, expected, rtol=1e-12, atol=1e-14)
 
 
+EXTREME_INFORMATION = {
+    "identity": np.eye(3),
+    "of rank one": np.outer([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]),
+    "of condition 1e200": np.diag([1e-100, 1.0, 1e100]),
+    "huge": 1e250 * well_conditioned(np.diag([1.0, 2.0, 3.0])),
+    "tiny": 1e-250 * well_conditioned(np.diag([1.0, 2.0, 3.0])),
+    "infinite": np.full((3, 3), np.inf),
+}
+
+
+@every_domain
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("P", EXTREME_INFORMATION.values(), ids=EXTREME_INFORMATION)
+def test_a_point_however_far_has_a_finite_projection_inside(domain, dtype, P):
+    rays = np.array([[1.0, -1.5, 0.7], [-1.0, -1.0, -1.0]])
+    sizes = np.array([1e-100, 1.0, 1e20, 1e100, 1e150, 1e300, np.inf])
+    with np.errstate(over="ignore"):  # in single precision infinite, from 1e39 on
+        ys = np.multiply.outer(sizes, rays).astype(dtype)
+    for y in ys.reshape(-1, 3):
+        for nearest in (domain.project(y), domain.project_in(y, P).point):
+            assert nearest.dtype == dtype and np.isfinite(nearest).all()
+            assert domain.contains(nearest)
+
+
+@every_domain
+@pytest.mark.parametrize("size", [1e50, 1e100, 1e150, 1e200])
+def test_the_projection_of_a_far_point_is_the_limit_along_its_ray(domain, size):
+    if np.isinf(domain.radius):
+        pytest.skip("the projection goes on along the ray")
+    for y in np.random.default_rng(7).standard_normal((20, 3)):
+        expected = domain.project(1e12 * y)
+        np.testing.assert_allclose(domain.project(size * y), expected, atol=1e-9)
+
+
+@every_domain
+def test_no_domain_contains_what_is_not_finite(domain):
+    for bad in (np.nan, np.inf, -np.inf):
+        assert not domain.contains(np.array([0.3, 0.2, bad]))
+
+
 @every_domain
 def test_no_member_passes_the_support(domain):
     directions = tight(domain)
