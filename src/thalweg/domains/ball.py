@@ -5,7 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from thalweg import checks
-from thalweg.domains.base import Domain, Projection
+from thalweg.checks import MAX_MAGNITUDE
+from thalweg.domains.base import (
+    SAFE_SCALE,
+    Domain,
+    Projection,
+    is_legal,
+    limit_coordinates,
+    limit_problem,
+    norm,
+)
 from thalweg.types import FloatArray
 
 
@@ -20,18 +29,23 @@ class Ball(Domain):
 
     def contains(self, point: FloatArray) -> bool:
         # n coordinates, each off by half an ε, change the norm by less than nε.
-        rounding = point.size * np.finfo(point.dtype).eps
-        return bool(np.linalg.norm(point) <= self.radius * (1 + rounding))
+        rounding = point.size * float(np.finfo(point.dtype).eps)
+        return norm(point) <= self.radius * (1 + rounding) and is_legal(point)
 
     def project(self, point: FloatArray) -> FloatArray:
         if self.contains(point):
             return point
-        return point * point.dtype.type(self.radius / np.linalg.norm(point))
+        near = limit_coordinates(point)
+        if near is not point and self.contains(near):
+            return near
+        return near * near.dtype.type(self.radius / np.linalg.norm(near))
 
     def project_in(self, point: FloatArray, information: FloatArray) -> Projection:
         if self.contains(point):
             return Projection(point, 0.0)
-        y, P = np.asarray(point, np.float64), np.asarray(information, np.float64)
+        if not 1 / SAFE_SCALE <= self.radius <= SAFE_SCALE:
+            return self._project_in_own_unit(point, information)
+        y, P, is_exact = limit_problem(point, information, 0.0, self.radius)
         # On the sphere (P + μI) z = Py for the one μ > 0 with ‖z‖ = D.
         eigenvalue, basis = np.linalg.eigh(P)
         # Below this eigh tells no eigenvalue from zero, nor from a negative one.
@@ -42,7 +56,18 @@ class Ball(Domain):
         # cost of z. It is negative only if z is outside by a rounding: its size counts.
         normal = P @ (y - nearest)
         gap = self.radius * np.linalg.norm(normal) - normal @ nearest
-        return Projection(nearest, abs(float(gap)))
+        return Projection(nearest, abs(float(gap)) if is_exact else np.inf)
+
+    def _project_in_own_unit(
+        self, point: FloatArray, information: FloatArray
+    ) -> Projection:
+        """``project_in``, with an extreme radius as the unit of length."""
+        y = np.asarray(limit_coordinates(point), np.float64)
+        with np.errstate(over="ignore"):
+            nearest = Ball(1.0).project_in(y / self.radius, information).point
+        return Projection(
+            self.project((nearest * self.radius).astype(point.dtype)), np.inf
+        )
 
     def _on_sphere(self, eigenvalue: FloatArray, y: FloatArray) -> FloatArray:
         """z(μ) = Py / (P + μ) with ‖z(μ)‖ = D, all in P's eigenbasis."""
@@ -63,5 +88,6 @@ class Ball(Domain):
         return np.asarray(self.radius * np.linalg.norm(directions, axis=1))
 
     def limits(self, point: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        low, high = np.full_like(point, -np.inf), np.full_like(point, np.inf)
+        largest = MAX_MAGNITUDE[point.dtype]
+        low, high = np.full_like(point, -largest), np.full_like(point, largest)
         return self.radius, low, high

@@ -5,8 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from thalweg import checks
+from thalweg.checks import MAX_MAGNITUDE
 from thalweg.domains import quadratic_program
-from thalweg.domains.base import Domain, Projection
+from thalweg.domains.base import (
+    Domain,
+    Projection,
+    is_legal,
+    limit_coordinates,
+    norm,
+)
 from thalweg.errors import InvalidParameterError
 from thalweg.types import FloatArray
 
@@ -58,20 +65,27 @@ class Box(Domain):
         return Box(np.full(n, self.low), np.full(n, self.high))
 
     def contains(self, point: FloatArray) -> bool:
+        if not is_legal(point):
+            return False
         # A bound may have been rounded to the point's dtype: one ε of each coordinate.
         rounding = np.finfo(point.dtype).eps * np.abs(point)
         above, below = point + rounding >= self.low, point - rounding <= self.high
         return bool((above & below).all())
 
     def project(self, point: FloatArray) -> FloatArray:
+        if not is_legal(point):
+            largest = MAX_MAGNITUDE[point.dtype]
+            point = np.clip(np.nan_to_num(point, nan=0.0), -largest, largest)
         return np.clip(point, self.low, self.high).astype(point.dtype)
 
     def project_in(self, point: FloatArray, information: FloatArray) -> Projection:
         if self.contains(point):
             return Projection(point, 0.0)
-        start = self.project(point.astype(np.float64))
+        start = self.project(limit_coordinates(point).astype(np.float64))
+        unit = max(1.0, norm(start))
+        constraints = self._constraints(point.size)
         return quadratic_program.project(
-            point, information, self._constraints(point.size), start, self.project
+            point, information, constraints, start, unit, self.project
         )
 
     def _constraints(self, n: int) -> quadratic_program.Constraints:
@@ -85,8 +99,10 @@ class Box(Domain):
         return np.asarray((directions * end).sum(axis=1))
 
     def limits(self, point: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        largest = MAX_MAGNITUDE[point.dtype]
         low, high = (
-            np.full(point.shape, bound, point.dtype) for bound in (self.low, self.high)
+            np.full(point.shape, np.clip(bound, -largest, largest), point.dtype)
+            for bound in (self.low, self.high)
         )
         return np.inf, low, high
 

@@ -7,7 +7,13 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.domains.ball import Ball
-from thalweg.domains.base import Domain, Projection
+from thalweg.domains.base import (
+    Domain,
+    Projection,
+    is_legal,
+    limit_problem,
+    norm,
+)
 from thalweg.errors import InvalidParameterError
 from thalweg.types import FloatArray
 
@@ -55,7 +61,7 @@ class Ellipsoid(Domain):
             )
         object.__setattr__(self, "dimension", c.size)
 
-    @property
+    @cached_property
     def radius(self) -> float:
         """‖c‖ plus the longest half-axis; the least such number where c = 0."""
         longest = 1 / np.sqrt(np.linalg.eigvalsh(self.shape)[0])
@@ -63,10 +69,12 @@ class Ellipsoid(Domain):
 
     def contains(self, point: FloatArray) -> bool:
         # The rounding of θ and c, stretched by the factor at most.
-        away = np.linalg.norm((point - self.centre) @ self._factor)
-        size = np.linalg.norm(point) + np.linalg.norm(self.centre)
-        stretched = 1 + np.linalg.norm(self._factor) * size
-        return bool(away <= 1 + point.size * np.finfo(point.dtype).eps * stretched)
+        if not is_legal(point):
+            return False
+        away = norm((point - self.centre) @ self._factor)
+        stretched = 1 + self._factor_norm * (norm(point) + norm(self.centre))
+        rounding = point.size * float(np.finfo(point.dtype).eps)
+        return away <= 1 + rounding * stretched
 
     def project(self, point: FloatArray) -> FloatArray:
         return self.project_in(point, np.eye(point.size)).point
@@ -74,7 +82,7 @@ class Ellipsoid(Domain):
     def project_in(self, point: FloatArray, information: FloatArray) -> Projection:
         if self.contains(point):
             return Projection(point, 0.0)
-        y, P = np.asarray(point, np.float64), np.asarray(information, np.float64)
+        y, P, is_exact = limit_problem(point, information, self.centre, self.radius)
         # u = Lᵀ(θ - c) with E = LLᵀ makes S the unit ball and P into L⁻¹PL⁻ᵀ.
         L = self._factor
         Q = np.linalg.solve(L, np.linalg.solve(L, P).T)
@@ -84,7 +92,7 @@ class Ellipsoid(Domain):
         normal = P @ (y - nearest)
         farthest = np.linalg.norm(np.linalg.solve(L, normal))
         gap = farthest - normal @ (nearest - self.centre)
-        return Projection(nearest, abs(float(gap)))
+        return Projection(nearest, abs(float(gap)) if is_exact else np.inf)
 
     def support(self, directions: FloatArray) -> FloatArray:
         stretched = np.linalg.solve(self._factor, directions.T)
@@ -93,6 +101,10 @@ class Ellipsoid(Domain):
     @cached_property
     def _factor(self) -> FloatArray:
         return np.linalg.cholesky(self.shape)
+
+    @cached_property
+    def _factor_norm(self) -> float:
+        return float(np.linalg.norm(self._factor))
 
     @property
     def _asymmetry(self) -> float:

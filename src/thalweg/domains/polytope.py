@@ -8,7 +8,7 @@ import scipy  # its parts are loaded when they are first used, which takes long
 
 from thalweg import checks
 from thalweg.domains import quadratic_program
-from thalweg.domains.base import Domain, Projection
+from thalweg.domains.base import Domain, Projection, is_legal, norm
 from thalweg.errors import InvalidParameterError, ThalwegError
 from thalweg.types import FloatArray
 
@@ -61,9 +61,11 @@ class Polytope(Domain):
         return float(np.linalg.norm(ends))
 
     def contains(self, point: FloatArray) -> bool:
+        if not is_legal(point):
+            return False
         unit = self._constraints
         rounding = max(ROUNDING, point.size * float(np.finfo(point.dtype).eps))
-        size = np.linalg.norm(point) + np.abs(unit.high)
+        size = norm(point) + np.abs(unit.high)
         return bool((unit.normals @ point <= unit.high + rounding * size).all())
 
     def project(self, point: FloatArray) -> FloatArray:
@@ -77,6 +79,7 @@ class Polytope(Domain):
             information,
             self._constraints,
             self._feasible_point,
+            unit=max(1.0, norm(self._feasible_point)),
             repair=np.asarray,
         )
 

@@ -6,17 +6,18 @@ daqp proposes which constraints are active, that is, hold with equality. The poi
 then computed afresh from them, which costs one factorisation and makes up for the
 solver's tolerances. Where the proposal fails (cond(P) ≫ 1e8, a y very far
 away, a set without interior) a primal active-set method starts over from a point of the
-set.
+set. Where that fails as well, P is raised by a rounding; then the Euclidean projection
+is tried; the last resort is the point of the set itself.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import daqp
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.domains.base import Projection
+from thalweg.domains.base import Projection, is_legal, limit_problem
 from thalweg.types import FloatArray
 
 ROUNDING = 1e-13
@@ -48,15 +49,48 @@ def project(
     information: FloatArray,
     constraints: Constraints,
     start: FloatArray,
+    unit: float,
     repair: Callable[[FloatArray], FloatArray],
 ) -> Projection:
-    """The projection; ``start`` lies in the set, ``repair`` moves rounding into it."""
-    y, P = np.asarray(point, np.float64), np.asarray(information, np.float64)
-    solution = _propose(y, P, constraints)
-    if solution is None:
-        solution = _search_active_set(y, P, constraints, np.asarray(start, np.float64))
-    nearest = repair(solution.point).astype(point.dtype)
-    return Projection(nearest, _gap(nearest, y, P, constraints, solution))
+    """The projection; ``start`` lies in the set, ``repair`` moves rounding into it.
+
+    ``unit`` is the size of the set, or of what matters of it where it is unbounded.
+    """
+    member = np.asarray(start, np.float64)
+    y, P, is_exact = limit_problem(point, information, member, unit)
+    # What overflows in an extreme P is noticed, as a point that is not in the set.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for matrix in _replacements(P):
+            solution = _solve(y, matrix, constraints, member)
+            if solution is None:
+                continue
+            nearest = repair(solution.point).astype(point.dtype)
+            if is_legal(nearest):
+                is_exact = is_exact and matrix is P
+                gap = _gap(nearest, y, P, constraints, solution) if is_exact else np.inf
+                return Projection(nearest, gap)
+    return Projection(member.astype(point.dtype), np.inf)
+
+
+def _replacements(P: FloatArray) -> Iterator[FloatArray]:
+    """P; P as it is to rounding, but not singular; the identity."""
+    identity = np.eye(len(P))
+    yield from (P, P + ROUNDING * np.abs(P).max() * identity, identity)
+
+
+def _solve(
+    y: FloatArray, P: FloatArray, constraints: Constraints, member: FloatArray
+) -> ActiveSetPoint | None:
+    """The nearest point in the norm of P, or None where rounding leaves none."""
+    try:
+        solution = _propose(y, P, constraints)
+        if solution is None:
+            solution = _search_active_set(y, P, constraints, member)
+    except np.linalg.LinAlgError:  # P, or the active constraints, are singular
+        return None
+    # Not a number is no violation, and yet no point.
+    is_member = not _violations(solution.point, constraints).any()
+    return solution if is_member and np.isfinite(solution.point).all() else None
 
 
 def _propose(
@@ -182,4 +216,7 @@ def _gap(
     residual = P @ (z - y) + C.T @ dual
     # Sizes, not signs: z may lie outside by a rounding, and no gap is negative.
     slack = np.abs(dual) @ np.abs(np.where(dual != 0, bound - C @ z, 0.0))
-    return float(0.5 * residual @ np.linalg.solve(P, residual) + slack)
+    try:
+        return float(0.5 * residual @ np.linalg.solve(P, residual) + slack)
+    except np.linalg.LinAlgError:
+        return np.inf

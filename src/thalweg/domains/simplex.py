@@ -6,7 +6,7 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.domains import quadratic_program
-from thalweg.domains.base import Domain, Projection
+from thalweg.domains.base import Domain, Projection, is_legal, limit_coordinates
 from thalweg.types import FloatArray
 
 
@@ -25,7 +25,9 @@ class Simplex(Domain):
 
     def contains(self, point: FloatArray) -> bool:
         # n coordinates, each off by half an ε, change the sum by less than nε.
-        rounding = point.size * np.finfo(point.dtype).eps * self.total
+        if not is_legal(point):
+            return False
+        rounding = point.size * float(np.finfo(point.dtype).eps) * self.total
         return bool(point.min() >= 0 and abs(point.sum() - self.total) <= rounding)
 
     def project(self, point: FloatArray) -> FloatArray:
@@ -33,7 +35,8 @@ class Simplex(Domain):
             return point
         # z = max(y - τ, 0) with Σz = total. Adding a constant to y changes τ alone, so
         # the largest coordinate is moved to 0, and a far y costs no digits.
-        y = point.astype(np.float64) - point.max()
+        y = limit_coordinates(point).astype(np.float64)
+        y -= y.max()
         largest_first = np.sort(y)[::-1]
         count = np.arange(1, y.size + 1)
         tau = (np.cumsum(largest_first) - self.total) / count
@@ -52,7 +55,7 @@ class Simplex(Domain):
         )
         start = self.project(point.astype(np.float64))
         return quadratic_program.project(
-            point, information, constraints, start, repair=self.project
+            point, information, constraints, start, self.total, repair=self.project
         )
 
     def support(self, directions: FloatArray) -> FloatArray:
