@@ -22,6 +22,11 @@ from thalweg.cli.runs.signals import StopSignal
 from thalweg.cli.study_tables import print_study, study_as_json
 from thalweg.evaluation.study import Study
 
+NO_DIGEST = (
+    "This run was saved without a digest of its rows, by an earlier thalweg: whether "
+    "the rows seen before have changed since is not known."
+)
+
 
 def finish_run(loop: RunLoop, source: str, outputs: OutputOptions) -> None:
     """Run to the end, or until stopped; show and save the results.
@@ -32,6 +37,8 @@ def finish_run(loop: RunLoop, source: str, outputs: OutputOptions) -> None:
     session = loop.session
     if session.rows:
         stderr_console().print(f"Goes on after row {session.rows:,}.")
+        if session.seen_rows() and session.digest.state is None:
+            print_sentence(stderr_console(), NO_DIGEST)
     began = time.perf_counter()
     total = None if loop.table.is_live else 1.0
     with StopSignal() as stop, progress_bar(loop.table.name, total) as bar:
@@ -85,7 +92,7 @@ def _speed_sentence(loop: RunLoop, seconds: float) -> str:
     """How fast it was from the first row to the last one saved, without a page."""
     session = loop.session
     if not loop.rows:
-        name, seen_rows = loop.table.name, session.rows - session.earlier_rows
+        name, seen_rows = loop.table.name, session.seen_rows()
         if loop.table.is_live:
             return "No new row came."
         return f"No new row in {name}: all {seen_rows:,} were seen."

@@ -44,7 +44,7 @@ def set_earlier_rows(
             f"them."
         )
     if table.is_live if next is None else next:
-        session.earlier_rows = session.rows
+        session.start_source()
 
 
 class OutputPaths(NamedTuple):

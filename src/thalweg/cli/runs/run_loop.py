@@ -138,7 +138,7 @@ class RunLoop:
 
     def _chunks(self, stop: StopSignal) -> Iterator[tuple[Chunk, bool]]:
         """Rows not seen before, and whether they are known to be the last."""
-        seen_rows = self.session.rows - self.session.earlier_rows
+        seen_rows = self.session.seen_rows()
         chunks, end = self.table.chunks(), 0
         with stop.allow_interrupt():
             upcoming = next(chunks, None)
@@ -148,8 +148,10 @@ class RunLoop:
                 # Read one chunk ahead to know the last; from a pipe this would wait.
                 with stop.allow_interrupt():
                     upcoming = next(chunks, None)
+            cut = max(seen_rows - chunk.first_row, 0)
+            if cut:
+                self.session.verify_rows(chunk.slice_rows(0, min(cut, len(chunk))))
             if end > seen_rows:
-                cut = max(seen_rows - chunk.first_row, 0)
                 is_last = upcoming is None and not self.table.is_live
                 yield chunk.slice_rows(cut, len(chunk)), is_last
             if self.table.is_live:

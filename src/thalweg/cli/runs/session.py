@@ -9,6 +9,7 @@ from thalweg.cli.runs.predictions import (
     PredictionColumns,
     format_times,
 )
+from thalweg.cli.runs.row_digest import MAX_MARKS, RowDigestState, SourceDigest
 from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import PAST_LABELS
 from thalweg.evaluation.tracker_run import TrackerRun, TrackerRunSnapshot
@@ -26,6 +27,7 @@ class SessionSnapshot(NamedTuple):
     start: str | None  # time of the first round
     encoder: EncoderState
     runs: tuple[TrackerRunSnapshot, ...]  # one a target
+    digest: RowDigestState | None = None  # of the rows of this source, where known
 
 
 class Session(Component):
@@ -40,6 +42,7 @@ class Session(Component):
         self.rows = 0
         self.earlier_rows = 0
         self.start: str | None = None
+        self.digest = SourceDigest(recipe, self.encoder.state)
         self.rows_are_questions = False  # where a row lacks its target
 
     def columns(self) -> PredictionColumns:
@@ -49,7 +52,8 @@ class Session(Component):
 
     def play(self, chunk: Chunk) -> PredictedRows:
         """Predict and learn the next rows."""
-        x, y, time, rows = self.encoder.encode(chunk)
+        encoded = self.encoder.encode(chunk)
+        x, y, time, rows = encoded
         if not self.runs:
             recipe, features = self.recipe, x.shape[1]
             self.runs = [
@@ -57,6 +61,7 @@ class Session(Component):
                 for _ in recipe.targets
             ]
         self.rows = self.earlier_rows + chunk.first_row + len(chunk)
+        self.digest.update(encoded)
         forecasts = [
             run.play(x, y[:, k], self.rows_are_questions)
             for k, run in enumerate(self.runs)
@@ -64,6 +69,21 @@ class Session(Component):
         if time is not None and len(time):
             self.start = self.start or format_times(time[:1])[0]
         return PredictedRows(rows + self.earlier_rows + 1, time, forecasts, y)
+
+    def start_source(self) -> None:
+        """Go on with a source whose rows all come after those seen."""
+        self.earlier_rows = self.rows
+        self.digest = SourceDigest(self.recipe, self.encoder.state)
+
+    def seen_rows(self) -> int:
+        """The rows of this source that were seen."""
+        return self.rows - self.earlier_rows
+
+    def verify_rows(self, chunk: Chunk) -> None:
+        """Take rows that were seen before; after the last one raise if any changed."""
+        self.digest.verify_rows(chunk)
+        if chunk.first_row + len(chunk) == self.seen_rows():
+            self.digest.finish_verification(chunk.source, self.seen_rows())
 
     def scored_rounds(self) -> int:
         """Rounds that were scored, of the target with the fewest."""
@@ -108,6 +128,8 @@ class Session(Component):
             for k, run in enumerate(snapshot.runs[: len(recipe.targets)])
         ]
         session.restore(snapshot, name)
+        if snapshot.digest is None and snapshot.earlier_rows:
+            session.digest.forget()
         return session
 
     def rules(self, snapshot: SessionSnapshot) -> Iterator[tuple[str, Any]]:
@@ -116,6 +138,21 @@ class Session(Component):
         yield "runs", Condition(len(snapshot.runs) == k, f"the runs of {k} targets")
         yield "rows", OneOf((snapshot.encoder.rows,))
         yield "earlier_rows", Count(snapshot.rows)
+        if snapshot.digest is not None:
+            yield "digest", digest_rules(snapshot)
+
+
+def digest_rules(snapshot: SessionSnapshot) -> dict[str, Any]:
+    """The digests are of rows that come after the earlier ones, evenly spaced."""
+    digest = snapshot.digest
+    assert digest is not None
+    spacing, marks = digest.spacing, len(digest.marks)
+    right = 0 < spacing and marks == digest.rounds // spacing < MAX_MARKS
+    return {
+        "start": {"rows": OneOf((snapshot.earlier_rows,))},
+        "rounds": Count(snapshot.rows - snapshot.earlier_rows),
+        "marks": Condition(right, "as many as the rounds have"),
+    }
 
 
 def _scoring_notes(run: TrackerRun) -> list[str]:
