@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env demo reproduce accuracy soak browser test test-kernels search house check format bench bench-env data clean
+.PHONY: help env demo reproduce accuracy soak fuzz browser test test-kernels search house check format bench bench-env data clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -64,6 +64,9 @@ format: env  ## let ruff put the code in order
 
 soak: .venv-bench/ready  ## 10^8 rounds of normal and hostile data; when peers die on it
 	.venv-bench/bin/python benchmarks/soak.py
+
+fuzz: .venv/kernels  ## an hour of random options and hostile streams, for every learner
+	PYTHONPATH=. $(BIN)/python tools/fuzz.py
 
 bench: .venv-bench/ready .venv/kernels  ## time thalweg side by side with its peers, and print ratios
 	.venv-bench/bin/thalweg bench
