@@ -94,6 +94,10 @@ class Ader(Learner[AderState]):
             grads = np.array([f.grad(point) for point in points])
             losses = np.array([f.value(point) for point in points])
         log_weights = hedge(log_weights, losses, self.mixing_rate)
-        eta = self.step_sizes.astype(theta.dtype)[:, None]
+        largest = checks.MAX_MAGNITUDE[theta.dtype]
+        eta = np.minimum(self.step_sizes, largest).astype(theta.dtype)[:, None]
         points = np.array([self.domain.project(z) for z in points - eta * grads])
-        return AderState(weighted_mean(log_weights, points), log_weights, points)
+        mean = weighted_mean(log_weights, points)
+        if not self.domain.contains(mean):  # rounding: the weights may not sum to 1
+            mean = self.domain.project(mean)
+        return AderState(mean, log_weights, points)

@@ -9,6 +9,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels.predict import dot
+from thalweg.learners.finiteness import limit_losses
 from thalweg.losses import Loss, Round
 from thalweg.types import Block, FloatArray, LearnerState, Trace
 
@@ -96,7 +97,10 @@ class Learner(ABC, Generic[S]):
                     f"Got {name!r} instead."
                 )
         play = self._play_blocked if blocked else self._play
-        return play(state, loss, checks.check_block(block, loss, state.theta), record)
+        rounds = checks.check_block(block, loss, state.theta)
+        after, trace = play(state, loss, rounds, record)
+        limit_losses(trace, rounds)
+        return after, trace
 
     def check_loss(self, loss: Loss) -> None:
         """Raise ``UnsupportedLossError`` unless this update is right for ``loss``."""
@@ -108,13 +112,15 @@ class Learner(ABC, Generic[S]):
         """Do the work of ``run``. Override to call a kernel; the result must agree."""
         predictions, losses = [], np.empty(len(block), state.theta.dtype)
         records: dict[str, list[Any]] = {name: [] for name in record}
-        for t, (x, y, weight, elapsed) in enumerate(block.rounds()):
-            f = Round(loss, x, y, weight, elapsed)
-            predictions.append(self.predict(state, x))
-            losses[t] = self._round_loss(state, f, predictions[-1])
-            for name, values in records.items():
-                values.append(self.record(state, name))
-            state = self.update(state, f)
+        # What overflows is looked for once, at the end of the run.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            for t, (x, y, weight, elapsed) in enumerate(block.rounds()):
+                f = Round(loss, x, y, weight, elapsed)
+                predictions.append(self.predict(state, x))
+                losses[t] = self._round_loss(state, f, predictions[-1])
+                for name, values in records.items():
+                    values.append(self.record(state, name))
+                state = self.update(state, f)
         extras = {name: np.array(values) for name, values in records.items()}
         theta = extras.pop("theta", None)
         return state, Trace(np.array(predictions), losses, theta, extras)

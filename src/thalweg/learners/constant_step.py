@@ -50,4 +50,8 @@ class ConstantStepGradient(Learner[ConstantStepState]):
     def update(self, state: ConstantStepState, f: Round) -> ConstantStepState:
         (theta,) = state
         target = self.domain.project(theta - f.grad(theta) / self.smoothness)
-        return ConstantStepState(theta + self.averaging * (target - theta))
+        point = theta + self.averaging * (target - theta)
+        # Between two points of S, but for rounding, which counts where they are far.
+        return ConstantStepState(
+            point if self.domain.contains(point) else self.domain.project(point)
+        )

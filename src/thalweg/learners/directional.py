@@ -11,7 +11,7 @@ from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.directional import forget_along
 from thalweg.kernels.ud_factor import learn
 from thalweg.learners.base import Learner
-from thalweg.learners.newton import NewtonState
+from thalweg.learners.newton import NewtonState, scaled_information
 from thalweg.losses import Round, SquaredError
 
 
@@ -59,6 +59,5 @@ class DirectionalRLS(Learner[NewtonState]):
         root = theta.dtype.type(np.sqrt(f.weight))
         point = theta - gain * (root * (f.x @ theta - f.y))
         if not self.domain.contains(point):
-            information = factors.information(factor)
-            point = self.domain.project_in(point, information / information.max()).point
+            point = self.domain.project_in(point, scaled_information(factor)).point
         return NewtonState(point, factor)

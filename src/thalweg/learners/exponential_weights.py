@@ -22,9 +22,27 @@ def hedge(log_weights: FloatArray, losses: FloatArray, rate: float) -> FloatArra
     # log w, and a greatest log w of -1e300 the logarithm of the sum. Infinite losses
     # are all alike.
     losses = np.minimum(np.asarray(losses, np.float64), MAX_LOSS)
-    log_weights = log_weights - rate * (losses - losses.min())
-    log_weights -= log_weights.max()
-    return np.asarray(log_weights - np.logaddexp.reduce(log_weights))
+    raised = log_weights - rate * (losses - losses.min())
+    raised -= raised.max()
+    raised -= np.logaddexp.reduce(raised)
+    if raised.min() >= -MAX_LOSS:
+        return np.asarray(raised)
+    return _limited_hedge(log_weights, losses, rate)
+
+
+def _limited_hedge(
+    log_weights: FloatArray, losses: FloatArray, rate: float
+) -> FloatArray:
+    """``hedge`` where a logarithm would overflow: none falls below -``MAX_LOSS``.
+
+    A loss that is not a number counts as the largest.
+    """
+    losses = np.nan_to_num(losses, nan=MAX_LOSS, neginf=-MAX_LOSS)
+    excess = np.minimum(rate * (losses - losses.min()), MAX_LOSS)
+    raised = log_weights - excess
+    raised -= raised.max()
+    raised -= np.logaddexp.reduce(raised)
+    return np.asarray(np.maximum(raised, -MAX_LOSS))
 
 
 def weighted_mean(log_weights: FloatArray, points: FloatArray) -> FloatArray:

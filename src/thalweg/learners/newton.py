@@ -109,7 +109,7 @@ class DiscountedNewton(Learner[NewtonState]):
     def update(self, state: NewtonState, f: Round) -> NewtonState:
         theta, factor = state.theta, state.factor.copy()
         quasi = self.curvature == "gradient"
-        grad = self._limit_gradient(f.grad(theta)) if quasi else f.grad(theta)
+        grad = limit_gradient(f.grad(theta)) if quasi else f.grad(theta)
         forget(factor, self.discount**f.elapsed)
         rows = grad[None] if quasi else f.hess_root(theta)
         step = learn_and_solve(factor, rows, grad)
@@ -117,21 +117,10 @@ class DiscountedNewton(Learner[NewtonState]):
         cap_covariance(factor, *np.empty((2, theta.size), theta.dtype))
         return NewtonState(self._project(point, factor), factor)
 
-    @staticmethod
-    def _limit_gradient(grad: FloatArray) -> FloatArray:
-        """The gradient, scaled down where its square would overflow."""
-        limit, size = (
-            np.finfo(grad.dtype).max ** MAX_GRADIENT_EXPONENT,
-            np.abs(grad).max(),
-        )
-        return grad if size <= limit else grad * grad.dtype.type(limit / size)
-
     def _project(self, point: FloatArray, factor: FloatArray) -> FloatArray:
         if self.domain.contains(point):
             return point
-        information = factors.information(factor)
-        # The nearest point does not change with the unit of P, which may be extreme.
-        return self.domain.project_in(point, information / information.max()).point
+        return self.domain.project_in(point, scaled_information(factor)).point
 
     def _play(
         self, state: NewtonState, loss: Loss, block: Block, record: Sequence[str]
@@ -151,6 +140,35 @@ class DiscountedNewton(Learner[NewtonState]):
             )  # fmt: skip
             theta[:] = self._project(theta, factor)
         return NewtonState(theta, factor), arrays.trace()
+
+
+def limit_gradient(grad: FloatArray) -> FloatArray:
+    """The gradient, scaled down where its square would overflow.
+
+    An infinite entry counts as the largest number, and NaN as 0.
+    """
+    limit = np.finfo(grad.dtype).max ** MAX_GRADIENT_EXPONENT
+    size = np.abs(grad).max()
+    if size <= limit:
+        return grad
+    finite = np.nan_to_num(grad, nan=0.0)
+    size = np.abs(finite).max()
+    return finite * grad.dtype.type(limit / size) if size > limit else finite
+
+
+def scaled_information(factor: FloatArray) -> FloatArray:
+    """P in a unit in which its largest entry is 1.
+
+    The nearest point does not change with the unit of P, which may be extreme.
+    """
+    n, tiny = factor.shape[1], np.finfo(factor.dtype).tiny
+    with np.errstate(over="ignore", invalid="ignore"):  # project_in takes any P
+        if np.diagonal(factor).min() < tiny**0.5:
+            factor = factor.copy()
+            pivots = np.maximum(np.diagonal(factor), tiny)
+            factor[range(n), range(n)] = pivots / pivots.min()
+        information = factors.information(factor)
+        return np.asarray(information / information.max())
 
 
 def learn_and_solve(

@@ -8,6 +8,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.domains import Ball, Domain
 from thalweg.learners.base import Learner
+from thalweg.learners.newton import limit_gradient
 from thalweg.losses import Round
 from thalweg.types import FloatArray
 
@@ -33,8 +34,8 @@ class OnlineNewtonStep(Learner[OnlineNewtonState]):
     the constants are recalled, not read. ``gradient_bound`` is G > 0,
     ``exp_concavity`` is α > 0, both on ``domain``, which is S and must be bounded.
     Their D is the diameter: here twice the radius. A gradient some 1e8 times √ε leaves
-    A singular to rounding, which is a ``LinAlgError``: G must be a true bound. No
-    discount enters, so ``elapsed`` has no effect.
+    A singular to rounding; it is then raised by a rounding, and nothing is promised: G
+    must be a true bound. No discount enters, so ``elapsed`` has no effect.
     """
 
     gradient_bound: float
@@ -67,9 +68,20 @@ class OnlineNewtonStep(Learner[OnlineNewtonState]):
 
     def update(self, state: OnlineNewtonState, f: Round) -> OnlineNewtonState:
         theta, information = state
-        grad = f.grad(theta)
+        grad = limit_gradient(f.grad(theta))
         information = information + np.outer(grad, grad)
-        point = theta - np.linalg.solve(information, grad) / self.beta
+        point = theta - _solve(information, grad) / self.beta
         if not self.domain.contains(point):
             point = self.domain.project_in(point, information).point
         return OnlineNewtonState(point.astype(theta.dtype), information)
+
+
+def _solve(information: FloatArray, grad: FloatArray) -> FloatArray:
+    """A⁻¹∇, of A raised by a rounding where it is singular."""
+    try:
+        return np.linalg.solve(information, grad)
+    except np.linalg.LinAlgError:
+        eps = float(np.finfo(information.dtype).eps)
+        rounding = len(grad) * eps * np.abs(information).max()
+        ridge = rounding * np.eye(len(grad), dtype=information.dtype)
+        return np.linalg.solve(information + ridge, grad)

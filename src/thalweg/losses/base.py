@@ -98,9 +98,13 @@ class Round(NamedTuple):
     elapsed: float = 1.0
 
     def value(self, theta: FloatArray) -> float:
+        if self.weight == 0:  # also where f overflows
+            return 0.0
         return self.weight * self.loss.value(theta, self.x, self.y)
 
     def grad(self, theta: FloatArray) -> FloatArray:
+        if self.weight == 0:
+            return np.zeros_like(theta)
         return self.weight * self.loss.grad(theta, self.x, self.y)
 
     def hess(self, theta: FloatArray) -> FloatArray:
