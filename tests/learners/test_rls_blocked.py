@@ -1,5 +1,7 @@
 """``run(..., blocked=True)`` beside round by round: the same predictions."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -206,6 +208,72 @@ def test_hostile_stretches(kind, discount, floor, leaky):
     unsure = np.abs(reordered.prediction - single.prediction).max()
     gap = np.abs(blocked.prediction - single.prediction).max()
     assert gap <= max(CLOSE * scale_of(single, Block(x, y)), 10 * unsure)
+
+
+def one_hot(rng, rounds, n):
+    return np.eye(n)[rng.integers(n, size=rounds)]
+
+
+def one_hot_in_turn(rng, rounds, n):
+    return np.eye(n)[np.arange(rounds) % n]
+
+
+def steps(rng, rounds, n):
+    """Features that are 0 at first and 1 from some round on."""
+    return 1.0 * (np.arange(rounds)[:, None] >= rounds // n * np.arange(n))
+
+
+def piecewise_constant(rng, rounds, n):
+    return np.repeat(rng.integers(2, size=(rounds // 20, n)), 20, axis=0).astype(float)
+
+
+def binary(rng, rounds, n):
+    return rng.integers(2, size=(rounds, n)).astype(float)
+
+
+def sparse(rng, rounds, n):
+    return rng.normal(size=(rounds, n)) * (rng.uniform(size=(rounds, n)) < 0.1)
+
+
+def repeated_rows(rng, rounds, n):
+    return rng.normal(size=(8, n))[rng.integers(8, size=rounds)]
+
+
+def repeated_features(rng, rounds, n):
+    return np.tile(rng.normal(size=(rounds, n // 2)), 2)
+
+
+def constant(rng, rounds, n):
+    return np.ones((rounds, n))
+
+
+DEGENERATE = [
+    one_hot, one_hot_in_turn, steps, piecewise_constant, binary, sparse, repeated_rows,
+    repeated_features, constant,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [32, 64, 96])
+@pytest.mark.parametrize("make", DEGENERATE)
+def test_blocks_predict_what_single_rounds_do_on_degenerate_rows(make, n):
+    """Features that tie, repeat or are rarely excited, with and without a ridge."""
+    rng = np.random.default_rng(n)
+    x = make(rng, 2000, n)
+    block = Block(x, x @ rng.normal(size=n) + rng.normal(size=len(x)))
+    apart = {}
+    for discount, ridge, kept in product(
+        [1.0, 0.999, 0.98, 0.95, 0.9],
+        [1.0, 0.0],
+        [(None, False), (1.0, False), (0.1, True), (0.01, True)],
+    ):
+        learner = RecursiveLeastSquares(discount, ridge, *kept)
+        state = learner.init(np.zeros(n))
+        _, single = learner.run(state, LOSS, block)
+        _, blocked = learner.run(state, LOSS, block, blocked=True)
+        gap = np.abs(blocked.prediction - single.prediction).max()
+        if not gap <= CLOSE * scale_of(single, block):
+            apart[discount, ridge, kept] = gap / scale_of(single, block)
+    assert not apart, "\n".join(f"{how}: {gap:.0e}" for how, gap in apart.items())
 
 
 @pytest.mark.parametrize("floor, leaky", FLOORS)
