@@ -197,7 +197,7 @@ def covariance_blocks(floor, leaky=False):
     return lambda theta, factor, gamma, recorded: (
         covariance_form.play_covariance_blocks(
             theta, factor, gamma, floor, leaky, recorded, 0
-        )
+        )[0]
     )
 
 
@@ -285,9 +285,21 @@ def test_squares_that_might_overflow_are_not_safe():
 
 
 def test_blocks_end_where_an_unexcited_feature_might_be_capped():
-    x = np.random.default_rng(0).normal(size=(70, 5))
+    x = np.random.default_rng(0).normal(size=(160, 5))
     x[:, 0] = 0
-    ends, _ = play_both_ways(information_blocks(), gamma=0.5, x=x, elapsed=np.ones(70))
+    ends, _ = play_both_ways(
+        information_blocks(), count=160, gamma=0.8, x=x, elapsed=np.ones(160)
+    )
+    assert ends == 96
+
+
+def test_blocks_end_where_a_direction_that_is_no_feature_goes_unexcited():
+    """No feature is near the cap: what is lost is the difference of two."""
+    x = np.random.default_rng(0).normal(size=(160, 5))
+    x[:, 1] = x[:, 0]
+    ends, results = play_both_ways(
+        information_blocks(), count=160, gamma=0.8, x=x, elapsed=np.ones(160)
+    )
     assert ends == 32
 
 

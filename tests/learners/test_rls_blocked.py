@@ -141,7 +141,7 @@ def test_single_rounds_go_on_where_blocks_ended(floor, leaky):
 
 @pytest.mark.parametrize("discount, quiet", [(0.9, 400), (0.97, 1200)])
 def test_where_the_cap_acts_rounds_are_played_one_by_one(counted, discount, quiet):
-    """Before and after it, in blocks."""
+    """After it, in blocks."""
     block = stream(quiet + 1000, 20)
     x = block.x.copy()
     x[300 : 300 + quiet, 3:6] = 0
@@ -166,7 +166,8 @@ def test_without_a_prior_blocks_wait_until_all_is_known(counted, floor, leaky):
 @pytest.mark.parametrize("floor, leaky", FLOORS)
 @pytest.mark.parametrize("gap", [1e4, 1e150])
 def test_a_long_gap_in_time_is_survived(counted, floor, leaky, gap):
-    block, elapsed = stream(600, 20), np.ones(600)
+    """For some thousand rounds after it the first row still outweighs all others."""
+    block, elapsed = stream(9000, 20), np.ones(9000)
     elapsed[250] = gap
     learner = RecursiveLeastSquares(0.99, 1.0, floor, leaky)
     gone = Block(block.x, block.y, None, elapsed)
@@ -174,7 +175,7 @@ def test_a_long_gap_in_time_is_survived(counted, floor, leaky, gap):
     _, single = learner.run(state, LOSS, gone)
     _, blocked = learner.run(state, LOSS, gone, blocked=True)
     assert_close(blocked.prediction, single.prediction, scale_of(single, gone))
-    assert 0 < counted[0] < 600
+    assert 0 < counted[0] < len(block) - 250
 
 
 @pytest.mark.parametrize("floor, leaky", FLOORS)
@@ -256,7 +257,7 @@ DEGENERATE = [
 @pytest.mark.parametrize("n", [32, 64, 96])
 @pytest.mark.parametrize("make", DEGENERATE)
 def test_blocks_predict_what_single_rounds_do_on_degenerate_rows(make, n):
-    """Features that tie, repeat or are rarely excited, with and without a ridge."""
+    """The same bits, or to 1e-9: features that tie, repeat or are rarely excited."""
     rng = np.random.default_rng(n)
     x = make(rng, 2000, n)
     block = Block(x, x @ rng.normal(size=n) + rng.normal(size=len(x)))
@@ -271,7 +272,8 @@ def test_blocks_predict_what_single_rounds_do_on_degenerate_rows(make, n):
         _, single = learner.run(state, LOSS, block)
         _, blocked = learner.run(state, LOSS, block, blocked=True)
         gap = np.abs(blocked.prediction - single.prediction).max()
-        if not gap <= CLOSE * scale_of(single, block):
+        same = np.array_equal(blocked.prediction, single.prediction, equal_nan=True)
+        if not (same or gap <= CLOSE * scale_of(single, block)):
             apart[discount, ridge, kept] = gap / scale_of(single, block)
     assert not apart, "\n".join(f"{how}: {gap:.0e}" for how, gap in apart.items())
 

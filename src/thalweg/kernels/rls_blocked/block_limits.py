@@ -1,7 +1,9 @@
 """Which rounds may be played as a block, and what each leaves in the UD factor.
 
 In a block nothing checks C_kk after each round, as ``cap_covariance`` of windup.py and
-the guards of ``bierman_update`` do. Here is a test that none of them would have acted.
+the guards of ``bierman_update`` do. Here is a test that none of them would have acted,
+and one that a block's rounding, which is another than that of single rounds, stays far
+below 1e-9.
 """
 
 import math
@@ -26,6 +28,8 @@ MIN_PIVOT = 1e-250
 """Smallest D_j, which a block may hold as 1/D_j."""
 MIN_REMAINING = 1e-20
 """Lower limit of the part of the initial information that remains in a block."""
+MAX_CONDITION = 1e6
+"""Upper limit of P_kk C_kk, by which rounding may be multiplied."""
 
 
 class RecordedRounds(NamedTuple):
@@ -53,18 +57,18 @@ class BlockPreview(NamedTuple):
     remaining: Any  # (b,) what each round leaves of the information before the block
     peak: Any  # (n,) largest √weight·|x| of each feature, recently or in the block
     input_scale: Any  # (n,) its recent size, as ``bierman_update`` has it at the end
+    learnt: Any  # (n,) Σ weight·x² / remaining, the information on it that is gained
 
 
 @kernel
 def allocate_preview(n, max_rounds):
     """Space for a block of at most ``max_rounds`` rounds of n features."""
     discount, weight = np.empty(max_rounds), np.empty(max_rounds)
-    return BlockPreview(
-        discount, weight, np.empty(max_rounds), np.empty(n), np.empty(n)
-    )
+    remaining, peak, input_scale = np.empty(max_rounds), np.empty(n), np.empty(n)
+    return BlockPreview(discount, weight, remaining, peak, input_scale, np.empty(n))
 
 
-@kernel
+@kernel(ieee_division=True)
 def block_end(factor, bound, gamma, rounds, start, ahead):
     """The end of the block from ``start`` on; ``start`` itself if none is safe.
 
@@ -73,6 +77,7 @@ def block_end(factor, bound, gamma, rounds, start, ahead):
     n, count, passed = len(ahead.peak), 0, 1.0
     for k in range(n):
         ahead.peak[k] = ahead.input_scale[k] = factor[INPUT_SCALE, k]
+        ahead.learnt[k] = 0.0
     x, weight, elapsed = rounds.x, rounds.weight, rounds.elapsed
     for t in range(start, min(start + len(ahead.remaining), len(x))):
         ahead.discount[count] = gamma ** elapsed[t] if len(elapsed) else gamma
@@ -82,7 +87,7 @@ def block_end(factor, bound, gamma, rounds, start, ahead):
             break
         ahead.remaining[count] = passed
         root = math.sqrt(ahead.weight[count])
-        _update_scales(x, t, root, ahead.peak, ahead.input_scale)
+        _update_scales(x, t, root, passed, ahead)
         count += 1
     if count == 0:
         return start
@@ -95,13 +100,30 @@ def block_end(factor, bound, gamma, rounds, start, ahead):
     return start + count
 
 
-@kernel
-def _update_scales(x, t, root, peak, input_scale):
+@kernel(ieee_division=True)
+def _update_scales(x, t, root, remaining, ahead):
+    peak, input_scale, learnt = ahead.peak, ahead.input_scale, ahead.learnt
+    inverse = 1 / remaining
     for k in range(len(peak)):
         v, highest, recent = abs(root * x[t, k]), peak[k], input_scale[k]
         recent = recent if v == 0 else recent * SCALE_DECAY
         peak[k] = v if v > highest else highest
         input_scale[k] = v if v > recent else recent
+        learnt[k] += v * v * inverse
+
+
+@kernel
+def is_well_conditioned(information, variance, ahead, ridge):
+    """Whether P_kk C_kk stays below ``MAX_CONDITION`` in a block.
+
+    C_kk and P_kk are those of the start, or bounds of them; ``ridge`` is what P_kk may
+    gain beside the rounds, but for forgetting.
+    """
+    for k in range(len(ahead.peak)):
+        gained = information[k] + ahead.learnt[k] + ridge
+        if not variance[k] * gained <= MAX_CONDITION:
+            return False
+    return True
 
 
 @kernel

@@ -22,6 +22,7 @@ from thalweg.kernels.rls_blocked.block_limits import (
     allocate_preview,
     applied_discount,
     block_end,
+    is_well_conditioned,
     update_scale_rows,
 )
 from thalweg.kernels.rls_blocked.triangular import (
@@ -46,8 +47,11 @@ from thalweg.kernels.windup import (
 
 MAX_ROWS = 32
 """Upper limit of the rows that a block learns."""
-MAX_ROUNDING = 1e6
-"""Upper limit of P_kk C_kk, by which subtractions from C may multiply rounding."""
+MAX_RESTORED_ROUNDS = 64
+"""Upper limit of the rounds in which ``restore_ridge`` takes forgetting back: each of
+them multiplies the rounding that is there already."""
+CHOICE_MARGIN = TIE_TOLERANCE / 2
+"""A comparison closer than this, relative to its sides, may fall out differently."""
 
 
 class LazyCovariance(NamedTuple):
@@ -146,6 +150,7 @@ class BlockState(NamedTuple):
     information: Any  # (n,) P_kk
     ridge: Any  # (w,) how much of P_kk is ridge
     v: Any  # (w,) a round's features
+    restored_rounds: Any  # (1,) those in which forgetting was taken back
 
 
 @kernel
@@ -157,7 +162,12 @@ def max_target_ratio(n, gamma):
 
 @kernel(ieee_division=True, nogil=True)
 def play_covariance_blocks(theta, factor, gamma, floor, leaky, rounds, t):
-    """Play blocks from round t on while they are safe; returns where they end."""
+    """Play blocks from round t on while they are safe.
+
+    Returned are where they end and whether they equal single rounds. If not, a choice
+    of ``restore_ridge`` was too close for certainty, or forgetting was taken back too
+    often: θ, factor and results are then of no use.
+    """
     n, started = len(theta), t
     ridge = RidgeSettings(floor, leaky, gamma, raised_coordinates(n, gamma))
     ahead = allocate_preview(n, MAX_ROWS // (1 + ridge.turns))
@@ -167,7 +177,8 @@ def play_covariance_blocks(theta, factor, gamma, floor, leaky, rounds, t):
         end = block_end(factor, lazy.variance, gamma, rounds, t, ahead)
         if end == t or not _is_exact(lazy, state, ahead, floor, end - t):
             break
-        _play_block(lazy, state, ridge, ahead, rounds, t, end)
+        if not _play_block(lazy, state, ridge, ahead, rounds, t, end):
+            return end, False
         update_scale_rows(factor, ahead, end - t)
         t = end
     if t > started:
@@ -176,7 +187,7 @@ def play_covariance_blocks(theta, factor, gamma, floor, leaky, rounds, t):
             for j in range(theta.shape[1]):
                 theta[i, j] = state.targets[j, i]
         factorise_covariance(lazy.covariance, factor)
-    return t
+    return t, True
 
 
 @kernel
@@ -188,24 +199,24 @@ def _block_state(theta, factor, lazy):
         ridge[i] = factor[RETAINED_RIDGE, i]
         for j in range(k):
             targets[j, i] = theta[i, j]
-    return BlockState(targets, information, ridge, np.zeros(width))
+    return BlockState(
+        targets, information, ridge, np.zeros(width), np.zeros(1, np.int64)
+    )
 
 
-@kernel
+@kernel(ieee_division=True)
 def _is_exact(lazy, state, ahead, floor, size):
-    """Whether P_kk C_kk stays below ``MAX_ROUNDING``, C at the start, P at the end."""
-    for k in range(len(ahead.peak)):
-        peak = ahead.peak[k]
-        learnt = size * peak * peak + 2 * floor * (size + 1)
-        product = lazy.variance[k] * (state.information[k] + learnt)
-        if not product <= MAX_ROUNDING * ahead.remaining[size - 1]:
-            return False
-    return True
+    """``is_well_conditioned``; no ridge is raised by more than twice δ in a round."""
+    ridge = 2 * floor * (size + 1) / ahead.remaining[size - 1]
+    return is_well_conditioned(state.information, lazy.variance, ahead, ridge)
 
 
 @kernel(ieee_division=True)
 def _play_block(lazy, state, ridge, ahead, rounds, t, end):
-    """Play the rounds t to end: learn each, restore the ridge, then merge all rows."""
+    """Play the rounds t to end: learn each, restore the ridge, then merge all rows.
+
+    Returns whether every choice was certain.
+    """
     gains, scale, count = initial_gains(lazy, rounds.x, t, end), 1.0, 0
     x, v, information = rounds.x, state.v, state.information
     for r in range(t, end):
@@ -223,7 +234,10 @@ def _play_block(lazy, state, ridge, ahead, rounds, t, end):
         scale, count = _restore_ridge(
             lazy, state, ridge, discount, scale, count + 1, gain
         )
+        if count < 0:
+            return False
     merge_rows(lazy, count, scale)
+    return state.restored_rounds[0] <= MAX_RESTORED_ROUNDS
 
 
 @kernel
@@ -241,18 +255,28 @@ def _learn_round(state, gain, a, weight, rounds, r):
 
 @kernel(ieee_division=True)
 def _restore_ridge(lazy, state, ridge, discount, scale, count, gain):
-    """``restore_ridge`` of windup.py, step by step; returns the new scale and count."""
+    """``restore_ridge`` of windup.py, step by step; returns the new scale and count.
+
+    The count is -1 where rounding might have decided a choice.
+    """
     information, retained, variance = state.information, state.ridge, lazy.variance
-    n, unexcited = len(information), 0
+    n, unexcited, uncertain = len(information), 0, 0
     for k in range(n):
         left = retained[k] * discount
         retained[k] = left if left > MIN_RIDGE else MIN_RIDGE
-        unexcited += scale * variance[k] * ridge.size > RIDGE_SHARE
+        share = scale * variance[k] * ridge.size
+        unexcited += share > RIDGE_SHARE
+        uncertain += abs(share - RIDGE_SHARE) < CHOICE_MARGIN * RIDGE_SHARE
+    if uncertain and ridge.gamma < 1:  # with γ = 1 the target is δ, whatever the number
+        return scale, -1
     target = ridge.size * min(ridge.gamma ** (-0.5 * unexcited / ridge.turns), 2.0)
     for _ in range(ridge.turns):
-        worst, _ = _weakest_coordinate(variance, retained, target, scale)
+        worst, deficit = _weakest_coordinate(variance, retained, target, scale)
         if worst < 0:
             return scale, count
+        own = _ridge_deficit(variance[worst], retained[worst], target, scale)
+        if own < deficit * (1 - TIE_TOLERANCE + CHOICE_MARGIN):
+            return scale, -1
         raised = target - retained[worst]
         retained[worst] = target
         information[worst] += raised
@@ -264,6 +288,7 @@ def _restore_ridge(lazy, state, ridge, discount, scale, count, gain):
     _, deficit = _weakest_coordinate(variance, retained, target, scale)
     if deficit > 1:
         back = max(1 / deficit, discount)
+        state.restored_rounds[0] += 1
         scale *= back
         for k in range(n):
             retained[k] /= back
@@ -282,7 +307,10 @@ def _shrink(targets, gain, a, k):
 
 @kernel
 def _weakest_coordinate(variance, retained, target, scale):
-    """The first k with the largest ridge deficit, and this; -1 if there is none."""
+    """The first k with the largest ridge deficit, and this; -1 if there is none.
+
+    Deficits that are equal but for ``TIE_TOLERANCE`` and ``CHOICE_MARGIN`` are equal.
+    """
     highest = broadcast(0.0)
     for k in range(0, len(retained), WIDTH):
         deficits = _ridge_deficit(load(variance, k), load(retained, k), target, scale)
@@ -290,9 +318,8 @@ def _weakest_coordinate(variance, retained, target, scale):
     top = reduce_max(highest)
     if top > 0:
         for k in range(len(retained)):
-            if _ridge_deficit(variance[k], retained[k], target, scale) >= top * (
-                1 - TIE_TOLERANCE
-            ):
+            deficit = _ridge_deficit(variance[k], retained[k], target, scale)
+            if deficit >= top * (1 - TIE_TOLERANCE - CHOICE_MARGIN):
                 return k, top
     return -1, 0.0
 

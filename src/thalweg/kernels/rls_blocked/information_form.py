@@ -22,6 +22,7 @@ from thalweg.kernels.jit import kernel
 from thalweg.kernels.rls_blocked.block_limits import (
     allocate_preview,
     block_end,
+    is_well_conditioned,
     update_scale_rows,
 )
 from thalweg.kernels.rls_blocked.triangular import (
@@ -46,18 +47,19 @@ def play_information_blocks(theta, factor, gamma, min_ridge, rounds, t):
     ``restore_ridge`` leaves a coordinate alone: blocks are then safe where all
     coordinates have more.
     """
-    n, k = theta.shape
+    (n, k), started = theta.shape, t
     bound, ahead = np.empty(n), allocate_preview(n, MAX_ROUNDS)
     covariance_diagonal(factor, bound)
     end = _next_block_end(factor, bound, gamma, min_ridge, rounds, t, ahead)
     if end == t:
         return t
     pivots, triangle = _information_form(theta, factor)
-    column = triangle.shape[1]  # of the predictions
+    column, information = triangle.shape[1], np.empty(n)  # column of the predictions
+    _information_diagonal(pivots, triangle, information)
     width = padded_width(column + whole_lanes(k))
     rows, weights = np.zeros((MAX_ROUNDS, width)), np.empty(MAX_ROUNDS)
     minus, gains = np.empty((MAX_ROUNDS, WIDTH)), np.empty((MAX_ROUNDS, WIDTH))
-    while end > t:
+    while end > t and _is_exact(pivots, triangle, bound, information, ahead):
         count = end - t
         _fill_rows(rows, rounds.x, rounds.y, t, count, len(pivots))
         for s in range(count):
@@ -69,16 +71,19 @@ def play_information_blocks(theta, factor, gamma, min_ridge, rounds, t):
             if min_ridge > 0:
                 _forget_ridge(factor, ahead.discount[s])
         update_scale_rows(factor, ahead, count)
+        left = ahead.remaining[count - 1]
         for i in range(n):
-            pivots[i] *= ahead.remaining[count - 1]
-            bound[i] /= ahead.remaining[count - 1]
+            pivots[i] *= left
+            information[i] = (information[i] + ahead.learnt[i]) * left
+            bound[i] /= left
         t = end
         end = _next_block_end(factor, bound, gamma, min_ridge, rounds, t, ahead)
         if end == t < len(rounds.y):
             # The bound may be far above C_kk by now: compute it anew.
             _variances(pivots, triangle, bound)
             end = _next_block_end(factor, bound, gamma, min_ridge, rounds, t, ahead)
-    _covariance_form(pivots, triangle, theta, factor)
+    if t > started:
+        _covariance_form(pivots, triangle, theta, factor)
     return t
 
 
@@ -91,6 +96,15 @@ def _next_block_end(factor, bound, gamma, min_ridge, rounds, t, ahead):
         if left < min_ridge:
             return t
     return end
+
+
+@kernel
+def _is_exact(pivots, triangle, bound, information, ahead):
+    """``is_well_conditioned``, if need be after computing the bound of C_kk anew."""
+    if not is_well_conditioned(information, bound, ahead, 0.0):
+        _variances(pivots, triangle, bound)
+        return is_well_conditioned(information, bound, ahead, 0.0)
+    return True
 
 
 @kernel
@@ -153,6 +167,15 @@ def _covariance_form(pivots, triangle, theta, factor):
         for i in range(j + 1):
             for target in range(k):
                 theta[i, target] += rows[i, j] * triangle[j, p + target]
+
+
+@kernel
+def _information_diagonal(pivots, triangle, out):
+    """P_kk = Σ_i D_i U_ik²."""
+    out.fill(0)
+    for i in range(len(out)):
+        for k in range(i, len(out)):
+            out[k] += pivots[i] * (triangle[i, k] * triangle[i, k])
 
 
 @kernel(ieee_division=True)
