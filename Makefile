@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env demo reproduce accuracy soak fuzz browser test test-kernels search house check format bench bench-env data clean
+.PHONY: help env demo reproduce accuracy soak fuzz browser test test-kernels search mutants house check format bench bench-env data clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -48,6 +48,9 @@ test-kernels: env  ## run the kernel tests once more as plain Python
 
 search: .venv/kernels  ## look for new counterexamples to the tests' properties
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile searching $(shell grep -rl hypothesis tests --include 'test_*.py')
+
+mutants: .venv/kernels  ## change the source in 200 places; a test has to notice each
+	$(BIN)/python -m tools.mutants
 
 house: .venv/kernels  ## count what a stranger meets: files, names, journeys
 	$(BIN)/python tools/house.py

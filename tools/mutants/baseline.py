@@ -1,0 +1,159 @@
+"""The unchanged tree in a folder of its own, its survey, and a copy for each mutant."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tools.mutants.selection import PLAIN_TESTS, TESTS, kernel_closures
+from tools.mutants.sites import Mutation
+
+PLAIN, COMPILED = "plain", "compiled"
+"""Kernels as plain Python (NUMBA_DISABLE_JIT=1), and as the compiler makes them."""
+
+
+def mode_environment(mode: str, source: Path, root: Path) -> dict[str, str]:
+    """The environment of a process that runs tests."""
+    environment = {**os.environ, "PYTHONPATH": f"{source}{os.pathsep}{root}"}
+    environment |= {"OPENBLAS_NUM_THREADS": "1", "NUMBA_DISABLE_JIT": "0"}
+    if mode == PLAIN:
+        environment["NUMBA_DISABLE_JIT"] = "1"
+    return environment
+
+
+def digest(text: str) -> str:
+    """A short name for the present text of a file."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class Baseline:
+    """A copy of the tree in which nothing is mutated, with its kernels' caches."""
+
+    def __init__(self, tree: Path, folder: Path) -> None:
+        self.tree = tree
+        self.folder = folder
+        self.root = folder / "baseline"
+        self.source = self.root / "src"
+        self.texts: dict[str, str] = {}
+        self.closures: dict[str, set[str]] = {}
+
+    def refresh(self) -> None:
+        """Take over what has changed in the tree, and drop the caches this spoils."""
+        command = ["git", "ls-files", "-co", "--exclude-standard"]
+        listing = subprocess.check_output(command, cwd=self.tree, text=True)
+        files = {name for name in listing.splitlines() if (self.tree / name).is_file()}
+        for path in list(self.root.rglob("*.py")):
+            if str(path.relative_to(self.root)) not in files:
+                path.unlink()
+        changed = [name for name in files if self._copy(name)]
+        self.texts = {
+            str(path.relative_to(self.source / "thalweg")): path.read_text()
+            for path in sorted((self.source / "thalweg").rglob("*.py"))
+        }
+        self.closures = kernel_closures(self.texts)
+        for name in changed:
+            self._drop_caches(self.source, name.removeprefix("src/thalweg/"))
+        self._take_caches()
+
+    def _copy(self, name: str) -> bool:
+        source, target = self.tree / name, self.root / name
+        if target.exists() and target.read_bytes() == source.read_bytes():
+            return False
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target)
+        return True
+
+    def _take_caches(self) -> None:
+        """Take over machine code of the tree that is newer than all of its kernels."""
+        package = self.tree / "src" / "thalweg"
+        kernels = (package / "kernels").rglob("*.py")
+        newest = max(path.stat().st_mtime for path in kernels)
+        for path in package.rglob("*.nb[ic]"):
+            target = self.source / "thalweg" / path.relative_to(package)
+            if path.stat().st_mtime > newest and not target.exists():
+                target.parent.mkdir(exist_ok=True)
+                shutil.copy2(path, target)
+
+    def _drop_caches(self, source: Path, file: str) -> None:
+        """Delete the machine code of all kernels that are made of ``file``."""
+        for path in list(source.rglob("*.nb[ic]")):
+            if file in self.closures.get(self._cached_file(source, path), set()):
+                path.unlink()
+
+    @staticmethod
+    def _cached_file(source: Path, path: Path) -> str:
+        """The source file that a file of numba's cache belongs to."""
+        folder = path.parent.parent.relative_to(source / "thalweg")
+        return str(folder / f"{path.name.split('.')[0]}.py")
+
+    def write_mutant(self, mutation: Mutation, folder: Path) -> Path:
+        """A source tree with the mutation, of hard links; numba never writes in place.
+
+        Machine code of kernels that the mutation is not part of is taken over.
+        """
+        shutil.rmtree(folder, ignore_errors=True)
+        package = self.source / "thalweg"
+        for path in package.rglob("*"):
+            name = path.relative_to(package)
+            target = folder / "thalweg" / name
+            if path.is_dir():
+                target.mkdir(parents=True, exist_ok=True)
+            elif path.suffix in (".nbi", ".nbc"):
+                kernel = self._cached_file(self.source, path)
+                if mutation.file not in self.closures.get(kernel, set()):
+                    os.link(path, target)
+            elif str(name) != mutation.file:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                os.link(path, target)
+        text = mutation.apply(self.texts[mutation.file])
+        (folder / "thalweg" / mutation.file).write_text(text)
+        return folder
+
+    def survey_path(self, mode: str) -> Path:
+        """Where the lines of a survey are kept."""
+        return self.folder / f"survey-{mode}.jsonl"
+
+    def survey(self, packages: list[str], anew: bool) -> None:
+        """Run, unchanged, all tests whose files have changed since the last survey."""
+        folders = sorted({folder for name in packages for folder in TESTS[name]})
+        runs = [self._start_survey(COMPILED, folders, anew)]
+        if "kernels" in packages:
+            runs.append(self._start_survey(PLAIN, PLAIN_TESTS, anew))
+        for run in runs:
+            if run is not None:
+                run.wait()
+
+    def _start_survey(
+        self, mode: str, folders: list[str], anew: bool
+    ) -> "subprocess.Popen[bytes] | None":
+        stamps_path = self.folder / f"survey-{mode}.json"
+        stamps = json.loads(stamps_path.read_text()) if stamps_path.exists() else {}
+        stale = []
+        for folder in folders:
+            path = self.root / folder
+            for file in [path] if path.is_file() else sorted(path.rglob("test_*.py")):
+                name, stamp = str(file.relative_to(self.root)), digest(file.read_text())
+                if anew or stamps.get(name) != stamp:
+                    stale.append(name)
+                    stamps[name] = stamp
+        if not stale:
+            return None
+        print(f"Surveying {len(stale)} files of tests, {mode} kernels.", flush=True)
+        environment = mode_environment(mode, self.source, self.root)
+        environment["MUTANTS_SURVEY"] = str(self.survey_path(mode))
+        environment["MUTANTS_SOURCE"] = str(self.source)
+        options = ["-q", "-p", "no:cacheprovider", "-p", "tools.mutants.survey"]
+        options += [f"--basetemp={self.folder / f'survey-{mode}.tmp'}"]
+        with (self.folder / f"survey-{mode}.log").open("w") as log:
+            run = subprocess.Popen(
+                [sys.executable, "-m", "pytest", *options, *stale],
+                cwd=self.root,
+                env=environment,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        stamps_path.write_text(json.dumps(stamps))
+        return run
