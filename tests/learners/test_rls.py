@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 from tests import oracles
 from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
+from thalweg.kernels.jit import COMPILED
 from thalweg.learners import RecursiveLeastSquares
 from thalweg.losses import Logistic, SquaredError
 from thalweg.types import Block
+from tools import ridge_zero
 
 LOSS = SquaredError()
 
@@ -110,6 +112,56 @@ def test_without_a_prior_an_unseen_feature_is_left_where_it_started():
     state, _ = learner.run(learner.init([0.0, 7.0]), LOSS, Block(x, 2 * x[:, 0]))
     np.testing.assert_allclose(state.theta, [2.0, 7.0], rtol=1e-12)
     assert np.isinf(state.covariance[1, 1])
+
+
+def test_without_a_prior_rows_of_zeros_and_ones_give_least_squares():
+    rows = [[1, 1, 0, 1], [0, 1, 1, 0], [1, 0, 1, 1], [0, 1, 1, 0], [1, 0, 1, 0]]
+    x, y = np.array(rows, float), np.array([-3.0, 1, 2, -2, 2])
+    learner = RecursiveLeastSquares(1.0, ridge=0.0)
+    theta = final_theta(learner, np.zeros(4), Block(x, y))
+    np.testing.assert_allclose(theta, [-0.25, -2.75, 2.25, 0.0], atol=1e-12)
+    x, y = np.append(x, x[[1, 3]], axis=0), np.append(y, [5.0, -5.0])
+    theta = final_theta(learner, np.zeros(4), Block(x, y))
+    expected = np.linalg.lstsq(x, y, rcond=None)[0]
+    np.testing.assert_allclose(theta, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", list(ridge_zero.KINDS))
+@pytest.mark.parametrize("discount", [1.0, 0.95])
+def test_without_a_prior_sparse_data_give_least_squares(kind, discount):
+    """A small part of what ``tools/ridge_zero.py`` plays."""
+    sizes, streams = ((2, 4, 8, 24, 64), 8) if COMPILED else ((2, 4, 6), 2)
+    for n in sizes:
+        for i in range(streams):
+            block = ridge_zero.example_stream(1, kind, n, i)
+            verdict = ridge_zero.play(block, discount)
+            assert verdict.finite and not verdict.wrong, (n, i, verdict)
+
+
+@pytest.mark.parametrize("n, discount", [(64, 0.95), (64, 0.9), (24, 0.5)])
+def test_without_a_prior_features_that_begin_late_never_end_in_nan(n, discount):
+    for i in range(20 if COMPILED else 1):
+        block = ridge_zero.example_stream(0, "step", n, i)
+        assert ridge_zero.play(block, discount).finite, i
+
+
+@pytest.mark.parametrize("share, new", [(1e-10, True), (1e-13, False)])
+def test_without_a_prior_a_row_is_new_where_more_than_rounding_is(share, new):
+    x = np.array([[1.0, 1.0], [1.0, 1 + share]])
+    learner = RecursiveLeastSquares(1.0, ridge=0.0)
+    state, _ = learner.run(learner.init(np.zeros(2)), LOSS, Block(x, x[:, 1]))
+    assert (np.diagonal(state.factor).max() < 1e30) == new
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+def test_without_a_prior_the_unit_of_a_feature_does_not_matter(scale):
+    units = np.array([1.0, scale, 1 / scale, 1.0])
+    block = ridge_zero.example_stream(3, "binary", 4, 0)
+    learner = RecursiveLeastSquares(0.95, ridge=0.0)
+    expected = final_theta(learner, np.zeros(4), block)
+    scaled = Block(block.x * units, block.y, block.weight)
+    theta = final_theta(learner, np.zeros(4), scaled)
+    np.testing.assert_allclose(theta * units, expected, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("leaky", [False, True])
