@@ -81,6 +81,25 @@ def max_pivot(largest):
     return largest**0.75
 
 
+@inner_function
+def max_learnt_variance(largest):
+    """The D_j input_scale_j² above which nothing was learnt about direction j.
+
+    So it is only where P_0 = 0: ``cap_covariance`` stops far below it.
+    """
+    return largest**0.25
+
+
+@inner_function
+def min_new_share(n, eps):
+    """nε^(3/4): the share of a row that has to be new for it to count as new.
+
+    That is half of the digits which rounding leaves above nε, the least share that a
+    row can have: enough for what the rows before it have lost to their own condition.
+    """
+    return n * eps**0.75
+
+
 @kernel(ieee_division=True, inline=True)
 def forget(factor, gamma):
     """P ← γP, for the forgetting factor γ."""
@@ -118,9 +137,12 @@ def bierman_update(factor, v, gain):
             factor[INPUT_SCALE, j] = max(abs(v[j]), decayed)
     alpha = factor.dtype.type(1)  # 1 + vᵀCv, over the coordinates done so far
     inverse_alpha = alpha
+    largest = max_learnt_variance(np.finfo(factor.dtype).max)
     for j in range(n):
         d, f = factor[j, j], gain[j]
-        if not d * f * f <= NOISE_CHECK_LIMIT:  # also where it is infinite, or 0 · ∞
+        # Also where the product is infinite, or 0 · ∞. A D_j that stands for infinity
+        # is checked however small f_j is: D_j f_j, the gain, may still be large.
+        if not (d * f * f <= NOISE_CHECK_LIMIT and d <= largest):
             d, f = _bounded_pivot(factor, v, j, f)
         g = d * f
         ratio = -f * inverse_alpha
@@ -176,10 +198,11 @@ def _bounded_pivot(factor, v, j, f):
     Its D_j is so large that 1/D_j counts as 0, or even infinite: P_0 = 0 and j was
     never seen, or its feature has grown out of all proportion.
     """
-    zero = factor.dtype.type(0)
-    if f == 0 or _is_noise(factor, v, j, f):
+    d, zero = factor[j, j], factor.dtype.type(0)
+    if f == 0 or (d * f * f > NOISE_CHECK_LIMIT and _is_noise(factor, v, j, f)):
         return zero, zero
-    d = factor[j, j]
+    if is_unlearnt(factor, j) and _is_in_learnt_span(factor, v, j, f):
+        return zero, zero
     # Any d with 1 ≪ df² < ∞ gives the same update.
     largest = factor.dtype.type(max_pivot(np.finfo(factor.dtype).max))
     if d == np.inf:
@@ -195,6 +218,32 @@ def _is_noise(factor, v, j, f):
     for i in range(j):
         size += abs(factor[j, i] * v[i])
     return abs(f) <= 4 * v.size * np.finfo(factor.dtype).eps * size
+
+
+@kernel
+def is_unlearnt(factor, j):
+    """Whether P_0 = 0 and no row has told anything about direction j yet."""
+    scale = factor[INPUT_SCALE, j]
+    limit = max_learnt_variance(np.finfo(factor.dtype).max)
+    return not factor[j, j] * scale * scale <= limit  # also where it is 0 · ∞
+
+
+@kernel
+def _is_in_learnt_span(factor, v, j, f):
+    """Whether v lies in the span of earlier rows, so that f = u_j·v is only rounding.
+
+    Rounding leaves something in entries of u_j that should be 0, and where v excites
+    only those, Σ|U_ij v_i| is rounding as well. So f is compared with the size of all
+    of u_j times the size of v, each feature in units of its recent size.
+    """
+    size, share = factor[INPUT_SCALE, j], abs(v[j]) / factor[INPUT_SCALE, j]
+    for i in range(j):
+        scale = factor[INPUT_SCALE, i]
+        size = max(size, abs(factor[j, i]) * scale)
+        if scale > 0:
+            share = max(share, abs(v[i]) / scale)
+    limit = min_new_share(v.size, np.finfo(factor.dtype).eps)
+    return abs(f) <= limit * (size * share)
 
 
 @kernel

@@ -7,7 +7,8 @@ windup), until rounding rules it and the next excitation makes θ jump.
 ``cap_covariance`` is always on: it acts only where C_kk passes a limit that excited
 data never reach. ``restore_ridge`` retains a ridge that forgetting would take away.
 Both add w e_k e_kᵀ to P for the coordinates that lack it most: O(n²), and the same
-whatever the order of the features. docs/derivations/ud-factorisation.md says why that
+whatever the order of the features. Only where P_0 = 0 and a direction is not learnt yet
+the cap limits D_j itself. docs/derivations/ud-factorisation.md says why that
 is enough, docs/decisions/002-covariance-windup.md what else was tried.
 
 The limits here are the only ones: rls_bank, rls_blocked and models/health.py import
@@ -25,7 +26,9 @@ from thalweg.kernels.ud_factor import (
     INPUT_SCALE,
     RETAINED_RIDGE,
     covariance_diagonal,
+    is_unlearnt,
     learn,
+    max_learnt_variance,
     max_pivot,
 )
 
@@ -59,7 +62,7 @@ def max_learnt_ratio(largest, cap):
 
     It applies where P_0 = 0.
     """
-    return largest**0.25 / cap
+    return max_learnt_variance(largest) / cap
 
 
 @kernel(inline=True)
@@ -77,6 +80,9 @@ def cap_covariance(factor, c, unit):
 def _check_covariance(factor, c, unit):
     n = factor.shape[1]
     _bound_pivots(factor)
+    if _has_unlearnt(factor):
+        _cap_pivots(factor)
+        return
     covariance_diagonal(factor, c)
     cap = covariance_cap(np.finfo(factor.dtype).eps)
     learnt_limit = max_learnt_ratio(np.finfo(factor.dtype).max, cap)
@@ -113,6 +119,33 @@ def _bound_pivots(factor):
     for j in range(factor.shape[1]):
         if largest < factor[j, j] < np.inf:
             factor[j, j] = largest
+
+
+@kernel
+def _has_unlearnt(factor):
+    """Whether P_0 = 0 and some direction is not learnt yet."""
+    for j in range(factor.shape[1]):
+        if is_unlearnt(factor, j):
+            return True
+    return False
+
+
+@kernel
+def _cap_pivots(factor):
+    """Keep D_j max_i(U_ij input_scale_i)² below the cap in the directions learnt.
+
+    While others are not learnt, w e_k e_kᵀ would count as the first row that tells
+    something about these. Here P grows within the span of the rows only.
+    """
+    limit = covariance_cap(np.finfo(factor.dtype).eps) / CHECK_GROWTH
+    for j in range(factor.shape[1]):
+        if not is_unlearnt(factor, j):
+            size = factor[INPUT_SCALE, j]
+            for i in range(j):
+                size = max(size, abs(factor[j, i]) * factor[INPUT_SCALE, i])
+            if factor[j, j] * size * size > limit:
+                factor[j, j] = limit / size / size
+    factor[GROWTH, 0] = 1.0
 
 
 @inner_function

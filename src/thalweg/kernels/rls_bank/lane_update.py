@@ -30,8 +30,10 @@ from thalweg.kernels.simd import (
 from thalweg.kernels.ud_factor import (
     NOISE_CHECK_LIMIT,
     SCALE_DECAY,
+    max_learnt_variance,
     max_pivot,
     min_forgetting_factor,
+    min_new_share,
 )
 from thalweg.kernels.windup import (
     CAP_REDUCTION,
@@ -47,6 +49,8 @@ MIN_GAMMA = min_forgetting_factor(EPS)
 CAP = covariance_cap(EPS)
 MAX_LEARNT_RATIO = max_learnt_ratio(LARGEST_FLOAT, CAP)
 MAX_PIVOT = max_pivot(LARGEST_FLOAT)
+MAX_LEARNT = math.nextafter(max_learnt_variance(LARGEST_FLOAT), math.inf)
+"""The smallest D_j input_scale_j² of a direction about which nothing was learnt."""
 NOISE_CHECK = math.nextafter(NOISE_CHECK_LIMIT, math.inf)
 """The smallest number above NOISE_CHECK_LIMIT."""
 MAX_SAFE_VARIANCE = (1 - 1e-9) * CAP / CHECK_GROWTH
@@ -130,7 +134,7 @@ def _pivot(buffer, at, row, j, n, alpha, inverse_alpha):
     before = load(buffer, (at.d + j, 0)) * load(buffer, (at.round_growth, 0))
     d, f = before, load(buffer, (at.gain + j, 0))
     g = d * f
-    if any_at_least(NOISE_CHECK, g * f):
+    if any_at_least(NOISE_CHECK, _checked_square(d, f)):
         d, f = _bounded_pivot(buffer, at, row, j, n, d, f)
         g = d * f
     store(buffer, (at.gain + j, 0), g)
@@ -150,21 +154,57 @@ def any_at_least(limit, x):
 
 
 @kernel(inline=True)
+def _checked_square(d, f):
+    """d f², or infinite where d stands for infinity: these are checked at any f."""
+    return select_greater(MAX_LEARNT, d, d * f * f, np.inf)
+
+
+@kernel(inline=True)
 def _bounded_pivot(buffer, at, row, j, n, d, f):
-    """(d, f) as in kernels/ud_factor.py, in lanes where d f² passes the noise check."""
-    v = load(buffer, (at.v + j, 0))
-    total = absolute(v)
-    for i in range(j):
-        product = load(buffer, (row + i, 0)) * load(buffer, (at.v + i, 0))
-        total = total + absolute(product)
-    noise = 4 * n * EPS * total
+    """(d, f) as in kernels/ud_factor.py, in lanes that pass the noise check."""
+    v, square = load(buffer, (at.v + j, 0)), d * f * f
+    noise = select_greater(NOISE_CHECK, square, 0.0, _rounding(buffer, at, row, j, n))
+    span = _span_limit(buffer, at, row, j, n)
+    noise = maximum(
+        noise, select_greater(_is_unlearnt(buffer, at, j, d), 0.0, span, 0.0)
+    )
     pivot = select_greater(d, LARGEST_FLOAT, LARGEST_FLOAT**0.5 / v / v, d)
     pivot = select_greater(pivot * f * f, MAX_PIVOT, MAX_PIVOT / f / f, pivot)
     pivot = select_greater(absolute(f), noise, pivot, 0.0)
     signal = select_greater(absolute(f), noise, f, 0.0)
-    square = d * f * f
-    pivot = select_greater(NOISE_CHECK, square, d, pivot)
-    return pivot, select_greater(NOISE_CHECK, square, f, signal)
+    checked = _checked_square(d, f)
+    pivot = select_greater(NOISE_CHECK, checked, d, pivot)
+    return pivot, select_greater(NOISE_CHECK, checked, f, signal)
+
+
+@kernel(inline=True)
+def _rounding(buffer, at, row, j, n):
+    """What rounding may put into (Uᵀv)_j: 4nε Σ|U_ij v_i|."""
+    total = absolute(load(buffer, (at.v + j, 0)))
+    for i in range(j):
+        product = load(buffer, (row + i, 0)) * load(buffer, (at.v + i, 0))
+        total = total + absolute(product)
+    return 4 * n * EPS * total
+
+
+@kernel(inline=True)
+def _is_unlearnt(buffer, at, j, d):
+    """1 in lanes where nothing was learnt about direction j yet, else 0."""
+    scale = load(buffer, (at.input_scale + j, 0))
+    return select_greater(MAX_LEARNT, d * scale * scale, 0.0, 1.0)
+
+
+@kernel(inline=True)
+def _span_limit(buffer, at, row, j, n):
+    """Up to which |(Uᵀv)_j| v counts as lying in the span of earlier rows."""
+    size = load(buffer, (at.input_scale + j, 0))
+    share = absolute(load(buffer, (at.v + j, 0))) / size
+    for i in range(j):
+        scale = load(buffer, (at.input_scale + i, 0))
+        size = maximum(absolute(load(buffer, (row + i, 0))) * scale, size)
+        excited = absolute(load(buffer, (at.v + i, 0))) / scale
+        share = select_greater(scale, 0.0, maximum(excited, share), share)
+    return min_new_share(n, EPS) * (size * share)
 
 
 @kernel(inline=True)
@@ -255,6 +295,10 @@ def cap_covariance(buffer, at, n):
     growth = load(buffer, (at.growth, 0))
     needs_check = select_greater(CHECK_GROWTH, growth, 0.0, 1.0)
     _bound_pivots(buffer, at, n, needs_check)
+    unlearnt = select_greater(needs_check, 0.0, _any_unlearnt(buffer, at, n), 0.0)
+    _cap_pivots(buffer, at, n, unlearnt)
+    growth = select_greater(unlearnt, 0.0, 1.0, growth)
+    needs_check = select_greater(unlearnt, 0.0, 0.0, needs_check)
     worst, first, second, c, scale = _two_largest(buffer, at, n)
     checked = select_greater(1.0, second * CHECK_GROWTH, 1.0, CHECK_GROWTH)
     store(buffer, (at.growth, 0), select_greater(needs_check, 0.0, checked, growth))
@@ -280,6 +324,31 @@ def _bound_pivots(buffer, at, n, needs_check):
         bounded = select_greater(d, LARGEST_FLOAT, d, MAX_PIVOT)  # infinity stays
         bounded = select_greater(d, MAX_PIVOT, bounded, d)
         store(buffer, (at.d + j, 0), select_greater(needs_check, 0.0, bounded, d))
+
+
+@kernel(inline=True)
+def _any_unlearnt(buffer, at, n):
+    """1 in lanes where nothing was learnt about some direction yet, else 0."""
+    unlearnt = broadcast(0.0)
+    for j in range(n):
+        d = load(buffer, (at.d + j, 0))
+        unlearnt = maximum(_is_unlearnt(buffer, at, j, d), unlearnt)
+    return unlearnt
+
+
+@kernel(inline=True)
+def _cap_pivots(buffer, at, n, unlearnt):
+    """As in windup.py: limit the D_j of learnt directions in lanes with others."""
+    row, limit = at.upper, CAP / CHECK_GROWTH
+    for j in range(n):
+        size, d = load(buffer, (at.input_scale + j, 0)), load(buffer, (at.d + j, 0))
+        for i in range(j):
+            scale = load(buffer, (at.input_scale + i, 0))
+            size = maximum(absolute(load(buffer, (row + i, 0))) * scale, size)
+        row += j
+        capped = select_greater(d * size * size, limit, limit / size / size, d)
+        capped = select_greater(_is_unlearnt(buffer, at, j, d), 0.0, d, capped)
+        store(buffer, (at.d + j, 0), select_greater(unlearnt, 0.0, capped, d))
 
 
 @kernel(inline=True)
