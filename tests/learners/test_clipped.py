@@ -28,3 +28,15 @@ def test_a_range_upside_down_is_refused():
         InvalidParameterError, match="'high' .* must be above 'low', 1.0"
     ):
         ClippedRLS(1.0, 1.0)
+
+
+@pytest.mark.parametrize("bound", [1e39, 1e100])
+def test_a_range_beyond_single_precision_clips_nothing(bound):
+    wide, rls = ClippedRLS(-bound, bound), RecursiveLeastSquares()
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(20, 3)), 1e14 * rng.normal(size=20)
+    start = np.zeros(3, np.float32)
+    _, clipped = wide.run(wide.init(start), SquaredError(), Block(x, y))
+    _, plain = rls.run(rls.init(start), SquaredError(), Block(x, y))
+    assert clipped.prediction.dtype == np.float32
+    np.testing.assert_allclose(clipped.prediction, plain.prediction, rtol=1e-5)
