@@ -45,8 +45,13 @@ class ClippedRLS(Learner[RLSState]):
 
     def predict(self, state: RLSState, x: Any = None) -> Any:
         prediction = self.rls.predict(state, x)
-        number = prediction.dtype.type
-        return np.clip(prediction, number(self.low), number(self.high))
+        largest = float(np.finfo(prediction.dtype).max)
+        # What the dtype can hold of the range: a cast of the rest would overflow.
+        low, high = (
+            prediction.dtype.type(min(max(bound, -largest), largest))
+            for bound in (self.low, self.high)
+        )
+        return np.clip(prediction, low, high)
 
     def update(self, state: RLSState, f: Round) -> RLSState:
         return self.rls.update(state, f)
