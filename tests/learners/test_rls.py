@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests import oracles
 from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
 from thalweg.kernels.jit import COMPILED
-from thalweg.learners import RecursiveLeastSquares
+from thalweg.learners import Experts, RecursiveLeastSquares
 from thalweg.losses import Logistic, SquaredError
 from thalweg.types import Block
 from tools import ridge_zero
@@ -364,3 +364,17 @@ def test_features_of_the_wrong_shape_are_refused(shape):
     with pytest.raises(StreamError, match=r"needs x of shape \(200, 4\)"):
         block = Block(np.zeros(shape), np.zeros(200))
         learner.run(learner.init(np.zeros(4)), LOSS, block)
+
+
+@pytest.mark.parametrize("gap", [300, 1000, 1e150])
+@pytest.mark.parametrize("bank", [False, True])
+def test_after_a_long_gap_only_the_rows_since_then_count(gap, bank):
+    rng = np.random.default_rng(0)
+    x, elapsed = rng.normal(size=(130, 3)), np.ones(130)
+    y, elapsed[100] = rng.normal(size=130), gap
+    block, learner = Block(x, y, None, elapsed), RecursiveLeastSquares(0.9)
+    learner = Experts((learner,)) if bank else learner
+    state, _ = learner.run(learner.init(np.zeros(3)), LOSS, block)
+    since = Block(x[100:], y[100:])
+    expected = oracles.discounted_least_squares(np.zeros(3), 0.9, 0.0, since)
+    np.testing.assert_allclose(state.theta, expected, rtol=0, atol=1e-8)
