@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thalweg import learners
+from thalweg.checks import MAX_MAGNITUDE
 from thalweg.learners import Learner
 from thalweg.types import Block
 
@@ -186,7 +187,7 @@ def last_value(learner, loss, start, block, dtype):
 # Recursions with dense matrices
 
 
-def _play_points(update, theta, loss, block):
+def _play_points(update, theta, loss, block, dtype):
     """The run of points that ``update(θ, ∇, data)`` moves, and judges."""
     predictions, judged = [], []
     certain = True
@@ -195,7 +196,8 @@ def _play_points(update, theta, loss, block):
         judged.append(certain)
         grad = weight * loss.grad(theta, x, y)
         theta, now = update(theta, grad, (x, y, weight, elapsed))
-        certain = certain and now and bool(np.isfinite(theta).all())
+        # Beyond this θ is limited, which is documented (domains/everywhere.py).
+        certain = certain and now and bool(np.abs(theta).max() < MAX_MAGNITUDE[dtype])
         if not certain:
             theta = np.nan_to_num(theta, posinf=0.0, neginf=0.0)
     return ReferenceRun(np.array(predictions), np.array(judged))
@@ -234,7 +236,7 @@ def directional(learner, loss, start, block, dtype):
         certain = condition(P / np.abs(P).max()) <= MAX_CONDITION[dtype]
         return _move(theta, P, grad, 1.0, learner.domain), certain
 
-    return _play_points(update, start, loss, block)
+    return _play_points(update, start, loss, block, dtype)
 
 
 def newton(learner, loss, start, block, dtype):
@@ -254,7 +256,7 @@ def newton(learner, loss, start, block, dtype):
         )
         return _move(theta, P, grad, learner.newton_step, learner.domain), certain
 
-    return _play_points(update, start, loss, block)
+    return _play_points(update, start, loss, block, dtype)
 
 
 def online_newton(learner, loss, start, block, dtype):
@@ -266,7 +268,7 @@ def online_newton(learner, loss, start, block, dtype):
         certain = condition(P / np.abs(P).max()) <= MAX_CONDITION[dtype]
         return _move(theta, P, grad, 1 / learner.beta, learner.domain), certain
 
-    return _play_points(update, start, loss, block)
+    return _play_points(update, start, loss, block, dtype)
 
 
 # Gradient rules
@@ -289,7 +291,7 @@ def discounted_gradient(learner, loss, start, block, dtype):
         }[learner.rule]  # fmt: skip
         return learner.domain.project(theta - grad / rate), True
 
-    return _play_points(update, start, loss, block)
+    return _play_points(update, start, loss, block, dtype)
 
 
 def gradient_descent(learner, loss, start, block, dtype):
@@ -300,7 +302,7 @@ def gradient_descent(learner, loss, start, block, dtype):
         t += 1
         return learner.domain.project(theta - learner.step_size * grad / t**0.5), True
 
-    return _play_points(update, start, loss, block)
+    return _play_points(update, start, loss, block, dtype)
 
 
 def constant_step(learner, loss, start, block, dtype):
@@ -308,7 +310,7 @@ def constant_step(learner, loss, start, block, dtype):
         target = learner.domain.project(theta - grad / learner.smoothness)
         return theta + learner.averaging * (target - theta), True
 
-    return _play_points(update, start, loss, block)
+    return _play_points(update, start, loss, block, dtype)
 
 
 # Mixtures: the experts play alone, then the formula of the paper mixes them.
