@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env demo reproduce accuracy soak fuzz browser test test-kernels search mutants house check format bench bench-env data clean
+.PHONY: help env demo reproduce accuracy soak fuzz interrupts browser test test-kernels search mutants house check format bench bench-env data clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,6 +45,10 @@ test: .venv/kernels  ## run the tests
 
 test-kernels: env  ## run the kernel tests once more as plain Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto tests/kernels
+
+interrupts: .venv/kernels  ## 50,000 interrupts at random bytecodes: every model learns afterwards
+	$(BIN)/python tools/interrupts.py --count 50000
+	$(BIN)/python tools/interrupts.py --count 5000 --signals
 
 search: .venv/kernels  ## look for new counterexamples to the tests' properties
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile searching $(shell grep -rl hypothesis tests --include 'test_*.py')
