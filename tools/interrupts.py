@@ -394,6 +394,7 @@ def raise_interrupt(number: int, frame: Any) -> None:
 
 
 def main() -> int:
+    """Play the interrupts that the command line asks for; 1 where one did harm."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=50_000)
     parser.add_argument("--seed", type=int, default=0)

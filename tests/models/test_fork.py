@@ -1,4 +1,4 @@
-"""A process that forks while its threads use models; each case in a process of its own."""
+"""A process forks while a thread of it calls a model; each test in its own process."""
 
 import subprocess
 import sys

@@ -15,6 +15,10 @@ def test_a_model_learns_on_after_an_interrupt_at_any_bytecode(subject):
     assert failures == []
 
 
+# Python only prints an interrupt that hits a destructor or the callback of a weak
+# reference, and warns of a file that an interrupt of ``open`` leaves to its destructor.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_model_learns_on_after_an_interrupt_by_a_signal():
     handler = signal.signal(signal.SIGALRM, interrupts.raise_interrupt)
     try:

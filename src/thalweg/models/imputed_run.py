@@ -1,6 +1,6 @@
 """Runs and single calls of a model over rows with missing values."""
 
-import threading
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -10,8 +10,10 @@ from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels import call_header
 from thalweg.learners import Learner
+from thalweg.learners.base import LiveBuffer
 from thalweg.losses import Loss
-from thalweg.preprocessing.imputer import Imputer, without_missing
+from thalweg.models.model_lock import ModelLock
+from thalweg.preprocessing.imputer import Imputer, ImputerState, without_missing
 from thalweg.types import Block, FloatArray, Trace
 
 
@@ -24,32 +26,67 @@ class ImputedRun(NamedTuple):
     imputer: Imputer  # after these rows
 
 
-class ImputerCall(NamedTuple):
+class ImputerCall:
     """A learner's kernel for single calls that keeps the imputer's means in step.
 
     It is for rows without missing values: the kernel refuses NaN, and so does this.
+    Kernel and imputer change one after the other. An interrupt may come in between: so
+    what the means become is noted before the kernel is called, and whoever needs them
+    asks ``settle`` first, which sees by the buffer's count whether the row was learnt.
     """
 
-    call: Any  # the kernel: see learners/base.py
-    imputer: Imputer
-    advances_on_zero_weight: bool  # whether the learner has seen the skipped rows pass
-    lock: threading.RLock
+    def __init__(
+        self, live: LiveBuffer, imputer: Imputer, advances: bool, lock: ModelLock
+    ) -> None:
+        self._call, self._buffer, self._imputer = live.call, live.buffer, imputer
+        # Whether the learner has seen the skipped rows pass.
+        self._advances, self._lock = advances, lock
+        # Constant features, and how many others there are.
+        self._ones = np.ones(int(live.buffer[call_header.N]))
+        self._n_given = int(live.buffer[call_header.N_GIVEN])
+        # Of the row that is about to be learnt: the rounds in the buffer and the state
+        # of the imputer before it, and its features.
+        self._step: tuple[float, ImputerState, FloatArray] | None = None
 
     def learn(
         self, buffer: FloatArray, x: FloatArray, y: float, weight: float,
         elapsed: float, learning: bool,
     ) -> float:  # fmt: skip
         """Call the kernel, and take what it has learnt into the means."""
-        with self.lock:  # kernel and imputer change together
-            waited = 0.0 if self.advances_on_zero_weight else self.imputer.state.waited
-            prediction: float = self.call(
-                buffer, x, y, weight, waited + elapsed, learning
-            )
-            if prediction == prediction:
-                n = int(buffer[call_header.N])
-                first = call_header.HEADER_SIZE
-                self.imputer.observe(buffer[first : first + n])
-            return prediction
+        frame = sys._getframe()
+        try:
+            if self._lock.acquire(frame):  # in the middle of another call
+                return call_header.REFUSAL
+            return self.learn_alone(buffer, x, y, weight, elapsed, learning)
+        finally:
+            self._lock.release(frame)
+
+    def learn_alone(
+        self, buffer: FloatArray, x: FloatArray, y: float, weight: float,
+        elapsed: float, learning: bool,
+    ) -> float:  # fmt: skip
+        """``learn``, for a caller who holds the lock or is the only one to know it."""
+        if x.size != self._n_given:
+            return call_header.REFUSAL
+        if self._step is not None:
+            self.settle()
+        row, before = self._ones.copy(), self._imputer.state
+        row[: self._n_given] = x
+        waited = 0.0 if self._advances else before.waited
+        self._step = (buffer[call_header.COUNT], before, row)
+        prediction: float = self._call(buffer, x, y, weight, waited + elapsed, learning)
+        if prediction == prediction:
+            self._imputer.state = before.after_row(row, self._ones)
+        self._step = None
+        return prediction
+
+    def settle(self) -> None:
+        """Take the last row into the means, if it was learnt and is not in them."""
+        if self._step is not None:
+            rounds, before, row = self._step
+            if self._buffer[call_header.COUNT] > rounds:
+                self._imputer.state = before.after_row(row, self._ones)
+            self._step = None
 
 
 def run_with_missing(

@@ -70,9 +70,10 @@ def as_prediction_request(
     if state is None:
         state = _initial_state(learner, features, np.zeros(1))
     block = Block(features, np.zeros((1, *state.theta.shape[1:])))
-    if live.imputer is not None:
+    imputer = live.imputer
+    if imputer is not None:
         checks.check_block(without_missing(block), loss, state.theta)
-        block = Block(live.imputer.complete(features), block.y)
+        block = Block(imputer.complete(features), block.y)
     return state, checks.check_block(block, loss, state.theta).x[0]
 
 

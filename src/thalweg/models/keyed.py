@@ -1,7 +1,6 @@
 """Thousands of models by key, in one file that survives a crash at any moment."""
 
 import os
-import threading
 from collections import OrderedDict
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +19,7 @@ from thalweg.models.keyed_store import (
     check_key,
     check_seq,
 )
+from thalweg.models.model_lock import ModelLock
 from thalweg.persistence.file_kinds import require_regular_file
 from thalweg.persistence.lock import FileLock
 from thalweg.types import Block, FloatArray
@@ -69,7 +69,7 @@ class KeyedModels:
         # Models in memory, the most recently used last.
         self._models: OrderedDict[str, KeyedState] = OrderedDict()
         self._unsaved: set[str] = set()  # keys that have learnt since the last flush
-        self._thread_lock = threading.RLock()
+        self._thread_lock = ModelLock()
         self._file_lock: FileLock | None = FileLock(self.path)
         try:
             self._store = KeyedStore(self.path, settings)
@@ -107,8 +107,10 @@ class KeyedModels:
             block = Block(features, targets)
             state, trace = self.learner.run(state, self.loss, block)
             prediction = trace.prediction[0].copy()
-            self._models[key] = KeyedState(state, model.rounds + 1, number, prediction)
+            # In this order: after an interrupt in between no round that was learnt
+            # goes unsaved, and the offset is at most too low.
             self._unsaved.add(key)
+            self._models[key] = KeyedState(state, model.rounds + 1, number, prediction)
             last = -1 if self._last_seq is None else self._last_seq
             self._last_seq = max(number, last)
             self._drop_least_recent()
@@ -129,7 +131,7 @@ class KeyedModels:
             self._check_open()
             if not self._unsaved:
                 return
-            unsaved = sorted(self._unsaved)
+            unsaved = sorted(self._unsaved & self._models.keys())
             models = [
                 (key, self._settings.encode(self._models[key])) for key in unsaved
             ]

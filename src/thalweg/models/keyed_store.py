@@ -152,16 +152,8 @@ class KeyedStore:
                 "one."
             )
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
+    def _transaction(self) -> "Transaction":
+        return Transaction(self._connection)
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
@@ -188,6 +180,32 @@ class KeyedStore:
         if blob is not None and not isinstance(blob, bytes):
             raise PersistenceError(f"{self.path} holds a model that is no model.")
         return blob
+
+
+class Transaction:
+    """All that is executed in its ``with`` block is committed, or none of it.
+
+    A class, because a generator that an interrupt has left would be closed at some
+    later time, and would roll back the transaction of that time.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        self._roll_back()  # what an interrupt has left
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        try:
+            if kind is None:
+                self._connection.execute("COMMIT")
+        finally:
+            self._roll_back()
+
+    def _roll_back(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
 
 
 def _rules(model: KeyedState) -> dict[str, Any]:

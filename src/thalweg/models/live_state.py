@@ -1,6 +1,5 @@
 """All that changes in a model, in the form that single calls change in place."""
 
-import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from thalweg.learners import Learner
 from thalweg.learners.base import LiveBuffer
 from thalweg.losses import LinearLoss
 from thalweg.models.imputed_run import ImputerCall
+from thalweg.models.model_lock import ModelLock
 from thalweg.preprocessing.imputer import Imputer, ImputerState, MissingPolicy
 from thalweg.types import FloatArray
 
@@ -46,25 +46,28 @@ class LiveState:
     """A model's state while it is called; a new one follows the first round and a run.
 
     ``predict`` and ``learn`` are the learner's kernel where it has one for single
-    calls, else a function that always refuses. While the state is suspended the kernel
+    calls, else a function that always refuses; ``learn_alone`` is for a state that no
+    other thread knows yet. While the state is suspended the kernel
     refuses too, so that whoever reads it sees whole rounds only; single calls of other
     threads then take the checked path, and wait for the model's lock.
     """
 
     __slots__ = (
-        "_live", "_rounds", "_state", "_unexcited_rounds", "buffer", "imputer", "learn",
-        "predict",
+        "_imputer", "_imputer_call", "_live", "_rounds", "_state", "_unexcited_rounds",
+        "buffer", "learn", "learn_alone", "predict",
     )  # fmt: skip
 
     def __init__(
-        self, settings: ModelSettings, snapshot: ModelSnapshot, lock: threading.RLock
+        self, settings: ModelSettings, snapshot: ModelSnapshot, lock: ModelLock
     ) -> None:
         learner, loss, intercept, missing = settings
         self._state, self._rounds, self._unexcited_rounds, imputer = snapshot
-        self.imputer = None if imputer is None else Imputer(missing, imputer)
+        self._imputer = None if imputer is None else Imputer(missing, imputer)
+        self._imputer_call: ImputerCall | None = None
         self.buffer: FloatArray = NO_BUFFER
         self.predict: Any = refuse_call
         self.learn: Any = refuse_call
+        self.learn_alone: Any = refuse_call
         self._live: LiveBuffer | None = None
         if snapshot.state is not None:
             self._live = learner.live_buffer(snapshot.state, loss, int(intercept))
@@ -72,11 +75,19 @@ class LiveState:
             self._state = None  # the live buffer holds it
             self._live.unexcited_rounds[:] = snapshot.unexcited_rounds
             self.buffer = self._live.buffer
-            self.predict = self.learn = self._live.call
-            if self.imputer is not None:
+            self.predict = self.learn = self.learn_alone = self._live.call
+            if self._imputer is not None:
                 advances = learner.advances_on_zero_weight
-                call = ImputerCall(self.predict, self.imputer, advances, lock)
-                self.learn = call.learn
+                call = ImputerCall(self._live, self._imputer, advances, lock)
+                self._imputer_call = call
+                self.learn, self.learn_alone = call.learn, call.learn_alone
+
+    @property
+    def imputer(self) -> Imputer | None:
+        """What completes rows with missing values; to be read while suspended."""
+        if self._imputer_call is not None:
+            self._imputer_call.settle()
+        return self._imputer
 
     def suspend(self) -> None:
         """Let the kernel refuse every call."""
@@ -115,11 +126,12 @@ class LiveState:
 
     def snapshot(self) -> ModelSnapshot:
         """What a live state that goes on from here is made from."""
+        imputer = self.imputer
         return ModelSnapshot(
             self.copy_state(),
             self.count_rounds(),
             self.copy_unexcited_rounds(),
-            None if self.imputer is None else self.imputer.state,
+            None if imputer is None else imputer.state,
         )
 
     def unexcited_rounds_after(self, x: FloatArray) -> FloatArray:

@@ -2,9 +2,8 @@
 
 import copy
 import os
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from thalweg.models.inputs import (
 )
 from thalweg.models.live_state import LiveState, ModelSettings, ModelSnapshot
 from thalweg.models.model_file import ModelFileContents, read_model, write_model
+from thalweg.models.model_lock import ModelLock
 from thalweg.preprocessing.imputer import (
     POLICIES,
     POLICY_RULES,
@@ -78,7 +78,7 @@ class Online:
         self.missing = missing
         checks.require_choice(self, "missing", POLICIES)
         self.refusals = 0
-        self._lock, self._busy = threading.RLock(), False
+        self._lock = ModelLock()
         accepts = POLICY_RULES[missing].accepts
         self._open(ModelSnapshot(imputer=ImputerState.initial() if accepts else None))
 
@@ -90,7 +90,7 @@ class Online:
     def __setstate__(self, pickled: dict[str, Any]) -> None:
         settings, snapshot = pickled.copy(), pickled["_snapshot"]
         del settings["_snapshot"]
-        vars(self).update(settings, _lock=threading.RLock(), _busy=False)
+        vars(self).update(settings, _lock=ModelLock())
         self._open(snapshot)
 
     def __repr__(self) -> str:
@@ -111,7 +111,8 @@ class Online:
     @property
     def imputer(self) -> Imputer | None:
         """What completes rows with missing values; None where they are refused."""
-        return self._live.imputer
+        with self._suspend() as live:
+            return live.imputer
 
     def _live_buffer(self) -> LiveBuffer | None:
         """The raw path: one compiled function and the buffer that it changes.
@@ -128,7 +129,8 @@ class Online:
         own state: other calls see what it has learnt. After a ``run``, or an ``update``
         that took the checked path, ask for it anew: the old one refuses.
         """
-        return self._live.live_buffer() if self._live.imputer is None else None
+        accepts = POLICY_RULES[self.missing].accepts
+        return None if accepts else self._live.live_buffer()
 
     @property
     def coefficients(self) -> FloatArray | None:
@@ -238,7 +240,7 @@ class Online:
         state = self.learner.init(np.zeros(len(x) + self.intercept))
         snapshot = empty.snapshot()._replace(state=state)
         live = LiveState(self._settings(), snapshot, self._lock)
-        prediction = live.learn(live.buffer, x, y, weight, elapsed, True)
+        prediction = live.learn_alone(live.buffer, x, y, weight, elapsed, True)
         is_learnt = bool(prediction == prediction)  # else it is a REFUSAL
         if is_learnt:
             self._live = live
@@ -285,24 +287,44 @@ class Online:
         """Go on from a snapshot; all at once, so that no Ctrl-C falls in between."""
         self._live = LiveState(self._settings(), snapshot, self._lock)
 
-    @contextmanager
-    def _suspend(self, to_learn: bool = False) -> Iterator[LiveState]:
-        """The live state, suspended, for one thread; counts refusals meanwhile."""
-        with self._lock:
-            live, outermost = self._live, not self._busy
-            self._busy = True
-            live.suspend()
-            try:
-                if to_learn and not outermost:
-                    raise ThalwegError(
-                        "Online cannot learn a round while it is in the middle of "
-                        "another call: a signal handler or an argument has called it."
-                    )
-                yield live
-            except ThalwegError:
-                self.refusals += 1
-                raise
-            finally:
-                self._busy = not outermost
-                if outermost and live is self._live:  # else a run has replaced it
-                    live.resume()
+    def _suspend(self, to_learn: bool = False) -> "Suspension":
+        """``with self._suspend() as live``: the live state, for one thread."""
+        return Suspension(self, to_learn)
+
+
+class Suspension:
+    """One call that has a model's live state for itself; it counts refusals meanwhile.
+
+    An interrupt may end it anywhere, in ``__enter__`` and ``__exit__`` too, and needs
+    no undoing: the lock is then free (``ModelLock``), and a live state that was left
+    suspended refuses single calls until the next of them, on its checked path, has
+    suspended and resumed it.
+    """
+
+    __slots__ = ("_is_nested", "_live", "_model", "_to_learn")
+
+    def __init__(self, model: Online, to_learn: bool) -> None:
+        self._model, self._to_learn = model, to_learn
+
+    def __enter__(self) -> LiveState:
+        model, frame = self._model, sys._getframe(1)
+        self._is_nested = model._lock.acquire(frame)
+        if self._is_nested and self._to_learn:
+            model.refusals += 1
+            model._lock.release(frame)
+            raise ThalwegError(
+                "Online cannot learn a round while it is in the middle of another "
+                "call: a signal handler or an argument has called it."
+            )
+        self._live = model._live
+        self._live.suspend()
+        return self._live
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        model = self._model
+        if kind is not None and issubclass(kind, ThalwegError):
+            model.refusals += 1
+        # A run has replaced the live state; an outer call still needs it suspended.
+        if self._live is model._live and not self._is_nested:
+            self._live.resume()
+        model._lock.release(sys._getframe(1))

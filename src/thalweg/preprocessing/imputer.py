@@ -12,8 +12,8 @@ command line alike. To add a policy:
    a field of ``FeatureStatistics`` and of ``ImputerState``, with a default if files of
    earlier versions should load (which its rule must then accept); set its start in
    ``ImputerState.initial``, hand it on in ``ImputerState.statistics``, compute it in
-   ``statistics_before_rows`` and in ``Imputer.observe``; and say which values a file
-   may hold of it in ``imputer_rules`` of models/model_file.py.
+   ``statistics_before_rows`` and in ``ImputerState.after_row``; and say which values a
+   file may hold of it in ``imputer_rules`` of models/model_file.py.
 """
 
 from collections.abc import Callable
@@ -99,6 +99,16 @@ class ImputerState(NamedTuple):
         """What ``PolicyRule.fill`` is computed from."""
         return FeatureStatistics(sums=self.sums, counts=self.counts)
 
+    def after_row(self, x: FloatArray, one: Any = 1.0) -> "ImputerState":
+        """The state after one row (n,) that has no missing value and was learnt.
+
+        ``one`` may be an array of ones, which is added in less time than a number.
+        """
+        sums, counts, imputed, skipped, _ = self
+        if type(counts) is float:  # the first row tells how many features
+            sums = counts = np.zeros(len(x))
+        return ImputerState(sums + x, counts + one, imputed, skipped, 0.0)
+
 
 class ImputedRows(NamedTuple):
     """Rows without missing features."""
@@ -164,16 +174,7 @@ class Imputer:
 
     def observe(self, x: FloatArray) -> None:
         """Count one row (n,) that has no missing value and was learnt."""
-        state = self.state
-        if isinstance(state.counts, float):  # the first row tells how many features
-            state = ImputerState.initial(len(x))
-        self.state = ImputerState(
-            sums=state.sums + x,
-            counts=state.counts + 1.0,
-            imputed=state.imputed,
-            skipped=state.skipped,
-            waited=0.0,
-        )
+        self.state = self.state.after_row(x)
 
     def complete(self, x: FloatArray) -> FloatArray:
         """x, (n,) or (T, n), filled from the rows so far; counts nothing."""
