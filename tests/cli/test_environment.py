@@ -1,6 +1,7 @@
 """Whatever surrounds a command, it ends with results or with one sentence."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -77,7 +78,7 @@ def test_a_delay_for_which_no_memory_suffices_is_refused(here, no_tracker):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ("--lags 1,2,3", "s.csv gives 6 features"),
+        ("--lags 1,2,3", "s.csv gives 14 features"),
         ("--categories 100000", "s.csv gives 100,003 features"),
         ("--delay 100", "A delay of 100 rows would need"),
     ],
@@ -85,7 +86,7 @@ def test_a_delay_for_which_no_memory_suffices_is_refused(here, no_tracker):
 def test_what_does_not_fit_in_the_memory_that_is_free_is_refused(
     here, no_tracker, monkeypatch, options, words
 ):
-    monkeypatch.setattr("thalweg.cli.runs.memory.free_memory", lambda: 100_000)
+    monkeypatch.setattr("thalweg.cli.runs.memory.free_memory", lambda: 800_000)
     assert words in refused(*ARGUMENTS, *options.split())
 
 
@@ -141,7 +142,11 @@ def test_ascii_is_enough_to_show_results(here, arguments):
     done = with_environment(*arguments, charset="ascii", COLUMNS="80")
     assert done.exit_code == 0, done.output
     assert done.output.isascii() and "\\u" not in done.output
-    assert len(done.output.splitlines()) == len(wide.output.splitlines())
+    assert words(done.output) >= words(wide.output)
+
+
+def words(text):
+    return set(re.findall("[A-Za-z]{4,}", text))
 
 
 def test_names_that_ascii_lacks_are_escaped(here):

@@ -120,8 +120,8 @@ def test_a_child_is_told_to_open_the_store_anew_even_while_a_thread_has_it(path)
             signal.alarm(10)  # a child that waits for the thread would do so for ever
             for call in (
                 models.flush, models.keys, models.close,
-                lambda: models.predict("k0", X[0]),
-                lambda: models.observe("k0", X[0], 1.0, 9),
+                lambda: models.predict("new", X[0]),
+                lambda: models.observe("new", X[0], 1.0, 9),
             ):  # fmt: skip
                 with pytest.raises(StorageError, match="before a fork. Open it anew"):
                     call()

@@ -8,10 +8,15 @@ from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
 from thalweg.cli.console import EXIT_INTERRUPTED, print_sentence
+from thalweg.cli.standard_streams import prepare_streams
 from thalweg.errors import ThalwegError
 
 INSTALL_COMMANDS = {"pandas": "make data, which brings the real streams too"}
 """How to install packages for which ``pip install`` is not enough."""
+
+MEMORY_ADVICE = (
+    "Use fewer columns (--features), lags or categories, or a shorter delay."
+)
 
 
 class CommandInfo(NamedTuple):
@@ -32,6 +37,11 @@ class LazyGroup(TyperGroup):
             for name, info in self.command_infos.items()
         }
         super().__init__(**settings | {"commands": placeholders})
+
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Run the program, whatever its standard streams can take."""
+        prepare_streams()
+        return super().main(*args, **settings)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, _, rest = super().resolve_command(ctx, args)
@@ -54,6 +64,8 @@ class LazyGroup(TyperGroup):
             _print_error(f"This needs {package}. Install it: {command}.")
         except ThalwegError as error:
             _print_error(str(error))
+        except MemoryError as error:
+            _print_error(f"There is not enough memory{_reason(error)}. {MEMORY_ADVICE}")
         except OSError as error:
             prefix = f"{error.filename}: " if error.filename else ""
             _print_error(f"{prefix}{error.strerror or error}.")
@@ -68,6 +80,11 @@ def _load_command(name: str) -> Any:
     )
     app.command(name)(getattr(import_module(f"thalweg.cli.{name}"), name))
     return typer.main.get_command(app)
+
+
+def _reason(error: Exception) -> str:
+    text = str(error).rstrip(".")
+    return f": {text}" if text else ""
 
 
 def _print_error(sentence: str) -> None:

@@ -26,6 +26,7 @@ from thalweg.cli.console import (
 )
 from thalweg.cli.options import OutputOptions
 from thalweg.cli.runs import study_files
+from thalweg.cli.runs.memory import require_memory
 from thalweg.cli.runs.output_paths import source_stem
 from thalweg.cli.study_tables import print_study, study_as_json
 from thalweg.errors import InvalidParameterError, StreamError
@@ -83,6 +84,9 @@ def _read_last_rows(table: Table, encoder: Encoder, max_rows: int) -> StreamRows
     total = None if table.is_live else 1.0
     with progress_bar(f"reading {table.name}", total) as bar:
         for chunk in table.chunks():
+            if not chunk.first_row:
+                width, delay = encoder.count_features(chunk), encoder.recipe.delay
+                require_memory(table.name, width, delay, targets=1)
             features, targets, _, _ = encoder.encode(chunk)
             features, known = imputer.impute(features, targets)
             x.append(features[known])

@@ -119,5 +119,7 @@ def _run_table(
         paths = runs.OutputPaths.from_options(table, session, origin, path_options)
         paths.refuse_overwriting(source)
         echo = table.is_live and not outputs.json
+        if echo:
+            runs.require_standard_output()
         loop = runs.RunLoop(table, session, paths, locks, echo)
         runs.finish_run(loop, source, outputs)

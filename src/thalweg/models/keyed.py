@@ -2,6 +2,7 @@
 
 import os
 from collections import OrderedDict
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -65,19 +66,18 @@ class KeyedModels:
                 f"KeyedModels needs a loss of a linear prediction. Got {loss!r}."
             )
         self._settings = KeyedSettings(self.learner, self.loss, self.intercept)
-        settings = self._settings.encode(KeyedState())
         # Models in memory, the most recently used last.
         self._models: OrderedDict[str, KeyedState] = OrderedDict()
         self._unsaved: set[str] = set()  # keys that have learnt since the last flush
         self._thread_lock = ModelLock()
         self._file_lock: FileLock | None = FileLock(self.path)
         try:
-            self._store = KeyedStore(self.path, settings)
-            self._settings.decode(self._store.read_settings(), str(self.path))
+            self._store = self._open_store()
             # The greatest seq observed, and the greatest on the disk.
             self._last_seq = self._offset = self._store.read_offset()
         except BaseException:
             self._file_lock.release()
+            self._file_lock = None
             raise
 
     @property
@@ -166,15 +166,32 @@ class KeyedModels:
         finally:
             self._release()
 
+    def __del__(self) -> None:
+        # What was not flushed is lost, as the docstring says; the file is free again.
+        if getattr(self, "_file_lock", None) is not None:
+            with suppress(StorageError):
+                self._release()
+
+    def _open_store(self) -> KeyedStore:
+        store = KeyedStore(self.path, self._settings.encode(KeyedState()))
+        try:
+            self._settings.decode(store.read_settings(), str(self.path))
+        except BaseException:
+            store.close()
+            raise
+        return store
+
     def _commit(self, models: list[tuple[str, bytes]], offset: int | None) -> None:
         self._store.commit(models, offset)
 
     def _release(self) -> None:
         with self._thread_lock:
             if self._file_lock is not None:
-                self._store.close()
-                self._file_lock.release()
-                self._file_lock = None
+                try:
+                    self._store.close()
+                finally:
+                    self._file_lock.release()
+                    self._file_lock = None
 
     def _check_open(self) -> None:
         if self._file_lock is None:

@@ -90,6 +90,11 @@ class KeyedStore:
             self._connection.close()
             raise
 
+    def check_process(self) -> None:
+        """Raise in a forked child: two processes on one connection damage the file."""
+        if os.getpid() != self._process:
+            raise StorageError(f"{self.path} was opened before a fork. Open it anew.")
+
     def read_settings(self) -> bytes:
         """The settings that were given when the file was made."""
         return (
@@ -158,8 +163,7 @@ class KeyedStore:
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
         """Raise SQLite's errors as ours, with the name of the file."""
-        if os.getpid() != self._process:  # two processes on one connection damage it
-            raise StorageError(f"{self.path} was opened before a fork. Open it anew.")
+        self.check_process()
         try:
             yield
         except (sqlite3.OperationalError, sqlite3.ProgrammingError) as error:

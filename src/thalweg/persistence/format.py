@@ -54,8 +54,10 @@ def dumps(saved: SavedModel) -> bytes:
     if len(text) > MAX_HEADER_BYTES:
         raise PersistenceError(f"A header of {len(text)} bytes cannot be saved.")
     start = START.pack(MAGIC, VERSION, len(text), writer.size)
-    body = b"".join([start, text, *writer.arrays])
-    return body + hashlib.sha256(body).digest()
+    parts, checksum = [start, text, *writer.arrays], hashlib.sha256()
+    for part in parts:
+        checksum.update(part)
+    return b"".join([*parts, checksum.digest()])
 
 
 def loads(data: bytes, name: str = "What was given") -> SavedModel:

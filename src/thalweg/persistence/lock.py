@@ -2,6 +2,8 @@
 
 import fcntl
 import os
+import weakref
+from contextlib import suppress
 from pathlib import Path
 
 from thalweg.errors import StorageError
@@ -12,37 +14,64 @@ class FileLock:
     """Holds the lock on the file ``<path>.lock`` until it is released.
 
     ``flock`` belongs to the open file, so that a process killed in any way gives it
-    up, and a second holder in the same process is refused too. The lock file stays:
-    were it removed, two processes could each hold a lock on a file of that name.
+    up, and a second holder in the same process is refused too. So does a process that
+    drops the object. A forked child closes its copy, which would hold the lock for as
+    long as the child lives. The lock file stays: were it removed, two processes could
+    each hold a lock on a file of that name.
     """
 
     def __init__(self, path: Path) -> None:
         lock_path = path.with_name(path.name + ".lock")
         _require_lock_file(lock_path)
         try:
-            self._file = os.open(
-                lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666
-            )
+            file = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         except OSError as error:
             raise StorageError(f"{path} cannot be opened: {error.strerror}.") from error
+        self._close = weakref.finalize(self, _unlock, file)  # also when it is dropped
+        self._close.atexit = False  # The end of the process releases it as well.
+        _LOCKS.add(self)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.ftruncate(file, 0)
+            os.pwrite(file, str(os.getpid()).encode(), 0)
         except BlockingIOError:
-            holder = os.read(self._file, 20).decode("ascii", "replace") or "unknown"
-            os.close(self._file)
+            holder = os.read(file, 20).decode("ascii", "replace") or "unknown"
+            self.close_copy()
             raise StorageError(
                 f"{path} is open for writing in process {holder}. A file has one "
                 "writer at a time: close the other, or use another file."
             ) from None
         except OSError as error:
-            os.close(self._file)
+            self.release()
             raise StorageError(f"{path} cannot be locked: {error.strerror}.") from error
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, str(os.getpid()).encode(), 0)
 
     def release(self) -> None:
-        """Give the lock up."""
-        os.close(self._file)
+        """Give the lock up, unless that was done."""
+        self._close()
+
+    def close_copy(self) -> None:
+        """Close the file, and leave the lock to whoever else has it."""
+        closing = self._close.detach()
+        if closing is not None:
+            os.close(closing[2][0])
+
+
+_LOCKS: weakref.WeakSet[FileLock] = weakref.WeakSet()
+"""All locks of this process."""
+
+
+def _unlock(file: int) -> None:
+    with suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_UN)
+    os.close(file)
+
+
+def _close_copies_after_fork() -> None:
+    for lock in list(_LOCKS):
+        lock.close_copy()
+
+
+os.register_at_fork(after_in_child=_close_copies_after_fork)
 
 
 def _require_lock_file(path: Path) -> None:

@@ -13,7 +13,8 @@ from thalweg.tables.chunk import Chunk
 
 COLUMN_BUFFER_BYTES = 1 << 18
 """Of each column; otherwise pyarrow reads a row group, or all of it, at once."""
-_READ_ERRORS = (pa.ArrowInvalid, OSError)
+_READ_ERRORS = (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError)
+"""What pyarrow raises of a file that is damaged."""
 
 
 class ArrowReader:
@@ -34,6 +35,8 @@ class ArrowReader:
         try:
             for batch in self._batches:
                 if batch.num_rows:
+                    # Offsets that point anywhere would end the process.
+                    batch.validate(full=True)
                     yield self._read_batch(batch)
                     self._rows_read += batch.num_rows
         except _READ_ERRORS as error:
@@ -59,23 +62,27 @@ def open_parquet(path: Path, chunk_rows: int) -> ArrowReader:
         file = parquet.ParquetFile(
             path, pre_buffer=False, buffer_size=COLUMN_BUFFER_BYTES
         )
+        batches, rows = file.iter_batches(chunk_rows), file.metadata.num_rows
+        return ArrowReader(path.name, file.schema_arrow, batches, file, rows)
     except _READ_ERRORS as error:
         raise _read_error(path.name, error) from None
-    batches, rows = file.iter_batches(chunk_rows), file.metadata.num_rows
-    return ArrowReader(path.name, file.schema_arrow, batches, file, rows)
 
 
 def open_arrow(path: Path) -> ArrowReader:
     """The reader of an Arrow or Feather file, in the file or the stream format."""
-    mapped = pa.memory_map(str(path))
     try:
-        file = ipc.open_file(mapped)
-    except pa.ArrowInvalid:
-        mapped.seek(0)
-        return _open_stream(mapped, path.name, mapped)
-    batches = (file.get_batch(i) for i in range(file.num_record_batches))
-    rows = dataset.dataset(path, format="ipc").count_rows()  # without reading them
-    return ArrowReader(path.name, file.schema, batches, mapped, rows)
+        mapped = pa.memory_map(str(path))
+        try:
+            file = ipc.open_file(mapped)
+        except pa.ArrowInvalid:
+            mapped.seek(0)
+            return _open_stream(mapped, path.name, mapped)
+        batches = (file.get_batch(i) for i in range(file.num_record_batches))
+        # Counted without reading them.
+        rows = dataset.dataset(path, format="ipc").count_rows()
+        return ArrowReader(path.name, file.schema, batches, mapped, rows)
+    except _READ_ERRORS as error:
+        raise _read_error(path.name, error) from None
 
 
 def open_arrow_stream(file: Any, name: str) -> ArrowReader:
@@ -92,4 +99,5 @@ def _open_stream(file: Any, name: str, file_to_close: Any) -> ArrowReader:
 
 
 def _read_error(name: str, error: Exception) -> StreamError:
-    return StreamError(f"{name} cannot be read: {str(error).rstrip('.')}.")
+    lines = str(error).split("\n")
+    return StreamError(f"{name} cannot be read: {lines[0].rstrip('.')}.")

@@ -6,7 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.tables.chunk import Chunk
-from thalweg.tables.encoder_state import EncoderState, check_targets, validate_snapshot
+from thalweg.tables.encoder_state import (
+    EncoderState,
+    check_row_count,
+    check_targets,
+    feature_count,
+    validate_snapshot,
+)
 from thalweg.tables.one_hot import one_hot
 from thalweg.tables.recipe import Recipe
 from thalweg.tables.schema import Schema
@@ -63,6 +69,15 @@ class Encoder:
         end = chunk.first_row + len(chunk)
         rows = np.arange(chunk.first_row + dropped, end)
         return EncodedRows(x, y[dropped:], time, rows)
+
+    def count_features(self, first: Chunk) -> int:
+        """How many features a round has; counted without making any."""
+        schema = self.state.schema or Schema.from_first_chunk(self.recipe, first)
+        return feature_count(schema, self.recipe)
+
+    def check_row_count(self, rows: int, source: str) -> None:
+        """Raise if a source of so many rows in all has too few for the lags."""
+        check_row_count(rows, self.recipe, source)
 
     def feature_names(self) -> tuple[str, ...]:
         """The name of each feature in x; none before the first chunk."""

@@ -104,7 +104,7 @@ def _has_offset(time: Timestamps, before: bool | None) -> bool | None:
 
 def check_targets(state: EncoderState, recipe: Recipe, source: str) -> None:
     """Raise if the rows were too few to learn from, or if a target never changed."""
-    _check_row_count(state.rows, recipe, source)
+    check_row_count(state.rows, recipe, source)
     for i, target in enumerate(recipe.targets):
         low, known = float(state.min_targets[i]), int(state.known_targets[i])
         if not known:
@@ -116,7 +116,8 @@ def check_targets(state: EncoderState, recipe: Recipe, source: str) -> None:
             )
 
 
-def _check_row_count(rows: int, recipe: Recipe, source: str) -> None:
+def check_row_count(rows: int, recipe: Recipe, source: str) -> None:
+    """Raise if there are too few rows in all for the lags of the recipe."""
     needed = recipe.longest_lag + 2
     if rows >= needed:
         return

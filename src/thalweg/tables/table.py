@@ -134,6 +134,8 @@ def read_table(
             f"Got {format!r} instead."
         )
     if source == "-":
+        if sys.stdin is None:
+            raise StreamError("Standard input is closed: there is nothing to read.")
         return _open_live(sys.stdin.buffer, "standard input", format, chunk_rows)
     if isinstance(source, str | os.PathLike):
         return _open_path(existing_path(os.fspath(source)), format, chunk_rows)

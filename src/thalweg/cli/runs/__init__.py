@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from thalweg.cli.runs.output_paths import set_earlier_rows as set_earlier_rows
     from thalweg.cli.runs.predictions import check_suffix as check_suffix
     from thalweg.cli.runs.run_loop import RunLoop as RunLoop
+    from thalweg.cli.runs.storage import (
+        require_standard_output as require_standard_output,
+    )
     from thalweg.cli.runs.study_files import PAGE as PAGE
     from thalweg.cli.runs.study_files import available_outputs as available_outputs
     from thalweg.cli.runs.study_files import draw_studies as draw_studies
@@ -30,6 +33,7 @@ _MODULE_OF = {
     "load_checkpoint": "checkpoint",
     "load_studies": "study_files",
     "open_session": "output_paths",
+    "require_standard_output": "storage",
     "set_earlier_rows": "output_paths",
 }
 

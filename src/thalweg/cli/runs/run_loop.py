@@ -90,6 +90,8 @@ class RunLoop:
         self._has_unsaved_rows = False
 
     def _play_chunk(self, chunk: Chunk, is_last: bool) -> None:
+        if is_last and not self.session.runs:
+            self.session.check_row_count(chunk)
         predictions = self.session.play(chunk)
         if is_last:
             self._check_targets()

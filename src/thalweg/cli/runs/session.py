@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
+from thalweg.cli.runs.memory import require_memory
 from thalweg.cli.runs.predictions import (
     PredictedRows,
     PredictionColumns,
@@ -52,6 +53,10 @@ class Session(Component):
 
     def play(self, chunk: Chunk) -> PredictedRows:
         """Predict and learn the next rows."""
+        if not self.runs:
+            features, recipe = self.encoder.count_features(chunk), self.recipe
+            targets = len(recipe.targets)
+            require_memory(chunk.source, features, recipe.delay, targets)
         encoded = self.encoder.encode(chunk)
         x, y, time, rows = encoded
         if not self.runs:
@@ -69,6 +74,11 @@ class Session(Component):
         if time is not None and len(time):
             self.start = self.start or format_times(time[:1])[0]
         return PredictedRows(rows + self.earlier_rows + 1, time, forecasts, y)
+
+    def check_row_count(self, last: Chunk) -> None:
+        """Raise if the rows until the last chunk are too few for a first round."""
+        rows = self.encoder.state.rows + len(last)
+        self.encoder.check_row_count(rows, last.source)
 
     def start_source(self) -> None:
         """Go on with a source whose rows all come after those seen."""

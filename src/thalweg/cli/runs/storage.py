@@ -58,6 +58,15 @@ def refuse_overwriting(
             )
 
 
+def require_standard_output() -> None:
+    """Raise if standard output is closed."""
+    if sys.stdout is None:
+        raise StorageError(
+            "Standard output is closed, and the predictions go there. If nobody needs "
+            "them, send them to /dev/null."
+        )
+
+
 def refuse_special_files(outputs: Mapping[str, Path], advice: str) -> None:
     """Raise if an output exists and is no regular file, or is standard output."""
     for content, path in outputs.items():
