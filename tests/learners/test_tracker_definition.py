@@ -29,6 +29,7 @@ from thalweg.learners.tracker import (
     definition,
     definition_experts,
     definition_pending,
+    definition_replay,
     definition_restart,
     definition_rules,
 )
@@ -205,8 +206,9 @@ def test_every_expert_is_a_ridge_regression_refitted_from_all_rows():
 # Functions of the definition whose work the kernels divide otherwise: their docstrings
 # or comments say how. ``past_…`` are slices, which kernels index.
 WITHOUT_TWIN = {
-    "learn_coefficients", "learn_predictions", "learn_rules", "past_features",
-    "past_labels", "restart", "solve",
+    "arrays_of", "fresh_state", "learn_block_loss", "learn_coefficients",
+    "learn_predictions", "learn_rules", "past_features", "past_labels", "play_again",
+    "remembered_rounds", "replay", "restart", "solve", "take_over",
 }  # fmt: skip
 
 
@@ -231,6 +233,7 @@ def kernel_names():
         definition,
         definition_experts,
         definition_pending,
+        definition_replay,
         definition_restart,
         definition_rules,
     ],

@@ -1,8 +1,9 @@
-"""After a shock the Tracker is soon as good as one that begins where the shock ended."""
+"""After a shock the Tracker is soon as good as one that begins where it ended."""
 
 import numpy as np
 import pytest
 
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners import Tracker
 from thalweg.losses import SquaredError
 from thalweg.types import Block
@@ -57,3 +58,72 @@ def test_250_rounds_of_300_or_600_among_labels_of_3_are_forgotten(kind):
         x[shock] += feature
         ratios.append(excess(x, y))
     assert max(ratios) <= 1.5, ratios
+
+
+@pytest.mark.parametrize("size", [30, 100, 1000])
+@pytest.mark.parametrize("target", ["labels", "features", "both"])
+def test_shocks_of_all_sizes_are_forgotten(size, target):
+    ratios = []
+    for kind in ("linear", "season", "walk"):
+        for duration in (10, 250):
+            x, y = calm_stream(kind, BEFORE + duration + AFTER, seed=1)
+            signs = np.resize([1.0, -1.0], duration)
+            if target != "features":
+                y[BEFORE : BEFORE + duration] += 3 * size * signs
+            if target != "labels":
+                x[BEFORE : BEFORE + duration] += size * signs[:, None]
+            ratios.append(excess(x, y))
+    assert max(ratios) <= 1.5, ratios
+    assert np.exp(np.log(ratios).mean()) <= 1.15, ratios
+
+
+@pytest.mark.parametrize("delay", [1, 20])
+def test_a_shock_is_forgotten_though_labels_are_late(delay):
+    x, y = calm_stream("season", BEFORE + 250 + AFTER)
+    y[BEFORE : BEFORE + 250] = 300
+    assert excess(x, y, delay) <= 1.5
+
+
+@pytest.mark.parametrize("factor", [2.0**-100, 2.0**70])
+def test_whether_a_shock_is_forgotten_does_not_depend_on_units(factor):
+    x, y = calm_stream("season", BEFORE + 250 + AFTER)
+    y[BEFORE : BEFORE + 250] = 300
+    errors, _ = squared_errors(x, y)
+    scaled, _ = squared_errors(x, factor * y)
+    np.testing.assert_allclose(scaled / factor**2, errors, rtol=1e-6, atol=1e-9)
+
+
+def heavy_tailed_streams():
+    """Streams whose shocks are part of them: none is a reason to forget the rest."""
+    for seed in range(2):
+        rng, rounds = np.random.default_rng(seed), 10_000
+        x = rng.normal(size=(rounds, 3))
+        signal, noise = x @ [1.0, -2.0, 0.5], 0.5 * rng.normal(size=rounds)
+        for degrees in (1.5, 2, 3):
+            yield x, signal + 0.5 * rng.standard_t(degrees, rounds)
+        wild = rng.standard_t(2, size=(rounds, 3))
+        yield wild, wild @ [1.0, -2.0, 0.5] + noise
+        for size in (15, 30):  # 5 and 10 times the labels
+            spikes = size * rng.choice([-1, 1], rounds) * (rng.random(rounds) < 1e-3)
+            yield x, signal + noise + spikes
+        yield x, np.where(rng.random(rounds) < 0.02, rng.lognormal(2, 1, rounds), 0.0)
+        yield x, np.exp(signal / 2 + 2 * noise)
+
+
+def test_heavy_tails_and_rare_spikes_are_not_forgotten():
+    for x, y in heavy_tailed_streams():
+        _, state = squared_errors(x, y)
+        assert state.packed[layout.TOTAL_WEIGHT] == len(y) - 1
+
+
+def test_a_square_wave_is_forgotten_at_most_twice_in_8192_rounds():
+    x, y = calm_stream("linear", 9000)
+    y += 300.0 * (np.arange(9000) // 1500 % 2)
+    learner, total, restarts = Tracker(), 0.0, 0
+    state = learner.init(np.zeros(3))
+    for first in range(0, 9000, 128):
+        here = slice(first, first + 128)
+        state, _ = learner.run(state, LOSS, Block(x[here], y[here]))
+        restarts += state.packed[layout.TOTAL_WEIGHT] < total
+        total = state.packed[layout.TOTAL_WEIGHT]
+    assert 1 <= restarts <= 2

@@ -11,6 +11,7 @@ mixture              from predictions of experts to one forecast
 seasonality          the past rounds, and the season of the labels
 prediction_interval  quantiles of recent errors
 pending_labels       rounds between their forecast and a label that comes late
-restart              a new start after a shock
+restart              a new start after a shock out of all proportion
+replay               a fresh state plays the last rounds, and takes over if better
 diagnostics          weights, slope, memory and interval, recorded on request
 """

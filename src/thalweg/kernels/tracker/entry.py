@@ -25,6 +25,12 @@ from thalweg.kernels.jit import (
 )
 from thalweg.kernels.layout import view
 from thalweg.kernels.tracker.diagnostics import record_round
+from thalweg.kernels.tracker.replay import (
+    begin_replay,
+    end_replay,
+    is_judged,
+    set_replay_row,
+)
 from thalweg.kernels.tracker.round import observe, predict
 from thalweg.kernels.tracker.tracker_layout import (
     BUFFER,
@@ -63,22 +69,45 @@ def call(buffer, x, y, weight, elapsed, learning):
     thread = release_gil(row_count > 0)
     n, count = int(buffer[N]), max(row_count, 1)
     fields = _unpack(buffer, n)
-    s, workspace = fields.state, fields.workspace
-    for t in range(count):
-        row = fields.rows[t]
+    s, former, workspace = fields.state, fields.former, fields.workspace
+    t, replayed, to_replay, loss = 0, 0, 0, 0.0
+    while t < count:
+        row, is_replay, is_due = fields.rows[t], replayed < to_replay, False
         features = view(row, 0, (n,))
-        if not is_predicted:
-            buffer[FORECAST] = predict(s, features, workspace)
-        forecast = buffer[FORECAST]
-        record_round(fields.records, t, forecast, s, workspace.rules, buffer[COVERAGE])
+        if is_replay:  # in the place of the row that was just learnt
+            set_replay_row(former, replayed, row, n)
+        if is_replay or not is_predicted:
+            forecast = predict(s, features, workspace)
+        else:
+            forecast = buffer[FORECAST]
+        if not is_replay:
+            _record(buffer, fields, t, forecast, features, learning)
         if learning:
-            count_unexcited(features, fields.unexcited_rounds)
             y, weight, elapsed = row[n], row[n + 1], row[n + 2]
-            observe(s, features, y, weight, elapsed, forecast, workspace)
-            buffer[COUNT] += 1
+            is_due = observe(s, features, y, weight, elapsed, forecast, workspace)
+        if is_replay:
+            loss += (y - forecast) ** 2 if is_judged(replayed) else 0.0
+            replayed += 1
+            if replayed == to_replay:
+                end_replay(s, former, n, loss)
+        elif is_due:
+            to_replay, replayed, loss = begin_replay(s, former, n), 0, 0.0
+        if replayed == to_replay:
+            t += 1
     buffer[HAS_FORECAST] = 1.0 if row_count == 0 and not learning else 0.0
     reacquire_gil(thread)
     return not_refused(buffer[FORECAST])
+
+
+@inline_function
+def _record(buffer, fields, t, forecast, features, learning):
+    """Record the forecast of row t and its diagnostics; count it, if it is learnt."""
+    buffer[FORECAST], records = forecast, fields.records
+    rules, coverage = fields.workspace.rules, buffer[COVERAGE]
+    record_round(records, t, forecast, fields.state, rules, coverage)
+    if learning:
+        count_unexcited(features, fields.unexcited_rounds)
+        buffer[COUNT] += 1
 
 
 @inline_function

@@ -23,6 +23,7 @@ from thalweg.kernels.tracker.seasonality import (
 )
 from thalweg.kernels.tracker.tracker_layout import (
     BASE_RULES,
+    EARLIER_LOSS,
     ERROR_COUNT,
     ERROR_SCALE,
     EXPERTS,
@@ -78,7 +79,7 @@ def restart_after_outlier(s, workspace, recent_steps):
         counters[MAX_LABEL_STEP] = step
         for j in range(recent_steps.size):
             s.max_feature_steps[j] = recent_steps[j]
-        counters[TOTAL_WEIGHT] = 0.0
+        counters[TOTAL_WEIGHT], s.rules.meta[EARLIER_LOSS] = 0.0, 0.0
         counters[ERROR_SCALE], counters[ERROR_COUNT] = 0.0, 0.0
         reset_season(counters, s.season_differences, s.inverse_counts)
         s.recent_errors.fill(0.0)

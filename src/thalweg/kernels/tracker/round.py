@@ -2,7 +2,7 @@
 
 predict   deviations → experts → clip → rules → forecast
 learn     rules, recent errors; means → moments → factors → coefficients;
-          range of labels, season, past rounds; now and then a restart
+          range of labels, season, past rounds; now and then a restart or a replay
 """
 
 from thalweg.kernels.jit import inline_function, inner_function
@@ -18,6 +18,7 @@ from thalweg.kernels.simd import (
 from thalweg.kernels.tracker import mixture
 from thalweg.kernels.tracker.pending_labels import pop_pending, push_pending
 from thalweg.kernels.tracker.prediction_interval import learn_error
+from thalweg.kernels.tracker.replay import WARM_UP, is_replay_due
 from thalweg.kernels.tracker.restart import (
     is_check_due,
     restart_after_outlier,
@@ -38,6 +39,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     ANCHORED,
     AUTOREGRESSIVE,
     BASE_RULE_MASK,
+    BLOCK_LOSS,
     DELAY,
     ELAPSED,
     ERROR_SCALE,
@@ -130,14 +132,14 @@ def set_active_experts(active_from, t, rules):
 @inline_function
 def observe(s, x, y, w, elapsed, forecast, workspace):
     """Learn the round that was just forecast; or, where labels are late, the round
-    whose label is known by now.
+    whose label is known by now. Returns whether the last rounds are to be replayed.
     """
     counters = s.counters
     has_prediction, row, scale = counters[ROUNDS] > 0, x, counters[ERROR_SCALE]
     if counters[DELAY] > 0:
         rules, experts = workspace.rules, workspace.experts
         if not push_pending(counters, s.pending, x, y, w, elapsed, forecast, rules):
-            return
+            return False
         row, age, mean = experts.pending_x, int(counters[DELAY]), s.experts.mean
         y, w, elapsed, forecast, has_prediction, scale = pop_pending(
             counters, s.pending, rules, row
@@ -145,7 +147,7 @@ def observe(s, x, y, w, elapsed, forecast, workspace):
         u, origin = experts.deviations, experts.origin
         set_deviations(counters, s.past_x, s.past_y, mean, row, u, origin, age)
         set_active_experts(s.active_from, counters[ROUNDS], rules)
-    learn(s, row, y, w, elapsed, forecast, has_prediction, scale, workspace)
+    return learn(s, row, y, w, elapsed, forecast, has_prediction, scale, workspace)
 
 
 @inline_function
@@ -155,7 +157,8 @@ def learn(s, x, y, w, elapsed, forecast, has_prediction, scale, workspace):
     A round of weight zero teaches nothing. If it took time, it is remembered as passed:
     seasons go on, and the forecast stands for its label. ``has_prediction`` says
     whether the experts made predictions in this round, and ``scale`` is the mean size
-    of the errors known at that time.
+    of the errors known at that time. Returns whether the last rounds are to be
+    replayed.
     """
     counters, u = s.counters, workspace.experts.deviations
     counters[ELAPSED] += elapsed
@@ -169,6 +172,8 @@ def learn(s, x, y, w, elapsed, forecast, has_prediction, scale, workspace):
                 )
                 counters[MAX_LOSS] = max(counters[MAX_LOSS], largest)
                 learn_error(counters, s.recent_errors, y - forecast, scale)
+                if counters[ROUNDS] >= WARM_UP:
+                    s.rules.meta[BLOCK_LOSS] += (y - forecast) ** 2
             share, passed = w / counters[TOTAL_WEIGHT], counters[ELAPSED]
             learn_experts(s.experts, x, y, w, passed, share, workspace.experts)
             update_max_steps(s.max_feature_steps, u)
@@ -176,13 +181,15 @@ def learn(s, x, y, w, elapsed, forecast, has_prediction, scale, workspace):
         counters[ELAPSED] = 0.0
         update_season(counters, s.past_y, s.season_differences, s.inverse_counts, y)
     elif elapsed == 0 or counters[ROUNDS] == 0:
-        return
+        return False
     push_round(counters, s.past_x, s.past_y, x, y if w > 0 else forecast)
     push_inverse_count(counters, s.inverse_counts, w > 0)
-    if w > 0:
-        counters[ROUNDS] += 1
-        if is_check_due(counters):
-            restart_after_outlier(s, workspace.rules, workspace.experts.recent_steps)
+    if w == 0:
+        return False
+    counters[ROUNDS] += 1
+    if is_check_due(counters):
+        restart_after_outlier(s, workspace.rules, workspace.experts.recent_steps)
+    return is_replay_due(s, workspace.experts.recent_steps)
 
 
 @inner_function

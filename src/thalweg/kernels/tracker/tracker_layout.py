@@ -9,7 +9,8 @@ computes sizes, offsets and views from that. To add an array to the state:
 3. Use it in the kernels and in the definition (learners/tracker/definition.py).
 4. Decide what a restart does with it, in restart.py and in the definition
    (``restart_after_outlier``), and say so in tests/kernels/tracker/test_restart.py,
-   which asks. Where kernels use it as an index, ``Tracker.check_state`` bounds it.
+   which asks. A replay (replay.py) sets it as in step 2, then learns. Where kernels
+   use it as an index, ``Tracker.check_state`` bounds it.
 5. Delete numba's cache, as kernels/jit.py says (``make test`` does): a stale kernel
    would look for the arrays where they were.
 
@@ -67,6 +68,13 @@ RULES = BASE_RULES + 1
 PADDED_RULES = 8
 RULE_MASK = np.repeat([1.0, 0.0], [RULES, PADDED_RULES - RULES])
 BASE_RULE_MASK = np.repeat([1.0, 0.0], [BASE_RULES, PADDED_RULES - BASE_RULES])
+
+# Behind the weights, Δ and U of the meta-rule (replay.py): the squared errors of the
+# forecasts in this block of rounds, in the one before, and the most in an earlier one;
+# replays not paid off yet; and the rounds that taught nothing, at the end of the last
+# block and of the one before.
+BLOCK_LOSS, PREVIOUS_LOSS, EARLIER_LOSS = range(PADDED_RULES + 2, PADDED_RULES + 5)
+REPLAY_DEBT, SKIPPED, PREVIOUS_SKIPPED = range(PADDED_RULES + 5, PADDED_RULES + 8)
 
 LINE_FLOATS = 8
 """Numbers in a cache line, and in a SIMD vector."""
@@ -139,7 +147,7 @@ class RuleStates(NamedTuple):
     softmax: Annotated[Array, Shape(2, PADDED_EXPERTS + LINE_FLOATS)]
     # BOA over the base rules, as ``boa``.
     committee: Annotated[Array, Shape(4, PADDED_RULES)]
-    # AdaShare over all rules, as ``adashare``.
+    # AdaShare over all rules, as ``adashare``; then losses of blocks: ``BLOCK_LOSS`` …
     meta: Annotated[Array, Shape(PADDED_RULES + LINE_FLOATS)]
 
 
@@ -255,6 +263,8 @@ class BufferViews(NamedTuple):
     unexcited_rounds: Annotated[Array, Shape("n")]
     state: StateViews
     workspace: WorkspaceViews
+    # The state before a replay, while that goes on (replay.py).
+    former: StateViews
     records: Records
 
 
@@ -267,7 +277,7 @@ RECORDS = Layout("Tracker records", Records, version=1, dimensions=("n", *RECORD
 BUFFER = Layout(
     "Tracker buffer",
     BufferViews,
-    version=1,
+    version=2,
     dimensions=("n", "slots", "rows", *RECORD_ROWS),
 )
 

@@ -69,6 +69,12 @@ from thalweg.learners.tracker.definition_pending import (
     pop_pending,
     push_pending,
 )
+from thalweg.learners.tracker.definition_replay import (
+    ReplayRound,
+    is_replay_due,
+    learn_block_loss,
+    replay,
+)
 from thalweg.learners.tracker.definition_restart import (
     is_check_due,
     restart_after_outlier,
@@ -114,10 +120,17 @@ def observe(s: Any, x: FloatArray, y: float, weight: float, elapsed: float) -> N
     played = LabelledRound(x, y, weight, elapsed, *mixture[:3], known, scale)
     if counters[DELAY] == 0:
         learn(s, played, rounds_late=0)
-        return
-    push_pending(s, played)
-    if counters[PENDING_COUNT] > counters[DELAY]:
-        learn(s, pop_pending(s), rounds_late=int(counters[DELAY]))
+    else:
+        push_pending(s, played)
+        if counters[PENDING_COUNT] > counters[DELAY]:
+            learn(s, pop_pending(s), rounds_late=int(counters[DELAY]))
+
+
+def play_again(s: Any, played: ReplayRound) -> float:
+    """Play a round on a fresh state; returns its forecast."""
+    forecast = predict(s, played[0]).forecast
+    observe(s, *played)
+    return forecast
 
 
 def learn(s: Any, played: LabelledRound, rounds_late: int) -> None:
@@ -149,6 +162,8 @@ def learn(s: Any, played: LabelledRound, rounds_late: int) -> None:
         counters[ROUNDS] += 1
         if is_check_due(counters):
             restart_after_outlier(s)
+        if is_replay_due(s):
+            replay(s, play_again)
 
 
 def learn_predictions(s: Any, played: LabelledRound, w: float) -> None:
@@ -161,6 +176,7 @@ def learn_predictions(s: Any, played: LabelledRound, w: float) -> None:
     )  # fmt: skip
     counters[MAX_LOSS] = max(counters[MAX_LOSS], largest)
     learn_error(s, played.y - played.forecast, played.error_scale)
+    learn_block_loss(s, played.y - played.forecast)
 
 
 def capped_weight(counters: FloatArray, y: float, w: float, u: FloatArray) -> float:

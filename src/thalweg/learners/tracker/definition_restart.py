@@ -14,6 +14,7 @@ from thalweg.kernels.tracker.restart import (
 )
 from thalweg.kernels.tracker.tracker_layout import (
     BASE_RULES,
+    EARLIER_LOSS,
     ERROR_COUNT,
     ERROR_SCALE,
     EXPERTS,
@@ -83,7 +84,7 @@ def restart(s: Any, last_x: FloatArray, last_y: float) -> None:
     """
     counters = s.counters
     counters[TOTAL_WEIGHT] = counters[ERROR_SCALE] = counters[ERROR_COUNT] = 0.0
-    s.recent_errors[:] = 0.0
+    s.recent_errors[:] = s.rules.meta[EARLIER_LOSS] = 0.0
     invalidate_pending(s.pending)
     reset_season(s)
     reset_experts(s.experts, last_x, last_y)

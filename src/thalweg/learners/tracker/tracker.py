@@ -64,7 +64,9 @@ class Tracker(Learner[TrackerState]):
 
     Where recent features or labels are out of all proportion to earlier ones, it starts
     anew but for what the proof below needs (kernels/tracker/restart.py): 640 rounds
-    after the last of 1e12 among ones, every trace of it is gone.
+    after the last of 1e12 among ones, every trace of it is gone. After lesser shocks,
+    of 10 times and more, it compares its recent losses with those of a fresh Tracker on
+    the last 512 rounds, which takes over if it does better (kernels/tracker/replay.py).
 
     ``information="features"`` restricts it to the experts that see what a recursive
     least squares sees: the present features, and labels only through what was learnt

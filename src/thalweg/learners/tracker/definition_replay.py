@@ -1,0 +1,175 @@
+"""Replay after a shock, in the Tracker's definition: a fresh state may take over.
+
+The kernel's twin is kernels/tracker/replay.py, which says why.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from thalweg.kernels.tracker.replay import (
+    BLOCK_ROUNDS,
+    FIRST_REPLAY,
+    MAX_DEBT,
+    MAX_REPLAY_DELAY,
+    MIN_GAIN,
+    MIN_LOSS_RATIO,
+    MIN_STEP_RATIO,
+    ROUNDS_PER_REPLAY,
+    WARM_UP,
+)
+from thalweg.kernels.tracker.tracker_layout import (
+    BASE_RULES,
+    BLOCK_LOSS,
+    DELAY,
+    EARLIER_LOSS,
+    EXPERTS,
+    HIGHEST_LABEL,
+    LOWEST_LABEL,
+    MAX_LABEL_STEP,
+    MAX_LOSS,
+    MAX_SEASON,
+    OLDEST_PENDING,
+    PADDED_EXPERTS,
+    PASSED_ROUNDS,
+    PENDING_COUNT,
+    PENDING_ELAPSED,
+    PENDING_FEATURES,
+    PENDING_WEIGHT,
+    PENDING_Y,
+    PREVIOUS_LOSS,
+    PREVIOUS_SKIPPED,
+    REPLAY_DEBT,
+    ROUNDS,
+    RULES,
+    SEASON,
+    SKIPPED,
+    STEP_LIMIT,
+    state_size,
+    views,
+)
+from thalweg.learners.tracker.definition_experts import past_features, past_labels
+from thalweg.learners.tracker.definition_pending import invalidate_pending
+from thalweg.types import FloatArray
+
+ReplayRound = tuple[FloatArray, float, float, float]
+"""Features, label, weight and elapsed time."""
+
+
+def learn_block_loss(s: Any, error: float) -> None:
+    """Add the forecast's squared error to the loss of this block of rounds."""
+    if s.counters[ROUNDS] >= WARM_UP:
+        s.rules.meta[BLOCK_LOSS] += error**2
+
+
+def is_replay_due(s: Any) -> bool:
+    """Whether to replay the last rounds; to be called after every round learnt.
+
+    At the end of a block, if the last two lost far less than one before them, or if
+    the longest step ever of a feature is far longer than all recent ones; if replays
+    are paid off, the last labels all known, and known soon.
+    """
+    counters, meta, rounds = s.counters, s.rules.meta, int(s.counters[ROUNDS])
+    if rounds % BLOCK_ROUNDS != 0:
+        return False
+    skipped = counters[PASSED_ROUNDS] - rounds
+    recent = max(meta[BLOCK_LOSS], meta[PREVIOUS_LOSS])
+    has_fallen = bool(0 < recent * MIN_LOSS_RATIO < meta[EARLIER_LOSS])
+    if rounds >= FIRST_REPLAY:
+        limits = abs(np.diff(past_features(s), axis=0)).max(axis=0) * MIN_STEP_RATIO
+        has_fallen |= bool(((limits > 0) & (limits < s.max_feature_steps)).any())
+    is_due = bool(
+        has_fallen
+        and rounds >= FIRST_REPLAY
+        and meta[REPLAY_DEBT] <= MAX_DEBT
+        and meta[PREVIOUS_SKIPPED] == skipped
+        and counters[DELAY] <= MAX_REPLAY_DELAY
+    )
+    paid = BLOCK_ROUNDS / ROUNDS_PER_REPLAY
+    meta[REPLAY_DEBT] = max(0.0, meta[REPLAY_DEBT] - paid)
+    if not is_due:
+        close_block(meta, skipped)
+    return is_due
+
+
+def close_block(meta: FloatArray, skipped: float) -> None:
+    """Begin a new block of losses; the one before the last counts as earlier."""
+    meta[EARLIER_LOSS] = max(meta[EARLIER_LOSS], meta[PREVIOUS_LOSS])
+    meta[PREVIOUS_LOSS], meta[BLOCK_LOSS] = meta[BLOCK_LOSS], 0.0
+    meta[PREVIOUS_SKIPPED], meta[SKIPPED] = meta[SKIPPED], skipped
+
+
+def replay(s: Any, play: Callable[[Any, ReplayRound], float]) -> None:
+    """Let a fresh state play the last rounds, and take over if it loses less.
+
+    ``play`` plays a round on a state and returns its forecast. The losses of the last
+    block are compared.
+    """
+    fresh, loss = fresh_state(s), 0.0
+    for i, played in enumerate(remembered_rounds(s)):
+        forecast = play(fresh, played)
+        if MAX_SEASON - BLOCK_ROUNDS <= i < MAX_SEASON:
+            loss += (played[1] - forecast) ** 2
+    if loss * MIN_GAIN < s.rules.meta[BLOCK_LOSS]:
+        take_over(s, fresh)
+    else:
+        s.max_feature_steps[:] = fresh.max_feature_steps
+    meta, skipped = s.rules.meta, s.counters[PASSED_ROUNDS] - s.counters[ROUNDS]
+    close_block(meta, skipped)
+    meta[EARLIER_LOSS] = 0.0
+    meta[SKIPPED] = meta[PREVIOUS_SKIPPED] = skipped
+    meta[REPLAY_DEBT] += 1
+
+
+def fresh_state(s: Any) -> Any:
+    """The views of a state before its first round, of the same Tracker."""
+    n, delay = s.max_feature_steps.size, int(s.counters[DELAY])
+    packed = np.zeros(state_size(n, delay))
+    packed[DELAY] = delay
+    fresh = views(packed, n)
+    fresh.counters[SEASON], fresh.counters[STEP_LIMIT] = 1, s.counters[STEP_LIMIT]
+    fresh.active_from[:] = s.active_from
+    active = s.active_from <= 1
+    fresh.rules.adashare[:, :PADDED_EXPERTS] = active / active.sum()
+    fresh.rules.boa[0] = 1 / EXPERTS
+    fresh.rules.committee[0] = 1 / BASE_RULES
+    fresh.rules.meta[:RULES] = 1 / RULES
+    return fresh
+
+
+def remembered_rounds(s: Any) -> Iterator[ReplayRound]:
+    """The rounds that are remembered, then those that wait for their labels."""
+    features, labels = past_features(s).copy(), past_labels(s).copy()
+    for x, y in zip(features[::-1], labels[::-1], strict=True):
+        yield x, float(y), 1.0, 1.0
+    oldest = int(s.counters[OLDEST_PENDING])
+    for i in range(int(s.counters[PENDING_COUNT])):
+        row = s.pending[(oldest + i) % len(s.pending)]
+        y, w, elapsed = row[PENDING_Y], row[PENDING_WEIGHT], row[PENDING_ELAPSED]
+        yield row[PENDING_FEATURES:].copy(), float(y), float(w), float(elapsed)
+
+
+def take_over(s: Any, fresh: Any) -> None:
+    """Set the state to the fresh one, but for what outlives a replay.
+
+    These are the range of labels, the number of rounds, and the two AdaShares of the
+    guarantee with the largest loss.
+    """
+    retained = (ROUNDS, MAX_LOSS, LOWEST_LABEL, HIGHEST_LABEL, MAX_LABEL_STEP)
+    counters = s.counters[list(retained)]
+    steady, meta = s.rules.adashare[0].copy(), s.rules.meta.copy()
+    for present, other in zip(arrays_of(s), arrays_of(fresh), strict=True):
+        present[:] = other
+    s.counters[list(retained)] = counters
+    s.rules.adashare[0], s.rules.meta[:] = steady, meta
+    invalidate_pending(s.pending)
+
+
+def arrays_of(fields: Any) -> Iterator[FloatArray]:
+    """All arrays of a state, those of nested tuples among them."""
+    for field in fields:
+        if isinstance(field, np.ndarray):
+            yield field
+        else:
+            yield from arrays_of(field)

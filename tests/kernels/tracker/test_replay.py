@@ -1,0 +1,186 @@
+"""When the last rounds are played again, by whom, and what is retained after that."""
+
+import numpy as np
+import pytest
+
+from tests.kernels.tracker.test_restart import arrays_by_name
+from tests.learners.test_tracker_recovery import BEFORE, LOSS, calm_stream
+from tests.learners.tracker_arrays import assert_states_agree
+from thalweg.kernels.tracker import replay
+from thalweg.kernels.tracker import tracker_layout as layout
+from thalweg.learners import Tracker
+from thalweg.learners.tracker import definition, definition_replay
+from thalweg.models import Online
+from thalweg.types import Block
+
+N, RECENT = 3, 2.0
+
+
+def judged_state(delay=0, rounds=2048):
+    """A state at the end of a block; all blocks so far have lost ``RECENT``."""
+    packed = Tracker(delay=delay).init(np.zeros(N)).packed
+    s, rng = layout.views(packed, N), np.random.default_rng(0)
+    s.counters[layout.ROUNDS] = s.counters[layout.PASSED_ROUNDS] = rounds
+    s.past_x[:] = rng.normal(size=s.past_x.shape)
+    s.past_y[:] = np.tile(rng.normal(size=layout.MAX_SEASON), 2)
+    s.max_feature_steps[:] = recent_steps(s)
+    s.rules.meta[layout.BLOCK_LOSS : layout.EARLIER_LOSS + 1] = RECENT
+    return s
+
+
+def recent_steps(s):
+    return abs(np.diff(definition_replay.past_features(s), axis=0)).max(axis=0)
+
+
+def due_by_kernel(s):
+    return replay.is_replay_due(s, recent_steps(s))
+
+
+@pytest.fixture(params=[due_by_kernel, definition_replay.is_replay_due])
+def is_due(request):
+    return request.param
+
+
+@pytest.mark.parametrize("slot", [layout.BLOCK_LOSS, layout.PREVIOUS_LOSS])
+def test_a_replay_is_due_where_losses_have_fallen_by_twenty(is_due, slot):
+    for ratio, expected in ((15, False), (25, True), (1000, True)):
+        s = judged_state()
+        s.rules.meta[layout.EARLIER_LOSS] = ratio * RECENT
+        assert is_due(s) == expected
+    s.rules.meta[layout.EARLIER_LOSS] = 25 * RECENT
+    s.rules.meta[slot] = 2 * RECENT  # both of the last blocks must have lost little
+    assert not is_due(s)
+
+
+def test_a_replay_is_due_where_steps_of_a_feature_have_fallen_by_twelve(is_due):
+    for ratio, expected in ((9, False), (16, True)):
+        s = judged_state()
+        s.max_feature_steps[1] *= ratio
+        assert is_due(s) == expected
+
+
+def test_a_feature_at_rest_may_move_again(is_due):
+    s = judged_state()
+    s.past_x[:, 1] = 4.0
+    assert not is_due(s)
+
+
+@pytest.mark.parametrize("rounds", [768, 2047, 2049])
+def test_no_replay_is_due_in_other_rounds(is_due, rounds):
+    s = judged_state(rounds=rounds)
+    s.rules.meta[layout.EARLIER_LOSS] = 1e3 * RECENT
+    assert not is_due(s)
+
+
+def test_no_replay_is_due_where_labels_are_missing_or_very_late(is_due):
+    for skipped, delay, expected in ((0, 0, True), (1, 0, False), (0, 129, False)):
+        s = judged_state(delay)
+        s.rules.meta[layout.EARLIER_LOSS] = 1e3 * RECENT
+        s.counters[layout.PASSED_ROUNDS] += skipped
+        assert is_due(s) == expected
+
+
+def test_a_third_replay_waits_until_one_is_paid_off(is_due):
+    for debt, expected in ((0.0, True), (1.0, True), (1.1, False), (2.0, False)):
+        s = judged_state()
+        s.rules.meta[layout.EARLIER_LOSS] = 1e3 * RECENT
+        s.rules.meta[layout.REPLAY_DEBT] = debt
+        assert is_due(s) == expected
+        paid = max(0.0, debt - 1 / 32)
+        assert s.rules.meta[layout.REPLAY_DEBT] == pytest.approx(paid)
+
+
+def test_a_block_that_ends_becomes_the_one_before(is_due):
+    s = judged_state()
+    s.rules.meta[layout.BLOCK_LOSS : layout.EARLIER_LOSS + 1] = 3.0, 5.0, 2.0
+    assert not is_due(s)
+    blocks = s.rules.meta[layout.BLOCK_LOSS : layout.EARLIER_LOSS + 1]
+    np.testing.assert_array_equal(blocks, [0.0, 3.0, 5.0])
+
+
+RETAINED = {
+    "ROUNDS", "MAX_LOSS", "LOWEST_LABEL", "HIGHEST_LABEL", "MAX_LABEL_STEP",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("gain, taken", [(1.2, False), (1.4, True)])
+def test_a_fresh_state_takes_over_where_it_loses_less_by_a_third(gain, taken):
+    s, former = judged_state(delay=2), judged_state(delay=2)
+    for array in arrays_by_name(s).values():
+        array[array == 0] = 7.0
+    s.counters[layout.ROUNDS] = s.counters[layout.PASSED_ROUNDS] = 512
+    s.max_feature_steps[:] = 0.5
+    former.rules.meta[layout.BLOCK_LOSS] = gain
+    fresh = {name: array.copy() for name, array in arrays_by_name(s).items()}
+    replay.end_replay(s, former, N, 1.0)
+    kept = {"adashare", "meta", "counters", "pending", "max_feature_steps"}
+    for name, array in arrays_by_name(s).items():
+        if name not in kept:
+            expected = fresh[name] if taken else getattr_of(former, name)
+            np.testing.assert_array_equal(array, expected, name)
+    steady = s.rules.adashare[0]
+    np.testing.assert_array_equal(steady, former.rules.adashare[0])
+    own = layout.PADDED_RULES + 2
+    np.testing.assert_array_equal(s.rules.meta[:own], former.rules.meta[:own])
+    assert (s.max_feature_steps == 0.5).all()
+    assert s.rules.meta[layout.EARLIER_LOSS] == 0
+    assert s.rules.meta[layout.REPLAY_DEBT] == 1
+    assert (s.pending[:, layout.HAS_PREDICTION] == 0).all()
+    retained = [getattr(layout, name) for name in RETAINED]
+    np.testing.assert_array_equal(s.counters[retained], former.counters[retained])
+
+
+def getattr_of(views, name):
+    return arrays_by_name(views)[name]
+
+
+def shocked_stream(rounds, duration=250, label=300):
+    x, y = calm_stream("linear", rounds, N)
+    y[BEFORE : BEFORE + duration] = label
+    return x, y
+
+
+@pytest.mark.parametrize(
+    "delay, information", [(0, "all"), (7, "all"), (0, "features")]
+)
+@pytest.mark.parametrize("duration, label, taken", [(250, 300, True), (1, 60, False)])
+def test_a_replay_of_the_kernel_is_that_of_the_definition(
+    delay, information, duration, label, taken
+):
+    learner = Tracker(information, delay=delay)
+    x, y = shocked_stream(2600, duration, label)
+    slots = layout.pending_slots(delay)
+    debt = layout.STATE.offsets(n=N, slots=slots).rules.meta + layout.REPLAY_DEBT
+    state = learner.init(np.zeros(N))
+    for t in range(len(y)):
+        before = state
+        state, _ = learner.run(state, LOSS, Block(x[t : t + 1], y[t : t + 1]))
+        if state.packed[debt] > 0:
+            break
+    else:
+        pytest.fail("no replay")
+    assert (state.packed[layout.TOTAL_WEIGHT] == 511) == taken
+    packed = before.packed.copy()
+    definition.observe(layout.views(packed, N), x[t], y[t], 1.0, 1.0)
+    assert_states_agree(state.packed, packed, N, rtol=1e-7)
+
+
+def test_a_run_with_a_replay_can_be_cut_anywhere_and_played_call_by_call():
+    x, y = shocked_stream(2600)
+    learner = Tracker()
+    whole, trace = learner.run(learner.init(np.zeros(N)), LOSS, Block(x, y))
+    assert whole.packed[layout.TOTAL_WEIGHT] < len(y) - 1
+    state, model = learner.init(np.zeros(N)), Online(learner, intercept=False)
+    for cut in (
+        slice(0, 1791),
+        slice(1791, 1792),
+        slice(1792, 1793),
+        slice(1793, None),
+    ):
+        state, _ = learner.run(state, LOSS, Block(x[cut], y[cut]))
+    np.testing.assert_array_equal(state.packed, whole.packed)
+    predictions = []
+    for features, label in zip(x, y, strict=True):
+        predictions.append(model.predict(features))
+        model.update(features, label)
+    np.testing.assert_array_equal(predictions, trace.prediction)
