@@ -8,7 +8,7 @@ only versions of numba up to the one that this file was checked on, 0.68. To rai
 limit, run the whole test suite, ``make test-kernels`` and ``make bench`` with the new
 version.
 
-A stale cache: numba invalidates the machine code it has cached on disk (``cache=True``)
+A stale cache: numba invalidates the machine code that it has cached on disk
 when the file that defines the kernel is newer, not when a file is that the kernel calls
 or takes constants from. ``make test`` and ``make demo`` delete the cache whenever any
 file of kernels/ is newer than the last run (``.venv/kernels`` in the Makefile). Whoever
@@ -25,6 +25,7 @@ What is here:
 import contextlib
 import functools
 import os
+import stat
 import sys
 import tempfile
 import threading
@@ -34,6 +35,7 @@ from typing import Any
 from llvmlite import ir
 from numba import config, njit, types
 from numba.core import cgutils, event
+from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
@@ -44,6 +46,7 @@ from numba.extending import (
     register_jitable,
     register_model,
 )
+from numba.misc.appdirs import AppDirs
 from numba.np.arrayobj import populate_array
 
 __all__ = [
@@ -102,7 +105,7 @@ def kernel(
         contracts          allow fused multiply-adds, which change the last bit; for
                            measurements only
     """
-    options: dict[str, Any] = {"cache": True}
+    options: dict[str, Any] = {}
     if ieee_division:
         options["error_model"] = "numpy"
     if nogil:
@@ -113,7 +116,10 @@ def kernel(
         options["_nrt"] = False
     if contracts:
         options["fastmath"] = {"contract"}
-    decorate = njit(**options)
+
+    def decorate(function: Any) -> Any:
+        return _use_cache(njit(**options)(function))
+
     return decorate if function is None else decorate(function)
 
 
@@ -198,23 +204,86 @@ def entry_point(call: Any) -> Any:
         return call.overloads[_CALL_TYPES].entry_point
 
 
-def place_cache() -> None:
-    """Give numba a cache folder of this process's own where it would have none.
+class _KernelCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache of one kernel; a file that cannot be used is as good as none.
 
-    It looks beside the code, then in the user's cache. Where neither is writable, as
-    in a hardened container, numba would refuse to compile at all. NUMBA_CACHE_DIR names
-    a better place: the folder made here is useless once the process ends.
+    Otherwise a call would fail where a disk is full, a file was damaged by a power
+    failure, or a temporary folder was emptied while the process runs.
     """
-    code = Path(__file__).parent
-    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    if not (config.CACHE_DIR or _is_writable(code) or _is_writable(user)):
-        config.CACHE_DIR = tempfile.mkdtemp(prefix="thalweg-")
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # unpickling damaged bytes raises anything
+            with contextlib.suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with contextlib.suppress(OSError):
+            super().save_overload(sig, data)
+
+
+def _use_cache(function: Any) -> Any:
+    """The kernel with a cache on disk, if there is a place for one."""
+    if COMPILED and _has_cache:
+        function._cache = _KernelCache(function.py_func)
+    return function
+
+
+_has_cache = True
+
+
+def place_cache() -> None:
+    """Find a cache folder where numba would have none, or decide to do without.
+
+    It looks in NUMBA_CACHE_DIR, beside the code, then in the user's cache. Where none
+    of them is writable, as in a hardened container, it would refuse to compile at all;
+    without a home it would write to a folder named ~ where the process runs. Then all
+    processes of this user share a folder in the temporary one. Where not even this is
+    safe, every process compiles for itself.
+    """
+    global _has_cache
+    if config.CACHE_DIR and _is_writable(Path(config.CACHE_DIR)):
+        return
+    kernels = Path(__file__).parent
+    code = [kernels, *(path.parent for path in kernels.glob("*/__init__.py"))]
+    user = Path(AppDirs("numba", appauthor=False).user_cache_dir)
+    if all(_is_writable(folder / "__pycache__") for folder in code) or (
+        user.is_absolute() and _is_writable(user)
+    ):
+        return
+    shared = _shared_folder()
+    _has_cache = shared is not None
+    config.CACHE_DIR = shared or ""
 
 
 def _is_writable(folder: Path) -> bool:
-    while not folder.exists():  # numba would create it
-        folder = folder.parent
-    return os.access(folder, os.W_OK)
+    """Whether numba could write there; the folder is created, as numba would."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
+
+
+def _shared_folder() -> str | None:
+    """A temporary folder that only this user can write to; None if there is none.
+
+    Kernels are loaded from it, so that whoever can write to it can run code here.
+    """
+    own = os.geteuid() if hasattr(os, "geteuid") else 0
+    try:
+        folder = Path(tempfile.gettempdir()) / f"thalweg-{own}"
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        status = folder.lstat()
+    except OSError:
+        return None
+    is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == own
+    is_private = os.name == "nt" or not status.st_mode & 0o077
+    return str(folder) if is_own and is_private and _is_writable(folder) else None
 
 
 ANNOUNCEMENT = (
