@@ -1,5 +1,7 @@
 """A state that its learner could not have is refused before a kernel reads it."""
 
+import hashlib
+
 import numpy as np
 import pytest
 
@@ -10,12 +12,14 @@ from thalweg.learners import (
     DiscountedGradient,
     FollowTheLeadingHistory,
     LastValue,
+    OnlineNewtonStep,
     RecursiveLeastSquares,
     SlidingWindow,
     Tracker,
 )
 from thalweg.losses import SquaredError, Tracking
-from thalweg.persistence import SavedModel, dumps
+from thalweg.persistence import SavedModel, dumps, loads
+from thalweg.persistence.format import CHECKSUM
 from thalweg.persistence.state_check import check_state
 
 LOSS = SquaredError()
@@ -47,6 +51,18 @@ FLH_STATE = train_model(HISTORY, LOSS).state
 MIXED = train_model(NESTED, LOSS).state
 GRADIENT = DiscountedGradient(0.9, "tracking")
 STEP = GRADIENT.init(np.zeros(3))
+
+NEWTON_STEP = OnlineNewtonStep(30.0, 0.01)
+NEWTON_STATE = train_model(NEWTON_STEP, LOSS).state
+TRACKED = train_model(Tracker(), LOSS).state
+
+
+def replace_entry(state, field, index, value):
+    """The state with one entry of one array replaced."""
+    array = getattr(state, field).copy()
+    array[index] = value
+    return state._replace(**{field: array})
+
 
 WRONG = {
     "a longer θ": (RLS, DOUBLE._replace(theta=np.zeros(4))),
@@ -84,6 +100,49 @@ WRONG = {
     "several targets where one is taken": (
         GRADIENT, STEP._replace(theta=np.zeros((3, 2))),
     ),
+    "a θ that is not finite": (RLS, DOUBLE._replace(theta=np.array([1.0, np.nan, 0]))),
+    "an infinite θ": (RLS, DOUBLE._replace(theta=np.array([1.0, -np.inf, 0]))),
+    "a factor without numbers": (RLS, DOUBLE._replace(factor=DOUBLE.factor * np.nan)),
+    "a U that is infinite": (RLS, replace_entry(DOUBLE, "factor", (1, 0), np.inf)),
+    "a negative pivot": (RLS, replace_entry(DOUBLE, "factor", (1, 1), -1.0)),
+    "a negative input scale": (RLS, replace_entry(DOUBLE, "factor", (-3, 1), -1.0)),
+    "rows beyond all legal": (WINDOW, replace_entry(ROWS, "x", (1, 0), 1e200)),
+    "rows that are infinite": (WINDOW, replace_entry(ROWS, "x", (1, 0), np.inf)),
+    "labels that are not numbers": (WINDOW, replace_entry(ROWS, "y", 1, np.nan)),
+    "negative rounds": (WINDOW, ROWS._replace(rounds=-1)),
+    "a last value beyond all legal": (LastValue(), LAST._replace(last=np.array(1e200))),
+    "weights that sum to more than 1": (
+        HISTORY, FLH_STATE._replace(log_weights=FLH_STATE.log_weights + 1.0),
+    ),
+    "a weight of 0, to infinity": (
+        HISTORY, replace_entry(FLH_STATE, "log_weights", 0, -np.inf),
+    ),
+    "starts in no order": (
+        HISTORY, FLH_STATE._replace(active_from=FLH_STATE.active_from[::-1].copy()),
+    ),
+    "a start before the first round": (
+        HISTORY, replace_entry(FLH_STATE, "active_from", 0, -4),
+    ),
+    "an expert that is not finite": (
+        HISTORY,
+        FLH_STATE._replace(
+            experts=(
+                FLH_STATE.experts[0]._replace(theta=np.full(3, np.nan)),
+                *FLH_STATE.experts[1:],
+            )
+        ),
+    ),
+    "a count that is not finite": (GRADIENT, STEP._replace(discounted_count=np.nan)),
+    "a negative count": (GRADIENT, STEP._replace(discounted_count=-1.0)),
+    "an A without a diagonal": (
+        NEWTON_STEP, NEWTON_STATE._replace(information=np.zeros((3, 3))),
+    ),
+    "a Tracker that is not finite": (
+        Tracker(), replace_entry(TRACKED, "packed", 200, np.nan),
+    ),
+    "a Tracker with an infinite mean": (
+        Tracker(), replace_entry(TRACKED, "packed", 700, np.inf),
+    ),
 }  # fmt: skip
 
 
@@ -94,6 +153,25 @@ def test_a_state_that_does_not_fit_is_refused(learner, state):
     loss = Tracking() if isinstance(learner, DiscountedGradient) else LOSS
     with pytest.raises(PersistenceError):
         dumps(SavedModel(learner, loss, state))
+
+
+def test_what_is_unknown_may_be_infinite():
+    """D_j where P_0 = 0, and what is infinite in a Tracker's own start."""
+    for learner in (RecursiveLeastSquares(0.9, ridge=0.0), Tracker()):
+        state = learner.init(np.zeros(3))
+        assert any(np.isinf(part).any() for part in state)
+        check_state(learner, state)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+def test_a_window_that_lapack_cannot_take_is_refused_when_it_is_loaded(value):
+    """LAPACK iterates for ever on what is not finite."""
+    data = dumps(SavedModel(WINDOW, LOSS, ROWS))
+    spoilt = data.replace(ROWS.x[1].tobytes(), np.full(3, value).tobytes())
+    assert spoilt != data
+    body = spoilt[:-CHECKSUM]
+    with pytest.raises(PersistenceError, match="the x of SlidingWindow"):
+        loads(body + hashlib.sha256(body).digest())
 
 
 def test_a_learner_may_check_the_values_of_its_state(monkeypatch):
