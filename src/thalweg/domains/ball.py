@@ -41,8 +41,9 @@ class Ball(Domain):
         return near * near.dtype.type(self.radius / np.linalg.norm(near))
 
     def project_in(self, point: FloatArray, information: FloatArray) -> Projection:
-        if self.contains(point):
-            return Projection(point, 0.0)
+        member = self._project_member(point)
+        if member is not None:
+            return member
         if not 1 / SAFE_SCALE <= self.radius <= SAFE_SCALE:
             return self._project_in_own_unit(point, information)
         y, P, is_exact = limit_problem(point, information, 0.0, self.radius)

@@ -66,6 +66,17 @@ class Domain(ABC):
         the identity.
         """
 
+    def _project_member(self, point: FloatArray) -> Projection | None:
+        """The projection of a point that is in S, or is so once its numbers are legal.
+
+        None where the point is outside.
+        """
+        if self.contains(point):
+            return Projection(point, 0.0)
+        near = limit_coordinates(point)
+        is_member = near is not point and self.contains(near)
+        return Projection(near, np.inf) if is_member else None
+
     @abstractmethod
     def support(self, directions: FloatArray) -> FloatArray:
         """max x·θ over S for each row x of ``directions``, shape (T, n) to (T,)."""

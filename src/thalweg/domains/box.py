@@ -79,8 +79,9 @@ class Box(Domain):
         return np.clip(point, self.low, self.high).astype(point.dtype)
 
     def project_in(self, point: FloatArray, information: FloatArray) -> Projection:
-        if self.contains(point):
-            return Projection(point, 0.0)
+        member = self._project_member(point)
+        if member is not None:
+            return member
         start = self.project(limit_coordinates(point).astype(np.float64))
         unit = max(1.0, norm(start))
         constraints = self._constraints(point.size)

@@ -80,8 +80,9 @@ class Ellipsoid(Domain):
         return self.project_in(point, np.eye(point.size)).point
 
     def project_in(self, point: FloatArray, information: FloatArray) -> Projection:
-        if self.contains(point):
-            return Projection(point, 0.0)
+        member = self._project_member(point)
+        if member is not None:
+            return member
         y, P, is_exact = limit_problem(point, information, self.centre, self.radius)
         # u = Lᵀ(θ - c) with E = LLᵀ makes S the unit ball and P into L⁻¹PL⁻ᵀ.
         L = self._factor

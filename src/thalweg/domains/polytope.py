@@ -72,8 +72,9 @@ class Polytope(Domain):
         return self.project_in(point, np.eye(point.size)).point
 
     def project_in(self, point: FloatArray, information: FloatArray) -> Projection:
-        if self.contains(point):
-            return Projection(point, 0.0)
+        member = self._project_member(point)
+        if member is not None:
+            return member
         return quadratic_program.project(
             point,
             information,

@@ -45,8 +45,9 @@ class Simplex(Domain):
         return np.asarray(weights * (self.total / weights.sum()), point.dtype)
 
     def project_in(self, point: FloatArray, information: FloatArray) -> Projection:
-        if self.contains(point):
-            return Projection(point, 0.0)
+        member = self._project_member(point)
+        if member is not None:
+            return member
         n = point.size
         constraints = quadratic_program.Constraints(
             np.vstack([np.eye(n), np.ones(n)]),

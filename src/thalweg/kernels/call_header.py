@@ -26,11 +26,12 @@ IS_OPEN, COUNT, N, N_GIVEN, MAX_VALUE, SETTINGS = range(6)
 HEADER_SIZE = 16
 REFUSAL = math.nan
 """What a kernel returns where it refuses a call, which then has changed nothing: its
-arguments are not legal or the buffer is closed. No prediction is ever NaN
-(``not_refused``), so one float carries both the prediction and the status; test it with
-``prediction == prediction``. ``Online`` then takes the checked path, which names what
-is wrong. A pair of status and prediction costs a call 20 ns more, a status in the
-header 45 to 120: a call of ``Online.predict`` takes some 400."""
+arguments are not legal or the buffer is closed. No prediction is ever NaN, so one float
+carries both the prediction and the status; test it with ``prediction == prediction``.
+``Online`` then takes the checked path, which names what is wrong. A state that is not
+finite, to which no rounds lead, predicts NaN or infinity: its calls are refused as well
+(``finite_or_refusal``). A pair of status and prediction costs a call 20 ns more, a
+status in the header 45 to 120: a call of ``Online.predict`` takes some 400."""
 
 
 def fill_header(buffer: np.ndarray, n: int, n_given: int, *settings: float) -> None:
@@ -66,9 +67,9 @@ def max_legal_value(buffer, weight, elapsed):
 
 
 @kernel
-def not_refused(prediction):
-    """The answer of a call that was not refused: NaN becomes infinite."""
-    return math.inf if math.isnan(prediction) else prediction
+def finite_or_refusal(prediction):
+    """The prediction, or ``REFUSAL`` where it is not finite."""
+    return prediction if abs(prediction) < math.inf else REFUSAL
 
 
 @kernel

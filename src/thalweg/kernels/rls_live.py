@@ -16,8 +16,8 @@ from thalweg.kernels.call_header import (
     SETTINGS,
     copy_features,
     count_unexcited,
+    finite_or_refusal,
     max_legal_value,
-    not_refused,
 )
 from thalweg.kernels.jit import kernel
 from thalweg.kernels.layout import Layout, Shape
@@ -64,7 +64,7 @@ def call(buffer, x, y, weight, elapsed, learning):
     theta, prediction = _offsets(0, n).theta, 0.0
     for i in range(n):
         prediction += buffer[HEADER_SIZE + i] * buffer[theta + i]
-    return prediction
+    return finite_or_refusal(prediction)
 
 
 @kernel(ieee_division=True)
@@ -81,4 +81,4 @@ def _learn(buffer, n, y, weight, elapsed):
         leaky = buffer[LEAKY] != 0
         restore_ridge(theta, factor, discount, gamma, floor, leaky, gain, v)
     buffer[COUNT] += 1
-    return not_refused(out[0, 0])
+    return finite_or_refusal(out[0, 0])

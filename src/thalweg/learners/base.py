@@ -9,7 +9,11 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels.predict import dot
-from thalweg.learners.finiteness import limit_losses
+from thalweg.learners.finiteness import (
+    limit_losses,
+    require_finite_run,
+    unsolvable_round,
+)
 from thalweg.losses import Loss, Round
 from thalweg.types import Block, FloatArray, LearnerState, Trace
 
@@ -82,7 +86,8 @@ class Learner(ABC, Generic[S]):
 
         Every round is predicted before it is learnt from: prequential evaluation, also
         known as test-then-train. ``record`` names what the trace records of every round
-        besides prediction and loss.
+        besides prediction and loss. Predictions, losses and θ are finite, or the run is
+        a ``NonFiniteError``.
         ``blocked`` plays many rounds at a time where the learner can: the same to
         rounding, but no longer to the last bit however a stream is cut.
         """
@@ -98,8 +103,11 @@ class Learner(ABC, Generic[S]):
                 )
         play = self._play_blocked if blocked else self._play
         rounds = checks.check_block(block, loss, state.theta)
-        after, trace = play(state, loss, rounds, record)
-        limit_losses(trace, rounds)
+        # What overflows is looked for once, at the end.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            after, trace = play(state, loss, rounds, record)
+            limit_losses(trace, rounds)
+        require_finite_run(self, after, trace)
         return after, trace
 
     def check_loss(self, loss: Loss) -> None:
@@ -112,15 +120,16 @@ class Learner(ABC, Generic[S]):
         """Do the work of ``run``. Override to call a kernel; the result must agree."""
         predictions, losses = [], np.empty(len(block), state.theta.dtype)
         records: dict[str, list[Any]] = {name: [] for name in record}
-        # What overflows is looked for once, at the end of the run.
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            for t, (x, y, weight, elapsed) in enumerate(block.rounds()):
-                f = Round(loss, x, y, weight, elapsed)
-                predictions.append(self.predict(state, x))
-                losses[t] = self._round_loss(state, f, predictions[-1])
-                for name, values in records.items():
-                    values.append(self.record(state, name))
+        for t, (x, y, weight, elapsed) in enumerate(block.rounds()):
+            f = Round(loss, x, y, weight, elapsed)
+            predictions.append(self.predict(state, x))
+            losses[t] = self._round_loss(state, f, predictions[-1])
+            for name, values in records.items():
+                values.append(self.record(state, name))
+            try:
                 state = self.update(state, f)
+            except np.linalg.LinAlgError as error:
+                raise unsolvable_round(self, t, error) from None
         extras = {name: np.array(values) for name, values in records.items()}
         theta = extras.pop("theta", None)
         return state, Trace(np.array(predictions), losses, theta, extras)

@@ -34,8 +34,9 @@ class OnlineNewtonStep(Learner[OnlineNewtonState]):
     the constants are recalled, not read. ``gradient_bound`` is G > 0,
     ``exp_concavity`` is α > 0, both on ``domain``, which is S and must be bounded.
     Their D is the diameter: here twice the radius. A gradient some 1e8 times √ε leaves
-    A singular to rounding; it is then raised by a rounding, and nothing is promised: G
-    must be a true bound. No discount enters, so ``elapsed`` has no effect.
+    A singular to rounding; the shortest step that solves it is then taken, and nothing
+    is promised: G must be a true bound. No discount enters, so ``elapsed`` has no
+    effect.
     """
 
     gradient_bound: float
@@ -77,11 +78,8 @@ class OnlineNewtonStep(Learner[OnlineNewtonState]):
 
 
 def _solve(information: FloatArray, grad: FloatArray) -> FloatArray:
-    """A⁻¹∇, of A raised by a rounding where it is singular."""
+    """A⁻¹∇, or where A is singular the shortest solution."""
     try:
         return np.linalg.solve(information, grad)
     except np.linalg.LinAlgError:
-        eps = float(np.finfo(information.dtype).eps)
-        rounding = len(grad) * eps * np.abs(information).max()
-        ridge = rounding * np.eye(len(grad), dtype=information.dtype)
-        return np.linalg.solve(information + ridge, grad)
+        return np.asarray(np.linalg.lstsq(information, grad)[0])

@@ -10,6 +10,8 @@ import numpy as np
 
 from thalweg.kernels import ud_factor
 from thalweg.kernels.windup import covariance_cap
+from thalweg.learners import Learner
+from thalweg.learners.finiteness import non_finite_names
 from thalweg.models.live_state import ModelSnapshot
 from thalweg.preprocessing.imputer import ImputerState
 from thalweg.types import FloatArray
@@ -30,9 +32,12 @@ class Health:
     condition: float | None  # of P, features measured in their own sizes
     excitation: FloatArray | None  # (n,) information, in rounds of the feature's size
     capped: FloatArray | None  # (n,) whether the covariance cap limits forgetting of it
+    non_finite: tuple[str, ...] = ()  # fields of the state with NaN, or infinite
 
     def __str__(self) -> str:
         lines = [f"{self.rounds:,} rounds, {self.refusals:,} calls refused"]
+        if self.non_finite:
+            lines.append(f"not finite: {', '.join(self.non_finite)}; train it again")
         if self.skipped or self.imputed:
             lines.append(
                 f"{self.skipped:,} skipped, {self.imputed:,} features filled in"
@@ -52,7 +57,9 @@ class Health:
         return "\n".join(lines)
 
 
-def measure_health(snapshot: ModelSnapshot, refusals: int) -> Health:
+def measure_health(
+    learner: Learner[Any], snapshot: ModelSnapshot, refusals: int
+) -> Health:
     """The health of a model as it was when the snapshot was taken."""
     state, rounds, unexcited_rounds, imputer = snapshot
     missing = ImputerState.initial() if imputer is None else imputer
@@ -63,6 +70,7 @@ def measure_health(snapshot: ModelSnapshot, refusals: int) -> Health:
         missing.imputed,
         None if state is None else unexcited_rounds,
         *_measure_matrix(state),
+        () if state is None else tuple(non_finite_names(learner, state)),
     )
 
 
@@ -71,12 +79,13 @@ def _measure_matrix(state: Any) -> tuple[Any, Any, Any]:
     factor = getattr(state, "factor", None)
     if factor is None:
         return None, None, None
-    covariance = ud_factor.covariance(np.asarray(factor, np.float64))
-    scale = np.asarray(factor[ud_factor.INPUT_SCALE], np.float64)
-    variance = np.diagonal(covariance) * scale**2
-    with np.errstate(divide="ignore", invalid="ignore"):
+    # What is infinite or not a number is what this is to find.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        covariance = ud_factor.covariance(np.asarray(factor, np.float64))
+        scale = np.asarray(factor[ud_factor.INPUT_SCALE], np.float64)
+        variance = np.diagonal(covariance) * scale**2
         excitation = np.where(variance > 0, 1 / variance, np.inf)
-    scaled = covariance * np.outer(scale, scale)
+        scaled = covariance * np.outer(scale, scale)
     cap = covariance_cap(float(np.finfo(factor.dtype).eps))
     is_known = np.isfinite(scaled).all() and (scale > 0).all()
     condition = float(np.linalg.cond(scaled)) if is_known else np.inf

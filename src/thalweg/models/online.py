@@ -13,6 +13,7 @@ from thalweg.errors import InvalidParameterError, ThalwegError, UnsupportedLossE
 from thalweg.kernels.call_header import REFUSAL
 from thalweg.learners import Learner, Tracker
 from thalweg.learners.base import LiveBuffer
+from thalweg.learners.finiteness import require_finite_prediction
 from thalweg.losses import LinearLoss, SquaredError
 from thalweg.models.health import Health, measure_health
 from thalweg.models.imputed_run import run_with_missing
@@ -174,7 +175,8 @@ class Online:
         with self._suspend() as live:
             state, features = self._as_prediction_request(live, x)
             if interval is None:
-                return self.learner.predict(state, features)
+                prediction = self.learner.predict(state, features)
+                return require_finite_prediction(self.learner, prediction)
             tracker = self._tracker("predict(interval=...)")
             return tracker.interval(state, features, interval)
 
@@ -249,7 +251,7 @@ class Online:
     def health(self) -> Health:
         """What excites the model, what is known of each feature, what was refused."""
         with self._suspend() as live:
-            return measure_health(live.snapshot(), self.refusals)
+            return measure_health(self.learner, live.snapshot(), self.refusals)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; a failed write leaves the old file as it was."""

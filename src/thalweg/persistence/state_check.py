@@ -2,18 +2,23 @@
 
 Kernels check nothing, so a state with a factor too small for its θ would make them
 read memory that is not theirs. Every state is compared with those of the learner's own
-``init`` before it is written and after it is read.
+``init`` before it is written and after it is read, and so are its numbers with what
+rounds can lead to: a checksum is no proof that a learner ever had them.
 """
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from thalweg.checks import MAX_MAGNITUDE
 from thalweg.domains import Ball, Domain
 from thalweg.errors import PersistenceError
+from thalweg.kernels import ud_factor
 from thalweg.learners import Learner, RecursiveLeastSquares
+from thalweg.learners.finiteness import non_finite_fields
 from thalweg.persistence.registry import state_of
 from thalweg.types import FloatArray
 
@@ -21,6 +26,8 @@ ALIGNMENT = 8
 """Fields of a packed state start at multiples of so many numbers, kernels/layout.py.
 Padding makes lengths polynomials in the number of features n only for n that have the
 same remainder: a state is compared with three small ones of its own remainder."""
+ROUNDING = 1e-6
+"""Weights sum to one but for the rounding of single precision."""
 LENGTHS = ("window", "delay")
 """Settings that are the length of an array of the state."""
 
@@ -64,9 +71,63 @@ def _check_nested(
             raise PersistenceError(
                 f"the {field} of {name} does not fit its settings and its θ"
             )
+    _check_numbers(learner, state)
     check_values = getattr(learner, "check_state", None)
     if check_values is not None:  # for values that a kernel would use as an index
         check_values(state)
+
+
+def _check_numbers(learner: Learner[Any], state: Any) -> None:
+    """Raise where a number is one that no rounds can have led to."""
+    name = type(learner).__name__
+    for field, value in non_finite_fields(learner, state):
+        raise PersistenceError(f"the {field} of {name} is not finite: it holds {value}")
+    for field, value in zip(state._fields, state, strict=True):
+        rule = NUMBER_RULES.get(field)
+        is_count = isinstance(value, int | float | np.number)
+        if (is_count and value < 0) or (rule is not None and not rule(value)):
+            raise PersistenceError(
+                f"the {field} of {name} holds numbers that no rounds lead to: "
+                f"{value!r:.80}"
+            )
+
+
+def _is_legal_data(values: FloatArray) -> bool:
+    """Whether the values are those of rounds, in their own dtype."""
+    largest = MAX_MAGNITUDE[values.dtype] * (1 + np.finfo(values.dtype).eps)
+    return bool((np.abs(values) <= largest).all())
+
+
+def _is_normalised(log_weights: FloatArray) -> bool:
+    """Whether the weights sum to one."""
+    return bool(abs(np.logaddexp.reduce(log_weights)) <= ROUNDING)
+
+
+def _is_increasing(rounds: FloatArray) -> bool:
+    """Whether these are rounds in their order, from the first one on."""
+    return bool(rounds[0] > 0 and (np.diff(rounds) > 0).all())
+
+
+def _is_ud_factor(factor: FloatArray) -> bool:
+    """Whether the pivots and the rows below the triangle are not negative."""
+    pivots, below = np.diagonal(factor), factor[-ud_factor.EXTRA_ROWS :]
+    return bool((pivots >= 0).all() and (below >= 0).all())
+
+
+def _has_positive_diagonal(information: FloatArray) -> bool:
+    return bool((np.diagonal(information) > 0).all())
+
+
+NUMBER_RULES: dict[str, Callable[[Any], bool]] = {
+    "x": _is_legal_data,
+    "y": _is_legal_data,
+    "last": _is_legal_data,
+    "log_weights": _is_normalised,
+    "active_from": _is_increasing,
+    "factor": _is_ud_factor,
+    "information": _has_positive_diagonal,
+}
+"""What holds of the numbers of a state, by the name of the field."""
 
 
 def _check_lengths(learner: Learner[Any], state: Any) -> None:

@@ -13,8 +13,8 @@ from thalweg.kernels.call_header import (
     N,
     copy_features,
     count_unexcited,
+    finite_or_refusal,
     max_legal_value,
-    not_refused,
 )
 from thalweg.kernels.jit import (
     inline_function,
@@ -96,7 +96,7 @@ def call(buffer, x, y, weight, elapsed, learning):
             t += 1
     buffer[HAS_FORECAST] = 1.0 if row_count == 0 and not learning else 0.0
     reacquire_gil(thread)
-    return not_refused(buffer[FORECAST])
+    return finite_or_refusal(buffer[FORECAST])
 
 
 @inline_function
