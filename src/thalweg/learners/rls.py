@@ -63,7 +63,8 @@ class RecursiveLeastSquares(Learner[RLSState]):
     before that the fit nearest to the start. ``floor`` δ > 0 retains a ridge δI that is
     not forgotten, so that what is known of a feature that stays zero fades only so far;
     with ``leaky`` that retained ridge shrinks θ to zero as well (leaky RLS). θ may have
-    shape (n, k): k targets then share one P.
+    shape (n, k): k targets then share one P. Rows that are m times too large are
+    forgotten after about 2 ln(m)/(1-γ) rounds, labels alone in at most half that time.
 
     ``run(..., blocked=True)`` is for recorded data and n ≥ 32 or so: the same
     predictions to 1e-9 and better, several times faster (kernels/rls_blocked).
