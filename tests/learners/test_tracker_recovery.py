@@ -103,7 +103,7 @@ def heavy_tailed_streams():
             yield x, signal + 0.5 * rng.standard_t(degrees, rounds)
         wild = rng.standard_t(2, size=(rounds, 3))
         yield wild, wild @ [1.0, -2.0, 0.5] + noise
-        for size in (15, 30):  # 5 and 10 times the labels
+        for size in (30, 90):  # 10 and 30 times the labels
             spikes = size * rng.choice([-1, 1], rounds) * (rng.random(rounds) < 1e-3)
             yield x, signal + noise + spikes
         yield x, np.where(rng.random(rounds) < 0.02, rng.lognormal(2, 1, rounds), 0.0)

@@ -57,7 +57,9 @@ class LogisticTracker(Learner[LogisticTrackerState]):
     mixable at rate 1, so that from round a to b, with weights of at most 1, it loses at
     most ln(aK) + 1 + ln(b/a) to any expert.
     ``certainty`` in (0, ½) keeps the experts' probabilities so far from 0 and 1. The
-    prediction is the log-odds, as for ``Logistic``.
+    prediction is the log-odds, as for ``Logistic``. Features are standardised by all
+    rounds so far: 250 rows that are 300 or more times too large raise the log loss by a
+    third to two thirds for thousands of rounds; less than 100 times is soon forgotten.
 
     ``update`` is the definition; ``run`` plays the same rounds in a kernel
     (kernels/logistic_tracker.py).

@@ -77,6 +77,20 @@ def test_what_is_in_proportion_is_kept():
     assert s.counters[layout.TOTAL_WEIGHT] == len(y) - 1
 
 
+@pytest.mark.parametrize(
+    "feature, ratio, restarts",
+    [(None, 70, False), (None, 140, True), (0, 700, False), (0, 1400, True)],
+)
+def test_labels_beyond_100_times_and_features_beyond_1000_restart(
+    feature, ratio, restarts
+):
+    x, y = drifting_stream(SEEN)
+    values = y if feature is None else x[:, feature]
+    step = abs(np.diff(values[-layout.MAX_SEASON :])).max()
+    s = state_after(*shocked_stream(SEEN, feature, ratio * step))
+    assert (s.counters[layout.TOTAL_WEIGHT] == 0) == restarts
+
+
 def test_a_constant_label_is_no_reason_to_forget():
     x, y = drifting_stream(SEEN + CHECK_INTERVAL)
     y[50:] = 3.0
