@@ -378,3 +378,29 @@ def test_after_a_long_gap_only_the_rows_since_then_count(gap, bank):
     since = Block(x[100:], y[100:])
     expected = oracles.discounted_least_squares(np.zeros(3), 0.9, 0.0, since)
     np.testing.assert_allclose(state.theta, expected, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("bank", [False, True])
+@pytest.mark.parametrize("size", [2e6, 1e9, 1e12, 1e20])
+def test_many_large_features_are_learnt_like_small_ones(size, bank):
+    rng, n, gamma = np.random.default_rng(0), 20, 0.95
+    x, y = rng.normal(size=(60, n)), rng.normal(size=60)
+    learner = RecursiveLeastSquares(gamma)
+    learner = Experts((learner,)) if bank else learner
+    state, _ = learner.run(learner.init(np.zeros(n)), LOSS, Block(size * x, y))
+    expected = oracles.discounted_least_squares(np.zeros(n), gamma, 0.0, Block(x, y))
+    np.testing.assert_allclose(size * state.theta, expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("bank", [False, True])
+def test_after_two_long_gaps_only_the_rows_since_then_count(bank):
+    rng = np.random.default_rng(0)
+    x, y, elapsed = rng.normal(size=(130, 3)), rng.normal(size=130), np.ones(130)
+    elapsed[[98, 100]] = 1e4
+    learner = RecursiveLeastSquares(0.9)
+    learner = Experts((learner,)) if bank else learner
+    block = Block(x, y, None, elapsed)
+    state, _ = learner.run(learner.init(np.zeros(3)), LOSS, block)
+    since = Block(x[100:], y[100:])
+    expected = oracles.discounted_least_squares(np.zeros(3), 0.9, 0.0, since)
+    np.testing.assert_allclose(state.theta, expected, rtol=0, atol=1e-8)
