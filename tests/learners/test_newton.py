@@ -8,7 +8,7 @@ from tests import oracles
 from thalweg.domains import Ball, Box, Ellipsoid, Everywhere, Polytope, Simplex
 from thalweg.errors import InvalidParameterError
 from thalweg.learners import DiscountedNewton, RecursiveLeastSquares
-from thalweg.losses import Huber, LinearMap, Logistic, SquaredError, Tracking
+from thalweg.losses import Huber, LinearMap, Logistic, Round, SquaredError, Tracking
 from thalweg.types import Block
 
 E = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.2], [0.0, 0.2, 3.0]])
@@ -163,3 +163,13 @@ def test_a_domain_of_another_dimension_is_refused():
     learner = DiscountedNewton(domain=Box([0.0], [1.0]))
     with pytest.raises(InvalidParameterError, match="has 1 coordinates"):
         learner.init(np.zeros(3))
+
+
+@pytest.mark.parametrize("dtype, size", [(np.float64, 1e150), (np.float32, 1e15)])
+def test_an_update_by_the_largest_legal_row_overflows_nowhere(dtype, size):
+    learner = DiscountedNewton(curvature="hessian")
+    state = learner.init(np.zeros(6, dtype))
+    x, y = np.full(6, size, dtype), dtype(size)
+    with np.errstate(over="raise"):
+        state = learner.update(state, Round(SquaredError(), x, y))
+    assert np.isfinite(state.theta).all()
