@@ -183,8 +183,10 @@ def learn_and_solve(
         learn(factor, v, gain)  # gain = P⁻¹v
         step += gain * (r_i - v @ step)
     rest = grad - rows.T @ r
-    rounding = np.sqrt(np.finfo(grad.dtype).eps) * np.linalg.norm(grad)
-    if np.linalg.norm(rest) > rounding:
+    rounding = np.sqrt(np.finfo(grad.dtype).eps)
+    with np.errstate(over="ignore"):  # an infinite norm leaves no rest
+        has_rest = np.linalg.norm(rest) > rounding * np.linalg.norm(grad)
+    if has_rest:
         solve(factor, rest, gain)
         step += gain
     return step
