@@ -114,9 +114,9 @@ def least_squares(learner, loss, start, block, dtype):
     conditions, root = np.zeros(T), np.sqrt(_rates(block)[0])[:, None]
     for t in range(T):
         A, b = weighted_rows(learner.discount, learner.ridge, start, block, t)
-        size = np.abs(root[:t] * block.x[:t]).max(axis=0, initial=0)
-        size = np.maximum(size, np.abs(A).max(axis=0, initial=0))
-        size[size == 0] = 1
+        # The covariance cap takes √ridge for the first size of every feature.
+        first = max(np.sqrt(learner.ridge), np.finfo(float).tiny)
+        size = np.abs(root[:t] * block.x[:t]).max(axis=0, initial=first)
         conditions[t] = condition(A / size)
         if conditions[t] <= MAX_CONDITION[dtype]:
             theta = solve_least_squares(A / size, b) / size[:, None]

@@ -71,13 +71,8 @@ def prior(ridge: float, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 @inner_function
 def min_forgetting_factor(eps):
-    """Lower limit of γ, ε^(3/4): information that shrinks so far is lost beside rows.
-
-    It is the inverse of ``covariance_cap``. If a long gap in time could take C beyond
-    the cap, the row after it would be learnt before C as a whole is scaled back, and
-    would weigh many times its due from then on.
-    """
-    return eps**0.75
+    """Lower limit of γ, ε²: information that shrinks so far is lost beside new rows."""
+    return eps**2
 
 
 @inner_function

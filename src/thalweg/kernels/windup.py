@@ -69,8 +69,8 @@ def max_learnt_ratio(largest, cap):
 def cap_covariance(factor, c, unit):
     """Keep C_kk input_scale_k² below ``covariance_cap``.
 
-    θ is left alone. Where several coordinates pass the limit at once, C as a whole is
-    scaled back, as if less had been forgotten. c and unit are (n,) to work in.
+    θ is left alone. Where several coordinates pass the limit at once, as large features
+    do in the first rounds, the pivots D_j are limited. c and unit are (n,) to work in.
     """
     if factor[GROWTH, 0] >= CHECK_GROWTH:
         _check_covariance(factor, c, unit)
@@ -97,15 +97,16 @@ def _check_covariance(factor, c, unit):
             worst, first, second = k, ratio, first
         elif second < ratio < limit:
             second = ratio
+    # To scale C as a whole back would let rows just learnt weigh more than their due.
+    if second > 1:
+        _cap_pivots(factor)
+        return
     # One coordinate is raised at a time: check again next round if another one waits.
     factor[GROWTH, 0] = 1.0 if second * CHECK_GROWTH < 1 else CHECK_GROWTH
     if first * CHECK_GROWTH < 1:
         return
-    back = 1 / max(second, 1.0)
-    for j in range(n):
-        factor[j, j] *= back
     scale = factor[INPUT_SCALE, worst]
-    raised = CAP_REDUCTION * scale * scale / cap - 1 / (c[worst] * back)
+    raised = CAP_REDUCTION * scale * scale / cap - 1 / c[worst]
     _add_ridge(factor, worst, raised, unit, c)
 
 
@@ -135,7 +136,8 @@ def _cap_pivots(factor):
     """Keep D_j max_i(U_ij input_scale_i)² below the cap in the directions learnt.
 
     While others are not learnt, w e_k e_kᵀ would count as the first row that tells
-    something about these. Here P grows within the span of the rows only.
+    something about these. Here P grows within the span of the rows only. Directions
+    that are known stay as they are.
     """
     limit = covariance_cap(np.finfo(factor.dtype).eps) / CHECK_GROWTH
     for j in range(factor.shape[1]):

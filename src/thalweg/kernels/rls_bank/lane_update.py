@@ -286,9 +286,10 @@ def _is_safe(buffer, at, n):
 def cap_covariance(buffer, at, n):
     """``cap_covariance`` of kernels/windup.py in the lanes that need a check.
 
-    With the two largest ratios r, s of C_kk input_scale_k² to the cap, D ← D/max(s, 1),
-    and for the coordinate k of r: P ← P + w e_k e_kᵀ with
-    w = CAP_REDUCTION input_scale_k²/cap - max(s, 1)/C_kk.
+    With the two largest ratios r, s of C_kk input_scale_k² to the cap, for the
+    coordinate k of r: P ← P + w e_k e_kᵀ with w = CAP_REDUCTION input_scale_k²/cap -
+    1/C_kk. Where s passes 1, and where P_0 = 0 and not all is learnt, the pivots are
+    capped instead.
     In each lane it is another coordinate that is raised; in lanes that need no check v
     is 0, which changes nothing.
     """
@@ -296,19 +297,17 @@ def cap_covariance(buffer, at, n):
     needs_check = select_greater(CHECK_GROWTH, growth, 0.0, 1.0)
     _bound_pivots(buffer, at, n, needs_check)
     unlearnt = select_greater(needs_check, 0.0, _any_unlearnt(buffer, at, n), 0.0)
-    _cap_pivots(buffer, at, n, unlearnt)
-    growth = select_greater(unlearnt, 0.0, 1.0, growth)
-    needs_check = select_greater(unlearnt, 0.0, 0.0, needs_check)
     worst, first, second, c, scale = _two_largest(buffer, at, n)
+    by_pivot = select_greater(second, 1.0, needs_check, unlearnt)
+    _cap_pivots(buffer, at, n, by_pivot)
+    growth = select_greater(by_pivot, 0.0, 1.0, growth)
+    needs_check = select_greater(by_pivot, 0.0, 0.0, needs_check)
     checked = select_greater(1.0, second * CHECK_GROWTH, 1.0, CHECK_GROWTH)
     store(buffer, (at.growth, 0), select_greater(needs_check, 0.0, checked, growth))
     needs_ridge = select_greater(1.0, first * CHECK_GROWTH, 0.0, needs_check)
-    back = 1.0 / maximum(second, 1.0)
-    raised = CAP_REDUCTION * scale * scale / CAP - 1.0 / (c * back)
+    raised = CAP_REDUCTION * scale * scale / CAP - 1.0 / c
     unit = select_greater(needs_ridge, 0.0, sqrt(raised), 0.0)
-    back = select_greater(needs_ridge, 0.0, back, 1.0)
     for k in range(n):
-        store(buffer, (at.d + k, 0), load(buffer, (at.d + k, 0)) * back)
         v = select_greater(k + 0.5, worst, unit, 0.0)  # 0 unless worst = k
         v = select_greater(worst, k - 0.5, v, 0.0)
         store(buffer, (at.v + k, 0), v)
@@ -337,8 +336,8 @@ def _any_unlearnt(buffer, at, n):
 
 
 @kernel(inline=True)
-def _cap_pivots(buffer, at, n, unlearnt):
-    """As in windup.py: limit the D_j of learnt directions in lanes with others."""
+def _cap_pivots(buffer, at, n, by_pivot):
+    """As in windup.py: limit the D_j of learnt directions, in the lanes that are 1."""
     row, limit = at.upper, CAP / CHECK_GROWTH
     for j in range(n):
         size, d = load(buffer, (at.input_scale + j, 0)), load(buffer, (at.d + j, 0))
@@ -348,7 +347,7 @@ def _cap_pivots(buffer, at, n, unlearnt):
         row += j
         capped = select_greater(d * size * size, limit, limit / size / size, d)
         capped = select_greater(_is_unlearnt(buffer, at, j, d), 0.0, d, capped)
-        store(buffer, (at.d + j, 0), select_greater(unlearnt, 0.0, capped, d))
+        store(buffer, (at.d + j, 0), select_greater(by_pivot, 0.0, capped, d))
 
 
 @kernel(inline=True)
