@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tests.fuzz.reference_runs import reference_run
-from thalweg.errors import ThalwegError
+from thalweg.errors import NonFiniteError, ThalwegError
 from thalweg.learners import LogisticTracker, Tracker
 from thalweg.losses import Logistic, Round
 from thalweg.models import Online
@@ -82,6 +82,8 @@ def check_case(case):
             judged = check_oracle(case, trace)
     except PromiseBrokenError as broken:
         return broken.failure, judged
+    except NonFiniteError as error:  # refused by name, but legal numbers went in
+        return Failure(NON_FINITE, str(error)[:300]), judged
     except Exception as error:
         return Failure(ERROR, f"{type(error).__name__}: {error}"[:300]), judged
     return None, judged
@@ -248,7 +250,7 @@ def play_blocked(case, state, after, trace):
     size = np.maximum(np.abs(trace.prediction).max(), np.abs(case.block.y).max())
     error = np.abs(blocked.prediction - trace.prediction).max()
     near = error <= BLOCKED_TOLERANCE * size
-    require(near, WRONG, f"blocks are {error / size:.1e} of the labels' size apart")
+    require(near, WRONG, f"blocks are {error:.1e} apart, the labels' size is {size:.1e}")
 
 
 FORMS = {
