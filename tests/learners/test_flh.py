@@ -7,6 +7,7 @@ from thalweg.learners.constant_step import ConstantStepGradient
 from thalweg.learners.flh import FollowTheLeadingHistory
 from thalweg.learners.last_value import LastValue
 from thalweg.learners.ogd import OnlineGradientDescent
+from thalweg.learners.rls import RecursiveLeastSquares
 from thalweg.learners.window import SlidingWindow
 from thalweg.losses import Round, SquaredError, Tracking
 from thalweg.types import Block
@@ -167,3 +168,12 @@ def test_it_accepts_the_losses_that_its_expert_accepts():
 def test_settings_outside_their_range_are_refused(settings, message):
     with pytest.raises(InvalidParameterError, match=message):
         FollowTheLeadingHistory(*settings)
+
+
+def test_a_loss_that_overflows_in_an_update_warns_of_nothing():
+    learner = FollowTheLeadingHistory(RecursiveLeastSquares(1.0))
+    state = learner.init(np.zeros(2, np.float32))
+    for x, y in (([1e-15, 1.0], 1e15), ([1e15, 1e15], -1e15), ([1.0, 1e15], 1e15)):
+        f = Round(SquaredError(), np.array(x, np.float32), np.float32(y))
+        state = learner.update(state, f)
+    assert np.isfinite(state.theta).all()
