@@ -100,7 +100,8 @@ class Round(NamedTuple):
     def value(self, theta: FloatArray) -> float:
         if self.weight == 0:  # also where f overflows
             return 0.0
-        return self.weight * self.loss.value(theta, self.x, self.y)
+        with np.errstate(over="ignore"):  # an infinite loss is limited where it is used
+            return self.weight * self.loss.value(theta, self.x, self.y)
 
     def grad(self, theta: FloatArray) -> FloatArray:
         if self.weight == 0:
