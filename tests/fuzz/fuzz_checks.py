@@ -250,7 +250,7 @@ def play_blocked(case, state, after, trace):
     size = np.maximum(np.abs(trace.prediction).max(), np.abs(case.block.y).max())
     error = np.abs(blocked.prediction - trace.prediction).max()
     near = error <= BLOCKED_TOLERANCE * size
-    require(near, WRONG, f"blocks are {error:.1e} apart, the labels' size is {size:.1e}")
+    require(near, WRONG, f"blocks are {error:.1e} apart, at labels of {size:.1e}")
 
 
 FORMS = {
