@@ -23,11 +23,18 @@ REPLACEMENT_RULE = "and only a regular file is replaced"
 
 
 def special_file_kind(path: Path) -> str | None:
-    """What ``path`` leads to, if that exists and is no regular file; otherwise None."""
+    """What ``path`` leads to, if that exists and is no regular file; otherwise None.
+
+    Raises OSError where that cannot be known.
+    """
     try:
         kind = stat.S_IFMT(os.stat(path).st_mode)
-    except OSError as error:  # Any other error is one of writing, which names it.
-        return "a link to itself" if error.errno == errno.ELOOP else None
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        return "a link to itself"
     return None if kind == stat.S_IFREG else FILE_KINDS.get(kind, "no regular file")
 
 
@@ -36,7 +43,10 @@ def require_regular_file(path: Path, failure: str) -> None:
 
     ``failure`` is what the message says of the path: ``"was not saved"``.
     """
-    kind = special_file_kind(path)
+    try:
+        kind = special_file_kind(path)
+    except OSError as error:
+        raise StorageError(f"{path} {failure}: {error.strerror}.") from error
     if kind is not None:
         raise StorageError(
             f"{path} {failure}: it is {kind}, {REPLACEMENT_RULE}. Give another path."

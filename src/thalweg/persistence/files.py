@@ -36,17 +36,10 @@ def load(path: str | os.PathLike[str]) -> SavedModel:
 def write(path: Path, data: bytes) -> None:
     """Replace the file at ``path`` by ``data``, in one step that lasts."""
     require_regular_file(path, "was not saved")
-    target = path.resolve()  # a link stays, and what it leads to is replaced
     try:
-        temporary = _write_temporary(target, data)
+        target = _resolve_links(path)
+        _replace(target, data)
     except OSError as error:
-        raise StorageError(
-            f"{path} was not saved: {error.strerror}. It is as it was before."
-        ) from error
-    try:
-        os.replace(temporary, target)
-    except OSError as error:
-        _remove(temporary)
         raise StorageError(
             f"{path} was not saved: {error.strerror}. It is as it was before."
         ) from error
@@ -58,21 +51,38 @@ def write(path: Path, data: bytes) -> None:
         ) from error
 
 
-def _write_temporary(target: Path, data: bytes) -> Path:
-    """Write ``data`` to a new file next to ``target``, on the disk; its path."""
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    file = open(temporary, "xb")
+def _resolve_links(path: Path) -> Path:
+    """What ``path`` leads to: a link stays, and what it leads to is replaced."""
     try:
-        with file:
-            with suppress(FileNotFoundError):
-                os.fchmod(file.fileno(), target.stat().st_mode & 0o777)
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        # Strict: a link that cannot be read must not be taken for a file.
+        return Path(os.path.realpath(path, strict=True))
+    except FileNotFoundError:
+        return Path(os.path.realpath(path))
+
+
+def _replace(target: Path, data: bytes) -> None:
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        try:
+            _fill(file, target, data)
+        finally:
+            os.close(file)
+        os.replace(temporary, target)
     except BaseException:
-        _remove(temporary)
+        with suppress(OSError):
+            os.unlink(temporary)
         raise
-    return temporary
+
+
+def _fill(file: int, target: Path, data: bytes) -> None:
+    """Write ``data`` to an open file, on the disk, with the permissions of the old."""
+    with suppress(FileNotFoundError):
+        os.fchmod(file, os.stat(target).st_mode & 0o777)
+    remaining = memoryview(data)
+    while remaining:  # a disk that is nearly full takes a part
+        remaining = remaining[os.write(file, remaining) :]
+    os.fsync(file)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -82,8 +92,3 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
-
-
-def _remove(temporary: Path) -> None:
-    with suppress(OSError):
-        os.unlink(temporary)

@@ -22,9 +22,11 @@ class FileLock:
 
     def __init__(self, path: Path) -> None:
         lock_path = path.with_name(path.name + ".lock")
-        _require_lock_file(lock_path)
         try:
+            _require_lock_file(lock_path)
             file = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        except StorageError:
+            raise
         except OSError as error:
             raise StorageError(f"{path} cannot be opened: {error.strerror}.") from error
         self._close = weakref.finalize(self, _unlock, file)  # also when it is dropped

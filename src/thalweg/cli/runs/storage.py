@@ -70,7 +70,8 @@ def require_standard_output() -> None:
 def refuse_special_files(outputs: Mapping[str, Path], advice: str) -> None:
     """Raise if an output exists and is no regular file, or is standard output."""
     for content, path in outputs.items():
-        kind = special_file_kind(path)
+        with storage_errors(path):
+            kind = special_file_kind(path)
         if kind is not None:
             raise StorageError(
                 f"The {content} ({path}) cannot be written: it is {kind}, "
