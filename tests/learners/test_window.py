@@ -1,4 +1,5 @@
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -107,6 +108,68 @@ def test_what_left_the_window_is_forgotten_to_the_last_bit():
     clean, _ = learner.run(start, SquaredError(), Block(x, y))
     dirty, _ = learner.run(start, SquaredError(), Block(x, other))
     np.testing.assert_array_equal(clean.theta, dirty.theta)
+
+
+LARGEST = {np.float64: 1e150, np.float32: 1e15}
+DENORMAL = {np.float64: 5e-324, np.float32: 1e-45}
+
+
+def extreme_rows(kind, dtype, rounds=40, n=3):
+    """x and y of legal numbers, as large and as small as they come."""
+    rng, huge, one = np.random.default_rng(0), LARGEST[dtype], np.ones((rounds, n))
+    powers = np.log10(huge)
+    late = one * np.where(np.arange(rounds) < rounds // 2, 1 / huge, huge)[:, None]
+    spread = 10 ** rng.uniform(-powers, powers, size=(rounds, n))
+    spikes = np.where(rng.uniform(size=(rounds, n)) < 0.05, huge, rng.normal(size=n))
+    return {
+        "nothing": (0 * one, np.zeros(rounds)),
+        "the smallest numbers": (DENORMAL[dtype] * one, np.full(rounds, huge)),
+        "tiny rows, huge labels": (one / huge, np.full(rounds, huge)),
+        "huge rows after tiny": (late, np.where(late[:, 0] < 1, huge, 1.0)),
+        "huge rows, tiny labels": (huge * one, np.full(rounds, 1 / huge)),
+        "both, mixed": (rng.choice([1 / huge, huge], size=(rounds, n)), late[::-1, 0]),
+        "all sizes": (np.minimum(spread, huge), np.minimum(spread[::-1, 0], huge)),
+        "spikes": (spikes, rng.normal(size=rounds)),
+    }[kind]
+
+
+@pytest.mark.parametrize("dtype", LARGEST)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "nothing",
+        "the smallest numbers",
+        "tiny rows, huge labels",
+        "huge rows after tiny",
+        "huge rows, tiny labels",
+        "both, mixed",
+        "all sizes",
+        "spikes",
+    ],
+)
+def test_every_legal_stream_gives_finite_numbers(kind, weighted, dtype):
+    x, y = extreme_rows(kind, dtype)
+    weight = np.resize([0, 1, 1e-6, 1e6], len(y)) if weighted else np.ones(len(y))
+    root = np.sqrt(np.maximum(weight, 1))
+    block = Block(x / root[:, None], y / root, weight)
+    for window, ridge in product([1, 3, 20], [0.0, 1e-8, 1.0, 1 / LARGEST[dtype]]):
+        learner = SlidingWindow(window, ridge)
+        state, trace = learner.run(
+            learner.init(np.zeros(3, dtype)), SquaredError(), block, record=("theta",)
+        )
+        assert np.isfinite(trace.prediction).all()
+        assert np.isfinite(trace.loss).all()
+        for theta in (trace.theta, state.theta):
+            assert (np.abs(theta) <= dtype(LARGEST[dtype])).all()
+
+
+@pytest.mark.parametrize(
+    "ridge, dtype", [(1e300, np.float64), (1e-200, np.float64), (1e20, np.float32)]
+)
+def test_a_ridge_that_the_dtype_cannot_hold_is_refused_by_name(ridge, dtype):
+    with pytest.raises(InvalidParameterError, match="'ridge' .* SlidingWindow"):
+        SlidingWindow(ridge=ridge).init(np.zeros(3, dtype))
 
 
 def test_it_learns_from_squared_error_only():
