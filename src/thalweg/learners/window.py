@@ -37,6 +37,9 @@ class SlidingWindow(Learner[WindowState]):
     ``window`` is m ≥ 1, in rounds, also those of weight zero; ``elapsed`` has no
     effect. ``ridge`` is ε ≥ 0 and shrinks θ to zero, not to the start, which is
     forgotten with the first round; with ε = 0 the solution of least norm is taken.
+
+    Departure: no entry of θ is beyond the largest legal number, 1e150 in float64, so
+    that predictions are finite.
     """
 
     accepts: ClassVar[tuple[type[Loss], ...]] = (SquaredError,)
@@ -55,6 +58,7 @@ class SlidingWindow(Learner[WindowState]):
 
     def init(self, theta: Any) -> WindowState:
         theta = checks.check_start(self, theta)
+        checks.require_ridge_in_range(self, theta)
         m, (n, *targets) = int(self.window), theta.shape
         x, y = np.zeros((m, n), theta.dtype), np.zeros((m, *targets), theta.dtype)
         return WindowState(theta, x, y, rounds=0)
@@ -66,5 +70,27 @@ class SlidingWindow(Learner[WindowState]):
         prior = math.sqrt(self.ridge) * np.eye(len(theta), dtype=theta.dtype)
         rows = np.concatenate([prior, x])
         targets = np.concatenate([np.zeros_like(theta), y])
-        theta = np.linalg.lstsq(rows, targets)[0]
+        theta = _least_squares(rows, targets)
         return WindowState(theta, x, y, state.rounds + 1)
+
+
+def _least_squares(rows: FloatArray, targets: FloatArray) -> FloatArray:
+    """The θ of least norm that minimises |rows θ - targets|², within legal numbers."""
+    theta = np.linalg.lstsq(rows, targets)[0]
+    if not np.isfinite(theta).all():
+        theta = _least_squares_in_own_units(rows, targets)
+    limit = checks.MAX_MAGNITUDE[theta.dtype]
+    return np.asarray(np.clip(theta, -limit, limit))
+
+
+def _least_squares_in_own_units(rows: FloatArray, targets: FloatArray) -> FloatArray:
+    """The same with the largest entries near 1, for what would overflow on the way.
+
+    Units are powers of two, so that nothing is rounded; what overflows is infinite.
+    """
+    (_, row_unit), (_, target_unit) = (
+        np.frexp(np.abs(values).max()) for values in (rows, targets)
+    )
+    theta = np.linalg.lstsq(np.ldexp(rows, -row_unit), np.ldexp(targets, -target_unit))
+    with np.errstate(over="ignore"):
+        return np.asarray(np.ldexp(theta[0], target_unit - row_unit))
