@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 
+from tests.learners.tracker_arrays import assert_states_agree
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners import Tracker
+from thalweg.learners.tracker import definition
 from thalweg.losses import SquaredError
+from thalweg.models import Online
 from thalweg.types import Block
 
 LOSS = SquaredError()
-BEFORE, AFTER = 1000, 2000
+BEFORE, AFTER, N = 1000, 2000, 3
 
 
 def calm_stream(kind, rounds, n=3, seed=0):
@@ -127,3 +130,55 @@ def test_a_square_wave_is_forgotten_at_most_twice_in_8192_rounds():
         restarts += state.packed[layout.TOTAL_WEIGHT] < total
         total = state.packed[layout.TOTAL_WEIGHT]
     assert 1 <= restarts <= 2
+
+
+def shocked_stream(rounds, duration=250, label=300):
+    x, y = calm_stream("linear", rounds)
+    y[BEFORE : BEFORE + duration] = label
+    return x, y
+
+
+@pytest.mark.parametrize(
+    "delay, information", [(0, "all"), (7, "all"), (0, "features")]
+)
+@pytest.mark.parametrize("duration, label, taken", [(250, 300, True), (1, 60, False)])
+def test_a_replay_of_the_kernel_is_that_of_the_definition(
+    delay, information, duration, label, taken
+):
+    learner = Tracker(information, delay=delay)
+    x, y = shocked_stream(2600, duration, label)
+    slots = layout.pending_slots(delay)
+    debt = layout.STATE.offsets(n=N, slots=slots).rules.meta + layout.REPLAY_DEBT
+    state = learner.init(np.zeros(N))
+    for t in range(len(y)):
+        before = state
+        state, _ = learner.run(state, LOSS, Block(x[t : t + 1], y[t : t + 1]))
+        if state.packed[debt] > 0:
+            break
+    else:
+        pytest.fail("no replay")
+    assert (state.packed[layout.TOTAL_WEIGHT] == 511) == taken
+    packed = before.packed.copy()
+    definition.observe(layout.views(packed, N), x[t], y[t], 1.0, 1.0)
+    assert_states_agree(state.packed, packed, N, rtol=1e-7)
+
+
+def test_a_run_with_a_replay_can_be_cut_anywhere_and_played_call_by_call():
+    x, y = shocked_stream(2600)
+    learner = Tracker()
+    whole, trace = learner.run(learner.init(np.zeros(N)), LOSS, Block(x, y))
+    assert whole.packed[layout.TOTAL_WEIGHT] < len(y) - 1
+    state, model = learner.init(np.zeros(N)), Online(learner, intercept=False)
+    for cut in (
+        slice(0, 1791),
+        slice(1791, 1792),
+        slice(1792, 1793),
+        slice(1793, None),
+    ):
+        state, _ = learner.run(state, LOSS, Block(x[cut], y[cut]))
+    np.testing.assert_array_equal(state.packed, whole.packed)
+    predictions = []
+    for features, label in zip(x, y, strict=True):
+        predictions.append(model.predict(features))
+        model.update(features, label)
+    np.testing.assert_array_equal(predictions, trace.prediction)

@@ -4,20 +4,21 @@ import numpy as np
 import pytest
 
 from tests.kernels.tracker.test_restart import arrays_by_name
-from tests.learners.test_tracker_recovery import BEFORE, LOSS, calm_stream
-from tests.learners.tracker_arrays import assert_states_agree
 from thalweg.kernels.tracker import replay
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners import Tracker
-from thalweg.learners.tracker import definition, definition_replay
-from thalweg.models import Online
-from thalweg.types import Block
+from thalweg.learners.tracker import definition_replay
 
 N, RECENT = 3, 2.0
 
 
 def judged_state(delay=0, rounds=2048):
     """A state at the end of a block; all blocks so far have lost ``RECENT``."""
+    return layout.views(judged_array(delay, rounds), N)
+
+
+def judged_array(delay, rounds=2048):
+    """The same as a packed array."""
     packed = Tracker(delay=delay).init(np.zeros(N)).packed
     s, rng = layout.views(packed, N), np.random.default_rng(0)
     s.counters[layout.ROUNDS] = s.counters[layout.PASSED_ROUNDS] = rounds
@@ -25,7 +26,7 @@ def judged_state(delay=0, rounds=2048):
     s.past_y[:] = np.tile(rng.normal(size=layout.MAX_SEASON), 2)
     s.max_feature_steps[:] = recent_steps(s)
     s.rules.meta[layout.BLOCK_LOSS : layout.EARLIER_LOSS + 1] = RECENT
-    return s
+    return packed
 
 
 def recent_steps(s):
@@ -105,14 +106,15 @@ RETAINED = {
 
 @pytest.mark.parametrize("gain, taken", [(1.2, False), (1.4, True)])
 def test_a_fresh_state_takes_over_where_it_loses_less_by_a_third(gain, taken):
-    s, former = judged_state(delay=2), judged_state(delay=2)
+    packed, copy = judged_array(delay=2), judged_array(delay=2)
+    s, former = layout.views(packed, N), layout.views(copy, N)
     for array in arrays_by_name(s).values():
         array[array == 0] = 7.0
     s.counters[layout.ROUNDS] = s.counters[layout.PASSED_ROUNDS] = 512
     s.max_feature_steps[:] = 0.5
     former.rules.meta[layout.BLOCK_LOSS] = gain
     fresh = {name: array.copy() for name, array in arrays_by_name(s).items()}
-    replay.end_replay(s, former, N, 1.0)
+    replay.end_replay(s, former, packed, copy, 1.0)
     kept = {"adashare", "meta", "counters", "pending", "max_feature_steps"}
     for name, array in arrays_by_name(s).items():
         if name not in kept:
@@ -132,55 +134,3 @@ def test_a_fresh_state_takes_over_where_it_loses_less_by_a_third(gain, taken):
 
 def getattr_of(views, name):
     return arrays_by_name(views)[name]
-
-
-def shocked_stream(rounds, duration=250, label=300):
-    x, y = calm_stream("linear", rounds, N)
-    y[BEFORE : BEFORE + duration] = label
-    return x, y
-
-
-@pytest.mark.parametrize(
-    "delay, information", [(0, "all"), (7, "all"), (0, "features")]
-)
-@pytest.mark.parametrize("duration, label, taken", [(250, 300, True), (1, 60, False)])
-def test_a_replay_of_the_kernel_is_that_of_the_definition(
-    delay, information, duration, label, taken
-):
-    learner = Tracker(information, delay=delay)
-    x, y = shocked_stream(2600, duration, label)
-    slots = layout.pending_slots(delay)
-    debt = layout.STATE.offsets(n=N, slots=slots).rules.meta + layout.REPLAY_DEBT
-    state = learner.init(np.zeros(N))
-    for t in range(len(y)):
-        before = state
-        state, _ = learner.run(state, LOSS, Block(x[t : t + 1], y[t : t + 1]))
-        if state.packed[debt] > 0:
-            break
-    else:
-        pytest.fail("no replay")
-    assert (state.packed[layout.TOTAL_WEIGHT] == 511) == taken
-    packed = before.packed.copy()
-    definition.observe(layout.views(packed, N), x[t], y[t], 1.0, 1.0)
-    assert_states_agree(state.packed, packed, N, rtol=1e-7)
-
-
-def test_a_run_with_a_replay_can_be_cut_anywhere_and_played_call_by_call():
-    x, y = shocked_stream(2600)
-    learner = Tracker()
-    whole, trace = learner.run(learner.init(np.zeros(N)), LOSS, Block(x, y))
-    assert whole.packed[layout.TOTAL_WEIGHT] < len(y) - 1
-    state, model = learner.init(np.zeros(N)), Online(learner, intercept=False)
-    for cut in (
-        slice(0, 1791),
-        slice(1791, 1792),
-        slice(1792, 1793),
-        slice(1793, None),
-    ):
-        state, _ = learner.run(state, LOSS, Block(x[cut], y[cut]))
-    np.testing.assert_array_equal(state.packed, whole.packed)
-    predictions = []
-    for features, label in zip(x, y, strict=True):
-        predictions.append(model.predict(features))
-        model.update(features, label)
-    np.testing.assert_array_equal(predictions, trace.prediction)

@@ -40,9 +40,11 @@ from thalweg.kernels.tracker.tracker_layout import (
     HAS_FORECAST,
     RECORD_ROWS,
     ROW_COUNT,
+    STATE,
 )
 
-unpack = BUFFER.unpack
+unpack, kernel_offsets = BUFFER.unpack, BUFFER.kernel_offsets
+state_size = STATE.kernel_size
 
 
 # No exception may be raised while the interpreter lock is released, and whoever calls
@@ -70,6 +72,7 @@ def call(buffer, x, y, weight, elapsed, learning):
     n, count = int(buffer[N]), max(row_count, 1)
     fields = _unpack(buffer, n)
     s, former, workspace = fields.state, fields.former, fields.workspace
+    packed, copy = _packed_states(buffer, n)
     t, replayed, to_replay, loss = 0, 0, 0, 0.0
     while t < count:
         row, is_replay, is_due = fields.rows[t], replayed < to_replay, False
@@ -89,9 +92,9 @@ def call(buffer, x, y, weight, elapsed, learning):
             loss += (y - forecast) ** 2 if is_judged(replayed) else 0.0
             replayed += 1
             if replayed == to_replay:
-                end_replay(s, former, n, loss)
+                end_replay(s, former, packed, copy, loss)
         elif is_due:
-            to_replay, replayed, loss = begin_replay(s, former, n), 0, 0.0
+            to_replay, replayed, loss = begin_replay(s, former, packed, copy), 0, 0.0
         if replayed == to_replay:
             t += 1
     buffer[HAS_FORECAST] = 1.0 if row_count == 0 and not learning else 0.0
@@ -120,6 +123,17 @@ def _unpack(buffer, n):
     return unpack(
         buffer, 0, n, slots, rows, forecasts, thetas, weights, memories, intervals
     )
+
+
+@inline_function
+def _packed_states(buffer, n):
+    """The whole arrays of the state and of the one before a replay."""
+    slots, rows = int(buffer[DIMENSIONS]), int(buffer[DIMENSIONS + 1])
+    # The records, which come last, do not matter here.
+    offsets = kernel_offsets(0, n, slots, rows, 0, 0, 0, 0, 0)
+    size = state_size(n, slots)
+    packed = view(buffer, offsets.state.counters, (size,))
+    return packed, view(buffer, offsets.former.counters, (size,))
 
 
 @inner_function

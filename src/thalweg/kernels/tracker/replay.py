@@ -22,7 +22,6 @@ whose proof does not allow for a new start.
 """
 
 from thalweg.kernels.jit import inline_function
-from thalweg.kernels.layout import view
 from thalweg.kernels.tracker.pending_labels import invalidate_pending
 from thalweg.kernels.tracker.seasonality import feature_row, newest_label
 from thalweg.kernels.tracker.tracker_layout import (
@@ -52,7 +51,6 @@ from thalweg.kernels.tracker.tracker_layout import (
     RULES,
     SEASON,
     SKIPPED,
-    STATE,
     STEP_LIMIT,
 )
 
@@ -74,8 +72,6 @@ ROUNDS_PER_REPLAY = 8192.0
 """Rounds in which one replay is paid off: the most it can cost is a sixteenth."""
 MAX_REPLAY_DELAY = 128
 """With labels later than this a replay would learn too little to be a fair judge."""
-
-state_size = STATE.kernel_size
 
 
 @inline_function
@@ -118,17 +114,16 @@ def close_block(meta, skipped):
 
 
 @inline_function
-def begin_replay(s, former, n):
+def begin_replay(s, former, packed, former_packed):
     """Copy the state to ``former`` and set it as before its first round.
 
-    Returns how many rounds are to be played again: those that are remembered, and those
-    that wait for their labels.
+    ``packed`` and ``former_packed`` are the arrays whose views ``s`` and ``former``
+    are. Returns how many rounds are to be played again: those that are remembered, and
+    those that wait for their labels.
     """
-    size = state_size(n, len(s.pending))
-    present, copy = view(s.counters, 0, (size,)), view(former.counters, 0, (size,))
-    for i in range(size):
-        copy[i] = present[i]
-    present.fill(0.0)
+    for i in range(packed.size):
+        former_packed[i] = packed[i]
+    packed.fill(0.0)
     for k in range(PADDED_EXPERTS):
         s.active_from[k] = former.active_from[k]
     s.counters[DELAY] = former.counters[DELAY]
@@ -179,21 +174,19 @@ def is_judged(i):
 
 
 @inline_function
-def end_replay(s, former, n, loss):
+def end_replay(s, former, packed, former_packed, loss):
     """Retain the state that lost less; ``loss`` is that of the replay.
 
-    The earlier losses and steps of features have been judged with this, and are not
-    remembered.
+    The arrays are those of ``begin_replay``. The earlier losses and steps of features
+    have been judged with this, and are not remembered.
     """
     if loss * MIN_GAIN < former.rules.meta[BLOCK_LOSS]:
         _retain(s, former)
     else:
-        for j in range(n):
+        for j in range(s.max_feature_steps.size):
             former.max_feature_steps[j] = s.max_feature_steps[j]
-        size = state_size(n, len(s.pending))
-        present, copy = view(s.counters, 0, (size,)), view(former.counters, 0, (size,))
-        for i in range(size):
-            present[i] = copy[i]
+        for i in range(packed.size):
+            packed[i] = former_packed[i]
     meta, skipped = s.rules.meta, s.counters[PASSED_ROUNDS] - s.counters[ROUNDS]
     close_block(meta, skipped)
     meta[EARLIER_LOSS], meta[SKIPPED] = 0.0, skipped
