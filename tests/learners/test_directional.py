@@ -98,3 +98,15 @@ def test_regret_stays_under_its_bound(discount, make):
     bound = 0.5 * 4 * learning + 2 * c * V + 2 * ridge
     result = dynamic(trace, stream.block, LOSS, stream.truth).total
     assert 0 < result <= bound
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_row_without_one_feature_leaves_what_is_known_of_it_finite(dtype):
+    """A pivot D_j all but 0: the feature was huge, and is now 0 beside a tiny one."""
+    largest = {np.float64: 1e150, np.float32: 1e15}[dtype]
+    learner = DirectionalRLS(0.9, 0.5)
+    x = np.array([[0.0, 0.99 * largest]] * 3 + [[largest**-0.5, 0.0]] * 3)
+    state, _ = learner.run(
+        learner.init(np.zeros(2, dtype)), SquaredError(), Block(x, np.ones(6))
+    )
+    assert np.isfinite(state.factor).all() and (np.diagonal(state.factor) > 0).all()

@@ -95,3 +95,13 @@ def test_smoothness_below_strong_convexity_is_refused():
 def test_a_rule_that_does_not_exist_is_refused():
     with pytest.raises(InvalidParameterError, match="'rule' .* one of 'tracking'"):
         DiscountedGradient(rule="fast")
+
+
+def test_a_weight_and_a_slope_whose_product_overflows_leave_a_finite_point():
+    learner = DiscountedGradient(0.9, domain=Everywhere())
+    block = Block([[1.0, 0.0]] * 2, [1.0, 1.0], [1.0, 1e200**0.5])
+    start = learner.init(np.array([1e150, 0.0]))
+    heavy = Block([[1e75, 0.0], [1e75, 0.0]], [1.0, 1.0], [1e150, 1e150])
+    for rounds in (block, heavy):
+        state, trace = learner.run(start, SquaredError(), rounds)
+        assert np.isfinite(state.theta).all() and np.isfinite(trace.loss).all()
