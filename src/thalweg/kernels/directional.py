@@ -28,6 +28,8 @@ def forget_along(factor, v, gamma, work):
         s, d = work[j], factor[j, j]
         increased = d + c * s * s
         ratio = c / increased
+        if not ratio < np.inf:  # v has next to nothing in a direction known exactly
+            continue
         c = ratio * d
         factor[j, j] = increased
         for i in range(j):

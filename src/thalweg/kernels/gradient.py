@@ -22,6 +22,7 @@ def gradient(
     for all ones, out (T,), loss (T,), played (T, n) or empty.
     """
     step = np.empty_like(theta)
+    longest = np.finfo(theta.dtype).max ** 0.5
     for t in range(len(y)):
         if len(played):
             played[t] = theta
@@ -36,6 +37,8 @@ def gradient(
             length = (
                 w * slope(code, shape, p, y[t]) / (before * discounted_count + now * w)
             )
+            # An infinite length would make NaN of a feature that is 0.
+            length = min(max(length, -longest), longest)
             for i in range(theta.size):
                 step[i] = length * x[t, i]
             _descend(theta, step, radius, low, high)
