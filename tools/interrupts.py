@@ -75,6 +75,9 @@ class Interruption:
         self.place = "nowhere: the call was over"
 
     def __enter__(self) -> "Interruption":
+        # From Python 3.12 on, frames that are traced later may ask for opcodes only
+        # where one has asked before.
+        sys._getframe().f_trace_opcodes = True
         sys.settrace(self._trace_call)
         return self
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, get_args, get_origin
 
 import numpy as np
 import numpy.typing as npt
@@ -87,3 +87,12 @@ class Interval(NamedTuple):
     mean: float
     low: float
     high: float
+
+
+def array_entry(annotation: Any) -> Any:
+    """The type of an array's entries where one is annotated so, else None."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is np.ndarray:
+        return get_args(inner[1])[0]
+    # NumPy 2.5 made NDArray an alias of its own, which does not resolve to ndarray.
+    return inner[0] if origin is npt.NDArray else None

@@ -32,7 +32,9 @@ def test_a_file_of_an_earlier_version_goes_on_or_is_refused_with_a_sentence(path
     assert type(learner) is LEARNERS[name]
     block = tw.Block(extra["x"], extra["y"])
     _, trace = learner.run(state, loss, block)
-    np.testing.assert_array_equal(trace.prediction, extra["prediction"])
+    # LAPACK, with which a window is solved, rounds in its own way in each version.
+    rtol = 1e-14 if type(learner) is tw.SlidingWindow else 0
+    np.testing.assert_allclose(trace.prediction, extra["prediction"], rtol, atol=0)
 
 
 def test_every_learner_of_the_earlier_version_has_a_file():

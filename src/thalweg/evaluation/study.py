@@ -10,7 +10,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.downsampling import Curve
-from thalweg.types import FloatArray
+from thalweg.types import FloatArray, array_entry
 
 FORMAT = 2
 """Version of the dictionaries that ``as_dict`` gives; any other is refused."""
@@ -247,9 +247,8 @@ def _from_json(kind: Any, value: Any) -> Any:
     if origin is UnionType:
         other = next(part for part in inner if part is not NoneType)
         return None if value is None else _from_json(other, value)
-    if origin is np.ndarray:
-        integers = inner[1] == np.dtype[np.int64]
-        entry = int if integers else float
+    if array_entry(kind) is not None:
+        entry = int if array_entry(kind) is np.int64 else float
         return np.array([_scalar(entry, part) for part in value], entry)
     if origin is tuple:
         kinds = inner[:1] * len(value) if inner[-1] is Ellipsis else inner

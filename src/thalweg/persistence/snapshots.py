@@ -53,6 +53,7 @@ import numpy as np
 from thalweg.errors import InvalidParameterError, PersistenceError
 from thalweg.learners import Learner
 from thalweg.persistence.state_check import check_state
+from thalweg.types import array_entry
 
 MAX_COUNT = 2**53
 """Largest number of rounds, and of any count: float64 counts no further."""
@@ -280,7 +281,7 @@ def _restore(kind: Any, value: Any, name: str) -> Any:
         return tuple(
             _restore(inner[0], part, f"{name}[{k}]") for k, part in enumerate(value)
         )
-    if origin is np.ndarray:
+    if array_entry(kind) is not None:
         right = isinstance(value, np.ndarray) and value.dtype == np.float64
         require(right, name, "an array of float64", value)
         return np.ascontiguousarray(value)
