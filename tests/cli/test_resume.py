@@ -77,6 +77,20 @@ def test_lines_written_after_the_checkpoint_are_written_anew(stream, monkeypatch
     assert model.rows == 300
 
 
+def test_nothing_of_what_was_written_after_the_checkpoint_stays(stream, monkeypatch):
+    thalweg("run", "stream.csv", "-t", "y", "--out", "whole", "--no-report")
+    with monkeypatch.context() as patch:
+        stopped_after(2, patch)
+        thalweg("run", "stream.csv", "-t", "y", "--out", "cut")
+    predictions = stream.parent / "cut/predictions.csv"
+    # A run that was killed had written more lines than are to come.
+    with predictions.open("a") as file:
+        file.writelines(f"{row},0.5,0.5,0,1,0\n" for row in range(101, 2000))
+    thalweg("run", "stream.csv", "--resume", "cut/model.thalweg", "--no-report")
+    whole = stream.parent / "whole/predictions.csv"
+    assert predictions.read_bytes() == whole.read_bytes()
+
+
 def test_predictions_with_other_columns_are_not_continued(stream, monkeypatch):
     with monkeypatch.context() as patch:
         stopped_after(2, patch)

@@ -62,3 +62,14 @@ def test_positive_definite_after_a_hundred_thousand_rounds():
     assert (np.diagonal(factor) > 0).all()
     scaled = shape @ dense @ shape.T
     assert np.linalg.eigvalsh(scaled)[0] > 1e-4
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("gamma", [0.0, 1e-300])
+def test_forgetting_nearly_all_leaves_information(gamma, dtype):
+    factor, _ = excited_factor(3, dtype=dtype)
+    before = np.diagonal(factor).copy()
+    forget(factor, gamma)
+    limit = factors.min_forgetting_factor(np.finfo(dtype).eps)
+    np.testing.assert_allclose(np.diagonal(factor) / before, 1 / limit, rtol=1e-6)
+    assert np.isfinite(factor).all()

@@ -81,3 +81,21 @@ def test_leaky_shrinkage_is_an_observation_of_zero():
     raised = P.copy()
     raised[k, k] += 0.5
     np.testing.assert_allclose(theta, np.linalg.solve(raised, P @ expected), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [4, 8, 30])
+@pytest.mark.parametrize("gamma", [0.9, 0.97, 0.99])
+def test_the_retained_ridge_is_the_floor_on_average(n, gamma):
+    """It is raised above δ and falls below it; in the middle of a round the mean is δ.
+
+    The mean is that of logarithms, since forgetting multiplies.
+    """
+    factor = factors.prior(0.1, np.zeros(n))
+    theta, work = np.zeros((n, 1)), np.empty((2, n))
+    logarithms = []
+    for t in range(400):
+        forget(factor, gamma)
+        restore_ridge(theta, factor, gamma, gamma, 0.1, False, *work)
+        if t >= 200:
+            logarithms.append(np.log(factor[RETAINED_RIDGE] * gamma**0.5))
+    assert np.exp(np.mean(logarithms)) == pytest.approx(0.1, rel=0.01)

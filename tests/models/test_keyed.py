@@ -210,3 +210,16 @@ def test_several_targets_share_a_model_and_answers_are_copies(path):
         again[:] = 0
     with KeyedModels(path, RLS) as models:
         assert models.observe("k", X[t], targets[t], t).tolist() == first
+
+
+def test_the_offset_is_the_greatest_seq_whichever_came_last(path):
+    with KeyedModels(path, RLS) as models:
+        models.observe("a", X[0], Y[0], 7)
+        models.observe("b", X[1], Y[1], 3)
+        models.flush()
+        assert models.offset == 7
+    with KeyedModels(path, RLS) as models:
+        assert models.offset == 7
+        models.observe("b", X[2], Y[2], 5)
+    with KeyedModels(path, RLS) as models:
+        assert models.offset == 7

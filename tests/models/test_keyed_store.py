@@ -149,3 +149,27 @@ def test_every_commit_reaches_the_disk(path):
     with KeyedModels(path, RLS) as models:
         assert models._store._read_one("PRAGMA journal_mode") == "wal"
         assert models._store._read_one("PRAGMA synchronous") == 2  # FULL
+
+
+def test_functions_in_the_schema_of_a_foreign_file_are_not_called(path, monkeypatch):
+    with KeyedModels(path, RLS) as models:
+        feed(models, 0, 4)
+    foreign = sqlite3.connect(path)
+    foreign.execute(
+        "CREATE TRIGGER spy AFTER INSERT ON models BEGIN SELECT spy(new.key); END"
+    )
+    foreign.close()
+    calls, connect = [], sqlite3.connect
+
+    def connect_with_function(*given, **options):
+        connection = connect(*given, **options)
+        connection.create_function("spy", 1, calls.append)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", connect_with_function)
+    models = KeyedModels(path, RLS)
+    feed(models, 4, 8)
+    with pytest.raises(StorageError, match=r"unsafe use of spy"):
+        models.flush()
+    assert calls == []
+    models._release()

@@ -1,3 +1,4 @@
+import contextlib
 import pickle
 
 import numpy as np
@@ -461,3 +462,15 @@ def test_messages_name_the_rule_and_the_value():
         model.update([1.0, None, 2.0], 1.0)
     with pytest.raises(InvalidParameterError, match="memory is known of a Tracker"):
         _ = tw.Online(tw.RecursiveLeastSquares()).memory
+
+
+@pytest.mark.parametrize("learner", [tw.RecursiveLeastSquares(0.9), tw.Tracker()])
+def test_the_kernel_takes_calls_again_after_a_look_at_the_model(learner):
+    model, x = tw.Online(learner), np.array([1.0, 2.0])
+    model.update(x, 1.0)
+    for look in (model.health, lambda: model.state, lambda: model.predict("row")):
+        with contextlib.suppress(StreamError):
+            look()
+        live = model._live_buffer()
+        predicted = live.call(live.buffer, x, 0.0, 1.0, 1.0, False)
+        assert predicted == model.predict(x)

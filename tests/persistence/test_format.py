@@ -13,6 +13,7 @@ from thalweg.errors import PersistenceError
 from thalweg.learners import DiscountedGradient, RecursiveLeastSquares
 from thalweg.losses import Huber, SquaredError
 from thalweg.persistence import SavedModel, dumps, load, loads
+from thalweg.persistence import format as file_format
 
 GOLDEN = Path(__file__).with_name("format-1.thalweg")
 SOUND = dumps(train_model(RecursiveLeastSquares(), SquaredError()))
@@ -111,3 +112,14 @@ def test_the_golden_file_of_format_1_loads():
         made.state.discounted_count,
         made.extra,
     )
+
+
+def test_a_header_may_be_as_long_as_the_limit_and_no_longer(monkeypatch):
+    model = loads(SOUND)
+    monkeypatch.setattr(file_format, "MAX_HEADER_BYTES", len(HEADER))
+    assert dumps(model) == SOUND and loads(SOUND).learner == model.learner
+    monkeypatch.setattr(file_format, "MAX_HEADER_BYTES", len(HEADER) - 1)
+    with pytest.raises(PersistenceError, match=f"header of {len(HEADER)} bytes"):
+        dumps(model)
+    with pytest.raises(PersistenceError, match=f"header of {len(HEADER)} bytes"):
+        loads(SOUND)

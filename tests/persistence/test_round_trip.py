@@ -17,6 +17,7 @@ from thalweg.learners import (
 )
 from thalweg.losses import Functions, SquaredError, Tracking
 from thalweg.persistence import SavedModel, dumps, load, loads, save
+from thalweg.persistence.encoding import MAX_DEPTH
 from thalweg.persistence.registry import LEARNERS, SETTINGS, STATES, state_of
 
 every_model = pytest.mark.parametrize("learner, loss", EXAMPLES, ids=NAMES)
@@ -162,3 +163,16 @@ def test_only_classes_of_thalweg_can_be_named_in_a_file():
     assert "Functions" not in SETTINGS
     # No two states share a name; two learners may share a state.
     assert set(STATES.values()) == {state_of(kind) for kind in LEARNERS.values()}
+
+
+@pytest.mark.parametrize("wrap", [lambda it: (it,), lambda it: {"it": it}])
+def test_values_nested_to_the_limit_come_back_and_deeper_ones_are_refused(wrap):
+    def saved(value):
+        return SavedModel(RecursiveLeastSquares(), SquaredError(), None, {"it": value})
+
+    nested = 1
+    for _ in range(MAX_DEPTH):
+        nested = wrap(nested)
+    assert loads(dumps(saved(nested))).extra["it"] == nested
+    with pytest.raises(PersistenceError, match=f"deeper than {MAX_DEPTH} levels"):
+        dumps(saved(wrap(nested)))

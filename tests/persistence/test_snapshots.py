@@ -135,6 +135,7 @@ def test_rules_of_fields_are_obeyed_together():
 RIGHT_AND_WRONG = [
     (Count(3), [0, 3], [4, -1, 1.0, None]),
     (Number(0.0), [0.0, 1e300], [-1.0, np.nan, np.inf, 1]),
+    (Number(-1.0, 2.0), [-1.0, 2.0], [-1.1, 2.1]),
     (Number(may_be_nan=True), [np.nan, -1.0], [np.inf, None]),
     (
         Array((None, 2)),

@@ -64,7 +64,7 @@ def main() -> None:
             if result is None or result["status"] in options.again:
                 pending.append(mutation)
         touched = sorted({package_of(mutation) for mutation in pending})
-        baseline.survey(touched, options.survey)
+        baseline.survey(touched, options.survey, options.workers)
         run_campaign(baseline, pending, results, options.workers)
     print_report(baseline, mutants, results)
 

@@ -116,44 +116,52 @@ class Baseline:
         """Where the lines of a survey are kept."""
         return self.folder / f"survey-{mode}.jsonl"
 
-    def survey(self, packages: list[str], anew: bool) -> None:
+    def survey(self, packages: list[str], anew: bool, workers: int) -> None:
         """Run, unchanged, all tests whose files have changed since the last survey."""
         folders = sorted({folder for name in packages for folder in TESTS[name]})
-        runs = [self._start_survey(COMPILED, folders, anew)]
         if "kernels" in packages:
-            runs.append(self._start_survey(PLAIN, PLAIN_TESTS, anew))
-        for run in runs:
-            if run is not None:
-                run.wait()
+            self._survey(PLAIN, PLAIN_TESTS, anew, workers)
+        self._survey(COMPILED, folders, anew, workers)
 
-    def _start_survey(
-        self, mode: str, folders: list[str], anew: bool
-    ) -> "subprocess.Popen[bytes] | None":
+    def _survey(self, mode: str, folders: list[str], anew: bool, workers: int) -> None:
         stamps_path = self.folder / f"survey-{mode}.json"
         stamps = json.loads(stamps_path.read_text()) if stamps_path.exists() else {}
         stale = []
         for folder in folders:
-            path = self.root / folder
-            for file in [path] if path.is_file() else sorted(path.rglob("test_*.py")):
-                name, stamp = str(file.relative_to(self.root)), digest(file.read_text())
+            path, _, function = folder.partition("::")
+            for file in self._test_files(self.root / path):
+                name = str(file.relative_to(self.root))
+                name += f"::{function}" if function else ""
+                stamp = digest(file.read_text())
                 if anew or stamps.get(name) != stamp:
                     stale.append(name)
                     stamps[name] = stamp
-        if not stale:
-            return None
-        print(f"Surveying {len(stale)} files of tests, {mode} kernels.", flush=True)
+        if stale:
+            print(f"Surveying {len(stale)} files of tests, {mode} kernels.", flush=True)
+            parts = [part for i in range(workers) if (part := stale[i::workers])]
+            runs = [self._start_survey(mode, i, part) for i, part in enumerate(parts)]
+            for run in runs:
+                run.wait()
+        stamps_path.write_text(json.dumps(stamps))
+
+    @staticmethod
+    def _test_files(path: Path) -> list[Path]:
+        return [path] if path.is_file() else sorted(path.rglob("test_*.py"))
+
+    def _start_survey(
+        self, mode: str, number: int, files: list[str]
+    ) -> "subprocess.Popen[bytes]":
         environment = mode_environment(mode, self.source, self.root)
         environment["MUTANTS_SURVEY"] = str(self.survey_path(mode))
         environment["MUTANTS_SOURCE"] = str(self.source)
+        name = self.folder / f"survey-{mode}-{number}"
         options = ["-q", "-p", "no:cacheprovider", "-p", "tools.mutants.survey"]
-        options += [f"--basetemp={self.folder / f'survey-{mode}.tmp'}"]
-        with (self.folder / f"survey-{mode}.log").open("w") as log:
-            run = subprocess.Popen(
-                [sys.executable, "-m", "pytest", *options, *stale],
+        with Path(f"{name}.log").open("w") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "pytest", *options, f"--basetemp={name}.tmp"]
+                + files,
                 cwd=self.root,
                 env=environment,
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
-        stamps_path.write_text(json.dumps(stamps))
-        return run

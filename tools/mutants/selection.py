@@ -22,7 +22,10 @@ TESTS = {
 }
 """The tests of each package. Comparators in hindsight, which are kernels, are tested
 with regret, saved models with models, and the command ``bench`` with benchmarks."""
-PLAIN_TESTS = ["tests/kernels", "tests/contracts"]
+PLAIN_TESTS = [
+    "tests/kernels",
+    "tests/contracts/test_every_learner.py::test_the_kernel_equals_update",
+]
 """Tests that also run with kernels as plain Python, where no mutant is compiled."""
 MAX_PLAIN_SECONDS = 30.0
 """Tests that take longer as plain Python wait for the compiled kernels."""
@@ -72,7 +75,7 @@ def select_tests(
     tests: Iterable[SurveyedTest], file: str, function: str, folders: list[str]
 ) -> list[SurveyedTest]:
     """The tests below ``folders`` that call the function, likely killers first."""
-    own = [test for test in tests if _lies_below(test.file, folders)]
+    own = [test for test in tests if _lies_below(test, folders)]
     callers = [test for test in own if (file, function) in test.functions]
     if not callers:  # code that runs at import, or that no test calls
         callers = [test for test in own if file in {name for name, _ in test.functions}]
@@ -104,7 +107,7 @@ def select_by_imports(
     chosen = [
         test
         for test in tests
-        if _lies_below(test.file, folders)
+        if _lies_below(test, folders)
         and users & {module for module, _ in test.functions}
     ]
     mirror = mirror_name(file)
@@ -149,8 +152,13 @@ def _kernel_imports(text: str, texts: dict[str, str]) -> set[str]:
     return {name for name in candidates & set(texts) if name.startswith("kernels/")}
 
 
-def _lies_below(file: str, folders: list[str]) -> bool:
-    return any(file == folder or file.startswith(f"{folder}/") for folder in folders)
+def _lies_below(test: SurveyedTest, folders: list[str]) -> bool:
+    """Whether a test is in one of the folders or files, or is one of the functions."""
+    return any(
+        test.name.startswith((f"{folder}/", f"{folder}::", f"{folder}["))
+        or test.name == folder
+        for folder in folders
+    )
 
 
 def _rank(test: SurveyedTest, mirror: str) -> tuple[bool, bool, float]:

@@ -28,8 +28,9 @@ PREPARED = (
     "pyarrow.parquet pyarrow.feather typer.testing rich.table altair sqlite3"
 ).split()
 """What tests and thalweg import, so that children need not; where it is installed."""
-MAX_MEMORY = 16 * 2**30
-"""Bytes of address space, so that a mutant cannot take the machine's memory."""
+MAX_MEMORY = 8 * 2**30
+"""Bytes that a mutant may write to, so that it cannot take the machine's memory. Its
+address space is not limited: what draws charts reserves more than there is."""
 BROKEN = 70
 """Exit code of a child in which not the tests failed but what runs them."""
 
@@ -87,7 +88,7 @@ def run_child(job: dict[str, Any]) -> int:
     sys.path[:0] = [source, root]
     seconds = int(job["seconds"])
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+    resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))
     temporary = f"{job['log']}.tmp"
     options = ["-q", "-x", "--no-header", "--tb=short", "-p", "no:cacheprovider"]
     options += [f"--basetemp={temporary}", "--hypothesis-seed=0"]

@@ -80,3 +80,18 @@ def test_a_late_error_is_measured_by_what_was_known_in_time():
     prediction_interval.learn_error(counters, recent_errors, 4.0, 2.0)
     assert recent_errors[0, 0] == 2.0
     assert counters[ERROR_SCALE] == 4.0
+
+
+def test_of_few_errors_the_ends_are_those_that_the_coverage_asks_for():
+    counters, recent_errors = np.zeros(COUNTERS), np.zeros((2, RECENT_ERRORS))
+    for error in (3.0, -7, 5, 0, -2, 6, -5, 1, 7, -6, 4, -1, -3, 2, -4):
+        prediction_interval.learn_error(counters, recent_errors, error, 1.0)
+    # The next error falls into each of 16 gaps alike: 3/4 leaves two on either side.
+    below, above = prediction_interval.interval_offsets(counters, recent_errors, 0.75)
+    scale = counters[ERROR_SCALE]
+    assert (below, above) == (-6 * scale, 6 * scale)
+    below, above = prediction_interval.interval_offsets(counters, recent_errors, 0.875)
+    assert (below, above) == (-7 * scale, 7 * scale)
+    # More cannot be known from 15 errors.
+    below, above = prediction_interval.interval_offsets(counters, recent_errors, 0.99)
+    assert (below, above) == (-7 * scale, 7 * scale)
