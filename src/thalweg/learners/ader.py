@@ -85,6 +85,7 @@ class Ader(Learner[AderState]):
         N = len(self.step_sizes)
         return AderState(theta, initial_log_weights(N), np.tile(theta, (N, 1)))
 
+    @np.errstate(over="ignore")  # an infinite step is projected like any other
     def update(self, state: AderState, f: Round) -> AderState:
         theta, log_weights, points = state
         if self.surrogate:

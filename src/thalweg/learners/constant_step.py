@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from thalweg import checks
 from thalweg.domains import Ball, Domain
 from thalweg.learners.base import Learner
@@ -47,6 +49,7 @@ class ConstantStepGradient(Learner[ConstantStepState]):
         checks.require_start_in_domain(self, self.domain, theta)
         return ConstantStepState(theta)
 
+    @np.errstate(over="ignore")  # an infinite step is projected like any other
     def update(self, state: ConstantStepState, f: Round) -> ConstantStepState:
         (theta,) = state
         target = self.domain.project(theta - f.grad(theta) / self.smoothness)

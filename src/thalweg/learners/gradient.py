@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
+import numpy as np
+
 from thalweg import checks
 from thalweg.domains import Ball, Domain
 from thalweg.errors import UnsupportedLossError
@@ -61,6 +63,7 @@ class DiscountedGradient(Learner[GradientState]):
         checks.require_start_in_domain(self, self.domain, theta)
         return GradientState(theta, discounted_count=0.0)
 
+    @np.errstate(over="ignore")  # an infinite step is projected like any other
     def update(self, state: GradientState, f: Round) -> GradientState:
         theta, discounted_count = state
         past = self.discount**f.elapsed * discounted_count

@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from thalweg import checks
 from thalweg.domains import Ball, Domain
 from thalweg.learners.base import Learner
@@ -47,6 +49,7 @@ class OnlineGradientDescent(Learner[OnlineGradientState]):
         checks.require_start_in_domain(self, self.domain, theta)
         return OnlineGradientState(theta, rounds=0)
 
+    @np.errstate(over="ignore")  # an infinite step is projected like any other
     def update(self, state: OnlineGradientState, f: Round) -> OnlineGradientState:
         theta, t = state.theta, state.rounds + 1
         eta_t = self.step_size / math.sqrt(t)
