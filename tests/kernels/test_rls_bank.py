@@ -61,6 +61,7 @@ def assert_both_ways_agree(bank, data):
 
 
 DISCOUNTS = st.sampled_from([1.0, 0.999, 0.9, 0.5, 0.01]) | st.floats(0.01, 1)
+SCALES = [[0], [0, 3, -3], [0, 100], [-150, 0, 150]]
 RIDGES = st.sampled_from([0.0, 1e-240, 1e-8, 1.0, 1e6])
 
 
@@ -73,7 +74,7 @@ def banks(draw):
     ridge = draw(st.lists(RIDGES, min_size=experts, max_size=experts))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     x = rng.normal(size=(rounds, n))
-    x *= 10.0 ** rng.choice(draw(st.sampled_from([[0], [0, 3, -3], [0, 100]])), n)
+    x *= 10.0 ** rng.choice(draw(st.sampled_from(SCALES)), n)
     shape = draw(st.sampled_from(["plain", "repeated", "unexcited", "one hot"]))
     if shape == "repeated":
         x[:] = x[0]

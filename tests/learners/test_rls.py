@@ -6,10 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import oracles
+from thalweg import checks
 from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
 from thalweg.kernels.jit import COMPILED
 from thalweg.learners import Experts, RecursiveLeastSquares
 from thalweg.losses import Logistic, SquaredError
+from thalweg.models import Online
 from thalweg.types import Block
 from tools import ridge_zero
 
@@ -266,6 +268,64 @@ def test_features_may_grow_out_of_all_proportion(before, after, discount):
     learner = RecursiveLeastSquares(discount)
     state, trace = learner.run(learner.init(np.zeros(3)), LOSS, Block(x, x @ [1, 2, 3]))
     assert np.isfinite(trace.prediction).all() and (np.diagonal(state.factor) > 0).all()
+
+
+def assert_finite(state, trace):
+    for numbers in (state.theta, trace.prediction, trace.loss):
+        assert np.isfinite(numbers).all()
+    assert not np.isnan(state.factor).any() and (np.diagonal(state.factor) > 0).all()
+    assert np.isfinite(np.tril(state.factor[: len(state.theta)], -1)).all()
+
+
+ENDLESS = [([1e-150] * 8000, [1.0] * 8000), ([], [])][not COMPILED]
+
+
+@pytest.mark.parametrize(
+    "ridge, x, y",
+    [
+        (0.0, [1e-150, 1e150, 1, 1], [1e150, 1, 1, 1]),
+        (1.0, [*ENDLESS[0], 1e-150, 1e150, 1, 1], [*ENDLESS[1], 1e150, 1, 1, 1]),
+        (0.0, [1e-78] * 4, [1.0] * 4),
+    ],
+)
+def test_legal_numbers_give_finite_numbers(ridge, x, y):
+    block = Block(np.array(x)[:, None], np.array(y))
+    learner = RecursiveLeastSquares(ridge=ridge)
+    state, trace = learner.run(learner.init(np.zeros(1)), LOSS, block)
+    assert_finite(state, trace)
+    assert abs(state.theta[0]) < 1e100  # a large error is learnt from as it is
+    model = Online(learner, intercept=False)
+    for row, label in zip(block.x[-4:], block.y[-4:], strict=True):
+        model.update(row, label)
+        assert np.isfinite(model.predict([1e150]))
+    bank = Experts((learner, RecursiveLeastSquares(0.9, ridge=ridge)))
+    _, trace = bank.run(bank.init(np.zeros(1)), LOSS, block)
+    assert np.isfinite(trace.prediction).all() and np.isfinite(trace.loss).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("ridge", [0.0, 1.0])
+@pytest.mark.parametrize("extra", [{}, {"floor": 0.1}, {"floor": 0.1, "leaky": True}])
+def test_extreme_rows_give_finite_numbers(dtype, ridge, extra):
+    """Features and labels over all of the legal range, silent rounds among them."""
+    largest = np.log10(checks.MAX_MAGNITUDE[np.dtype(dtype)])
+    for seed in range(100 if COMPILED else 3):
+        rng = np.random.default_rng(seed)
+        rounds, n = rng.integers(3, 60), rng.integers(1, 6)
+        sizes = rng.choice([-1.0, 0.0, 1.0], size=(rounds, n)) * largest
+        x = rng.uniform(-1, 1, size=(rounds, n)) * 10 ** (sizes * rng.choice([0.5, 1]))
+        x *= rng.random((rounds, n)) < rng.choice([0.5, 1.0])
+        x[rounds // 3 : rounds // 2] = 0
+        y = rng.uniform(-1, 1, rounds) * 10.0 ** rng.choice([-largest, largest], rounds)
+        block = Block(x.astype(dtype), y.astype(dtype))
+        learner = RecursiveLeastSquares(rng.choice([1.0, 0.9, 0.3]), ridge, **extra)
+        state, trace = learner.run(learner.init(np.zeros(n, dtype)), LOSS, block)
+        assert_finite(state, trace)
+        cut = int(rng.integers(1, rounds))
+        first, _ = learner.run(learner.init(np.zeros(n, dtype)), LOSS, block[:cut])
+        second, _ = learner.run(first, LOSS, block[cut:])
+        np.testing.assert_array_equal(second.theta, state.theta)
+        np.testing.assert_array_equal(second.factor, state.factor)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e-3, 1.0, 1e6])
