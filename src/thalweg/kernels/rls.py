@@ -6,7 +6,8 @@ texts). With e_t = y_t - x_t·θ_t, the innovation or a priori error,
     P_t = γP_{t-1} + w_t x_t x_tᵀ,    θ_{t+1} = θ_t + w_t e_t P_t⁻¹x_t,
 
 where P_t⁻¹x_t is the gain. P⁻¹ is kept as UD factors (kernels/ud_factor.py) and bounded
-against covariance windup (kernels/windup.py). rls_live.py has the same round for single
+against covariance windup (kernels/windup.py). θ stays within ``max_coefficient``, so
+that predictions are finite. rls_live.py has the same round for single
 calls.
 """
 
@@ -15,7 +16,14 @@ import math
 import numpy as np
 
 from thalweg.kernels.jit import kernel
-from thalweg.kernels.ud_factor import GROWTH, bierman_update, forget
+from thalweg.kernels.ud_factor import (
+    GROWTH,
+    bierman_update,
+    clip,
+    drop_all_overflow,
+    forget,
+    max_coefficient,
+)
 from thalweg.kernels.windup import CHECK_GROWTH, cap_covariance, restore_ridge
 
 
@@ -31,6 +39,7 @@ def rls(theta, factor, gamma, floor, leaky, x, y, weight, elapsed, out, loss, pl
     v, gain = np.empty(len(theta), theta.dtype), np.empty(len(theta), theta.dtype)
     data, results = (x, y, weight, elapsed), (out, loss, played)
     _play(theta, factor, gamma, floor, leaky, data, results, v, gain)
+    drop_all_overflow(factor)
 
 
 # Counting references to arrays takes a fifth of a round at n = 8.
@@ -89,10 +98,13 @@ def uncapped_round(theta, factor, discount, root, x, y, t, out, row, v, gain):
     forget(factor, theta.dtype.type(discount))
     inverse_alpha = bierman_update(factor, v, gain)
     loss = theta.dtype.type(0)
+    largest = np.finfo(theta.dtype).max
+    limit = theta.dtype.type(max_coefficient(largest))
     for j in range(targets):
-        innovation = root * (y[t, j] - out[row, j])
-        loss += theta.dtype.type(0.5) * innovation * innovation
+        innovation = clip(root * (y[t, j] - out[row, j]), largest)
+        error = clip(innovation, limit)
+        loss += theta.dtype.type(0.5) * error * error
         step = theta.dtype.type(inverse_alpha * innovation)
         for i in range(n):
-            theta[i, j] += gain[i] * step
+            theta[i, j] = clip(theta[i, j] + gain[i] * step, limit)
     return loss

@@ -54,6 +54,8 @@ EXTRA_ROWS = -INPUT_SCALE
 SCALE_DECAY = 0.75
 """The factor by which an input scale may fall in an excited round, so that it follows a
 fall of the inputs within tens of rounds."""
+NEGLIGIBLE_RIDGE = 1e-30
+"""A retained ridge up to this one counts as P_0 = 0."""
 NOISE_CHECK_LIMIT = 1e8
 """Above this D_j f_j² ``bierman_update`` checks whether f_j is more than rounding."""
 
@@ -91,6 +93,21 @@ def max_learnt_variance(largest):
 
 
 @inner_function
+def noise_check_limit(eps):
+    """From which D_j f_j² on ``bierman_update`` checks whether f_j is rounding.
+
+    In float32 less than NOISE_CHECK_LIMIT: its infinity is no more than 10¹⁹.
+    """
+    return NOISE_CHECK_LIMIT if eps < 1e-10 else 1.0
+
+
+@inner_function
+def max_remainder(eps):
+    """ε^(5/4): a share of a column of U that is less than its rounding."""
+    return eps**1.25
+
+
+@inner_function
 def min_new_share(n, eps):
     """nε^(3/4): the share of a row that has to be new for it to count as new.
 
@@ -98,6 +115,22 @@ def min_new_share(n, eps):
     row can have: enough for what the rows before it have lost to their own condition.
     """
     return n * eps**0.75
+
+
+@inner_function
+def max_coefficient(largest):
+    """The limit of |θ_i|, √largest/1024: 10¹⁵¹ in float64, above every legal number.
+
+    So x·θ is finite for every legal x. An innovation √w(y - x·θ) counts in the loss up
+    to the same limit, so that its square is finite.
+    """
+    return largest**0.5 / 1024
+
+
+@inner_function
+def clip(value, limit):
+    """``value`` within ±limit; what is no number becomes ``limit``."""
+    return max(-limit, min(limit, value))
 
 
 @kernel(ieee_division=True, inline=True)
@@ -137,12 +170,10 @@ def bierman_update(factor, v, gain):
             factor[INPUT_SCALE, j] = max(abs(v[j]), decayed)
     alpha = factor.dtype.type(1)  # 1 + vᵀCv, over the coordinates done so far
     inverse_alpha = alpha
-    largest = max_learnt_variance(np.finfo(factor.dtype).max)
+    limit = factor.dtype.type(noise_check_limit(np.finfo(factor.dtype).eps))
     for j in range(n):
         d, f = factor[j, j], gain[j]
-        # Also where the product is infinite, or 0 · ∞. A D_j that stands for infinity
-        # is checked however small f_j is: D_j f_j, the gain, may still be large.
-        if not (d * f * f <= NOISE_CHECK_LIMIT and d <= largest):
+        if not d * f * f <= limit:  # also where it is infinite, or 0 · ∞
             d, f = _bounded_pivot(factor, v, j, f)
         g = d * f
         ratio = -f * inverse_alpha
@@ -158,6 +189,8 @@ def bierman_update(factor, v, gain):
             factor[j, i] = u + ratio * gain[i]
             gain[i] += g * u
         gain[j] = g
+    if alpha > max_learnt_variance(np.finfo(factor.dtype).max):
+        _drop_remainders(factor)
     return inverse_alpha
 
 
@@ -199,7 +232,14 @@ def _bounded_pivot(factor, v, j, f):
     never seen, or its feature has grown out of all proportion.
     """
     d, zero = factor[j, j], factor.dtype.type(0)
-    if f == 0 or (d * f * f > NOISE_CHECK_LIMIT and _is_noise(factor, v, j, f)):
+    if not abs(f) < np.inf:
+        drop_overflow(factor, j)
+        f = v[j]
+        for i in range(j):
+            f += factor[j, i] * v[i]
+    if f == 0 or not abs(f) < np.inf:
+        return zero, zero
+    if d * f * f > NOISE_CHECK_LIMIT and _is_noise(factor, v, j, f):
         return zero, zero
     if is_unlearnt(factor, j) and _is_in_learnt_span(factor, v, j, f):
         return zero, zero
@@ -209,6 +249,51 @@ def _bounded_pivot(factor, v, j, f):
         root = np.finfo(factor.dtype).max ** 0.5
         d = min(factor.dtype.type(root / v[j] / v[j]), largest)
     return (d if d * f * f <= largest else largest / f / f), f
+
+
+@kernel
+def _drop_remainders(factor):
+    """Set to 0 what a finite κ leaves of zeros in columns about which nothing is known.
+
+    It is of order 1/κ. For a row that excites only such entries D_j f_j² would be too
+    small to be checked, and the gain D_j f_j large. This is called where a direction
+    was learnt for the first time, n times at most.
+    """
+    limit = max_remainder(np.finfo(factor.dtype).eps)
+    for j in range(factor.shape[1]):
+        if is_unlearnt(factor, j):
+            size = column_size(factor, j)
+            for i in range(j):
+                if abs(factor[j, i]) * factor[INPUT_SCALE, i] <= limit * size:
+                    factor[j, i] = 0
+
+
+@kernel
+def column_size(factor, j):
+    """max_i |U_ij| input_scale_i: the size of column j, in units of the features."""
+    size = factor[INPUT_SCALE, j]
+    for i in range(j):
+        size = max(size, abs(factor[j, i]) * factor[INPUT_SCALE, i])
+    return size
+
+
+@kernel
+def drop_overflow(factor, j):
+    """Set entries of column j of U that have overflowed to 0.
+
+    Each of them makes f_j overflow in the next round, whatever v is, so that
+    ``bierman_update`` drops them then; whoever hands out a factor does it before.
+    """
+    for i in range(j):
+        if not abs(factor[j, i]) < np.inf:
+            factor[j, i] = 0
+
+
+@kernel
+def drop_all_overflow(factor):
+    """``drop_overflow`` in every column."""
+    for j in range(factor.shape[1]):
+        drop_overflow(factor, j)
 
 
 @kernel
@@ -225,7 +310,8 @@ def is_unlearnt(factor, j):
     """Whether P_0 = 0 and no row has told anything about direction j yet."""
     scale = factor[INPUT_SCALE, j]
     limit = max_learnt_variance(np.finfo(factor.dtype).max)
-    return not factor[j, j] * scale * scale <= limit  # also where it is 0 · ∞
+    is_large = not factor[j, j] * scale * scale <= limit  # also where it is 0 · ∞
+    return is_large and factor[RETAINED_RIDGE, j] <= NEGLIGIBLE_RIDGE
 
 
 @kernel
@@ -236,14 +322,12 @@ def _is_in_learnt_span(factor, v, j, f):
     only those, Σ|U_ij v_i| is rounding as well. So f is compared with the size of all
     of u_j times the size of v, each feature in units of its recent size.
     """
-    size, share = factor[INPUT_SCALE, j], abs(v[j]) / factor[INPUT_SCALE, j]
+    share = abs(v[j]) / factor[INPUT_SCALE, j]
     for i in range(j):
-        scale = factor[INPUT_SCALE, i]
-        size = max(size, abs(factor[j, i]) * scale)
-        if scale > 0:
-            share = max(share, abs(v[i]) / scale)
+        if factor[INPUT_SCALE, i] > 0:
+            share = max(share, abs(v[i]) / factor[INPUT_SCALE, i])
     limit = min_new_share(v.size, np.finfo(factor.dtype).eps)
-    return abs(f) <= limit * (size * share)
+    return abs(f) <= limit * (column_size(factor, j) * share)
 
 
 @kernel

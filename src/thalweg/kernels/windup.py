@@ -24,10 +24,14 @@ from thalweg.kernels.jit import inner_function, kernel
 from thalweg.kernels.ud_factor import (
     GROWTH,
     INPUT_SCALE,
+    NEGLIGIBLE_RIDGE,
     RETAINED_RIDGE,
+    clip,
+    column_size,
     covariance_diagonal,
     is_unlearnt,
     learn,
+    max_coefficient,
     max_learnt_variance,
     max_pivot,
 )
@@ -42,7 +46,7 @@ RIDGE_SHARE = 0.1
 """A coordinate counts as unexcited where this part of its information is ridge."""
 TIE_TOLERANCE = 1e-9
 """Ridge deficits whose relative difference is smaller count as equal."""
-MIN_RIDGE = 1e-30
+MIN_RIDGE = NEGLIGIBLE_RIDGE
 """Lower limit of a ridge that is not restored: 0 would mean that P_0 was 0."""
 
 
@@ -142,11 +146,9 @@ def _cap_pivots(factor):
     limit = covariance_cap(np.finfo(factor.dtype).eps) / CHECK_GROWTH
     for j in range(factor.shape[1]):
         if not is_unlearnt(factor, j):
-            size = factor[INPUT_SCALE, j]
-            for i in range(j):
-                size = max(size, abs(factor[j, i]) * factor[INPUT_SCALE, i])
+            size = column_size(factor, j)
             if factor[j, j] * size * size > limit:
-                factor[j, j] = limit / size / size
+                factor[j, j] = max(limit / size / size, np.finfo(factor.dtype).tiny)
     factor[GROWTH, 0] = 1.0
 
 
@@ -175,6 +177,7 @@ def restore_ridge(theta, factor, discount, gamma, ridge, leaky, c, unit):
         factor[RETAINED_RIDGE, k] = max(factor[RETAINED_RIDGE, k] * discount, MIN_RIDGE)
         unexcited += c[k] * ridge > RIDGE_SHARE
     turns = raised_coordinates(n, gamma)
+    limit = theta.dtype.type(max_coefficient(np.finfo(theta.dtype).max))
     # Until its next turn the ridge of an unexcited coordinate falls by a factor of
     # γ^(unexcited/turns), or of 4 where forgetting is taken back. The target is above
     # δ, so that δ is the mean.
@@ -190,12 +193,13 @@ def restore_ridge(theta, factor, discount, gamma, ridge, leaky, c, unit):
             for j in range(theta.shape[1]):
                 step = math.sqrt(raised) * theta[worst, j]
                 for i in range(n):
-                    theta[i, j] -= c[i] * step
+                    theta[i, j] = clip(theta[i, j] - c[i] * step, limit)
     _, deficit = _weakest_coordinate(factor, target, c)
     if deficit > 1:
         back = max(1 / deficit, discount)
+        tiny = np.finfo(factor.dtype).tiny
         for j in range(n):
-            factor[j, j] *= back
+            factor[j, j] = max(factor[j, j] * back, tiny)
             factor[RETAINED_RIDGE, j] /= back
 
 

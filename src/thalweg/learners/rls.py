@@ -14,7 +14,7 @@ from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.jit import entry_point
 from thalweg.kernels.rls import rls
 from thalweg.kernels.rls_blocked.blocked import rls_blocked
-from thalweg.kernels.ud_factor import forget, learn
+from thalweg.kernels.ud_factor import drop_all_overflow, forget, learn
 from thalweg.kernels.windup import cap_covariance, restore_ridge
 from thalweg.learners.base import KernelCall, Learner, LiveBuffer
 from thalweg.learners.kernel_arrays import KernelArrays
@@ -73,6 +73,10 @@ class RecursiveLeastSquares(Learner[RLSState]):
     been excited for so long that rounding would rule it: where C = P⁻¹ has C_kk size_k²
     above ε^(-3/4), which is 5·10¹¹ in float64, size_k being the recent size of feature
     k (kernels/windup.py). Features that differ by a millionth still give textbook RLS.
+
+    Finite input gives finite output: |θ_i| is at most 1.3·10¹⁵¹ (1.8·10¹⁶ in float32),
+    above every legal number, so that x·θ is finite whatever came before; losses count
+    an error √w|y - x·θ| up to the same limit.
     """
 
     accepts: ClassVar = (SquaredError,)
@@ -125,13 +129,16 @@ class RecursiveLeastSquares(Learner[RLSState]):
         discount = self.discount**f.elapsed
         forget(factor, discount)
         learn(factor, root * f.x, gain)  # gain = P_t⁻¹ √w x_t
-        theta = theta - np.multiply.outer(gain, root * (f.x @ theta - f.y))
+        with np.errstate(over="ignore", invalid="ignore"):
+            innovation = root * (f.y - f.x @ theta)
+            theta = _clip(theta + np.multiply.outer(gain, innovation))
         cap_covariance(factor, gain, work)
         if self.floor is not None:
             by_target = theta.reshape(len(theta), -1)
             restore_ridge(
                 by_target, factor, discount, *self._kernel_settings, gain, work
             )
+        drop_all_overflow(factor)
         return RLSState(theta, factor)
 
     def _play(
@@ -176,6 +183,12 @@ class RecursiveLeastSquares(Learner[RLSState]):
         return float(self.discount), float(self.floor or 0.0), self.leaky
 
 
+def _clip(theta: FloatArray) -> FloatArray:
+    """θ within ±``max_coefficient``, as the kernels keep it."""
+    limit = theta.dtype.type(factors.max_coefficient(np.finfo(theta.dtype).max))
+    return np.asarray(np.fmax(-limit, np.fmin(limit, theta)))
+
+
 class LiveRLS:
     """Recursive least squares in one buffer: kernels/rls_live.py."""
 
@@ -200,4 +213,6 @@ class LiveRLS:
 
     def copy_state(self) -> RLSState:
         """A copy of the state as it is now."""
-        return RLSState(self._theta[:, 0].copy(), self._factor.copy())
+        factor = self._factor.copy()
+        drop_all_overflow(factor)
+        return RLSState(self._theta[:, 0].copy(), factor)

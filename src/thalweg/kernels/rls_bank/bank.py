@@ -23,13 +23,17 @@ from thalweg.kernels.rls_bank.lane_state import (
     scatter,
 )
 from thalweg.kernels.rls_bank.lane_update import (
+    LARGEST_FLOAT,
+    MAX_COEFFICIENT,
     MIN_GAMMA,
     cap_covariance,
+    clip,
     needs_cap,
     update,
     update_input_scale,
 )
 from thalweg.kernels.simd import WIDTH, broadcast, load, store
+from thalweg.kernels.ud_factor import drop_all_overflow
 
 Array = npt.NDArray[Any]
 CHUNK = 64
@@ -123,6 +127,7 @@ def play(
     if in_lanes is not None:
         scatter(groups, at, theta, factor, in_lanes)
     for i in range(experts):
+        drop_all_overflow(factor[i])
         log_weights[i] = padded[i]
 
 
@@ -217,11 +222,14 @@ def _learn(
         for i in range(n):
             prediction = prediction + x[t, i] * load(buffer, (theta + i, 0))
         store(expert_predictions, (row, j, first), prediction)
-        innovation = root * (y[t, j] - prediction)
-        loss = loss + 0.5 * innovation * innovation
+        innovation = clip(root * (y[t, j] - prediction), LARGEST_FLOAT)
+        error = clip(innovation, MAX_COEFFICIENT)
+        loss = loss + 0.5 * error * error
         scale = inverse_alpha * innovation
         for i in range(n):
             step = load(buffer, (at.gain + i, 0)) * scale
-            store(buffer, (theta + i, 0), load(buffer, (theta + i, 0)) + step)
+            moved = load(buffer, (theta + i, 0)) + step
+            moved = clip(moved, MAX_COEFFICIENT)
+            store(buffer, (theta + i, 0), moved)
         theta += n
     store(expert_losses, (row, first), loss)

@@ -13,6 +13,7 @@ import numpy as np
 from thalweg.kernels import simd
 from thalweg.kernels.jit import kernel
 from thalweg.kernels.simd import WIDTH, broadcast, load, maximum, minimum, store
+from thalweg.kernels.ud_factor import clip, max_coefficient
 
 MAX_LOSS = 1e300
 """Upper limit of a loss, to keep differences finite: infinite ones count as this."""
@@ -84,8 +85,9 @@ def _mix(log_weights, expert_predictions, row, expert_weights, out, t):
 def _mixture_loss(y, weight, out, t):
     """½ w_t ‖y_t - out_t‖²."""
     root, loss = math.sqrt(weight[t]) if len(weight) else 1.0, 0.0
+    limit = max_coefficient(np.finfo(y.dtype).max)
     for j in range(y.shape[1]):
-        loss += 0.5 * (root * (y[t, j] - out[t, j])) ** 2
+        loss += 0.5 * clip(root * (y[t, j] - out[t, j]), limit) ** 2
     return loss
 
 

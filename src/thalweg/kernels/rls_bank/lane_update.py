@@ -23,15 +23,19 @@ from thalweg.kernels.simd import (
     broadcast,
     load,
     maximum,
+    minimum,
     select_greater,
     sqrt,
     store,
 )
 from thalweg.kernels.ud_factor import (
+    NEGLIGIBLE_RIDGE,
     NOISE_CHECK_LIMIT,
     SCALE_DECAY,
+    max_coefficient,
     max_learnt_variance,
     max_pivot,
+    max_remainder,
     min_forgetting_factor,
     min_new_share,
 )
@@ -49,7 +53,9 @@ MIN_GAMMA = min_forgetting_factor(EPS)
 CAP = covariance_cap(EPS)
 MAX_LEARNT_RATIO = max_learnt_ratio(LARGEST_FLOAT, CAP)
 MAX_PIVOT = max_pivot(LARGEST_FLOAT)
-MAX_LEARNT = math.nextafter(max_learnt_variance(LARGEST_FLOAT), math.inf)
+MAX_COEFFICIENT = max_coefficient(LARGEST_FLOAT)
+MAX_LEARNT_VARIANCE = max_learnt_variance(LARGEST_FLOAT)
+MAX_LEARNT = math.nextafter(MAX_LEARNT_VARIANCE, math.inf)
 """The smallest D_j input_scale_j² of a direction about which nothing was learnt."""
 NOISE_CHECK = math.nextafter(NOISE_CHECK_LIMIT, math.inf)
 """The smallest number above NOISE_CHECK_LIMIT."""
@@ -81,7 +87,35 @@ def update(buffer, at, n):
         alpha, inverse_alpha = _pivot(buffer, at, row, j, n, alpha, inverse_alpha)
         _sweep(buffer, at, row, j)
         row += j
+    if any_greater(alpha, MAX_LEARNT_VARIANCE):
+        _drop_remainders(buffer, at, n, alpha)
     return inverse_alpha
+
+
+@kernel(inline=True)
+def _drop_remainders(buffer, at, n, alpha):
+    """As in ud_factor.py, in lanes where a direction was learnt for the first time."""
+    row = at.upper
+    for j in range(n):
+        limit = max_remainder(EPS) * _column_size(buffer, at, row, j)
+        unlearnt = _is_unlearnt(buffer, at, j, load(buffer, (at.d + j, 0)))
+        limit = select_greater(unlearnt, 0.0, limit, -1.0)
+        limit = select_greater(alpha, MAX_LEARNT_VARIANCE, limit, -1.0)
+        for i in range(j):
+            u = load(buffer, (row + i, 0))
+            share = absolute(u) * load(buffer, (at.input_scale + i, 0))
+            store(buffer, (row + i, 0), select_greater(share, limit, u, 0.0))
+        row += j
+
+
+@kernel(inline=True)
+def _column_size(buffer, at, row, j):
+    """max_i |U_ij| input_scale_i; column j of U begins at ``row``."""
+    size = load(buffer, (at.input_scale + j, 0))
+    for i in range(j):
+        scale = load(buffer, (at.input_scale + i, 0))
+        size = maximum(absolute(load(buffer, (row + i, 0))) * scale, size)
+    return size
 
 
 @kernel(inline=True)
@@ -134,7 +168,7 @@ def _pivot(buffer, at, row, j, n, alpha, inverse_alpha):
     before = load(buffer, (at.d + j, 0)) * load(buffer, (at.round_growth, 0))
     d, f = before, load(buffer, (at.gain + j, 0))
     g = d * f
-    if any_at_least(NOISE_CHECK, _checked_square(d, f)):
+    if any_at_least(NOISE_CHECK, g * f):
         d, f = _bounded_pivot(buffer, at, row, j, n, d, f)
         g = d * f
     store(buffer, (at.gain + j, 0), g)
@@ -154,27 +188,41 @@ def any_at_least(limit, x):
 
 
 @kernel(inline=True)
-def _checked_square(d, f):
-    """d f², or infinite where d stands for infinity: these are checked at any f."""
-    return select_greater(MAX_LEARNT, d, d * f * f, np.inf)
-
-
-@kernel(inline=True)
 def _bounded_pivot(buffer, at, row, j, n, d, f):
     """(d, f) as in kernels/ud_factor.py, in lanes that pass the noise check."""
+    checked = d * f * f
+    f = _finite_dot(buffer, at, row, j)
     v, square = load(buffer, (at.v + j, 0)), d * f * f
     noise = select_greater(NOISE_CHECK, square, 0.0, _rounding(buffer, at, row, j, n))
     span = _span_limit(buffer, at, row, j, n)
     noise = maximum(
         noise, select_greater(_is_unlearnt(buffer, at, j, d), 0.0, span, 0.0)
     )
-    pivot = select_greater(d, LARGEST_FLOAT, LARGEST_FLOAT**0.5 / v / v, d)
+    first = minimum(LARGEST_FLOAT**0.5 / v / v, MAX_PIVOT)
+    pivot = select_greater(d, LARGEST_FLOAT, first, d)
     pivot = select_greater(pivot * f * f, MAX_PIVOT, MAX_PIVOT / f / f, pivot)
     pivot = select_greater(absolute(f), noise, pivot, 0.0)
     signal = select_greater(absolute(f), noise, f, 0.0)
-    checked = _checked_square(d, f)
     pivot = select_greater(NOISE_CHECK, checked, d, pivot)
     return pivot, select_greater(NOISE_CHECK, checked, f, signal)
+
+
+@kernel(inline=True)
+def _finite_dot(buffer, at, row, j):
+    """``_dot`` without the entries of U that have overflowed, which become 0."""
+    f = load(buffer, (at.v + j, 0))
+    for i in range(j):
+        u = load(buffer, (row + i, 0))
+        u = select_greater(np.inf, absolute(u), u, 0.0)
+        store(buffer, (row + i, 0), u)
+        f = f + u * load(buffer, (at.v + i, 0))
+    return select_greater(np.inf, absolute(f), f, 0.0)
+
+
+@kernel(inline=True)
+def clip(value, limit):
+    """``clip`` of kernels/ud_factor.py, lane by lane."""
+    return maximum(minimum(value, limit), -limit)
 
 
 @kernel(inline=True)
@@ -191,20 +239,21 @@ def _rounding(buffer, at, row, j, n):
 def _is_unlearnt(buffer, at, j, d):
     """1 in lanes where nothing was learnt about direction j yet, else 0."""
     scale = load(buffer, (at.input_scale + j, 0))
-    return select_greater(MAX_LEARNT, d * scale * scale, 0.0, 1.0)
+    is_large = select_greater(MAX_LEARNT, d * scale * scale, 0.0, 1.0)
+    ridge = load(buffer, (at.ridge + j, 0))
+    return select_greater(ridge, NEGLIGIBLE_RIDGE, 0.0, is_large)
 
 
 @kernel(inline=True)
 def _span_limit(buffer, at, row, j, n):
     """Up to which |(Uᵀv)_j| v counts as lying in the span of earlier rows."""
-    size = load(buffer, (at.input_scale + j, 0))
-    share = absolute(load(buffer, (at.v + j, 0))) / size
+    share = absolute(load(buffer, (at.v + j, 0)))
+    share = share / load(buffer, (at.input_scale + j, 0))
     for i in range(j):
         scale = load(buffer, (at.input_scale + i, 0))
-        size = maximum(absolute(load(buffer, (row + i, 0))) * scale, size)
         excited = absolute(load(buffer, (at.v + i, 0))) / scale
         share = select_greater(scale, 0.0, maximum(excited, share), share)
-    return min_new_share(n, EPS) * (size * share)
+    return min_new_share(n, EPS) * (_column_size(buffer, at, row, j) * share)
 
 
 @kernel(inline=True)
@@ -340,12 +389,10 @@ def _cap_pivots(buffer, at, n, by_pivot):
     """As in windup.py: limit the D_j of learnt directions, in the lanes that are 1."""
     row, limit = at.upper, CAP / CHECK_GROWTH
     for j in range(n):
-        size, d = load(buffer, (at.input_scale + j, 0)), load(buffer, (at.d + j, 0))
-        for i in range(j):
-            scale = load(buffer, (at.input_scale + i, 0))
-            size = maximum(absolute(load(buffer, (row + i, 0))) * scale, size)
+        size, d = _column_size(buffer, at, row, j), load(buffer, (at.d + j, 0))
         row += j
-        capped = select_greater(d * size * size, limit, limit / size / size, d)
+        capped = maximum(limit / size / size, TINY)
+        capped = select_greater(d * size * size, limit, capped, d)
         capped = select_greater(_is_unlearnt(buffer, at, j, d), 0.0, d, capped)
         store(buffer, (at.d + j, 0), select_greater(by_pivot, 0.0, capped, d))
 
