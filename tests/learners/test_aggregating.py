@@ -77,3 +77,7 @@ def test_mixes_better_than_a_weighted_mean_at_the_rate_that_is_safe_for_it():
 def test_what_is_no_expert_is_refused(experts):
     with pytest.raises(InvalidParameterError, match="'experts'"):
         AggregatingExperts(experts)
+
+
+def test_labels_are_taken_to_lie_within_one_unless_told_otherwise():
+    assert AggregatingExperts(BANK) == AggregatingExperts(BANK, 1.0)

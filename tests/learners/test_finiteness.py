@@ -8,8 +8,9 @@ from tests.contracts.examples import START, example_block, example_learners
 from thalweg.errors import NonFiniteError, PersistenceError, ThalwegError
 from thalweg.kernels.tracker import tracker_layout
 from thalweg.learners import LastValue, RecursiveLeastSquares
+from thalweg.learners.finiteness import limit_losses
 from thalweg.losses import SquaredError
-from thalweg.types import Block
+from thalweg.types import Block, Trace
 
 LOSS = SquaredError()
 EXAMPLES = example_learners()
@@ -140,3 +141,12 @@ def test_the_state_of_an_expert_counts_as_the_mixtures_own():
     )
     model._open(spoilt)
     assert model.health().non_finite == ("experts[1].factor",)
+
+
+@pytest.mark.parametrize("dtype, limit", [(np.float64, 1e300), (np.float32, 1e30)])
+def test_a_loss_has_a_limit_and_costs_nothing_without_weight(dtype, limit):
+    weight = np.array([1.0, 0.0, 1.0])
+    for given, expected in ((weight, [limit, 0, 2]), (None, [limit, limit, 2])):
+        loss = np.array([np.inf, np.inf, 2.0], dtype)
+        limit_losses(Trace(None, loss), Block(X[:3], Y[:3], given))
+        np.testing.assert_allclose(loss, expected, rtol=1e-6)

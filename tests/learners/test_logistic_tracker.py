@@ -128,3 +128,7 @@ def test_separable_and_certain_labels_stay_finite():
 def test_a_certainty_outside_its_range_is_refused():
     with pytest.raises(InvalidParameterError, match="'certainty'"):
         LogisticTracker(0.5)
+
+
+def test_no_label_is_taken_as_more_certain_than_one_in_a_thousand():
+    assert LogisticTracker() == LogisticTracker(1e-3)

@@ -3,9 +3,9 @@ import pytest
 
 from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
 from thalweg.kernels.tracker import tracker_layout as layout
-from thalweg.learners import LastValue, RecursiveLeastSquares
+from thalweg.learners import LastValue, Learner, RecursiveLeastSquares
 from thalweg.learners.tracker import Tracker, alarms
-from thalweg.learners.tracker.explanation import EXPERT_NAMES
+from thalweg.learners.tracker.explanation import EXPERT_NAMES, explain
 from thalweg.losses import Logistic, SquaredError
 from thalweg.types import Block
 
@@ -326,3 +326,34 @@ def test_settings_that_make_no_sense_are_refused():
         run_logistic.run(run_logistic.init(np.zeros(2)), Logistic(), drifting(5, 2))
     with pytest.raises(StreamError, match="Round 1"):
         run(Block(np.ones((3, 2)), [0.0, np.nan, 1.0]))
+
+
+def test_the_memory_is_told_in_words():
+    weights = np.full(layout.EXPERTS, 1 / layout.EXPERTS)
+    for memory, words in (
+        (1.0, "only the last one counts"),
+        (1.9, "only the last one counts"),
+        (2.0, "about the last 2 count"),
+        (50.0, "about the last 50 count"),
+        (50.1, "nearly all of which still count"),
+    ):
+        assert words in explain(100, memory, 1, weights)
+
+
+def test_before_the_first_round_rules_weigh_alike_and_no_season_is_known():
+    learner = Tracker(delay=3)
+    state = learner.init(np.zeros(2))
+    learner.check_state(state)
+    meta = layout.views(state.packed, 2).rules.meta[: layout.RULES]
+    np.testing.assert_allclose(meta, 1 / layout.RULES)
+    assert state.season == 1
+    for season in (0.0, layout.MAX_SEASON + 1.0):
+        layout.views(state.packed, 2).counters[layout.SEASON] = season
+        with pytest.raises(InvalidParameterError, match="a valid season"):
+            learner.check_state(state)
+
+
+def test_labels_that_never_change_have_no_season_and_warn_of_nothing():
+    learner, block = Tracker(), Block(np.ones((12, 1)), np.full(12, 3.0))
+    state, _ = Learner._play(learner, learner.init(np.zeros(1)), LOSS, block, ())
+    assert state.season == 1

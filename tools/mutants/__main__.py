@@ -34,7 +34,12 @@ def parse_options() -> argparse.Namespace:
         choices=["survived", "timed out", "killed", "error"],
         help="run those with this result again, as after new tests",
     )
-    parser.add_argument("--survey", action="store_true", help="survey all tests anew")
+    parser.add_argument(
+        "--survey",
+        choices=["changed", "all", "none"],
+        default="changed",
+        help="which files of tests are surveyed first",
+    )
     parser.add_argument("--workers", type=int, default=2)
     return parser.parse_args()
 
@@ -64,7 +69,8 @@ def main() -> None:
             if result is None or result["status"] in options.again:
                 pending.append(mutation)
         touched = sorted({package_of(mutation) for mutation in pending})
-        baseline.survey(touched, options.survey, options.workers)
+        if options.survey != "none":
+            baseline.survey(touched, options.survey == "all", options.workers)
         run_campaign(baseline, pending, results, options.workers)
     print_report(baseline, mutants, results)
 

@@ -12,7 +12,7 @@ from thalweg.kernels.tracker.tracker_layout import EXPERTS, RULES
 def adashare_regret(max_error: float, experts: int, first: int, last: int) -> float:
     r"""A bound on AdaShare's regret to one expert over rounds ``first`` to ``last``.
 
-    .. math:: \Delta (1 + \rho) + \Delta [\ln(aK) + \rho \ln K + \ln(b/a)], \quad
+    .. math:: \Delta [\rho + \ln(aK) + \rho \ln K + \ln(b/a)], \quad
               \rho = 1 + \ln(b/a) + 1/a, \quad \Delta \le \tfrac32 E^2
 
     with losses ½(y - p)², a the first and b the last round, K the number of experts
