@@ -73,3 +73,15 @@ def test_forgetting_nearly_all_leaves_information(gamma, dtype):
     limit = factors.min_forgetting_factor(np.finfo(dtype).eps)
     np.testing.assert_allclose(np.diagonal(factor) / before, 1 / limit, rtol=1e-6)
     assert np.isfinite(factor).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("units, counts", [(1, False), (8, False), (32, True)])
+def test_what_rounding_may_have_left_of_a_sum_counts_as_nothing(units, counts, dtype):
+    """Of n = 2 terms of size 1, up to 4nε · 2 = 16ε."""
+    factor = factors.prior(1.0, np.zeros(2, dtype))
+    factor[1, 0] = -1
+    left = dtype(units * np.finfo(dtype).eps)
+    out = np.empty(2, dtype)
+    solve(factor, np.array([1, 1 + left], dtype), out)
+    np.testing.assert_array_equal(out, [1 - left, left] if counts else [1, 0])

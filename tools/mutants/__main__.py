@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from tools.mutants.baseline import Baseline
+from tools.mutants.baseline import COMPILED, PLAIN, Baseline
 from tools.mutants.campaign import (
     Results,
     all_mutants,
@@ -40,6 +40,11 @@ def parse_options() -> argparse.Namespace:
         default="changed",
         help="which files of tests are surveyed first",
     )
+    parser.add_argument(
+        "--plain",
+        action="store_true",
+        help="kernels as plain Python only",
+    )
     parser.add_argument("--workers", type=int, default=2)
     return parser.parse_args()
 
@@ -71,7 +76,8 @@ def main() -> None:
         touched = sorted({package_of(mutation) for mutation in pending})
         if options.survey != "none":
             baseline.survey(touched, options.survey == "all", options.workers)
-        run_campaign(baseline, pending, results, options.workers)
+        modes = [PLAIN] if options.plain else [PLAIN, COMPILED]
+        run_campaign(baseline, pending, results, options.workers, modes)
     print_report(baseline, mutants, results)
 
 

@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import os
 import queue
 import shutil
 import subprocess
@@ -93,19 +94,22 @@ class Worker(threading.Thread):
         surveys: dict[str, list[SurveyedTest]],
         waiting: "queue.Queue[Mutation]",
         results: Results,
+        modes: list[str],
     ) -> None:
         super().__init__()
-        self.number = number
         self.baseline = baseline
+        # Two campaigns at once do not share their mutants.
+        self.place = baseline.folder / f"mutant-{os.getpid()}-{number}"
         self.surveys = surveys
         self.waiting = waiting
         self.results = results
+        self.modes = modes  # of kernels, one after the other
         self.servers: dict[str, subprocess.Popen[str]] = {}
 
     def run(self) -> None:
         """Work until no mutant waits."""
-        for mode, tests in self.surveys.items():
-            self.check_server(mode, tests)
+        for mode in self.modes:
+            self.check_server(mode, self.surveys[mode])
         while True:
             try:
                 mutation = self.waiting.get_nowait()
@@ -122,6 +126,7 @@ class Worker(threading.Thread):
         for server in self.servers.values():
             server.stdin.close()  # type: ignore[union-attr]
             server.wait()
+        shutil.rmtree(self.place, ignore_errors=True)
 
     def check_server(self, mode: str, tests: list[SurveyedTest]) -> None:
         """Raise unless tests pass in a server of this mode where nothing is mutated."""
@@ -133,12 +138,12 @@ class Worker(threading.Thread):
 
     def try_mutant(self, mutation: Mutation) -> dict[str, Any]:
         """Run the mutant's tests; for kernels first as plain Python."""
-        folder = self.baseline.folder / f"mutant-{self.number}"
+        folder = self.place
         source = self.baseline.write_mutant(mutation, folder)
         package = package_of(mutation)
         answer: dict[str, Any] = {"status": "survived", "by": "", "seconds": 0.0}
         spent = 0.0
-        for mode in [PLAIN, COMPILED] if package == "kernels" else [COMPILED]:
+        for mode in self.modes if package == "kernels" else [COMPILED]:
             tests = self.choose(mutation, mode)
             if tests:
                 answer = self.ask(mode, source, tests, package == "kernels")
@@ -151,8 +156,12 @@ class Worker(threading.Thread):
         """The tests of a mutant in their order."""
         folders = PLAIN_TESTS if mode == PLAIN else TESTS[package_of(mutation)]
         tests = self.surveys[mode]
-        if mode == PLAIN:
-            tests = [test for test in tests if test.seconds <= MAX_PLAIN_SECONDS]
+        if mode == PLAIN:  # what is slow, or starts processes, runs compiled
+            tests = [
+                test
+                for test in tests
+                if test.seconds <= MAX_PLAIN_SECONDS and not test.starts_processes
+            ]
         chosen = select_tests(tests, mutation.file, mutation.function, folders)
         if package_of(mutation) == "kernels" and mode == COMPILED:
             more = select_by_imports(
@@ -174,7 +183,7 @@ class Worker(threading.Thread):
             "limits": {test.name: 30 + 15 * test.seconds + extra for test in tests},
             "seconds": seconds,
             "wall_seconds": 4 * seconds,
-            "log": str(self.baseline.folder / f"mutant-{self.number}.log"),
+            "log": f"{self.place}.log",
         }
         server = self.server(mode)
         print(json.dumps(job), file=server.stdin, flush=True)
@@ -198,7 +207,11 @@ class Worker(threading.Thread):
 
 
 def run_campaign(
-    baseline: Baseline, mutants: list[Mutation], results: Results, workers: int
+    baseline: Baseline,
+    mutants: list[Mutation],
+    results: Results,
+    workers: int,
+    modes: list[str],
 ) -> None:
     """Run the mutants; what is interrupted goes on with the next call."""
     surveys = {}
@@ -210,7 +223,8 @@ def run_campaign(
     for mutation in mutants:
         waiting.put(mutation)
     crew = [
-        Worker(number, baseline, surveys, waiting, results) for number in range(workers)
+        Worker(number, baseline, surveys, waiting, results, modes)
+        for number in range(workers)
     ]
     for worker in crew:
         worker.start()
