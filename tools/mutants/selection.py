@@ -14,14 +14,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 TESTS = {
-    "kernels": ["tests/kernels", "tests/learners", "tests/contracts", "tests/regret"],
+    "kernels": [
+        "tests/kernels",
+        "tests/learners",
+        "tests/contracts",
+        "tests/regret",
+        "tests/lab/test_accuracy.py",
+        "tests/lab/bench/test_roofline.py",
+    ],
     "learners": ["tests/learners", "tests/contracts", "tests/test_refusals.py"],
     "persistence": ["tests/persistence", "tests/models", "tests/contracts"],
     "models": ["tests/models", "tests/contracts"],
     "cli": ["tests/cli", "tests/lab/bench"],
 }
 """The tests of each package. Comparators in hindsight, which are kernels, are tested
-with regret, saved models with models, and the command ``bench`` with benchmarks."""
+with regret, kernels of experiments with these, saved models with models, and the
+command ``bench`` with benchmarks."""
 PLAIN_TESTS = [
     "tests/kernels",
     "tests/contracts/test_every_learner.py::test_the_kernel_equals_update",
