@@ -19,6 +19,11 @@ from thalweg.types import Block, FloatArray
 
 MAX_MAGNITUDE = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e15}
 """Beyond these the square of a value, which every learner forms, may overflow."""
+LEGAL_SQUARES: dict[Any, tuple[Any, float]] = {
+    np.dtype(np.float64): (np.float64(1e-200), 1e-100),
+    np.dtype(np.float32): (np.float32(1e-25), 1e-20),
+}
+"""A scale, and the square of the largest legal number times it."""
 MAX_REPR_LENGTH = 200
 """A message quotes no more characters of a value than this."""
 
@@ -135,15 +140,6 @@ def require_start_in_domain(learner: object, domain: Any, theta: FloatArray) -> 
         )
 
 
-def require_own_state(learner: object, state: Any) -> None:
-    """Raise unless ``state`` looks like what the learner's ``init`` gives."""
-    if not isinstance(getattr(state, "theta", None), np.ndarray):
-        raise InvalidParameterError(
-            f"{type(learner).__name__} plays from a state that its init gave. "
-            f"Got {_short_repr(state)} instead."
-        )
-
-
 def require_ridge_in_range(learner: Any, theta: FloatArray) -> None:
     """Raise unless ε and 1/ε of P_0 = εI are legal numbers of θ's dtype."""
     largest = MAX_MAGNITUDE[theta.dtype]
@@ -156,14 +152,38 @@ def require_ridge_in_range(learner: Any, theta: FloatArray) -> None:
 
 
 def check_features(x: Any, theta: FloatArray) -> FloatArray:
-    """One round's features as an array of θ's dtype and length."""
-    array = np.asarray(check_numbers("features", x), theta.dtype)
-    if array.shape != theta.shape[:1]:
+    """One round's features (n,), or rows (m, n) of them, finite and of θ's dtype."""
+    is_plain = type(x) is np.ndarray and x.dtype == theta.dtype and is_legal(x)
+    array: FloatArray = x if is_plain else check_numbers("features", x)
+    if array.ndim not in (1, 2) or array.shape[-1] != len(theta):
         raise StreamError(
             f"A point of {len(theta)} coordinates needs as many features. "
             f"Got shape {array.shape} instead."
         )
-    return array
+    if is_plain:
+        return array
+    largest = MAX_MAGNITUDE[theta.dtype]
+    legal = np.abs(array) <= largest
+    if not legal.all():
+        where = np.argwhere(~legal)[0].tolist()
+        raise StreamError(
+            f"The features must be finite and at most {largest:g} in size. "
+            f"Got {array[tuple(where)]} in place {where} instead."
+        )
+    return np.asarray(array, theta.dtype)
+
+
+def is_legal(x: FloatArray) -> bool:
+    """Whether a row of floats is plainly legal; False where that needs a closer look.
+
+    The sum of squares bounds each of them, and NaN and infinity are in no bound. They
+    are scaled so that no float, however large, overflows.
+    """
+    if x.ndim != 1:
+        return False
+    scale, limit = LEGAL_SQUARES[x.dtype]
+    scaled = x * scale
+    return bool(scaled.dot(scaled) <= limit)
 
 
 def require_accepted_loss(learner: Any, loss: object) -> None:

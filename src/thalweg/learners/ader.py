@@ -87,6 +87,7 @@ class Ader(Learner[AderState]):
 
     @np.errstate(over="ignore")  # an infinite step is projected like any other
     def update(self, state: AderState, f: Round) -> AderState:
+        f = self.check_round(state, f)
         theta, log_weights, points = state
         if self.surrogate:
             grads = f.grad(theta)[None]

@@ -61,12 +61,13 @@ class AggregatingExperts(Learner[AggregatingState]):
         start = checks.check_start(self, theta, ndim=(1,))
         return AggregatingState(start, initial_log_weights(len(states)), states)
 
-    def predict(self, state: AggregatingState, x: Any = None) -> Any:
+    def _predict(self, state: AggregatingState, x: Any) -> Any:
         predictions, Y = self._expert_predictions(state, x), self.label_bound
         low, high = (self._generalised_loss(state, predictions, y) for y in (-Y, Y))
         return state.theta.dtype.type(np.clip((low - high) / (2 * Y), -Y, Y))
 
     def update(self, state: AggregatingState, f: Round) -> AggregatingState:
+        f = self.check_round(state, f)
         losses = 0.5 * f.weight * (f.y - self._expert_predictions(state, f.x)) ** 2
         log_weights = hedge(state.log_weights, losses, 1 / self.label_bound**2)
         experts = zip(self.experts, state.experts, strict=True)
@@ -83,7 +84,7 @@ class AggregatingExperts(Learner[AggregatingState]):
     def _expert_predictions(self, state: AggregatingState, x: Any) -> FloatArray:
         """p_t^i, clipped to [-Y, Y]."""
         experts = zip(self.experts, state.experts, strict=True)
-        predictions = [expert.predict(own, x) for expert, own in experts]
+        predictions = [expert._predict(own, x) for expert, own in experts]
         bound = self.label_bound
         return np.asarray(np.clip(np.array(predictions, float), -bound, bound))
 

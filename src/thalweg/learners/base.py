@@ -14,7 +14,10 @@ from thalweg.learners.finiteness import (
     require_finite_run,
     unsolvable_round,
 )
+from thalweg.learners.own_state import check_own_state
+from thalweg.learners.round_check import check_round
 from thalweg.losses import Loss, Round
+from thalweg.losses.base import CheckedRound
 from thalweg.types import Block, FloatArray, LearnerState, Trace
 
 S = TypeVar("S", bound=LearnerState)
@@ -57,21 +60,42 @@ class Learner(ABC, Generic[S]):
     advances_on_zero_weight: ClassVar[bool] = False
     """Whether a round of weight zero changes the state: it counts as time passed."""
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # ``run`` calls the methods without checks. A learner that overrides the public
+        # ones, as those made elsewhere do, has these played.
+        if "play" in vars(cls):
+            cls._point = cls.play  # type: ignore[method-assign]
+        if "predict" in vars(cls):
+            cls._predict = cls.predict  # type: ignore[method-assign]
+
     @abstractmethod
     def init(self, theta: Any) -> S:
         """The state before the first round, from which ``theta`` is played."""
 
     def play(self, state: S, x: Any = None) -> FloatArray:
         """The point for this round; ``x`` is known, y is not."""
+        self.check_state(state)
+        return self._point(state, x)
+
+    def _point(self, state: S, x: Any) -> FloatArray:
+        """``play``, for a state that was checked."""
         return state.theta
 
     def predict(self, state: S, x: Any = None) -> Any:
         """The prediction of y at x before y is seen: x·θ, or θ where there is no x."""
-        theta = self.play(state, x)
-        if x is None or np.ndim(x) > 1:
+        self.check_state(state)
+        if x is not None:
+            x = checks.check_features(x, state.theta)
+        return self._predict(state, x)
+
+    def _predict(self, state: S, x: Any) -> Any:
+        """``predict``, for a state and features that were checked."""
+        theta = self._point(state, x)
+        if x is None or x.ndim > 1:
             return theta if x is None else x @ theta
         out = np.empty(theta.shape[1:] or 1, theta.dtype)
-        dot(checks.check_features(x, theta), theta.reshape(len(theta), -1), out)
+        dot(x, theta.reshape(len(theta), -1), out)
         return out if theta.ndim > 1 else out[0]
 
     @abstractmethod
@@ -91,16 +115,12 @@ class Learner(ABC, Generic[S]):
         ``blocked`` plays many rounds at a time where the learner can: the same to
         rounding, but no longer to the last bit however a stream is cut.
         """
-        checks.require_own_state(self, state)
+        self.check_state(state)
         checks.require_argument_type(type(self).__name__, "blocked", blocked, bool)
         self.check_loss(loss)
         record = (record,) if isinstance(record, str) else tuple(record or ())
         for name in record:
-            if name not in self.records:
-                raise InvalidParameterError(
-                    f"{type(self).__name__} can record {', '.join(self.records)}. "
-                    f"Got {name!r} instead."
-                )
+            self._check_record(name)
         play = self._play_blocked if blocked else self._play
         rounds = checks.check_block(block, loss, state.theta)
         # What overflows is looked for once, at the end.
@@ -114,6 +134,29 @@ class Learner(ABC, Generic[S]):
         """Raise ``UnsupportedLossError`` unless this update is right for ``loss``."""
         checks.require_accepted_loss(self, loss)
 
+    def check_state(self, state: S) -> None:
+        """Raise ``InvalidParameterError`` unless the state is one of this learner's."""
+        check_own_state(self, state)
+
+    def check_round(self, state: S, f: Round) -> Round:
+        """The round as ``update`` takes it; raises where it or the state is refused.
+
+        A round that ``run`` or an outer ``update`` has checked is taken as it is.
+        """
+        if type(f) is CheckedRound:
+            return f
+        self.check_state(state)
+        checks.require_argument_type(type(self).__name__, "f", f, Round)
+        self.check_loss(f.loss)
+        return check_round(f, state.theta)
+
+    def _check_record(self, name: str) -> None:
+        if name not in self.records:
+            raise InvalidParameterError(
+                f"{type(self).__name__} can record {', '.join(self.records)}. "
+                f"Got {name!r} instead."
+            )
+
     def _play(
         self, state: S, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[S, Trace]:
@@ -121,8 +164,8 @@ class Learner(ABC, Generic[S]):
         predictions, losses = [], np.empty(len(block), state.theta.dtype)
         records: dict[str, list[Any]] = {name: [] for name in record}
         for t, (x, y, weight, elapsed) in enumerate(block.rounds()):
-            f = Round(loss, x, y, weight, elapsed)
-            predictions.append(self.predict(state, x))
+            f = CheckedRound(loss, x, y, weight, elapsed)
+            predictions.append(self._predict(state, x))
             losses[t] = self._round_loss(state, f, predictions[-1])
             for name, values in records.items():
                 values.append(self.record(state, name))
@@ -155,11 +198,13 @@ class Learner(ABC, Generic[S]):
 
     def record(self, state: S, name: str) -> Any:
         """The part of the state that ``run(..., record=...)`` calls ``name``."""
+        self._check_record(name)
+        self.check_state(state)
         return getattr(state, name)
 
     def _round_loss(self, state: S, f: Round, prediction: Any) -> float:
         """The weighted loss of the round: that of the point, or of the prediction."""
         if self.plays_points:
-            return f.value(self.play(state, f.x))
+            return f.value(self._point(state, f.x))
         predictions, labels = np.asarray(prediction)[None], np.asarray(f.y)[None]
         return f.weight * float(f.loss.prediction_loss(predictions, labels)[0])

@@ -43,8 +43,8 @@ class ClippedRLS(Learner[RLSState]):
     def init(self, theta: Any) -> RLSState:
         return self.rls.init(theta)
 
-    def predict(self, state: RLSState, x: Any = None) -> Any:
-        prediction = self.rls.predict(state, x)
+    def _predict(self, state: RLSState, x: Any) -> Any:
+        prediction = self.rls._predict(state, x)
         largest = float(np.finfo(prediction.dtype).max)
         # What the dtype can hold of the range: a cast of the rest would overflow.
         low, high = (

@@ -51,6 +51,7 @@ class ConstantStepGradient(Learner[ConstantStepState]):
 
     @np.errstate(over="ignore")  # an infinite step is projected like any other
     def update(self, state: ConstantStepState, f: Round) -> ConstantStepState:
+        f = self.check_round(state, f)
         (theta,) = state
         target = self.domain.project(theta - f.grad(theta) / self.smoothness)
         point = theta + self.averaging * (target - theta)

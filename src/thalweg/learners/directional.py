@@ -51,6 +51,7 @@ class DirectionalRLS(Learner[NewtonState]):
         return NewtonState(theta, factors.prior(self.ridge, theta))
 
     def update(self, state: NewtonState, f: Round) -> NewtonState:
+        f = self.check_round(state, f)
         theta, factor = state.theta, state.factor.copy()
         v = theta.dtype.type(np.sqrt(f.weight)) * f.x
         gain, work = np.empty((2, theta.size), theta.dtype)

@@ -107,17 +107,18 @@ class Experts(Learner[ExpertsState]):
             checks.check_start(self, theta), initial_log_weights(len(states)), states
         )
 
-    def predict(self, state: ExpertsState, x: Any = None) -> Any:
+    def _predict(self, state: ExpertsState, x: Any) -> Any:
         experts = zip(self.experts, state.experts, strict=True)
-        predictions = np.array([expert.predict(own, x) for expert, own in experts])
+        predictions = np.array([expert._predict(own, x) for expert, own in experts])
         out = np.empty(predictions.shape[1:] or 1, predictions.dtype)
         by_expert = predictions.reshape(len(predictions), -1)
         mixture(state.log_weights, by_expert, out.reshape(1, -1))
         return out if predictions.ndim > 1 else out[0]
 
     def update(self, state: ExpertsState, f: Round) -> ExpertsState:
+        f = self.check_round(state, f)
         experts = list(zip(self.experts, state.experts, strict=True))
-        losses = np.array([f.value(a.play(s, f.x)) for a, s in experts])
+        losses = np.array([f.value(a._point(s, f.x)) for a, s in experts])
         log_weights = hedge(state.log_weights, losses, self.mixing_rate)
         states = tuple(a.update(s, f) for a, s in experts)
         theta = weighted_mean(log_weights, np.array([state.theta for state in states]))

@@ -66,12 +66,13 @@ class FollowTheLeadingHistory(Learner[HistoryState]):
             theta, np.zeros(1), np.ones(1, np.int64), (self.expert.init(theta),)
         )
 
-    def play(self, state: HistoryState, x: Any = None) -> FloatArray:
-        points = [self.expert.play(own, x) for own in state.experts]
+    def _point(self, state: HistoryState, x: Any) -> FloatArray:
+        points = [self.expert._point(own, x) for own in state.experts]
         return weighted_mean(state.log_weights, np.array(points))
 
     def update(self, state: HistoryState, f: Round) -> HistoryState:
-        losses = [f.value(self.expert.play(own, f.x)) for own in state.experts]
+        f = self.check_round(state, f)
+        losses = [f.value(self.expert._point(own, f.x)) for own in state.experts]
         log_v = hedge(state.log_weights, np.array(losses), self.exp_concavity)
         return advance_history(state, log_v, self.expert, f)
 

@@ -65,6 +65,7 @@ class DiscountedGradient(Learner[GradientState]):
 
     @np.errstate(over="ignore")  # an infinite step is projected like any other
     def update(self, state: GradientState, f: Round) -> GradientState:
+        f = self.check_round(state, f)
         theta, discounted_count = state
         past = self.discount**f.elapsed * discounted_count
         if f.weight == 0:

@@ -36,10 +36,11 @@ class LastValue(Learner[LastValueState]):
         theta = checks.check_start(self, theta)
         return LastValueState(theta, np.zeros(theta.shape[1:], theta.dtype))
 
-    def predict(self, state: LastValueState, x: Any = None) -> Any:
+    def _predict(self, state: LastValueState, x: Any) -> Any:
         return state.last[()]
 
     def update(self, state: LastValueState, f: Round) -> LastValueState:
+        f = self.check_round(state, f)
         if f.weight == 0:
             return state
         return state._replace(last=np.array(f.y, state.theta.dtype))

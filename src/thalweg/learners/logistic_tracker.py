@@ -84,11 +84,13 @@ class LogisticTracker(Learner[LogisticTrackerState]):
         )
 
     def predict(self, state: LogisticTrackerState, x: Any = None) -> Any:
+        self.check_state(state)
         row = checks.check_features(x, state.theta).astype(np.float64)[None]
         _, probabilities = self._run_kernel(state, row, *3 * (NO_VALUES,))
         return self._log_odds(probabilities, state)[0]
 
     def update(self, state: LogisticTrackerState, f: Round) -> LogisticTrackerState:
+        f = self.check_round(state, f)
         x, y, w = np.asarray(f.x, np.float64), float(f.y), float(f.weight)
         z, scale = _standardise(state.scale, x), _update_scale(state.scale, x)
         sigma = scipy.special.expit(state.points @ z)

@@ -107,6 +107,7 @@ class DiscountedNewton(Learner[NewtonState]):
         return NewtonState(theta, factors.prior(self.ridge, theta))
 
     def update(self, state: NewtonState, f: Round) -> NewtonState:
+        f = self.check_round(state, f)
         theta, factor = state.theta, state.factor.copy()
         quasi = self.curvature == "gradient"
         grad = limit_gradient(f.grad(theta)) if quasi else f.grad(theta)

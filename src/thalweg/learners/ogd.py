@@ -51,6 +51,7 @@ class OnlineGradientDescent(Learner[OnlineGradientState]):
 
     @np.errstate(over="ignore")  # an infinite step is projected like any other
     def update(self, state: OnlineGradientState, f: Round) -> OnlineGradientState:
+        f = self.check_round(state, f)
         theta, t = state.theta, state.rounds + 1
         eta_t = self.step_size / math.sqrt(t)
         point = theta - eta_t * f.grad(theta)

@@ -68,6 +68,7 @@ class OnlineNewtonStep(Learner[OnlineNewtonState]):
         )
 
     def update(self, state: OnlineNewtonState, f: Round) -> OnlineNewtonState:
+        f = self.check_round(state, f)
         theta, information = state
         grad = limit_gradient(f.grad(theta))
         information = information + np.outer(grad, grad)

@@ -51,16 +51,17 @@ class RestartExperts(Learner[HistoryState]):
         start = self.expert.init(theta)
         return HistoryState(theta, np.zeros(1), np.ones(1, np.int64), (start,))
 
-    def predict(self, state: HistoryState, x: Any = None) -> Any:
+    def _predict(self, state: HistoryState, x: Any) -> Any:
         predictions = self._expert_predictions(state, x)
         return state.theta.dtype.type(np.exp(state.log_weights) @ predictions)
 
     def update(self, state: HistoryState, f: Round) -> HistoryState:
+        f = self.check_round(state, f)
         losses = 0.5 * f.weight * (f.y - self._expert_predictions(state, f.x)) ** 2
         log_v = hedge(state.log_weights, losses, 0.25 / self.label_bound**2)
         return advance_history(state, log_v, self.expert, f)
 
     def _expert_predictions(self, state: HistoryState, x: Any) -> FloatArray:
         expert = self.expert
-        predictions = [expert.predict(own, x) for own in state.experts]
+        predictions = [expert._predict(own, x) for own in state.experts]
         return np.array(predictions, np.float64)

@@ -123,6 +123,7 @@ class RecursiveLeastSquares(Learner[RLSState]):
         return RLSState(theta, factors.prior(self.ridge, theta))
 
     def update(self, state: RLSState, f: Round) -> RLSState:
+        f = self.check_round(state, f)
         theta, factor = state.theta, state.factor.copy()
         root = theta.dtype.type(math.sqrt(f.weight))
         gain, work = np.empty((2, len(theta)), theta.dtype)
@@ -175,6 +176,7 @@ class RecursiveLeastSquares(Learner[RLSState]):
     def live_buffer(
         self, state: RLSState, loss: Loss, constant_features: int
     ) -> LiveBuffer | None:
+        self.check_state(state)
         one_target = state.theta.ndim == 1 and state.theta.dtype == np.float64
         return LiveRLS(self, state, constant_features) if one_target else None
 

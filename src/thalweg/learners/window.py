@@ -64,6 +64,7 @@ class SlidingWindow(Learner[WindowState]):
         return WindowState(theta, x, y, rounds=0)
 
     def update(self, state: WindowState, f: Round) -> WindowState:
+        f = self.check_round(state, f)
         theta, x, y = state.theta, state.x.copy(), state.y.copy()
         row, scale = state.rounds % len(x), math.sqrt(f.weight)
         x[row], y[row] = scale * f.x, scale * f.y

@@ -114,3 +114,12 @@ class Round(NamedTuple):
     def hess_root(self, theta: FloatArray) -> FloatArray:
         root = self.loss.hess_root(theta, self.x, self.y)
         return np.asarray(np.sqrt(self.weight) * root)
+
+
+class CheckedRound(Round):
+    """A round whose numbers were found legal for the state that is to learn it.
+
+    Made by learners only, which take it without another look.
+    """
+
+    __slots__ = ()

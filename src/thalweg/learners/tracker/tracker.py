@@ -129,9 +129,11 @@ class Tracker(Learner[TrackerState]):
         return TrackerState(theta, packed)
 
     def predict(self, state: TrackerState, x: Any = None) -> Any:
-        return state.theta.dtype.type(self._records_at(state, x, ())["forecast"][0])
+        forecast = self._records_at(state, x, ())["forecast"][0]
+        return state.theta.dtype.type(forecast)
 
     def update(self, state: TrackerState, f: Round) -> TrackerState:
+        f = self.check_round(state, f)
         packed, n = state.packed.copy(), len(state.theta)
         s, x = layout.views(packed, n), np.asarray(f.x, np.float64)
         definition.observe(s, x, float(f.y), float(f.weight), float(f.elapsed))
@@ -160,6 +162,8 @@ class Tracker(Learner[TrackerState]):
         return self._state_after(workspace, state), trace
 
     def record(self, state: TrackerState, name: str) -> Any:
+        self._check_record(name)
+        self.check_state(state)
         if name == "theta":
             return state.theta
         return self._records_at(state, np.zeros(len(state.theta)), (name,))[name][0]
@@ -193,22 +197,43 @@ class Tracker(Learner[TrackerState]):
         return explanation.explain(state.rounds, memory, state.season, weights)
 
     def check_state(self, state: TrackerState) -> None:
-        """Raise unless all numbers that kernels use as an index are valid ones.
+        """Raise unless the state is one of this Tracker's, with its delay.
 
-        For states that come from files.
+        All numbers that kernels use as an index are looked at.
         """
-        counters = state.packed[: layout.COUNTERS]
-        counts = counters[[layout.ROUNDS, layout.ERROR_COUNT, layout.PASSED_ROUNDS]]
-        slots = counters[[layout.PENDING_COUNT, layout.OLDEST_PENDING]]
-        season = counters[layout.SEASON]
+        packed = getattr(state, "packed", None)
+        if type(packed) is np.ndarray and packed.dtype == np.float64 and packed.size:
+            self._check_counters(packed[: layout.COUNTERS].tolist())
+        super().check_state(state)
+
+    def _check_counters(self, counters: list[float]) -> None:
+        """Raise unless the first numbers of a packed state are valid for this Tracker.
+
+        Before its length is looked at, which follows from the delay.
+        """
+        counters = counters + [0.0] * (layout.COUNTERS - len(counters))
+        if counters[layout.DELAY] != self.delay:
+            raise InvalidParameterError(
+                f"A Tracker with a delay of {self.delay} plays from a state that its "
+                f"init gave. Got a state of delay {counters[layout.DELAY]:g} instead."
+            )
+        if counters[layout.STEP_LIMIT] != (self.information == "all"):
+            raise InvalidParameterError(
+                f"A Tracker with information={self.information!r} plays from a state "
+                "that its init gave. Got a state of another information instead."
+            )
+        rounds, errors, passed = (
+            counters[i]
+            for i in (layout.ROUNDS, layout.ERROR_COUNT, layout.PASSED_ROUNDS)
+        )
+        season, delay = counters[layout.SEASON], self.delay
         is_valid = (
-            ((0 <= counts) & (counts < 2**53)).all()
-            and ((0 <= slots) & (slots <= self.delay)).all()
+            all(0 <= count < 2**53 for count in (rounds, errors, passed))
+            and 0 <= counters[layout.PENDING_COUNT] <= delay
+            and 0 <= counters[layout.OLDEST_PENDING] <= delay
             and 1 <= season <= layout.MAX_SEASON
-            and counters[layout.DELAY] == self.delay
         )
         if not is_valid:
-            rounds, errors = counts[:2]
             raise InvalidParameterError(
                 "The state of a Tracker must have valid counts of rounds and errors "
                 f"and a valid season. Got {rounds}, {errors} and {season} instead."
@@ -217,6 +242,7 @@ class Tracker(Learner[TrackerState]):
     def live_buffer(
         self, state: TrackerState, loss: Loss, constant_features: int
     ) -> LiveBuffer | None:
+        self.check_state(state)
         is_double = state.theta.dtype == np.float64
         return LiveTracker(self, state, constant_features) if is_double else None
 
@@ -247,7 +273,7 @@ class Tracker(Learner[TrackerState]):
         self, state: TrackerState, x: Any, record: Sequence[str], level: float = 0.9
     ) -> dict[str, FloatArray]:
         """The forecast at ``x`` and these records, of one row."""
-        checks.require_argument_type("Tracker", "state", state, TrackerState)
+        self.check_state(state)
         row = np.array(checks.check_features(x, state.theta), np.float64)[None]
         columns = (EMPTY, EMPTY, EMPTY)
         return self._play_rows(state.packed, row, *columns, record, level)[1]
