@@ -13,6 +13,9 @@ from tests.contracts.examples import (
     example_block,
     example_learners,
 )
+from tests.fuzz.fuzz_cases import ORACLE_STRIDE, make_case
+from tests.fuzz.fuzz_checks import check_case
+from tests.fuzz.random_settings import NAMES
 from tests.learners.tracker_arrays import assert_states_agree
 from thalweg import checks, learners
 from thalweg.domains import Everywhere
@@ -40,6 +43,22 @@ EXAMPLES += [
     (NEWTON(0.9), Logistic()),
     (learners.DiscountedGradient(np.float64(0.9)), Huber(0.5)),
 ]
+HOSTILE_ROWS = (
+    "sparse", "binary", "one hot", "constant", "duplicated columns", "duplicated rows",
+    "steps", "extreme",
+)  # fmt: skip
+OPTIONS = (
+    ("ridge", 0.0),
+    ("floor", "1e-3"),
+    ("floor", "leaky"),
+    ("weights", "0 to 1e6"),
+    ("elapsed", "0 to 3"),
+    ("targets", 3),
+    ("dtype", "float32"),
+    ("blocked", True),
+    ("ridge 1", 0.0),  # of the first expert of a mixture
+)
+"""Options that each learner is played with on all of these rows, where it has them."""
 every_learner = pytest.mark.parametrize(
     "learner, loss",
     EXAMPLES,
@@ -250,3 +269,22 @@ def test_what_cannot_be_recorded_is_refused(learner, loss):
         learner.run(
             learner.init(START), loss, example_block(loss), record=("nonsense",)
         )
+
+
+# Each case is one of the fuzzer's, with the rows and one option given and all else
+# drawn: finite, equal in all forms of calls, and right by the oracle.
+@pytest.mark.parametrize("rows", HOSTILE_ROWS)
+@pytest.mark.parametrize("name", NAMES)
+def test_an_oracle_agrees_on_hostile_rows_with_every_option(name, rows):
+    failures, judged = [], 0
+    for number, (option, value) in enumerate(OPTIONS):
+        seed = number * ORACLE_STRIDE
+        case = make_case(name, seed, {"stream": rows, option: value})
+        if case.options.get(option) != value:
+            continue  # the learner has no such option
+        failure, rounds = check_case(case)
+        judged += rounds > 0
+        if failure is not None:
+            failures.append(f"{failure.message}\n{case.describe()}")
+    assert not failures, "\n".join(failures)
+    assert judged or rows == "extreme"

@@ -18,7 +18,7 @@ from thalweg.learners import Learner
 from thalweg.losses import LinearLoss, Logistic, Loss, SquaredError, Tracking
 from thalweg.types import Block
 
-ORACLE_STRIDE = 20
+ORACLE_STRIDE = 16
 """Every so many seeds, the stream is short and is compared with a slow oracle."""
 SIZES = {"1": (1, 1), "2 to 5": (2, 5), "6 to 12": (6, 12), "16 to 64": (16, 64)}
 SIZE_CHANCES = (0.14, 0.5, 0.29, 0.07)

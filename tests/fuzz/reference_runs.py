@@ -26,6 +26,11 @@ from thalweg.types import Block
 
 MAX_CONDITION = {np.dtype(np.float64): 1e6, np.dtype(np.float32): 30.0}
 MAX_CONDITION_AFTER_CAP = 10.0
+MAX_SIZE_RATIO = 1e8
+"""Of a feature's values, where rounds after the cap are judged: with larger ones, θ was
+so far off on the way that its digits are lost."""
+MIN_SIZE = {np.dtype(np.float64): 1e-100, np.dtype(np.float32): 1e-12}
+"""Of a feature without a prior: the variance of a smaller one stands for infinity."""
 MAX_LOG_WEIGHT = {np.dtype(np.float64): 1e6, np.dtype(np.float32): 1e3}
 """Mixtures are judged as long as all losses times the rate are smaller: the logarithm
 of a weight has no digits left for the next losses beyond."""
@@ -121,15 +126,23 @@ def least_squares(learner, loss, start, block, dtype):
         if conditions[t] <= MAX_CONDITION[dtype]:
             theta = solve_least_squares(A / size, b) / size[:, None]
             prediction[t] = (block.x[t] @ theta).reshape(block.y.shape[1:])
-    return ReferenceRun(prediction, _judge(conditions, learner.ridge == 0, dtype))
+    judged = _judge(conditions, learner.ridge == 0, root * block.x, dtype)
+    return ReferenceRun(prediction, judged)
 
 
-def _judge(conditions, without_prior, dtype):
+def _judge(conditions, without_prior, rows, dtype):
     """The rounds to judge: well conditioned, and before the cap may have acted."""
     small = conditions <= MAX_CONDITION[dtype]
+    sizes = np.where(rows == 0, np.nan, np.abs(rows))
+    sizes = sizes[:, (rows != 0).any(axis=0)]
+    if sizes.size and without_prior and np.nanmin(sizes) < MIN_SIZE[dtype]:
+        return np.zeros_like(small)
     # Without a prior nothing is known, or capped, before there are n rows.
     known = np.maximum.accumulate(small) if without_prior else np.ones_like(small)
     uncapped = np.logical_and.accumulate(small | ~known)
+    ratios = np.nanmax(sizes, axis=0) / np.nanmin(sizes, axis=0)
+    if (ratios > MAX_SIZE_RATIO).any():
+        return small & uncapped
     return small & (uncapped | (conditions <= MAX_CONDITION_AFTER_CAP))
 
 
@@ -138,15 +151,18 @@ def definition(learner, loss, start, block, dtype):
     _, trace = Learner._play(learner, learner.init(start), loss, block, ())
     judged = np.ones(len(block), bool)
     if isinstance(learner, learners.RecursiveLeastSquares):
-        floor = learner.floor or 0.0
+        # The ridge is restored after the round was learnt without it. In single
+        # precision the step back may cancel all digits, so that the ridge that is
+        # restored does not count for the condition.
+        single = dtype == np.float32
+        restored = np.sqrt(0.0 if single else learner.floor / 4) * np.eye(len(start))
+        first = np.sqrt(max(learner.floor, learner.ridge))
         root = np.sqrt(_rates(block)[0])[:, None]
         for t in range(len(block)):
             A, _ = weighted_rows(learner.discount, learner.ridge, start, block, t)
-            A = np.concatenate([A, np.sqrt(floor / 4) * np.eye(len(start))])
-            size = np.abs(root[:t] * block.x[:t]).max(axis=0, initial=0)
-            size = np.maximum(size, np.abs(A).max(axis=0))
-            size[size == 0] = 1
-            judged[t] = condition(A / size) <= MAX_CONDITION[dtype]
+            size = np.abs(root[:t] * block.x[:t]).max(axis=0, initial=first)
+            A = np.concatenate([A, restored]) / size
+            judged[t] = condition(A) <= MAX_CONDITION[dtype]
     return ReferenceRun(trace.prediction, np.logical_and.accumulate(judged))
 
 
