@@ -28,8 +28,6 @@ def defined_names(file: str) -> frozenset[str]:
     return frozenset(node.name for node in ast.walk(tree) if isinstance(node, kinds))
 
 
-
-
 def problems(page: str) -> list[str]:
     """What is wrong with the page, a sentence each."""
     sentences = []

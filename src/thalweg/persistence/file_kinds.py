@@ -29,7 +29,7 @@ def special_file_kind(path: Path) -> str | None:
     """
     try:
         kind = stat.S_IFMT(os.stat(path).st_mode)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # there is nothing to replace
         return None
     except OSError as error:
         if error.errno != errno.ELOOP:

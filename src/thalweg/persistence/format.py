@@ -49,7 +49,10 @@ def dumps(saved: SavedModel) -> bytes:
         "extra": {name: writer.write(value) for name, value in extra.items()},
     }
     if state is not None:
-        check_state(learner, state)
+        try:
+            check_state(learner, state)
+        except PersistenceError as error:
+            raise PersistenceError(f"The model cannot be saved: {error}.") from None
     text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
     if len(text) > MAX_HEADER_BYTES:
         raise PersistenceError(f"A header of {len(text)} bytes cannot be saved.")
