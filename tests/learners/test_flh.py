@@ -144,7 +144,7 @@ def test_several_targets_are_mixed_by_one_set_of_weights():
 def test_losses_too_large_for_exp_leave_the_weights_right():
     """A loss of 1e300 for all alike moves no weight; round 49 is no one's deadline."""
     x, y = np.ones((48, 3)), np.full(48, 1e150)
-    learner = FollowTheLeadingHistory(SlidingWindow(1, ridge=1e300))
+    learner = FollowTheLeadingHistory(SlidingWindow(1, ridge=1e150))
     state, _ = learner.run(learner.init(np.zeros(3)), SquaredError(), Block(x, y))
     weights = np.exp(state.log_weights)
     assert weights.sum() == pytest.approx(1, rel=1e-14)

@@ -81,4 +81,8 @@ def _learn(buffer, n, y, weight, elapsed):
         leaky = buffer[LEAKY] != 0
         restore_ridge(theta, factor, discount, gamma, floor, leaky, gain, v)
     buffer[COUNT] += 1
-    return finite_or_refusal(out[0, 0])
+    prediction = finite_or_refusal(out[0, 0])
+    if prediction != prediction:
+        # θ was not finite. The update has limited it: it must not seem sound now.
+        theta[0, 0] = np.nan
+    return prediction
