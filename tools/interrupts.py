@@ -245,6 +245,7 @@ class Campaign:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.subjects = subjects(folder)
+        self.raised = 0  # interrupts that came while a call was going on
         self._expected: dict[tuple[str, str], set[bytes]] = {}
         self._lengths: dict[tuple[str, str], int] = {}
 
@@ -291,6 +292,7 @@ class Campaign:
                 subject.calls[call](made, self.folder)
         except KeyboardInterrupt as error:
             traceback_of_shell = error
+            self.raised += 1
         problem = self._problem(subject, made, target % 2 == 0, possible)
         del traceback_of_shell
         if problem is None:
@@ -310,6 +312,7 @@ class Campaign:
         except KeyboardInterrupt as error:
             signal.setitimer(signal.ITIMER_REAL, 0)
             traceback_of_shell = error
+            self.raised += 1
         problem = self._problem(subject, made, delay * 1e9 % 2 < 1, possible)
         del traceback_of_shell
         if problem is None:
@@ -359,12 +362,15 @@ class Campaign:
 def random_interrupts(
     count: int, seed: int, signals: bool = False, only: str = "", most: int = 50
 ) -> list[Failure]:
-    """The first failures, ``most`` at most, of interrupts drawn at random."""
+    """The first failures, ``most`` at most, of interrupts drawn at random.
+
+    ``count`` are raised: one that comes when its call is over is not counted.
+    """
     generator, failures = random.Random(seed), list[Failure]()
     with tempfile.TemporaryDirectory() as folder:
         campaign = Campaign(Path(folder))
         cases = [case for case in campaign.cases() if case[0].startswith(only)]
-        for _ in range(count):
+        while campaign.raised < count:
             case = generator.choice(cases)
             if signals:
                 # An untraced call takes some 40 ns a bytecode, at most.
