@@ -1,5 +1,6 @@
 """Nothing that is read is written over, and no file has two writers."""
 
+import errno
 import os
 import resource
 import signal
@@ -185,3 +186,15 @@ def test_a_disk_that_fills_up_under_predictions_is_named(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         file.close()
     assert file.size == 100 == (tmp_path / "p.csv").stat().st_size
+
+
+def test_a_disk_that_cannot_sync_predictions_is_named(tmp_path, monkeypatch):
+    def fail(descriptor):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    file = PredictionFile(tmp_path / "p.csv", PredictionColumns(("y",), False))
+    file.write("1,2,3,4,5\n")
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(StorageError, match=r"p.csv cannot be written: Input/output"):
+        file.sync()
+    file.close()
