@@ -153,11 +153,11 @@ class PredictionFile:
 
     def sync(self) -> None:
         """Make what was written survive a loss of power."""
-        if self._file is None and self._earlier is not None:
-            with storage_errors(self.path):
+        with storage_errors(self.path):
+            if self._file is None and self._earlier is not None:
                 self._file = self._open()
-        if self._file is not None and self._line_file.is_file():
-            os.fsync(self._file.fileno())
+            if self._file is not None and self._line_file.is_file():
+                os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Write no more; it can be continued."""
