@@ -119,11 +119,11 @@ def is_well_conditioned(information, variance, ahead, ridge):
     C_kk and P_kk are those of the start, or bounds of them; ``ridge`` is what P_kk may
     gain beside the rounds, but for forgetting.
     """
+    exceeded = 0  # counted, since a loop that may end early is not vectorised
     for k in range(len(ahead.peak)):
         gained = information[k] + ahead.learnt[k] + ridge
-        if not variance[k] * gained <= MAX_CONDITION:
-            return False
-    return True
+        exceeded += not variance[k] * gained <= MAX_CONDITION
+    return exceeded == 0
 
 
 @kernel

@@ -30,7 +30,7 @@ from thalweg.kernels.rls_blocked.triangular import (
     padded_width,
     whole_lanes,
 )
-from thalweg.kernels.simd import WIDTH, fma, load, store
+from thalweg.kernels.simd import WIDTH, broadcast, fma, load, reduce_sum, store
 from thalweg.kernels.ud_factor import RETAINED_RIDGE, covariance_diagonal
 from thalweg.kernels.windup import MIN_RIDGE
 
@@ -72,10 +72,11 @@ def play_information_blocks(theta, factor, gamma, min_ridge, rounds, t):
                 _forget_ridge(factor, ahead.discount[s])
         update_scale_rows(factor, ahead, count)
         left = ahead.remaining[count - 1]
+        inverse_left = 1 / left
         for i in range(n):
             pivots[i] *= left
             information[i] = (information[i] + ahead.learnt[i]) * left
-            bound[i] /= left
+            bound[i] *= inverse_left
         t = end
         end = _next_block_end(factor, bound, gamma, min_ridge, rounds, t, ahead)
         if end == t < len(rounds.y):
@@ -181,22 +182,22 @@ def _information_diagonal(pivots, triangle, out):
 @kernel(ieee_division=True)
 def _variances(pivots, triangle, out):
     """C_kk = Σ_j (U⁻¹)_kj² / D_j."""
-    rows = _upper_inverse(triangle, len(out))
+    rows, variances = _upper_inverse(triangle, len(out)), 1 / pivots
     for k in range(len(out)):
-        out[k] = 0
-        for j in range(k, len(out)):
-            out[k] += rows[k, j] * rows[k, j] / pivots[j]
+        total = broadcast(0.0)
+        for j in range(k - k % WIDTH, len(pivots), WIDTH):
+            entries = load(rows, (k, j))
+            total = fma(entries * entries, load(variances, j), total)
+        out[k] = reduce_sum(total)
 
 
 @kernel
 def _upper_inverse(triangle, n):
     """U⁻¹, padded to whole lanes."""
-    packed, rows = np.zeros((n, n)), np.zeros((n, padded_width(n)))
+    rows = np.zeros((n, padded_width(n)))
     for j in range(n):
         rows[j, j] = 1.0
-        for i in range(j):
-            packed[j, i] = triangle[i, j]
-    invert_unit_triangle(packed, rows)
+    invert_unit_triangle(triangle[:n, :n].T, rows)
     return rows
 
 
