@@ -4,7 +4,7 @@ import math
 
 from thalweg import checks
 from thalweg.bounds.newton import Case, theorem_constants
-from thalweg.bounds.problem import Problem, resolve_horizon
+from thalweg.bounds.problem import Problem, resolve_horizon, zero_product
 
 MIN_RADIUS = math.exp(-2) / 2
 """From this D on the paper's rule of Corollary 2 keeps γ ≥ ½; it asks for D ≥ 1."""
@@ -34,7 +34,8 @@ def newton_by_tradeoff(
     a1, a3, a4 = _coefficients(problem, case, ridge)
     memory = math.pow(T, beta)
     forgetting = T / memory / (1 - 1 / memory)
-    return a1 * (forgetting + beta * math.log(T)) + a3 * memory * path_length + a4
+    learning = a1 * (forgetting + beta * math.log(T))
+    return learning + zero_product(a3, memory, path_length) + a4
 
 
 def newton_by_path_length(
@@ -55,7 +56,8 @@ def newton_by_path_length(
     motion, log_memory = corollary_2_terms(problem, V, T, as_printed=as_printed)
     a1, a3, a4 = _coefficients(problem, case, ridge)
     forgetting = math.sqrt(T * motion / (2 * D))
-    return a1 * (forgetting + log_memory) + 2 * a3 * math.sqrt(2 * D * T * V) + a4
+    path = zero_product(2 * a3, math.sqrt(2 * D * T * V))
+    return a1 * (forgetting + log_memory) + path + a4
 
 
 def corollary_2_terms(
@@ -90,5 +92,5 @@ def _coefficients(
     eta, c2, c3 = theorem_constants(problem, case)
     D = problem.radius
     a1 = c2 * problem.dimension / (2 * eta)
-    a4 = 2 * eta * ridge * D**2 + a1 * math.log1p(c3 / ridge)
+    a4 = 2 * eta * ridge * D * D + a1 * math.log1p(c3 / ridge)
     return a1, 2 * D * eta * (ridge + c3), a4

@@ -11,7 +11,11 @@ from thalweg import checks
 from thalweg.bounds.corollaries import corollary_2_terms
 from thalweg.bounds.gradient import strongly_convex
 from thalweg.bounds.newton import Case, newton
-from thalweg.bounds.problem import Problem, resolve_horizon
+from thalweg.bounds.problem import (
+    Problem,
+    require_strong_convexity,
+    resolve_horizon,
+)
 from thalweg.discounts import grid
 
 
@@ -86,7 +90,8 @@ def experts_gradient(
     def expert(gamma: float) -> float:
         return strongly_convex(problem, gamma, horizon, path_length, sharp=sharp)
 
-    rate = problem.strong_convexity / problem.gradient_bound**2
+    G = problem.gradient_bound
+    rate = require_strong_convexity(problem) / G / G if G else math.inf
     candidates = _candidate_experts(problem, path_length, horizon, static, sharp)
     return min(mixing_cost(rate, *i) + expert(gamma) for gamma, *i in candidates)
 

@@ -67,7 +67,8 @@ def general_static(
     T, delta = resolve_horizon(problem, horizon), _condition_number(problem)
     check_arguments("general_static", discount, T)
     steps = step_sum(discount, T) if sharp else step_sum_bound(discount, T)
-    return delta * ((delta + 1) * target_bound) ** 2 / 2 * steps
+    residual = (delta + 1) * target_bound
+    return delta * residual * residual / 2 * steps
 
 
 def general_largest_discount(problem: Problem) -> float:

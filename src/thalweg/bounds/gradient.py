@@ -13,12 +13,12 @@ from thalweg.bounds.problem import (
     check_arguments,
     discounted_count,
     effective_memory,
+    require_strong_convexity,
     resolve_horizon,
     step_sum,
     step_sum_bound,
     zero_product,
 )
-from thalweg.errors import InvalidParameterError
 
 
 def tracking_dynamic(
@@ -63,7 +63,7 @@ def tracking_static(
     T = resolve_horizon(problem, horizon)
     check_arguments("tracking_static", discount, T)
     steps = step_sum(discount, T) if sharp else step_sum_bound(discount, T)
-    return 2 * problem.radius**2 * steps
+    return 2 * problem.radius * problem.radius * steps
 
 
 def smooth_dynamic(
@@ -86,7 +86,7 @@ def smooth_dynamic(
     """
     T = resolve_horizon(problem, horizon)
     check_arguments("smooth_dynamic", discount, T, path_length)
-    ratio = problem.smoothness / _require_convexity(problem)
+    ratio = problem.smoothness / require_strong_convexity(problem)
     distance = _distance(problem, start_distance, path_length)
     forgetting = (
         discounted_count(discount, T) - 1
@@ -110,7 +110,7 @@ def smooth_static(
     """
     T, ell, u = (
         resolve_horizon(problem, horizon),
-        _require_convexity(problem),
+        require_strong_convexity(problem),
         problem.smoothness,
     )
     check_arguments("smooth_static", discount, T)
@@ -122,7 +122,8 @@ def smooth_static(
     else:
         later = step_sum_bound(discount, T - 1) / (ell * discount) if T > 1 else 0.0
         steps = min(T / u, 1 / u + later)
-    return 2 * (u - ell) * problem.radius**2 + problem.gradient_bound**2 / 2 * steps
+    D, G = problem.radius, problem.gradient_bound
+    return zero_product(2 * (u - ell), D, D) + G * G / 2 * steps
 
 
 def strongly_convex(
@@ -141,14 +142,14 @@ def strongly_convex(
     """
     T, ell, V = (
         resolve_horizon(problem, horizon),
-        _require_convexity(problem),
+        require_strong_convexity(problem),
         path_length,
     )
     check_arguments("strongly_convex", discount, T, V)
     size = discounted_count(discount, T - 1) if sharp else effective_memory(discount)
     steps = step_sum(discount, T) / ell
     path = zero_product(2 * problem.radius * ell, size, V)
-    return path + problem.gradient_bound**2 / 2 * steps
+    return path + problem.gradient_bound * problem.gradient_bound / 2 * steps
 
 
 def strongly_convex_by_path_length(
@@ -164,10 +165,11 @@ def strongly_convex_by_path_length(
     ``corollary_2_terms`` in corollaries.py. The paper states the order only.
     """
     T, V, D = resolve_horizon(problem, horizon), path_length, problem.radius
-    ell, G = _require_convexity(problem), problem.gradient_bound
+    ell, G = require_strong_convexity(problem), problem.gradient_bound
     motion, log_memory = corollary_2_terms(problem, V, T, as_printed=as_printed)
     steps = 1 + math.sqrt(T * motion / (2 * D)) / 2 + log_memory
-    return 4 * D * ell * math.sqrt(2 * D * T * V) + G**2 / (2 * ell) * steps
+    path = zero_product(4 * D * ell, math.sqrt(2 * D * T * V))
+    return path + G * G / (2 * ell) * steps
 
 
 def _distance(
@@ -176,12 +178,3 @@ def _distance(
     """‖θ_1-θ*_1‖ + V*."""
     start = 2 * problem.radius if start_distance is None else start_distance
     return start + path_length
-
-
-def _require_convexity(problem: Problem) -> float:
-    """ℓ, which Theorems 4 to 6 divide by."""
-    if not problem.strong_convexity:
-        raise InvalidParameterError(
-            f"Theorems 4 to 6 need a strongly convex loss. Got {problem!r} instead."
-        )
-    return problem.strong_convexity

@@ -34,6 +34,8 @@ def theorem_constants(problem: Problem, case: Case) -> TheoremConstants:
     Case 1, exp-concave, P gains ∇∇ᵀ: η ≤ ½min{1/4GD, α}, c₂ = 1, c₃ = G².
     Case 2, strongly convex and smooth too, P gains ∇²f: η ≤ ℓ/u, c₂ = 1/α, c₃ = u.
     Case 3, quadratic, P gains ∇²f: η ≤ 1, c₂ = 1/α, c₃ = u.
+    Refused where no η > 0 is left: in case 1 without a finite D and G, in case 2
+    without strong convexity.
     """
     alpha, G, u = problem.exp_concavity, problem.gradient_bound, problem.smoothness
     if case not in (1, 2, 3) or not (alpha and G):
@@ -41,10 +43,19 @@ def theorem_constants(problem: Problem, case: Case) -> TheoremConstants:
             "Theorem 1 has cases 1, 2 and 3, and needs α > 0 and G > 0. "
             f"Got case {case!r} of {problem!r} instead."
         )
+    ell = problem.strong_convexity
+    rate = {
+        1: min(1 / G / problem.radius / 4, alpha) / 2,
+        2: ell and ell / u,  # u ≥ ℓ
+        3: 1.0,
+    }[case]
+    if not 0 < rate < math.inf:
+        raise InvalidParameterError(
+            "Theorem 1 divides by η, so that it needs in case 1 D < ∞ and G < ∞, in "
+            f"case 2 ℓ > 0. Got case {case!r} of {problem!r} instead."
+        )
     if case == 1:
-        rate = min(1 / (4 * G * problem.radius), alpha) / 2
-        return TheoremConstants(rate, 1.0, G**2)
-    rate = problem.strong_convexity / u if case == 2 else 1.0
+        return TheoremConstants(rate, 1.0, G * G)
     return TheoremConstants(rate, 1 / alpha, u)
 
 
@@ -55,8 +66,9 @@ def largest_rate(problem: Problem, case: Case, *, half_squared: bool = False) ->
     diameter, and with the radius D it holds with a larger constant (erratum E5). For
     half squared error, which is exactly quadratic, case 1 allows α.
     """
+    rate = theorem_constants(problem, case).rate
     if case != 1:
-        return theorem_constants(problem, case).rate
+        return rate
     alpha, G, D = problem.exp_concavity, problem.gradient_bound, problem.radius
     return alpha if half_squared else min(0.8 / (G * D), alpha) / 2
 
@@ -103,10 +115,10 @@ def newton(
     growth = _max_trace(problem, case, trace_bound) / problem.dimension if sharp else c3
     size = discounted_count(discount, T) if sharp else effective_memory(discount)
     learning = problem.dimension * _log_growth(
-        discount, T, growth * size / ridge, sharp
+        discount, T, zero_product(growth, size) / ridge, sharp
     )
-    path = zero_product(2 * D * eta, ridge + c3 * size, V)
-    return c2 / (2 * eta) * learning + path + 2 * eta * ridge * D**2
+    path = zero_product(2 * D * eta, ridge + zero_product(c3, size), V)
+    return zero_product(c2 / (2 * eta), learning) + path + 2 * eta * ridge * D * D
 
 
 def _log_growth(discount: float, horizon: int, growth: float, sharp: bool) -> float:
@@ -121,7 +133,14 @@ def _log_growth(discount: float, horizon: int, growth: float, sharp: bool) -> fl
 def best_ridge(problem: Problem, case: Case = 1) -> float:
     """ε = c₂n/4η²D², about the best in Theorem 1 at V = 0 (ours)."""
     eta, c2, _ = theorem_constants(problem, case)
-    return c2 * problem.dimension / (2 * eta * problem.radius) ** 2
+    reach = 2 * eta * problem.radius
+    ridge = c2 * problem.dimension / reach / reach
+    if not 0 < ridge < math.inf:
+        raise InvalidParameterError(
+            "A best ridge needs 0 < D < ∞ and 0 < α < ∞, and none of them extreme. "
+            f"Got {problem!r} instead."
+        )
+    return ridge
 
 
 def telescoped_sum(
@@ -166,6 +185,6 @@ def _determinants(
 def _max_trace(problem: Problem, case: Case, trace_bound: float | None) -> float:
     """τ, which bounds the trace of what P gains in one round."""
     if case == 1:
-        return problem.gradient_bound**2
+        return problem.gradient_bound * problem.gradient_bound
     limit = problem.dimension * problem.smoothness
     return limit if trace_bound is None else min(trace_bound, limit)

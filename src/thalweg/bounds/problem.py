@@ -17,8 +17,9 @@ class Problem:
 
     ``horizon`` is T ≥ 1, ``dimension`` n ≥ 1, ``radius`` D: every point of the domain
     has norm at most D, which is not a diameter. ``strong_convexity`` is ℓ,
-    ``smoothness`` u, ``exp_concavity`` α and ``gradient_bound`` G. A bound that needs
-    a constant which is 0 or infinite here is infinite, or refused where it divides.
+    ``smoothness`` u ≥ ℓ, ``exp_concavity`` α and ``gradient_bound`` G. A bound that
+    needs a constant which is 0 or infinite here is infinite, or refused where it
+    divides.
     """
 
     horizon: int
@@ -35,6 +36,8 @@ class Problem:
         checks.require_interval(self, "radius", "(0, inf]")
         for name in ("strong_convexity", "smoothness"):
             checks.require_interval(self, name, "[0, inf)")
+        least = f"[{float(self.strong_convexity)}, inf)"
+        checks.require_interval(self, "smoothness", least)
         checks.require_interval(self, "exp_concavity", "[0, inf]")
         checks.require_interval(self, "gradient_bound", "[0, inf]")
 
@@ -64,6 +67,16 @@ class Problem:
 def resolve_horizon(problem: Problem, horizon: int | None) -> int:
     """T: the horizon asked for, or the problem's own."""
     return problem.horizon if horizon is None else horizon
+
+
+def require_strong_convexity(problem: Problem) -> float:
+    """ℓ, which Theorems 4 to 6 and 8 divide by."""
+    if not problem.strong_convexity:
+        raise InvalidParameterError(
+            f"Theorems 4 to 6 and 8 need a strongly convex loss. Got {problem!r} "
+            "instead."
+        )
+    return problem.strong_convexity
 
 
 def discounted_count(discount: float, horizon: int) -> float:
