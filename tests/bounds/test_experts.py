@@ -7,7 +7,10 @@ import pytest
 
 from thalweg import bounds, discounts
 from thalweg.bounds import Problem
+from thalweg.domains import Ball
 from thalweg.errors import InvalidParameterError
+from thalweg.learners import Experts
+from thalweg.losses import Constants
 
 SIMPLE = Problem(1000, 2, 1.0, 0.5, 2.0, 0.25, 2.0)
 
@@ -69,6 +72,19 @@ def test_theorem_8_by_hand():
     mixed = 8 * math.log(20 / (1 + 1 / len(gammas)))
     expected = mixed + bounds.strongly_convex(SIMPLE, gammas[3], 1000, 10.0)
     assert bounds.experts_gradient(SIMPLE, 10.0) == pytest.approx(expected)
+
+
+def test_learner_and_bound_put_the_same_experts_in_by_default():
+    constants = Constants(0.5, 2.0, 0.25, 2.0)
+    for make, bound in (
+        (Experts.from_newton_grid, bounds.experts_newton),
+        (Experts.from_gradient_grid, bounds.experts_gradient),
+    ):
+        learner = make(constants, Ball(1.0), 1000)
+        assert learner.experts[0].discount == 1.0
+        assert learner == make(constants, Ball(1.0), 1000, static=True)
+        assert bound(SIMPLE, 1.0) == bound(SIMPLE, 1.0, static=True)
+        assert bound(SIMPLE, 1.0) != bound(SIMPLE, 1.0, static=False)
 
 
 @pytest.mark.parametrize("static", [False, True])
