@@ -60,18 +60,18 @@ def test_theorem_7_by_hand():
     assert gammas[3] == pytest.approx(gamma, rel=1e-12)
     mixed = 4 * math.log(20 / (1 + 1 / len(gammas)))
     expected = mixed + bounds.newton(SIMPLE, gamma, 1000, 10.0)
-    assert bounds.experts_newton(SIMPLE, 10.0) == pytest.approx(expected)
+    assert bounds.experts_newton(SIMPLE, 10.0, static=False) == pytest.approx(expected)
     # With γ = 1 put first the same expert is number 5 of one more.
     mixed = 4 * math.log(30 / (1 + 1 / (len(gammas) + 1)))
     expected = mixed + bounds.newton(SIMPLE, gamma, 1000, 10.0)
-    assert bounds.experts_newton(SIMPLE, 10.0, static=True) == pytest.approx(expected)
+    assert bounds.experts_newton(SIMPLE, 10.0) == pytest.approx(expected)
 
 
 def test_theorem_8_by_hand():
     gammas = discounts.grid(1000, 1.0, static=False)
     mixed = 8 * math.log(20 / (1 + 1 / len(gammas)))
     expected = mixed + bounds.strongly_convex(SIMPLE, gammas[3], 1000, 10.0)
-    assert bounds.experts_gradient(SIMPLE, 10.0) == pytest.approx(expected)
+    assert bounds.experts_gradient(SIMPLE, 10.0, static=False) == pytest.approx(expected)
 
 
 def test_learner_and_bound_put_the_same_experts_in_by_default():

@@ -1,7 +1,7 @@
 """Bounds of the paper's meta-algorithm: Yuan & Lamperski (2020), Theorems 7 and 8.
 
-Experts i = 1..N run at the discounts of ``discounts.grid(T, D, static=False)`` and
-start with weights C / i(i+1), C = 1 + 1/N. For every V one of them, number k, runs at
+Experts i = 1..N run at the discounts of ``discounts.grid(T, D)`` and start with weights
+C / i(i+1), C = 1 + 1/N. For every V one of them, number k, runs at
 nearly the discount that Corollary 2 asks for.
 """
 
@@ -52,13 +52,14 @@ def experts_newton(
     *,
     case: Case = 1,
     ridge: float = 1.0,
-    static: bool = False,
+    static: bool = True,
     sharp: bool = False,
 ) -> float:
     """Regret with experts of ``newton``, mixed at λ = α: Theorem 7.
 
     (1/α)log(k(k+1)/C) + Theorem 1 at γ_k. ``static`` says that γ = 1 was put first in
-    the grid, which moves every other expert back by one. Sharp (ours): the least over
+    the grid, as the learner does unless told not to, which moves every other expert
+    back by one; without it the bound is the paper's. Sharp (ours): the least over
     all experts, of Theorem 1 in its sharp form.
     """
 
@@ -77,7 +78,7 @@ def experts_gradient(
     path_length: float,
     horizon: int | None = None,
     *,
-    static: bool = False,
+    static: bool = True,
     sharp: bool = False,
 ) -> float:
     """Regret with experts of ``strongly_convex``, mixed at λ = ℓ/G²: Theorem 8.
