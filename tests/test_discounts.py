@@ -54,33 +54,48 @@ def test_path_length_rule_is_valid_and_free_of_units(horizon, radius, share, uni
     assert other == pytest.approx(discount, rel=1e-12)
 
 
-def test_the_grid_at_two_rounds_is_the_printed_one():
-    """THEORY of the grid at T = 2, D = 1, the last of which the correction drops."""
-    printed = discounts.grid(2, 1.0, static=False, corrected=False)
+def test_the_printed_grid_at_two_rounds_is_that_of_the_paper():
+    """THEORY of the grid at T = 2, D = 1, the last of which ours drops."""
+    printed = discounts.grid(2, 1.0, static=False, as_printed=True)
     np.testing.assert_allclose(printed, [0.8775, 0.7549, 0.5099, 0.0197], atol=1e-4)
-    corrected = discounts.grid(2, 1.0, static=False)
-    assert corrected == printed[:3]
-    assert discounts.grid(2, 1.0) == (1.0, *corrected)
+    ours = discounts.grid(2, 1.0, static=False)
+    assert ours == printed[:3]
+    assert discounts.grid(2, 1.0) == (1.0, *ours)
+    assert discounts.grid(2, 1.0, as_printed=True) == (1.0, *printed)
+
+
+@given(st.integers(2, 10**8), st.floats(1e-100, 1e100), st.floats(1e-100, 1e100))
+def test_the_grid_does_not_change_with_the_unit_of_length(horizon, radius, other):
+    assert discounts.grid(horizon, radius) == discounts.grid(horizon, other)
+
+
+def test_the_printed_grid_changes_with_the_unit_of_length():
+    printed = discounts.grid(1000, 0.1, static=False, as_printed=True)
+    assert 1 - printed[0] == pytest.approx(0.0077, abs=5e-5)
+    still = discounts.from_path_length(0.0, 1000, 0.1)
+    assert 1 - still == pytest.approx(0.0024, abs=5e-5)
+    ours = discounts.grid(1000, 0.1, static=False)
+    assert ours[0] == pytest.approx(still, abs=1e-15)
 
 
 @given(st.integers(2, 10**8), st.floats(0.07, 1e4))
-def test_the_corrected_grid_halves_down_to_one_half(horizon, radius):
-    grid = discounts.grid(horizon, radius, static=False)
-    gaps = 1 - np.array(grid)
-    assert gaps[-1] <= 0.5 * (1 + 1e-12) and 2 * gaps[-1] > 0.5 * (1 - 1e-12)
-    # γ near 1 is stored to one rounding, and so is the gap.
-    np.testing.assert_allclose(gaps[1:], 2 * gaps[:-1], rtol=1e-12, atol=3e-16)
+def test_the_grid_halves_down_to_one_half(horizon, radius):
+    for as_printed in (False, True):
+        grid = discounts.grid(horizon, radius, static=False, as_printed=as_printed)
+        gaps = 1 - np.array(grid)
+        last = gaps[-1] if not as_printed else gaps[-1] / 2  # rounded up (E7)
+        assert last <= 0.5 * (1 + 1e-12) and 2 * last >= 0.5 * (1 - 1e-12)
+        # γ near 1 is stored to one rounding, and so is the gap.
+        np.testing.assert_allclose(gaps[1:], 2 * gaps[:-1], rtol=1e-12, atol=3e-16)
 
 
-@given(st.integers(2, 10**6), st.floats(0.5, 100), st.floats(0, 1))
+@given(st.integers(2, 10**6), st.floats(1e-3, 1e3), st.floats(0, 1))
 def test_some_grid_point_is_within_a_factor_two_of_the_best(horizon, radius, share):
     """What Theorem 7 needs: 1/(1-γ_k) ≤ 2/(1-γ*) for the γ* of Corollary 2."""
     length = share * 2 * radius * (horizon - 1)
     best = 1 - discounts.from_path_length(length, horizon, radius)
     gaps = 1 - np.array(discounts.grid(horizon, radius, static=False))
-    # γ* uses the unit-consistent least motion: smaller than the grid's by up to √D.
-    if best >= gaps[0]:
-        assert ((gaps <= best * (1 + 1e-9)) & (2 * gaps >= best * (1 - 1e-9))).any()
+    assert ((gaps <= best * (1 + 1e-9)) & (2 * gaps >= best * (1 - 1e-9))).any()
 
 
 @pytest.mark.parametrize(
@@ -96,6 +111,8 @@ def test_some_grid_point_is_within_a_factor_two_of_the_best(horizon, radius, sha
         lambda: discounts.from_path_length(float("nan"), 100, 1.0),
         lambda: discounts.grid(1, 1.0),
         lambda: discounts.grid(100, 0.0),
+        lambda: discounts.grid(100, math.inf),
+        lambda: discounts.grid(100, 0.06, as_printed=True),
     ],
 )
 def test_what_no_rule_allows_is_refused(call):

@@ -26,30 +26,45 @@ def test_mixing_by_hand():
             bounds.mixing_cost(rate, index, 7)
 
 
-def test_the_expert_that_serves_a_path_is_within_a_factor_of_two():
+@pytest.mark.parametrize("as_printed", [False, True])
+def test_the_expert_that_serves_a_path_is_within_a_factor_of_two(as_printed):
     rng = np.random.default_rng(6)
     for _ in range(300):
         T, D = int(rng.integers(2, 10**6)), float(np.exp(rng.uniform(-2.6, 4)))
         problem = Problem(T, 2, D, 0.5, 2.0, 0.25, 2.0)
         V = float(rng.choice([0.0, rng.uniform(0, 1), rng.uniform(0, 2 * D * (T - 1))]))
-        gammas = discounts.grid(T, D, static=False)
-        k = bounds.expert_index(problem, V)
+        gammas = discounts.grid(T, D, static=False, as_printed=as_printed)
+        k = bounds.expert_index(problem, V, as_printed=as_printed)
         assert 1 <= k <= len(gammas)
-        target = math.sqrt(max(V, math.log(T) ** 2 / T) / (2 * D * T)) / 2
+        least = math.log(T) ** 2 / T * (1.0 if as_printed else D)
+        target = math.sqrt(max(V, least) / (2 * D * T)) / 2
         gap = 1 - gammas[k - 1]
         assert gap <= target * (1 + 1e-9) <= 2 * gap * (1 + 2e-9)
 
 
-def test_the_longest_path_is_served_by_the_corrected_grid():
-    # Erratum E7: rounding N up would add an expert with γ = 1.2e-4 here.
+def test_the_longest_path_is_served_without_the_last_expert_of_the_paper():
+    # Erratum E7: rounding N up adds an expert with γ = 1.2e-4 here.
     problem = Problem(1938, 1, 2.0, 1.0, 1.0, 1.0, 1.0)
-    k = bounds.expert_index(problem, 4.0 * 1937)
-    ours, printed = (
-        discounts.grid(1938, 2.0, static=False, corrected=c) for c in (True, False)
-    )
-    assert k <= len(ours) == len(printed) - 1
-    assert ours[-1] >= 0.5
+    printed = discounts.grid(1938, 2.0, static=False, as_printed=True)
+    k = bounds.expert_index(problem, 4.0 * 1937, as_printed=True)
+    assert k == len(printed) - 1
     assert printed[-1] < 2e-4
+    for T in (2, 3, 1938, 10**6):
+        ours = discounts.grid(T, 2.0, static=False)
+        assert bounds.expert_index(problem, 4.0 * (T - 1), T) <= len(ours)
+        assert ours[-1] >= 0.5
+
+
+@pytest.mark.parametrize("bound", [bounds.experts_newton, bounds.experts_gradient])
+def test_bounds_of_experts_do_not_change_with_the_unit_of_length(bound):
+    """θ in other units: D and V times r, G over r, ℓ and u over r²."""
+    for V in (0.0, 1.0, 300.0):
+        values = []
+        for r in (1.0, 0.01, 64.0):
+            problem = Problem(1000, 2, r, 0.5 / r**2, 2.0 / r**2, 0.25, 2.0 / r)
+            ridge = {"ridge": 1 / r**2} if bound is bounds.experts_newton else {}
+            values.append(bound(problem, V * r, **ridge))
+        assert values == pytest.approx([values[0]] * 3, rel=1e-9)
 
 
 def test_theorem_7_by_hand():
