@@ -77,22 +77,29 @@ def from_path_length(path_length: float, horizon: int, radius: float) -> float:
 
 
 def grid(
-    horizon: int, radius: float, static: bool = True, corrected: bool = True
+    horizon: int, radius: float, static: bool = True, *, as_printed: bool = False
 ) -> tuple[float, ...]:
-    """γ_i = 1 - ½ (log T / (T√(2D))) 2^(i-1), in descending order.
+    """γ_i = 1 - ½ (log T / (T√2)) 2^(i-1) ≥ ½, i = 1, 2, ..., in descending order.
 
-    The discounts of the experts in Yuan & Lamperski (2020), Theorem 7. ``horizon`` is
-    T ≥ 2; ``radius`` is D ≥ e⁻²/2, which keeps γ_1 ≥ ½ at every T.
-    ``static`` puts γ = 1 first, as the paper advises in practice. ``corrected`` leaves
-    out the last γ_N where it lies below ½: the paper rounds N up, its proof never uses
-    that expert, and its memory can be as short as no round at all (erratum E7).
+    The discounts of the experts in Yuan & Lamperski (2020), Theorem 7, in a form that
+    does not change with the unit of length, hence not with D: γ_1 is
+    ``from_path_length`` at V = 0, and every later 1-γ is twice the one before, so that
+    one of them is within a factor of 2 for every V (docs/derivations/discount-grid.md).
+    ``horizon`` is T ≥ 2, ``radius`` D in (0, inf). ``static`` puts γ = 1 first, as the
+    paper advises in practice.
+
+    ``as_printed`` is the paper's own grid: log T / (T√(2D)) for log T / (T√2), with
+    D ≥ e⁻²/2 to keep γ_1 ≥ ½ at every T, and N rounded up, which adds a last γ_N below
+    ½ that the proof never uses and that can be as good as 0 (erratum E7).
     """
     checks.require_argument("grid", "horizon", horizon, "[2, inf)")
-    checks.require_argument("grid", "radius", radius, f"[{math.exp(-2) / 2}, inf)")
+    least = f"[{math.exp(-2) / 2}" if as_printed else "(0"
+    checks.require_argument("grid", "radius", radius, f"{least}, inf)")
+    unit = radius if as_printed else 1.0
     log_t = math.log(horizon)
-    doublings = 0.5 * math.log2(2 * radius * horizon**2 / log_t**2)
-    count = (math.floor if corrected else math.ceil)(doublings) + 1
-    finest = 0.5 * log_t / (horizon * math.sqrt(2 * radius))
+    doublings = 0.5 * math.log2(2 * unit * horizon**2 / log_t**2)
+    count = (math.ceil if as_printed else math.floor)(doublings) + 1
+    finest = 0.5 * log_t / (horizon * math.sqrt(2 * unit))
     inner = tuple(1 - finest * 2**i for i in range(count))
     return ((1.0,) if static else ()) + inner
 

@@ -80,21 +80,29 @@ class Experts(Learner[ExpertsState]):
     @classmethod
     def from_newton_grid(
         cls, constants: Constants, domain: Domain, horizon: int, case: int = 1,
-        ridge: float = 1.0, static: bool = True,
+        ridge: float = 1.0, static: bool = True, as_printed: bool = False,
     ) -> "Experts":  # fmt: skip
-        """Algorithm 1 on the grid of Theorem 7, λ = α; ``static`` adds γ = 1."""
+        """Algorithm 1 on the grid of Theorem 7, λ = α.
+
+        ``static`` puts γ = 1 first. ``as_printed`` takes the paper's own grid, which
+        depends on the unit of length, for that of ``discounts.grid``.
+        """
         first = DiscountedNewton.from_theorem(case, constants, domain, 1.0, ridge)
-        grid = discounts.grid(horizon, domain.radius, static)
+        grid = discounts.grid(horizon, domain.radius, static, as_printed=as_printed)
         experts = tuple(replace(first, discount=gamma) for gamma in grid)
         return cls(experts, constants.exp_concavity)
 
     @classmethod
     def from_gradient_grid(
-        cls, constants: Constants, domain: Domain, horizon: int, static: bool = True
-    ) -> "Experts":
-        """The strongly convex gradient rule on the grid, λ = ℓ/G²: Theorem 8."""
+        cls, constants: Constants, domain: Domain, horizon: int, static: bool = True,
+        as_printed: bool = False,
+    ) -> "Experts":  # fmt: skip
+        """The strongly convex gradient rule on the grid, λ = ℓ/G²: Theorem 8.
+
+        ``static`` and ``as_printed`` as in ``from_newton_grid``.
+        """
         ell = constants.strong_convexity
-        grid = discounts.grid(horizon, domain.radius, static)
+        grid = discounts.grid(horizon, domain.radius, static, as_printed=as_printed)
         experts = tuple(
             DiscountedGradient(gamma, "strongly_convex", ell, ell, domain)
             for gamma in grid
