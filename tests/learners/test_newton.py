@@ -6,8 +6,8 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
 
 from tests import oracles
 from thalweg.domains import Ball, Box, Ellipsoid, Everywhere, Polytope, Simplex
-from thalweg.errors import InvalidParameterError
-from thalweg.learners import DiscountedNewton, RecursiveLeastSquares
+from thalweg.errors import InvalidParameterError, UnsupportedLossError
+from thalweg.learners import DiscountedNewton, Experts, RecursiveLeastSquares
 from thalweg.losses import Huber, LinearMap, Logistic, Round, SquaredError, Tracking
 from thalweg.types import Block
 
@@ -157,6 +157,39 @@ def test_the_theorems_settings():
     for case in (0, 2):
         with pytest.raises(InvalidParameterError, match=f"Got case {case}"):
             DiscountedNewton.from_theorem(case, constants, domain, 0.9)
+
+
+def test_case_3_of_the_theorem_refuses_a_loss_that_is_not_quadratic():
+    domain = Ball(1.0)
+    block = Block(np.array([[0.6, 0.8]]), np.array([1.0]))
+    for loss in (Logistic(), Huber(5.0)):
+        constants = loss.constants(domain, block)
+        three = DiscountedNewton.from_theorem(3, constants, domain, 0.9)
+        mixture = Experts.from_newton_grid(constants, domain, 100, case=3)
+        for learner in (three, mixture):
+            state = learner.init(np.zeros(2))
+            with pytest.raises(UnsupportedLossError, match="case 3 .* quadratic"):
+                learner.run(state, loss, block)
+            with pytest.raises(UnsupportedLossError, match="case 3 .* quadratic"):
+                learner.update(state, Round(loss, block.x[0], block.y[0]))
+        by_hand = DiscountedNewton(0.9, curvature="hessian", domain=domain)
+        by_hand.run(by_hand.init(np.zeros(2)), loss, block)
+    one = DiscountedNewton.from_theorem(
+        1, Logistic().constants(domain, block), domain, 0.9
+    )
+    one.run(one.init(np.zeros(2)), Logistic(), block)
+
+
+def test_case_3_of_the_theorem_takes_every_quadratic_loss():
+    rounds = {
+        SquaredError(): Block(np.array([[0.6, 0.8]]), np.array([1.0])),
+        LinearMap(): Block(np.ones((1, 3, 2)), np.ones((1, 3))),
+        Tracking(): Block(None, np.ones((1, 2))),
+    }
+    for loss, block in rounds.items():
+        constants = loss.constants(Ball(1.0), block)
+        three = DiscountedNewton.from_theorem(3, constants, Ball(1.0), 0.9)
+        three.run(three.init(np.zeros(2)), loss, block)
 
 
 def test_a_domain_of_another_dimension_is_refused():
