@@ -8,7 +8,7 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.domains import Ball, Domain
-from thalweg.errors import InvalidParameterError
+from thalweg.errors import InvalidParameterError, UnsupportedLossError
 from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.newton import MAX_GRADIENT_EXPONENT, newton
 from thalweg.kernels.ud_factor import forget, learn, solve
@@ -56,7 +56,8 @@ class DiscountedNewton(Learner[NewtonState]):
     ``discount`` is γ in (0, 1]. ``newton_step`` is 1/η > 0. ``ridge`` is ε > 0 in
     P_0 = εI. ``curvature`` chooses quasi-Newton (``"gradient"``) or full Newton
     (``"hessian"``). Π is the nearest point of ``domain`` in the norm of P_t.
-    ``from_theorem`` sets them as the three cases of Theorem 1 ask.
+    ``quadratic_only`` refuses losses that are not quadratic. ``from_theorem`` sets all
+    of them as the three cases of Theorem 1 ask.
 
     Departure, against covariance windup: P stays above rounding in directions that
     nothing excites (kernels/windup.py).
@@ -69,6 +70,7 @@ class DiscountedNewton(Learner[NewtonState]):
     ridge: float = 1.0
     curvature: Curvature = "gradient"
     domain: Domain = Ball(10.0)
+    quadratic_only: bool = False
 
     def __post_init__(self) -> None:
         checks.require_type(self, "domain", Domain)
@@ -76,6 +78,7 @@ class DiscountedNewton(Learner[NewtonState]):
         checks.require_interval(self, "newton_step", "(0, inf)")
         checks.require_interval(self, "ridge", "(0, inf)")
         checks.require_choice(self, "curvature", get_args(Curvature))
+        checks.require_choice(self, "quadratic_only", (False, True))
 
     @classmethod
     def from_theorem(
@@ -85,6 +88,8 @@ class DiscountedNewton(Learner[NewtonState]):
         """Theorem 1's settings: case 1 exp-concave, 2 strongly convex, 3 quadratic.
 
         η is ½min{1/(4GD), α}, ℓ/u and 1. The theorem is stated for ε = ``ridge`` = 1.
+        Constants do not show whether a loss is quadratic; that of case 3 is looked at
+        when it is played.
         """
         ell, u, alpha, G = constants
         eta = {
@@ -98,13 +103,21 @@ class DiscountedNewton(Learner[NewtonState]):
                 f"with η = {eta} from {constants!r} instead."
             )
         kind: Curvature = "gradient" if case == 1 else "hessian"
-        return cls(discount, 1 / eta, ridge, kind, domain)
+        return cls(discount, 1 / eta, ridge, kind, domain, quadratic_only=case == 3)
 
     def init(self, theta: Any) -> NewtonState:
         theta = checks.check_start(self, theta, ndim=(1,))
         checks.require_start_in_domain(self, self.domain, theta)
         checks.require_ridge_in_range(self, theta)
         return NewtonState(theta, factors.prior(self.ridge, theta))
+
+    def check_loss(self, loss: Loss) -> None:
+        super().check_loss(loss)
+        if self.quadratic_only and not loss.is_quadratic:
+            raise UnsupportedLossError(
+                "DiscountedNewton as case 3 of Theorem 1 sets it learns from quadratic "
+                f"losses, those with is_quadratic. Got {loss!r} instead."
+            )
 
     def update(self, state: NewtonState, f: Round) -> NewtonState:
         f = self.check_round(state, f)

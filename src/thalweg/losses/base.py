@@ -5,7 +5,8 @@ To add a loss:
 1. Write a frozen dataclass in a file of its own: a subclass of ``LinearLoss``
    (losses/linear.py) where f is a function of x·θ, given by φ, φ′, φ″ and the range
    of φ″ (``curvature_range``); else of ``Loss``. Give ``constants`` if the theorems
-   shall apply. Where φ″ is 0, tell regret/dynamic.py how to find minimisers.
+   shall apply, and ``is_quadratic = True`` where ∇²f does not depend on θ. Where φ″ is
+   0, tell regret/dynamic.py how to find minimisers.
 2. Export it in losses/__init__.py, which lets files hold it, and in
    thalweg/__init__.py; give an example of it in tests/contracts/examples.py, which
    brings the tests of every loss.
@@ -15,7 +16,7 @@ To add a loss:
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -41,6 +42,16 @@ def inverse(value: float) -> float:
 
 class Loss(ABC):
     """A family of functions f(θ; x, y), convex in θ."""
+
+    is_quadratic: ClassVar[bool] = False
+    """Whether ∇²f is the same at every θ, as case 3 of Theorem 1 needs it.
+
+    Each class says so for itself: it is not inherited, as a subclass may change f.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.is_quadratic = vars(cls).get("is_quadratic", False)
 
     @abstractmethod
     def value(self, theta: FloatArray, x: Any, y: Any) -> float:

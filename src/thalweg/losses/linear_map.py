@@ -1,7 +1,7 @@
 """Half squared error of several linear measurements of one θ."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,8 @@ class LinearMap(Loss):
 
     The Hessian AᵀA has rank m at most: a Newton step is m rank-one updates.
     """
+
+    is_quadratic: ClassVar[bool] = True
 
     def value(self, theta: FloatArray, x: Any, y: Any) -> float:
         return float(0.5 * np.sum((x @ theta - y) ** 2))

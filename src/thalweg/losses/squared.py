@@ -14,6 +14,7 @@ class SquaredError(LinearLoss):
     """f(θ) = ½(x·θ - y)², the least-squares loss; summed over targets if several."""
 
     code: ClassVar[int | None] = SQUARED
+    is_quadratic: ClassVar[bool] = True
 
     def phi(self, p: Any, y: Any) -> Any:
         return 0.5 * (p - y) ** 2

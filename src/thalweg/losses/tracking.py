@@ -1,7 +1,7 @@
 """Half squared distance to a moving point."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from thalweg.types import Block, FloatArray
 @dataclass(frozen=True)
 class Tracking(Loss):
     """f(θ) = ½‖θ - y‖²: no features, each round's y is a point to be near."""
+
+    is_quadratic: ClassVar[bool] = True
 
     def value(self, theta: FloatArray, x: Any, y: Any) -> float:
         return float(0.5 * np.sum((theta - y) ** 2))
