@@ -1,5 +1,8 @@
 """How fast to forget: the paper's rules for the discount γ, and its other names.
 
+The ridge ε that the paper advises for its Newton step is here as well, since learners
+and bounds both need it.
+
 The discount γ in (0, 1] is the forgetting factor, written λ in filtering texts: a round
 k steps old weighs γᵏ. A half-life, or an effective memory of 1/(1-γ) rounds, says the
 same.
@@ -102,6 +105,30 @@ def grid(
     finest = 0.5 * log_t / (horizon * math.sqrt(2 * unit))
     inner = tuple(1 - finest * 2**i for i in range(count))
     return ((1.0,) if static else ()) + inner
+
+
+def paper_ridge(
+    case: int,
+    gradient_bound: float,
+    exp_concavity: float,
+    radius: float,
+    experts: int = 1,
+) -> float:
+    """ε by case: 1/(ρ²D²N) in case 1, ρ = ½min{1/4GD, α}; 1 in cases 2 and 3.
+
+    See ``bounds.paper_ridge``, which is the same for a ``Problem``.
+    """
+    checks.require_argument("paper_ridge", "case", case, "[1, 3]")
+    checks.require_argument("paper_ridge", "experts", experts, "[1, inf)")
+    if case != 1:
+        return 1.0
+    checks.require_argument("paper_ridge", "gradient_bound", gradient_bound, "(0, inf)")
+    checks.require_argument("paper_ridge", "exp_concavity", exp_concavity, "(0, inf]")
+    checks.require_argument("paper_ridge", "radius", radius, "(0, inf)")
+    rate = min(1 / gradient_bound / radius / 4, exp_concavity) / 2
+    ridge = 1 / (rate * radius) / (rate * radius) / experts if rate * radius else 0.0
+    checks.require_argument("Theorem 1", "ridge", ridge, "(0, inf)")
+    return ridge
 
 
 class DefaultDiscount(float):

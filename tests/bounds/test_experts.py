@@ -62,8 +62,7 @@ def test_bounds_of_experts_do_not_change_with_the_unit_of_length(bound):
         values = []
         for r in (1.0, 0.01, 64.0):
             problem = Problem(1000, 2, r, 0.5 / r**2, 2.0 / r**2, 0.25, 2.0 / r)
-            ridge = {"ridge": 1 / r**2} if bound is bounds.experts_newton else {}
-            values.append(bound(problem, V * r, **ridge))
+            values.append(bound(problem, V * r))
         assert values == pytest.approx([values[0]] * 3, rel=1e-9)
 
 
@@ -75,11 +74,19 @@ def test_theorem_7_by_hand():
     assert gammas[3] == pytest.approx(gamma, rel=1e-12)
     mixed = 4 * math.log(20 / (1 + 1 / len(gammas)))
     expected = mixed + bounds.newton(SIMPLE, gamma, 1000, 10.0)
-    assert bounds.experts_newton(SIMPLE, 10.0, static=False) == pytest.approx(expected)
+    at = (SIMPLE, 10.0)
+    assert bounds.experts_newton(*at, ridge=1.0, static=False) == pytest.approx(
+        expected
+    )
     # With γ = 1 put first the same expert is number 5 of one more.
     mixed = 4 * math.log(30 / (1 + 1 / (len(gammas) + 1)))
     expected = mixed + bounds.newton(SIMPLE, gamma, 1000, 10.0)
-    assert bounds.experts_newton(SIMPLE, 10.0) == pytest.approx(expected)
+    assert bounds.experts_newton(*at, ridge=1.0) == pytest.approx(expected)
+    # By default ε is 1/(ρD)² = 16² in case 1 and 1 in case 3, as in the learner.
+    mixed = bounds.experts_newton(*at)
+    assert mixed == bounds.experts_newton(*at, ridge=256.0) != pytest.approx(expected)
+    quadratic = bounds.experts_newton(*at, case=3)
+    assert quadratic == bounds.experts_newton(*at, case=3, ridge=1.0)
 
 
 def test_theorem_8_by_hand():

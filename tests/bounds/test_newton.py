@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
 from thalweg import bounds, discounts, streams
 from thalweg.bounds import Problem
@@ -141,6 +142,58 @@ def test_the_best_ridge_is_about_the_best():
         for factor in (0.5, 2.0):
             worse = bounds.newton(problem, discount, ridge=factor * ridge)
             assert result <= worse * (1 + 1e-9)
+
+
+def least_ridge(problem, case, V, discount):
+    """The ε with the least right-hand side of Theorem 1, by search over log ε."""
+
+    def bound(log_ridge):
+        ridge = math.exp(log_ridge)
+        return bounds.newton(problem, discount, None, V, case=case, ridge=ridge)
+
+    grid = np.linspace(-30, 30, 601)
+    middle = grid[np.argmin([bound(point) for point in grid])]
+    around = (middle - 0.1, middle + 0.1)
+    options = {"xatol": 1e-9}
+    result = minimize_scalar(bound, bounds=around, method="bounded", options=options)
+    return math.exp(result.x)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_best_ridge_for_a_discount_is_the_minimum_of_the_bound(case):
+    for problem in list(problems())[:10]:
+        for V, discount in ((0.0, 0.999), (1.0, 0.9), (30.0, 0.5)):
+            least = least_ridge(problem, case, V, discount)
+            ridge = bounds.best_ridge(problem, case, V, discount=discount)
+            # The search compares values, which are flat to rounding near the least.
+            assert ridge == pytest.approx(least, rel=1e-5)
+            assert ridge <= bounds.best_ridge(problem, case, V) * (1 + 1e-12)
+
+
+def test_the_best_ridge_falls_with_the_path_length():
+    # n = 3, D = 1, η = 1/16, c₃ = 4: 192 at V = 0, 192/21 at V = 20; γ = 0.95.
+    problem = Problem(1000, 3, 1.0, 0.0, 1.0, 0.25, 2.0)
+    assert bounds.best_ridge(problem) == pytest.approx(192)
+    assert bounds.best_ridge(problem, 1, 20.0) == pytest.approx(9.1, abs=0.05)
+    least = least_ridge(problem, 1, 20.0, 0.95)
+    assert least == pytest.approx(8.3, abs=0.05)
+    exact = bounds.best_ridge(problem, 1, 20.0, discount=0.95)
+    assert exact == pytest.approx(least, rel=1e-5)
+
+
+def test_the_ridge_of_the_paper_by_hand():
+    # ρ = ½min{1/8, 1/4} = 1/16, D = 1.
+    assert bounds.paper_ridge(SIMPLE) == 256
+    assert bounds.paper_ridge(SIMPLE, experts=8) == 32
+    wide = Problem(100, 2, 4.0, 0.5, 2.0, 0.25, 2.0)  # ρ = 1/64, so 1/(ρD)² = 16²
+    assert bounds.paper_ridge(wide) == 256
+    for case in (2, 3):
+        assert bounds.paper_ridge(SIMPLE, case, experts=8) == 1
+    for wrong in ({"case": 4}, {"experts": 0}):
+        with pytest.raises(InvalidParameterError, match=f"{next(iter(wrong))!r}"):
+            bounds.paper_ridge(SIMPLE, **wrong)
+    with pytest.raises(InvalidParameterError, match="'radius'"):
+        bounds.paper_ridge(Problem(100, 2, math.inf, 0.5, 2.0, 0.25, 2.0))
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -115,6 +115,12 @@ def test_theorem_7_and_8_settings():
     newton = Experts.from_newton_grid(constants, Ball(1.0), 1000)
     assert [e.discount for e in newton.experts] == list(discounts.grid(1000, 1.0))
     assert newton.mixing_rate == 0.25 and newton.experts[0].newton_step == 16.0
+    assert {e.ridge for e in newton.experts} == {256.0}  # 1/(ρD)², ρ = 1/16
+    by_hand = Experts.from_newton_grid(constants, Ball(1.0), 1000, ridge=3.0)
+    assert {e.ridge for e in by_hand.experts} == {3.0}
+    for case in (2, 3):
+        full = Experts.from_newton_grid(constants, Ball(1.0), 1000, case)
+        assert {e.ridge for e in full.experts} == {1.0}
     gradient = Experts.from_gradient_grid(constants, Ball(1.0), 1000, static=False)
     assert gradient.mixing_rate == 0.125
     assert [e.discount for e in gradient.experts] == list(

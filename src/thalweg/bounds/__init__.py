@@ -29,6 +29,7 @@ from thalweg.bounds.lower_bound import minimax_rate as minimax_rate
 from thalweg.bounds.newton import best_ridge as best_ridge
 from thalweg.bounds.newton import largest_rate as largest_rate
 from thalweg.bounds.newton import newton as newton
+from thalweg.bounds.newton import paper_ridge as paper_ridge
 from thalweg.bounds.newton import printed_telescoped_sum as printed_telescoped_sum
 from thalweg.bounds.newton import telescoped_sum as telescoped_sum
 from thalweg.bounds.newton import theorem_constants as theorem_constants
@@ -51,6 +52,7 @@ __all__ = [
     "newton",
     "newton_by_path_length",
     "newton_by_tradeoff",
+    "paper_ridge",
     "printed_telescoped_sum",
     "smooth_dynamic",
     "smooth_static",

@@ -10,7 +10,7 @@ import math
 from thalweg import checks
 from thalweg.bounds.corollaries import corollary_2_terms
 from thalweg.bounds.gradient import strongly_convex
-from thalweg.bounds.newton import Case, newton
+from thalweg.bounds.newton import Case, newton, paper_ridge
 from thalweg.bounds.problem import (
     Problem,
     require_strong_convexity,
@@ -57,22 +57,25 @@ def experts_newton(
     horizon: int | None = None,
     *,
     case: Case = 1,
-    ridge: float = 1.0,
+    ridge: float | None = None,
     static: bool = True,
     as_printed: bool = False,
     sharp: bool = False,
 ) -> float:
     """Regret with experts of ``newton``, mixed at λ = α: Theorem 7.
 
-    (1/α)log(k(k+1)/C) + Theorem 1 at γ_k. ``static`` says that γ = 1 was put first in
-    the grid, as the learner does unless told not to, which moves every other expert
-    back by one. ``as_printed`` is for the paper's own grid, which depends on the unit
-    of length. Sharp (ours): the least over all experts, of Theorem 1 in its sharp form.
+    (1/α)log(k(k+1)/C) + Theorem 1 at γ_k. ``ridge`` is ε, by default that of
+    ``paper_ridge``, as in the learner ``Experts.from_newton_grid``. ``static`` says
+    that γ = 1 was put first in the grid, as the learner does unless told not to, which
+    moves every other expert back by one. ``as_printed`` is for the paper's own grid,
+    which depends on the unit of length. Sharp (ours): the least over all experts, of
+    Theorem 1 in its sharp form.
     """
+    epsilon = paper_ridge(problem, case) if ridge is None else ridge
 
     def expert(gamma: float) -> float:
         V = path_length
-        return newton(problem, gamma, horizon, V, case=case, ridge=ridge, sharp=sharp)
+        return newton(problem, gamma, horizon, V, case=case, ridge=epsilon, sharp=sharp)
 
     grids = {"static": static, "as_printed": as_printed}
     candidates = _candidate_experts(problem, path_length, horizon, sharp, **grids)

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from thalweg import checks
+from thalweg import checks, discounts
 from thalweg.bounds.problem import (
     Problem,
     check_arguments,
@@ -130,14 +130,46 @@ def _log_growth(discount: float, horizon: int, growth: float, sharp: bool) -> fl
     return float(np.logaddexp(0.0, forgetting + math.log(growth))) if growth else 0.0
 
 
-def best_ridge(problem: Problem, case: Case = 1) -> float:
-    """ε = c₂n/4η²D², about the best in Theorem 1 at V = 0 (ours)."""
-    eta, c2, _ = theorem_constants(problem, case)
-    reach = 2 * eta * problem.radius
-    ridge = c2 * problem.dimension / reach / reach
+def paper_ridge(problem: Problem, case: Case = 1, *, experts: int = 1) -> float:
+    """The ε that the paper advises in practice, in the remark after Theorem 7.
+
+    Case 1, exp-concave losses: 1/(ρ²D²N) with ρ = ½min{1/4GD, α}, N = ``experts``. The
+    paper names 1/(ρ²D²), our default, and 1/(ρ²D²N) for the N experts of Theorem 7,
+    γ = 1 not counted. By ``best_ridge`` the first suits comparators that hardly move
+    (V = 0 at n = 4), the second those with V about (nN/4 - 1)D.
+
+    Cases 2 and 3: 1, as in the theorem. Their P gains Hessians, not squares of
+    gradients, and 1/(ρ²D²) is then far too large (docs/decisions/014-ridge.md).
+    """
+    G, alpha = problem.gradient_bound, problem.exp_concavity
+    return discounts.paper_ridge(case, G, alpha, problem.radius, experts)
+
+
+def best_ridge(
+    problem: Problem,
+    case: Case = 1,
+    path_length: float = 0.0,
+    *,
+    discount: float | None = None,
+) -> float:
+    """ε = c₂n / (4η²D(D+V)), about the best in Theorem 1 for path length V (ours).
+
+    Theorem 1 depends on ε by (c₂n/2η)log(1 + K/ε) + 2ηD(D+V)ε, where K = c₃/(1-γ). Its
+    least is where ε(1 + ε/K) = q, with q the value above: q itself as long as K is
+    much larger, which no ``discount`` says. With ``discount`` = γ ∈ (0, 1), the exact
+    solution ε = 2q / (1 + √(1 + 4q/K)), never more than q.
+    """
+    checks.require_argument("best_ridge", "path_length", path_length, "[0, inf)")
+    eta, c2, c3 = theorem_constants(problem, case)
+    D = problem.radius
+    ridge = c2 * problem.dimension / (2 * eta * D) / (2 * eta * (D + path_length))
+    if discount is not None:
+        checks.require_argument("best_ridge", "discount", discount, "(0, 1)")
+        growth = c3 * effective_memory(discount)
+        ridge = 2 * ridge / (1 + math.sqrt(1 + 4 * ridge / growth)) if growth else 0.0
     if not 0 < ridge < math.inf:
         raise InvalidParameterError(
-            "A best ridge needs 0 < D < ∞ and 0 < α < ∞, and none of them extreme. "
+            "A best ridge needs D, α and what P gains to be neither 0 nor infinite. "
             f"Got {problem!r} instead."
         )
     return ridge

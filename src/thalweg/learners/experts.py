@@ -80,13 +80,19 @@ class Experts(Learner[ExpertsState]):
     @classmethod
     def from_newton_grid(
         cls, constants: Constants, domain: Domain, horizon: int, case: int = 1,
-        ridge: float = 1.0, static: bool = True, as_printed: bool = False,
+        ridge: float | None = None, static: bool = True, as_printed: bool = False,
     ) -> "Experts":  # fmt: skip
         """Algorithm 1 on the grid of Theorem 7, λ = α.
 
+        ``ridge`` is ε; by default the one that the paper advises in practice where it
+        helps: 1/(ρ²D²) in case 1, else 1 (``bounds.paper_ridge``, which also has
+        1/(ρ²D²N), and ``bounds.best_ridge`` for a known path length).
         ``static`` puts γ = 1 first. ``as_printed`` takes the paper's own grid, which
         depends on the unit of length, for that of ``discounts.grid``.
         """
+        _, _, alpha, G = constants
+        if ridge is None:
+            ridge = discounts.paper_ridge(case, G, alpha, domain.radius)
         first = DiscountedNewton.from_theorem(case, constants, domain, 1.0, ridge)
         grid = discounts.grid(horizon, domain.radius, static, as_printed=as_printed)
         experts = tuple(replace(first, discount=gamma) for gamma in grid)
