@@ -7,6 +7,7 @@ import pytest
 import thalweg
 
 PACKAGES = (
+    "bandits",
     "bounds",
     "discounts",
     "domains",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from thalweg import bandits as bandits
     from thalweg import bounds as bounds
     from thalweg import discounts as discounts
     from thalweg import domains as domains
@@ -89,6 +90,7 @@ _NAMES = {
     "types": ("Block", "Interval", "Trace"),
 }
 _PACKAGES = (
+    "bandits",
     "bounds",
     "discounts",
     "domains",
