@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from thalweg import streams
+from thalweg.domains import Ball
 from thalweg.errors import InvalidParameterError, UnsupportedLossError
+from thalweg.learners import DiscountedNewton
 from thalweg.losses import LinearMap, Logistic, SquaredError, Tracking
 from thalweg.regret import adaptive
 from thalweg.types import Block, Trace
@@ -149,3 +151,13 @@ def test_what_cannot_be_searched_is_refused():
         adaptive(trace, block, Logistic())
     with pytest.raises(InvalidParameterError, match="'exact_up_to' parameter"):
         adaptive(trace, block, SQUARED, exact_up_to=0)
+
+
+def test_the_comparator_of_a_learner_in_a_ball_lies_in_the_ball():
+    block = Block(np.array([[1.0, 0.0]]), np.array([1.0]))
+    learner = DiscountedNewton(0.9, 1.0, 1.0, "hessian", Ball(0.1))
+    trace = learner.run(learner.init(np.zeros(2)), SQUARED, block)[1]
+    result = adaptive(trace, block, SQUARED, domain=Ball(0.1))
+    assert result.low == pytest.approx(0.095, abs=1e-12)
+    assert result.high == pytest.approx(0.095, abs=1e-12)
+    assert adaptive(trace, block, SQUARED).low == pytest.approx(0.5, abs=1e-12)
