@@ -82,11 +82,11 @@ def worst_interval(x, y, loss, before, after):
 
     Shapes: x (T, m, n), y (T, m, k), loss, before, after (T,). O(T²mn(n+k)).
     """
-    T, m, n = x.shape
+    T, n = len(loss), x.shape[2]
     width = n + y.shape[2]
     best, first, last = -np.inf, 0, 0
     triangle, row = np.empty((n, width, BATCH_SIZE)), np.empty((width, BATCH_SIZE))
-    regret, cosine, sine = np.empty((3, BATCH_SIZE))
+    regret, angles = np.empty(BATCH_SIZE), np.empty((2, BATCH_SIZE))
     own_triangle, own_row = np.empty((n, width)), np.empty(width)
     for start in range(0, T, BATCH_SIZE):
         lanes = min(BATCH_SIZE, T - start)
@@ -95,25 +95,49 @@ def worst_interval(x, y, loss, before, after):
         full = 0
         for t in range(start, T):
             started = min(lanes, t - start + 1)
-            while full < started and _is_full(triangle, full):
-                full += 1
+            full = count_full(triangle, full, started)
             for a in range(started):
                 regret[a] += loss[t]
-            for h in range(m):
-                if full > 0:
-                    _insert_in_lanes(
-                        triangle, row, regret, x[t, h], y[t, h], cosine, sine, full
-                    )
-                for a in range(full, started):
-                    own_row[:n] = x[t, h]
-                    own_row[n:] = y[t, h]
-                    own_triangle[:] = triangle[:, :, a]
-                    regret[a] -= insert_row(own_triangle, own_row, n)
-                    triangle[:, :, a] = own_triangle
+            insert_round(
+                triangle, row, regret, x[t], y[t], angles, full, started,
+                own_triangle, own_row,
+            )  # fmt: skip
             for a in range(started):
                 if regret[a] + after[t] > best:
                     best, first, last = regret[a] + after[t], start + a, t
     return best, first, last
+
+
+@kernel
+def insert_round(
+    triangle, row, regret, x, y, angles, full, started, own_triangle, own_row
+):
+    """Insert the rows of one round into the triangles of all lanes that have started.
+
+    Shapes: triangle (n, n+k, lanes), row (n+k, lanes), regret (lanes,), x (m, n), y
+    (m, k), angles (2, lanes), own_triangle (n, n+k) and own_row (n+k,). The first
+    ``full`` lanes have no empty diagonal.
+    """
+    n = x.shape[1]
+    for h in range(x.shape[0]):
+        if full > 0:
+            _insert_in_lanes(
+                triangle, row, regret, x[h], y[h], angles[0], angles[1], full
+            )
+        for a in range(full, started):
+            own_row[:n] = x[h]
+            own_row[n:] = y[h]
+            own_triangle[:] = triangle[:, :, a]
+            regret[a] -= insert_row(own_triangle, own_row, n)
+            triangle[:, :, a] = own_triangle
+
+
+@kernel
+def count_full(triangle, full, started):
+    """How many of the first lanes have no empty diagonal; at least ``full``."""
+    while full < started and _is_full(triangle, full):
+        full += 1
+    return full
 
 
 @kernel
