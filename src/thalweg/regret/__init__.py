@@ -12,6 +12,12 @@ from thalweg.regret.dynamic import minimisers as minimisers
 from thalweg.regret.dynamic import path_length as path_length
 from thalweg.regret.frontier import Frontier as Frontier
 from thalweg.regret.frontier import frontier as frontier
+from thalweg.regret.functional_variation import (
+    FunctionalVariation as FunctionalVariation,
+)
+from thalweg.regret.functional_variation import (
+    functional_variation as functional_variation,
+)
 from thalweg.regret.path_budget import HindsightPath as HindsightPath
 from thalweg.regret.path_budget import best_path as best_path
 from thalweg.regret.static import Regret as Regret
@@ -22,6 +28,7 @@ __all__ = [
     "ClippedBound",
     "Decomposition",
     "Frontier",
+    "FunctionalVariation",
     "HindsightPath",
     "Minimisers",
     "Regret",
@@ -31,6 +38,7 @@ __all__ = [
     "decomposition",
     "dynamic",
     "frontier",
+    "functional_variation",
     "minimisers",
     "path_length",
     "static",
