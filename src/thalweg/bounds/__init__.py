@@ -1,9 +1,14 @@
 """Regret bounds: the right-hand sides of the theorems, from numbers alone.
 
-Each takes a ``Problem`` and gives a number. What is marked ``sharp`` is ours: proven
-with the same arguments, never larger than the paper's, and finite at γ = 1.
+Each takes a ``Problem``, or the numbers it needs, and gives a number. What is marked
+``sharp`` is ours: proven with the same arguments, never larger than the paper's, and
+finite at γ = 1.
 """
 
+from thalweg.bounds.conversion import adaptive_to_dynamic as adaptive_to_dynamic
+from thalweg.bounds.conversion import (
+    adaptive_to_dynamic_by_total as adaptive_to_dynamic_by_total,
+)
 from thalweg.bounds.corollaries import newton_by_path_length as newton_by_path_length
 from thalweg.bounds.corollaries import newton_by_tradeoff as newton_by_tradeoff
 from thalweg.bounds.experts import expert_index as expert_index
@@ -37,6 +42,8 @@ from thalweg.bounds.problem import Problem as Problem
 
 __all__ = [
     "Problem",
+    "adaptive_to_dynamic",
+    "adaptive_to_dynamic_by_total",
     "best_ridge",
     "expert_index",
     "experts_gradient",
