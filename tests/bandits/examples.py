@@ -13,6 +13,7 @@ from thalweg.bandits import (
     DiscountedUCB,
     LinearEnvironment,
     SlidingWindowUCB,
+    TrackerLinUCB,
 )
 
 ROUNDS = 1500
@@ -24,6 +25,7 @@ POLICIES = [
     DiscountedLinUCB(1.0, ridge=2.0, action_bound=3.0, exploration=0.3),
     DiscountedUCB(0.97),
     SlidingWindowUCB(40, reward_bound=1.5),
+    TrackerLinUCB(ridge=0.1, radius=2.0),
 ]
 NAMES = [f"{type(policy).__name__}-{i}" for i, policy in enumerate(POLICIES)]
 

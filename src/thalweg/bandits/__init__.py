@@ -16,6 +16,7 @@ from thalweg.bandits.lin_ucb import DiscountedLinUCB as DiscountedLinUCB
 from thalweg.bandits.policy import Policy as Policy
 from thalweg.bandits.simulation import Simulation as Simulation
 from thalweg.bandits.simulation import simulate as simulate
+from thalweg.bandits.tracker_lin_ucb import TrackerLinUCB as TrackerLinUCB
 from thalweg.bandits.tuning import discount_for_changes as discount_for_changes
 from thalweg.bandits.tuning import discount_for_drift as discount_for_drift
 from thalweg.bandits.tuning import window_for_changes as window_for_changes
@@ -32,6 +33,7 @@ __all__ = [
     "Policy",
     "Simulation",
     "SlidingWindowUCB",
+    "TrackerLinUCB",
     "abrupt_environment",
     "discount_for_changes",
     "discount_for_drift",

@@ -8,6 +8,7 @@ from thalweg import checks, persistence
 from thalweg.bandits.adaptive_lin_ucb import AdaptiveLinUCB
 from thalweg.bandits.lin_ucb import DiscountedLinUCB
 from thalweg.bandits.policy import Policy
+from thalweg.bandits.tracker_lin_ucb import TrackerLinUCB
 from thalweg.bandits.ucb import DiscountedUCB, SlidingWindowUCB
 from thalweg.errors import PersistenceError, ThalwegError
 from thalweg.losses import SquaredError
@@ -15,7 +16,13 @@ from thalweg.persistence.snapshots import restore_snapshot, validate_snapshot
 
 POLICIES: dict[str, type[Policy[Any]]] = {
     kind.__name__: kind
-    for kind in (AdaptiveLinUCB, DiscountedLinUCB, DiscountedUCB, SlidingWindowUCB)
+    for kind in (
+        AdaptiveLinUCB,
+        DiscountedLinUCB,
+        DiscountedUCB,
+        SlidingWindowUCB,
+        TrackerLinUCB,
+    )
 }
 """The policies that a file may name."""
 

@@ -101,13 +101,7 @@ class DiscountedLinUCB(Policy[LinUCBState]):
         return RecursiveLeastSquares(self.discount, self.ridge, self.ridge, True)
 
     def shapes(self, size: int) -> Mapping[str, Shape]:
-        rows = size + factors.EXTRA_ROWS
-        return {
-            "theta": (size,),
-            "factor": (rows, size),
-            "squared": (size, size),
-            "target": (size,),
-        }
+        return lin_ucb_shapes(size)
 
     def init(self, size: int) -> LinUCBState:
         n = self._check_size("size", size)
@@ -167,6 +161,16 @@ class DiscountedLinUCB(Policy[LinUCBState]):
             -math.log(self.error_probability),
             float(self.exploration),
         )
+
+
+def lin_ucb_shapes(size: int) -> dict[str, Shape]:
+    """The shapes of θ̂, the factor of V, Ṽ and b."""
+    return {
+        "theta": (size,),
+        "factor": (size + factors.EXTRA_ROWS, size),
+        "squared": (size, size),
+        "target": (size,),
+    }
 
 
 def check_actions(actions: Any, size: int, bound: float) -> FloatArray:

@@ -22,15 +22,22 @@ from thalweg.kernels.ud_factor import GROWTH, forget, learn, solve
 def confidence_width(rounds, n, settings):
     """β, the radius of the confidence ellipsoid after so many rounds.
 
-    ``settings`` are γ, λ, σ, S, L, log 1/δ and the factor of exploration:
-    √λ S + σ√(2 log 1/δ + n log(1 + L² Σγ^2k / λn)), times that factor.
+    ``settings`` are γ, λ, σ, S, L, log 1/δ and the factor of exploration.
     """
-    gamma, ridge, noise, radius, action_bound, log_inverse, exploration = settings
+    gamma = settings[0]
     if gamma < 1:
         decayed = -math.expm1(2 * rounds * math.log(gamma))
-        weight = decayed / ((1 - gamma) * (1 + gamma))
-    else:
-        weight = float(rounds)
+        return weighted_width(decayed / ((1 - gamma) * (1 + gamma)), n, settings)
+    return weighted_width(float(rounds), n, settings)
+
+
+@inner_function
+def weighted_width(weight, n, settings):
+    """β where the squared weights γ^2k of past rounds sum to ``weight``.
+
+    √λ S + σ√(2 log 1/δ + n log(1 + L² weight / λn)), times the factor of exploration.
+    """
+    _, ridge, noise, radius, action_bound, log_inverse, exploration = settings
     log_det = n * math.log(1 + action_bound * action_bound * weight / (ridge * n))
     deviation = noise * math.sqrt(2 * log_inverse + log_det)
     return exploration * (math.sqrt(ridge) * radius + deviation)
