@@ -173,7 +173,7 @@ def discounted_ucb(
     needed = scale * max(math.log(total), 0.0) / smallest**2
     plays = math.ceil(T / memory) * np.maximum(np.ceil(needed), 1)
     seen = -np.expm1(np.arange(T) * math.log(gamma)) / (1 - gamma)  # n_t
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         least = 4 * exponent * np.log(np.maximum(seen, 1))
         ratio = np.log(seen * (1 + gamma) / (1 - gamma)) - 2 * np.log(least)
     slices = np.maximum(np.ceil(ratio / math.log1p(_slice_ratio(exponent))), 1)
