@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from thalweg.learners import DiscountedNewton as DiscountedNewton
     from thalweg.learners import Experts as Experts
     from thalweg.learners import FollowTheLeadingHistory as FollowTheLeadingHistory
+    from thalweg.learners import GeneralLeastSquares as GeneralLeastSquares
     from thalweg.learners import LastValue as LastValue
     from thalweg.learners import LogisticTracker as LogisticTracker
     from thalweg.learners import OnlineGradientDescent as OnlineGradientDescent
@@ -68,6 +69,7 @@ _NAMES = {
         "DiscountedNewton",
         "Experts",
         "FollowTheLeadingHistory",
+        "GeneralLeastSquares",
         "LastValue",
         "LogisticTracker",
         "OnlineGradientDescent",

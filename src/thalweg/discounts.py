@@ -1,7 +1,7 @@
 """How fast to forget: the paper's rules for the discount γ, and its other names.
 
-The ridge ε that the paper advises for its Newton step is here as well, since learners
-and bounds both need it.
+The ridge ε that the paper advises for its Newton step, and the range of γ in Theorem 9,
+are here as well, since learners and bounds both need them.
 
 The discount γ in (0, 1] is the forgetting factor, written λ in filtering texts: a round
 k steps old weighs γᵏ. A half-life, or an effective memory of 1/(1-γ) rounds, says the
@@ -105,6 +105,16 @@ def grid(
     finest = 0.5 * log_t / (horizon * math.sqrt(2 * unit))
     inner = tuple(1 - finest * 2**i for i in range(count))
     return ((1.0,) if static else ()) + inner
+
+
+def largest_contracting(condition_number: float) -> float:
+    """1 / (δ^(3/2) - δ + 1): below it Theorem 9 holds; ``condition_number`` is δ = u/ℓ.
+
+    See ``bounds.general_largest_discount``, which is the same for a ``Problem``.
+    """
+    owner, delta = "largest_contracting", condition_number
+    checks.require_argument(owner, "condition_number", delta, "[1, inf]")
+    return 1 / (delta * (math.sqrt(delta) - 1) + 1)
 
 
 def paper_ridge(

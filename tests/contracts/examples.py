@@ -51,6 +51,10 @@ LEARNERS = {
         ),
         SquaredError(),
     ),
+    learners.GeneralLeastSquares: lambda: (
+        learners.GeneralLeastSquares(0.9),
+        losses.LinearMap(),
+    ),
     learners.LastValue: lambda: (learners.LastValue(), SquaredError()),
     learners.LogisticTracker: lambda: (learners.LogisticTracker(), Logistic()),
     learners.OnlineGradientDescent: lambda: (

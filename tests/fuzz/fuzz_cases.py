@@ -15,7 +15,14 @@ from thalweg.checks import MAX_MAGNITUDE
 from thalweg.domains import Simplex
 from thalweg.errors import InvalidParameterError
 from thalweg.learners import Learner
-from thalweg.losses import LinearLoss, Logistic, Loss, SquaredError, Tracking
+from thalweg.losses import (
+    LinearLoss,
+    LinearMap,
+    Logistic,
+    Loss,
+    SquaredError,
+    Tracking,
+)
 from thalweg.types import Block
 
 ORACLE_STRIDE = 16
@@ -99,13 +106,18 @@ def random_block(draw, T, start, loss):
     weights, times = draw.choose("weights", WEIGHTS), draw.choose("elapsed", TIMES)
     room = MAX_WEIGHT_EXPONENT / 2 if weights == "0 to 1e6" else 0.2
     kind = draw.choose("stream", STREAMS)
-    x, y = kind(rng, T, n, limit - room)
+    rows = 1
+    if isinstance(loss, LinearMap):
+        rows = draw.choose("rows", (1, 2, 5))
+    x, y = kind(rng, T * rows, n, limit - room)
     top = 10 ** (limit - room)
     x, y = np.clip(x, -top, top), np.clip(y, -top, top)
     if isinstance(loss, Logistic):
         y = 1.0 * (y > np.median(y)) if rng.uniform() < 0.8 else rng.uniform(size=T)
     elif isinstance(loss, Tracking):
         x, y = None, x
+    elif isinstance(loss, LinearMap):
+        x, y = x.reshape(T, rows, n), y.reshape(T, rows)
     weight = {
         "none": None,
         "0 to 2": rng.uniform(0, 2, T),

@@ -326,9 +326,9 @@ def _change(case, values, by_row=False):
     wide = values.astype(np.float64)
     unit = np.abs(wide)
     if by_row:
-        column = unit.max(axis=0)
+        column = unit.reshape(-1, unit.shape[-1]).max(axis=0)
         share = np.divide(unit, column, out=np.zeros_like(unit), where=column > 0)
-        unit = share.max(axis=1, keepdims=True) * column
+        unit = share.max(axis=-1, keepdims=True) * column
     delta = CHANGED_ROUNDINGS * float(np.finfo(case.start.dtype).eps)
     return wide + delta * unit * case.rng.uniform(-1, 1, wide.shape)
 

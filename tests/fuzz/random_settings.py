@@ -4,7 +4,7 @@ import numpy as np
 
 from thalweg import domains, learners
 from thalweg.learners import RecursiveLeastSquares
-from thalweg.losses import Huber, Logistic, SquaredError, Tracking
+from thalweg.losses import Huber, LinearMap, Logistic, SquaredError, Tracking
 
 DISCOUNTS = (1.0, 0.999, 0.9, 0.5)
 RIDGES = (0.0, 1e-10, 1.0, 1e6)
@@ -169,6 +169,10 @@ def leading_history(draw, n):
     return learners.FollowTheLeadingHistory(expert, alpha), loss
 
 
+def general_least_squares(draw, n):
+    return learners.GeneralLeastSquares(draw.choose("discount", DISCOUNTS)), LinearMap()
+
+
 def restarts(draw, n):
     bound = draw.choose("label bound", (1.0, 100.0, 1e100))
     ridge = draw.choose("ridge", RIDGES)
@@ -208,6 +212,7 @@ SETTINGS = {
     learners.DiscountedNewton: newton,
     learners.Experts: experts,
     learners.FollowTheLeadingHistory: leading_history,
+    learners.GeneralLeastSquares: general_least_squares,
     learners.LastValue: last_value,
     learners.LogisticTracker: logistic_tracker,
     learners.OnlineGradientDescent: gradient_descent,

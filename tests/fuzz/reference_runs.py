@@ -34,6 +34,8 @@ MIN_SIZE = {np.dtype(np.float64): 1e-100, np.dtype(np.float32): 1e-12}
 MAX_LOG_WEIGHT = {np.dtype(np.float64): 1e6, np.dtype(np.float32): 1e3}
 """Mixtures are judged as long as all losses times the rate are smaller: the logarithm
 of a weight has no digits left for the next losses beyond."""
+NULL_SHARE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-3}
+"""Of the size of rows: what is smaller is rounding, not another direction."""
 MAX_GRADIENT = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e8}
 """Newton is judged as long as no gradient is larger: it is scaled down beyond."""
 
@@ -128,6 +130,49 @@ def least_squares(learner, loss, start, block, dtype):
             prediction[t] = (block.x[t] @ theta).reshape(block.y.shape[1:])
     judged = _judge(conditions, learner.ridge == 0, root * block.x, dtype)
     return ReferenceRun(prediction, judged)
+
+
+def general_least_squares(learner, loss, start, block, dtype):
+    """Least squares over all rows of all rounds so far, solved afresh.
+
+    There is no prior: a round is judged where its rows lie in the span of earlier ones,
+    on which every least-squares fit agrees.
+    """
+    T, m, n = block.x.shape
+    # Rows of one round as rounds between which no time passes.
+    weight, elapsed = _rates(block)
+    times = np.zeros((T, m))
+    times[:, 0] = elapsed
+    rows = Block(
+        block.x.reshape(-1, n), block.y.ravel(), np.repeat(weight, m), times.ravel()
+    )
+    prediction, in_span = np.zeros((T, m), np.longdouble), np.zeros(T, bool)
+    conditions, scaled = np.full(T, np.inf), np.sqrt(rows.weight)[:, None] * rows.x
+    for t in range(1, T):
+        A, b = weighted_rows(learner.discount, 0.0, start, rows, t * m)
+        size = np.abs(scaled[: t * m]).max(axis=0, initial=np.finfo(float).tiny)
+        basis, conditions[t] = _span((A / size).astype(np.float64), dtype)
+        new = (block.x[t] / size).astype(np.float64)
+        outside = np.abs(new - (new @ basis.T) @ basis)
+        in_span[t] = outside.max() <= NULL_SHARE[dtype] * np.abs(new).max()
+        if in_span[t] and np.isfinite(conditions[t]):
+            theta = basis.T @ solve_least_squares((A / size) @ basis.T, b)
+            prediction[t] = (new @ theta)[:, 0]
+    judged = _judge(conditions, True, scaled, dtype) & in_span
+    # Rows of zeros predict 0, whatever was learnt.
+    return ReferenceRun(prediction, judged | ~block.x.any(axis=(1, 2)))
+
+
+def _span(A, dtype):
+    """A basis of the span of rows, and their condition in it; infinite in doubt."""
+    n = A.shape[1]
+    if not np.isfinite(A).all() or not A.any():
+        return np.zeros((0, n)), np.inf
+    _, sigma, basis = np.linalg.svd(A, full_matrices=False)
+    known = sigma > sigma[0] / MAX_CONDITION[dtype]
+    if (sigma[~known] > NULL_SHARE[dtype] * sigma[0]).any():
+        return np.zeros((0, n)), np.inf
+    return basis[known], max(sigma[0], 1.0) / sigma[known][-1]
 
 
 def _judge(conditions, without_prior, rows, dtype):
@@ -455,6 +500,7 @@ REFERENCES = {
     learners.DiscountedNewton: newton,
     learners.Experts: experts,
     learners.FollowTheLeadingHistory: leading_history,
+    learners.GeneralLeastSquares: general_least_squares,
     learners.LastValue: last_value,
     learners.LogisticTracker: definition,
     learners.OnlineGradientDescent: gradient_descent,

@@ -5,11 +5,11 @@ import pytest
 
 from thalweg import bounds, streams
 from thalweg.bounds import Problem
-from thalweg.domains import Ball
-from thalweg.learners import DiscountedGradient
+from thalweg.domains import Ball, Everywhere
+from thalweg.learners import DiscountedGradient, GeneralLeastSquares
 from thalweg.losses import LinearMap, Tracking
 from thalweg.regret import dynamic, minimisers, static
-from thalweg.types import Block, Trace
+from thalweg.types import Block
 
 T, N = 300, 3
 
@@ -50,8 +50,10 @@ def test_the_appendix_holds_where_every_round_determines_theta(kind, condition):
         best = minimisers(block, loss)
         start = float(np.linalg.norm(best.points[0]))
         for gamma in (0.1, 0.19, 0.5, 0.7, 0.99, 1.0):
+            learner = GeneralLeastSquares(gamma)
+            trace = learner.run(learner.init(np.zeros(N)), loss, block)[1]
             forecasts = rls_from_nothing(block.x, block.y, gamma)
-            trace = Trace.from_predictions(forecasts, block, loss)
+            np.testing.assert_allclose(trace.prediction, forecasts, atol=1e-11)
             fixed = static(trace, block, loss).total
             moving = dynamic(trace, block, loss, best.points).total
             for sharp in (False, True):
@@ -60,6 +62,29 @@ def test_the_appendix_holds_where_every_round_determines_theta(kind, condition):
                 at = (problem, gamma, 1.0, T, best.path_length)
                 settings = {"start_distance": start, "sharp": sharp}
                 assert moving <= bounds.general_dynamic(*at, **settings)
+
+
+@pytest.mark.parametrize("gamma", [0.05, 0.2, 0.5])
+def test_theorems_9_and_10_are_within_a_factor_on_noise(gamma):
+    """Labels ± 1 by a coin, δ = 1: neither term of either bound may be left out."""
+    rounds = 1000
+    rng = np.random.default_rng(7)
+    A = rng.choice([-1.0, 1.0], (rounds, 1, 1))
+    block, loss = Block(A, rng.choice([-1.0, 1.0], (rounds, 1))), LinearMap()
+    problem = Problem(rounds, 1, 1.0, 1.0, 1.0, 1.0, 1.0)
+    learner = GeneralLeastSquares.from_theorem(
+        9, loss.constants(Everywhere(), block), gamma
+    )
+    trace = learner.run(learner.init(np.zeros(1)), loss, block)[1]
+    best = minimisers(block, loss)
+    moving = dynamic(trace, block, loss, best.points).total
+    right = bounds.general_dynamic(
+        problem, gamma, 1.0, rounds, best.path_length, start_distance=1.0
+    )
+    assert 0.1 * right <= moving <= right
+    fixed = static(trace, block, loss).total
+    right = bounds.general_static(problem, gamma, 1.0, sharp=True)
+    assert 0.1 * right <= fixed <= right
 
 
 @pytest.mark.parametrize("gamma", [0.3, 0.9, 1.0])

@@ -3,11 +3,13 @@
 f_t = ½‖y_t-A_tθ‖² with ℓI ⪯ A_tᵀA_t ⪯ uI, ‖y_t‖ ≤ Y, P_0 = 0, no domain and ‖θ_1‖ ≤
 √uY/ℓ: Yuan & Lamperski (2020), appendix, "Online least-squares optimization". A_t
 needs at least n rows, so that ordinary regression with n > 1 is not covered. The
-paper writes D for Y, and asks for θ_1 only tacitly (erratum E13).
+learner is ``GeneralLeastSquares``. The paper writes D for Y, and asks for θ_1 only
+tacitly (erratum E13).
 """
 
 import math
 
+from thalweg import discounts
 from thalweg.bounds.problem import (
     Problem,
     check_arguments,
@@ -76,8 +78,7 @@ def general_largest_discount(problem: Problem) -> float:
 
     0.748 at δ = 1.5 and 0.2 at δ = 4, so that hardly any memory is left.
     """
-    delta = _condition_number(problem)
-    return 1 / (delta * math.sqrt(delta) - delta + 1)
+    return discounts.largest_contracting(_condition_number(problem))
 
 
 def _shrinkage(delta: float, discount: float, horizon: int, sharp: bool) -> float:

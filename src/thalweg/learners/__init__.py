@@ -8,6 +8,9 @@ from thalweg.learners.constant_step import ConstantStepGradient as ConstantStepG
 from thalweg.learners.directional import DirectionalRLS as DirectionalRLS
 from thalweg.learners.experts import Experts as Experts
 from thalweg.learners.flh import FollowTheLeadingHistory as FollowTheLeadingHistory
+from thalweg.learners.general_least_squares import (
+    GeneralLeastSquares as GeneralLeastSquares,
+)
 from thalweg.learners.gradient import DiscountedGradient as DiscountedGradient
 from thalweg.learners.last_value import LastValue as LastValue
 from thalweg.learners.logistic_tracker import LogisticTracker as LogisticTracker
@@ -29,6 +32,7 @@ __all__ = [
     "DiscountedNewton",
     "Experts",
     "FollowTheLeadingHistory",
+    "GeneralLeastSquares",
     "LastValue",
     "Learner",
     "LogisticTracker",

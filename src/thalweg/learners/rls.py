@@ -132,7 +132,7 @@ class RecursiveLeastSquares(Learner[RLSState]):
         learn(factor, root * f.x, gain)  # gain = P_t⁻¹ √w x_t
         with np.errstate(over="ignore", invalid="ignore"):
             innovation = root * (f.y - f.x @ theta)
-            theta = _clip(theta + np.multiply.outer(gain, innovation))
+            theta = clip_coefficients(theta + np.multiply.outer(gain, innovation))
         cap_covariance(factor, gain, work)
         if self.floor is not None:
             by_target = theta.reshape(len(theta), -1)
@@ -185,7 +185,7 @@ class RecursiveLeastSquares(Learner[RLSState]):
         return float(self.discount), float(self.floor or 0.0), self.leaky
 
 
-def _clip(theta: FloatArray) -> FloatArray:
+def clip_coefficients(theta: FloatArray) -> FloatArray:
     """θ within ±``max_coefficient``, as the kernels keep it."""
     limit = theta.dtype.type(factors.max_coefficient(np.finfo(theta.dtype).max))
     return np.asarray(np.fmax(-limit, np.fmin(limit, theta)))
