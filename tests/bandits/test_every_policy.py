@@ -215,6 +215,17 @@ def test_a_file_without_an_agent_is_refused(tmp_path):
         Agent.load(path)
 
 
+@every_policy
+def test_an_agent_that_is_not_finite_is_not_saved(policy, tmp_path):
+    agent, path = trained(policy), tmp_path / "agent.thalweg"
+    first = agent.state[0].copy()
+    first[0] = np.nan
+    agent.replace_state(agent.state._replace(**{agent.state._fields[0]: first}))
+    with pytest.raises(PersistenceError, match=r"cannot be saved: its 'state\."):
+        agent.save(path)
+    assert not path.exists()
+
+
 def test_a_policy_made_elsewhere_cannot_be_saved(tmp_path):
     class Elsewhere(bandits.DiscountedUCB):
         pass

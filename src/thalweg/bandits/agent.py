@@ -93,6 +93,10 @@ class Agent:
                 f"{name} is not one of thalweg's own policies and cannot be saved: a "
                 "file holds numbers, never code."
             )
+        try:
+            _check_rules(policy, self._state)
+        except PersistenceError as error:
+            raise PersistenceError(f"The agent cannot be saved: {error}.") from None
         record = AgentRecord(name, asdict(policy), self._state)  # type: ignore[call-overload]
         saved = persistence.SavedModel(
             policy.estimator, SquaredError(), None, {"agent": record}
@@ -127,6 +131,12 @@ def _restore(value: Any) -> tuple[Policy[Any], Any]:
     state = restore_snapshot(kind.State, record.state, "state")
     if state[0].ndim != 1 or len(state[0]) == 0:
         raise PersistenceError(f"its 'state.{state._fields[0]}' has no entries")
+    _check_rules(policy, state)
+    return policy, state
+
+
+def _check_rules(policy: Policy[Any], state: Any) -> None:
+    """Raise ``PersistenceError`` unless the policy could have such a state."""
+    # Each rule is asked for before the next one is made, which may rely on it.
     for field, rule in policy.rules(state):
         validate_snapshot(rule, getattr(state, field), f"state.{field}")
-    return policy, state
