@@ -155,9 +155,10 @@ def test_learners_of_a_row_a_round_refuse_matrices_by_name():
     assert refusals >= 8
 
 
-def test_single_rows_can_be_predicted_as_well():
+def test_single_rows_and_no_rows_can_be_predicted_as_well():
     block, learner = random_block(5, 6, 4, 3), GeneralLeastSquares(0.9)
     state, _ = learner.run(learner.init(np.zeros(3)), LOSS, block)
     rows = learner.predict(state, block.x[0])
     single = [learner.predict(state, row) for row in block.x[0]]
     np.testing.assert_array_equal(rows, single)
+    np.testing.assert_array_equal(learner.predict(state), state.theta)

@@ -82,7 +82,7 @@ class GeneralLeastSquares(Learner[RLSState]):
         return RLSState(theta, factors.prior(0.0, theta))
 
     def _predict(self, state: RLSState, x: Any) -> Any:
-        if x.ndim == 1:
+        if x is None or x.ndim == 1:
             return super()._predict(state, x)
         out = np.empty(len(x), state.theta.dtype)
         predict_rows(np.ascontiguousarray(x), state.theta, out)
