@@ -302,7 +302,8 @@ def directional(learner, loss, start, block, dtype):
 
 def newton(learner, loss, start, block, dtype):
     n = len(start)
-    P, sizes = learner.ridge * np.eye(n, dtype=np.longdouble), np.zeros(n)
+    # The covariance cap measures a feature that was not seen yet in units of the ridge.
+    P, sizes = learner.ridge * np.eye(n, dtype=np.longdouble), np.sqrt(learner.ridge)
 
     def update(theta, grad, data):
         nonlocal P, sizes

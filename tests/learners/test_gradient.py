@@ -5,7 +5,7 @@ from tests import oracles
 from thalweg.domains import Ball, Box, Everywhere
 from thalweg.errors import InvalidParameterError, UnsupportedLossError
 from thalweg.learners import DiscountedGradient
-from thalweg.losses import Huber, LinearMap, Logistic, SquaredError, Tracking
+from thalweg.losses import Huber, LinearMap, Logistic, Round, SquaredError, Tracking
 from thalweg.types import Block
 
 RNG = np.random.default_rng(0)
@@ -105,3 +105,16 @@ def test_a_weight_and_a_slope_whose_product_overflows_leave_a_finite_point():
     for rounds in (block, heavy):
         state, trace = learner.run(start, SquaredError(), rounds)
         assert np.isfinite(state.theta).all() and np.isfinite(trace.loss).all()
+
+
+def test_a_step_of_any_length_ends_in_the_nearest_point_of_a_ball():
+    x = np.array([[-7e113, 6e76, -1e-63], [3.5e114, -1e76, 1e-64], [1e114, 1e76, 0.0]])
+    block, loss = Block(x, np.array([-3.0, 1.5, 1.0])), SquaredError()
+    learner = DiscountedGradient(0.5, "smooth", domain=Ball(1.0))
+    start = learner.init(np.zeros(3))
+    _, trace = learner.run(start, loss, block)
+    state, predictions = start, []
+    for row, y, weight, elapsed in block.rounds():
+        predictions.append(learner.predict(state, row))
+        state = learner.update(state, Round(loss, row, y, weight, elapsed))
+    np.testing.assert_allclose(trace.prediction, predictions, rtol=1e-9)

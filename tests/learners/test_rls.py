@@ -464,3 +464,19 @@ def test_after_two_long_gaps_only_the_rows_since_then_count(bank):
     since = Block(x[100:], y[100:])
     expected = oracles.discounted_least_squares(np.zeros(3), 0.9, 0.0, since)
     np.testing.assert_allclose(state.theta, expected, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("gap", [100, 1000, 1e6])
+@pytest.mark.parametrize("leaky", [False, True])
+def test_after_a_long_gap_a_retained_ridge_is_that_of_a_new_model(gap, leaky):
+    rng, n, before = np.random.default_rng(0), 3, 100
+    x, y, elapsed = rng.normal(size=(160, n)), rng.normal(size=160), np.ones(160)
+    elapsed[before] = gap
+    learner = RecursiveLeastSquares(0.9, 0.01, 0.01, leaky)
+    start = learner.init(np.zeros(n))
+    _, trace = learner.run(start, LOSS, Block(x, y, None, elapsed))
+    _, new = learner.run(start, LOSS, Block(x[before:], y[before:]))
+    # What is left of the time before, after so many rounds of 0.9.
+    np.testing.assert_allclose(
+        trace.prediction[before + 30 :], new.prediction[30:], rtol=0, atol=0.05
+    )

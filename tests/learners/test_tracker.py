@@ -357,3 +357,17 @@ def test_labels_that_never_change_have_no_season_and_warn_of_nothing():
     learner, block = Tracker(), Block(np.ones((12, 1)), np.full(12, 3.0))
     state, _ = Learner._play(learner, learner.init(np.zeros(1)), LOSS, block, ())
     assert state.season == 1
+
+
+def test_a_slope_too_large_for_single_precision_is_the_largest_number():
+    x, y = np.full((40, 1), 1e-30, np.float32), np.full(40, 1e15, np.float32)
+    x[::2] *= -1
+    y[::2] *= -1
+    learner = Tracker()
+    block = Block(x, y)
+    state, trace = learner.run(
+        learner.init(np.zeros(1, np.float32)), LOSS, block, ("theta",)
+    )
+    assert state.theta.dtype == np.float32
+    assert state.theta[0] == trace.theta.max() == np.finfo(np.float32).max
+    assert np.isfinite(trace.prediction).all()

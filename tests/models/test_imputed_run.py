@@ -131,3 +131,18 @@ def test_wrong_arguments_are_refused_under_a_policy_and_count_nothing(call):
     with pytest.raises(ThalwegError):
         call(model)
     assert count_rows(model) == before
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_skipped_rows_may_take_as_long_as_any_time_that_is_legal(single):
+    model = tw.Online(tw.LastValue(), missing="skip")
+    x, y = np.ones((4, 2)), np.array([1.0, np.nan, np.nan, 2.0])
+    elapsed = np.full(4, 9e149)
+    if single:
+        for row in zip(x, y, np.ones(4), elapsed, strict=True):
+            model.update(*row)
+    else:
+        model.run(x, y, None, elapsed)
+    assert model.rounds == 4
+    with pytest.raises(StreamError, match="larger than 1e"):
+        model.update(x[0], np.nan, 1.0, 1e151)

@@ -69,9 +69,8 @@ def test_a_killed_writer_frees_the_store_although_its_child_lives(path):
         "import os, sys, time; from thalweg.models import KeyedModels\n"
         "from thalweg.learners import RecursiveLeastSquares\n"
         "models = KeyedModels(sys.argv[1], RecursiveLeastSquares())\n"
-        "child = os.fork()\n"
-        "if child == 0: time.sleep(60); os._exit(0)\n"
-        "print(child, flush=True); time.sleep(60)\n"
+        "if os.fork() == 0: print(os.getpid(), flush=True)\n"
+        "time.sleep(60)\n"
     )
     writer = subprocess.Popen(
         [sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True

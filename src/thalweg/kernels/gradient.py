@@ -74,9 +74,15 @@ def point_gradient(
 @kernel
 def _descend(theta, step, radius, low, high):
     """θ ← the nearest point of the domain to θ - step."""
-    square = 0.0
+    square, size = 0.0, 0.0
     for i in range(theta.size):
-        theta[i] = min(max(theta[i] - step[i], low[i]), high[i])
+        theta[i] -= step[i]
+        size = max(size, abs(theta[i]))
+    longest = np.finfo(theta.dtype).max ** 0.4  # n of its squares are finite
+    if radius < np.inf and size > longest:  # the nearest point depends on the direction
+        theta *= theta.dtype.type(longest / size)
+    for i in range(theta.size):
+        theta[i] = min(max(theta[i], low[i]), high[i])
         square += theta[i] * theta[i]
     if square > radius * radius:
         theta *= theta.dtype.type(radius / math.sqrt(square))

@@ -42,6 +42,8 @@ CAP_REDUCTION = 4.0
 """A direction that has passed its limit is brought back to the limit over this."""
 MAX_RAISED = 8
 """Upper limit of the coordinates that ``restore_ridge`` raises in a round."""
+GAP_DISCOUNT = 0.5
+"""A round that leaves less than γ times this of the past comes after a gap."""
 RIDGE_SHARE = 0.1
 """A coordinate counts as unexcited where this part of its information is ridge."""
 TIE_TOLERANCE = 1e-9
@@ -161,12 +163,20 @@ def raised_coordinates(n, gamma):
     return min(max(math.ceil(2 * n * (1 - gamma)), 1), MAX_RAISED)
 
 
+@inner_function
+def is_gap(discount, gamma):
+    """Whether a round with this discount comes after a gap."""
+    return discount < GAP_DISCOUNT * gamma
+
+
 @kernel
 def restore_ridge(theta, factor, discount, gamma, ridge, leaky, c, unit):
     """Give back to P the ridge it has forgotten most harmfully, w e_k e_kᵀ at a time.
 
     ``raised_coordinates`` have their turn in a round: O(n²). A memory too short for
     that is made longer, by taking back part of this round's forgetting, ``discount``.
+    After a gap that would multiply the row just learnt too, so that all coordinates
+    have their turn then: O(n³).
     With ``leaky`` (leaky RLS), θ moves to what minimises the sum with the ridge on θ_k
     itself, as if 0 had been observed. theta is (n, k); c and unit are (n,) to work in.
     """
@@ -176,7 +186,7 @@ def restore_ridge(theta, factor, discount, gamma, ridge, leaky, c, unit):
     for k in range(n):
         factor[RETAINED_RIDGE, k] = max(factor[RETAINED_RIDGE, k] * discount, MIN_RIDGE)
         unexcited += c[k] * ridge > RIDGE_SHARE
-    turns = raised_coordinates(n, gamma)
+    turns = n if is_gap(discount, gamma) else raised_coordinates(n, gamma)
     limit = theta.dtype.type(max_coefficient(np.finfo(theta.dtype).max))
     # Until its next turn the ridge of an unexcited coordinate falls by a factor of
     # γ^(unexcited/turns), or of 4 where forgetting is taken back. The target is above

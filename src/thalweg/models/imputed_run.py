@@ -13,7 +13,12 @@ from thalweg.learners import Learner
 from thalweg.learners.base import LiveBuffer
 from thalweg.losses import Loss
 from thalweg.models.model_lock import ModelLock
-from thalweg.preprocessing.imputer import Imputer, ImputerState, without_missing
+from thalweg.preprocessing.imputer import (
+    Imputer,
+    ImputerState,
+    add_elapsed,
+    without_missing,
+)
 from thalweg.types import Block, FloatArray, Trace
 
 
@@ -72,9 +77,10 @@ class ImputerCall:
             self.settle()
         row, before = self._ones.copy(), self._imputer.state
         row[: self._n_given] = x
-        waited = 0.0 if self._advances else before.waited
+        if before.waited and not self._advances:
+            elapsed = add_elapsed(before.waited, elapsed)
         self._step = (buffer[call_header.COUNT], before, row)
-        prediction: float = self._call(buffer, x, y, weight, waited + elapsed, learning)
+        prediction: float = self._call(buffer, x, y, weight, elapsed, learning)
         if prediction == prediction:
             self._imputer.state = before.after_row(row, self._ones)
         self._step = None

@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.checks import MAX_MAGNITUDE
 from thalweg.types import Block, FloatArray
 
 MissingPolicy = Literal["refuse", "skip", "impute"]
@@ -190,11 +191,17 @@ class Imputer:
         given, waited = block.elapsed, self.state.waited
         elapsed = np.ones(len(block)) if given is None else np.array(given, np.float64)
         for t in range(len(block)):
-            waited += float(elapsed[t])
+            waited = add_elapsed(waited, float(elapsed[t]))
             if learnable[t]:
                 elapsed[t], waited = waited, 0.0
         self.state = self.state._replace(waited=waited)
         return elapsed
+
+
+def add_elapsed(waited: float, elapsed: float) -> float:
+    """The sum of two times, no larger than a legal number unless one of them is."""
+    longest = MAX_MAGNITUDE[np.dtype(np.float64)]
+    return elapsed if elapsed > longest else min(waited + elapsed, longest)
 
 
 def without_missing(block: Block) -> Block:

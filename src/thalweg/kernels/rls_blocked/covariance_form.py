@@ -42,6 +42,7 @@ from thalweg.kernels.windup import (
     MIN_RIDGE,
     RIDGE_SHARE,
     TIE_TOLERANCE,
+    is_gap,
     raised_coordinates,
 )
 
@@ -257,8 +258,10 @@ def _learn_round(state, gain, a, weight, rounds, r):
 def _restore_ridge(lazy, state, ridge, discount, scale, count, gain):
     """``restore_ridge`` of windup.py, step by step; returns the new scale and count.
 
-    The count is -1 where rounding might have decided a choice.
+    The count is -1 where rounding might have decided a choice, and after a gap.
     """
+    if is_gap(discount, ridge.gamma):
+        return scale, -1
     information, retained, variance = state.information, state.ridge, lazy.variance
     n, unexcited, uncertain = len(information), 0, 0
     for k in range(n):

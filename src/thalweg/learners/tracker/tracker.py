@@ -138,7 +138,7 @@ class Tracker(Learner[TrackerState]):
         s, x = layout.views(packed, n), np.asarray(f.x, np.float64)
         definition.observe(s, x, float(f.y), float(f.weight), float(f.elapsed))
         weights = definition.predict(s, np.zeros(n)).forecast_weights
-        theta = definition.slope(s, weights).astype(state.theta.dtype)
+        theta = _as_slope(definition.slope(s, weights), state.theta.dtype)
         return TrackerState(theta, packed)
 
     def _play(
@@ -154,7 +154,7 @@ class Tracker(Learner[TrackerState]):
         forecasts = records.pop("forecast").astype(state.theta.dtype)
         theta = records.pop("theta", None)
         if theta is not None:
-            theta = theta.astype(forecasts.dtype)
+            theta = _as_slope(theta, forecasts.dtype)
         incurred = loss.prediction_loss(forecasts, block.y)
         if block.weight is not None:
             incurred = incurred * block.weight
@@ -250,7 +250,7 @@ class Tracker(Learner[TrackerState]):
         """The state with this packed array; θ gives size and dtype only."""
         n = len(theta)
         slope = TrackerWorkspace(packed, n).slope()
-        return TrackerState(slope.astype(theta.dtype), packed)
+        return TrackerState(_as_slope(slope, theta.dtype), packed)
 
     def _first_active_rounds(self) -> FloatArray:
         memory = explanation.MEMORY_OF_EXPERT
@@ -267,7 +267,7 @@ class Tracker(Learner[TrackerState]):
         self, workspace: TrackerWorkspace, before: TrackerState
     ) -> TrackerState:
         packed = workspace.packed.copy()
-        return TrackerState(workspace.slope().astype(before.theta.dtype), packed)
+        return TrackerState(_as_slope(workspace.slope(), before.theta.dtype), packed)
 
     def _records_at(
         self, state: TrackerState, x: Any, record: Sequence[str], level: float = 0.9
@@ -301,3 +301,9 @@ class Tracker(Learner[TrackerState]):
             for name, values in records.items():
                 values[here] = played[name]
         return workspace, records
+
+
+def _as_slope(theta: FloatArray, dtype: Any) -> FloatArray:
+    """θ in single precision, say, which may be too small for it."""
+    largest = np.finfo(dtype).max
+    return np.asarray(np.clip(theta, -largest, largest), dtype)
