@@ -15,7 +15,7 @@ from thalweg.errors import InvalidParameterError
 from thalweg.kernels.rls_blocked import blocked as blocks
 from thalweg.kernels.ud_factor import GROWTH, INPUT_SCALE, RETAINED_RIDGE
 from thalweg.learners import Learner, RecursiveLeastSquares
-from thalweg.losses import SquaredError
+from thalweg.losses import LinearMap, SquaredError
 from thalweg.types import Block
 
 LOSS = SquaredError()
@@ -382,6 +382,8 @@ def test_other_learners_refuse_by_their_name(kind):
     block = Block(np.ones((3, 2)), np.ones(3))
     if loss.shapes(np.zeros(2))[0] is None:
         block = Block(None, np.ones((3, 2)))
+    elif isinstance(loss, LinearMap):
+        block = Block(np.ones((3, 2, 2)), np.ones((3, 2)))
     with pytest.raises(InvalidParameterError, match=f"'blocked' .* {kind.__name__}"):
         learner.run(learner.init(np.zeros(2)), loss, block, blocked=True)
 
