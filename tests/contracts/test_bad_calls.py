@@ -3,6 +3,7 @@
 import functools
 import subprocess
 import sys
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import thalweg as tw
 from tests.contracts.test_every_learner import EXAMPLES
 from thalweg.errors import InvalidParameterError
+from thalweg.learners import Learner
 
 NAMES = [f"{type(learner).__name__}-{i}" for i, (learner, _) in enumerate(EXAMPLES)]
 
@@ -41,3 +43,30 @@ def test_a_tracker_refuses_a_state_that_uses_other_information():
     state = tw.Tracker("features").init(np.zeros(1))
     with pytest.raises(InvalidParameterError, match="information"):
         tw.Tracker().predict(state, [1.0])
+
+
+class History(NamedTuple):
+    """θ and all labels so far."""
+
+    theta: np.ndarray
+    labels: np.ndarray
+
+
+class MeanOfHistory(Learner):
+    """A learner that is made elsewhere, with a state that grows."""
+
+    def init(self, theta):
+        return History(np.asarray(theta), np.zeros(0))
+
+    def update(self, state, f):
+        labels = np.append(state.labels, f.y)
+        return History(np.full_like(state.theta, labels.mean()), labels)
+
+
+def test_the_state_of_a_learner_made_elsewhere_may_grow():
+    learner = MeanOfHistory()
+    block = tw.Block(np.ones((6, 1)), np.arange(6.0))
+    state, _ = learner.run(learner.init(np.zeros(1)), tw.SquaredError(), block[:3])
+    state, trace = learner.run(state, tw.SquaredError(), block[3:])
+    assert len(state.labels) == 6 and state.theta == [2.5]
+    np.testing.assert_array_equal(trace.prediction, [1.0, 1.5, 2.0])

@@ -123,6 +123,9 @@ WRONG = {
     "a start before the first round": (
         HISTORY, replace_entry(FLH_STATE, "active_from", 0, -4),
     ),
+    "a start in round 0, which is none": (
+        HISTORY, replace_entry(FLH_STATE, "active_from", 0, 0),
+    ),
     "an expert that is not finite": (
         HISTORY,
         FLH_STATE._replace(
