@@ -43,6 +43,8 @@ def end(child):
     os.waitpid(child, 0)
 
 
+# From Python 3.13 on sqlite3 warns of a connection that nobody has closed.
+@pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")
 def test_a_store_that_was_dropped_can_be_opened_again(path):
     models = KeyedModels(path, RLS)
     feed(models, 0, 4)
