@@ -2,7 +2,8 @@
 
     bank                  a chunk of rounds by every expert, then the mixture
     lane_state            the states of eight experts, one in each SIMD lane
-    lane_update           their UD factors and covariance cap
+    lane_update           their UD factors
+    lane_windup           their covariance cap
     exponential_weights   the weights
 
 docs/decisions/007-rls-bank.md says why.

@@ -26,12 +26,11 @@ from thalweg.kernels.rls_bank.lane_update import (
     LARGEST_FLOAT,
     MAX_COEFFICIENT,
     MIN_GAMMA,
-    cap_covariance,
     clip,
-    needs_cap,
     update,
     update_input_scale,
 )
+from thalweg.kernels.rls_bank.lane_windup import cap_covariance, needs_cap
 from thalweg.kernels.simd import WIDTH, broadcast, load, store
 from thalweg.kernels.ud_factor import drop_all_overflow
 
