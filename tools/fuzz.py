@@ -131,6 +131,10 @@ def play_campaign(names, first, streams, processes):
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
         for report in pool.imap_unordered(play_streams, jobs):
             collected[report.name].append(report)
+            parts = collected[report.name]
+            if len(parts) * CHUNK >= streams:
+                found = sum(len(part.failures) for part in parts)
+                print(f"{report.name}: {found} failed", file=sys.stderr, flush=True)
     reports = [merge(parts) for parts in collected.values()]
     for report in reports:
         print_failures(report)

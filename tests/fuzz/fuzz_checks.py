@@ -14,7 +14,10 @@ where size is the largest label or prediction so far, and spread is how far the 
 own answer moves, up to this round, when every number of the stream is changed by up to
 ``CHANGED_ROUNDINGS`` roundings: no method that rounds can be asked for more. Features
 are changed by roundings of the largest of their row, each in units of its column's
-largest value: sums of products round like that. The Trackers' are changed by their own.
+largest value: sums of products round like that. The Trackers' are changed by their own,
+and all features, and the Tracker's labels, are given in other units as well: nothing
+else could depend on the unit than the definition's own rounding, which counts where two
+experts agree in nearly all digits and a rule divides by what they differ in.
 """
 
 import pickle
@@ -275,7 +278,7 @@ def check_oracle(case, trace):
     expected = run_reference(case, case.block)
     if expected is None or not expected.is_judged.any():
         return 0
-    moved = [run_reference(case, changed_block(case)) for _ in range(CHANGES)]
+    moved = [run_changed(case) for _ in range(CHANGES)]
     if any(other is None for other in moved):
         return 0
     reference, judged = _by_round(expected.prediction), expected.is_judged.copy()
@@ -307,6 +310,17 @@ def run_reference(case, block):
         return reference_run(case.learner, case.loss, case.start, block)
     except (ThalwegError, np.linalg.LinAlgError):
         return None
+
+
+def run_changed(case):
+    """The oracle's run on a changed block, in the units of the case."""
+    block, unit = changed_block(case), 1.0
+    if isinstance(case.learner, Tracker | LogisticTracker):
+        x = block.x * case.rng.uniform(1, 2)
+        unit = 1.0 if isinstance(case.loss, Logistic) else case.rng.uniform(1, 2)
+        block = Block(x, block.y * unit, block.weight, block.elapsed)
+    run = run_reference(case, block)
+    return run and run._replace(prediction=run.prediction / unit)
 
 
 def changed_block(case):

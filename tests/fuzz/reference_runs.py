@@ -119,16 +119,23 @@ def least_squares(learner, loss, start, block, dtype):
     T = len(block)
     prediction = np.zeros((T, *block.y.shape[1:]), np.longdouble)
     conditions, root = np.zeros(T), np.sqrt(_rates(block)[0])[:, None]
+    seen_conditions = np.zeros(T)
     for t in range(T):
         A, b = weighted_rows(learner.discount, learner.ridge, start, block, t)
         # The covariance cap takes √ridge for the first size of every feature.
         first = max(np.sqrt(learner.ridge), np.finfo(float).tiny)
         size = np.abs(root[:t] * block.x[:t]).max(axis=0, initial=first)
-        conditions[t] = condition(A / size)
+        conditions[t] = seen_conditions[t] = condition(A / size)
+        if learner.ridge == 0:
+            seen_conditions[t] = _seen_condition(
+                A / size, root[:t] * block.x[:t] / size, dtype
+            )
         if conditions[t] <= MAX_CONDITION[dtype]:
             theta = solve_least_squares(A / size, b) / size[:, None]
             prediction[t] = (block.x[t] @ theta).reshape(block.y.shape[1:])
-    judged = _judge(conditions, learner.ridge == 0, root * block.x, dtype)
+    judged = _judge(
+        conditions, seen_conditions, learner.ridge == 0, root * block.x, dtype
+    )
     return ReferenceRun(prediction, judged)
 
 
@@ -158,7 +165,9 @@ def general_least_squares(learner, loss, start, block, dtype):
         if in_span[t] and np.isfinite(conditions[t]):
             theta = basis.T @ solve_least_squares((A / size) @ basis.T, b)
             prediction[t] = (new @ theta)[:, 0]
-    judged = _judge(conditions, True, scaled, dtype) & in_span
+    known = np.maximum.accumulate(conditions <= MAX_CONDITION[dtype])
+    seen_conditions = np.where(known, conditions, 0.0)
+    judged = _judge(conditions, seen_conditions, True, scaled, dtype) & in_span
     # Rows of zeros predict 0, whatever was learnt.
     return ReferenceRun(prediction, judged | ~block.x.any(axis=(1, 2)))
 
@@ -175,16 +184,30 @@ def _span(A, dtype):
     return basis[known], max(sigma[0], 1.0) / sigma[known][-1]
 
 
-def _judge(conditions, without_prior, rows, dtype):
-    """The rounds to judge: well conditioned, and before the cap may have acted."""
+def _seen_condition(weighted, rows, dtype):
+    """The condition of weighted rows in the span of all rows, faded or not.
+
+    Without a prior, directions that were never seen are unknown, and not capped; those
+    that were seen are capped, once what is left of their rows is too little.
+    """
+    if not np.isfinite(rows).all() or not rows.any():
+        return 0.0
+    _, sigma, basis = np.linalg.svd(rows.astype(np.float64), full_matrices=False)
+    span = basis[sigma > NULL_SHARE[dtype] * sigma[0]]
+    return condition(weighted.astype(np.float64) @ span.T)
+
+
+def _judge(conditions, seen_conditions, without_prior, rows, dtype):
+    """The rounds to judge: well conditioned, and before the cap may have acted.
+
+    It may have where a direction that was seen has faded: ``seen_conditions``.
+    """
     small = conditions <= MAX_CONDITION[dtype]
     sizes = np.where(rows == 0, np.nan, np.abs(rows))
     sizes = sizes[:, (rows != 0).any(axis=0)]
     if sizes.size and without_prior and np.nanmin(sizes) < MIN_SIZE[dtype]:
         return np.zeros_like(small)
-    # Without a prior nothing is known, or capped, before there are n rows.
-    known = np.maximum.accumulate(small) if without_prior else np.ones_like(small)
-    uncapped = np.logical_and.accumulate(small | ~known)
+    uncapped = np.logical_and.accumulate(seen_conditions <= MAX_CONDITION[dtype])
     ratios = np.nanmax(sizes, axis=0) / np.nanmin(sizes, axis=0)
     if (ratios > MAX_SIZE_RATIO).any():
         return small & uncapped
