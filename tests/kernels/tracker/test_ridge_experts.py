@@ -122,3 +122,32 @@ def test_all_lanes_are_solved(z):
             matrix = (full[lane] + np.diag(ridge[:, lane]))[:size, :size]
             expected = np.linalg.solve(matrix, right[which, :size, lane])
             np.testing.assert_allclose(out[:size, lane], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_a_coefficient_beyond_float64_is_zero(size):
+    """Of tiny features and huge labels, which can push it to either side."""
+    workspace = new_workspace(4).experts
+    lower = workspace.lower
+    lower[:] = 0.5
+    lower[size - 1, 0] = 1e200  # an infinite one before it is not passed on
+    for which, b in ((5, np.inf), (6, -np.inf), (5, np.nan), (6, 1e200)):
+        lower[which] = 3.0
+        lower[which, size - 1] = b
+        out = np.empty((5, LANES))
+        solve.back_substitute(lower, which, size, LANES, out)
+        assert np.isfinite(out[:size]).all()
+        if not np.isfinite(b):
+            assert (out[size - 1] == 0).all()
+
+
+def test_an_anchored_coefficient_beyond_float64_starts_again_from_zero():
+    n, workspace = 2, new_workspace(2).experts
+    theta, u = np.zeros((n, ANCHORED_LANES)), np.zeros((n + 2, LANES))
+    theta[0], theta[1] = 1.6e308, 3.0
+    u[n + 1], workspace.lower[:] = 1.0, 0.0  # y deviates by 1, x not at all
+    workspace.lower[n + 2, 0], workspace.lower[n + 2, 1] = 1e308, 2.0
+    weight, gain = np.ones(LANES), np.zeros((n + 1, LANES))
+    ridge_experts.step_anchored(theta, u, weight, workspace.lower, gain)
+    assert (theta[0] == 0).all()
+    assert (theta[1] == 5).all()

@@ -7,10 +7,8 @@ from tests.kernels.tracker import reference
 from tests.kernels.tracker.workspaces import diagnostics, mixture, new_state
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.round import observe, predict
-from thalweg.learners.tracker import Tracker, definition
+from thalweg.learners.tracker import Tracker
 from thalweg.learners.tracker.workspace import TrackerWorkspace
-from thalweg.losses import SquaredError
-from thalweg.types import Block
 
 NONE = np.empty(0)
 
@@ -141,19 +139,3 @@ def test_the_slope_is_how_the_forecast_moves_with_x():
         step[j] = 0.5
         change = predict(s, x[0] + step, workspace) - base
         np.testing.assert_allclose(change, 0.5 * slope[j], rtol=1e-9, atol=1e-9)
-
-
-def test_the_slope_is_a_number_where_coefficients_are_infinite_with_both_signs():
-    tracker = Tracker()
-    state = tracker.init(np.zeros(2))
-    x, y = drifting_stream()
-    state, _ = tracker.run(state, SquaredError(), Block(x[:20, :2], y[:20]))
-    packed = state.packed.copy()
-    views = layout.views(packed, 2)
-    views.experts.shrunk[0, :2] = np.inf, -np.inf
-    views.experts.anchored[0, 0] = np.inf
-    views.experts.autoregressive[0, 0] = -np.inf
-    by_kernel = TrackerWorkspace(packed.copy(), 2).slope()
-    weights = np.full(layout.LAST_VALUE + 1, 1 / (layout.LAST_VALUE + 1))
-    assert np.isfinite(by_kernel).all()
-    assert np.isfinite(definition.slope(views, weights)).all()
