@@ -22,9 +22,9 @@ All predict origin + θ·ũ.
 """
 
 from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import WIDTH, absolute, fma, load, select_greater, store
+from thalweg.kernels.simd import WIDTH, fma, load, select_greater, store
 from thalweg.kernels.tracker.seasonality import feature_row, newest_label
-from thalweg.kernels.tracker.solve import back_substitute, factorise
+from thalweg.kernels.tracker.solve import back_substitute, factorise, finite_or_zero
 from thalweg.kernels.tracker.tracker_layout import (
     DELAY,
     DISCOUNT,
@@ -39,8 +39,6 @@ from thalweg.kernels.tracker.tracker_layout import (
     STEP_LANE,
 )
 
-MAX_FLOAT = 1.7e308
-"""Predictions and errors of at least this size count as infinite."""
 MIN_SPREAD = 1e-250
 """Lower limit of a spread, a mean square: that of a feature that varies by 1e-125."""
 
@@ -230,7 +228,7 @@ def step_anchored(theta, u, outer_weight, lower, gain):
     """Move θ (n, lanes) one step along this round's gain (z, LANES), unnormalised.
 
     In every lane gain = (S + ridge)⁻¹ u, e = u_y - θ·u, the innovation or a priori
-    error, and θ ← θ + (c e) gain; or 0 where e is infinite.
+    error, and θ ← θ + (c e) gain; or 0 where that is infinite, as it is where e is.
     """
     n, lanes = theta.shape
     back_substitute(lower, n + 2, n, lanes, gain)
@@ -240,8 +238,7 @@ def step_anchored(theta, u, outer_weight, lower, gain):
             negative = -1.0 * load(theta, (j, lane))
             error = fma(negative, load(u, (j, lane)), error)
         step = load(outer_weight, lane) * error
-        # θ·u may be infinite: such a θ is useless, and starts again from zero.
+        # An infinite θ, or θ·u, is useless: it starts again from zero.
         for j in range(n):
             moved = fma(step, load(gain, (j, lane)), load(theta, (j, lane)))
-            usable = select_greater(MAX_FLOAT, absolute(error), moved, 0.0)
-            store(theta, (j, lane), usable)
+            store(theta, (j, lane), finite_or_zero(moved))

@@ -25,7 +25,6 @@ from thalweg.kernels.tracker.restart import (
     update_max_steps,
 )
 from thalweg.kernels.tracker.ridge_experts import (
-    MAX_FLOAT,
     learn_experts,
     predict_experts,
     set_deviations,
@@ -35,6 +34,7 @@ from thalweg.kernels.tracker.seasonality import (
     push_round,
     update_season,
 )
+from thalweg.kernels.tracker.solve import MAX_FLOAT
 from thalweg.kernels.tracker.tracker_layout import (
     ANCHORED,
     AUTOREGRESSIVE,

@@ -16,13 +16,23 @@ lanes waits for its pivots, the others are computed.
 """
 
 from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import WIDTH, fma, load, maximum, store
+from thalweg.kernels.simd import (
+    WIDTH,
+    absolute,
+    fma,
+    load,
+    maximum,
+    select_greater,
+    store,
+)
 from thalweg.kernels.tracker.tracker_layout import (
     ANCHORED_LANES,
     AUTOREGRESSIVE_LANES,
     LANES,
 )
 
+MAX_FLOAT = 1.7e308
+"""Predictions and coefficients of at least this size count as infinite."""
 MIN_RELATIVE_PIVOT = 1e-14
 """Lower limit of a pivot, in units of its diagonal entry: less is only rounding."""
 NEGATIVE_D = 2
@@ -135,7 +145,8 @@ def _factorise_last_column(moments, ridge, lower, work, j, rows, lane):
 def back_substitute(lower, which, size, lanes, out):
     """Solve Lᵀ out = row ``which`` of ``lower`` in the leading ``size`` coordinates.
 
-    In every lane, from i = size - 1 down: out_i = row_i - Σ_{k>i} L[k, i] out_k. Two
+    In every lane, from i = size - 1 down: out_i = row_i - Σ_{k>i} L[k, i] out_k; or 0
+    where that is beyond float64, as it may be for tiny features and huge labels. Two
     coordinates are done at a time.
     """
     for lane in range(0, lanes, WIDTH):
@@ -143,8 +154,11 @@ def back_substitute(lower, which, size, lanes, out):
             store(out, (j, lane), load(lower, (which, j, lane)))
         i = size - 1
         while i > 0:
-            last = -1.0 * load(out, (i, lane))
+            last = finite_or_zero(load(out, (i, lane)))
+            store(out, (i, lane), last)
+            last = -1.0 * last
             before = fma(load(lower, (i, i - 1, lane)), last, load(out, (i - 1, lane)))
+            before = finite_or_zero(before)
             store(out, (i - 1, lane), before)
             before = -1.0 * before
             for j in range(i - 1):
@@ -152,3 +166,11 @@ def back_substitute(lower, which, size, lanes, out):
                 entry = fma(load(lower, (i - 1, j, lane)), before, entry)
                 store(out, (j, lane), entry)
             i -= 2
+        if i == 0:
+            store(out, (0, lane), finite_or_zero(load(out, (0, lane))))
+
+
+@inline_function
+def finite_or_zero(value):
+    """The value; 0 in lanes where it is infinite or not a number."""
+    return select_greater(MAX_FLOAT, absolute(value), value, 0.0)

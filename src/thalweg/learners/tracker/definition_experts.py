@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.kernels.tracker.ridge_experts import MAX_FLOAT, MIN_SPREAD
+from thalweg.kernels.tracker.ridge_experts import MIN_SPREAD
 from thalweg.kernels.tracker.round import RANGE_MARGIN, STEP_MARGIN
 from thalweg.kernels.tracker.seasonality import SEARCH_INTERVAL, SEASON_DISCOUNT
-from thalweg.kernels.tracker.solve import MIN_RELATIVE_PIVOT
+from thalweg.kernels.tracker.solve import MAX_FLOAT, MIN_RELATIVE_PIVOT
 from thalweg.kernels.tracker.tracker_layout import (
     ANCHORED,
     AUTOREGRESSIVE,
@@ -212,8 +212,8 @@ def learn_coefficients(
     error = y - (theta * x).sum(axis=0)
     gain = solve(lower, pivots, seen[:n])[:, LEVEL]
     moved = theta + outer_weight[LEVEL] * error * gain
-    # θ·x̃ may be beyond float64: such a θ is no use, and begins again from zero.
-    theta[:] = np.where(abs(error) < MAX_FLOAT, moved, 0.0)
+    # θ, or θ·x̃, may be beyond float64: such a θ is no use, and begins again from zero.
+    theta[:] = finite_or_zero(moved)
 
 
 def ridges(spread: FloatArray) -> FloatArray:
@@ -245,7 +245,7 @@ def factorise(moments: FloatArray, ridge: FloatArray) -> tuple[FloatArray, Float
 
 
 def solve(lower: FloatArray, pivots: FloatArray, right: FloatArray) -> FloatArray:
-    """(L D Lᵀ)⁻¹ right, for the leading coordinates that ``right`` has.
+    """(L D Lᵀ)⁻¹ right, for the coordinates that ``right`` has; 0 beyond float64.
 
     In the kernels ``factorise`` takes the first step, ``back_substitute`` the second.
     """
@@ -255,7 +255,13 @@ def solve(lower: FloatArray, pivots: FloatArray, right: FloatArray) -> FloatArra
     out /= pivots[:size]
     for j in reversed(range(size)):
         out[j] -= (lower[j + 1 : size, j] * out[j + 1 :]).sum(axis=0)
+        out[j] = finite_or_zero(out[j])
     return out
+
+
+def finite_or_zero(values: FloatArray) -> FloatArray:
+    """The values; 0 where they are infinite or not a number."""
+    return np.where(abs(values) < MAX_FLOAT, values, 0.0)
 
 
 # Past rounds: features in a ring; labels newest first, so that y_{t-l} is at l - 1.
