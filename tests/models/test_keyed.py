@@ -1,5 +1,6 @@
 """Models by key in one file: each round learnt once, one writer at a time."""
 
+import sqlite3
 import threading
 
 import numpy as np
@@ -223,3 +224,17 @@ def test_the_offset_is_the_greatest_seq_whichever_came_last(path):
         models.observe("b", X[2], Y[2], 5)
     with KeyedModels(path, RLS) as models:
         assert models.offset == 7
+
+
+def test_a_flush_of_nothing_new_writes_nothing(path):
+    with KeyedModels(path, RLS) as models:
+        feed(models, 0, 8)
+        models.flush()
+        reader = sqlite3.connect(path)
+        version = reader.execute("PRAGMA data_version").fetchone()
+        models.flush()
+        assert reader.execute("PRAGMA data_version").fetchone() == version
+        feed(models, 8, 9)
+        models.flush()
+        assert reader.execute("PRAGMA data_version").fetchone() != version
+        reader.close()

@@ -396,6 +396,7 @@ def test_a_model_does_not_learn_in_the_middle_of_learning(missing):
     with pytest.raises(ThalwegError, match="in the middle of another call"):
         model.update(X[0], Meddling(model))
     assert model.rounds == 80
+    assert model.health().refusals == 2  # the inner call, and so the outer one
     model.update(X[0], Y[0])
     assert model.rounds == 81
 

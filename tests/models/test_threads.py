@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import thalweg as tw
+from thalweg.models.model_lock import ModelLock
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(4000, 4))
@@ -121,3 +122,26 @@ def test_an_interrupt_leaves_state_and_means_together(monkeypatch):
     assert (model.imputer.state.counts == 10).all()
     model.update(X[10], Y[10])
     assert (model.imputer.state.counts == 11).all()
+
+
+def test_a_second_thread_waits_until_the_first_has_released_the_lock():
+    lock, held, release, second_in = (ModelLock(), *(threading.Event() for _ in "abc"))
+
+    def hold():
+        with lock:
+            held.set()
+            release.wait()
+
+    def follow():
+        with lock:
+            second_in.set()
+
+    threads = [threading.Thread(target=hold), threading.Thread(target=follow)]
+    threads[0].start()
+    held.wait()
+    threads[1].start()
+    assert not second_in.wait(0.2)
+    release.set()
+    assert second_in.wait(60)
+    for thread in threads:
+        thread.join()

@@ -2,7 +2,8 @@ import typer
 from typer.testing import CliRunner
 
 from tests.lab.bench.sample_results import sample_timing
-from thalweg.cli.bench import bench
+from thalweg.cli import bench as bench_module
+from thalweg.cli.bench import ProgressLine, bench
 from thalweg.lab.bench import BenchResults
 from thalweg.lab.bench.bench_figure import COLOURS, LABEL_DISTANCE, line_labels
 from thalweg.lab.bench.implementations import RLS_RUN, installed_peers
@@ -60,3 +61,10 @@ def test_labels_stay_apart_and_in_order():
         assert above / below >= 10**LABEL_DISTANCE * (1 - 1e-9)
     assert positions[0] < 1.0 < positions[-1]  # around their lines, not above them
     assert labels["far away"] == 1e3
+
+
+def test_progress_says_how_long_it_took_so_far(monkeypatch, capsys):
+    times = iter([1000.0, 1007.0])
+    monkeypatch.setattr(bench_module.time, "perf_counter", lambda: next(times))
+    ProgressLine()("one step")
+    assert capsys.readouterr().err.strip() == "7 s  one step"
