@@ -114,3 +114,11 @@ def test_a_budget_just_short_of_every_target_is_spent(seed):
     for budget in (np.nextafter(full, 0.0), full, np.nextafter(full, np.inf)):
         z = fused_lasso.best_path(x, y, budget, highest)
         assert z == pytest.approx(y / x, rel=1e-9, abs=1e-9)
+
+
+def test_sums_of_an_interval_have_the_digits_that_prefixes_lose():
+    values = np.array([1e16, 1.0, 1.0, 1.0, -1e16, 3.0])
+    sums = fused_lasso.compensated_sums(values)
+    assert fused_lasso.interval_sum(sums, 0, 3) == 1e16 + 3 + 1  # to the next even
+    assert fused_lasso.interval_sum(sums, 1, 3) == 3
+    assert fused_lasso.interval_sum(sums, 0, 5) == 6
