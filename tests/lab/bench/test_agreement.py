@@ -1,11 +1,18 @@
+import io
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from rich.console import Console
 
+from tests.lab.bench.sample_results import sample_results
+from thalweg.cli.bench_tables import result_tables
 from thalweg.lab.bench.agreement import (
     check_agreement,
     exclude_failures,
     reference_predictions,
 )
+from thalweg.lab.bench.bench_results import Agreement
 from thalweg.lab.bench.bench_stream import draw_stream
 from thalweg.lab.bench.implementations import (
     PEER_LIBRARIES,
@@ -91,3 +98,21 @@ def test_the_rows_are_the_last_samples_of_the_signal_newest_first():
     np.testing.assert_array_equal(x[10], signal[12:9:-1])
     head = draw_stream(50, 3).head(20)
     assert len(head.signal) == 22 and head.x.shape == (20, 3) and len(head.y) == 20
+
+
+def test_the_tables_say_who_agrees_and_how_far_the_others_are_off():
+    results = sample_results()
+    agreements = [
+        Agreement("padasip", 8, 1e-12, "agrees"),
+        Agreement("padasip", 16, 3e-11, "agrees"),
+        Agreement("river", 8, 0.25, "another algorithm"),
+        Agreement("somebody", 8, 0.5, "disagrees"),
+        Agreement("somebody", 16, 1e-13, "agrees"),
+    ]
+    console = Console(record=True, width=100, file=io.StringIO())
+    for table in result_tables(replace(results, agreements=agreements)):
+        console.print(table)
+    text = console.export_text()
+    assert "Same predictions, to 3e-11 of y's spread: padasip." in text
+    assert "river: another algorithm, by 0.2 at n = 8." in text
+    assert "somebody: disagrees, by 0.5 at n = 8." in text
