@@ -1,6 +1,6 @@
 """Least squares without a prior (ridge=0) beside ``numpy.linalg.lstsq``.
 
-    python tools/ridge_zero.py --seed 0 --streams 1000
+    PYTHONPATH=src:. python tools/ridge_zero.py --seed 0 --streams 1000
 
 prints a table, one line for each kind of stream, number of features n and discount γ:
 how many streams of 12n rows were played, how many of them are judged (the weighted rows
@@ -8,8 +8,9 @@ have rank n and a condition number κ of at most 1e6), the largest error of θ a
 these, relative to max(1, |θ|), how many errors pass 1e-8, how many of these pass
 what rounding the rows once may do as well (εκ²|r|/σ_1, r being the residuals: Wedin's
 bound, which no method escapes), and how many of all streams met a number that is not
-finite. The exit status is 1 where an error passes both limits or a number is not
-finite.
+finite. Below the table, for each stream beyond 1e-8: how far ours and lstsq itself are
+from the solution in extended precision. The exit status is 1 where an error passes both
+limits or a number is not finite.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tests.fuzz.reference_runs import solve_least_squares
 from thalweg.learners import RecursiveLeastSquares
 from thalweg.losses import SquaredError
 from thalweg.types import Block
@@ -113,12 +115,16 @@ def example_stream(seed: int, kind: str, n: int, stream: int) -> Block:
     return Block(x, y, weight)
 
 
+def weighted_rows(block: Block, discount: float, dtype: Any) -> tuple[Array, Array]:
+    """The rows and labels whose least squares are θ."""
+    weight = dtype(discount) ** np.arange(len(block.y) - 1.0, -1.0, -1.0, dtype)
+    root = np.sqrt(weight if block.weight is None else weight * block.weight)
+    return root[:, None] * block.x, root * block.y
+
+
 def judge(block: Block, theta: Array, finite: bool, discount: float) -> Verdict:
     """Compare θ with the least squares fit of the discounted rows."""
-    rows = len(block.y)
-    weight = discount ** np.arange(rows - 1.0, -1.0, -1.0)
-    root = np.sqrt(weight if block.weight is None else weight * block.weight)
-    x, y = root[:, None] * block.x, root * block.y
+    x, y = weighted_rows(block, discount, np.float64)
     expected, _, rank, sizes = np.linalg.lstsq(x, y, rcond=None)
     judged = rank == len(theta) and sizes[0] <= MAX_CONDITION * sizes[-1]
     size = max(1.0, np.abs(expected).max())
@@ -127,6 +133,19 @@ def judge(block: Block, theta: Array, finite: bool, discount: float) -> Verdict:
     eps = np.finfo(np.float64).eps
     sensitivity = eps * sizes[0] * residual / sizes[-1] ** 2 / size if judged else 0.0
     return Verdict(bool(judged), float(error), float(sensitivity), finite)
+
+
+def errors_in_extended_precision(block: Block, discount: float) -> tuple[float, float]:
+    """How far θ of ours, and that of lstsq, are from the solution by Householder."""
+    x, y = weighted_rows(block, discount, np.longdouble)
+    exact = solve_least_squares(x, y[:, None])[:, 0]
+    learner = RecursiveLeastSquares(discount, ridge=0.0)
+    ours, _ = learner.run(learner.init(np.zeros(len(exact))), SquaredError(), block)
+    rows = weighted_rows(block, discount, np.float64)
+    theirs = np.linalg.lstsq(*rows, rcond=None)[0]
+    size = max(1.0, np.abs(exact).max())
+    errors = [np.abs(theta - exact).max() / size for theta in (ours.theta, theirs)]
+    return float(errors[0]), float(errors[1])
 
 
 def play(block: Block, discount: float) -> Verdict:
@@ -148,7 +167,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--kinds", nargs="*", default=list(KINDS), choices=list(KINDS))
     options = parser.parse_args(arguments)
     per_line = max(1, options.streams // (len(FEATURES) * len(DISCOUNTS)))
-    failures = 0
+    failures, beyond = 0, []
     print(f"{'kind':14}{'n':>4}{'γ':>6}{'streams':>9}{'judged':>8}", end="")
     print(f"{'worst':>10}{'> 1e-8':>8}{'wrong':>7}{'not finite':>12}")
     for kind in options.kinds:
@@ -164,10 +183,20 @@ def main(arguments: list[str]) -> int:
                 broken = sum(not v.finite for v in verdicts)
                 wrong = sum(v.wrong for v in verdicts)
                 failures += wrong + broken
+                beyond += [
+                    (kind, n, discount, i)
+                    for i, v in enumerate(verdicts)
+                    if v.judged and not v.error <= TOLERANCE
+                ]
                 print(
                     f"{kind:14}{n:4}{discount:6.2f}{per_line:9}{len(errors):8}"
                     f"{worst:10.1e}{above:8}{wrong:7}{broken:12}"
                 )
+    for kind, n, discount, i in beyond:
+        block = example_stream(options.seed, kind, n, i)
+        ours, theirs = errors_in_extended_precision(block, discount)
+        print(f"{kind}, n = {n}, γ = {discount}, stream {i}: ", end="")
+        print(f"ours is off by {ours:.1e}, lstsq by {theirs:.1e}")
     print(f"{failures} failures")
     return 1 if failures else 0
 
