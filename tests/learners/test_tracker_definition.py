@@ -24,7 +24,6 @@ from hypothesis import strategies as st
 from tests.kernels.tracker import reference
 from tests.learners.tracker_arrays import assert_states_agree
 from thalweg.kernels.tracker import tracker_layout as layout
-from thalweg.kernels.tracker.solve import MAX_FLOAT, back_substitute
 from thalweg.learners import Tracker
 from thalweg.learners.tracker import (
     definition,
@@ -183,15 +182,10 @@ def test_slope_memory_weights_and_interval_are_those_of_the_definition():
         state, _ = learner.run(state, LOSS, block[t : t + 1])
 
 
-def test_what_is_beyond_float64_is_zero_from_the_same_number_on():
-    values = np.array([3.0, -1.6e308, MAX_FLOAT, -MAX_FLOAT, np.inf, -np.inf, np.nan])
+def test_what_is_beyond_float64_is_zero():
+    values = np.array([3.0, -1.6e308, 1.7e308, -1.7e308, np.inf, -np.inf, np.nan])
     expected = [3.0, -1.6e308, 0, 0, 0, 0, 0]
     np.testing.assert_array_equal(definition_experts.finite_or_zero(values), expected)
-    lower = np.zeros((2, 1, layout.LANES))
-    for value, wanted in zip(values, expected, strict=True):
-        lower[1], out = value, np.empty((1, layout.LANES))
-        back_substitute(lower, 1, 1, layout.LANES, out)
-        np.testing.assert_array_equal(out, np.full((1, layout.LANES), wanted))
 
 
 def test_every_expert_is_a_ridge_regression_refitted_from_all_rows():

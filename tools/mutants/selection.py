@@ -22,14 +22,20 @@ TESTS = {
         "tests/lab/test_accuracy.py",
         "tests/lab/bench/test_roofline.py",
     ],
-    "learners": ["tests/learners", "tests/contracts", "tests/test_refusals.py"],
+    "learners": [
+        "tests/learners",
+        "tests/contracts",
+        "tests/test_refusals.py",
+        "tests/kernels/tracker/test_replay.py",
+        "tests/kernels/tracker/test_restart.py",
+    ],
     "persistence": ["tests/persistence", "tests/models", "tests/contracts"],
     "models": ["tests/models", "tests/contracts"],
     "cli": ["tests/cli", "tests/lab/bench"],
 }
 """The tests of each package. Comparators in hindsight, which are kernels, are tested
-with regret, kernels of experiments with these, saved models with models, and the
-command ``bench`` with benchmarks."""
+with regret, kernels of experiments with these, saved models with models, the command
+``bench`` with benchmarks, and some of the Tracker's definition beside its kernels."""
 PLAIN_TESTS = [
     "tests/kernels",
     "tests/contracts/test_every_learner.py::test_the_kernel_equals_update",
