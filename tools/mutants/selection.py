@@ -19,6 +19,7 @@ TESTS = {
         "tests/learners",
         "tests/contracts",
         "tests/regret",
+        "tests/bandits",
         "tests/lab/test_accuracy.py",
         "tests/lab/bench/test_roofline.py",
     ],
