@@ -94,13 +94,14 @@ def test_both_ways_agree_to_the_last_bit(bank_and_data):
     assert_both_ways_agree(*bank_and_data)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e4])
 @pytest.mark.parametrize("n", [1, 2, 7, 8])
-def test_they_agree_where_unexcited_directions_are_capped(n):
+def test_they_agree_where_unexcited_directions_are_capped(n, unit):
     """The cap acts in every lane, in different rounds and on several k."""
     rng = np.random.default_rng(n)
     gamma = np.array([0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95])
     rounds = 1500 if COMPILED else 60
-    x = rng.normal(size=(rounds, n))
+    x = unit * rng.normal(size=(rounds, n))
     x[5:, : (n + 1) // 2] = 0
     data = x, rng.normal(size=(rounds, 1)), NONE, NONE
     _, factor, *_ = assert_both_ways_agree(new_bank(n, gamma, 1.0), data)
