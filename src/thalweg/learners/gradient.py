@@ -90,14 +90,18 @@ class DiscountedGradient(Learner[GradientState]):
                 f"The rule 'tracking' learns from Tracking. Got {loss!r} instead."
             )
 
+    def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
+        # The fast path is the kernel, for losses with a code in kernels/losses.py and
+        # domains with ``limits``; the slow path is ``update``, round by round.
+        linear = isinstance(loss, LinearLoss) and loss.has_kernel
+        has_kernel = linear or isinstance(loss, Tracking)
+        return has_kernel and self.domain.limits(theta) is not None
+
     def _play(
         self, state: GradientState, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[GradientState, Trace]:
-        # The fast path is the kernel, for losses with a code in kernels/losses.py and
-        # domains with ``limits``; the slow path is ``update``, round by round.
         limits = self.domain.limits(state.theta)
-        linear = isinstance(loss, LinearLoss) and loss.has_kernel
-        if limits is None or not (linear or isinstance(loss, Tracking)):
+        if limits is None or not self.has_compiled_run(loss, state.theta):
             return super()._play(state, loss, block, record)
         theta = state.theta.copy()
         arrays = KernelArrays.from_block(theta, block, record)

@@ -136,11 +136,15 @@ class DiscountedNewton(Learner[NewtonState]):
             return point
         return self.domain.project_in(point, scaled_information(factor)).point
 
+    def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
+        # The fast path is the kernel, for losses with a code in kernels/losses.py and
+        # domains with ``limits``; the slow path is ``update``, round by round.
+        linear = isinstance(loss, LinearLoss) and loss.has_kernel
+        return linear and self.domain.limits(theta) is not None
+
     def _play(
         self, state: NewtonState, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[NewtonState, Trace]:
-        # The fast path is the kernel, for losses with a code in kernels/losses.py and
-        # domains with ``limits``; the slow path is ``update``, round by round.
         limits = self.domain.limits(state.theta)
         if limits is None or not (isinstance(loss, LinearLoss) and loss.has_kernel):
             return super()._play(state, loss, block, record)
