@@ -171,10 +171,8 @@ def aggregating(draw, n):
 
 def leading_history(draw, n):
     alpha = draw.choose("exp-concavity", (1e-3, 1.0))
-    if draw.choose("expert", ("rls", "gradient")) == "rls":
-        expert, loss = random_rls(draw), SquaredError()
-    else:
-        expert, loss = gradient(draw, n)
+    kinds = {"rls": rls, "gradient": gradient, "newton": newton}
+    expert, loss = draw.choose("expert", kinds)(draw, n)
     return learners.FollowTheLeadingHistory(expert, alpha), loss
 
 

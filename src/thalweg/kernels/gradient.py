@@ -22,28 +22,39 @@ def gradient(
     for all ones, out (T,), loss (T,), played (T, n) or empty.
     """
     step = np.empty_like(theta)
-    longest = np.finfo(theta.dtype).max ** 0.5
     for t in range(len(y)):
         if len(played):
             played[t] = theta
         w = weight[t] if len(weight) else 1.0
         discounted_count *= gamma ** elapsed[t] if len(elapsed) else gamma
-        p = theta.dtype.type(0)
-        for i in range(theta.size):
-            p += x[t, i] * theta[i]
-        out[t] = p
-        loss[t] = w * phi(code, shape, p, y[t])
-        if w > 0:
-            length = (
-                w * slope(code, shape, p, y[t]) / (before * discounted_count + now * w)
-            )
-            # An infinite length would make NaN of a feature that is 0.
-            length = min(max(length, -longest), longest)
-            for i in range(theta.size):
-                step[i] = length * x[t, i]
-            _descend(theta, step, radius, low, high)
-            discounted_count += w
+        out[t], loss[t] = gradient_round(
+            theta, discounted_count, before, now, code, shape, radius, low, high,
+            x, t, y[t], w, step,
+        )  # fmt: skip
+        discounted_count += w
     return discounted_count
+
+
+@kernel(inline=True)
+def gradient_round(
+    theta, past, before, now, code, shape, radius, low, high, x, t, y, w, step
+):
+    """One round, of the row x[t], the label y and the weight w; ``past`` is γS_{t-1}.
+
+    Returns the prediction and its loss; step is (n,) to work in.
+    """
+    p = theta.dtype.type(0)
+    for i in range(theta.size):
+        p += x[t, i] * theta[i]
+    if w > 0:
+        longest = np.finfo(theta.dtype).max ** 0.5
+        length = w * slope(code, shape, p, y) / (before * past + now * w)
+        # An infinite length would make NaN of a feature that is 0.
+        length = min(max(length, -longest), longest)
+        for i in range(theta.size):
+            step[i] = length * x[t, i]
+        _descend(theta, step, radius, low, high)
+    return p, w * phi(code, shape, p, y)
 
 
 @kernel(nogil=True)
@@ -58,17 +69,27 @@ def point_gradient(
             played[t] = theta
         w = weight[t] if len(weight) else 1.0
         discounted_count *= gamma ** elapsed[t] if len(elapsed) else gamma
-        square = 0.0
-        for i in range(theta.size):
-            out[t, i] = theta[i]
-            step[i] = theta[i] - y[t, i]
-            square += step[i] * step[i]
-        loss[t] = 0.5 * w * square
-        if w > 0:
-            step *= theta.dtype.type(w / (before * discounted_count + now * w))
-            _descend(theta, step, radius, low, high)
-            discounted_count += w
+        out[t] = theta
+        loss[t] = point_gradient_round(
+            theta, discounted_count, before, now, radius, low, high, y, t, w, step
+        )
+        discounted_count += w
     return discounted_count
+
+
+@kernel(inline=True)
+def point_gradient_round(
+    theta, past, before, now, radius, low, high, y, t, w, step
+):  # fmt: skip
+    """``gradient_round`` for the loss ½‖θ - y[t]‖², which is returned."""
+    square = 0.0
+    for i in range(theta.size):
+        step[i] = theta[i] - y[t, i]
+        square += step[i] * step[i]
+    if w > 0:
+        step *= theta.dtype.type(w / (before * past + now * w))
+        _descend(theta, step, radius, low, high)
+    return 0.5 * w * square
 
 
 @kernel

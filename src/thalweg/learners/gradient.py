@@ -105,19 +105,17 @@ class DiscountedGradient(Learner[GradientState]):
             return super()._play(state, loss, block, record)
         theta = state.theta.copy()
         arrays = KernelArrays.from_block(theta, block, record)
-        # 1/η_t = before·γS_{t-1} + now·w_t: see ``step_size``.
-        before = 1.0 if self.rule == "tracking" else self.strong_convexity
-        now = self.smoothness if self.rule == "smooth" else before
-        start = (
-            theta,
-            float(state.discounted_count),
-            float(self.discount),
-            before,
-            now,
-        )
+        start = (theta, float(state.discounted_count), *self._kernel_settings)
         if isinstance(loss, LinearLoss):
             phi = (loss.code, loss.shape_parameter)
             discounted_count = kernel.gradient(*start, *phi, *limits, *arrays)
         else:
             discounted_count = kernel.point_gradient(*start, *limits, *arrays[1:])
         return GradientState(theta, discounted_count), arrays.trace()
+
+    @property
+    def _kernel_settings(self) -> tuple[float, float, float]:
+        """γ, and the parts of 1/η_t = before·γS_{t-1} + now·w_t: see ``step_size``."""
+        before = 1.0 if self.rule == "tracking" else float(self.strong_convexity)
+        now = float(self.smoothness) if self.rule == "smooth" else before
+        return float(self.discount), before, now

@@ -150,14 +150,21 @@ class DiscountedNewton(Learner[NewtonState]):
             return super()._play(state, loss, block, record)
         theta, factor = state.theta.copy(), state.factor.copy()
         arrays = KernelArrays.from_block(theta, block, record)
-        full, t = self.curvature == "hessian", 0
+        gamma, newton_step, full = self._kernel_settings
+        t = 0
         while t < len(block):
             t = newton(
-                theta, factor, self.discount, self.newton_step, full,
+                theta, factor, gamma, newton_step, full,
                 loss.code, loss.shape_parameter, *limits, *arrays, t,
             )  # fmt: skip
             theta[:] = self._project(theta, factor)
         return NewtonState(theta, factor), arrays.trace()
+
+    @property
+    def _kernel_settings(self) -> tuple[float, float, bool]:
+        return (
+            float(self.discount), float(self.newton_step), self.curvature == "hessian"
+        )  # fmt: skip
 
 
 def limit_gradient(grad: FloatArray) -> FloatArray:
