@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from thalweg.kernels.ball_projection import project_on_ball, projection_workspace
 from thalweg.kernels.gradient import gradient_round, point_gradient_round
 from thalweg.kernels.jit import kernel
 from thalweg.kernels.losses import phi
@@ -23,7 +24,8 @@ the loss ½‖θ - y‖²."""
 
 @kernel(ieee_division=True, nogil=True)
 def follow_history(expert, formula, domain, rate, slots, living, start, data, trace, t):
-    """Play from round ``t`` on, until a copy leaves the domain or the rounds end.
+    """Play from round ``t`` on, until the rounds end or a copy leaves the domain in a
+    way that kernels/ball_projection.py cannot mend.
 
     Returns the number of rounds played; the copies of ``outside`` are then where their
     last step led. With S slots of which K are in use:
@@ -40,7 +42,7 @@ def follow_history(expert, formula, domain, rate, slots, living, start, data, tr
     thetas, outside = slots[0], slots[3]
     weight = data[2]
     losses, mean = np.empty(order.size), np.empty_like(start[0])
-    work = np.empty_like(mean), np.empty_like(mean)
+    work = np.empty_like(mean), np.empty_like(mean), projection_workspace(mean)
     any_outside = False
     while t < len(data[1]) and not any_outside:
         mean_point(log_weights, thetas, order, count[0], mean)
@@ -99,7 +101,7 @@ def _play_slot(expert, formula, domain, slots, slot, data, t, work):
     kind, gamma, first, second = expert
     thetas, factors, counts, _ = slots
     x, y, weight, elapsed = data
-    (code, shape), (radius, low, high), (v, gain) = formula, domain, work
+    (code, shape), (radius, low, high), (v, gain, matrices) = formula, domain, work
     theta = thetas[slot]
     w = weight[t] if len(weight) else 1.0
     discount = gamma ** elapsed[t] if len(elapsed) else gamma
@@ -108,6 +110,9 @@ def _play_slot(expert, formula, domain, slots, slot, data, t, work):
             theta, factors[slot], discount, first, second != 0, code, shape,
             radius, low, high, x, t, y[t, 0], w, v, gain,
         )  # fmt: skip
+        inside = inside or project_on_ball(
+            theta, factors[slot], radius, low, high, matrices
+        )
         return float(loss), inside
     past = counts[slot] * discount
     counts[slot] = past + w

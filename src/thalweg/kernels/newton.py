@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from thalweg.kernels.ball_projection import project_on_ball, projection_workspace
 from thalweg.kernels.jit import kernel
 from thalweg.kernels.losses import curvature, phi, slope
 from thalweg.kernels.ud_factor import forget, learn, solve
@@ -18,7 +19,8 @@ def newton(
     theta, factor, gamma, newton_step, full, code, shape, radius, low, high,
     x, y, weight, elapsed, out, loss, played, t,
 ):  # fmt: skip
-    """Play from round ``t`` on, until a step leaves the domain or the rounds end.
+    """Play from round ``t`` on, until the rounds end or a step leaves the domain in a
+    way that kernels/ball_projection.py cannot mend.
 
     The domain is {‖θ‖ ≤ radius, low ≤ θ ≤ high}. Returns the number of rounds played:
     after the last of them ``theta`` is where its step led, perhaps outside.
@@ -27,6 +29,7 @@ def newton(
     """
     v = np.empty(theta.size, theta.dtype)
     gain = np.empty(theta.size, theta.dtype)
+    work = projection_workspace(theta)
     while t < len(y):
         if len(played):
             played[t] = theta
@@ -37,7 +40,7 @@ def newton(
             x, t, y[t], w, v, gain,
         )  # fmt: skip
         t += 1
-        if not inside:
+        if not (inside or project_on_ball(theta, factor, radius, low, high, work)):
             break
     return t
 
