@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from thalweg import checks
 from thalweg.domains import Ball, Box, Everywhere, Simplex
-from thalweg.kernels.leading_history import update_log_weights
+from thalweg.kernels.hedge import update_log_weights
 from thalweg.learners import (
     DiscountedGradient,
     DiscountedNewton,

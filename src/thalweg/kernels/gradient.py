@@ -28,7 +28,7 @@ def gradient(
         w = weight[t] if len(weight) else 1.0
         discounted_count *= gamma ** elapsed[t] if len(elapsed) else gamma
         out[t], loss[t] = gradient_round(
-            theta, discounted_count, before, now, code, shape, radius, low, high,
+            theta, before * discounted_count + now * w, code, shape, radius, low, high,
             x, t, y[t], w, step,
         )  # fmt: skip
         discounted_count += w
@@ -37,9 +37,9 @@ def gradient(
 
 @kernel(inline=True)
 def gradient_round(
-    theta, past, before, now, code, shape, radius, low, high, x, t, y, w, step
-):
-    """One round, of the row x[t], the label y and the weight w; ``past`` is γS_{t-1}.
+    theta, inverse_step_size, code, shape, radius, low, high, x, t, y, w, step
+):  # fmt: skip
+    """One round, of the row x[t], the label y and the weight w.
 
     Returns the prediction and its loss; step is (n,) to work in.
     """
@@ -48,12 +48,12 @@ def gradient_round(
         p += x[t, i] * theta[i]
     if w > 0:
         longest = np.finfo(theta.dtype).max ** 0.5
-        length = w * slope(code, shape, p, y) / (before * past + now * w)
+        length = w * slope(code, shape, p, y) / inverse_step_size
         # An infinite length would make NaN of a feature that is 0.
         length = min(max(length, -longest), longest)
         for i in range(theta.size):
             step[i] = length * x[t, i]
-        _descend(theta, step, radius, low, high)
+        descend(theta, step, radius, low, high)
     return p, w * phi(code, shape, p, y)
 
 
@@ -71,33 +71,38 @@ def point_gradient(
         discounted_count *= gamma ** elapsed[t] if len(elapsed) else gamma
         out[t] = theta
         loss[t] = point_gradient_round(
-            theta, discounted_count, before, now, radius, low, high, y, t, w, step
+            theta, before * discounted_count + now * w, radius, low, high, y, t, w, step
         )
         discounted_count += w
     return discounted_count
 
 
 @kernel(inline=True)
-def point_gradient_round(
-    theta, past, before, now, radius, low, high, y, t, w, step
-):  # fmt: skip
+def point_gradient_round(theta, inverse_step_size, radius, low, high, y, t, w, step):
     """``gradient_round`` for the loss ½‖θ - y[t]‖², which is returned."""
     square = 0.0
     for i in range(theta.size):
         step[i] = theta[i] - y[t, i]
         square += step[i] * step[i]
     if w > 0:
-        step *= theta.dtype.type(w / (before * past + now * w))
-        _descend(theta, step, radius, low, high)
+        step *= theta.dtype.type(w / inverse_step_size)
+        descend(theta, step, radius, low, high)
     return 0.5 * w * square
 
 
 @kernel
-def _descend(theta, step, radius, low, high):
+def descend(theta, step, radius, low, high):
     """θ ← the nearest point of the domain to θ - step."""
-    square, size = 0.0, 0.0
     for i in range(theta.size):
         theta[i] -= step[i]
+    project_point(theta, radius, low, high)
+
+
+@kernel
+def project_point(theta, radius, low, high):
+    """θ ← the nearest point of the domain."""
+    square, size = 0.0, 0.0
+    for i in range(theta.size):
         size = max(size, abs(theta[i]))
     longest = np.finfo(theta.dtype).max ** 0.4  # n of its squares are finite
     if radius < np.inf and size > longest:  # the nearest point depends on the direction

@@ -12,10 +12,10 @@ import numpy as np
 
 from thalweg.kernels.ball_projection import project_on_ball, projection_workspace
 from thalweg.kernels.gradient import gradient_round, point_gradient_round
+from thalweg.kernels.hedge import mean_point, normalise, update_log_weights
 from thalweg.kernels.jit import kernel
 from thalweg.kernels.losses import phi
 from thalweg.kernels.newton import newton_round
-from thalweg.kernels.rls_bank.exponential_weights import MAX_LOSS
 
 NEWTON, GRADIENT, POINT_GRADIENT = 0, 1, 2
 """The kinds of experts: learners/newton.py, learners/gradient.py, and the latter for
@@ -64,16 +64,6 @@ def follow_history(expert, formula, domain, rate, slots, living, start, data, tr
 
 
 @kernel(counts_references=False)
-def mean_point(log_weights, points, order, count, out):
-    """Σ w_i θ_i into ``out`` (n,), of the first ``count`` in order; points (S, n)."""
-    out.fill(0)
-    for i in range(count):
-        w = out.dtype.type(math.exp(log_weights[i]))
-        for j in range(out.size):
-            out[j] += w * points[order[i], j]
-
-
-@kernel(counts_references=False)
 def _fill_trace(kind, formula, mean, data, trace, t):
     """Prediction and loss of the mixture, which plays ``mean``."""
     x, y, weight, _ = data
@@ -118,42 +108,14 @@ def _play_slot(expert, formula, domain, slots, slot, data, t, work):
     counts[slot] = past + w
     if kind == GRADIENT:
         _, loss = gradient_round(
-            theta, past, first, second, code, shape, radius, low, high,
+            theta, first * past + second * w, code, shape, radius, low, high,
             x, t, y[t, 0], w, v,
         )  # fmt: skip
         return float(loss), True
     loss = point_gradient_round(
-        theta, past, first, second, radius, low, high, y, t, w, v
+        theta, first * past + second * w, radius, low, high, y, t, w, v
     )
     return float(loss), True
-
-
-@kernel(counts_references=False)
-def update_log_weights(log_weights, losses, rate, count):
-    """The Hedge update, as in learners/exponential_weights.py: normalised."""
-    best = MAX_LOSS
-    for i in range(count):
-        best = min(losses[i], best)
-    for i in range(count):
-        excess = rate * (min(losses[i], MAX_LOSS) - best)
-        log_weights[i] -= min(excess, MAX_LOSS)
-    _normalise(log_weights, count)
-    for i in range(count):
-        log_weights[i] = max(log_weights[i], -MAX_LOSS)
-
-
-@kernel(counts_references=False)
-def _normalise(log_weights, count):
-    """Subtract the logarithm of the sum of the weights."""
-    highest, total = -np.inf, 0.0
-    for i in range(count):
-        highest = max(highest, log_weights[i])
-    for i in range(count):
-        log_weights[i] -= highest
-        total += math.exp(log_weights[i])
-    log_total = math.log(total)
-    for i in range(count):
-        log_weights[i] -= log_total
 
 
 @kernel(counts_references=False)
@@ -179,7 +141,7 @@ def _start_copy(slots, living, start):
             factors[slot, i, j] = start[1][i, j]
     counts[slot] = 0
     count[0] = survivors + 1
-    _normalise(log_weights, count[0])
+    normalise(log_weights, count[0])
 
 
 @kernel(inline=True)

@@ -12,9 +12,9 @@ from thalweg.kernels.leading_history import (
     follow_history,
 )
 from thalweg.learners.gradient import DiscountedGradient, GradientState
-from thalweg.learners.kernel_arrays import KernelArrays
+from thalweg.learners.kernel_arrays import KernelArrays, loss_formula
 from thalweg.learners.newton import DiscountedNewton, NewtonState
-from thalweg.losses import LinearLoss, Loss
+from thalweg.losses import Loss
 from thalweg.types import FloatArray
 
 Expert = DiscountedNewton | DiscountedGradient
@@ -40,7 +40,8 @@ def play_history(
     factor = newest.factor if isinstance(newest, NewtonState) else np.empty((0, 0))
     start = newest.theta, factor.astype(newest.theta.dtype)
     settings, t = _settings(expert, loss, newest.theta), 0
-    data, trace = _data_and_trace(arrays, newest.theta)
+    columns = arrays.by_column()
+    data, trace = columns[:4], columns[4:]
     while t < len(arrays.y):
         t = follow_history(*settings, float(rate), slots, living, start, data, trace, t)
         _project_outsiders(expert, slots)
@@ -87,22 +88,12 @@ def _living(copies: LivingCopies, size: int) -> tuple[Any, ...]:
 
 def _settings(expert: Expert, loss: Loss, theta: FloatArray) -> tuple[Any, ...]:
     """The kind and settings of the expert, the loss's formula, the domain's limits."""
-    kind, formula = POINT_GRADIENT, (0, 0.0)
-    if isinstance(loss, LinearLoss):
-        kind = NEWTON if isinstance(expert, DiscountedNewton) else GRADIENT
-        formula = (int(loss.code or 0), float(loss.shape_parameter))
-    radius, low, high = expert.domain.limits(theta)  # type: ignore[misc]
-    return (kind, *expert._kernel_settings), formula, (float(radius), low, high)
-
-
-def _data_and_trace(arrays: KernelArrays, theta: FloatArray) -> tuple[Any, Any]:
-    """The arrays of the rounds and of the trace, with an axis for targets."""
-    x, y, weight, elapsed, out, losses, points = arrays
-    if y.ndim == 1:
-        y, out = y[:, None], out[:, None]
-    else:
-        x = np.empty((0, theta.size), theta.dtype)
-    return (x, y, weight, elapsed), (out, losses, points)
+    is_point, *formula = loss_formula(loss)
+    kind = NEWTON if isinstance(expert, DiscountedNewton) else GRADIENT
+    if is_point:
+        kind = POINT_GRADIENT
+    domain = expert.domain.limits(theta)
+    return (kind, *expert._kernel_settings), tuple(formula), domain
 
 
 def _project_outsiders(expert: Expert, slots: tuple[Any, ...]) -> None:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
-from thalweg.kernels.leading_history import mean_point
+from thalweg.kernels.hedge import mean_point
 from thalweg.learners.base import Learner
 from thalweg.learners.compiled_history import LivingCopies, play_history
 from thalweg.learners.exponential_weights import hedge, weighted_mean

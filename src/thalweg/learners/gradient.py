@@ -11,7 +11,7 @@ from thalweg.domains import Ball, Domain
 from thalweg.errors import UnsupportedLossError
 from thalweg.kernels import gradient as kernel
 from thalweg.learners.base import Learner
-from thalweg.learners.kernel_arrays import KernelArrays
+from thalweg.learners.kernel_arrays import KernelArrays, has_gradient_kernel
 from thalweg.losses import LinearLoss, Loss, Round, Tracking
 from thalweg.types import Block, FloatArray, Trace
 
@@ -91,11 +91,7 @@ class DiscountedGradient(Learner[GradientState]):
             )
 
     def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
-        # The fast path is the kernel, for losses with a code in kernels/losses.py and
-        # domains with ``limits``; the slow path is ``update``, round by round.
-        linear = isinstance(loss, LinearLoss) and loss.has_kernel
-        has_kernel = linear or isinstance(loss, Tracking)
-        return has_kernel and self.domain.limits(theta) is not None
+        return has_gradient_kernel(loss, self.domain, theta)
 
     def _play(
         self, state: GradientState, loss: Loss, block: Block, record: Sequence[str]
