@@ -13,11 +13,14 @@ from thalweg.lab.growth_rate import GrowthRate
 from thalweg.lab.paper import (
     Reproduction,
     count_steps,
+    coverage_sentence,
     csv_table,
     markdown_table,
     paper_streams,
 )
+from thalweg.lab.paper.claim_result import claim_result
 from thalweg.lab.paper.expected_regret import expected_regret, newton_steps
+from thalweg.lab.paper.experiment import HORIZONS, Measurement
 from thalweg.lab.paper.path_length_claims import best_constant, mix_gradient
 from thalweg.lab.paper.reproduction import CLAIMS, experiments
 
@@ -57,6 +60,24 @@ def test_every_bound_holds_on_short_streams(index):
         assert (regret <= bound).all()
 
 
+def test_only_longer_horizons_are_fitted_where_three_are_left():
+    """A power law from 16,000 on, and something else before."""
+    experiment = replace(experiments()[0], mean_regret=None)
+    runs = [(T, seed) for T in HORIZONS for seed in range(2)]
+    measured = [
+        Measurement((1 + seed) * (T**0.3 if T >= 16_000 else 1.0), 1e9, T**0.3)
+        for T, seed in runs
+    ]
+    long = claim_result(experiment, runs, measured)
+    assert long.fit_from == 16_000 and long.theory_fits()
+    assert long.growth.exponent == pytest.approx(0.3)
+    assert long.growth.high - long.growth.low < 1e-6
+    assert not long.theory_fits_all_horizons()
+    assert long.local_exponents() == pytest.approx((0.3, 0.3))
+    short = claim_result(experiment, runs[:6], measured[:6])
+    assert short.fit_from == 1000
+
+
 def test_the_theory_s_exponent_is_that_of_its_larger_term(results):
     """T^(1-β) where nothing moves, else max{1-β, β}; ¾ where V grows like √T."""
     for result in results:
@@ -82,6 +103,17 @@ def test_exponents_outside_their_interval_have_a_reason_and_others_none(results)
     assert "leading term is" in moved.reason()
     unknown = replace(moved, constant=None, expected_exponent=None)
     assert "the exponent is" in unknown.reason()
+
+
+def test_the_rows_whose_interval_covers_the_theory_are_counted(quick_reproduction):
+    reproduction = quick_reproduction[0]
+    rows = len(reproduction.results)
+    covered = sum(result.theory_fits() for result in reproduction.results)
+    # A quick run has three horizons, all of which are fitted.
+    assert coverage_sentence(reproduction) == (
+        f"The theory's exponent lies in the interval in {covered} of {rows} rows; "
+        f"fitted to all T from 1,000 on, in {covered}."
+    )
 
 
 def test_where_regret_is_computed_exactly_the_fit_agrees_with_it(results):

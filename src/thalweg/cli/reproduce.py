@@ -27,8 +27,8 @@ WIDTH = 100
 """Columns of the terminal that the tables use at most."""
 STAR = (
     "* The theory's exponent lies outside the interval, for terms of lower order. In "
-    "brackets: the part of the regret that the leading term is, at the first T and at "
-    "the last; or else the exponents there. The saved Markdown has a sentence on each."
+    "brackets: the part of the regret that the leading term is, at the first T fitted "
+    "and at the last; or the exponents there. The saved Markdown has all sentences."
 )
 
 
@@ -86,6 +86,8 @@ def _save(reproduction: "Reproduction", text: str, out: Path) -> list[Path]:
 def _print(reproduction: "Reproduction", saved: list[Path]) -> None:
     console = stdout_console(WIDTH)
     console.print(_claim_table(reproduction))
+    print_sentence(console, paper.coverage_sentence(reproduction))
+    console.print()
     console.print(_constant_table(reproduction))
     _print_reasons(console, reproduction)
     console.print(_rival_table(reproduction))
@@ -95,7 +97,8 @@ def _print(reproduction: "Reproduction", saved: list[Path]) -> None:
 
 
 def _claim_table(reproduction: "Reproduction") -> Table:
-    table = new_table("How regret grows with T: exponents")
+    first = max(result.fit_from for result in reproduction.results)
+    table = new_table(f"How regret grows with T: exponents, fitted to T ≥ {first:,}")
     table.add_column("claim", no_wrap=True)
     table.add_column("learner; stream")
     for name in ("against", "β"):
@@ -114,16 +117,12 @@ def _claim_cells(result: "ClaimResult") -> tuple[str, ...]:
         f"{result.learner}; {result.stream}",
         result.comparator,
         "" if result.tradeoff is None else f"{result.tradeoff:g}",
-        _exponent(result.theory_exponent),
-        _exponent(result.bound_exponent),
-        "" if fit is None else _exponent(fit.exponent) + mark,
+        paper.format_exponent(result.theory_exponent),
+        paper.format_exponent(result.bound_exponent),
+        "" if fit is None else paper.format_exponent(fit.exponent) + mark,
         "" if fit is None else f"{fit.high - fit.exponent:.2f}",
         f"{'≥' if result.is_lower_bound else '≤'} {result.ratio_to_bound():.3f}",
     )
-
-
-def _exponent(value: float) -> str:
-    return f"{round(value, 2) + 0.0:.2f}"  # never -0.00
 
 
 def _constant_table(reproduction: "Reproduction") -> Table:
@@ -154,13 +153,19 @@ def _print_reasons(console: Console, reproduction: "Reproduction") -> None:
     for result in reproduction.results:
         if result.reason():
             beta = "" if result.tradeoff is None else f" β = {result.tradeoff:g}"
-            name = f"{result.claim}{beta} ({result.approach_in_short()})"
+            name = f"{result.claim}{beta} ({_approach(result)})"
             claims_by_reason.setdefault(result.remark, []).append(name)
     if claims_by_reason:
         print_sentence(console, STAR)
     for remark, names in claims_by_reason.items():
         print_sentence(console, f"{remark} {', '.join(names)}.", "* ")
     console.print()
+
+
+def _approach(result: "ClaimResult") -> str:
+    if (parts := result.leading_parts()) is not None:
+        return ", ".join(f"{part:.0%}" for part in parts)
+    return ", ".join(f"{slope:.2f}" for slope in result.local_exponents())
 
 
 def _rival_table(reproduction: "Reproduction") -> Table:

@@ -10,6 +10,10 @@ from thalweg.lab.growth_rate import GrowthRate, fit_growth_rate, fit_slope
 from thalweg.lab.paper.experiment import Experiment, Measurement
 from thalweg.types import FloatArray
 
+FIT_FROM = 16_000
+"""Exponents are fitted to horizons from here on, where lower-order terms are small."""
+MIN_HORIZONS = 3
+"""All horizons are used where fewer than these are left."""
 STANDARD_ERRORS = 3.0
 """A lower bound on expected regret is broken by a mean this far below it."""
 
@@ -74,8 +78,14 @@ class ClaimResult:
 
     def theory_fits(self) -> bool:
         """Whether the theory's exponent lies in the fitted interval."""
-        fit = self.growth
-        return fit is not None and fit.low <= self.theory_exponent <= fit.high
+        return _covers(self.growth, self.theory_exponent)
+
+    def theory_fits_all_horizons(self) -> bool:
+        """The same where exponents are fitted to all T, not only to the longer ones."""
+        horizons, seeds = np.array(self.horizons), np.array(self.seeds)
+        regret, rate = np.array(self.regret), np.array(self.rate)
+        growth = _fit(self.is_lower_bound, horizons, regret, seeds)
+        return _covers(growth, fit_slope(horizons, rate))
 
     def reason(self) -> str:
         """Why the theory's exponent lies outside the interval; empty if it does not."""
@@ -90,27 +100,36 @@ class ClaimResult:
         sentences.append(self._approach())
         return " ".join([*sentences, *([self.remark] if self.remark else [])])
 
-    def approach_in_short(self) -> str:
-        """``reason`` in two numbers: the first T and the last."""
+    def leading_parts(self) -> tuple[float, float] | None:
+        """The leading term as a part of the regret, at the first fitted T and the last.
+
+        None where no leading term is known.
+        """
         if self.constant is None:
-            first, last = self._local_exponents()
-            return f"{first:.2f}, {last:.2f}"
+            return None
         ratios = self.ratios_to_rate()
-        return f"{self.constant / ratios[0]:.0%}, {self.constant / ratios[-1]:.0%}"
+        first = self.unique_horizons.index(self.fit_from)
+        return self.constant / ratios[first], self.constant / ratios[-1]
+
+    def local_exponents(self) -> tuple[float, float]:
+        """The exponents between the first two and the last two fitted horizons."""
+        pairs = zip(self.unique_horizons, self.means("regret"), strict=True)
+        T, regret = np.log([pair for pair in pairs if pair[0] >= self.fit_from]).T
+        slopes = np.diff(regret) / np.diff(T)
+        return float(slopes[0]), float(slopes[-1])
 
     def _approach(self) -> str:
         """How the regret comes near to its limit, or how its exponent changes."""
-        if self.constant is None:
-            first, last = self._local_exponents()
+        parts, last = self.leading_parts(), self.unique_horizons[-1]
+        if parts is None:
+            slopes = self.local_exponents()
             return (
-                f"From the first T to the next the exponent is {first:.2f}, to the "
-                f"last {last:.2f}."
+                f"From T = {self.fit_from:,} to the next the exponent is "
+                f"{slopes[0]:.2f}, to the last {slopes[1]:.2f}."
             )
-        early, late = self.ratios_to_rate()[0], self.ratios_to_rate()[-1]
-        T = self.unique_horizons
         return (
-            f"The leading term is {self.constant / early:.0%} of the regret at "
-            f"T = {T[0]:,} and {self.constant / late:.0%} at T = {T[-1]:,}."
+            f"The leading term is {parts[0]:.0%} of the regret at T = "
+            f"{self.fit_from:,} and {parts[1]:.0%} at T = {last:,}."
         )
 
     def tight_constant(self) -> str:
@@ -120,14 +139,7 @@ class ClaimResult:
         )
         if self.constant is None:
             return f"{self.tightness}; measured {measured}"
-        return f"{self.tightness} = {self.constant:.3g}; measured {measured}"
-
-    def _local_exponents(self) -> tuple[float, float]:
-        """The exponents between the first two and the last two fitted horizons."""
-        pairs = zip(self.unique_horizons, self.means("regret"), strict=True)
-        T, regret = np.log([pair for pair in pairs if pair[0] >= self.fit_from]).T
-        slopes = np.diff(regret) / np.diff(T)
-        return float(slopes[0]), float(slopes[-1])
+        return f"{self.constant:.3g} ({self.tightness}); measured {measured}"
 
 
 def claim_result(
@@ -138,11 +150,10 @@ def claim_result(
     """Fit the exponents of all ``runs``, which are pairs of a horizon and a seed."""
     horizons, seeds = (np.array(column) for column in zip(*runs, strict=True))
     regret, bound, rate = (np.array(c) for c in zip(*measurements, strict=True))
-    # Few horizons may be left where a quick run ends before the exponent settles.
-    fit_from = experiment.fit_from
-    if len(np.unique(horizons[horizons >= fit_from])) < 3:
-        fit_from = 0
-    late = horizons >= fit_from
+    late = horizons >= FIT_FROM
+    if len(np.unique(horizons[late])) < MIN_HORIZONS:
+        late = np.ones_like(late)
+    fit_from = int(horizons[late].min())
     expected = None
     if experiment.mean_regret is not None:
         unique = np.unique(horizons[late])
@@ -155,17 +166,21 @@ def claim_result(
         regret.tolist(), bound.tolist(), rate.tolist(), fit_from,
         fit_slope(horizons[late], rate[late]), fit_slope(horizons[late], bound[late]),
         expected,
-        _fit(experiment, horizons[late], regret[late], seeds[late]),
+        _fit(experiment.is_lower_bound, horizons[late], regret[late], seeds[late]),
         experiment.constant, experiment.tightness, experiment.remark,
     )  # fmt: skip
 
 
 def _fit(
-    experiment: Experiment, horizons: FloatArray, regret: FloatArray, seeds: FloatArray
+    is_lower_bound: bool, horizons: FloatArray, regret: FloatArray, seeds: FloatArray
 ) -> GrowthRate | None:
     """The exponent; of a lower bound, which is one on the mean, that of the mean."""
-    if not experiment.is_lower_bound:
+    if not is_lower_bound:
         return fit_growth_rate(horizons, regret, seeds)
     unique = np.unique(horizons)
     means: Any = np.array([regret[horizons == T].mean() for T in unique])
     return fit_growth_rate(unique, means, np.zeros(len(unique)))
+
+
+def _covers(growth: GrowthRate | None, exponent: float) -> bool:
+    return growth is not None and growth.low <= exponent <= growth.high

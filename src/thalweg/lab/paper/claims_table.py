@@ -26,11 +26,15 @@ NUMBERS = (
 
 def markdown_table(reproduction: Reproduction) -> str:
     """The page of all claims, with its sentences."""
+    first = max(result.fit_from for result in reproduction.results)
     lines = [
         "# Every claim, measured",
         "",
         "Exponents of T: the theory's, the bound's own slope, and that fitted to the "
-        "measured regret, all over the same T.",
+        f"measured regret, all over the same T: those from {first:,} on, or all where "
+        "fewer than three are left.",
+        "",
+        coverage_sentence(reproduction),
         "",
         "| " + " | ".join(HEADER) + " |",
         "|" + " --- |" * len(HEADER),
@@ -68,11 +72,30 @@ def claim_cells(result: ClaimResult) -> tuple[str, ...]:
         result.stream,
         COMPARATORS[result.comparator],
         "" if result.tradeoff is None else f"{result.tradeoff:g}",
-        f"{round(result.theory_exponent, 2) + 0.0:.2f}",
-        f"{round(result.bound_exponent, 2) + 0.0:.2f}",
-        "" if fit is None else f"{fit.exponent:.2f}",
-        "" if fit is None else f"{fit.low:.2f} to {fit.high:.2f}",
+        format_exponent(result.theory_exponent),
+        format_exponent(result.bound_exponent),
+        "" if fit is None else format_exponent(fit.exponent),
+        "" if fit is None else " to ".join(map(format_exponent, fit[1:])),
         f"{'≥' if result.is_lower_bound else '≤'} {result.ratio_to_bound():.3f}",
         result.tight_constant(),
         result.reason(),
     )
+
+
+def coverage_sentence(reproduction: Reproduction) -> str:
+    """In how many rows the theory's exponent is inside the interval.
+
+    Also where all T are fitted: the choice of the longer ones must not go unseen.
+    """
+    results = reproduction.results
+    longer = sum(result.theory_fits() for result in results)
+    every = sum(result.theory_fits_all_horizons() for result in results)
+    return (
+        f"The theory's exponent lies in the interval in {longer} of {len(results)} "
+        f"rows; fitted to all T from {min(results[0].horizons):,} on, in {every}."
+    )
+
+
+def format_exponent(value: float) -> str:
+    """Two decimals, and never -0.00."""
+    return f"{round(value, 2) + 0.0:.2f}"

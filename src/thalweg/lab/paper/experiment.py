@@ -43,7 +43,6 @@ class Experiment:
     is_lower_bound: bool = False
     max_horizon: int = HORIZONS[-1]
     seeds: int = SEEDS
-    fit_from: int = 0  # the exponent is fitted to horizons from here on
 
     def horizons(self, quick: bool) -> list[int]:
         """The horizons T that are played."""

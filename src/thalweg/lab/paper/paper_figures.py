@@ -60,7 +60,7 @@ def exponents_chart(reproduction: Reproduction) -> Any:
             )
     y = alt.Y("claim:N", title=None, sort=[str(row["claim"]) for row in rows])
     base = _chart(rows).encode(y=y.axis(grid=True, labelLimit=MAX_LABEL))
-    x = alt.X("low:Q", title="exponent of T").scale(domain=[-0.1, 1.1], clamp=True)
+    x = alt.X("low:Q", title="exponent of T").scale(domain=[-0.05, 1], clamp=True)
     interval = base.mark_rule(strokeWidth=5, opacity=0.35, color=ACCENT).encode(
         x=x, x2="high:Q"
     )
@@ -81,7 +81,9 @@ def exponents_chart(reproduction: Reproduction) -> Any:
     ]
     chart = alt.layer(interval, points[2], points[1], points[0])
     chart = chart.properties(width=460, height=alt.Step(17))
-    return _with_title(chart, "How regret grows with T: measured, and by the theory")
+    title = "How regret grows with T: measured, and by the theory"
+    first = max(result.fit_from for result in reproduction.results)
+    return _with_title(chart, title, f"Fitted to T ≥ {first:,}.")
 
 
 def rates_chart(reproduction: Reproduction) -> Any:
@@ -162,9 +164,11 @@ def tradeoff_chart(reproduction: Reproduction) -> Any:
                     for b, v in zip(curve.beta, values, strict=True)
                 ]
     curves = reproduction.tradeoff
-    ticks = [-10_000, -1000, -100, -10, 0, 10, 100, 1000, 10_000, 100_000, 1_000_000]
+    ticks = [-10_000, -1000, -100, 0, 100, 1000, 10_000, 100_000, 1_000_000]
     base = _chart(rows).encode(
-        x=alt.X("β:Q", title="β: the memory is T^β rounds").scale(zero=False),
+        x=alt.X("β:Q", title="β: the memory is T^β rounds")
+        .scale(zero=False)
+        .axis(values=[0.1, 0.3, 0.5, 0.7, 0.9], labelFlush=False),
         y=alt.Y("regret:Q", title="regret")
         .scale(type="symlog", constant=10)
         .axis(values=ticks, format=",d"),
@@ -241,7 +245,7 @@ def _rounds_axis(horizons: list[int]) -> Any:
     return (
         alt.X("T:Q", title="rounds T")
         .scale(type="log", nice=False)
-        .axis(values=horizons, format="~s")
+        .axis(values=horizons, format="~s", labelFlush=False)
     )
 
 
