@@ -1,6 +1,9 @@
-"""How properties are searched for counterexamples."""
+"""How properties are searched for counterexamples, and what many tests share."""
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from thalweg.lab import paper
 
 # A busy machine is no counterexample.
 settings.register_profile(
@@ -14,3 +17,10 @@ settings.register_profile(
 # ones: make search.
 settings.register_profile("steady", settings.get_profile("searching"), derandomize=True)
 settings.load_profile("steady")
+
+
+@pytest.fixture(scope="session")
+def quick_reproduction():
+    """``thalweg reproduce --quick``, and what it told of its progress."""
+    messages = []
+    return paper.reproduce(True, messages.append), messages

@@ -35,8 +35,9 @@ drift, as its siblings ``abrupt`` and ``gradual`` do."""
 SAME_IDEA = frozenset(
     # An algorithm has its definition, its kernel, its bound or its adversary under one
     # name, each in its package.
-    "adaptive_lin_ucb directional experts exponential_weights general_least_squares "
-    "gradient lin_ucb logistic_tracker losses lower_bound newton rls ucb "
+    "ader adaptive_lin_ucb directional experts exponential_weights "
+    "general_least_squares gradient lin_ucb logistic_tracker losses lower_bound newton "
+    "ogd rls ucb "
     # The base class of a package; a command and what it runs.
     "base accuracy compare demo reproduce".split()
 )

@@ -1,21 +1,46 @@
 import json
 
+import pytest
+
 from tests.cli.streams import thalweg
+from thalweg.lab import paper
+
+FIGURES = ("exponents", "rates", "tight", "tradeoff", "rivals")
 
 
-def test_reproduce_prints_its_tables_and_saves_what_it_found(tmp_path, monkeypatch):
+@pytest.fixture
+def finished(quick_reproduction, monkeypatch):
+    """The command finds its experiments done."""
+    monkeypatch.setattr(
+        paper, "reproduce", lambda quick, advance: quick_reproduction[0]
+    )
+    return quick_reproduction[0]
+
+
+def test_reproduce_prints_its_tables_and_saves_what_it_found(
+    finished, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
     done = thalweg("reproduce", "--quick", "--out", "new")
     assert done.exit_code == 0, done.output
     assert "How regret grows with T" in done.output and "Thm. 7" in done.output
-    assert max(len(line) for line in done.output.splitlines()) <= 80
+    assert "beat the paper's mixture" in done.output
+    assert max(len(line) for line in done.output.splitlines()) <= 100
     saved = {path.name for path in (tmp_path / "new").iterdir()}
-    names = ("rates", "tradeoff", "rivals")
-    figures = {f"{name}.{kind}" for name in names for kind in ("png", "svg")}
-    assert saved == figures | {"reproduce.json"}
+    figures = {f"{name}.{kind}" for name in FIGURES for kind in ("png", "svg")}
+    assert saved == figures | {"reproduce.json", "claims.md", "claims.csv"}
     numbers = json.loads((tmp_path / "new" / "reproduce.json").read_text())
-    assert len(numbers["results"]) == 29
+    assert len(numbers["results"]) == len(finished.results)
     assert (tmp_path / "new" / "rates.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_bound_that_does_not_hold_is_an_error(finished, tmp_path, monkeypatch):
+    monkeypatch.setattr(paper, "save_figures", lambda *_: [])
+    monkeypatch.setattr(paper.ClaimResult, "holds", lambda result: False)
+    done = thalweg("reproduce", "--quick", "--out", tmp_path / "new")
+    assert done.exit_code == 1
+    assert "bounds did not hold" in done.output
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):

@@ -38,6 +38,7 @@ EXAMPLES += [
     (RLS(0.9, ridge=0.0), SquaredError()),
     (RLS(np.float64(0.9)), SquaredError()),
     (learners.FollowTheLeadingHistory(RLS(0.9)), SquaredError()),
+    (learners.FollowTheLeadingHistory(NEWTON(0.9)), Logistic()),
     (learners.Experts((RLS(0.9), NEWTON(0.9))), SquaredError()),
     (NEWTON(0.9, 1.0, 1.0, "hessian", Everywhere()), LinearMap()),
     (NEWTON(0.9), Logistic()),

@@ -138,8 +138,10 @@ def random_block(draw, T, start, loss):
 
 
 def _inner_domain(learner):
-    """The domain of the learner, or of the one that it starts in every round."""
-    return getattr(getattr(learner, "expert", learner), "domain", None)
+    """The domain of the learner, of the one it starts in every round, or of those it
+    mixes, which share it."""
+    first = getattr(learner, "experts", (learner,))[0]
+    return getattr(getattr(first, "expert", first), "domain", None)
 
 
 def _forms(learner, loss, start):

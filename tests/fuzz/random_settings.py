@@ -1,5 +1,7 @@
 """Random settings of every public learner, with a loss that they accept."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from thalweg import domains, learners
@@ -148,8 +150,15 @@ def ader(draw, n):
 
 def experts(draw, n):
     rate = draw.choose("mixing rate", (1e-3, 1.0, 1e3))
+    kinds = ("bank", "mixed", "newton", "gradient")
+    kind = draw.choose("members", kinds, (0.34, 0.16, 0.25, 0.25))
+    if kind in ("newton", "gradient"):
+        # The same settings at three discounts, as in the grids of the theorems.
+        first, loss = {"newton": newton, "gradient": gradient}[kind](draw, n)
+        members = [first, *(replace(first, discount=gamma) for gamma in (0.99, 0.7))]
+        return learners.Experts(tuple(members), rate), loss
     members = [random_rls(draw, f" {i}") for i in range(1, 4)]
-    if draw.choose("members", ("bank", "mixed")) == "mixed":
+    if kind == "mixed":
         members[2] = learners.DiscountedNewton(0.9)
     return learners.Experts(tuple(members), rate), SquaredError()
 
@@ -162,10 +171,8 @@ def aggregating(draw, n):
 
 def leading_history(draw, n):
     alpha = draw.choose("exp-concavity", (1e-3, 1.0))
-    if draw.choose("expert", ("rls", "gradient")) == "rls":
-        expert, loss = random_rls(draw), SquaredError()
-    else:
-        expert, loss = gradient(draw, n)
+    kinds = {"rls": rls, "gradient": gradient, "newton": newton}
+    expert, loss = draw.choose("expert", kinds)(draw, n)
     return learners.FollowTheLeadingHistory(expert, alpha), loss
 
 

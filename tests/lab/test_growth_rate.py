@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from thalweg.lab.growth_rate import fit_growth_rate
+from thalweg.lab.growth_rate import fit_growth_rate, fit_slope
 
 HORIZONS = np.tile([100, 200, 400, 800], 3)
 SEEDS = np.repeat([0, 1, 2], 4)
@@ -27,3 +27,9 @@ def test_the_interval_covers_the_truth_as_often_as_it_says():
 def test_values_without_logarithm_or_degrees_of_freedom_have_no_exponent():
     assert fit_growth_rate(HORIZONS, np.zeros(12), SEEDS) is None
     assert fit_growth_rate([1, 2], [1.0, 2.0], [0, 0]) is None
+
+
+def test_the_slope_alone_is_that_of_the_power_law():
+    assert fit_slope([10, 20, 80], 3 * np.array([10, 20, 80]) ** 0.7) == pytest.approx(
+        0.7
+    )

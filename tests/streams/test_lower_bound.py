@@ -1,11 +1,16 @@
 """The streams nobody can do well on have the losses and paths that the proofs need."""
 
+from math import comb
+
 import numpy as np
 import pytest
 
 from thalweg import bounds, streams
+from thalweg.domains import Ball
 from thalweg.errors import InvalidParameterError
-from thalweg.losses import Tracking
+from thalweg.learners import DiscountedNewton
+from thalweg.losses import SquaredError, Tracking
+from thalweg.types import Block
 
 
 def path_length(truth):
@@ -64,3 +69,45 @@ def test_a_path_of_no_length_is_refused():
     for make in (streams.coin_flips, streams.coin_blocks):
         with pytest.raises(InvalidParameterError, match="'path_length' parameter"):
             make(10, 0.0)
+
+
+def test_biased_coins_have_one_bias_which_is_uniform():
+    biases = []
+    for seed in range(300):
+        stream = streams.biased_coins(400, seed=seed)
+        assert set(np.unique(stream.block.y)) <= {-1.0, 1.0}
+        mean = stream.truth[0, 0]
+        assert (stream.truth == mean).all() and -1 < mean < 1
+        # Five standard deviations of the mean of 400 coins.
+        assert abs(stream.block.y.mean() - mean) <= 5 / 20
+        biases.append(mean)
+    # Mean 0 and variance ⅓, each to five of its standard errors.
+    assert abs(np.mean(biases)) <= 5 * np.sqrt(1 / 3 / 300)
+    assert abs(np.var(biases) - 1 / 3) <= 5 * np.sqrt((1 / 5 - 1 / 9) / 300)
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3, 6])
+def test_the_static_lower_bound_is_what_the_best_learner_pays(rounds):
+    """All sequences of coins with their probabilities, by the integral over p."""
+    expected = 0.0
+    for code in range(2**rounds):
+        coins = np.array([1.0 if code >> t & 1 else -1.0 for t in range(rounds)])
+        heads = int((coins > 0).sum())
+        probability = 1 / (rounds + 1) / comb(rounds, heads)
+        # Laplace's rule of succession, for coins ±1.
+        seen = np.arange(rounds)
+        best = np.append(0.0, np.cumsum(coins)[:-1]) / (seen + 2)
+        losses = (best - coins) ** 2
+        hindsight = ((coins.mean() - coins) ** 2).sum()
+        expected += probability * (losses.sum() - hindsight)
+    assert bounds.static_lower_bound(rounds) == pytest.approx(expected, rel=1e-12)
+
+
+def test_newton_plays_the_best_prediction_of_biased_coins():
+    stream = streams.biased_coins(50, seed=4)
+    coins = stream.block.y[:, 0]
+    block = Block(np.ones((50, 1)), coins, weight=stream.block.weight)
+    learner = DiscountedNewton(1.0, 1.0, 4.0, "hessian", Ball(1.0))
+    trace = learner.run(learner.init(np.zeros(1)), SquaredError(), block)[1]
+    best = np.append(0.0, np.cumsum(coins)[:-1]) / (np.arange(50) + 2)
+    np.testing.assert_allclose(trace.prediction, best, atol=1e-12)

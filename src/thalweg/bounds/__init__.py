@@ -5,6 +5,13 @@ Each takes a ``Problem``, or the numbers it needs, and gives a number. What is m
 finite at γ = 1.
 """
 
+from thalweg.bounds.cited_algorithms import ader as ader
+from thalweg.bounds.cited_algorithms import constant_step as constant_step
+from thalweg.bounds.cited_algorithms import leading_history as leading_history
+from thalweg.bounds.cited_algorithms import (
+    online_gradient_descent as online_gradient_descent,
+)
+from thalweg.bounds.cited_algorithms import online_newton_step as online_newton_step
 from thalweg.bounds.conversion import adaptive_to_dynamic as adaptive_to_dynamic
 from thalweg.bounds.conversion import (
     adaptive_to_dynamic_by_total as adaptive_to_dynamic_by_total,
@@ -31,6 +38,7 @@ from thalweg.bounds.lower_bound import (
     lower_bound_by_exponent as lower_bound_by_exponent,
 )
 from thalweg.bounds.lower_bound import minimax_rate as minimax_rate
+from thalweg.bounds.lower_bound import static_lower_bound as static_lower_bound
 from thalweg.bounds.newton import best_ridge as best_ridge
 from thalweg.bounds.newton import largest_rate as largest_rate
 from thalweg.bounds.newton import newton as newton
@@ -44,7 +52,9 @@ __all__ = [
     "Problem",
     "adaptive_to_dynamic",
     "adaptive_to_dynamic_by_total",
+    "ader",
     "best_ridge",
+    "constant_step",
     "expert_index",
     "experts_gradient",
     "experts_newton",
@@ -52,6 +62,7 @@ __all__ = [
     "general_largest_discount",
     "general_static",
     "largest_rate",
+    "leading_history",
     "lower_bound",
     "lower_bound_by_exponent",
     "minimax_rate",
@@ -59,10 +70,13 @@ __all__ = [
     "newton",
     "newton_by_path_length",
     "newton_by_tradeoff",
+    "online_gradient_descent",
+    "online_newton_step",
     "paper_ridge",
     "printed_telescoped_sum",
     "smooth_dynamic",
     "smooth_static",
+    "static_lower_bound",
     "strongly_convex",
     "strongly_convex_by_path_length",
     "telescoped_sum",

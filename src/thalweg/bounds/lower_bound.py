@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from thalweg import checks
 
 
@@ -38,3 +40,18 @@ def minimax_rate(horizon: int, path_length: float) -> float:
     checks.require_argument("minimax_rate", "horizon", horizon, "[1, inf)")
     checks.require_argument("minimax_rate", "path_length", path_length, "[0, inf)")
     return math.cbrt(horizon * path_length**2)
+
+
+def static_lower_bound(horizon: int) -> float:
+    """⅔(1 + ½ + ... + 1/(T+1)): no learner's static regret is less on biased coins.
+
+    The branch log T of Proposition 1, for the stream ``streams.biased_coins`` with
+    f_t = (θ-ε_t)², in expectation over its bias p. The paper cites a bound of that
+    order; this one is ours, and exact. Given m coins the best prediction is the mean
+    of 2p-1 given them, whose variance is on average 2/3(m+2). So the losses are
+    at least v + 2/3(t+1) in round t, where v = E 4p(1-p) = ⅔, while the best fixed
+    point in hindsight loses (T-1)v. Newton with γ = 1 and ε = 4 plays that best
+    prediction.
+    """
+    checks.require_argument("static_lower_bound", "horizon", horizon, "[1, inf)")
+    return 2 / 3 * float((1 / np.arange(1, horizon + 2)).sum())

@@ -31,18 +31,15 @@ _UNBREAKABLE_SPACE = "\ue000"
 """A private character that stands for a space at which no line may end."""
 
 
-def stdout_console() -> Console:
+def stdout_console(max_width: int = MAX_WIDTH) -> Console:
     """The console for results, on standard output."""
-    return Console(width=_width(), highlight=False)
+    return Console(width=min(max_width, Console().width), highlight=False)
 
 
 def stderr_console() -> Console:
     """The console for remarks, on standard error."""
-    return Console(stderr=True, width=_width(stderr=True), highlight=False)
-
-
-def _width(stderr: bool = False) -> int:
-    return min(MAX_WIDTH, Console(stderr=stderr).width)
+    width = min(MAX_WIDTH, Console(stderr=True).width)
+    return Console(stderr=True, width=width, highlight=False)
 
 
 def print_sentence(

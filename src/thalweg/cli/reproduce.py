@@ -1,16 +1,18 @@
-"""``thalweg reproduce``: the paper's theorems as experiments."""
+"""``thalweg reproduce``: the paper's claims as experiments."""
 
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 from rich.table import Table
 
 from thalweg.cli import options
 from thalweg.cli.console import (
     new_table,
     print_saved_files,
+    print_sentence,
     progress_bar,
     stderr_console,
     stdout_console,
@@ -19,7 +21,15 @@ from thalweg.cli.runs.storage import make_folder, storage_errors
 from thalweg.lab import paper
 
 if TYPE_CHECKING:
-    from thalweg.lab.paper import Reproduction, TheoremResult
+    from thalweg.lab.paper import ClaimResult, Reproduction
+
+WIDTH = 100
+"""Columns of the terminal that the tables use at most."""
+STAR = (
+    "* The theory's exponent lies outside the interval, for terms of lower order. In "
+    "brackets: the part of the regret that the leading term is, at the first T fitted "
+    "and at the last; or the exponents there. The saved Markdown has all sentences."
+)
 
 
 def reproduce(
@@ -32,7 +42,7 @@ def reproduce(
     out: Annotated[
         Path,
         typer.Option(
-            help="Folder for the figures and the JSON.",
+            help="Folder for the figures, the tables and the JSON.",
             rich_help_panel=options.OUTPUT,
             metavar="FOLDER",
         ),
@@ -41,62 +51,138 @@ def reproduce(
 ) -> None:
     """Measure every rate of the paper against its bound, and compare the rivals.
 
-    Prints two tables, and saves figures (PNG and SVG) and all numbers (JSON).
+    Prints the claims with theory's, bound's and fitted exponents, the constants of the
+    tight streams, and where rivals win. Saves figures (PNG and SVG), the claims
+    (Markdown and CSV) and all numbers (JSON).
 
     Exit codes: 0 done, 1 a bound was broken, 2 something could not be saved.
     """
     make_folder(out)
     with progress_bar("", float(paper.count_steps(quick))) as bar:
         reproduction = paper.reproduce(quick, bar.advance)
-    numbers, text = out / "reproduce.json", dumps(reproduction.as_dict(), indent=1)
-    with storage_errors(out):
-        numbers.write_text(text)
-        saved = [*paper.save_figures(reproduction, out), numbers]
+    text = dumps(reproduction.as_dict(), indent=1, ensure_ascii=False)
+    saved = _save(reproduction, text, out)
     if json:
         typer.echo(text)
     else:
-        console = stdout_console()
-        console.print(_rate_table(reproduction))
-        console.print(_rival_table(reproduction))
-        print_saved_files(console, saved)
-    if broken := [result for result in reproduction.results if result.max_ratio() > 1]:
+        _print(reproduction, saved)
+    if broken := [result for result in reproduction.results if not result.holds()]:
         stderr_console().print(f"{len(broken)} bounds did not hold.", style="bold red")
         raise typer.Exit(1)
 
 
-def _rate_table(reproduction: "Reproduction") -> Table:
-    table = new_table("How regret grows with T: exponents")
-    for name in ("claim", "setting", "β"):
+def _save(reproduction: "Reproduction", text: str, out: Path) -> list[Path]:
+    pages = {
+        (out / "claims").with_suffix(".md"): paper.markdown_table(reproduction),
+        out / "claims.csv": paper.csv_table(reproduction),
+        out / "reproduce.json": text,
+    }
+    with storage_errors(out):
+        for path, content in pages.items():
+            path.write_text(content, encoding="utf-8")
+        return [*paper.save_figures(reproduction, out), *pages]
+
+
+def _print(reproduction: "Reproduction", saved: list[Path]) -> None:
+    console = stdout_console(WIDTH)
+    console.print(_claim_table(reproduction))
+    print_sentence(console, paper.coverage_sentence(reproduction))
+    console.print()
+    console.print(_constant_table(reproduction))
+    _print_reasons(console, reproduction)
+    console.print(_rival_table(reproduction))
+    for sentence in reproduction.rivals.sentences():
+        print_sentence(console, sentence)
+    print_saved_files(console, saved)
+
+
+def _claim_table(reproduction: "Reproduction") -> Table:
+    first = max(result.fit_from for result in reproduction.results)
+    table = new_table(f"How regret grows with T: exponents, fitted to T ≥ {first:,}")
+    table.add_column("claim", no_wrap=True)
+    table.add_column("learner; stream")
+    for name in ("against", "β"):
         table.add_column(name, no_wrap=True)
-    for name in ("theory", "fitted", "95 %", "/ bound"):
+    for name in ("theory", "bound", "fitted", "±", "/ bound"):
         table.add_column(name, justify="right", no_wrap=True)
     for result in reproduction.results:
-        table.add_row(*_rate_cells(result))
+        table.add_row(*_claim_cells(result))
     return table
 
 
-def _rate_cells(result: "TheoremResult") -> tuple[str, ...]:
-    fit = result.growth
-    beta = "" if result.tradeoff is None else f"{result.tradeoff:g}"
-    worst = result.max_ratio()
-    ratio = 1 / worst if result.is_lower_bound else worst
+def _claim_cells(result: "ClaimResult") -> tuple[str, ...]:
+    fit, mark = result.growth, "" if result.theory_fits() else "*"
     return (
         result.claim,
-        result.setting,
-        beta,
-        f"{result.predicted:.2f}",
-        "" if fit is None else f"{fit.exponent:.2f}",
-        "" if fit is None else f"±{fit.high - fit.exponent:.2f}",
-        f"{'≥' if result.is_lower_bound else '≤'} {ratio:.3f}",
+        f"{result.learner}; {result.stream}",
+        result.comparator,
+        "" if result.tradeoff is None else f"{result.tradeoff:g}",
+        paper.format_exponent(result.theory_exponent),
+        paper.format_exponent(result.bound_exponent),
+        "" if fit is None else paper.format_exponent(fit.exponent) + mark,
+        "" if fit is None else f"{fit.high - fit.exponent:.2f}",
+        f"{'≥' if result.is_lower_bound else '≤'} {result.ratio_to_bound():.3f}",
     )
 
 
+def _constant_table(reproduction: "Reproduction") -> Table:
+    """Regret over the rate, by T: it settles where the rate is the true one."""
+    horizons = max((r.unique_horizons for r in reproduction.results), key=len)
+    table = new_table("Regret over the theory's rate: it settles at the constant")
+    table.add_column("claim", no_wrap=True)
+    table.add_column("β", no_wrap=True)
+    for horizon in horizons:
+        table.add_column(f"{horizon // 1000}k", justify="right", no_wrap=True)
+    table.add_column("limit", justify="right", no_wrap=True)
+    table.add_column("formula, or why none")
+    for result in reproduction.results:
+        ratios = [f"{ratio:.3g}" for ratio in result.ratios_to_rate()]
+        padding = [""] * (len(horizons) - len(ratios))
+        limit = "" if result.constant is None else f"{result.constant:.3g}"
+        beta = "" if result.tradeoff is None else f"{result.tradeoff:g}"
+        table.add_row(result.claim, beta, *ratios, *padding, limit, result.tightness)
+    return table
+
+
+def _print_reasons(console: Console, reproduction: "Reproduction") -> None:
+    """Why a theory's exponent is outside its interval, where it is: one line a reason.
+
+    Marked * in the table. A sentence on each claim is in the Markdown.
+    """
+    claims_by_reason = dict[str, list[str]]()
+    for result in reproduction.results:
+        if result.reason():
+            beta = "" if result.tradeoff is None else f" β = {result.tradeoff:g}"
+            name = f"{result.claim}{beta} ({_approach(result)})"
+            claims_by_reason.setdefault(result.remark, []).append(name)
+    if claims_by_reason:
+        print_sentence(console, STAR)
+    for remark, names in claims_by_reason.items():
+        print_sentence(console, f"{remark} {', '.join(names)}.", "* ")
+    console.print()
+
+
+def _approach(result: "ClaimResult") -> str:
+    if (parts := result.leading_parts()) is not None:
+        return ", ".join(f"{part:.0%}" for part in parts)
+    return ", ".join(f"{slope:.2f}" for slope in result.local_exponents())
+
+
 def _rival_table(reproduction: "Reproduction") -> Table:
+    """Dynamic regret of every learner, and in brackets its part of its own bound."""
     rivals = reproduction.rivals
-    table = new_table(f"Dynamic regret against the truth, T = {rivals.horizon}")
+    title = (
+        f"Dynamic regret, T = {rivals.horizon} (its part of the learner's own bound)"
+    )
+    table = new_table(title)
     table.add_column("stream")
     for name in rivals.learners:
         table.add_column(name, justify="right")
-    for kind, row in zip(rivals.kinds, rivals.regret, strict=True):
-        table.add_row(kind, *(f"{value:.2f}" for value in row))
+    rows = zip(rivals.kinds, rivals.regret, rivals.bound, strict=True)
+    for kind, regrets, limits in rows:
+        cells = []
+        for regret, bound in zip(regrets, limits, strict=True):
+            part = "" if bound is None else f" ({regret / bound:.3f})"
+            cells.append(f"{regret:.1f}{part}")
+        table.add_row(kind, *cells)
     return table

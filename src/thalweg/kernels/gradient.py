@@ -22,28 +22,39 @@ def gradient(
     for all ones, out (T,), loss (T,), played (T, n) or empty.
     """
     step = np.empty_like(theta)
-    longest = np.finfo(theta.dtype).max ** 0.5
     for t in range(len(y)):
         if len(played):
             played[t] = theta
         w = weight[t] if len(weight) else 1.0
         discounted_count *= gamma ** elapsed[t] if len(elapsed) else gamma
-        p = theta.dtype.type(0)
-        for i in range(theta.size):
-            p += x[t, i] * theta[i]
-        out[t] = p
-        loss[t] = w * phi(code, shape, p, y[t])
-        if w > 0:
-            length = (
-                w * slope(code, shape, p, y[t]) / (before * discounted_count + now * w)
-            )
-            # An infinite length would make NaN of a feature that is 0.
-            length = min(max(length, -longest), longest)
-            for i in range(theta.size):
-                step[i] = length * x[t, i]
-            _descend(theta, step, radius, low, high)
-            discounted_count += w
+        out[t], loss[t] = gradient_round(
+            theta, before * discounted_count + now * w, code, shape, radius, low, high,
+            x, t, y[t], w, step,
+        )  # fmt: skip
+        discounted_count += w
     return discounted_count
+
+
+@kernel(inline=True)
+def gradient_round(
+    theta, inverse_step_size, code, shape, radius, low, high, x, t, y, w, step
+):  # fmt: skip
+    """One round, of the row x[t], the label y and the weight w.
+
+    Returns the prediction and its loss; step is (n,) to work in.
+    """
+    p = theta.dtype.type(0)
+    for i in range(theta.size):
+        p += x[t, i] * theta[i]
+    if w > 0:
+        longest = np.finfo(theta.dtype).max ** 0.5
+        length = w * slope(code, shape, p, y) / inverse_step_size
+        # An infinite length would make NaN of a feature that is 0.
+        length = min(max(length, -longest), longest)
+        for i in range(theta.size):
+            step[i] = length * x[t, i]
+        descend(theta, step, radius, low, high)
+    return p, w * phi(code, shape, p, y)
 
 
 @kernel(nogil=True)
@@ -58,25 +69,40 @@ def point_gradient(
             played[t] = theta
         w = weight[t] if len(weight) else 1.0
         discounted_count *= gamma ** elapsed[t] if len(elapsed) else gamma
-        square = 0.0
-        for i in range(theta.size):
-            out[t, i] = theta[i]
-            step[i] = theta[i] - y[t, i]
-            square += step[i] * step[i]
-        loss[t] = 0.5 * w * square
-        if w > 0:
-            step *= theta.dtype.type(w / (before * discounted_count + now * w))
-            _descend(theta, step, radius, low, high)
-            discounted_count += w
+        out[t] = theta
+        loss[t] = point_gradient_round(
+            theta, before * discounted_count + now * w, radius, low, high, y, t, w, step
+        )
+        discounted_count += w
     return discounted_count
 
 
+@kernel(inline=True)
+def point_gradient_round(theta, inverse_step_size, radius, low, high, y, t, w, step):
+    """``gradient_round`` for the loss ½‖θ - y[t]‖², which is returned."""
+    square = 0.0
+    for i in range(theta.size):
+        step[i] = theta[i] - y[t, i]
+        square += step[i] * step[i]
+    if w > 0:
+        step *= theta.dtype.type(w / inverse_step_size)
+        descend(theta, step, radius, low, high)
+    return 0.5 * w * square
+
+
 @kernel
-def _descend(theta, step, radius, low, high):
+def descend(theta, step, radius, low, high):
     """θ ← the nearest point of the domain to θ - step."""
-    square, size = 0.0, 0.0
     for i in range(theta.size):
         theta[i] -= step[i]
+    project_point(theta, radius, low, high)
+
+
+@kernel
+def project_point(theta, radius, low, high):
+    """θ ← the nearest point of the domain."""
+    square, size = 0.0, 0.0
+    for i in range(theta.size):
         size = max(size, abs(theta[i]))
     longest = np.finfo(theta.dtype).max ** 0.4  # n of its squares are finite
     if radius < np.inf and size > longest:  # the nearest point depends on the direction

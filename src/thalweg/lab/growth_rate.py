@@ -40,3 +40,8 @@ def fit_growth_rate(
     margin = quantile * float(np.sqrt(variance))
     slope = float(solution[0])
     return GrowthRate(slope, slope - margin, slope + margin)
+
+
+def fit_slope(horizons: FloatArray, values: FloatArray) -> float:
+    """The exponent alone: least squares of log value on log T, for positive values."""
+    return float(np.polyfit(np.log(horizons), np.log(values), 1)[0])

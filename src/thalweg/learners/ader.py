@@ -4,21 +4,28 @@ Also known as: adaptive learning for dynamic environments.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from thalweg import checks
 from thalweg.domains import Ball, Domain
+from thalweg.kernels.ader import ader
 from thalweg.learners.base import Learner
 from thalweg.learners.exponential_weights import (
     hedge,
     initial_log_weights,
     weighted_mean,
 )
-from thalweg.losses import Round
-from thalweg.types import FloatArray
+from thalweg.learners.kernel_arrays import (
+    KernelArrays,
+    has_gradient_kernel,
+    loss_formula,
+)
+from thalweg.losses import Loss, Round
+from thalweg.types import Block, FloatArray, Trace
 
 
 class AderState(NamedTuple):
@@ -96,10 +103,37 @@ class Ader(Learner[AderState]):
             grads = np.array([f.grad(point) for point in points])
             losses = np.array([f.value(point) for point in points])
         log_weights = hedge(log_weights, losses, self.mixing_rate)
-        largest = checks.MAX_MAGNITUDE[theta.dtype]
-        eta = np.minimum(self.step_sizes, largest).astype(theta.dtype)[:, None]
+        eta = self._limited_step_sizes(theta)[:, None]
         points = np.array([self.domain.project(z) for z in points - eta * grads])
         mean = weighted_mean(log_weights, points)
         if not self.domain.contains(mean):  # rounding: the weights may not sum to 1
             mean = self.domain.project(mean)
         return AderState(mean, log_weights, points)
+
+    def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
+        return has_gradient_kernel(loss, self.domain, theta)
+
+    def _play(
+        self, state: AderState, loss: Loss, block: Block, record: Sequence[str]
+    ) -> tuple[AderState, Trace]:
+        if not self.has_compiled_run(loss, state.theta):
+            return super()._play(state, loss, block, record)
+        theta, log_weights, points = (array.copy() for array in state)
+        arrays = KernelArrays.from_block(theta, block, record)
+        rounds = len(block) if "log_weights" in record else 0
+        recorded = np.empty((rounds, len(points)))
+        x, y, weight, _, *trace = arrays.by_column()
+        ader(
+            theta, log_weights, points, self._limited_step_sizes(theta),
+            self.mixing_rate, bool(self.surrogate), loss_formula(loss),
+            self.domain.limits(theta), (x, y, weight), (*trace, recorded),
+        )  # fmt: skip
+        played = arrays.trace()
+        if rounds:
+            played = replace(played, extras={"log_weights": recorded})
+        return AderState(theta, log_weights, points), played
+
+    def _limited_step_sizes(self, theta: FloatArray) -> FloatArray:
+        """η_1 to η_N as legal numbers of θ's dtype."""
+        largest = checks.MAX_MAGNITUDE[theta.dtype]
+        return np.asarray(np.minimum(self.step_sizes, largest).astype(theta.dtype))

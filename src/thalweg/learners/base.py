@@ -177,6 +177,13 @@ class Learner(ABC, Generic[S]):
         theta = extras.pop("theta", None)
         return state, Trace(np.array(predictions), losses, theta, extras)
 
+    def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
+        """Whether ``run`` plays this loss in a kernel, not by one ``update`` a round.
+
+        ``theta`` is any point of the state's shape and dtype.
+        """
+        return False
+
     def _play_blocked(
         self, state: S, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[S, Trace]:

@@ -12,6 +12,7 @@ from thalweg.errors import InvalidParameterError
 from thalweg.kernels.rls_bank.bank import play_bank
 from thalweg.kernels.rls_bank.exponential_weights import mixture
 from thalweg.learners.base import Learner
+from thalweg.learners.compiled_mixture import play_chunks
 from thalweg.learners.exponential_weights import (
     hedge,
     initial_log_weights,
@@ -142,15 +143,36 @@ class Experts(Learner[ExpertsState]):
         for expert in self.experts:
             expert.check_loss(loss)
 
+    def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
+        return all(expert.has_compiled_run(loss, theta) for expert in self.experts)
+
     def _play(
         self, state: ExpertsState, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[ExpertsState, Trace]:
-        if not self._is_bank:
+        if not self.has_compiled_run(loss, state.theta):
             return super()._play(state, loss, block, record)
+        arrays = KernelArrays.from_block(state.theta, block, record)
+        rounds = len(block) if "weights" in record else 0
+        weights = np.empty((rounds, len(self.experts)))
+        if all(type(expert) is RecursiveLeastSquares for expert in self.experts):
+            states, log_weights = self._play_bank(state, arrays, weights)
+        else:
+            states, log_weights = play_chunks(
+                self.experts, state.experts, state.log_weights,
+                float(self.mixing_rate), loss, block, arrays, weights,
+            )  # fmt: skip
+        theta = weighted_mean(log_weights, np.array([own.theta for own in states]))
+        trace = arrays.trace()
+        if rounds:
+            trace = replace(trace, extras={"weights": weights})
+        return ExpertsState(theta, log_weights, states), trace
+
+    def _play_bank(
+        self, state: ExpertsState, arrays: KernelArrays, weights: FloatArray
+    ) -> tuple[tuple[RLSState, ...], FloatArray]:
+        """All experts are plain RLS, which one kernel runs as a filter bank."""
         thetas, factors = map(np.array, zip(*state.experts, strict=True))
         log_weights = state.log_weights.copy()
-        arrays = KernelArrays.from_block(state.theta, block, record)
-        weights = np.empty((len(block) if "weights" in record else 0, len(thetas)))
         x, y, weight, elapsed, out, losses, points = arrays.by_target()
         play_bank(
             thetas.reshape(*thetas.shape[:2], -1), factors, log_weights,
@@ -158,16 +180,7 @@ class Experts(Learner[ExpertsState]):
             (x, y, weight, elapsed), (out, losses, points, weights),
         )  # fmt: skip
         states = tuple(RLSState(*pair) for pair in zip(thetas, factors, strict=True))
-        after = ExpertsState(weighted_mean(log_weights, thetas), log_weights, states)
-        trace = arrays.trace()
-        if len(weights):
-            trace = replace(trace, extras={"weights": weights})
-        return after, trace
-
-    @property
-    def _is_bank(self) -> bool:
-        """Whether all experts are plain RLS, which one kernel runs as a filter bank."""
-        return all(type(expert) is RecursiveLeastSquares for expert in self.experts)
+        return states, log_weights
 
     def _settings(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         rows = [(e.discount, e.floor or 0.0, e.leaky) for e in self.experts]  # type: ignore[attr-defined]

@@ -1,5 +1,6 @@
 """Follow the leading history (FLH): a copy of one learner starts in every round."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -8,10 +9,15 @@ import numpy.typing as npt
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
+from thalweg.kernels.hedge import mean_point
 from thalweg.learners.base import Learner
+from thalweg.learners.compiled_history import LivingCopies, play_history
 from thalweg.learners.exponential_weights import hedge, weighted_mean
+from thalweg.learners.gradient import DiscountedGradient
+from thalweg.learners.kernel_arrays import KernelArrays
+from thalweg.learners.newton import DiscountedNewton
 from thalweg.losses import Loss, Round
-from thalweg.types import FloatArray
+from thalweg.types import Block, FloatArray, Trace
 
 
 class HistoryState(NamedTuple):
@@ -67,14 +73,39 @@ class FollowTheLeadingHistory(Learner[HistoryState]):
         )
 
     def _point(self, state: HistoryState, x: Any) -> FloatArray:
-        points = [self.expert._point(own, x) for own in state.experts]
-        return weighted_mean(state.log_weights, np.array(points))
+        # In the kernel's order of sums, so that calls agree with runs.
+        points = np.array([self.expert._point(own, x) for own in state.experts])
+        count, mean = len(points), np.empty(points[0].size, points.dtype)
+        by_expert = points.reshape(count, -1)
+        mean_point(state.log_weights, by_expert, np.arange(count), count, mean)
+        return mean.reshape(points.shape[1:])
 
     def update(self, state: HistoryState, f: Round) -> HistoryState:
         f = self.check_round(state, f)
         losses = [f.value(self.expert._point(own, f.x)) for own in state.experts]
         log_v = hedge(state.log_weights, np.array(losses), self.exp_concavity)
         return advance_history(state, log_v, self.expert, f)
+
+    def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
+        is_known = type(self.expert) in (DiscountedNewton, DiscountedGradient)
+        return is_known and self.expert.has_compiled_run(loss, theta)
+
+    def _play(
+        self, state: HistoryState, loss: Loss, block: Block, record: Sequence[str]
+    ) -> tuple[HistoryState, Trace]:
+        if not self.has_compiled_run(loss, state.theta):
+            return super()._play(state, loss, block, record)
+        arrays = KernelArrays.from_block(state.theta, block, record)
+        copies = play_history(
+            self.expert,  # type: ignore[arg-type]
+            self.exp_concavity,
+            LivingCopies(*state[1:]),
+            loss,
+            arrays,
+        )
+        points = np.array([own.theta for own in copies.states])
+        theta = weighted_mean(copies.log_weights, points)
+        return HistoryState(theta, *copies), arrays.trace()
 
 
 def advance_history(

@@ -17,7 +17,7 @@ from thalweg.learners.base import Learner
 from thalweg.learners.kernel_arrays import KernelArrays
 from thalweg.learners.rls import RLSState, clip_coefficients
 from thalweg.losses import Constants, LinearMap, Loss, Round
-from thalweg.types import Block, Trace
+from thalweg.types import Block, FloatArray, Trace
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,9 @@ class GeneralLeastSquares(Learner[RLSState]):
         cap_covariance(factor, gain, work)
         drop_all_overflow(factor)
         return RLSState(theta, factor)
+
+    def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
+        return True
 
     def _play(
         self, state: RLSState, loss: Loss, block: Block, record: Sequence[str]

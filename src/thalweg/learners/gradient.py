@@ -11,7 +11,7 @@ from thalweg.domains import Ball, Domain
 from thalweg.errors import UnsupportedLossError
 from thalweg.kernels import gradient as kernel
 from thalweg.learners.base import Learner
-from thalweg.learners.kernel_arrays import KernelArrays
+from thalweg.learners.kernel_arrays import KernelArrays, has_gradient_kernel
 from thalweg.losses import LinearLoss, Loss, Round, Tracking
 from thalweg.types import Block, FloatArray, Trace
 
@@ -90,30 +90,28 @@ class DiscountedGradient(Learner[GradientState]):
                 f"The rule 'tracking' learns from Tracking. Got {loss!r} instead."
             )
 
+    def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
+        return has_gradient_kernel(loss, self.domain, theta)
+
     def _play(
         self, state: GradientState, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[GradientState, Trace]:
-        # The fast path is the kernel, for losses with a code in kernels/losses.py and
-        # domains with ``limits``; the slow path is ``update``, round by round.
         limits = self.domain.limits(state.theta)
-        linear = isinstance(loss, LinearLoss) and loss.has_kernel
-        if limits is None or not (linear or isinstance(loss, Tracking)):
+        if limits is None or not self.has_compiled_run(loss, state.theta):
             return super()._play(state, loss, block, record)
         theta = state.theta.copy()
         arrays = KernelArrays.from_block(theta, block, record)
-        # 1/η_t = before·γS_{t-1} + now·w_t: see ``step_size``.
-        before = 1.0 if self.rule == "tracking" else self.strong_convexity
-        now = self.smoothness if self.rule == "smooth" else before
-        start = (
-            theta,
-            float(state.discounted_count),
-            float(self.discount),
-            before,
-            now,
-        )
+        start = (theta, float(state.discounted_count), *self._kernel_settings)
         if isinstance(loss, LinearLoss):
             phi = (loss.code, loss.shape_parameter)
             discounted_count = kernel.gradient(*start, *phi, *limits, *arrays)
         else:
             discounted_count = kernel.point_gradient(*start, *limits, *arrays[1:])
         return GradientState(theta, discounted_count), arrays.trace()
+
+    @property
+    def _kernel_settings(self) -> tuple[float, float, float]:
+        """γ, and the parts of 1/η_t = before·γS_{t-1} + now·w_t: see ``step_size``."""
+        before = 1.0 if self.rule == "tracking" else float(self.strong_convexity)
+        now = float(self.smoothness) if self.rule == "smooth" else before
+        return float(self.discount), before, now

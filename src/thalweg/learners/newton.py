@@ -136,24 +136,35 @@ class DiscountedNewton(Learner[NewtonState]):
             return point
         return self.domain.project_in(point, scaled_information(factor)).point
 
+    def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
+        # The fast path is the kernel, for losses with a code in kernels/losses.py and
+        # domains with ``limits``; the slow path is ``update``, round by round.
+        linear = isinstance(loss, LinearLoss) and loss.has_kernel
+        return linear and self.domain.limits(theta) is not None
+
     def _play(
         self, state: NewtonState, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[NewtonState, Trace]:
-        # The fast path is the kernel, for losses with a code in kernels/losses.py and
-        # domains with ``limits``; the slow path is ``update``, round by round.
         limits = self.domain.limits(state.theta)
         if limits is None or not (isinstance(loss, LinearLoss) and loss.has_kernel):
             return super()._play(state, loss, block, record)
         theta, factor = state.theta.copy(), state.factor.copy()
         arrays = KernelArrays.from_block(theta, block, record)
-        full, t = self.curvature == "hessian", 0
+        gamma, newton_step, full = self._kernel_settings
+        t = 0
         while t < len(block):
             t = newton(
-                theta, factor, self.discount, self.newton_step, full,
+                theta, factor, gamma, newton_step, full,
                 loss.code, loss.shape_parameter, *limits, *arrays, t,
             )  # fmt: skip
             theta[:] = self._project(theta, factor)
         return NewtonState(theta, factor), arrays.trace()
+
+    @property
+    def _kernel_settings(self) -> tuple[float, float, bool]:
+        return (
+            float(self.discount), float(self.newton_step), self.curvature == "hessian"
+        )  # fmt: skip
 
 
 def limit_gradient(grad: FloatArray) -> FloatArray:

@@ -1,6 +1,7 @@
 """Online gradient descent with steps that shrink as 1/√t."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -8,9 +9,15 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.domains import Ball, Domain
+from thalweg.kernels.ogd import ogd
 from thalweg.learners.base import Learner
-from thalweg.losses import Round
-from thalweg.types import FloatArray
+from thalweg.learners.kernel_arrays import (
+    KernelArrays,
+    has_gradient_kernel,
+    loss_formula,
+)
+from thalweg.losses import Loss, Round
+from thalweg.types import Block, FloatArray, Trace
 
 
 class OnlineGradientState(NamedTuple):
@@ -56,3 +63,24 @@ class OnlineGradientDescent(Learner[OnlineGradientState]):
         eta_t = self.step_size / math.sqrt(t)
         point = theta - eta_t * f.grad(theta)
         return OnlineGradientState(self.domain.project(point), t)
+
+    def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
+        return has_gradient_kernel(loss, self.domain, theta)
+
+    def _play(
+        self,
+        state: OnlineGradientState,
+        loss: Loss,
+        block: Block,
+        record: Sequence[str],
+    ) -> tuple[OnlineGradientState, Trace]:
+        if not self.has_compiled_run(loss, state.theta):
+            return super()._play(state, loss, block, record)
+        theta, rounds = state.theta.copy(), state.rounds
+        arrays = KernelArrays.from_block(theta, block, record)
+        x, y, weight, _, *trace = arrays.by_column()
+        ogd(
+            theta, rounds, float(self.step_size), loss_formula(loss),
+            self.domain.limits(theta), (x, y, weight), tuple(trace),
+        )  # fmt: skip
+        return OnlineGradientState(theta, rounds + len(block)), arrays.trace()

@@ -142,6 +142,9 @@ class RecursiveLeastSquares(Learner[RLSState]):
         drop_all_overflow(factor)
         return RLSState(theta, factor)
 
+    def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
+        return True
+
     def _play(
         self, state: RLSState, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[RLSState, Trace]:

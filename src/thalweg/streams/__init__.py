@@ -1,5 +1,7 @@
 """Synthetic streams with known concept drift, and lower-bound constructions."""
 
+from thalweg.streams.coin_noise import coin_noise_jumps as coin_noise_jumps
+from thalweg.streams.lower_bound import biased_coins as biased_coins
 from thalweg.streams.lower_bound import coin_blocks as coin_blocks
 from thalweg.streams.lower_bound import coin_flips as coin_flips
 from thalweg.streams.synthetic import LABEL_BOUND as LABEL_BOUND
@@ -20,8 +22,10 @@ __all__ = [
     "Stream",
     "abrupt",
     "adversarial",
+    "biased_coins",
     "coin_blocks",
     "coin_flips",
+    "coin_noise_jumps",
     "gradual",
     "mixed",
     "random_walk",

@@ -48,3 +48,21 @@ def coin_blocks(rounds: int, path_length: float, seed: Seed = 0) -> Stream:
     means = path_length / (2 * blocks) * rng.choice([-1.0, 1.0], blocks)
     truth = np.repeat(means, length)[:rounds, None]
     return Stream(Block(None, truth + rng.choice([-1.0, 1.0], (rounds, 1))), truth)
+
+
+def biased_coins(rounds: int, seed: Seed = 0) -> Stream:
+    r"""Coins ±1 of one bias, which is drawn uniformly and told to nobody.
+
+    .. math:: f_t(\theta) = (\theta - \epsilon_t)^2, \quad
+              P(\epsilon_t = 1) = p, \quad p \sim U(0, 1)
+
+    The log T of Yuan & Lamperski (2020), Proposition 1, which they cite: no learner's
+    expected static regret is below ``bounds.static_lower_bound``. ``truth`` is 2p - 1.
+    Play it with ``Tracking``; the block's weight of 2 makes up for its half.
+    """
+    checks.require_argument("biased_coins", "rounds", rounds, "[1, inf)")
+    rng = np.random.default_rng(seed)
+    bias = rng.uniform()
+    coins = np.where(rng.uniform(size=(rounds, 1)) < bias, 1.0, -1.0)
+    block = Block(None, coins, weight=np.full(rounds, 2.0))
+    return Stream(block, np.full((rounds, 1), 2 * bias - 1))

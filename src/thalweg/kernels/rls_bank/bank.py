@@ -15,7 +15,11 @@ import numpy.typing as npt
 
 from thalweg.kernels.jit import kernel
 from thalweg.kernels.rls import rls
-from thalweg.kernels.rls_bank.exponential_weights import mix_rounds, padded_log_weights
+from thalweg.kernels.rls_bank.exponential_weights import (
+    mix_rounds,
+    mixture_loss,
+    padded_log_weights,
+)
 from thalweg.kernels.rls_bank.lane_state import (
     allocate_groups,
     gather,
@@ -102,7 +106,7 @@ def play(
     That is (⌈N/8⌉,), or None if none is: the code for lanes is not compiled then.
     """
     settings, data = (gamma, floor, leaky), (x, y, weight, elapsed)
-    trace = out, loss, played, weights
+    trace = out, played, weights
     experts, n, targets = theta.shape
     rounds = len(y)
     chunk = min(CHUNK, rounds)
@@ -122,7 +126,9 @@ def play(
                 _play_one_by_one(theta, factor, *shared)
             else:
                 _play_in_lanes(groups[first // WIDTH], at, *shared)
-        mix_rounds(padded, mixing_rate, results, points, data, span, trace)
+        mix_rounds(padded, mixing_rate, results, points, span, trace)
+        for t in range(*span):
+            loss[t] = mixture_loss(y, weight, out, t)
     if in_lanes is not None:
         scatter(groups, at, theta, factor, in_lanes)
     for i in range(experts):

@@ -39,16 +39,17 @@ def padded_log_weights(log_weights):
     return padded
 
 
-@kernel(ieee_division=True)
-def mix_rounds(log_weights, rate, results, points, data, span, trace):
-    """Fill in the trace of the rounds of ``span`` from the ``results`` of the experts.
+@kernel(ieee_division=True, nogil=True)
+def mix_rounds(log_weights, rate, results, points, span, trace):
+    """Mix the rounds of ``span`` from the ``results`` of the experts, but for the loss.
 
     Shapes, with N experts padded to M: results are expert_predictions (R, k, M) and
-    expert_losses (R, M); points (N, R, n, k) or (N, 0, n, k); log_weights (M,). The
-    rest as in bank.py.
+    expert_losses (R, M); points (N, R, n, k') or (N, 0, n, k'); log_weights (M,), which
+    are updated in place. The trace is filled in: out (T, k), played (T, n, k') or
+    empty, weights (T, N) or empty. k and k' differ where a point itself is predicted.
     """
     expert_predictions, expert_losses = results
-    out, loss, played, weights = trace
+    out, played, weights = trace
     experts = len(points)
     expert_weights = np.empty(log_weights.size)
     for i in range(experts, expert_weights.size):
@@ -59,7 +60,6 @@ def mix_rounds(log_weights, rate, results, points, data, span, trace):
     for t in range(*span):
         row = t - span[0]
         _mix(log_weights, expert_predictions, row, expert_weights, out, t)
-        loss[t] = _mixture_loss(data[1], data[2], out, t)
         if len(weights):
             for i in range(experts):
                 weights[t, i] = expert_weights[i]
@@ -82,7 +82,7 @@ def _mix(log_weights, expert_predictions, row, expert_weights, out, t):
 
 
 @kernel(ieee_division=True)
-def _mixture_loss(y, weight, out, t):
+def mixture_loss(y, weight, out, t):
     """½ w_t ‖y_t - out_t‖²."""
     root, loss = math.sqrt(weight[t]) if len(weight) else 1.0, 0.0
     limit = max_coefficient(np.finfo(y.dtype).max)
@@ -105,14 +105,17 @@ def _set_mean_point(expert_weights, points, row, played, t):
 
 @kernel
 def _update_log_weights(log_weights, expert_losses, row, rate):
-    """The Hedge update: log w_i ← log w_i - rate·loss_i, normalised."""
+    """The Hedge update: log w_i ← log w_i - rate·loss_i, normalised.
+
+    No logarithm falls below -``MAX_LOSS``: from -∞ an expert could not come back.
+    """
     lowest = broadcast(MAX_LOSS)
     for i in range(0, log_weights.size, WIDTH):
         lowest = minimum(load(expert_losses, (row, i)), lowest)
     best, largest = simd.reduce_min(lowest), broadcast(-np.inf)
     for i in range(0, log_weights.size, WIDTH):
         loss = minimum(load(expert_losses, (row, i)), MAX_LOSS)
-        new = load(log_weights, i) - rate * (loss - best)
+        new = load(log_weights, i) - minimum(rate * (loss - best), MAX_LOSS)
         store(log_weights, i, new)
         largest = maximum(new, largest)
     highest, sums = simd.reduce_max(largest), broadcast(0.0)
@@ -122,4 +125,4 @@ def _update_log_weights(log_weights, expert_losses, row, rate):
         sums = sums + simd.exp(new)
     log_total = math.log(simd.reduce_sum(sums))
     for i in range(0, log_weights.size, WIDTH):
-        store(log_weights, i, load(log_weights, i) - log_total)
+        store(log_weights, i, maximum(load(log_weights, i) - log_total, -MAX_LOSS))

@@ -5,16 +5,24 @@ from typing import TYPE_CHECKING
 from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from thalweg.lab.paper.claim_result import ClaimResult as ClaimResult
+    from thalweg.lab.paper.claims_table import coverage_sentence as coverage_sentence
+    from thalweg.lab.paper.claims_table import csv_table as csv_table
+    from thalweg.lab.paper.claims_table import format_exponent as format_exponent
+    from thalweg.lab.paper.claims_table import markdown_table as markdown_table
     from thalweg.lab.paper.paper_figures import save_figures as save_figures
     from thalweg.lab.paper.reproduction import Reproduction as Reproduction
-    from thalweg.lab.paper.reproduction import TheoremResult as TheoremResult
     from thalweg.lab.paper.reproduction import count_steps as count_steps
     from thalweg.lab.paper.reproduction import reproduce as reproduce
 
 _MODULE_OF = {
     "Reproduction": "reproduction",
-    "TheoremResult": "reproduction",
+    "ClaimResult": "claim_result",
     "count_steps": "reproduction",
+    "coverage_sentence": "claims_table",
+    "csv_table": "claims_table",
+    "format_exponent": "claims_table",
+    "markdown_table": "claims_table",
     "reproduce": "reproduction",
     "save_figures": "paper_figures",
 }

@@ -1,4 +1,4 @@
-"""Dynamic regret of the meta-algorithm, the best single discount and rivals."""
+"""Dynamic regret of the paper's mixture, the best single discount and rivals."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from thalweg import discounts, regret, streams
+from thalweg import bounds, discounts, regret, streams
+from thalweg.bounds import Problem
 from thalweg.domains import Ball
 from thalweg.learners import (
     Ader,
@@ -30,39 +31,78 @@ STREAM_KINDS: dict[str, Callable[..., Stream]] = {
     "rotating": streams.rotating,
     "mixed": streams.mixed,
 }
+MIXTURE = "mixture"
+"""The paper's mixture of Newton experts: Theorem 7."""
 
 
 @dataclass(frozen=True)
 class RivalRegrets:
-    """Dynamic regret against the truth, averaged over seeds."""
+    """Dynamic regret against the truth, averaged over seeds, and each one's bound."""
 
     horizon: int
     kinds: list[str]
     learners: list[str]
     regret: list[list[float]]  # one row a kind of stream, one column a learner
+    # The same for bounds; None where a learner has no bound against moving comparators.
+    bound: list[list[float | None]]
     best_discount: list[float]  # γ of the first column
+
+    def winners_over_mixture(self) -> dict[str, list[str]]:
+        """The rivals with less regret than the paper's mixture, by kind of stream."""
+        column = self.learners.index(MIXTURE)
+        rivals = self.learners[column + 1 :]
+        return {
+            kind: [
+                name
+                for name, value in zip(rivals, row[column + 1 :], strict=True)
+                if value < row[column]
+            ]
+            for kind, row in zip(self.kinds, self.regret, strict=True)
+        }
+
+    def sentences(self) -> list[str]:
+        """One plain sentence on every kind of stream: who has less regret."""
+        lines = []
+        for kind, names in self.winners_over_mixture().items():
+            row = self.regret[self.kinds.index(kind)]
+            mixture = row[self.learners.index(MIXTURE)]
+            if not names:
+                lines.append(
+                    f"On the {kind} stream no rival beats the paper's mixture."
+                )
+                continue
+            parts = [
+                f"{name} ({row[self.learners.index(name)] / mixture:.2f} of its regret)"
+                for name in names
+            ]
+            verb = "beats" if len(parts) == 1 else "beat"
+            listing = ", ".join(parts[:-1]) + (" and " if parts[1:] else "") + parts[-1]
+            lines.append(f"On the {kind} stream {listing} {verb} the paper's mixture.")
+        return lines
 
 
 def compare_rivals(
     horizon: int, seeds: int, advance: Callable[[str], None]
 ) -> RivalRegrets:
     """The regret of every learner on every kind of stream."""
-    rows, best, names = [], [], list[str]()
+    rows, limits, best, names = [], [], [], list[str]()
     for kind, make in STREAM_KINDS.items():
-        runs = []
+        runs, allowed = [], []
         for seed in range(seeds):
             stream = make(horizon, 3, seed=seed)
             learners = _learners(stream.block)
             runs.append({name: _regret(learner, stream) for name, learner in learners})
+            allowed.append(_bounds(stream))
         mean = {name: float(np.mean([run[name] for run in runs])) for name in runs[0]}
         fixed = {name: value for name, value in mean.items() if name.startswith("γ = ")}
         winner = min(fixed, key=fixed.__getitem__)
         others = {name: value for name, value in mean.items() if name not in fixed}
         names = ["best γ", *others]
         rows.append([fixed[winner], *others.values()])
+        limits.append([_mean_bound(allowed, name) for name in names])
         best.append(float(winner.removeprefix("γ = ")))
         advance(f"rivals, {kind}")
-    return RivalRegrets(horizon, list(STREAM_KINDS), names, rows, best)
+    return RivalRegrets(horizon, list(STREAM_KINDS), names, rows, limits, best)
 
 
 def _learners(block: Block) -> Iterator[tuple[str, Learner[Any]]]:
@@ -71,12 +111,37 @@ def _learners(block: Block) -> Iterator[tuple[str, Learner[Any]]]:
     for gamma in discounts.grid(T, DOMAIN.radius):
         newton = DiscountedNewton.from_theorem(3, constants, DOMAIN, gamma)
         yield f"γ = {gamma}", newton
-    yield "meta", Experts.from_newton_grid(constants, DOMAIN, T, case=3)
+    yield MIXTURE, Experts.from_newton_grid(constants, DOMAIN, T, case=3)
     newton = DiscountedNewton.from_theorem(3, constants, DOMAIN, 1.0)
     yield "FLH", FollowTheLeadingHistory(newton, alpha)
     yield "ONS", OnlineNewtonStep(G, alpha, DOMAIN)
     yield "OGD", OnlineGradientDescent(2 * DOMAIN.radius / G, DOMAIN)
     yield "Ader", Ader(T, G, DOMAIN)
+
+
+def _bounds(stream: Stream) -> dict[str, float]:
+    """Each learner's own bound; ONS and OGD have one where nothing moves."""
+    problem = Problem.from_loss(LOSS, DOMAIN, stream.block)
+    V = regret.path_length(stream.truth)
+
+    def newton_on_interval(length: int) -> float:
+        return bounds.newton(problem, 1.0, length, case=3, sharp=True)
+
+    limits = {
+        MIXTURE: bounds.experts_newton(problem, V, case=3, sharp=True),
+        "FLH": bounds.leading_history(problem, V, newton_on_interval),
+        "Ader": bounds.ader(problem, V),
+    }
+    if V == 0:
+        limits["ONS"] = bounds.online_newton_step(problem)
+        limits["OGD"] = bounds.online_gradient_descent(problem)
+    return limits
+
+
+def _mean_bound(bounds_by_seed: list[dict[str, float]], name: str) -> float | None:
+    if name not in bounds_by_seed[0]:
+        return None
+    return float(np.mean([limits[name] for limits in bounds_by_seed]))
 
 
 def _regret(learner: Learner[Any], stream: Stream) -> float:
