@@ -7,6 +7,7 @@ from typing import Any
 import altair as alt
 
 from thalweg.lab.paper.claim_result import ClaimResult
+from thalweg.lab.paper.path_length_claims import MANY_JUMPS
 from thalweg.lab.paper.reproduction import Reproduction
 from thalweg.lab.paper.rivals import MIXTURE
 from thalweg.report.theme import LIGHT
@@ -20,6 +21,8 @@ SERIES: dict[str, list[float]] = {
     "leading term": [1.5, 3],
 }
 """The dash pattern of what was measured, and of what the theory says."""
+PANEL_SPACING = 36
+"""Pixels between panels, so that the labels of their axes do not meet."""
 MAX_LABEL = 400
 """Pixels: labels of the exponents' rows are never cut."""
 
@@ -113,17 +116,18 @@ def rates_chart(reproduction: Reproduction) -> Any:
     )
     lines = _lines_and_points(base, list(SERIES))
     facet = alt.Facet("panel:N", title=None, sort=list(dict.fromkeys(panels)))
-    chart = lines.properties(width=210, height=170).facet(facet=facet, columns=4)
-    return _with_title(
-        chart, "Regret with γ = 1 - T^-β, its bound and its leading term"
+    chart = lines.properties(width=210, height=170).facet(
+        facet=facet, columns=4, spacing=PANEL_SPACING
     )
+    title = "Regret with γ = 1 - T^-β, its bound and its leading term"
+    return _with_title(chart, title)
 
 
 def tight_chart(reproduction: Reproduction) -> Any:
     """Regret over √(TV) on the stream that makes √(TV) tight."""
     rows, limits = [], []
     for result in reproduction.results:
-        if result.stream == "coins, √T/4 jumps" and result.rate[0] > 0:
+        if result.stream == MANY_JUMPS:
             name = f"{result.claim}: {result.learner}"
             ratios = result.ratios_to_rate()
             rows += [
@@ -146,8 +150,12 @@ def tight_chart(reproduction: Reproduction) -> Any:
         .encode(y="limit:Q", color=colour)
     )
     chart = (rules + lines).properties(width=480, height=320)
-    title = "√(TV) is the true rate: coins ±0.6 around a mean that jumps √T/4 times"
-    return _with_title(chart, title, "Dashed: the constants computed to leading order.")
+    return _with_title(
+        chart,
+        "√(TV) is the true rate of discounted learners",
+        "Coins around a mean that jumps √T/4 times. Dashed: the constants, computed to "
+        "leading order.",
+    )
 
 
 def tradeoff_chart(reproduction: Reproduction) -> Any:
@@ -180,7 +188,7 @@ def tradeoff_chart(reproduction: Reproduction) -> Any:
     panel = _lines_and_points(base, series, size=30).properties(width=250, height=300)
     facet = alt.Facet("n:N", title=None, sort=[curve.stream for curve in curves])
     return _with_title(
-        panel.facet(facet=facet, columns=3),
+        panel.facet(facet=facet, columns=3, spacing=PANEL_SPACING),
         f"What a longer memory costs and saves, T = {curves[0].horizon:,}",
         "Static and dynamic regret of the same predictions: they differ by what the "
         "moving comparator gains.",
