@@ -1,6 +1,7 @@
 """What every learner promises. A new learner is picked up from ``examples.py``."""
 
 import pickle
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -105,6 +106,24 @@ def test_the_kernel_equals_update(learner, loss, weighted):
     slow_state, slow = Learner._play(learner, state, loss, block, ("theta",))
     assert_close(parts(fast), parts(slow))
     assert_close(fast_state, slow_state)
+
+
+@every_learner
+def test_a_subclass_with_an_update_of_its_own_is_played_by_it(learner, loss):
+    kind, updates = type(learner), []
+
+    class Counted(kind):
+        def update(self, state, f):
+            updates.append(f)
+            return super().update(state, f)
+
+    settings = {field.name: getattr(learner, field.name) for field in fields(learner)}
+    counted, block = Counted(**settings), example_block(loss)
+    assert not counted.has_compiled_run(loss, START)
+    for one in (counted, type("Heir", (Counted,), {})(**settings)):
+        updates.clear()
+        one.run(one.init(START), loss, block)
+        assert len(updates) == ROUNDS
 
 
 @every_learner
