@@ -109,6 +109,20 @@ def test_the_kernel_equals_update(learner, loss, weighted):
 
 
 @every_learner
+def test_a_learner_says_whether_its_run_is_compiled(learner, loss, monkeypatch):
+    kind, updates = type(learner), []
+    update = kind.update
+
+    def counted_update(self, state, f):
+        updates.append(f)
+        return update(self, state, f)
+
+    monkeypatch.setattr(kind, "update", counted_update)
+    learner.run(learner.init(START), loss, example_block(loss))
+    assert learner.has_compiled_run(loss, START) == (not updates)
+
+
+@every_learner
 def test_a_subclass_with_an_update_of_its_own_is_played_by_it(learner, loss):
     kind, updates = type(learner), []
 
