@@ -1,6 +1,7 @@
 """What every learner promises. A new learner is picked up from ``examples.py``."""
 
 import pickle
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -105,6 +106,38 @@ def test_the_kernel_equals_update(learner, loss, weighted):
     slow_state, slow = Learner._play(learner, state, loss, block, ("theta",))
     assert_close(parts(fast), parts(slow))
     assert_close(fast_state, slow_state)
+
+
+@every_learner
+def test_a_learner_says_whether_its_run_is_compiled(learner, loss, monkeypatch):
+    kind, updates = type(learner), []
+    update = kind.update
+
+    def counted_update(self, state, f):
+        updates.append(f)
+        return update(self, state, f)
+
+    monkeypatch.setattr(kind, "update", counted_update)
+    learner.run(learner.init(START), loss, example_block(loss))
+    assert learner.has_compiled_run(loss, START) == (not updates)
+
+
+@every_learner
+def test_a_subclass_with_an_update_of_its_own_is_played_by_it(learner, loss):
+    kind, updates = type(learner), []
+
+    class Counted(kind):
+        def update(self, state, f):
+            updates.append(f)
+            return super().update(state, f)
+
+    settings = {field.name: getattr(learner, field.name) for field in fields(learner)}
+    counted, block = Counted(**settings), example_block(loss)
+    assert not counted.has_compiled_run(loss, START)
+    for one in (counted, type("Heir", (Counted,), {})(**settings)):
+        updates.clear()
+        one.run(one.init(START), loss, block)
+        assert len(updates) == ROUNDS
 
 
 @every_learner

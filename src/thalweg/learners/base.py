@@ -25,6 +25,9 @@ S = TypeVar("S", bound=LearnerState)
 KernelCall = Callable[[FloatArray, FloatArray, float, float, float, bool], float]
 """``call(buffer, x, y, weight, elapsed, learning)``: see ``LiveBuffer``."""
 
+KERNEL_METHODS = {"_play", "_play_blocked", "has_compiled_run", "live_buffer"}
+"""The methods by which a learner is played in kernels instead of by its ``update``."""
+
 
 class LiveBuffer(Protocol):
     """A learner's state in one buffer that single calls change in place.
@@ -68,6 +71,10 @@ class Learner(ABC, Generic[S]):
             cls._point = cls.play  # type: ignore[method-assign]
         if "predict" in vars(cls):
             cls._predict = cls.predict  # type: ignore[method-assign]
+        # A kernel that it inherits would play the learner that it was derived from.
+        if {"play", "predict", "update"} & vars(cls).keys():
+            for name in KERNEL_METHODS - vars(cls).keys():
+                setattr(cls, name, getattr(Learner, name))
 
     @abstractmethod
     def init(self, theta: Any) -> S:

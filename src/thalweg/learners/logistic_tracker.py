@@ -107,6 +107,9 @@ class LogisticTracker(Learner[LogisticTrackerState]):
         points = _project_to_ball(state.points - steps)
         return LogisticTrackerState(state.theta, points, matrices, weights, scale)
 
+    def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
+        return True
+
     def _play(
         self, state: LogisticTrackerState, loss: Loss, block: Block,
         record: Sequence[str],

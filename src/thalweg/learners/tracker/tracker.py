@@ -141,6 +141,9 @@ class Tracker(Learner[TrackerState]):
         theta = _as_slope(definition.slope(s, weights), state.theta.dtype)
         return TrackerState(theta, packed)
 
+    def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
+        return True
+
     def _play(
         self, state: TrackerState, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[TrackerState, Trace]:
