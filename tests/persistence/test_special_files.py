@@ -8,11 +8,12 @@ import pytest
 import thalweg as tw
 from tests.persistence.examples import train_model
 from tests.persistence.special_files import KINDS, identity, make_special_file
-from thalweg.errors import StorageError
+from thalweg.bandits import Agent
+from thalweg.errors import PersistenceError, StorageError
 from thalweg.learners import RecursiveLeastSquares
 from thalweg.losses import SquaredError
 from thalweg.models import KeyedModels
-from thalweg.persistence import dumps, save
+from thalweg.persistence import dumps, load, save
 
 MODEL = train_model(RecursiveLeastSquares(), SquaredError(), 10)
 
@@ -33,6 +34,26 @@ def test_a_save_refuses_what_is_no_regular_file(tmp_path, kind, save_model):
         save_model(path)
     assert identity(path) == before
     assert sorted(os.listdir(tmp_path)) == names
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("load_model", [load, tw.Online.load, Agent.load])
+def test_a_load_refuses_what_is_no_regular_file(tmp_path, kind, load_model):
+    """A named pipe would be waited for, and a device read without end."""
+    path = make_special_file(tmp_path, kind)
+    rule = f"{path} cannot be loaded: it is {KINDS[kind]}, and only a regular file is"
+    with pytest.raises(StorageError, match=rule):
+        load_model(path)
+
+
+@pytest.mark.parametrize("start", [b"", dumps(MODEL)])
+def test_of_a_file_that_is_no_model_only_the_start_is_read(tmp_path, start):
+    """This one has 64 GB, without taking any room on the disk."""
+    path = tmp_path / "huge"
+    path.write_bytes(start)
+    os.truncate(path, 2**36)
+    with pytest.raises(PersistenceError, match="no thalweg model|68719476736"):
+        load(path)
 
 
 @pytest.mark.parametrize("kind", KINDS)
