@@ -28,6 +28,7 @@ from thalweg.errors import (
 )
 from thalweg.learners import RecursiveLeastSquares
 from thalweg.losses import SquaredError
+from thalweg.models import Online
 
 every_policy = pytest.mark.parametrize("policy", POLICIES, ids=NAMES)
 
@@ -213,6 +214,12 @@ def test_a_file_without_an_agent_is_refused(tmp_path):
     )
     with pytest.raises(PersistenceError, match="holds a learner, but no Agent"):
         Agent.load(path)
+    Online(RecursiveLeastSquares()).save(path)
+    with pytest.raises(PersistenceError, match="holds an Online, but no Agent"):
+        Agent.load(path)
+    Agent(bandits.DiscountedUCB(), 3).save(path)
+    with pytest.raises(PersistenceError, match="holds an agent .* but no Online"):
+        Online.load(path)
 
 
 @every_policy

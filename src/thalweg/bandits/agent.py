@@ -108,7 +108,8 @@ class Agent:
         """The agent in a file, which continues to the last bit."""
         extra = persistence.load(path).extra
         if "agent" not in extra:
-            raise PersistenceError(f"{path} holds a learner, but no Agent.")
+            kind = "an Online" if "intercept" in extra else "a learner"
+            raise PersistenceError(f"{path} holds {kind}, but no Agent.")
         try:
             policy, state = _restore(extra["agent"])
         except PersistenceError as error:

@@ -63,7 +63,8 @@ def read_model(path: str | os.PathLike[str]) -> ModelFileContents:
     """The model in a file; ``PersistenceError`` where any of it is wrong."""
     learner, loss, state, extra = persistence.load(path)
     if not ({"intercept", "rounds"} <= set(extra) and isinstance(loss, LinearLoss)):
-        raise PersistenceError(f"{path} holds a learner, but no Online.")
+        kind = "an agent of thalweg.bandits" if "agent" in extra else "a learner"
+        raise PersistenceError(f"{path} holds {kind}, but no Online.")
     features = None if state is None else len(state.theta)
     fields = _with_new_names(extra, features)
     try:

@@ -1,7 +1,7 @@
-"""What a path leads to: only a regular file is ever replaced.
+"""What a path leads to: only a regular file is ever replaced, or read as a model.
 
 A file that is saved is renamed over the old one, which would replace a device (as root
-``/dev/null``), a named pipe or a socket as well.
+``/dev/null``), a named pipe or a socket as well. To read a device may have no end.
 """
 
 import errno
@@ -20,6 +20,7 @@ FILE_KINDS = {
 }
 """What a file may be other than a regular one."""
 REPLACEMENT_RULE = "and only a regular file is replaced"
+READING_RULE = "and only a regular file is read"
 
 
 def special_file_kind(path: Path) -> str | None:
@@ -38,7 +39,9 @@ def special_file_kind(path: Path) -> str | None:
     return None if kind == stat.S_IFREG else FILE_KINDS.get(kind, "no regular file")
 
 
-def require_regular_file(path: Path, failure: str) -> None:
+def require_regular_file(
+    path: Path, failure: str, rule: str = REPLACEMENT_RULE
+) -> None:
     """Raise unless ``path`` is a regular file, leads to one, or is not there yet.
 
     ``failure`` is what the message says of the path: ``"was not saved"``.
@@ -49,5 +52,5 @@ def require_regular_file(path: Path, failure: str) -> None:
         raise StorageError(f"{path} {failure}: {error.strerror}.") from error
     if kind is not None:
         raise StorageError(
-            f"{path} {failure}: it is {kind}, {REPLACEMENT_RULE}. Give another path."
+            f"{path} {failure}: it is {kind}, {rule}. Give another path."
         )

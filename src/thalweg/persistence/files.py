@@ -6,8 +6,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from thalweg.errors import StorageError
-from thalweg.persistence.file_kinds import require_regular_file
-from thalweg.persistence.format import SavedModel, dumps, loads
+from thalweg.persistence.file_kinds import READING_RULE, require_regular_file
+from thalweg.persistence.format import (
+    START,
+    SavedModel,
+    dumps,
+    loads,
+    require_length,
+)
 
 
 def save(path: str | os.PathLike[str], saved: SavedModel) -> None:
@@ -24,10 +30,15 @@ def load(path: str | os.PathLike[str]) -> SavedModel:
     """The model in the file at ``path``; from there it continues bit by bit as before.
 
     A file that was cut, changed or made up is a ``PersistenceError``, and one that
-    cannot be read a ``StorageError``. Nothing in it is executed.
+    cannot be read, or is a folder, a device or a pipe, a ``StorageError``. Nothing in
+    it is executed, and of a file that is no model only the start is read.
     """
+    require_regular_file(Path(path), "cannot be loaded", READING_RULE)
     try:
-        data = Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            start = file.read(START.size)
+            require_length(start, os.fstat(file.fileno()).st_size, str(path))
+            data = start + file.read()
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror}.") from error
     return loads(data, str(path))

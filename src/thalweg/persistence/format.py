@@ -75,23 +75,40 @@ def loads(data: bytes, name: str = "What was given") -> SavedModel:
         raise PersistenceError(f"{name} cannot be loaded: {error}.") from None
 
 
-def _parse_container(data: memoryview) -> tuple[dict[str, Any], memoryview]:
-    """The header and the arrays, of bytes whose lengths and checksum are right."""
-    if bytes(data[: len(MAGIC)]) != MAGIC:
+def require_length(start: bytes, length: int, name: str) -> None:
+    """Raise unless a file with this start and length can be a model; ``name``: its own.
+
+    To be asked before the rest is read, which may be larger than the memory.
+    """
+    try:
+        _parse_start(start, length)
+    except PersistenceError as error:
+        raise PersistenceError(f"{name} cannot be loaded: {error}.") from None
+
+
+def _parse_start(start: bytes, length: int) -> int:
+    """The length of the header, in a file of so many bytes that starts so."""
+    if start[: len(MAGIC)] != MAGIC:
         raise PersistenceError("it is no thalweg model")
-    if len(data) < START.size:
-        raise PersistenceError(f"it was cut off after {len(data)} bytes. {DAMAGED}")
-    _, number, header, arrays = START.unpack(data[: START.size])
+    if len(start) < START.size:
+        raise PersistenceError(f"it was cut off after {length} bytes. {DAMAGED}")
+    _, number, header, arrays = START.unpack(start)
     if number != VERSION:
         raise PersistenceError(
             f"its format is version {number}, and thalweg {WRITER} reads version "
             f"{VERSION}. Load it with the thalweg that wrote it, or a newer one"
         )
-    length = START.size + header + arrays + CHECKSUM
-    if length != len(data):
+    expected = START.size + header + arrays + CHECKSUM
+    if length != expected:
         raise PersistenceError(
-            f"it should have {length} bytes and has {len(data)}. {DAMAGED}"
+            f"it should have {expected} bytes and has {length}. {DAMAGED}"
         )
+    return int(header)
+
+
+def _parse_container(data: memoryview) -> tuple[dict[str, Any], memoryview]:
+    """The header and the arrays, of bytes whose lengths and checksum are right."""
+    header = _parse_start(bytes(data[: START.size]), len(data))
     body, checksum = data[:-CHECKSUM], data[-CHECKSUM:]
     if hashlib.sha256(body).digest() != checksum:
         raise PersistenceError(f"its checksum is wrong. {DAMAGED}")
