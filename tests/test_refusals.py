@@ -29,6 +29,19 @@ BAD = {
     "a tuple for a block": lambda: _run(
         tw.DiscountedNewton(), tw.SquaredError(), (1, 2)
     ),
+    "a tuple for a block in hindsight": lambda: tw.regret.static(
+        _run(tw.RecursiveLeastSquares(), tw.SquaredError(), BLOCK)[1],
+        (BLOCK.x, BLOCK.y),
+        tw.SquaredError(),
+    ),
+    "a block for constants": lambda: tw.Experts.from_newton_grid(
+        BLOCK, tw.Ball(1.0), 10
+    ),
+    "no constants for gradients": lambda: tw.Experts.from_gradient_grid(
+        None, tw.Ball(1.0), 10
+    ),
+    "constants for a problem": lambda: tw.bounds.paper_ridge(ZERO),
+    "constants for a problem of the theorem": lambda: tw.bounds.best_ridge(ZERO),
     "a masked array": lambda: _run(
         tw.RecursiveLeastSquares(),
         tw.SquaredError(),

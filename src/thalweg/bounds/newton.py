@@ -37,11 +37,16 @@ def theorem_constants(problem: Problem, case: Case) -> TheoremConstants:
     Refused where no η > 0 is left: in case 1 without a finite D and G, in case 2
     without strong convexity.
     """
+    checks.require_argument_type("Theorem 1", "problem", problem, Problem)
     alpha, G, u = problem.exp_concavity, problem.gradient_bound, problem.smoothness
-    if case not in (1, 2, 3) or not (alpha and G):
+    if case not in (1, 2, 3):
         raise InvalidParameterError(
-            "Theorem 1 has cases 1, 2 and 3, and needs α > 0 and G > 0. "
-            f"Got case {case!r} of {problem!r} instead."
+            f"Theorem 1 has cases 1, 2 and 3. Got {case!r} instead."
+        )
+    if not (alpha and G):
+        raise InvalidParameterError(
+            "Theorem 1 needs α > 0 and G > 0; on a domain without end, losses that "
+            f"grow have neither. Got {problem!r} instead."
         )
     ell = problem.strong_convexity
     rate = {
@@ -141,6 +146,7 @@ def paper_ridge(problem: Problem, case: Case = 1, *, experts: int = 1) -> float:
     Cases 2 and 3: 1, as in the theorem. Their P gains Hessians, not squares of
     gradients, and 1/(ρ²D²) is then far too large (docs/decisions/014-ridge.md).
     """
+    checks.require_argument_type("paper_ridge", "problem", problem, Problem)
     G, alpha = problem.gradient_bound, problem.exp_concavity
     return discounts.paper_ridge(case, G, alpha, problem.radius, experts)
 

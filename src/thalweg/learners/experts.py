@@ -91,6 +91,9 @@ class Experts(Learner[ExpertsState]):
         ``static`` puts γ = 1 first. ``as_printed`` takes the paper's own grid, which
         depends on the unit of length, for that of ``discounts.grid``.
         """
+        checks.require_argument_type(
+            "Experts.from_newton_grid", "constants", constants, Constants
+        )
         _, _, alpha, G = constants
         if ridge is None:
             ridge = discounts.paper_ridge(case, G, alpha, domain.radius)
@@ -108,6 +111,9 @@ class Experts(Learner[ExpertsState]):
 
         ``static`` and ``as_printed`` as in ``from_newton_grid``.
         """
+        checks.require_argument_type(
+            "Experts.from_gradient_grid", "constants", constants, Constants
+        )
         ell = constants.strong_convexity
         grid = discounts.grid(horizon, domain.radius, static, as_printed=as_printed)
         experts = tuple(

@@ -15,6 +15,9 @@ QUADRATIC = (SquaredError, LinearMap, Tracking)
 
 def check_hindsight_block(block: Block, loss: Loss) -> Block:
     """The block as finite arrays of the shapes ``loss`` declares; no θ is needed."""
+    if not isinstance(block, Block):
+        kind = type(block).__name__
+        raise StreamError(f"Regret is measured on a Block of rounds. Got a {kind}.")
     shape: tuple[int, ...] = np.shape(block.y)[1:] or (1,)
     if block.x is not None:
         several = isinstance(loss, SquaredError) and np.ndim(block.y) == 2
