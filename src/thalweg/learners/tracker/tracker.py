@@ -189,7 +189,7 @@ class Tracker(Learner[TrackerState]):
         From quantiles of its last 512 errors, in units of their recent size. It has no
         width as long as no error is known.
         """
-        checks.require_argument("interval", "level", level, "(0, 1)")
+        checks.require_argument("a prediction interval", "level", level, "(0, 1)")
         records = self._records_at(state, x, ("interval",), level)
         low, high = records["interval"][0]
         return Interval(float(records["forecast"][0]), float(low), float(high))
