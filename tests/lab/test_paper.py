@@ -21,8 +21,10 @@ from thalweg.lab.paper import (
 from thalweg.lab.paper.claim_result import claim_result
 from thalweg.lab.paper.expected_regret import expected_regret, newton_steps
 from thalweg.lab.paper.experiment import HORIZONS, Measurement
+from thalweg.lab.paper.paper_figures import exponents_chart
 from thalweg.lab.paper.path_length_claims import best_constant, mix_gradient
 from thalweg.lab.paper.reproduction import CLAIMS, experiments
+from thalweg.lab.paper.rivals import RivalRegrets
 
 SMALL = 400
 
@@ -176,12 +178,41 @@ def test_rivals_stay_below_their_own_bounds_and_the_winners_are_named(
         for regret, bound in zip(row, limits, strict=True):
             assert bound is None or regret <= bound
     mixture = rivals.learners.index("mixture")
-    sentences = dict(zip(rivals.kinds, rivals.sentences(), strict=True))
+    rule, *lines = rivals.sentences()
+    assert "at least 2 % less" in rule
+    sentences = dict(zip(rivals.kinds, lines, strict=True))
     for kind, row in zip(rivals.kinds, rivals.regret, strict=True):
+        winners = sentences[kind].split("; a tie: ")[0]
         for name, regret in list(zip(rivals.learners, row, strict=True))[mixture + 1 :]:
-            assert (f"{name} (" in sentences[kind]) == (regret < row[mixture])
+            assert (f"{name} (" in winners) == (regret <= 0.98 * row[mixture])
     for kind in ("gradual", "random walk", "mixed"):
         assert "ONS" in sentences[kind] and "Ader" in sentences[kind]
+
+
+def test_regrets_within_two_percent_are_a_tie():
+    rivals = RivalRegrets(
+        500, ["abrupt", "mixed"], ["best γ", "mixture", "ONS", "OGD", "Ader"],
+        [[1.0, 100.0, 101.9, 102.1, 98.1], [1.0, 100.0, 97.9, 50.0, 99.0]],
+        [[None] * 5] * 2, [0.9, 0.9],
+    )  # fmt: skip
+    assert rivals.sentences()[1:] == [
+        "On the abrupt stream no rival beats the paper's mixture; a tie: "
+        "ONS (1.02 of its regret) and Ader (0.98 of its regret).",
+        "On the mixed stream ONS (0.98 of its regret) and OGD (0.50 of its regret) "
+        "beat the paper's mixture; a tie: Ader (0.99 of its regret).",
+    ]
+
+
+def test_the_axis_of_the_exponents_holds_every_interval(quick_reproduction):
+    reproduction = quick_reproduction[0]
+    wide = replace(reproduction.results[0], growth=GrowthRate(0.5, -0.63, 1.58))
+    results = [wide, *reproduction.results[1:]]
+    chart = exponents_chart(replace(reproduction, results=results)).to_dict()
+    scale = chart["layer"][0]["encoding"]["x"]["scale"]
+    low, high = scale["domain"]
+    assert low <= -0.63 and high >= 1.58 and not scale.get("clamp")
+    for result in results:
+        assert low <= result.growth.low and result.growth.high <= high
 
 
 def test_the_tables_have_a_line_for_every_row(quick_reproduction):
