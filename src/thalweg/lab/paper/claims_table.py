@@ -2,6 +2,7 @@
 
 import csv
 import io
+from statistics import median
 
 from thalweg.lab.paper.claim_result import ClaimResult
 from thalweg.lab.paper.reproduction import Reproduction
@@ -85,15 +86,19 @@ def claim_cells(result: ClaimResult) -> tuple[str, ...]:
 def coverage_sentence(reproduction: Reproduction) -> str:
     """In how many rows the theory's exponent is inside the interval.
 
-    Also where all T are fitted: the choice of the longer ones must not go unseen.
+    Also where all T are fitted: the choice of the longer ones must not go unseen. And
+    how wide the intervals are: wide ones cover much.
     """
     results = reproduction.results
     longer = sum(result.theory_fits() for result in results)
+    start = f"The theory's exponent lies in the interval in {longer} of {len(results)} "
+    widths = [r.growth.high - r.growth.exponent for r in results if r.growth]
+    end = f"Half of the intervals are wider than ±{median(widths):.2f}"
+    if all(result.fits_all_horizons() for result in results):
+        return f"{start}rows. {end}: few seeds and few T make them wide."
     every = sum(result.theory_fits_all_horizons() for result in results)
-    return (
-        f"The theory's exponent lies in the interval in {longer} of {len(results)} "
-        f"rows; fitted to all T from {min(results[0].horizons):,} on, in {every}."
-    )
+    first = min(results[0].horizons)
+    return f"{start}rows; fitted to all T from {first:,} on, in {every}. {end}."
 
 
 def format_exponent(value: float) -> str:
