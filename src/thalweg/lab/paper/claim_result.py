@@ -11,7 +11,7 @@ from thalweg.lab.paper.experiment import Experiment, Measurement, Remark
 from thalweg.types import FloatArray
 
 FIT_FROM = 16_000
-"""Exponents are fitted to horizons from here on, where lower-order terms are small."""
+"""Exponents are fitted from here on: terms of lower order are smaller there."""
 MIN_HORIZONS = 3
 """All horizons are used where fewer than these are left."""
 STANDARD_ERRORS = 3.0
@@ -120,12 +120,15 @@ class ClaimResult:
         return self.remark.text if fits else ""
 
     def _outside(self) -> str:
-        """What to add where the expected regret's own slope is outside as well."""
-        if self.expected_exponent is None or _covers(
-            self.growth, self.expected_exponent
-        ):
+        """What to add where the expected regret's own slope is outside as well.
+
+        In two decimals, as it is printed.
+        """
+        if self.growth is None or self.expected_exponent is None:
             return ""
-        return ", outside the interval too"
+        rounded = GrowthRate(*(round(end, 2) for end in self.growth))
+        covered = _covers(rounded, round(self.expected_exponent, 2))
+        return "" if covered else ", outside the interval too"
 
     def leading_parts(self) -> tuple[float, float] | None:
         """The leading term as a part of the regret, at the first fitted T and the last.

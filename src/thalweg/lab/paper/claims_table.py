@@ -33,7 +33,12 @@ def markdown_table(reproduction: Reproduction) -> str:
         "",
         "Exponents of T: the theory's, the bound's own slope, and that fitted to the "
         f"measured regret, all over the same T: those from {first:,} on, or all where "
-        "fewer than three are left.",
+        "fewer than three are left. The theory's is a slope over these T too: that of "
+        "log T is near 0.1 here, and falls to 0 only in the limit.",
+        "",
+        "The interval is Student's at 95 %, for the slope of log regret on log T by "
+        "least squares, with a constant for each seed; of a lower bound, for that of "
+        "the mean over seeds. Curvature counts as noise in it.",
         "",
         coverage_sentence(reproduction),
         "",
