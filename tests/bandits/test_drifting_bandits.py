@@ -46,7 +46,17 @@ def test_forgetting_loses_less_than_lin_ucb_where_theta_turns_at_once():
 
 def test_what_the_page_shows_runs_as_it_stands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (shown,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    shown = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     names = {}
-    exec(compile(shown, str(PAGE), "exec"), names)
+    exec(compile("\n".join(shown), str(PAGE), "exec"), names)
     assert len(names["run"].regret) == 6000 and names["agent"].rounds == 1
+    # Less than half of what choosing at random loses.
+    environment, arms = names["environment"], names["arms"]
+    assert 0 < names["drifting"] < 0.5 * random_regret(environment)
+    assert 0 < names["switching"] < 0.5 * arms.gaps.mean(axis=1).sum()
+
+
+def random_regret(environment):
+    blocks = [environment.block(number, 0) for number in range(2)]
+    means = np.concatenate([block.means for block in blocks])
+    return (means.max(axis=1) - means.mean(axis=1)).sum()

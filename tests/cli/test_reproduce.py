@@ -35,6 +35,29 @@ def test_reproduce_prints_its_tables_and_saves_what_it_found(
     assert (tmp_path / "new" / "rates.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("columns", [80, 100])
+def test_every_claim_takes_at_most_two_lines(finished, tmp_path, monkeypatch, columns):
+    """Also where a terminal has no more than the usual 80 columns."""
+    monkeypatch.setattr(paper, "save_figures", lambda *_: [])
+    monkeypatch.setenv("COLUMNS", str(columns))
+    done = thalweg("reproduce", "--quick", "--out", tmp_path / "new")
+    assert "…" not in done.output
+    lines = done.output.splitlines()
+    ends = [i for i, line in enumerate(lines) if line.startswith((" ──", "The "))]
+    first, last = ends[:2]
+    assert last - first - 2 <= 2 * len(finished.results)
+
+
+def test_the_mark_of_the_footnote_is_no_bullet(finished, tmp_path, monkeypatch):
+    monkeypatch.setattr(paper, "save_figures", lambda *_: [])
+    done = thalweg("reproduce", "--quick", "--out", tmp_path / "new")
+    lines = done.output.splitlines()
+    assert any(line.startswith("† The theory's exponent") for line in lines)
+    assert any(line.startswith("- No reason follows") for line in lines)
+    assert not any(line.startswith("* ") for line in lines)
+    assert "of lower order" not in done.output
+
+
 def test_a_bound_that_does_not_hold_is_an_error(finished, tmp_path, monkeypatch):
     monkeypatch.setattr(paper, "save_figures", lambda *_: [])
     monkeypatch.setattr(paper.ClaimResult, "holds", lambda result: False)

@@ -20,9 +20,11 @@ from thalweg.lab.paper import (
 )
 from thalweg.lab.paper.claim_result import claim_result
 from thalweg.lab.paper.expected_regret import expected_regret, newton_steps
-from thalweg.lab.paper.experiment import HORIZONS, Measurement
+from thalweg.lab.paper.experiment import HORIZONS, Measurement, Remark
+from thalweg.lab.paper.paper_figures import exponents_chart
 from thalweg.lab.paper.path_length_claims import best_constant, mix_gradient
 from thalweg.lab.paper.reproduction import CLAIMS, experiments
+from thalweg.lab.paper.rivals import RivalRegrets
 
 SMALL = 400
 
@@ -73,9 +75,9 @@ def test_only_longer_horizons_are_fitted_where_three_are_left():
     assert long.growth.exponent == pytest.approx(0.3)
     assert long.growth.high - long.growth.low < 1e-6
     assert not long.theory_fits_all_horizons()
-    assert long.local_exponents() == pytest.approx((0.3, 0.3))
+    assert not long.fits_all_horizons()
     short = claim_result(experiment, runs[:6], measured[:6])
-    assert short.fit_from == 1000
+    assert short.fit_from == 1000 and short.fits_all_horizons()
 
 
 def test_the_theory_s_exponent_is_that_of_its_larger_term(results):
@@ -101,18 +103,83 @@ def test_exponents_outside_their_interval_have_a_reason_and_others_none(results)
     moved = replace(outlier, growth=GrowthRate(2.0, 1.9, 2.1))
     assert f"slope {outlier.expected_exponent:.2f}" in moved.reason()
     assert "leading term is" in moved.reason()
+    assert f"{outlier.expected_exponent:.2f} over these T, outside" in moved.reason()
     unknown = replace(moved, constant=None, expected_exponent=None)
-    assert "the exponent is" in unknown.reason()
+    assert unknown.reason() == unknown.ratio_trend() != ""
+
+
+def result_with_ratios(ratios, constant, explains):
+    """Regret over T^¾ at T = 1,000, 4,000, ..., of which all are fitted."""
+    runs = [(T, 0) for T in HORIZONS[: len(ratios)]]
+    measured = [
+        Measurement(ratio * T**0.75, 1e9, T**0.75)
+        for ratio, (T, _) in zip(ratios, runs, strict=True)
+    ]
+    experiment = replace(
+        experiments()[0],
+        mean_regret=None,
+        constant=constant,
+        remark=Remark("A reason.", explains),
+    )
+    return claim_result(experiment, runs, measured)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "explains", "expected"),
+    [
+        ((4.0, 2.0, 1.1), "slower", "A reason."),
+        ((4.0, 2.0, 1.1), "either", "A reason."),
+        ((4.0, 2.0, 1.1), "faster", ""),
+        ((0.2, 0.5, 0.9), "faster", "A reason."),
+        ((0.2, 0.5, 0.9), "slower", ""),
+        ((1.1, 2.0, 4.0), "faster", ""),  # away from the limit
+    ],
+)
+def test_a_reason_is_given_only_where_the_measurements_agree_with_it(
+    ratios, explains, expected
+):
+    result = result_with_ratios(ratios, 1.0, explains)
+    assert result.explanation() == expected
+    outlier = replace(result, growth=result.growth._replace(low=9.0, high=9.0))
+    assert ("A reason." in outlier.reason()) == bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "end"),
+    [
+        ((0.8, 1.25, 1.625), "0.8, 1.25, 1.62 from T = 1,000 on, and still rises"),
+        ((1.5, 1.25, 1.0), "1.5, 1.25, 1 from T = 1,000 on, largest at the shortest"),
+        ((0.8, 1.6, 1.2), "largest at T = 4,000: the exponent depends on the T"),
+    ],
+)
+def test_without_a_leading_term_regret_over_the_rate_is_told_instead(ratios, end):
+    result = result_with_ratios(ratios, None, "slower")
+    assert result.explanation() == ""
+    assert end in result.ratio_trend()
+
+
+def test_no_reason_is_given_for_flh(results):
+    (result,) = (result for result in results if result.claim == "FLH")
+    assert result.explanation() == "" and result.tightness == "none known"
+    assert result.growth.low > result.theory_exponent
+    assert "still rises at the longest" in result.reason()
 
 
 def test_the_rows_whose_interval_covers_the_theory_are_counted(quick_reproduction):
     reproduction = quick_reproduction[0]
     rows = len(reproduction.results)
     covered = sum(result.theory_fits() for result in reproduction.results)
+    widths = [r.growth.high - r.growth.exponent for r in reproduction.results]
     # A quick run has three horizons, all of which are fitted.
     assert coverage_sentence(reproduction) == (
-        f"The theory's exponent lies in the interval in {covered} of {rows} rows; "
-        f"fitted to all T from 1,000 on, in {covered}."
+        f"The theory's exponent lies in the interval in {covered} of {rows} rows. Half "
+        f"of the intervals are wider than ±{np.median(widths):.2f}: few seeds and few "
+        "T make them wide."
+    )
+    late = replace(reproduction.results[0], fit_from=4000)
+    longer = replace(reproduction, results=[late, *reproduction.results[1:]])
+    assert f"; fitted to all T from 1,000 on, in {covered}." in coverage_sentence(
+        longer
     )
 
 
@@ -176,12 +243,41 @@ def test_rivals_stay_below_their_own_bounds_and_the_winners_are_named(
         for regret, bound in zip(row, limits, strict=True):
             assert bound is None or regret <= bound
     mixture = rivals.learners.index("mixture")
-    sentences = dict(zip(rivals.kinds, rivals.sentences(), strict=True))
+    rule, *lines = rivals.sentences()
+    assert "at least 2 % less" in rule
+    sentences = dict(zip(rivals.kinds, lines, strict=True))
     for kind, row in zip(rivals.kinds, rivals.regret, strict=True):
+        winners = sentences[kind].split("; a tie: ")[0]
         for name, regret in list(zip(rivals.learners, row, strict=True))[mixture + 1 :]:
-            assert (f"{name} (" in sentences[kind]) == (regret < row[mixture])
+            assert (f"{name} (" in winners) == (regret <= 0.98 * row[mixture])
     for kind in ("gradual", "random walk", "mixed"):
         assert "ONS" in sentences[kind] and "Ader" in sentences[kind]
+
+
+def test_regrets_within_two_percent_are_a_tie():
+    rivals = RivalRegrets(
+        500, ["abrupt", "mixed"], ["best γ", "mixture", "ONS", "OGD", "Ader"],
+        [[1.0, 100.0, 101.9, 102.1, 98.1], [1.0, 100.0, 97.9, 50.0, 99.0]],
+        [[None] * 5] * 2, [0.9, 0.9],
+    )  # fmt: skip
+    assert rivals.sentences()[1:] == [
+        "On the abrupt stream no rival beats the paper's mixture; a tie: "
+        "ONS (1.02 of its regret) and Ader (0.98 of its regret).",
+        "On the mixed stream ONS (0.98 of its regret) and OGD (0.50 of its regret) "
+        "beat the paper's mixture; a tie: Ader (0.99 of its regret).",
+    ]
+
+
+def test_the_axis_of_the_exponents_holds_every_interval(quick_reproduction):
+    reproduction = quick_reproduction[0]
+    wide = replace(reproduction.results[0], growth=GrowthRate(0.5, -0.63, 1.58))
+    results = [wide, *reproduction.results[1:]]
+    chart = exponents_chart(replace(reproduction, results=results)).to_dict()
+    scale = chart["layer"][0]["encoding"]["x"]["scale"]
+    low, high = scale["domain"]
+    assert low <= -0.63 and high >= 1.58 and not scale.get("clamp")
+    for result in results:
+        assert low <= result.growth.low and result.growth.high <= high
 
 
 def test_the_tables_have_a_line_for_every_row(quick_reproduction):

@@ -25,18 +25,23 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 """Columns of the terminal that the tables use at most."""
-STAR = (
-    "* The theory's exponent lies outside the interval, for terms of lower order. In "
-    "brackets: the part of the regret that the leading term is, at the first T fitted "
-    "and at the last; or the exponents there. The saved Markdown has all sentences."
+OUTSIDE = "†"
+FOOTNOTE = (
+    f"{OUTSIDE} The theory's exponent lies outside the interval. In brackets: the part "
+    "of the regret that the leading term is, at the first T fitted and at the last. A "
+    "reason is given where that part comes nearer to 100% and the exponent differs in "
+    "the direction that the reason explains. The saved Markdown has all sentences."
 )
+NO_REASON = "No reason follows from what was measured:"
 
 
 def reproduce(
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Shorter streams and fewer seeds: under a minute."
+            "--quick",
+            help="Shorter streams and fewer seeds: about a minute on two idle cores, "
+            "most of it to compile kernels the first time.",
         ),
     ] = False,
     out: Annotated[
@@ -100,37 +105,44 @@ def _claim_table(reproduction: "Reproduction") -> Table:
     first = max(result.fit_from for result in reproduction.results)
     table = new_table(f"How regret grows with T: exponents, fitted to T ≥ {first:,}")
     table.add_column("claim", no_wrap=True)
-    table.add_column("learner; stream")
-    for name in ("against", "β"):
-        table.add_column(name, no_wrap=True)
-    for name in ("theory", "bound", "fitted", "±", "/ bound"):
+    table.add_column("learner, stream", no_wrap=True)
+    table.add_column("against", no_wrap=True)
+    for name in ("theory", "bound", "fitted", "/bound"):
         table.add_column(name, justify="right", no_wrap=True)
+    table.pad_edge = False
     for result in reproduction.results:
         table.add_row(*_claim_cells(result))
     return table
 
 
 def _claim_cells(result: "ClaimResult") -> tuple[str, ...]:
-    fit, mark = result.growth, "" if result.theory_fits() else "*"
+    """Two lines a claim, so that a table of all fits into 80 columns."""
+    fit, fitted = result.growth, ""
+    if fit is not None:
+        mark = " " if result.theory_fits() else OUTSIDE
+        exponent = paper.format_exponent(fit.exponent)
+        fitted = f"{exponent}{mark}\n±{fit.high - fit.exponent:.2f} "
     return (
-        result.claim,
-        f"{result.learner}; {result.stream}",
+        _claim_and_tradeoff(result),
+        f"{result.learner}\n{result.stream}",
         result.comparator,
-        "" if result.tradeoff is None else f"{result.tradeoff:g}",
         paper.format_exponent(result.theory_exponent),
         paper.format_exponent(result.bound_exponent),
-        "" if fit is None else paper.format_exponent(fit.exponent) + mark,
-        "" if fit is None else f"{fit.high - fit.exponent:.2f}",
-        f"{'≥' if result.is_lower_bound else '≤'} {result.ratio_to_bound():.3f}",
+        fitted,
+        f"{'≥' if result.is_lower_bound else '≤'}{result.ratio_to_bound():.3f}",
     )
 
 
+def _claim_and_tradeoff(result: "ClaimResult") -> str:
+    beta = "" if result.tradeoff is None else f"\nβ = {result.tradeoff:g}"
+    return f"{result.claim}{beta}"
+
+
 def _constant_table(reproduction: "Reproduction") -> Table:
-    """Regret over the rate, by T: it settles where the rate is the true one."""
+    """Regret over the rate, by T, and what it tends to where that is known."""
     horizons = max((r.unique_horizons for r in reproduction.results), key=len)
-    table = new_table("Regret over the theory's rate: it settles at the constant")
+    table = new_table("Regret over the theory's rate, by T, and its limit")
     table.add_column("claim", no_wrap=True)
-    table.add_column("β", no_wrap=True)
     for horizon in horizons:
         table.add_column(f"{horizon // 1000}k", justify="right", no_wrap=True)
     table.add_column("limit", justify="right", no_wrap=True)
@@ -139,33 +151,36 @@ def _constant_table(reproduction: "Reproduction") -> Table:
         ratios = [f"{ratio:.3g}" for ratio in result.ratios_to_rate()]
         padding = [""] * (len(horizons) - len(ratios))
         limit = "" if result.constant is None else f"{result.constant:.3g}"
-        beta = "" if result.tradeoff is None else f"{result.tradeoff:g}"
-        table.add_row(result.claim, beta, *ratios, *padding, limit, result.tightness)
+        cells = [_claim_and_tradeoff(result), *ratios, *padding, limit]
+        table.add_row(*cells, result.tightness)
     return table
 
 
 def _print_reasons(console: Console, reproduction: "Reproduction") -> None:
     """Why a theory's exponent is outside its interval, where it is: one line a reason.
 
-    Marked * in the table. A sentence on each claim is in the Markdown.
+    A sentence on each claim is in the Markdown.
     """
     claims_by_reason = dict[str, list[str]]()
     for result in reproduction.results:
         if result.reason():
-            beta = "" if result.tradeoff is None else f" β = {result.tradeoff:g}"
-            name = f"{result.claim}{beta} ({_approach(result)})"
-            claims_by_reason.setdefault(result.remark, []).append(name)
+            reason = result.explanation() or NO_REASON
+            claims_by_reason.setdefault(reason, []).append(_claim_with_parts(result))
     if claims_by_reason:
-        print_sentence(console, STAR)
-    for remark, names in claims_by_reason.items():
-        print_sentence(console, f"{remark} {', '.join(names)}.", "* ")
+        print_sentence(console, FOOTNOTE)
+    for reason, names in claims_by_reason.items():
+        print_sentence(console, f"{reason} {', '.join(names)}.", "- ")
     console.print()
 
 
-def _approach(result: "ClaimResult") -> str:
-    if (parts := result.leading_parts()) is not None:
-        return ", ".join(f"{part:.0%}" for part in parts)
-    return ", ".join(f"{slope:.2f}" for slope in result.local_exponents())
+def _claim_with_parts(result: "ClaimResult") -> str:
+    """The claim, and in brackets how its regret compares with its leading term."""
+    name = _claim_and_tradeoff(result).replace("\n", " ")
+    parts = result.leading_parts()
+    if parts is None:
+        ratios = ", ".join(f"{ratio:.3g}" for ratio in result.ratios_to_rate())
+        return f"{name} (over the rate, from the shortest T to the longest: {ratios})"
+    return f"{name} ({', '.join(f'{part:.0%}' for part in parts)})"
 
 
 def _rival_table(reproduction: "Reproduction") -> Table:

@@ -9,8 +9,10 @@ from thalweg.bounds import Problem
 from thalweg.domains import Everywhere
 from thalweg.lab.paper.experiment import (
     DOMAIN,
+    FIRST_ROUNDS,
     Experiment,
     Measurement,
+    Remark,
     measure_regret,
     play,
 )
@@ -38,7 +40,9 @@ DISCOUNT = 0.5
 TRADEOFF = 0.5
 AVERAGING = 0.1
 SIZES = FeatureSizes()
-START = "The start is half a jump, and counts in 1 + V* as one and a half."
+START = Remark(
+    "The start is half a jump, and counts in 1 + V* as one and a half.", "faster"
+)
 
 
 def appendix_experiments() -> list[Experiment]:
@@ -86,8 +90,7 @@ def _general_static() -> Experiment:
         "Thm. 10", "least squares", "coins, no jump", "fixed", measure,
         DIMENSION * NOISE**2 * (1 + CONDITION**2) / (1 + CONDITION) / 4,
         "¼nσ²(ℓ²+u²)/(ℓ+u)",
-        remark="The rest comes from the first rounds: log 1/(1-γ) in the bound.",
-        tradeoff=TRADEOFF,
+        remark=FIRST_ROUNDS, tradeoff=TRADEOFF,
     )  # fmt: skip
 
 

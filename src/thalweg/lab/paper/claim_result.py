@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from thalweg.lab.growth_rate import GrowthRate, fit_growth_rate, fit_slope
-from thalweg.lab.paper.experiment import Experiment, Measurement
+from thalweg.lab.paper.experiment import Experiment, Measurement, Remark
 from thalweg.types import FloatArray
 
 FIT_FROM = 16_000
-"""Exponents are fitted to horizons from here on, where lower-order terms are small."""
+"""Exponents are fitted from here on: terms of lower order are smaller there."""
 MIN_HORIZONS = 3
 """All horizons are used where fewer than these are left."""
 STANDARD_ERRORS = 3.0
@@ -40,7 +40,7 @@ class ClaimResult:
     growth: GrowthRate | None
     constant: float | None  # what regret / rate tends to
     tightness: str  # its formula, or why there is none
-    remark: str
+    remark: Remark
 
     @property
     def unique_horizons(self) -> list[int]:
@@ -80,6 +80,10 @@ class ClaimResult:
         """Whether the theory's exponent lies in the fitted interval."""
         return _covers(self.growth, self.theory_exponent)
 
+    def fits_all_horizons(self) -> bool:
+        """Whether the exponents are fitted to all T, not only to the longer ones."""
+        return self.fit_from == self.unique_horizons[0]
+
     def theory_fits_all_horizons(self) -> bool:
         """The same where exponents are fitted to all T, not only to the longer ones."""
         horizons, seeds = np.array(self.horizons), np.array(self.seeds)
@@ -95,10 +99,36 @@ class ClaimResult:
         if self.expected_exponent is not None:
             sentences.append(
                 f"The expected regret itself, computed exactly, has slope "
-                f"{self.expected_exponent:.2f} over these T."
+                f"{self.expected_exponent:.2f} over these T{self._outside()}."
             )
-        sentences.append(self._approach())
-        return " ".join([*sentences, *([self.remark] if self.remark else [])])
+        sentences += [self._approach(), self.explanation()]
+        return " ".join(filter(None, sentences))
+
+    def explanation(self) -> str:
+        """The remark, where it agrees with what was measured; else nothing.
+
+        It is on terms of lower order. So the leading term must come nearer to the whole
+        regret as T grows, and the exponent differ in the direction it explains.
+        """
+        parts = self.leading_parts()
+        if self.growth is None or parts is None:
+            return ""
+        first, last = np.abs(np.log(parts))
+        slower = self.growth.exponent < self.theory_exponent
+        direction = "slower" if slower else "faster"
+        fits = last < first and self.remark.explains in (direction, "either")
+        return self.remark.text if fits else ""
+
+    def _outside(self) -> str:
+        """What to add where the expected regret's own slope is outside as well.
+
+        In two decimals, as it is printed.
+        """
+        if self.growth is None or self.expected_exponent is None:
+            return ""
+        rounded = GrowthRate(*(round(end, 2) for end in self.growth))
+        covered = _covers(rounded, round(self.expected_exponent, 2))
+        return "" if covered else ", outside the interval too"
 
     def leading_parts(self) -> tuple[float, float] | None:
         """The leading term as a part of the regret, at the first fitted T and the last.
@@ -111,22 +141,26 @@ class ClaimResult:
         first = self.unique_horizons.index(self.fit_from)
         return self.constant / ratios[first], self.constant / ratios[-1]
 
-    def local_exponents(self) -> tuple[float, float]:
-        """The exponents between the first two and the last two fitted horizons."""
-        pairs = zip(self.unique_horizons, self.means("regret"), strict=True)
-        T, regret = np.log([pair for pair in pairs if pair[0] >= self.fit_from]).T
-        slopes = np.diff(regret) / np.diff(T)
-        return float(slopes[0]), float(slopes[-1])
+    def ratio_trend(self) -> str:
+        """Where regret / rate is largest, over all T: a sentence."""
+        ratios, last = self.ratios_to_rate(), self.unique_horizons[-1]
+        numbers = ", ".join(f"{ratio:.3g}" for ratio in ratios)
+        largest = self.unique_horizons[int(np.argmax(ratios))]
+        start = f"Regret over the rate is {numbers} from T = {self.horizons[0]:,} on"
+        if largest == last:
+            return f"{start}, and still rises at the longest."
+        if largest == self.horizons[0]:
+            return f"{start}, largest at the shortest."
+        return (
+            f"{start}, largest at T = {largest:,}: the exponent depends on the T that "
+            "are fitted."
+        )
 
     def _approach(self) -> str:
-        """How the regret comes near to its limit, or how its exponent changes."""
+        """How the regret comes near to its limit, or how it compares with the rate."""
         parts, last = self.leading_parts(), self.unique_horizons[-1]
         if parts is None:
-            slopes = self.local_exponents()
-            return (
-                f"From T = {self.fit_from:,} to the next the exponent is "
-                f"{slopes[0]:.2f}, to the last {slopes[1]:.2f}."
-            )
+            return self.ratio_trend()
         return (
             f"The leading term is {parts[0]:.0%} of the regret at T = "
             f"{self.fit_from:,} and {parts[1]:.0%} at T = {last:,}."

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,19 @@ class Measurement(NamedTuple):
     rate: float  # the claim's right-hand side without constants, at this T and V
 
 
+class Remark(NamedTuple):
+    """Why regret may grow unlike the theory's rate, and in which direction."""
+
+    text: str = ""
+    explains: Literal["slower", "faster", "either"] = "either"
+
+
+NO_REMARK = Remark()
+FIRST_ROUNDS = Remark(
+    "The rest comes from the first rounds: log 1/(1-γ) in the bound.", "slower"
+)
+
+
 @dataclass(frozen=True)
 class Experiment:
     """One claim on one stream, measured at one horizon and seed after another."""
@@ -38,7 +51,7 @@ class Experiment:
     constant: float | None = None  # what regret / rate tends to on this stream
     tightness: str = ""  # the formula of that constant, or why there is none
     mean_regret: Callable[[int], float] | None = None  # E regret, computed exactly
-    remark: str = ""  # why the theory's exponent may not be that of this stream
+    remark: Remark = NO_REMARK
     tradeoff: float | None = None  # β, where γ = 1 - T^-β
     is_lower_bound: bool = False
     max_horizon: int = HORIZONS[-1]

@@ -1,5 +1,6 @@
 """Figures for a talk: exponents, rates, the tight stream, the trade-off, the rivals."""
 
+import math
 from json import dumps
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ SERIES: dict[str, list[float]] = {
 """The dash pattern of what was measured, and of what the theory says."""
 PANEL_SPACING = 36
 """Pixels between panels, so that the labels of their axes do not meet."""
+EXPONENTS = ("theory", "bound", "fitted", "low", "high")
 MAX_LABEL = 400
 """Pixels: labels of the exponents' rows are never cut."""
 
@@ -63,7 +65,7 @@ def exponents_chart(reproduction: Reproduction) -> Any:
             )
     y = alt.Y("claim:N", title=None, sort=[str(row["claim"]) for row in rows])
     base = _chart(rows).encode(y=y.axis(grid=True, labelLimit=MAX_LABEL))
-    x = alt.X("low:Q", title="exponent of T").scale(domain=[-0.05, 1], clamp=True)
+    x = alt.X("low:Q", title="exponent of T").scale(domain=exponent_range(rows))
     interval = base.mark_rule(strokeWidth=5, opacity=0.35, color=ACCENT).encode(
         x=x, x2="high:Q"
     )
@@ -87,6 +89,12 @@ def exponents_chart(reproduction: Reproduction) -> Any:
     title = "How regret grows with T: measured, and by the theory"
     first = max(result.fit_from for result in reproduction.results)
     return _with_title(chart, title, f"Fitted to T ≥ {first:,}.")
+
+
+def exponent_range(rows: list[dict[str, Any]]) -> list[float]:
+    """From the least to the largest exponent or end of an interval, in whole tenths."""
+    ends = [row[name] for row in rows for name in EXPONENTS]
+    return [math.floor(10 * min(ends)) / 10, math.ceil(10 * max(ends)) / 10]
 
 
 def rates_chart(reproduction: Reproduction) -> Any:

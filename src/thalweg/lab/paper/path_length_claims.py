@@ -13,6 +13,7 @@ from thalweg.lab.paper.experiment import (
     DOMAIN,
     Experiment,
     Measurement,
+    Remark,
     measure_regret,
 )
 from thalweg.lab.paper.paper_streams import (
@@ -36,8 +37,10 @@ from thalweg.streams import Stream, coin_blocks
 DIMENSION = 3
 MANY_JUMPS = "coins, √T/4 jumps"
 NO_JUMP = "coins, no jump"
-GRID = "The rest is the grid, up to 6 % above the best discount, and mixing."
-MIXING = "The rest is the cost of mixing."
+GRID = Remark(
+    "The rest is the grid, up to 6 % above the best discount, and mixing.", "slower"
+)
+MIXING = Remark("The rest is the cost of mixing.", "slower")
 
 
 def path_length_experiments() -> list[Experiment]:
@@ -199,8 +202,7 @@ def _leading_history() -> Experiment:
 
     return Experiment(
         "FLH", "FLH of running means", MANY_JUMPS, "moving", measure,
-        tightness="none: its regret is of lower order",
-        remark="√T restarts at log²T each grow slower than √(TV).",
+        tightness="none known",
     )  # fmt: skip
 
 

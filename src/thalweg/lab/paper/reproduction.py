@@ -7,7 +7,7 @@ from typing import Any
 from thalweg.lab.growth_rate import GrowthRate
 from thalweg.lab.paper.appendix_claims import appendix_experiments
 from thalweg.lab.paper.claim_result import ClaimResult, claim_result
-from thalweg.lab.paper.experiment import Experiment
+from thalweg.lab.paper.experiment import Experiment, Remark
 from thalweg.lab.paper.lower_bound_claims import lower_bound_experiments
 from thalweg.lab.paper.mixture_claims import mixture_experiments
 from thalweg.lab.paper.newton_claims import newton_experiments
@@ -38,7 +38,8 @@ class Reproduction:
         results = []
         for row in numbers["results"]:
             growth = row["growth"] and GrowthRate(*row["growth"])
-            results.append(ClaimResult(**{**row, "growth": growth}))
+            remark = Remark(*row["remark"])
+            results.append(ClaimResult(**{**row, "growth": growth, "remark": remark}))
         curves = [TradeoffCurve(**curve) for curve in numbers["tradeoff"]]
         return cls(results, curves, RivalRegrets(**numbers["rivals"]))
 
@@ -85,7 +86,7 @@ descent with a constant step (Mokhtari et al.).
 
 
 def reproduce(quick: bool = False, advance: Advance = lambda _: None) -> Reproduction:
-    """Run every experiment; minutes on two cores, or under one when ``quick``."""
+    """Run every experiment; minutes, or about one when ``quick``."""
     results = [_run(experiment, quick, advance) for experiment in experiments()]
     curves = measure_tradeoff(4000 if quick else 64_000, seeds=2 if quick else 4)
     advance("trade-off")

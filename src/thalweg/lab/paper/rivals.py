@@ -31,6 +31,8 @@ STREAM_KINDS: dict[str, Callable[..., Stream]] = {
     "rotating": streams.rotating,
     "mixed": streams.mixed,
 }
+TIE = 0.02
+"""Regrets that differ by less than this part are a tie: no learner beats the other."""
 MIXTURE = "mixture"
 """The paper's mixture of Newton experts: Theorem 7."""
 
@@ -47,38 +49,36 @@ class RivalRegrets:
     bound: list[list[float | None]]
     best_discount: list[float]  # γ of the first column
 
-    def winners_over_mixture(self) -> dict[str, list[str]]:
-        """The rivals with less regret than the paper's mixture, by kind of stream."""
-        column = self.learners.index(MIXTURE)
-        rivals = self.learners[column + 1 :]
-        return {
-            kind: [
-                name
-                for name, value in zip(rivals, row[column + 1 :], strict=True)
-                if value < row[column]
-            ]
-            for kind, row in zip(self.kinds, self.regret, strict=True)
-        }
+    def ratios_to_mixture(self, kind: str) -> dict[str, float]:
+        """Each rival's regret over that of the paper's mixture, on one stream."""
+        row, column = self.regret[self.kinds.index(kind)], self.learners.index(MIXTURE)
+        rivals = zip(self.learners[column + 1 :], row[column + 1 :], strict=True)
+        return {name: value / row[column] for name, value in rivals}
 
     def sentences(self) -> list[str]:
-        """One plain sentence on every kind of stream: who has less regret."""
-        lines = []
-        for kind, names in self.winners_over_mixture().items():
-            row = self.regret[self.kinds.index(kind)]
-            mixture = row[self.learners.index(MIXTURE)]
-            if not names:
-                lines.append(
-                    f"On the {kind} stream no rival beats the paper's mixture."
-                )
-                continue
-            parts = [
-                f"{name} ({row[self.learners.index(name)] / mixture:.2f} of its regret)"
-                for name in names
-            ]
-            verb = "beats" if len(parts) == 1 else "beat"
-            listing = ", ".join(parts[:-1]) + (" and " if parts[1:] else "") + parts[-1]
-            lines.append(f"On the {kind} stream {listing} {verb} the paper's mixture.")
-        return lines
+        """The rule, then one plain sentence on every kind of stream: who beats whom."""
+        rule = (
+            "A rival beats the paper's mixture where its regret is at least "
+            f"{100 * TIE:g} % less; within that on either side is a tie."
+        )
+        return [rule, *map(self._sentence, self.kinds)]
+
+    def _sentence(self, kind: str) -> str:
+        ratios = self.ratios_to_mixture(kind)
+        winners = [name for name in ratios if ratios[name] <= 1 - TIE]
+        ties = [name for name in ratios if abs(ratios[name] - 1) < TIE]
+        if winners:
+            verb = "beats" if len(winners) == 1 else "beat"
+            start = f"{_listing(winners, ratios)} {verb} the paper's mixture"
+        else:
+            start = "no rival beats the paper's mixture"
+        end = f"; a tie: {_listing(ties, ratios)}" if ties else ""
+        return f"On the {kind} stream {start}{end}."
+
+
+def _listing(names: list[str], ratios: dict[str, float]) -> str:
+    parts = [f"{name} ({ratios[name]:.2f} of its regret)" for name in names]
+    return " and ".join([*([", ".join(parts[:-1])] if parts[1:] else []), parts[-1]])
 
 
 def compare_rivals(

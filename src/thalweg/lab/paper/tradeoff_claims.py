@@ -20,9 +20,11 @@ from thalweg.lab.paper.expected_regret import (
 )
 from thalweg.lab.paper.experiment import (
     DOMAIN,
+    FIRST_ROUNDS,
     SEEDS,
     Experiment,
     Measurement,
+    Remark,
     measure_regret,
 )
 from thalweg.lab.paper.paper_streams import (
@@ -51,9 +53,10 @@ RULE_NAMES = {
     "strongly_convex": "strongly convex",
 }
 RIDGE = 1.0
-SHORT_MEMORY = "At small T the memory is a few rounds, and 1-γ not small."
-FIRST_ROUNDS = "The rest comes from the first rounds: log 1/(1-γ) in the bound."
-LONG_MEMORY = "At small T a jump comes before the one before is forgotten."
+SHORT_MEMORY = Remark("At small T the memory is a few rounds, and 1-γ not small.")
+LONG_MEMORY = Remark(
+    "At small T a jump comes before the one before is forgotten.", "faster"
+)
 
 
 def tradeoff_experiments() -> list[Experiment]:
