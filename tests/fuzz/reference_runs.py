@@ -142,8 +142,9 @@ def least_squares(learner, loss, start, block, dtype):
 def general_least_squares(learner, loss, start, block, dtype):
     """Least squares over all rows of all rounds so far, solved afresh.
 
-    There is no prior: a round is judged where its rows lie in the span of earlier ones,
-    on which every least-squares fit agrees.
+    There is no prior: a round is judged where the matrix of every earlier one has full
+    column rank, which the theorems assume and the learner's promise asks for, and no
+    feature changes its size by more than ``MAX_SIZE_RATIO``.
     """
     T, m, n = block.x.shape
     # Rows of one round as rounds between which no time passes.
@@ -153,35 +154,24 @@ def general_least_squares(learner, loss, start, block, dtype):
     rows = Block(
         block.x.reshape(-1, n), block.y.ravel(), np.repeat(weight, m), times.ravel()
     )
-    prediction, in_span = np.zeros((T, m), np.longdouble), np.zeros(T, bool)
-    conditions, scaled = np.full(T, np.inf), np.sqrt(rows.weight)[:, None] * rows.x
+    prediction, scaled = np.zeros((T, m), np.longdouble), np.sqrt(rows.weight)[:, None]
+    scaled = scaled * rows.x
+    conditions, seen_conditions = np.full(T, np.inf), np.zeros(T)
     for t in range(1, T):
         A, b = weighted_rows(learner.discount, 0.0, start, rows, t * m)
         size = np.abs(scaled[: t * m]).max(axis=0, initial=np.finfo(float).tiny)
-        basis, conditions[t] = _span((A / size).astype(np.float64), dtype)
-        new = (block.x[t] / size).astype(np.float64)
-        outside = np.abs(new - (new @ basis.T) @ basis)
-        in_span[t] = outside.max() <= NULL_SHARE[dtype] * np.abs(new).max()
-        if in_span[t] and np.isfinite(conditions[t]):
-            theta = basis.T @ solve_least_squares((A / size) @ basis.T, b)
-            prediction[t] = (new @ theta)[:, 0]
-    known = np.maximum.accumulate(conditions <= MAX_CONDITION[dtype])
-    seen_conditions = np.where(known, conditions, 0.0)
-    judged = _judge(conditions, seen_conditions, True, scaled, dtype) & in_span
+        conditions[t] = condition(A / size)
+        seen_conditions[t] = _seen_condition(A / size, scaled[: t * m] / size, dtype)
+        if conditions[t] <= MAX_CONDITION[dtype]:
+            theta = solve_least_squares(A / size, b) / size[:, None]
+            prediction[t] = (block.x[t] @ theta)[:, 0]
+    judged = _judge(conditions, seen_conditions, True, scaled, dtype)
+    judged &= _size_ratio(scaled) <= MAX_SIZE_RATIO
+    limit = MAX_CONDITION[dtype]
+    has_rank = [condition(x / np.abs(x).max(axis=0)) <= limit for x in block.x]
+    judged &= np.logical_and.accumulate(np.append(True, has_rank)[:-1])
     # Rows of zeros predict 0, whatever was learnt.
     return ReferenceRun(prediction, judged | ~block.x.any(axis=(1, 2)))
-
-
-def _span(A, dtype):
-    """A basis of the span of rows, and their condition in it; infinite in doubt."""
-    n = A.shape[1]
-    if not np.isfinite(A).all() or not A.any():
-        return np.zeros((0, n)), np.inf
-    _, sigma, basis = np.linalg.svd(A, full_matrices=False)
-    known = sigma > sigma[0] / MAX_CONDITION[dtype]
-    if (sigma[~known] > NULL_SHARE[dtype] * sigma[0]).any():
-        return np.zeros((0, n)), np.inf
-    return basis[known], max(sigma[0], 1.0) / sigma[known][-1]
 
 
 def _seen_condition(weighted, rows, dtype):
@@ -203,15 +193,20 @@ def _judge(conditions, seen_conditions, without_prior, rows, dtype):
     It may have where a direction that was seen has faded: ``seen_conditions``.
     """
     small = conditions <= MAX_CONDITION[dtype]
-    sizes = np.where(rows == 0, np.nan, np.abs(rows))
-    sizes = sizes[:, (rows != 0).any(axis=0)]
-    if sizes.size and without_prior and np.nanmin(sizes) < MIN_SIZE[dtype]:
+    sizes = np.abs(rows[rows != 0])
+    if sizes.size and without_prior and sizes.min() < MIN_SIZE[dtype]:
         return np.zeros_like(small)
     uncapped = np.logical_and.accumulate(seen_conditions <= MAX_CONDITION[dtype])
-    ratios = np.nanmax(sizes, axis=0) / np.nanmin(sizes, axis=0)
-    if (ratios > MAX_SIZE_RATIO).any():
+    if _size_ratio(rows) > MAX_SIZE_RATIO:
         return small & uncapped
     return small & (uncapped | (conditions <= MAX_CONDITION_AFTER_CAP))
+
+
+def _size_ratio(rows):
+    """The largest ratio of two values of one feature, zeros apart."""
+    sizes = np.where(rows == 0, np.nan, np.abs(rows))
+    sizes = sizes[:, (rows != 0).any(axis=0)]
+    return np.max(np.nanmax(sizes, axis=0) / np.nanmin(sizes, axis=0), initial=1.0)
 
 
 def definition(learner, loss, start, block, dtype):
