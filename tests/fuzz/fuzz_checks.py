@@ -15,9 +15,9 @@ own answer moves, up to this round, when every number of the stream is changed b
 ``CHANGED_ROUNDINGS`` roundings: no method that rounds can be asked for more. Features
 are changed by roundings of the largest of their row, each in units of its column's
 largest value: sums of products round like that. The Trackers' are changed by their own,
-and all features, and the Tracker's labels, are given in other units as well: nothing
-else could depend on the unit than the definition's own rounding, which counts where two
-experts agree in nearly all digits and a rule divides by what they differ in.
+and all features, and the Tracker's labels, are given in other units as well, to the
+definition and to the kernel: nothing but rounding could depend on the unit, and it
+counts where two experts agree in nearly all digits and a rule asks what they differ in.
 """
 
 import pickle
@@ -278,15 +278,14 @@ def check_oracle(case, trace):
     expected = run_reference(case, case.block)
     if expected is None or not expected.is_judged.any():
         return 0
-    moved = [run_changed(case) for _ in range(CHANGES)]
+    moved = [run_changed(case, expected, trace) for _ in range(CHANGES)]
     if any(other is None for other in moved):
         return 0
     reference, judged = _by_round(expected.prediction), expected.is_judged.copy()
     spread = np.zeros(len(reference), np.longdouble)
     with np.errstate(all="ignore"):
-        for other in moved:
-            away = np.abs(_by_round(other.prediction) - reference).max(axis=1)
-            spread, judged = np.maximum(spread, away), judged & other.is_judged
+        for away, is_judged in moved:
+            spread, judged = np.maximum(spread, away), judged & is_judged
         labels = np.abs(_by_round(case.block.y)).max(axis=1)
         size = np.maximum(labels, np.abs(reference).max(axis=1))
         size, spread = map(np.maximum.accumulate, (size, spread))
@@ -312,15 +311,30 @@ def run_reference(case, block):
         return None
 
 
-def run_changed(case):
-    """The oracle's run on a changed block, in the units of the case."""
+def run_changed(case, expected, trace):
+    """How far a changed block moves each prediction, and the rounds to judge then."""
     block, unit = changed_block(case), 1.0
-    if isinstance(case.learner, Tracker | LogisticTracker):
+    is_tracker = isinstance(case.learner, Tracker | LogisticTracker)
+    if is_tracker:
         x = block.x * case.rng.uniform(1, 2)
         unit = 1.0 if isinstance(case.loss, Logistic) else case.rng.uniform(1, 2)
         block = Block(x, block.y * unit, block.weight, block.elapsed)
     run = run_reference(case, block)
-    return run and run._replace(prediction=run.prediction / unit)
+    if run is None:
+        return None
+    with np.errstate(all="ignore"):
+        moved = np.abs(
+            _by_round(run.prediction / unit) - _by_round(expected.prediction)
+        )
+        if is_tracker:
+            _, ours = play_whole(
+                case._replace(block=block), case.learner.init(case.start)
+            )
+            away = np.abs(
+                _by_round(ours.prediction / unit) - _by_round(trace.prediction)
+            )
+            moved = np.maximum(moved, away)
+    return moved.max(axis=1), run.is_judged
 
 
 def changed_block(case):
