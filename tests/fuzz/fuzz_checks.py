@@ -316,8 +316,8 @@ def run_changed(case, expected, trace):
     block, unit = changed_block(case), 1.0
     is_tracker = isinstance(case.learner, Tracker | LogisticTracker)
     if is_tracker:
-        x = block.x * case.rng.uniform(1, 2)
-        unit = 1.0 if isinstance(case.loss, Logistic) else case.rng.uniform(1, 2)
+        x = block.x * case.rng.uniform(0.5, 1)  # larger numbers may be illegal
+        unit = 1.0 if isinstance(case.loss, Logistic) else case.rng.uniform(0.5, 1)
         block = Block(x, block.y * unit, block.weight, block.elapsed)
     run = run_reference(case, block)
     if run is None:
