@@ -305,6 +305,13 @@ def test_what_cannot_be_recorded_is_refused(learner, loss):
         )
 
 
+UNDETERMINED = {
+    ("GeneralLeastSquares", rows)
+    for rows in ("one hot", "constant", "duplicated columns", "duplicated rows")
+}
+"""Streams with rounds that do not determine θ, of which nothing is promised."""
+
+
 # Each case is one of the fuzzer's, with the rows and one option given and all else
 # drawn: finite, equal in all forms of calls, and right by the oracle.
 @pytest.mark.parametrize("rows", HOSTILE_ROWS)
@@ -321,4 +328,4 @@ def test_an_oracle_agrees_on_hostile_rows_with_every_option(name, rows):
         if failure is not None:
             failures.append(f"{failure.message}\n{case.describe()}")
     assert not failures, "\n".join(failures)
-    assert judged or rows == "extreme"
+    assert judged or rows == "extreme" or (name, rows) in UNDETERMINED
