@@ -25,9 +25,9 @@ MAX_ERROR = {
     "SlidingWindow": 1e-14,
     # Since then a kernel projects Newton's steps into a ball, and another one adds up
     # the experts, each in its own order.
-    "DiscountedNewton": 1e-12,
-    "FollowTheLeadingHistory": 1e-12,
-    "Ader": 1e-12,
+    "DiscountedNewton": 1e-14,
+    "FollowTheLeadingHistory": 1e-13,
+    "Ader": 1e-14,
 }
 FILES = sorted((Path(__file__).parent / "earlier").glob("*.thalweg"))
 
