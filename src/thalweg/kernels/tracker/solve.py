@@ -19,6 +19,8 @@ from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import (
     WIDTH,
     absolute,
+    any_greater,
+    broadcast,
     fma,
     load,
     maximum,
@@ -147,27 +149,42 @@ def back_substitute(lower, which, size, lanes, out):
 
     In every lane, from i = size - 1 down: out_i = row_i - Σ_{k>i} L[k, i] out_k; or 0
     where that is beyond float64, as it may be for tiny features and huge labels. Two
-    coordinates are done at a time.
+    coordinates are done at a time, and those beyond float64 are looked for at the end:
+    a test of each would be waited for by the next.
     """
     for lane in range(0, lanes, WIDTH):
         for j in range(size):
             store(out, (j, lane), load(lower, (which, j, lane)))
-        i = size - 1
+        i, total = size - 1, broadcast(0.0)
         while i > 0:
-            last = finite_or_zero(load(out, (i, lane)))
-            store(out, (i, lane), last)
+            last = load(out, (i, lane))
+            total += absolute(last)
             last = -1.0 * last
             before = fma(load(lower, (i, i - 1, lane)), last, load(out, (i - 1, lane)))
-            before = finite_or_zero(before)
             store(out, (i - 1, lane), before)
+            total += absolute(before)
             before = -1.0 * before
             for j in range(i - 1):
                 entry = fma(load(lower, (i, j, lane)), last, load(out, (j, lane)))
                 entry = fma(load(lower, (i - 1, j, lane)), before, entry)
                 store(out, (j, lane), entry)
             i -= 2
-        if i == 0:
-            store(out, (0, lane), finite_or_zero(load(out, (0, lane))))
+        total += absolute(load(out, (0, lane)))
+        if any_greater(select_greater(MAX_FLOAT, total, 0.0, 1.0), 0.5):
+            _back_substitute_finite(lower, which, size, lane, out)
+
+
+@inner_function
+def _back_substitute_finite(lower, which, size, lane, out):
+    """The same in eight lanes, where a coordinate is beyond float64: it becomes 0."""
+    for j in range(size):
+        store(out, (j, lane), load(lower, (which, j, lane)))
+    for i in range(size - 1, -1, -1):
+        here = finite_or_zero(load(out, (i, lane)))
+        store(out, (i, lane), here)
+        for j in range(i):
+            entry = fma(load(lower, (i, j, lane)), -1.0 * here, load(out, (j, lane)))
+            store(out, (j, lane), entry)
 
 
 @inline_function
