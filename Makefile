@@ -31,7 +31,9 @@ reproduce: .venv/kernels  ## run the paper's theorems as experiments
 
 accuracy: .venv/kernels .venv/data  ## the Tracker against the best fixed settings in hindsight
 	$(BIN)/thalweg accuracy
-	$(BIN)/thalweg accuracy --synthetic
+	$(BIN)/thalweg accuracy --set stripped
+	$(BIN)/thalweg accuracy --set shocked
+	$(BIN)/thalweg accuracy --set synthetic
 	$(BIN)/thalweg accuracy --rivals
 
 # Debian's own; without it the tests of the report's page are skipped and say so.

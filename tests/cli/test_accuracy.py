@@ -1,15 +1,18 @@
 import json
 
 import numpy as np
+import pytest
 
 from tests.cli.streams import thalweg
 from thalweg.cli.accuracy import lab_accuracy
+from thalweg.lab.accuracy.accuracy_streams import AccuracyStream, Scales
 from thalweg.lab.datasets import MissingDataError
 
 
 def noise():
     rng = np.random.default_rng(0)
-    return rng.normal(size=(200, 2)), rng.normal(size=200)
+    x, y = rng.normal(size=(200, 2)), rng.normal(size=200)
+    return AccuracyStream(x, y, Scales.of_stream(x, y))
 
 
 def missing():
@@ -18,17 +21,18 @@ def missing():
 
 def test_the_table_fits_and_says_what_was_left_out(monkeypatch):
     monkeypatch.setattr(
-        lab_accuracy, "public_streams", lambda: {"noise": noise, "gone": missing}
+        lab_accuracy, "public_streams", lambda rows: {"noise": noise, "gone": missing}
     )
     done = thalweg("accuracy", "--quick")
     assert done.exit_code == 0, done.output
-    assert "noise" in done.stdout and "on average" in done.stdout
+    assert "noise" in done.stdout and "on average (median" in done.stdout
+    assert "in the worst 500 rows" in done.stdout and "Winkler" in done.stdout
     assert done.stderr == "Left out, as make data was not run: gone.\n"
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
 def test_no_data_at_all_name_the_command_that_brings_them(monkeypatch):
-    monkeypatch.setattr(lab_accuracy, "public_streams", lambda: {"gone": missing})
+    monkeypatch.setattr(lab_accuracy, "public_streams", lambda rows: {"gone": missing})
     done = thalweg("accuracy")
     assert done.exit_code == 2 and done.stderr.endswith("Run: make data\n")
 
@@ -37,13 +41,39 @@ def test_json_holds_the_rows(monkeypatch):
     monkeypatch.setattr(
         lab_accuracy, "synthetic_streams", lambda seeds: {"noise": noise}
     )
-    (row,) = json.loads(thalweg("accuracy", "--synthetic", "--json").stdout)
+    done = thalweg("accuracy", "--set", "synthetic", "--json")
+    (row,) = json.loads(done.stdout)
     assert row["stream"] == "noise" and row["tracker"] > 0
+    assert 0 < row["worst_covered"] <= row["covered"] and row["winkler"] > 0
+
+
+@pytest.mark.parametrize("name", ["public", "stripped", "shocked"])
+def test_a_set_of_streams_is_cut_after_so_many_rows(monkeypatch, name):
+    asked = []
+    monkeypatch.setattr(
+        lab_accuracy,
+        f"{name}_streams",
+        lambda rows: asked.append(rows) or {"noise": noise},
+    )
+    done = thalweg("accuracy", "--set", name, "--rows", "700", "--json")
+    assert done.exit_code == 0 and asked == [700]
+
+
+def test_an_unknown_set_is_refused_with_those_that_there_are():
+    done = thalweg("accuracy", "--set", "private")
+    assert done.exit_code == 2
+    expected = "--set takes public, stripped, shocked or synthetic. Got 'private'"
+    assert expected in done.stderr
+
+
+def test_synthetic_streams_are_not_cut():
+    done = thalweg("accuracy", "--set", "synthetic", "--rows", "700")
+    assert done.exit_code == 2 and "--rows is for real streams" in done.stderr
 
 
 def test_rivals_need_real_streams():
-    done = thalweg("accuracy", "--synthetic", "--rivals")
-    assert done.exit_code == 2 and "real streams only" in done.stderr
+    done = thalweg("accuracy", "--set", "shocked", "--rivals")
+    assert done.exit_code == 2 and "--set public only" in done.stderr
 
 
 def test_ctrl_c_shows_what_was_done_until_then(monkeypatch):
@@ -51,10 +81,12 @@ def test_ctrl_c_shows_what_was_done_until_then(monkeypatch):
         raise KeyboardInterrupt
 
     streams = {"noise": noise, "long": interrupted}
-    monkeypatch.setattr(lab_accuracy, "public_streams", lambda: streams)
+    monkeypatch.setattr(lab_accuracy, "public_streams", lambda rows: streams)
     done = thalweg("accuracy")
     assert done.exit_code == 130 and "noise" in done.stdout
-    monkeypatch.setattr(lab_accuracy, "public_streams", lambda: {"long": interrupted})
+    monkeypatch.setattr(
+        lab_accuracy, "public_streams", lambda rows: {"long": interrupted}
+    )
     nothing = thalweg("accuracy")
     assert (nothing.exit_code, nothing.stdout) == (130, "")
     assert nothing.stderr == "Stopped.\n"

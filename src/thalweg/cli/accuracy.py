@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 QUICK_ROWS = 5000
 """Rows of each stream with --quick, the first ones."""
+MIN_COVERAGE_ROWS = 5000
+"""Coverage is summarised over streams of so many rows, if there are any."""
+STREAM_SETS = ("public", "stripped", "shocked", "synthetic")
 HINDSIGHT_COLUMNS = {
     "tracker": "Tracker", "persistence": "persist.", "never_forget": "γ = 1",
 }  # fmt: skip
@@ -37,13 +40,21 @@ RIVAL_COLUMNS = {
 
 
 def accuracy(
-    synthetic: Annotated[
-        bool,
+    streams: Annotated[
+        str,
         typer.Option(
-            "--synthetic",
-            help="On ten kinds of synthetic streams, instead of real ones.",
+            "--set", metavar="NAME",
+            help="public: real streams; stripped: those with past values among their "
+            "features, without them; shocked: real ones with four outliers each; "
+            "synthetic: ten kinds of drift.",
         ),
-    ] = False,
+    ] = "public",
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            min=200, help="The first rows of each real stream; all, if not given.",
+        ),
+    ] = None,
     rivals: Annotated[
         bool,
         typer.Option(
@@ -53,32 +64,36 @@ def accuracy(
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="The first 5,000 rows of each stream: under a minute."
+            "--quick", help="As --rows 5000, and one seed of each synthetic kind."
         ),
     ] = False,
     json: options.Json = False,
-) -> None:
+) -> None:  # fmt: skip
     """Measure the Tracker's error on many streams, against that of others.
 
     By default on the public streams that `make data` installs, against the best of 30
     pairs of discount and ridge that hindsight would have chosen for each stream.
 
         thalweg accuracy --quick
-        thalweg accuracy --synthetic
+        thalweg accuracy --set shocked --rows 10000
         thalweg accuracy --rivals
     """
-    if synthetic and rivals:
-        raise InvalidParameterError("--rivals are measured on real streams only.")
+    options.check_choice("--set", streams, STREAM_SETS)
+    if rivals and streams != "public":
+        raise InvalidParameterError("--rivals are measured on --set public only.")
+    if rows is not None and streams == "synthetic":
+        raise InvalidParameterError("--rows is for real streams only.")
+    max_rows = rows or (QUICK_ROWS if quick else None)
     measured = (
-        _measure_rivals(quick)
+        _measure_rivals(max_rows)
         if rivals
-        else _measure_against_hindsight(synthetic, quick)
+        else _measure_against_hindsight(streams, max_rows, quick)
     )
-    rows, interrupted = collect_until_interrupt(measured)
+    results, interrupted = collect_until_interrupt(measured)
     if json:
-        typer.echo(dumps([_row_as_json(row) for row in rows]))
+        typer.echo(dumps([_row_as_json(row) for row in results]))
     else:
-        _print_table(rows, rivals)
+        _print_table(results, rivals)
     if interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
 
@@ -91,30 +106,23 @@ def _print_table(rows: list[Any], rivals: bool) -> None:
 
 
 def _measure_against_hindsight(
-    synthetic: bool, quick: bool
+    name: str, max_rows: int | None, quick: bool
 ) -> "Iterator[TrackerAccuracy]":
-    streams = (
-        lab_accuracy.synthetic_streams(1 if quick else 5)
-        if synthetic
-        else lab_accuracy.public_streams()
+    if name == "synthetic":
+        streams = lab_accuracy.synthetic_streams(1 if quick else 5)
+    else:
+        streams = getattr(lab_accuracy, f"{name}_streams")(max_rows)
+    return _measure_each(
+        streams, lambda name: lab_accuracy.measure_tracker(name, streams[name]())
     )
-    max_rows = QUICK_ROWS if quick else None
-
-    def measure(name: str) -> "TrackerAccuracy":
-        x, y = streams[name]()
-        return lab_accuracy.measure_tracker(name, x[:max_rows], y[:max_rows])
-
-    return _measure_each(streams, measure)
 
 
-def _measure_rivals(quick: bool) -> Iterator[Any]:
+def _measure_rivals(max_rows: int | None) -> Iterator[Any]:
     if not find_spec("river"):
         raise InvalidParameterError("River is needed: pip install river.")
     module = import_module("thalweg.lab.accuracy.rival_accuracy")
-    max_rows = QUICK_ROWS if quick else module.MAX_ROWS
-    return _measure_each(
-        module.STREAMS, lambda name: module.measure_rivals(name, max_rows)
-    )
+    rows = max_rows or module.MAX_ROWS
+    return _measure_each(module.STREAMS, lambda name: module.measure_rivals(name, rows))
 
 
 def _measure_each(
@@ -144,19 +152,17 @@ def _hindsight_table(rows: "list[TrackerAccuracy]") -> Table:
     )
     table.add_column("stream", no_wrap=True)
     for name in (
-        "rows",
-        "best γ",
-        "ridge",
-        *HINDSIGHT_COLUMNS.values(),
-        f"in {lab_accuracy.COVERAGE:.0%}",
-        "µs",
-    ):
+        "rows", "best γ", *HINDSIGHT_COLUMNS.values(),
+        f"in {lab_accuracy.COVERAGE:.0%}", "worst", "Winkler", "µs",
+    ):  # fmt: skip
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
+        intervals = row.intervals
         table.add_row(
-            row.stream, f"{row.rounds:,}", f"{row.discount:g}", f"{row.ridge:g}",
-            *(f"{getattr(row, name):.3f}" for name in HINDSIGHT_COLUMNS),
-            f"{row.covered:.1%}", f"{row.micros:.1f}",
+            row.stream, f"{row.rounds:,}", f"{row.discount:g}",
+            *(f"{row.errors[name]:.3f}" for name in HINDSIGHT_COLUMNS),
+            f"{intervals.covered:.1%}", f"{intervals.worst_covered:.1%}",
+            f"{intervals.winkler:.3f}", f"{row.micros:.1f}",
         )  # fmt: skip
     return table
 
@@ -174,23 +180,59 @@ def _rival_table(rows: list[Any]) -> Table:
 
 
 def _conclusions(rows: list[Any], rivals: bool) -> Iterator[str]:
-    """Means over the streams, and the streams on which the Tracker loses."""
-    columns = RIVAL_COLUMNS if rivals else HINDSIGHT_COLUMNS
-    for name, title in columns.items():
-        ratios = {row.stream: getattr(row, name) for row in rows}
-        finite = [ratio for ratio in ratios.values() if np.isfinite(ratio)]
-        mean = f"{title}: {lab_accuracy.geometric_mean(finite):.3f} on average"
-        if rivals:
-            won = sum(ratio > 1 for ratio in ratios.values())
-            yield f"{mean}; the Tracker wins on {won} of {len(rows)} streams."
-        else:
-            worst = max(ratios, key=ratios.__getitem__)
-            yield f"{mean}, at most {ratios[worst]:.3f} ({worst})."
+    """What holds over all streams, and the streams on which the Tracker loses."""
+    if rivals:
+        yield from _rival_conclusions(rows)
+    else:
+        yield from _error_conclusions(rows)
+        yield from _interval_conclusions(rows)
+
+
+def _rival_conclusions(rows: list[Any]) -> Iterator[str]:
+    for name, title in RIVAL_COLUMNS.items():
+        ratios = [getattr(row, name) for row in rows]
+        mean = lab_accuracy.geometric_mean(r for r in ratios if np.isfinite(r))
+        won = sum(ratio > 1 for ratio in ratios)
+        yield (
+            f"{title}: {mean:.3f} on average; the Tracker wins on {won} of "
+            f"{len(rows)} streams."
+        )
+
+
+def _error_conclusions(rows: "list[TrackerAccuracy]") -> Iterator[str]:
+    for name, title in HINDSIGHT_COLUMNS.items():
+        ratios = {row.stream: row.errors[name] for row in rows}
+        worst = max(ratios, key=ratios.__getitem__)
+        yield (
+            f"{title}: {lab_accuracy.geometric_mean(ratios.values()):.3f} on average "
+            f"(median {np.median(list(ratios.values())):.3f}), at most "
+            f"{ratios[worst]:.3f} ({worst})."
+        )
+
+
+def _interval_conclusions(rows: "list[TrackerAccuracy]") -> Iterator[str]:
+    long = [row for row in rows if row.rounds >= MIN_COVERAGE_ROWS] or rows
+    covered = [row.intervals.covered for row in long]
+    worst = min(long, key=lambda row: row.intervals.worst_covered)
+    yield (
+        f"{lab_accuracy.COVERAGE:.0%} intervals: {min(covered):.1%} to "
+        f"{max(covered):.1%} of the values inside, in the worst 500 rows "
+        f"{worst.intervals.worst_covered:.1%} ({worst.stream})."
+    )
+    winkler = lab_accuracy.geometric_mean(row.intervals.winkler for row in rows)
+    yield (
+        f"Winkler score over that of adaptive conformal intervals: {winkler:.3f} on "
+        "average."
+    )
 
 
 def _row_as_json(row: Any) -> dict[str, Any]:
     """The row with None where a number is infinite: JSON has no infinity."""
+    fields = row._asdict()
+    fields |= fields.pop("errors", {})
+    if "intervals" in fields:
+        fields |= fields.pop("intervals")._asdict()
     return {
         name: None if isinstance(value, float) and not np.isfinite(value) else value
-        for name, value in row._asdict().items()
+        for name, value in fields.items()
     }

@@ -143,7 +143,7 @@ def recipe_settings(
     **others: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """The settings of a Recipe that the command line gives, by name."""
-    _check_choice("--missing", others.get("missing"), POLICIES)
+    check_choice("--missing", others.get("missing"), POLICIES)
     parsed = {
         "targets": tuple(dict.fromkeys(target)) if target else None,
         "features": None if features is None else split_names("--features", features),
@@ -155,11 +155,12 @@ def recipe_settings(
 
 def table_format(format: str | None) -> Any:
     """The format, after a check that it exists."""
-    _check_choice("--format", format, ("csv", "tsv", "jsonl", "parquet", "arrow"))
+    check_choice("--format", format, ("csv", "tsv", "jsonl", "parquet", "arrow"))
     return format
 
 
-def _check_choice(option: str, value: str | None, choices: tuple[str, ...]) -> None:
+def check_choice(option: str, value: str | None, choices: tuple[str, ...]) -> None:
+    """Raise unless the value of an option is one of the choices, or not given."""
     if value is not None and value not in choices:
         *others, last = choices
         raise InvalidParameterError(

@@ -5,7 +5,7 @@ row's features are known before its target. docs/data.md names sources and licen
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,9 @@ class PublicStream:
     x: FloatArray  # (T, n) features, without a constant column
     y: FloatArray  # (T,) targets
     persistence: FloatArray  # (T,) the better of last value and last season's
+    # Lag in rows: the column of x that holds the target of so many rows before.
+    lag_columns: Mapping[int, int] = field(default_factory=dict)
+    season: int = 1  # rows after which the target repeats itself; 1 if it does not
 
 
 def load_stream(name: str) -> PublicStream:
@@ -74,7 +77,12 @@ def build_stream(
     targets = y[known].to_numpy()
     errors = [np.nanmean((forecast - targets) ** 2) for forecast in naive]
     best = np.nan_to_num(naive[int(np.argmin(errors))], nan=float(targets[0]))
-    return PublicStream(name, description, x.to_numpy(float), targets, best)
+    lag_columns = {
+        lag: x.columns.get_loc(f"lag {lag}") for lag in lags if f"lag {lag}" in x
+    }
+    return PublicStream(
+        name, description, x.to_numpy(float), targets, best, lag_columns, season
+    )
 
 
 def cyclic_features(values: Any, period: float, harmonics: int = 2) -> dict[str, Any]:

@@ -6,10 +6,15 @@ from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from thalweg.lab.accuracy.accuracy_streams import SYNTHETIC as SYNTHETIC
+    from thalweg.lab.accuracy.accuracy_streams import AccuracyStream as AccuracyStream
     from thalweg.lab.accuracy.accuracy_streams import (
         MissingDataError as MissingDataError,
     )
     from thalweg.lab.accuracy.accuracy_streams import public_streams as public_streams
+    from thalweg.lab.accuracy.accuracy_streams import shocked_streams as shocked_streams
+    from thalweg.lab.accuracy.accuracy_streams import (
+        stripped_streams as stripped_streams,
+    )
     from thalweg.lab.accuracy.accuracy_streams import (
         synthetic_streams as synthetic_streams,
     )
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     from thalweg.lab.accuracy.tracker_accuracy import measure_tracker as measure_tracker
 
 _MODULE_OF = {
+    "AccuracyStream": "accuracy_streams",
     "COVERAGE": "tracker_accuracy",
     "MissingDataError": "accuracy_streams",
     "SYNTHETIC": "accuracy_streams",
@@ -26,6 +32,8 @@ _MODULE_OF = {
     "geometric_mean": "tracker_accuracy",
     "measure_tracker": "tracker_accuracy",
     "public_streams": "accuracy_streams",
+    "shocked_streams": "accuracy_streams",
+    "stripped_streams": "accuracy_streams",
     "synthetic_streams": "accuracy_streams",
 }
 

@@ -1,33 +1,124 @@
-"""The streams that accuracy is measured on: public ones, and ten synthetic kinds."""
+"""The streams that accuracy is measured on: public ones, as they are and made harder,
+and ten synthetic kinds.
 
-from collections.abc import Callable, Mapping
-from typing import Any
+Stripped streams lack the features that are past labels, so that a learner has to find
+them by itself. Shocked streams have four shocks each, so that a learner has to go on as
+before after what happens once. The rounds of a shock are scored like all others.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
-from thalweg.lab.datasets import PUBLIC_STREAMS, load_stream
+from thalweg.lab.accuracy.label_shocks import add_to_lags, draw_shocks
+from thalweg.lab.datasets import PUBLIC_STREAMS, PublicStream, load_stream
 from thalweg.lab.datasets import MissingDataError as MissingDataError
 from thalweg.types import FloatArray
 
 FeaturesAndTargets = tuple[FloatArray, FloatArray]
 """Features (T, n) and targets (T,)."""
-Loader = Callable[[], FeaturesAndTargets]
 ROUNDS, SEEDS = 4000, 5
 """Length and number of the synthetic streams of one kind."""
+STRIPPED_STREAMS = (
+    "bikeshare", "metro", "beijing_pm", "appliances", "household", "lod", "nyse_vol",
+    "uk_gas", "sst", "nyc_weather", "waterflow",
+)  # fmt: skip
+"""The eleven public streams with past labels among their features."""
+SHOCK_SEED = 14
 
 
-def public_streams() -> Mapping[str, Loader]:
-    """The public streams, each read when its loader is called."""
+class Scales(NamedTuple):
+    """Means and deviations of a whole stream, of which the first rows may be played."""
 
+    x_mean: FloatArray  # (n,)
+    x_deviation: FloatArray  # (n,) 1 for a constant column
+    y_mean: float
+    y_deviation: float
+
+    @staticmethod
+    def of_stream(x: FloatArray, y: FloatArray) -> "Scales":
+        """The scales of features (T, n) and labels (T,)."""
+        spread = x.std(axis=0)
+        spread = np.where(spread > 0, spread, 1.0)
+        return Scales(x.mean(axis=0), spread, float(y.mean()), float(y.std()))
+
+
+class AccuracyStream(NamedTuple):
+    """A stream to measure accuracy on: the first rows of one, or all."""
+
+    x: FloatArray  # (T, n)
+    y: FloatArray  # (T,)
+    scales: Scales
+    season: int = 1  # rows after which labels repeat themselves; 1 if they do not
+
+    def standardise(self) -> FeaturesAndTargets:
+        """Features and targets in units of the scales."""
+        x_mean, x_deviation, y_mean, y_deviation = self.scales
+        return (self.x - x_mean) / x_deviation, (self.y - y_mean) / y_deviation
+
+
+Loader = Callable[[], AccuracyStream]
+
+
+def public_streams(rows: int | None = None) -> Mapping[str, Loader]:
+    """The first rows of the public streams, each read when its loader is called."""
+    return _public_loaders(PUBLIC_STREAMS, rows, as_published)
+
+
+def stripped_streams(rows: int | None = None) -> Mapping[str, Loader]:
+    """The public streams without the features that are past labels."""
+    return _public_loaders(STRIPPED_STREAMS, rows, without_label_lags)
+
+
+def shocked_streams(rows: int | None = None) -> Mapping[str, Loader]:
+    """The public streams with four shocks each."""
+    return _public_loaders(PUBLIC_STREAMS, rows, with_shocks)
+
+
+def _public_loaders(
+    names: Iterable[str],
+    rows: int | None,
+    convert: Callable[[PublicStream, int | None], AccuracyStream],
+) -> Mapping[str, Loader]:
     def loader(name: str) -> Loader:
-        def load() -> FeaturesAndTargets:
-            stream = load_stream(name)
-            return stream.x, stream.y
+        return lambda: convert(load_stream(name), rows)
 
-        return load
+    return {name: loader(name) for name in names}
 
-    return {name: loader(name) for name in PUBLIC_STREAMS}
+
+def as_published(stream: PublicStream, rows: int | None = None) -> AccuracyStream:
+    """The first rows of a stream, or all."""
+    scales = Scales.of_stream(stream.x, stream.y)
+    return AccuracyStream(stream.x[:rows], stream.y[:rows], scales, stream.season)
+
+
+def without_label_lags(stream: PublicStream, rows: int | None = None) -> AccuracyStream:
+    """The first rows of a stream without its past labels.
+
+    Where there are no other features, the last label stays.
+    """
+    lags = stream.lag_columns
+    if len(lags) == stream.x.shape[1]:
+        lags = {lag: column for lag, column in lags.items() if lag > 1}
+    x = np.delete(stream.x, list(lags.values()), axis=1)
+    return as_published(replace(stream, x=x, lag_columns={}), rows)
+
+
+def with_shocks(stream: PublicStream, rows: int | None = None) -> AccuracyStream:
+    """The first rows of a stream with four shocks, which the scales leave out."""
+    calm = as_published(stream, rows)
+    rng = np.random.default_rng([SHOCK_SEED, *stream.name.encode()])
+    added = draw_shocks(calm.y, burn_in(len(calm.y)), rng)
+    x = add_to_lags(calm.x, stream.lag_columns, added)
+    return calm._replace(x=x, y=calm.y + added)
+
+
+def burn_in(rounds: int) -> int:
+    """How many rounds are not scored: 500, or 100 on streams of at most 5,000."""
+    return 100 if rounds <= 5000 else 500
 
 
 def synthetic_streams(seeds: int = SEEDS, rounds: int = ROUNDS) -> Mapping[str, Loader]:
@@ -36,7 +127,11 @@ def synthetic_streams(seeds: int = SEEDS, rounds: int = ROUNDS) -> Mapping[str, 
     def loader(
         generate: Callable[[Generator, int], FeaturesAndTargets], seed: int
     ) -> Loader:
-        return lambda: generate(np.random.default_rng(seed), rounds)
+        def load() -> AccuracyStream:
+            x, y = generate(np.random.default_rng(seed), rounds)
+            return AccuracyStream(x, y, Scales.of_stream(x, y))
+
+        return load
 
     return {
         f"{generate.__name__}-{seed}": loader(generate, seed)

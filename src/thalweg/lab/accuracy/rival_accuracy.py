@@ -17,7 +17,8 @@ from river import linear_model, optim
 
 from thalweg import discounts
 from thalweg.evaluation.prequential import predictions
-from thalweg.lab.accuracy.tracker_accuracy import burn_in, mean_square, standardise
+from thalweg.lab.accuracy.accuracy_streams import as_published, burn_in
+from thalweg.lab.accuracy.tracker_accuracy import mean_square
 from thalweg.lab.datasets import load_stream
 from thalweg.learners import Experts, RecursiveLeastSquares, Tracker
 from thalweg.losses import SquaredError
@@ -69,7 +70,7 @@ def measure_rivals(name: str, rows: int = MAX_ROWS) -> RivalAccuracy:
     """Run the Tracker and all rivals on the first rows of one public stream."""
     stream = load_stream(name)
     x, y, naive = stream.x[:rows], stream.y[:rows], stream.persistence[:rows]
-    scaled, target = standardise(stream.x)[:rows], standardise(stream.y)[:rows]
+    scaled, target = as_published(stream, rows).standardise()
     tracker = _run_tracker(x, y)
     error, first = nmse(tracker, y), slice(BAYESIAN_ROWS)
     block = Block(scaled, target)

@@ -7,13 +7,15 @@ stream's mean and deviation; the Tracker gets the raw numbers.
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from thalweg.kernels.ridge_regression import discounted_ridge
+from thalweg.lab.accuracy.accuracy_streams import AccuracyStream, burn_in
+from thalweg.lab.accuracy.interval_accuracy import IntervalAccuracy, measure_intervals
 from thalweg.learners import Tracker
 from thalweg.losses import SquaredError
 from thalweg.types import Block, FloatArray, Trace
@@ -24,8 +26,25 @@ COVERAGE = 0.9
 """Nominal coverage of the prediction intervals whose true coverage is measured."""
 
 
+class SeededLearner(NamedTuple):
+    """A learner to measure: one for every seed, over which its error is averaged."""
+
+    make: Callable[[int], Tracker]
+    seeds: int = 1  # more only where the learner depends on the seed
+
+
+LEARNERS: Mapping[str, SeededLearner] = {
+    "tracker": SeededLearner(lambda seed: Tracker(coverage=COVERAGE)),
+    # Its experts see no past targets as features.
+    "features_only": SeededLearner(
+        lambda seed: Tracker(information="features", coverage=COVERAGE)
+    ),
+}
+"""The learners that are measured; the intervals and the time are those of the first."""
+
+
 class TrackerAccuracy(NamedTuple):
-    """One stream. From ``tracker`` to ``never_forget``: errors over the best pair's."""
+    """One stream: errors over the best pair's, and the first learner's intervals."""
 
     stream: str
     features: int
@@ -33,44 +52,54 @@ class TrackerAccuracy(NamedTuple):
     discount: float  # of the best pair
     ridge: float
     nmse: float  # the best pair's mean squared error over the target's variance
-    tracker: float
-    features_only: float  # a Tracker whose experts see no past targets as features
-    persistence: float
-    never_forget: float  # the best ridge at γ = 1
-    covered: float  # the share of targets inside the Tracker's intervals
-    micros: float  # microseconds a round of the Tracker
+    # Of each learner, of persistence, and of the best ridge at γ = 1 (never_forget).
+    errors: Mapping[str, float]
+    intervals: IntervalAccuracy
+    micros: float  # microseconds a round
 
 
-def measure_tracker(name: str, x: FloatArray, y: FloatArray) -> TrackerAccuracy:
-    """Run the Tracker and all pairs on one stream: features (T, n), targets (T,)."""
-    fixed = pair_errors(x, y)
+class LearnerAccuracy(NamedTuple):
+    """One learner on one stream: means over its seeds, and the time of one."""
+
+    error: float  # the mean squared error of the scored rounds
+    intervals: IntervalAccuracy
+    micros: float  # microseconds a round, intervals left out
+
+
+def measure_tracker(
+    name: str,
+    stream: AccuracyStream,
+    learners: Mapping[str, SeededLearner] = LEARNERS,
+) -> TrackerAccuracy:
+    """Run the learners and all pairs on one stream."""
+    fixed = pair_errors(stream)
     best = min(fixed, key=fixed.__getitem__)
-    trace, micros = _run_and_time(Tracker(coverage=COVERAGE), x, y)
-    features_only = _run(Tracker(information="features"), x, y)
-    scored = y[burn_in(len(y)) :]
-    low, high = trace.extras["interval"][burn_in(len(y)) :].T
-
-    def ratio(prediction: FloatArray) -> float:
-        return mean_square(prediction, y) / fixed[best]
-
+    measured = {key: measure_learner(each, stream) for key, each in learners.items()}
+    first = next(iter(measured.values()))
+    errors = {key: each.error for key, each in measured.items()} | {
+        "persistence": mean_square(np.append(0.0, stream.y[:-1]), stream.y),
+        "never_forget": min(fixed[1.0, ridge] for ridge in RIDGES),
+    }
     return TrackerAccuracy(
-        name, x.shape[1], len(y), *best, fixed[best] / float(scored.var()),
-        ratio(trace.prediction), ratio(features_only.prediction),
-        ratio(np.append(0.0, y[:-1])),
-        min(fixed[1.0, ridge] for ridge in RIDGES) / fixed[best],
-        float(np.mean((low <= scored) & (scored <= high))), micros,
+        name, stream.x.shape[1], len(stream.y), *best,
+        fixed[best] / float(stream.y[burn_in(len(stream.y)) :].var()),
+        {key: error / fixed[best] for key, error in errors.items()},
+        first.intervals, first.micros,
     )  # fmt: skip
 
 
-def burn_in(rounds: int) -> int:
-    """How many rounds are not scored: 500, or 100 on streams of at most 5,000."""
-    return 100 if rounds <= 5000 else 500
-
-
-def standardise(values: FloatArray) -> FloatArray:
-    """Mean 0 and deviation 1, column by column; a constant column becomes zeros."""
-    spread = values.std(axis=0)
-    return np.asarray((values - values.mean(axis=0)) / np.where(spread > 0, spread, 1))
+def measure_learner(learner: SeededLearner, stream: AccuracyStream) -> LearnerAccuracy:
+    """Run a learner on one stream, once for every seed."""
+    errors, intervals = [], []
+    for seed in range(learner.seeds):
+        trace = _run(learner.make(seed), stream, ("interval",))
+        errors.append(mean_square(trace.prediction, stream.y))
+        intervals.append(measure_intervals(trace, stream.y, COVERAGE))
+    means = IntervalAccuracy(*np.mean(intervals, axis=0).tolist())
+    start = time.perf_counter()  # the kernel is compiled by now
+    _run(learner.make(0), stream)
+    micros = 1e6 * (time.perf_counter() - start) / len(stream.y)
+    return LearnerAccuracy(float(np.mean(errors)), means, micros)
 
 
 def mean_square(prediction: FloatArray, y: FloatArray) -> float:
@@ -78,13 +107,13 @@ def mean_square(prediction: FloatArray, y: FloatArray) -> float:
     return float(np.mean((y - prediction)[burn_in(len(y)) :] ** 2))
 
 
-def pair_errors(x: FloatArray, y: FloatArray) -> dict[tuple[float, float], float]:
+def pair_errors(stream: AccuracyStream) -> dict[tuple[float, float], float]:
     """The mean squared error of every pair, in the target's own unit."""
-    target = standardise(y)
-    rows = np.column_stack([standardise(x), np.ones(len(y))])
+    x, target = stream.standardise()
+    rows = np.column_stack([x, np.ones(len(target))])
     return {
         pair: mean_square(discounted_ridge(rows, target, *pair), target)
-        * float(y.var())
+        * stream.scales.y_deviation**2
         for pair in product(DISCOUNTS, RIDGES)
     }
 
@@ -94,19 +123,8 @@ def geometric_mean(ratios: Iterable[float]) -> float:
     return float(np.exp(np.mean(np.log(list(ratios)))))
 
 
-def _run_and_time(
-    learner: Tracker, x: FloatArray, y: FloatArray
-) -> tuple[Trace, float]:
-    """The trace with its intervals, and microseconds a round without them."""
-    _run(learner, x[:2], y[:2])  # compiles the kernel
-    start = time.perf_counter()
-    _run(learner, x, y)
-    micros = 1e6 * (time.perf_counter() - start) / len(y)
-    return _run(learner, x, y, ("interval",)), micros
-
-
 def _run(
-    learner: Tracker, x: FloatArray, y: FloatArray, record: tuple[str, ...] = ()
+    learner: Tracker, stream: AccuracyStream, record: tuple[str, ...] = ()
 ) -> Trace:
-    start = learner.init(np.zeros(x.shape[1]))
-    return learner.run(start, SquaredError(), Block(x, y), record)[1]
+    start = learner.init(np.zeros(stream.x.shape[1]))
+    return learner.run(start, SquaredError(), Block(stream.x, stream.y), record)[1]
