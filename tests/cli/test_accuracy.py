@@ -6,6 +6,8 @@ import pytest
 from tests.cli.streams import thalweg
 from thalweg.cli.accuracy import lab_accuracy
 from thalweg.lab.accuracy.accuracy_streams import AccuracyStream, Scales
+from thalweg.lab.accuracy.interval_accuracy import IntervalAccuracy
+from thalweg.lab.accuracy.tracker_accuracy import TrackerAccuracy
 from thalweg.lab.datasets import MissingDataError
 
 
@@ -29,6 +31,20 @@ def test_the_table_fits_and_says_what_was_left_out(monkeypatch):
     assert "in the worst 500 rows" in done.stdout and "Winkler" in done.stdout
     assert done.stderr == "Left out, as make data was not run: gone.\n"
     assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_the_widest_numbers_of_the_table_are_not_cut(monkeypatch):
+    errors = {"tracker": 0.827, "persistence": 23.721, "never_forget": 43.231}
+    row = TrackerAccuracy(
+        "nyc_weather", 12, 327_346, 0.9995, 0.0001, 0.5, errors,
+        IntervalAccuracy(1.0, 0.862, 0.977), 28.4,
+    )  # fmt: skip
+    monkeypatch.setattr(lab_accuracy, "public_streams", lambda rows: {"": noise})
+    monkeypatch.setattr(lab_accuracy, "measure_tracker", lambda *given: row)
+    shown = thalweg("accuracy").stdout
+    assert "…" not in shown and max(map(len, shown.splitlines())) <= 80
+    for number in ("327,346", "0.827", "23.721", "43.231", "100.0%", "86.2%", "0.977"):
+        assert number in shown
 
 
 def test_no_data_at_all_name_the_command_that_brings_them(monkeypatch):

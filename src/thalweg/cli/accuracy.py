@@ -152,14 +152,14 @@ def _hindsight_table(rows: "list[TrackerAccuracy]") -> Table:
     )
     table.add_column("stream", no_wrap=True)
     for name in (
-        "rows", "best γ", *HINDSIGHT_COLUMNS.values(),
+        "rows", *HINDSIGHT_COLUMNS.values(),
         f"in {lab_accuracy.COVERAGE:.0%}", "worst", "Winkler", "µs",
     ):  # fmt: skip
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         intervals = row.intervals
         table.add_row(
-            row.stream, f"{row.rounds:,}", f"{row.discount:g}",
+            row.stream, f"{row.rounds:,}",
             *(f"{row.errors[name]:.3f}" for name in HINDSIGHT_COLUMNS),
             f"{intervals.covered:.1%}", f"{intervals.worst_covered:.1%}",
             f"{intervals.winkler:.3f}", f"{row.micros:.1f}",
