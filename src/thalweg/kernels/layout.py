@@ -244,7 +244,7 @@ def aligned_zeros(size: int) -> npt.NDArray[np.float64]:
 
 def view(buffer, start, shape):
     """buffer[start : start + …] in this shape, a tuple; ``buffer`` is contiguous."""
-    return buffer[start : start + math.prod(shape)].reshape(shape)
+    return buffer.reshape(-1)[start : start + math.prod(shape)].reshape(shape)
 
 
 @intrinsic

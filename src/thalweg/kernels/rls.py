@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from thalweg.kernels.jit import kernel
+from thalweg.kernels.layout import view
 from thalweg.kernels.ud_factor import (
     GROWTH,
     bierman_update,
@@ -105,6 +106,11 @@ def uncapped_round(theta, factor, discount, root, x, y, t, out, row, v, gain):
         error = clip(innovation, limit)
         loss += theta.dtype.type(0.5) * error * error
         step = theta.dtype.type(inverse_alpha * innovation)
-        for i in range(n):
-            theta[i, j] = clip(theta[i, j] + gain[i] * step, limit)
+        if targets == 1:  # a plain vector, of which several are moved at a time
+            column = view(theta, 0, (n,))
+            for i in range(n):
+                column[i] = clip(column[i] + gain[i] * step, limit)
+        else:
+            for i in range(n):
+                theta[i, j] = clip(theta[i, j] + gain[i] * step, limit)
     return loss

@@ -130,7 +130,8 @@ def max_coefficient(largest):
 @inner_function
 def clip(value, limit):
     """``value`` within ±limit; what is no number becomes ``limit``."""
-    return max(-limit, min(limit, value))
+    value = value if value < limit else limit
+    return value if value > -limit else -limit
 
 
 @kernel(ieee_division=True, inline=True)
@@ -165,9 +166,11 @@ def bierman_update(factor, v, gain):
     n = v.size
     transposed_product(factor, v, gain)
     for j in range(n):
-        if v[j] != 0:
-            decayed = factor[INPUT_SCALE, j] * SCALE_DECAY
-            factor[INPUT_SCALE, j] = max(abs(v[j]), decayed)
+        # Conditional expressions are one instruction each, ``max`` is several.
+        before, size = factor[INPUT_SCALE, j], abs(v[j])
+        decayed = before * SCALE_DECAY
+        largest = size if size > decayed else decayed
+        factor[INPUT_SCALE, j] = largest if size > 0 else before
     alpha = factor.dtype.type(1)  # 1 + vᵀCv, over the coordinates done so far
     inverse_alpha = alpha
     limit = factor.dtype.type(noise_check_limit(np.finfo(factor.dtype).eps))
@@ -183,7 +186,8 @@ def bierman_update(factor, v, gain):
         if f != 0:
             # A pivot of 0 would stay 0: nothing could be forgotten any more.
             shrunk = d * (previous * inverse_alpha)
-            factor[j, j] = max(shrunk, np.finfo(factor.dtype).tiny)
+            tiny = np.finfo(factor.dtype).tiny
+            factor[j, j] = shrunk if shrunk > tiny else tiny
         for i in range(j):
             u = factor[j, i]
             factor[j, i] = u + ratio * gain[i]
