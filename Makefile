@@ -31,8 +31,8 @@ reproduce: .venv/kernels  ## run the paper's theorems as experiments
 
 accuracy: .venv/kernels .venv/data .venv-bench/data  ## the Tracker against the best fixed settings in hindsight, and rivals
 	$(BIN)/thalweg accuracy
-	$(BIN)/thalweg accuracy --set stripped
-	$(BIN)/thalweg accuracy --set shocked
+	$(BIN)/thalweg accuracy --set stripped --rows 10000
+	$(BIN)/thalweg accuracy --set shocked --rows 10000
 	$(BIN)/thalweg accuracy --set synthetic
 	$(BIN)/thalweg accuracy --rivals
 	.venv-bench/bin/python benchmarks/lightgbm_accuracy.py
