@@ -33,18 +33,25 @@ def test_the_table_fits_and_says_what_was_left_out(monkeypatch):
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_the_widest_numbers_of_the_table_are_not_cut(monkeypatch):
-    errors = {"tracker": 0.827, "persistence": 23.721, "never_forget": 43.231}
+@pytest.mark.parametrize(
+    ("stream", "rounds", "never_forget", "shown_as"),
+    [("nyc_weather", 327_346, 43.231, "43.2"),
+     ("unexcited_features-0", 4000, 11718.13, "11718")],
+)  # fmt: skip
+def test_the_widest_numbers_of_the_table_are_not_cut(
+    monkeypatch, stream, rounds, never_forget, shown_as
+):
+    errors = {"tracker": 0.827, "persistence": 692.5, "never_forget": never_forget}
     row = TrackerAccuracy(
-        "nyc_weather", 12, 327_346, 0.9995, 0.0001, 0.5, errors,
+        stream, 12, rounds, 0.9995, 0.0001, 0.5, errors,
         IntervalAccuracy(1.0, 0.862, 0.977), 28.4,
     )  # fmt: skip
     monkeypatch.setattr(lab_accuracy, "public_streams", lambda rows: {"": noise})
     monkeypatch.setattr(lab_accuracy, "measure_tracker", lambda *given: row)
     shown = thalweg("accuracy").stdout
     assert "…" not in shown and max(map(len, shown.splitlines())) <= 80
-    for number in ("327,346", "0.827", "23.721", "43.231", "100.0%", "86.2%", "0.977"):
-        assert number in shown
+    for text in (stream, f"{rounds:,}", "0.827", "692.5", shown_as, "86.2%", "0.977"):
+        assert text in shown
 
 
 def test_no_data_at_all_name_the_command_that_brings_them(monkeypatch):

@@ -153,18 +153,25 @@ def _hindsight_table(rows: "list[TrackerAccuracy]") -> Table:
     table.add_column("stream", no_wrap=True)
     for name in (
         "rows", *HINDSIGHT_COLUMNS.values(),
-        f"in {lab_accuracy.COVERAGE:.0%}", "worst", "Winkler", "µs",
+        f"in {lab_accuracy.COVERAGE:.0%}", "worst", "Winkler",
     ):  # fmt: skip
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         intervals = row.intervals
         table.add_row(
             row.stream, f"{row.rounds:,}",
-            *(f"{row.errors[name]:.3f}" for name in HINDSIGHT_COLUMNS),
+            *(_ratio_text(row.errors[name]) for name in HINDSIGHT_COLUMNS),
             f"{intervals.covered:.1%}", f"{intervals.worst_covered:.1%}",
-            f"{intervals.winkler:.3f}", f"{row.micros:.1f}",
+            f"{intervals.winkler:.3f}",
         )  # fmt: skip
     return table
+
+
+def _ratio_text(ratio: float) -> str:
+    """The ratio in five characters, up to 99,999."""
+    if ratio < 10:
+        return f"{ratio:.3f}"
+    return f"{ratio:.1f}" if ratio < 1000 else f"{ratio:.0f}"
 
 
 def _rival_table(rows: list[Any]) -> Table:
