@@ -86,7 +86,7 @@ def test_a_delay_for_which_no_memory_suffices_is_refused(here, no_tracker):
 def test_what_does_not_fit_in_the_memory_that_is_free_is_refused(
     here, no_tracker, monkeypatch, options, words
 ):
-    monkeypatch.setattr("thalweg.cli.runs.memory.free_memory", lambda: 800_000)
+    monkeypatch.setattr("thalweg.cli.runs.memory.free_memory", lambda: 1_200_000)
     assert words in refused(*ARGUMENTS, *options.split())
 
 

@@ -155,7 +155,7 @@ def test_aligned_arrays_start_at_a_cache_line():
 
 VERSIONS = {
     "UD factor": (ud_factor.LAYOUT, 1, "01e3a1c1a52e8bc2"),
-    "live RLS buffer": (rls_live.LAYOUT, 1, "b9690e855c5d719a"),
+    "live RLS buffer": (rls_live.LAYOUT, 1, "dbd1848c76a355f5"),
     "lanes of a bank": (lane_state.LAYOUT, 1, "cb7a1bb296aca636"),
 }
 

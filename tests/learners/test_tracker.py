@@ -3,6 +3,7 @@ import pytest
 
 from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
 from thalweg.kernels.tracker import tracker_layout as layout
+from thalweg.kernels.tracker.restart import CHECK_INTERVAL
 from thalweg.learners import LastValue, Learner, RecursiveLeastSquares
 from thalweg.learners.tracker import Tracker, alarms
 from thalweg.learners.tracker.explanation import EXPERT_NAMES, explain
@@ -32,6 +33,13 @@ def run(block, learner=None, record=()):
     return learner.run(learner.init(np.zeros(block.x.shape[1])), LOSS, block, record)
 
 
+def require_intervals(interval):
+    """All are finite, but where no error is known: at first, and after a restart."""
+    rows = np.flatnonzero(~np.isfinite(interval).all(axis=1))
+    assert (interval[rows] == [-np.inf, np.inf]).all()
+    assert ((rows < 2) | (rows % CHECK_INTERVAL == 0)).all()
+
+
 def predictions(x, y, **settings):
     return run(Block(x, y), Tracker(**settings))[1].prediction
 
@@ -55,11 +63,13 @@ def test_scale_changes_nothing_after_a_quiet_start():
     np.testing.assert_allclose(scaled, predictions(x, y), rtol=0, atol=1e-8 * y.std())
 
 
-def test_each_feature_may_have_its_own_unit_and_origin():
+@pytest.mark.parametrize("curvature, sign", [(True, 1), (False, -1)])
+def test_each_feature_may_have_its_own_unit_and_origin(curvature, sign):
+    """Without curvature also its own sign: a hinge bends on one side."""
     block = drifting()
-    x = block.x * [1e-5, 1.0, 1e5, -3.0] + [0.0, 40.0, 0.0, 2.0]
-    moved = predictions(x, block.y)
-    plain = predictions(block.x, block.y)
+    x = block.x * [1e-5, 1.0, 1e5, 3.0 * sign] + [0.0, 40.0, 0.0, 2.0]
+    moved = predictions(x, block.y, curvature=curvature)
+    plain = predictions(block.x, block.y, curvature=curvature)
     np.testing.assert_allclose(moved[1:], plain[1:], rtol=0, atol=1e-8 * block.y.std())
 
 
@@ -76,15 +86,17 @@ def test_the_order_of_features_does_not_matter(seed):
     block = drifting(n=5, seed=seed)
     x = np.column_stack([block.x, block.x[:, 0] + 1e-6 * block.x[:, 1]])  # collinear
     order = np.random.default_rng(seed).permutation(6)
-    permuted, plain = predictions(x[:, order], block.y), predictions(x, block.y)
+    permuted = predictions(x[:, order], block.y, curvature=False)
+    plain = predictions(x, block.y, curvature=False)
     np.testing.assert_allclose(permuted, plain, rtol=0, atol=1e-6 * block.y.std())
 
 
 def test_a_constant_feature_does_no_harm():
     block = drifting()
     with_ones = np.column_stack([block.x, np.ones(600)])
-    plain = predictions(block.x, block.y)
-    np.testing.assert_allclose(predictions(with_ones, block.y), plain, rtol=1e-9)
+    plain = predictions(block.x, block.y, curvature=False)
+    moved = predictions(with_ones, block.y, curvature=False)
+    np.testing.assert_allclose(moved, plain, rtol=1e-9)
 
 
 def test_runs_of_single_rounds_are_the_whole_run_bit_for_bit():
@@ -147,10 +159,11 @@ def test_stays_finite_whatever_comes(unit):
     state, trace = run(Block(unit * x, unit * y), record=("memory", "interval"))
     for part in (
         trace.prediction,
-        *trace.extras.values(),
+        trace.extras["memory"],
         state.packed[layout.COUNTERS + layout.PADDED_EXPERTS :],
     ):
         assert np.isfinite(part).all()
+    require_intervals(trace.extras["interval"])
 
 
 HOSTILE = {
@@ -179,7 +192,7 @@ def test_recovers_from_what_is_hostile(kind, n):
     _, fresh = run(block[800:])
     assert trace.loss[2800:].mean() < 1.5 * fresh.loss[2000:].mean()
     assert np.isfinite(trace.prediction).all()
-    assert np.isfinite(trace.extras["interval"]).all()
+    require_intervals(trace.extras["interval"])
     assert np.isfinite(state.packed[layout.COUNTERS + layout.PADDED_EXPERTS :]).all()
     low, high = trace.extras["interval"][2800:].T
     inside = (low <= y[2800:]) & (y[2800:] <= high)
@@ -192,8 +205,9 @@ def test_features_whose_squares_are_next_to_nothing_give_no_nan(unit):
     x = block.x * [unit, 1.0, unit, unit]
     x[200:] = block.x[200:] * [1e150, 1.0, unit, 1e-300]
     state, trace = run(Block(x / 20, 1e140 * block.y), record=("theta", "interval"))
-    for part in (trace.prediction, trace.theta, trace.extras["interval"]):
+    for part in (trace.prediction, trace.theta):
         assert np.isfinite(part).all()
+    require_intervals(trace.extras["interval"])
     assert np.isfinite(state.packed[layout.COUNTERS + layout.PADDED_EXPERTS :]).all()
 
 
@@ -204,7 +218,7 @@ def test_labels_whose_squares_are_next_to_nothing_do_no_lasting_harm(unit):
     state, trace = run(Block(block.x, y), record=("interval",))
     _, fresh = run(block[300:])
     assert trace.loss[1800:].mean() < 1.1 * fresh.loss[1500:].mean()
-    assert np.isfinite(trace.extras["interval"]).all()
+    require_intervals(trace.extras["interval"])
     assert np.isfinite(state.packed[layout.COUNTERS + layout.PADDED_EXPERTS :]).all()
 
 
@@ -212,7 +226,7 @@ def test_an_interval_is_finite_after_a_long_calm():
     y = np.zeros(30_000)
     y[-3:] = 1.0, 1e140, -1e140
     _, trace = run(Block(np.ones((30_000, 1)), y), record=("interval",))
-    assert np.isfinite(trace.extras["interval"]).all()
+    require_intervals(trace.extras["interval"])
 
 
 def test_tracks_what_no_single_memory_tracks():
@@ -285,6 +299,16 @@ def test_intervals_cover_as_often_as_they_say(level):
     assert (low <= trace.prediction).all() and (trace.prediction <= high).all()
 
 
+def test_before_any_error_is_known_an_interval_is_infinite():
+    learner = Tracker()
+    start = learner.init(np.zeros(2))
+    for level in (0.5, 0.99):
+        assert learner.interval(start, np.ones(2), level) == (0.0, -np.inf, np.inf)
+    _, trace = run(Block(np.ones((4, 2)), np.arange(4.0)), record=("interval",))
+    finite = np.isfinite(trace.extras["interval"])
+    np.testing.assert_array_equal(finite, np.repeat([[False], [True]], 2, 0) * [1, 1])
+
+
 def test_explains_itself_in_words():
     learner = Tracker()
     assert "No rows learnt yet" in learner.explain(learner.init(np.zeros(2)))
@@ -308,7 +332,7 @@ def test_every_expert_has_a_name_of_its_own():
     learner = Tracker()
     state, _ = run(drifting(50))
     assert list(learner.weights(state)) == list(EXPERT_NAMES)
-    assert len(set(EXPERT_NAMES)) == 71
+    assert len(set(EXPERT_NAMES)) == 79
     assert sum(learner.weights(state).values()) == pytest.approx(1)
 
 
@@ -340,17 +364,55 @@ def test_the_memory_is_told_in_words():
         assert words in explain(100, memory, 1, weights)
 
 
-def test_before_the_first_round_rules_weigh_alike_and_no_season_is_known():
+def test_before_the_first_round_the_committee_has_its_prior_and_there_is_no_season():
     learner = Tracker(delay=3)
     state = learner.init(np.zeros(2))
     learner.check_state(state)
     meta = layout.views(state.packed, 2).rules.meta[: layout.RULES]
-    np.testing.assert_allclose(meta, 1 / layout.RULES)
+    np.testing.assert_allclose(meta, [0.1 / 7] * 7 + [0.9])
     assert state.season == 1
     for season in (0.0, layout.MAX_SEASON + 1.0):
         layout.views(state.packed, 2).counters[layout.SEASON] = season
         with pytest.raises(InvalidParameterError, match="a valid season"):
             learner.check_state(state)
+
+
+def test_a_state_with_other_hinges_is_refused():
+    plain = Tracker(curvature=False)
+    with pytest.raises(InvalidParameterError, match="curvature=False .* 80 hinges"):
+        plain.check_state(Tracker().init(np.zeros(2)))
+    with pytest.raises(InvalidParameterError, match="curvature=True .* 0 hinges"):
+        Tracker().check_state(plain.init(np.zeros(2)))
+    for coordinate in (-1.0, 4.0, np.nan):
+        state = Tracker().init(np.zeros(2))
+        layout.views(state.packed, 2).curvature.coordinates[1, 7] = coordinate
+        with pytest.raises(InvalidParameterError, match="coordinates from 0 to 3"):
+            Tracker().check_state(state)
+
+
+def test_seeds_draw_other_hinges_and_one_seed_the_same():
+    first, again, other = (
+        Tracker(seed=seed).init(np.zeros(5)).packed for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+def test_curvature_is_learnt():
+    """|x| has no linear part: without the hinges nothing is learnt from it."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(4000, 2))
+    y = abs(x[:, 0]) + np.maximum(x[:, 1] + x[:, 0], 0) + 0.1 * rng.normal(size=4000)
+    bent, straight = (
+        np.mean((y - predictions(x, y, curvature=curvature))[1000:] ** 2)
+        for curvature in (True, False)
+    )
+    assert bent < 0.25 * straight
+
+
+def test_hinges_of_a_tracker_of_features_see_no_labels():
+    state = Tracker("features").init(np.zeros(3))
+    assert layout.views(state.packed, 3).curvature.coordinates.max() == 2
 
 
 def test_labels_that_never_change_have_no_season_and_warn_of_nothing():

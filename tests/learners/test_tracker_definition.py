@@ -27,6 +27,7 @@ from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners import Tracker
 from thalweg.learners.tracker import (
     definition,
+    definition_curvature,
     definition_experts,
     definition_pending,
     definition_replay,
@@ -78,7 +79,10 @@ def assert_every_round_agrees(learner, block, rtol=1e-9):
 @pytest.mark.parametrize("n, information", [(1, "all"), (3, "features"), (8, "all")])
 def test_every_round_of_the_kernel_is_that_of_the_definition(n, information, delay):
     learner = Tracker(information, delay=delay)
-    state = assert_every_round_agrees(learner, stream(900, n, shock=60))
+    # Two of eight features are all but the same, as are past labels after the shock.
+    # With both, a distributed lag has a condition beyond 1e14, and rounding grows.
+    rtol = 1e-9 if n < 8 else 1e-7
+    state = assert_every_round_agrees(learner, stream(900, n, shock=60), rtol)
     # It has restarted: 640 rounds after the shock errors are counted anew.
     assert 0 < state.packed[layout.ERROR_COUNT] < state.packed[layout.ROUNDS] - 500
 
@@ -168,7 +172,7 @@ def test_slope_memory_weights_and_interval_are_those_of_the_definition():
     for t in range(len(block)):
         views = layout.views(state.packed, n)
         mixture = definition.predict(views, block.x[t])
-        weights = mixture.forecast_weights
+        weights = definition.forecast_weights(views)
         recorded = learner.record(state, "weights")
         np.testing.assert_allclose(recorded, weights[: layout.EXPERTS], atol=1e-12)
         memory = definition.effective_memory(views, weights)
@@ -197,11 +201,9 @@ def test_every_expert_is_a_ridge_regression_refitted_from_all_rows():
     for t in range(len(y)):
         ours = definition.predict(views, x[t]).expert_predictions[: layout.EXPERTS]
         if t > 1:
-            expected = reference.experts(x[:t], y[:t], x[t], seasons, anchored)
-            beyond, step = 0.5 * np.ptp(y[:t]), 2 * abs(np.diff(y[:t])).max()
-            low = max(y[:t].min() - beyond, y[t - 1] - step)
-            high = min(y[:t].max() + beyond, y[t - 1] + step)
-            np.testing.assert_allclose(ours, np.clip(expected, low, high), rtol=1e-8)
+            q, _ = reference.experts(x[:t], y[:t], x[t], seasons, anchored)
+            limits = reference.clip_limits(y[:t], q[: layout.LANES])
+            np.testing.assert_allclose(ours, np.clip(q, *limits), rtol=1e-8)
         definition.observe(views, x[t], y[t], 1.0, 1.0)
         if t > 0:
             reference.step_anchored(anchored, x[: t + 1], y[: t + 1])
@@ -212,9 +214,10 @@ def test_every_expert_is_a_ridge_regression_refitted_from_all_rows():
 # Functions of the definition whose work the kernels divide otherwise: their docstrings
 # or comments say how. ``past_…`` are slices, which kernels index.
 WITHOUT_TWIN = {
-    "arrays_of", "fresh_state", "learn_block_loss", "learn_coefficients",
-    "learn_predictions", "learn_rules", "past_features", "past_labels", "play_again",
-    "remembered_rounds", "replay", "restart", "solve", "take_over",
+    "arrays_of", "dense_gram", "expert_weights", "feature_factors", "forecast_weights",
+    "forward", "fresh_state", "learn_block_loss", "learn_coefficients",
+    "learn_predictions", "learn_rules", "light_ridges", "past_features", "past_labels",
+    "play_again", "remembered_rounds", "replay", "restart", "solve", "take_over",
 }  # fmt: skip
 
 
@@ -237,6 +240,7 @@ def kernel_names():
     "module",
     [
         definition,
+        definition_curvature,
         definition_experts,
         definition_pending,
         definition_replay,

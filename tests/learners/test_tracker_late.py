@@ -5,6 +5,7 @@ import pytest
 
 import thalweg as tw
 from thalweg.errors import InvalidParameterError
+from thalweg.kernels.tracker import tracker_layout as layout
 
 LOSS = tw.SquaredError()
 
@@ -125,7 +126,7 @@ def test_weights_beyond_measure_are_borne():
     with np.errstate(over="ignore"):  # the loss itself is beyond float64
         state, trace = said(x, y, 0, weight)
     assert np.isfinite(trace.prediction).all()
-    assert np.isfinite(state.packed[16 + 72 :]).all()
+    assert np.isfinite(state.packed[layout.COUNTERS + layout.PADDED_EXPERTS :]).all()
 
 
 @pytest.mark.parametrize("delay", [1, 6, 12])
@@ -142,6 +143,12 @@ def test_intervals_hold_as_often_as_they_say_where_errors_overlap(phi, delay):
     low, high = trace.extras["interval"][1000:].T
     held = ((low <= y[1000:]) & (y[1000:] <= high)).mean()
     assert held == pytest.approx(0.9, abs=0.02)
+
+
+def test_intervals_of_very_late_labels_hold_a_random_walk():
+    walks = np.random.default_rng(6).normal(size=(6, 10_000)).cumsum(axis=1)
+    covered = np.mean([held(y, slice(1000, None), 48) for y in walks])
+    assert covered == pytest.approx(0.9, abs=0.02)
 
 
 def held(y, rows, delay):

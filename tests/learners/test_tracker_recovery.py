@@ -148,7 +148,8 @@ def test_a_replay_of_the_kernel_is_that_of_the_definition(
     learner = Tracker(information, delay=delay)
     x, y = shocked_stream(2600, duration, label)
     slots = layout.pending_slots(delay)
-    debt = layout.STATE.offsets(n=N, slots=slots).rules.meta + layout.REPLAY_DEBT
+    dimensions = {"n": N, "hinges": layout.HINGES, "slots": slots}
+    debt = layout.STATE.offsets(**dimensions).rules.meta + layout.REPLAY_DEBT
     state = learner.init(np.zeros(N))
     for t in range(len(y)):
         before = state

@@ -14,18 +14,35 @@ def named_arrays(packed, n):
     prediction and the softmax losses of the expert that is padding.
     """
     views = layout.views(packed.copy(), n)
-    arrays = {**views._asdict(), **views.experts._asdict(), **views.rules._asdict()}
-    del arrays["experts"], arrays["rules"]
-    arrays["anchored"] = arrays["anchored"][:, : layout.LEVEL_LANES]
-    arrays["autoregressive"] = arrays["autoregressive"][:, : layout.MEMORY_COUNT]
-    arrays["softmax"][:, layout.EXPERTS] = 0
+    arrays = flat_arrays(views)
+    light = slice(0, layout.MEMORY_COUNT)
+    arrays["experts.anchored"] = arrays["experts.anchored"][:, : layout.LEVEL_LANES]
+    arrays["lags.mean"] = arrays["lags.mean"][:, light]
+    arrays["lags.moments"] = arrays["lags.moments"][..., light]
+    leverage = arrays["distributed_lag.last_leverage"]
+    arrays["distributed_lag.last_leverage"] = leverage[light]
+    arrays["rules.softmax"][:, layout.EXPERTS] = 0
     arrays["pending"][:, layout.PENDING_PREDICTIONS + layout.EXPERTS] = 0
+    return arrays
+
+
+def flat_arrays(views, prefix=""):
+    """All arrays of nested tuples, by names joined with dots."""
+    arrays = {}
+    for name, value in views._asdict().items():
+        if isinstance(value, np.ndarray):
+            arrays[prefix + name] = value
+        else:
+            arrays |= flat_arrays(value, f"{prefix}{name}.")
     return arrays
 
 
 # Differences of numbers that are much larger than they are.
 BY_ROW = (
-    "mean", "moments", "shrunk", "anchored", "autoregressive", "pending", "spread",
+    "experts.mean", "experts.moments", "experts.anchored", "experts.spread",
+    "lags.mean", "lags.moments", "lags.spread", "lags.overall_mean",
+    "distributed_lag.mean", "distributed_lag.moments", "distributed_lag.theta",
+    "curvature.gram", "curvature.target", "curvature.theta", "pending",
 )  # fmt: skip
 
 
@@ -57,7 +74,7 @@ def assert_states_agree(ours, theirs, n, rtol=1e-9):
             error = abs(ours[name] - expected)
         error = np.where(ours[name] == expected, 0.0, error)
         limit = rtol * np.maximum(abs(expected), scale) + 1e-300
-        if name == "mean":
-            limit[-2:] += 8 * np.finfo(float).eps * label_sizes
+        if name == "experts.mean":
+            limit[-1:] += 8 * np.finfo(float).eps * label_sizes
         wrong = ~(error <= limit)
         assert not wrong.any(), (name, np.argwhere(wrong)[:5], error[wrong][:5])

@@ -22,8 +22,8 @@ NAMED = {
     ),
     "interval quantile off by one": (
         "kernels/tracker/prediction_interval.py", "interval_offsets",
-        "math.floor((1 - coverage) / 2 * (count + 1))",
-        "math.floor((1 - coverage) / 2 * (count + 1)) + 1",
+        "math.floor(share * (count + 1) - (0.5 - share) * excess)",
+        "math.floor(share * (count + 1) - (0.5 - share) * excess) + 1",
     ),
     "keyed offset is the last one": (
         "models/keyed.py", "KeyedModels.observe", "max(number, last)", "number",

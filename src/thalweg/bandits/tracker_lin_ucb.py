@@ -58,9 +58,10 @@ class TrackerLinUCB(Policy[TrackerLinUCBState]):
 
     A Tracker predicts the reward of every action that is played. In each round
     γ = 1 - 1/memory, its effective memory in rounds, and σ is half the width of its
-    90 % prediction interval, over 1.645. V, Ṽ, b and the index are those of
-    ``DiscountedLinUCB``; a past round weighs the product of the discounts since then.
-    So neither the drift nor the noise has to be known.
+    90 % prediction interval, over 1.645; 0 at first, and as before where that interval
+    is infinite. V, Ṽ, b and the index are those of ``DiscountedLinUCB``; a past round
+    weighs the product of the discounts since then. So neither the drift nor the noise
+    has to be known.
 
     This policy is ours, and no regret bound of it is proven: the Tracker's memory is a
     mean over its experts that suits its forecasts, and γ and σ depend on the rewards.
@@ -173,8 +174,12 @@ class TrackerLinUCB(Policy[TrackerLinUCBState]):
 
 
 def _renew_rates(rates: FloatArray, memory: float, interval: FloatArray) -> None:
-    """γ and σ by the Tracker's memory and interval, and the sum of squared weights."""
+    """γ and σ by the Tracker's memory and interval, and the sum of squared weights.
+
+    σ stays as it was where the Tracker knows no error, and its interval is infinite.
+    """
     gamma = 1 - 1 / max(memory, MIN_MEMORY)
     low, high = interval.tolist()
-    noise = min((high - low) / 2 / HALF_WIDTH, 1e100)
+    width = high - low
+    noise = min(width / 2 / HALF_WIDTH, 1e100) if width < math.inf else rates[1]
     rates[:] = gamma, noise, gamma * gamma * rates[2] + 1

@@ -89,7 +89,7 @@ def interval_coverage(
     """Pairs of nominal coverage and measured coverage of the Tracker's intervals.
 
     It is measured in the rounds whose ``scored_labels`` are not NaN and that have an
-    interval: one without a width is none, as no error has been seen yet.
+    interval: an infinite one is none, as no error has been seen yet.
     """
     pairs, y = [], np.asarray(block.y)
     for level in LEVELS:
@@ -107,6 +107,6 @@ def count_covered(
 ) -> tuple[int, int]:
     """Scored rounds (T,) with an interval (T, 2), and those with y (T,) inside it."""
     low, high = interval.T
-    has_interval = (low < high) & ~np.isnan(scored_labels)
+    has_interval = np.isfinite(high - low) & ~np.isnan(scored_labels)
     covered = has_interval & (low <= y) & (y <= high)
     return int(has_interval.sum()), int(covered.sum())

@@ -23,7 +23,7 @@ import numpy as np
 from thalweg.kernels.jit import kernel
 
 IS_OPEN, COUNT, N, N_GIVEN, MAX_VALUE, SETTINGS = range(6)
-HEADER_SIZE = 16
+HEADER_SIZE = 24
 REFUSAL = math.nan
 """What a kernel returns where it refuses a call, which then has changed nothing: its
 arguments are not legal or the buffer is closed. No prediction is ever NaN, so one float

@@ -160,7 +160,7 @@ class Online:
         """The prediction of y at the features ``x``; 0 before any round.
 
         With ``interval``, say 0.9, an ``Interval(mean, low, high)`` in which y is
-        expected that often; of a Tracker only. It has no width before any error is
+        expected that often; of a Tracker only. It is infinite before any error is
         known, and takes some tens of rounds to be trusted.
         """
         if type(x) is not ARRAY:

@@ -31,7 +31,8 @@ EXPERT_LABELS = {
     "season": "a season ago and what differs now",
     "anchored level": "features alone",
     "anchored level, heavy ridge": "features alone, slow to change",
-    "autoregressive": "features and last value together",
+    "autoregressive": "features and last three values together",
+    "distributed lag": "features of two rows, last two values",
     "last value": "last value itself",
 }
 """The legend's text for each kind of expert."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.kernels.tracker.test_restart import arrays_by_name
+from tests.learners.tracker_arrays import flat_arrays
 from thalweg.kernels.tracker import replay
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners import Tracker
@@ -108,17 +108,19 @@ RETAINED = {
 def test_a_fresh_state_takes_over_where_it_loses_less_by_a_third(gain, taken):
     packed, copy = judged_array(delay=2), judged_array(delay=2)
     s, former = layout.views(packed, N), layout.views(copy, N)
-    for array in arrays_by_name(s).values():
+    for array in flat_arrays(s).values():
         array[array == 0] = 7.0
     s.counters[layout.ROUNDS] = s.counters[layout.PASSED_ROUNDS] = 512
     s.max_feature_steps[:] = 0.5
     former.rules.meta[layout.BLOCK_LOSS] = gain
-    fresh = {name: array.copy() for name, array in arrays_by_name(s).items()}
+    fresh = {name: array.copy() for name, array in flat_arrays(s).items()}
     replay.end_replay(s, former, packed, copy, 1.0)
-    kept = {"adashare", "meta", "counters", "pending", "max_feature_steps"}
-    for name, array in arrays_by_name(s).items():
-        if name not in kept:
-            expected = fresh[name] if taken else getattr_of(former, name)
+    retained_in_part = {
+        "rules.adashare", "rules.meta", "counters", "pending", "max_feature_steps",
+    }  # fmt: skip
+    for name, array in flat_arrays(s).items():
+        if name not in retained_in_part:
+            expected = fresh[name] if taken else flat_arrays(former)[name]
             np.testing.assert_array_equal(array, expected, name)
     steady = s.rules.adashare[0]
     np.testing.assert_array_equal(steady, former.rules.adashare[0])
@@ -132,5 +134,42 @@ def test_a_fresh_state_takes_over_where_it_loses_less_by_a_third(gain, taken):
     np.testing.assert_array_equal(s.counters[retained], former.counters[retained])
 
 
-def getattr_of(views, name):
-    return arrays_by_name(views)[name]
+@pytest.mark.parametrize("settings", [{}, {"curvature": False}, {"delay": 2}])
+@pytest.mark.parametrize("information", ["all", "features"])
+def test_a_replay_begins_with_a_fresh_state_of_the_same_hinges(settings, information):
+    learner = Tracker(information=information, seed=3, **settings)
+    fresh = learner.init(np.zeros(N)).packed
+    packed, former = fresh.copy(), np.empty_like(fresh)
+    s = layout.views(packed, N)
+    rng, sizes = np.random.default_rng(0), [layout.DELAY, layout.HINGE_COUNT]
+    lasting = {"active_from", "curvature.coordinates", "curvature.directions"}
+    for name, array in flat_arrays(s).items():
+        if name not in lasting | {"curvature.biases", "counters"}:
+            array[:] = rng.normal(size=array.shape)
+    kept = [*sizes, layout.STEP_LIMIT]
+    s.counters[np.setdiff1d(np.arange(layout.COUNTERS), kept)] = 2.0
+    before = packed.copy()
+    former[sizes] = packed[sizes]
+    count = replay.begin_replay(s, layout.views(former, N), packed, former)
+    assert count == layout.MAX_SEASON + 2  # two rounds wait for their labels
+    np.testing.assert_array_equal(former, before)
+    np.testing.assert_array_equal(packed, fresh)
+
+
+def test_rounds_are_played_again_in_their_order():
+    former = judged_state(delay=2, rounds=700)
+    former.counters[layout.PENDING_COUNT], former.counters[layout.OLDEST_PENDING] = 2, 2
+    former.pending[:] = np.arange(former.pending.size).reshape(former.pending.shape)
+    row = np.empty(N + layout.ROW_TAIL)
+    x, y = definition_replay.past_features(former)[::-1], former.past_y
+    newest = -700 % layout.MAX_SEASON
+    for i in (0, 1, 300, 511):
+        replay.set_replay_row(former, i, row, N)
+        expected = [*x[i], y[newest + 511 - i], 1.0, 1.0]
+        np.testing.assert_array_equal(row, expected)
+    for i, slot in ((512, 2), (513, 0)):
+        replay.set_replay_row(former, i, row, N)
+        pending, first = former.pending[slot], layout.PENDING_FEATURES
+        tail = [layout.PENDING_Y, layout.PENDING_WEIGHT, layout.PENDING_ELAPSED]
+        expected = [*pending[first : first + N], *pending[tail]]
+        np.testing.assert_array_equal(row, expected)

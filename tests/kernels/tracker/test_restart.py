@@ -1,10 +1,14 @@
 """When the state is out of proportion to recent rounds, and what is then reset."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from tests.kernels.tracker.test_round import drifting_stream
 from tests.kernels.tracker.workspaces import adashare, new_state, new_workspace, padded
+from tests.learners.tracker_arrays import flat_arrays
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.restart import CHECK_INTERVAL, restart_after_outlier
 from thalweg.kernels.tracker.round import observe, predict
@@ -97,16 +101,14 @@ def test_a_constant_label_is_no_reason_to_forget():
     assert state_after(x, y).counters[layout.TOTAL_WEIGHT] == len(y) - 1
 
 
-def test_adashare_keeps_its_bound_when_its_loss_scale_is_raised():
+@pytest.mark.parametrize("prior", [[0.2] * 5, [0.025, 0.9, 0.025, 0.025, 0.025]])
+def test_adashare_keeps_its_bound_when_its_loss_scale_is_raised(prior):
     rng = np.random.default_rng(0)
     experts, rounds = 5, 300
-    rule_state, everyone = (
-        np.append(padded(np.full(5, 0.2)), [0.0, 0.0]),
-        padded(np.ones(5)),
-    )
+    rule_state, everyone = np.append(padded(prior), [0.0, 0.0]), padded(np.ones(5))
     weights, loss, largest = np.empty(8), np.empty(8), 0.0
-    regret = np.zeros((rounds + 1, experts))
-    sizes = np.empty(rounds)
+    regret, sizes = np.zeros((rounds + 1, experts)), np.empty(rounds)
+    prior_in = padded(prior, 1.0)
     for t in range(1, rounds + 1):
         adashare.set_weights(rule_state, everyone, weights)
         q, size = rng.normal(size=experts), 1e3 if t % 90 < 30 else 1.0
@@ -114,46 +116,56 @@ def test_adashare_keeps_its_bound_when_its_loss_scale_is_raised():
         mix = weights[:experts] @ q
         lowest = adashare.set_losses(padded(q), everyone, y, 1.0, loss)
         own = 0.5 * (y - mix) ** 2
-        adashare.learn(rule_state, everyone, everyone, own, loss, lowest, t, 1.0)
+        adashare.learn(
+            rule_state, everyone, everyone, prior_in, own, loss, lowest, t, 1.0
+        )
         largest = sizes[t - 1] = max(largest, ((y - q) ** 2).max())
         if t % 90 == 50:
             adashare.set_weights(rule_state, everyone, weights)
-            before = weights.max()
-            adashare.raise_loss_scale(rule_state, everyone, largest)
+            before, power = weights[:5].copy(), rule_state[8] / (1.5 * largest)
+            adashare.raise_loss_scale(rule_state, everyone, prior_in, largest)
             adashare.set_weights(rule_state, everyone, weights)
-            assert weights.max() <= before
+            expected = prior * (before / prior) ** power
+            np.testing.assert_allclose(weights[:5], expected / expected.sum())
+            assert power < 1
             assert rule_state[8] == 1.5 * largest
         regret[t] = regret[t - 1] + 0.5 * (y - mix) ** 2 - 0.5 * (y - q) ** 2
     for a in range(1, rounds + 1, 7):
         for b in range(a, rounds + 1, 5):
-            bound = adashare_regret(np.sqrt(sizes[b - 1]), experts, a, b)
-            assert (regret[b] - regret[a - 1]).max() <= bound
+            error, here = np.sqrt(sizes[b - 1]), regret[b] - regret[a - 1]
+            bound = [adashare_regret(error, probability, a, b) for probability in prior]
+            assert (here <= bound).all()
 
 
 # What a restart does with every array of the state. A new array is named in one of
 # these, after a decision in restart.py and in the definition.
 RESET = {
     "season_differences", "inverse_counts", "recent_errors", "max_feature_steps",
-    "weight", "mean", "moments", "shrunk", "anchored", "autoregressive",
-    "overall_mean", "spread", "boa", "mlpoly", "softmax", "committee",
+    "experts.weight", "experts.mean", "experts.moments", "experts.anchored",
+    "experts.overall_mean", "experts.spread", "lags.mean", "lags.moments",
+    "lags.overall_mean", "lags.spread", "distributed_lag.weight",
+    "distributed_lag.mean", "distributed_lag.moments", "distributed_lag.theta",
+    "distributed_lag.last_leverage", "rules.boa", "rules.mlpoly", "rules.softmax",
+    "rules.cauchy", "rules.committee", "rules.correction", "curvature.gram",
+    "curvature.target", "curvature.theta", "curvature.change_mean",
+    "curvature.change_spread",
 }  # fmt: skip
-KEPT = {"active_from", "past_x", "past_y"}
-IN_PART = {"counters", "pending", "adashare", "meta"}
+KEPT = {
+    "active_from", "past_x", "past_y", "curvature.coordinates", "curvature.directions",
+    "curvature.biases",
+}  # fmt: skip
+IN_PART = {"counters", "pending", "rules.adashare", "rules.meta"}
 RESET_COUNTERS = {
     "SEASON", "TOTAL_WEIGHT", "ERROR_SCALE", "ERROR_COUNT", "LOWEST_LABEL",
-    "HIGHEST_LABEL", "MAX_LABEL_STEP", "DIFFERENCE_COUNT",
+    "HIGHEST_LABEL", "MAX_LABEL_STEP", "DIFFERENCE_COUNT", "QUICK_ERROR_MEAN",
+    "SLOW_ERROR_MEAN", "CORRECTION_SCALE", "CORRECTION_COUNT", "GRAM_SCALE",
 }  # fmt: skip
 KEPT_COUNTERS = {
     "ROUNDS", "ELAPSED", "STEP_LIMIT", "MAX_LOSS", "DELAY", "PENDING_COUNT",
-    "OLDEST_PENDING", "PASSED_ROUNDS",
+    "OLDEST_PENDING", "PASSED_ROUNDS", "HINGE_COUNT",
 }  # fmt: skip
+UNUSED_COUNTERS = {22, 23}
 MARK = 7.0
-
-
-def arrays_by_name(s):
-    arrays = {**s._asdict(), **s.experts._asdict(), **s.rules._asdict()}
-    del arrays["experts"], arrays["rules"]
-    return arrays
 
 
 def restart_by_kernel(s, n):
@@ -166,36 +178,70 @@ def restart_by_definition(s, n):
     definition.restart_after_outlier(s)
 
 
+def marked_state(n):
+    """A packed state of large steps in the past, and of ``MARK`` in all other places.
+
+    But for what is in proportion to it: the last rounds, and numbers that give sizes.
+    """
+    packed = Tracker(delay=2).init(np.zeros(n)).packed
+    s, rng = layout.views(packed, n), np.random.default_rng(0)
+    for name, array in flat_arrays(s).items():
+        if name not in ("counters", "active_from"):
+            array[:] = MARK
+    s.past_x[:] = rng.normal(size=s.past_x.shape)
+    s.past_y[:] = np.tile(rng.normal(size=layout.MAX_SEASON), 2)
+    sizes = [layout.DELAY, layout.HINGE_COUNT]
+    counts = s.counters[sizes]
+    s.counters[:] = MARK
+    s.counters[sizes] = counts
+    s.counters[layout.ROUNDS] = s.counters[layout.PASSED_ROUNDS] = 640
+    s.counters[layout.MAX_LABEL_STEP] = 1e9
+    return packed
+
+
 @pytest.mark.parametrize("restart", [restart_by_kernel, restart_by_definition])
 def test_a_restart_has_a_decision_about_every_array_of_the_state(restart):
     n = 3
-    packed = Tracker(delay=2).init(np.zeros(n)).packed
-    s, rng = layout.views(packed, n), np.random.default_rng(0)
-    for name, array in arrays_by_name(s).items():
-        if name not in ("counters", "active_from"):
-            array[:] = MARK
-    s.past_x[:], s.past_y[:] = (
-        rng.normal(size=s.past_x.shape),
-        np.tile(rng.normal(size=layout.MAX_SEASON), 2),
-    )
-    delay = s.counters[layout.DELAY]
-    s.counters[:] = MARK
-    s.counters[layout.DELAY] = delay
-    s.counters[layout.ROUNDS] = s.counters[layout.PASSED_ROUNDS] = 640
-    s.counters[layout.MAX_LABEL_STEP] = 1e9
-    before = layout.views(packed.copy(), n)
+    packed = marked_state(n)
+    s, before = layout.views(packed, n), flat_arrays(layout.views(packed.copy(), n))
     restart(s, n)
-    after = arrays_by_name(s)
+    after = flat_arrays(s)
     assert set(after) == RESET | KEPT | IN_PART
     for name in RESET:
         assert (after[name] != MARK).all(), name
     for name in KEPT:
-        np.testing.assert_array_equal(after[name], getattr(before, name))
+        np.testing.assert_array_equal(after[name], before[name], name)
     assert (after["pending"][:, layout.HAS_PREDICTION] == 0).all()
     assert (np.delete(after["pending"], layout.HAS_PREDICTION, axis=1) == MARK).all()
     assert (s.rules.adashare[1] != MARK).all()
-    changed = s.counters != before.counters
+    changed = s.counters != before["counters"]
     indices = {getattr(layout, name) for name in RESET_COUNTERS}
-    kept = {getattr(layout, name) for name in KEPT_COUNTERS}
+    kept = {getattr(layout, name) for name in KEPT_COUNTERS} | UNUSED_COUNTERS
     assert set(np.flatnonzero(changed)) == indices
     assert indices | kept == set(range(layout.COUNTERS))
+
+
+def test_every_counter_has_a_decision_about_it():
+    names = set(re.findall(r"counters\[([A-Z_]+)\]", "".join(kernel_sources())))
+    assert names <= RESET_COUNTERS | KEPT_COUNTERS
+
+
+def kernel_sources():
+    return [path.read_text() for path in Path(layout.__file__).parent.glob("*.py")]
+
+
+@pytest.mark.parametrize("restart", [restart_by_kernel, restart_by_definition])
+def test_after_a_restart_all_experts_predict_the_last_label(restart):
+    n, packed = 3, marked_state(3)
+    s = layout.views(packed, n)
+    restart(s, n)
+    s.counters[layout.DELAY] = 0
+    s.curvature.coordinates[:] = 0  # indices, of which 7 is none
+    _, workspace = new_state(n)
+    x = s.past_x[(640 - 1) % 512] + [1.0, -2.0, 3.0]
+    predict(s, x, workspace)
+    observed = workspace.rules.expert_predictions[: layout.EXPERTS]
+    np.testing.assert_allclose(observed, s.past_y[-640 % 512], rtol=1e-12)
+    # Limits do not hide what is beyond them: the label is no end of their range.
+    assert s.counters[layout.LOWEST_LABEL] < observed[0]
+    assert observed[0] < s.counters[layout.HIGHEST_LABEL]

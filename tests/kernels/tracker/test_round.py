@@ -2,9 +2,17 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.kernels.tracker import reference
-from tests.kernels.tracker.workspaces import diagnostics, mixture, new_state
+from tests.kernels.tracker.workspaces import (
+    diagnostics,
+    mixture,
+    new_state,
+    padded,
+    tracker_round,
+)
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.round import observe, predict
 from thalweg.learners.tracker import Tracker
@@ -21,32 +29,24 @@ def drifting_stream(count=40, n=3, seed=0):
     return x, 100 + season + (x * theta).sum(axis=1) + 0.1 * rng.normal(size=count)
 
 
-def clip_to_labels(expert_predictions, y):
-    beyond, step = 0.5 * np.ptp(y), 2 * abs(np.diff(y)).max()
-    low = max(y.min() - beyond, y[-1] - step)
-    return np.clip(expert_predictions, low, min(y.max() + beyond, y[-1] + step))
-
-
 def test_every_expert_predicts_what_the_definition_predicts():
     x, y = drifting_stream()
     x[:, 2] = 7.0  # a constant feature
     x[:15, 1] = 3.0  # and one that is constant at first
     s, workspace = new_state(3)
-    seasons, anchored = [1, 1], np.zeros((2, 10, 3))
+    seasons, anchored, rules = [1, 1], np.zeros((2, 10, 3)), workspace.rules
     for t in range(len(y)):
         forecast = predict(s, x[t], workspace)
         if t > 1:
-            expert_predictions = reference.experts(
-                x[:t], y[:t], x[t], seasons, anchored
-            )
-            observed = workspace.rules.expert_predictions[: layout.EXPERTS]
-            np.testing.assert_allclose(
-                observed, clip_to_labels(expert_predictions, y[:t]), rtol=1e-9
-            )
-            expected = np.append(
-                reference.ACTIVE_FROM <= t, [False] * (72 - layout.EXPERTS)
-            )
-            np.testing.assert_array_equal(workspace.rules.active, expected)
+            q, h = reference.experts(x[:t], y[:t], x[t], seasons, anchored)
+            limits = reference.clip_limits(y[:t], q[: layout.LANES])
+            observed = rules.expert_predictions[: layout.EXPERTS]
+            np.testing.assert_allclose(observed, np.clip(q, *limits), rtol=1e-9)
+            confidences = 1 / np.sqrt(1 + h + (h / 5) ** 2)
+            observed = rules.confidences[: layout.EXPERTS]
+            np.testing.assert_allclose(observed, confidences, rtol=1e-9)
+            expected = np.append(reference.ACTIVE_FROM <= t, False)
+            np.testing.assert_array_equal(rules.active, expected)
         observe(s, x[t], y[t], 1.0, 1.0, forecast, workspace)
         if t > 0:
             reference.step_anchored(anchored, x[: t + 1], y[: t + 1])
@@ -54,40 +54,41 @@ def test_every_expert_predicts_what_the_definition_predicts():
             assert s.counters[layout.SEASON] == seasons[-1]
 
 
-def test_the_forecast_is_the_meta_rules_mean_of_the_rules_means():
+@pytest.mark.parametrize("curvature", [False, True])
+def test_the_forecast_is_the_meta_rules_mean_of_the_rules_means(curvature):
     x, y = drifting_stream()
-    s, workspace = new_state(3)
+    s, workspace = new_state(3, curvature=curvature)
+    rules = workspace.rules
     for t in range(len(y)):
         forecast = predict(s, x[t], workspace)
         if t > 1:
-            np.testing.assert_allclose(
-                workspace.rules.expert_weights.sum(axis=1), 1, rtol=1e-12
-            )
-            np.testing.assert_allclose(
-                workspace.rules.rule_weights.sum(), 1, rtol=1e-12
-            )
-            assert (
-                workspace.rules.expert_weights[:, workspace.rules.active == 0] == 0
-            ).all()
-            expected = (
-                workspace.rules.rule_weights[: layout.RULES]
-                @ workspace.rules.expert_weights
-                @ workspace.rules.expert_predictions
-            )
+            sums = rules.expert_weights.sum(axis=1)
+            np.testing.assert_allclose(sums, 1, rtol=1e-12)
+            np.testing.assert_allclose(rules.rule_weights.sum(), 1, rtol=1e-12)
+            assert (rules.expert_weights[:, rules.active == 0] == 0).all()
+            means = rules.expert_weights @ rules.expert_predictions
+            committee, correction = workspace.curvature.committee[:2]
+            np.testing.assert_allclose(committee, means[layout.COMMITTEE], rtol=1e-12)
+            means[layout.COMMITTEE] = rules.rule_predictions[layout.COMMITTEE]
+            assert means[layout.COMMITTEE] == committee + correction
+            assert curvature or correction == 0
+            expected = rules.rule_weights[: layout.RULES] @ means
             np.testing.assert_allclose(forecast, expected, rtol=1e-12)
         observe(s, x[t], y[t], 1.0, 1.0, forecast, workspace)
+    assert (correction != 0) == curvature
 
 
 def test_where_all_experts_agree_that_is_the_forecast_and_no_rule_learns():
     x, _ = drifting_stream(20)
     s, workspace = new_state(3)
+    learning = ("boa", "mlpoly", "softmax", "cauchy", "committee", "correction")
     for t in range(20):
         forecast = predict(s, x[t], workspace)
-        before = s.rules.boa.copy(), s.rules.mlpoly.copy(), s.rules.softmax.copy()
+        before = [getattr(s.rules, name).copy() for name in learning]
         observe(s, x[t], 0.3, 1.0, 1.0, forecast, workspace)
         assert forecast == (0.3 if t else 0.0)
-        for part, was in zip(s.rules[1:4], before, strict=True):
-            np.testing.assert_array_equal(part, was)
+        for name, was in zip(learning, before, strict=True):
+            np.testing.assert_array_equal(getattr(s.rules, name), was, name)
     # Experts that became active meanwhile have weight from their first round on.
     predict(s, x[0], workspace)
     assert (workspace.rules.expert_weights[0, workspace.rules.active == 1] > 0).all()
@@ -113,29 +114,112 @@ def test_predicting_changes_nothing(learned):
     assert np.isfinite(records["forecast"]).all()
 
 
-def test_the_slope_is_how_the_forecast_moves_with_x():
+def test_the_slope_is_how_the_forecast_moves_with_x_at_these_weights():
     x, y = drifting_stream()
-    s, workspace = new_state(3)
+    s, workspace = new_state(3, curvature=False)
+    rules, counters = workspace.rules, s.counters
     for t in range(len(y)):
         forecast = predict(s, x[t], workspace)
         observe(s, x[t], y[t], 1.0, 1.0, forecast, workspace)
     # No limits, so that no expert is clipped near x.
-    (
-        s.counters[layout.LOWEST_LABEL],
-        s.counters[layout.HIGHEST_LABEL],
-        s.counters[layout.STEP_LIMIT],
-    ) = -1e6, 1e6, 0
+    counters[layout.LOWEST_LABEL], counters[layout.HIGHEST_LABEL] = -1e6, 1e6
+    counters[layout.STEP_LIMIT] = 0
     base = predict(s, x[0], workspace)
+    weights = rules.forecast_weights
     mixture.combine_weights(
-        workspace.rules.rule_weights,
-        workspace.rules.expert_weights,
-        layout.RULES,
-        workspace.rules.forecast_weights,
+        rules.rule_weights, rules.expert_weights, layout.RULES, weights
     )
+    np.testing.assert_allclose(base, weights @ rules.expert_predictions, rtol=1e-12)
     slope = np.empty(3)
-    diagnostics.set_slope(s.experts, workspace.rules.forecast_weights, slope)
+    diagnostics.set_slope(s, workspace, weights, slope)
     for j in range(3):
         step = np.zeros(3)
         step[j] = 0.5
-        change = predict(s, x[0] + step, workspace) - base
+        predict(s, x[0] + step, workspace)  # confidences, and so weights, are others
+        change = weights @ rules.expert_predictions - base
         np.testing.assert_allclose(change, 0.5 * slope[j], rtol=1e-9, atol=1e-9)
+
+
+LABELS = np.array([4.0, 4.5, 3.5])  # newest first
+
+
+def limits_at(shrunk, labels=LABELS, step_limit=1.0):
+    """Limits where labels were in [2, 6] with steps of up to 2, and 30 must agree."""
+    counters = np.zeros(layout.COUNTERS)
+    counters[layout.LOWEST_LABEL], counters[layout.HIGHEST_LABEL] = 2.0, 6.0
+    counters[layout.MAX_LABEL_STEP] = 2.0
+    counters[layout.STEP_LIMIT] = step_limit
+    predictions = padded(np.append(shrunk, np.full(layout.EXPERTS - 40, 1e3)))
+    before = predictions.copy()
+    limits = tracker_round.clip_limits(counters, labels, predictions, np.empty(40))
+    np.testing.assert_array_equal(predictions, before)
+    return limits
+
+
+def test_limits_are_the_range_of_labels_and_the_largest_step():
+    calm = np.full(40, 4.0)
+    assert limits_at(calm) == (0.0, 8.0)
+    assert limits_at(calm, LABELS - 1) == (0.0, 7.0)  # 3 + 2·2
+    assert limits_at(calm, LABELS + 2) == (2.0, 8.0)  # 6 - 2·2
+    assert limits_at(calm, LABELS - 1, step_limit=0.0) == (0.0, 8.0)
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("step_limit", [0.0, 1.0])
+def test_a_limit_yields_where_three_quarters_of_the_shrunk_experts_go_beyond(
+    side, step_limit
+):
+    rng = np.random.default_rng(0)
+    wide = 4 + side * (5 + 2 * rng.uniform(size=40))  # of limits 4 ± 4
+    place = 0 if side < 0 else 1
+    for beyond in (29, 30, 33, 40):
+        shrunk = wide.copy()
+        shrunk[beyond:] = 4.0
+        rng.shuffle(shrunk)
+        expected = [0.0, 8.0]
+        if beyond >= 30:  # the nearest of the farthest 30
+            expected[place] = 4 + side * np.sort(side * (shrunk - 4))[10]
+        assert limits_at(shrunk, step_limit=step_limit) == pytest.approx(expected)
+
+
+def test_a_limit_yields_by_two_ranges_of_labels_at_most():
+    for far in (50.0, 1e300, np.inf):
+        assert limits_at(np.full(40, far)) == (0.0, 14.0)
+        assert limits_at(np.full(40, -far)) == (-6.0, 8.0)
+
+
+def test_no_limit_yields_after_a_jump_of_the_last_label():
+    shrunk = np.full(40, 9.0)
+    assert limits_at(shrunk, np.array([4.0, 5.0, 5.0])) == (0.0, 9.0)
+    for jump in (1.01, -1.01):
+        assert limits_at(shrunk, np.array([4.0, 4 - jump, 4.0])) == (0.0, 8.0)
+
+
+VALUES = st.floats(-50, 50)
+
+
+@given(
+    st.lists(VALUES, min_size=2, max_size=6), st.lists(VALUES, min_size=1, max_size=40)
+)
+def test_limits_are_those_of_the_reference(y, some):
+    y, shrunk = np.array(y), np.resize(some, 40)
+    counters = np.zeros(layout.COUNTERS)
+    counters[layout.LOWEST_LABEL], counters[layout.HIGHEST_LABEL] = y.min(), y.max()
+    counters[layout.MAX_LABEL_STEP] = abs(np.diff(y)).max()
+    counters[layout.STEP_LIMIT] = 1.0
+    labels, predictions = reference.past_labels(y, len(y), 3), padded(shrunk)
+    limits = tracker_round.clip_limits(counters, labels, predictions, np.empty(40))
+    assert limits == reference.clip_limits(y, shrunk)
+
+
+def test_confidence_falls_with_leverage_and_the_last_value_is_trusted():
+    rng = np.random.default_rng(0)
+    own, lags, last = rng.exponential(size=40), *rng.exponential(size=(2, 16))
+    confidences = np.zeros(layout.PADDED_EXPERTS + 8)
+    tracker_round.set_confidences(own, lags, last, confidences)
+    wide = [list(layout.MEMORIES).index(m) for m in layout.DISTRIBUTED_MEMORIES]
+    h = np.concatenate([own, own[:20], lags[:10], (lags + last)[wide], [0.0]])
+    expected = 1 / np.sqrt(1 + h + h**2 / 25)
+    observed = confidences[: layout.EXPERTS]
+    np.testing.assert_allclose(observed, expected, rtol=1e-14)
+    assert confidences[layout.LAST_VALUE] == 1

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.learners.tracker_arrays import flat_arrays
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.learners.tracker.workspace import TrackerWorkspace
@@ -10,42 +11,64 @@ from thalweg.learners.tracker.workspace import TrackerWorkspace
 
 def test_a_changed_layout_of_the_state_has_a_new_version():
     """Whoever changes the declaration raises ``STATE.version``, then this pair."""
-    assert (layout.STATE.version, layout.STATE.fingerprint) == (2, "00d8ee86804d69cc")
+    assert (layout.STATE.version, layout.STATE.fingerprint) == (3, "0962a319c04d102d")
     assert TrackerState.layout_version == layout.STATE.version
+
+
+# Arrays of which kernels load no vectors.
+SCALARS = {
+    "experts.overall_mean", "experts.spread", "experts.recent_steps",
+    "experts.pending_x", "lags.overall_mean", "lags.spread", "lags.labels",
+    "curvature.change_mean", "curvature.change_spread", "curvature.context", "pending",
+    "max_feature_steps", "past_x",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("n", [1, 3, 8])
 @pytest.mark.parametrize("delay", [0, 5])
-def test_arrays_that_are_loaded_as_vectors_start_at_a_cache_line(n, delay):
+@pytest.mark.parametrize("hinges", [0, layout.HINGES])
+def test_arrays_that_are_loaded_as_vectors_start_at_a_cache_line(n, delay, hinges):
     slots = layout.pending_slots(delay)
     empty = dict.fromkeys(layout.RECORD_ROWS, 0)
-    offsets = layout.BUFFER.offsets(n=n, slots=slots, rows=7, **empty)
-    state, workspace = offsets.state, offsets.workspace
-    scalars = {"overall_mean", "spread", "recent_steps", "pending_x"}
-    for fields in (state.experts, state.rules, workspace.experts, workspace.rules):
-        for name, offset in fields._asdict().items():
-            assert name in scalars or offset % layout.LINE_FLOATS == 0, name
-    for name in ("counters", "active_from", "past_y", "season_differences"):
-        assert getattr(state, name) % layout.LINE_FLOATS == 0
+    offsets = layout.BUFFER.offsets(n=n, hinges=hinges, slots=slots, rows=7, **empty)
+    for part in (offsets.state, offsets.workspace):
+        for name, offset in flat_offsets(part).items():
+            assert name in SCALARS or offset % layout.LINE_FLOATS == 0, name
 
 
+def flat_offsets(offsets, prefix=""):
+    """All offsets of nested tuples, by names joined with dots."""
+    flat = {}
+    for name, value in offsets._asdict().items():
+        if isinstance(value, tuple):
+            flat |= flat_offsets(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = value
+    return flat
+
+
+@pytest.mark.parametrize("curvature", [False, True])
 @pytest.mark.parametrize("delay", [0, 5])
-def test_the_state_inside_the_buffer_is_laid_out_as_the_packed_one(delay):
-    packed = Tracker(delay=delay).init(np.zeros(3)).packed
+def test_the_state_inside_the_buffer_is_laid_out_as_the_packed_one(delay, curvature):
+    packed = Tracker(delay=delay, curvature=curvature).init(np.zeros(3)).packed
     rng = np.random.default_rng(0)
     counters = packed[: layout.COUNTERS].copy()
     packed[:] = rng.normal(size=packed.size)
     packed[: layout.COUNTERS] = counters
     workspace = TrackerWorkspace(packed, 3, rows=5, record=("theta",))
     lengths = {f"{name}_rows": 0 for name in layout.Records._fields} | {"theta_rows": 5}
-    slots = layout.pending_slots(delay)
-    dimensions = {"n": 3, "slots": slots, "rows": 5}
+    slots, hinges = layout.pending_slots(delay), layout.HINGES if curvature else 0
+    dimensions = {"n": 3, "hinges": hinges, "slots": slots, "rows": 5}
     views = layout.BUFFER.views(workspace.buffer, **dimensions, **lengths)
-    expected = layout.views(packed, 3)
-    for inside, own in zip(views.state[:7], expected[:7], strict=True):
-        np.testing.assert_array_equal(inside, own)
-    for inside, own in zip(views.state.experts, expected.experts, strict=True):
-        np.testing.assert_array_equal(inside, own)
-    for inside, own in zip(views.state.rules, expected.rules, strict=True):
-        np.testing.assert_array_equal(inside, own)
-    np.testing.assert_array_equal(views.state.pending, expected.pending)
+    inside, own = flat_arrays(views.state), flat_arrays(layout.views(packed, 3))
+    assert set(inside) == set(own)
+    for name, array in own.items():
+        np.testing.assert_array_equal(inside[name], array, name)
+
+
+def test_the_size_of_a_state_follows_from_its_settings():
+    for settings in ({}, {"delay": 4}, {"curvature": False}):
+        packed = Tracker(**settings).init(np.zeros(3)).packed
+        delay, curvature = settings.get("delay", 0), settings.get("curvature", True)
+        assert packed.size == layout.state_size(3, delay, curvature)
+        assert packed[layout.HINGE_COUNT] == (layout.HINGES if curvature else 0)

@@ -11,18 +11,22 @@ from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.tracker import Tracker
 
 
-def new_workspace(n):
-    """A workspace of ``n`` features in views; all rules are active."""
-    views = layout.WORKSPACE.views(np.zeros(layout.WORKSPACE.size(n=n)), n=n)
+def new_workspace(n, hinges=layout.HINGES):
+    """A workspace of ``n`` features in views; all rules are active and trusted."""
+    size = layout.WORKSPACE.size(n=n, hinges=hinges)
+    views = layout.WORKSPACE.views(np.zeros(size), n=n, hinges=hinges)
     views.rules.rule_mask[:] = layout.RULE_MASK
     views.rules.base_rule_mask[:] = layout.BASE_RULE_MASK
+    views.rules.full_confidence[:] = 1.0
+    views.curvature.candidate_mask[:] = layout.CANDIDATE_MASK
     return views
 
 
-def new_state(n):
+def new_state(n, **settings):
     """A fresh state in views, and a workspace."""
-    packed = Tracker().init(np.zeros(n)).packed
-    return layout.views(packed, n), new_workspace(n)
+    packed = Tracker(**settings).init(np.zeros(n)).packed
+    workspace = new_workspace(n, int(packed[layout.HINGE_COUNT]))
+    return layout.views(packed, n), workspace
 
 
 def padded(values, fill=0.0):
@@ -50,7 +54,14 @@ class CompiledModule:
 ridge_experts, solve, seasonality = map(
     CompiledModule, ("ridge_experts", "solve", "seasonality")
 )
-mixture, diagnostics = map(CompiledModule, ("mixture", "diagnostics"))
-prediction_interval = CompiledModule("prediction_interval")
-adashare, boa = map(CompiledModule, ("adashare", "boa"))
+autoregressive, distributed_lag = map(
+    CompiledModule, ("autoregressive", "distributed_lag")
+)
+mixture, diagnostics, curvature = map(
+    CompiledModule, ("mixture", "diagnostics", "curvature")
+)
+prediction_interval, tracker_round = map(
+    CompiledModule, ("prediction_interval", "round")
+)
+adashare, boa, cauchy = map(CompiledModule, ("adashare", "boa", "cauchy"))
 mlpoly, softmax = map(CompiledModule, ("mlpoly", "softmax"))

@@ -60,7 +60,7 @@ class PredictionColumns(NamedTuple):
     def lines(self, predictions: PredictedRows) -> str:
         """One line a row. Numbers are as short as they can be without a loss.
 
-        An interval without a width is left empty: no error has been seen yet.
+        An infinite interval is left empty: no error has been seen yet.
         """
         columns = [predictions.rows.astype(str).tolist()]
         if self.has_time:
@@ -69,7 +69,7 @@ class PredictionColumns(NamedTuple):
             columns.append(_format_numbers(prediction))
             low, high = interval.T
             for end in (low, high):
-                columns.append(_format_numbers(np.where(low < high, end, np.nan)))
+                columns.append(_format_numbers(np.where(np.isfinite(end), end, np.nan)))
             columns.append(_format_numbers(predictions.observed[:, k]))
         return "".join(f"{','.join(row)}\n" for row in zip(*columns, strict=True))
 

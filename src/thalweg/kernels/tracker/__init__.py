@@ -3,11 +3,15 @@
 tracker_layout       every array of the state, the workspace and the buffer
 entry                the one kernel that Python calls
 round                predict, then learn: puts the following together
-ridge_experts        70 ridge regressions with 10 forgetting factors
-solve                L D Lᵀ factors of all of them at once
+ridge_experts        60 ridge regressions with 10 forgetting factors
+autoregressive       10 more, with the last three labels as features
+distributed_lag      8 more, with the features of the round before as well
+solve                L D Lᵀ factors of all of one kind at once
 adashare             exponential weights with fixed share, with a proven bound
-boa, mlpoly, softmax other rules that weigh the experts
+boa, mlpoly, softmax,
+cauchy               other rules that weigh the experts
 mixture              from predictions of experts to one forecast
+curvature            a correction of the committee, learnt on random hinges
 seasonality          the past rounds, and the season of the labels
 prediction_interval  quantiles of recent errors
 pending_labels       rounds between their forecast and a label that comes late

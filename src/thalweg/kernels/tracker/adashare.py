@@ -9,12 +9,12 @@ With ℓ_i the half squared errors, w the weights, ζ = 1 - 1/(t+1) and η = 1/�
 .. math:: m = -\tfrac1\eta \ln \sum_i w_i e^{-\eta \ell_i}, \quad
           U' = \max(0, \zeta U + f - m), \quad \Delta' = \max(\zeta \Delta, U'), \quad
           w' = \zeta v + (1-\zeta) \pi, \quad
-          v_i \propto (w_i e^{-\eta \ell_i})^{\min(1, \Delta/\Delta')}
+          v_i \propto \pi_i (w_i e^{-\eta \ell_i}/\pi_i)^{\min(1, \Delta/\Delta')}
 
-f is the loss of the weighted mean, f - m its mixability gap, π uniform on the experts
-active next. No constant, range or horizon enters. On every interval [a, b] the loss of
-the mean exceeds that of any expert active throughout by at most ``adashare_regret`` of
-learners/tracker/regret_bound.py.
+f is the loss of the weighted mean, f - m its mixability gap, π the prior: over the
+experts active next in proportion to ``prior``. No constant, range or horizon enters. On
+every interval [a, b] the loss of the mean exceeds that of any expert active throughout
+by at most ``adashare_regret`` of learners/tracker/regret_bound.py.
 
 Where a shock has made Δ large, it takes t rounds more to halve it. With a ``fade``
 below one Δ and U fade at least so fast: weights are soon unequal again, but nothing is
@@ -44,6 +44,8 @@ from thalweg.kernels.simd import (
 
 STEADY_FADE, QUICK_FADE = 1.0, 0.97
 """Values of ``fade`` of the two rules: the steady one has a proven bound."""
+MIN_EXPONENT = -1e300
+"""Lower limit of an exponent: times a power of 0 an infinite one is not a number."""
 MIN_DIVISOR = 1e-300
 """Lower limit of a divisor: the inverse of a smaller one may be infinite."""
 
@@ -57,48 +59,49 @@ def set_weights(rule_state, active, weights):
 
 
 @inner_function
-def learn(rule_state, active, active_next, own, losses, lowest, t, fade):
+def learn(rule_state, active, active_next, prior, own, losses, lowest, t, fade):
     """Learn the experts' losses and ``own``; ``lowest`` is that of the best active."""
     k = active.size
     delta, cumulative_gap = rule_state[k], rule_state[k + 1]
     gap = own - lowest
     if delta > 0:
-        gap += _multiply_by_exp_losses(rule_state, active, losses, lowest, delta)
+        gap += _log_mean_exp(rule_state, active, losses, lowest, delta)
     zeta = min(1 - 1 / (t + 1), fade)
     cumulative_gap = max(0.0, zeta * cumulative_gap + gap)
     new_delta = max(zeta * delta, cumulative_gap)
-    if 0 < delta < new_delta:
-        _raise_weights_to_power(rule_state, active, delta / new_delta)
+    if delta > 0:
+        power = min(1.0, delta / new_delta)
+        _multiply_by_exp_losses(rule_state, active, prior, losses, lowest, delta, power)
     rule_state[k], rule_state[k + 1] = new_delta, cumulative_gap
-    share_weight(rule_state, active, active_next, t)
+    share_weight(rule_state, active, active_next, prior, t)
 
 
 @inner_function
-def raise_loss_scale(rule_state, active, largest):
+def raise_loss_scale(rule_state, active, prior, largest):
     """Raise Δ to 3E²/2, E² ``largest``: weights become as equal as the proof allows.
 
     The proof needs no more of Δ than U ≤ Δ ≤ 3E²/2 (docs/derivations/tracker.md).
     """
     delta, max_delta = rule_state[active.size], 1.5 * largest
     if 0 < delta < max_delta:
-        _raise_weights_to_power(rule_state, active, delta / max_delta)
+        _raise_weights_to_power(rule_state, active, prior, delta / max_delta)
         rule_state[active.size] = max_delta
 
 
 @inner_function
-def share_weight(rule_state, active, active_next, t):
-    """Share 1/(t+1) of all weight equally among those active in the next round.
+def share_weight(rule_state, active, active_next, prior, t):
+    """Share 1/(t+1) of all weight among those active in the next round, by the prior.
 
     w_k ← ζ w_k / Σ_active w + (1 - ζ) π_k, and 0 for ζ's part where k is not active.
     """
     count = broadcast(0.0)
     for k in range(0, active.size, WIDTH):
-        count += load(active_next, k)
+        count = fma(load(active_next, k), load(prior, k), count)
     zeta = 1 - 1 / (t + 1)
     scale = zeta / active_weight(rule_state, active)
     share = (1 - zeta) / reduce_sum(count)
     for k in range(0, active.size, WIDTH):
-        received = share * load(active_next, k)
+        received = share * load(prior, k) * load(active_next, k)
         weight = scale * load(rule_state, k)
         store(rule_state, k, fma(weight, load(active, k), received))
 
@@ -125,10 +128,10 @@ def set_losses(predictions, active, y, w, losses):
 
 
 @inline_function
-def _multiply_by_exp_losses(rule_state, active, losses, lowest, delta):
-    """w_i ← w_i e^{-η(ℓ_i - lowest)}; returns lowest - m = Δ ln Σ w_i e^….
+def _log_mean_exp(rule_state, active, losses, lowest, delta):
+    """lowest - m = Δ ln Σ w_i e^{-η(ℓ_i - lowest)}, for w that sum to one.
 
-    Their sum cannot vanish: the best expert keeps its weight, a share at least.
+    The sum cannot vanish: the best expert keeps its weight, a share at least.
     """
     before, after = active_weight(rule_state, active), broadcast(0.0)
     eta = 1 / max(delta, MIN_DIVISOR)
@@ -136,19 +139,41 @@ def _multiply_by_exp_losses(rule_state, active, losses, lowest, delta):
         # An inactive expert may have a lower loss: its exponent is clipped, and its
         # weight is 0.
         behind = minimum(eta * (lowest - load(losses, k)), 0.0)
-        weight = load(rule_state, k) * load(active, k) * exp(behind)
-        store(rule_state, k, weight)
-        after += weight
+        after = fma(load(rule_state, k) * load(active, k), exp(behind), after)
     return delta * math.log(reduce_sum(after) / before)
 
 
 @inner_function
-def _raise_weights_to_power(rule_state, active, power):
-    """w_i ← (w_i / Σ_active w)^power: the rate has fallen, and with it what earlier
-    losses count for.
+def _multiply_by_exp_losses(rule_state, active, prior, losses, lowest, delta, power):
+    """w_i ← π_i (w_i e^{-η(ℓ_i - lowest)} / π_i)^power, for w that sum to one.
+
+    With a power below 1 the rate has fallen, and with it what earlier losses and this
+    one count for. After a shock e^{-ηℓ} may be beyond float64, its power is not.
+    Factors that all have in common do not matter.
     """
+    eta = 1 / max(delta, MIN_DIVISOR)
+    if power == 1:
+        for k in range(0, active.size, WIDTH):
+            behind = minimum(eta * (lowest - load(losses, k)), 0.0)
+            weight = load(rule_state, k) * load(active, k) * exp(behind)
+            store(rule_state, k, weight)
+        return
     scale = 1 / active_weight(rule_state, active)
     for k in range(0, active.size, WIDTH):
-        weight = scale * load(rule_state, k) * load(active, k)
-        raised = exp(power * log(maximum(weight, MIN_LOG_ARGUMENT)))
-        store(rule_state, k, select_greater(weight, MIN_LOG_ARGUMENT, raised, 0.0))
+        here, behind = load(prior, k), minimum(eta * (lowest - load(losses, k)), 0.0)
+        weight = scale * load(rule_state, k) * load(active, k) / here
+        behind = maximum(behind, MIN_EXPONENT)
+        exponent = log(maximum(weight, MIN_LOG_ARGUMENT)) + behind
+        raised = here * exp(power * exponent)
+        store(rule_state, k, select_greater(weight, 0.0, raised, 0.0))
+
+
+@inner_function
+def _raise_weights_to_power(rule_state, active, prior, power):
+    """w_i ← π_i (w_i / π_i)^power, as in ``_multiply_by_exp_losses``."""
+    scale = 1 / active_weight(rule_state, active)
+    for k in range(0, active.size, WIDTH):
+        here = load(prior, k)
+        weight = scale * load(rule_state, k) * load(active, k) / here
+        raised = here * exp(power * log(maximum(weight, MIN_LOG_ARGUMENT)))
+        store(rule_state, k, select_greater(weight, 0.0, raised, 0.0))

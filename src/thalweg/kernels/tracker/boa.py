@@ -11,7 +11,8 @@ expert's prediction q_k, and everything older discounted by ζ = 1 - 1/(t+1),
           w_k \propto w_k^{\min(1, \eta_k / \eta'_k)} e^{\eta_k g_k - (\eta_k g_k)^2}
 
 with η' the rate before; then 1/(t+1) of all weight is shared. The mean weighs the
-experts by η_k w_k.
+experts by η_k w_k c_k, c_k the confidence in an expert in this round, and g_k counts
+c_k times.
 Wintenberger (2017), *Optimal learning with Bernstein online aggregation*; the discount
 and the sharing are ours, and with them nothing is proven.
 
@@ -42,13 +43,15 @@ from thalweg.kernels.simd import (
 
 MIN_REGRET = 1e-290
 """Regrets below this are not learnt from: their inverse may be infinite."""
+AGREEMENT = 1e-9
+"""An expert agrees with the mean if they differ by less of the range of predictions."""
 PADDING_LOG_WEIGHT = -1e300
 """The log weight of an expert that is not active, or of padding."""
 
 
 @inner_function
-def set_weights(rule_state, active, weights):
-    """Set the weights η_k w_k / Σ η w of the active experts.
+def set_weights(rule_state, active, confidence, weights):
+    """Set the weights η_k w_k c_k / Σ η w c of the active experts.
 
     An expert without a rate as yet takes the lowest rate of the others, or 1.
     """
@@ -66,18 +69,19 @@ def set_weights(rule_state, active, weights):
         weight = load(rule_state, (0, k)) * rate * load(active, k)
         store(weights, k, weight)
         largest = maximum(largest, weight)
-    normalise(weights, reduce_max(largest))
+    normalise(weights, reduce_max(largest), confidence)
 
 
 @inline_function
-def normalise(weights, largest):
-    """Divide the weights by their sum; first by the largest, which may be huge or tiny.
+def normalise(weights, largest, confidence):
+    """Multiply the weights by the confidences, and divide them by their sum.
 
-    Rates are as large as the labels are small.
+    First by the largest, which may be huge or tiny: rates are as large as the labels
+    are small.
     """
     sums = broadcast(0.0)
     for k in range(0, weights.size, WIDTH):
-        weight = load(weights, k) / largest
+        weight = load(weights, k) / largest * load(confidence, k)
         store(weights, k, weight)
         sums += weight
     scale = 1 / reduce_sum(sums)
@@ -86,10 +90,13 @@ def normalise(weights, largest):
 
 
 @inner_function
-def learn(rule_state, predictions, active, experts, mean, y, w, t):
+def learn(rule_state, predictions, active, confidence, experts, mean, spread, y, w, t):
     """Learn the label ``y`` after these predictions and the rule's own, ``mean``.
 
-    g_k = 2w(f - y)(f - q_k) for every expert; ``experts`` is the number of them all.
+    g_k = 2w c_k (f - y)(f - q_k) for every expert; ``experts`` is the number of them
+    all, ``spread`` the range of their predictions. Where f - q_k is next to nothing
+    beside it, it is taken to be 0: it is rounding, and a rate of one over it would be
+    chance.
     """
     zeta, bound, active_count = 1 - 1 / (t + 1), math.log(experts + 1.0), broadcast(0.0)
     for k in range(0, active.size, WIDTH):
@@ -98,7 +105,9 @@ def learn(rule_state, predictions, active, experts, mean, y, w, t):
     prior = -math.log(count)
     largest = broadcast(PADDING_LOG_WEIGHT)
     for k in range(0, active.size, WIDTH):
-        regret = 2 * w * (mean - y) * (mean - load(predictions, k))
+        ahead = mean - load(predictions, k)
+        ahead = select_greater(absolute(ahead), AGREEMENT * spread, ahead, 0.0)
+        regret = 2 * w * (mean - y) * (load(confidence, k) * ahead)
         raised = _log_weight(rule_state, k, regret, load(active, k), zeta, bound, prior)
         store(rule_state, (0, k), raised)
         largest = maximum(largest, raised)

@@ -3,13 +3,18 @@
 import math
 
 from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.tracker.mixture import combine_weights
+from thalweg.kernels.tracker.autoregressive import solve_autoregressive
+from thalweg.kernels.tracker.mixture import combine_weights, set_weights
 from thalweg.kernels.tracker.prediction_interval import interval_offsets
+from thalweg.kernels.tracker.solve import back_substitute
 from thalweg.kernels.tracker.tracker_layout import (
     ANCHORED,
     AUTOREGRESSIVE,
+    DISTRIBUTED_LAG,
+    DISTRIBUTED_LANES,
+    DISTRIBUTED_MEMORIES,
     EXPERTS,
-    LAST_VALUE,
+    LANES,
     LEVEL_LANES,
     MEMORIES,
     MEMORY_COUNT,
@@ -21,19 +26,19 @@ from thalweg.kernels.tracker.tracker_layout import (
 
 @inline_function
 def record_round(records, t, forecast, s, workspace, coverage):
-    """Fill row ``t`` of those records that are not empty.
-
-    ``workspace`` is that of the rules.
-    """
+    """Fill row ``t`` of those records that are not empty."""
+    rules = workspace.rules
     theta, weights, interval = records.theta, records.weights, records.interval
-    forecast_weights = workspace.forecast_weights
+    forecast_weights = rules.forecast_weights
     if len(records.forecast):
         records.forecast[t] = forecast
-    if len(theta) or len(weights) or len(records.memory):
-        rule_weights, expert_weights = workspace.rule_weights, workspace.expert_weights
+    if s.counters[ROUNDS] > 0 and (len(theta) or len(weights) or len(records.memory)):
+        # With full confidence in every expert, so that they do not depend on x.
+        set_weights(s.rules, rules, rules.full_confidence)
+        rule_weights, expert_weights = rules.rule_weights, rules.expert_weights
         combine_weights(rule_weights, expert_weights, RULES, forecast_weights)
     if len(theta):
-        set_slope(s.experts, forecast_weights, theta[t])
+        set_slope(s, workspace, forecast_weights, theta[t])
     if len(weights):
         for k in range(EXPERTS):
             weights[t, k] = forecast_weights[k]
@@ -51,19 +56,32 @@ def effective_memory(counters, weights):
     if t == 0:
         return 0.0
     total = 0.0
-    for k in range(LAST_VALUE):
+    for k in range(DISTRIBUTED_LAG):
         total += weights[k] * math.log(min(MEMORIES[k % MEMORY_COUNT], t))
+    for i in range(DISTRIBUTED_LANES):
+        memory = min(DISTRIBUTED_MEMORIES[i], t)
+        total += weights[DISTRIBUTED_LAG + i] * math.log(memory)
     return math.exp(total)
 
 
 @inline_function
-def set_slope(experts, weights, out):
-    """Set the slope of the forecast in x: the mean of all coefficients, (n,)."""
+def set_slope(s, workspace, weights, out):
+    """Set the slope of the forecast in x: the mean of all coefficients, (n,).
+
+    The correction for curvature has its own slope everywhere, and is left out.
+    """
+    lower, shrunk = workspace.experts.lower, workspace.experts.solution
+    theta, anchored = workspace.lags.solution, s.experts.anchored
+    back_substitute(lower, out.size, out.size, LANES, shrunk)
+    solve_autoregressive(workspace.lags.lower, lower, theta)
     for j in range(out.size):
         out[j] = 0.0
-        for lane in range(experts.shrunk.shape[1]):
-            out[j] += weights[SHRUNK + lane] * experts.shrunk[j, lane]
+        for lane in range(LANES):
+            out[j] += weights[SHRUNK + lane] * shrunk[j, lane]
         for lane in range(LEVEL_LANES):
-            out[j] += weights[ANCHORED + lane] * experts.anchored[j, lane]
+            out[j] += weights[ANCHORED + lane] * anchored[j, lane]
         for lane in range(MEMORY_COUNT):
-            out[j] += weights[AUTOREGRESSIVE + lane] * experts.autoregressive[j, lane]
+            out[j] += weights[AUTOREGRESSIVE + lane] * theta[j, lane]
+        for lane in range(DISTRIBUTED_LANES):
+            here = s.distributed_lag.theta[j, lane]
+            out[j] += weights[DISTRIBUTED_LAG + lane] * here

@@ -36,7 +36,9 @@ from thalweg.kernels.tracker.tracker_layout import (
     BUFFER,
     COVERAGE,
     DIMENSIONS,
+    FIRST_RECORD_ROWS,
     FORECAST,
+    HAS_FACTORS,
     HAS_FORECAST,
     RECORD_ROWS,
     ROW_COUNT,
@@ -72,6 +74,7 @@ def call(buffer, x, y, weight, elapsed, learning):
     n, count = int(buffer[N]), max(row_count, 1)
     fields = _unpack(buffer, n)
     s, former, workspace = fields.state, fields.former, fields.workspace
+    status = workspace.experts.status
     packed, copy = _packed_states(buffer, n)
     t, replayed, to_replay, loss = 0, 0, 0, 0.0
     while t < count:
@@ -93,8 +96,10 @@ def call(buffer, x, y, weight, elapsed, learning):
             replayed += 1
             if replayed == to_replay:
                 end_replay(s, former, packed, copy, loss)
+                status[HAS_FACTORS] = 0.0
         elif is_due:
             to_replay, replayed, loss = begin_replay(s, former, packed, copy), 0, 0.0
+            status[HAS_FACTORS] = 0.0
         if replayed == to_replay:
             t += 1
     buffer[HAS_FORECAST] = 1.0 if row_count == 0 and not learning else 0.0
@@ -106,8 +111,8 @@ def call(buffer, x, y, weight, elapsed, learning):
 def _record(buffer, fields, t, forecast, features, learning):
     """Record the forecast of row t and its diagnostics; count it, if it is learnt."""
     buffer[FORECAST], records = forecast, fields.records
-    rules, coverage = fields.workspace.rules, buffer[COVERAGE]
-    record_round(records, t, forecast, fields.state, rules, coverage)
+    coverage = buffer[COVERAGE]
+    record_round(records, t, forecast, fields.state, fields.workspace, coverage)
     if learning:
         count_unexcited(features, fields.unexcited_rounds)
         buffer[COUNT] += 1
@@ -116,22 +121,25 @@ def _record(buffer, fields, t, forecast, features, learning):
 @inline_function
 def _unpack(buffer, n):
     """The views of the buffer, whose dimensions stand in its header."""
-    slots, rows = int(buffer[DIMENSIONS]), int(buffer[DIMENSIONS + 1])
-    records = view(buffer, DIMENSIONS + 2, (len(RECORD_ROWS),))
+    hinges, slots = int(buffer[DIMENSIONS]), int(buffer[DIMENSIONS + 1])
+    rows = int(buffer[DIMENSIONS + 2])
+    records = view(buffer, FIRST_RECORD_ROWS, (len(RECORD_ROWS),))
     forecasts, thetas, weights = int(records[0]), int(records[1]), int(records[2])
     memories, intervals = int(records[3]), int(records[4])
     return unpack(
-        buffer, 0, n, slots, rows, forecasts, thetas, weights, memories, intervals
-    )
+        buffer, 0, n, hinges, slots, rows, forecasts, thetas, weights, memories,
+        intervals,
+    )  # fmt: skip
 
 
 @inline_function
 def _packed_states(buffer, n):
     """The whole arrays of the state and of the one before a replay."""
-    slots, rows = int(buffer[DIMENSIONS]), int(buffer[DIMENSIONS + 1])
+    hinges, slots = int(buffer[DIMENSIONS]), int(buffer[DIMENSIONS + 1])
+    rows = int(buffer[DIMENSIONS + 2])
     # The records, which come last, do not matter here.
-    offsets = kernel_offsets(0, n, slots, rows, 0, 0, 0, 0, 0)
-    size = state_size(n, slots)
+    offsets = kernel_offsets(0, n, hinges, slots, rows, 0, 0, 0, 0, 0)
+    size = state_size(n, hinges, slots)
     packed = view(buffer, offsets.state.counters, (size,))
     return packed, view(buffer, offsets.former.counters, (size,))
 

@@ -1,9 +1,10 @@
 r"""From the predictions of the experts to one forecast, in three layers.
 
-1. Six base rules weigh the experts: AdaShare (twice: steady and quick), BOA, ML-Poly,
-   softmax (twice: slow and fast).
-2. A committee weighs the base rules by BOA.
-3. The meta-rule weighs all seven by AdaShare.
+1. Seven base rules weigh the experts: AdaShare (twice: steady and quick), BOA, ML-Poly,
+   softmax (twice: slow and fast), Cauchy weights.
+2. A committee weighs the base rules by BOA; it is corrected for curvature
+   (curvature.py).
+3. The meta-rule weighs all eight by AdaShare.
 
 .. math:: p_r = \sum_k w_{r,k} q_k, \quad \hat y = \sum_r v_r p_r
 """
@@ -24,8 +25,15 @@ from thalweg.kernels.simd import (
     select_greater,
     store,
 )
-from thalweg.kernels.tracker import adashare, boa, mlpoly, softmax
-from thalweg.kernels.tracker.tracker_layout import BASE_RULES, COMMITTEE, EXPERTS, RULES
+from thalweg.kernels.tracker import adashare, boa, cauchy, mlpoly, softmax
+from thalweg.kernels.tracker.tracker_layout import (
+    BASE_RULES,
+    COMMITTEE,
+    EXPERT_PRIOR,
+    EXPERTS,
+    RULE_PRIOR,
+    RULES,
+)
 
 SLOW_DISCOUNT, FAST_DISCOUNT = 0.999, 0.99
 """Discounts of the two softmax rules."""
@@ -35,7 +43,7 @@ the difference is rounding."""
 
 
 @inline_function
-def set_weights(states, workspace):
+def set_weights(states, workspace, confidence):
     """Set ``expert_weights`` and ``rule_weights`` of the coming round.
 
     ``states`` and ``workspace`` are those of the rules.
@@ -44,32 +52,42 @@ def set_weights(states, workspace):
     rule_weights = workspace.rule_weights
     adashare.set_weights(states.adashare[0], active, expert_weights[0])
     adashare.set_weights(states.adashare[1], active, expert_weights[1])
-    boa.set_weights(states.boa, active, expert_weights[2])
-    mlpoly.set_weights(states.mlpoly, active, expert_weights[3])
-    softmax.set_weights(states.softmax[0], active, expert_weights[4])
-    softmax.set_weights(states.softmax[1], active, expert_weights[5])
-    boa.set_weights(states.committee, workspace.base_rule_mask, rule_weights)
+    boa.set_weights(states.boa, active, confidence, expert_weights[2])
+    mlpoly.set_weights(states.mlpoly, active, confidence, expert_weights[3])
+    softmax.set_weights(states.softmax[0], active, confidence, expert_weights[4])
+    softmax.set_weights(states.softmax[1], active, confidence, expert_weights[5])
+    cauchy.set_weights(states.cauchy, active, confidence, expert_weights[6])
+    mask, trust = workspace.base_rule_mask, workspace.full_confidence
+    boa.set_weights(states.committee, mask, trust, rule_weights)
     combine_weights(rule_weights, expert_weights, BASE_RULES, expert_weights[COMMITTEE])
     adashare.set_weights(states.meta, workspace.rule_mask, rule_weights)
 
 
 @inner_function
-def mix(predictions, active, expert_weights, rule_weights, rule_predictions):
-    """Set ``rule_predictions``, p_r = Σ_k w_rk q_k; returns the forecast Σ_r v_r p_r.
+def set_rule_predictions(predictions, active, expert_weights, rule_predictions):
+    """Set ``rule_predictions``, p_r = Σ_k w_rk q_k; the last is the committee's.
 
     Sums are taken from the lowest prediction up, p_r = q_min + Σ_k w_rk (q_k - q_min),
     so that their rounding is small against the range of the predictions: where all
     experts agree, so do all rules, exactly.
     """
     low, _ = prediction_range(predictions, active)
-    forecast = 0.0
     for r in range(RULES):
         sums = broadcast(0.0)
         for k in range(0, predictions.size, WIDTH):
             sums = fma(load(expert_weights, (r, k)), load(predictions, k) - low, sums)
-        above_low = reduce_sum(sums)
-        rule_predictions[r] = low + above_low
-        forecast += rule_weights[r] * above_low
+        rule_predictions[r] = low + reduce_sum(sums)
+
+
+@inner_function
+def mix(rule_predictions, rule_weights):
+    """The forecast Σ_r v_r p_r; as above it is summed from the lowest prediction up."""
+    low = rule_predictions[0]
+    for r in range(1, RULES):
+        low = min(low, rule_predictions[r])
+    forecast = 0.0
+    for r in range(RULES):
+        forecast += rule_weights[r] * (rule_predictions[r] - low)
     return low + forecast
 
 
@@ -85,38 +103,69 @@ def prediction_range(predictions, active):
 
 
 @inline_function
-def learn(states, workspace, forecast, y, w, t):
+def learn(states, workspace, committee_mean, forecast, y, w, t):
     """Let every rule, the committee and the meta-rule learn the label of round ``t``.
 
+    ``committee_mean`` is what the committee predicted before it was corrected.
     Where all experts agree nothing is to be learnt: their losses differ by the
     rounding of each rule's own sum, and scale-free rules would act on that. Likewise
     the committee and the meta-rule where all rules agree, as in their first round.
-    Returns the largest w(y - q)² of an active expert.
+    Returns the largest w(y - p)² of an active expert and of the corrected committee.
     """
     predictions, active = workspace.expert_predictions, workspace.active
-    active_next, rule_mask = workspace.active_next, workspace.rule_mask
-    rule_predictions, losses = workspace.rule_predictions, workspace.losses
     low, high = prediction_range(predictions, active)
     if low == high:
-        adashare.share_weight(states.adashare[0], active, active_next, t)
-        adashare.share_weight(states.adashare[1], active, active_next, t)
-        return w * (y - low) ** 2
+        share_expert_weights(states.adashare, workspace, t)
+    else:
+        _learn_base_rules(states, workspace, high - low, y, w, t)
+    rule_predictions, losses = workspace.rule_predictions, workspace.losses
+    mask, trust = workspace.base_rule_mask, workspace.full_confidence
+    first, last = prediction_range(rule_predictions, mask)
+    if last - first > AGREEMENT * (high - low):
+        boa.learn(
+            states.committee, rule_predictions, mask, trust, BASE_RULES, committee_mean,
+            last - first, y, w, t,
+        )  # fmt: skip
+    mask = workspace.rule_mask
+    first, last = prediction_range(rule_predictions, mask)
+    if last - first > AGREEMENT * (high - low):
+        lowest = adashare.set_losses(rule_predictions, mask, y, w, losses)
+        own, fade = 0.5 * w * (y - forecast) ** 2, adashare.STEADY_FADE
+        adashare.learn(
+            states.meta, mask, mask, RULE_PRIOR, own, losses, lowest, t, fade
+        )
+    largest = max((y - low) ** 2, (y - high) ** 2)
+    return w * max(largest, (y - rule_predictions[COMMITTEE]) ** 2)
+
+
+@inline_function
+def share_expert_weights(rule_states, workspace, t):
+    """Let both AdaShares share weight with the experts that become active."""
+    active, active_next = workspace.active, workspace.active_next
+    adashare.share_weight(rule_states[0], active, active_next, EXPERT_PRIOR, t)
+    adashare.share_weight(rule_states[1], active, active_next, EXPERT_PRIOR, t)
+
+
+@inline_function
+def _learn_base_rules(states, workspace, spread, y, w, t):
+    """Let the rules over the experts learn; ``spread`` is the experts' range."""
+    predictions, active = workspace.expert_predictions, workspace.active
+    active_next, means = workspace.active_next, workspace.rule_predictions
+    losses, confidence = workspace.losses, workspace.confidences
     lowest = adashare.set_losses(predictions, active, y, w, losses)
     for i, fade in enumerate((adashare.STEADY_FADE, adashare.QUICK_FADE)):
-        own, rule_state = 0.5 * w * (y - rule_predictions[i]) ** 2, states.adashare[i]
-        adashare.learn(rule_state, active, active_next, own, losses, lowest, t, fade)
-    boa.learn(states.boa, predictions, active, EXPERTS, rule_predictions[2], y, w, t)
-    mlpoly.learn(states.mlpoly, predictions, active, rule_predictions[3], y, w)
-    softmax.learn(states.softmax[0], predictions, SLOW_DISCOUNT, y, w)
-    softmax.learn(states.softmax[1], predictions, FAST_DISCOUNT, y, w)
-    first, last = prediction_range(rule_predictions, rule_mask)
-    if last - first > AGREEMENT * (high - low):
-        mask, mean = workspace.base_rule_mask, rule_predictions[COMMITTEE]
-        boa.learn(states.committee, rule_predictions, mask, BASE_RULES, mean, y, w, t)
-        lowest = adashare.set_losses(rule_predictions, rule_mask, y, w, losses)
-        own, fade = 0.5 * w * (y - forecast) ** 2, adashare.STEADY_FADE
-        adashare.learn(states.meta, rule_mask, rule_mask, own, losses, lowest, t, fade)
-    return w * max((y - low) ** 2, (y - high) ** 2)
+        own, rule_state = 0.5 * w * (y - means[i]) ** 2, states.adashare[i]
+        adashare.learn(
+            rule_state, active, active_next, EXPERT_PRIOR, own, losses, lowest, t, fade
+        )
+    boa.learn(
+        states.boa, predictions, active, confidence, EXPERTS, means[2], spread, y, w, t
+    )
+    mlpoly.learn(states.mlpoly, predictions, active, confidence, means[3], y, w)
+    for i, discount in enumerate((SLOW_DISCOUNT, FAST_DISCOUNT)):
+        rule_state, mean = states.softmax[i], means[4 + i]
+        softmax.learn(rule_state, predictions, confidence, discount, mean, y, w)
+    cauchy.learn(states.cauchy, predictions, confidence, means[6], y, w)
 
 
 @inner_function

@@ -4,22 +4,44 @@ Also known as: split-conformal intervals with normalised residuals on a sliding 
 of the last 512 rounds. Errors of a drifting stream are not exchangeable, so coverage is
 measured (benchmarks/tracker_accuracy.py), not guaranteed.
 
-Each error is stored in units of the scale, the mean size of the errors known when its
+Each error is stored in units of the scale, the size of the errors known when its
 forecast was made, so that calm and turbulent times can share one window. Quantiles of
-the window, times the present scale, are the ends of the interval.
+the window, times the present scale, are the ends of the interval. Before any error is
+known they are infinite.
+
+The scale is the geometric mean of two running means of |error|, a quick one and a slow
+one: the quick one sees at once that a storm begins, the slow one is less noisy.
+
+Where labels are d rounds late, forecasts of neighbours lack the same labels, and their
+errors may be alike: of a random walk, 512 in a row tell as much as 512/(d + 1). Hence,
+once the window is full, only every (1 + d // 8)th error enters it (its stride), so that
+it reaches back further, and quantiles are taken further out, as those of fewer errors:
+1 + d/2 in a row count as one. In a window that is not full yet, that was far too wide
+where late errors are not alike. The quick mean, which would be out of date before it is
+used, is the slower the later labels are. To make the slow mean slower, too, gave
+narrower intervals on random walks, but on data worse coverage in the worst 500 rounds.
 """
 
 import math
 
 from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.tracker.tracker_layout import (
+    DELAY,
     ERROR_COUNT,
     ERROR_SCALE,
+    QUICK_ERROR_MEAN,
     RECENT_ERRORS,
+    SLOW_ERROR_MEAN,
 )
 
 SCALE_MEMORY = 32.0
-"""Rounds that count in the scale; chosen by the coverage in the benchmark."""
+"""Rounds that count in the slow mean; chosen by the coverage in the benchmark."""
+QUICK_SCALE_MEMORY = 8.0
+"""Rounds that count in the quick mean, times 1 + delay; as many as in the slow one at
+most. Chosen by the interval score there."""
+OVERLAP = 8
+"""Rounds of delay for which the stride of the window grows by one; chosen by the
+coverage of late labels."""
 MAX_SCORE = 1e6
 """Upper limit of an error in units of the scale, which may be next to nothing after a
 long calm."""
@@ -31,17 +53,39 @@ def learn_error(counters, recent_errors, error, scale):
 
     If no error was known then, as where labels are late, the present scale is used.
     """
-    seen = counters[ERROR_COUNT]
+    seen, delay = int(counters[ERROR_COUNT]), int(counters[DELAY])
     if scale == 0:
         scale = counters[ERROR_SCALE]
-    score = error / scale if scale > 0 else math.copysign(1.0, error)
-    score = min(max(score, -MAX_SCORE), MAX_SCORE)
-    place, count = int(seen) % RECENT_ERRORS, min(int(seen), RECENT_ERRORS)
-    _replace_sorted(recent_errors[1], count, recent_errors[0, place], score)
-    recent_errors[0, place] = score
+    place, count = _window_place(seen, delay), min(seen, RECENT_ERRORS)
+    if place >= 0:
+        score = error / scale if scale > 0 else math.copysign(1.0, error)
+        score = min(max(score, -MAX_SCORE), MAX_SCORE)
+        _replace_sorted(recent_errors[1], count, recent_errors[0, place], score)
+        recent_errors[0, place] = score
     counters[ERROR_COUNT] = seen + 1
-    memory = min(seen + 1, SCALE_MEMORY)
-    counters[ERROR_SCALE] += (abs(error) - counters[ERROR_SCALE]) / memory
+    _update_scale(counters, abs(error), seen + 1, delay)
+
+
+@inline_function
+def _window_place(seen, delay):
+    """Where the next error goes in the window, after ``seen`` others; -1: nowhere."""
+    if seen < RECENT_ERRORS:
+        return seen
+    stride = 1 + delay // OVERLAP
+    later = seen - RECENT_ERRORS
+    return later // stride % RECENT_ERRORS if later % stride == 0 else -1
+
+
+@inline_function
+def _update_scale(counters, size, count, delay):
+    """Update both means and the scale by the size of the last of ``count`` errors."""
+    quick, slow = counters[QUICK_ERROR_MEAN], counters[SLOW_ERROR_MEAN]
+    memory = min(QUICK_SCALE_MEMORY * (1 + delay), SCALE_MEMORY)
+    quick += (size - quick) / min(count, memory)
+    slow += (size - slow) / min(count, SCALE_MEMORY)
+    counters[QUICK_ERROR_MEAN], counters[SLOW_ERROR_MEAN] = quick, slow
+    # The root of each, as the product of both may be beyond float64.
+    counters[ERROR_SCALE] = math.sqrt(quick) * math.sqrt(slow)
 
 
 @inline_function
@@ -69,14 +113,32 @@ def _rank(ordered, count, value):
     return place
 
 
+@inline_function
+def _alike_errors(seen, delay):
+    """How many errors of the window count as one, r ≥ 1, after ``seen`` errors.
+
+    A full window reaches back over all of them, or over as many strides as it holds.
+    """
+    if seen < RECENT_ERRORS:
+        return 1.0
+    reach = min(seen, RECENT_ERRORS * (1 + delay // OVERLAP))
+    return max(RECENT_ERRORS * (1 + delay / 2) / reach, 1.0)
+
+
 @inner_function
 def interval_offsets(counters, recent_errors, coverage):
-    """How far below and above the forecast y may lie, at this coverage; both finite."""
-    count = min(int(counters[ERROR_COUNT]), RECENT_ERRORS)
+    """How far below and above the forecast y may lie, at this coverage.
+
+    Minus infinity and infinity before any error is known.
+    """
+    seen, delay = int(counters[ERROR_COUNT]), int(counters[DELAY])
+    count, share = min(seen, RECENT_ERRORS), (1 - coverage) / 2
     if count == 0:
-        return 0.0, 0.0
-    # The next error is as likely to fall into each of the count + 1 gaps.
-    outside = math.floor((1 - coverage) / 2 * (count + 1))
+        return -math.inf, math.inf
+    # The next error is as likely to fall into each of the count + 1 gaps. Where r
+    # errors count as one, only share - (1/2 - share) r/count may be outside.
+    excess = _alike_errors(seen, delay) - 1
+    outside = math.floor(share * (count + 1) - (0.5 - share) * excess)
     below = recent_errors[1, max(outside - 1, 0)]
     above = recent_errors[1, min(count - outside, count - 1)]
     scale = counters[ERROR_SCALE]

@@ -27,10 +27,13 @@ from thalweg.kernels.tracker.seasonality import feature_row, newest_label
 from thalweg.kernels.tracker.tracker_layout import (
     BASE_RULES,
     BLOCK_LOSS,
+    CANDIDATES,
     DELAY,
     EARLIER_LOSS,
     EXPERTS,
+    GRAM_SCALE,
     HIGHEST_LABEL,
+    HINGE_COUNT,
     LOWEST_LABEL,
     MAX_LABEL_STEP,
     MAX_LOSS,
@@ -48,6 +51,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     PREVIOUS_SKIPPED,
     REPLAY_DEBT,
     ROUNDS,
+    RULE_PRIOR,
     RULES,
     SEASON,
     SKIPPED,
@@ -129,6 +133,13 @@ def begin_replay(s, former, packed, former_packed):
     s.counters[DELAY] = former.counters[DELAY]
     s.counters[STEP_LIMIT] = former.counters[STEP_LIMIT]
     s.counters[SEASON] = 1
+    s.counters[GRAM_SCALE] = 1.0
+    s.counters[HINGE_COUNT] = former.counters[HINGE_COUNT]
+    for k in range(former.curvature.biases.size):
+        s.curvature.biases[k] = former.curvature.biases[k]
+        for i in range(2):
+            s.curvature.coordinates[i, k] = former.curvature.coordinates[i, k]
+            s.curvature.directions[i, k] = former.curvature.directions[i, k]
     _set_first_weights(s.rules, s.active_from)
     return MAX_SEASON + int(former.counters[PENDING_COUNT])
 
@@ -145,7 +156,8 @@ def _set_first_weights(rules, active_from):
         rules.boa[0, k] = 1 / EXPERTS
     for k in range(PADDED_RULES):
         rules.committee[0, k] = 1 / BASE_RULES
-        rules.meta[k] = 1 / RULES if k < RULES else 0.0
+        rules.correction[0, k] = 1 / CANDIDATES
+        rules.meta[k] = RULE_PRIOR[k] if k < RULES else 0.0
 
 
 @inline_function

@@ -23,10 +23,16 @@ from thalweg.kernels.tracker.seasonality import (
 )
 from thalweg.kernels.tracker.tracker_layout import (
     BASE_RULES,
+    CANDIDATES,
+    CORRECTION_COUNT,
+    CORRECTION_SCALE,
+    DISTRIBUTED_LANES,
     EARLIER_LOSS,
     ERROR_COUNT,
     ERROR_SCALE,
+    EXPERT_PRIOR,
     EXPERTS,
+    GRAM_SCALE,
     HIGHEST_LABEL,
     LEVEL_LANES,
     LOWEST_LABEL,
@@ -34,7 +40,10 @@ from thalweg.kernels.tracker.tracker_layout import (
     MAX_LOSS,
     MAX_SEASON,
     PADDED_EXPERTS,
+    QUICK_ERROR_MEAN,
     ROUNDS,
+    RULE_PRIOR,
+    SLOW_ERROR_MEAN,
     STEP_LANE,
     TOTAL_WEIGHT,
 )
@@ -65,7 +74,7 @@ def restart_after_outlier(s, workspace, recent_steps):
     """Reset what may be spoilt if a past step is out of proportion to recent ones.
 
     It is called where ``is_check_due``. ``workspace`` is that of the rules, and
-    ``recent_steps`` (n,) is overwritten.
+    ``recent_steps`` (n,) is overwritten. Returns whether there was a restart.
     """
     counters = s.counters
     low, high, step = _recent_labels(counters, s.past_y)
@@ -81,15 +90,20 @@ def restart_after_outlier(s, workspace, recent_steps):
             s.max_feature_steps[j] = recent_steps[j]
         counters[TOTAL_WEIGHT], s.rules.meta[EARLIER_LOSS] = 0.0, 0.0
         counters[ERROR_SCALE], counters[ERROR_COUNT] = 0.0, 0.0
+        counters[QUICK_ERROR_MEAN], counters[SLOW_ERROR_MEAN] = 0.0, 0.0
         reset_season(counters, s.season_differences, s.inverse_counts)
         s.recent_errors.fill(0.0)
         invalidate_pending(s.pending)
         last_x = s.past_x[feature_row(counters, 1)]
-        _reset_experts(s.experts, last_x, s.past_y[newest_label(counters)])
+        _reset_experts(s, last_x, s.past_y[newest_label(counters)])
         _reset_rules(s.rules)
+        _reset_curvature(s)
         largest = counters[MAX_LOSS]
-        adashare.raise_loss_scale(s.rules.adashare[0], workspace.active_next, largest)
-        adashare.raise_loss_scale(s.rules.meta, workspace.rule_mask, largest)
+        active_next, mask = workspace.active_next, workspace.rule_mask
+        steady, meta = s.rules.adashare[0], s.rules.meta
+        adashare.raise_loss_scale(steady, active_next, EXPERT_PRIOR, largest)
+        adashare.raise_loss_scale(meta, mask, RULE_PRIOR, largest)
+    return has_outlier
 
 
 @inline_function
@@ -116,8 +130,9 @@ def _set_recent_steps(counters, past_x, recent_steps):
 
 # ``fill`` is used throughout, since assigning to slices takes the compiler seconds.
 @inline_function
-def _reset_experts(experts, last_x, last_y):
+def _reset_experts(s, last_x, last_y):
     """Set the experts as after a first round: each predicts the last label."""
+    experts, lags, wide = s.experts, s.lags, s.distributed_lag
     experts.mean.fill(0.0)
     for lane in range(LEVEL_LANES):
         for j in range(len(experts.mean)):
@@ -126,9 +141,19 @@ def _reset_experts(experts, last_x, last_y):
     experts.overall_mean.fill(0.0)
     experts.spread.fill(0.0)
     experts.moments.fill(0.0)
-    experts.shrunk.fill(0.0)
     experts.anchored.fill(0.0)
-    experts.autoregressive.fill(0.0)
+    lags.mean.fill(last_y)
+    lags.moments.fill(0.0)
+    lags.overall_mean.fill(0.0)
+    lags.spread.fill(0.0)
+    wide.weight.fill(0.0)
+    wide.mean.fill(last_y)
+    for j in range(2 * last_x.size):
+        for lane in range(DISTRIBUTED_LANES):
+            wide.mean[j, lane] = last_x[j % last_x.size]
+    wide.moments.fill(0.0)
+    wide.theta.fill(0.0)
+    wide.last_leverage.fill(0.0)
 
 
 @inline_function
@@ -141,6 +166,23 @@ def _reset_rules(states):
         quick[k], states.boa[0, k] = 1 / EXPERTS, 1 / EXPERTS
     states.mlpoly.fill(0.0)
     states.softmax.fill(0.0)
+    states.cauchy.fill(0.0)
     states.committee.fill(0.0)
     for k in range(BASE_RULES):
         states.committee[0, k] = 1 / BASE_RULES
+    states.correction.fill(0.0)
+    for k in range(CANDIDATES):
+        states.correction[0, k] = 1 / CANDIDATES
+
+
+@inline_function
+def _reset_curvature(s):
+    """Forget what was learnt of curvature; the hinges stay as they were drawn."""
+    curvature = s.curvature
+    s.counters[CORRECTION_SCALE], s.counters[CORRECTION_COUNT] = 0.0, 0.0
+    s.counters[GRAM_SCALE] = 1.0
+    curvature.gram.fill(0.0)
+    curvature.target.fill(0.0)
+    curvature.theta.fill(0.0)
+    curvature.change_mean.fill(0.0)
+    curvature.change_spread.fill(0.0)

@@ -10,15 +10,24 @@ last one, or the one a season ago. With ũ, ỹ the deviations of x and y from t
 .. math:: S \gets \gamma S + c\, \tilde u \tilde u^T, \quad
           b \gets \gamma b + c\, \tilde u \tilde y
 
-there are three kinds, which share S, b and the factors of S + ridge (solve.py):
+there are four kinds, the first three of which share S, b and the factors L D Lᵀ of
+A = S + ridge (solve.py):
 
-- *shrunk*: θ = (S + ridge)⁻¹ b. Where little is known, the prediction is the origin's.
-- *anchored*: θ += c (S + ridge)⁻¹ ũ (ỹ - θ·ũ). The ridge holds θ where it is instead of
-  shrinking it to zero. For the two families about the recent mean.
+- *shrunk*: θ = A⁻¹b. Where little is known, the prediction is the origin's.
+- *anchored*: θ += c A⁻¹ũ (ỹ - θ·ũ). The ridge holds θ where it is instead of shrinking
+  it to zero. For the two families about the recent mean.
 - *autoregressive*: as the shrunk ones about the recent mean with a light ridge, with
-  the last label as one feature more.
+  the last labels as features (autoregressive.py).
+- *distributed lag*: the same with the last features as well (distributed_lag.py).
 
-All predict origin + θ·ũ.
+All predict origin + θ·ũ. Of a shrunk one θ itself is not needed:
+
+.. math:: \theta\cdot\tilde u = (D^{-1}L^{-1}b)\cdot w, \quad w = L^{-1}\tilde u, \qquad
+          h = \tilde u^T A^{-1} \tilde u = \sum_j w_j^2 / D_j
+
+so that its leverage h comes with the prediction: how far x lies from what is known. The
+rules trust an expert by its *confidence* 1/√(1 + h + (h/5)²) (``set_confidences`` in
+round.py). Of the levels h has 1/W added to it, W the weight of the mean.
 """
 
 from thalweg.kernels.jit import inline_function, inner_function
@@ -34,23 +43,27 @@ from thalweg.kernels.tracker.tracker_layout import (
     LANES,
     MAX_SEASON,
     MEMORY_COUNT,
+    PASSED_ROUNDS,
     RIDGE_BY_ORIGIN,
     SEASON,
-    STEP_LANE,
 )
 
 MIN_SPREAD = 1e-250
 """Lower limit of a spread, a mean square: that of a feature that varies by 1e-125."""
+MAX_LEVERAGE = 1e20
+"""Upper limit of a leverage: some confidence must be left."""
+UNVARIED_RIDGE = 1e300
+"""The ridge of a feature that has not varied: it has no coefficient and no leverage."""
 
 
 @inner_function
 def set_deviations(counters, past_x, past_y, mean, x, u, origin, age):
-    """Set the origins, and the deviations u (z + 1, LANES) but for y's, the last row.
+    """Set the origins, and the deviations u (n + 1, LANES) but for y's, the last row.
 
     In every lane, with m the mean and l = 1 or the season's length,
 
-        u_x = x - m_x     u_last = y_{t-1} - m_last   origin = m_y       (levels)
-        u_x = x - x_{t-l} u_last = 0                  origin = y_{t-l}   (others)
+        u = x - m_x         origin = m_y       (levels)
+        u = x - x_{t-l}     origin = y_{t-l}   (others)
 
     The last round and the season are as far back as they are when a forecast is asked
     for. Where a round is learnt ``age`` rounds after its forecast, they are that much
@@ -68,9 +81,7 @@ def set_deviations(counters, past_x, past_y, mean, x, u, origin, age):
             before = fma(step, past_x[last, j], load(mean, (j, lane)))
             before = fma(seasonal, past_x[then, j], before)
             store(u, (j, lane), x[j] - before)
-        level = load(IS_LEVEL, lane)
-        store(u, (n, lane), level * (last_y - load(mean, (n, lane))))
-        before = fma(step, last_y, load(mean, (n + 1, lane)))
+        before = fma(step, last_y, load(mean, (n, lane)))
         store(origin, lane, fma(seasonal, season_y, before))
 
 
@@ -90,6 +101,49 @@ def origin_lags(counters, age):
     return 1, known
 
 
+@inline_function
+def past_lag(counters, age, i):
+    """How many rounds ago the newest label known then, or one i rounds older, was.
+
+    Before the first round that is remembered, that one stands for all.
+    """
+    last_lag, _ = origin_lags(counters, age)
+    remembered = min(int(counters[PASSED_ROUNDS]), MAX_SEASON)
+    return max(min(last_lag + i, remembered), 1)
+
+
+@inner_function
+def predict_shrunk(lower, u, origin, weight, projection, leverage, predictions):
+    """Set the predictions of all lanes, and what the other kinds build on.
+
+    In every lane w = L⁻¹u, prediction = origin + Σ_j v_j w_j with v = D⁻¹L⁻¹b, and
+    leverage = Σ_j w_j²/D_j + 1/W; no 1/W where the origin is no mean.
+    """
+    n = projection.shape[0]
+    for lane in range(0, LANES, WIDTH):
+        for j in range(n):
+            store(projection, (j, lane), load(u, (j, lane)))
+        total = load(weight, lane) * load(IS_LEVEL, lane)
+        h = select_greater(total, 0.0, 1.0 / total, 0.0)
+        expected = load(origin, lane)
+        for k in range(n):
+            w = load(projection, (k, lane))
+            h = fma(w * load(lower, (k, k, lane)), w, h)
+            expected = fma(load(lower, (n, k, lane)), w, expected)
+            w = -1.0 * w
+            for j in range(k + 1, n):
+                rest = fma(load(lower, (j, k, lane)), w, load(projection, (j, lane)))
+                store(projection, (j, lane), rest)
+        store(leverage, lane, finite_leverage(h))
+        store(predictions, lane, expected)
+
+
+@inline_function
+def finite_leverage(h):
+    """The leverage, or ``MAX_LEVERAGE`` where it is more, infinite or not a number."""
+    return select_greater(MAX_LEVERAGE, h, h, MAX_LEVERAGE)
+
+
 @inner_function
 def predict_experts(theta, u, origin, predictions, first):
     """Set the predictions of all lanes of θ (k, lanes), from index ``first`` on.
@@ -104,29 +158,39 @@ def predict_experts(theta, u, origin, predictions, first):
 
 
 @inline_function
+def set_factors(experts, workspace):
+    """Factor the moments, from which ``predict_shrunk`` predicts."""
+    set_ridges(experts.spread, workspace.ridge)
+    factorise(experts.moments, workspace.ridge, workspace.lower, workspace.work)
+
+
+@inline_function
 def learn_experts(experts, x, y, w, elapsed, share, workspace):
-    """Update the moments, factor them, and set the coefficients of every kind.
+    """Update means, moments and spreads. The factors are then those of before.
 
     ``share`` is the part of this round in the weight of all rounds so far.
     """
-    u, origin, lower = workspace.deviations, workspace.origin, workspace.lower
+    u, origin = workspace.deviations, workspace.origin
     outer_weight, decay = workspace.outer_weight, workspace.decay
-    update_means(
-        experts.weight, experts.mean, y, w, elapsed, u, origin, outer_weight, decay
-    )
-    last_y = origin[STEP_LANE]
-    update_spread(experts.overall_mean, experts.spread, x, last_y, u, share)
+    set_decay(DISCOUNT, elapsed, decay)
+    update_means(experts.weight, experts.mean, y, w, u, origin, outer_weight, decay)
+    update_spread(experts.overall_mean, experts.spread, x, u, share)
     update_moments(experts.moments, u, outer_weight, decay)
-    set_ridges(experts.spread, workspace.ridge)
-    factorise(experts.moments, workspace.ridge, lower, workspace.work)
-    solve_shrunk(experts.shrunk, lower)
-    step_anchored(experts.anchored, u, outer_weight, lower, workspace.gain)
-    solve_autoregressive(experts.autoregressive, lower)
 
 
 @inner_function
-def update_means(weight, mean, y, w, elapsed, u, origin, outer_weight, decay):
-    """Complete the deviations u with y, set ``outer_weight`` and ``decay``, move means.
+def set_decay(discount, elapsed, decay):
+    """Set γ^elapsed in every lane."""
+    for lane in range(0, decay.size, WIDTH):
+        store(decay, lane, load(discount, lane))
+    if elapsed != 1:
+        for lane in range(decay.size):
+            decay[lane] = discount[lane] ** elapsed
+
+
+@inner_function
+def update_means(weight, mean, y, w, u, origin, outer_weight, decay):
+    """Complete the deviations u with y, set ``outer_weight``, move means.
 
     In every lane, with W' = γ^elapsed W,
 
@@ -136,21 +200,16 @@ def update_means(weight, mean, y, w, elapsed, u, origin, outer_weight, decay):
     so that the moments Σ c u uᵀ, with u the deviation from the old mean, are exactly
     the discounted second moments about the discounted mean.
     """
-    z = len(u) - 1
+    n = len(u) - 1
     for lane in range(0, LANES, WIDTH):
-        store(decay, lane, load(DISCOUNT, lane))
-    if elapsed != 1:
-        for lane in range(LANES):
-            decay[lane] = DISCOUNT[lane] ** elapsed
-    for lane in range(0, LANES, WIDTH):
-        store(u, (z, lane), y - load(origin, lane))
+        store(u, (n, lane), y - load(origin, lane))
         before = load(decay, lane) * load(weight, lane)
         now = before + w
         level = load(IS_LEVEL, lane)
         step = level * w / now
         store(weight, lane, now)
         store(outer_weight, lane, select_greater(level, 0.5, before * step, w))
-        for j in range(z + 1):
+        for j in range(n + 1):
             moved = fma(step, load(u, (j, lane)), load(mean, (j, lane)))
             store(mean, (j, lane), moved)
 
@@ -159,81 +218,75 @@ def update_means(weight, mean, y, w, elapsed, u, origin, outer_weight, decay):
 def update_moments(moments, u, outer_weight, decay):
     """Discount the second moments, and add those of this round.
 
-    In every lane S_ij ← γ S_ij + c (u_i u_j) for j ≤ i < z, the lower triangle; row z
-    is the same with u_y in place of u_i, and row z + 1 is u itself.
+    In every lane S_ij ← γ S_ij + c (u_i u_j) for j ≤ i < n, the lower triangle; row n
+    is the same with u_y in place of u_i, and row n + 1, where there is one, is u.
     """
-    z = moments.shape[1]
-    for lane in range(0, LANES, WIDTH):
+    rows, n, lanes = moments.shape
+    for lane in range(0, lanes, WIDTH):
         c, gamma = load(outer_weight, lane), load(decay, lane)
-        for i in range(z + 1):
+        for i in range(n + 1):
             u_i = load(u, (i, lane))
-            for j in range(min(i + 1, z)):
+            for j in range(min(i + 1, n)):
                 # u_i u_j comes first, as it equals u_j u_i exactly; c is at most w.
                 product = c * (u_i * load(u, (j, lane)))
                 updated = fma(gamma, load(moments, (i, j, lane)), product)
                 store(moments, (i, j, lane), updated)
-        for j in range(z):
-            store(moments, (z + 1, j, lane), load(u, (j, lane)))
+        if rows > n + 1:
+            for j in range(n):
+                store(moments, (n + 1, j, lane), load(u, (j, lane)))
 
 
 @inner_function
-def update_spread(overall_mean, spread, x, last_y, u, share):
+def update_spread(overall_mean, spread, x, u, share):
     """Update the mean squares that give each ridge its unit; a round counts ``share``.
 
-    They are about the overall mean, the last round and the round a season ago: (3, z).
+    They are about the overall mean, the last round and the round a season ago: (3, n).
     """
     for j in range(overall_mean.size):
-        value = x[j] if j < x.size else last_y
-        before = value - overall_mean[j]
-        overall_mean[j] += share * before
-        spread[0, j] += share * (before * (value - overall_mean[j]) - spread[0, j])
+        update_variance(overall_mean, spread[0], j, x[j], share)
         for family in range(1, 3):
             step = u[j, (family + 1) * MEMORY_COUNT]
             spread[family, j] += share * (step * step - spread[family, j])
 
 
+@inline_function
+def update_variance(mean, variance, j, value, share):
+    """Update the mean and the variance of coordinate j, with Welford's recursion."""
+    before = value - mean[j]
+    mean[j] += share * before
+    variance[j] += share * (before * (value - mean[j]) - variance[j])
+
+
 @inner_function
 def set_ridges(spread, ridge):
-    """Set the ridge of every coordinate, δ times its spread: (z, LANES).
+    """Set the ridge of every coordinate, δ times its spread: (n, LANES).
 
     In every lane ridge_j = Σ_o δ_o spread_oj over the three origins o, two of whose δ
-    are 0; or 1 where that is next to nothing. A coordinate that never varied has
-    neither moments nor a spread: any positive number keeps its zero coefficient zero.
-    So it does where a spread is so small that one over it may be beyond float64.
+    are 0; or ``UNVARIED_RIDGE`` where that is next to nothing. A coordinate that never
+    varied has neither moments nor a spread: any positive number keeps its coefficient
+    zero, and a huge one its leverage. So it is where a spread is so small that one over
+    it may be beyond float64.
     """
     for lane in range(0, LANES, WIDTH):
         for j in range(len(ridge)):
             delta = load(RIDGE_BY_ORIGIN, (0, lane)) * spread[0, j]
             delta = fma(load(RIDGE_BY_ORIGIN, (1, lane)), spread[1, j], delta)
             delta = fma(load(RIDGE_BY_ORIGIN, (2, lane)), spread[2, j], delta)
-            store(ridge, (j, lane), select_greater(delta, MIN_SPREAD, delta, 1.0))
-
-
-@inner_function
-def solve_shrunk(theta, lower):
-    """Set θ (n, lanes) to (S + ridge)⁻¹ b, from this round's factors."""
-    n, lanes = theta.shape
-    back_substitute(lower, n + 1, n, lanes, theta)
-
-
-@inner_function
-def solve_autoregressive(theta, lower):
-    """Set θ (z, lanes) to the solution of the whole system, the last label included."""
-    z, lanes = theta.shape
-    back_substitute(lower, z, z, lanes, theta)
+            ridge_j = select_greater(delta, MIN_SPREAD, delta, UNVARIED_RIDGE)
+            store(ridge, (j, lane), ridge_j)
 
 
 @inner_function
 def step_anchored(theta, u, outer_weight, lower, gain):
-    """Move θ (n, lanes) one step along this round's gain (z, LANES), unnormalised.
+    """Move θ (n, lanes) one step along this round's gain (n, LANES), unnormalised.
 
     In every lane gain = (S + ridge)⁻¹ u, e = u_y - θ·u, the innovation or a priori
     error, and θ ← θ + (c e) gain; or 0 where that is infinite, as it is where e is.
     """
     n, lanes = theta.shape
-    back_substitute(lower, n + 2, n, lanes, gain)
+    back_substitute(lower, n + 1, n, lanes, gain)
     for lane in range(0, lanes, WIDTH):
-        error = load(u, (n + 1, lane))
+        error = load(u, (n, lane))
         for j in range(n):
             negative = -1.0 * load(theta, (j, lane))
             error = fma(negative, load(u, (j, lane)), error)

@@ -5,17 +5,42 @@ learn     rules, recent errors; means → moments → factors → coefficients;
           range of labels, season, past rounds; now and then a restart or a replay
 """
 
+import math
+
+import numpy as np
+
 from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import (
     WIDTH,
     absolute,
+    broadcast,
+    fma,
     load,
     maximum,
     minimum,
     select_greater,
+    sqrt,
     store,
 )
 from thalweg.kernels.tracker import mixture
+from thalweg.kernels.tracker.autoregressive import (
+    learn_lags,
+    predict_autoregressive,
+    set_lag_deviations,
+    set_lag_factors,
+)
+from thalweg.kernels.tracker.curvature import (
+    correct,
+    learn_correction,
+    learn_curvature,
+    set_context,
+    set_hinges,
+    update_change,
+)
+from thalweg.kernels.tracker.distributed_lag import (
+    learn_distributed_lag,
+    set_distributed_deviations,
+)
 from thalweg.kernels.tracker.pending_labels import pop_pending, push_pending
 from thalweg.kernels.tracker.prediction_interval import learn_error
 from thalweg.kernels.tracker.replay import WARM_UP, is_replay_due
@@ -27,7 +52,10 @@ from thalweg.kernels.tracker.restart import (
 from thalweg.kernels.tracker.ridge_experts import (
     learn_experts,
     predict_experts,
+    predict_shrunk,
     set_deviations,
+    set_factors,
+    step_anchored,
 )
 from thalweg.kernels.tracker.seasonality import (
     push_inverse_count,
@@ -37,17 +65,30 @@ from thalweg.kernels.tracker.seasonality import (
 from thalweg.kernels.tracker.solve import MAX_FLOAT
 from thalweg.kernels.tracker.tracker_layout import (
     ANCHORED,
+    ANCHORED_LANES,
     AUTOREGRESSIVE,
+    AUTOREGRESSIVE_LANES,
     BASE_RULE_MASK,
     BLOCK_LOSS,
+    CANDIDATE_MASK,
+    COMMITTEE,
+    COMMITTEE_MEAN,
     DELAY,
+    DISTRIBUTED_LAG,
+    DISTRIBUTED_LANES,
+    DISTRIBUTED_MEMORIES,
     ELAPSED,
     ERROR_SCALE,
+    HAS_FACTORS,
     HIGHEST_LABEL,
+    HINGE_COUNT,
+    LANES,
     LAST_VALUE,
     LOWEST_LABEL,
     MAX_LABEL_STEP,
     MAX_LOSS,
+    MEMORIES,
+    PADDED_EXPERTS,
     ROUNDS,
     RULE_MASK,
     SEASON_LANE,
@@ -64,6 +105,16 @@ RANGE_MARGIN = 0.5
 STEP_MARGIN = 2.0
 """How far predictions may lie from the last label, in units of the largest step between
 two labels so far."""
+AGREED = 3 * LANES // 4
+"""How many of the shrunk experts must go beyond a limit for it to yield."""
+DOUBT = 0.04
+"""The factor 1/5² of a squared leverage in the confidence."""
+MAX_USUAL_STEP = 0.5
+"""A last step of more than this part of the largest so far is a jump."""
+AGREED_MARGIN = 2.0
+"""How far a limit may yield, in units of the range of all labels so far."""
+LANE_OF_MEMORY = np.array([list(MEMORIES).index(m) for m in DISTRIBUTED_MEMORIES])
+"""The lane of the light level that has the memory of each distributed-lag expert."""
 
 
 @inline_function
@@ -72,43 +123,153 @@ def predict(s, x, workspace):
     t = s.counters[ROUNDS]
     if t == 0:
         return 0.0
-    rules, experts = workspace.rules, s.experts
-    u, origin = workspace.experts.deviations, workspace.experts.origin
-    set_deviations(s.counters, s.past_x, s.past_y, experts.mean, x, u, origin, 0)
+    rules, counters = workspace.rules, s.counters
+    set_all_deviations(s, x, workspace, 0)
+    if workspace.experts.status[HAS_FACTORS] == 0:
+        set_all_factors(s, workspace)
+    predict_all_experts(s, workspace)
+    low, high = clip_limits(
+        counters, workspace.lags.labels, rules.expert_predictions,
+        workspace.experts.sorted_predictions,
+    )  # fmt: skip
+    clip_predictions(low, high, rules.expert_predictions, LAST_VALUE)
+    set_active_experts(s.active_from, t, rules)
+    mixture.set_weights(s.rules, rules, rules.confidences)
+    mixture.set_rule_predictions(
+        rules.expert_predictions, rules.active, rules.expert_weights,
+        rules.rule_predictions,
+    )  # fmt: skip
+    curvature = workspace.curvature
+    curvature.committee[COMMITTEE_MEAN] = rules.rule_predictions[COMMITTEE]
+    if counters[HINGE_COUNT] > 0:
+        store(curvature.candidate_mask, 0, load(CANDIDATE_MASK, 0))
+        set_context(s, x, workspace.lags.labels, curvature.context)
+        set_hinges(s.curvature, curvature.context, curvature.features)
+        correct(s, curvature, rules, low, high)
+    return mixture.mix(rules.rule_predictions, rules.rule_weights)
+
+
+@inline_function
+def set_all_deviations(s, x, workspace, age):
+    """Set the deviations of all kinds of experts; ``age`` as in ``set_deviations``."""
+    counters, past_x, past_y = s.counters, s.past_x, s.past_y
+    own, lags, wide = workspace.experts, workspace.lags, workspace.distributed_lag
+    u, origin = own.deviations, own.origin
+    set_deviations(counters, past_x, past_y, s.experts.mean, x, u, origin, age)
+    u, labels = lags.deviations, lags.labels
+    set_lag_deviations(counters, past_y, s.lags.mean, labels, u, age)
+    mean, u, origin = s.distributed_lag.mean, wide.deviations, wide.origin
+    set_distributed_deviations(counters, past_x, past_y, mean, x, u, origin, age)
+
+
+@inline_function
+def set_all_factors(s, workspace):
+    """Factor the moments of the shrunk and of the autoregressive experts."""
+    set_factors(s.experts, workspace.experts)
+    set_lag_factors(s.lags, workspace.lags, workspace.experts)
+    workspace.experts.status[HAS_FACTORS] = 1.0
+
+
+@inline_function
+def predict_all_experts(s, workspace):
+    """Set the predictions of all experts, not clipped yet, and the confidences."""
+    own, lags, wide = workspace.experts, workspace.lags, workspace.distributed_lag
+    rules, u, origin = workspace.rules, own.deviations, own.origin
+    padded = rules.padded_predictions
     # The order matters: the last lanes of a kind belong to no expert, and what is
     # written there is overwritten by the next kind.
-    padded = rules.padded_predictions
-    predict_experts(experts.shrunk, u, origin, padded, SHRUNK)
-    predict_experts(experts.anchored, u, origin, padded, ANCHORED)
-    predict_experts(experts.autoregressive, u, origin, padded, AUTOREGRESSIVE)
-    last_y = origin[STEP_LANE]
-    rules.expert_predictions[LAST_VALUE] = last_y
-    clip_predictions(s.counters, last_y, rules.expert_predictions)
-    set_active_experts(s.active_from, t, rules)
-    mixture.set_weights(s.rules, rules)
-    return mixture.mix(
-        rules.expert_predictions,
-        rules.active,
-        rules.expert_weights,
-        rules.rule_weights,
-        rules.rule_predictions,
+    predict_shrunk(
+        own.lower, u, origin, s.experts.weight, own.projection, own.leverage, padded
     )
+    predict_experts(s.experts.anchored, u, origin, padded, ANCHORED)
+    predict_autoregressive(lags, own, padded)
+    theta = s.distributed_lag.theta
+    predict_experts(theta, wide.deviations, wide.origin, padded, DISTRIBUTED_LAG)
+    padded[LAST_VALUE], padded[LAST_VALUE + 1] = origin[STEP_LANE], origin[STEP_LANE]
+    last_leverage, confidences = (
+        s.distributed_lag.last_leverage,
+        rules.padded_confidences,
+    )
+    set_confidences(own.leverage, lags.leverage, last_leverage, confidences)
 
 
 @inner_function
-def clip_predictions(counters, last_y, predictions):
-    """Clip predictions to near the labels: a wild one can cost a whole stream.
+def set_confidences(leverage, lag_leverage, last_leverage, confidences):
+    """Set the confidence 1/√(1 + h + (h/5)²) in every expert, h its leverage.
 
-    p ← min(high, max(low, p)), with the range of labels extended by ``RANGE_MARGIN``,
-    and about the last label by ``STEP_MARGIN`` where the counters say so. An infinite p
-    is replaced by the last label: there is nothing to be read from it, not even a sign.
+    √(1 + h) is how much wider than the noise an expert's error is expected to be, as
+    long as it is right that y is linear in x; the square is for rows so far from all
+    others that this is anyone's guess.
     """
+    for lane in range(0, LANES, WIDTH):
+        store(confidences, SHRUNK + lane, load(leverage, lane))
+    for lane in range(0, ANCHORED_LANES, WIDTH):
+        store(confidences, ANCHORED + lane, load(leverage, lane))
+    for lane in range(0, AUTOREGRESSIVE_LANES, WIDTH):
+        store(confidences, AUTOREGRESSIVE + lane, load(lag_leverage, lane))
+    for i in range(DISTRIBUTED_LANES):
+        lane = LANE_OF_MEMORY[i]
+        confidences[DISTRIBUTED_LAG + i] = lag_leverage[lane] + last_leverage[lane]
+    confidences[LAST_VALUE], confidences[LAST_VALUE + 1] = 0.0, 0.0
+    for k in range(0, PADDED_EXPERTS, WIDTH):
+        h = load(confidences, k)
+        store(confidences, k, 1.0 / sqrt(fma(DOUBT * h, h, h + 1.0)))
+
+
+@inner_function
+def clip_limits(counters, labels, predictions, ordered):
+    """Lower and upper limit of predictions: a wild one can cost a whole stream.
+
+    They are the range of labels, extended by ``RANGE_MARGIN``, and where the counters
+    say so those about the last label by ``STEP_MARGIN``. A limit that three quarters of
+    the shrunk experts go beyond yields to them, up to ``AGREED_MARGIN`` ranges of the
+    labels: then the features tell of a jump. Unless the last label has just jumped:
+    then they may do no more than follow it. ``labels`` are the past ones, newest first;
+    ``ordered`` (LANES,) is to work in.
+    """
+    last_y, last_step = labels[0], abs(labels[0] - labels[1])
     lowest, highest = counters[LOWEST_LABEL], counters[HIGHEST_LABEL]
-    beyond = RANGE_MARGIN * (highest - lowest)
-    low, high = lowest - beyond, highest + beyond
+    span = highest - lowest
+    low, high = lowest - RANGE_MARGIN * span, highest + RANGE_MARGIN * span
     if counters[STEP_LIMIT] > 0:
         step = STEP_MARGIN * counters[MAX_LABEL_STEP]
         low, high = max(low, last_y - step), min(high, last_y + step)
+    if last_step > MAX_USUAL_STEP * counters[MAX_LABEL_STEP]:
+        return low, high
+    below, above = 0, 0
+    for k in range(LANES):
+        below += 1 if predictions[k] < low else 0
+        above += 1 if predictions[k] > high else 0
+    if max(below, above) < AGREED:
+        return low, high
+    _sort(predictions, ordered)
+    most = lowest - AGREED_MARGIN * span
+    low = min(low, max(ordered[AGREED - 1], most))
+    most = highest + AGREED_MARGIN * span
+    return low, max(high, min(ordered[LANES - AGREED], most))
+
+
+@inner_function
+def _sort(predictions, ordered):
+    """Set ``ordered`` to the predictions of the shrunk experts, in ascending order."""
+    for k in range(LANES):
+        value, place = predictions[k], k
+        if not abs(value) < MAX_FLOAT:
+            value = math.copysign(MAX_FLOAT, value)
+        while place > 0 and ordered[place - 1] > value:
+            ordered[place] = ordered[place - 1]
+            place -= 1
+        ordered[place] = value
+
+
+@inner_function
+def clip_predictions(low, high, predictions, last):
+    """p ← min(high, max(low, p)) for all experts.
+
+    An infinite p is replaced by the last label, the prediction of expert ``last``:
+    there is nothing to be read from it, not even a sign.
+    """
+    last_y = predictions[last]
     for k in range(0, predictions.size, WIDTH):
         expected = load(predictions, k)
         expected = select_greater(MAX_FLOAT, absolute(expected), expected, last_y)
@@ -127,6 +288,8 @@ def set_active_experts(active_from, t, rules):
         store(rules.active_next, k, select_greater(first, t + 1, 0.0, 1.0))
     store(rules.rule_mask, 0, load(RULE_MASK, 0))
     store(rules.base_rule_mask, 0, load(BASE_RULE_MASK, 0))
+    for k in range(0, PADDED_EXPERTS, WIDTH):
+        store(rules.full_confidence, k, broadcast(1.0))
 
 
 @inline_function
@@ -138,14 +301,23 @@ def observe(s, x, y, w, elapsed, forecast, workspace):
     has_prediction, row, scale = counters[ROUNDS] > 0, x, counters[ERROR_SCALE]
     if counters[DELAY] > 0:
         rules, experts = workspace.rules, workspace.experts
-        if not push_pending(counters, s.pending, x, y, w, elapsed, forecast, rules):
+        if not push_pending(
+            counters, s.pending, x, y, w, elapsed, forecast, rules, workspace.curvature
+        ):
             return False
-        row, age, mean = experts.pending_x, int(counters[DELAY]), s.experts.mean
+        row = experts.pending_x
         y, w, elapsed, forecast, has_prediction, scale = pop_pending(
-            counters, s.pending, rules, row
+            counters, s.pending, rules, workspace.curvature, row
         )
-        u, origin = experts.deviations, experts.origin
-        set_deviations(counters, s.past_x, s.past_y, mean, row, u, origin, age)
+        set_all_deviations(s, row, workspace, int(counters[DELAY]))
+        predict_shrunk(  # for the leverages of the features in that round
+            experts.lower, experts.deviations, experts.origin, s.experts.weight,
+            experts.projection, experts.leverage, experts.sorted_predictions,
+        )  # fmt: skip
+        if counters[HINGE_COUNT] > 0:
+            curvature = workspace.curvature
+            store(curvature.candidate_mask, 0, load(CANDIDATE_MASK, 0))
+            set_hinges(s.curvature, curvature.context, curvature.features)
         set_active_experts(s.active_from, counters[ROUNDS], rules)
     return learn(s, row, y, w, elapsed, forecast, has_prediction, scale, workspace)
 
@@ -167,15 +339,24 @@ def learn(s, x, y, w, elapsed, forecast, has_prediction, scale, workspace):
             w = capped_weight(counters, y, w, u)
             counters[TOTAL_WEIGHT] += w
             if has_prediction:
+                mean = workspace.curvature.committee[COMMITTEE_MEAN]
+                t = counters[ROUNDS]
                 largest = mixture.learn(
-                    s.rules, workspace.rules, forecast, y, w, counters[ROUNDS]
+                    s.rules, workspace.rules, mean, forecast, y, w, t
                 )
                 counters[MAX_LOSS] = max(counters[MAX_LOSS], largest)
                 learn_error(counters, s.recent_errors, y - forecast, scale)
                 if counters[ROUNDS] >= WARM_UP:
                     s.rules.meta[BLOCK_LOSS] += (y - forecast) ** 2
-            share, passed = w / counters[TOTAL_WEIGHT], counters[ELAPSED]
-            learn_experts(s.experts, x, y, w, passed, share, workspace.experts)
+            share = w / counters[TOTAL_WEIGHT]
+            if has_prediction and counters[HINGE_COUNT] > 0:
+                curvature, passed = workspace.curvature, counters[ELAPSED]
+                learn_correction(
+                    s.rules.correction, curvature, workspace.rules, y, w,
+                    counters[ROUNDS],
+                )  # fmt: skip
+                learn_curvature(s, curvature, y, w, passed)
+            learn_all_experts(s, x, y, w, share, workspace)
             update_max_steps(s.max_feature_steps, u)
         update_label_range(counters, workspace.experts.origin[STEP_LANE], y)
         counters[ELAPSED] = 0.0
@@ -187,9 +368,33 @@ def learn(s, x, y, w, elapsed, forecast, has_prediction, scale, workspace):
     if w == 0:
         return False
     counters[ROUNDS] += 1
+    experts = workspace.experts
     if is_check_due(counters):
-        restart_after_outlier(s, workspace.rules, workspace.experts.recent_steps)
-    return is_replay_due(s, workspace.experts.recent_steps)
+        if restart_after_outlier(s, workspace.rules, experts.recent_steps):
+            experts.status[HAS_FACTORS] = 0.0
+    return is_replay_due(s, experts.recent_steps)
+
+
+@inline_function
+def learn_all_experts(s, x, y, w, share, workspace):
+    """Let all kinds of experts learn the label; ``share`` as in ``learn_experts``."""
+    own, lags, wide = workspace.experts, workspace.lags, workspace.distributed_lag
+    elapsed, rounds = s.counters[ELAPSED], s.counters[ROUNDS]
+    for lane in range(0, AUTOREGRESSIVE_LANES, WIDTH):
+        store(s.distributed_lag.last_leverage, lane, load(own.leverage, lane))
+    learn_experts(s.experts, x, y, w, elapsed, share, own)
+    outer_weight, decay, u = own.outer_weight, own.decay, own.deviations
+    learn_lags(
+        s.lags, u, s.experts.weight, outer_weight, decay, lags.labels, lags.deviations,
+        w, share,
+    )  # fmt: skip
+    update_change(s.curvature, lags.labels, share)
+    set_all_factors(s, workspace)
+    step_anchored(s.experts.anchored, u, outer_weight, own.lower, own.solution)
+    spread, lag_spread = s.experts.spread, s.lags.spread
+    learn_distributed_lag(
+        s.distributed_lag, wide, spread, lag_spread, y, w, elapsed, rounds
+    )
 
 
 @inner_function

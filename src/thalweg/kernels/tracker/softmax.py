@@ -1,9 +1,12 @@
 r"""Softmax: exponential weights on discounted losses, in units of the lowest loss.
 
-.. math:: L_k \gets d L_k + (y - q_k)^2, \quad N \gets d N + 1, \quad
+.. math:: L_k \gets d L_k + c_k (y - q_k)^2 + (1 - c_k)(y - f)^2, \quad
+          N \gets d N + 1, \quad
           w_k \propto \exp(-\tfrac{1}{10} \max(N, 1) (L_k - L_{min}) / L_{min})
 
-and of all weight 1/1000 is shared equally. Also known as: Hedge, or exponentially
+and of all weight 1/1000 is shared equally; then each is multiplied by c_k, the
+confidence in the expert in this round. f is the weighted mean: as far as an expert is
+not trusted, it is charged what the mean lost. Also known as: Hedge, or exponentially
 weighted average, on discounted losses. Losses are counted from the first round on, also
 of experts that are not active yet. Nothing is proven of it.
 
@@ -34,7 +37,7 @@ UNIFORM_SHARE = 1e-3
 
 
 @inner_function
-def set_weights(rule_state, active, weights):
+def set_weights(rule_state, active, confidence, weights):
     """Set the weights of the active experts, as in the formula above."""
     size = active.size
     lowest, active_count = broadcast(math.inf), broadcast(0.0)
@@ -53,17 +56,26 @@ def set_weights(rule_state, active, weights):
         sums += weight
     scale = (1 - UNIFORM_SHARE) / reduce_sum(sums)
     share = UNIFORM_SHARE / reduce_sum(active_count)
+    sums = broadcast(0.0)
     for k in range(0, size, WIDTH):
-        weight = scale * load(weights, k)
-        store(weights, k, fma(share, load(active, k), weight))
+        weight = fma(share, load(active, k), scale * load(weights, k))
+        weight = weight * load(confidence, k)
+        store(weights, k, weight)
+        sums += weight
+    scale = 1 / reduce_sum(sums)
+    for k in range(0, size, WIDTH):
+        store(weights, k, scale * load(weights, k))
 
 
 @inner_function
-def learn(rule_state, predictions, discount, y, w):
-    """Learn the label ``y``: L_k ← d L_k + w(y - q_k)², N ← d N + w."""
-    size = predictions.size
+def learn(rule_state, predictions, confidence, discount, mean, y, w):
+    """Learn the label ``y`` after these predictions and the rule's own, ``mean``.
+
+    L_k ← d L_k + w(c_k (y - q_k)² + (1 - c_k)(y - f)²), N ← d N + w.
+    """
+    size, own = predictions.size, (y - mean) ** 2
     for k in range(0, size, WIDTH):
-        error = y - load(predictions, k)
-        loss = w * (error * error)
+        error, trust = y - load(predictions, k), load(confidence, k)
+        loss = w * fma(trust, error * error, (1.0 - trust) * own)
         store(rule_state, k, fma(discount, load(rule_state, k), loss))
     rule_state[size] = discount * rule_state[size] + w

@@ -27,11 +27,7 @@ from thalweg.kernels.simd import (
     select_greater,
     store,
 )
-from thalweg.kernels.tracker.tracker_layout import (
-    ANCHORED_LANES,
-    AUTOREGRESSIVE_LANES,
-    LANES,
-)
+from thalweg.kernels.tracker.tracker_layout import ANCHORED_LANES
 
 MAX_FLOAT = 1.7e308
 """Predictions and coefficients of at least this size count as infinite."""
@@ -43,23 +39,21 @@ NEGATIVE_D = 2
 
 @inner_function
 def factorise(moments, ridge, lower, work):
-    """Factor L D Lᵀ = S + ridge, with two right-hand sides b and u as further rows.
+    """Factor L D Lᵀ = S + ridge, with right-hand sides b and u as further rows.
 
-    ``moments`` (z + 2, z, LANES) is S, then b, then u, work (3, z, LANES). ``lower``
-    gets L with 1/D on its diagonal, below it D⁻¹L⁻¹b and D⁻¹L⁻¹u. Only
-    ``back_substitute`` is left to solve for both. Leading coordinates come first, so
-    the same L serves their system alone: the last is for the lanes of
-    ``autoregressive``, u for those of ``anchored``, and others do without.
+    ``moments`` (n + 1 or n + 2, n, lanes) is S, then b, then u, work (3, n, lanes).
+    ``lower`` gets L with 1/D on its diagonal, below it D⁻¹L⁻¹b and D⁻¹L⁻¹u. Only
+    ``back_substitute`` is left to solve for both. u is for the lanes of ``anchored``,
+    others do without.
     """
-    z = moments.shape[1]
-    for j in range(0, z, 2):
-        for lane in range(0, LANES, WIDTH):
-            columns = z if lane < AUTOREGRESSIVE_LANES else z - 1
-            rows = z + 2 if lane < ANCHORED_LANES else z + 1
-            if j + 1 < columns:
-                _factorise_two_columns(moments, ridge, lower, work, j, rows, lane)
-            elif j < columns:
-                _factorise_last_column(moments, ridge, lower, work, j, rows, lane)
+    rows, n, lanes = moments.shape
+    for j in range(0, n, 2):
+        for lane in range(0, lanes, WIDTH):
+            last = rows if lane < ANCHORED_LANES else n + 1
+            if j + 1 < n:
+                _factorise_two_columns(moments, ridge, lower, work, j, last, lane)
+            else:
+                _factorise_last_column(moments, ridge, lower, work, j, last, lane)
 
 
 @inline_function
@@ -133,7 +127,9 @@ def _factorise_last_column(moments, ridge, lower, work, j, rows, lane):
         m_j = l_j * load(work, (NEGATIVE_D, k, lane))
         store(work, (0, k, lane), m_j)
         pivot = fma(m_j, l_j, pivot)
-    inverse = 1.0 / maximum(pivot, floor_0)
+    pivot = maximum(pivot, floor_0)
+    inverse = 1.0 / pivot
+    store(work, (NEGATIVE_D, j, lane), -1.0 * pivot)
     store(lower, (j, j, lane), inverse)
     for i in range(j + 1, rows):
         entry = load(moments, (i, j, lane))

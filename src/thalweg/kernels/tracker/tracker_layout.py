@@ -50,22 +50,43 @@ RIDGE_BY_ORIGIN = RIDGE * [IS_LEVEL, IS_STEP, IS_SEASONAL]
 """(3, LANES) the same, by what the spread is about: the mean, the last round, a season
 ago. Every lane has one ridge that is not 0."""
 
+LAGS = 3
+"""Past labels that the autoregressive experts see."""
+PAST_LABELS = 2
+"""Past labels that the distributed-lag experts see."""
+DISTRIBUTED_MEMORIES = np.array([np.inf, 4096, 1024, 256, 64, 32, 16, 8])
+"""Memories of the distributed-lag experts, one for every lane of a SIMD vector."""
+DISTRIBUTED_LANES = len(DISTRIBUTED_MEMORIES)
+DISTRIBUTED_DISCOUNT = np.where(
+    np.isinf(DISTRIBUTED_MEMORIES), 1.0, 1 - 1 / DISTRIBUTED_MEMORIES
+)
+
 # The first expert of each kind (ridge_experts.py): the four families shrunk to
-# their origin, the two levels anchored, the light level with the last label as a
-# feature, and the last value.
+# their origin, the two levels anchored, the light level with the last labels as
+# features, the same with the last features too (distributed_lag.py), and the last
+# value.
 SHRUNK, ANCHORED = 0, LANES
 AUTOREGRESSIVE = ANCHORED + LEVEL_LANES
-LAST_VALUE = AUTOREGRESSIVE + MEMORY_COUNT
+DISTRIBUTED_LAG = AUTOREGRESSIVE + MEMORY_COUNT
+LAST_VALUE = DISTRIBUTED_LAG + DISTRIBUTED_LANES
 EXPERTS = LAST_VALUE + 1
 # Arrays hold whole SIMD vectors of eight: the last expert is padding, and predictions
 # of the last lanes of a kind are overwritten.
-PADDED_EXPERTS, ANCHORED_LANES, AUTOREGRESSIVE_LANES = 72, 24, 16
-# Rules in order: AdaShare, the same with a quick fade, BOA, ML-Poly, two softmaxes, and
-# a committee of these six base rules; one place is padding.
-BASE_RULES = 6
+PADDED_EXPERTS, ANCHORED_LANES, AUTOREGRESSIVE_LANES = 80, 24, 16
+# Rules in order: AdaShare, the same with a quick fade, BOA, ML-Poly, two softmaxes,
+# Cauchy weights, and a committee of these seven base rules, corrected for curvature
+# (curvature.py).
+BASE_RULES = 7
 COMMITTEE = BASE_RULES
-RULES = BASE_RULES + 1
-PADDED_RULES = 8
+RULES = PADDED_RULES = BASE_RULES + 1
+COMMITTEE_PRIOR = 0.9
+"""The prior of the committee in the meta-rule; the base rules share the rest."""
+RULE_PRIOR = np.append(
+    np.full(BASE_RULES, (1 - COMMITTEE_PRIOR) / BASE_RULES), COMMITTEE_PRIOR
+)
+"""The prior of every rule in the meta-rule."""
+EXPERT_PRIOR = np.ones(PADDED_EXPERTS)
+"""The prior of the experts in AdaShare, up to a factor."""
 RULE_MASK = np.repeat([1.0, 0.0], [RULES, PADDED_RULES - RULES])
 BASE_RULE_MASK = np.repeat([1.0, 0.0], [BASE_RULES, PADDED_RULES - BASE_RULES])
 
@@ -78,6 +99,11 @@ REPLAY_DEBT, SKIPPED, PREVIOUS_SKIPPED = range(PADDED_RULES + 5, PADDED_RULES + 
 
 LINE_FLOATS = 8
 """Numbers in a cache line, and in a SIMD vector."""
+HINGES = 80
+"""Features of the regression that corrects for curvature; none without curvature."""
+CANDIDATES = 3
+"""How the committee's prediction may be corrected: by nothing, by all and by half."""
+CANDIDATE_MASK = np.repeat([1.0, 0.0], [CANDIDATES, PADDED_RULES - CANDIDATES])
 MAX_SEASON = 512
 """The longest season in rounds; so many past rounds are remembered."""
 RECENT_ERRORS = 512
@@ -85,17 +111,24 @@ RECENT_ERRORS = 512
 # Columns of ``StateViews.pending``: a round that waits for its label
 # (pending_labels.py).
 PENDING_Y, PENDING_WEIGHT, PENDING_ELAPSED, PENDING_FORECAST = range(4)
-HAS_PREDICTION, PENDING_SCALE, PENDING_PREDICTIONS = range(4, 7)
-PENDING_FEATURES = PENDING_PREDICTIONS + PADDED_EXPERTS + PADDED_RULES
+HAS_PREDICTION, PENDING_SCALE, PENDING_MEAN, PENDING_CORRECTION = range(4, 8)
+PENDING_CANDIDATES = PENDING_CORRECTION + 1
+PENDING_PREDICTIONS = PENDING_CANDIDATES + CANDIDATES
+PENDING_RULES = PENDING_PREDICTIONS + PADDED_EXPERTS
+PENDING_CONFIDENCES = PENDING_RULES + PADDED_RULES
+# The features follow, then the context (n + CONTEXT_LABELS).
+PENDING_FEATURES = PENDING_CONFIDENCES + PADDED_EXPERTS
+CONTEXT_LABELS = 2
+"""Coordinates of the context behind the features: the last label and its change."""
 
 # The entries of ``StateViews.counters``.
-COUNTERS = 16
+COUNTERS = 24
 ROUNDS = 0  # rounds learnt
 SEASON = 1  # the season of the labels, a lag in rounds; 1: none
 ELAPSED = 2  # time since the last round learnt
 TOTAL_WEIGHT = 3  # of all rounds learnt
-ERROR_SCALE = 4  # mean size of the Tracker's recent errors
-ERROR_COUNT = 5  # errors remembered so far
+ERROR_SCALE = 4  # size of the Tracker's recent errors
+ERROR_COUNT = 5  # errors known so far
 LOWEST_LABEL, HIGHEST_LABEL = 6, 7  # of all labels
 MAX_LABEL_STEP = 8  # the largest |y_t - y_{t-1}|
 STEP_LIMIT = 9  # 1 where predictions are clipped about the last label, else 0
@@ -104,29 +137,73 @@ DIFFERENCE_COUNT = 11  # the discounted number of season differences of lag 1
 DELAY = 12  # rounds by which labels are late
 PENDING_COUNT, OLDEST_PENDING = 13, 14  # pending rounds; the slot of the oldest
 PASSED_ROUNDS = 15  # rounds learnt or passed over
+CORRECTION_SCALE = 16  # mean size of the committee's recent errors
+CORRECTION_COUNT = 17  # how many of them there were
+HINGE_COUNT = 18  # ``HINGES``, or 0 without curvature
+GRAM_SCALE = 19  # what the second moments of hinges are to be multiplied by
+QUICK_ERROR_MEAN, SLOW_ERROR_MEAN = 20, 21  # of |error|: prediction_interval.py
+# The others are not used.
+
+# The entries of ``ExpertWorkspace.status``.
+HAS_FACTORS = 0  # 1: the factors are those of the state
+# The entries of ``CurvatureWorkspace.committee``.
+COMMITTEE_MEAN, CORRECTION = 0, 1
 
 
 Array = np.ndarray
 
 
 class ExpertState(NamedTuple):
-    """The state of the experts; z = n + 1 counts the features and the last label."""
+    """The state of the ridge regressions on features alone (ridge_experts.py)."""
 
     # Discounted weight of all rounds.
     weight: Annotated[Array, Shape(LANES, align=LINE_FLOATS)]
-    # Discounted means of x, the last label and y; 0 but for the levels.
-    mean: Annotated[Array, Shape("n + 2", LANES)]
-    # Discounted second moments of x and the last label; row z those with y, and row
-    # z + 1 the deviations of the last round.
-    moments: Annotated[Array, Shape("n + 3", "n + 1", LANES)]
-    # Coefficients of the three kinds of ridge regressions.
-    shrunk: Annotated[Array, Shape("n", LANES)]
+    # Discounted means of x and y; 0 but for the levels.
+    mean: Annotated[Array, Shape("n + 1", LANES)]
+    # Discounted second moments of x; row n those with y, and row n + 1 the deviations
+    # of the last round.
+    moments: Annotated[Array, Shape("n + 2", "n", LANES)]
+    # Coefficients of the anchored regressions.
     anchored: Annotated[Array, Shape("n", ANCHORED_LANES)]
-    autoregressive: Annotated[Array, Shape("n + 1", AUTOREGRESSIVE_LANES)]
-    # Undiscounted means of x and the last label.
-    overall_mean: Annotated[Array, Shape("n + 1")]
-    # Their mean squares about the overall mean, the last round, the season.
-    spread: Annotated[Array, Shape(3, "n + 1")]
+    # Undiscounted means of x.
+    overall_mean: Annotated[Array, Shape("n")]
+    # Mean squares of x about the overall mean, the last round, the season.
+    spread: Annotated[Array, Shape(3, "n")]
+
+
+class LagState(NamedTuple):
+    """The state of the past labels, features of some experts (autoregressive.py)."""
+
+    # Discounted means of the past labels, newest first, in the lanes of light levels.
+    mean: Annotated[Array, Shape(LAGS, AUTOREGRESSIVE_LANES, align=LINE_FLOATS)]
+    # Their discounted second moments with x and each other; row LAGS those with y.
+    moments: Annotated[Array, Shape(LAGS + 1, f"n + {LAGS}", AUTOREGRESSIVE_LANES)]
+    # Their undiscounted means and mean squares about these.
+    overall_mean: Annotated[Array, Shape(LAGS)]
+    spread: Annotated[Array, Shape(LAGS)]
+
+
+class DistributedLagState(NamedTuple):
+    """The state of the regressions on x, the last x and past labels.
+
+    N = 2n + 2 counts these coordinates (distributed_lag.py).
+    """
+
+    # Discounted weight of all rounds.
+    weight: Annotated[Array, Shape(DISTRIBUTED_LANES, align=LINE_FLOATS)]
+    # Discounted means of the coordinates and of y.
+    mean: Annotated[Array, Shape(f"2 * n + {PAST_LABELS + 1}", DISTRIBUTED_LANES)]
+    # Discounted second moments; row N those with y.
+    moments: Annotated[
+        Array,
+        Shape(
+            f"2 * n + {PAST_LABELS + 1}", f"2 * n + {PAST_LABELS}", DISTRIBUTED_LANES
+        ),
+    ]
+    # Coefficients, from the last round in which they were solved for.
+    theta: Annotated[Array, Shape(f"2 * n + {PAST_LABELS}", DISTRIBUTED_LANES)]
+    # Leverages of the features in the last round, in the lanes of light levels.
+    last_leverage: Annotated[Array, Shape(AUTOREGRESSIVE_LANES)]
 
 
 class RuleStates(NamedTuple):
@@ -145,10 +222,34 @@ class RuleStates(NamedTuple):
     mlpoly: Annotated[Array, Shape(2, PADDED_EXPERTS + LINE_FLOATS)]
     # Discounted losses, then the discounted weight; the slow rule and the fast one.
     softmax: Annotated[Array, Shape(2, PADDED_EXPERTS + LINE_FLOATS)]
+    # Discounted logarithms of losses, then s² and the number of its terms.
+    cauchy: Annotated[Array, Shape(PADDED_EXPERTS + LINE_FLOATS)]
     # BOA over the base rules, as ``boa``.
     committee: Annotated[Array, Shape(4, PADDED_RULES)]
+    # BOA over the committee's candidates, as ``boa`` (curvature.py).
+    correction: Annotated[Array, Shape(4, PADDED_RULES)]
     # AdaShare over all rules, as ``adashare``; then losses of blocks: ``BLOCK_LOSS`` …
     meta: Annotated[Array, Shape(PADDED_RULES + LINE_FLOATS)]
+
+
+class CurvatureState(NamedTuple):
+    """The state of the correction for curvature (curvature.py); all but the last two
+    are empty without it.
+    """
+
+    # Discounted second moments of the hinges, by rows from the diagonal on; with the
+    # committee's error; and the coefficients.
+    gram: Annotated[Array, Shape("hinges * (hinges + 8) // 2", align=LINE_FLOATS)]
+    target: Annotated[Array, Shape("hinges")]
+    theta: Annotated[Array, Shape("hinges")]
+    # The hinges, drawn at the start: indices of two coordinates, their directions, and
+    # the bias.
+    coordinates: Annotated[Array, Shape(2, "hinges")]
+    directions: Annotated[Array, Shape(2, "hinges")]
+    biases: Annotated[Array, Shape("hinges")]
+    # The undiscounted mean of the label's changes, and their variance.
+    change_mean: Annotated[Array, Shape(1)]
+    change_spread: Annotated[Array, Shape(1)]
 
 
 class StateViews(NamedTuple):
@@ -167,19 +268,28 @@ class StateViews(NamedTuple):
     # Own errors in units of their scale, in a ring and sorted: prediction_interval.py.
     recent_errors: Annotated[Array, Shape(2, RECENT_ERRORS)]
     experts: ExpertState
+    lags: LagState
+    distributed_lag: DistributedLagState
     rules: RuleStates
+    curvature: CurvatureState
     # The longest step of every feature between two rounds (restart.py).
     max_feature_steps: Annotated[Array, Shape("n")]
     # A ring of rounds that wait for their labels (pending_labels.py); empty without a
     # delay, else one more than the delay.
-    pending: Annotated[Array, Shape("slots", f"n + {PENDING_FEATURES}")]
+    pending: Annotated[
+        Array, Shape("slots", f"2 * n + {PENDING_FEATURES + CONTEXT_LABELS}")
+    ]
 
 
 class ExpertWorkspace(NamedTuple):
-    """Arrays in which the experts compute one round; nothing here outlives it."""
+    """Arrays in which the experts compute one round.
 
-    # (x, last label, y) minus its origin.
-    deviations: Annotated[Array, Shape("n + 2", LANES, align=LINE_FLOATS)]
+    Only the factors outlive it: ``lower`` of either tuple, where ``HAS_FACTORS`` says
+    that they belong to the state.
+    """
+
+    # (x, y) minus its origin.
+    deviations: Annotated[Array, Shape("n + 1", LANES, align=LINE_FLOATS)]
     # The prediction of y where all deviations are zero.
     origin: Annotated[Array, Shape(LANES)]
     # The weight of this round's outer product.
@@ -187,17 +297,63 @@ class ExpertWorkspace(NamedTuple):
     # γ to the power of the time elapsed.
     decay: Annotated[Array, Shape(LANES)]
     # The ridge, to be added to the diagonal.
-    ridge: Annotated[Array, Shape("n + 1", LANES)]
-    # L of L D Lᵀ; rows z and z + 1 are D⁻¹L⁻¹b and D⁻¹L⁻¹u (solve.py).
-    lower: Annotated[Array, Shape("n + 3", "n + 1", LANES)]
+    ridge: Annotated[Array, Shape("n", LANES)]
+    # L of L D Lᵀ; rows n and n + 1 are D⁻¹L⁻¹b and D⁻¹L⁻¹u (solve.py).
+    lower: Annotated[Array, Shape("n + 2", "n", LANES)]
     # The products of two columns with D, and -D (solve.py).
-    work: Annotated[Array, Shape(3, "n + 1", LANES)]
-    # (S + ridge)⁻¹ u, of the anchored experts.
-    gain: Annotated[Array, Shape("n + 1", LANES)]
+    work: Annotated[Array, Shape(3, "n", LANES)]
+    # L⁻¹u of the row to be predicted, and the leverage.
+    projection: Annotated[Array, Shape("n", LANES)]
+    leverage: Annotated[Array, Shape(LANES)]
+    # (S + ridge)⁻¹ of u, of the anchored experts, or of b.
+    solution: Annotated[Array, Shape("n", LANES)]
+    # Predictions of the shrunk experts in ascending order (round.py).
+    sorted_predictions: Annotated[Array, Shape(LANES)]
+    # Scalars, whose indices are named above.
+    status: Annotated[Array, Shape(LINE_FLOATS)]
     # The longest step of every feature in the last rounds (restart.py).
     recent_steps: Annotated[Array, Shape("n")]
     # The features of a round whose label came late.
     pending_x: Annotated[Array, Shape("n")]
+
+
+class LagWorkspace(NamedTuple):
+    """Arrays in which the autoregressive experts compute one round."""
+
+    # The past labels minus their means.
+    deviations: Annotated[Array, Shape(LAGS, AUTOREGRESSIVE_LANES, align=LINE_FLOATS)]
+    # Rows of L for the past labels, then those of D⁻¹L⁻¹b.
+    lower: Annotated[Array, Shape(LAGS + 1, f"n + {LAGS}", AUTOREGRESSIVE_LANES)]
+    # -D of the past labels.
+    negative_d: Annotated[Array, Shape(LAGS, AUTOREGRESSIVE_LANES)]
+    # L⁻¹u of the past labels, and the leverage with them.
+    projection: Annotated[Array, Shape(LAGS, AUTOREGRESSIVE_LANES)]
+    leverage: Annotated[Array, Shape(AUTOREGRESSIVE_LANES)]
+    # (S + ridge)⁻¹b of x and the past labels.
+    solution: Annotated[Array, Shape(f"n + {LAGS}", AUTOREGRESSIVE_LANES)]
+    # The past labels, newest first.
+    labels: Annotated[Array, Shape(LAGS)]
+
+
+class DistributedLagWorkspace(NamedTuple):
+    """Arrays in which the distributed-lag experts compute one round."""
+
+    # The coordinates and y, minus their means.
+    deviations: Annotated[
+        Array,
+        Shape(f"2 * n + {PAST_LABELS + 1}", DISTRIBUTED_LANES, align=LINE_FLOATS),
+    ]
+    origin: Annotated[Array, Shape(DISTRIBUTED_LANES)]
+    outer_weight: Annotated[Array, Shape(DISTRIBUTED_LANES)]
+    decay: Annotated[Array, Shape(DISTRIBUTED_LANES)]
+    ridge: Annotated[Array, Shape(f"2 * n + {PAST_LABELS}", DISTRIBUTED_LANES)]
+    lower: Annotated[
+        Array,
+        Shape(
+            f"2 * n + {PAST_LABELS + 1}", f"2 * n + {PAST_LABELS}", DISTRIBUTED_LANES
+        ),
+    ]
+    work: Annotated[Array, Shape(3, f"2 * n + {PAST_LABELS}", DISTRIBUTED_LANES)]
 
 
 class RuleWorkspace(NamedTuple):
@@ -215,6 +371,11 @@ class RuleWorkspace(NamedTuple):
     # 1 for the experts active in this round, and for those active in the next; else 0.
     active: Annotated[Array, Shape(PADDED_EXPERTS)]
     active_next: Annotated[Array, Shape(PADDED_EXPERTS)]
+    # 1/√(1 + h + (h/5)²), h the leverage; with space as ``padded_predictions``.
+    padded_confidences: Annotated[Array, Shape(PADDED_EXPERTS + LINE_FLOATS)]
+    confidences: Annotated[Array, Shape(PADDED_EXPERTS, within="padded_confidences")]
+    # 1 for every expert, and for every rule: full confidence.
+    full_confidence: Annotated[Array, Shape(PADDED_EXPERTS)]
     # Weights of the experts under each rule.
     expert_weights: Annotated[Array, Shape(RULES, PADDED_EXPERTS)]
     rule_predictions: Annotated[Array, Shape(PADDED_RULES)]
@@ -226,11 +387,34 @@ class RuleWorkspace(NamedTuple):
     forecast_weights: Annotated[Array, Shape(PADDED_EXPERTS)]
 
 
+class CurvatureWorkspace(NamedTuple):
+    """Arrays in which the correction for curvature is computed."""
+
+    # The features of the hinges.
+    features: Annotated[Array, Shape("hinges", align=LINE_FLOATS)]
+    # U of A + ridge = Uᵀ D U; D; and two columns of U times -D.
+    factor: Annotated[Array, Shape("hinges", "hinges")]
+    pivots: Annotated[Array, Shape("hinges")]
+    scaled: Annotated[Array, Shape(2, "hinges")]
+    # Corrections that are offered to the committee, 1 for each such candidate, and
+    # their weights.
+    candidates: Annotated[Array, Shape(PADDED_RULES)]
+    candidate_mask: Annotated[Array, Shape(PADDED_RULES)]
+    candidate_weights: Annotated[Array, Shape(PADDED_RULES)]
+    # What the committee predicted itself, and by how much it was corrected.
+    committee: Annotated[Array, Shape(LINE_FLOATS)]
+    # The context of the round.
+    context: Annotated[Array, Shape(f"n + {CONTEXT_LABELS}")]
+
+
 class WorkspaceViews(NamedTuple):
     """Arrays in which one round is computed."""
 
     experts: ExpertWorkspace
+    lags: LagWorkspace
+    distributed_lag: DistributedLagWorkspace
     rules: RuleWorkspace
+    curvature: CurvatureWorkspace
 
 
 ROW_TAIL = 3
@@ -268,9 +452,14 @@ class BufferViews(NamedTuple):
     records: Records
 
 
-STATE = Layout("Tracker state", StateViews, version=2, dimensions=("n", "slots"))
-"""``slots`` is ``pending_slots(delay)``. Version 1 had another order."""
-WORKSPACE = Layout("Tracker workspace", WorkspaceViews, version=1, dimensions=("n",))
+STATE = Layout(
+    "Tracker state", StateViews, version=3, dimensions=("n", "hinges", "slots")
+)
+"""``hinges`` is ``HINGES`` or 0, ``slots`` is ``pending_slots(delay)``. Version 2 had
+71 experts and no curvature."""
+WORKSPACE = Layout(
+    "Tracker workspace", WorkspaceViews, version=1, dimensions=("n", "hinges")
+)
 RECORD_ROWS = tuple(f"{name}_rows" for name in Records._fields)
 """The dimensions of the records: how many rows each has, 0 where it is not recorded."""
 RECORDS = Layout("Tracker records", Records, version=1, dimensions=("n", *RECORD_ROWS))
@@ -278,7 +467,7 @@ BUFFER = Layout(
     "Tracker buffer",
     BufferViews,
     version=2,
-    dimensions=("n", "slots", "rows", *RECORD_ROWS),
+    dimensions=("n", "hinges", "slots", "rows", *RECORD_ROWS),
 )
 
 # The settings in the header of the buffer.
@@ -286,8 +475,9 @@ FORECAST = SETTINGS  # the last forecast
 HAS_FORECAST = SETTINGS + 1  # 1: it is that of the first row and of this state
 ROW_COUNT = SETTINGS + 2  # rows to play; 0: a call brings its own round
 COVERAGE = SETTINGS + 3  # the nominal coverage of recorded prediction intervals
-DIMENSIONS = SETTINGS + 4  # slots, rows and RECORD_ROWS
-assert DIMENSIONS + 2 + len(RECORD_ROWS) <= HEADER_SIZE
+DIMENSIONS = SETTINGS + 4  # hinges, slots, rows and RECORD_ROWS
+FIRST_RECORD_ROWS = DIMENSIONS + 3
+assert FIRST_RECORD_ROWS + len(RECORD_ROWS) <= HEADER_SIZE
 
 
 def pending_slots(delay: int) -> int:
@@ -295,13 +485,14 @@ def pending_slots(delay: int) -> int:
     return delay + 1 if delay > 0 else 0
 
 
-def state_size(n: int, delay: int) -> int:
+def state_size(n: int, delay: int, curvature: bool = True) -> int:
     """How many numbers a packed state has."""
-    return STATE.size(n=n, slots=pending_slots(delay))
+    hinges = HINGES if curvature else 0
+    return STATE.size(n=n, hinges=hinges, slots=pending_slots(delay))
 
 
 def views(packed: np.ndarray, n: int) -> StateViews:
     """The named arrays in a packed state of ``n`` features."""
-    slots = pending_slots(int(packed[DELAY]))
-    fields: StateViews = STATE.views(packed, n=n, slots=slots)
+    hinges, slots = int(packed[HINGE_COUNT]), pending_slots(int(packed[DELAY]))
+    fields: StateViews = STATE.views(packed, n=n, hinges=hinges, slots=slots)
     return fields

@@ -26,6 +26,10 @@ COVERAGE = 0.9
 """Nominal coverage of the prediction intervals whose true coverage is measured."""
 
 
+SEEDS = 5
+"""Draws of the Tracker's hinges over which its error is averaged."""
+
+
 class SeededLearner(NamedTuple):
     """A learner to measure: one for every seed, over which its error is averaged."""
 
@@ -34,10 +38,10 @@ class SeededLearner(NamedTuple):
 
 
 LEARNERS: Mapping[str, SeededLearner] = {
-    "tracker": SeededLearner(lambda seed: Tracker(coverage=COVERAGE)),
+    "tracker": SeededLearner(lambda seed: Tracker(coverage=COVERAGE, seed=seed), SEEDS),
     # Its experts see no past targets as features.
     "features_only": SeededLearner(
-        lambda seed: Tracker(information="features", coverage=COVERAGE)
+        lambda seed: Tracker("features", coverage=COVERAGE, seed=seed), SEEDS
     ),
 }
 """The learners that are measured; the intervals and the time are those of the first."""

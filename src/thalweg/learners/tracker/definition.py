@@ -11,11 +11,12 @@ computes the same: where ``set_x`` there fills an array, ``x`` here returns it, 
 
 A round (``observe``):
 
-1. ``predict``. 70 ridge regressions predict y from x, both as deviations from an origin
-   (a discounted mean, the last round, or the round a season ago); the 71st expert
-   predicts the last label (definition_experts.py). Predictions are clipped, and six
-   rules, a committee of them and a meta-rule mix them into one forecast
-   (definition_rules.py).
+1. ``predict``. 78 ridge regressions predict y from x and the past, as deviations from
+   an origin (a discounted mean, the last round, or the round a season ago); the 79th
+   expert predicts the last label (definition_experts.py). Predictions are clipped, and
+   seven rules and a committee of them mix them, each expert trusted by its leverage.
+   The committee is corrected for curvature (definition_curvature.py), and a meta-rule
+   mixes it with the rules into one forecast (definition_rules.py).
 2. Where labels come late (``delay``), the round waits until its label is due
    (definition_pending.py).
 3. ``learn``. The rules learn from the predictions made in that round, the prediction
@@ -29,14 +30,25 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.kernels.tracker.prediction_interval import MAX_SCORE, SCALE_MEMORY
+from thalweg.kernels.tracker.prediction_interval import (
+    MAX_SCORE,
+    OVERLAP,
+    QUICK_SCALE_MEMORY,
+    SCALE_MEMORY,
+)
 from thalweg.kernels.tracker.round import MAX_WEIGHTED_SQUARE
 from thalweg.kernels.tracker.tracker_layout import (
+    CANDIDATES,
+    COMMITTEE,
+    CONTEXT_LABELS,
     DELAY,
+    DISTRIBUTED_LAG,
+    DISTRIBUTED_MEMORIES,
     ELAPSED,
     ERROR_COUNT,
     ERROR_SCALE,
     HIGHEST_LABEL,
+    HINGE_COUNT,
     LAST_VALUE,
     LOWEST_LABEL,
     MAX_LOSS,
@@ -45,18 +57,30 @@ from thalweg.kernels.tracker.tracker_layout import (
     PADDED_EXPERTS,
     PADDED_RULES,
     PENDING_COUNT,
+    QUICK_ERROR_MEAN,
     RECENT_ERRORS,
     ROUNDS,
-    RULES,
     SEASON_LANE,
+    SLOW_ERROR_MEAN,
     STEP_LANE,
     TOTAL_WEIGHT,
 )
+from thalweg.learners.tracker.definition_curvature import (
+    context,
+    correct,
+    learn_correction,
+    learn_curvature,
+    update_change,
+)
 from thalweg.learners.tracker.definition_experts import (
     LEVEL,
-    LIGHT,
+    back_substitute,
+    clip_limits,
     clip_predictions,
+    confidences,
     deviations,
+    feature_factors,
+    lag_factors,
     learn_experts,
     predict_experts,
     push_inverse_count,
@@ -81,10 +105,14 @@ from thalweg.learners.tracker.definition_restart import (
     update_max_steps,
 )
 from thalweg.learners.tracker.definition_rules import (
+    IS_RULE,
     Mixture,
     active_experts,
+    adashare_weights,
+    expert_weights,
     learn_rules,
     mix,
+    rule_predictions,
 )
 from thalweg.types import FloatArray
 
@@ -103,10 +131,22 @@ def predict(s: Any, x: FloatArray) -> Mixture:
     t = s.counters[ROUNDS]
     if t == 0:
         experts, rules = np.zeros(PADDED_EXPERTS), np.zeros(PADDED_RULES)
-        weights = np.zeros((RULES, PADDED_EXPERTS))
-        return Mixture(0.0, experts, rules, weights, np.zeros(RULES))
-    q = predict_experts(s.experts, *deviations(s, x, rounds_late=0))
-    return mix(s.rules, clip_predictions(s.counters, q), active_experts(s, t))
+        no_context = np.zeros(len(x) + CONTEXT_LABELS)
+        nothing = (np.zeros(2), np.zeros(CANDIDATES), no_context)
+        return Mixture(0.0, experts, rules, experts, *nothing)
+    u, active = deviations(s, x, rounds_late=0), active_experts(s, t)
+    q, h = predict_experts(s, u)
+    low, high = clip_limits(s.counters, u.labels, q)
+    q, trust = clip_predictions(low, high, q), confidences(h)
+    weights = expert_weights(s.rules, active, trust)
+    predictions = rule_predictions(weights, q, active)
+    z = context(s, x, u.labels)
+    mean = float(predictions[COMMITTEE])
+    correction, candidates = correct(s, mean, z, low, high)
+    predictions[COMMITTEE] = mean + correction
+    forecast = mix(predictions, adashare_weights(s.rules.meta, IS_RULE))
+    committee = np.array([mean, correction])
+    return Mixture(forecast, q, predictions, trust, committee, candidates, z)
 
 
 @ignore_overflow
@@ -117,7 +157,7 @@ def observe(s: Any, x: FloatArray, y: float, weight: float, elapsed: float) -> N
     """
     mixture, counters = predict(s, x), s.counters
     known, scale = bool(counters[ROUNDS] > 0), float(counters[ERROR_SCALE])
-    played = LabelledRound(x, y, weight, elapsed, *mixture[:3], known, scale)
+    played = LabelledRound(x, y, weight, elapsed, *mixture, known, scale)
     if counters[DELAY] == 0:
         learn(s, played, rounds_late=0)
     else:
@@ -143,15 +183,16 @@ def learn(s: Any, played: LabelledRound, rounds_late: int) -> None:
     counters, first = s.counters, s.counters[ROUNDS] == 0
     counters[ELAPSED] += elapsed
     if w > 0:
-        u, origin = deviations(s, x, rounds_late)
+        u = deviations(s, x, rounds_late)
         if not first:
-            w = capped_weight(counters, y, w, u)
+            w = capped_weight(counters, y, w, u.x)
             counters[TOTAL_WEIGHT] += w
             if played.has_prediction:
                 learn_predictions(s, played, w)
-            learn_experts(s, x, y, w, u, origin)
-            update_max_steps(s.max_feature_steps, u)
-        update_label_range(counters, y, last_y=origin[STEP_LANE])
+            learn_experts(s, x, y, w, u)
+            update_change(s, u.labels, w / counters[TOTAL_WEIGHT])
+            update_max_steps(s.max_feature_steps, u.x)
+        update_label_range(counters, y, last_y=u.origin[STEP_LANE])
         counters[ELAPSED] = 0.0
         update_season(s, y)
     elif elapsed == 0 or first:
@@ -171,12 +212,18 @@ def learn_predictions(s: Any, played: LabelledRound, w: float) -> None:
     counters, t = s.counters, s.counters[ROUNDS]
     active, active_next = active_experts(s, t), active_experts(s, t + 1)
     largest = learn_rules(
-        s.rules, played.expert_predictions, played.rule_predictions, played.forecast,
-        played.y, w, t, active, active_next,
+        s.rules, played.expert_predictions, played.rule_predictions,
+        float(played.committee[0]), played.confidences, played.forecast, played.y, w,
+        t, active, active_next,
     )  # fmt: skip
     counters[MAX_LOSS] = max(counters[MAX_LOSS], largest)
     learn_error(s, played.y - played.forecast, played.error_scale)
     learn_block_loss(s, played.y - played.forecast)
+    if counters[HINGE_COUNT] > 0:
+        mean, correction = map(float, played.committee)
+        error = played.y - mean
+        learn_correction(s, played.candidates, correction, error, w)
+        learn_curvature(s, played.context, error, w, counters[ELAPSED])
 
 
 def capped_weight(counters: FloatArray, y: float, w: float, u: FloatArray) -> float:
@@ -184,7 +231,7 @@ def capped_weight(counters: FloatArray, y: float, w: float, u: FloatArray) -> fl
     if w <= 1:
         return w
     labels = max(counters[HIGHEST_LABEL], y) - min(counters[LOWEST_LABEL], y)
-    widest = max(labels, abs(u[:, [STEP_LANE, SEASON_LANE]]).max(), 1.0)
+    widest = max(labels, abs(u[:, [STEP_LANE, SEASON_LANE]]).max(initial=0.0), 1.0)
     return float(min(w, MAX_WEIGHTED_SQUARE / widest / widest))
 
 
@@ -195,31 +242,48 @@ def learn_error(s: Any, error: float, scale: float) -> None:
     """Remember one error of the forecast, in units of the error scale known then.
 
     Where none was known then, the present scale is used, as late labels arrive one by
-    one. The scale is a running mean of |error| over about the last 32.
+    one. The scale is the geometric mean of two running means of |error|, over about the
+    last 8 and the last 32. With labels d rounds late, errors of neighbours are alike:
+    of those beyond the first 512 only every (1 + d // 8)th is remembered, and the
+    quicker mean is over the last 8 (1 + d), or 32.
     """
     counters, seen = s.counters, int(s.counters[ERROR_COUNT])
+    delay, (ring, ordered) = int(counters[DELAY]), s.recent_errors
     scale = scale or counters[ERROR_SCALE]
     score = error / scale if scale > 0 else math.copysign(1.0, error)
-    ring, ordered = s.recent_errors
-    ring[seen % RECENT_ERRORS] = min(max(score, -MAX_SCORE), MAX_SCORE)
+    later, stride = max(seen - RECENT_ERRORS, 0), 1 + delay // OVERLAP
+    if later % stride == 0:
+        place = seen if seen < RECENT_ERRORS else later // stride % RECENT_ERRORS
+        ring[place] = min(max(score, -MAX_SCORE), MAX_SCORE)
     count = min(seen + 1, RECENT_ERRORS)
     ordered[:count] = np.sort(ring[:count])
     counters[ERROR_COUNT] = seen + 1
-    change = abs(error) - counters[ERROR_SCALE]
-    counters[ERROR_SCALE] += change / min(seen + 1, SCALE_MEMORY)
+    quick = min(QUICK_SCALE_MEMORY * (1 + delay), SCALE_MEMORY)
+    for mean, memory in (QUICK_ERROR_MEAN, quick), (SLOW_ERROR_MEAN, SCALE_MEMORY):
+        change = abs(error) - counters[mean]
+        counters[mean] += change / min(seen + 1, memory)
+    roots = np.sqrt(counters[[QUICK_ERROR_MEAN, SLOW_ERROR_MEAN]])
+    counters[ERROR_SCALE] = roots[0] * roots[1]
 
 
 def interval_offsets(s: Any, coverage: float) -> tuple[float, float]:
     """How far below and above the forecast y may lie, at this coverage.
 
     Conformal quantiles: the next error is as likely to fall into each of the count + 1
-    gaps between the remembered ones.
+    gaps between the remembered ones. With labels d rounds late, 1 + d/2 errors in a row
+    count as one, fewer the further apart those in the window are; quantiles are taken
+    further out then, once the window is full. Before any error is known y may lie
+    anywhere.
     """
     scale, count = s.counters[ERROR_SCALE], int(s.counters[ERROR_COUNT])
     ordered = s.recent_errors[1, : min(count, RECENT_ERRORS)]
     if count == 0:
-        return 0.0, 0.0
-    outside = math.floor((1 - coverage) / 2 * (len(ordered) + 1))
+        return -math.inf, math.inf
+    delay, share, alike = int(s.counters[DELAY]), (1 - coverage) / 2, 1.0
+    if len(ordered) == RECENT_ERRORS:
+        reach = min(count, RECENT_ERRORS * (1 + delay // OVERLAP))
+        alike = max(RECENT_ERRORS * (1 + delay / 2) / reach, 1.0)
+    outside = math.floor(share * (len(ordered) + 1) - (0.5 - share) * (alike - 1))
     below = ordered[max(outside - 1, 0)]
     above = ordered[min(len(ordered) - outside, len(ordered) - 1)]
     return min(0.0, scale * below), max(0.0, scale * above)
@@ -228,12 +292,27 @@ def interval_offsets(s: Any, coverage: float) -> tuple[float, float]:
 # What the Tracker knows about itself.
 
 
+@ignore_overflow
+def forecast_weights(s: Any) -> FloatArray:
+    """The weight of every expert in the forecast, (PADDED_EXPERTS,); 0 at the start.
+
+    With full confidence in every expert, so that they do not depend on x.
+    """
+    t = s.counters[ROUNDS]
+    if t == 0:
+        return np.zeros(PADDED_EXPERTS)
+    weights = expert_weights(s.rules, active_experts(s, t), np.ones(PADDED_EXPERTS))
+    return np.asarray(adashare_weights(s.rules.meta, IS_RULE) @ weights)
+
+
+@ignore_overflow
 def slope(s: Any, forecast_weights: FloatArray) -> FloatArray:
     """How the forecast moves with x: the weighted mean of coefficients, (n,)."""
-    experts, n = s.experts, len(s.experts.shrunk)
+    experts, n = s.experts, len(s.experts.anchored)
+    own, both = feature_factors(experts), lag_factors(experts, s.lags)
     theta = np.hstack([
-        experts.shrunk, experts.anchored[:, LEVEL],
-        experts.autoregressive[:n, LIGHT],
+        back_substitute(own.lower, own.right), experts.anchored[:, LEVEL],
+        back_substitute(both.lower, both.right)[:n], s.distributed_lag.theta[:n],
     ])  # fmt: skip
     return np.asarray(theta @ forecast_weights[:LAST_VALUE])
 
@@ -243,5 +322,6 @@ def effective_memory(s: Any, forecast_weights: FloatArray) -> float:
     t = s.counters[ROUNDS]
     if t == 0:
         return 0.0
-    memories = np.tile(np.minimum(MEMORIES, t), LAST_VALUE // MEMORY_COUNT)
+    tens = [MEMORIES] * (DISTRIBUTED_LAG // MEMORY_COUNT)
+    memories = np.minimum(np.concatenate([*tens, DISTRIBUTED_MEMORIES]), t)
     return math.exp(forecast_weights[:LAST_VALUE] @ np.log(memories))

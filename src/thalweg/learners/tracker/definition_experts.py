@@ -1,4 +1,4 @@
-r"""The Tracker's experts: 70 ridge regressions and the last label.
+r"""The Tracker's experts: 78 ridge regressions and the last label.
 
 Every regression is one of y - origin on x - origin. Lanes, the last axis of most
 arrays, are 4 families × 10 memories:
@@ -8,18 +8,38 @@ arrays, are 4 families × 10 memories:
     step                  about the last round: the change since then
     season                about the round a season ago
 
-z counts the features and the last label, a feature of the autoregressive experts only.
-All four families are there with a ridge that shrinks θ towards zero (``shrunk``), the
+All four families are there with a ridge that shrinks θ towards zero (shrunk), the
 levels also with one that anchors θ where it is (``anchored``), the light level also
-with the last label as a feature (``autoregressive``).
+with the last three labels as features (autoregressive). Eight more lanes, of memories
+of their own, are levels with the last features and labels as well (distributed lag).
+
+With A = S + ridge = L D Lᵀ and w = L⁻¹ũ, a shrunk prediction is origin + v·w,
+v = D⁻¹L⁻¹b, and its leverage ũᵀA⁻¹ũ = Σ w_j²/D_j: kernels/tracker/ridge_experts.py.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.tracker.ridge_experts import MIN_SPREAD
-from thalweg.kernels.tracker.round import RANGE_MARGIN, STEP_MARGIN
+from thalweg.kernels.tracker.autoregressive import LAG_RIDGE
+from thalweg.kernels.tracker.distributed_lag import (
+    COORDINATES_PER_INTERVAL,
+    SOLVE_INTERVAL,
+)
+from thalweg.kernels.tracker.ridge_experts import (
+    MAX_LEVERAGE,
+    MIN_SPREAD,
+    UNVARIED_RIDGE,
+)
+from thalweg.kernels.tracker.round import (
+    AGREED,
+    AGREED_MARGIN,
+    DOUBT,
+    LANE_OF_MEMORY,
+    MAX_USUAL_STEP,
+    RANGE_MARGIN,
+    STEP_MARGIN,
+)
 from thalweg.kernels.tracker.seasonality import SEARCH_INTERVAL, SEASON_DISCOUNT
 from thalweg.kernels.tracker.solve import MAX_FLOAT, MIN_RELATIVE_PIVOT
 from thalweg.kernels.tracker.tracker_layout import (
@@ -28,8 +48,12 @@ from thalweg.kernels.tracker.tracker_layout import (
     DELAY,
     DIFFERENCE_COUNT,
     DISCOUNT,
+    DISTRIBUTED_DISCOUNT,
+    DISTRIBUTED_LAG,
     ELAPSED,
     HIGHEST_LABEL,
+    IS_LEVEL,
+    LAGS,
     LANES,
     LAST_VALUE,
     LEVEL_LANES,
@@ -39,6 +63,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     MEMORY_COUNT,
     PADDED_EXPERTS,
     PASSED_ROUNDS,
+    PAST_LABELS,
     RIDGE_BY_ORIGIN,
     ROUNDS,
     SEASON,
@@ -57,25 +82,49 @@ LIGHT = slice(0, MEMORY_COUNT)
 """The lanes of each family; the first of the two level families."""
 
 
-def deviations(
-    s: Any, x: FloatArray, rounds_late: int
-) -> tuple[FloatArray, FloatArray]:
-    """(x, last label) minus its origin in every lane, (z, LANES); and y's origin.
+class Deviations(NamedTuple):
+    """What the experts see of a round, each minus its origin or mean, in every lane."""
 
-    The origin is the discounted mean of the lane for levels, the last round for steps,
-    the round a season ago for seasons. Only levels see the last label.
+    x: FloatArray  # (n, LANES)
+    origin: FloatArray  # (LANES,) y's
+    labels: FloatArray  # (LAGS,) the past labels themselves, newest first
+    lags: FloatArray  # (LAGS, MEMORY_COUNT) minus their means
+    wide: FloatArray  # (2n + 2, 8) x, the last x, two past labels
+    wide_origin: FloatArray  # (8,) y's
+
+
+class Factors(NamedTuple):
+    """L and D of S + ridge = L D Lᵀ in every lane, and v = D⁻¹L⁻¹b."""
+
+    lower: FloatArray  # (n, n, lanes)
+    pivots: FloatArray  # (n, lanes)
+    right: FloatArray  # (n, lanes) v
+
+
+def deviations(s: Any, x: FloatArray, rounds_late: int) -> Deviations:
+    """All that experts see of a round: x, past labels and features, from their origins.
+
+    In the kernels: ``set_deviations``, ``set_lag_deviations`` and
+    ``set_distributed_deviations``. The origin of x is the discounted mean of the lane
+    for levels, the last round for steps, the round a season ago for seasons.
     """
     mean, n = s.experts.mean, len(x)
     last, season = origin_lags(s.counters, rounds_late)
     labels, features = past_labels(s), past_features(s)
-    last_y = labels[last - 1]
-    u, origin = np.zeros((n + 1, LANES)), np.empty(LANES)
-    u[:, LEVEL] = np.append(x, last_y)[:, None] - mean[:-1, LEVEL]
-    u[:n, STEP] = (x - features[last - 1])[:, None]
-    u[:n, SEASONAL] = (x - features[season - 1])[:, None]
-    origin[LEVEL], origin[STEP] = mean[-1, LEVEL], last_y
+    u, origin = np.empty((n, LANES)), np.empty(LANES)
+    u[:, LEVEL] = x[:, None] - mean[:-1, LEVEL]
+    u[:, STEP] = (x - features[last - 1])[:, None]
+    u[:, SEASONAL] = (x - features[season - 1])[:, None]
+    origin[LEVEL], origin[STEP] = mean[-1, LEVEL], labels[last - 1]
     origin[SEASONAL] = labels[season - 1]
-    return u, origin
+    lags = [past_lag(s.counters, rounds_late, i) for i in range(LAGS)]
+    known = labels[np.array(lags) - 1]
+    wide = np.concatenate([x, features[lags[0] - 1], known[:PAST_LABELS]])
+    wide_mean = s.distributed_lag.mean
+    return Deviations(
+        u, origin, known, known[:, None] - s.lags.mean[:, LIGHT],
+        wide[:, None] - wide_mean[:-1], wide_mean[-1].copy(),
+    )  # fmt: skip
 
 
 def origin_lags(counters: FloatArray, rounds_late: int) -> tuple[int, int]:
@@ -94,34 +143,127 @@ def origin_lags(counters: FloatArray, rounds_late: int) -> tuple[int, int]:
     return 1, known
 
 
-def predict_experts(experts: Any, u: FloatArray, origin: FloatArray) -> FloatArray:
-    """p = origin + θ·u for every regression, and the last label, (PADDED_EXPERTS,)."""
-    n = len(u) - 1
-    q = np.full(PADDED_EXPERTS, origin[STEP_LANE])  # the last label
-    q[SHRUNK:ANCHORED] = origin + (experts.shrunk * u[:n]).sum(axis=0)
-    theta = experts.anchored[:, LEVEL]
-    q[ANCHORED:AUTOREGRESSIVE] = origin[LEVEL] + (theta * u[:n, LEVEL]).sum(axis=0)
-    theta = experts.autoregressive[:, LIGHT]
-    q[AUTOREGRESSIVE:LAST_VALUE] = origin[LIGHT] + (theta * u[:, LIGHT]).sum(axis=0)
-    return q
+def past_lag(counters: FloatArray, rounds_late: int, i: int) -> int:
+    """How many rounds back the newest known label lies, or one i rounds older.
 
-
-def clip_predictions(counters: FloatArray, q: FloatArray) -> FloatArray:
-    """Predictions within [low - R/2, high + R/2], R = high - low of all labels.
-
-    And, where steps are limited, within y_{t-1} ± 2 max_s |y_s - y_{s-1}|. A prediction
-    beyond float64 has not even a direction: it becomes the last label.
+    Before the first round that is remembered, that one stands for all.
     """
-    last_y, label_range = (
-        q[LAST_VALUE],
-        counters[HIGHEST_LABEL] - counters[LOWEST_LABEL],
+    last, _ = origin_lags(counters, rounds_late)
+    remembered = min(int(counters[PASSED_ROUNDS]), MAX_SEASON)
+    return max(min(last + i, remembered), 1)
+
+
+def predict_experts(s: Any, u: Deviations) -> tuple[FloatArray, FloatArray]:
+    """The predictions of all experts, not clipped, and their leverages.
+
+    In the kernels: ``predict_shrunk``, ``predict_experts``, ``predict_autoregressive``
+    and ``set_confidences``. Both are (PADDED_EXPERTS,).
+    """
+    experts, lags, wide = s.experts, s.lags, s.distributed_lag
+    q = np.full(PADDED_EXPERTS, u.origin[STEP_LANE])  # the last label
+    h = np.zeros(PADDED_EXPERTS)
+    factors = feature_factors(experts)
+    q[SHRUNK:ANCHORED], leverage = predict_shrunk(factors, u.x, u.origin)
+    has_mean = (IS_LEVEL > 0) & (experts.weight > 0)
+    leverage += np.where(has_mean, 1 / np.where(has_mean, experts.weight, 1.0), 0.0)
+    leverage = finite_leverage(leverage)
+    theta = experts.anchored[:, LEVEL]
+    q[ANCHORED:AUTOREGRESSIVE] = u.origin[LEVEL] + (theta * u.x[:, LEVEL]).sum(axis=0)
+    both = np.vstack([u.x[:, LIGHT], u.lags])
+    known = lag_factors(experts, lags)
+    q[AUTOREGRESSIVE:DISTRIBUTED_LAG], lag_leverage = predict_shrunk(
+        known, both, u.origin[LIGHT]
     )
-    low = counters[LOWEST_LABEL] - RANGE_MARGIN * label_range
-    high = counters[HIGHEST_LABEL] + RANGE_MARGIN * label_range
+    weight = experts.weight[LIGHT]
+    lag_leverage += np.where(weight > 0, 1 / np.where(weight > 0, weight, 1.0), 0.0)
+    lag_leverage = finite_leverage(lag_leverage)
+    q[DISTRIBUTED_LAG:LAST_VALUE] = u.wide_origin + (wide.theta * u.wide).sum(axis=0)
+    h[SHRUNK:ANCHORED], h[ANCHORED:AUTOREGRESSIVE] = leverage, leverage[LEVEL]
+    h[AUTOREGRESSIVE:DISTRIBUTED_LAG] = lag_leverage
+    lanes = LANE_OF_MEMORY
+    h[DISTRIBUTED_LAG:LAST_VALUE] = lag_leverage[lanes] + wide.last_leverage[lanes]
+    return q, h
+
+
+def finite_leverage(h: FloatArray) -> FloatArray:
+    """The leverages, or their limit where they are more, infinite or not a number."""
+    return np.where(h < MAX_LEVERAGE, h, MAX_LEVERAGE)
+
+
+def confidences(h: FloatArray) -> FloatArray:
+    """1/√(1 + h + (h/5)²): see ``set_confidences`` in the kernels."""
+    return np.asarray(1 / np.sqrt(1 + h + DOUBT * h**2))
+
+
+def predict_shrunk(
+    factors: Factors, u: FloatArray, origin: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """origin + v·w and Σ w_j²/D_j with w = L⁻¹u, in every lane."""
+    w = u.copy()
+    for j in range(len(w)):
+        w[j] -= (factors.lower[j, :j] * w[:j]).sum(axis=0)
+    prediction = origin + (factors.right * w).sum(axis=0)
+    return prediction, (w * (1 / factors.pivots) * w).sum(axis=0)
+
+
+def feature_factors(experts: Any) -> Factors:
+    """The factors of the shrunk experts."""
+    n = experts.moments.shape[1]
+    lower, pivots = factorise(experts.moments[:n], ridges(experts.spread))
+    return Factors(lower, pivots, forward(lower, pivots, experts.moments[n]))
+
+
+def lag_factors(experts: Any, lags: Any) -> Factors:
+    """The factors of the autoregressive experts: of x and the past labels."""
+    n = experts.moments.shape[1]
+    z, rows = n + LAGS, np.arange(n, n + LAGS)
+    moments, b = np.zeros((z, z, MEMORY_COUNT)), np.zeros((z, MEMORY_COUNT))
+    moments[:n, :n] = experts.moments[:n, :, LIGHT]
+    moments[rows] = lags.moments[:LAGS, :, LIGHT]
+    b[:n], b[n:] = experts.moments[n, :, LIGHT], lags.moments[LAGS, n:, LIGHT]
+    ridge = np.empty((z, MEMORY_COUNT))
+    ridge[:n] = ridges(experts.spread)[:, LIGHT]
+    ridge[n:] = light_ridges(lags.spread)[:, None]
+    lower, pivots = factorise(moments, ridge)
+    return Factors(lower, pivots, forward(lower, pivots, b))
+
+
+def clip_limits(
+    counters: FloatArray, labels: FloatArray, q: FloatArray
+) -> tuple[float, float]:
+    """The limits of predictions, [low - R/2, high + R/2], R = high - low of all labels.
+
+    And, where steps are limited, y_{t-1} ± 2 max_s |y_s - y_{s-1}|. A limit beyond
+    which three quarters of the shrunk experts go yields to them, by 2 R at most, unless
+    the last label has just jumped. ``labels`` are the past ones, newest first.
+    """
+    last_y, last_step = labels[0], abs(labels[0] - labels[1])
+    lowest, highest = counters[LOWEST_LABEL], counters[HIGHEST_LABEL]
+    label_range = highest - lowest
+    low = lowest - RANGE_MARGIN * label_range
+    high = highest + RANGE_MARGIN * label_range
     if counters[STEP_LIMIT] > 0:
         step = STEP_MARGIN * counters[MAX_LABEL_STEP]
         low, high = max(low, last_y - step), min(high, last_y + step)
-    return np.clip(np.where(abs(q) < MAX_FLOAT, q, last_y), low, high)
+    shrunk = q[SHRUNK:ANCHORED]
+    if last_step > MAX_USUAL_STEP * counters[MAX_LABEL_STEP]:
+        return float(low), float(high)
+    if max((shrunk < low).sum(), (shrunk > high).sum()) < AGREED:
+        return float(low), float(high)
+    infinite = ~(abs(shrunk) < MAX_FLOAT)
+    ordered = np.sort(np.where(infinite, np.copysign(MAX_FLOAT, shrunk), shrunk))
+    most = lowest - AGREED_MARGIN * label_range
+    low = min(low, max(ordered[AGREED - 1], most))
+    most = highest + AGREED_MARGIN * label_range
+    return float(low), float(max(high, min(ordered[-AGREED], most)))
+
+
+def clip_predictions(low: float, high: float, q: FloatArray) -> FloatArray:
+    """Predictions within the limits.
+
+    A prediction beyond float64 has not even a direction: it becomes the last label.
+    """
+    return np.clip(np.where(abs(q) < MAX_FLOAT, q, q[LAST_VALUE]), low, high)
 
 
 def update_label_range(counters: FloatArray, y: float, last_y: float) -> None:
@@ -134,17 +276,23 @@ def update_label_range(counters: FloatArray, y: float, last_y: float) -> None:
     counters[MAX_LABEL_STEP] = max(counters[MAX_LABEL_STEP], abs(y - last_y))
 
 
-def learn_experts(
-    s: Any, x: FloatArray, y: float, w: float, u: FloatArray, origin: FloatArray
-) -> None:
-    """Means, moments, spreads, and from them the coefficients of every regression."""
+def learn_experts(s: Any, x: FloatArray, y: float, w: float, u: Deviations) -> None:
+    """Means, moments, spreads, and from them the coefficients that are remembered.
+
+    In the kernels: ``learn_all_experts``.
+    """
     experts, counters = s.experts, s.counters
-    seen = np.vstack([u, y - origin])  # deviations of (x, last label, y)
-    outer_weight = update_means(experts, seen, w, DISCOUNT ** counters[ELAPSED])
-    update_moments(experts.moments, seen, outer_weight, DISCOUNT ** counters[ELAPSED])
-    z_now = np.append(x, origin[STEP_LANE])
-    update_spread(experts, z_now, u, share=w / counters[TOTAL_WEIGHT])
-    learn_coefficients(experts, seen, outer_weight)
+    elapsed, share = counters[ELAPSED], w / counters[TOTAL_WEIGHT]
+    _, leverage = predict_experts(s, u)
+    s.distributed_lag.last_leverage[LIGHT] = leverage[SHRUNK : SHRUNK + MEMORY_COUNT]
+    seen = np.vstack([u.x, y - u.origin])  # deviations of (x, y)
+    decay = DISCOUNT**elapsed
+    outer_weight = update_means(experts, seen, w, decay)
+    update_moments(experts.moments, seen, outer_weight, decay)
+    update_spread(experts, x, u.x, share)
+    learn_lags(s, seen, w, outer_weight, decay, u, share)
+    step_anchored(experts, seen, outer_weight)
+    learn_distributed_lag(s, y, w, DISTRIBUTED_DISCOUNT**elapsed, u)
 
 
 def update_means(
@@ -168,93 +316,143 @@ def update_means(
 def update_moments(
     moments: FloatArray, seen: FloatArray, outer_weight: FloatArray, decay: FloatArray
 ) -> None:
-    """S ← γS + c ũũᵀ, lower triangle; row z is b ← γb + c ũỹ, the last row is ũ."""
-    z = len(seen) - 1
-    for i in range(z + 1):
-        columns = min(i + 1, z)
+    """S ← γS + c ũũᵀ, lower triangle; row n is b ← γb + c ũỹ. A row behind is ũ."""
+    n = len(seen) - 1
+    for i in range(n + 1):
+        columns = min(i + 1, n)
         outer = outer_weight * (seen[i] * seen[:columns])
         moments[i, :columns] = decay * moments[i, :columns] + outer
-    moments[z + 1] = seen[:z]
+    if len(moments) > n + 1:
+        moments[n + 1] = seen[:n]
 
 
-def update_spread(experts: Any, z: FloatArray, u: FloatArray, share: float) -> None:
+def update_spread(experts: Any, x: FloatArray, u: FloatArray, share: float) -> None:
     """Running mean squares that give the ridges their unit; a round counts ``share``.
 
     About the overall mean, the last round and the round a season ago.
     """
-    mean, spread = experts.overall_mean, experts.spread
-    before = z - mean
-    mean += share * before
-    squares = [before * (z - mean), u[:, STEP_LANE] ** 2, u[:, SEASON_LANE] ** 2]
-    spread += share * (np.array(squares) - spread)
+    update_variance(experts.overall_mean, experts.spread[0], x, share)
+    squares = [u[:, STEP_LANE] ** 2, u[:, SEASON_LANE] ** 2]
+    experts.spread[1:] += share * (np.array(squares) - experts.spread[1:])
 
 
-def learn_coefficients(
-    experts: Any, seen: FloatArray, outer_weight: FloatArray
+def update_variance(
+    mean: FloatArray, variance: FloatArray, values: FloatArray, share: float
 ) -> None:
-    r"""The coefficients of every regression, from A = S + ridge.
+    """Welford's recursion for means and variances, of weight ``share``."""
+    before = values - mean
+    mean += share * before
+    variance += share * (before * (values - mean) - variance)
 
-    In the kernels: ``solve_shrunk``, ``step_anchored`` and ``solve_autoregressive``.
 
-    .. math:: \theta = A_n^{-1} b \text{ (shrunk)}, \quad
-              \theta \mathrel{+}= c A_n^{-1} \tilde x (\tilde y - \theta\cdot\tilde x)
-              \text{ (anchored)}, \quad \theta = A_z^{-1} b \text{ (autoregressive)}
+def learn_lags(
+    s: Any, seen: FloatArray, w: float, outer_weight: FloatArray, decay: FloatArray,
+    u: Deviations, share: float,
+) -> None:  # fmt: skip
+    """Means, moments and spreads of the past labels; ``seen`` are those of (x, y)."""
+    lags, n = s.lags, len(seen) - 1
+    update_variance(lags.overall_mean, lags.spread, u.labels, share)
+    lags.mean[:, LIGHT] += w / s.experts.weight[LIGHT] * u.lags
+    both = np.vstack([seen[:n, LIGHT], u.lags])
+    rows = [*u.lags, seen[n, LIGHT]]
+    for i, row in enumerate(rows):
+        columns = slice(0, n + i + 1) if i < LAGS else slice(n, n + LAGS)
+        outer = outer_weight[LIGHT] * (row * both[columns])
+        moments = lags.moments[i, columns, LIGHT]
+        lags.moments[i, columns, LIGHT] = decay[LIGHT] * moments + outer
 
-    A_n is the part of A that belongs to the features, A_z all of it. Where a ridge
-    shrinks, little data means θ = 0: the origin. Where it anchors, θ stays.
-    """
-    z = len(seen) - 1
-    lower, pivots = factorise(experts.moments[:z], ridges(experts.spread))
-    b, n = experts.moments[z], z - 1
-    experts.shrunk[:] = solve(lower, pivots, b[:n])
-    experts.autoregressive[:, LIGHT] = solve(lower, pivots, b)[:, LIGHT]
-    theta, x, y = experts.anchored[:, LEVEL], seen[:n, LEVEL], seen[z, LEVEL]
+
+def step_anchored(experts: Any, seen: FloatArray, outer_weight: FloatArray) -> None:
+    """θ ← θ + c A⁻¹ũ (ỹ - θ·ũ): where little is known θ stays as it is."""
+    n, factors = len(seen) - 1, feature_factors(experts)
+    theta, x, y = experts.anchored[:, LEVEL], seen[:n, LEVEL], seen[n, LEVEL]
     error = y - (theta * x).sum(axis=0)
-    gain = solve(lower, pivots, seen[:n])[:, LEVEL]
+    half = forward(factors.lower, factors.pivots, seen[:n])
+    gain = back_substitute(factors.lower, half)[:, LEVEL]
     moved = theta + outer_weight[LEVEL] * error * gain
     # θ, or θ·x̃, may be beyond float64: such a θ is no use, and begins again from zero.
     theta[:] = finite_or_zero(moved)
 
 
-def ridges(spread: FloatArray) -> FloatArray:
-    """The ridge of every coordinate, δ times its spread about the lane's origin.
+def learn_distributed_lag(
+    s: Any, y: float, w: float, decay: FloatArray, u: Deviations
+) -> None:
+    """Means and moments, as above; the coefficients every few rounds only."""
+    wide, size = s.distributed_lag, len(u.wide)
+    before = decay * wide.weight
+    wide.weight[:] = before + w
+    step = w / wide.weight
+    seen = np.vstack([u.wide, y - u.wide_origin])
+    wide.mean[:] += step * seen
+    update_moments(wide.moments, seen, before * step, decay)
+    if is_solution_due(s.counters[ROUNDS], size):
+        ridge = distributed_ridges(s.experts.spread, s.lags.spread)
+        ridge = np.tile(ridge[:, None], (1, wide.theta.shape[1]))
+        lower, pivots = factorise(wide.moments[:size], ridge)
+        half = forward(lower, pivots, wide.moments[size])
+        wide.theta[:] = back_substitute(lower, half)
 
-    A coordinate that never varied has neither moments nor spread, and any positive
-    number keeps its coefficient zero; so it is where one over a spread may overflow.
+
+def is_solution_due(rounds: float, size: int) -> bool:
+    """Whether to solve in this round: in all of the first, then at an interval."""
+    interval = SOLVE_INTERVAL * (1 + size // COORDINATES_PER_INTERVAL)
+    return rounds < SOLVE_INTERVAL * interval or rounds % interval == 0
+
+
+def distributed_ridges(spread: FloatArray, lag_spread: FloatArray) -> FloatArray:
+    """The ridge of every coordinate: x, the last x, two past labels."""
+    units = np.concatenate([spread[0], spread[0], lag_spread[:PAST_LABELS]])
+    return light_ridges(units)
+
+
+def ridges(spread: FloatArray) -> FloatArray:
+    """The ridge of every feature, δ times its spread about the lane's origin.
+
+    A feature that never varied has neither moments nor spread: any positive number
+    keeps its coefficient zero, and a huge one its leverage; so it is where one over a
+    spread may overflow.
     """
     ridge = spread.T @ RIDGE_BY_ORIGIN
-    return np.asarray(np.where(ridge > MIN_SPREAD, ridge, 1.0))
+    return np.asarray(np.where(ridge > MIN_SPREAD, ridge, UNVARIED_RIDGE))
+
+
+def light_ridges(spread: FloatArray) -> FloatArray:
+    """The same with the light ridge, for coordinates about their mean."""
+    ridge = LAG_RIDGE * spread
+    return np.asarray(np.where(ridge > MIN_SPREAD, ridge, UNVARIED_RIDGE))
 
 
 def factorise(moments: FloatArray, ridge: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """L and D of S + ridge = L D Lᵀ, in every lane: L (z, z, LANES), D (z, LANES).
+    """L and D of S + ridge = L D Lᵀ, in every lane: L (n, n, lanes), D (n, lanes).
 
     A pivot below 1e-14 of its diagonal entry is rounding only, and is set to that.
     """
-    z = len(ridge)
+    n = len(ridge)
     lower, pivots = np.zeros_like(moments), np.empty_like(ridge)
-    for j in range(z):
+    for j in range(n):
         diagonal = moments[j, j] + ridge[j]
         scaled = lower[j, :j] * pivots[:j]  # L² alone may be beyond float64
         known = (lower[j, :j] * scaled).sum(axis=0)
         pivots[j] = np.maximum(diagonal - known, MIN_RELATIVE_PIVOT * diagonal)
-        for i in range(j + 1, z):
+        for i in range(j + 1, n):
             known = (lower[i, :j] * scaled).sum(axis=0)
             lower[i, j] = (moments[i, j] - known) / pivots[j]
     return lower, pivots
 
 
-def solve(lower: FloatArray, pivots: FloatArray, right: FloatArray) -> FloatArray:
-    """(L D Lᵀ)⁻¹ right, for the coordinates that ``right`` has; 0 beyond float64.
-
-    In the kernels ``factorise`` takes the first step, ``back_substitute`` the second.
-    """
-    size, out = len(right), right.copy()
-    for j in range(size):
+def forward(lower: FloatArray, pivots: FloatArray, right: FloatArray) -> FloatArray:
+    """D⁻¹L⁻¹ right, in every lane; in the kernels a part of ``factorise``."""
+    out = right.copy()
+    for j in range(len(out)):
         out[j] -= (lower[j, :j] * out[:j]).sum(axis=0)
-    out /= pivots[:size]
-    for j in reversed(range(size)):
-        out[j] -= (lower[j + 1 : size, j] * out[j + 1 :]).sum(axis=0)
+    return np.asarray(out / pivots)
+
+
+def back_substitute(lower: FloatArray, half: FloatArray) -> FloatArray:
+    """L⁻ᵀ half, in every lane; 0 beyond float64."""
+    out = half.copy()
+    for j in reversed(range(len(out))):
+        out[j] -= (lower[j + 1 :, j] * out[j + 1 :]).sum(axis=0)
         out[j] = finite_or_zero(out[j])
     return out
 

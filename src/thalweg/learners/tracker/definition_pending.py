@@ -10,12 +10,15 @@ import numpy as np
 from thalweg.kernels.tracker.tracker_layout import (
     HAS_PREDICTION,
     OLDEST_PENDING,
-    PADDED_EXPERTS,
+    PENDING_CANDIDATES,
+    PENDING_CONFIDENCES,
     PENDING_COUNT,
     PENDING_ELAPSED,
     PENDING_FEATURES,
     PENDING_FORECAST,
+    PENDING_MEAN,
     PENDING_PREDICTIONS,
+    PENDING_RULES,
     PENDING_SCALE,
     PENDING_WEIGHT,
     PENDING_Y,
@@ -33,6 +36,10 @@ class LabelledRound(NamedTuple):
     forecast: float
     expert_predictions: FloatArray  # (PADDED_EXPERTS,)
     rule_predictions: FloatArray  # (PADDED_RULES,)
+    confidences: FloatArray  # (PADDED_EXPERTS,)
+    committee: FloatArray  # (2,) its own prediction, and the correction of it
+    candidates: FloatArray  # (CANDIDATES,)
+    context: FloatArray  # (n + 2,)
     has_prediction: bool  # False: nothing was known then, or it is to be ignored
     error_scale: float  # the mean size of errors, as far as known then
 
@@ -45,9 +52,10 @@ def push_pending(s: Any, played: LabelledRound) -> None:
     row[PENDING_Y], row[PENDING_WEIGHT] = played.y, played.weight
     row[PENDING_ELAPSED], row[PENDING_FORECAST] = played.elapsed, played.forecast
     row[HAS_PREDICTION], row[PENDING_SCALE] = played.has_prediction, played.error_scale
-    predictions = (played.expert_predictions, played.rule_predictions)
-    row[PENDING_PREDICTIONS:PENDING_FEATURES] = np.concatenate(predictions)
-    row[PENDING_FEATURES:] = played.x
+    row[PENDING_MEAN:] = np.concatenate([
+        played.committee, played.candidates, played.expert_predictions,
+        played.rule_predictions, played.confidences, played.x, played.context,
+    ])  # fmt: skip
     counters[PENDING_COUNT] += 1
 
 
@@ -57,11 +65,15 @@ def pop_pending(s: Any) -> LabelledRound:
     row = s.pending[int(counters[OLDEST_PENDING])].copy()
     counters[OLDEST_PENDING] = (counters[OLDEST_PENDING] + 1) % len(s.pending)
     counters[PENDING_COUNT] -= 1
-    predictions = row[PENDING_PREDICTIONS:PENDING_FEATURES]
+    n = s.past_x.shape[1]
     return LabelledRound(
-        row[PENDING_FEATURES:], row[PENDING_Y], row[PENDING_WEIGHT],
-        row[PENDING_ELAPSED], row[PENDING_FORECAST], predictions[:PADDED_EXPERTS],
-        predictions[PADDED_EXPERTS:], bool(row[HAS_PREDICTION]), row[PENDING_SCALE],
+        row[PENDING_FEATURES : PENDING_FEATURES + n], row[PENDING_Y],
+        row[PENDING_WEIGHT], row[PENDING_ELAPSED], row[PENDING_FORECAST],
+        row[PENDING_PREDICTIONS:PENDING_RULES], row[PENDING_RULES:PENDING_CONFIDENCES],
+        row[PENDING_CONFIDENCES:PENDING_FEATURES],
+        row[PENDING_MEAN:PENDING_CANDIDATES],
+        row[PENDING_CANDIDATES:PENDING_PREDICTIONS], row[PENDING_FEATURES + n :],
+        bool(row[HAS_PREDICTION]), row[PENDING_SCALE],
     )  # fmt: skip
 
 

@@ -22,10 +22,13 @@ from thalweg.kernels.tracker.replay import (
 from thalweg.kernels.tracker.tracker_layout import (
     BASE_RULES,
     BLOCK_LOSS,
+    CANDIDATES,
     DELAY,
     EARLIER_LOSS,
     EXPERTS,
+    GRAM_SCALE,
     HIGHEST_LABEL,
+    HINGE_COUNT,
     LOWEST_LABEL,
     MAX_LABEL_STEP,
     MAX_LOSS,
@@ -42,6 +45,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     PREVIOUS_SKIPPED,
     REPLAY_DEBT,
     ROUNDS,
+    RULE_PRIOR,
     RULES,
     SEASON,
     SKIPPED,
@@ -125,16 +129,20 @@ def replay(s: Any, play: Callable[[Any, ReplayRound], float]) -> None:
 def fresh_state(s: Any) -> Any:
     """The views of a state before its first round, of the same Tracker."""
     n, delay = s.max_feature_steps.size, int(s.counters[DELAY])
-    packed = np.zeros(state_size(n, delay))
-    packed[DELAY] = delay
+    hinges = s.counters[HINGE_COUNT]
+    packed = np.zeros(state_size(n, delay, hinges > 0))
+    packed[DELAY], packed[HINGE_COUNT], packed[GRAM_SCALE] = delay, hinges, 1.0
     fresh = views(packed, n)
+    for name in ("coordinates", "directions", "biases"):
+        getattr(fresh.curvature, name)[:] = getattr(s.curvature, name)
     fresh.counters[SEASON], fresh.counters[STEP_LIMIT] = 1, s.counters[STEP_LIMIT]
     fresh.active_from[:] = s.active_from
     active = s.active_from <= 1
     fresh.rules.adashare[:, :PADDED_EXPERTS] = active / active.sum()
     fresh.rules.boa[0] = 1 / EXPERTS
     fresh.rules.committee[0] = 1 / BASE_RULES
-    fresh.rules.meta[:RULES] = 1 / RULES
+    fresh.rules.correction[0] = 1 / CANDIDATES
+    fresh.rules.meta[:RULES] = RULE_PRIOR[:RULES]
     return fresh
 
 
@@ -147,7 +155,8 @@ def remembered_rounds(s: Any) -> Iterator[ReplayRound]:
     for i in range(int(s.counters[PENDING_COUNT])):
         row = s.pending[(oldest + i) % len(s.pending)]
         y, w, elapsed = row[PENDING_Y], row[PENDING_WEIGHT], row[PENDING_ELAPSED]
-        yield row[PENDING_FEATURES:].copy(), float(y), float(w), float(elapsed)
+        x = row[PENDING_FEATURES : PENDING_FEATURES + s.past_x.shape[1]].copy()
+        yield x, float(y), float(w), float(elapsed)
 
 
 def take_over(s: Any, fresh: Any) -> None:

@@ -14,17 +14,25 @@ from thalweg.kernels.tracker.restart import (
 )
 from thalweg.kernels.tracker.tracker_layout import (
     BASE_RULES,
+    CANDIDATES,
+    CORRECTION_COUNT,
+    CORRECTION_SCALE,
     EARLIER_LOSS,
     ERROR_COUNT,
     ERROR_SCALE,
+    EXPERT_PRIOR,
     EXPERTS,
+    GRAM_SCALE,
     HIGHEST_LABEL,
     LOWEST_LABEL,
     MAX_LABEL_STEP,
     MAX_LOSS,
     MAX_SEASON,
     PADDED_EXPERTS,
+    QUICK_ERROR_MEAN,
     ROUNDS,
+    RULE_PRIOR,
+    SLOW_ERROR_MEAN,
     STEP_LANE,
     TOTAL_WEIGHT,
 )
@@ -45,7 +53,7 @@ from thalweg.types import FloatArray
 
 def update_max_steps(max_feature_steps: FloatArray, u: FloatArray) -> None:
     """Remember the longest step of every feature, (n,)."""
-    steps = abs(u[:-1, STEP_LANE])
+    steps = abs(u[:, STEP_LANE])
     max_feature_steps[:] = np.maximum(max_feature_steps, steps)
 
 
@@ -84,31 +92,43 @@ def restart(s: Any, last_x: FloatArray, last_y: float) -> None:
     """
     counters = s.counters
     counters[TOTAL_WEIGHT] = counters[ERROR_SCALE] = counters[ERROR_COUNT] = 0.0
+    counters[QUICK_ERROR_MEAN] = counters[SLOW_ERROR_MEAN] = 0.0
     s.recent_errors[:] = s.rules.meta[EARLIER_LOSS] = 0.0
     invalidate_pending(s.pending)
     reset_season(s)
-    reset_experts(s.experts, last_x, last_y)
+    reset_experts(s, last_x, last_y)
     reset_rules(s.rules)
+    reset_curvature(s)
     active_next = active_experts(s, counters[ROUNDS])
-    raise_loss_scale(s.rules.adashare[0], active_next, counters[MAX_LOSS])
-    raise_loss_scale(s.rules.meta, IS_RULE, counters[MAX_LOSS])
+    steady, meta = s.rules.adashare[0], s.rules.meta
+    raise_loss_scale(steady, active_next, EXPERT_PRIOR, counters[MAX_LOSS])
+    raise_loss_scale(meta, IS_RULE, RULE_PRIOR, counters[MAX_LOSS])
 
 
 # Arrays are reset by name, here as in the kernels. Whether a restart resets it is asked
 # of every array of the layout by tests/kernels/tracker/test_restart.py.
 
 
-def reset_experts(experts: Any, last_x: FloatArray, last_y: float) -> None:
+def reset_experts(s: Any, last_x: FloatArray, last_y: float) -> None:
     """Set the experts as after a first round: each predicts the last label."""
+    experts, lags, wide = s.experts, s.lags, s.distributed_lag
     experts.mean[:] = 0.0
-    experts.mean[:, LEVEL] = np.append(last_x, [last_y, last_y])[:, None]
+    experts.mean[:, LEVEL] = np.append(last_x, last_y)[:, None]
     experts.weight[:] = 0.0
     experts.overall_mean[:] = 0.0
     experts.spread[:] = 0.0
     experts.moments[:] = 0.0
-    experts.shrunk[:] = 0.0
     experts.anchored[:] = 0.0
-    experts.autoregressive[:] = 0.0
+    lags.mean[:] = last_y
+    lags.moments[:] = 0.0
+    lags.overall_mean[:] = 0.0
+    lags.spread[:] = 0.0
+    wide.weight[:] = 0.0
+    wide.mean[:] = last_y
+    wide.mean[: 2 * len(last_x)] = np.tile(last_x, 2)[:, None]
+    wide.moments[:] = 0.0
+    wide.theta[:] = 0.0
+    wide.last_leverage[:] = 0.0
 
 
 def reset_rules(states: Any) -> None:
@@ -120,5 +140,20 @@ def reset_rules(states: Any) -> None:
     states.boa[0] = 1 / EXPERTS
     states.mlpoly[:] = 0.0
     states.softmax[:] = 0.0
+    states.cauchy[:] = 0.0
     states.committee[:] = 0.0
     states.committee[0, :BASE_RULES] = 1 / BASE_RULES
+    states.correction[:] = 0.0
+    states.correction[0, :CANDIDATES] = 1 / CANDIDATES
+
+
+def reset_curvature(s: Any) -> None:
+    """Forget what was learnt of curvature; the hinges stay as they were drawn."""
+    curvature = s.curvature
+    s.counters[CORRECTION_SCALE] = s.counters[CORRECTION_COUNT] = 0.0
+    s.counters[GRAM_SCALE] = 1.0
+    curvature.gram[:] = 0.0
+    curvature.target[:] = 0.0
+    curvature.theta[:] = 0.0
+    curvature.change_mean[:] = 0.0
+    curvature.change_spread[:] = 0.0

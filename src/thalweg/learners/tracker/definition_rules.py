@@ -1,22 +1,25 @@
 r"""The Tracker's rules: how the experts' predictions become one forecast.
 
-Six base rules weigh the experts, a committee (BOA) weighs the base rules, and a
-meta-rule (AdaShare) weighs all seven:
+Seven base rules weigh the experts, a committee (BOA) weighs the base rules, and a
+meta-rule (AdaShare) weighs the seven and the committee, corrected for curvature
+(definition_curvature.py):
 
     AdaShare            exponential weights (Hedge) with a learnt rate and a share
     AdaShare, quick     the same with a fading rate: quick to trust again after a shock
     BOA                 Bernstein online aggregation: a rate for every expert
     ML-Poly             weights in proportion to positive regret
     softmax, twice      exponential weights on discounted losses, slow and fast
+    Cauchy weights      the same on logarithms of losses, for which shocks count little
 
 Each rule has its weights of the coming round (``…_weights``) and its learning
 (``learn_…``), which changes the rule's state in place. Arrays run over all experts;
 ``active`` says which of them take part. Losses and regrets of the formulas:
 
-.. math:: \ell_k = \tfrac w2 (y - q_k)^2, \qquad g_k = 2w (f - y)(f - q_k)
+.. math:: \ell_k = \tfrac w2 (y - q_k)^2, \qquad g_k = 2w c_k (f - y)(f - q_k)
 
-with q_k an expert's prediction, f the rule's own, w the weight of the round. t counts
-rounds from 1, and ζ = 1 - 1/(t+1). The proof of what AdaShare loses is in
+with q_k an expert's prediction, f the rule's own, w the weight of the round and c_k the
+confidence in the expert, in (0, 1], which AdaShare does without. t counts rounds from
+1, and ζ = 1 - 1/(t+1). The proof of what AdaShare loses is in
 docs/derivations/tracker.md.
 """
 
@@ -27,17 +30,32 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.kernels.simd import MIN_LOG_ARGUMENT
-from thalweg.kernels.tracker.adashare import MIN_DIVISOR, QUICK_FADE, STEADY_FADE
+from thalweg.kernels.tracker.adashare import (
+    MIN_DIVISOR,
+    MIN_EXPONENT,
+    QUICK_FADE,
+    STEADY_FADE,
+)
+from thalweg.kernels.tracker.boa import AGREEMENT as BOA_AGREEMENT
 from thalweg.kernels.tracker.boa import MIN_REGRET
+from thalweg.kernels.tracker.cauchy import (
+    CAUCHY_DISCOUNT,
+    MAX_RATIO,
+    MAX_SQUARE,
+    SQUARE_DISCOUNT,
+    SQUARE_MEMORY,
+)
 from thalweg.kernels.tracker.mixture import AGREEMENT, FAST_DISCOUNT, SLOW_DISCOUNT
 from thalweg.kernels.tracker.softmax import LEARNING_RATE, UNIFORM_SHARE
 from thalweg.kernels.tracker.tracker_layout import (
     BASE_RULE_MASK,
     BASE_RULES,
     COMMITTEE,
+    EXPERT_PRIOR,
     EXPERTS,
     PADDED_RULES,
     RULE_MASK,
+    RULE_PRIOR,
     RULES,
 )
 from thalweg.types import FloatArray
@@ -47,18 +65,15 @@ IS_RULE, IS_BASE_RULE = RULE_MASK > 0, BASE_RULE_MASK > 0
 
 
 class Mixture(NamedTuple):
-    """The predictions of a round and the weights they were mixed with."""
+    """The forecast of a round, and what it was made of."""
 
     forecast: float
     expert_predictions: FloatArray  # (PADDED_EXPERTS,) clipped
-    rule_predictions: FloatArray  # (PADDED_RULES,)
-    expert_weights: FloatArray  # (RULES, PADDED_EXPERTS) of each rule, each sums to 1
-    rule_weights: FloatArray  # (RULES,) of the meta-rule, sums to 1
-
-    @property
-    def forecast_weights(self) -> FloatArray:
-        """The weight of every expert in the forecast, (PADDED_EXPERTS,)."""
-        return np.asarray(self.rule_weights @ self.expert_weights)
+    rule_predictions: FloatArray  # (PADDED_RULES,) the committee's is corrected
+    confidences: FloatArray  # (PADDED_EXPERTS,)
+    committee: FloatArray  # (2,) its own prediction, and the correction of it
+    candidates: FloatArray  # (CANDIDATES,) of the correction
+    context: FloatArray  # (n + 2,)
 
 
 def active_experts(s: Any, t: float) -> Mask:
@@ -66,63 +81,93 @@ def active_experts(s: Any, t: float) -> Mask:
     return np.asarray(s.active_from <= t)
 
 
-def mix(rules: Any, q: FloatArray, active: Mask) -> Mixture:
-    r"""The forecast Σ_r v_r Σ_k w_{r,k} q_k from the experts' predictions q.
+def expert_weights(rules: Any, active: Mask, confidence: FloatArray) -> FloatArray:
+    """The weights of the experts under each rule, (RULES, PADDED_EXPERTS).
 
-    Sums are taken from the lowest prediction up, so that their rounding is small
-    against what the experts differ by: where all agree, so do all rules, exactly.
+    In the kernels ``set_weights`` of mixture.py.
     """
     rows = [
         adashare_weights(rules.adashare[0], active),
         adashare_weights(rules.adashare[1], active),
-        boa_weights(rules.boa, active),
-        mlpoly_weights(rules.mlpoly, active),
-        softmax_weights(rules.softmax[0], active),
-        softmax_weights(rules.softmax[1], active),
+        boa_weights(rules.boa, active, confidence),
+        mlpoly_weights(rules.mlpoly, active, confidence),
+        softmax_weights(rules.softmax[0], active, confidence),
+        softmax_weights(rules.softmax[1], active, confidence),
+        cauchy_weights(rules.cauchy, active, confidence),
     ]
-    committee = boa_weights(rules.committee, IS_BASE_RULE)[:BASE_RULES]
-    expert_weights = np.array([*rows, committee @ np.array(rows)])
-    rule_weights = adashare_weights(rules.meta, IS_RULE)[:RULES]
+    committee = boa_weights(rules.committee, IS_BASE_RULE, np.ones(PADDED_RULES))
+    return np.array([*rows, committee[:BASE_RULES] @ np.array(rows)])
+
+
+def rule_predictions(weights: FloatArray, q: FloatArray, active: Mask) -> FloatArray:
+    r"""p_r = Σ_k w_{r,k} q_k of every rule and the committee, (PADDED_RULES,).
+
+    Sums are taken from the lowest prediction up, so that their rounding is small
+    against what the experts differ by: where all agree, so do all rules, exactly.
+    """
     low = q[active].min()
-    above_low = expert_weights[:, active] @ (q[active] - low)
-    rule_predictions = np.zeros(PADDED_RULES)
-    rule_predictions[:RULES] = low + above_low
-    forecast = float(low + rule_weights @ above_low)
-    return Mixture(forecast, q, rule_predictions, expert_weights, rule_weights)
+    return np.asarray(low + weights[:, active] @ (q[active] - low))
+
+
+def mix(predictions: FloatArray, rule_weights: FloatArray) -> float:
+    """The forecast Σ_r v_r p_r, summed from the lowest prediction up."""
+    low = predictions[:RULES].min()
+    return float(low + rule_weights @ (predictions[:RULES] - low))
 
 
 def learn_rules(
-    rules: Any, q: FloatArray, rule_predictions: FloatArray, forecast: float,
-    y: float, w: float, t: float, active: Mask, active_next: Mask,
+    rules: Any, q: FloatArray, f: FloatArray, committee_mean: float,
+    confidence: FloatArray, forecast: float, y: float, w: float, t: float,
+    active: Mask, active_next: Mask,
 ) -> float:  # fmt: skip
-    """Let every rule learn that y came; returns the largest w(y - q_k)² of the active.
+    """Let every rule learn that y came; f are the rules' predictions.
+
+    ``committee_mean`` is what the committee predicted before it was corrected.
 
     Where all experts agree there is nothing to learn: their losses differ by the
     rounding of each rule's own sum, and scale-free rules would act on that. AdaShare
     still shares weight with experts that become active. Likewise the committee and the
-    meta-rule where all rules agree, as in their first round.
+    meta-rule where all rules agree, as in their first round. Returns the largest
+    w(y - p)² of an active expert and of the corrected committee.
     """
     low, high = q[active].min(), q[active].max()
     if low == high:
         for rule_state in rules.adashare:
-            share_weight(rule_state, active, active_next, t)
-        return float(w * (y - low) ** 2)
-    f, loss = rule_predictions, 0.5 * w * (y - q) ** 2
-    rule_loss = 0.5 * w * (y - f) ** 2
-    for r, fade in enumerate((STEADY_FADE, QUICK_FADE)):
-        own, state = rule_loss[r], rules.adashare[r]
-        learn_adashare(state, active, active_next, own, loss, t, fade)
-    learn_boa(rules.boa, active, 2 * w * (f[2] - y) * (f[2] - q), EXPERTS, t)
-    learn_mlpoly(rules.mlpoly, active, 2 * w * (f[3] - y) * (f[3] - q))
-    learn_softmax(rules.softmax[0], 2 * loss, w, SLOW_DISCOUNT)
-    learn_softmax(rules.softmax[1], 2 * loss, w, FAST_DISCOUNT)
+            share_weight(rule_state, active, active_next, EXPERT_PRIOR, t)
+    else:
+        learn_base_rules(rules, q, f, confidence, y, w, t, active, active_next)
+    spread = float(np.ptp(f[IS_BASE_RULE]))
+    if spread > AGREEMENT * (high - low):
+        learn_boa(
+            rules.committee, IS_BASE_RULE, np.ones(PADDED_RULES), BASE_RULES, f,
+            committee_mean, spread, y, w, t,
+        )  # fmt: skip
     if np.ptp(f[IS_RULE]) > AGREEMENT * (high - low):
-        mixed = f[COMMITTEE]
-        regret = 2 * w * (mixed - y) * (mixed - f)
-        learn_boa(rules.committee, IS_BASE_RULE, regret, BASE_RULES, t)
-        own = 0.5 * w * (y - forecast) ** 2
-        learn_adashare(rules.meta, IS_RULE, IS_RULE, own, rule_loss, t, STEADY_FADE)
-    return float(w * max((y - low) ** 2, (y - high) ** 2))
+        own, loss = 0.5 * w * (y - forecast) ** 2, 0.5 * w * (y - f) ** 2
+        learn_adashare(
+            rules.meta, IS_RULE, IS_RULE, RULE_PRIOR, own, loss, t, STEADY_FADE
+        )
+    largest = max((y - low) ** 2, (y - high) ** 2)
+    return float(w * max(largest, (y - f[COMMITTEE]) ** 2))
+
+
+def learn_base_rules(
+    rules: Any, q: FloatArray, f: FloatArray, confidence: FloatArray, y: float,
+    w: float, t: float, active: Mask, active_next: Mask,
+) -> None:  # fmt: skip
+    """Let the rules over the experts learn."""
+    loss, spread = 0.5 * w * (y - q) ** 2, float(np.ptp(q[active]))
+    for r, fade in enumerate((STEADY_FADE, QUICK_FADE)):
+        own, state = 0.5 * w * (y - f[r]) ** 2, rules.adashare[r]
+        learn_adashare(state, active, active_next, EXPERT_PRIOR, own, loss, t, fade)
+    learn_boa(rules.boa, active, confidence, EXPERTS, q, f[2], spread, y, w, t)
+    learn_mlpoly(rules.mlpoly, active, 2 * w * confidence * (f[3] - y) * (f[3] - q))
+    for r, discount in ((4, SLOW_DISCOUNT), (5, FAST_DISCOUNT)):
+        charged = confidence * (y - q) ** 2 + (1 - confidence) * (y - f[r]) ** 2
+        learn_softmax(rules.softmax[r - 4], w * charged, w, discount)
+    own = (y - f[6]) ** 2
+    charged = confidence * (y - q) ** 2 + (1 - confidence) * own
+    learn_cauchy(rules.cauchy, charged, own, w)
 
 
 # AdaShare: ``state`` holds a weight for each of K experts, then Δ and U.
@@ -135,16 +180,18 @@ def adashare_weights(state: FloatArray, active: Mask) -> FloatArray:
 
 
 def learn_adashare(
-    state: FloatArray, active: Mask, active_next: Mask, own: float, loss: FloatArray,
-    t: float, fade: float,
+    state: FloatArray, active: Mask, active_next: Mask, prior: FloatArray, own: float,
+    loss: FloatArray, t: float, fade: float,
 ) -> None:  # fmt: skip
     r"""Exponential weights at the rate 1/Δ, where Δ follows the mixability gaps.
 
     .. math:: m = -\Delta \ln \sum_k w_k e^{-\ell_k/\Delta}, \quad
               U' = \max(0, \zeta U + f - m), \quad \Delta' = \max(\zeta\Delta, U'),
-              \quad w'_k \propto (w_k e^{-\ell_k/\Delta})^{\min(1, \Delta/\Delta')}
+              \quad w'_k \propto
+              \pi_k (w_k e^{-\ell_k/\Delta} / \pi_k)^{\min(1, \Delta/\Delta')}
 
-    with f ``own``, the loss of the rule's own prediction; then weight is shared. Where
+    with f ``own``, the loss of the rule's own prediction, and π ``prior``, up to a
+    factor; then weight is shared. Where
     Δ = 0, m is the least loss and weights stay. ``fade`` below 1 lets Δ and U fade at
     least so fast.
     """
@@ -157,56 +204,74 @@ def learn_adashare(
         exponents = np.minimum((best - loss) / max(delta, MIN_DIVISOR), 0.0)
         posterior = weights * active * np.exp(exponents)
         gap += delta * math.log(posterior.sum() / weights[active].sum())
-        weights[:] = posterior
     zeta = min(1 - 1 / (t + 1), fade)
     cumulative_gap = max(0.0, zeta * cumulative_gap + gap)
     new_delta = max(zeta * delta, cumulative_gap)
-    if 0 < delta < new_delta:
-        raise_weights_to_power(weights, active, delta / new_delta)
+    if delta >= new_delta > 0:
+        weights[:] = posterior
+    elif delta > 0:
+        raise_weights_to_power(weights, active, prior, delta / new_delta, exponents)
     state[k], state[k + 1] = new_delta, cumulative_gap
-    share_weight(state, active, active_next, t)
+    share_weight(state, active, active_next, prior, t)
 
 
-def share_weight(state: FloatArray, active: Mask, active_next: Mask, t: float) -> None:
-    """Fixed share: w ← ζw + (1-ζ)π, with π uniform on the experts active next."""
+def share_weight(
+    state: FloatArray, active: Mask, active_next: Mask, prior: FloatArray, t: float
+) -> None:
+    """Fixed share: w ← ζw + (1-ζ)π, with π the prior on the experts active next."""
     k, zeta = len(active), 1 - 1 / (t + 1)
-    uniform = active_next / active_next.sum()
-    state[:k] = zeta * adashare_weights(state, active) + (1 - zeta) * uniform
+    shares = active_next * prior
+    shares = shares / shares.sum()
+    state[:k] = zeta * adashare_weights(state, active) + (1 - zeta) * shares
 
 
-def raise_weights_to_power(weights: FloatArray, active: Mask, power: float) -> None:
-    """w ← w^power, for normalised w: at a lower rate earlier losses count for less."""
-    parts = adashare_weights(weights, active)
-    usable = parts > MIN_LOG_ARGUMENT  # what is less counts as zero
-    weights[:] = np.where(usable, np.where(usable, parts, 1.0) ** power, 0.0)
+def raise_weights_to_power(
+    weights: FloatArray, active: Mask, prior: FloatArray, power: float,
+    exponents: FloatArray | float = 0.0,
+) -> None:  # fmt: skip
+    """w ← π(w e^{exponent}/π)^power, w normalised: at a lower rate losses count less.
+
+    In the kernels ``_multiply_by_exp_losses``, where there are exponents. Of a shock
+    e^{exponent} may be beyond float64, its power is not.
+    """
+    parts = adashare_weights(weights, active) / prior
+    logs = np.log(np.maximum(parts, MIN_LOG_ARGUMENT))
+    logs = logs + np.maximum(exponents, MIN_EXPONENT)
+    weights[:] = np.where(parts > 0, prior * np.exp(power * logs), 0.0)
 
 
-def raise_loss_scale(state: FloatArray, active: Mask, max_loss: float) -> None:
+def raise_loss_scale(
+    state: FloatArray, active: Mask, prior: FloatArray, max_loss: float
+) -> None:
     """Δ ← 3E²/2 with E² ``max_loss``: weights become as equal as the proof allows."""
     k = len(active)
     delta, max_delta = state[k], 1.5 * max_loss
     if 0 < delta < max_delta:
-        raise_weights_to_power(state[:k], active, delta / max_delta)
+        raise_weights_to_power(state[:k], active, prior, delta / max_delta)
         state[k] = max_delta
 
 
 # BOA: ``state`` holds weight, √V, E and rate of each expert, (4, K).
 
 
-def boa_weights(state: FloatArray, active: Mask) -> FloatArray:
-    """η_k w_k, normalised; an expert without a rate takes the least of the others."""
+def boa_weights(state: FloatArray, active: Mask, confidence: FloatArray) -> FloatArray:
+    """η_k w_k c_k, normalised; an expert without a rate takes the least of others."""
     weights, _, _, rate = state
     known = rate > 0
     lowest = rate[known].min() if known.any() else 1.0
     shares = weights * np.where(known, rate, lowest) * active
-    shares = shares / shares.max()  # rates are as large as the labels are small
+    shares = shares / shares.max() * confidence  # rates may be huge or tiny
     return np.asarray(shares / shares.sum())
 
 
 def learn_boa(
-    state: FloatArray, active: Mask, regret: FloatArray, experts: int, t: float
-) -> None:
+    state: FloatArray, active: Mask, confidence: FloatArray, experts: int,
+    q: FloatArray, f: float, spread: float, y: float, w: float, t: float,
+) -> None:  # fmt: skip
     r"""Bernstein online aggregation on the regrets g, everything older fading by ζ.
+
+    An expert that agrees with f up to a small part of ``spread``, the range of all
+    predictions, has no regret: it would be rounding.
 
     .. math:: V_k \gets \zeta V_k + g_k^2, \quad E_k \gets \max(\zeta E_k, |g_k|), \quad
               \eta_k = \min(1/2E_k, \sqrt{\ln(K+1)/V_k}), \quad
@@ -216,6 +281,8 @@ def learn_boa(
     with η' the rate before and π = 1/|active|; then 1/(t+1) of all weight is shared. V
     is a fourth power of errors, so √V is what is remembered.
     """
+    ahead = np.where(abs(f - q) > BOA_AGREEMENT * spread, f - q, 0.0)
+    regret = 2 * w * (f - y) * (confidence * ahead)
     weights, root_v, largest, previous_rate = state.copy()
     zeta, prior = 1 - 1 / (t + 1), 1 / active.sum()
     root_v = np.hypot(math.sqrt(zeta) * root_v, regret)
@@ -236,14 +303,16 @@ def learn_boa(
 # ML-Poly: ``state`` holds regret R and √V of each of K experts; √B is state[1, K].
 
 
-def mlpoly_weights(state: FloatArray, active: Mask) -> FloatArray:
-    r"""w_k ∝ (R_k)₊ / (B + V_k), in units of √B; equal where no regret is positive."""
+def mlpoly_weights(
+    state: FloatArray, active: Mask, confidence: FloatArray
+) -> FloatArray:
+    r"""w_k ∝ c_k (R_k)₊ / (B + V_k), in units of √B; c_k where no R_k is positive."""
     k = len(active)
     unit = max(state[1, k], MIN_REGRET)
     regret, root_v = state[0, :k] / unit, state[1, :k] / unit
-    shares = np.maximum(regret * active, 0.0) / (1 + root_v**2)
-    if not shares.any():
-        shares = active.astype(np.float64)
+    shares = np.maximum(regret * active, 0.0) / (1 + root_v**2) * confidence
+    if shares.sum() < MIN_REGRET:  # nothing, or too little to divide by
+        shares = active * confidence
     return np.asarray(shares / shares.sum())
 
 
@@ -258,9 +327,12 @@ def learn_mlpoly(state: FloatArray, active: Mask, regret: FloatArray) -> None:
 # Softmax: ``state`` holds a discounted loss L of each of K experts, then N.
 
 
-def softmax_weights(state: FloatArray, active: Mask) -> FloatArray:
+def softmax_weights(
+    state: FloatArray, active: Mask, confidence: FloatArray
+) -> FloatArray:
     r"""w_k ∝ exp(-max(N, 1)(L_k - L_min) / 10 L_min); 1/1000 of it in equal parts.
 
+    Then each counts c_k times.
     Where the best expert has no loss, an expert with any loss gets its equal part only.
     """
     loss, count = state[: len(active)], state[len(active)]
@@ -269,15 +341,45 @@ def softmax_weights(state: FloatArray, active: Mask) -> FloatArray:
     rate = LEARNING_RATE * max(count, 1.0) / best if best > 0 else math.inf
     shares = np.where(behind > 0, np.exp(-rate * behind), 1.0) * active
     equal = active / active.sum()
-    return np.asarray(
-        (1 - UNIFORM_SHARE) * shares / shares.sum() + UNIFORM_SHARE * equal
-    )
+    mixed = (1 - UNIFORM_SHARE) * shares / shares.sum() + UNIFORM_SHARE * equal
+    return np.asarray(mixed * confidence / (mixed * confidence).sum())
 
 
 def learn_softmax(
-    state: FloatArray, squared_error: FloatArray, w: float, discount: float
+    state: FloatArray, charged: FloatArray, w: float, discount: float
 ) -> None:
-    """L ← dL + w(y - q)², N ← dN + w; experts are scored before they are active."""
-    k = len(squared_error)
-    state[:k] = discount * state[:k] + squared_error
+    """L ← dL + w(c(y - q)² + (1 - c)(y - f)²), N ← dN + w, ``charged`` being the sum.
+
+    Experts are scored before they are active.
+    """
+    k = len(charged)
+    state[:k] = discount * state[:k] + charged
     state[k] = discount * state[k] + w
+
+
+# Cauchy weights: ``state`` holds a logarithm L of each of K experts, then s² and N.
+
+
+def cauchy_weights(
+    state: FloatArray, active: Mask, confidence: FloatArray
+) -> FloatArray:
+    r"""w_k ∝ exp(-L_k); 1/1000 of it in equal parts; then each counts c_k times."""
+    logs = state[: len(active)]
+    shares = np.exp(np.minimum(logs[active].min() - logs, 0.0)) * active
+    equal = active / active.sum()
+    mixed = (1 - UNIFORM_SHARE) * shares / shares.sum() + UNIFORM_SHARE * equal
+    return np.asarray(mixed * confidence / (mixed * confidence).sum())
+
+
+def learn_cauchy(state: FloatArray, charged: FloatArray, own: float, w: float) -> None:
+    """L ← dL + w ln(1 + e/s²), e being ``charged``; s² follows the rule's own squares.
+
+    Experts are scored before they are active; nothing is, before s² is known.
+    """
+    k, square = len(charged), float(state[len(charged)])
+    if square > 0:
+        ratio = np.minimum(charged / max(square, MIN_DIVISOR), MAX_RATIO)
+        state[:k] = CAUCHY_DISCOUNT * state[:k] + w * np.log(ratio + 1)
+        own = min(own, MAX_SQUARE * square)
+    state[k + 1] = SQUARE_DISCOUNT * state[k + 1] + 1
+    state[k] += (own - square) / min(state[k + 1], SQUARE_MEMORY)

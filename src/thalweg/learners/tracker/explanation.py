@@ -1,15 +1,24 @@
 """Explanation of a forecast of the Tracker in words, and the names of its experts."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from thalweg.kernels.tracker.tracker_layout import (
+    CANDIDATES,
+    COMMITTEE,
+    DISTRIBUTED_MEMORIES,
     EXPERTS,
-    LANES,
-    LEVEL_LANES,
     MEMORIES,
-    MEMORY_COUNT,
+)
+from thalweg.learners.tracker.definition_curvature import (
+    FULL_CONFIDENCE,
+    IS_CANDIDATE,
+)
+from thalweg.learners.tracker.definition_rules import (
+    IS_RULE,
+    adashare_weights,
+    boa_weights,
 )
 from thalweg.types import FloatArray
 
@@ -37,19 +46,21 @@ EXPERT_FAMILIES = (
     ExpertFamily(
         "anchored level, heavy ridge", "the features, coefficients held firmly", False
     ),
+    ExpertFamily("autoregressive", "the features and the last three values", True),
     ExpertFamily(
-        "autoregressive", "the features with the last value as one of them", True
+        "distributed lag", "the features, those of the row before, two values", True
     ),
     ExpertFamily("last value", "the last value itself", True),
 )
 # In the order of kernels/tracker/tracker_layout.py: four families are shrunk, two are
-# anchored, one is autoregressive; the last value has no memory to choose.
-FAMILY_OF_EXPERT = np.append(
-    np.repeat(np.arange(len(EXPERT_FAMILIES) - 1), MEMORY_COUNT),
-    len(EXPERT_FAMILIES) - 1,
-)
-MEMORY_OF_EXPERT = np.append(np.tile(MEMORIES, len(EXPERT_FAMILIES) - 1), 1.0)
-assert len(FAMILY_OF_EXPERT) == EXPERTS == LANES + LEVEL_LANES + MEMORY_COUNT + 1
+# anchored, one is autoregressive, one has distributed lags and memories of its own; the
+# last value has no memory to choose.
+_MEMORIES = [MEMORIES] * (len(EXPERT_FAMILIES) - 2)
+_MEMORIES += [DISTRIBUTED_MEMORIES, np.ones(1)]
+_SIZES = [len(memories) for memories in _MEMORIES]
+FAMILY_OF_EXPERT = np.repeat(np.arange(len(EXPERT_FAMILIES)), _SIZES)
+MEMORY_OF_EXPERT = np.concatenate(_MEMORIES)
+assert len(FAMILY_OF_EXPERT) == EXPERTS
 
 EXPERT_NAMES = tuple(
     EXPERT_FAMILIES[family].name + (f", memory {memory:g}" if memory > 1 else "")
@@ -57,11 +68,17 @@ EXPERT_NAMES = tuple(
 )
 """One name for each expert, as in the columns of recorded weights."""
 MIN_WEIGHT = 0.05
-"""Families with a smaller part in the forecast are not mentioned."""
+"""Families with a smaller part in the forecast are not mentioned, nor is a correction
+for curvature of which less is applied."""
 
 
-def explain(rounds: int, memory: float, season: int, weights: FloatArray) -> str:
-    """A few sentences on what the coming forecast is made of."""
+def explain(
+    rounds: int, memory: float, season: int, weights: FloatArray, correction: float = 0
+) -> str:
+    """A few sentences on what the coming forecast is made of.
+
+    ``correction`` is the part of the correction for curvature that is applied.
+    """
     if rounds == 0:
         return "No rows learnt yet: the first forecast is 0."
     lines = [f"After {rounds:,} rows, {_memory_clause(memory, rounds)}"]
@@ -75,7 +92,25 @@ def explain(rounds: int, memory: float, season: int, weights: FloatArray) -> str
     seasonal = by_family[[family.name == "season" for family in EXPERT_FAMILIES]].sum()
     if season > 1 and seasonal >= MIN_WEIGHT:
         lines.append(f"The season is {season} rows long.")
+    if correction >= MIN_WEIGHT:
+        size = f"{100 * correction:.0f} %"
+        lines.append(f"A correction for curvature is applied at {size} of its size.")
     return "\n".join(lines)
+
+
+def correction_share(s: Any) -> float:
+    """The part of the correction for curvature in the coming forecast, from 0 to 1.
+
+    The committee's weight in the meta-rule, times the candidates' weights: that of all
+    of the correction, and half of that of half of it. 0 as long as no correction was
+    learnt, and without curvature. ``s`` are the views of the state.
+    """
+    if not s.curvature.theta.any():
+        return 0.0
+    weights = boa_weights(s.rules.correction, IS_CANDIDATE, FULL_CONFIDENCE)
+    _, whole, half = weights[:CANDIDATES]
+    committee = adashare_weights(s.rules.meta, IS_RULE)[COMMITTEE]
+    return float(committee * (whole + half / 2))
 
 
 def _memory_clause(memory: float, rounds: int) -> str:

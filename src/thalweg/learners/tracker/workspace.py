@@ -32,14 +32,15 @@ class TrackerWorkspace:
         record: Sequence[str] = (), coverage: float = 0.9,
     ) -> None:  # fmt: skip
         slots = layout.pending_slots(int(packed[layout.DELAY]))
-        offsets = _buffer_offsets(n, slots, rows)
+        hinges = int(packed[layout.HINGE_COUNT])
+        offsets = _buffer_offsets(n, hinges, slots, rows)
         self._n, self._first_record = n, offsets.records.forecast
         lengths = _record_rows(record, rows)
         # ``slope`` uses the place of the records for one row of θ.
         records_size = max(layout.RECORDS.size(n=n, **lengths), n)
         self.buffer: FloatArray = aligned_zeros(self._first_record + records_size)
         max_value = MAX_MAGNITUDE[np.dtype(np.float64)]
-        settings = (max_value, 0.0, 0.0, 0.0, coverage, slots, rows)
+        settings = (max_value, 0.0, 0.0, 0.0, coverage, hinges, slots, rows)
         fill_header(self.buffer, n, n - constant_features, *settings)
         self._select_records(lengths)
         start = offsets.state.counters
@@ -76,7 +77,7 @@ class TrackerWorkspace:
         return theta
 
     def _select_records(self, lengths: dict[str, int]) -> None:
-        first = layout.DIMENSIONS + 2
+        first = layout.FIRST_RECORD_ROWS
         self.buffer[first : first + len(lengths)] = list(lengths.values())
         self._records: layout.Records = layout.RECORDS.views(
             self.buffer, self._first_record, n=self._n, **lengths
@@ -101,10 +102,11 @@ class LiveTracker:
 
 
 @functools.lru_cache(256)
-def _buffer_offsets(n: int, slots: int, rows: int) -> Any:
+def _buffer_offsets(n: int, hinges: int, slots: int, rows: int) -> Any:
     """Where all begins in the buffer; the records come last, here they are empty."""
     lengths = _record_rows((), rows)
-    return layout.BUFFER.offsets(n=n, slots=slots, rows=rows, **lengths)
+    dimensions = {"n": n, "hinges": hinges, "slots": slots, "rows": rows}
+    return layout.BUFFER.offsets(**dimensions, **lengths)
 
 
 def _record_rows(record: Sequence[str], rows: int) -> dict[str, int]:
