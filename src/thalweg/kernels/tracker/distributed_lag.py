@@ -32,6 +32,8 @@ from thalweg.kernels.tracker.tracker_layout import (
 
 SOLVE_INTERVAL = 4
 """Rounds between two solutions, where there are few coordinates."""
+FIRST_ROUNDS = 16
+"""First rounds, in all of which it is solved."""
 COORDINATES_PER_INTERVAL = 32
 """The interval is as many times longer as this goes into the coordinates, plus one."""
 assert DISTRIBUTED_LANES == WIDTH
@@ -87,7 +89,7 @@ def is_solution_due(rounds, size):
     """Whether to solve in this round: in all of the first, then at an interval."""
     interval = SOLVE_INTERVAL * (1 + size // COORDINATES_PER_INTERVAL)
     t = int(rounds)
-    return t < SOLVE_INTERVAL * interval or t % interval == 0
+    return t < FIRST_ROUNDS or t % interval == 0
 
 
 @inner_function

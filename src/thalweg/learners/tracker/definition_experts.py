@@ -24,6 +24,7 @@ import numpy as np
 from thalweg.kernels.tracker.autoregressive import LAG_RIDGE
 from thalweg.kernels.tracker.distributed_lag import (
     COORDINATES_PER_INTERVAL,
+    FIRST_ROUNDS,
     SOLVE_INTERVAL,
 )
 from thalweg.kernels.tracker.ridge_experts import (
@@ -396,7 +397,7 @@ def learn_distributed_lag(
 def is_solution_due(rounds: float, size: int) -> bool:
     """Whether to solve in this round: in all of the first, then at an interval."""
     interval = SOLVE_INTERVAL * (1 + size // COORDINATES_PER_INTERVAL)
-    return rounds < SOLVE_INTERVAL * interval or rounds % interval == 0
+    return rounds < FIRST_ROUNDS or rounds % interval == 0
 
 
 def distributed_ridges(spread: FloatArray, lag_spread: FloatArray) -> FloatArray:
