@@ -42,7 +42,8 @@ from thalweg.kernels.tracker.tracker_layout import (
 CURVATURE_DISCOUNT, CURVATURE_RIDGE = 0.9995, 0.01
 """λ, and the ridge, which is not discounted."""
 SOLUTION_INTERVAL = 16
-"""Rounds between two solutions: at four and at eight the error is the same to 0.1 %."""
+"""Rounds between two solutions: at four and at eight the error on the
+public streams is the same to 0.1 %."""
 MIN_GRAM_SCALE = 0.5
 """A smaller scale of A is multiplied in at once: a long time may have elapsed."""
 MAX_LEARNT_ERROR, MAX_CORRECTION = 4.0, 3.0
