@@ -33,6 +33,8 @@ from thalweg.learners.tracker import (
     definition_replay,
     definition_restart,
     definition_rules,
+    definition_season,
+    definition_solve,
 )
 from thalweg.losses import Round, SquaredError
 from thalweg.types import Block
@@ -190,7 +192,7 @@ def test_slope_memory_weights_and_interval_are_those_of_the_definition():
 def test_what_is_beyond_float64_is_zero():
     values = np.array([3.0, -1.6e308, 1.7e308, -1.7e308, np.inf, -np.inf, np.nan])
     expected = [3.0, -1.6e308, 0, 0, 0, 0, 0]
-    np.testing.assert_array_equal(definition_experts.finite_or_zero(values), expected)
+    np.testing.assert_array_equal(definition_solve.finite_or_zero(values), expected)
 
 
 def test_every_expert_is_a_ridge_regression_refitted_from_all_rows():
@@ -247,6 +249,8 @@ def kernel_names():
         definition_replay,
         definition_restart,
         definition_rules,
+        definition_season,
+        definition_solve,
     ],
 )
 def test_a_function_of_the_definition_has_the_name_of_its_kernel(module):

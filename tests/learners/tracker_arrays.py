@@ -3,7 +3,9 @@
 import numpy as np
 
 from thalweg.kernels.tracker import tracker_layout as layout
-from thalweg.learners.tracker.definition_experts import past_labels
+from thalweg.learners.tracker.definition_season import (
+    past_labels,
+)
 
 
 def named_arrays(packed, n):

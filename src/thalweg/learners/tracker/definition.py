@@ -74,7 +74,6 @@ from thalweg.learners.tracker.definition_curvature import (
 )
 from thalweg.learners.tracker.definition_experts import (
     LEVEL,
-    back_substitute,
     clip_limits,
     clip_predictions,
     confidences,
@@ -83,10 +82,7 @@ from thalweg.learners.tracker.definition_experts import (
     lag_factors,
     learn_experts,
     predict_experts,
-    push_inverse_count,
-    push_round,
     update_label_range,
-    update_season,
 )
 from thalweg.learners.tracker.definition_pending import (
     LabelledRound,
@@ -113,6 +109,14 @@ from thalweg.learners.tracker.definition_rules import (
     learn_rules,
     mix,
     rule_predictions,
+)
+from thalweg.learners.tracker.definition_season import (
+    push_inverse_count,
+    push_round,
+    update_season,
+)
+from thalweg.learners.tracker.definition_solve import (
+    back_substitute,
 )
 from thalweg.types import FloatArray
 

@@ -33,12 +33,14 @@ from thalweg.kernels.tracker.tracker_layout import (
     ROUNDS,
 )
 from thalweg.learners.tracker.definition_experts import (
-    back_substitute,
-    factorise,
-    forward,
     update_variance,
 )
 from thalweg.learners.tracker.definition_rules import boa_weights, learn_boa
+from thalweg.learners.tracker.definition_solve import (
+    back_substitute,
+    factorise,
+    forward,
+)
 from thalweg.types import FloatArray
 
 IS_CANDIDATE = CANDIDATE_MASK > 0

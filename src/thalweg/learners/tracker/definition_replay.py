@@ -53,8 +53,11 @@ from thalweg.kernels.tracker.tracker_layout import (
     state_size,
     views,
 )
-from thalweg.learners.tracker.definition_experts import past_features, past_labels
 from thalweg.learners.tracker.definition_pending import invalidate_pending
+from thalweg.learners.tracker.definition_season import (
+    past_features,
+    past_labels,
+)
 from thalweg.types import FloatArray
 
 ReplayRound = tuple[FloatArray, float, float, float]

@@ -38,15 +38,17 @@ from thalweg.kernels.tracker.tracker_layout import (
 )
 from thalweg.learners.tracker.definition_experts import (
     LEVEL,
-    past_features,
-    past_labels,
-    reset_season,
 )
 from thalweg.learners.tracker.definition_pending import invalidate_pending
 from thalweg.learners.tracker.definition_rules import (
     IS_RULE,
     active_experts,
     raise_loss_scale,
+)
+from thalweg.learners.tracker.definition_season import (
+    past_features,
+    past_labels,
+    reset_season,
 )
 from thalweg.types import FloatArray
 
