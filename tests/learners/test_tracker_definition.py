@@ -27,6 +27,7 @@ from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners import Tracker
 from thalweg.learners.tracker import (
     definition,
+    definition_clipping,
     definition_curvature,
     definition_experts,
     definition_pending,
@@ -243,6 +244,7 @@ def kernel_names():
     "module",
     [
         definition,
+        definition_clipping,
         definition_curvature,
         definition_experts,
         definition_pending,

@@ -234,6 +234,42 @@ def clip_limits(y, shrunk):
     return low, high
 
 
+def limits_after_jumps(y, forecasts, delay=0):
+    """The limits after each label but the first, from the labels up to it, (T - 1, 2).
+
+    Rounds are looked at from jump to jump; which of them are limited follows from where
+    the label jumped, and when it came back.
+    """
+    steps, errors = abs(np.diff(y)), abs(y - forecasts)[1:]
+    y, forecasts = y[1:], forecasts[1:]
+    limits = np.full((len(steps), 2), [-np.inf, np.inf])
+
+    roots = [0.0]  # means of √|step|, by the number of steps before
+    for i, step in enumerate(steps):
+        roots.append(roots[-1] + (np.sqrt(step) - roots[-1]) / min(i + 1, 256))
+    usual = np.square(roots)
+    t = 0
+    while t < len(steps):
+        if t < 32 or min(steps[t], 2 * errors[t]) <= 16 * usual[t]:
+            t += 1
+            continue
+        jump, origin, size = t, forecasts[t], errors[t]
+        near = abs(y[jump + 1 : jump + 5] - origin) < size / 10
+        returned = jump + 1 + near.argmax() if near.any() else len(steps)
+        for here in range(jump, min(jump + 4, returned, len(steps))):
+            seen = np.append(y[jump : here + 1], origin)
+            margin = max(size, 4 * (1 + delay) * usual[here + 1])
+            limits[here] = seen.min() - margin, seen.max() + margin
+        t = jump + 5
+        if near.any():
+            for here in range(returned, min(returned + 4, len(steps))):
+                seen = np.append(y[returned : here + 1], origin)
+                margin = max(size / 10, 4 * (1 + delay) * usual[here + 1])
+                limits[here] = seen.min() - margin, seen.max() + margin
+            t = returned + 5
+    return limits
+
+
 def step_anchored(anchored, x, y):
     """The anchored coefficients after the last round of (x, y), in place."""
     z, n = x[1:], x.shape[1]

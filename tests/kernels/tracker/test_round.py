@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.kernels.tracker import reference
 from tests.kernels.tracker.workspaces import (
     diagnostics,
     mixture,
     new_state,
-    padded,
     tracker_round,
 )
 from thalweg.kernels.tracker import tracker_layout as layout
@@ -138,78 +135,6 @@ def test_the_slope_is_how_the_forecast_moves_with_x_at_these_weights():
         predict(s, x[0] + step, workspace)  # confidences, and so weights, are others
         change = weights @ rules.expert_predictions - base
         np.testing.assert_allclose(change, 0.5 * slope[j], rtol=1e-9, atol=1e-9)
-
-
-LABELS = np.array([4.0, 4.5, 3.5])  # newest first
-
-
-def limits_at(shrunk, labels=LABELS, step_limit=1.0):
-    """Limits where labels were in [2, 6] with steps of up to 2, and 30 must agree."""
-    counters = np.zeros(layout.COUNTERS)
-    counters[layout.LOWEST_LABEL], counters[layout.HIGHEST_LABEL] = 2.0, 6.0
-    counters[layout.MAX_LABEL_STEP] = 2.0
-    counters[layout.STEP_LIMIT] = step_limit
-    predictions = padded(np.append(shrunk, np.full(layout.EXPERTS - 40, 1e3)))
-    before = predictions.copy()
-    limits = tracker_round.clip_limits(counters, labels, predictions, np.empty(40))
-    np.testing.assert_array_equal(predictions, before)
-    return limits
-
-
-def test_limits_are_the_range_of_labels_and_the_largest_step():
-    calm = np.full(40, 4.0)
-    assert limits_at(calm) == (0.0, 8.0)
-    assert limits_at(calm, LABELS - 1) == (0.0, 7.0)  # 3 + 2·2
-    assert limits_at(calm, LABELS + 2) == (2.0, 8.0)  # 6 - 2·2
-    assert limits_at(calm, LABELS - 1, step_limit=0.0) == (0.0, 8.0)
-
-
-@pytest.mark.parametrize("side", [-1, 1])
-@pytest.mark.parametrize("step_limit", [0.0, 1.0])
-def test_a_limit_yields_where_three_quarters_of_the_shrunk_experts_go_beyond(
-    side, step_limit
-):
-    rng = np.random.default_rng(0)
-    wide = 4 + side * (5 + 2 * rng.uniform(size=40))  # of limits 4 ± 4
-    place = 0 if side < 0 else 1
-    for beyond in (29, 30, 33, 40):
-        shrunk = wide.copy()
-        shrunk[beyond:] = 4.0
-        rng.shuffle(shrunk)
-        expected = [0.0, 8.0]
-        if beyond >= 30:  # the nearest of the farthest 30
-            expected[place] = 4 + side * np.sort(side * (shrunk - 4))[10]
-        assert limits_at(shrunk, step_limit=step_limit) == pytest.approx(expected)
-
-
-def test_a_limit_yields_by_two_ranges_of_labels_at_most():
-    for far in (50.0, 1e300, np.inf):
-        assert limits_at(np.full(40, far)) == (0.0, 14.0)
-        assert limits_at(np.full(40, -far)) == (-6.0, 8.0)
-
-
-def test_no_limit_yields_after_a_jump_of_the_last_label():
-    shrunk = np.full(40, 9.0)
-    assert limits_at(shrunk, np.array([4.0, 5.0, 5.0])) == (0.0, 9.0)
-    for jump in (1.01, -1.01):
-        assert limits_at(shrunk, np.array([4.0, 4 - jump, 4.0])) == (0.0, 8.0)
-
-
-VALUES = st.floats(-50, 50)
-
-
-@given(
-    st.lists(VALUES, min_size=2, max_size=6), st.lists(VALUES, min_size=1, max_size=40)
-)
-def test_limits_are_those_of_the_reference(y, some):
-    y, shrunk = np.array(y), np.resize(some, 40)
-    counters = np.zeros(layout.COUNTERS)
-    counters[layout.LOWEST_LABEL], counters[layout.HIGHEST_LABEL] = y.min(), y.max()
-    counters[layout.MAX_LABEL_STEP] = abs(np.diff(y)).max()
-    counters[layout.STEP_LIMIT] = 1.0
-    labels, predictions = reference.past_labels(y, len(y), 3), padded(shrunk)
-    limits = tracker_round.clip_limits(counters, labels, predictions, np.empty(40))
-    assert limits == reference.clip_limits(y, shrunk)
 
 
 def test_confidence_falls_with_leverage_and_the_last_value_is_trusted():

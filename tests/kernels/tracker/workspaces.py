@@ -60,8 +60,8 @@ autoregressive, distributed_lag = map(
 mixture, diagnostics, curvature = map(
     CompiledModule, ("mixture", "diagnostics", "curvature")
 )
-prediction_interval, tracker_round = map(
-    CompiledModule, ("prediction_interval", "round")
+prediction_interval, clipping, tracker_round = map(
+    CompiledModule, ("prediction_interval", "clipping", "round")
 )
 adashare, boa, cauchy = map(CompiledModule, ("adashare", "boa", "cauchy"))
 mlpoly, softmax = map(CompiledModule, ("mlpoly", "softmax"))

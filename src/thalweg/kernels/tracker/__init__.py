@@ -7,6 +7,7 @@ ridge_experts        60 ridge regressions with 10 forgetting factors
 autoregressive       10 more, with the last three labels as features
 distributed_lag      8 more, with the features of the round before as well
 solve                L D Lᵀ factors of all of one kind at once
+clipping             limits of predictions, also after an outlier
 adashare             exponential weights with fixed share, with a proven bound
 boa, mlpoly, softmax,
 cauchy               other rules that weigh the experts

@@ -34,6 +34,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     EXPERTS,
     GRAM_SCALE,
     HIGHEST_LABEL,
+    JUMP_ROUNDS,
     LEVEL_LANES,
     LOWEST_LABEL,
     MAX_LABEL_STEP,
@@ -41,9 +42,11 @@ from thalweg.kernels.tracker.tracker_layout import (
     MAX_SEASON,
     PADDED_EXPERTS,
     QUICK_ERROR_MEAN,
+    ROOT_STEP,
     ROUNDS,
     RULE_PRIOR,
     SLOW_ERROR_MEAN,
+    STEP_COUNT,
     STEP_LANE,
     TOTAL_WEIGHT,
 )
@@ -91,6 +94,8 @@ def restart_after_outlier(s, workspace, recent_steps):
         counters[TOTAL_WEIGHT], s.rules.meta[EARLIER_LOSS] = 0.0, 0.0
         counters[ERROR_SCALE], counters[ERROR_COUNT] = 0.0, 0.0
         counters[QUICK_ERROR_MEAN], counters[SLOW_ERROR_MEAN] = 0.0, 0.0
+        counters[ROOT_STEP], counters[STEP_COUNT] = 0.0, 0.0
+        counters[JUMP_ROUNDS] = 0.0
         reset_season(counters, s.season_differences, s.inverse_counts)
         s.recent_errors.fill(0.0)
         invalidate_pending(s.pending)

@@ -5,19 +5,14 @@ learn     rules, recent errors; means → moments → factors → coefficients;
           range of labels, season, past rounds; now and then a restart or a replay
 """
 
-import math
-
 import numpy as np
 
 from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import (
     WIDTH,
-    absolute,
     broadcast,
     fma,
     load,
-    maximum,
-    minimum,
     select_greater,
     sqrt,
     store,
@@ -28,6 +23,13 @@ from thalweg.kernels.tracker.autoregressive import (
     predict_autoregressive,
     set_lag_deviations,
     set_lag_factors,
+)
+from thalweg.kernels.tracker.clipping import (
+    clip_limits,
+    clip_predictions,
+    limit_after_jump,
+    update_jump,
+    update_label_range,
 )
 from thalweg.kernels.tracker.curvature import (
     correct,
@@ -62,7 +64,6 @@ from thalweg.kernels.tracker.seasonality import (
     push_round,
     update_season,
 )
-from thalweg.kernels.tracker.solve import MAX_FLOAT
 from thalweg.kernels.tracker.tracker_layout import (
     ANCHORED,
     ANCHORED_LANES,
@@ -82,10 +83,10 @@ from thalweg.kernels.tracker.tracker_layout import (
     HAS_FACTORS,
     HIGHEST_LABEL,
     HINGE_COUNT,
+    JUMP_ROUNDS,
     LANES,
     LAST_VALUE,
     LOWEST_LABEL,
-    MAX_LABEL_STEP,
     MAX_LOSS,
     MEMORIES,
     PADDED_EXPERTS,
@@ -94,25 +95,13 @@ from thalweg.kernels.tracker.tracker_layout import (
     SEASON_LANE,
     SHRUNK,
     STEP_LANE,
-    STEP_LIMIT,
     TOTAL_WEIGHT,
 )
 
 MAX_WEIGHTED_SQUARE = 1e300
 """Upper limit of a weighted squared error, to keep sums finite."""
-RANGE_MARGIN = 0.5
-"""How far predictions may lie beyond all labels so far, in units of their range."""
-STEP_MARGIN = 2.0
-"""How far predictions may lie from the last label, in units of the largest step between
-two labels so far."""
-AGREED = 3 * LANES // 4
-"""How many of the shrunk experts must go beyond a limit for it to yield."""
 DOUBT = 0.04
 """The factor 1/5² of a squared leverage in the confidence."""
-MAX_USUAL_STEP = 0.5
-"""A last step of more than this part of the largest so far is a jump."""
-AGREED_MARGIN = 2.0
-"""How far a limit may yield, in units of the range of all labels so far."""
 LANE_OF_MEMORY = np.array([list(MEMORIES).index(m) for m in DISTRIBUTED_MEMORIES])
 """The lane of the light level that has the memory of each distributed-lag expert."""
 
@@ -132,6 +121,7 @@ def predict(s, x, workspace):
         counters, workspace.lags.labels, rules.expert_predictions,
         workspace.experts.sorted_predictions,
     )  # fmt: skip
+    low, high = limit_after_jump(counters, low, high)
     clip_predictions(low, high, rules.expert_predictions, LAST_VALUE)
     set_active_experts(s.active_from, t, rules)
     mixture.set_weights(s.rules, rules, rules.confidences)
@@ -216,66 +206,6 @@ def set_confidences(leverage, lag_leverage, last_leverage, confidences):
         store(confidences, k, 1.0 / sqrt(fma(DOUBT * h, h, h + 1.0)))
 
 
-@inner_function
-def clip_limits(counters, labels, predictions, ordered):
-    """Lower and upper limit of predictions: a wild one can cost a whole stream.
-
-    They are the range of labels, extended by ``RANGE_MARGIN``, and where the counters
-    say so those about the last label by ``STEP_MARGIN``. A limit that three quarters of
-    the shrunk experts go beyond yields to them, up to ``AGREED_MARGIN`` ranges of the
-    labels: then the features tell of a jump. Unless the last label has just jumped:
-    then they may do no more than follow it. ``labels`` are the past ones, newest first;
-    ``ordered`` (LANES,) is to work in.
-    """
-    last_y, last_step = labels[0], abs(labels[0] - labels[1])
-    lowest, highest = counters[LOWEST_LABEL], counters[HIGHEST_LABEL]
-    span = highest - lowest
-    low, high = lowest - RANGE_MARGIN * span, highest + RANGE_MARGIN * span
-    if counters[STEP_LIMIT] > 0:
-        step = STEP_MARGIN * counters[MAX_LABEL_STEP]
-        low, high = max(low, last_y - step), min(high, last_y + step)
-    if last_step > MAX_USUAL_STEP * counters[MAX_LABEL_STEP]:
-        return low, high
-    below, above = 0, 0
-    for k in range(LANES):
-        below += 1 if predictions[k] < low else 0
-        above += 1 if predictions[k] > high else 0
-    if max(below, above) < AGREED:
-        return low, high
-    _sort(predictions, ordered)
-    most = lowest - AGREED_MARGIN * span
-    low = min(low, max(ordered[AGREED - 1], most))
-    most = highest + AGREED_MARGIN * span
-    return low, max(high, min(ordered[LANES - AGREED], most))
-
-
-@inner_function
-def _sort(predictions, ordered):
-    """Set ``ordered`` to the predictions of the shrunk experts, in ascending order."""
-    for k in range(LANES):
-        value, place = predictions[k], k
-        if not abs(value) < MAX_FLOAT:
-            value = math.copysign(MAX_FLOAT, value)
-        while place > 0 and ordered[place - 1] > value:
-            ordered[place] = ordered[place - 1]
-            place -= 1
-        ordered[place] = value
-
-
-@inner_function
-def clip_predictions(low, high, predictions, last):
-    """p ← min(high, max(low, p)) for all experts.
-
-    An infinite p is replaced by the last label, the prediction of expert ``last``:
-    there is nothing to be read from it, not even a sign.
-    """
-    last_y = predictions[last]
-    for k in range(0, predictions.size, WIDTH):
-        expected = load(predictions, k)
-        expected = select_greater(MAX_FLOAT, absolute(expected), expected, last_y)
-        store(predictions, k, minimum(high, maximum(low, expected)))
-
-
 @inline_function
 def set_active_experts(active_from, t, rules):
     """Set which experts are active in round t, and which in the next; all rules are.
@@ -358,6 +288,9 @@ def learn(s, x, y, w, elapsed, forecast, has_prediction, scale, workspace):
                 learn_curvature(s, curvature, y, w, passed)
             learn_all_experts(s, x, y, w, share, workspace)
             update_max_steps(s.max_feature_steps, u)
+            if has_prediction:
+                last_y = workspace.experts.origin[STEP_LANE]
+                update_jump(counters, last_y, y, forecast)
         update_label_range(counters, workspace.experts.origin[STEP_LANE], y)
         counters[ELAPSED] = 0.0
         update_season(counters, s.past_y, s.season_differences, s.inverse_counts, y)
@@ -366,6 +299,7 @@ def learn(s, x, y, w, elapsed, forecast, has_prediction, scale, workspace):
     push_round(counters, s.past_x, s.past_y, x, y if w > 0 else forecast)
     push_inverse_count(counters, s.inverse_counts, w > 0)
     if w == 0:
+        counters[JUMP_ROUNDS] = 0.0  # where the label is now is not known
         return False
     counters[ROUNDS] += 1
     experts = workspace.experts
@@ -406,14 +340,3 @@ def capped_weight(counters, y, w, u):
     for j in range(len(u) - 1):
         widest = max(widest, abs(u[j, STEP_LANE]), abs(u[j, SEASON_LANE]))
     return min(w, MAX_WEIGHTED_SQUARE / max(widest, 1.0) / max(widest, 1.0))
-
-
-@inner_function
-def update_label_range(counters, last_y, y):
-    """Extend the range of labels and, after the first round, their largest step."""
-    if counters[ROUNDS] == 0:
-        counters[LOWEST_LABEL], counters[HIGHEST_LABEL] = y, y
-        return
-    counters[LOWEST_LABEL] = min(counters[LOWEST_LABEL], y)
-    counters[HIGHEST_LABEL] = max(counters[HIGHEST_LABEL], y)
-    counters[MAX_LABEL_STEP] = max(counters[MAX_LABEL_STEP], abs(y - last_y))

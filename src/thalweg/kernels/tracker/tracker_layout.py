@@ -122,7 +122,7 @@ CONTEXT_LABELS = 2
 """Coordinates of the context behind the features: the last label and its change."""
 
 # The entries of ``StateViews.counters``.
-COUNTERS = 24
+COUNTERS = 32
 ROUNDS = 0  # rounds learnt
 SEASON = 1  # the season of the labels, a lag in rounds; 1: none
 ELAPSED = 2  # time since the last round learnt
@@ -142,6 +142,12 @@ CORRECTION_COUNT = 17  # how many of them there were
 HINGE_COUNT = 18  # ``HINGES``, or 0 without curvature
 GRAM_SCALE = 19  # what the second moments of hinges are to be multiplied by
 QUICK_ERROR_MEAN, SLOW_ERROR_MEAN = 20, 21  # of |error|: prediction_interval.py
+# Limits after a jump of the label (clipping.py).
+ROOT_STEP, STEP_COUNT = 22, 23  # the mean of √|y_t - y_{t-1}|, and how many count
+JUMP_ROUNDS = 24  # for how many rounds a jump still sets limits; 0: none does
+JUMP_ORIGIN, JUMP_SIZE = 25, 26  # the forecast of the label that jumped, and its error
+JUMP_LOW, JUMP_HIGH = 27, 28  # the range of labels since, or since the return
+JUMP_RETURNED = 29  # 1: the label has returned, else 0
 # The others are not used.
 
 # The entries of ``ExpertWorkspace.status``.
@@ -453,10 +459,10 @@ class BufferViews(NamedTuple):
 
 
 STATE = Layout(
-    "Tracker state", StateViews, version=3, dimensions=("n", "hinges", "slots")
+    "Tracker state", StateViews, version=4, dimensions=("n", "hinges", "slots")
 )
-"""``hinges`` is ``HINGES`` or 0, ``slots`` is ``pending_slots(delay)``. Version 2 had
-71 experts and no curvature."""
+"""``hinges`` is ``HINGES`` or 0, ``slots`` is ``pending_slots(delay)``. Version 3 had
+no limits after jumps, version 2 had 71 experts and no curvature."""
 WORKSPACE = Layout(
     "Tracker workspace", WorkspaceViews, version=1, dimensions=("n", "hinges")
 )

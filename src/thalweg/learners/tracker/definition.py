@@ -49,6 +49,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     ERROR_SCALE,
     HIGHEST_LABEL,
     HINGE_COUNT,
+    JUMP_ROUNDS,
     LAST_VALUE,
     LOWEST_LABEL,
     MAX_LOSS,
@@ -65,6 +66,13 @@ from thalweg.kernels.tracker.tracker_layout import (
     STEP_LANE,
     TOTAL_WEIGHT,
 )
+from thalweg.learners.tracker.definition_clipping import (
+    clip_limits,
+    clip_predictions,
+    limit_after_jump,
+    update_jump,
+    update_label_range,
+)
 from thalweg.learners.tracker.definition_curvature import (
     context,
     correct,
@@ -74,15 +82,12 @@ from thalweg.learners.tracker.definition_curvature import (
 )
 from thalweg.learners.tracker.definition_experts import (
     LEVEL,
-    clip_limits,
-    clip_predictions,
     confidences,
     deviations,
     feature_factors,
     lag_factors,
     learn_experts,
     predict_experts,
-    update_label_range,
 )
 from thalweg.learners.tracker.definition_pending import (
     LabelledRound,
@@ -141,6 +146,7 @@ def predict(s: Any, x: FloatArray) -> Mixture:
     u, active = deviations(s, x, rounds_late=0), active_experts(s, t)
     q, h = predict_experts(s, u)
     low, high = clip_limits(s.counters, u.labels, q)
+    low, high = limit_after_jump(s.counters, low, high)
     q, trust = clip_predictions(low, high, q), confidences(h)
     weights = expert_weights(s.rules, active, trust)
     predictions = rule_predictions(weights, q, active)
@@ -196,6 +202,8 @@ def learn(s: Any, played: LabelledRound, rounds_late: int) -> None:
             learn_experts(s, x, y, w, u)
             update_change(s, u.labels, w / counters[TOTAL_WEIGHT])
             update_max_steps(s.max_feature_steps, u.x)
+            if played.has_prediction:
+                update_jump(counters, y, u.origin[STEP_LANE], forecast)
         update_label_range(counters, y, last_y=u.origin[STEP_LANE])
         counters[ELAPSED] = 0.0
         update_season(s, y)
@@ -209,6 +217,8 @@ def learn(s: Any, played: LabelledRound, rounds_late: int) -> None:
             restart_after_outlier(s)
         if is_replay_due(s):
             replay(s, play_again)
+    else:
+        counters[JUMP_ROUNDS] = 0.0  # where the label is now is not known
 
 
 def learn_predictions(s: Any, played: LabelledRound, w: float) -> None:

@@ -33,15 +33,9 @@ from thalweg.kernels.tracker.ridge_experts import (
     UNVARIED_RIDGE,
 )
 from thalweg.kernels.tracker.round import (
-    AGREED,
-    AGREED_MARGIN,
     DOUBT,
     LANE_OF_MEMORY,
-    MAX_USUAL_STEP,
-    RANGE_MARGIN,
-    STEP_MARGIN,
 )
-from thalweg.kernels.tracker.solve import MAX_FLOAT
 from thalweg.kernels.tracker.tracker_layout import (
     ANCHORED,
     AUTOREGRESSIVE,
@@ -50,14 +44,11 @@ from thalweg.kernels.tracker.tracker_layout import (
     DISTRIBUTED_DISCOUNT,
     DISTRIBUTED_LAG,
     ELAPSED,
-    HIGHEST_LABEL,
     IS_LEVEL,
     LAGS,
     LANES,
     LAST_VALUE,
     LEVEL_LANES,
-    LOWEST_LABEL,
-    MAX_LABEL_STEP,
     MAX_SEASON,
     MEMORY_COUNT,
     PADDED_EXPERTS,
@@ -69,7 +60,6 @@ from thalweg.kernels.tracker.tracker_layout import (
     SEASON_LANE,
     SHRUNK,
     STEP_LANE,
-    STEP_LIMIT,
     TOTAL_WEIGHT,
 )
 from thalweg.learners.tracker.definition_season import past_features, past_labels
@@ -232,54 +222,6 @@ def lag_factors(experts: Any, lags: Any) -> Factors:
     ridge[n:] = light_ridges(lags.spread)[:, None]
     lower, pivots = factorise(moments, ridge)
     return Factors(lower, pivots, forward(lower, pivots, b))
-
-
-def clip_limits(
-    counters: FloatArray, labels: FloatArray, q: FloatArray
-) -> tuple[float, float]:
-    """The limits of predictions, [low - R/2, high + R/2], R = high - low of all labels.
-
-    And, where steps are limited, y_{t-1} ± 2 max_s |y_s - y_{s-1}|. A limit beyond
-    which three quarters of the shrunk experts go yields to them, by 2 R at most, unless
-    the last label has just jumped. ``labels`` are the past ones, newest first.
-    """
-    last_y, last_step = labels[0], abs(labels[0] - labels[1])
-    lowest, highest = counters[LOWEST_LABEL], counters[HIGHEST_LABEL]
-    label_range = highest - lowest
-    low = lowest - RANGE_MARGIN * label_range
-    high = highest + RANGE_MARGIN * label_range
-    if counters[STEP_LIMIT] > 0:
-        step = STEP_MARGIN * counters[MAX_LABEL_STEP]
-        low, high = max(low, last_y - step), min(high, last_y + step)
-    shrunk = q[SHRUNK:ANCHORED]
-    if last_step > MAX_USUAL_STEP * counters[MAX_LABEL_STEP]:
-        return float(low), float(high)
-    if max((shrunk < low).sum(), (shrunk > high).sum()) < AGREED:
-        return float(low), float(high)
-    infinite = ~(abs(shrunk) < MAX_FLOAT)
-    ordered = np.sort(np.where(infinite, np.copysign(MAX_FLOAT, shrunk), shrunk))
-    most = lowest - AGREED_MARGIN * label_range
-    low = min(low, max(ordered[AGREED - 1], most))
-    most = highest + AGREED_MARGIN * label_range
-    return float(low), float(max(high, min(ordered[-AGREED], most)))
-
-
-def clip_predictions(low: float, high: float, q: FloatArray) -> FloatArray:
-    """Predictions within the limits.
-
-    A prediction beyond float64 has not even a direction: it becomes the last label.
-    """
-    return np.clip(np.where(abs(q) < MAX_FLOAT, q, q[LAST_VALUE]), low, high)
-
-
-def update_label_range(counters: FloatArray, y: float, last_y: float) -> None:
-    """Let clipping know of a label and, but in the first round, of the step to it."""
-    if counters[ROUNDS] == 0:
-        counters[LOWEST_LABEL] = counters[HIGHEST_LABEL] = y
-        return
-    counters[LOWEST_LABEL] = min(counters[LOWEST_LABEL], y)
-    counters[HIGHEST_LABEL] = max(counters[HIGHEST_LABEL], y)
-    counters[MAX_LABEL_STEP] = max(counters[MAX_LABEL_STEP], abs(y - last_y))
 
 
 def learn_experts(s: Any, x: FloatArray, y: float, w: float, u: Deviations) -> None:

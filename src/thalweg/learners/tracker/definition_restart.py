@@ -24,15 +24,18 @@ from thalweg.kernels.tracker.tracker_layout import (
     EXPERTS,
     GRAM_SCALE,
     HIGHEST_LABEL,
+    JUMP_ROUNDS,
     LOWEST_LABEL,
     MAX_LABEL_STEP,
     MAX_LOSS,
     MAX_SEASON,
     PADDED_EXPERTS,
     QUICK_ERROR_MEAN,
+    ROOT_STEP,
     ROUNDS,
     RULE_PRIOR,
     SLOW_ERROR_MEAN,
+    STEP_COUNT,
     STEP_LANE,
     TOTAL_WEIGHT,
 )
@@ -95,6 +98,7 @@ def restart(s: Any, last_x: FloatArray, last_y: float) -> None:
     counters = s.counters
     counters[TOTAL_WEIGHT] = counters[ERROR_SCALE] = counters[ERROR_COUNT] = 0.0
     counters[QUICK_ERROR_MEAN] = counters[SLOW_ERROR_MEAN] = 0.0
+    counters[ROOT_STEP] = counters[STEP_COUNT] = counters[JUMP_ROUNDS] = 0.0
     s.recent_errors[:] = s.rules.meta[EARLIER_LOSS] = 0.0
     invalidate_pending(s.pending)
     reset_season(s)
