@@ -332,7 +332,7 @@ def test_every_expert_has_a_name_of_its_own():
     learner = Tracker()
     state, _ = run(drifting(50))
     assert list(learner.weights(state)) == list(EXPERT_NAMES)
-    assert len(set(EXPERT_NAMES)) == 79
+    assert len(set(EXPERT_NAMES)) == 76
     assert sum(learner.weights(state).values()) == pytest.approx(1)
 
 

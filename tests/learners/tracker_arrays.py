@@ -13,7 +13,7 @@ def named_arrays(packed, n):
 
     Without what kernels compute in the unused lanes of their last SIMD vectors, which
     nothing reads: coefficients of lanes beyond the last expert of a kind, and the
-    prediction and the softmax losses of the expert that is padding.
+    predictions and the softmax losses of the experts that are padding.
     """
     views = layout.views(packed.copy(), n)
     arrays = flat_arrays(views)
@@ -23,8 +23,9 @@ def named_arrays(packed, n):
     arrays["lags.moments"] = arrays["lags.moments"][..., light]
     leverage = arrays["distributed_lag.last_leverage"]
     arrays["distributed_lag.last_leverage"] = leverage[light]
-    arrays["rules.softmax"][:, layout.EXPERTS] = 0
-    arrays["pending"][:, layout.PENDING_PREDICTIONS + layout.EXPERTS] = 0
+    arrays["rules.softmax"][:, layout.EXPERTS : layout.PADDED_EXPERTS] = 0
+    padding = slice(layout.PENDING_PREDICTIONS + layout.EXPERTS, layout.PENDING_RULES)
+    arrays["pending"][:, padding] = 0
     return arrays
 
 

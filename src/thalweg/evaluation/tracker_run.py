@@ -34,7 +34,7 @@ from thalweg.types import Block, FloatArray, Trace
 
 MIN_BURN_IN = 40
 PIECE = 4096
-"""Rounds played at a time: what is recorded of them, 79 weights each, is then 3 MB."""
+"""Rounds played at a time: what is recorded of them, 76 weights each, is then 3 MB."""
 STATISTICS_BATCH = 256
 """Rounds that are added to the statistics together: alone, each costs 30 times as
 much."""

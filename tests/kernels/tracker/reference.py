@@ -9,7 +9,7 @@ import numpy as np
 
 MEMORIES = np.array([np.inf, 2, 4, 8, 16, 32, 64, 256, 1024, 4096])
 DISCOUNTS = np.where(np.isinf(MEMORIES), 1.0, 1 - 1 / MEMORIES)
-WIDE_MEMORIES = np.array([np.inf, 4096, 1024, 256, 64, 32, 16, 8])
+WIDE_MEMORIES = np.array([np.inf, 1024, 256, 64, 16])
 FIRST_ROUNDS = np.where(np.isinf(MEMORIES), 1.0, MEMORIES / 2)
 WIDE_FIRST_ROUNDS = np.where(np.isinf(WIDE_MEMORIES), 1.0, WIDE_MEMORIES / 2)
 ACTIVE_FROM = np.concatenate([np.tile(FIRST_ROUNDS, 7), WIDE_FIRST_ROUNDS, [1.0]])
@@ -157,7 +157,7 @@ def past_labels(y, t, count):
 
 
 def experts(x, y, x_now, seasons, anchored):
-    """Unclipped predictions and leverages of the 79 experts at ``x_now``.
+    """Unclipped predictions and leverages of the 76 experts at ``x_now``.
 
     They have learnt the rounds (x, y). ``seasons[r]`` is the season that round r went
     by, the last that of now; ``anchored`` (2, 10, n) the anchored coefficients.

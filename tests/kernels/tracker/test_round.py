@@ -8,6 +8,7 @@ from tests.kernels.tracker.workspaces import (
     diagnostics,
     mixture,
     new_state,
+    padded,
     tracker_round,
 )
 from thalweg.kernels.tracker import tracker_layout as layout
@@ -42,7 +43,7 @@ def test_every_expert_predicts_what_the_definition_predicts():
             confidences = 1 / np.sqrt(1 + h + (h / 5) ** 2)
             observed = rules.confidences[: layout.EXPERTS]
             np.testing.assert_allclose(observed, confidences, rtol=1e-9)
-            expected = np.append(reference.ACTIVE_FROM <= t, False)
+            expected = padded(reference.ACTIVE_FROM <= t)
             np.testing.assert_array_equal(rules.active, expected)
         observe(s, x[t], y[t], 1.0, 1.0, forecast, workspace)
         if t > 0:

@@ -10,8 +10,8 @@ from thalweg.kernels.tracker.solve import back_substitute
 from thalweg.kernels.tracker.tracker_layout import (
     ANCHORED,
     AUTOREGRESSIVE,
+    DISTRIBUTED_COUNT,
     DISTRIBUTED_LAG,
-    DISTRIBUTED_LANES,
     DISTRIBUTED_MEMORIES,
     EXPERTS,
     LANES,
@@ -58,7 +58,7 @@ def effective_memory(counters, weights):
     total = 0.0
     for k in range(DISTRIBUTED_LAG):
         total += weights[k] * math.log(min(MEMORIES[k % MEMORY_COUNT], t))
-    for i in range(DISTRIBUTED_LANES):
+    for i in range(DISTRIBUTED_COUNT):
         memory = min(DISTRIBUTED_MEMORIES[i], t)
         total += weights[DISTRIBUTED_LAG + i] * math.log(memory)
     return math.exp(total)
@@ -82,6 +82,6 @@ def set_slope(s, workspace, weights, out):
             out[j] += weights[ANCHORED + lane] * anchored[j, lane]
         for lane in range(MEMORY_COUNT):
             out[j] += weights[AUTOREGRESSIVE + lane] * theta[j, lane]
-        for lane in range(DISTRIBUTED_LANES):
+        for lane in range(DISTRIBUTED_COUNT):
             here = s.distributed_lag.theta[j, lane]
             out[j] += weights[DISTRIBUTED_LAG + lane] * here

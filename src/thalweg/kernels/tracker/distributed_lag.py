@@ -3,9 +3,10 @@ r"""The level experts with the last features and labels as further features.
 Also known as: ARDL, autoregressive distributed lag.
 
 A ridge regression of y about its discounted mean on x_t, x_{t-1}, y_{t-1} and y_{t-2},
-with one of eight memories in every lane of one SIMD vector. The moments are updated in
-every round. The system has twice the size of the others', so it is solved every few
-rounds only: the shortest memory here is one of eight rounds.
+with one of five memories in every lane of one SIMD vector, whose last three lanes are
+copies of the fifth. The moments are updated in every round. The system has twice the
+size of the others', so it is solved every few rounds only: the shortest memory here is
+one of sixteen rounds.
 
 Its leverage would need the factors of that round. It is taken to be that of the
 autoregressive expert of the same memory, plus that of the features in the round before:

@@ -75,8 +75,8 @@ from thalweg.kernels.tracker.tracker_layout import (
     COMMITTEE,
     COMMITTEE_MEAN,
     DELAY,
+    DISTRIBUTED_COUNT,
     DISTRIBUTED_LAG,
-    DISTRIBUTED_LANES,
     DISTRIBUTED_MEMORIES,
     ELAPSED,
     ERROR_SCALE,
@@ -175,7 +175,8 @@ def predict_all_experts(s, workspace):
     predict_autoregressive(lags, own, padded)
     theta = s.distributed_lag.theta
     predict_experts(theta, wide.deviations, wide.origin, padded, DISTRIBUTED_LAG)
-    padded[LAST_VALUE], padded[LAST_VALUE + 1] = origin[STEP_LANE], origin[STEP_LANE]
+    for k in range(LAST_VALUE, PADDED_EXPERTS):
+        padded[k] = origin[STEP_LANE]
     last_leverage, confidences = (
         s.distributed_lag.last_leverage,
         rules.padded_confidences,
@@ -197,10 +198,11 @@ def set_confidences(leverage, lag_leverage, last_leverage, confidences):
         store(confidences, ANCHORED + lane, load(leverage, lane))
     for lane in range(0, AUTOREGRESSIVE_LANES, WIDTH):
         store(confidences, AUTOREGRESSIVE + lane, load(lag_leverage, lane))
-    for i in range(DISTRIBUTED_LANES):
+    for i in range(DISTRIBUTED_COUNT):
         lane = LANE_OF_MEMORY[i]
         confidences[DISTRIBUTED_LAG + i] = lag_leverage[lane] + last_leverage[lane]
-    confidences[LAST_VALUE], confidences[LAST_VALUE + 1] = 0.0, 0.0
+    for k in range(LAST_VALUE, PADDED_EXPERTS):
+        confidences[k] = 0.0
     for k in range(0, PADDED_EXPERTS, WIDTH):
         h = load(confidences, k)
         store(confidences, k, 1.0 / sqrt(fma(DOUBT * h, h, h + 1.0)))

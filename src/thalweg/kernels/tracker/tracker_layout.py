@@ -54,12 +54,14 @@ LAGS = 3
 """Past labels that the autoregressive experts see."""
 PAST_LABELS = 2
 """Past labels that the distributed-lag experts see."""
-DISTRIBUTED_MEMORIES = np.array([np.inf, 4096, 1024, 256, 64, 32, 16, 8])
-"""Memories of the distributed-lag experts, one for every lane of a SIMD vector."""
-DISTRIBUTED_LANES = len(DISTRIBUTED_MEMORIES)
+DISTRIBUTED_MEMORIES = np.array([np.inf, 1024, 256, 64, 16])
+"""Memories of the distributed-lag experts. Eight were no better."""
+DISTRIBUTED_COUNT = len(DISTRIBUTED_MEMORIES)
+DISTRIBUTED_LANES = 8
+"""Their lanes, one SIMD vector. Those behind the last expert are copies of its own."""
 DISTRIBUTED_DISCOUNT = np.where(
     np.isinf(DISTRIBUTED_MEMORIES), 1.0, 1 - 1 / DISTRIBUTED_MEMORIES
-)
+)[np.minimum(np.arange(DISTRIBUTED_LANES), DISTRIBUTED_COUNT - 1)]
 
 # The first expert of each kind (ridge_experts.py): the four families shrunk to
 # their origin, the two levels anchored, the light level with the last labels as
@@ -68,10 +70,10 @@ DISTRIBUTED_DISCOUNT = np.where(
 SHRUNK, ANCHORED = 0, LANES
 AUTOREGRESSIVE = ANCHORED + LEVEL_LANES
 DISTRIBUTED_LAG = AUTOREGRESSIVE + MEMORY_COUNT
-LAST_VALUE = DISTRIBUTED_LAG + DISTRIBUTED_LANES
+LAST_VALUE = DISTRIBUTED_LAG + DISTRIBUTED_COUNT
 EXPERTS = LAST_VALUE + 1
-# Arrays hold whole SIMD vectors of eight: the last expert is padding, and predictions
-# of the last lanes of a kind are overwritten.
+# Arrays hold whole SIMD vectors of eight: experts behind the last value are padding,
+# which predicts the same, and predictions of the last lanes of a kind are overwritten.
 PADDED_EXPERTS, ANCHORED_LANES, AUTOREGRESSIVE_LANES = 80, 24, 16
 # Rules in order: AdaShare, the same with a quick fade, BOA, ML-Poly, two softmaxes,
 # Cauchy weights, and a committee of these seven base rules, corrected for curvature
@@ -459,10 +461,10 @@ class BufferViews(NamedTuple):
 
 
 STATE = Layout(
-    "Tracker state", StateViews, version=4, dimensions=("n", "hinges", "slots")
+    "Tracker state", StateViews, version=5, dimensions=("n", "hinges", "slots")
 )
-"""``hinges`` is ``HINGES`` or 0, ``slots`` is ``pending_slots(delay)``. Version 3 had
-no limits after jumps, version 2 had 71 experts and no curvature."""
+"""``hinges`` is ``HINGES`` or 0, ``slots`` is ``pending_slots(delay)``. Version 4 had
+79 experts, version 3 no limits after jumps, version 2 71 experts and no curvature."""
 WORKSPACE = Layout(
     "Tracker workspace", WorkspaceViews, version=1, dimensions=("n", "hinges")
 )

@@ -11,8 +11,8 @@ computes the same: where ``set_x`` there fills an array, ``x`` here returns it, 
 
 A round (``observe``):
 
-1. ``predict``. 78 ridge regressions predict y from x and the past, as deviations from
-   an origin (a discounted mean, the last round, or the round a season ago); the 79th
+1. ``predict``. 75 ridge regressions predict y from x and the past, as deviations from
+   an origin (a discounted mean, the last round, or the round a season ago); the 76th
    expert predicts the last label (definition_experts.py). Predictions are clipped, and
    seven rules and a committee of them mix them, each expert trusted by its leverage.
    The committee is corrected for curvature (definition_curvature.py), and a meta-rule
@@ -42,6 +42,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     COMMITTEE,
     CONTEXT_LABELS,
     DELAY,
+    DISTRIBUTED_COUNT,
     DISTRIBUTED_LAG,
     DISTRIBUTED_MEMORIES,
     ELAPSED,
@@ -326,7 +327,8 @@ def slope(s: Any, forecast_weights: FloatArray) -> FloatArray:
     own, both = feature_factors(experts), lag_factors(experts, s.lags)
     theta = np.hstack([
         back_substitute(own.lower, own.right), experts.anchored[:, LEVEL],
-        back_substitute(both.lower, both.right)[:n], s.distributed_lag.theta[:n],
+        back_substitute(both.lower, both.right)[:n],
+        s.distributed_lag.theta[:n, :DISTRIBUTED_COUNT],
     ])  # fmt: skip
     return np.asarray(theta @ forecast_weights[:LAST_VALUE])
 

@@ -1,4 +1,4 @@
-r"""The Tracker's experts: 78 ridge regressions and the last label.
+r"""The Tracker's experts: 75 ridge regressions and the last label.
 
 Every regression is one of y - origin on x - origin. Lanes, the last axis of most
 arrays, are 4 families × 10 memories:
@@ -10,8 +10,9 @@ arrays, are 4 families × 10 memories:
 
 All four families are there with a ridge that shrinks θ towards zero (shrunk), the
 levels also with one that anchors θ where it is (``anchored``), the light level also
-with the last three labels as features (autoregressive). Eight more lanes, of memories
-of their own, are levels with the last features and labels as well (distributed lag).
+with the last three labels as features (autoregressive). Five more lanes, of memories
+of their own, are levels with the last features and labels as well (distributed lag);
+three behind them are copies of the fifth.
 
 With A = S + ridge = L D Lᵀ and w = L⁻¹ũ, a shrunk prediction is origin + v·w,
 v = D⁻¹L⁻¹b, and its leverage ũᵀA⁻¹ũ = Σ w_j²/D_j: kernels/tracker/ridge_experts.py.
@@ -41,6 +42,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     AUTOREGRESSIVE,
     DELAY,
     DISCOUNT,
+    DISTRIBUTED_COUNT,
     DISTRIBUTED_DISCOUNT,
     DISTRIBUTED_LAG,
     ELAPSED,
@@ -173,7 +175,8 @@ def predict_experts(s: Any, u: Deviations) -> tuple[FloatArray, FloatArray]:
     weight = experts.weight[LIGHT]
     lag_leverage += np.where(weight > 0, 1 / np.where(weight > 0, weight, 1.0), 0.0)
     lag_leverage = finite_leverage(lag_leverage)
-    q[DISTRIBUTED_LAG:LAST_VALUE] = u.wide_origin + (wide.theta * u.wide).sum(axis=0)
+    predicted = u.wide_origin + (wide.theta * u.wide).sum(axis=0)
+    q[DISTRIBUTED_LAG:LAST_VALUE] = predicted[:DISTRIBUTED_COUNT]
     h[SHRUNK:ANCHORED], h[ANCHORED:AUTOREGRESSIVE] = leverage, leverage[LEVEL]
     h[AUTOREGRESSIVE:DISTRIBUTED_LAG] = lag_leverage
     lanes = LANE_OF_MEMORY

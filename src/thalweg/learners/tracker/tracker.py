@@ -46,18 +46,18 @@ TrackerState.layout_version = layout.STATE.version  # type: ignore[attr-defined]
 
 @dataclass(frozen=True)
 class Tracker(Learner[TrackerState]):
-    r"""A weighted mean of 79 simple experts, weighed by how well they did of late.
+    r"""A weighted mean of 76 simple experts, weighed by how well they did of late.
 
     Also known as: prediction with expert advice, expert aggregation, online ensemble or
     mixture of experts, model averaging for drifting streams (concept drift).
 
-    The experts are 78 ridge regressions (kernels/tracker/ridge_experts.py): about a
+    The experts are 75 ridge regressions (kernels/tracker/ridge_experts.py): about a
     discounted mean, shrunk or anchored; of changes since the last round or a season
     ago; with the last three labels as features (autoregressive); with the last features
-    and two labels (distributed lag); each with effective memories of 2 rounds (8, with
-    distributed lags) to all. The 79th is the last label itself. Seven rules weigh them
-    (AdaShare twice, BOA, ML-Poly, softmax twice, Cauchy weights), a committee weighs
-    the rules, and AdaShare all eight (kernels/tracker/mixture.py):
+    and two labels (distributed lag); each with effective memories of 2 rounds (16,
+    with distributed lags) to all. The 76th is the last label itself. Seven rules weigh
+    them (AdaShare twice, BOA, ML-Poly, softmax twice, Cauchy weights), a committee
+    weighs the rules, and AdaShare all eight (kernels/tracker/mixture.py):
 
     .. math:: \hat y_t = \sum_r v_{t,r} \sum_k w_{t,r,k}\, q_{t,k} + \hat c_t
 
