@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.kernels.tracker import reference
 from tests.kernels.tracker.test_round import drifting_stream
 from tests.kernels.tracker.workspaces import adashare, new_state, new_workspace, padded
 from tests.learners.tracker_arrays import flat_arrays
@@ -53,11 +54,25 @@ def test_a_shock_is_forgotten_once_the_last_rounds_are_clean(feature):
 def test_after_a_restart_the_experts_are_those_of_a_fresh_start():
     x, y = shocked_stream(SEEN + 60)
     s, fresh = state_after(x, y), state_after(x[SEEN - 1 :], y[SEEN - 1 :])
-    lanes = slice(0, layout.SEASON_LANE)  # a fresh start looks for shorter seasons
+    lanes = slice(0, layout.STEP_LANE)
     moments, expected = s.experts.moments[..., lanes], fresh.experts.moments[..., lanes]
     np.testing.assert_allclose(moments, expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(s.experts.mean, fresh.experts.mean, rtol=1e-12)
-    np.testing.assert_allclose(s.experts.spread[:2], fresh.experts.spread[:2])
+    np.testing.assert_allclose(s.experts.spread[0], fresh.experts.spread[0])
+
+
+def test_after_a_restart_steps_are_counted_from_the_rows_that_are_remembered():
+    """These were rounded before the restart: a fresh start rounds them otherwise."""
+    x, y = shocked_stream(SEEN + 60)
+    experts = state_after(x, y).experts
+    steps = x[SEEN:] - reference.remembered(x)[SEEN - 1 : -1]
+    both, ages = np.column_stack([steps, np.diff(y)[SEEN - 1 :]]), np.arange(60)[::-1]
+    for lane in range(layout.STEP_LANE, layout.SEASON_LANE):
+        weights = layout.DISCOUNT[lane] ** ages
+        expected = np.tril((both.T * weights) @ both)[:, :-1]
+        moments = experts.moments[: len(expected), :, lane]
+        np.testing.assert_allclose(moments, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(experts.spread[1], (steps**2).mean(axis=0), rtol=1e-9)
 
 
 def test_the_clip_range_starts_from_the_last_labels():
@@ -68,7 +83,8 @@ def test_the_clip_range_starts_from_the_last_labels():
         recent.max(),
     )
     assert s.counters[layout.MAX_LABEL_STEP] == abs(np.diff(recent)).max()
-    steps = abs(np.diff(x[-layout.MAX_SEASON :], axis=0)).max(axis=0)
+    rows = reference.remembered(x)[-layout.MAX_SEASON :]
+    steps = abs(np.diff(rows, axis=0)).max(axis=0)
     np.testing.assert_array_equal(s.max_feature_steps, steps)
 
 
@@ -151,8 +167,8 @@ RESET = {
     "curvature.change_spread",
 }  # fmt: skip
 KEPT = {
-    "active_from", "past_x", "past_y", "curvature.coordinates", "curvature.directions",
-    "curvature.biases",
+    "active_from", "past_x", "past_y", "first_x", "x_unit", "curvature.coordinates",
+    "curvature.directions", "curvature.biases",
 }  # fmt: skip
 IN_PART = {"counters", "pending", "rules.adashare", "rules.meta"}
 RESET_COUNTERS = {

@@ -10,11 +10,13 @@ def seasons_of(y):
     counters, past_y = np.zeros(COUNTERS), np.zeros(2 * MAX_SEASON)
     past_x, season_differences = np.zeros((MAX_SEASON, 1)), np.zeros(MAX_SEASON)
     seasons, inverse_counts = [], np.zeros(2 * MAX_SEASON)
+    first_x, x_unit = np.zeros((2, 1))
     for t, label in enumerate(y):
         seasonality.update_season(
             counters, past_y, season_differences, inverse_counts, label
         )
-        seasonality.push_round(counters, past_x, past_y, np.array([float(t)]), label)
+        x = np.array([float(t)])
+        seasonality.push_round(counters, past_x, first_x, x_unit, past_y, x, label)
         seasonality.push_inverse_count(counters, inverse_counts, True)
         seasons.append(int(counters[SEASON]))
     return seasons
@@ -40,6 +42,7 @@ def test_after_a_new_start_the_season_is_that_of_the_labels_since():
     rng = np.random.default_rng(2)
     counters, past_y, past_x = np.zeros(COUNTERS), np.zeros(1024), np.zeros((512, 1))
     season_differences, inverse_counts = np.zeros(512), np.zeros(1024)
+    first_x, x_unit, x = np.zeros((3, 1))
     y = np.sin(2 * np.pi * np.arange(1793) / 30) + 0.3 * rng.normal(size=1793)
     y[:600] *= 1e6
     for t, label in enumerate(y):
@@ -48,7 +51,7 @@ def test_after_a_new_start_the_season_is_that_of_the_labels_since():
         seasonality.update_season(
             counters, past_y, season_differences, inverse_counts, label
         )
-        seasonality.push_round(counters, past_x, past_y, np.array([0.0]), label)
+        seasonality.push_round(counters, past_x, first_x, x_unit, past_y, x, label)
         seasonality.push_inverse_count(counters, inverse_counts, True)
     since = np.arange(1150, 1793)
     lags, fading = np.arange(1, 513), 0.9995 ** (1792 - since)
@@ -64,11 +67,10 @@ def test_without_labels_that_differ_there_is_no_season():
 def test_past_rounds_are_found_by_their_lag():
     rounds = MAX_SEASON + 100
     counters, past_y = np.zeros(COUNTERS), np.zeros(2 * MAX_SEASON)
-    past_x = np.zeros((MAX_SEASON, 1))
+    past_x, (first_x, x_unit) = np.zeros((MAX_SEASON, 1)), np.zeros((2, 1))
     for t in range(rounds):
-        seasonality.push_round(
-            counters, past_x, past_y, np.array([float(t)]), float(-t)
-        )
+        x = np.array([float(t)])
+        seasonality.push_round(counters, past_x, first_x, x_unit, past_y, x, float(-t))
     start = seasonality.newest_label(counters)
     expected = -np.arange(rounds - 1.0, rounds - 1 - MAX_SEASON, -1)
     np.testing.assert_array_equal(past_y[start : start + MAX_SEASON], expected)

@@ -64,4 +64,4 @@ prediction_interval, clipping, tracker_round = map(
     CompiledModule, ("prediction_interval", "clipping", "round")
 )
 adashare, boa, cauchy = map(CompiledModule, ("adashare", "boa", "cauchy"))
-mlpoly, softmax = map(CompiledModule, ("mlpoly", "softmax"))
+mlpoly, softmax, rounding = map(CompiledModule, ("mlpoly", "softmax", "rounding"))

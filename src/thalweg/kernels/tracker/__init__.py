@@ -5,7 +5,7 @@ entry                the one kernel that Python calls
 round                predict, then learn: puts the following together
 ridge_experts        60 ridge regressions with 10 forgetting factors
 autoregressive       10 more, with the last three labels as features
-distributed_lag      8 more, with the features of the round before as well
+distributed_lag      5 more, with the features of the round before as well
 solve                L D Lᵀ factors of all of one kind at once
 clipping             limits of predictions, also after an outlier
 adashare             exponential weights with fixed share, with a proven bound
@@ -16,6 +16,7 @@ curvature            a correction of the committee, learnt on random hinges
 seasonality          the past rounds, and the season of the labels
 prediction_interval  quantiles of recent errors
 pending_labels       rounds between their forecast and a label that comes late
+rounding             what is remembered, to 21 significant bits
 restart              a new start after a shock out of all proportion
 replay               a fresh state plays the last rounds, and takes over if better
 diagnostics          weights, slope, memory and interval, recorded on request

@@ -5,7 +5,8 @@ of the last 512 rounds. Errors of a drifting stream are not exchangeable, so cov
 measured (benchmarks/tracker_accuracy.py), not guaranteed.
 
 Each error is stored in units of the scale, the size of the errors known when its
-forecast was made, so that calm and turbulent times can share one window. Quantiles of
+forecast was made (and rounded: rounding.py), so that calm and turbulent times can share
+one window. Quantiles of
 the window, times the present scale, are the ends of the interval. Before any error is
 known they are infinite.
 
@@ -25,6 +26,7 @@ narrower intervals on random walks, but on data worse coverage in the worst 500 
 import math
 
 from thalweg.kernels.jit import inline_function, inner_function
+from thalweg.kernels.tracker.rounding import round_to_21_bits
 from thalweg.kernels.tracker.tracker_layout import (
     DELAY,
     ERROR_COUNT,
@@ -59,7 +61,7 @@ def learn_error(counters, recent_errors, error, scale):
     place, count = _window_place(seen, delay), min(seen, RECENT_ERRORS)
     if place >= 0:
         score = error / scale if scale > 0 else math.copysign(1.0, error)
-        score = min(max(score, -MAX_SCORE), MAX_SCORE)
+        score = round_to_21_bits(min(max(score, -MAX_SCORE), MAX_SCORE))
         _replace_sorted(recent_errors[1], count, recent_errors[0, place], score)
         recent_errors[0, place] = score
     counters[ERROR_COUNT] = seen + 1

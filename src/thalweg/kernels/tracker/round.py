@@ -298,7 +298,8 @@ def learn(s, x, y, w, elapsed, forecast, has_prediction, scale, workspace):
         update_season(counters, s.past_y, s.season_differences, s.inverse_counts, y)
     elif elapsed == 0 or counters[ROUNDS] == 0:
         return False
-    push_round(counters, s.past_x, s.past_y, x, y if w > 0 else forecast)
+    label = y if w > 0 else forecast
+    push_round(counters, s.past_x, s.first_x, s.x_unit, s.past_y, x, label)
     push_inverse_count(counters, s.inverse_counts, w > 0)
     if w == 0:
         counters[JUMP_ROUNDS] = 0.0  # where the label is now is not known

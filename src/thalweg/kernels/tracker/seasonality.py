@@ -9,7 +9,7 @@ de Cheveigné & Kawahara (2002), J. Acoust. Soc. Am. 111(4), section II.C.
 
 The number by which the sum of lag l is divided depends on t - l alone, the number of
 its terms. So ``inverse_counts``, one over these numbers, moves down by one lag a round,
-as the labels do, and is stored in the same way.
+as the labels do, and is stored in the same way. They are rounded (rounding.py).
 """
 
 import numpy as np
@@ -24,6 +24,10 @@ from thalweg.kernels.simd import (
     prefix_sum,
     select_greater,
     store,
+)
+from thalweg.kernels.tracker.rounding import (
+    round_to_21_bits,
+    set_remembered_features,
 )
 from thalweg.kernels.tracker.tracker_layout import (
     DIFFERENCE_COUNT,
@@ -53,11 +57,12 @@ def feature_row(counters, lag):
 
 
 @inner_function
-def push_round(counters, past_x, past_y, x, y):
-    """Remember a round that has passed."""
-    here = feature_row(counters, 0)
-    for j in range(x.size):
-        past_x[here, j] = x[j]
+def push_round(counters, past_x, first_x, x_unit, past_y, x, y):
+    """Remember a round that has passed; its features are rounded."""
+    if counters[PASSED_ROUNDS] == 0:
+        for j in range(x.size):
+            first_x[j] = x[j]
+    set_remembered_features(x, first_x, x_unit, past_x[feature_row(counters, 0)])
     counters[PASSED_ROUNDS] += 1
     # The label is written twice, half the array apart, so that the last labels are
     # always one contiguous stretch that starts in the first half.
@@ -130,8 +135,9 @@ def push_inverse_count(counters, inverse_counts, is_learnt):
     if is_learnt:
         counters[DIFFERENCE_COUNT] = SEASON_DISCOUNT * counters[DIFFERENCE_COUNT] + 1
     place = newest_label(counters)
-    inverse_counts[place] = 1 / counters[DIFFERENCE_COUNT]
-    inverse_counts[place + MAX_SEASON] = 1 / counters[DIFFERENCE_COUNT]
+    inverse = round_to_21_bits(1 / counters[DIFFERENCE_COUNT])
+    inverse_counts[place] = inverse
+    inverse_counts[place + MAX_SEASON] = inverse
 
 
 @inner_function
@@ -143,4 +149,4 @@ def reset_season(counters, season_differences, inverse_counts):
     """
     counters[SEASON], counters[DIFFERENCE_COUNT] = 1, 1 / (1 - SEASON_DISCOUNT)
     season_differences.fill(0.0)
-    inverse_counts.fill(1 - SEASON_DISCOUNT)
+    inverse_counts.fill(round_to_21_bits(1 - SEASON_DISCOUNT))

@@ -4,7 +4,8 @@ Each array is declared once, as a member of a NamedTuple with its shape; kernels
 computes sizes, offsets and views from that. To add an array to the state:
 
 1. Declare it in one of the tuples below, raise ``STATE.version``, and set the
-   fingerprint anew in tests/kernels/tracker/test_tracker_layout.py.
+   fingerprint anew in tests/kernels/tracker/test_tracker_layout.py. A file holds the
+   whole of it, unless learners/tracker/stored_state.py says otherwise.
 2. Set its start in ``Tracker.init`` (learners/tracker/tracker.py), if that is not 0.
 3. Use it in the kernels and in the definition (learners/tracker/definition.py).
 4. Decide what a restart does with it, in restart.py and in the definition
@@ -267,7 +268,8 @@ class StateViews(NamedTuple):
     counters: Annotated[Array, Shape(COUNTERS, align=LINE_FLOATS)]
     # The first round in which each expert is active; inf: never.
     active_from: Annotated[Array, Shape(PADDED_EXPERTS)]
-    # The last rounds (seasonality.py): features in a ring, labels newest first, twice.
+    # The last rounds (seasonality.py): features in a ring, rounded (rounding.py);
+    # labels newest first, twice.
     past_x: Annotated[Array, Shape(MAX_SEASON, "n")]
     past_y: Annotated[Array, Shape(2 * MAX_SEASON)]
     # Discounted sums of (y_t - y_{t-l})² by lag l, and one over the number of terms.
@@ -282,6 +284,10 @@ class StateViews(NamedTuple):
     curvature: CurvatureState
     # The longest step of every feature between two rounds (restart.py).
     max_feature_steps: Annotated[Array, Shape("n")]
+    # The first features, and by how much each first deviated from them: the units in
+    # which past features are rounded (rounding.py).
+    first_x: Annotated[Array, Shape("n")]
+    x_unit: Annotated[Array, Shape("n")]
     # A ring of rounds that wait for their labels (pending_labels.py); empty without a
     # delay, else one more than the delay.
     pending: Annotated[
@@ -461,10 +467,11 @@ class BufferViews(NamedTuple):
 
 
 STATE = Layout(
-    "Tracker state", StateViews, version=5, dimensions=("n", "hinges", "slots")
+    "Tracker state", StateViews, version=6, dimensions=("n", "hinges", "slots")
 )
-"""``hinges`` is ``HINGES`` or 0, ``slots`` is ``pending_slots(delay)``. Version 4 had
-79 experts, version 3 no limits after jumps, version 2 71 experts and no curvature."""
+"""``hinges`` is ``HINGES`` or 0, ``slots`` is ``pending_slots(delay)``. Version 5 was
+stored as it is packed, version 4 had 79 experts, version 3 no limits after jumps,
+version 2 71 experts and no curvature."""
 WORKSPACE = Layout(
     "Tracker workspace", WorkspaceViews, version=1, dimensions=("n", "hinges")
 )

@@ -119,6 +119,7 @@ from thalweg.learners.tracker.definition_rules import (
 from thalweg.learners.tracker.definition_season import (
     push_inverse_count,
     push_round,
+    round_to_21_bits,
     update_season,
 )
 from thalweg.learners.tracker.definition_solve import (
@@ -269,7 +270,7 @@ def learn_error(s: Any, error: float, scale: float) -> None:
     later, stride = max(seen - RECENT_ERRORS, 0), 1 + delay // OVERLAP
     if later % stride == 0:
         place = seen if seen < RECENT_ERRORS else later // stride % RECENT_ERRORS
-        ring[place] = min(max(score, -MAX_SCORE), MAX_SCORE)
+        ring[place] = round_to_21_bits(min(max(score, -MAX_SCORE), MAX_SCORE))
     count = min(seen + 1, RECENT_ERRORS)
     ordered[:count] = np.sort(ring[:count])
     counters[ERROR_COUNT] = seen + 1

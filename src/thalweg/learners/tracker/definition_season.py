@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from thalweg.kernels.tracker.rounding import MIN_ROUNDED, MIN_UNIT, SPLITTER
 from thalweg.kernels.tracker.seasonality import SEARCH_INTERVAL, SEASON_DISCOUNT
 from thalweg.kernels.tracker.tracker_layout import (
     DIFFERENCE_COUNT,
@@ -34,10 +35,33 @@ def past_features(s: Any) -> FloatArray:
 
 def push_round(s: Any, x: FloatArray, y: float) -> None:
     """Remember a round that has passed. Labels are stored twice, for one slice."""
-    s.past_x[int(s.counters[PASSED_ROUNDS]) % MAX_SEASON] = x
+    if s.counters[PASSED_ROUNDS] == 0:
+        s.first_x[:] = x
+    s.past_x[int(s.counters[PASSED_ROUNDS]) % MAX_SEASON] = remembered_features(s, x)
     s.counters[PASSED_ROUNDS] += 1
     newest = -int(s.counters[PASSED_ROUNDS]) % MAX_SEASON
     s.past_y[[newest, newest + MAX_SEASON]] = y
+
+
+def remembered_features(s: Any, x: FloatArray) -> FloatArray:
+    """x, rounded: first_x + unit · round(d / unit) with d = x - first_x.
+
+    The unit of a feature is the size of its first deviation, if it is no less than
+    what may be divided by; before that it counts as first_x.
+    """
+    deviation = x - s.first_x
+    is_new = (s.x_unit == 0) & (abs(deviation) > MIN_UNIT)
+    s.x_unit[is_new] = abs(deviation[is_new])
+    unit = np.where(s.x_unit > 0, s.x_unit, 1.0)
+    rounded = unit * round_to_21_bits(deviation / unit)
+    return np.asarray(s.first_x + np.where(s.x_unit > 0, rounded, 0.0))
+
+
+def round_to_21_bits(values: Any) -> FloatArray:
+    """Values to the nearest of 21 significant bits: see the kernel for why."""
+    product = SPLITTER * np.asarray(values)
+    is_tiny = abs(np.asarray(values)) < MIN_ROUNDED
+    return np.asarray(np.where(is_tiny, 0.0, product - (product - values)))
 
 
 # The season.
@@ -82,7 +106,8 @@ def push_inverse_count(s: Any, learnt: bool) -> None:
     if learnt:
         counters[DIFFERENCE_COUNT] = SEASON_DISCOUNT * counters[DIFFERENCE_COUNT] + 1
     newest = -int(counters[PASSED_ROUNDS]) % MAX_SEASON
-    s.inverse_counts[[newest, newest + MAX_SEASON]] = 1 / counters[DIFFERENCE_COUNT]
+    inverse = round_to_21_bits(1 / counters[DIFFERENCE_COUNT])
+    s.inverse_counts[[newest, newest + MAX_SEASON]] = inverse
 
 
 def reset_season(s: Any) -> None:
@@ -92,4 +117,4 @@ def reset_season(s: Any) -> None:
     """
     s.counters[SEASON], s.counters[DIFFERENCE_COUNT] = 1, 1 / (1 - SEASON_DISCOUNT)
     s.season_differences[:] = 0.0
-    s.inverse_counts[:] = 1 - SEASON_DISCOUNT
+    s.inverse_counts[:] = round_to_21_bits(1 - SEASON_DISCOUNT)
