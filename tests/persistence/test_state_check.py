@@ -1,13 +1,16 @@
 """A state that its learner could not have is refused before a kernel reads it."""
 
 import hashlib
+import json
 
 import numpy as np
 import pytest
 
 from tests.persistence.examples import LISTED_EXAMPLES, NESTED, train_model
+from tests.persistence.mutations import sign_file, split_file
 from thalweg.domains import Box
 from thalweg.errors import PersistenceError
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners import (
     DiscountedGradient,
     FollowTheLeadingHistory,
@@ -194,3 +197,53 @@ def test_states_of_any_number_of_features_fit(delay):
     tracker = Tracker(delay=delay)
     for n in range(1, 40):
         check_state(tracker, tracker.init(np.zeros(n)))
+
+
+def tracker_file(change):
+    """A file of a Tracker whose stored arrays were changed, with a right checksum."""
+    header, arrays = split_file(dumps(SavedModel(Tracker(), LOSS, TRACKED)))
+    tree = json.loads(header)
+    fields, arrays = tree["state"]["fields"], bytearray(arrays)
+    change(fields, arrays)
+    return sign_file(tree, bytes(arrays))
+
+
+def spoil_short_number(fields, arrays):
+    at = fields["short_numbers"]["offset"]
+    arrays[at : at + 4] = np.array(np.nan).tobytes()[4:]
+
+
+def spoil_number(fields, arrays):
+    at = fields["numbers"]["offset"] + 8 * layout.LOWEST_LABEL
+    arrays[at : at + 8] = np.array(-np.inf).tobytes()
+
+
+def shorten_numbers(fields, arrays):
+    fields["numbers"]["shape"][0] -= 1
+    fields["short_numbers"]["offset"] -= 8
+    del arrays[-8:]
+
+
+def widen_short_numbers(fields, arrays):
+    fields["short_numbers"]["array"] = "<f4"
+
+
+def store_no_short_numbers(fields, arrays):
+    fields["short_numbers"]["shape"] = [0]
+    del arrays[fields["short_numbers"]["offset"] :]
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (spoil_short_number, "the packed of Tracker is not finite"),
+        (spoil_number, "the packed of Tracker is not finite"),
+        (shorten_numbers, "the packed of Tracker does not fit its settings"),
+        (widen_short_numbers, "the packed of Tracker does not fit its settings"),
+        (store_no_short_numbers, "the packed of Tracker does not fit its settings"),
+    ],
+)
+def test_stored_arrays_of_a_tracker_that_was_none_are_refused(change, words):
+    assert loads(tracker_file(lambda *_: None)).state.rounds == TRACKED.rounds
+    with pytest.raises(PersistenceError, match=words):
+        loads(tracker_file(change))

@@ -14,7 +14,9 @@ other NamedTuple         ``{"record": {...}}``, read as a dict: snapshots.py
 =======================  =====================================================
 
 ``layout`` is the ``layout_version`` of a state whose class declares one: the version of
-what lies where in its packed arrays. A state of another version is refused.
+what lies where in its packed arrays. A state of another version is refused. ``fields``
+are those of the class's ``stored_kind``, where it declares one: ``to_stored`` makes it
+of a state, and ``from_stored`` a state of it.
 """
 
 import math
@@ -37,6 +39,8 @@ DTYPES = ("|b1", "<i4", "<i8", "<f4", "<f8")
 NOT_FINITE = ("nan", "inf", "-inf")
 LAYOUT_VERSION = "layout_version"
 """Class attribute of a state with packed arrays, which states without have not."""
+STORED_KIND = "stored_kind"
+"""Class attribute of a state that is stored in another form: a NamedTuple."""
 MAX_DEPTH = 32
 """Levels of nesting; a mixture of mixtures takes six."""
 MAX_AXES = 8
@@ -84,6 +88,8 @@ class Writer:
         if STATES.get(name) is kind:
             version = getattr(kind, LAYOUT_VERSION, None)
             layout = {} if version is None else {"layout": version}
+            if hasattr(kind, STORED_KIND):
+                value = value.to_stored()
             return {"state": name, **layout, "fields": self._fields(value, depth)}
         if SETTINGS.get(name) is kind:
             settings = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
@@ -168,9 +174,11 @@ class Reader:
     def _state(self, node: dict[str, Any], depth: int) -> Any:
         kind = _class_of_name(STATES, node["state"])
         _check_layout(kind, node.get("layout", 1))
-        defaults = {name: name in kind._field_defaults for name in kind._fields}
+        form = getattr(kind, STORED_KIND, kind)
+        defaults = {name: name in form._field_defaults for name in form._fields}
         named = _with_new_names(kind, node.get("fields"))
-        return kind(**self._parts(kind, named, defaults, depth))
+        stored = form(**self._parts(kind, named, defaults, depth))
+        return stored if form is kind else kind.from_stored(stored)
 
     def _parts(
         self, kind: type[Any], node: Any, defaults: dict[str, bool], depth: int

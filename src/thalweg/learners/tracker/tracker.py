@@ -12,6 +12,7 @@ from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.base import Learner, LiveBuffer
 from thalweg.learners.tracker import definition, explanation
 from thalweg.learners.tracker.hinges import draw_hinges
+from thalweg.learners.tracker.stored_state import StoredTracker, compact, expand
 from thalweg.learners.tracker.workspace import (
     EMPTY,
     MAX_ROWS,
@@ -38,10 +39,20 @@ class TrackerState(NamedTuple):
         """The lag at which labels are most alike; 1 where there is no season."""
         return int(self.packed[layout.SEASON])
 
+    def to_stored(self) -> StoredTracker:
+        """The state as a file holds it."""
+        return compact(self.theta, self.packed)
 
-# Saved with a state, and compared when it is loaded. Inside the class mypy would take
-# it for a field.
+    @classmethod
+    def from_stored(cls, stored: StoredTracker) -> "TrackerState":
+        """The state that a file holds; whether it is legal is not checked."""
+        return cls(stored.theta, expand(stored))
+
+
+# The version is saved with a state, and compared when it is loaded. Inside the class
+# mypy would take both for fields.
 TrackerState.layout_version = layout.STATE.version  # type: ignore[attr-defined]
+TrackerState.stored_kind = StoredTracker  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
