@@ -6,27 +6,27 @@ from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.tracker.definition_season import (
     past_labels,
 )
+from thalweg.learners.tracker.stored_state import SOURCES, UNUSED
 
 
 def named_arrays(packed, n):
     """Copies of all arrays of a packed state, by name.
 
-    Without what kernels compute in the unused lanes of their last SIMD vectors, which
-    nothing reads: coefficients of lanes beyond the last expert of a kind, and the
-    predictions and the softmax losses of the experts that are padding.
+    Without what no later round looks at: where stored_state.py says so, and predictions
+    of the experts that are padding.
     """
-    views = layout.views(packed.copy(), n)
-    arrays = flat_arrays(views)
-    light = slice(0, layout.MEMORY_COUNT)
-    arrays["experts.anchored"] = arrays["experts.anchored"][:, : layout.LEVEL_LANES]
-    arrays["lags.mean"] = arrays["lags.mean"][:, light]
-    arrays["lags.moments"] = arrays["lags.moments"][..., light]
-    leverage = arrays["distributed_lag.last_leverage"]
-    arrays["distributed_lag.last_leverage"] = leverage[light]
-    arrays["rules.softmax"][:, layout.EXPERTS : layout.PADDED_EXPERTS] = 0
+    arrays = flat_arrays(layout.views(packed.copy(), n))
+    for name, array in arrays.items():
+        array[sources(name, array) == UNUSED] = 0
     padding = slice(layout.PENDING_PREDICTIONS + layout.EXPERTS, layout.PENDING_RULES)
     arrays["pending"][:, padding] = 0
     return arrays
+
+
+def sources(name, array):
+    """Of which of its entries every entry of a field is a copy: stored_state.py."""
+    own = np.arange(array.size).reshape(array.shape)
+    return SOURCES.get(name, np.asarray)(own)
 
 
 def flat_arrays(views, prefix=""):

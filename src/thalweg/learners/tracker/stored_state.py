@@ -3,8 +3,8 @@
 The packed state (kernels/tracker/tracker_layout.py) is laid out for SIMD lanes: with
 padding, squares of which a triangle is used, rings that are written twice, families of
 experts that share their moments. A file holds the rest (``compact``), from which the
-packed state is built again (``expand``): the same to the last bit, but for entries that
-no later round looks at, which become 0.
+packed state is built again (``expand``), the same to the last bit: entries that no
+later round looks at are 0 in every state that leaves the kernels (``clear_unused``).
 
 What is left out is declared once, in ``SOURCES``: of which entry of its field every
 entry is a copy. Fields that are not named there are stored whole.
@@ -30,8 +30,9 @@ Indices = npt.NDArray[np.int64]
 Sources = Callable[[Indices], Indices]
 """Takes the indices of a field's entries, in its shape; returns for each the index of
 the entry that it is a copy of: its own, where it is to be stored."""
-ZERO, UNUSED = -1, -2
-"""In place of such an index: the entry is always 0, or no later round looks at it."""
+REBUILT, UNUSED = -1, -2
+"""In place of such an index: the entry is 0, unless ``expand`` sets it; or no later
+round looks at it."""
 
 
 def _lanes(*lanes: int) -> Sources:
@@ -61,7 +62,7 @@ def _triangle(lanes: Sources, size: int | None = None) -> Sources:
 
 def _first_row(own: Indices) -> Indices:
     """The ring of errors is stored; the row in which they are sorted is not."""
-    return np.where(np.arange(len(own))[:, None] == 0, own, UNUSED)
+    return np.where(np.arange(len(own))[:, None] == 0, own, REBUILT)
 
 
 def _right_of_diagonal(own: Indices) -> Indices:
@@ -84,7 +85,7 @@ def _boa(count: int) -> Sources:
     def sources(own: Indices) -> Indices:
         is_weight = np.arange(len(own))[:, None] == 0
         used = is_weight | (np.arange(own.shape[1]) < count)
-        return np.where(used, own, ZERO)
+        return np.where(used, own, REBUILT)
 
     return sources
 
@@ -112,7 +113,7 @@ SOURCES: dict[str, Sources] = {
     # All families have one weight; heavy levels have the means and the moments of the
     # light ones, and the other families have no means.
     "experts.weight": _lanes(*LIGHT * 4),
-    "experts.mean": _lanes(*LIGHT * 2, *(ZERO,) * len(OTHERS)),
+    "experts.mean": _lanes(*LIGHT * 2, *(REBUILT,) * len(OTHERS)),
     "experts.moments": _triangle(_lanes(*LIGHT * 2, *OTHERS)),
     "experts.anchored": _first_lanes(layout.LEVEL_LANES, layout.ANCHORED_LANES),
     "lags.mean": LAGS,
@@ -152,6 +153,7 @@ class StoredEntries(NamedTuple):
     numbers: Indices  # of the packed state
     short_numbers: Indices
     sources: Indices  # (packed,) in numbers, then short_numbers, then one 0
+    unused: Indices  # of the packed state
 
 
 @functools.lru_cache(16)
@@ -169,9 +171,10 @@ def stored_entries(n: int, hinges: int, slots: int) -> StoredEntries:
     numbers = np.flatnonzero(is_stored & ~is_short)
     short_numbers = np.flatnonzero(is_stored & is_short)
     stored = np.concatenate([numbers, short_numbers])
-    places = np.full(own.size + 2, stored.size)  # the last two: ZERO and UNUSED
+    places = np.full(own.size + 2, stored.size)  # the last two: see above
     places[stored] = np.arange(stored.size)
-    return StoredEntries(numbers, short_numbers, places[source])
+    unused = np.flatnonzero(source == UNUSED)
+    return StoredEntries(numbers, short_numbers, places[source], unused)
 
 
 def _by_name(views: Any, prefix: str = "") -> dict[str, Indices]:
@@ -183,6 +186,14 @@ def _by_name(views: Any, prefix: str = "") -> dict[str, Indices]:
         else:
             arrays |= _by_name(value, f"{prefix}{name}.")
     return arrays
+
+
+def clear_unused(packed: FloatArray, n: int) -> FloatArray:
+    """The packed state of ``n`` features, changed in place: 0 where none looks."""
+    hinges, delay = int(packed[layout.HINGE_COUNT]), int(packed[layout.DELAY])
+    entries = stored_entries(n, hinges, layout.pending_slots(delay))
+    packed[entries.unused] = 0.0
+    return packed
 
 
 def compact(theta: Any, packed: Any) -> StoredTracker:

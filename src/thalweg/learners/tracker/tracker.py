@@ -12,7 +12,12 @@ from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.base import Learner, LiveBuffer
 from thalweg.learners.tracker import definition, explanation
 from thalweg.learners.tracker.hinges import draw_hinges
-from thalweg.learners.tracker.stored_state import StoredTracker, compact, expand
+from thalweg.learners.tracker.stored_state import (
+    StoredTracker,
+    clear_unused,
+    compact,
+    expand,
+)
 from thalweg.learners.tracker.workspace import (
     EMPTY,
     MAX_ROWS,
@@ -185,7 +190,7 @@ class Tracker(Learner[TrackerState]):
         definition.observe(s, x, float(f.y), float(f.weight), float(f.elapsed))
         slope = definition.slope(s, definition.forecast_weights(s))
         theta = _as_slope(slope, state.theta.dtype)
-        return TrackerState(theta, packed)
+        return TrackerState(theta, clear_unused(packed, n))
 
     def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
         return True
@@ -323,7 +328,7 @@ class Tracker(Learner[TrackerState]):
         """The state with this packed array; θ gives size and dtype only."""
         n = len(theta)
         slope = TrackerWorkspace(packed, n).slope()
-        return TrackerState(_as_slope(slope, theta.dtype), packed)
+        return TrackerState(_as_slope(slope, theta.dtype), clear_unused(packed, n))
 
     def _context_size(self, n: int) -> int:
         """How many coordinates of the context hinges may see."""
@@ -343,7 +348,7 @@ class Tracker(Learner[TrackerState]):
     def _state_after(
         self, workspace: TrackerWorkspace, before: TrackerState
     ) -> TrackerState:
-        packed = workspace.packed.copy()
+        packed = clear_unused(workspace.packed.copy(), len(before.theta))
         return TrackerState(_as_slope(workspace.slope(), before.theta.dtype), packed)
 
     def _records_at(
