@@ -8,10 +8,16 @@ import pytest
 
 from tests.kernels.tracker import reference
 from tests.kernels.tracker.test_round import drifting_stream
-from tests.kernels.tracker.workspaces import adashare, new_state, new_workspace, padded
+from tests.kernels.tracker.workspaces import (
+    adashare,
+    new_state,
+    new_workspace,
+    padded,
+    restart,
+)
 from tests.learners.tracker_arrays import flat_arrays
 from thalweg.kernels.tracker import tracker_layout as layout
-from thalweg.kernels.tracker.restart import CHECK_INTERVAL, restart_after_outlier
+from thalweg.kernels.tracker.restart import CHECK_INTERVAL
 from thalweg.kernels.tracker.round import observe, predict
 from thalweg.learners.tracker import Tracker, definition
 from thalweg.learners.tracker.regret_bound import adashare_regret
@@ -122,7 +128,7 @@ def test_adashare_keeps_its_bound_when_its_loss_scale_is_raised(prior):
     rng = np.random.default_rng(0)
     experts, rounds = 5, 300
     rule_state, everyone = np.append(padded(prior), [0.0, 0.0]), padded(np.ones(5))
-    weights, loss, largest = np.empty(8), np.empty(8), 0.0
+    weights, loss, posterior, largest = *np.empty((3, 8)), 0.0
     regret, sizes = np.zeros((rounds + 1, experts)), np.empty(rounds)
     prior_in = padded(prior, 1.0)
     for t in range(1, rounds + 1):
@@ -133,8 +139,9 @@ def test_adashare_keeps_its_bound_when_its_loss_scale_is_raised(prior):
         lowest = adashare.set_losses(padded(q), everyone, y, 1.0, loss)
         own = 0.5 * (y - mix) ** 2
         adashare.learn(
-            rule_state, everyone, everyone, prior_in, own, loss, lowest, t, 1.0
-        )
+            rule_state, everyone, everyone, prior_in, own, loss, lowest, t, 1.0,
+            posterior,
+        )  # fmt: skip
         largest = sizes[t - 1] = max(largest, ((y - q) ** 2).max())
         if t % 90 == 50:
             adashare.set_weights(rule_state, everyone, weights)
@@ -189,7 +196,7 @@ MARK = 7.0
 def restart_by_kernel(s, n):
     workspace = new_workspace(n)
     workspace.rules.active_next[:] = s.active_from <= s.counters[layout.ROUNDS]
-    restart_after_outlier(s, workspace.rules, workspace.experts.recent_steps)
+    restart.restart_after_outlier(s, workspace.rules, workspace.experts.recent_steps)
 
 
 def restart_by_definition(s, n):

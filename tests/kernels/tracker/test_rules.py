@@ -33,7 +33,10 @@ def learn_adashare(rule_state, q, active, active_next, mix, y, t, prior=EQUAL_PR
     loss = np.empty(active.size)
     lowest = adashare.set_losses(padded(q), active, y, 1.0, loss)
     own, fade = 0.5 * (y - mix) ** 2, adashare.STEADY_FADE
-    adashare.learn(rule_state, active, active_next, prior, own, loss, lowest, t, fade)
+    adashare.learn(
+        rule_state, active, active_next, prior, own, loss, lowest, t, fade,
+        np.empty(active.size),
+    )  # fmt: skip
 
 
 def random_confidences(rounds=60, experts=6, seed=1):

@@ -29,8 +29,8 @@ SCALARS = {
 @pytest.mark.parametrize("hinges", [0, layout.HINGES])
 def test_arrays_that_are_loaded_as_vectors_start_at_a_cache_line(n, delay, hinges):
     slots = layout.pending_slots(delay)
-    empty = dict.fromkeys(layout.RECORD_ROWS, 0)
-    offsets = layout.BUFFER.offsets(n=n, hinges=hinges, slots=slots, rows=7, **empty)
+    others = dict.fromkeys(layout.RECORD_ROWS, 0) | {"rows": 7, "state_size": 0}
+    offsets = layout.BUFFER.offsets(n=n, hinges=hinges, slots=slots, **others)
     for part in (offsets.state, offsets.workspace):
         for name, offset in flat_offsets(part).items():
             assert name in SCALARS or offset % layout.LINE_FLOATS == 0, name
@@ -59,11 +59,14 @@ def test_the_state_inside_the_buffer_is_laid_out_as_the_packed_one(delay, curvat
     lengths = {f"{name}_rows": 0 for name in layout.Records._fields} | {"theta_rows": 5}
     slots, hinges = layout.pending_slots(delay), layout.HINGES if curvature else 0
     dimensions = {"n": 3, "hinges": hinges, "slots": slots, "rows": 5}
+    dimensions["state_size"] = packed.size
     views = layout.BUFFER.views(workspace.buffer, **dimensions, **lengths)
     inside, own = flat_arrays(views.state), flat_arrays(layout.views(packed, 3))
     assert set(inside) == set(own)
     for name, array in own.items():
         np.testing.assert_array_equal(inside[name], array, name)
+    np.testing.assert_array_equal(views.packed, packed)
+    assert views.former_packed.size == packed.size
 
 
 def test_the_size_of_a_state_follows_from_its_settings():

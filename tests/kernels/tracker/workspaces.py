@@ -65,3 +65,4 @@ prediction_interval, clipping, tracker_round = map(
 )
 adashare, boa, cauchy = map(CompiledModule, ("adashare", "boa", "cauchy"))
 mlpoly, softmax, rounding = map(CompiledModule, ("mlpoly", "softmax", "rounding"))
+restart = CompiledModule("restart")

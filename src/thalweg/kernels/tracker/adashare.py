@@ -59,19 +59,28 @@ def set_weights(rule_state, active, weights):
 
 
 @inner_function
-def learn(rule_state, active, active_next, prior, own, losses, lowest, t, fade):
-    """Learn the experts' losses and ``own``; ``lowest`` is that of the best active."""
+def learn(
+    rule_state, active, active_next, prior, own, losses, lowest, t, fade, posterior
+):
+    """Learn the experts' losses and ``own``; ``lowest`` is that of the best active.
+
+    ``posterior`` is to work in.
+    """
     k = active.size
     delta, cumulative_gap = rule_state[k], rule_state[k + 1]
     gap = own - lowest
     if delta > 0:
-        gap += _log_mean_exp(rule_state, active, losses, lowest, delta)
+        gap += _log_mean_exp(rule_state, active, losses, lowest, delta, posterior)
     zeta = min(1 - 1 / (t + 1), fade)
     cumulative_gap = max(0.0, zeta * cumulative_gap + gap)
     new_delta = max(zeta * delta, cumulative_gap)
     if delta > 0:
-        power = min(1.0, delta / new_delta)
-        _multiply_by_exp_losses(rule_state, active, prior, losses, lowest, delta, power)
+        power = delta / new_delta
+        if power < 1:
+            _raise_to_power(rule_state, active, prior, losses, lowest, delta, power)
+        else:
+            for i in range(0, active.size, WIDTH):
+                store(rule_state, i, load(posterior, i))
     rule_state[k], rule_state[k + 1] = new_delta, cumulative_gap
     share_weight(rule_state, active, active_next, prior, t)
 
@@ -128,10 +137,11 @@ def set_losses(predictions, active, y, w, losses):
 
 
 @inline_function
-def _log_mean_exp(rule_state, active, losses, lowest, delta):
+def _log_mean_exp(rule_state, active, losses, lowest, delta, posterior):
     """lowest - m = Δ ln Σ w_i e^{-η(ℓ_i - lowest)}, for w that sum to one.
 
-    The sum cannot vanish: the best expert keeps its weight, a share at least.
+    The sum cannot vanish: the best expert keeps its weight, a share at least. Its terms
+    are left in ``posterior``.
     """
     before, after = active_weight(rule_state, active), broadcast(0.0)
     eta = 1 / max(delta, MIN_DIVISOR)
@@ -139,25 +149,21 @@ def _log_mean_exp(rule_state, active, losses, lowest, delta):
         # An inactive expert may have a lower loss: its exponent is clipped, and its
         # weight is 0.
         behind = minimum(eta * (lowest - load(losses, k)), 0.0)
-        after = fma(load(rule_state, k) * load(active, k), exp(behind), after)
+        weight = load(rule_state, k) * load(active, k) * exp(behind)
+        store(posterior, k, weight)
+        after += weight
     return delta * math.log(reduce_sum(after) / before)
 
 
 @inner_function
-def _multiply_by_exp_losses(rule_state, active, prior, losses, lowest, delta, power):
+def _raise_to_power(rule_state, active, prior, losses, lowest, delta, power):
     """w_i ← π_i (w_i e^{-η(ℓ_i - lowest)} / π_i)^power, for w that sum to one.
 
-    With a power below 1 the rate has fallen, and with it what earlier losses and this
-    one count for. After a shock e^{-ηℓ} may be beyond float64, its power is not.
-    Factors that all have in common do not matter.
+    The rate has fallen, and with it what earlier losses and this one count for. After a
+    shock e^{-ηℓ} may be beyond float64, its power is not. Factors that all have in
+    common do not matter.
     """
     eta = 1 / max(delta, MIN_DIVISOR)
-    if power == 1:
-        for k in range(0, active.size, WIDTH):
-            behind = minimum(eta * (lowest - load(losses, k)), 0.0)
-            weight = load(rule_state, k) * load(active, k) * exp(behind)
-            store(rule_state, k, weight)
-        return
     scale = 1 / active_weight(rule_state, active)
     for k in range(0, active.size, WIDTH):
         here, behind = load(prior, k), minimum(eta * (lowest - load(losses, k)), 0.0)
@@ -170,7 +176,7 @@ def _multiply_by_exp_losses(rule_state, active, prior, losses, lowest, delta, po
 
 @inner_function
 def _raise_weights_to_power(rule_state, active, prior, power):
-    """w_i ← π_i (w_i / π_i)^power, as in ``_multiply_by_exp_losses``."""
+    """w_i ← π_i (w_i / π_i)^power, as in ``_raise_to_power``."""
     scale = 1 / active_weight(rule_state, active)
     for k in range(0, active.size, WIDTH):
         here = load(prior, k)

@@ -24,7 +24,7 @@ from thalweg.kernels.tracker.tracker_layout import (
 )
 
 
-@inline_function
+@inner_function
 def record_round(records, t, forecast, s, workspace, coverage):
     """Fill row ``t`` of those records that are not empty."""
     rules = workspace.rules

@@ -35,18 +35,13 @@ from thalweg.kernels.tracker.round import observe, predict
 from thalweg.kernels.tracker.tracker_layout import (
     BUFFER,
     COVERAGE,
-    DIMENSIONS,
-    FIRST_RECORD_ROWS,
     FORECAST,
     HAS_FACTORS,
     HAS_FORECAST,
-    RECORD_ROWS,
     ROW_COUNT,
-    STATE,
 )
 
-unpack, kernel_offsets = BUFFER.unpack, BUFFER.kernel_offsets
-state_size = STATE.kernel_size
+record = BUFFER.record
 
 
 # No exception may be raised while the interpreter lock is released, and whoever calls
@@ -72,10 +67,9 @@ def call(buffer, x, y, weight, elapsed, learning):
         buffer[label], buffer[label + 1], buffer[label + 2] = y, weight, elapsed
     thread = release_gil(row_count > 0)
     n, count = int(buffer[N]), max(row_count, 1)
-    fields = _unpack(buffer, n)
+    fields = record(buffer)
     s, former, workspace = fields.state, fields.former, fields.workspace
-    status = workspace.experts.status
-    packed, copy = _packed_states(buffer, n)
+    status, packed, copy = workspace.experts.status, fields.packed, fields.former_packed
     t, replayed, to_replay, loss = 0, 0, 0, 0.0
     while t < count:
         row, is_replay, is_due = fields.rows[t], replayed < to_replay, False
@@ -116,32 +110,6 @@ def _record(buffer, fields, t, forecast, features, learning):
     if learning:
         count_unexcited(features, fields.unexcited_rounds)
         buffer[COUNT] += 1
-
-
-@inline_function
-def _unpack(buffer, n):
-    """The views of the buffer, whose dimensions stand in its header."""
-    hinges, slots = int(buffer[DIMENSIONS]), int(buffer[DIMENSIONS + 1])
-    rows = int(buffer[DIMENSIONS + 2])
-    records = view(buffer, FIRST_RECORD_ROWS, (len(RECORD_ROWS),))
-    forecasts, thetas, weights = int(records[0]), int(records[1]), int(records[2])
-    memories, intervals = int(records[3]), int(records[4])
-    return unpack(
-        buffer, 0, n, hinges, slots, rows, forecasts, thetas, weights, memories,
-        intervals,
-    )  # fmt: skip
-
-
-@inline_function
-def _packed_states(buffer, n):
-    """The whole arrays of the state and of the one before a replay."""
-    hinges, slots = int(buffer[DIMENSIONS]), int(buffer[DIMENSIONS + 1])
-    rows = int(buffer[DIMENSIONS + 2])
-    # The records, which come last, do not matter here.
-    offsets = kernel_offsets(0, n, hinges, slots, rows, 0, 0, 0, 0, 0)
-    size = state_size(n, hinges, slots)
-    packed = view(buffer, offsets.state.counters, (size,))
-    return packed, view(buffer, offsets.former.counters, (size,))
 
 
 @inner_function

@@ -132,8 +132,9 @@ def learn(states, workspace, committee_mean, forecast, y, w, t):
         lowest = adashare.set_losses(rule_predictions, mask, y, w, losses)
         own, fade = 0.5 * w * (y - forecast) ** 2, adashare.STEADY_FADE
         adashare.learn(
-            states.meta, mask, mask, RULE_PRIOR, own, losses, lowest, t, fade
-        )
+            states.meta, mask, mask, RULE_PRIOR, own, losses, lowest, t, fade,
+            workspace.posterior,
+        )  # fmt: skip
     largest = max((y - low) ** 2, (y - high) ** 2)
     return w * max(largest, (y - rule_predictions[COMMITTEE]) ** 2)
 
@@ -156,8 +157,9 @@ def _learn_base_rules(states, workspace, spread, y, w, t):
     for i, fade in enumerate((adashare.STEADY_FADE, adashare.QUICK_FADE)):
         own, rule_state = 0.5 * w * (y - means[i]) ** 2, states.adashare[i]
         adashare.learn(
-            rule_state, active, active_next, EXPERT_PRIOR, own, losses, lowest, t, fade
-        )
+            rule_state, active, active_next, EXPERT_PRIOR, own, losses, lowest, t, fade,
+            workspace.posterior,
+        )  # fmt: skip
     boa.learn(
         states.boa, predictions, active, confidence, EXPERTS, means[2], spread, y, w, t
     )

@@ -21,7 +21,7 @@ whose proof does not allow for a new start.
 ``meta`` holds what this file remembers of losses, behind the meta-rule's own numbers.
 """
 
-from thalweg.kernels.jit import inline_function
+from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.tracker.pending_labels import invalidate_pending
 from thalweg.kernels.tracker.seasonality import feature_row, newest_label
 from thalweg.kernels.tracker.tracker_layout import (
@@ -78,7 +78,7 @@ MAX_REPLAY_DELAY = 128
 """With labels later than this a replay would learn too little to be a fair judge."""
 
 
-@inline_function
+@inner_function
 def is_replay_due(s, recent_steps):
     """Close the block of losses that ends with this round; returns whether to replay.
 
@@ -117,7 +117,7 @@ def close_block(meta, skipped):
     meta[PREVIOUS_SKIPPED], meta[SKIPPED] = meta[SKIPPED], skipped
 
 
-@inline_function
+@inner_function
 def begin_replay(s, former, packed, former_packed):
     """Copy the state to ``former`` and set it as before its first round.
 
@@ -160,7 +160,7 @@ def _set_first_weights(rules, active_from):
         rules.meta[k] = RULE_PRIOR[k] if k < RULES else 0.0
 
 
-@inline_function
+@inner_function
 def set_replay_row(former, i, row, n):
     """Set ``row`` to round i of those that are played again: x, y, weight and time.
 
@@ -185,7 +185,7 @@ def is_judged(i):
     return MAX_SEASON - BLOCK_ROUNDS <= i < MAX_SEASON
 
 
-@inline_function
+@inner_function
 def end_replay(s, former, packed, former_packed, loss):
     """Retain the state that lost less; ``loss`` is that of the replay.
 

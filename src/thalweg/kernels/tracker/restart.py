@@ -13,7 +13,7 @@ and over the rules, whose proof does not allow for a new start, only for a large
 scale.
 """
 
-from thalweg.kernels.jit import inline_function
+from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.tracker import adashare
 from thalweg.kernels.tracker.pending_labels import invalidate_pending
 from thalweg.kernels.tracker.seasonality import (
@@ -72,7 +72,7 @@ def is_check_due(counters):
     return rounds >= MAX_SEASON and rounds % CHECK_INTERVAL == 0
 
 
-@inline_function
+@inner_function
 def restart_after_outlier(s, workspace, recent_steps):
     """Reset what may be spoilt if a past step is out of proportion to recent ones.
 

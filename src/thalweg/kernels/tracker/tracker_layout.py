@@ -382,6 +382,8 @@ class RuleWorkspace(NamedTuple):
         Array, Shape(PADDED_EXPERTS, within="padded_predictions")
     ]
     losses: Annotated[Array, Shape(PADDED_EXPERTS)]
+    # Weights times e^{-ηℓ} (adashare.py).
+    posterior: Annotated[Array, Shape(PADDED_EXPERTS)]
     # 1 for the experts active in this round, and for those active in the next; else 0.
     active: Annotated[Array, Shape(PADDED_EXPERTS)]
     active_next: Annotated[Array, Shape(PADDED_EXPERTS)]
@@ -446,6 +448,10 @@ class Records(NamedTuple):
     interval: Annotated[Array, Shape("interval_rows", 2)]
 
 
+TABLE_SIZE = 192
+"""The size of ``BufferViews.table``; not all of it is used."""
+
+
 class BufferViews(NamedTuple):
     """The one array that the Tracker's kernel works with.
 
@@ -459,10 +465,15 @@ class BufferViews(NamedTuple):
     rows: Annotated[Array, Shape("rows", f"n + {ROW_TAIL}")]
     # For how many rounds each feature has been zero.
     unexcited_rounds: Annotated[Array, Shape("n")]
+    # All dimensions, and where each field begins (kernels/layout.py).
+    table: Annotated[Array, Shape(TABLE_SIZE)]
     state: StateViews
     workspace: WorkspaceViews
     # The state before a replay, while that goes on (replay.py).
     former: StateViews
+    # The whole of both states.
+    packed: Annotated[Array, Shape("state_size", within="state.counters")]
+    former_packed: Annotated[Array, Shape("state_size", within="former.counters")]
     records: Records
 
 
@@ -473,26 +484,27 @@ STATE = Layout(
 stored as it is packed, version 4 had 79 experts, version 3 no limits after jumps,
 version 2 71 experts and no curvature."""
 WORKSPACE = Layout(
-    "Tracker workspace", WorkspaceViews, version=1, dimensions=("n", "hinges")
+    "Tracker workspace", WorkspaceViews, version=2, dimensions=("n", "hinges")
 )
 RECORD_ROWS = tuple(f"{name}_rows" for name in Records._fields)
 """The dimensions of the records: how many rows each has, 0 where it is not recorded."""
 RECORDS = Layout("Tracker records", Records, version=1, dimensions=("n", *RECORD_ROWS))
-BUFFER = Layout(
-    "Tracker buffer",
-    BufferViews,
-    version=2,
-    dimensions=("n", "hinges", "slots", "rows", *RECORD_ROWS),
-)
 
 # The settings in the header of the buffer.
 FORECAST = SETTINGS  # the last forecast
 HAS_FORECAST = SETTINGS + 1  # 1: it is that of the first row and of this state
 ROW_COUNT = SETTINGS + 2  # rows to play; 0: a call brings its own round
 COVERAGE = SETTINGS + 3  # the nominal coverage of recorded prediction intervals
-DIMENSIONS = SETTINGS + 4  # hinges, slots, rows and RECORD_ROWS
-FIRST_RECORD_ROWS = DIMENSIONS + 3
-assert FIRST_RECORD_ROWS + len(RECORD_ROWS) <= HEADER_SIZE
+TABLE = SETTINGS + 4  # where ``BufferViews.table`` begins
+assert TABLE < HEADER_SIZE
+BUFFER = Layout(
+    "Tracker buffer",
+    BufferViews,
+    version=3,
+    dimensions=("n", "hinges", "slots", "rows", "state_size", *RECORD_ROWS),
+    table_index=TABLE,
+)
+assert len(BUFFER.dimensions) + len(BUFFER.fields) <= TABLE_SIZE
 
 
 def pending_slots(delay: int) -> int:

@@ -231,7 +231,7 @@ def raise_weights_to_power(
 ) -> None:  # fmt: skip
     """w ← π(w e^{exponent}/π)^power, w normalised: at a lower rate losses count less.
 
-    In the kernels ``_multiply_by_exp_losses``, where there are exponents. Of a shock
+    In the kernels ``_raise_to_power``, where there are exponents. Of a shock
     e^{exponent} may be beyond float64, its power is not.
     """
     parts = adashare_weights(weights, active) / prior

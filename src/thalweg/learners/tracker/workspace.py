@@ -33,14 +33,15 @@ class TrackerWorkspace:
     ) -> None:  # fmt: skip
         slots = layout.pending_slots(int(packed[layout.DELAY]))
         hinges = int(packed[layout.HINGE_COUNT])
-        offsets = _buffer_offsets(n, hinges, slots, rows)
-        self._n, self._first_record = n, offsets.records.forecast
+        self._n, self._dimensions = n, (n, hinges, slots, rows, len(packed))
+        offsets = _buffer_offsets(*self._dimensions)
+        self._first_record, self._table = offsets.records.forecast, offsets.table
         lengths = _record_rows(record, rows)
         # ``slope`` uses the place of the records for one row of θ.
         records_size = max(layout.RECORDS.size(n=n, **lengths), n)
         self.buffer: FloatArray = aligned_zeros(self._first_record + records_size)
         max_value = MAX_MAGNITUDE[np.dtype(np.float64)]
-        settings = (max_value, 0.0, 0.0, 0.0, coverage, hinges, slots, rows)
+        settings = (max_value, 0.0, 0.0, 0.0, coverage, self._table)
         fill_header(self.buffer, n, n - constant_features, *settings)
         self._select_records(lengths)
         start = offsets.state.counters
@@ -77,8 +78,8 @@ class TrackerWorkspace:
         return theta
 
     def _select_records(self, lengths: dict[str, int]) -> None:
-        first = layout.FIRST_RECORD_ROWS
-        self.buffer[first : first + len(lengths)] = list(lengths.values())
+        table = _buffer_table(*self._dimensions, *lengths.values())
+        self.buffer[self._table : self._table + len(table)] = table
         self._records: layout.Records = layout.RECORDS.views(
             self.buffer, self._first_record, n=self._n, **lengths
         )
@@ -102,11 +103,20 @@ class LiveTracker:
 
 
 @functools.lru_cache(256)
-def _buffer_offsets(n: int, hinges: int, slots: int, rows: int) -> Any:
+def _buffer_offsets(*dimensions: int) -> Any:
     """Where all begins in the buffer; the records come last, here they are empty."""
-    lengths = _record_rows((), rows)
-    dimensions = {"n": n, "hinges": hinges, "slots": slots, "rows": rows}
-    return layout.BUFFER.offsets(**dimensions, **lengths)
+    lengths = _record_rows((), 0).values()
+    return layout.BUFFER.offsets(**_buffer_dimensions(*dimensions, *lengths))
+
+
+@functools.lru_cache(256)
+def _buffer_table(*dimensions: int) -> FloatArray:
+    """What ``BUFFER.record`` reads, for these dimensions of the buffer."""
+    return layout.BUFFER.table(**_buffer_dimensions(*dimensions))
+
+
+def _buffer_dimensions(*values: int) -> dict[str, int]:
+    return dict(zip(layout.BUFFER.dimensions, values, strict=True))
 
 
 def _record_rows(record: Sequence[str], rows: int) -> dict[str, int]:
