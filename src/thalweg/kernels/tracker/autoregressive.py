@@ -135,39 +135,74 @@ def _set_feature_columns(moments, lower, feature_lower, work):
 @inner_function
 def _set_lag_columns(lags, workspace, feature_lower, work):
     """The columns of the past labels: those of L below the diagonal, 1/D on it, and
-    those of D⁻¹L⁻¹b.
+    those of D⁻¹L⁻¹b, the last row.
+
+    First what is left of the moments without the features' part, S - Σ_k D_k L_k L_kᵀ:
+    nine entries, which stay in registers. Then the columns, one after the other.
     """
     moments, lower, negative_d = lags.moments, workspace.lower, workspace.negative_d
-    n = feature_lower.shape[1]
+    n, spread = feature_lower.shape[1], lags.spread
     for lane in range(0, AUTOREGRESSIVE_LANES, WIDTH):
-        for j in range(LAGS):
-            ridge = LAG_RIDGE * lags.spread[j]
-            ridge = ridge if ridge > MIN_SPREAD else UNVARIED_RIDGE
-            diagonal = load(moments, (j, n + j, lane)) + ridge
-            pivot = diagonal
-            for k in range(n):
-                l_j = load(lower, (j, k, lane))
-                pivot = fma(l_j * load(work, (NEGATIVE_D, k, lane)), l_j, pivot)
-            for k in range(j):
-                l_j = load(lower, (j, n + k, lane))
-                pivot = fma(l_j * load(negative_d, (k, lane)), l_j, pivot)
-            pivot = maximum(pivot, MIN_RELATIVE_PIVOT * diagonal)
-            inverse = 1.0 / pivot
-            store(negative_d, (j, lane), -1.0 * pivot)
-            for i in range(j + 1, LAGS + 1):
-                entry = load(moments, (i, n + j, lane))
-                for k in range(n):
-                    l_i = load(lower, (i, k, lane))
-                    if i == LAGS:  # b: its part for the features is with theirs
-                        l_i = load(feature_lower, (n, k, lane))
-                    scaled = load(lower, (j, k, lane))
-                    scaled = scaled * load(work, (NEGATIVE_D, k, lane))
-                    entry = fma(l_i, scaled, entry)
-                for k in range(j):
-                    scaled = load(lower, (j, n + k, lane)) * load(negative_d, (k, lane))
-                    entry = fma(load(lower, (i, n + k, lane)), scaled, entry)
-                store(lower, (i, n + j, lane), entry * inverse)
-            store(lower, (j, n + j, lane), inverse)
+        d_0 = load(moments, (0, n, lane)) + _lag_ridge(spread[0])
+        d_1 = load(moments, (1, n + 1, lane)) + _lag_ridge(spread[1])
+        d_2 = load(moments, (2, n + 2, lane)) + _lag_ridge(spread[2])
+        s_00, s_11, s_22 = d_0, d_1, d_2
+        s_10, s_20 = load(moments, (1, n, lane)), load(moments, (2, n, lane))
+        s_21, b_0 = load(moments, (2, n + 1, lane)), load(moments, (LAGS, n, lane))
+        b_1, b_2 = (
+            load(moments, (LAGS, n + 1, lane)),
+            load(moments, (LAGS, n + 2, lane)),
+        )
+        for k in range(n):
+            minus_d = load(work, (NEGATIVE_D, k, lane))
+            l_0, l_1 = load(lower, (0, k, lane)), load(lower, (1, k, lane))
+            l_2, l_b = load(lower, (2, k, lane)), load(feature_lower, (n, k, lane))
+            scaled = l_0 * minus_d
+            s_00, s_10 = fma(scaled, l_0, s_00), fma(l_1, scaled, s_10)
+            s_20, b_0 = fma(l_2, scaled, s_20), fma(l_b, scaled, b_0)
+            scaled = l_1 * minus_d
+            s_11, s_21 = fma(scaled, l_1, s_11), fma(l_2, scaled, s_21)
+            b_1 = fma(l_b, scaled, b_1)
+            scaled = l_2 * minus_d
+            s_22, b_2 = fma(scaled, l_2, s_22), fma(l_b, scaled, b_2)
+        pivot = maximum(s_00, MIN_RELATIVE_PIVOT * d_0)
+        inverse = 1.0 / pivot
+        _store_pivot(lower, negative_d, 0, lane, pivot, inverse)
+        l_10, l_20, v_0 = s_10 * inverse, s_20 * inverse, b_0 * inverse
+        scaled = l_10 * (-1.0 * pivot)
+        s_11, s_21 = fma(scaled, l_10, s_11), fma(l_20, scaled, s_21)
+        b_1 = fma(v_0, scaled, b_1)
+        scaled = l_20 * (-1.0 * pivot)
+        s_22, b_2 = fma(scaled, l_20, s_22), fma(v_0, scaled, b_2)
+        pivot = maximum(s_11, MIN_RELATIVE_PIVOT * d_1)
+        inverse = 1.0 / pivot
+        _store_pivot(lower, negative_d, 1, lane, pivot, inverse)
+        l_21, v_1 = s_21 * inverse, b_1 * inverse
+        scaled = l_21 * (-1.0 * pivot)
+        s_22, b_2 = fma(scaled, l_21, s_22), fma(v_1, scaled, b_2)
+        pivot = maximum(s_22, MIN_RELATIVE_PIVOT * d_2)
+        inverse = 1.0 / pivot
+        _store_pivot(lower, negative_d, 2, lane, pivot, inverse)
+        store(lower, (1, n, lane), l_10)
+        store(lower, (2, n, lane), l_20)
+        store(lower, (2, n + 1, lane), l_21)
+        store(lower, (LAGS, n, lane), v_0)
+        store(lower, (LAGS, n + 1, lane), v_1)
+        store(lower, (LAGS, n + 2, lane), b_2 * inverse)
+
+
+@inline_function
+def _lag_ridge(spread):
+    """The ridge of a past label of this spread."""
+    ridge = LAG_RIDGE * spread
+    return ridge if ridge > MIN_SPREAD else UNVARIED_RIDGE
+
+
+@inline_function
+def _store_pivot(lower, negative_d, j, lane, pivot, inverse):
+    """Store D and 1/D of past label j."""
+    store(negative_d, (j, lane), -1.0 * pivot)
+    store(lower, (j, lower.shape[1] - LAGS + j, lane), inverse)
 
 
 @inner_function
