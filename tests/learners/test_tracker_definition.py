@@ -88,7 +88,7 @@ def test_every_round_of_the_kernel_is_that_of_the_definition(n, information, del
     rtol = 1e-9 if n < 8 else 1e-7
     state = assert_every_round_agrees(learner, stream(900, n, shock=60), rtol)
     # It has restarted: 640 rounds after the shock errors are counted anew.
-    assert 0 < state.packed[layout.ERROR_COUNT] < state.packed[layout.ROUNDS] - 500
+    assert 0 < state.packed[layout.CORRECTION_COUNT] < state.packed[layout.ROUNDS] - 500
 
 
 @pytest.mark.parametrize("n", [1, 3, 8])
@@ -110,7 +110,7 @@ def test_a_feature_out_of_all_proportion_restarts_both():
     block = stream(900, 3, seed=2)
     block.x[60, 0] = 1e12
     state = assert_every_round_agrees(Tracker(), block)
-    assert state.packed[layout.ERROR_COUNT] < state.packed[layout.ROUNDS] - 500
+    assert state.packed[layout.CORRECTION_COUNT] < state.packed[layout.ROUNDS] - 500
 
 
 SCALES = st.sampled_from([1e-120, 1e-30, 1.0, 1e30, 1e120])

@@ -21,6 +21,8 @@ from thalweg.kernels.tracker.restart import CHECK_INTERVAL
 from thalweg.kernels.tracker.round import observe, predict
 from thalweg.learners.tracker import Tracker, definition
 from thalweg.learners.tracker.regret_bound import adashare_regret
+from thalweg.losses import SquaredError
+from thalweg.types import Block
 
 SHOCK, SEEN = 100, 640  # the first look at which 512 rounds since the shock are seen
 
@@ -163,7 +165,7 @@ def test_adashare_keeps_its_bound_when_its_loss_scale_is_raised(prior):
 # What a restart does with every array of the state. A new array is named in one of
 # these, after a decision in restart.py and in the definition.
 RESET = {
-    "season_differences", "inverse_counts", "recent_errors", "max_feature_steps",
+    "season_differences", "inverse_counts", "max_feature_steps",
     "experts.weight", "experts.mean", "experts.moments", "experts.anchored",
     "experts.overall_mean", "experts.spread", "lags.mean", "lags.moments",
     "lags.overall_mean", "lags.spread", "distributed_lag.weight",
@@ -174,19 +176,19 @@ RESET = {
     "curvature.change_spread",
 }  # fmt: skip
 KEPT = {
-    "active_from", "past_x", "past_y", "first_x", "x_unit", "curvature.coordinates",
-    "curvature.directions", "curvature.biases",
+    "active_from", "past_x", "past_y", "recent_errors", "first_x", "x_unit",
+    "curvature.coordinates", "curvature.directions", "curvature.biases",
 }  # fmt: skip
 IN_PART = {"counters", "pending", "rules.adashare", "rules.meta"}
 RESET_COUNTERS = {
-    "SEASON", "TOTAL_WEIGHT", "ERROR_SCALE", "ERROR_COUNT", "LOWEST_LABEL",
+    "SEASON", "TOTAL_WEIGHT", "ERROR_SCALE", "LOWEST_LABEL",
     "HIGHEST_LABEL", "MAX_LABEL_STEP", "DIFFERENCE_COUNT", "QUICK_ERROR_MEAN",
     "SLOW_ERROR_MEAN", "CORRECTION_SCALE", "CORRECTION_COUNT", "GRAM_SCALE",
     "ROOT_STEP", "STEP_COUNT", "JUMP_ROUNDS",
 }  # fmt: skip
 KEPT_COUNTERS = {
-    "ROUNDS", "ELAPSED", "STEP_LIMIT", "MAX_LOSS", "DELAY", "PENDING_COUNT",
-    "OLDEST_PENDING", "PASSED_ROUNDS", "HINGE_COUNT",
+    "ROUNDS", "ELAPSED", "STEP_LIMIT", "ERROR_COUNT", "MAX_LOSS", "DELAY",
+    "PENDING_COUNT", "OLDEST_PENDING", "PASSED_ROUNDS", "HINGE_COUNT",
     "JUMP_ORIGIN", "JUMP_SIZE", "JUMP_LOW", "JUMP_HIGH", "JUMP_RETURNED",
 }  # fmt: skip
 UNUSED_COUNTERS = {30, 31}
@@ -270,3 +272,16 @@ def test_after_a_restart_all_experts_predict_the_last_label(restart):
     # Limits do not hide what is beyond them: the label is no end of their range.
     assert s.counters[layout.LOWEST_LABEL] < observed[0]
     assert observed[0] < s.counters[layout.HIGHEST_LABEL]
+
+
+def test_after_a_restart_an_interval_is_as_wide_as_the_labels_move():
+    x, y = shocked_stream(SEEN)
+    s = state_after(x, y)
+    recent = abs(np.diff(y[-layout.MAX_SEASON :])).mean()
+    assert s.counters[layout.ERROR_SCALE] == pytest.approx(recent)
+    assert s.counters[layout.ERROR_COUNT] > 500
+    learner = Tracker()
+    state = learner.init(np.zeros(x.shape[1]))
+    state, _ = learner.run(state, SquaredError(), Block(x, y))
+    interval = learner.interval(state, x[-1])
+    assert 0 < interval.high - interval.low < 20 * recent

@@ -8,9 +8,10 @@ that may be spoilt is reset. Where it is not, nothing is changed by this. The li
 were set with the public streams in view, so that none restarts: there the longest step
 is at most 15 times the recent one for labels, and 320 times for features.
 
-What stays: the last rounds, and the two AdaShares of the guarantee, over the experts
-and over the rules, whose proof does not allow for a new start, only for a larger loss
-scale.
+What stays: the last rounds, the recent errors in units of their scale, so that the next
+prediction interval is neither infinite nor empty, and the two AdaShares of the
+guarantee, over the experts and over the rules, whose proof does not allow for a new
+start, only for a larger loss scale.
 """
 
 from thalweg.kernels.jit import inline_function, inner_function
@@ -28,7 +29,6 @@ from thalweg.kernels.tracker.tracker_layout import (
     CORRECTION_SCALE,
     DISTRIBUTED_LANES,
     EARLIER_LOSS,
-    ERROR_COUNT,
     ERROR_SCALE,
     EXPERT_PRIOR,
     EXPERTS,
@@ -80,7 +80,7 @@ def restart_after_outlier(s, workspace, recent_steps):
     ``recent_steps`` (n,) is overwritten. Returns whether there was a restart.
     """
     counters = s.counters
-    low, high, step = _recent_labels(counters, s.past_y)
+    low, high, step, mean_step = _recent_labels(counters, s.past_y)
     _set_recent_steps(counters, s.past_x, recent_steps)
     has_outlier = 0 < step * MAX_LABEL_RATIO < counters[MAX_LABEL_STEP]
     for j in range(recent_steps.size):  # a feature at rest may move again
@@ -92,12 +92,13 @@ def restart_after_outlier(s, workspace, recent_steps):
         for j in range(recent_steps.size):
             s.max_feature_steps[j] = recent_steps[j]
         counters[TOTAL_WEIGHT], s.rules.meta[EARLIER_LOSS] = 0.0, 0.0
-        counters[ERROR_SCALE], counters[ERROR_COUNT] = 0.0, 0.0
-        counters[QUICK_ERROR_MEAN], counters[SLOW_ERROR_MEAN] = 0.0, 0.0
+        # Errors are remembered in units of their scale. That of the first forecasts,
+        # which are the last label, is the mean step.
+        counters[ERROR_SCALE] = mean_step
+        counters[QUICK_ERROR_MEAN], counters[SLOW_ERROR_MEAN] = mean_step, mean_step
         counters[ROOT_STEP], counters[STEP_COUNT] = 0.0, 0.0
         counters[JUMP_ROUNDS] = 0.0
         reset_season(counters, s.season_differences, s.inverse_counts)
-        s.recent_errors.fill(0.0)
         invalidate_pending(s.pending)
         last_x = s.past_x[feature_row(counters, 1)]
         _reset_experts(s, last_x, s.past_y[newest_label(counters)])
@@ -113,13 +114,16 @@ def restart_after_outlier(s, workspace, recent_steps):
 
 @inline_function
 def _recent_labels(counters, past_y):
-    """The lowest and the highest label of the last rounds, and their longest step."""
+    """The lowest and the highest label of the last rounds, and their longest and mean
+    step.
+    """
     start = newest_label(counters)
-    low, high, step = past_y[start], past_y[start], 0.0
+    low, high, longest, mean = past_y[start], past_y[start], 0.0, 0.0
     for i in range(start + 1, start + MAX_SEASON):
         low, high = min(low, past_y[i]), max(high, past_y[i])
-        step = max(step, abs(past_y[i] - past_y[i - 1]))
-    return low, high, step
+        step = abs(past_y[i] - past_y[i - 1])
+        longest, mean = max(longest, step), mean + step / (MAX_SEASON - 1)
+    return low, high, longest, mean
 
 
 @inline_function

@@ -18,7 +18,6 @@ from thalweg.kernels.tracker.tracker_layout import (
     CORRECTION_COUNT,
     CORRECTION_SCALE,
     EARLIER_LOSS,
-    ERROR_COUNT,
     ERROR_SCALE,
     EXPERT_PRIOR,
     EXPERTS,
@@ -93,13 +92,16 @@ def restart(s: Any, last_x: FloatArray, last_y: float) -> None:
     """Forget all but the last rounds and the two AdaShares of the guarantee.
 
     Their proof does not allow for a new start, only for a larger Δ. The rounds that
-    wait for labels keep them, but their predictions are not learnt from.
+    wait for labels keep them, but their predictions are not learnt from. Recent errors
+    are in units of their scale, and stay; that becomes the mean step of the labels.
     """
     counters = s.counters
-    counters[TOTAL_WEIGHT] = counters[ERROR_SCALE] = counters[ERROR_COUNT] = 0.0
-    counters[QUICK_ERROR_MEAN] = counters[SLOW_ERROR_MEAN] = 0.0
+    mean_step = abs(np.diff(past_labels(s))).mean()
+    counters[ERROR_SCALE] = mean_step
+    counters[QUICK_ERROR_MEAN] = counters[SLOW_ERROR_MEAN] = mean_step
+    counters[TOTAL_WEIGHT] = 0.0
     counters[ROOT_STEP] = counters[STEP_COUNT] = counters[JUMP_ROUNDS] = 0.0
-    s.recent_errors[:] = s.rules.meta[EARLIER_LOSS] = 0.0
+    s.rules.meta[EARLIER_LOSS] = 0.0
     invalidate_pending(s.pending)
     reset_season(s)
     reset_experts(s, last_x, last_y)
