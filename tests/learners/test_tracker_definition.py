@@ -218,7 +218,7 @@ def test_every_expert_is_a_ridge_regression_refitted_from_all_rows():
 # Functions of the definition whose work the kernels divide otherwise: their docstrings
 # or comments say how. ``past_…`` are slices, which kernels index.
 WITHOUT_TWIN = {
-    "arrays_of", "dense_gram", "expert_weights", "feature_factors", "forecast_weights",
+    "dense_gram", "expert_weights", "feature_factors", "forecast_weights",
     "forward", "fresh_state", "learn_block_loss", "learn_coefficients",
     "learn_predictions", "learn_rules", "light_ridges", "past_features", "past_labels",
     "play_again", "remembered_rounds", "replay", "restart", "solve", "take_over",

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.learners.tracker_arrays import flat_arrays, sources
+from tests.learners.tracker_arrays import sources
+from thalweg.kernels.layout import by_name
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners import Tracker
 from thalweg.learners.tracker import TrackerState
@@ -47,7 +48,7 @@ def stream(rounds, n, seed=0, kind="plain"):
 
 def require_same_numbers(ours, theirs, n):
     """Raise unless two packed states are the same to the last bit."""
-    ours, theirs = (flat_arrays(layout.views(packed, n)) for packed in (ours, theirs))
+    ours, theirs = (by_name(layout.views(packed, n)) for packed in (ours, theirs))
     for name, array in ours.items():
         assert array.tobytes() == theirs[name].tobytes(), name
 
@@ -112,7 +113,7 @@ def test_no_later_round_looks_at_what_is_not_stored(seed, options):
     state, _ = learner.run(learner.init(np.zeros(3)), LOSS, block[:560])
     changed, rng = state.packed.copy(), np.random.default_rng(seed)
     count = 0
-    for name, array in flat_arrays(layout.views(changed, 3)).items():
+    for name, array in by_name(layout.views(changed, 3)).items():
         unused = sources(name, array) == UNUSED
         assert not array[unused].any()
         array[unused] = rng.normal(size=unused.sum())

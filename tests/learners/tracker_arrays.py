@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from thalweg.kernels.layout import by_name
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.tracker.definition_season import (
     past_labels,
@@ -15,7 +16,7 @@ def named_arrays(packed, n):
     Without what no later round looks at: where stored_state.py says so, and predictions
     of the experts that are padding.
     """
-    arrays = flat_arrays(layout.views(packed.copy(), n))
+    arrays = by_name(layout.views(packed.copy(), n))
     for name, array in arrays.items():
         array[sources(name, array) == UNUSED] = 0
     padding = slice(layout.PENDING_PREDICTIONS + layout.EXPERTS, layout.PENDING_RULES)
@@ -27,17 +28,6 @@ def sources(name, array):
     """Of which of its entries every entry of a field is a copy: stored_state.py."""
     own = np.arange(array.size).reshape(array.shape)
     return SOURCES.get(name, np.asarray)(own)
-
-
-def flat_arrays(views, prefix=""):
-    """All arrays of nested tuples, by names joined with dots."""
-    arrays = {}
-    for name, value in views._asdict().items():
-        if isinstance(value, np.ndarray):
-            arrays[prefix + name] = value
-        else:
-            arrays |= flat_arrays(value, f"{prefix}{name}.")
-    return arrays
 
 
 # Differences of numbers that are much larger than they are.

@@ -1,12 +1,12 @@
 """The only file that touches numba: its decorators, switches and private API.
 
-Every kernel imports its decorators from here, and simd.py and layout.py, which write
-LLVM instructions of their own, find here what they need of numba's internals. Several
-of these are not part of numba's public interface and change without notice: reference
-counting (``_nrt``), compiled entry points, the type templates. So pyproject.toml allows
-only versions of numba up to the one that this file was checked on, 0.68. To raise the
-limit, run the whole test suite, ``make test-kernels`` and ``make bench`` with the new
-version.
+Every kernel imports its decorators from here; simd.py, layout.py and record.py, which
+write LLVM instructions of their own, find here what they need of numba's internals.
+Several of these are not part of numba's public interface and change without notice:
+reference counting (``_nrt``), compiled entry points, the type templates. So
+pyproject.toml allows only versions of numba up to the one that this file was checked
+on, 0.68. To raise the limit, run the whole test suite, ``make test-kernels`` and ``make
+bench`` with the new version.
 
 A stale cache: numba invalidates the machine code that it has cached on disk
 when the file that defines the kernel is newer, not when a file is that the kernel calls

@@ -30,12 +30,6 @@ length 0 is an optional part that is absent.
 Views know no bounds and count no references (``view``), and must not outlive their
 buffer: inside kernels they cost nothing, where a slice that is reshaped costs tens of
 nanoseconds. That is little, but not where forty of them are made in every call.
-
-A tuple of a hundred views is a value of a thousand numbers, which the compiler moves
-about one by one: it takes half a minute. A layout of many fields therefore holds a
-table of its own, the values of all dimensions and where each field begins, at a place
-that its header names. Its ``record`` is to kernels the same tuple, but no more than the
-address of the buffer: a view is made where its field is used.
 """
 
 import ast
@@ -49,17 +43,11 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.kernels.jit import (
-    AttributeTemplate,
     cgutils,
-    infer_getattr,
     inline_function,
     intrinsic,
-    ir,
-    lower_getattr_generic,
-    models,
     overload,
     populate_array,
-    register_model,
     types,
 )
 
@@ -100,15 +88,11 @@ class Layout:
     ``kernel_offsets(start, *dimensions)`` the same tuple of offsets in place of views.
     Both are inlined into the caller. A kernel finds them under names of their own:
     ``unpack = LAYOUT.unpack``.
-
-    ``record(buffer)`` gives the NamedTuple of a buffer that holds its ``table``;
-    buffer[table_index] says where that begins.
     """
 
     def __init__(
-        self, name: str, fields: type, version: int, dimensions: tuple[str, ...] = (),
-        table_index: int | None = None,
-    ) -> None:  # fmt: skip
+        self, name: str, fields: type, version: int, dimensions: tuple[str, ...] = ()
+    ) -> None:
         self.name, self.version, self.dimensions = name, version, dimensions
         self.fields = tuple(_fields(fields))
         for field in self.fields:
@@ -118,8 +102,6 @@ class Layout:
         self._size = functions["kernel_size"]
         self.unpack: Any = inline_function(self._views)
         self.kernel_offsets: Any = inline_function(self._offsets)
-        if table_index is not None:
-            self.record: Any = _record_function(self, fields, table_index)
 
     def size(self, **dimensions: int) -> int:
         """How many numbers a buffer has."""
@@ -134,9 +116,9 @@ class Layout:
         return self._views(buffer, start, *self._values(dimensions))
 
     def table(self, **dimensions: int) -> npt.NDArray[np.float64]:
-        """What ``record`` reads: all dimensions, then where each field begins."""
+        """All dimensions, then where each field begins: what record.py reads."""
         values = self._values(dimensions)
-        offsets = _leaves(self._offsets(0, *values))
+        offsets = by_name(self._offsets(0, *values)).values()
         return np.array([*values, *offsets], np.float64)
 
     @property
@@ -155,18 +137,20 @@ class Layout:
         return [int(dimensions[name]) for name in self.dimensions]
 
 
-def _leaves(values: Any) -> Iterator[int]:
-    """The numbers in nested tuples, depth first."""
-    for value in values:
-        if isinstance(value, tuple):
-            yield from _leaves(value)
+def by_name(values: Any, prefix: str = "") -> dict[str, Any]:
+    """The members of nested tuples, depth first, by names joined with dots."""
+    members: dict[str, Any] = {}
+    for name, value in values._asdict().items():
+        if hasattr(value, "_fields"):
+            members |= by_name(value, f"{prefix}{name}.")
         else:
-            yield value
+            members[prefix + name] = value
+    return members
 
 
 def _fields(fields: type, prefix: str = "") -> Iterator[Field]:
     """The fields of a NamedTuple, depth first."""
-    for name, (shape, nested) in _members(fields).items():
+    for name, (shape, nested) in members_of(fields).items():
         if shape is None:
             yield from _fields(nested, f"{prefix}{name}.")
         else:
@@ -174,7 +158,7 @@ def _fields(fields: type, prefix: str = "") -> Iterator[Field]:
             yield Field(prefix + name, shape.lengths, shape.align, within)
 
 
-def _members(fields: type) -> dict[str, tuple[Shape | None, Any]]:
+def members_of(fields: type) -> dict[str, tuple[Shape | None, Any]]:
     """By name, the shape of each member, or None and the nested tuple."""
     members: dict[str, tuple[Shape | None, Any]] = {}
     for name, hint in get_type_hints(fields, include_extras=True).items():
@@ -250,7 +234,7 @@ def _tuple_source(fields: Any, prefix: str, scope: dict[str, Any], leaf: Any) ->
         leaf(prefix + name)
         if shape is not None
         else _tuple_source(nested, f"{prefix}{name}.", scope, leaf)
-        for name, (shape, nested) in _members(fields).items()
+        for name, (shape, nested) in members_of(fields).items()
     ]
     return f"{fields.__name__}({', '.join(values)})"
 
@@ -293,12 +277,12 @@ def _view(context, buffer, start, shape):
         ]
         start = context.cast(builder, values[1], sig.args[1], types.intp)
         data = builder.gep(whole.data, [start])
-        return _make_view(context, builder, kind, data, shape)
+        return make_view(context, builder, kind, data, shape)
 
     return kind(buffer, start, shape), lower
 
 
-def _make_view(context, builder, kind, data, shape):
+def make_view(context, builder, kind, data, shape):
     """Emit a contiguous array of these lengths that begins at ``data``."""
     size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
     wide = context.get_value_type(types.intp)
@@ -326,111 +310,3 @@ def _make_view(context, builder, kind, data, shape):
 @overload(view, jit_options={"_nrt": True})
 def _view_overload(buffer, start, shape):
     return lambda buffer, start, shape: _view(buffer, start, shape)
-
-
-# Records. To the compiler the value of a record, or of a tuple nested in it, is the
-# address of the buffer; which part it is, and of what layout, is its type.
-
-
-class Record(types.Type):  # type: ignore[misc]
-    """The numba type of the fields of a buffer, or of a tuple nested in them."""
-
-    def __init__(
-        self, layout: Layout, fields: type, table_index: int, prefix: str = ""
-    ) -> None:
-        self.layout, self.table_index = layout, table_index
-        self.prefix, self._tuple = prefix, fields
-        super().__init__(name=f"Record({layout.name}, {prefix})")
-
-    def member(self, name: str) -> Any:
-        """The type of a member; None if there is none of that name."""
-        shape, nested = _members(self._tuple).get(name, (None, None))
-        if shape is not None:
-            return types.Array(types.float64, len(shape.lengths), "C")
-        if nested is None:
-            return None
-        prefix = f"{self.prefix}{name}."
-        return Record(self.layout, nested, self.table_index, prefix)
-
-
-@register_model(Record)
-class _RecordModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager, kind):
-        super().__init__(manager, kind, ir.DoubleType().as_pointer())
-
-
-@infer_getattr
-class _RecordAttribute(AttributeTemplate):  # type: ignore[misc]
-    key = Record
-
-    def generic_resolve(self, record, name):
-        return record.member(name)
-
-
-@lower_getattr_generic(Record)
-def _lower_member(context, builder, record, address, name):
-    """The view of a field, or the address again for a nested tuple."""
-    layout, kind = record.layout, record.member(name)
-    if isinstance(kind, Record):
-        return address
-    names = [field.name for field in layout.fields]
-    index = names.index(record.prefix + name)
-    at = _load_integer(context, builder, address, record.table_index)
-
-    def entry(index):
-        return _load_integer(context, builder, address, index, at)
-
-    shape = [
-        _emit_length(context, builder, layout.dimensions, length, entry)
-        for length in layout.fields[index].lengths
-    ]
-    start = entry(len(layout.dimensions) + index)
-    return _make_view(context, builder, kind, builder.gep(address, [start]), shape)
-
-
-def _load_integer(context, builder, address, index, start=None):
-    """The integer at address[start + index], which no kernel changes."""
-    place = context.get_constant(types.intp, index)
-    place = place if start is None else builder.add(start, place)
-    number = builder.load(builder.gep(address, [place]))
-    number.set_metadata("invariant.load", builder.module.add_metadata([]))
-    return builder.fptosi(number, context.get_value_type(types.intp))
-
-
-def _emit_length(context, builder, dimensions, length, entry):
-    """The value of a length, an integer or an expression of dimensions."""
-    operations = {ast.Add: builder.add, ast.Sub: builder.sub, ast.Mult: builder.mul,
-                  ast.FloorDiv: builder.udiv}  # fmt: skip
-
-    def emit(node):
-        if isinstance(node, ast.BinOp):
-            return operations[type(node.op)](emit(node.left), emit(node.right))
-        if isinstance(node, ast.Name):
-            return entry(dimensions.index(node.id))
-        return context.get_constant(types.intp, ast.literal_eval(node))
-
-    return emit(ast.parse(str(length), mode="eval").body)
-
-
-def _record_function(layout: Layout, fields: type, table_index: int) -> Any:
-    """``Layout.record``, for Python and for kernels."""
-    kind = Record(layout, fields, table_index)
-
-    def record(buffer):
-        """The NamedTuple of a buffer that holds its table."""
-        at = int(buffer[table_index])
-        dimensions = map(int, buffer[at : at + len(layout.dimensions)])
-        return layout._views(buffer, 0, *dimensions)
-
-    @intrinsic
-    def address(context, buffer):
-        def lower(context, builder, sig, values):
-            return context.make_array(buffer)(context, builder, values[0]).data
-
-        return kind(buffer), lower
-
-    @overload(record)
-    def overload_record(buffer):
-        return lambda buffer: address(buffer)
-
-    return record

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.learners.tracker_arrays import flat_arrays
+from thalweg.kernels.layout import by_name
 from thalweg.kernels.tracker import replay
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners import Tracker
@@ -108,19 +108,19 @@ RETAINED = {
 def test_a_fresh_state_takes_over_where_it_loses_less_by_a_third(gain, taken):
     packed, copy = judged_array(delay=2), judged_array(delay=2)
     s, former = layout.views(packed, N), layout.views(copy, N)
-    for array in flat_arrays(s).values():
+    for array in by_name(s).values():
         array[array == 0] = 7.0
     s.counters[layout.ROUNDS] = s.counters[layout.PASSED_ROUNDS] = 512
     s.max_feature_steps[:] = 0.5
     former.rules.meta[layout.BLOCK_LOSS] = gain
-    fresh = {name: array.copy() for name, array in flat_arrays(s).items()}
+    fresh = {name: array.copy() for name, array in by_name(s).items()}
     replay.end_replay(s, former, packed, copy, 1.0)
     retained_in_part = {
         "rules.adashare", "rules.meta", "counters", "pending", "max_feature_steps",
     }  # fmt: skip
-    for name, array in flat_arrays(s).items():
+    for name, array in by_name(s).items():
         if name not in retained_in_part:
-            expected = fresh[name] if taken else flat_arrays(former)[name]
+            expected = fresh[name] if taken else by_name(former)[name]
             np.testing.assert_array_equal(array, expected, name)
     steady = s.rules.adashare[0]
     np.testing.assert_array_equal(steady, former.rules.adashare[0])
@@ -143,7 +143,7 @@ def test_a_replay_begins_with_a_fresh_state_of_the_same_hinges(settings, informa
     s = layout.views(packed, N)
     rng, sizes = np.random.default_rng(0), [layout.DELAY, layout.HINGE_COUNT]
     lasting = {"active_from", "curvature.coordinates", "curvature.directions"}
-    for name, array in flat_arrays(s).items():
+    for name, array in by_name(s).items():
         if name not in lasting | {"curvature.biases", "counters"}:
             array[:] = rng.normal(size=array.shape)
     kept = [*sizes, layout.STEP_LIMIT]

@@ -15,7 +15,7 @@ from tests.kernels.tracker.workspaces import (
     padded,
     restart,
 )
-from tests.learners.tracker_arrays import flat_arrays
+from thalweg.kernels.layout import by_name
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.restart import CHECK_INTERVAL
 from thalweg.kernels.tracker.round import observe, predict
@@ -212,7 +212,7 @@ def marked_state(n):
     """
     packed = Tracker(delay=2).init(np.zeros(n)).packed
     s, rng = layout.views(packed, n), np.random.default_rng(0)
-    for name, array in flat_arrays(s).items():
+    for name, array in by_name(s).items():
         if name not in ("counters", "active_from"):
             array[:] = MARK
     s.past_x[:] = rng.normal(size=s.past_x.shape)
@@ -230,9 +230,9 @@ def marked_state(n):
 def test_a_restart_has_a_decision_about_every_array_of_the_state(restart):
     n = 3
     packed = marked_state(n)
-    s, before = layout.views(packed, n), flat_arrays(layout.views(packed.copy(), n))
+    s, before = layout.views(packed, n), by_name(layout.views(packed.copy(), n))
     restart(s, n)
-    after = flat_arrays(s)
+    after = by_name(s)
     assert set(after) == RESET | KEPT | IN_PART
     for name in RESET:
         assert (after[name] != MARK).all(), name

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.learners.tracker_arrays import flat_arrays
+from thalweg.kernels.layout import by_name
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.learners.tracker.workspace import TrackerWorkspace
@@ -32,19 +32,8 @@ def test_arrays_that_are_loaded_as_vectors_start_at_a_cache_line(n, delay, hinge
     others = dict.fromkeys(layout.RECORD_ROWS, 0) | {"rows": 7, "state_size": 0}
     offsets = layout.BUFFER.offsets(n=n, hinges=hinges, slots=slots, **others)
     for part in (offsets.state, offsets.workspace):
-        for name, offset in flat_offsets(part).items():
+        for name, offset in by_name(part).items():
             assert name in SCALARS or offset % layout.LINE_FLOATS == 0, name
-
-
-def flat_offsets(offsets, prefix=""):
-    """All offsets of nested tuples, by names joined with dots."""
-    flat = {}
-    for name, value in offsets._asdict().items():
-        if isinstance(value, tuple):
-            flat |= flat_offsets(value, f"{prefix}{name}.")
-        else:
-            flat[prefix + name] = value
-    return flat
 
 
 @pytest.mark.parametrize("curvature", [False, True])
@@ -61,7 +50,7 @@ def test_the_state_inside_the_buffer_is_laid_out_as_the_packed_one(delay, curvat
     dimensions = {"n": 3, "hinges": hinges, "slots": slots, "rows": 5}
     dimensions["state_size"] = packed.size
     views = layout.BUFFER.views(workspace.buffer, **dimensions, **lengths)
-    inside, own = flat_arrays(views.state), flat_arrays(layout.views(packed, 3))
+    inside, own = by_name(views.state), by_name(layout.views(packed, 3))
     assert set(inside) == set(own)
     for name, array in own.items():
         np.testing.assert_array_equal(inside[name], array, name)

@@ -31,7 +31,7 @@ from thalweg.kernels.simd import (
     store,
 )
 from thalweg.kernels.tracker.adashare import MIN_DIVISOR
-from thalweg.kernels.tracker.softmax import UNIFORM_SHARE
+from thalweg.kernels.tracker.softmax import share_uniformly
 
 CAUCHY_DISCOUNT = 0.95
 """d, of the logarithms."""
@@ -47,28 +47,17 @@ MAX_RATIO = 1e300
 def set_weights(rule_state, active, confidence, weights):
     """Set the weights of the active experts, as in the formula above."""
     size = active.size
-    lowest, active_count = broadcast(math.inf), broadcast(0.0)
+    lowest = broadcast(math.inf)
     for k in range(0, size, WIDTH):
         here = select_greater(load(active, k), 0.0, load(rule_state, k), math.inf)
         lowest = minimum(lowest, here)
-        active_count += load(active, k)
     best, sums = reduce_min(lowest), broadcast(0.0)
     for k in range(0, size, WIDTH):
         behind = minimum(best - load(rule_state, k), 0.0)
         weight = exp(behind) * load(active, k)
         store(weights, k, weight)
         sums += weight
-    scale = (1 - UNIFORM_SHARE) / reduce_sum(sums)
-    share = UNIFORM_SHARE / reduce_sum(active_count)
-    sums = broadcast(0.0)
-    for k in range(0, size, WIDTH):
-        weight = fma(share, load(active, k), scale * load(weights, k))
-        weight = weight * load(confidence, k)
-        store(weights, k, weight)
-        sums += weight
-    scale = 1 / reduce_sum(sums)
-    for k in range(0, size, WIDTH):
-        store(weights, k, scale * load(weights, k))
+    share_uniformly(weights, reduce_sum(sums), active, confidence)
 
 
 @inner_function

@@ -51,7 +51,7 @@ two labels so far."""
 AGREED = 3 * LANES // 4
 """How many of the shrunk experts must go beyond a limit for it to yield."""
 MAX_USUAL_STEP = 0.5
-"""A last step of more than this part of the largest so far is a jump."""
+"""No limit yields after a last step of more than this part of the largest so far."""
 AGREED_MARGIN = 2.0
 """How far a limit may yield, in units of the range of all labels so far."""
 JUMP_RATIO = 16.0
@@ -78,9 +78,9 @@ def clip_limits(counters, labels, predictions, ordered):
     They are the range of labels, extended by ``RANGE_MARGIN``, and where the counters
     say so those about the last label by ``STEP_MARGIN``. A limit that three quarters of
     the shrunk experts go beyond yields to them, up to ``AGREED_MARGIN`` ranges of the
-    labels: then the features tell of a jump. Unless the last label has just jumped:
-    then they may do no more than follow it. ``labels`` are the past ones, newest first;
-    ``ordered`` (LANES,) is to work in.
+    labels: then the features tell of a jump. Unless the last step was nearly as long as
+    any: then they may do no more than follow it. ``labels`` are the past ones, newest
+    first; ``ordered`` (LANES,) is to work in.
     """
     last_y, last_step = labels[0], abs(labels[0] - labels[1])
     lowest, highest = counters[LOWEST_LABEL], counters[HIGHEST_LABEL]

@@ -24,6 +24,7 @@ from thalweg.kernels.jit import (
     release_gil,
 )
 from thalweg.kernels.layout import view
+from thalweg.kernels.record import record_function
 from thalweg.kernels.tracker.diagnostics import record_round
 from thalweg.kernels.tracker.replay import (
     begin_replay,
@@ -39,9 +40,11 @@ from thalweg.kernels.tracker.tracker_layout import (
     HAS_FACTORS,
     HAS_FORECAST,
     ROW_COUNT,
+    TABLE,
+    BufferViews,
 )
 
-record = BUFFER.record
+record = record_function(BUFFER, BufferViews, TABLE)
 
 
 # No exception may be raised while the interpreter lock is released, and whoever calls

@@ -40,11 +40,10 @@ UNIFORM_SHARE = 1e-3
 def set_weights(rule_state, active, confidence, weights):
     """Set the weights of the active experts, as in the formula above."""
     size = active.size
-    lowest, active_count = broadcast(math.inf), broadcast(0.0)
+    lowest = broadcast(math.inf)
     for k in range(0, size, WIDTH):
         here = select_greater(load(active, k), 0.0, load(rule_state, k), math.inf)
         lowest = minimum(lowest, here)
-        active_count += load(active, k)
     best, sums = reduce_min(lowest), broadcast(0.0)
     # If the best expert has no loss, all experts with a loss get no weight.
     rate = -LEARNING_RATE * max(rule_state[size], 1.0) / best if best > 0 else -math.inf
@@ -54,16 +53,25 @@ def set_weights(rule_state, active, confidence, weights):
         weight = exp(tilt) * load(active, k)
         store(weights, k, weight)
         sums += weight
-    scale = (1 - UNIFORM_SHARE) / reduce_sum(sums)
-    share = UNIFORM_SHARE / reduce_sum(active_count)
-    sums = broadcast(0.0)
-    for k in range(0, size, WIDTH):
+    share_uniformly(weights, reduce_sum(sums), active, confidence)
+
+
+@inner_function
+def share_uniformly(weights, total, active, confidence):
+    """Share 1/1000 of all weight, which is ``total``, equally among the active; then
+    multiply each by the confidence, and divide by their sum.
+    """
+    active_count, sums = broadcast(0.0), broadcast(0.0)
+    for k in range(0, active.size, WIDTH):
+        active_count += load(active, k)
+    scale, share = (1 - UNIFORM_SHARE) / total, UNIFORM_SHARE / reduce_sum(active_count)
+    for k in range(0, active.size, WIDTH):
         weight = fma(share, load(active, k), scale * load(weights, k))
         weight = weight * load(confidence, k)
         store(weights, k, weight)
         sums += weight
     scale = 1 / reduce_sum(sums)
-    for k in range(0, size, WIDTH):
+    for k in range(0, active.size, WIDTH):
         store(weights, k, scale * load(weights, k))
 
 

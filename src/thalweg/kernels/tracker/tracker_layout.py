@@ -465,7 +465,7 @@ class BufferViews(NamedTuple):
     rows: Annotated[Array, Shape("rows", f"n + {ROW_TAIL}")]
     # For how many rounds each feature has been zero.
     unexcited_rounds: Annotated[Array, Shape("n")]
-    # All dimensions, and where each field begins (kernels/layout.py).
+    # All dimensions, and where each field begins (kernels/record.py).
     table: Annotated[Array, Shape(TABLE_SIZE)]
     state: StateViews
     workspace: WorkspaceViews
@@ -502,7 +502,6 @@ BUFFER = Layout(
     BufferViews,
     version=3,
     dimensions=("n", "hinges", "slots", "rows", "state_size", *RECORD_ROWS),
-    table_index=TABLE,
 )
 assert len(BUFFER.dimensions) + len(BUFFER.fields) <= TABLE_SIZE
 

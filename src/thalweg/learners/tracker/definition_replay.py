@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from thalweg.kernels.layout import by_name
 from thalweg.kernels.tracker.replay import (
     BLOCK_ROUNDS,
     FIRST_REPLAY,
@@ -171,17 +172,10 @@ def take_over(s: Any, fresh: Any) -> None:
     retained = (ROUNDS, MAX_LOSS, LOWEST_LABEL, HIGHEST_LABEL, MAX_LABEL_STEP)
     counters = s.counters[list(retained)]
     steady, meta = s.rules.adashare[0].copy(), s.rules.meta.copy()
-    for present, other in zip(arrays_of(s), arrays_of(fresh), strict=True):
+    for present, other in zip(
+        by_name(s).values(), by_name(fresh).values(), strict=True
+    ):
         present[:] = other
     s.counters[list(retained)] = counters
     s.rules.adashare[0], s.rules.meta[:] = steady, meta
     invalidate_pending(s.pending)
-
-
-def arrays_of(fields: Any) -> Iterator[FloatArray]:
-    """All arrays of a state, those of nested tuples among them."""
-    for field in fields:
-        if isinstance(field, np.ndarray):
-            yield field
-        else:
-            yield from arrays_of(field)

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.kernels.layout import by_name
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.curvature import row_start
 from thalweg.learners.tracker.definition_season import round_to_21_bits
@@ -162,7 +163,7 @@ def stored_entries(n: int, hinges: int, slots: int) -> StoredEntries:
     dimensions = {"n": n, "hinges": hinges, "slots": slots}
     own = np.arange(layout.STATE.size(**dimensions))
     source, is_short = np.full(own.size, UNUSED), np.zeros(own.size, np.bool_)
-    fields = _by_name(layout.STATE.views(own, **dimensions))
+    fields = by_name(layout.STATE.views(own, **dimensions))
     for name, indices in fields.items():
         sources = SOURCES.get(name, np.asarray)
         source[indices.ravel()] = sources(indices).ravel()
@@ -175,17 +176,6 @@ def stored_entries(n: int, hinges: int, slots: int) -> StoredEntries:
     places[stored] = np.arange(stored.size)
     unused = np.flatnonzero(source == UNUSED)
     return StoredEntries(numbers, short_numbers, places[source], unused)
-
-
-def _by_name(views: Any, prefix: str = "") -> dict[str, Indices]:
-    """All arrays of nested tuples, by names joined with dots."""
-    arrays = {}
-    for name, value in views._asdict().items():
-        if isinstance(value, np.ndarray):
-            arrays[prefix + name] = value
-        else:
-            arrays |= _by_name(value, f"{prefix}{name}.")
-    return arrays
 
 
 def clear_unused(packed: FloatArray, n: int) -> FloatArray:

@@ -111,7 +111,7 @@ def _buffer_offsets(*dimensions: int) -> Any:
 
 @functools.lru_cache(256)
 def _buffer_table(*dimensions: int) -> FloatArray:
-    """What ``BUFFER.record`` reads, for these dimensions of the buffer."""
+    """What the kernel's record reads, for these dimensions of the buffer."""
     return layout.BUFFER.table(**_buffer_dimensions(*dimensions))
 
 
