@@ -66,7 +66,7 @@ def _learn_row(theta, factor, root, x, y, v, gain, limit):
     for i in range(theta.size):
         v[i] = root * x[i]
         p += x[i] * theta[i]
-    inverse_alpha = bierman_update(factor, v, gain)
+    inverse_alpha = bierman_update(factor, v, gain, factor.dtype.type(1))
     innovation = clip(root * (y - p), np.finfo(theta.dtype).max)
     step = theta.dtype.type(inverse_alpha * innovation)
     for i in range(theta.size):

@@ -21,8 +21,8 @@ from thalweg.kernels.ud_factor import (
     GROWTH,
     bierman_update,
     clip,
+    count_growth,
     drop_all_overflow,
-    forget,
     max_coefficient,
 )
 from thalweg.kernels.windup import CHECK_GROWTH, cap_covariance, restore_ridge
@@ -96,8 +96,8 @@ def uncapped_round(theta, factor, discount, root, x, y, t, out, row, v, gain):
         for i in range(n):
             prediction += x[t, i] * theta[i, j]
         out[row, j] = prediction
-    forget(factor, theta.dtype.type(discount))
-    inverse_alpha = bierman_update(factor, v, gain)
+    growth = count_growth(factor, theta.dtype.type(discount))
+    inverse_alpha = bierman_update(factor, v, gain, growth)
     loss = theta.dtype.type(0)
     largest = np.finfo(theta.dtype).max
     limit = theta.dtype.type(max_coefficient(largest))
