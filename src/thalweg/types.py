@@ -69,7 +69,9 @@ class Block:
 class Trace:
     """Prediction and loss of each round of a block, and the points played."""
 
-    prediction: FloatArray  # x·θ: (T,), or (T, k) where y has k columns
+    # x·θ, of a model the expected label (``LinearLoss.mean``): (T,), or (T, k) where y
+    # has k columns
+    prediction: FloatArray
     loss: FloatArray  # (T,) the loss of each round, times its weight
     theta: FloatArray | None = None  # (T, ...) the points played, where recorded
     extras: Mapping[str, FloatArray] = field(default_factory=dict)

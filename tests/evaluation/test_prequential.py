@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from thalweg import Block, Logistic, Online, RecursiveLeastSquares, Tracker, evaluation
+from thalweg import (
+    Block,
+    DiscountedNewton,
+    Logistic,
+    Online,
+    RecursiveLeastSquares,
+    Tracker,
+    evaluation,
+)
 from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
 from thalweg.evaluation import PrequentialResult, prequential
 from thalweg.evaluation.prequential import persistence_forecast, predictions
@@ -132,6 +140,18 @@ def test_a_loss_that_the_learner_cannot_minimise_is_refused():
     assert result.name == "least squares"
     with pytest.raises(UnsupportedLossError, match="Logistic"):
         prequential(RecursiveLeastSquares(), Block(X, labels), loss=Logistic())
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+def test_with_logistic_loss_the_squared_error_is_that_of_probabilities(delay):
+    labels = 1.0 * (Y > 0)
+    learner = DiscountedNewton(0.99)
+    result = prequential(learner, Block(X, labels), loss=Logistic(), delay=delay)
+    p = result.prediction
+    assert (p >= 0).all() and (p <= 1).all()
+    brier = np.mean((p - labels)[delay + 1 :] ** 2)
+    assert result.squared == pytest.approx(brier, rel=1e-12)
+    assert result.squared < 0.25
 
 
 def test_a_result_prints_as_a_sentence():

@@ -3,7 +3,9 @@ import pytest
 from river import linear_model, optim
 from scipy.special import expit
 
-from thalweg.errors import InvalidParameterError
+from thalweg import Online
+from thalweg.errors import InvalidParameterError, StreamError
+from thalweg.kernels.call_header import COUNT
 from thalweg.learners import LogisticTracker
 from thalweg.learners.logistic_tracker import MEMORIES, RATES, RIDGES
 from thalweg.losses import Logistic, Round
@@ -76,6 +78,46 @@ def test_the_kernel_equals_update_in_every_round(kind, n):
         state, _ = learner.run(state, LOSS, block[t : t + 1])
         for ours, theirs in zip(state, expected, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("n", [1, 3, 8])
+def test_single_calls_go_through_the_states_of_a_run_bit_by_bit(n, intercept):
+    rng = np.random.default_rng(n)
+    block = stream("abrupt", 1200, n)[:150]
+    x, y = block.x, np.where(rng.random(150) < 0.1, 0.3, block.y)
+    x[20:40, 0] = 0.0
+    weight, elapsed = rng.choice([0.0, 0.3, 1.0, 5.0], 150), rng.uniform(0, 3, 150)
+    single, whole = (Online(LogisticTracker(), LOSS, intercept) for _ in range(2))
+    trace = whole.run(x, y, weight, elapsed)
+    for t in range(150):
+        assert single.predict(x[t]) == trace.prediction[t]
+        assert single.predict(x[t].astype(">f8")) == trace.prediction[t]  # checked path
+        single.update(x[t], y[t], weight[t], elapsed[t])
+    assert single._live_buffer().buffer[COUNT] == 150  # no round took another path
+    for ours, theirs in zip(single.state, whole.state, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(
+        single.health().unexcited_rounds, whole.health().unexcited_rounds
+    )
+
+
+def test_a_single_call_that_is_refused_changes_nothing():
+    block = stream("stationary", 300)
+    model = Online(LogisticTracker(), LOSS)
+    model.run(block.x, block.y)
+    before, live = model.state, model._live_buffer()
+    row = block.x[0]
+    for x, y, weight in [
+        (row, 1.5, 1.0), (row, -0.1, 1.0), (row, np.nan, 1.0), (row, 1.0, -1.0),
+        (row[:3], 1.0, 1.0), (np.full(4, np.nan), 1.0, 1.0), (1e151 * row, 1.0, 1.0),
+    ]:  # fmt: skip
+        assert np.isnan(live.call(live.buffer, x, y, weight, 1.0, True))
+        with pytest.raises(StreamError):
+            model.update(x, y, weight)
+    for ours, theirs in zip(model.state, before, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert model.rounds == 300 and model.refusals == 7
 
 
 def log_loss(probabilities, y):

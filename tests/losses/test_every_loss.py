@@ -62,6 +62,15 @@ def test_gradients_equal_finite_differences(loss):
         np.testing.assert_allclose(loss.grad(theta, x, y), slopes, atol=1e-6)
 
 
+@pytest.mark.parametrize("loss", [loss for loss in COMPUTED if hasattr(loss, "mean")])
+def test_a_prediction_is_best_for_its_mean_label(loss):
+    """No other prediction loses less where the label is the expected one: φ′ = 0."""
+    p = np.linspace(-8, 8, 41)
+    # Slopes of Logistic are differences of numbers below 1: one rounding is left.
+    atol = np.finfo(float).eps
+    np.testing.assert_allclose(loss.slope(p, loss.mean(p)), 0, atol=atol)
+
+
 @every_loss
 def test_hessians_equal_finite_differences(loss):
     rng = np.random.default_rng(1)

@@ -13,9 +13,14 @@ def test_certain_labels_keep_their_small_gradient():
     assert np.isfinite(Logistic().phi(800.0, 0.0))
 
 
-def test_probability_is_the_inverse_of_the_log_odds():
-    assert Logistic().probability(0.0) == 0.5
-    assert Logistic().probability(np.log(3)) == pytest.approx(0.75)
+def test_the_mean_label_is_the_probability_of_which_the_prediction_is_the_log_odds():
+    assert Logistic().mean(0.0) == Logistic().mean(0) == 0.5
+    assert Logistic().mean(np.log(3)) == pytest.approx(0.75)
+    odds = np.array([[-80.0, -5.0], [5.0, 80.0]], np.float32)
+    mean = Logistic().mean(odds)
+    assert mean.dtype == np.float32
+    np.testing.assert_allclose(mean, 1 / (1 + np.exp(-odds.astype(float))), rtol=1e-6)
+    assert Logistic().mean(-800.0) == 0.0 and Logistic().mean(800.0) == 1.0
 
 
 def test_a_label_outside_its_range_is_named():

@@ -131,6 +131,17 @@ def test_the_cache_bounds_the_models_in_memory_and_loses_none(path, cache_size):
     assert predictions == expected
 
 
+def test_of_logistic_loss_each_key_predicts_probabilities(path):
+    learner, loss, labels = DiscountedGradient(), Logistic(), 1.0 * (Y > 0)
+    model = tw.Online(learner, loss)
+    with KeyedModels(path, learner, loss) as models:
+        for t in range(10):
+            assert models.predict("a", X[t]) == model.predict(X[t])
+            assert models.observe("a", X[t], labels[t], t) == model.predict(X[t])
+            model.update(X[t], labels[t])
+        assert models.observe("a", X[9], labels[9], 9) < 1  # the one made then
+
+
 def test_a_prediction_teaches_nothing(path):
     with KeyedModels(path, RLS) as models:
         assert models.predict("unknown", X[0]) == 0.0

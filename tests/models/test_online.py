@@ -41,6 +41,37 @@ def test_single_calls_and_whole_arrays_agree_to_the_last_bit(learner, loss):
     assert single.rounds == whole.rounds == 80
 
 
+@pytest.mark.parametrize(
+    "learner",
+    [
+        tw.LogisticTracker(),
+        tw.DiscountedNewton(0.99),
+        tw.DiscountedGradient(0.99),
+        tw.Experts((tw.DiscountedNewton(0.9), tw.DiscountedNewton(0.99))),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+@pytest.mark.parametrize("missing", ["refuse", "skip"])
+def test_of_logistic_loss_a_model_predicts_probabilities(learner, missing):
+    """Single calls and runs alike; the learner's own prediction is the log-odds."""
+    loss, labels = tw.Logistic(), 1.0 * (Y > 0)
+    model = tw.Online(learner, loss, missing=missing)
+    whole = tw.Online(learner, loss, missing=missing)
+    assert model.predict(X[0]) == pytest.approx(0.5, rel=1e-15)
+    trace = whole.run(X, labels)
+    for t in range(40):
+        assert model.predict(X[t]) == trace.prediction[t]
+        model.update(X[t], labels[t])
+    row = np.append(X[40], 1.0)
+    log_odds = learner.predict(model.state, row)
+    probability = model.predict(X[40])
+    assert probability == trace.prediction[40] == model.predict(X[40].astype(">f8"))
+    np.testing.assert_allclose(probability, 1 / (1 + np.exp(-log_odds)), rtol=1e-14)
+    p = np.where(labels == 1, trace.prediction, 1 - trace.prediction)
+    # 1 - p is rounded to 1e-16, and is as small as 1e-5 here.
+    np.testing.assert_allclose(trace.loss, -np.log(p), rtol=1e-10, atol=1e-14)
+
+
 @pytest.mark.parametrize("kind", [list, tuple, np.float32, np.asfortranarray])
 def test_features_of_other_kinds_are_taken_as_they_are(kind):
     whole, single = tw.Online(), tw.Online()

@@ -80,7 +80,9 @@ def prequential(
             in learning or learnt all the same (``"impute"``).
         burn_in: the first rounds, which are not scored. Nor are those before the
             first label is known, when persistence has no forecast.
-        loss: what a ``Learner`` minimises, by default the squared error.
+        loss: what a ``Learner`` minimises, by default the squared error. With
+            ``Logistic`` predictions are probabilities, and the mean squared error is
+            the Brier score.
         name: what the result calls the learner.
 
     Reference: Dawid (1984), *Statistical theory: the prequential approach*.

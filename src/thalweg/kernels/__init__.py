@@ -5,7 +5,8 @@ ud_factor, windup, directional   UD factorisation, covariance windup, forgetting
 rls, rls_live                    recursive least squares on whole arrays, and by calls
 rls_blocked, rls_bank            the same for large n, and for many settings at once
 newton, gradient, losses         other learners on losses of a linear prediction
-tracker, logistic_tracker        the Tracker, and its counterpart for labels 0 and 1
+tracker                          the Tracker
+logistic_tracker, logistic_live  its counterpart for labels 0 and 1, and by calls
 lin_ucb, adaptive_lin_ucb, ucb   bandits: choices of actions and what they teach
 hindsight                        comparators in hindsight
 roofline_probes, ridge_regression, predict   measurements, a baseline, predictions

@@ -35,39 +35,62 @@ def logistic_tracker(
     """
     experts, size = theta.shape
     z, v, gain = np.empty(size), np.empty(size), np.empty(size)
-    expert_predictions = np.empty(experts)
+    scores, expert_predictions = np.empty(experts), np.empty(experts)
     for t in range(len(x)):
         standardise(scale, x, t, z)
-        out[t] = 0.0
-        for k in range(experts):
-            p = 0.0
-            for i in range(size):
-                p += theta[k, i] * z[i]
-            expert_predictions[k] = min(max(sigmoid(p), certainty), 1 - certainty)
-            out[t] += weights[k] * expert_predictions[k]
+        out[t] = mix_predictions(
+            theta, weights, certainty, z, scores, expert_predictions
+        )
         if len(y) == 0:
             continue
         w = weight[t] if len(weight) else 1.0
         e = elapsed[t] if len(elapsed) else 1.0
         update_scale(scale, x, t)
         update_weights(weights, expert_predictions, y[t], w, scale[0, 0])
-        for k in range(gamma.size):
-            newton_step(theta, factor, k, gamma[k] ** e, z, y[t], w, v, gain)
-        for k in range(rate.size):
-            gradient_step(theta, gamma.size + k, rate[k], z, y[t], w)
+        move_experts(theta, factor, gamma, rate, z, scores, y[t], w, e, v, gain)
+
+
+@kernel
+def mix_predictions(theta, weights, certainty, z, scores, expert_predictions):
+    """The probability of the label 1 at the standardised features z (n+1,).
+
+    ``scores`` (K,) is filled with the experts' z·θ, ``expert_predictions`` (K,) with
+    their probabilities.
+    """
+    probability = 0.0
+    for k in range(scores.size):
+        score = 0.0
+        for i in range(z.size):
+            score += theta[k, i] * z[i]
+        scores[k] = score
+        expert_predictions[k] = min(max(sigmoid(score), certainty), 1 - certainty)
+        probability += weights[k] * expert_predictions[k]
+    return probability
 
 
 @kernel(ieee_division=True)
-def newton_step(theta, factor, k, discount, z, y, w, v, gain):
+def move_experts(theta, factor, gamma, rate, z, scores, y, w, e, v, gain):
+    """Let every expert learn the label y of weight w, ``e`` after the round before.
+
+    v and gain are (n+1,) to work in.
+    """
+    for k in range(gamma.size):
+        discount = gamma[k] ** e if e != 1 else gamma[k]
+        newton_step(theta, factor, k, discount, z, scores[k], y, w, v, gain)
+    for k in range(gamma.size, gamma.size + rate.size):
+        # Gradient steps do better than Newton steps where θ is a random walk.
+        length = rate[k - gamma.size] * w * (sigmoid(scores[k]) - y)
+        move_point(theta, k, length, z)
+
+
+@kernel(ieee_division=True)
+def newton_step(theta, factor, k, discount, z, score, y, w, v, gain):
     """P ← γP + w max(σ(1-σ), 10⁻³) zzᵀ, θ ← θ - P⁻¹ w (σ - y) z, for expert k.
 
     v and gain are (n+1,) to work in.
     """
-    p = 0.0
-    for i in range(z.size):
-        p += theta[k, i] * z[i]
-    slope = sigmoid(p) - y
-    root = math.sqrt(w * max(sigmoid(p) * sigmoid(-p), MIN_CURVATURE))
+    slope = sigmoid(score) - y
+    root = math.sqrt(w * max(sigmoid(score) * sigmoid(-score), MIN_CURVATURE))
     for i in range(z.size):
         v[i] = root * z[i]
     own = factor[k]
@@ -75,18 +98,6 @@ def newton_step(theta, factor, k, discount, z, y, w, v, gain):
     learn(own, v, gain)
     move_point(theta, k, w * slope / root if root > 0 else 0.0, gain)
     cap_covariance(own, gain, v)
-
-
-@kernel
-def gradient_step(theta, k, rate, z, y, w):
-    """θ ← θ - rate w (σ - y) z for expert k.
-
-    Gradient steps do better than Newton steps where θ is a random walk.
-    """
-    p = 0.0
-    for i in range(z.size):
-        p += theta[k, i] * z[i]
-    move_point(theta, k, rate * w * (sigmoid(p) - y), z)
 
 
 @kernel(ieee_division=True)

@@ -48,3 +48,23 @@ def sigmoid(p):
     """1 / (1 + e^-p), without overflow."""
     small = math.exp(-abs(p))
     return 1 / (1 + small) if p >= 0 else small / (1 + small)
+
+
+@kernel
+def logit(probability):
+    """log(p / (1 - p)), the inverse of ``sigmoid``: the log-odds of a probability."""
+    return math.log(probability / (1 - probability))
+
+
+@kernel
+def sigmoids(p, out):
+    """``sigmoid`` of every p (T,), in the same bits as in single calls; out (T,)."""
+    for t in range(p.size):
+        out[t] = sigmoid(p[t])
+
+
+@kernel
+def logits(probability, out):
+    """``logit`` of every probability (T,), in the same bits as in single calls."""
+    for t in range(probability.size):
+        out[t] = logit(probability[t])

@@ -32,12 +32,12 @@ KERNEL_METHODS = {"_play", "_play_blocked", "has_compiled_run", "live_buffer"}
 class LiveBuffer(Protocol):
     """A learner's state in one buffer that single calls change in place.
 
-    ``call(buffer, x, y, weight, elapsed, learning)`` gives the prediction of y at x and
-    then, if ``learning``, learns the round. It returns ``REFUSAL``, which is NaN
-    (kernels/call_header.py), and changes nothing, where a number is not legal, where x
-    has not the length it should have, and while ``buffer[0]`` is 0, which a reader of
-    the state sets meanwhile. Nothing checks the types: x must be a float64 array of one
-    axis, and y, weight and elapsed floats.
+    ``call(buffer, x, y, weight, elapsed, learning)`` gives the expected y at x (the
+    loss's ``mean`` of the learner's prediction) and then, if ``learning``, learns the
+    round. It returns ``REFUSAL``, which is NaN (kernels/call_header.py), and changes
+    nothing, where a number is not legal, where x has not the length it should have, and
+    while ``buffer[0]`` is 0, which a reader of the state sets meanwhile. Nothing checks
+    the types: x must be a float64 array of one axis, and y, weight and elapsed floats.
     """
 
     buffer: FloatArray  # all that changes; its header: kernels/call_header.py

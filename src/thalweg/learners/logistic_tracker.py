@@ -9,11 +9,13 @@ import numpy as np
 import scipy  # its submodules are loaded when they are first used
 
 from thalweg import checks
-from thalweg.kernels import ud_factor
+from thalweg.kernels import call_header, logistic_live, ud_factor
+from thalweg.kernels.jit import entry_point
 from thalweg.kernels.logistic_tracker import MIN_CURVATURE, RADIUS, logistic_tracker
+from thalweg.kernels.losses import logits
 from thalweg.kernels.ud_factor import forget, learn
 from thalweg.kernels.windup import cap_covariance
-from thalweg.learners.base import Learner
+from thalweg.learners.base import KernelCall, Learner, LiveBuffer
 from thalweg.losses import Logistic, Loss, Round
 from thalweg.types import Block, FloatArray, Trace
 
@@ -124,10 +126,21 @@ class LogisticTracker(Learner[LogisticTrackerState]):
         theta = np.tile(state.theta, (len(block), 1)) if "theta" in record else None
         return after, Trace(out, incurred.astype(out.dtype), theta)
 
+    def live_buffer(
+        self, state: LogisticTrackerState, loss: Loss, constant_features: int
+    ) -> LiveBuffer | None:
+        self.check_state(state)
+        is_double = state.theta.dtype == np.float64
+        return (
+            LiveLogisticTracker(self, state, constant_features) if is_double else None
+        )
+
     def _log_odds(
         self, probabilities: FloatArray, state: LogisticTrackerState
     ) -> FloatArray:
-        return np.asarray(scipy.special.logit(probabilities), state.theta.dtype)
+        out = np.empty_like(probabilities)
+        logits(probabilities, out)
+        return out.astype(state.theta.dtype, copy=False)
 
     def _run_kernel(
         self, state: LogisticTrackerState, x: FloatArray, y: FloatArray,
@@ -141,6 +154,38 @@ class LogisticTracker(Learner[LogisticTrackerState]):
             *after[1:], DISCOUNTS, np.array(RATES), self.certainty, *rounds
         )
         return after, out
+
+
+class LiveLogisticTracker:
+    """The logistic Tracker in one buffer: kernels/logistic_live.py."""
+
+    def __init__(
+        self, learner: LogisticTracker, state: LogisticTrackerState,
+        constant_features: int,
+    ) -> None:  # fmt: skip
+        self._start = state.theta
+        n, experts = len(state.theta), {"N": len(DISCOUNTS), "G": len(RATES)}
+        self.buffer: FloatArray = np.zeros(logistic_live.LAYOUT.size(n=n, **experts))
+        call_header.fill_header(
+            self.buffer,
+            n,
+            n - constant_features,
+            checks.MAX_MAGNITUDE[state.theta.dtype],
+            learner.certainty,
+            *experts.values(),
+        )
+        views = logistic_live.LAYOUT.views(self.buffer, n=n, **experts)
+        views.gamma[:], views.rate[:] = DISCOUNTS, RATES
+        self.unexcited_rounds: FloatArray = views.unexcited_rounds
+        self._arrays = (views.points, views.factors, views.weights, views.scale)
+        for array, values in zip(self._arrays, state[1:], strict=True):
+            array[...] = values
+        self.call: KernelCall = entry_point(logistic_live.call)
+
+    def copy_state(self) -> LogisticTrackerState:
+        """A copy of the state as it is now."""
+        arrays = (array.copy() for array in self._arrays)
+        return LogisticTrackerState(self._start, *arrays)
 
 
 def _standardise(scale: FloatArray, x: FloatArray) -> FloatArray:

@@ -61,6 +61,14 @@ class LinearLoss(Loss):
     def curvature(self, p: Any, y: Any) -> Any:
         """φ″ = ∂²φ/∂p², elementwise."""
 
+    def mean(self, prediction: Any) -> Any:
+        """The expected label at a prediction x·θ, elementwise: x·θ itself by default.
+
+        Also known as: the inverse link. A loss whose φ is least elsewhere overrides it:
+        the probability for ``Logistic``, exp(x·θ) for one of counts (Poisson).
+        """
+        return prediction
+
     def value(self, theta: FloatArray, x: Any, y: Any) -> float:
         return float(np.sum(self.phi(x @ theta, y)))
 

@@ -7,7 +7,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are first used
 
 from thalweg.errors import StreamError
-from thalweg.kernels.losses import LOGISTIC
+from thalweg.kernels.losses import LOGISTIC, sigmoids
 from thalweg.losses.base import Shape
 from thalweg.losses.linear import LinearLoss
 from thalweg.types import FloatArray
@@ -17,8 +17,7 @@ from thalweg.types import FloatArray
 class Logistic(LinearLoss):
     """f(θ) = log(1 + exp(x·θ)) - y x·θ for labels y in [0, 1].
 
-    The prediction x·θ is the log-odds of the label 1; ``probability`` turns it into
-    a probability.
+    The prediction x·θ is the log-odds of the label 1; ``mean`` gives the probability.
     """
 
     code: ClassVar[int | None] = LOGISTIC
@@ -39,9 +38,14 @@ class Logistic(LinearLoss):
         farthest = np.where(-np.asarray(low) > high, low, high)
         return self.curvature(farthest, y), self.curvature(nearest, y)
 
-    def probability(self, score: Any) -> Any:
-        """The probability of the label 1 that a prediction x·θ stands for."""
-        return _expit(score)
+    def mean(self, prediction: Any) -> Any:
+        """The probability of the label 1 that a prediction x·θ stands for: σ(x·θ)."""
+        score = np.asarray(prediction)
+        out = np.empty(score.size)
+        # Not SciPy's expit, whose last bit may differ from that of the kernels.
+        sigmoids(score.ravel().astype(np.float64, copy=False), out)
+        dtype = score.dtype if score.dtype.kind == "f" else np.float64
+        return out.reshape(score.shape).astype(dtype, copy=False)[()]
 
     def shapes(self, theta: FloatArray) -> tuple[Shape | None, Shape]:
         return theta.shape[:1], ()

@@ -106,7 +106,7 @@ class KeyedModels:
             state = self._start_state(model, features, targets)
             block = Block(features, targets)
             state, trace = self.learner.run(state, self.loss, block)
-            prediction = trace.prediction[0].copy()
+            prediction = self.loss.mean(trace.prediction)[0].copy()
             # In this order: after an interrupt in between no round that was learnt
             # goes unsaved, and the offset is at most too low.
             self._unsaved.add(key)
@@ -123,7 +123,7 @@ class KeyedModels:
             state = self._start_state(model, features, np.zeros(1))
             block = Block(features, np.zeros((1, *state.theta.shape[1:])))
             checked = checks.check_block(block, self.loss, state.theta)
-            return self.learner.predict(state, checked.x[0])
+            return self.loss.mean(self.learner.predict(state, checked.x[0]))
 
     def flush(self) -> None:
         """Put all that was observed on the disk, and the offset with it."""

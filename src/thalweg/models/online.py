@@ -4,6 +4,7 @@ import copy
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,9 @@ class Online:
     def predict(self, x: Any, interval: float | None = None) -> Any:
         """The prediction of y at the features ``x``; 0 before any round.
 
+        It is the expected label: of ``Logistic`` the probability of the label 1, which
+        is 0.5 before any round.
+
         With ``interval``, say 0.9, an ``Interval(mean, low, high)`` in which y is
         expected that often; of a Tracker only. It is infinite before any error is
         known, and takes some tens of rounds to be trusted.
@@ -176,7 +180,8 @@ class Online:
             state, features = self._as_prediction_request(live, x)
             if interval is None:
                 prediction = self.learner.predict(state, features)
-                return require_finite_prediction(self.learner, prediction)
+                require_finite_prediction(self.learner, prediction)
+                return self.loss.mean(prediction)
             tracker = self._tracker("predict(interval=...)")
             return tracker.interval(state, features, interval)
 
@@ -233,7 +238,7 @@ class Online:
         rounds = live.count_rounds() + len(block)
         means = None if imputer is None else imputer.state
         self._open(ModelSnapshot(state, rounds, unexcited, means))
-        return trace
+        return replace(trace, prediction=self.loss.mean(trace.prediction))
 
     def _learn_first_round(
         self, empty: LiveState, x: FloatArray, y: float, weight: float, elapsed: float
