@@ -7,6 +7,7 @@ import numpy as np
 
 from thalweg.kernels.jit import kernel
 from thalweg.kernels.ud_factor import min_forgetting_factor
+from thalweg.kernels.ud_marginal import add_outer_product
 
 
 @kernel(ieee_division=True)
@@ -24,17 +25,7 @@ def forget_along(factor, v, gamma, work):
     c = (1 / gamma - 1) / energy
     for i in range(v.size):
         work[i] = v[i]
-    for j in range(v.size - 1, -1, -1):
-        s, d = work[j], factor[j, j]
-        increased = d + c * s * s
-        ratio = c / increased
-        if not ratio < np.inf:  # v has next to nothing in a direction known exactly
-            continue
-        c = ratio * d
-        factor[j, j] = increased
-        for i in range(j):
-            work[i] -= s * factor[j, i]
-            factor[j, i] += s * ratio * work[i]
+    add_outer_product(factor, c, work, v.size, 0.0)
 
 
 @kernel(ieee_division=True)

@@ -19,6 +19,7 @@ from thalweg.learners.exponential_weights import (
     initial_log_weights,
     weighted_mean,
 )
+from thalweg.learners.feature_changes import FeatureChange, move_into
 from thalweg.learners.kernel_arrays import (
     KernelArrays,
     has_gradient_kernel,
@@ -61,6 +62,8 @@ class Ader(Learner[AderState]):
 
     records: ClassVar[tuple[str, ...]] = ("theta", "log_weights")
 
+    # A round costs O(n).
+    max_features: ClassVar[int] = 2**20
     horizon: int
     gradient_bound: float
     domain: Domain = Ball(1.0)
@@ -109,6 +112,14 @@ class Ader(Learner[AderState]):
         if not self.domain.contains(mean):  # rounding: the weights may not sum to 1
             mean = self.domain.project(mean)
         return AderState(mean, log_weights, points)
+
+    def _change_features(self, state: AderState, change: FeatureChange) -> AderState:
+        points = change.apply(state.points, axis=1)
+        return AderState(
+            move_into(self.domain, change.apply(state.theta)),
+            state.log_weights,
+            np.array([move_into(self.domain, point) for point in points]),
+        )
 
     def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
         return has_gradient_kernel(loss, self.domain, theta)

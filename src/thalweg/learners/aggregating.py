@@ -10,6 +10,7 @@ from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.learners.base import Learner
 from thalweg.learners.exponential_weights import hedge, initial_log_weights
+from thalweg.learners.feature_changes import FeatureChange
 from thalweg.losses import Loss, Round, SquaredError
 from thalweg.types import FloatArray
 
@@ -75,6 +76,15 @@ class AggregatingExperts(Learner[AggregatingState]):
         points = np.array([own.theta for own in states])
         mean = np.exp(log_weights).astype(points.dtype) @ points
         return AggregatingState(mean, log_weights, states)
+
+    def _change_features(
+        self, state: AggregatingState, change: FeatureChange
+    ) -> AggregatingState:
+        return AggregatingState(
+            change.apply(state.theta),
+            state.log_weights,
+            change.apply_to_experts(self.experts, state.experts),
+        )
 
     def check_loss(self, loss: Loss) -> None:
         super().check_loss(loss)

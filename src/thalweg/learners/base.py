@@ -9,6 +9,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels.predict import dot
+from thalweg.learners.feature_changes import FeatureChange, addition, removal
 from thalweg.learners.finiteness import (
     limit_losses,
     require_finite_run,
@@ -63,6 +64,10 @@ class Learner(ABC, Generic[S]):
     advances_on_zero_weight: ClassVar[bool] = False
     """Whether a round of weight zero changes the state: it counts as time passed."""
 
+    max_features: ClassVar[int] = 4096
+    """To how many features ``add_features`` may lead. Matrices of them are n² numbers:
+    a state of 4,096 takes 134 MB, and its round some 20 ms."""
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         # ``run`` calls the methods without checks. A learner that overrides the public
@@ -108,6 +113,34 @@ class Learner(ABC, Generic[S]):
     @abstractmethod
     def update(self, state: S, f: Round) -> S:
         """The state after a point was played and ``f`` was revealed."""
+
+    def add_features(self, state: S, indices: Sequence[int]) -> S:
+        """The state with further features, of which nothing is known yet: θ is 0.
+
+        ``indices`` are those that they have afterwards, so that ``remove_features`` of
+        the same indices undoes it. What is known of the others stays as it is: as long
+        as the new features are zero, predictions are those of before. There may be at
+        most ``max_features``.
+        """
+        self.check_state(state)
+        change = addition(self, indices, len(state.theta))
+        return state if change is None else self._change_features(state, change)
+
+    def remove_features(self, state: S, indices: Sequence[int]) -> S:
+        """The state without the features of these indices, as if they were zero from
+        now on: what is known of the others stays. They are forgotten: features added
+        later, in the same place or another, start anew.
+        """
+        self.check_state(state)
+        change = removal(self, indices, len(state.theta))
+        return state if change is None else self._change_features(state, change)
+
+    def _change_features(self, state: S, change: FeatureChange) -> S:
+        """Do the work of ``add_features`` and ``remove_features``."""
+        raise InvalidParameterError(
+            f"The features of {type(self).__name__} are those it was started with: "
+            "none can be added or removed. Got indices instead of none."
+        )
 
     def run(
         self, state: S, loss: Loss, block: Block, record: Sequence[str] = (),

@@ -8,6 +8,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.learners.base import Learner
+from thalweg.learners.feature_changes import FeatureChange
 from thalweg.learners.rls import RecursiveLeastSquares, RLSState
 from thalweg.losses import Round, SquaredError
 
@@ -52,6 +53,9 @@ class ClippedRLS(Learner[RLSState]):
             for bound in (self.low, self.high)
         )
         return np.clip(prediction, low, high)
+
+    def _change_features(self, state: RLSState, change: FeatureChange) -> RLSState:
+        return change.apply_to_expert(self.rls, state)
 
     def update(self, state: RLSState, f: Round) -> RLSState:
         return self.rls.update(state, f)

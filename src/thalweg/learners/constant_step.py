@@ -1,13 +1,14 @@
 """Gradient descent with a constant step, for strongly convex and smooth losses."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from thalweg import checks
 from thalweg.domains import Ball, Domain
 from thalweg.learners.base import Learner
+from thalweg.learners.feature_changes import FeatureChange, move_into
 from thalweg.losses import Round
 from thalweg.types import FloatArray
 
@@ -35,6 +36,8 @@ class ConstantStepGradient(Learner[ConstantStepState]):
     ``domain`` is S. No discount enters, so ``elapsed`` has no effect.
     """
 
+    # A round costs O(n).
+    max_features: ClassVar[int] = 2**20
     smoothness: float = 1.0
     averaging: float = 1.0
     domain: Domain = Ball(1.0)
@@ -59,3 +62,8 @@ class ConstantStepGradient(Learner[ConstantStepState]):
         return ConstantStepState(
             point if self.domain.contains(point) else self.domain.project(point)
         )
+
+    def _change_features(
+        self, state: ConstantStepState, change: FeatureChange
+    ) -> ConstantStepState:
+        return ConstantStepState(move_into(self.domain, change.apply(state.theta)))

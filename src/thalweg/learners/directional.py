@@ -11,6 +11,7 @@ from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.directional import forget_along
 from thalweg.kernels.ud_factor import learn
 from thalweg.learners.base import Learner
+from thalweg.learners.feature_changes import FeatureChange, move_into
 from thalweg.learners.newton import NewtonState, scaled_information
 from thalweg.losses import Round, SquaredError
 
@@ -31,7 +32,8 @@ class DirectionalRLS(Learner[NewtonState]):
     below c = max(ε, X²/(1-γ)), and above the like for the shortest x; on a ``domain``
     of radius D with residuals up to E its regret is at most (E²/2)[n log(c/ε) +
     T log(1/γ)] + 2DcV + 2εD² (ours: docs/derivations/directional-forgetting.md).
-    Features should be of similar size.
+    Features should be of similar size. Of features that are removed the covariance is
+    marginalised; that they were zero from now on would also be remembered in xᵀPx.
     """
 
     accepts: ClassVar = (SquaredError,)
@@ -62,3 +64,9 @@ class DirectionalRLS(Learner[NewtonState]):
         if not self.domain.contains(point):
             point = self.domain.project_in(point, scaled_information(factor)).point
         return NewtonState(point, factor)
+
+    def _change_features(
+        self, state: NewtonState, change: FeatureChange
+    ) -> NewtonState:
+        theta = move_into(self.domain, change.apply(state.theta))
+        return NewtonState(theta, change.apply_to_factor(state.factor, self.ridge))

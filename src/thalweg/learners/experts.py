@@ -18,6 +18,7 @@ from thalweg.learners.exponential_weights import (
     initial_log_weights,
     weighted_mean,
 )
+from thalweg.learners.feature_changes import FeatureChange
 from thalweg.learners.gradient import DiscountedGradient
 from thalweg.learners.kernel_arrays import KernelArrays
 from thalweg.learners.newton import DiscountedNewton
@@ -144,6 +145,15 @@ class Experts(Learner[ExpertsState]):
         states = tuple(a.update(s, f) for a, s in experts)
         theta = weighted_mean(log_weights, np.array([state.theta for state in states]))
         return ExpertsState(theta, log_weights, states)
+
+    def _change_features(
+        self, state: ExpertsState, change: FeatureChange
+    ) -> ExpertsState:
+        return ExpertsState(
+            change.apply(state.theta),
+            state.log_weights,
+            change.apply_to_experts(self.experts, state.experts),
+        )
 
     def check_loss(self, loss: Loss) -> None:
         for expert in self.experts:

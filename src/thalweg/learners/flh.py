@@ -13,6 +13,7 @@ from thalweg.kernels.hedge import mean_point
 from thalweg.learners.base import Learner
 from thalweg.learners.compiled_history import LivingCopies, play_history
 from thalweg.learners.exponential_weights import hedge, weighted_mean
+from thalweg.learners.feature_changes import FeatureChange
 from thalweg.learners.gradient import DiscountedGradient
 from thalweg.learners.kernel_arrays import KernelArrays
 from thalweg.learners.newton import DiscountedNewton
@@ -86,6 +87,11 @@ class FollowTheLeadingHistory(Learner[HistoryState]):
         log_v = hedge(state.log_weights, np.array(losses), self.exp_concavity)
         return advance_history(state, log_v, self.expert, f)
 
+    def _change_features(
+        self, state: HistoryState, change: FeatureChange
+    ) -> HistoryState:
+        return change_history(state, self.expert, change)
+
     def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
         is_known = type(self.expert) in (DiscountedNewton, DiscountedGradient)
         return is_known and self.expert.has_compiled_run(loss, theta)
@@ -123,6 +129,15 @@ def advance_history(
     experts = (*(expert.update(own, f) for own in survivors), newest)
     theta = weighted_mean(log_v, np.array([own.theta for own in experts]))
     return HistoryState(theta, log_v, active_from, experts)
+
+
+def change_history(
+    state: HistoryState, expert: Learner[Any], change: FeatureChange
+) -> HistoryState:
+    """The state with these features, of all copies of the expert."""
+    states = state.experts
+    experts = change.apply_to_experts((expert,) * len(states), states)
+    return state._replace(theta=change.apply(state.theta), experts=experts)
 
 
 def is_alive(active_from: npt.NDArray[np.int64], t: int) -> npt.NDArray[np.bool_]:

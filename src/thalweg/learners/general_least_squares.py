@@ -14,8 +14,9 @@ from thalweg.kernels.general_least_squares import general_least_squares, predict
 from thalweg.kernels.ud_factor import drop_all_overflow, forget, learn
 from thalweg.kernels.windup import cap_covariance
 from thalweg.learners.base import Learner
+from thalweg.learners.feature_changes import FeatureChange
 from thalweg.learners.kernel_arrays import KernelArrays
-from thalweg.learners.rls import RLSState, clip_coefficients
+from thalweg.learners.rls import RLSState, change_least_squares, clip_coefficients
 from thalweg.losses import Constants, LinearMap, Loss, Round
 from thalweg.types import Block, FloatArray, Trace
 
@@ -101,6 +102,9 @@ class GeneralLeastSquares(Learner[RLSState]):
         cap_covariance(factor, gain, work)
         drop_all_overflow(factor)
         return RLSState(theta, factor)
+
+    def _change_features(self, state: RLSState, change: FeatureChange) -> RLSState:
+        return change_least_squares(state, change, 0.0)
 
     def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
         return True

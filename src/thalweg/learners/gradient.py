@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from thalweg.domains import Ball, Domain
 from thalweg.errors import UnsupportedLossError
 from thalweg.kernels import gradient as kernel
 from thalweg.learners.base import Learner
+from thalweg.learners.feature_changes import FeatureChange, move_into
 from thalweg.learners.kernel_arrays import KernelArrays, has_gradient_kernel
 from thalweg.losses import LinearLoss, Loss, Round, Tracking
 from thalweg.types import Block, FloatArray, Trace
@@ -45,6 +46,8 @@ class DiscountedGradient(Learner[GradientState]):
     a round weigh w and come after any time e: S_t = γᵉS_{t-1} + w, 1 becomes w.
     """
 
+    # A round costs O(n).
+    max_features: ClassVar[int] = 2**20
     discount: float = 0.99
     rule: Rule = "strongly_convex"
     strong_convexity: float = 1.0
@@ -73,6 +76,11 @@ class DiscountedGradient(Learner[GradientState]):
         eta_t = self.step_size(past, f.weight)
         point = theta - eta_t * f.grad(theta)
         return GradientState(self.domain.project(point), past + f.weight)
+
+    def _change_features(
+        self, state: GradientState, change: FeatureChange
+    ) -> GradientState:
+        return state._replace(theta=move_into(self.domain, change.apply(state.theta)))
 
     def step_size(self, past: float, weight: float = 1.0) -> float:
         """η_t, where ``past`` = γS_{t-1} is the weight of the rounds before."""

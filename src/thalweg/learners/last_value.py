@@ -7,6 +7,7 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.learners.base import Learner
+from thalweg.learners.feature_changes import FeatureChange
 from thalweg.losses import LinearLoss, Loss, Round
 from thalweg.types import FloatArray
 
@@ -29,6 +30,8 @@ class LastValue(Learner[LastValueState]):
     ``elapsed``, have no effect.
     """
 
+    # A round costs O(n).
+    max_features: ClassVar[int] = 2**20
     accepts: ClassVar[tuple[type[Loss], ...]] = (LinearLoss,)
     plays_points: ClassVar[bool] = False
 
@@ -44,3 +47,8 @@ class LastValue(Learner[LastValueState]):
         if f.weight == 0:
             return state
         return state._replace(last=np.array(f.y, state.theta.dtype))
+
+    def _change_features(
+        self, state: LastValueState, change: FeatureChange
+    ) -> LastValueState:
+        return state._replace(theta=change.apply(state.theta))

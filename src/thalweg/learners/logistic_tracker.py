@@ -16,6 +16,7 @@ from thalweg.kernels.losses import logits
 from thalweg.kernels.ud_factor import forget, learn
 from thalweg.kernels.windup import cap_covariance
 from thalweg.learners.base import KernelCall, Learner, LiveBuffer
+from thalweg.learners.feature_changes import FeatureChange
 from thalweg.losses import Logistic, Loss, Round
 from thalweg.types import Block, FloatArray, Trace
 
@@ -62,6 +63,8 @@ class LogisticTracker(Learner[LogisticTrackerState]):
     prediction is the log-odds, as for ``Logistic``. Features are standardised by all
     rounds so far: 250 rows that are 300 or more times too large raise the log loss by a
     third to two thirds for thousands of rounds; less than 100 times is soon forgotten.
+    A feature that is added is standardised as if it had been zero in all rounds before,
+    and starts from a fresh prior, as in ``RecursiveLeastSquares``.
 
     ``update`` is the definition; ``run`` plays the same rounds in a kernel
     (kernels/logistic_tracker.py).
@@ -69,6 +72,8 @@ class LogisticTracker(Learner[LogisticTrackerState]):
 
     accepts: ClassVar = (Logistic,)
     plays_points: ClassVar[bool] = False
+    # 18 matrices: a state of 1,024 features takes 151 MB.
+    max_features: ClassVar[int] = 1024
     certainty: float = 1e-3
 
     def __post_init__(self) -> None:
@@ -108,6 +113,21 @@ class LogisticTracker(Learner[LogisticTrackerState]):
         steps[len(DISCOUNTS) :] *= np.array(RATES)[:, None]
         points = _project_to_ball(state.points - steps)
         return LogisticTrackerState(state.theta, points, matrices, weights, scale)
+
+    def _change_features(
+        self, state: LogisticTrackerState, change: FeatureChange
+    ) -> LogisticTrackerState:
+        scale = change.apply(state.scale, axis=1)
+        scale[0] = state.scale[0, 0]  # as if new features had been zero so far
+        ridges = RIDGES * len(MEMORIES)
+        pairs = zip(state.factors, ridges, strict=True)
+        return LogisticTrackerState(
+            change.apply(state.theta),
+            change.apply(state.points, axis=1),
+            np.array([change.apply_to_factor(*pair) for pair in pairs]),
+            state.weights,
+            scale,
+        )
 
     def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
         return True

@@ -14,6 +14,7 @@ from thalweg.kernels.newton import MAX_GRADIENT_EXPONENT, newton
 from thalweg.kernels.ud_factor import forget, learn, solve
 from thalweg.kernels.windup import cap_covariance
 from thalweg.learners.base import Learner
+from thalweg.learners.feature_changes import FeatureChange, move_into
 from thalweg.learners.kernel_arrays import KernelArrays
 from thalweg.losses import Constants, LinearLoss, Loss, Round
 from thalweg.losses.base import inverse
@@ -130,6 +131,12 @@ class DiscountedNewton(Learner[NewtonState]):
         point = theta - self.newton_step * step
         cap_covariance(factor, *np.empty((2, theta.size), theta.dtype))
         return NewtonState(self._project(point, factor), factor)
+
+    def _change_features(
+        self, state: NewtonState, change: FeatureChange
+    ) -> NewtonState:
+        theta = move_into(self.domain, change.apply(state.theta))
+        return NewtonState(theta, change.apply_to_factor(state.factor, self.ridge))
 
     def _project(self, point: FloatArray, factor: FloatArray) -> FloatArray:
         if self.domain.contains(point):

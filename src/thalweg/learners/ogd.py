@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from thalweg import checks
 from thalweg.domains import Ball, Domain
 from thalweg.kernels.ogd import ogd
 from thalweg.learners.base import Learner
+from thalweg.learners.feature_changes import FeatureChange, move_into
 from thalweg.learners.kernel_arrays import (
     KernelArrays,
     has_gradient_kernel,
@@ -44,6 +45,8 @@ class OnlineGradientDescent(Learner[OnlineGradientState]):
     so ``elapsed`` has no effect.
     """
 
+    # A round costs O(n).
+    max_features: ClassVar[int] = 2**20
     step_size: float = 1.0
     domain: Domain = Ball(1.0)
 
@@ -63,6 +66,11 @@ class OnlineGradientDescent(Learner[OnlineGradientState]):
         eta_t = self.step_size / math.sqrt(t)
         point = theta - eta_t * f.grad(theta)
         return OnlineGradientState(self.domain.project(point), t)
+
+    def _change_features(
+        self, state: OnlineGradientState, change: FeatureChange
+    ) -> OnlineGradientState:
+        return state._replace(theta=move_into(self.domain, change.apply(state.theta)))
 
     def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
         return has_gradient_kernel(loss, self.domain, theta)

@@ -8,6 +8,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.domains import Ball, Domain
 from thalweg.learners.base import Learner
+from thalweg.learners.feature_changes import FeatureChange, move_into
 from thalweg.learners.newton import limit_gradient
 from thalweg.losses import Round
 from thalweg.types import FloatArray
@@ -76,6 +77,21 @@ class OnlineNewtonStep(Learner[OnlineNewtonState]):
         if not self.domain.contains(point):
             point = self.domain.project_in(point, information).point
         return OnlineNewtonState(point.astype(theta.dtype), information)
+
+    def _change_features(
+        self, state: OnlineNewtonState, change: FeatureChange
+    ) -> OnlineNewtonState:
+        information = change.apply(change.apply(state.information), axis=1)
+        information[change.added, change.added] = self.ridge
+        if len(change.removed):
+            # The inverse loses rows and columns: that is what the Schur complement does
+            # to A itself.
+            between = state.information[np.ix_(change.sources, change.removed)]
+            own = state.information[np.ix_(change.removed, change.removed)]
+            information -= between @ np.linalg.solve(own, between.T)
+            information = (information + information.T) / 2
+        theta = move_into(self.domain, change.apply(state.theta))
+        return OnlineNewtonState(theta, information)
 
 
 def _solve(information: FloatArray, grad: FloatArray) -> FloatArray:

@@ -9,7 +9,8 @@ from thalweg import checks
 from thalweg.learners.base import Learner
 from thalweg.learners.clipped import ClippedRLS
 from thalweg.learners.exponential_weights import hedge
-from thalweg.learners.flh import HistoryState, advance_history
+from thalweg.learners.feature_changes import FeatureChange
+from thalweg.learners.flh import HistoryState, advance_history, change_history
 from thalweg.learners.rls import RecursiveLeastSquares
 from thalweg.losses import Round, SquaredError
 from thalweg.types import FloatArray
@@ -60,6 +61,11 @@ class RestartExperts(Learner[HistoryState]):
         losses = 0.5 * f.weight * (f.y - self._expert_predictions(state, f.x)) ** 2
         log_v = hedge(state.log_weights, losses, 0.25 / self.label_bound**2)
         return advance_history(state, log_v, self.expert, f)
+
+    def _change_features(
+        self, state: HistoryState, change: FeatureChange
+    ) -> HistoryState:
+        return change_history(state, self.expert, change)
 
     def _expert_predictions(self, state: HistoryState, x: Any) -> FloatArray:
         expert = self.expert

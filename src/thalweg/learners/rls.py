@@ -17,6 +17,7 @@ from thalweg.kernels.rls_blocked.blocked import rls_blocked
 from thalweg.kernels.ud_factor import drop_all_overflow, forget, learn
 from thalweg.kernels.windup import cap_covariance, restore_ridge
 from thalweg.learners.base import KernelCall, Learner, LiveBuffer
+from thalweg.learners.feature_changes import FeatureChange
 from thalweg.learners.kernel_arrays import KernelArrays
 from thalweg.losses import Loss, Round, SquaredError
 from thalweg.types import Block, FloatArray, Trace
@@ -68,6 +69,14 @@ class RecursiveLeastSquares(Learner[RLSState]):
 
     ``run(..., blocked=True)`` is for recorded data and n ≥ 32 or so: the same
     predictions to 1e-9 and better, several times faster (kernels/rls_blocked).
+
+    Features may come and go. A new one (``add_features``) starts from θ = 0 and P = ε,
+    as in ``init``, whatever was forgotten meanwhile: at γ = 1 that is the state of one
+    that was zero in all rounds before, to the last bit; at γ < 1 the prior of such a
+    one would have faded by now, and here it is fresh. Of those that go
+    (``remove_features``) the covariance is marginalised, which is what zeros from now
+    on would do (kernels/ud_marginal.py). With a ``floor`` both hold up to the order in
+    which coordinates have their turn to get it back.
 
     Departure, against covariance windup: forgetting stops in a direction that has not
     been excited for so long that rounding would rule it: where C = P⁻¹ has C_kk size_k²
@@ -142,6 +151,9 @@ class RecursiveLeastSquares(Learner[RLSState]):
         drop_all_overflow(factor)
         return RLSState(theta, factor)
 
+    def _change_features(self, state: RLSState, change: FeatureChange) -> RLSState:
+        return change_least_squares(state, change, self.ridge)
+
     def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
         return True
 
@@ -186,6 +198,14 @@ class RecursiveLeastSquares(Learner[RLSState]):
     @property
     def _kernel_settings(self) -> tuple[float, float, bool]:
         return float(self.discount), float(self.floor or 0.0), self.leaky
+
+
+def change_least_squares(
+    state: RLSState, change: FeatureChange, ridge: float
+) -> RLSState:
+    """The state with these features, ``ridge`` the prior of those that are added."""
+    factor = change.apply_to_factor(state.factor, ridge)
+    return RLSState(change.apply(state.theta), factor)
 
 
 def clip_coefficients(theta: FloatArray) -> FloatArray:

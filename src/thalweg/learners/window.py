@@ -9,6 +9,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.learners.base import Learner
+from thalweg.learners.feature_changes import FeatureChange
 from thalweg.losses import Loss, Round, SquaredError
 from thalweg.types import FloatArray
 
@@ -37,6 +38,8 @@ class SlidingWindow(Learner[WindowState]):
     ``window`` is m ≥ 1, in rounds, also those of weight zero; ``elapsed`` has no
     effect. ``ridge`` is ε ≥ 0 and shrinks θ to zero, not to the start, which is
     forgotten with the first round; with ε = 0 the solution of least norm is taken.
+    Features that are removed are removed from all rows of the window, so that from the
+    next round on θ is the fit without them; those added are zero in these rows.
 
     Departure: no entry of θ is beyond the largest legal number, 1e150 in float64, so
     that predictions are finite.
@@ -73,6 +76,13 @@ class SlidingWindow(Learner[WindowState]):
         targets = np.concatenate([np.zeros_like(theta), y])
         theta = _least_squares(rows, targets)
         return WindowState(theta, x, y, state.rounds + 1)
+
+    def _change_features(
+        self, state: WindowState, change: FeatureChange
+    ) -> WindowState:
+        # The rows in the window gain or lose a column; the next θ is the fit to them.
+        theta, x = change.apply(state.theta), change.apply(state.x, axis=1)
+        return state._replace(theta=theta, x=x)
 
 
 def _least_squares(rows: FloatArray, targets: FloatArray) -> FloatArray:
