@@ -188,19 +188,26 @@ reacquire_gil: Any = _reacquire_gil if COMPILED else (lambda thread: None)
 
 # The entry point of kernels that serve single calls:
 #     call(buffer, x, y, weight, elapsed, learning) -> float
-# x may be read-only or strided: nothing is asked of it but that it is one row.
-_CALL_TYPES = (
-    types.Array(types.float64, 1, "C"),
-    types.Array(types.float64, 1, "A", readonly=True),
-    *(types.float64,) * 3,
-    types.boolean,
+# x may be read-only or strided: nothing is asked of it but that it is one row. So may
+# y be, where it is a row of several targets, unless predictions are written to it.
+_CALL_TYPES, _TARGETS_CALL_TYPES = (
+    (
+        types.Array(types.float64, 1, "C"),
+        types.Array(types.float64, 1, "A", readonly=True),
+        target,
+        *(types.float64,) * 2,
+        types.boolean,
+    )
+    for target in (types.float64, types.Array(types.float64, 1, "A"))
 )
 _COMPILATION_LOCK = threading.Lock()
 
 
 @functools.cache
-def entry_point(call: Any) -> Any:
+def entry_point(call: Any, several_targets: bool = False) -> Any:
     """The compiled function behind ``call``, for calls without inspection of types.
+
+    With ``several_targets``, y is an array of one axis.
 
     numba looks up the types of all arguments in every call, which takes as long as the
     rest of it. Here the caller answers for them: a wrong type ends the process. The
@@ -209,11 +216,12 @@ def entry_point(call: Any) -> Any:
     """
     if not isinstance(call, Dispatcher):
         return call
+    call_types = _TARGETS_CALL_TYPES if several_targets else _CALL_TYPES
     with _COMPILATION_LOCK:
-        if _CALL_TYPES not in call.overloads:
+        if call_types not in call.overloads:
             with _no_garbage_collection():
-                call.compile(_CALL_TYPES)
-        return call.overloads[_CALL_TYPES].entry_point
+                call.compile(call_types)
+        return call.overloads[call_types].entry_point
 
 
 @contextlib.contextmanager

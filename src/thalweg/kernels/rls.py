@@ -91,26 +91,61 @@ def uncapped_round(theta, factor, discount, root, x, y, t, out, row, v, gain):
     for i in range(n):
         v[i] = root * x[t, i]
     # First what needs no factor: it is done while the rest waits for its own sums.
-    for j in range(targets):
+    if targets == 1:
         prediction = theta.dtype.type(0)
         for i in range(n):
-            prediction += x[t, i] * theta[i, j]
-        out[row, j] = prediction
+            prediction += x[t, i] * theta[i, 0]
+        out[row, 0] = prediction
+    else:
+        predict_targets(theta, x, t, out, row)
     growth = count_growth(factor, theta.dtype.type(discount))
     inverse_alpha = bierman_update(factor, v, gain, growth)
-    loss = theta.dtype.type(0)
+    if targets > 1:
+        return _move_targets(theta, root, inverse_alpha, y, t, out, row, gain)
     largest = np.finfo(theta.dtype).max
     limit = theta.dtype.type(max_coefficient(largest))
+    innovation = clip(root * (y[t, 0] - out[row, 0]), largest)
+    error = clip(innovation, limit)
+    step = theta.dtype.type(inverse_alpha * innovation)
+    column = view(theta, 0, (n,))  # a plain vector: several are moved at a time
+    for i in range(n):
+        column[i] = clip(column[i] + gain[i] * step, limit)
+    return theta.dtype.type(0.5) * error * error
+
+
+@kernel(ieee_division=True, inline=True)
+def predict_targets(theta, x, t, out, row):
+    """The predictions of all targets in round t into out[row], each added up over i.
+
+    Along the targets, which lie next to each other: several are computed at a time.
+    """
+    n, targets = theta.shape
+    sums = view(out, row * targets, (targets,))
     for j in range(targets):
-        innovation = clip(root * (y[t, j] - out[row, j]), largest)
-        error = clip(innovation, limit)
+        sums[j] = 0
+    for i in range(n):
+        point, feature = view(theta, i * targets, (targets,)), x[t, i]
+        for j in range(targets):
+            sums[j] += feature * point[j]
+
+
+@kernel(ieee_division=True, inline=True)
+def _move_targets(theta, root, inverse_alpha, y, t, out, row, gain):
+    """θ ← θ + gain · innovation, along the targets as above; returns the loss."""
+    n, targets = theta.shape
+    largest = np.finfo(theta.dtype).max
+    limit = theta.dtype.type(max_coefficient(largest))
+    labels = view(y, t * targets, (targets,))
+    predictions = view(out, row * targets, (targets,))
+    for i in range(n):
+        point, own_gain = view(theta, i * targets, (targets,)), gain[i]
+        for j in range(targets):
+            # Computed anew for every i, which costs less than an array to keep it in.
+            innovation = clip(root * (labels[j] - predictions[j]), largest)
+            step = theta.dtype.type(inverse_alpha * innovation)
+            point[j] = clip(point[j] + own_gain * step, limit)
+    loss = theta.dtype.type(0)
+    for j in range(targets):
+        error = clip(clip(root * (labels[j] - predictions[j]), largest), limit)
         loss += theta.dtype.type(0.5) * error * error
-        step = theta.dtype.type(inverse_alpha * innovation)
-        if targets == 1:  # a plain vector, of which several are moved at a time
-            column = view(theta, 0, (n,))
-            for i in range(n):
-                column[i] = clip(column[i] + gain[i] * step, limit)
-        else:
-            for i in range(n):
-                theta[i, j] = clip(theta[i, j] + gain[i] * step, limit)
     return loss

@@ -23,7 +23,7 @@ from thalweg.types import Block, FloatArray, LearnerState, Trace
 
 S = TypeVar("S", bound=LearnerState)
 
-KernelCall = Callable[[FloatArray, FloatArray, float, float, float, bool], float]
+KernelCall = Callable[[FloatArray, FloatArray, Any, float, float, bool], float]
 """``call(buffer, x, y, weight, elapsed, learning)``: see ``LiveBuffer``."""
 
 KERNEL_METHODS = {"_play", "_play_blocked", "has_compiled_run", "live_buffer"}
@@ -39,6 +39,9 @@ class LiveBuffer(Protocol):
     nothing, where a number is not legal, where x has not the length it should have, and
     while ``buffer[0]`` is 0, which a reader of the state sets meanwhile. Nothing checks
     the types: x must be a float64 array of one axis, and y, weight and elapsed floats.
+
+    Where θ is (n, k), y must be a float64 array of k targets, into which predictions
+    are written unless ``learning``; what is returned is then 0 or ``REFUSAL``.
     """
 
     buffer: FloatArray  # all that changes; its header: kernels/call_header.py

@@ -192,8 +192,8 @@ class RecursiveLeastSquares(Learner[RLSState]):
         self, state: RLSState, loss: Loss, constant_features: int
     ) -> LiveBuffer | None:
         self.check_state(state)
-        one_target = state.theta.ndim == 1 and state.theta.dtype == np.float64
-        return LiveRLS(self, state, constant_features) if one_target else None
+        has_kernel = state.theta.size > 0 and state.theta.dtype == np.float64
+        return LiveRLS(self, state, constant_features) if has_kernel else None
 
     @property
     def _kernel_settings(self) -> tuple[float, float, bool]:
@@ -215,29 +215,35 @@ def clip_coefficients(theta: FloatArray) -> FloatArray:
 
 
 class LiveRLS:
-    """Recursive least squares in one buffer: kernels/rls_live.py."""
+    """Recursive least squares in one buffer: kernels/rls_live.py.
+
+    Where θ is (n, k), ``call`` takes y as an array of k targets.
+    """
 
     def __init__(
         self, learner: RecursiveLeastSquares, state: RLSState, constant_features: int
     ) -> None:
         theta, factor = state
-        n, settings = len(theta), learner._kernel_settings
-        self.buffer: FloatArray = np.zeros(rls_live.LAYOUT.size(n=n))
+        n, *targets = theta.shape
+        sizes = {"n": n, "k": targets[0] if targets else 1}
+        self.buffer: FloatArray = np.zeros(rls_live.LAYOUT.size(**sizes))
         call_header.fill_header(
             self.buffer,
             n,
             n - constant_features,
             checks.MAX_MAGNITUDE[theta.dtype],
-            *settings,
+            *learner._kernel_settings,
+            sizes["k"],
         )
-        views = rls_live.LAYOUT.views(self.buffer, n=n)
-        self._theta, self._factor = views.theta, views.factor
+        views = rls_live.LAYOUT.views(self.buffer, **sizes)
+        self._theta, self._factor = views.theta.reshape(theta.shape), views.factor
         self.unexcited_rounds: FloatArray = views.unexcited_rounds
-        self.call: KernelCall = entry_point(rls_live.call)
-        self._theta[:, 0], self._factor[:] = theta, factor
+        call = rls_live.call_targets if targets else rls_live.call
+        self.call: KernelCall = entry_point(call, several_targets=bool(targets))
+        self._theta[:], self._factor[:] = theta, factor
 
     def copy_state(self) -> RLSState:
         """A copy of the state as it is now."""
         factor = self._factor.copy()
         drop_all_overflow(factor)
-        return RLSState(self._theta[:, 0].copy(), factor)
+        return RLSState(self._theta.copy(), factor)

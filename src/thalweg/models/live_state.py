@@ -50,11 +50,14 @@ class LiveState:
     other thread knows yet. While the state is suspended the kernel
     refuses too, so that whoever reads it sees whole rounds only; single calls of other
     threads then take the checked path, and wait for the model's lock.
+
+    These are for one target a round. A kernel for ``targets`` of them is called by
+    ``predict_targets`` and ``learn_targets``.
     """
 
     __slots__ = (
-        "_imputer", "_imputer_call", "_live", "_rounds", "_state", "_unexcited_rounds",
-        "buffer", "learn", "learn_alone", "predict",
+        "_imputer", "_imputer_call", "_learn_targets", "_live", "_rounds", "_state",
+        "_unexcited_rounds", "buffer", "learn", "learn_alone", "predict", "targets",
     )  # fmt: skip
 
     def __init__(
@@ -68,6 +71,8 @@ class LiveState:
         self.predict: Any = refuse_call
         self.learn: Any = refuse_call
         self.learn_alone: Any = refuse_call
+        self._learn_targets: Any = refuse_call
+        self.targets = 0  # how many there are; 0 where y is a number, or no kernel
         self._live: LiveBuffer | None = None
         if snapshot.state is not None:
             self._live = learner.live_buffer(snapshot.state, loss, int(intercept))
@@ -75,12 +80,39 @@ class LiveState:
             self._state = None  # the live buffer holds it
             self._live.unexcited_rounds[:] = snapshot.unexcited_rounds
             self.buffer = self._live.buffer
-            self.predict = self.learn = self.learn_alone = self._live.call
+            predict = learn = learn_alone = self._live.call
             if self._imputer is not None:
                 advances = learner.advances_on_zero_weight
                 call = ImputerCall(self._live, self._imputer, advances, lock)
                 self._imputer_call = call
-                self.learn, self.learn_alone = call.learn, call.learn_alone
+                learn, learn_alone = call.learn, call.learn_alone
+            self.targets = sum(snapshot.state.theta.shape[1:])
+            if self.targets:
+                self._learn_targets = learn
+            else:
+                self.predict, self.learn, self.learn_alone = predict, learn, learn_alone
+
+    def predict_targets(self, x: FloatArray) -> FloatArray | None:
+        """The predictions of several targets, (k,); None where the kernel refuses."""
+        live = self._live
+        if live is None or not self.targets:
+            return None
+        predictions = np.empty(self.targets)
+        status = live.call(self.buffer, x, predictions, 1.0, 1.0, False)
+        return predictions if status == status else None
+
+    def learn_targets(
+        self, x: FloatArray, y: Any, weight: float, elapsed: float
+    ) -> bool:
+        """Learn a round of several targets; False where the kernel refuses."""
+        is_row = type(y) is np.ndarray and y.dtype == np.float64 and y.ndim == 1
+        if not (self.targets and is_row):
+            return False
+        try:
+            status = self._learn_targets(self.buffer, x, y, weight, elapsed, True)
+        except (TypeError, OverflowError):  # an int beyond float64
+            return False
+        return bool(status == status)
 
     @property
     def imputer(self) -> Imputer | None:

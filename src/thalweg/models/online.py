@@ -127,6 +127,7 @@ class Online:
             prediction = live.call(live.buffer, x, 0.0, 1.0, 1.0, False)  # predict
             live.call(live.buffer, x, y, 1.0, 1.0, True)  # learn
 
+        Of k targets y is a float64 array, to which predictions are written.
         None where the learner has none, and before the first round. It is the model's
         own state: other calls see what it has learnt. After a ``run``, or an ``update``
         that took the checked path, ask for it anew: the old one refuses.
@@ -161,7 +162,8 @@ class Online:
         """The prediction of y at the features ``x``; 0 before any round.
 
         It is the expected label: of ``Logistic`` the probability of the label 1, which
-        is 0.5 before any round.
+        is 0.5 before any round. Of a model that has learnt k targets a round it is a
+        new array, (k,).
 
         With ``interval``, say 0.9, an ``Interval(mean, low, high)`` in which y is
         expected that often; of a Tracker only. It is infinite before any error is
@@ -175,6 +177,8 @@ class Online:
             prediction = live.predict(live.buffer, x, 0.0, 1.0, 1.0, False)
             if prediction == prediction:  # else it is a REFUSAL
                 return prediction
+            if live.targets and (predictions := live.predict_targets(x)) is not None:
+                return predictions
         # Anything unusual, and anything to be refused, takes the checked path.
         with self._suspend() as live:
             state, features = self._as_prediction_request(live, x)
@@ -186,7 +190,10 @@ class Online:
             return tracker.interval(state, features, interval)
 
     def update(self, x: Any, y: Any, weight: float = 1.0, elapsed: float = 1.0) -> None:
-        """Learn from one round: features ``x``, then the target ``y``."""
+        """Learn from one round: features ``x``, then the target ``y``, or a row of k.
+
+        With k targets the first round decides how many they are.
+        """
         if type(x) is not ARRAY:
             x = as_row(x)
         is_row = type(x) is ARRAY and x.dtype is FLOAT64 and x.ndim == 1
@@ -199,6 +206,9 @@ class Online:
             except (TypeError, OverflowError):  # an int beyond float64
                 prediction = REFUSAL
             if prediction == prediction:
+                return
+        elif is_row and are_rates and self._live.targets:
+            if self._live.learn_targets(x, as_row(y), weight, elapsed):
                 return
         # Anything unusual, and anything to be refused, takes the checked path.
         y, weight, elapsed = map(as_number, (y, weight, elapsed))
