@@ -178,6 +178,45 @@ def _model(learner: Any, missing: Any = "refuse", rounds: int = ROUNDS) -> Subje
     )
 
 
+# Classifier
+
+
+def _classifier_fingerprint(classifier: tw.Classifier) -> bytes:
+    models = classifier.__getstate__()["_models"]
+    snapshots = [(k, model.__getstate__()["_snapshot"]) for k, model in models.items()]
+    return b"|".join(leaves((classifier.classes, snapshots[0][1:], snapshots[1:])))
+
+
+def _classifier(learner: Any, missing: Any = "refuse", rounds: int = ROUNDS) -> Subject:
+    """A ``Classifier`` of three classes after so many rounds."""
+    trained = tw.Classifier(learner, missing=missing)
+    for t in range(rounds):
+        trained.update(X[t], "abc"[t % 3])
+
+    def save_and_load(model: tw.Classifier, folder: Path) -> None:
+        model.save(folder / "c.thalweg")
+        tw.Classifier.load(folder / "c.thalweg")
+
+    calls: dict[str, Call] = {
+        "update": lambda model, _: model.update(ROW, "b"),
+        "update-new": lambda model, _: model.update(ROW, "d", 0.5, 2.0),
+        "update-missing": lambda model, _: _settle(
+            lambda: model.update(INCOMPLETE, "a")
+        ),
+        "predict": lambda model, _: model.predict(ROW),
+        "classify": lambda model, _: model.classify(ROW),
+        "run": lambda model, _: model.run(X[ROUNDS:], ["b", "d"] * 10),
+        "load": save_and_load,
+        "clone": lambda model, _: model.clone(),
+    }
+    return Subject(
+        make=lambda _: trained.clone(),
+        learn=lambda model, k: model.update(X[k], "ad"[k]),
+        fingerprint=_classifier_fingerprint,
+        calls=calls,
+    )
+
+
 # KeyedModels
 
 
@@ -235,6 +274,10 @@ def subjects(folder: Path) -> dict[str, Subject]:
         "window": _model(window),  # without a live buffer
         "window-skip": _model(window, "skip"),
         "experts": _model(tw.Experts()),
+        "classifier": _classifier(tw.LogisticTracker()),
+        "classifier-new": _classifier(tw.LogisticTracker(), rounds=0),
+        "classifier-impute": _classifier(tw.LogisticTracker(), "impute"),
+        "classifier-gradient": _classifier(tw.DiscountedGradient()),  # copies learn
         "keyed": _keyed(folder),
     }
 

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from thalweg.losses import Logistic as Logistic
     from thalweg.losses import SquaredError as SquaredError
     from thalweg.losses import Tracking as Tracking
+    from thalweg.models import Classifier as Classifier
     from thalweg.models import KeyedModels as KeyedModels
     from thalweg.models import Online as Online
     from thalweg.types import Block as Block
@@ -88,7 +89,7 @@ _NAMES = {
         "SquaredError",
         "Tracking",
     ),
-    "models": ("KeyedModels", "Online"),
+    "models": ("Classifier", "KeyedModels", "Online"),
     "types": ("Block", "Interval", "Trace"),
 }
 _PACKAGES = (

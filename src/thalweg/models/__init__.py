@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from thalweg.models.classifier import Classifier as Classifier
     from thalweg.models.keyed import KeyedModels as KeyedModels
     from thalweg.models.online import Online as Online
 
-_MODULE_OF = {"KeyedModels": "keyed", "Online": "online"}
+_MODULE_OF = {"Classifier": "classifier", "KeyedModels": "keyed", "Online": "online"}
 
 __all__ = sorted(_MODULE_OF)
 

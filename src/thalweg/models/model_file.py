@@ -48,20 +48,35 @@ class ModelFileContents(NamedTuple):
     refusals: int
 
 
-def write_model(path: str | os.PathLike[str], model: ModelFileContents) -> None:
-    """Save the model to a file."""
+def write_model(
+    path: str | os.PathLike[str],
+    model: ModelFileContents,
+    others: Mapping[str, Any] | None = None,
+) -> None:
+    """Save the model to a file, and ``others`` beside what it holds, by name."""
     learner, loss, intercept, missing = model.settings
     state, rounds, unexcited_rounds, imputer = model.snapshot
     record = ModelRecord(
         intercept, rounds, missing, model.refusals, unexcited_rounds, imputer
     )
-    saved = persistence.SavedModel(learner, loss, state, record._asdict())
+    extra = {**record._asdict(), **(others or {})}
+    saved = persistence.SavedModel(learner, loss, state, extra)
     persistence.save(path, saved)
 
 
 def read_model(path: str | os.PathLike[str]) -> ModelFileContents:
     """The model in a file; ``PersistenceError`` where any of it is wrong."""
-    learner, loss, state, extra = persistence.load(path)
+    saved = persistence.load(path)
+    if "classifier" in saved.extra:
+        raise PersistenceError(f"{path} holds a Classifier, but no Online.")
+    return decode_model(path, saved)
+
+
+def decode_model(
+    path: str | os.PathLike[str], saved: persistence.SavedModel
+) -> ModelFileContents:
+    """The model in what a file holds; ``path`` is what errors call it."""
+    learner, loss, state, extra = saved
     if not ({"intercept", "rounds"} <= set(extra) and isinstance(loss, LinearLoss)):
         kind = "an agent of thalweg.bandits" if "agent" in extra else "a learner"
         raise PersistenceError(f"{path} holds {kind}, but no Online.")

@@ -270,14 +270,20 @@ class Online:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; a failed write leaves the old file as it was."""
+        write_model(path, self._file_contents())
+
+    def _file_contents(self) -> ModelFileContents:
         with self._suspend() as live:
-            model = ModelFileContents(self._settings(), live.snapshot(), self.refusals)
-        write_model(path, model)
+            return ModelFileContents(self._settings(), live.snapshot(), self.refusals)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Online":
         """The model in a file, which continues to the last bit."""
-        settings, snapshot, refusals = read_model(path)
+        return cls._from_file_contents(read_model(path))
+
+    @classmethod
+    def _from_file_contents(cls, contents: ModelFileContents) -> "Online":
+        settings, snapshot, refusals = contents
         model = cls(*settings)
         model.refusals = refusals
         model._open(snapshot)
