@@ -363,6 +363,25 @@ def test_normalised_probabilities_are_never_nan(row):
     assert all(0 <= p <= 1 for p in shares) and sum(shares) == pytest.approx(1)
 
 
+HOSTILE = st.sampled_from([0.0, 1.0, -1e-300, 1e-8, -3.0, 1e8, 1e150, -1e150])
+
+
+@by_learner
+@settings(max_examples=25)
+@given(
+    rows=st.lists(st.tuples(HOSTILE, HOSTILE), min_size=1, max_size=25),
+    labels=st.lists(st.sampled_from("abc"), min_size=25, max_size=25),
+    weight=st.sampled_from([0.0, 1.0, 1e6]),
+)
+def test_legal_rows_never_give_nan(learner, rows, labels, weight):
+    model, count = tw.Classifier(learner), len(rows)
+    x = np.array(rows) / np.sqrt(max(weight, 1.0))  # √w x has to be legal as well
+    trace = model.run(x, labels[:count], np.full(count, weight))
+    assert np.isfinite(trace.loss).all() and (trace.loss >= 0).all()
+    for row in (*trace.prediction[1:], *model.predict(x)):
+        assert (row >= 0).all() and row.sum() == pytest.approx(1, rel=1e-14)
+
+
 def test_threads_that_share_a_classifier_lose_no_round():
     model = tw.Classifier()
     errors = []

@@ -21,7 +21,7 @@ def normalise(scores: Sequence[float]) -> list[float]:
         total += score
     if total == 0:
         return [1 / len(scores) for _ in scores]
-    return [score / total for score in scores]
+    return [float(score / total) for score in scores]
 
 
 def normalise_rows(columns: Sequence[FloatArray], is_known: Any) -> FloatArray:

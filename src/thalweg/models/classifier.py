@@ -29,7 +29,7 @@ from thalweg.models.labels import MISSING, as_label, as_labels
 from thalweg.models.model_lock import ModelLock
 from thalweg.models.online import Online
 from thalweg.preprocessing.imputer import MissingPolicy
-from thalweg.types import Trace
+from thalweg.types import FloatArray, Trace
 
 MAX_CLASSES = 1000
 """Every class takes the time and memory of a model: at 1,000 classes and eight features
@@ -63,7 +63,7 @@ class PendingRound(NamedTuple):
     weight: Any
     elapsed: Any
     rounds: int  # before this one
-    by_label: Mapping[Any, Online]  # a model for the round's own class among them
+    models: ClassModels  # one for the round's own class among them
 
 
 class Classifier:
@@ -144,11 +144,12 @@ class Classifier:
         shape (T, K), its columns in the order of ``classes``.
         """
         x = as_row(x)
+        ask: Any = _predict_rows if np.ndim(x) == 2 else Online.predict
         with ClassifierCall(self):
             background, by_label = self._models
             if not by_label:
-                _predict(background, x)  # refuses what is no row
-            scores = [_predict(model, x) for model in by_label.values()]
+                ask(background, x)  # refuses what is no row
+            scores = [ask(model, x) for model in by_label.values()]
         if np.ndim(x) == 2:
             return normalise_rows(scores, np.ones((len(x), len(scores)), bool))
         return dict(zip(by_label, normalise(scores), strict=True))
@@ -178,11 +179,11 @@ class Classifier:
                 return
             # Models learn in place, and an interrupt may come in between: the next call
             # then goes on with those that have not learnt the round.
-            background, by_label = models
             given = (copy.copy(x), label, weight, elapsed)
-            self._pending = PendingRound(*given, background.rounds, by_label)
-            background.update(x, _target(label, UNKNOWN), weight, elapsed)
-            self._finish_round()
+            self._pending = PendingRound(*given, models.background.rounds, models)
+            for key, model in models.items():
+                model.update(x, _target(label, key), weight, elapsed)
+            self._models, self._pending = models, None
 
     def run(
         self, x: Any, labels: Any, weight: Any = None, elapsed: Any = None
@@ -252,7 +253,7 @@ class Classifier:
     def _with_new_classes(self, labels: list[Any]) -> ClassModels:
         """The models, and those of labels that are new; nothing is changed."""
         background, by_label = self._models
-        new = dict.fromkeys(key for key in labels if key not in by_label)
+        new = dict.fromkeys([key for key in labels if key not in by_label])
         new.pop(MISSING, None)
         if not new:
             return self._models
@@ -265,17 +266,14 @@ class Classifier:
         added = {label: background.clone() for label in new}
         return ClassModels(background, {**by_label, **added})
 
-    def _finish_round(self) -> None:
+    def _finish_round(self, pending: PendingRound) -> None:
         """Let all models learn the round that the background model has learnt."""
-        pending, background = self._pending, self._models.background
-        if pending is None:
-            return
-        x, label, weight, elapsed, rounds, by_label = pending
-        if background.rounds > rounds:  # else the round was refused
-            for key, model in by_label.items():
+        x, label, weight, elapsed, rounds, models = pending
+        if models.background.rounds > rounds:  # else the round was refused
+            for key, model in models.by_label.items():
                 if model.rounds == rounds:
                     model.update(x, _target(label, key), weight, elapsed)
-            self._models = ClassModels(background, by_label)
+            self._models = models
         self._pending = None
 
 
@@ -296,8 +294,8 @@ class ClassifierCall:
                 "Classifier cannot learn a round while it is in the middle of another "
                 "call: a signal handler or an argument has called it."
             )
-        if not is_nested:
-            classifier._finish_round()
+        if classifier._pending is not None and not is_nested:
+            classifier._finish_round(classifier._pending)
 
     def __exit__(self, *error: object) -> None:
         self._classifier._lock.release(sys._getframe(1))
@@ -308,8 +306,6 @@ def _target(label: Any, key: Any) -> float:
     return math.nan if label is MISSING else float(label == key)
 
 
-def _predict(model: Online, x: Any) -> Any:
-    """The probability at x, or (T,) of them."""
-    if np.ndim(x) == 2:
-        return np.array([model.predict(row) for row in x])
-    return float(model.predict(x))
+def _predict_rows(model: Online, x: Any) -> FloatArray:
+    """The probability at each row of x, (T,)."""
+    return np.array([model.predict(row) for row in x])

@@ -22,6 +22,8 @@ MISSING = MissingLabel()
 
 def as_label(label: Any, policy: MissingPolicy) -> Any:
     """A label as the key of its class; refused where it can be none."""
+    if type(label) is str:
+        return label
     if hasattr(label, "dtype") and getattr(label, "shape", None) == ():
         label = label.item()  # a NumPy scalar as the Python number or text that it is
     try:
