@@ -98,6 +98,33 @@ def test_runs_equal_single_calls_to_the_last_bit_however_they_are_cut(learner, c
         assert_equal_states(loop, whole)
 
 
+@by_learner
+@pytest.mark.parametrize("rounds", [0, 20])
+def test_classes_that_are_added_are_predicted_before_they_appear(
+    learner, rounds, tmp_path
+):
+    model, other = tw.Classifier(learner), tw.Classifier(learner)
+    for one in (model, other):
+        if rounds:
+            one.run(X[:rounds], LABELS[:rounds])
+    model.add_classes(["grey", "red"])
+    assert "grey" not in LABELS[:20] and "grey" in model.classes
+    model.save(tmp_path / "c.thalweg")
+    model = tw.Classifier.load(tmp_path / "c.thalweg")
+    before = model.predict(X[rounds])
+    assert 0 < before["grey"] < 1 and sum(before.values()) == pytest.approx(1)
+    if not rounds:
+        assert before == {"grey": 0.5, "red": 0.5}
+    trace = model.run(X[rounds:], LABELS[rounds:])
+    assert (trace.prediction[:, model.classes.index("grey")] > 0).all()
+    other.run(X[rounds:], LABELS[rounds:])
+    ours, theirs = states(model), states(other)
+    assert set(ours) == set(theirs)
+    for label in ours:
+        for part, expected in zip(ours[label], theirs[label], strict=True):
+            np.testing.assert_array_equal(part, expected)
+
+
 def test_probabilities_sum_to_one_and_the_most_probable_label_is_the_class():
     model = tw.Classifier()
     model.run(X, LABELS)
@@ -322,6 +349,7 @@ WRONG_RECORDS = {
     "a label that is no text": lambda labels, states: ((None, *labels[1:]), states),
     "labels that are no list": lambda labels, states: ("red", states),
     "too few states": lambda labels, states: (labels, states[:-1]),
+    "a state that is missing": lambda labels, states: (labels, (None, *states[1:])),
     "no states": lambda labels, states: (labels, None),
     "a state of another size": lambda labels, states: (
         labels,

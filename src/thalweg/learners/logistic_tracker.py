@@ -60,9 +60,10 @@ class LogisticTracker(Learner[LogisticTrackerState]):
     mixable at rate 1, so that from round a to b, with weights of at most 1, it loses at
     most ln(aK) + 1 + ln(b/a) to any expert.
     ``certainty`` in (0, ½) keeps the experts' probabilities so far from 0 and 1. The
-    prediction is the log-odds, as for ``Logistic``. Features are standardised by all
-    rounds so far: 250 rows that are 300 or more times too large raise the log loss by a
-    third to two thirds for thousands of rounds; less than 100 times is soon forgotten.
+    prediction is the log-odds, as for ``Logistic``; models give the probability.
+    Features are standardised by all rounds so far: 250 rows that are 300 or more times
+    too large raise the log loss by a third to two thirds for thousands of rounds; less
+    than 100 times is soon forgotten.
     A feature that is added is standardised as if it had been zero in all rounds before,
     and starts from a fresh prior, as in ``RecursiveLeastSquares``.
 

@@ -1,4 +1,4 @@
-"""What users hold and mutate: one model, or thousands of models by key."""
+"""What users hold and mutate: a model, a classifier, thousands of models by key."""
 
 from typing import TYPE_CHECKING
 

@@ -127,7 +127,7 @@ class Classifier:
 
     @property
     def classes(self) -> tuple[Any, ...]:
-        """The labels, in the order in which they first appeared."""
+        """The labels, in the order in which they first appeared or were added."""
         with ClassifierCall(self):
             return tuple(self._models.by_label)
 
@@ -136,6 +136,15 @@ class Classifier:
         """How many rounds were learnt, or skipped by policy."""
         with ClassifierCall(self):
             return self._models.background.rounds
+
+    def add_classes(self, labels: Any) -> None:
+        """Let classes be known before they appear, so that they have probabilities.
+
+        It changes nothing in the others, nor in what these learn.
+        """
+        keys = as_labels(labels, "refuse")
+        with ClassifierCall(self, to_learn=True):
+            self._models = self._with_new_classes(keys)
 
     def predict(self, x: Any) -> Any:
         """The probability of each class at the features ``x``, by label.

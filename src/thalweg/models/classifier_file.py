@@ -24,7 +24,7 @@ class ClassifierRecord(NamedTuple):
     """What a file holds beside the background model."""
 
     labels: Any  # in the order in which they first appeared
-    states: Any  # of the learner, one for each label
+    states: Any  # of the learner, one for each label; None before the first round
 
 
 class ClassifierFileContents(NamedTuple):
@@ -78,11 +78,12 @@ def _check_record(
     )
     start = background.snapshot.state
     is_legal = type(states) is tuple and len(states) == len(labels)
-    is_legal = is_legal and (start is not None or not states)
+    if start is None:  # classes that were added before the first round
+        is_legal = is_legal and all(state is None for state in states)
     validate_snapshot(
         Condition(is_legal, "one state for each label"), states, f"{FIELD}.states"
     )
-    for k, state in enumerate(states):
+    for k, state in enumerate(states if start is not None else ()):
         rule = StateOf(background.settings.learner, len(start.theta))
         validate_snapshot(rule, state, f"{FIELD}.states[{k}]")
 
