@@ -35,7 +35,7 @@ drift, as its siblings ``abrupt`` and ``gradual`` do."""
 SAME_IDEA = frozenset(
     # An algorithm has its definition, its kernel, its bound or its adversary under one
     # name, each in its package.
-    "ader adaptive_lin_ucb directional experts exponential_weights "
+    "ader adaptive_lin_ucb directional error_intervals experts exponential_weights "
     "general_least_squares gradient lin_ucb logistic_tracker losses lower_bound newton "
     "ogd rls ucb "
     # The base class of a package; a command and what it runs.

@@ -84,11 +84,14 @@ class Trace:
 
 
 class Interval(NamedTuple):
-    """A forecast with a prediction interval, in which the label is expected to lie."""
+    """A forecast with a prediction interval, in which the label is expected to lie.
 
-    mean: float
-    low: float
-    high: float
+    All three are numbers, or arrays (k,) of k targets.
+    """
+
+    mean: Any
+    low: Any
+    high: Any
 
 
 def array_entry(annotation: Any) -> Any:

@@ -154,7 +154,7 @@ def test_aligned_arrays_start_at_a_cache_line():
 
 VERSIONS = {
     "UD factor": (ud_factor.LAYOUT, 1, "01e3a1c1a52e8bc2"),
-    "live RLS buffer": (rls_live.LAYOUT, 2, "da9a5232b1297b89"),
+    "live RLS buffer": (rls_live.LAYOUT, 3, "2c78d041dcbcac0a"),
     "live logistic buffer": (logistic_live.LAYOUT, 1, "58da3da3c6640f0c"),
     "lanes of a bank": (lane_state.LAYOUT, 1, "cb7a1bb296aca636"),
 }

@@ -267,7 +267,6 @@ def test_a_tracker_reports_its_memory_explanation_and_interval():
     [
         lambda model: model.memory,
         lambda model: model.explain(),
-        lambda model: model.predict(X[0], interval=0.9),
     ],
 )
 def test_methods_of_the_tracker_are_refused_for_other_learners(ask):

@@ -8,6 +8,7 @@ newton, gradient, losses         other learners on losses of a linear prediction
 tracker                          the Tracker
 logistic_tracker, logistic_live  its counterpart for labels 0 and 1, and by calls
 lin_ucb, adaptive_lin_ucb, ucb   bandits: choices of actions and what they teach
+error_intervals                  prediction intervals from the last errors of a model
 hindsight                        comparators in hindsight
 roofline_probes, ridge_regression, predict   measurements, a baseline, predictions
 """

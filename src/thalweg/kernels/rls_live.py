@@ -20,15 +20,16 @@ from thalweg.kernels.call_header import (
     finite_or_refusal,
     max_legal_value,
 )
+from thalweg.kernels.error_intervals import ERROR_WINDOW
 from thalweg.kernels.jit import kernel
 from thalweg.kernels.layout import Layout, Shape
 from thalweg.kernels.rls import predict_targets, rls_round
 from thalweg.kernels.ud_factor import EXTRA_ROWS
 from thalweg.kernels.windup import restore_ridge
 
-GAMMA, FLOOR, LEAKY, TARGETS = range(SETTINGS, SETTINGS + 4)
-"""Entries of the header: forgetting factor, retained ridge, whether RLS is leaky, and
-the number of targets."""
+GAMMA, FLOOR, LEAKY, TARGETS, ERROR_COUNT = range(SETTINGS, SETTINGS + 5)
+"""Entries of the header: forgetting factor, retained ridge, whether RLS is leaky, the
+number of targets, and how many errors were stored."""
 
 
 class RLSBuffer(NamedTuple):
@@ -43,9 +44,11 @@ class RLSBuffer(NamedTuple):
     theta: Annotated[np.ndarray, Shape("n", "k")]
     factor: Annotated[np.ndarray, Shape(f"n + {EXTRA_ROWS}", "n")]
     unexcited_rounds: Annotated[np.ndarray, Shape("n")]  # since a feature was not zero
+    # The last errors, y minus prediction: a ring, for kernels/error_intervals.py.
+    errors: Annotated[np.ndarray, Shape(ERROR_WINDOW, "k")]
 
 
-LAYOUT = Layout("live RLS buffer", RLSBuffer, version=2, dimensions=("n", "k"))
+LAYOUT = Layout("live RLS buffer", RLSBuffer, version=3, dimensions=("n", "k"))
 _unpack, _offsets = LAYOUT.unpack, LAYOUT.kernel_offsets
 
 
@@ -119,4 +122,14 @@ def _learn(buffer, fields, weight, elapsed):
             # θ was not finite. The update has limited it: it must not seem sound now.
             theta[0, j] = np.nan
             prediction = REFUSAL
+    if weight > 0 and prediction == prediction:
+        _store_errors(buffer, fields)
     return prediction
+
+
+@kernel(inline=True)
+def _store_errors(buffer, fields):
+    place = int(buffer[ERROR_COUNT]) % ERROR_WINDOW
+    for j in range(fields.y.shape[1]):
+        fields.errors[place, j] = fields.y[0, j] - fields.prediction[0, j]
+    buffer[ERROR_COUNT] += 1

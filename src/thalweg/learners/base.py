@@ -16,6 +16,7 @@ from thalweg.learners.finiteness import (
     unsolvable_round,
 )
 from thalweg.learners.own_state import check_own_state
+from thalweg.learners.recent_errors import RecentErrors
 from thalweg.learners.round_check import check_round
 from thalweg.losses import Loss, Round
 from thalweg.losses.base import CheckedRound
@@ -47,6 +48,7 @@ class LiveBuffer(Protocol):
     buffer: FloatArray  # all that changes; its header: kernels/call_header.py
     unexcited_rounds: FloatArray  # (n,) rounds since each feature was last not zero
     call: KernelCall
+    errors: RecentErrors | None  # None where they are not for prediction intervals
 
     def copy_state(self) -> Any:
         """A copy of the state as it is now."""

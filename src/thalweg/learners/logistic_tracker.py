@@ -17,6 +17,7 @@ from thalweg.kernels.ud_factor import forget, learn
 from thalweg.kernels.windup import cap_covariance
 from thalweg.learners.base import KernelCall, Learner, LiveBuffer
 from thalweg.learners.feature_changes import FeatureChange
+from thalweg.learners.recent_errors import RecentErrors
 from thalweg.losses import Logistic, Loss, Round
 from thalweg.types import Block, FloatArray, Trace
 
@@ -197,6 +198,7 @@ class LiveLogisticTracker:
         )
         views = logistic_live.LAYOUT.views(self.buffer, n=n, **experts)
         views.gamma[:], views.rate[:] = DISCOUNTS, RATES
+        self.errors: RecentErrors | None = None
         self.unexcited_rounds: FloatArray = views.unexcited_rounds
         self._arrays = (views.points, views.factors, views.weights, views.scale)
         for array, values in zip(self._arrays, state[1:], strict=True):

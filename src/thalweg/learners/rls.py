@@ -19,6 +19,7 @@ from thalweg.kernels.windup import cap_covariance, restore_ridge
 from thalweg.learners.base import KernelCall, Learner, LiveBuffer
 from thalweg.learners.feature_changes import FeatureChange
 from thalweg.learners.kernel_arrays import KernelArrays
+from thalweg.learners.recent_errors import RecentErrors
 from thalweg.losses import Loss, Round, SquaredError
 from thalweg.types import Block, FloatArray, Trace
 
@@ -238,6 +239,8 @@ class LiveRLS:
         views = rls_live.LAYOUT.views(self.buffer, **sizes)
         self._theta, self._factor = views.theta.reshape(theta.shape), views.factor
         self.unexcited_rounds: FloatArray = views.unexcited_rounds
+        count = self.buffer[rls_live.ERROR_COUNT : rls_live.ERROR_COUNT + 1]
+        self.errors: RecentErrors | None = RecentErrors(views.errors, count)
         call = rls_live.call_targets if targets else rls_live.call
         self.call: KernelCall = entry_point(call, several_targets=bool(targets))
         self._theta[:], self._factor[:] = theta, factor

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
@@ -29,6 +30,7 @@ class ImputedRun(NamedTuple):
     trace: Trace
     block: Block  # the rows as they were learnt, without missing values
     imputer: Imputer  # after these rows
+    learnable: npt.NDArray[np.bool_]  # (T,) whether each row was learnt
 
 
 class ImputerCall:
@@ -113,7 +115,7 @@ def run_with_missing(
         state, trace = learner.run(state, loss, imputed, record)
     else:
         state, trace = _run_learnable(learner, state, loss, imputed, learnable, record)
-    return ImputedRun(state, trace, imputed, imputer)
+    return ImputedRun(state, trace, imputed, imputer, learnable)
 
 
 def _run_learnable(

@@ -40,6 +40,8 @@ class ModelSnapshot(NamedTuple):
     rounds: int = 0  # learnt, or skipped by policy
     unexcited_rounds: Any = 0.0  # (n,) rounds since each feature was last not zero
     imputer: ImputerState | None = None  # None where missing values are refused
+    # (m, k) the last errors, oldest first; None where none are known, or stored
+    errors: FloatArray | None = None
 
 
 class LiveState:
@@ -56,15 +58,17 @@ class LiveState:
     """
 
     __slots__ = (
-        "_imputer", "_imputer_call", "_learn_targets", "_live", "_rounds", "_state",
-        "_unexcited_rounds", "buffer", "learn", "learn_alone", "predict", "targets",
+        "_errors", "_imputer", "_imputer_call", "_learn_targets", "_live", "_rounds",
+        "_state", "_unexcited_rounds", "buffer", "learn", "learn_alone", "predict",
+        "targets",
     )  # fmt: skip
 
     def __init__(
         self, settings: ModelSettings, snapshot: ModelSnapshot, lock: ModelLock
     ) -> None:
         learner, loss, intercept, missing = settings
-        self._state, self._rounds, self._unexcited_rounds, imputer = snapshot
+        self._state, self._rounds, self._unexcited_rounds, imputer, errors = snapshot
+        self._errors: FloatArray | None = errors
         self._imputer = None if imputer is None else Imputer(missing, imputer)
         self._imputer_call: ImputerCall | None = None
         self.buffer: FloatArray = NO_BUFFER
@@ -79,6 +83,8 @@ class LiveState:
         if self._live is not None:
             self._state = None  # the live buffer holds it
             self._live.unexcited_rounds[:] = snapshot.unexcited_rounds
+            if self._live.errors is not None and errors is not None:
+                self._live.errors.fill(errors)
             self.buffer = self._live.buffer
             predict = learn = learn_alone = self._live.call
             if self._imputer is not None:
@@ -146,6 +152,13 @@ class LiveState:
             else self._live.unexcited_rounds + 0.0
         )
 
+    def copy_errors(self) -> FloatArray | None:
+        """(m, k) the last errors, oldest first; None where none are known."""
+        if self._live is None or self._live.errors is None:
+            return self._errors
+        errors = self._live.errors.copy()
+        return errors if len(errors) else None
+
     def count_rounds(self) -> int:
         """How many rounds were learnt, or skipped by policy."""
         return self._rounds + int(self.buffer[call_header.COUNT])
@@ -164,6 +177,7 @@ class LiveState:
             self.count_rounds(),
             self.copy_unexcited_rounds(),
             None if imputer is None else imputer.state,
+            self.copy_errors(),
         )
 
     def unexcited_rounds_after(self, x: FloatArray) -> FloatArray:

@@ -12,10 +12,14 @@ import numpy as np
 
 from thalweg import persistence
 from thalweg.errors import PersistenceError
+from thalweg.kernels.error_intervals import ERROR_WINDOW
+from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
+from thalweg.models.error_intervals import stores_errors
 from thalweg.models.live_state import ModelSettings, ModelSnapshot
 from thalweg.persistence.snapshots import (
     Array,
+    Condition,
     Count,
     Number,
     OneOf,
@@ -27,6 +31,7 @@ from thalweg.preprocessing.imputer import (
     ImputerState,
     MissingPolicy,
 )
+from thalweg.types import FloatArray
 
 
 class ModelRecord(NamedTuple):
@@ -38,6 +43,7 @@ class ModelRecord(NamedTuple):
     refusals: int  # calls that were refused
     unexcited_rounds: Any  # (n,) of float64; 0.0 before the first round
     imputer: ImputerState | None  # None where missing values are refused
+    errors: FloatArray | None = None  # (m, k) the last ones; files before had none
 
 
 class ModelFileContents(NamedTuple):
@@ -55,9 +61,9 @@ def write_model(
 ) -> None:
     """Save the model to a file, and ``others`` beside what it holds, by name."""
     learner, loss, intercept, missing = model.settings
-    state, rounds, unexcited_rounds, imputer = model.snapshot
+    state, rounds, unexcited_rounds, imputer, errors = model.snapshot
     record = ModelRecord(
-        intercept, rounds, missing, model.refusals, unexcited_rounds, imputer
+        intercept, rounds, missing, model.refusals, unexcited_rounds, imputer, errors
     )
     extra = {**record._asdict(), **(others or {})}
     saved = persistence.SavedModel(learner, loss, state, extra)
@@ -85,11 +91,12 @@ def decode_model(
     try:
         record = restore_snapshot(ModelRecord, fields)
         validate_snapshot(_rules(record, features), record)
+        _validate_errors(record, learner, loss, state)
     except PersistenceError as error:
         raise PersistenceError(f"{path} cannot be loaded: {error}.") from None
     settings = ModelSettings(learner, loss, record.intercept, record.missing)
     snapshot = ModelSnapshot(
-        state, record.rounds, record.unexcited_rounds, record.imputer
+        state, record.rounds, record.unexcited_rounds, record.imputer, record.errors
     )
     return ModelFileContents(settings, snapshot, record.refusals)
 
@@ -103,6 +110,22 @@ def _rules(record: ModelRecord, features: int | None) -> dict[str, Any]:
         "unexcited_rounds": _feature_counts(features, rounds),
         "imputer": imputer_rules(features, rounds) if accepts else OneOf((None,)),
     }
+
+
+def _validate_errors(
+    record: ModelRecord, learner: Learner[Any], loss: LinearLoss, state: Any
+) -> None:
+    """Raise unless a model of this learner could have stored these errors."""
+    errors, most = record.errors, min(ERROR_WINDOW, record.rounds)
+    if errors is None:
+        return
+    stores = state is not None and stores_errors(learner, loss)
+    rule = Condition(stores, "None where no errors are stored")
+    validate_snapshot(rule, errors, "errors")
+    targets = sum(state.theta.shape[1:]) or 1
+    validate_snapshot(Array((None, targets)), errors, "errors")
+    rule = Condition(0 < len(errors) <= most, f"of 1 to {most} rows")
+    validate_snapshot(rule, errors, "errors")
 
 
 def imputer_rules(features: int | None, rounds: int) -> dict[str, Any]:

@@ -16,6 +16,14 @@ from thalweg.learners import Learner, Tracker
 from thalweg.learners.base import LiveBuffer
 from thalweg.learners.finiteness import require_finite_prediction
 from thalweg.losses import LinearLoss, SquaredError
+from thalweg.models.error_intervals import (
+    LearntRounds,
+    interval_at,
+    require_errors,
+    separate_interval,
+    stores_errors,
+    with_intervals,
+)
 from thalweg.models.health import Health, measure_health
 from thalweg.models.imputed_run import run_with_missing
 from thalweg.models.inputs import (
@@ -166,8 +174,9 @@ class Online:
         new array, (k,).
 
         With ``interval``, say 0.9, an ``Interval(mean, low, high)`` in which y is
-        expected that often; of a Tracker only. It is infinite before any error is
-        known, and takes some tens of rounds to be trusted.
+        expected that often, for squared error: that of a Tracker, or made of the
+        model's last 512 errors (kernels/error_intervals.py). It is infinite before any
+        error is known, and takes some tens of rounds to be trusted.
         """
         if type(x) is not ARRAY:
             x = as_row(x)
@@ -182,12 +191,14 @@ class Online:
         # Anything unusual, and anything to be refused, takes the checked path.
         with self._suspend() as live:
             state, features = self._as_prediction_request(live, x)
+            if interval is not None and isinstance(self.learner, Tracker):
+                return self.learner.interval(state, features, interval)
+            prediction = self.learner.predict(state, features)
+            require_finite_prediction(self.learner, prediction)
             if interval is None:
-                prediction = self.learner.predict(state, features)
-                require_finite_prediction(self.learner, prediction)
                 return self.loss.mean(prediction)
-            tracker = self._tracker("predict(interval=...)")
-            return tracker.interval(state, features, interval)
+            require_errors("Online.predict(interval=...)", self.learner, self.loss)
+            return interval_at(prediction, live.copy_errors(), interval)
 
     def update(self, x: Any, y: Any, weight: float = 1.0, elapsed: float = 1.0) -> None:
         """Learn from one round: features ``x``, then the target ``y``, or a row of k.
@@ -226,6 +237,8 @@ class Online:
     ) -> Trace:  # fmt: skip
         """Predict, then learn, round by round over (T, n) features and T targets.
 
+        ``record=("interval",)`` puts the low and high ends of 90 % intervals into
+        ``trace.extras["interval"]``, (T, 2), or (T, k, 2) of k targets.
         ``blocked`` is for many features, and learners that can: see their ``run``.
         """
         with self._suspend(to_learn=True) as live:
@@ -237,17 +250,22 @@ class Online:
     ) -> Trace:  # fmt: skip
         given = (x, y, weight, elapsed)
         state, block = as_rounds(self.learner, live, self.intercept, *given)
-        imputer = live.imputer
+        imputer, learnable, errors = live.imputer, None, live.copy_errors()
+        names, has_interval = separate_interval(self.learner, self.loss, record)
         if imputer is None:
-            state, trace = self.learner.run(state, self.loss, block, record, blocked)
+            state, trace = self.learner.run(state, self.loss, block, names, blocked)
         else:
-            state, trace, block, imputer = run_with_missing(
-                self.learner, state, self.loss, block, imputer, record, blocked
+            state, trace, block, imputer, learnable = run_with_missing(
+                self.learner, state, self.loss, block, imputer, names, blocked
             )
+        if stores_errors(self.learner, self.loss):
+            learnt = LearntRounds(block, trace.prediction, learnable)
+            trace = with_intervals(trace, learnt, errors) if has_interval else trace
+            errors = learnt.errors_after(errors)
         unexcited = live.unexcited_rounds_after(np.asarray(block.x))
         rounds = live.count_rounds() + len(block)
         means = None if imputer is None else imputer.state
-        self._open(ModelSnapshot(state, rounds, unexcited, means))
+        self._open(ModelSnapshot(state, rounds, unexcited, means, errors))
         return replace(trace, prediction=self.loss.mean(trace.prediction))
 
     def _learn_first_round(

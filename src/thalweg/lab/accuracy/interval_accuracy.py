@@ -61,10 +61,11 @@ def interval_score(interval: FloatArray, y: FloatArray, coverage: float) -> Floa
 
 
 def conformal_intervals(
-    forecast: FloatArray, y: FloatArray, coverage: float
+    forecast: FloatArray, y: FloatArray, coverage: float, step: float = CONFORMAL_STEP
 ) -> FloatArray:
     """Intervals (T, 2) of adaptive conformal inference around forecasts (T,).
 
+    With ``step`` γ = 0 they are those of a rolling quantile, which does not adapt.
     As wide as the 1 - α_t quantile of the last absolute errors; after each round
     α_{t+1} = α_t + γ(1 - coverage - [y_t was outside]). Where α_t ≤ 0 asks for all
     values, they take the largest error, as an infinite width has no score.
@@ -74,7 +75,7 @@ def conformal_intervals(
     for t, error in enumerate(errors):
         rank = min(math.ceil((1 - alpha) * (len(ordered) + 1)), len(ordered))
         widths[t] = ordered[rank - 1] if rank > 0 else 0.0
-        alpha += CONFORMAL_STEP * (1 - coverage - (error > widths[t]))
+        alpha += step * (1 - coverage - (error > widths[t]))
         insort(ordered, error)
         if len(ordered) > CONFORMAL_ERRORS:
             del ordered[bisect_left(ordered, errors[t - CONFORMAL_ERRORS])]

@@ -13,6 +13,7 @@ from thalweg.kernels.layout import aligned_zeros
 from thalweg.kernels.tracker import entry
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.base import KernelCall
+from thalweg.learners.recent_errors import RecentErrors
 from thalweg.types import FloatArray
 
 EMPTY = np.empty(0)
@@ -94,6 +95,7 @@ class LiveTracker:
             state.packed, len(state.theta), constant_features
         )
         self.buffer: FloatArray = self._workspace.buffer
+        self.errors: RecentErrors | None = None
         self.unexcited_rounds: FloatArray = self._workspace.unexcited_rounds
         self.call: KernelCall = self._workspace.call
 
