@@ -18,6 +18,7 @@ from thalweg.errors import (
 from thalweg.kernels.error_intervals import ERROR_WINDOW
 from thalweg.lab.accuracy.accuracy_streams import SYNTHETIC
 from thalweg.lab.accuracy.interval_accuracy import measure_intervals
+from thalweg.models.error_intervals import interval_at
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(700, 2))
@@ -147,6 +148,27 @@ def test_rows_that_are_not_learnt_add_no_error(learner, missing):
         assert [*interval[1:]] == trace.extras["interval"][t].tolist()
         single.update(x[t], y[t])
     np.testing.assert_array_equal(errors_of(single), errors_of(whole))
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, -1e150, 1e150, 1e-300]), min_size=4))
+def test_legal_numbers_never_give_an_interval_of_nan(numbers):
+    model, rounds = tw.Online(RLS), len(numbers) // 2
+    x, y = np.array(numbers[:rounds])[:, None], np.array(numbers[-rounds:])
+    low, high = model.run(x, y, record="interval").extras["interval"].T
+    assert (low <= high).all()
+    mean, low, high = model.predict(x[0], interval=0.9)
+    assert low <= mean <= high
+
+
+def test_an_interval_may_be_around_several_predictions():
+    errors = RNG.normal(size=(100, 2))
+    rows = RNG.normal(size=(5, 2))
+    for around in (rows, rows[:, 0]):
+        known = errors if around.ndim == 2 else errors[:, :1]
+        _, low, high = interval_at(around, known, 0.9)
+        alone = [interval_at(row, known, 0.9) for row in around]
+        np.testing.assert_array_equal(low, [interval.low for interval in alone])
+        np.testing.assert_array_equal(high, [interval.high for interval in alone])
 
 
 def test_a_blocked_run_records_intervals_too():

@@ -85,14 +85,16 @@ class LearntRounds(NamedTuple):
 def interval_at(
     prediction: Any, errors: FloatArray | None, coverage: float
 ) -> Interval:  # fmt: skip
-    """The interval around a prediction, a number or (k,), after these errors."""
+    """The interval around a prediction after these errors, of k targets each.
+
+    The prediction is a number or any number of them, of k > 1 targets (..., k).
+    """
     checks.require_argument("a prediction interval", "level", coverage, "(0, 1)")
-    mean = np.asarray(prediction)
     if errors is None:
-        errors = np.empty((0, mean.size))
+        errors = np.empty((0, 1))
     offsets = _offsets(errors, np.array([len(errors)]), float(coverage))[0]
-    low, high = (mean + offsets[:, end].reshape(mean.shape) for end in (0, 1))
-    return Interval(prediction, low[()], high[()])
+    low, high = offsets.T if len(offsets) > 1 else offsets[0]
+    return Interval(prediction, prediction + low, prediction + high)
 
 
 def separate_interval(

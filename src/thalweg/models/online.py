@@ -2,7 +2,6 @@
 
 import copy
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from thalweg import checks
-from thalweg.errors import InvalidParameterError, ThalwegError, UnsupportedLossError
+from thalweg.errors import InvalidParameterError, UnsupportedLossError
 from thalweg.kernels.call_header import REFUSAL
 from thalweg.learners import Learner, Tracker
 from thalweg.learners.base import LiveBuffer
@@ -36,6 +35,7 @@ from thalweg.models.inputs import (
 from thalweg.models.live_state import LiveState, ModelSettings, ModelSnapshot
 from thalweg.models.model_file import ModelFileContents, read_model, write_model
 from thalweg.models.model_lock import ModelLock
+from thalweg.models.suspension import Suspension
 from thalweg.preprocessing.imputer import (
     POLICIES,
     POLICY_RULES,
@@ -328,44 +328,6 @@ class Online:
         """Go on from a snapshot; all at once, so that no Ctrl-C falls in between."""
         self._live = LiveState(self._settings(), snapshot, self._lock)
 
-    def _suspend(self, to_learn: bool = False) -> "Suspension":
+    def _suspend(self, to_learn: bool = False) -> Suspension:
         """``with self._suspend() as live``: the live state, for one thread."""
         return Suspension(self, to_learn)
-
-
-class Suspension:
-    """One call that has a model's live state for itself; it counts refusals meanwhile.
-
-    An interrupt may end it anywhere, in ``__enter__`` and ``__exit__`` too, and needs
-    no undoing: the lock is then free (``ModelLock``), and a live state that was left
-    suspended refuses single calls until the next of them, on its checked path, has
-    suspended and resumed it.
-    """
-
-    __slots__ = ("_is_nested", "_live", "_model", "_to_learn")
-
-    def __init__(self, model: Online, to_learn: bool) -> None:
-        self._model, self._to_learn = model, to_learn
-
-    def __enter__(self) -> LiveState:
-        model, frame = self._model, sys._getframe(1)
-        self._is_nested = model._lock.acquire(frame)
-        if self._is_nested and self._to_learn:
-            model.refusals += 1
-            model._lock.release(frame)
-            raise ThalwegError(
-                "Online cannot learn a round while it is in the middle of another "
-                "call: a signal handler or an argument has called it."
-            )
-        self._live = model._live
-        self._live.suspend()
-        return self._live
-
-    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        model = self._model
-        if kind is not None and issubclass(kind, ThalwegError):
-            model.refusals += 1
-        # A run has replaced the live state; an outer call still needs it suspended.
-        if self._live is model._live and not self._is_nested:
-            self._live.resume()
-        model._lock.release(sys._getframe(1))
