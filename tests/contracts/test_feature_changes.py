@@ -34,11 +34,7 @@ def comparable(learner):
     return learner
 
 
-CASES = [
-    (comparable(learner), loss)
-    for learner, loss in EXAMPLES
-    if not isinstance(learner, Tracker)
-]
+CASES = [(comparable(learner), loss) for learner, loss in EXAMPLES]
 every_learner = pytest.mark.parametrize(
     "learner, loss",
     CASES,

@@ -81,3 +81,17 @@ def test_what_was_learnt_stays_where_an_unlearnt_direction_does_not_touch_it():
     before = factor.copy()
     marginalise(factor, 3, np.empty(4))
     np.testing.assert_array_equal(factor, before)
+
+
+def test_a_variance_beyond_all_numbers_takes_over_the_last_coordinate_it_touches():
+    """As a large one does, in the limit: c v_j² of 1e12, and one that overflows."""
+    v = np.array([0.5, -2.0, 0.7, 1.5])
+    limits = []
+    for c in (1e12, 1e308):
+        factor, _ = excited_factor(4)
+        add_outer_product(factor, c, 1e3 * v if c > 1e100 else v.copy(), 4, 0.0)
+        limits.append(factor[:4])
+    near, beyond = limits
+    assert near[3, 3] > 1e12 and 1e200 < beyond[3, 3] < np.inf
+    near[3, 3] = beyond[3, 3] = 0
+    np.testing.assert_allclose(beyond, near, rtol=1e-9, atol=1e-9)

@@ -24,19 +24,17 @@ def marginalise(factor, k, work):
     """Make rows and columns of ``factor`` other than k the factor of C without k.
 
     Row and column k themselves are left as they are, for the caller to leave out; work
-    is (n,). Where P_0 = 0 and nothing was learnt about direction k, its variance is
-    infinite: what u_k has in other coordinates is then not known of these either,
+    is (n,). Where P_0 = 0 and nothing was learnt about direction k, its variance is all
+    but infinite: what u_k has in other coordinates is then not known of these either,
     unless that is no more than rounding.
     """
-    c, limit = factor[k, k], 0.0
+    limit = 0.0
     if is_unlearnt(factor, k):
         share = min_new_share(factor.shape[1], np.finfo(factor.dtype).eps)
-        c, limit = factor.dtype.type(np.inf), share * column_size(factor, k)
+        limit = share * column_size(factor, k)
     for i in range(k):
         work[i] = factor[k, i]
-        if limit > 0 and not abs(work[i]) * factor[INPUT_SCALE, i] > limit:
-            work[i] = 0
-    add_outer_product(factor, c, work, k, limit)
+    add_outer_product(factor, factor[k, k], work, k, limit)
 
 
 @kernel(ieee_division=True)
@@ -46,26 +44,25 @@ def add_outer_product(factor, c, v, size, limit):
     With D'_j = D_j + c v_j², from the last coordinate to the first:
         v_i ← v_i - v_j U_ij,  U_ij ← U_ij + (c v_j / D'_j) v_i  for i < j
         c ← c D_j / D'_j,  D_j ← D'_j
-    and their limits where c or D_j is infinite. An infinite c comes with the ``limit``
-    up to which |v_j| input_scale_j is rounding.
+    |v_j| input_scale_j up to ``limit`` is rounding, as long as c is that of a direction
+    about which nothing was learnt.
     """
     largest = factor.dtype.type(max_pivot(np.finfo(factor.dtype).max))
     for j in range(size - 1, -1, -1):
         s, d = v[j], factor[j, j]
-        is_rounding = c == np.inf and not abs(s) * factor[INPUT_SCALE, j] > limit
-        if s == 0 or is_rounding:
+        if s == 0 or not d < np.inf:  # no row has excited j where D_j is infinite
             continue
-        ratio = factor.dtype.type(0)  # c v_j / D'_j: any is right if both are infinite
-        is_open = is_unlearnt(factor, j)
-        if c == np.inf and not is_open:
-            ratio, c = 1 / s, d / s / s
-            factor[j, j] = np.inf
-        elif not is_open:
-            increased = d + c * s * s
-            if not c / increased < np.inf:  # next to nothing, in a direction known well
-                continue
-            ratio, c = s * (c / increased), c / increased * d
-            factor[j, j] = increased if increased < largest else largest
+        if limit > 0 and not abs(s) * factor[INPUT_SCALE, j] > limit:
+            continue
+        if not is_unlearnt(factor, j):
+            limit = 0.0  # from here on c is that of this direction
+        increased = d + c * s * s
+        ratio, rest = s * (c / increased), c / increased * d
+        if not increased < np.inf:
+            increased, ratio, rest = largest, 1 / s, d / s / s
+        if not abs(ratio) < np.inf:  # next to nothing, in a direction known exactly
+            continue
+        c, factor[j, j] = rest, min(increased, largest)
         for i in range(j):
             v[i] -= s * factor[j, i]
             factor[j, i] += ratio * v[i]

@@ -1,6 +1,7 @@
 """Features that come and go: states that gain coordinates, or lose some.
 
-Also known as: open vocabulary, evolving feature space, incremental feature learning.
+A feature change adds some or removes some. Also known as: open vocabulary, evolving
+feature space, incremental feature learning.
 """
 
 import operator

@@ -76,8 +76,9 @@ class RecursiveLeastSquares(Learner[RLSState]):
     that was zero in all rounds before, to the last bit; at γ < 1 the prior of such a
     one would have faded by now, and here it is fresh. Of those that go
     (``remove_features``) the covariance is marginalised, which is what zeros from now
-    on would do (kernels/ud_marginal.py). With a ``floor`` both hold up to the order in
-    which coordinates have their turn to get it back.
+    on would do (kernels/ud_marginal.py); with ε = 0 once all directions are learnt:
+    until then θ may be another of the fits. With a ``floor`` both hold up to the order
+    in which coordinates have their turn to get it back.
 
     Departure, against covariance windup: forgetting stops in a direction that has not
     been excited for so long that rounding would rule it: where C = P⁻¹ has C_kk size_k²

@@ -6,6 +6,8 @@ computes sizes, offsets and views from that. To add an array to the state:
 1. Declare it in one of the tuples below, raise ``STATE.version``, and set the
    fingerprint anew in tests/kernels/tracker/test_tracker_layout.py. A file holds the
    whole of it, unless learners/tracker/stored_state.py says otherwise.
+   An axis over features begins with them, so that features can be added and removed,
+   unless learners/tracker/feature_axes.py says otherwise.
 2. Set its start in ``Tracker.init`` (learners/tracker/tracker.py), if that is not 0.
 3. Use it in the kernels and in the definition (learners/tracker/definition.py).
 4. Decide what a restart does with it, in restart.py and in the definition
