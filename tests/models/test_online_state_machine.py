@@ -64,6 +64,8 @@ def learnt_bytes(model):
         **(model.imputer.state._asdict() if model.imputer else {}),
     }
     extra["refusals"] = 0
+    with model._suspend() as live:
+        extra["errors"] = live.copy_errors()
     return dumps(SavedModel(model.learner, model.loss, model.state, extra))
 
 
