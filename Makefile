@@ -74,7 +74,7 @@ test-oldest: .venv-oldest/ready  ## run tests with the lowest versions that we a
 	.venv-oldest/bin/python tools/oldest_versions.py cli io data report test peers \
 	  > .venv-oldest/oldest.txt
 	.venv-oldest/bin/pip install --quiet --constraint .venv-oldest/oldest.txt \
-	  --editable '.[cli,io,data,report,test]' filterpy padasip statsmodels
+	  --editable '.[cli,io,data,report,test]' duckdb filterpy padasip polars statsmodels
 	touch $@
 
 # Python 3.13 where there is one: make test-newest PYTHON313=/path/to/python3.13

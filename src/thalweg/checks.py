@@ -173,6 +173,14 @@ def check_features(x: Any, theta: FloatArray) -> FloatArray:
     return np.asarray(array, theta.dtype)
 
 
+def check_feature_rows(x: Any, theta: FloatArray) -> FloatArray:
+    """The features of several rounds, (T, n), finite, of θ's dtype and contiguous."""
+    rows = check_features(x, theta)
+    if rows.ndim != 2:
+        raise StreamError(f"Rows of features are needed. Got shape {rows.shape}.")
+    return np.require(rows, theta.dtype, ["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"])
+
+
 def is_legal(x: FloatArray) -> bool:
     """Whether a row of floats is plainly legal; False where that needs a closer look.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, NamedTuple, Protocol, get_args, get_origin
 
 import numpy as np
@@ -76,6 +77,35 @@ class Trace:
     theta: FloatArray | None = None  # (T, ...) the points played, where recorded
     extras: Mapping[str, FloatArray] = field(default_factory=dict)
 
+    def columns(self) -> dict[str, FloatArray]:
+        """Prediction, loss and all that was recorded, as columns of T numbers.
+
+        What has several numbers a round becomes several columns: ``theta_0`` and so on.
+        """
+        records = {"prediction": self.prediction, "loss": self.loss, **self.extras}
+        if self.theta is not None:
+            records["theta"] = self.theta
+        interval = records.pop("interval", None)
+        if interval is not None:
+            records |= {"low": interval[..., 0], "high": interval[..., 1]}
+        columns: dict[str, FloatArray] = {}
+        for name, values in records.items():
+            if values.ndim == 1:
+                columns[name] = values
+                continue
+            flat = values.reshape(len(values), -1)
+            columns |= {f"{name}_{k}": flat[:, k] for k in range(flat.shape[1])}
+        return columns
+
+    def to_pandas(self) -> Any:
+        """``columns`` as a data frame of pandas."""
+        return import_module("pandas").DataFrame(self.columns())
+
+    def to_polars(self) -> Any:
+        """``columns`` as a data frame of polars."""
+        columns = {name: np.ascontiguousarray(v) for name, v in self.columns().items()}
+        return import_module("polars").DataFrame(columns)
+
     @classmethod
     def from_predictions(cls, prediction: Any, block: Block, loss: Scorer) -> "Trace":
         """A trace of forecasts made by any other model, scored in the same way."""
@@ -86,7 +116,7 @@ class Trace:
 class Interval(NamedTuple):
     """A forecast with a prediction interval, in which the label is expected to lie.
 
-    All three are numbers, or arrays (k,) of k targets.
+    All three are numbers, or arrays: (k,) of k targets, (T,) or (T, k) of several rows.
     """
 
     mean: Any

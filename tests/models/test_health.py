@@ -12,7 +12,7 @@ Y = X @ [1.0, 2.0, 3.0]
 
 @pytest.mark.parametrize("learner", [tw.RecursiveLeastSquares(0.95), tw.Tracker()])
 def test_a_feature_that_stays_zero_is_noticed_by_single_calls_and_whole_runs(learner):
-    whole, single = tw.Online(learner), tw.Online(learner)
+    whole, single = (tw.Online(learner, intercept=True) for _ in range(2))
     whole.run(X[:800], Y[:800])
     for x, y in zip(X[:800], Y[:800], strict=True):
         single.update(x, y)

@@ -114,7 +114,7 @@ def test_files_with_fewer_fields_load(tmp_path):
     golden = tw.Online.load(FORMAT_1_FILE)
     assert (golden.rounds, golden.intercept, golden.missing) == (30, True, "refuse")
     for learner in (tw.RecursiveLeastSquares(), tw.SlidingWindow(9), tw.Tracker()):
-        model = tw.Online(learner)
+        model = tw.Online(learner, intercept=True)
         model.run(X[:20], Y[:20])
         extra = {"intercept": True, "rounds": 20, "other": "ignored"}
         saved = persistence.SavedModel(learner, model.loss, model.state, extra)

@@ -55,8 +55,9 @@ def test_single_calls_and_whole_arrays_agree_to_the_last_bit(learner, loss):
 def test_of_logistic_loss_a_model_predicts_probabilities(learner, missing):
     """Single calls and runs alike; the learner's own prediction is the log-odds."""
     loss, labels = tw.Logistic(), 1.0 * (Y > 0)
-    model = tw.Online(learner, loss, missing=missing)
-    whole = tw.Online(learner, loss, missing=missing)
+    model, whole = (
+        tw.Online(learner, loss, intercept=True, missing=missing) for _ in range(2)
+    )
     assert model.predict(X[0]) == pytest.approx(0.5, rel=1e-15)
     trace = whole.run(X, labels)
     for t in range(40):

@@ -409,7 +409,10 @@ def test_a_table_is_iterated_once(tmp_path):
 
 
 RECIPES = {
-    "no target": (dict(targets=()), "A Recipe needs at least one target."),
+    "lags of no target": (
+        dict(targets=(), lags=(1,)),
+        "The lags of a Recipe are of targets, of which it names none. Got lags=(1,).",
+    ),
     "a name for names": (
         dict(targets="y"),
         "The 'targets' parameter of Recipe must be a tuple without repetitions. "
@@ -517,7 +520,7 @@ def test_a_continued_run_needs_the_same_recipe_and_columns():
     second = Encoder.restore(first.recipe, first.state)
     (chunk,) = read_table(io.BytesIO(b"t,b,y\n3,1,2\n")).chunks()
     assert refusal(lambda: second.encode(chunk)) == (
-        "the stream has no column 'a'. It has 't', 'b', 'y'."
+        "The stream has no column 'a'. It has 't', 'b', 'y'."
     )
     (chunk,) = read_table(io.BytesIO(b"t,a,y\n1,1,2\n")).chunks()
     assert refusal(lambda: second.encode(chunk)) == (

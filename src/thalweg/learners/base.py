@@ -8,7 +8,7 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
-from thalweg.kernels.predict import dot
+from thalweg.kernels.predict import dot, dot_rows
 from thalweg.learners.feature_changes import FeatureChange, addition, removal
 from thalweg.learners.finiteness import (
     limit_losses,
@@ -27,7 +27,9 @@ S = TypeVar("S", bound=LearnerState)
 KernelCall = Callable[[FloatArray, FloatArray, Any, float, float, bool], float]
 """``call(buffer, x, y, weight, elapsed, learning)``: see ``LiveBuffer``."""
 
-KERNEL_METHODS = {"_play", "_play_blocked", "has_compiled_run", "live_buffer"}
+KERNEL_METHODS = {
+    "_play", "_play_blocked", "_predict_rows", "has_compiled_run", "live_buffer",
+}  # fmt: skip
 """The methods by which a learner is played in kernels instead of by its ``update``."""
 
 
@@ -65,6 +67,9 @@ class Learner(ABC, Generic[S]):
 
     plays_points: ClassVar[bool] = True
     """Whether a round's loss is that of a point θ; else that of a prediction alone."""
+
+    has_own_intercept: ClassVar[bool] = False
+    """Whether predictions have a level without a constant feature."""
 
     advances_on_zero_weight: ClassVar[bool] = False
     """Whether a round of weight zero changes the state: it counts as time passed."""
@@ -114,6 +119,23 @@ class Learner(ABC, Generic[S]):
         out = np.empty(theta.shape[1:] or 1, theta.dtype)
         dot(x, theta.reshape(len(theta), -1), out)
         return out if theta.ndim > 1 else out[0]
+
+    def predict_rows(self, state: S, x: Any) -> FloatArray:
+        """The predictions at the rows x (T, n), all from one state: (T,) or (T, k).
+
+        They are those of T calls of ``predict``, bit by bit.
+        """
+        self.check_state(state)
+        return self._predict_rows(state, checks.check_feature_rows(x, state.theta))
+
+    def _predict_rows(self, state: S, x: FloatArray) -> FloatArray:
+        """``predict_rows``, for a state and features that were checked."""
+        kind, theta = type(self), state.theta
+        if kind._predict is not Learner._predict or kind._point is not Learner._point:
+            return np.array([self._predict(state, row) for row in x])
+        out = np.empty((len(x), *theta.shape[1:]), theta.dtype)
+        dot_rows(x, theta.reshape(len(theta), -1), out.reshape(len(x), -1))
+        return out
 
     @abstractmethod
     def update(self, state: S, f: Round) -> S:

@@ -74,6 +74,7 @@ class LogisticTracker(Learner[LogisticTrackerState]):
 
     accepts: ClassVar = (Logistic,)
     plays_points: ClassVar[bool] = False
+    has_own_intercept: ClassVar[bool] = True
     # 18 matrices: a state of 1,024 features takes 151 MB.
     max_features: ClassVar[int] = 1024
     certainty: float = 1e-3
@@ -97,6 +98,11 @@ class LogisticTracker(Learner[LogisticTrackerState]):
         row = checks.check_features(x, state.theta).astype(np.float64)[None]
         _, probabilities = self._run_kernel(state, row, *3 * (NO_VALUES,))
         return self._log_odds(probabilities, state)[0]
+
+    def _predict_rows(self, state: LogisticTrackerState, x: FloatArray) -> FloatArray:
+        rows = x.astype(np.float64)
+        _, probabilities = self._run_kernel(state, rows, *3 * (NO_VALUES,))
+        return self._log_odds(probabilities, state)
 
     def update(self, state: LogisticTrackerState, f: Round) -> LogisticTrackerState:
         f = self.check_round(state, f)

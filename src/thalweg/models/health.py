@@ -61,7 +61,7 @@ def measure_health(
     learner: Learner[Any], snapshot: ModelSnapshot, refusals: int
 ) -> Health:
     """The health of a model as it was when the snapshot was taken."""
-    state, rounds, unexcited_rounds, imputer, _ = snapshot
+    state, rounds, unexcited_rounds, imputer = snapshot[:4]
     missing = ImputerState.initial() if imputer is None else imputer
     return Health(
         rounds,

@@ -7,15 +7,18 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import StreamError
-from thalweg.learners import Learner
-from thalweg.losses import LinearLoss
-from thalweg.models.live_state import LiveState
+from thalweg.models.columns import Columns
+from thalweg.models.live_state import LiveState, ModelSettings
 from thalweg.preprocessing.imputer import without_missing
 from thalweg.types import Block, FloatArray
 
 
-def as_row(x: Any) -> Any:
-    """A list of numbers as the array that kernels take; anything else as it is."""
+def as_row(x: Any, columns: Columns | None = None) -> Any:
+    """A list or dict of numbers as the array that kernels take; all else as it is."""
+    if type(x) is dict:
+        reader = None if columns is None else columns.reader
+        row = None if reader is None else reader.read(x)
+        return x if row is None else row
     if type(x) is list or type(x) is tuple:
         try:
             row = np.array(x)
@@ -36,6 +39,16 @@ def as_features(x: Any) -> FloatArray:
     return row[None]
 
 
+def as_query_rows(x: Any) -> FloatArray:
+    """The features of one or more rows to be predicted, (T, n)."""
+    rows = checks.check_numbers("features", x)
+    if rows.ndim not in (1, 2):
+        raise StreamError(
+            f"Online predicts one row of features, or several. Got shape {rows.shape}."
+        )
+    return rows if rows.ndim == 2 else rows[None]
+
+
 def as_number(value: Any) -> Any:
     """An int as a float, as kernels read it; anything else as it is."""
     if type(value) is int:
@@ -47,34 +60,34 @@ def as_number(value: Any) -> Any:
 
 
 def as_rounds(
-    learner: Learner[Any], live: LiveState, intercept: bool,
-    x: Any, y: Any, weight: Any, elapsed: Any,
-) -> tuple[Any, Block]:  # fmt: skip
+    settings: ModelSettings, live: LiveState, x: Any, y: Any, weight: Any, elapsed: Any
+) -> tuple[Any, Block]:
     """The state to play from, and the rounds as it takes them."""
+    intercept = settings.intercept
     features = _append_intercept(
         checks.check_numbers("features", x), live.count_features(), intercept
     )
     targets = checks.check_numbers("targets", y)
     block, state = Block(features, targets, weight, elapsed), live.copy_state()
     if state is None:
-        state = _initial_state(learner, features, targets)
+        state = initial_state(settings, features, targets)
     return state, block
 
 
-def as_prediction_request(
-    learner: Learner[Any], live: LiveState, intercept: bool, x: Any, loss: LinearLoss
-) -> tuple[Any, FloatArray]:  # fmt: skip
-    """The state to ask, and one round's features as it takes them."""
-    features = _append_intercept(as_features(x), live.count_features(), intercept)
-    state = live.copy_state()
+def as_queries(
+    settings: ModelSettings, live: LiveState, rows: FloatArray
+) -> tuple[Any, FloatArray]:
+    """The state to ask, and the rows (T, n) as it takes them."""
+    features = _append_intercept(rows, live.count_features(), settings.intercept)
+    state, loss = live.copy_state(), settings.loss
     if state is None:
-        state = _initial_state(learner, features, np.zeros(1))
-    block = Block(features, np.zeros((1, *state.theta.shape[1:])))
+        state = initial_state(settings, features, np.zeros(1))
+    block = Block(features, np.zeros((len(rows), *state.theta.shape[1:])))
     imputer = live.imputer
     if imputer is not None:
         checks.check_block(without_missing(block), loss, state.theta)
         block = Block(imputer.complete(features), block.y)
-    return state, checks.check_block(block, loss, state.theta).x[0]
+    return state, checks.check_block(block, loss, state.theta).x
 
 
 def _append_intercept(x: FloatArray, width: int | None, intercept: bool) -> FloatArray:
@@ -95,11 +108,19 @@ def _append_intercept(x: FloatArray, width: int | None, intercept: bool) -> Floa
     return np.column_stack([x, np.ones(len(x), x.dtype)]) if intercept else x
 
 
-def _initial_state(learner: Learner[Any], x: FloatArray, y: FloatArray) -> Any:
-    """The state before the rounds x and y, from θ = 0."""
+def initial_state(settings: ModelSettings, x: FloatArray, y: FloatArray) -> Any:
+    """The state before the rounds x and y: from ``start``, or from θ = 0."""
     if y.ndim not in (1, 2):
         raise StreamError(
             f"Online needs one target a round, or a row of them. Got y of shape "
             f"{y.shape}."
         )
-    return learner.init(np.zeros((x.shape[1], *y.shape[1:])))
+    shape, start = (x.shape[1], *y.shape[1:]), settings.start
+    if start is None:
+        return settings.learner.init(np.zeros(shape))
+    if start.shape != shape:
+        raise StreamError(
+            f"The 'start' of Online has the shape {start.shape}. The rounds need "
+            f"{shape}, a constant feature included."
+        )
+    return settings.learner.init(start)

@@ -8,6 +8,8 @@ from thalweg.kernels import call_header
 from thalweg.learners import Learner
 from thalweg.learners.base import LiveBuffer
 from thalweg.losses import LinearLoss
+from thalweg.models.clock import ClockState
+from thalweg.models.columns import Columns
 from thalweg.models.imputed_run import ImputerCall
 from thalweg.models.model_lock import ModelLock
 from thalweg.preprocessing.imputer import Imputer, ImputerState, MissingPolicy
@@ -31,6 +33,7 @@ class ModelSettings(NamedTuple):
     loss: LinearLoss
     intercept: bool
     missing: MissingPolicy
+    start: FloatArray | None = None  # θ of the first round; None: zeros
 
 
 class ModelSnapshot(NamedTuple):
@@ -42,6 +45,8 @@ class ModelSnapshot(NamedTuple):
     imputer: ImputerState | None = None  # None where missing values are refused
     # (m, k) the last errors, oldest first; None where none are known, or stored
     errors: FloatArray | None = None
+    columns: Columns | None = None  # None where features have no names
+    clock: ClockState = ClockState()
 
 
 class LiveState:
@@ -59,16 +64,18 @@ class LiveState:
 
     __slots__ = (
         "_errors", "_imputer", "_imputer_call", "_learn_targets", "_live", "_rounds",
-        "_state", "_unexcited_rounds", "buffer", "learn", "learn_alone", "predict",
-        "targets",
+        "_state", "_unexcited_rounds", "buffer", "clock", "columns", "learn",
+        "learn_alone", "predict", "targets",
     )  # fmt: skip
 
     def __init__(
         self, settings: ModelSettings, snapshot: ModelSnapshot, lock: ModelLock
     ) -> None:
-        learner, loss, intercept, missing = settings
-        self._state, self._rounds, self._unexcited_rounds, imputer, errors = snapshot
-        self._errors: FloatArray | None = errors
+        learner, loss, intercept, missing, _ = settings
+        self._state, self._rounds = snapshot.state, snapshot.rounds
+        self._unexcited_rounds, imputer = snapshot.unexcited_rounds, snapshot.imputer
+        errors = self._errors = snapshot.errors
+        self.columns, self.clock = snapshot.columns, snapshot.clock
         self._imputer = None if imputer is None else Imputer(missing, imputer)
         self._imputer_call: ImputerCall | None = None
         self.buffer: FloatArray = NO_BUFFER
@@ -178,6 +185,8 @@ class LiveState:
             self.copy_unexcited_rounds(),
             None if imputer is None else imputer.state,
             self.copy_errors(),
+            self.columns,
+            self.clock,
         )
 
     def unexcited_rounds_after(self, x: FloatArray) -> FloatArray:

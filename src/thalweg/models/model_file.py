@@ -11,10 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg import persistence
+from thalweg.checks import MAX_MAGNITUDE
 from thalweg.errors import PersistenceError
 from thalweg.kernels.error_intervals import ERROR_WINDOW
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
+from thalweg.models.clock import ClockState
+from thalweg.models.columns import Columns, ColumnsRecord
 from thalweg.models.error_intervals import stores_errors
 from thalweg.models.live_state import ModelSettings, ModelSnapshot
 from thalweg.persistence.snapshots import (
@@ -23,6 +26,7 @@ from thalweg.persistence.snapshots import (
     Count,
     Number,
     OneOf,
+    require,
     restore_snapshot,
     validate_snapshot,
 )
@@ -32,6 +36,9 @@ from thalweg.preprocessing.imputer import (
     MissingPolicy,
 )
 from thalweg.types import FloatArray
+
+MAX_NANOSECONDS = 2**63 - 1
+"""Largest time that NumPy can hold."""
 
 
 class ModelRecord(NamedTuple):
@@ -44,6 +51,9 @@ class ModelRecord(NamedTuple):
     unexcited_rounds: Any  # (n,) of float64; 0.0 before the first round
     imputer: ImputerState | None  # None where missing values are refused
     errors: FloatArray | None = None  # (m, k) the last ones; files before had none
+    columns: ColumnsRecord | None = None  # None where features have no names
+    clock: ClockState = ClockState()
+    start: FloatArray | None = None  # θ of the first round; None: zeros
 
 
 class ModelFileContents(NamedTuple):
@@ -60,11 +70,12 @@ def write_model(
     others: Mapping[str, Any] | None = None,
 ) -> None:
     """Save the model to a file, and ``others`` beside what it holds, by name."""
-    learner, loss, intercept, missing = model.settings
-    state, rounds, unexcited_rounds, imputer, errors = model.snapshot
+    learner, loss, intercept, missing, start = model.settings
+    state, rounds, unexcited_rounds, imputer, errors, columns, clock = model.snapshot
     record = ModelRecord(
-        intercept, rounds, missing, model.refusals, unexcited_rounds, imputer, errors
-    )
+        intercept, rounds, missing, model.refusals, unexcited_rounds, imputer, errors,
+        None if columns is None else columns.record(), clock, start,
+    )  # fmt: skip
     extra = {**record._asdict(), **(others or {})}
     saved = persistence.SavedModel(learner, loss, state, extra)
     persistence.save(path, saved)
@@ -92,12 +103,16 @@ def decode_model(
         record = restore_snapshot(ModelRecord, fields)
         validate_snapshot(_rules(record, features), record)
         _validate_errors(record, learner, loss, state)
+        columns = _restore_columns(record, features)
     except PersistenceError as error:
         raise PersistenceError(f"{path} cannot be loaded: {error}.") from None
-    settings = ModelSettings(learner, loss, record.intercept, record.missing)
-    snapshot = ModelSnapshot(
-        state, record.rounds, record.unexcited_rounds, record.imputer, record.errors
+    settings = ModelSettings(
+        learner, loss, record.intercept, record.missing, record.start
     )
+    snapshot = ModelSnapshot(
+        state, record.rounds, record.unexcited_rounds, record.imputer, record.errors,
+        columns, record.clock,
+    )  # fmt: skip
     return ModelFileContents(settings, snapshot, record.refusals)
 
 
@@ -109,6 +124,11 @@ def _rules(record: ModelRecord, features: int | None) -> dict[str, Any]:
         "rounds": Count(0) if features is None else Count(),
         "unexcited_rounds": _feature_counts(features, rounds),
         "imputer": imputer_rules(features, rounds) if accepts else OneOf((None,)),
+        "clock": {
+            "unit": _nanoseconds(record.clock.unit, 1),
+            "latest": _nanoseconds(record.clock.latest, -MAX_NANOSECONDS),
+        },
+        "start": OneOf((None,)) if record.start is None else _start_rule(record.start),
     }
 
 
@@ -126,6 +146,27 @@ def _validate_errors(
     validate_snapshot(Array((None, targets)), errors, "errors")
     rule = Condition(0 < len(errors) <= most, f"of 1 to {most} rows")
     validate_snapshot(rule, errors, "errors")
+
+
+def _nanoseconds(value: Any, low: int) -> Condition:
+    right = value is None or (type(value) is int and low <= value <= MAX_NANOSECONDS)
+    return Condition(right, f"None or a whole number from {low} to {MAX_NANOSECONDS}")
+
+
+def _start_rule(start: FloatArray) -> Array:
+    largest = MAX_MAGNITUDE[np.dtype(np.float64)]
+    return Array((None,) * min(max(start.ndim, 1), 2), -largest, largest)
+
+
+def _restore_columns(record: ModelRecord, features: int | None) -> Columns | None:
+    """The names of the features, which are as many as the state has."""
+    if record.columns is None:
+        return None
+    columns = Columns.from_record(record.columns)
+    expected = None if features is None else features - record.intercept
+    names = columns.names
+    require(expected in (None, len(names)), "columns", f"{expected} names", names)
+    return columns
 
 
 def imputer_rules(features: int | None, rounds: int) -> dict[str, Any]:

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from thalweg import checks
-from thalweg.errors import InvalidParameterError, UnsupportedLossError
+from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
 from thalweg.kernels.call_header import REFUSAL
 from thalweg.learners import Learner, Tracker
 from thalweg.learners.base import LiveBuffer
 from thalweg.learners.finiteness import require_finite_prediction
 from thalweg.losses import LinearLoss, SquaredError
+from thalweg.models.clock import measure_elapsed
+from thalweg.models.columns import Columns, is_frame, like_frame, read_chunk
 from thalweg.models.error_intervals import (
     LearntRounds,
     interval_at,
@@ -28,13 +30,17 @@ from thalweg.models.imputed_run import run_with_missing
 from thalweg.models.inputs import (
     as_features,
     as_number,
-    as_prediction_request,
+    as_queries,
+    as_query_rows,
     as_rounds,
     as_row,
+    initial_state,
 )
 from thalweg.models.live_state import LiveState, ModelSettings, ModelSnapshot
+from thalweg.models.model_features import Features, with_features, without_features
 from thalweg.models.model_file import ModelFileContents, read_model, write_model
 from thalweg.models.model_lock import ModelLock
+from thalweg.models.named_rounds import as_targets, encode_queries, encode_rounds
 from thalweg.models.suspension import Suspension
 from thalweg.preprocessing.imputer import (
     POLICIES,
@@ -43,6 +49,7 @@ from thalweg.preprocessing.imputer import (
     ImputerState,
     MissingPolicy,
 )
+from thalweg.tables import Recipe
 from thalweg.types import FloatArray, Trace
 
 ARRAY, FLOAT64 = np.ndarray, np.dtype(np.float64)
@@ -59,8 +66,15 @@ class Online:
 
     ``learner`` is any learner, by default the Tracker, which has nothing to choose;
     ``loss`` any loss of a linear prediction that it takes. ``intercept`` appends a
-    constant feature 1. The number of features is that of the first round learnt, and θ
-    starts at zero. A round that is refused leaves the model as it was.
+    constant feature 1; None does so unless the learner has a level of its own, as
+    Trackers have. The number of features is that of the first round learnt. θ starts at
+    zero, or at ``start``, the intercept last. A round that is refused leaves the model
+    as it was.
+
+    Rows are arrays, dicts, Series or data frames (pandas, polars, pyarrow, DuckDB). A
+    model that was given names knows its features by them (``feature_names``): columns
+    may come in any order, and those missing or unknown are named. Text becomes one-hot;
+    a recipe in ``run`` adds lags and a calendar.
 
     ``missing`` says what a NaN means: ``"refuse"`` it; ``"skip"``: predict with the
     feature's mean so far, and learn nothing from the round; ``"impute"``: learn from
@@ -72,13 +86,15 @@ class Online:
         self,
         learner: Learner[Any] | None = None,
         loss: LinearLoss | None = None,
-        intercept: bool = True,
+        intercept: bool | None = None,
         missing: MissingPolicy = "refuse",
+        start: Any = None,
     ) -> None:
         self.learner = Tracker() if learner is None else learner
         self.loss = SquaredError() if loss is None else loss
-        self.intercept = intercept
         checks.require_type(self, "learner", Learner)
+        has_level = self.learner.has_own_intercept
+        self.intercept = not has_level if intercept is None else intercept
         checks.require_choice(self, "intercept", (False, True))
         if not isinstance(self.loss, LinearLoss):
             raise UnsupportedLossError(
@@ -87,6 +103,7 @@ class Online:
         self.learner.check_loss(self.loss)
         self.missing = missing
         checks.require_choice(self, "missing", POLICIES)
+        self.start = None if start is None else self._as_start(start)
         self.refusals = 0
         self._lock = ModelLock()
         accepts = POLICY_RULES[missing].accepts
@@ -144,16 +161,47 @@ class Online:
         return None if accepts else self._live.live_buffer()
 
     @property
-    def coefficients(self) -> FloatArray | None:
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The name of each feature, without a constant one; None: they have no names.
+
+        May be set, for a model that has learnt from arrays.
+        """
+        columns = self._live.columns
+        return None if columns is None else columns.names
+
+    @feature_names.setter
+    def feature_names(self, names: Sequence[str]) -> None:
+        with self._suspend() as live:
+            columns, count = Columns.from_names(names, self.missing), len(names)
+            given = live.count_features()
+            if given not in (None, count + self.intercept):
+                raise InvalidParameterError(
+                    f"The model has {int(given or 0) - self.intercept} features. "
+                    f"Got {count} names instead."
+                )
+            if live.columns is not None and not live.columns.is_plain:
+                raise InvalidParameterError(
+                    "The names of a model whose columns are encoded cannot change."
+                )
+            self._open(live.snapshot()._replace(columns=columns))
+
+    @property
+    def coefficients(self) -> Any:
         """θ, the intercept last; None before the first round or where there is no θ.
 
-        Of a Tracker it is the slope of its forecast, which has no one intercept: 0.
+        A dict by name where the model knows its features' names. Of a Tracker it is the
+        slope of its forecast.
         """
-        state = self.state
+        with self._suspend() as live:
+            state, columns = live.copy_state(), live.columns
         pointless = not (self.learner.plays_points or isinstance(self.learner, Tracker))
         if state is None or pointless:
             return None
-        return self.learner.play(state).copy()
+        theta = self.learner.play(state).copy()
+        if columns is None:
+            return theta
+        names = (*columns.names, *("intercept",) * self.intercept)
+        return dict(zip(names, theta.tolist(), strict=True))
 
     @property
     def memory(self) -> float:
@@ -177,9 +225,13 @@ class Online:
         expected that often, for squared error: that of a Tracker, or made of the
         model's last 512 errors (kernels/error_intervals.py). It is infinite before any
         error is known, and takes some tens of rounds to be trusted.
+
+        Of rows (T, n) or a data frame it predicts each from the model as it is, as T
+        calls would: (T,) or a Series of the same library; with ``interval``, arrays in
+        an ``Interval`` or a data frame.
         """
         if type(x) is not ARRAY:
-            x = as_row(x)
+            x = as_row(x, self._live.columns)
         # Spelt out, here and below: a function of its own would cost more than it does.
         if type(x) is ARRAY and x.dtype is FLOAT64 and x.ndim == 1 and interval is None:
             live = self._live
@@ -189,24 +241,44 @@ class Online:
             if live.targets and (predictions := live.predict_targets(x)) is not None:
                 return predictions
         # Anything unusual, and anything to be refused, takes the checked path.
+        chunk = read_chunk(x)
         with self._suspend() as live:
-            state, features = self._as_prediction_request(live, x)
-            if interval is not None and isinstance(self.learner, Tracker):
-                return self.learner.interval(state, features, interval)
-            prediction = self.learner.predict(state, features)
-            require_finite_prediction(self.learner, prediction)
-            if interval is None:
-                return self.loss.mean(prediction)
-            require_errors("Online.predict(interval=...)", self.learner, self.loss)
-            return interval_at(prediction, live.copy_errors(), interval)
+            if chunk is None:
+                rows = as_query_rows(x)
+                has_rows = np.ndim(x) == 2
+            else:
+                rows = encode_queries(live, self.missing, chunk)
+                has_rows = is_frame(x)
+            state, features = as_queries(self._settings(), live, rows)
+            if not has_rows:
+                return self._predict(live, state, features[0], interval)
+            predictions = self._predict(live, state, features, interval)
+            return predictions if chunk is None else like_frame(x, predictions)
+
+    def _predict(
+        self, live: LiveState, state: Any, x: FloatArray, interval: float | None
+    ) -> Any:
+        """The prediction at x (n,), or those at x (T, n)."""
+        learner, has_rows = self.learner, x.ndim == 2
+        if interval is not None and isinstance(learner, Tracker):
+            find_interval = learner.interval_rows if has_rows else learner.interval
+            return find_interval(state, x, interval)
+        predict = learner.predict_rows if has_rows else learner.predict
+        prediction = require_finite_prediction(learner, predict(state, x))
+        if interval is None:
+            return self.loss.mean(prediction)
+        require_errors("Online.predict(interval=...)", learner, self.loss)
+        return interval_at(prediction, live.copy_errors(), interval)
 
     def update(self, x: Any, y: Any, weight: float = 1.0, elapsed: float = 1.0) -> None:
         """Learn from one round: features ``x``, then the target ``y``, or a row of k.
 
-        With k targets the first round decides how many they are.
+        With k targets the first round decides how many they are. ``elapsed`` is the
+        time since the round before, in rounds; a ``timedelta`` or a time stamp counts
+        in units of the first time between two rounds.
         """
         if type(x) is not ARRAY:
-            x = as_row(x)
+            x = as_row(x, self._live.columns)
         is_row = type(x) is ARRAY and x.dtype is FLOAT64 and x.ndim == 1
         are_rates = type(weight) in NUMBERS and type(elapsed) in NUMBERS
         is_plain = is_row and are_rates and type(y) in NUMBERS
@@ -223,33 +295,57 @@ class Online:
                 return
         # Anything unusual, and anything to be refused, takes the checked path.
         y, weight, elapsed = map(as_number, (y, weight, elapsed))
+        chunk = read_chunk(x)
         with self._suspend(to_learn=True) as live:
             is_first = is_plain and live.count_features() is None
             if is_first and self._learn_first_round(live, x, y, weight, elapsed):
                 return
-            features = as_features(x)
-            target = checks.check_numbers("target", y)[None]
-            self._run(live, features, target, [weight], [elapsed])
+            target, columns = checks.check_numbers("target", y)[None], live.columns
+            if chunk is None:
+                features = as_features(x)
+            else:
+                rounds = encode_rounds(live, self.missing, chunk, target, None, None)
+                columns, features, target = rounds
+                if not len(features):  # lags lack a past
+                    self._open(live.snapshot()._replace(columns=columns))
+                    return
+            self._run(live, columns, features, target, [weight], [elapsed])
 
     def run(
-        self, x: Any, y: Any, weight: Any = None, elapsed: Any = None,
-        record: Sequence[str] = (), blocked: bool = False,
+        self, x: Any, y: Any = None, weight: Any = None, elapsed: Any = None,
+        record: Sequence[str] = (), blocked: bool = False, *, target: Any = None,
+        recipe: Recipe | None = None,
     ) -> Trace:  # fmt: skip
         """Predict, then learn, round by round over (T, n) features and T targets.
 
+        Of a data frame, ``target`` names the column of targets (or several); ``recipe``
+        says the rest: lags, a calendar, which columns. It means what it means for
+        ``thalweg run`` on a file, and rows without the past that lags need are dropped.
         ``record=("interval",)`` puts the low and high ends of 90 % intervals into
         ``trace.extras["interval"]``, (T, 2), or (T, k, 2) of k targets.
         ``blocked`` is for many features, and learners that can: see their ``run``.
         """
+        chunk = read_chunk(x)
+        if chunk is None and (target is not None or recipe is not None or y is None):
+            raise StreamError(
+                "Online.run needs targets y, or a data frame with columns to take them "
+                f"from. Got x of type {type(x).__name__} and y={y!r:.80}."
+            )
         with self._suspend(to_learn=True) as live:
-            return self._run(live, x, y, weight, elapsed, record, blocked)
+            if chunk is None:
+                rounds: Any = (live.columns, x, as_targets(y))
+            else:
+                rounds = encode_rounds(live, self.missing, chunk, y, target, recipe)
+            columns, x, y = rounds
+            return self._run(live, columns, x, y, weight, elapsed, record, blocked)
 
     def _run(
-        self, live: LiveState, x: Any, y: Any, weight: Any, elapsed: Any,
-        record: Sequence[str] = (), blocked: bool = False,
+        self, live: LiveState, columns: Columns | None, x: Any, y: Any, weight: Any,
+        elapsed: Any, record: Sequence[str] = (), blocked: bool = False,
     ) -> Trace:  # fmt: skip
-        given = (x, y, weight, elapsed)
-        state, block = as_rounds(self.learner, live, self.intercept, *given)
+        settings = self._settings()
+        elapsed, clock = measure_elapsed(live.clock, elapsed)
+        state, block = as_rounds(settings, live, x, y, weight, elapsed)
         imputer, learnable, errors = live.imputer, None, live.copy_errors()
         names, has_interval = separate_interval(self.learner, self.loss, record)
         if imputer is None:
@@ -265,14 +361,31 @@ class Online:
         unexcited = live.unexcited_rounds_after(np.asarray(block.x))
         rounds = live.count_rounds() + len(block)
         means = None if imputer is None else imputer.state
-        self._open(ModelSnapshot(state, rounds, unexcited, means, errors))
+        self._open(
+            ModelSnapshot(state, rounds, unexcited, means, errors, columns, clock)
+        )
         return replace(trace, prediction=self.loss.mean(trace.prediction))
+
+    def add_features(self, features: Features) -> None:
+        """Make room for features that come later, of which nothing is known yet.
+
+        ``features`` are names; of a model without names, the positions that they will
+        have. See ``add_features`` of the learner for what that means exactly.
+        """
+        with self._suspend(to_learn=True) as live:
+            self._open(with_features(self._settings(), live.snapshot(), features))
+
+    def remove_features(self, features: Features) -> None:
+        """Drop features, by name or position: as if they were 0 from now on."""
+        with self._suspend(to_learn=True) as live:
+            self._open(without_features(self._settings(), live.snapshot(), features))
 
     def _learn_first_round(
         self, empty: LiveState, x: FloatArray, y: float, weight: float, elapsed: float
     ) -> bool:
         """Learn in a new live state, so that only one is made; False where refused."""
-        state = self.learner.init(np.zeros(len(x) + self.intercept))
+        row = np.zeros((1, len(x) + self.intercept))
+        state = initial_state(self._settings(), row, np.zeros(1))
         snapshot = empty.snapshot()._replace(state=state)
         live = LiveState(self._settings(), snapshot, self._lock)
         prediction = live.learn_alone(live.buffer, x, y, weight, elapsed, True)
@@ -311,8 +424,14 @@ class Online:
         """A copy that goes its own way."""
         return copy.deepcopy(self)
 
-    def _as_prediction_request(self, live: LiveState, x: Any) -> tuple[Any, FloatArray]:
-        return as_prediction_request(self.learner, live, self.intercept, x, self.loss)
+    def _as_start(self, start: Any) -> FloatArray:
+        """``start``, where the learner begins with a point."""
+        if not self.learner.plays_points:
+            raise InvalidParameterError(
+                f"The 'start' parameter of Online is a point θ, with which "
+                f"{type(self.learner).__name__} does not begin."
+            )
+        return checks.check_start(self, start)
 
     def _tracker(self, what: str) -> Tracker:
         if not isinstance(self.learner, Tracker):
@@ -322,7 +441,9 @@ class Online:
         return self.learner
 
     def _settings(self) -> ModelSettings:
-        return ModelSettings(self.learner, self.loss, self.intercept, self.missing)
+        return ModelSettings(
+            self.learner, self.loss, self.intercept, self.missing, self.start
+        )
 
     def _open(self, snapshot: ModelSnapshot) -> None:
         """Go on from a snapshot; all at once, so that no Ctrl-C falls in between."""

@@ -5,6 +5,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.errors import StreamError
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.encoder_state import (
     EncoderState,
@@ -58,8 +59,9 @@ class Encoder:
         before.schema.check_chunk(recipe, chunk)
         dropped = min(max(recipe.longest_lag - before.rows, 0), len(chunk))
         time = _read_time(chunk, recipe, before)
-        targets = [read_numbers(chunk, y, recipe.missing) for y in recipe.targets]
-        y = np.column_stack(targets)
+        y = np.empty((len(chunk), len(recipe.targets)))
+        for k, target in enumerate(recipe.targets):
+            y[:, k] = read_numbers(chunk, target, recipe.missing)
         after, lagged_targets = before.with_targets(y, dropped, recipe.lags)
         after, features = _encode_columns(chunk, recipe, after)
         if time is not None:
@@ -69,6 +71,29 @@ class Encoder:
         end = chunk.first_row + len(chunk)
         rows = np.arange(chunk.first_row + dropped, end)
         return EncodedRows(x, y[dropped:], time, rows)
+
+    def encode_queries(self, chunk: Chunk) -> FloatArray:
+        """Features (T, n) of rows to be predicted, each as if it came next.
+
+        Each is encoded from what is known now, as T calls of one row would, and the
+        encoder stays as it was. Targets and the time of the rows are not needed.
+        """
+        recipe, state = self.recipe, self.state
+        if state.schema is None:
+            state = state.with_schema(Schema.from_first_chunk(recipe, chunk))
+        assert state.schema is not None
+        state.schema.check_queries(recipe, chunk)
+        if state.rows < recipe.longest_lag:
+            raise StreamError(
+                f"The lags need {recipe.longest_lag:,} earlier rows. There were "
+                f"{state.rows:,}."
+            )
+        _, features = _encode_columns(chunk, recipe, state, adds_levels=False)
+        past = state.past_targets
+        lagged = [
+            np.tile(past[len(past) - lag], (len(chunk), 1)) for lag in recipe.lags
+        ]
+        return np.hstack([*features, *lagged])
 
     def count_features(self, first: Chunk) -> int:
         """How many features a round has; counted without making any."""
@@ -150,9 +175,12 @@ def _read_time(
 
 
 def _encode_columns(
-    chunk: Chunk, recipe: Recipe, state: EncoderState
+    chunk: Chunk, recipe: Recipe, state: EncoderState, adds_levels: bool = True
 ) -> tuple[EncoderState, list[FloatArray]]:
-    """The state after, and the features of every row that need no lag."""
+    """The state after, and the features of every row that need no lag.
+
+    ``adds_levels``: a level of text that appears takes a feature from the next.
+    """
     assert state.schema is not None
     features, before, after = list[FloatArray](), iter(state.text_columns), []
     for name, kind in state.schema.inputs:
@@ -162,7 +190,7 @@ def _encode_columns(
             continue
         column = next(before)
         text = read_categories(chunk, name, recipe.missing)
-        encoded = one_hot(text, column.levels, recipe.categories)
+        encoded = one_hot(text, column.levels, recipe.categories, adds_levels)
         features.append(encoded.features)
         after.append(column.update(encoded))
     state = state._replace(text_columns=tuple(after))

@@ -25,15 +25,23 @@ class OneHot(NamedTuple):
     is_other: npt.NDArray[np.bool_]  # (T,) whether the level has no feature of its own
 
 
-def one_hot(column: Categorical, levels: Sequence[str], categories: int) -> OneHot:
-    """Encode some text, given the levels that have a feature already."""
+def one_hot(
+    column: Categorical, levels: Sequence[str], categories: int, adds: bool = True
+) -> OneHot:
+    """Encode some text, given the levels that have a feature already.
+
+    Levels that appear take the next features, as long as there are some; unless
+    ``adds``, each is encoded as if it alone appeared.
+    """
     feature_of = {level: feature for feature, level in enumerate(levels)}
+    next_feature = min(len(feature_of), categories)
     for level in column.levels:
-        if len(feature_of) < categories:
+        if adds and len(feature_of) < categories:
             feature_of.setdefault(level, len(feature_of))
     # The code -1 of missing text finds the last entry.
+    unknown = categories if adds else next_feature
     feature = np.array(
-        [*(feature_of.get(level, categories) for level in column.levels), categories]
+        [*(feature_of.get(level, unknown) for level in column.levels), categories]
     )
     features = np.zeros((len(column.codes), categories + 1))
     features[np.arange(len(features)), feature[column.codes]] = 1.0

@@ -11,11 +11,13 @@ from thalweg.preprocessing.imputer import POLICIES, MissingPolicy
 class Recipe:
     """How rows become rounds: columns to features x and targets y.
 
-    ``features``: None takes every column but targets, times and those without a name.
-    Numbers are taken as they are. Text becomes one-hot: each of the first
-    ``categories`` levels to appear gets a feature, and all later ones share another.
-    The first row decides whether a column holds numbers or text (a missing value counts
-    as a number); columns named in ``text`` are text whatever they look like.
+    ``targets`` may be none: whoever learns from the rows then has their targets from
+    elsewhere. ``features``: None takes every column but targets, times and those
+    without a name. Numbers are taken as they are. Text becomes one-hot: each of the
+    first ``categories`` levels to appear gets a feature, and all later ones share
+    another. The first row decides whether a column holds numbers or text (a missing
+    value counts as a number); columns named in ``text`` are text whatever they look
+    like.
 
     ``time`` names a column of times or numbers that must never go back; times with
     offsets from UTC are ordered by their instants. ``calendar`` names a column of
@@ -49,8 +51,11 @@ class Recipe:
         checks.require_choice(self, "missing", POLICIES)
         for name in ("targets", "text", "lags", "features"):
             self._check_distinct(name)
-        if not self.targets:
-            raise InvalidParameterError("A Recipe needs at least one target.")
+        if self.lags and not self.targets:
+            raise InvalidParameterError(
+                f"The lags of a Recipe are of targets, of which it names none. Got "
+                f"lags={self.lags!r}."
+            )
         for name in ("features", "text"):
             self._check_no_target_in(name, getattr(self, name) or ())
         self._check_no_target_in("time", (self.time,))

@@ -48,6 +48,26 @@ class Schema(NamedTuple):
         names = (name for name, _ in self.inputs)
         refuse_unknown_columns((*recipe.columns, *names), chunk.cells, chunk.source)
 
+    def check_queries(self, recipe: Recipe, chunk: Chunk) -> None:
+        """Raise if rows to be predicted lack a column that becomes features."""
+        calendar = () if recipe.calendar is None else (recipe.calendar,)
+        names = (name for name, _ in self.inputs)
+        refuse_unknown_columns((*names, *calendar), chunk.cells, chunk.source)
+
+    def refuse_other_columns(self, recipe: Recipe, chunk: Chunk) -> None:
+        """Raise if there is a column that would be a feature, and was none before."""
+        known = {name for name, _ in self.inputs}.union(recipe.columns)
+        if recipe.features is not None:
+            return
+        for name in chunk.cells:
+            if name in known or is_unnamed(name):
+                continue
+            if chunk.kind(name) in ("number", "text"):
+                raise StreamError(
+                    f"The model has no feature {name!r}. It has "
+                    f"{_enumeration([name for name, _ in self.inputs])}."
+                )
+
 
 def is_unnamed(name: str) -> bool:
     """Whether it stands for a column without a name, most often pandas' index."""
@@ -66,7 +86,9 @@ def refuse_unknown_columns(
                 if near
                 else f"It has {_enumeration([*columns])}."
             )
-            raise StreamError(f"{source} has no column {name!r}. {hint}")
+            # "the data frame", say, where it is no file that has a name.
+            start = f"The {source[4:]}" if source.startswith("the ") else source
+            raise StreamError(f"{start} has no column {name!r}. {hint}")
 
 
 def _enumeration(names: Sequence[str]) -> str:

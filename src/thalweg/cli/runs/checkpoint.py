@@ -16,10 +16,11 @@ from thalweg.cli.runs.storage import make_folder
 from thalweg.errors import PersistenceError, ThalwegError
 from thalweg.evaluation.tracker_run import TrackerRun
 from thalweg.losses import SquaredError
+from thalweg.models.columns import Columns
 from thalweg.models.model_file import ModelRecord
 from thalweg.persistence.snapshots import require, restore_snapshot
 from thalweg.preprocessing.imputer import POLICY_RULES
-from thalweg.tables import Recipe
+from thalweg.tables import Encoder, Recipe
 
 VERSION = 2
 """Version of ``RunCheckpoint``; any other is refused."""
@@ -66,7 +67,7 @@ def save_checkpoint(path: Path, session: Session, origin: RunOrigin) -> None:
         session=session.snapshot(),
     )
     extra = {
-        **_online_fields(first),
+        **_online_fields(first, session.encoder),
         "run": checkpoint,
     }
     model = persistence.SavedModel(first.tracker, SquaredError(), first.state, extra)
@@ -109,8 +110,12 @@ def _restore_run(
     return session, RunOrigin(checkpoint.source, file, checkpoint.written_bytes)
 
 
-def _online_fields(run: TrackerRun) -> dict[str, Any]:
-    """What ``Online.load`` asks for, docs/file-format.md, to go on by itself."""
+def _online_fields(run: TrackerRun, encoder: Encoder) -> dict[str, Any]:
+    """What ``Online.load`` asks for, docs/file-format.md, to go on by itself.
+
+    Of several targets the model is that of the first, without the names of columns:
+    lags would need the others.
+    """
     imputer = run.imputer
     accepts = POLICY_RULES[imputer.policy].accepts
     record = ModelRecord(
@@ -120,6 +125,7 @@ def _online_fields(run: TrackerRun) -> dict[str, Any]:
         refusals=0,
         unexcited_rounds=np.zeros(run.features),  # not counted here
         imputer=imputer.state if accepts else None,
+        columns=Columns(encoder).record() if len(encoder.recipe.targets) == 1 else None,
     )
     return record._asdict()
 

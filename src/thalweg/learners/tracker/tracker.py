@@ -157,6 +157,7 @@ class Tracker(Learner[TrackerState]):
     accepts: ClassVar = (SquaredError,)
     records: ClassVar = ("theta", "weights", "memory", "interval")
     plays_points: ClassVar[bool] = False
+    has_own_intercept: ClassVar[bool] = True
     advances_on_zero_weight: ClassVar[bool] = True
     # A round of so many takes 60 ms, a state 40 MB, and a live buffer three times that.
     max_features: ClassVar[int] = 256
@@ -202,6 +203,9 @@ class Tracker(Learner[TrackerState]):
     def predict(self, state: TrackerState, x: Any = None) -> Any:
         forecast = self._records_at(state, x, ())["forecast"][0]
         return state.theta.dtype.type(forecast)
+
+    def _predict_rows(self, state: TrackerState, x: FloatArray) -> FloatArray:
+        return self._query_rows(state, x)["forecast"].astype(state.theta.dtype)
 
     def update(self, state: TrackerState, f: Round) -> TrackerState:
         f = self.check_round(state, f)
@@ -277,6 +281,17 @@ class Tracker(Learner[TrackerState]):
         records = self._records_at(state, x, ("interval",), level)
         low, high = records["interval"][0]
         return Interval(float(records["forecast"][0]), float(low), float(high))
+
+    def interval_rows(
+        self, state: TrackerState, x: Any, level: float = 0.9
+    ) -> Interval:
+        """``interval`` at the rows x (T, n): mean, low and high are (T,) each."""
+        checks.require_argument("a prediction interval", "level", level, "(0, 1)")
+        self.check_state(state)
+        rows = checks.check_feature_rows(x, state.theta)
+        records = self._query_rows(state, rows, ("interval",), level)
+        low, high = records["interval"].T.copy()
+        return Interval(records["forecast"], low, high)
 
     def explain(self, state: TrackerState) -> str:
         """What the coming forecast is made of, in words."""
@@ -388,9 +403,16 @@ class Tracker(Learner[TrackerState]):
     ) -> dict[str, FloatArray]:
         """The forecast at ``x`` and these records, of one row."""
         self.check_state(state)
-        row = np.array(checks.check_features(x, state.theta), np.float64)[None]
-        columns = (EMPTY, EMPTY, EMPTY)
-        return self._play_rows(state.packed, row, *columns, record, level)[1]
+        row = checks.check_features(x, state.theta)
+        return self._query_rows(state, row[None], record, level)
+
+    def _query_rows(
+        self, state: TrackerState, x: FloatArray, record: Sequence[str] = (),
+        level: float = 0.9,
+    ) -> dict[str, FloatArray]:  # fmt: skip
+        """Forecasts at the rows ``x`` (T, n) and these records, all from one state."""
+        rows, columns = np.array(x, np.float64), (EMPTY, EMPTY, EMPTY)
+        return self._play_rows(state.packed, rows, *columns, record, level)[1]
 
     def _play_rows(
         self, packed: FloatArray, x: FloatArray, y: FloatArray, weight: FloatArray,

@@ -1,0 +1,95 @@
+"""Elapsed time as models take it: numbers, durations or time stamps, in rounds.
+
+A duration counts in units of the first one that is positive, and so does the time
+between two stamps: if rows come every ten minutes, an hour's gap counts as six rounds.
+The rule looks at no future, and however rows are cut the result is the same.
+"""
+
+from datetime import UTC, date, timedelta
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from thalweg.errors import StreamError
+
+NANOSECONDS = np.dtype("timedelta64[ns]")
+
+
+class ClockState(NamedTuple):
+    """What is known of the time that rows take; in nanoseconds."""
+
+    unit: Any = None  # an int, the first positive time between two rows; or None
+    latest: Any = None  # an int since 1970, the last time stamp; or None
+
+
+class ElapsedTime(NamedTuple):
+    """Times since the rows before, in rounds, and the clock after them."""
+
+    elapsed: Any  # (T,) or a number
+    clock: ClockState
+
+
+def measure_elapsed(clock: ClockState, elapsed: Any) -> ElapsedTime:
+    """``elapsed`` in rounds: numbers as they are, durations and stamps by the clock."""
+    times = _as_times(elapsed)
+    if times is None:
+        return ElapsedTime(elapsed, clock)
+    if np.isnat(times).any():
+        first = int(np.isnat(np.atleast_1d(times)).argmax())
+        raise StreamError(f"The elapsed time of round {first} is missing (NaT).")
+    flat = np.atleast_1d(times)
+    if times.dtype.kind == "m":
+        gaps, latest = flat.astype(NANOSECONDS).astype(np.int64), clock.latest
+    else:
+        stamps = flat.astype("datetime64[ns]").astype(np.int64)
+        before = stamps[0] if clock.latest is None else clock.latest
+        gaps, latest = np.diff(stamps, prepend=before), int(stamps[-1])
+    if (gaps < 0).any():
+        first = int((gaps < 0).argmax())
+        raise StreamError(
+            f"The time of round {first} goes back by "
+            f"{np.timedelta64(-int(gaps[first]), 'ns').astype('timedelta64[us]')}."
+        )
+    is_first = times.dtype.kind == "M" and clock.latest is None
+    positive = gaps[gaps > 0]
+    unit = clock.unit or (int(positive[0]) if len(positive) else None)
+    rounds = gaps / (unit or 1)
+    if is_first:  # There is no row before it: it counts as one round.
+        rounds[0] = 1.0
+    result = rounds if times.ndim else float(rounds[0])
+    return ElapsedTime(result, ClockState(unit, latest))
+
+
+def _as_times(elapsed: Any) -> npt.NDArray[Any] | None:
+    """Durations or time stamps as an array of NumPy's types; None for numbers."""
+    if elapsed is None or type(elapsed) in (int, float):
+        return None
+    if isinstance(elapsed, timedelta | date | np.timedelta64 | np.datetime64):
+        return np.asarray(_without_zone(elapsed))
+    first = _first(elapsed)
+    if not isinstance(first, timedelta | date | np.timedelta64 | np.datetime64):
+        return None
+    array = elapsed if isinstance(elapsed, np.ndarray) else None
+    if array is None or array.dtype.kind not in "mM":
+        array = np.array([_without_zone(value) for value in elapsed])
+    return array
+
+
+def _first(elapsed: Any) -> Any:
+    """The first of several times; None where there is none."""
+    try:
+        return next(iter(elapsed), None)
+    except TypeError:
+        return None
+
+
+def _without_zone(value: Any) -> Any:
+    """One time as NumPy takes it: that of a zone in UTC."""
+    if isinstance(value, np.timedelta64 | np.datetime64):
+        return value
+    if isinstance(value, timedelta):
+        return np.timedelta64(value)
+    if getattr(value, "tzinfo", None) is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    return np.datetime64(value)

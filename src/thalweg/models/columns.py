@@ -1,0 +1,241 @@
+"""Columns by name: how rows of a data frame, a Series or a dict become features.
+
+A model that was given names has an encoder (tables/encoder.py), as a run over a file
+has: text, times, lags and missing values mean the same. Where every column is a number
+and nothing reaches into the past, single dicts are read without it (``RowReader``).
+"""
+
+import json
+import struct
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib import import_module
+from operator import itemgetter
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
+from thalweg.preprocessing.imputer import MissingPolicy
+from thalweg.tables import Chunk, Encoder, EncoderState, Recipe
+from thalweg.tables.chunk import PythonCells
+from thalweg.tables.schema import InputColumn, Schema
+from thalweg.types import FloatArray
+
+FRAME_LIBRARIES = frozenset(
+    {"pandas", "polars", "pyarrow", "duckdb", "_duckdb", "narwhals", "modin", "cudf",
+     "pyspark", "ibis", "dask", "sqlframe"}
+)  # fmt: skip
+"""Libraries whose objects may be data frames: narwhals is asked about no others."""
+ROW = "the row"
+"""What messages call a dict or a Series."""
+
+
+class ColumnsRecord(NamedTuple):
+    """A model's columns in a file."""
+
+    recipe: str  # settings of the Recipe as JSON
+    encoder: EncoderState
+
+
+class RowReader:
+    """Reads dicts of so many numbers by name, several times as fast as a list does."""
+
+    __slots__ = ("_get", "_pack", "_size")
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._size = len(names)
+        self._get = itemgetter(*names, names[0])  # of two names at least: a tuple
+        self._pack = struct.Struct(f"{len(names) + 1}d").pack
+
+    def read(self, row: Mapping[str, Any]) -> FloatArray | None:
+        """The features (n,); None where a name is missing or unknown, or no number."""
+        if len(row) != self._size:
+            return None
+        try:
+            return np.frombuffer(self._pack(*self._get(row)), np.float64, self._size)
+        except (KeyError, struct.error, TypeError, ValueError):
+            return None
+
+
+class Columns:
+    """The columns of a model, and what their encoding remembers; never changed."""
+
+    __slots__ = ("encoder", "reader")
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+        self.reader = RowReader(self.names) if self.is_plain else None
+
+    def __reduce__(self) -> Any:  # A reader cannot be pickled.
+        return Columns, (self.encoder,)
+
+    @classmethod
+    def from_chunk(cls, recipe: Recipe, chunk: Chunk) -> Self:
+        """The columns that the first rows of a model have."""
+        state = EncoderState.initial(recipe)
+        schema = Schema.from_first_chunk(recipe, chunk)
+        return cls(Encoder.restore(recipe, state.with_schema(schema)))
+
+    @classmethod
+    def from_names(cls, names: Sequence[str], missing: MissingPolicy) -> Self:
+        """Columns of numbers with these names."""
+        for name in names:
+            if not isinstance(name, str) or not name:
+                raise InvalidParameterError(
+                    f"Names of features must be strings. Got {name!r} instead."
+                )
+        if len(set(names)) < len(names):
+            raise InvalidParameterError(
+                f"Names of features must be distinct. Got {tuple(names)!r} instead."
+            )
+        recipe = Recipe(targets=(), missing=missing)
+        inputs = tuple(InputColumn(name, "number") for name in names)
+        state = EncoderState.initial(recipe).with_schema(Schema(inputs, None, ()))
+        return cls(Encoder.restore(recipe, state))
+
+    @property
+    def recipe(self) -> Recipe:
+        """How rows become features and targets."""
+        return self.encoder.recipe
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each feature, without a constant one."""
+        return self.encoder.feature_names()
+
+    def encode(self, chunk: Chunk) -> tuple["Columns", FloatArray, FloatArray]:
+        """The columns after more rows, their features (T, n) and targets (T, k)."""
+        encoder = Encoder.restore(self.recipe, self.encoder.state)
+        self._schema.refuse_other_columns(self.recipe, chunk)
+        encoded = encoder.encode(chunk)
+        # Where nothing reaches into the past, nothing needs to be remembered.
+        after = self if self.is_plain else Columns(encoder)
+        return after, encoded.x, encoded.y
+
+    def encode_queries(self, chunk: Chunk) -> FloatArray:
+        """The features (T, n) of rows to be predicted, each as if it came next."""
+        self._schema.refuse_other_columns(self.recipe, chunk)
+        return self.encoder.encode_queries(chunk)
+
+    def with_names(self, names: Sequence[str]) -> "Columns":
+        """The columns with more features of numbers, after all other columns."""
+        taken = {column.name for column in self._schema.inputs}
+        for name in names:
+            if not isinstance(name, str) or not name:
+                raise InvalidParameterError(
+                    f"Names of features must be strings. Got {name!r} instead."
+                )
+            if name in taken or name in self.recipe.columns:
+                raise InvalidParameterError(
+                    f"The model has a feature {name!r} already."
+                )
+            taken.add(name)
+        added = tuple(InputColumn(name, "number") for name in names)
+        return self._with_inputs(self._schema.inputs + added)
+
+    def without_names(self, names: Sequence[str]) -> "Columns":
+        """The columns without some, which hold numbers."""
+        inputs = self._schema.inputs
+        numbers = {column.name for column in inputs if column.kind == "number"}
+        for name in names:
+            if name not in numbers:
+                raise InvalidParameterError(
+                    f"The model has no feature {name!r} of numbers to remove. It has "
+                    f"{', '.join(map(repr, sorted(numbers)))}."
+                )
+        return self._with_inputs(tuple(c for c in inputs if c.name not in names))
+
+    def record(self) -> ColumnsRecord:
+        """The columns as a file holds them."""
+        return ColumnsRecord(json.dumps(asdict(self.recipe)), self.encoder.state)
+
+    @classmethod
+    def from_record(cls, record: ColumnsRecord) -> Self:
+        """The columns in a file; ``PersistenceError`` where no model has left them."""
+        try:
+            settings = json.loads(record.recipe)
+            fields: dict[str, Any] = {
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in settings.items()
+            }
+            recipe = Recipe(**fields)
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            raise PersistenceError("its columns have no recipe") from error
+        if record.encoder.schema is None:
+            raise PersistenceError("its columns have no schema")
+        return cls(Encoder.restore(recipe, record.encoder))
+
+    @property
+    def _schema(self) -> Schema:
+        schema = self.encoder.state.schema
+        assert schema is not None
+        return schema
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether features are numbers of the same row, whatever came before."""
+        recipe, inputs = self.recipe, self._schema.inputs
+        reaches_out = recipe.lags or recipe.calendar or recipe.time
+        return not reaches_out and all(kind == "number" for _, kind in inputs)
+
+    def _with_inputs(self, inputs: tuple[InputColumn, ...]) -> "Columns":
+        schema = self._schema._replace(inputs=inputs)
+        state = self.encoder.state._replace(schema=schema)
+        return Columns(Encoder.restore(self.recipe, state))
+
+
+def read_chunk(x: Any) -> Chunk | None:
+    """Rows with names, of a data frame, a Series or a dict; None where it has none."""
+    if isinstance(x, Mapping):
+        return _row_chunk(x)
+    library = type(x).__module__.partition(".")[0]
+    if library not in FRAME_LIBRARIES:
+        return None
+    if type(x).__name__ == "Series":
+        return _series_chunk(x) if library == "pandas" else None
+    try:
+        frames = import_module("thalweg.tables.frames")
+    except ModuleNotFoundError as error:
+        raise StreamError(
+            f"Reading a data frame needs {error.name}: pip install 'thalweg[io]'."
+        ) from None
+    chunk: Chunk | None = frames.read_frame(x)
+    return chunk
+
+
+def is_frame(x: Any) -> bool:
+    """Whether rows come as a data frame, after ``read_chunk`` has read them."""
+    return not isinstance(x, Mapping) and type(x).__name__ != "Series"
+
+
+def like_frame(x: Any, prediction: Any) -> Any:
+    """Predictions in the form of the rows ``x``: a Series, or a frame of intervals."""
+    frames = sys.modules["thalweg.tables.frames"]
+    if hasattr(prediction, "_asdict"):  # an Interval
+        return frames.frame_like(x, prediction._asdict())
+    if prediction.ndim == 1:
+        return frames.series_like(x, prediction, "prediction")
+    columns = {f"prediction_{k}": prediction[:, k] for k in range(prediction.shape[1])}
+    return frames.frame_like(x, columns)
+
+
+def _series_chunk(series: Any) -> Chunk | None:
+    """One row, where the index of a Series holds names; else it is an array."""
+    has_names = all(isinstance(name, str) for name in series.index)
+    return _row_chunk(series.to_dict()) if has_names else None
+
+
+def _row_chunk(row: Mapping[Any, Any]) -> Chunk:
+    cells = {}
+    for name, value in row.items():
+        if not isinstance(name, str):
+            raise StreamError(f"Features have names that are text. Got {name!r}.")
+        scalar = value.item() if isinstance(value, np.generic) else value
+        if hasattr(scalar, "isoformat"):  # a time of the standard library or pandas
+            scalar = scalar.isoformat()
+        cells[name] = PythonCells([scalar])
+    if not cells:
+        raise StreamError("The row has no features.")
+    return Chunk(ROW, 0, cells)

@@ -1,0 +1,99 @@
+"""Features that come and go in a model: its state, means, counts and names."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from thalweg.errors import InvalidParameterError
+from thalweg.models.live_state import ModelSettings, ModelSnapshot
+from thalweg.preprocessing.imputer import ImputerState
+
+Features = Sequence[str] | Sequence[int]
+
+
+def with_features(
+    settings: ModelSettings, snapshot: ModelSnapshot, features: Features
+) -> ModelSnapshot:
+    """The snapshot with more features, of which nothing is known.
+
+    ``features`` are names, which come after all other columns, or the positions that
+    the new features will have.
+    """
+    columns = snapshot.columns
+    if columns is None:
+        indices = _positions(features)
+    else:
+        before = columns.names
+        columns = columns.with_names(_names(features))
+        after = columns.names
+        indices = [after.index(name) for name in after if name not in before]
+    state = snapshot.state
+    if state is not None:
+        state = settings.learner.add_features(state, indices)
+    return _change(snapshot, state, columns, lambda values: _insert(values, indices))
+
+
+def without_features(
+    settings: ModelSettings, snapshot: ModelSnapshot, features: Features
+) -> ModelSnapshot:
+    """The snapshot without some features, as if they were 0 from now on."""
+    columns = snapshot.columns
+    if columns is None:
+        indices = _positions(features)
+    else:
+        names = _names(features)
+        before = columns.names
+        columns = columns.without_names(names)
+        indices = [before.index(name) for name in names]
+    state = snapshot.state
+    if state is not None:
+        # A constant feature stays, whatever positions were given.
+        given = len(state.theta) - settings.intercept
+        if any(index >= given for index in indices):
+            raise InvalidParameterError(
+                f"The model has {given} features. Got the positions {indices} instead."
+            )
+        state = settings.learner.remove_features(state, indices)
+    return _change(snapshot, state, columns, lambda values: np.delete(values, indices))
+
+
+def _change(
+    snapshot: ModelSnapshot, state: Any, columns: Any, change: Any
+) -> ModelSnapshot:
+    imputer: ImputerState | None = snapshot.imputer
+    if imputer is not None and type(imputer.counts) is not float:
+        imputer = imputer._replace(
+            sums=change(imputer.sums), counts=change(imputer.counts)
+        )
+    unexcited = snapshot.unexcited_rounds
+    if state is not None:
+        unexcited = change(np.broadcast_to(unexcited, len(snapshot.state.theta)))
+    return snapshot._replace(
+        state=state, columns=columns, imputer=imputer, unexcited_rounds=unexcited
+    )
+
+
+def _insert(values: Any, indices: Sequence[int]) -> Any:
+    """Zeros that have these indices afterwards."""
+    after = np.zeros(len(values) + len(indices))
+    is_old = np.ones(len(after), np.bool_)
+    is_old[list(indices)] = False
+    after[is_old] = values
+    return after
+
+
+def _positions(features: Features) -> list[int]:
+    for index in features:
+        if type(index) is not int:
+            raise InvalidParameterError(
+                f"Features of a model without names are given by their positions. "
+                f"Got {index!r} instead."
+            )
+    return [int(index) for index in features]
+
+
+def _names(features: Features) -> list[str]:
+    if isinstance(features, str):
+        return [features]
+    return [str(name) if isinstance(name, np.str_) else name for name in features]  # type: ignore[misc]

@@ -1,0 +1,137 @@
+"""Rounds of a model from rows with names: data frames, Series and dicts."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thalweg.errors import InvalidParameterError, StreamError
+from thalweg.models.columns import Columns, read_chunk
+from thalweg.models.live_state import LiveState
+from thalweg.preprocessing.imputer import MissingPolicy
+from thalweg.tables import Chunk, Recipe
+from thalweg.tables.chunk import PythonCells
+from thalweg.tables.schema import refuse_unknown_columns
+from thalweg.tables.validation import read_numbers
+from thalweg.types import FloatArray
+
+
+class NamedRounds(NamedTuple):
+    """Rounds made of rows with names, and the columns after them."""
+
+    columns: Columns
+    x: FloatArray  # (T, n)
+    y: Any  # (T,) or (T, k)
+
+
+def encode_rounds(
+    live: LiveState, missing: MissingPolicy, chunk: Chunk, y: Any, target: Any,
+    recipe: Recipe | None,
+) -> NamedRounds:  # fmt: skip
+    """The rounds of rows whose targets are ``y``, or columns of their own."""
+    targets = _target_names(target)
+    columns = _model_columns(live, missing, chunk, targets, recipe)
+    named = columns.recipe.targets
+    if y is None and not (named or targets):
+        raise InvalidParameterError(
+            "Online.run needs targets: y, or the name of their column, target='...'."
+        )
+    if y is not None and targets:
+        raise InvalidParameterError(
+            f"Online.run takes targets from y or from a column. Got y and "
+            f"target={target!r}."
+        )
+    if named and y is not None:
+        chunk = _with_targets(chunk, named, as_targets(y))
+    elif not named and y is None:
+        refuse_unknown_columns(targets, chunk.cells, chunk.source)
+        read = [read_numbers(chunk, name, missing) for name in targets]
+        y = read[0] if len(read) == 1 else np.column_stack(read)
+        chunk = _without_columns(chunk, targets)
+    columns, x, encoded = columns.encode(chunk)
+    if named:
+        y = encoded[:, 0] if len(named) == 1 else encoded
+    return NamedRounds(columns, x, as_targets(y))
+
+
+def encode_queries(live: LiveState, missing: MissingPolicy, chunk: Chunk) -> FloatArray:
+    """The features (T, n) of rows to be predicted, each as if it came next."""
+    return _model_columns(live, missing, chunk, (), None).encode_queries(chunk)
+
+
+def as_targets(y: Any) -> Any:
+    """Targets of a data frame or a Series as an array; anything else as it is."""
+    if hasattr(y, "to_numpy") and hasattr(y, "isna"):  # nullable types of pandas
+        if y.ndim == 1 and y.dtype.kind not in "fiub":
+            return y
+        return y.to_numpy(np.float64, na_value=np.nan)
+    if not hasattr(y, "shape") or isinstance(y, np.ndarray) or len(y.shape) != 2:
+        return y
+    chunk = read_chunk(y)
+    if chunk is None:
+        return y
+    return np.column_stack([chunk.numbers(name) for name in chunk.cells])
+
+
+def _target_names(target: Any) -> tuple[str, ...]:
+    if target is None:
+        return ()
+    names = (target,) if isinstance(target, str) else target
+    if not isinstance(names, Sequence) or not all(isinstance(n, str) for n in names):
+        raise InvalidParameterError(
+            f"The 'target' parameter of Online.run must be the name of a column, or "
+            f"several. Got {target!r} instead."
+        )
+    return tuple(names)
+
+
+def _model_columns(
+    live: LiveState, missing: MissingPolicy, chunk: Chunk, targets: tuple[str, ...],
+    recipe: Recipe | None,
+) -> Columns:  # fmt: skip
+    """The columns of the model, or those that its first rows have."""
+    columns = live.columns
+    if columns is None:
+        if live.count_features() is not None:
+            raise StreamError(
+                f"The model has learnt from {live.count_features()} features without "
+                "names. Give them in that order: model.feature_names = [...]."
+            )
+        wanted = recipe or Recipe(targets=targets, missing=missing)
+        if wanted.missing != missing:
+            raise InvalidParameterError(
+                f"The 'missing' of a recipe must be the model's, {missing!r}. "
+                f"Got {wanted.missing!r} instead."
+            )
+        return Columns.from_chunk(wanted, chunk)
+    if recipe is not None:
+        recipe.refuse_changes(columns.recipe)
+    known = columns.recipe.targets
+    if targets and known not in ((), targets):
+        raise InvalidParameterError(
+            f"The model's targets are {', '.join(map(repr, known))}. "
+            f"Got target={targets!r} instead."
+        )
+    return columns
+
+
+def _with_targets(chunk: Chunk, names: tuple[str, ...], y: Any) -> Chunk:
+    """The rows with their targets as columns, as lags need them."""
+    values = np.asarray(y, np.float64).reshape(len(chunk), -1)
+    if values.shape[1] != len(names):
+        raise StreamError(
+            f"The model has {len(names)} targets. Got {values.shape[1]} instead."
+        )
+    cells = dict(chunk.cells)
+    for k, name in enumerate(names):
+        cells[name] = PythonCells(
+            [None if v != v else v for v in values[:, k].tolist()]
+        )
+    return Chunk(chunk.source, chunk.first_row, cells, chunk.line_of)
+
+
+def _without_columns(chunk: Chunk, names: tuple[str, ...]) -> Chunk:
+    cells = {name: cells for name, cells in chunk.cells.items() if name not in names}
+    if not cells:
+        raise StreamError(f"{chunk.source} has no column to learn from.")
+    return Chunk(chunk.source, chunk.first_row, cells, chunk.line_of)

@@ -1,0 +1,120 @@
+"""Data frames of every kind are read as files are: the same predictions, bit by bit."""
+
+import csv
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import thalweg as tw
+from thalweg.cli.main import app
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+duckdb = pytest.importorskip("duckdb")
+
+RNG = np.random.default_rng(5)
+T = 300
+SIGNAL = RNG.normal(size=T).round(3)
+FRAME = pd.DataFrame(
+    {
+        "when": pd.date_range("2024-01-01", periods=T, freq="h"),
+        "signal": SIGNAL,
+        "count": RNG.integers(0, 9, T),
+        "place": RNG.choice(["north", "south", "east"], T),
+        "y": (np.cumsum(0.1 * SIGNAL) + SIGNAL).round(4),
+    }
+)
+NULLABLE = FRAME.astype({"signal": "Float64", "count": "Int64", "y": "Float64"})
+KINDS = {
+    "pandas": lambda frame: frame,
+    "pandas, nullable": lambda frame: frame.convert_dtypes(),
+    "polars": pl.from_pandas,
+    "polars, lazy": lambda frame: pl.from_pandas(frame).lazy(),
+    "pyarrow": lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
+    "DuckDB": lambda frame: duckdb.from_df(frame),
+}
+
+
+def predictions_of_a_run(tmp_path, frame, *options):
+    path, folder = tmp_path / "stream.csv", tmp_path / "out"
+    frame.to_csv(path, index=False)
+    arguments = ["run", str(path), "--target", "y", "--out", str(folder), *options]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    with (folder / "predictions.csv").open() as file:
+        return [float(row["prediction"]) for row in csv.DictReader(file)]
+
+
+@pytest.fixture(scope="module")
+def of_files(tmp_path_factory):
+    """Predictions of ``thalweg run``: plain, and with lags and a calendar."""
+    options = ("--lags", "1,24", "--calendar", "when")
+    return {
+        "plain": predictions_of_a_run(tmp_path_factory.mktemp("plain"), FRAME),
+        "lags": predictions_of_a_run(tmp_path_factory.mktemp("lags"), FRAME, *options),
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_frame_is_predicted_as_its_file_is(kind, of_files):
+    frame = KINDS[kind](FRAME)
+    trace = tw.Online().run(frame, target="y")
+    assert trace.prediction.tolist() == of_files["plain"]
+    recipe = tw.tables.Recipe(("y",), lags=(1, 24), calendar="when")
+    trace = tw.Online().run(frame, recipe=recipe)
+    assert trace.prediction.tolist() == of_files["lags"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_predictions_come_back_in_the_kind_of_the_frame(kind):
+    frame = KINDS[kind](FRAME[["signal", "count"]])
+    model = tw.Online(tw.RecursiveLeastSquares(0.99))
+    model.run(frame, FRAME["y"])
+    predictions = model.predict(frame)
+    expected = model.predict(FRAME[["signal", "count"]].to_numpy(np.float64))
+    library = {"pandas": "pandas", "polars": "polars"}.get(
+        kind.split(",")[0], "pyarrow"
+    )
+    assert type(predictions).__module__.startswith(library)
+    np.testing.assert_array_equal(np.asarray(predictions), expected)
+
+
+def test_a_model_of_a_run_knows_its_columns(tmp_path):
+    predictions_of_a_run(tmp_path, FRAME[:200])
+    model = tw.Online.load(tmp_path / "out" / "model.thalweg")
+    assert model.feature_names[:2] == ("signal", "count")
+    other = tw.Online()
+    other.run(FRAME[:200], target="y")
+    rest = FRAME[200:]
+    assert model.predict(rest).tolist() == other.predict(rest).tolist()
+    ends = [one.run(rest, target="y").prediction.tolist() for one in (model, other)]
+    assert ends[0] == ends[1]
+
+
+def test_missing_values_of_a_frame_follow_the_policy():
+    gaps = NULLABLE.copy()
+    gaps.loc[[3, 50], "signal"] = pd.NA
+    with pytest.raises(
+        tw.errors.StreamError, match="Row 4 of the data frame: 'signal'"
+    ):
+        tw.Online().run(gaps, target="y")
+    model = tw.Online(missing="impute")
+    trace = model.run(gaps, target="y")
+    assert np.isfinite(trace.prediction).all() and model.health().imputed == 2
+
+
+REFUSED = {
+    "no rows": (FRAME[:0], "The data frame has no rows."),
+    "mixed cells": (
+        pd.DataFrame({"a": [1, "x", object()], "y": [1.0, 2.0, 3.0]}),
+        "The data frame cannot be read",
+    ),
+}
+
+
+@pytest.mark.parametrize("frame, sentence", REFUSED.values(), ids=REFUSED)
+def test_a_frame_that_cannot_be_read_is_refused_in_a_sentence(frame, sentence):
+    with pytest.raises(tw.errors.StreamError, match=sentence):
+        tw.Online().run(frame, target="y")
