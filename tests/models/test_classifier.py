@@ -410,6 +410,61 @@ def test_legal_rows_never_give_nan(learner, rows, labels, weight):
         assert (row >= 0).all() and row.sum() == pytest.approx(1, rel=1e-14)
 
 
+FRAME = {"size": X[:, 0], "depth": X[:, 1], "place": X[:, 2]}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_rows_with_names_are_known_by_them(library, tmp_path):
+    frame = pytest.importorskip(library).DataFrame(FRAME)
+    column = pytest.importorskip(library).Series(LABELS)
+    model, arrays, loop = (tw.Classifier() for _ in range(3))
+    trace, expected = model.run(frame, column), arrays.run(X, LABELS)
+    np.testing.assert_array_equal(trace.prediction, expected.prediction)
+    assert model.feature_names == ("size", "depth", "place")
+    assert arrays.feature_names is None
+    for x, label in zip(X.tolist(), LABELS, strict=True):
+        loop.update(dict(zip(FRAME, x, strict=True)), label)
+    assert_equal_states(loop, arrays)
+    loop.save(tmp_path / "c.thalweg")
+    loaded = tw.Classifier.load(tmp_path / "c.thalweg")
+    row = dict(zip(FRAME, X[5], strict=True))
+    backwards = dict(reversed(row.items()))
+    for one in (model, loop, loaded):
+        assert one.predict(backwards) == one.predict(row) == arrays.predict(X[5])
+        shuffled = frame[["place", "size", "depth"]]
+        np.testing.assert_array_equal(one.predict(shuffled), arrays.predict(X))
+        assert one.classify(frame) == arrays.classify(X)
+        with pytest.raises(StreamError, match="depth"):
+            one.predict({"size": 1.0, "place": 2.0})
+    assert tw.Classifier().predict(frame).shape == (120, 0)
+
+
+@by_learner
+def test_features_come_and_go_in_the_models_of_all_classes(learner):
+    model = tw.Classifier(learner)
+    model.run(X[:50, :2], LABELS[:50])
+    alone = {label: tw.Online(learner, tw.Logistic()) for label in ("red", "grey")}
+    for label, one in alone.items():
+        one.run(X[:50, :2], [label == other for other in LABELS[:50]])
+    for one in (model, *alone.values()):
+        one.add_features([0])
+    rows = X[50:80, [2, 0, 1]]
+    model.run(rows, LABELS[50:80])
+    for label, one in alone.items():
+        one.run(rows, [label == other for other in LABELS[50:80]])
+    for one in (model, *alone.values()):
+        one.remove_features([2])
+    assert model.predict(X[80, :2]).keys() == set(model.classes) >= {"red", "grey"}
+    for label, one in alone.items():
+        for ours, theirs in zip(states(model)[label], one.state, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    before = model.clone()
+    for indices in ([7], ["name"]):
+        with pytest.raises(ThalwegError):
+            model.add_features(indices)
+    assert_equal_states(model, before)
+
+
 def test_threads_that_share_a_classifier_lose_no_round():
     model = tw.Classifier()
     errors = []

@@ -26,10 +26,11 @@ from thalweg.models.classifier_file import (
 )
 from thalweg.models.inputs import as_row
 from thalweg.models.labels import MISSING, as_label, as_labels
+from thalweg.models.model_features import Features
 from thalweg.models.model_lock import ModelLock
 from thalweg.models.online import Online
 from thalweg.preprocessing.imputer import MissingPolicy
-from thalweg.types import FloatArray, Trace
+from thalweg.types import Trace
 
 MAX_CLASSES = 1000
 """Every class takes the time and memory of a model: at 1,000 classes and eight features
@@ -88,12 +89,13 @@ class Classifier:
     that are equal, as 1 and True, are one class. There can be ``MAX_CLASSES`` of them.
 
     ``learner`` is any learner of logistic loss, by default ``LogisticTracker``, which
-    has nothing to choose. ``intercept`` appends a constant feature 1; by default where
-    the learner is another one, as ``LogisticTracker`` has an intercept of its own.
-    ``missing`` is as for ``Online``; a label that is None or NaN is missing. Threads
-    may share a classifier: calls wait for each other.
+    has nothing to choose. ``intercept`` and ``missing`` are as for ``Online``; a label
+    that is None or NaN is missing. Rows are what ``Online`` takes: arrays, or dicts and
+    data frames, whose columns are then known by name. Threads may share a classifier:
+    calls wait for each other.
     """
 
+    _models: ClassModels
     _pending: PendingRound | None
 
     def __init__(
@@ -103,10 +105,8 @@ class Classifier:
         missing: MissingPolicy = "refuse",
     ) -> None:
         self.learner = LogisticTracker() if learner is None else learner
-        has_own = isinstance(self.learner, LogisticTracker)
-        self.intercept = not has_own if intercept is None else intercept
-        self.missing = missing
-        background = Online(self.learner, Logistic(), self.intercept, missing)
+        background = Online(self.learner, Logistic(), intercept, missing)
+        self.intercept, self.missing = background.intercept, missing
         self._open(ClassModels(background, {}))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -137,6 +137,28 @@ class Classifier:
         with ClassifierCall(self):
             return self._models.background.rounds
 
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The name of each feature; None where they have no names."""
+        with ClassifierCall(self):
+            return self._models.background.feature_names
+
+    def add_features(self, features: Features) -> None:
+        """Make room for features that come later, as ``Online.add_features`` does."""
+        with ClassifierCall(self, to_learn=True):
+            models = self._models.copy()
+            for _, model in models.items():
+                model.add_features(features)
+            self._models = models
+
+    def remove_features(self, features: Features) -> None:
+        """Drop features, by name or position: as if they were 0 from now on."""
+        with ClassifierCall(self, to_learn=True):
+            models = self._models.copy()
+            for _, model in models.items():
+                model.remove_features(features)
+            self._models = models
+
     def add_classes(self, labels: Any) -> None:
         """Let classes be known before they appear, so that they have probabilities.
 
@@ -149,19 +171,20 @@ class Classifier:
     def predict(self, x: Any) -> Any:
         """The probability of each class at the features ``x``, by label.
 
-        They sum to 1; before any label there are none. Of many rows (T, n) an array of
-        shape (T, K), its columns in the order of ``classes``.
+        They sum to 1; before any label there are none. Of many rows, (T, n) or a data
+        frame, an array of shape (T, K), its columns in the order of ``classes``.
         """
         x = as_row(x)
-        ask: Any = _predict_rows if np.ndim(x) == 2 else Online.predict
         with ClassifierCall(self):
             background, by_label = self._models
-            if not by_label:
-                ask(background, x)  # refuses what is no row
-            scores = [ask(model, x) for model in by_label.values()]
-        if np.ndim(x) == 2:
-            return normalise_rows(scores, np.ones((len(x), len(scores)), bool))
-        return dict(zip(by_label, normalise(scores), strict=True))
+            # Before any label the background model refuses what is no row.
+            models = by_label.values() or [background]
+            scores: list[Any] = [model.predict(x) for model in models]
+        is_row, count = np.ndim(scores[0]) == 0, len(by_label)
+        if is_row:
+            return dict(zip(by_label, normalise(scores[:count]), strict=True))
+        is_known = np.ones((len(scores[0]), count), bool)
+        return normalise_rows([np.asarray(s) for s in scores[:count]], is_known)
 
     def classify(self, x: Any) -> Any:
         """The most probable label; None before any. Of many rows, a list of labels."""
@@ -313,8 +336,3 @@ class ClassifierCall:
 def _target(label: Any, key: Any) -> float:
     """1 if the label is this one, 0 if it is another, NaN if it is missing."""
     return math.nan if label is MISSING else float(label == key)
-
-
-def _predict_rows(model: Online, x: Any) -> FloatArray:
-    """The probability at each row of x, (T,)."""
-    return np.array([model.predict(row) for row in x])
