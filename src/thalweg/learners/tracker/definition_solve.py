@@ -21,9 +21,9 @@ def factorise(moments: FloatArray, ridge: FloatArray) -> tuple[FloatArray, Float
         scaled = lower[j, :j] * pivots[:j]  # L² alone may be beyond float64
         known = (lower[j, :j] * scaled).sum(axis=0)
         pivots[j] = np.maximum(diagonal - known, MIN_RELATIVE_PIVOT * diagonal)
-        for i in range(j + 1, n):
-            known = (lower[i, :j] * scaled).sum(axis=0)
-            lower[i, j] = (moments[i, j] - known) / pivots[j]
+        below = slice(j + 1, n)
+        known = (lower[below, :j] * scaled).sum(axis=1)
+        lower[below, j] = (moments[below, j] - known) / pivots[j]
     return lower, pivots
 
 
