@@ -65,8 +65,8 @@ def test_every_learner_of_squared_error_has_intervals(learner, loss):
 
 @pytest.mark.parametrize(
     "learner, y",
-    [(RLS, Y), (RLS, MANY), (tw.LastValue(), Y)],
-    ids=["one target", "three targets", "no kernel for single calls"],
+    [(RLS, Y), (RLS, MANY), (tw.LastValue(), Y), (tw.LastValue(), MANY)],
+    ids=["rls-one", "rls-three", "last_value-one", "last_value-three"],
 )
 @given(actions=st.lists(st.sampled_from(ACTIONS), max_size=25))
 def test_intervals_have_the_same_bits_however_a_stream_is_cut(
