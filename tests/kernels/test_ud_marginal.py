@@ -62,6 +62,7 @@ def test_an_outer_product_is_added_to_the_leading_coordinates(size):
     assert relative_error(after, expected) <= 1e-12
 
 
+@np.errstate(all="ignore")  # where kernels run as plain Python
 def test_where_nothing_was_learnt_of_a_direction_its_other_coordinates_are_open_too():
     """P_0 = 0 and one row (1, 2, 3): two directions have infinite variance. Without the
     last coordinate the row says nothing about the first two.
@@ -72,6 +73,7 @@ def test_where_nothing_was_learnt_of_a_direction_its_other_coordinates_are_open_
     assert factors.is_unlearnt(factor, 0) and factors.is_unlearnt(factor, 1)
 
 
+@np.errstate(all="ignore")  # where kernels run as plain Python
 def test_what_was_learnt_stays_where_an_unlearnt_direction_does_not_touch_it():
     """P_0 = 0, and rows that leave the last coordinate alone: it goes without trace."""
     rng = np.random.default_rng(0)
@@ -83,6 +85,7 @@ def test_what_was_learnt_stays_where_an_unlearnt_direction_does_not_touch_it():
     np.testing.assert_array_equal(factor, before)
 
 
+@np.errstate(all="ignore")  # where kernels run as plain Python
 def test_a_variance_beyond_all_numbers_takes_over_the_last_coordinate_it_touches():
     """As a large one does, in the limit: c v_j² of 1e12, and one that overflows."""
     v = np.array([0.5, -2.0, 0.7, 1.5])
