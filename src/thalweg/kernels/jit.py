@@ -1,12 +1,12 @@
-"""The only file that touches numba: its decorators, switches and private API.
+"""The one way to numba: its decorators, switches and private API.
 
 Every kernel imports its decorators from here; simd.py, layout.py and record.py, which
 write LLVM instructions of their own, find here what they need of numba's internals.
 Several of these are not part of numba's public interface and change without notice:
 reference counting (``_nrt``), compiled entry points, the type templates. So
-pyproject.toml allows only versions of numba up to the one that this file was checked
-on, 0.68. To raise the limit, run the whole test suite, ``make test-kernels`` and ``make
-bench`` with the new version.
+pyproject.toml allows only versions of numba up to the one that this file and
+inner_compiler.py, which it alone imports, were checked on, 0.68. To raise the limit,
+run the whole test suite, ``make test-kernels`` and ``make bench`` with the new version.
 
 A stale cache: numba invalidates the machine code that it has cached on disk
 when the file that defines the kernel is newer, not when a file is that the kernel calls
@@ -57,6 +57,8 @@ from numba.extending import (
 from numba.misc.appdirs import AppDirs
 from numba.np.arrayobj import populate_array
 
+from thalweg.kernels.inner_compiler import InnerCompiler
+
 __all__ = [
     "COMPILED",
     "AttributeTemplate",
@@ -89,10 +91,12 @@ COMPILED = not config.DISABLE_JIT
 
 
 # Decorators. The compiler optimises a kernel together with all that it calls, and does
-# so again for every caller: what lies four calls deep is compiled four times. So a
-# function that is called in one place is inlined before anything is compiled, unless it
-# is long (``inline_function``); any other function that only kernels call is compiled
-# once, without the wrapper that unpacks arguments from Python (``inner_function``).
+# so again for every caller. So a function that only kernels call is compiled no further
+# than to what a kernel links (``inner_function``), or, where it is short and called in
+# one place, inlined before anything is compiled (``inline_function``). Inlining copies
+# the function, with all that was inlined into it, at each level: three levels of long
+# functions took a fifth of the time of a compilation. What an inner function calls is
+# compiled a second time where a kernel calls it too, since their options differ.
 
 
 def kernel(
@@ -141,11 +145,15 @@ References to arrays are not counted: the kernel's caller holds them.
 """
 
 inner_function: Any = register_jitable(
-    no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False
+    pipeline_class=InnerCompiler,
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+    _nrt=False,
 )
 """Decorate a function that only kernels call; to Python it stays a plain function.
 
-It is compiled once for each kernel that calls it, and not cached on disk by itself.
+It is compiled once for each kernel that calls it, without machine code of its own
+(inner_compiler.py), and not cached on disk by itself.
 References to arrays are not counted, as in ``inline_function``.
 """
 

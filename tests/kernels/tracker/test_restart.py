@@ -14,11 +14,11 @@ from tests.kernels.tracker.workspaces import (
     new_workspace,
     padded,
     restart,
+    tracker_round,
 )
 from thalweg.kernels.layout import by_name
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.restart import CHECK_INTERVAL
-from thalweg.kernels.tracker.round import observe, predict
 from thalweg.learners.tracker import Tracker, definition
 from thalweg.learners.tracker.regret_bound import adashare_regret
 from thalweg.losses import SquaredError
@@ -30,8 +30,8 @@ SHOCK, SEEN = 100, 640  # the first look at which 512 rounds since the shock are
 def state_after(x, y):
     s, workspace = new_state(x.shape[1])
     for features, label in zip(x, y, strict=True):
-        forecast = predict(s, features, workspace)
-        observe(s, features, label, 1.0, 1.0, forecast, workspace)
+        forecast = tracker_round.predict(s, features, workspace)
+        tracker_round.observe(s, features, label, 1.0, 1.0, forecast, workspace)
     return s
 
 
@@ -266,7 +266,7 @@ def test_after_a_restart_all_experts_predict_the_last_label(restart):
     s.curvature.coordinates[:] = 0  # indices, of which 7 is none
     _, workspace = new_state(n)
     x = s.past_x[(640 - 1) % 512] + [1.0, -2.0, 3.0]
-    predict(s, x, workspace)
+    tracker_round.predict(s, x, workspace)
     observed = workspace.rules.expert_predictions[: layout.EXPERTS]
     np.testing.assert_allclose(observed, s.past_y[-640 % 512], rtol=1e-12)
     # Limits do not hide what is beyond them: the label is no end of their range.

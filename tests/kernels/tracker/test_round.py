@@ -12,7 +12,6 @@ from tests.kernels.tracker.workspaces import (
     tracker_round,
 )
 from thalweg.kernels.tracker import tracker_layout as layout
-from thalweg.kernels.tracker.round import observe, predict
 from thalweg.learners.tracker import Tracker
 from thalweg.learners.tracker.workspace import TrackerWorkspace
 
@@ -34,7 +33,7 @@ def test_every_expert_predicts_what_the_definition_predicts():
     s, workspace = new_state(3)
     seasons, anchored, rules = [1, 1], np.zeros((2, 10, 3)), workspace.rules
     for t in range(len(y)):
-        forecast = predict(s, x[t], workspace)
+        forecast = tracker_round.predict(s, x[t], workspace)
         if t > 1:
             q, h = reference.experts(x[:t], y[:t], x[t], seasons, anchored)
             limits = reference.clip_limits(y[:t], q[: layout.LANES])
@@ -45,7 +44,7 @@ def test_every_expert_predicts_what_the_definition_predicts():
             np.testing.assert_allclose(observed, confidences, rtol=1e-9)
             expected = padded(reference.ACTIVE_FROM <= t)
             np.testing.assert_array_equal(rules.active, expected)
-        observe(s, x[t], y[t], 1.0, 1.0, forecast, workspace)
+        tracker_round.observe(s, x[t], y[t], 1.0, 1.0, forecast, workspace)
         if t > 0:
             reference.step_anchored(anchored, x[: t + 1], y[: t + 1])
             seasons.append(reference.season(y[: t + 1]))
@@ -58,7 +57,7 @@ def test_the_forecast_is_the_meta_rules_mean_of_the_rules_means(curvature):
     s, workspace = new_state(3, curvature=curvature)
     rules = workspace.rules
     for t in range(len(y)):
-        forecast = predict(s, x[t], workspace)
+        forecast = tracker_round.predict(s, x[t], workspace)
         if t > 1:
             sums = rules.expert_weights.sum(axis=1)
             np.testing.assert_allclose(sums, 1, rtol=1e-12)
@@ -72,7 +71,7 @@ def test_the_forecast_is_the_meta_rules_mean_of_the_rules_means(curvature):
             assert curvature or correction == 0
             expected = rules.rule_weights[: layout.RULES] @ means
             np.testing.assert_allclose(forecast, expected, rtol=1e-12)
-        observe(s, x[t], y[t], 1.0, 1.0, forecast, workspace)
+        tracker_round.observe(s, x[t], y[t], 1.0, 1.0, forecast, workspace)
     assert (correction != 0) == curvature
 
 
@@ -81,22 +80,22 @@ def test_where_all_experts_agree_that_is_the_forecast_and_no_rule_learns():
     s, workspace = new_state(3)
     learning = ("boa", "mlpoly", "softmax", "cauchy", "committee", "correction")
     for t in range(20):
-        forecast = predict(s, x[t], workspace)
+        forecast = tracker_round.predict(s, x[t], workspace)
         before = [getattr(s.rules, name).copy() for name in learning]
-        observe(s, x[t], 0.3, 1.0, 1.0, forecast, workspace)
+        tracker_round.observe(s, x[t], 0.3, 1.0, 1.0, forecast, workspace)
         assert forecast == (0.3 if t else 0.0)
         for name, was in zip(learning, before, strict=True):
             np.testing.assert_array_equal(getattr(s.rules, name), was, name)
     # Experts that became active meanwhile have weight from their first round on.
-    predict(s, x[0], workspace)
+    tracker_round.predict(s, x[0], workspace)
     assert (workspace.rules.expert_weights[0, workspace.rules.active == 1] > 0).all()
 
 
 def test_the_second_forecast_is_the_first_label():
     s, workspace = new_state(2)
-    assert predict(s, np.array([1.0, 2.0]), workspace) == 0
-    observe(s, np.array([1.0, 2.0]), -7.0, 1.0, 1.0, 0.0, workspace)
-    assert predict(s, np.array([30.0, 2.0]), workspace) == -7
+    assert tracker_round.predict(s, np.array([1.0, 2.0]), workspace) == 0
+    tracker_round.observe(s, np.array([1.0, 2.0]), -7.0, 1.0, 1.0, 0.0, workspace)
+    assert tracker_round.predict(s, np.array([30.0, 2.0]), workspace) == -7
 
 
 @pytest.mark.parametrize("learned", [0, 1, 25])
@@ -117,12 +116,12 @@ def test_the_slope_is_how_the_forecast_moves_with_x_at_these_weights():
     s, workspace = new_state(3, curvature=False)
     rules, counters = workspace.rules, s.counters
     for t in range(len(y)):
-        forecast = predict(s, x[t], workspace)
-        observe(s, x[t], y[t], 1.0, 1.0, forecast, workspace)
+        forecast = tracker_round.predict(s, x[t], workspace)
+        tracker_round.observe(s, x[t], y[t], 1.0, 1.0, forecast, workspace)
     # No limits, so that no expert is clipped near x.
     counters[layout.LOWEST_LABEL], counters[layout.HIGHEST_LABEL] = -1e6, 1e6
     counters[layout.STEP_LIMIT] = 0
-    base = predict(s, x[0], workspace)
+    base = tracker_round.predict(s, x[0], workspace)
     weights = rules.forecast_weights
     mixture.combine_weights(
         rules.rule_weights, rules.expert_weights, layout.RULES, weights
@@ -133,7 +132,9 @@ def test_the_slope_is_how_the_forecast_moves_with_x_at_these_weights():
     for j in range(3):
         step = np.zeros(3)
         step[j] = 0.5
-        predict(s, x[0] + step, workspace)  # confidences, and so weights, are others
+        tracker_round.predict(
+            s, x[0] + step, workspace
+        )  # confidences, and so weights, are others
         change = weights @ rules.expert_predictions - base
         np.testing.assert_allclose(change, 0.5 * slope[j], rtol=1e-9, atol=1e-9)
 

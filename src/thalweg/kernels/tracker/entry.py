@@ -69,20 +69,32 @@ def call(buffer, x, y, weight, elapsed, learning):
         label = HEADER_SIZE + n
         buffer[label], buffer[label + 1], buffer[label + 2] = y, weight, elapsed
     thread = release_gil(row_count > 0)
-    n, count = int(buffer[N]), max(row_count, 1)
-    fields = record(buffer)
+    _play_rows(buffer, max(row_count, 1), is_predicted, learning)
+    buffer[HAS_FORECAST] = 1.0 if row_count == 0 and not learning else 0.0
+    reacquire_gil(thread)
+    return finite_or_refusal(buffer[FORECAST])
+
+
+# An inner function, since most of what it calls is called by inner functions too, and
+# would be compiled again for a kernel (kernels/jit.py).
+@inner_function
+def _play_rows(buffer, count, is_predicted, learning):
+    """Play the first ``count`` rows of the buffer.
+
+    Where ``is_predicted``, the forecast is that of the buffer. If the last rounds are
+    to be replayed after a row, they are played before the next one.
+    """
+    n, fields = int(buffer[N]), record(buffer)
     s, former, workspace = fields.state, fields.former, fields.workspace
     status, packed, copy = workspace.experts.status, fields.packed, fields.former_packed
     t, replayed, to_replay, loss = 0, 0, 0, 0.0
     while t < count:
         row, is_replay, is_due = fields.rows[t], replayed < to_replay, False
-        features = view(row, 0, (n,))
+        features, y, forecast = view(row, 0, (n,)), 0.0, buffer[FORECAST]
         if is_replay:  # in the place of the row that was just learnt
             set_replay_row(former, replayed, row, n)
         if is_replay or not is_predicted:
             forecast = predict(s, features, workspace)
-        else:
-            forecast = buffer[FORECAST]
         if not is_replay:
             _record(buffer, fields, t, forecast, features, learning)
         if learning:
@@ -99,9 +111,6 @@ def call(buffer, x, y, weight, elapsed, learning):
             status[HAS_FACTORS] = 0.0
         if replayed == to_replay:
             t += 1
-    buffer[HAS_FORECAST] = 1.0 if row_count == 0 and not learning else 0.0
-    reacquire_gil(thread)
-    return finite_or_refusal(buffer[FORECAST])
 
 
 @inline_function

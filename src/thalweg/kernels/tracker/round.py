@@ -106,7 +106,7 @@ LANE_OF_MEMORY = np.array([list(MEMORIES).index(m) for m in DISTRIBUTED_MEMORIES
 """The lane of the light level that has the memory of each distributed-lag expert."""
 
 
-@inline_function
+@inner_function
 def predict(s, x, workspace):
     """The forecast of y at ``x``; leaves in the workspace what ``learn`` builds on."""
     t = s.counters[ROUNDS]
@@ -254,7 +254,7 @@ def observe(s, x, y, w, elapsed, forecast, workspace):
     return learn(s, row, y, w, elapsed, forecast, has_prediction, scale, workspace)
 
 
-@inline_function
+@inner_function
 def learn(s, x, y, w, elapsed, forecast, has_prediction, scale, workspace):
     """Learn the label ``y`` at ``x``, with weight ``w``, after this ``forecast``.
 
@@ -312,7 +312,7 @@ def learn(s, x, y, w, elapsed, forecast, has_prediction, scale, workspace):
     return is_replay_due(s, experts.recent_steps)
 
 
-@inline_function
+@inner_function
 def learn_all_experts(s, x, y, w, share, workspace):
     """Let all kinds of experts learn the label; ``share`` as in ``learn_experts``."""
     own, lags, wide = workspace.experts, workspace.lags, workspace.distributed_lag
