@@ -204,8 +204,11 @@ class Online:
         return dict(zip(names, theta.tolist(), strict=True))
 
     @property
-    def memory(self) -> float:
-        """How many past rounds count now; of a Tracker only, 0 before any round."""
+    def memory(self) -> Any:
+        """How many past rounds count now; of a Tracker only, 0 before any round.
+
+        Of several targets an array.
+        """
         tracker, state = self._tracker("memory"), self.state
         return 0.0 if state is None else tracker.memory(state)
 

@@ -41,6 +41,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     HAS_FORECAST,
     ROW_COUNT,
     TABLE,
+    TARGETS,
     BufferViews,
 )
 
@@ -111,6 +112,32 @@ def _play_rows(buffer, count, is_predicted, learning):
             status[HAS_FACTORS] = 0.0
         if replayed == to_replay:
             t += 1
+
+
+@kernel(ieee_division=True)
+def call_targets(buffer, x, y, weight, elapsed, learning):
+    """``call`` for k targets, whose buffers of equal length follow each other.
+
+    y (k,) holds the labels, or is filled with the forecasts unless ``learning``.
+    Returns a number, or ``REFUSAL`` where nothing was learnt.
+    """
+    targets = int(buffer[TARGETS])
+    limit = max_legal_value(buffer, weight, elapsed)
+    if y.size != targets:
+        return REFUSAL
+    for j in range(targets if learning else 0):
+        if not abs(y[j]) <= limit:  # also refuses NaN
+            return REFUSAL
+    size, forecast = buffer.size // targets, 0.0
+    for j in range(targets):
+        # The first refuses what any of them would refuse.
+        own, label = view(buffer, j * size, (size,)), y[j] if learning else 0.0
+        forecast = call(own, x, label, weight, elapsed, learning)
+        if forecast != forecast:
+            return REFUSAL
+        if not learning:
+            y[j] = forecast
+    return forecast
 
 
 @inline_function

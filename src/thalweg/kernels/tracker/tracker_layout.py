@@ -498,7 +498,8 @@ HAS_FORECAST = SETTINGS + 1  # 1: it is that of the first row and of this state
 ROW_COUNT = SETTINGS + 2  # rows to play; 0: a call brings its own round
 COVERAGE = SETTINGS + 3  # the nominal coverage of recorded prediction intervals
 TABLE = SETTINGS + 4  # where ``BufferViews.table`` begins
-assert TABLE < HEADER_SIZE
+TARGETS = SETTINGS + 5  # how many buffers follow each other, where there are several
+assert TARGETS < HEADER_SIZE
 BUFFER = Layout(
     "Tracker buffer",
     BufferViews,

@@ -3,6 +3,6 @@
 from thalweg.learners.tracker.change_detection import alarms as alarms
 from thalweg.learners.tracker.regret_bound import interval_regret as interval_regret
 from thalweg.learners.tracker.tracker import Tracker as Tracker
-from thalweg.learners.tracker.tracker import TrackerState as TrackerState
+from thalweg.learners.tracker.tracker_state import TrackerState as TrackerState
 
 __all__ = ["Tracker", "TrackerState", "alarms", "interval_regret"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,52 +18,30 @@ from thalweg.learners.tracker.hinges import (
     draw_for_removed,
     draw_hinges,
 )
-from thalweg.learners.tracker.stored_state import (
-    StoredTracker,
-    clear_unused,
-    compact,
-    expand,
+from thalweg.learners.tracker.several_targets import (
+    has_several_targets,
+    join_intervals,
+    join_targets,
+    join_traces,
+    play_targets,
+    split_targets,
+    target_blocks,
+)
+from thalweg.learners.tracker.stored_state import clear_unused
+from thalweg.learners.tracker.tracker_state import (
+    TrackerState,
+    check_counters,
+    check_hinges,
 )
 from thalweg.learners.tracker.workspace import (
     EMPTY,
     MAX_ROWS,
+    LiveTargets,
     LiveTracker,
     TrackerWorkspace,
 )
 from thalweg.losses import Loss, Round, SquaredError
 from thalweg.types import Block, FloatArray, Interval, Trace
-
-
-class TrackerState(NamedTuple):
-    """The state of a Tracker."""
-
-    theta: FloatArray  # (n,) the slope of the coming forecast in x
-    packed: FloatArray  # float64, the rest: kernels/tracker/tracker_layout.py
-
-    @property
-    def rounds(self) -> int:
-        """How many rounds were learnt."""
-        return int(self.packed[layout.ROUNDS])
-
-    @property
-    def season(self) -> int:
-        """The lag at which labels are most alike; 1 where there is no season."""
-        return int(self.packed[layout.SEASON])
-
-    def to_stored(self) -> StoredTracker:
-        """The state as a file holds it."""
-        return compact(self.theta, self.packed)
-
-    @classmethod
-    def from_stored(cls, stored: StoredTracker) -> "TrackerState":
-        """The state that a file holds; whether it is legal is not checked."""
-        return cls(stored.theta, expand(stored))
-
-
-# The version is saved with a state, and compared when it is loaded. Inside the class
-# mypy would take both for fields.
-TrackerState.layout_version = layout.STATE.version  # type: ignore[attr-defined]
-TrackerState.stored_kind = StoredTracker  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -136,7 +114,9 @@ class Tracker(Learner[TrackerState]):
     θ is the slope of the coming forecast in x without the correction, the weighted mean
     of the experts' coefficients at full confidence; the forecast itself is no x·θ, so
     losses are those of predictions.
-    The start given to ``init`` says how many features there are, and is not used.
+    The start given to ``init`` says how many features there are, and is not used. Of
+    shape (n, k) there are k targets, each with experts and weights of its own: what k
+    Trackers would forecast, played in threads (learners/tracker/several_targets.py).
     Rounds of weight zero teach nothing. They are remembered as passed, so that seasons
     go on, unless they took no time (``elapsed`` 0). ``elapsed`` speeds up the
     forgetting of the experts, not that of the rules; a season is counted in rounds.
@@ -180,7 +160,9 @@ class Tracker(Learner[TrackerState]):
             )
 
     def init(self, theta: Any) -> TrackerState:
-        theta = np.zeros_like(checks.check_start(self, theta, ndim=(1,)))
+        theta = np.zeros_like(checks.check_start(self, theta))
+        if theta.ndim == 2:
+            return join_targets([self.init(theta[:, 0])] * theta.shape[1])
         size = layout.state_size(theta.size, int(self.delay), self.curvature)
         packed = np.zeros(size)
         packed[layout.DELAY] = self.delay
@@ -201,14 +183,23 @@ class Tracker(Learner[TrackerState]):
         return TrackerState(theta, packed)
 
     def predict(self, state: TrackerState, x: Any = None) -> Any:
+        if has_several_targets(state):
+            return np.array([self.predict(own, x) for own in split_targets(state)])
         forecast = self._records_at(state, x, ())["forecast"][0]
         return state.theta.dtype.type(forecast)
 
     def _predict_rows(self, state: TrackerState, x: FloatArray) -> FloatArray:
+        if has_several_targets(state):
+            states = split_targets(state)
+            return np.stack([self._predict_rows(own, x) for own in states], axis=1)
         return self._query_rows(state, x)["forecast"].astype(state.theta.dtype)
 
     def update(self, state: TrackerState, f: Round) -> TrackerState:
         f = self.check_round(state, f)
+        if has_several_targets(state):
+            rounds = (f._replace(y=y) for y in f.y)
+            pairs = zip(split_targets(state), rounds, strict=True)
+            return join_targets([self.update(own, one) for own, one in pairs])
         packed, n = state.packed.copy(), len(state.theta)
         s, x = layout.views(packed, n), np.asarray(f.x, np.float64)
         definition.observe(s, x, float(f.y), float(f.weight), float(f.elapsed))
@@ -219,6 +210,9 @@ class Tracker(Learner[TrackerState]):
     def _change_features(
         self, state: TrackerState, change: FeatureChange
     ) -> TrackerState:
+        if has_several_targets(state):
+            states = split_targets(state)
+            return join_targets([self._change_features(own, change) for own in states])
         packed = change_packed(state.packed, len(state.theta), change)
         if self.curvature:
             s = layout.views(packed, change.size)
@@ -234,6 +228,8 @@ class Tracker(Learner[TrackerState]):
     def _play(
         self, state: TrackerState, loss: Loss, block: Block, record: Sequence[str]
     ) -> tuple[TrackerState, Trace]:
+        if has_several_targets(state):
+            return self._play_targets(state, loss, block, record)
         x, y, weight, elapsed = (
             EMPTY if column is None else np.asarray(column, np.float64)
             for column in (block.x, block.y, block.weight, block.elapsed)
@@ -251,24 +247,44 @@ class Tracker(Learner[TrackerState]):
         trace = Trace(forecasts, incurred, theta, records)
         return self._state_after(workspace, state), trace
 
+    def _play_targets(
+        self, state: TrackerState, loss: Loss, block: Block, record: Sequence[str]
+    ) -> tuple[TrackerState, Trace]:
+        states = split_targets(state)
+        blocks = target_blocks(block, len(states))
+
+        def play(target: int) -> tuple[TrackerState, Trace]:
+            return self._play(states[target], loss, blocks[target], record)
+
+        played = play_targets(play, len(states), len(block))
+        after, traces = zip(*played, strict=True)
+        return join_targets(after), join_traces(traces)
+
     def record(self, state: TrackerState, name: str) -> Any:
         self._check_record(name)
         self.check_state(state)
         if name == "theta":
             return state.theta
+        if has_several_targets(state):
+            return np.array([self.record(own, name) for own in split_targets(state)])
         return self._records_at(state, np.zeros(len(state.theta)), (name,))[name][0]
 
-    def memory(self, state: TrackerState) -> float:
+    def memory(self, state: TrackerState) -> Any:
         """The effective memory, in rounds: exp Σ w_k ln min(M_k, t).
 
-        M_k is the memory of expert k, 1 for the last label.
+        M_k is the memory of expert k, 1 for the last label. An array of k targets.
         """
-        return float(self.record(state, "memory"))
+        memory = self.record(state, "memory")
+        return memory if has_several_targets(state) else float(memory)
 
-    def weights(self, state: TrackerState) -> dict[str, float]:
-        """The weight of every expert in the coming forecast, by name."""
-        weights = self.record(state, "weights")
-        return dict(zip(explanation.EXPERT_NAMES, map(float, weights), strict=True))
+    def weights(self, state: TrackerState) -> dict[str, Any]:
+        """The weight of every expert in the coming forecast, by name.
+
+        Of several targets arrays.
+        """
+        weights = self.record(state, "weights").T.tolist()
+        values = map(np.array, weights) if has_several_targets(state) else weights
+        return dict(zip(explanation.EXPERT_NAMES, values, strict=True))
 
     def interval(self, state: TrackerState, x: Any, level: float = 0.9) -> Interval:
         """The forecast at ``x`` with a prediction interval that holds y this often.
@@ -278,6 +294,9 @@ class Tracker(Learner[TrackerState]):
         long as no error is known, and takes some tens of rounds to be trusted.
         """
         checks.require_argument("a prediction interval", "level", level, "(0, 1)")
+        if has_several_targets(state):
+            states = split_targets(state)
+            return join_intervals([self.interval(own, x, level) for own in states])
         records = self._records_at(state, x, ("interval",), level)
         low, high = records["interval"][0]
         return Interval(float(records["forecast"][0]), float(low), float(high))
@@ -288,6 +307,9 @@ class Tracker(Learner[TrackerState]):
         """``interval`` at the rows x (T, n): mean, low and high are (T,) each."""
         checks.require_argument("a prediction interval", "level", level, "(0, 1)")
         self.check_state(state)
+        if has_several_targets(state):
+            states = split_targets(state)
+            return join_intervals([self.interval_rows(own, x, level) for own in states])
         rows = checks.check_feature_rows(x, state.theta)
         records = self._query_rows(state, rows, ("interval",), level)
         low, high = records["interval"].T.copy()
@@ -295,6 +317,10 @@ class Tracker(Learner[TrackerState]):
 
     def explain(self, state: TrackerState) -> str:
         """What the coming forecast is made of, in words."""
+        if has_several_targets(state):
+            texts = map(self.explain, split_targets(state))
+            numbered = (f"Target {j}. {text}" for j, text in enumerate(texts))
+            return "\n".join(numbered)
         weights, memory = self.record(state, "weights"), self.memory(state)
         views = layout.views(state.packed, len(state.theta))
         correction = explanation.correction_share(views)
@@ -309,67 +335,20 @@ class Tracker(Learner[TrackerState]):
         """
         packed = getattr(state, "packed", None)
         if type(packed) is np.ndarray and packed.dtype == np.float64 and packed.size:
-            self._check_counters(packed[: layout.COUNTERS].tolist())
+            for own in np.atleast_2d(packed):
+                check_counters(self, own.ravel()[: layout.COUNTERS].tolist())
         super().check_state(state)
-        self._check_hinges(state)
-
-    def _check_hinges(self, state: TrackerState) -> None:
-        """Raise unless every hinge sees coordinates that there are."""
-        n = len(state.theta)
-        coordinates = layout.views(state.packed, n).curvature.coordinates
-        limit = n + layout.CONTEXT_LABELS
-        if not ((coordinates >= 0) & (coordinates < limit)).all():
-            raise InvalidParameterError(
-                "The hinges in the state of a Tracker must see coordinates from 0 to "
-                f"{limit - 1}. Got {coordinates.min():g} to {coordinates.max():g} "
-                "instead."
-            )
-
-    def _check_counters(self, counters: list[float]) -> None:
-        """Raise unless the first numbers of a packed state are valid for this Tracker.
-
-        Before its length is looked at, which follows from the delay.
-        """
-        counters = counters + [0.0] * (layout.COUNTERS - len(counters))
-        if counters[layout.DELAY] != self.delay:
-            raise InvalidParameterError(
-                f"A Tracker with a delay of {self.delay} plays from a state that its "
-                f"init gave. Got a state of delay {counters[layout.DELAY]:g} instead."
-            )
-        hinges = counters[layout.HINGE_COUNT]
-        if hinges != (layout.HINGES if self.curvature else 0):
-            raise InvalidParameterError(
-                f"A Tracker with curvature={self.curvature} plays from a state that "
-                f"its init gave. Got a state with {hinges:g} hinges instead."
-            )
-        if counters[layout.STEP_LIMIT] != (self.information == "all"):
-            raise InvalidParameterError(
-                f"A Tracker with information={self.information!r} plays from a state "
-                "that its init gave. Got a state of another information instead."
-            )
-        rounds, errors, passed = (
-            counters[i]
-            for i in (layout.ROUNDS, layout.ERROR_COUNT, layout.PASSED_ROUNDS)
-        )
-        season, delay = counters[layout.SEASON], self.delay
-        is_valid = (
-            all(0 <= count < 2**53 for count in (rounds, errors, passed))
-            and 0 <= counters[layout.PENDING_COUNT] <= delay
-            and 0 <= counters[layout.OLDEST_PENDING] <= delay
-            and 1 <= season <= layout.MAX_SEASON
-        )
-        if not is_valid:
-            raise InvalidParameterError(
-                "The state of a Tracker must have valid counts of rounds and errors "
-                f"and a valid season. Got {rounds}, {errors} and {season} instead."
-            )
+        for own in np.atleast_2d(state.packed):
+            check_hinges(own, len(state.theta))
 
     def live_buffer(
         self, state: TrackerState, loss: Loss, constant_features: int
     ) -> LiveBuffer | None:
         self.check_state(state)
-        is_double = state.theta.dtype == np.float64
-        return LiveTracker(self, state, constant_features) if is_double else None
+        if state.theta.dtype != np.float64:
+            return None
+        kind = LiveTargets if has_several_targets(state) else LiveTracker
+        return kind(self, state, constant_features)
 
     def state_from(self, theta: FloatArray, packed: FloatArray) -> TrackerState:
         """The state with this packed array; θ gives size and dtype only."""

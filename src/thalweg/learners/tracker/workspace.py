@@ -9,14 +9,16 @@ import numpy as np
 from thalweg.checks import MAX_MAGNITUDE
 from thalweg.kernels.call_header import fill_header
 from thalweg.kernels.jit import entry_point
-from thalweg.kernels.layout import aligned_zeros
+from thalweg.kernels.layout import CACHE_LINE, aligned_zeros
 from thalweg.kernels.tracker import entry
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.base import KernelCall
 from thalweg.learners.recent_errors import RecentErrors
+from thalweg.learners.tracker.several_targets import join_targets
 from thalweg.types import FloatArray
 
 EMPTY = np.empty(0)
+CACHE_LINE_FLOATS = CACHE_LINE // 8
 MAX_ROWS = 512
 """Rounds handed over at a time: few enough to stay in the processor's cache."""
 
@@ -26,11 +28,13 @@ class TrackerWorkspace:
 
     The last ``constant_features`` features are 1 in single calls; up to ``rows`` rounds
     are played at a time, and of each the diagnostics named by ``record`` are recorded.
+    ``buffer`` holds zeros, and is long enough; None makes one.
     """
 
     def __init__(
         self, packed: FloatArray, n: int, constant_features: int = 0, rows: int = 1,
         record: Sequence[str] = (), coverage: float = 0.9,
+        buffer: FloatArray | None = None,
     ) -> None:  # fmt: skip
         slots = layout.pending_slots(int(packed[layout.DELAY]))
         hinges = int(packed[layout.HINGE_COUNT])
@@ -40,7 +44,8 @@ class TrackerWorkspace:
         lengths = _record_rows(record, rows)
         # ``slope`` uses the place of the records for one row of θ.
         records_size = max(layout.RECORDS.size(n=n, **lengths), n)
-        self.buffer: FloatArray = aligned_zeros(self._first_record + records_size)
+        size = self._first_record + records_size
+        self.buffer: FloatArray = aligned_zeros(size) if buffer is None else buffer
         max_value = MAX_MAGNITUDE[np.dtype(np.float64)]
         settings = (max_value, 0.0, 0.0, 0.0, coverage, self._table)
         fill_header(self.buffer, n, n - constant_features, *settings)
@@ -102,6 +107,39 @@ class LiveTracker:
     def copy_state(self) -> Any:
         """A copy of the state as it is now."""
         return self._learner.state_from(self._theta, self._workspace.packed.copy())
+
+
+class LiveTargets:
+    """The Tracker of k targets called round by round: k buffers, one after another.
+
+    ``call`` takes y as an array, for the labels or to be filled with forecasts.
+    """
+
+    def __init__(self, learner: Any, state: Any, constant_features: int) -> None:
+        self._learner, self._theta = learner, state.theta
+        n, k = state.theta.shape
+        first = TrackerWorkspace(state.packed[0], n, constant_features)
+        # Each begins at a cache line.
+        stride = -(-len(first.buffer) // CACHE_LINE_FLOATS) * CACHE_LINE_FLOATS
+        self.buffer: FloatArray = aligned_zeros(k * stride)
+        self._workspaces = [
+            TrackerWorkspace(packed, n, constant_features, buffer=buffer)
+            for packed, buffer in zip(
+                state.packed, self.buffer.reshape(k, stride), strict=True
+            )
+        ]
+        self.buffer[layout.TARGETS] = k
+        self.errors: RecentErrors | None = None
+        self.unexcited_rounds: FloatArray = self._workspaces[0].unexcited_rounds
+        self.call: KernelCall = entry_point(entry.call_targets, several_targets=True)
+
+    def copy_state(self) -> Any:
+        """A copy of the state as it is now."""
+        thetas, learner = np.ascontiguousarray(self._theta.T), self._learner
+        pairs = zip(thetas, self._workspaces, strict=True)
+        return join_targets(
+            [learner.state_from(theta, own.packed.copy()) for theta, own in pairs]
+        )
 
 
 @functools.lru_cache(256)
