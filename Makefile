@@ -56,8 +56,8 @@ interrupts: .venv/kernels  ## 50,000 interrupts at random bytecodes: every model
 # Other versions of the libraries: public names, saved files and adapters. Each version
 # of numba has a cache of its own, or they would overwrite each other's.
 VERSION_TESTS := tests/test_public_names.py tests/contracts tests/persistence \
-  tests/models tests/tables tests/report tests/reference tests/cli/test_main.py \
-  tests/cli/test_run.py tests/cli/test_compare.py
+  tests/models tests/integrations tests/tables tests/report tests/reference \
+  tests/cli/test_main.py tests/cli/test_run.py tests/cli/test_compare.py
 
 # river, one of the peers, needs a newer NumPy than we do. Old libraries use what newer
 # ones that they import have deprecated.
@@ -74,7 +74,8 @@ test-oldest: .venv-oldest/ready  ## run tests with the lowest versions that we a
 	.venv-oldest/bin/python tools/oldest_versions.py cli io data report test peers \
 	  > .venv-oldest/oldest.txt
 	.venv-oldest/bin/pip install --quiet --constraint .venv-oldest/oldest.txt \
-	  --editable '.[cli,io,data,report,test]' duckdb filterpy padasip polars statsmodels
+	  --editable '.[cli,io,data,report,test]' duckdb filterpy padasip polars \
+	  scikit-learn statsmodels
 	touch $@
 
 # Python 3.13 where there is one: make test-newest PYTHON313=/path/to/python3.13

@@ -12,6 +12,7 @@ PACKAGES = (
     "discounts",
     "domains",
     "evaluation",
+    "integrations.sklearn",
     "models",
     "learners",
     "losses",

@@ -508,3 +508,14 @@ def test_what_the_page_on_classification_shows_runs_as_it_stands(tmp_path, monke
     assert names["model"].rounds == 1000 and set(names["model"].classes) == {
         "red", "green", "blue"
     }  # fmt: skip
+
+
+def test_a_classifier_that_has_learnt_from_arrays_is_told_its_names():
+    model = tw.Classifier()
+    model.run([[1.0, 2.0], [0.0, 1.0], [2.0, 0.5]], ["cat", "dog", "cat"])
+    before = model.predict([0.5, 1.5])
+    model.feature_names = ["size", "age"]
+    assert model.feature_names == ("size", "age")
+    assert model.predict({"age": 1.5, "size": 0.5}) == before
+    with pytest.raises(StreamError, match="'weight'"):
+        model.update({"age": 1.5, "weight": 0.5}, "dog")

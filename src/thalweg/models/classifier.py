@@ -4,7 +4,7 @@ import copy
 import math
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,9 +139,20 @@ class Classifier:
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
-        """The name of each feature; None where they have no names."""
+        """The name of each feature; None where they have no names.
+
+        May be set, for a classifier that has learnt from arrays.
+        """
         with ClassifierCall(self):
             return self._models.background.feature_names
+
+    @feature_names.setter
+    def feature_names(self, names: Sequence[str]) -> None:
+        with ClassifierCall(self, to_learn=True):
+            models = self._models.copy()
+            for _, model in models.items():
+                model.feature_names = names
+            self._models = models
 
     def add_features(self, features: Features) -> None:
         """Make room for features that come later, as ``Online.add_features`` does."""

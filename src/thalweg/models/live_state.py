@@ -49,6 +49,19 @@ class ModelSnapshot(NamedTuple):
     clock: ClockState = ClockState()
 
 
+def copy_mapped_arrays(part: Any) -> Any:
+    """A snapshot, or a part of one, with all arrays in memory and writable.
+
+    joblib unpickles arrays as read-only maps of a file, which kernels do not take.
+    """
+    if isinstance(part, np.ndarray):
+        return part if type(part) is np.ndarray else np.array(part)
+    if not isinstance(part, tuple):
+        return part
+    parts = map(copy_mapped_arrays, part)
+    return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
+
+
 class LiveState:
     """A model's state while it is called; a new one follows the first round and a run.
 

@@ -36,7 +36,12 @@ from thalweg.models.inputs import (
     as_row,
     initial_state,
 )
-from thalweg.models.live_state import LiveState, ModelSettings, ModelSnapshot
+from thalweg.models.live_state import (
+    LiveState,
+    ModelSettings,
+    ModelSnapshot,
+    copy_mapped_arrays,
+)
 from thalweg.models.model_features import Features, with_features, without_features
 from thalweg.models.model_file import ModelFileContents, read_model, write_model
 from thalweg.models.model_lock import ModelLock
@@ -118,7 +123,7 @@ class Online:
         settings, snapshot = pickled.copy(), pickled["_snapshot"]
         del settings["_snapshot"]
         vars(self).update(settings, _lock=ModelLock())
-        self._open(snapshot)
+        self._open(copy_mapped_arrays(snapshot))
 
     def __repr__(self) -> str:
         settings = f"{self.learner!r}, {self.loss!r}, intercept={self.intercept}"

@@ -1,0 +1,1 @@
+"""Adapters to other libraries, each imported by its own name."""
