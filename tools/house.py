@@ -162,15 +162,29 @@ def repeats(names: list[str]) -> list[str]:
 
 
 def class_names(trees: dict[str, ast.Module]) -> list[str]:
-    """The name of every class."""
-    nodes = [node for tree in trees.values() for node in ast.walk(tree)]
-    return [node.name for node in nodes if isinstance(node, ast.ClassDef)]
+    """The name of every class, with that of its library where it is an adapter."""
+    return [
+        library_of(name) + node.name
+        for name, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    ]
 
 
 def file_names(trees: dict[str, ast.Module]) -> list[str]:
-    """The name of every file that is no package."""
+    """The name of every file that is no package, likewise."""
     packages = {name.rpartition(".")[0] for name in trees}
-    return [name.rpartition(".")[2] for name in trees if name not in packages]
+    files = [name for name in trees if name not in packages]
+    return [library_of(name) + name.rpartition(".")[2] for name in files]
+
+
+def library_of(name: str) -> str:
+    """``"river."`` for a module of thalweg.integrations.river; ``""`` for all others.
+
+    The same estimator has the same name in every library.
+    """
+    below = name.partition("integrations.")[2]
+    return below.partition(".")[0] + "." if below else ""
 
 
 def size_table(source: Path) -> dict[str, str]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from thalweg import domains as domains
     from thalweg import errors as errors
     from thalweg import evaluation as evaluation
+    from thalweg import integrations as integrations
     from thalweg import learners as learners
     from thalweg import losses as losses
     from thalweg import models as models
@@ -99,6 +100,7 @@ _PACKAGES = (
     "domains",
     "errors",
     "evaluation",
+    "integrations",
     "learners",
     "losses",
     "models",

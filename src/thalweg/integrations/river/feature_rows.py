@@ -1,0 +1,155 @@
+"""Rows of River, dicts by key, as rows of numbers: keys may come and go.
+
+Keys are whatever a dict takes: text, whole numbers, tuples. Each has a place from the
+round on in which it was first learnt; a key that a row lacks counts as 0. New keys come
+behind the others in the order of their text, so that the order of a dict does not
+matter.
+"""
+
+import struct
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, TypeVar
+
+import numpy as np
+from river.utils import dataframe
+
+from thalweg.checks import MAX_MAGNITUDE, is_legal
+from thalweg.errors import StreamError
+from thalweg.models import Classifier, Online
+from thalweg.types import FloatArray
+
+Model = TypeVar("Model", Online, Classifier)
+
+MAX_VALUE = MAX_MAGNITUDE[np.dtype(np.float64)]
+
+
+class FeatureRows:
+    """Reads rows of numbers by key into one array, which the next row overwrites.
+
+    ``width`` is the length of that array: as many places as there are keys, or one more
+    where there is no key yet and the model needs a feature. The first key takes it.
+    """
+
+    __slots__ = ("_buffer", "_get", "_known", "_pack", "_row", "_size", "keys", "width")
+
+    def __init__(self, keys: Sequence[Hashable] = (), least_width: int = 0) -> None:
+        self.keys, self._known = tuple(keys), frozenset(keys)
+        self.width = max(len(keys), least_width)
+        # Of one key alone ``itemgetter`` gives no tuple: it is then read twice.
+        names = self.keys * 2 if len(keys) == 1 else self.keys
+        self._get: Any = itemgetter(*names) if keys else None
+        self._pack: Any = struct.Struct(f"{len(names)}d").pack_into
+        self._buffer = np.zeros(max(len(names), self.width))
+        self._row = self._buffer[: self.width]
+        self._size = len(keys) if keys else -1  # of rows that ``read`` reads
+
+    def __reduce__(self) -> Any:  # A Struct cannot be pickled.
+        return FeatureRows, (self.keys, self.width)
+
+    def read(self, x: Mapping[Any, Any]) -> FloatArray | None:
+        """The row (width,), where it has exactly these keys and numbers; else None."""
+        if len(x) != self._size:
+            return None
+        try:
+            self._pack(self._buffer, 0, *self._get(x))
+        except (KeyError, struct.error, TypeError, ValueError, OverflowError):
+            return None
+        return self._row
+
+    def complete(self, x: Mapping[Any, Any]) -> FloatArray:
+        """The row (width,), 0 for keys that x lacks; raises where it has no number.
+
+        Keys that are not known are left out.
+        """
+        values = [x.get(key, 0.0) for key in self.keys]
+        try:
+            self._pack(self._buffer, 0, *values, *values[: len(values) == 1])
+            is_plain = is_legal(self._row)
+        except (struct.error, TypeError, ValueError, OverflowError):
+            is_plain = False
+        if not is_plain:  # find out which it is
+            self._row[: len(values)] = list(map(_as_number, self.keys, values))
+        return self._row
+
+    def arrange(self, keys: Sequence[Hashable], values: FloatArray) -> FloatArray:
+        """Rows (T, width) of values (T, m) by key, 0 for keys that are not given."""
+        rows = np.zeros((len(values), self.width))
+        places = {key: place for place, key in enumerate(self.keys)}
+        for column, key in enumerate(keys):
+            if key in places:
+                rows[:, places[key]] = values[:, column]
+        return rows
+
+    def new_keys(self, keys: Collection[Hashable]) -> list[Hashable]:
+        """Those of ``keys`` that have no place yet, in the order of their text."""
+        new = [key for key in keys if key not in self._known]
+        return sorted(new, key=lambda key: (str(key), type(key).__name__))
+
+    def with_keys(self, keys: Iterable[Hashable]) -> "FeatureRows":
+        """The same with places for further keys."""
+        return FeatureRows((*self.keys, *keys), self.width)
+
+
+def with_places(
+    rows: FeatureRows, model: Model, keys: Collection[Hashable]
+) -> tuple[FeatureRows, Model]:
+    """The rows and the model with a place for each of these keys.
+
+    Where there are new ones both are copies, so that the caller can take them once a
+    round is learnt. There may be as many as ``max_features`` of the learner says, or as
+    the first row has.
+    """
+    new = rows.new_keys(keys)
+    if not new:
+        return rows, model
+    after = rows.with_keys(new)
+    added = list(range(rows.width, after.width))
+    if added and model.rounds:
+        limit = type(model.learner).max_features
+        if after.width > limit:
+            raise StreamError(
+                f"{type(model.learner).__name__} takes at most {limit:,} features that "
+                f"come one after the other. Got one more, "
+                f"{after.keys[max(limit, rows.width)]!r:.80}."
+            )
+        model = model.clone()
+        model.add_features(added)
+    return after, model
+
+
+def read_frame(frame: Any) -> tuple[list[Hashable], FloatArray]:
+    """The names of a data frame's columns, and its numbers (T, m).
+
+    ``frame`` is any that River takes, by ``dataframe.into_frame``.
+    """
+    names = list(frame.columns)
+    try:
+        values = dataframe.to_numpy(frame)
+    except (TypeError, ValueError, OverflowError):
+        values = np.empty((len(frame), len(names)))
+        for column, name in enumerate(names):
+            cells = frame[:, column].to_list()
+            values[:, column] = [_as_number(name, cell) for cell in cells]
+    is_large = ~(np.abs(values) <= MAX_VALUE)  # or missing
+    if is_large.any():
+        row, column = np.argwhere(is_large)[0]
+        _as_number(names[column], float(values[row, column]))
+    return names, values
+
+
+def _as_number(key: Hashable, value: Any) -> float:
+    """The value of a feature, which must be a legal number."""
+    try:
+        number = struct.unpack("d", struct.pack("d", value))[0]
+    except (struct.error, TypeError, ValueError, OverflowError):
+        hint = " OneHotEncoder makes numbers of text." if type(value) is str else ""
+        raise StreamError(
+            f"The feature {key!r} must be a number. Got {value!r:.80} instead.{hint}"
+        ) from None
+    if not abs(number) <= MAX_VALUE:
+        raise StreamError(
+            f"The feature {key!r} must be finite and at most {MAX_VALUE:g} in size. "
+            f"Got {number!r} instead."
+        )
+    return float(number)
