@@ -4,6 +4,8 @@ import copy
 import math
 import pickle
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -349,6 +351,26 @@ def test_an_estimator_works_in_pipelines_and_evaluations_of_river():
     for x, y in zip(ROWS, Y, strict=True):
         theirs.learn_one(x, y)
     assert abs(model.predict_one(ROWS[0]) - Y[0]) < abs(theirs.predict_one(ROWS[0]))
+
+
+def test_what_the_page_shows_runs_as_it_stands_beside_river():
+    shown = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    names = {}
+    exec(compile("\n".join(shown), str(PAGE), "exec"), names)
+    assert names["errors"]["thalweg"] < 0.2 * names["errors"]["River"]
+    printed = {name: round(value, 2) for name, value in names["errors"].items()}
+    assert f"# {printed}" in PAGE.read_text()
+    assert set(names["ours"].weights) >= {"humidity", "hour"}
+
+
+def test_river_is_imported_only_with_its_estimators():
+    code = (
+        "import sys, thalweg; thalweg.integrations; print('river' in sys.modules); "
+        "from thalweg.integrations import river; print(sorted(river.__all__) == "
+        "river.__all__, 'river' in sys.modules)"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert shown.stdout == "False\nTrue True\n"
 
 
 def test_rows_are_read_into_one_array_which_holds_no_old_values():

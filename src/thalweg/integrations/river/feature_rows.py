@@ -22,6 +22,8 @@ from thalweg.types import FloatArray
 Model = TypeVar("Model", Online, Classifier)
 
 MAX_VALUE = MAX_MAGNITUDE[np.dtype(np.float64)]
+UNREADABLE = (KeyError, struct.error, TypeError, ValueError, OverflowError)
+"""What is raised where a row has other keys, or values that are no numbers."""
 
 
 class FeatureRows:
@@ -29,33 +31,37 @@ class FeatureRows:
 
     ``width`` is the length of that array: as many places as there are keys, or one more
     where there is no key yet and the model needs a feature. The first key takes it.
+
+    Where ``len(x) == size``, ``pack(buffer, 0, *get(x))`` is the fast path of ``read``,
+    for estimators in which a call of it would take too long. It raises one of
+    ``UNREADABLE`` for a row that takes the slow path.
     """
 
-    __slots__ = ("_buffer", "_get", "_known", "_pack", "_row", "_size", "keys", "width")
+    __slots__ = ("_known", "buffer", "get", "keys", "pack", "row", "size", "width")
 
     def __init__(self, keys: Sequence[Hashable] = (), least_width: int = 0) -> None:
         self.keys, self._known = tuple(keys), frozenset(keys)
         self.width = max(len(keys), least_width)
         # Of one key alone ``itemgetter`` gives no tuple: it is then read twice.
         names = self.keys * 2 if len(keys) == 1 else self.keys
-        self._get: Any = itemgetter(*names) if keys else None
-        self._pack: Any = struct.Struct(f"{len(names)}d").pack_into
-        self._buffer = np.zeros(max(len(names), self.width))
-        self._row = self._buffer[: self.width]
-        self._size = len(keys) if keys else -1  # of rows that ``read`` reads
+        self.get: Any = itemgetter(*names) if keys else None
+        self.pack: Any = struct.Struct(f"{len(names)}d").pack_into
+        places = np.zeros(max(len(names), self.width))
+        self.buffer, self.row = places.data, places[: self.width]
+        self.size = len(keys) if keys else -1  # of rows that ``read`` reads
 
     def __reduce__(self) -> Any:  # A Struct cannot be pickled.
         return FeatureRows, (self.keys, self.width)
 
     def read(self, x: Mapping[Any, Any]) -> FloatArray | None:
         """The row (width,), where it has exactly these keys and numbers; else None."""
-        if len(x) != self._size:
+        if len(x) != self.size:
             return None
         try:
-            self._pack(self._buffer, 0, *self._get(x))
-        except (KeyError, struct.error, TypeError, ValueError, OverflowError):
+            self.pack(self.buffer, 0, *self.get(x))
+        except UNREADABLE:
             return None
-        return self._row
+        return self.row
 
     def complete(self, x: Mapping[Any, Any]) -> FloatArray:
         """The row (width,), 0 for keys that x lacks; raises where it has no number.
@@ -64,13 +70,13 @@ class FeatureRows:
         """
         values = [x.get(key, 0.0) for key in self.keys]
         try:
-            self._pack(self._buffer, 0, *values, *values[: len(values) == 1])
-            is_plain = is_legal(self._row)
-        except (struct.error, TypeError, ValueError, OverflowError):
+            self.pack(self.buffer, 0, *values, *values[: len(values) == 1])
+            is_plain = is_legal(self.row)
+        except UNREADABLE:
             is_plain = False
         if not is_plain:  # find out which it is
-            self._row[: len(values)] = list(map(_as_number, self.keys, values))
-        return self._row
+            self.row[: len(values)] = list(map(_as_number, self.keys, values))
+        return self.row
 
     def arrange(self, keys: Sequence[Hashable], values: FloatArray) -> FloatArray:
         """Rows (T, width) of values (T, m) by key, 0 for keys that are not given."""
@@ -142,7 +148,7 @@ def _as_number(key: Hashable, value: Any) -> float:
     """The value of a feature, which must be a legal number."""
     try:
         number = struct.unpack("d", struct.pack("d", value))[0]
-    except (struct.error, TypeError, ValueError, OverflowError):
+    except UNREADABLE:
         hint = " OneHotEncoder makes numbers of text." if type(value) is str else ""
         raise StreamError(
             f"The feature {key!r} must be a number. Got {value!r:.80} instead.{hint}"

@@ -8,7 +8,12 @@ from river.utils import dataframe
 
 from thalweg import discounts
 from thalweg.domains import Ball
-from thalweg.integrations.river.feature_rows import FeatureRows, read_frame, with_places
+from thalweg.integrations.river.feature_rows import (
+    UNREADABLE,
+    FeatureRows,
+    read_frame,
+    with_places,
+)
 from thalweg.integrations.river.memory_usage import MemoryUsage
 from thalweg.kernels.call_header import REFUSAL
 from thalweg.learners import (
@@ -51,12 +56,14 @@ class OnlineRegressor(MemoryUsage, MiniBatchRegressor):
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn from one row ``x`` with the target ``y`` and the weight ``w``."""
-        row = self._rows.read(x)
-        if row is not None and type(y) in NUMBERS and type(w) in NUMBERS:
+        rows = self._rows
+        # Spelt out, here and below: a call of ``rows.read`` would cost more.
+        if len(x) == rows.size and type(y) in NUMBERS and type(w) in NUMBERS:
             live = self._online._live
             try:
-                prediction = live.learn(live.buffer, row, y, w, 1.0, True)
-            except (TypeError, OverflowError):  # an int beyond float64
+                rows.pack(rows.buffer, 0, *rows.get(x))
+                prediction = live.learn(live.buffer, rows.row, y, w, 1.0, True)
+            except UNREADABLE:
                 prediction = REFUSAL
             if prediction == prediction:
                 return
@@ -67,13 +74,19 @@ class OnlineRegressor(MemoryUsage, MiniBatchRegressor):
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The prediction at ``x``; 0.0 before any row. New keys are left out."""
-        row = self._rows.read(x)
-        if row is not None:
+        rows = self._rows
+        if len(x) == rows.size:
             live = self._online._live
-            prediction: float = live.predict(live.buffer, row, 0.0, 1.0, 1.0, False)
-            if prediction == prediction:  # else it is a REFUSAL
+            try:
+                rows.pack(rows.buffer, 0, *rows.get(x))
+                prediction: float = live.predict(
+                    live.buffer, rows.row, 0.0, 1.0, 1.0, False
+                )
+            except UNREADABLE:
+                prediction = REFUSAL
+            if prediction == prediction:
                 return prediction
-        return float(self._online.predict(self._rows.complete(x)))
+        return float(self._online.predict(rows.complete(x)))
 
     def predict_interval_one(self, x: dict[Any, Any], level: float = 0.9) -> Interval:
         """An ``Interval(mean, low, high)`` in which y is expected as often as ``level``
@@ -180,9 +193,9 @@ class RLSRegressor(OnlineRegressor):
 class NewtonRegressor(OnlineRegressor):
     """Newton steps on a discounted curvature, in a ball, for River.
 
-    Algorithm 1 of Yuan & Lamperski (2020): ``thalweg.learners.DiscountedNewton``. Rows
-    should be scaled, so that coefficients within ``radius`` fit them. There can be
-    4,096 features, or as many as the first row has.
+    Algorithm 1 of Yuan & Lamperski (2020): ``thalweg.learners.DiscountedNewton``. With
+    ``curvature="hessian"`` it is least squares whose coefficients stay in a ball. There
+    can be 4,096 features, or as many as the first row has.
 
     Parameters
     ----------
@@ -193,7 +206,8 @@ class NewtonRegressor(OnlineRegressor):
     ridge
         The curvature before the first row, which is forgotten like the rest.
     curvature
-        ``"gradient"`` or ``"hessian"``.
+        ``"hessian"`` for full Newton steps; ``"gradient"`` for quasi-Newton steps,
+        which are the smaller the larger the errors are: scale targets before it.
     radius
         The largest norm of all coefficients together.
     intercept
@@ -203,7 +217,7 @@ class NewtonRegressor(OnlineRegressor):
 
     def __init__(
         self, discount: float = 0.99, newton_step: float = 1.0, ridge: float = 1.0,
-        curvature: str = "gradient", radius: float = 10.0, intercept: bool = True,
+        curvature: str = "hessian", radius: float = 1000.0, intercept: bool = True,
     ) -> None:  # fmt: skip
         self.discount, self.newton_step = discount, newton_step
         self.ridge, self.curvature = ridge, curvature
@@ -217,8 +231,8 @@ class GradientRegressor(OnlineRegressor):
     """Gradient steps whose size does not fall to zero, in a ball, for River.
 
     Sections 3 to 5 of Yuan & Lamperski (2020): ``thalweg.learners.DiscountedGradient``.
-    Rows should be scaled, so that coefficients within ``radius`` fit them. There can be
-    a million features.
+    Rows need a scaler before it, as for every gradient method. There can be a million
+    features.
 
     Parameters
     ----------
@@ -237,7 +251,7 @@ class GradientRegressor(OnlineRegressor):
 
     def __init__(
         self, discount: float = 0.99, rule: str = "strongly_convex",
-        strong_convexity: float = 1.0, smoothness: float = 1.0, radius: float = 1.0,
+        strong_convexity: float = 1.0, smoothness: float = 1.0, radius: float = 1000.0,
         intercept: bool = True,
     ) -> None:  # fmt: skip
         self.discount, self.rule = discount, rule
