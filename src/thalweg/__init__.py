@@ -50,9 +50,11 @@ if TYPE_CHECKING:
     from thalweg.losses import Logistic as Logistic
     from thalweg.losses import SquaredError as SquaredError
     from thalweg.losses import Tracking as Tracking
+    from thalweg.models import AdaptiveFilter as AdaptiveFilter
     from thalweg.models import Classifier as Classifier
     from thalweg.models import KeyedModels as KeyedModels
     from thalweg.models import Online as Online
+    from thalweg.models import adaptive_filter as adaptive_filter
     from thalweg.types import Block as Block
     from thalweg.types import Interval as Interval
     from thalweg.types import Trace as Trace
@@ -90,7 +92,13 @@ _NAMES = {
         "SquaredError",
         "Tracking",
     ),
-    "models": ("Classifier", "KeyedModels", "Online"),
+    "models": (
+        "AdaptiveFilter",
+        "Classifier",
+        "KeyedModels",
+        "Online",
+        "adaptive_filter",
+    ),
     "types": ("Block", "Interval", "Trace"),
 }
 _PACKAGES = (

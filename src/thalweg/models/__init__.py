@@ -1,15 +1,23 @@
-"""What users hold and mutate: a model, a classifier, thousands of models by key."""
+"""What users hold and mutate: a model, a classifier, a filter, many models by key."""
 
 from typing import TYPE_CHECKING
 
 from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from thalweg.models.adaptive_filters import AdaptiveFilter as AdaptiveFilter
+    from thalweg.models.adaptive_filters import adaptive_filter as adaptive_filter
     from thalweg.models.classifier import Classifier as Classifier
     from thalweg.models.keyed import KeyedModels as KeyedModels
     from thalweg.models.online import Online as Online
 
-_MODULE_OF = {"Classifier": "classifier", "KeyedModels": "keyed", "Online": "online"}
+_MODULE_OF = {
+    "AdaptiveFilter": "adaptive_filters",
+    "Classifier": "classifier",
+    "KeyedModels": "keyed",
+    "Online": "online",
+    "adaptive_filter": "adaptive_filters",
+}
 
 __all__ = sorted(_MODULE_OF)
 
