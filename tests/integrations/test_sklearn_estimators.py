@@ -101,6 +101,23 @@ def test_chunks_of_partial_fit_equal_one_fit_of_a_classifier(places, are_known):
     np.testing.assert_array_equal(cut.predict_proba(X), whole.predict_proba(X))
 
 
+@pytest.mark.parametrize("has_weights", [False, True])
+def test_rows_one_by_one_equal_one_fit(has_weights):
+    weights = WEIGHTS if has_weights else None
+    cases = [(estimator, Y) for estimator, _ in REGRESSORS]
+    cases += [(TrackerClassifier(), LABELS), (RLSRegressor(), X[:, :2])]
+    for estimator, target in cases:
+        whole, single = clone(estimator).fit(X, target, weights), clone(estimator)
+        for t in range(ROWS):
+            chunk = slice(t, t + 1)
+            weight = weights[chunk] if has_weights else None
+            single.partial_fit(X[chunk], target[chunk], sample_weight=weight)
+        one_by_one = np.concatenate([single.predict(X[t : t + 1]) for t in range(9)])
+        np.testing.assert_array_equal(one_by_one, whole.predict(X[:9]))
+    with pytest.raises(ValueError, match="weight"):
+        single.partial_fit(X[:1], X[:1, :2], sample_weight=[1.0, 1.0])
+
+
 def test_a_classifier_is_one_run_of_the_model():
     model = tw.Classifier()
     model.run(X, LABELS)
@@ -153,11 +170,24 @@ def test_least_squares_takes_several_targets():
     np.testing.assert_array_equal(no_constant.intercept_, np.zeros(2))
 
 
-def test_the_tracker_refuses_several_targets_by_name():
-    with pytest.raises(
-        ValueError, match=r"TrackerRegressor learns one target.*\(5, 2\)"
-    ):
-        TrackerRegressor().fit(X[:5], X[:5, :2])
+def test_of_several_targets_each_has_a_tracker_of_its_own():
+    targets = np.column_stack([Y, np.cumsum(Y)])
+    both = TrackerRegressor().fit(X, targets, WEIGHTS)
+    assert both.predict(X).shape == (ROWS, 2)
+    assert both.coef_.shape == (2, 3) and both.intercept_.shape == (2,)
+    for k in range(2):
+        own = TrackerRegressor().fit(X, targets[:, k], WEIGHTS)
+        np.testing.assert_array_equal(both.predict(X)[:, k], own.predict(X))
+        np.testing.assert_array_equal(both.coef_[k], own.coef_)
+        assert both.intercept_[k] == own.intercept_
+        for mine, its in zip(both.predict(X, 0.9), own.predict(X, 0.9), strict=True):
+            np.testing.assert_array_equal(mine[:, k], its)
+
+
+def test_how_many_targets_there_are_is_that_of_the_fit():
+    estimator = RLSRegressor().fit(X, Y)
+    with pytest.raises(ValueError, match=r"needs y of shape \(120\).*\(120, 2\)"):
+        estimator.partial_fit(X, np.column_stack([Y, Y]))
 
 
 def test_the_slope_of_a_tracker_and_its_forecast_at_zero():

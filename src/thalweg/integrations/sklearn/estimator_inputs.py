@@ -1,4 +1,4 @@
-"""Rows, targets and weights as scikit-learn checks them, for our models."""
+"""Rows, targets and weights as scikit-learn checks them, and how models take them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -55,6 +55,17 @@ def check_weights(
             f"zero. Got {len(weights)} zeros instead."
         )
     return weights
+
+
+def learn_rounds(
+    model: Any, rows: FloatArray, targets: Any, weights: FloatArray | None
+) -> None:
+    """Let a model learn the rounds; a single one by one compiled call, not a run."""
+    if len(rows) == 1 and (weights is None or weights.shape == (1,)):
+        weight = 1.0 if weights is None else float(weights[0])
+        model.update(rows[0], targets[0], weight)
+    else:
+        model.run(rows, targets, weights)
 
 
 def usable_names(estimator: Any) -> Sequence[str] | None:

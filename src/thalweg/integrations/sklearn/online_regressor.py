@@ -1,18 +1,18 @@
 """What the regressors have in common: an ``Online`` that scikit-learn can hold."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from thalweg.errors import StreamError
 from thalweg.integrations.sklearn.estimator_inputs import (
     check_queries,
     check_rounds,
     check_weights,
     finite_rule,
+    learn_rounds,
     usable_names,
 )
 from thalweg.models import Online
@@ -28,7 +28,6 @@ class OnlineRegressor(RegressorMixin, BaseEstimator, ABC):
     takes a hundred or more. What it learns, the estimator knows.
     """
 
-    takes_several_targets: ClassVar[bool] = False
     missing: MissingPolicy
     model_: Online
 
@@ -48,16 +47,10 @@ class OnlineRegressor(RegressorMixin, BaseEstimator, ABC):
         return self._learn(model, X, y, weights)
 
     def _learn(self, model: Online, X: Any, y: Any, weights: Any) -> Self:
-        several, shape = self.takes_several_targets, np.asarray(y).shape
-        if not several and len(shape) == 2 and shape[1] > 1:
-            raise StreamError(
-                f"{type(self).__name__} learns one target, and RLSRegressor several. "
-                f"Got y of shape {shape} instead."
-            )
         is_first = model.rounds == 0
-        rules = {"y_numeric": True, "multi_output": several}
+        rules = {"y_numeric": True, "multi_output": True}
         rows, targets = check_rounds(self, X, y, is_first, **rules)
-        model.run(rows, np.asarray(targets, np.float64), weights)
+        learn_rounds(model, rows, np.asarray(targets, np.float64), weights)
         names = usable_names(self)
         if is_first and names is not None:
             model.feature_names = names
@@ -72,7 +65,10 @@ class OnlineRegressor(RegressorMixin, BaseEstimator, ABC):
         was learnt.
         """
         check_is_fitted(self, "model_")
-        return self.model_.predict(check_queries(self, X), interval)
+        rows = check_queries(self, X)
+        if len(rows) == 1 and interval is None:
+            return np.array([self.model_.predict(rows[0])])  # one compiled call
+        return self.model_.predict(rows, interval)
 
     @property
     def coef_(self) -> FloatArray:
@@ -87,5 +83,5 @@ class OnlineRegressor(RegressorMixin, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = finite_rule(self.missing) == "allow-nan"
-        tags.target_tags.multi_output = self.takes_several_targets
+        tags.target_tags.multi_output = True
         return tags

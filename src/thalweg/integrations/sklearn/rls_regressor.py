@@ -1,6 +1,6 @@
 """``RLSRegressor``: recursive least squares for scikit-learn."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -26,8 +26,6 @@ class RLSRegressor(OnlineRegressor):
     are the coefficients now. Weights above 1 count a row for more, as if repeated
     without any time in between.
     """
-
-    takes_several_targets: ClassVar[bool] = True
 
     def __init__(
         self, discount: float | None = None, ridge: float = 1.0,

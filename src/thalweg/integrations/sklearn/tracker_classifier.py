@@ -12,6 +12,7 @@ from thalweg.integrations.sklearn.estimator_inputs import (
     check_rounds,
     check_weights,
     finite_rule,
+    learn_rounds,
     usable_names,
 )
 from thalweg.learners import LogisticTracker
@@ -63,7 +64,7 @@ class TrackerClassifier(ClassifierMixin, BaseEstimator):
         is_first = model.rounds == 0
         rows, labels = check_rounds(self, X, y, is_first)
         check_classification_targets(labels)
-        model.run(rows, labels, weights)
+        learn_rounds(model, rows, labels, weights)
         names = usable_names(self)
         if is_first and names is not None:
             model.feature_names = names

@@ -24,6 +24,8 @@ class TrackerRegressor(OnlineRegressor):
     ``"skip"`` or ``"impute"``, as for ``thalweg.Online``. ``random_state`` draws the
     hinges of the correction; a number is the Tracker's seed.
 
+    y may have several columns, each of which has a Tracker of its own.
+
     ``coef_`` is the slope of the coming forecast without the correction, and
     ``intercept_`` the forecast where all features are zero: the forecast itself is not
     quite linear.
@@ -48,7 +50,7 @@ class TrackerRegressor(OnlineRegressor):
         return Online(learner, missing=self.missing)
 
     @property
-    def intercept_(self) -> float:
-        """The forecast where all features are zero."""
+    def intercept_(self) -> Any:
+        """The forecast where all features are zero, a number or (k,)."""
         model = self.model_
-        return float(model.predict(np.zeros(self.n_features_in_)))
+        return model.predict(np.zeros(self.n_features_in_))
