@@ -6,6 +6,8 @@ import pickle
 import re
 import subprocess
 import sys
+from collections import Counter, defaultdict
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -179,6 +181,37 @@ def test_what_is_no_number_is_refused_by_its_key_and_nothing_changes(x, message)
         assert pickle.dumps(model) == before
 
 
+@pytest.mark.parametrize("value", ["north", math.nan, -math.inf, 1e151])
+def test_classifiers_and_several_targets_refuse_values_by_their_key(value):
+    for kind, y in ((TrackerClassifier, "red"), (RLSMultiTargetRegressor, {"p": 1.0})):
+        model = kind()
+        model.learn_one(ROWS[0], y)
+        for x in (ROWS[1] | {"b": value}, {"b": value}):
+            with pytest.raises(StreamError, match="The feature 'b' must be"):
+                model.learn_one(x, y)
+            with pytest.raises(StreamError, match="The feature 'b' must be"):
+                model.predict_one(x)
+        assert model.model.rounds == 1
+    with pytest.raises(StreamError, match="label"):
+        TrackerClassifier().learn_one(ROWS[0], None)
+
+
+@pytest.mark.parametrize(
+    "model", [TrackerRegressor(curvature=False), TrackerClassifier()], ids=repr
+)
+def test_dicts_that_make_up_values_are_read_by_the_keys_they_have(model):
+    """``BagOfWords`` gives Counters; a defaultdict adds the keys it is asked for."""
+    model, other = model.clone(), model.clone()
+    for t, words in enumerate(["ab", "bc", "da", "abc", "eb", "c"] * 2):
+        kind = partial(defaultdict, float) if t % 2 else Counter
+        row, x = kind(Counter(words)), dict(Counter(words))
+        assert model.predict_one(row) == other.predict_one(x) and row == x
+        model.learn_one(row, float(t % 3))
+        other.learn_one(x, float(t % 3))
+        assert row == x
+    assert model.predict_one(x) == other.predict_one(x) != 0.0
+
+
 @pytest.mark.parametrize("y", [math.nan, None, "3", 1e200, [1.0, 2.0]])
 def test_a_refused_target_leaves_new_keys_unknown(y):
     model = TrackerRegressor(curvature=False)
@@ -293,8 +326,9 @@ def test_several_targets_are_one_model_and_equal_separate_ones():
         first.learn_one(x, Y[t], WEIGHT[t])
     with pytest.raises(StreamError, match="the first one, 'p', 'q'. Got 'p' instead"):
         model.learn_one(ROWS[0], {"p": 1.0})
-    with pytest.raises(StreamError, match="'q' must be a number. Got 'high' instead"):
-        model.learn_one(ROWS[0], {"p": 1.0, "q": "high"})
+    for value, rule in (("high", "a number"), (math.nan, "finite and at most 1e")):
+        with pytest.raises(StreamError, match=f"The target 'q' must be {rule}"):
+            model.learn_one(ROWS[0], {"p": 1.0, "q": value})
     with pytest.raises(StreamError, match="one at least. Got none instead"):
         RLSMultiTargetRegressor().learn_one(ROWS[0], {})
     single = RLSMultiTargetRegressor()

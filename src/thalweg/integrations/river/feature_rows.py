@@ -32,14 +32,20 @@ class FeatureRows:
     ``width`` is the length of that array: as many places as there are keys, or one more
     where there is no key yet and the model needs a feature. The first key takes it.
 
-    Where ``len(x) == size``, ``pack(buffer, 0, *get(x))`` is the fast path of ``read``,
-    for estimators in which a call of it would take too long. It raises one of
-    ``UNREADABLE`` for a row that takes the slow path.
+    Of a plain dict with ``len(x) == size``, ``pack(buffer, 0, *get(x))`` is the fast
+    path of ``read``, for estimators in which a call of it would take too long. It
+    raises one of ``UNREADABLE`` for a row that takes the slow path. Other dicts have
+    values for keys that they lack (``Counter``), or even add them (``defaultdict``).
     """
 
-    __slots__ = ("_known", "buffer", "get", "keys", "pack", "row", "size", "width")
+    __slots__ = (
+        "_known", "_what", "buffer", "get", "keys", "pack", "row", "size", "width",
+    )  # fmt: skip
 
-    def __init__(self, keys: Sequence[Hashable] = (), least_width: int = 0) -> None:
+    def __init__(
+        self, keys: Sequence[Hashable] = (), least_width: int = 0, what: str = "feature"
+    ) -> None:
+        self._what = what  # in messages
         self.keys, self._known = tuple(keys), frozenset(keys)
         self.width = max(len(keys), least_width)
         # Of one key alone ``itemgetter`` gives no tuple: it is then read twice.
@@ -51,17 +57,22 @@ class FeatureRows:
         self.size = len(keys) if keys else -1  # of rows that ``read`` reads
 
     def __reduce__(self) -> Any:  # A Struct cannot be pickled.
-        return FeatureRows, (self.keys, self.width)
+        return FeatureRows, (self.keys, self.width, self._what)
 
     def read(self, x: Mapping[Any, Any]) -> FloatArray | None:
-        """The row (width,), where it has exactly these keys and numbers; else None."""
-        if len(x) != self.size:
+        """The row (width,) of a dict with exactly these keys and numbers; else None."""
+        if type(x) is not dict or len(x) != self.size:
             return None
         try:
             self.pack(self.buffer, 0, *self.get(x))
         except UNREADABLE:
             return None
         return self.row
+
+    def read_any(self, x: Mapping[Any, Any]) -> FloatArray:
+        """``read`` where it can, which lets NaN pass, else ``complete``."""
+        row = self.read(x)
+        return self.complete(x) if row is None else row
 
     def complete(self, x: Mapping[Any, Any]) -> FloatArray:
         """The row (width,), 0 for keys that x lacks; raises where it has no number.
@@ -75,7 +86,10 @@ class FeatureRows:
         except UNREADABLE:
             is_plain = False
         if not is_plain:  # find out which it is
-            self.row[: len(values)] = list(map(_as_number, self.keys, values))
+            self.row[: len(values)] = [
+                _as_number(self._what, key, value)
+                for key, value in zip(self.keys, values, strict=True)
+            ]
         return self.row
 
     def arrange(self, keys: Sequence[Hashable], values: FloatArray) -> FloatArray:
@@ -89,12 +103,14 @@ class FeatureRows:
 
     def new_keys(self, keys: Collection[Hashable]) -> list[Hashable]:
         """Those of ``keys`` that have no place yet, in the order of their text."""
+        if self._known.issuperset(keys):
+            return []
         new = [key for key in keys if key not in self._known]
         return sorted(new, key=lambda key: (str(key), type(key).__name__))
 
     def with_keys(self, keys: Iterable[Hashable]) -> "FeatureRows":
         """The same with places for further keys."""
-        return FeatureRows((*self.keys, *keys), self.width)
+        return FeatureRows((*self.keys, *keys), self.width, self._what)
 
 
 def with_places(
@@ -136,26 +152,27 @@ def read_frame(frame: Any) -> tuple[list[Hashable], FloatArray]:
         values = np.empty((len(frame), len(names)))
         for column, name in enumerate(names):
             cells = frame[:, column].to_list()
-            values[:, column] = [_as_number(name, cell) for cell in cells]
+            values[:, column] = [_as_number("feature", name, cell) for cell in cells]
     is_large = ~(np.abs(values) <= MAX_VALUE)  # or missing
     if is_large.any():
         row, column = np.argwhere(is_large)[0]
-        _as_number(names[column], float(values[row, column]))
+        _as_number("feature", names[column], float(values[row, column]))
     return names, values
 
 
-def _as_number(key: Hashable, value: Any) -> float:
-    """The value of a feature, which must be a legal number."""
+def _as_number(what: str, key: Hashable, value: Any) -> float:
+    """The value of a feature or target, which must be a legal number."""
     try:
         number = struct.unpack("d", struct.pack("d", value))[0]
     except UNREADABLE:
-        hint = " OneHotEncoder makes numbers of text." if type(value) is str else ""
+        is_text = what == "feature" and type(value) is str
+        hint = " OneHotEncoder makes numbers of text." if is_text else ""
         raise StreamError(
-            f"The feature {key!r} must be a number. Got {value!r:.80} instead.{hint}"
+            f"The {what} {key!r} must be a number. Got {value!r:.80} instead.{hint}"
         ) from None
     if not abs(number) <= MAX_VALUE:
         raise StreamError(
-            f"The feature {key!r} must be finite and at most {MAX_VALUE:g} in size. "
+            f"The {what} {key!r} must be finite and at most {MAX_VALUE:g} in size. "
             f"Got {number!r} instead."
         )
     return float(number)

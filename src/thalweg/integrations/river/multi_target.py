@@ -52,7 +52,7 @@ class RLSMultiTargetRegressor(MemoryUsage, MultiTargetRegressor):
         self.intercept = intercept
         self._online = Online(least_squares(self), intercept=intercept)
         self._rows = FeatureRows(least_width=int(not intercept))
-        self._targets = FeatureRows()
+        self._targets = FeatureRows(what="target")
 
     @property
     def model(self) -> Online:
@@ -66,26 +66,29 @@ class RLSMultiTargetRegressor(MemoryUsage, MultiTargetRegressor):
         targets = self._targets
         if not targets.keys:
             targets = targets.with_keys(targets.new_keys(y))
-        row = self._rows.read(x)
-        if row is not None:
-            self._online.update(row, _read_targets(targets, y), w)
-            return
         rows, online = with_places(self._rows, self._online, x)
-        online.update(rows.complete(x), _read_targets(targets, y), w)
+        try:
+            online.update(rows.read_any(x), _read_targets(targets, y), w)
+        except StreamError:
+            rows.complete(x)  # names the key, if a feature is refused
+            targets.complete(y)
+            raise
         vars(self).update(_rows=rows, _online=online, _targets=targets)
 
     def predict_one(self, x: dict[Any, Any]) -> dict[Any, float]:
         """The prediction of each target at ``x``; none before any row."""
         if not self._targets.keys:
             return {}
-        row = self._rows.read(x)
-        if row is None:
-            row = self._rows.complete(x)
-        predictions = self._online.predict(row).tolist()
+        try:
+            predictions = self._online.predict(self._rows.read_any(x)).tolist()
+        except StreamError:
+            self._rows.complete(x)  # names the key
+            raise
         return dict(zip(self._targets.keys, predictions, strict=True))
 
 
 def _read_targets(targets: FeatureRows, y: Mapping[Any, Any]) -> FloatArray:
+    """The targets (k,), which must be those of the first row."""
     row = targets.read(y)
     if row is not None:
         return row

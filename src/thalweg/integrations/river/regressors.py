@@ -58,7 +58,8 @@ class OnlineRegressor(MemoryUsage, MiniBatchRegressor):
         """Learn from one row ``x`` with the target ``y`` and the weight ``w``."""
         rows = self._rows
         # Spelt out, here and below: a call of ``rows.read`` would cost more.
-        if len(x) == rows.size and type(y) in NUMBERS and type(w) in NUMBERS:
+        is_plain = type(x) is dict and type(y) in NUMBERS and type(w) in NUMBERS
+        if is_plain and len(x) == rows.size:
             live = self._online._live
             try:
                 rows.pack(rows.buffer, 0, *rows.get(x))
@@ -75,7 +76,7 @@ class OnlineRegressor(MemoryUsage, MiniBatchRegressor):
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The prediction at ``x``; 0.0 before any row. New keys are left out."""
         rows = self._rows
-        if len(x) == rows.size:
+        if type(x) is dict and len(x) == rows.size:
             live = self._online._live
             try:
                 rows.pack(rows.buffer, 0, *rows.get(x))

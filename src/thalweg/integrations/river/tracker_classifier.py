@@ -6,6 +6,7 @@ import numpy as np
 from river.base import MiniBatchClassifier
 from river.utils import dataframe
 
+from thalweg.errors import StreamError
 from thalweg.integrations.river.feature_rows import FeatureRows, read_frame, with_places
 from thalweg.integrations.river.memory_usage import MemoryUsage
 from thalweg.learners import LogisticTracker
@@ -42,20 +43,22 @@ class TrackerClassifier(MemoryUsage, MiniBatchClassifier):
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn from one row ``x`` with the label ``y`` and the weight ``w``."""
-        row = self._rows.read(x)
-        if row is not None:
-            self._classifier.update(row, y, w)
-            return
         rows, classifier = with_places(self._rows, self._classifier, x)
-        classifier.update(rows.complete(x), y, w)
+        try:
+            classifier.update(rows.read_any(x), y, w)
+        except StreamError:
+            rows.complete(x)  # names the key, if a feature is refused
+            raise
         vars(self).update(_rows=rows, _classifier=classifier)
 
     def predict_proba_one(self, x: dict[Any, Any], **options: Any) -> dict[Any, float]:
         """The probability of each class, by label; none before any label."""
-        row = self._rows.read(x)
-        if row is None:
-            row = self._rows.complete(x)
-        probabilities: dict[Any, float] = self._classifier.predict(row)
+        probabilities: dict[Any, float]
+        try:
+            probabilities = self._classifier.predict(self._rows.read_any(x))
+        except StreamError:
+            self._rows.complete(x)  # names the key
+            raise
         return probabilities
 
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
