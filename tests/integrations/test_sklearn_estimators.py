@@ -5,6 +5,7 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -278,6 +279,20 @@ def test_a_pickle_learns_on(estimator, target):
     for each in (fitted, copy):
         each.partial_fit(X[60:], target[60:])
     np.testing.assert_array_equal(copy.predict(X), fitted.predict(X))
+
+
+@pytest.mark.parametrize(
+    "estimator, target",
+    [(RLSRegressor(), Y), (TrackerRegressor(), Y), (TrackerClassifier(), LABELS)],
+)
+def test_what_joblib_maps_from_a_file_learns_on(estimator, target, tmp_path):
+    fitted = clone(estimator).fit(X[:60], target[:60])
+    joblib.dump(fitted, tmp_path / "estimator")
+    mapped = joblib.load(tmp_path / "estimator", mmap_mode="r")
+    for each in (fitted, mapped):
+        each.partial_fit(X[60:], target[60:])
+        each.partial_fit(X[:1], target[:1])
+    np.testing.assert_array_equal(mapped.predict(X), fitted.predict(X))
 
 
 def half_life_score(half_life, train, test):
