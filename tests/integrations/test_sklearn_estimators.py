@@ -263,6 +263,13 @@ def test_names_of_columns_are_known_and_reordered_ones_refused(estimator):
         assert fitted.model_.coefficients == by_name
 
 
+def test_a_column_may_be_called_intercept():
+    frame = pd.DataFrame(X, columns=["intercept", "a", "b"])
+    fitted, unnamed = RLSRegressor().fit(frame, Y), RLSRegressor().fit(X, Y)
+    np.testing.assert_array_equal(fitted.coef_, unnamed.coef_)
+    assert fitted.intercept_ == unnamed.intercept_
+
+
 @pytest.mark.parametrize("names", [["a", "a"], ["a", ""]])
 def test_names_that_a_model_cannot_tell_apart_are_left_to_scikit_learn(names):
     frame = SimpleNamespace(feature_names_in_=np.array(names))

@@ -77,8 +77,9 @@ class OnlineRegressor(RegressorMixin, BaseEstimator, ABC):
 
     def _theta(self) -> FloatArray:
         """The model's θ, (n,) or (n, k), with the intercept in the last row if any."""
-        theta = self.model_.coefficients
-        return np.array(list(theta.values()) if isinstance(theta, dict) else theta)
+        # Not by name: a column of the user's may be called "intercept" as well.
+        model = self.model_
+        return np.array(model.learner.play(model.state))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
