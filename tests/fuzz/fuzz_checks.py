@@ -120,12 +120,12 @@ def check_run(case, state, trace):
     shape = (len(case.block), *np.shape(case.block.y)[1:])
     require(trace.prediction.shape == shape, WRONG, "the predictions' shape")
     if isinstance(case.learner, Tracker):
-        low, high = trace.extras["interval"].T
+        low, high = np.moveaxis(trace.extras["interval"], -1, 0)
         require_interval(low, trace.prediction, high)
 
 
 def require_interval(low, mean, high):
-    """Raise a failure unless forecasts (T,) lie in their intervals, and both ends of an
+    """Raise a failure unless forecasts lie in their intervals, and both ends of an
     interval are finite, or infinite where no error is known."""
     # The ends are in float64 also where the forecasts are not.
     slack = np.finfo(mean.dtype).eps * abs(mean)

@@ -341,8 +341,8 @@ def test_settings_that_make_no_sense_are_refused():
         Tracker(information="labels")
     with pytest.raises(InvalidParameterError, match="coverage"):
         Tracker(coverage=1.0)
-    with pytest.raises(InvalidParameterError, match=r"shape \(n,\)"):
-        Tracker().init(np.zeros((3, 2)))
+    with pytest.raises(InvalidParameterError, match=r"shape \(n,\) or \(n, k\)"):
+        Tracker().init(np.zeros((3, 2, 1)))
     with pytest.raises(InvalidParameterError, match="level"):
         Tracker().interval(Tracker().init(np.zeros(2)), np.zeros(2), 1.5)
     with pytest.raises(UnsupportedLossError):

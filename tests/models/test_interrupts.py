@@ -9,14 +9,18 @@ from tools import interrupts
 SUBJECTS = ["rls", "tracker", "window", "experts", "classifier", "keyed"]
 
 
+# Python warns of a file that an interrupt between ``open`` and ``with`` leaves to its
+# destructor.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_a_model_learns_on_after_an_interrupt_at_any_bytecode(subject):
     failures = interrupts.random_interrupts(300, seed=1, only=subject, most=5)
     assert failures == []
 
 
-# Python only prints an interrupt that hits a destructor or the callback of a weak
-# reference, and warns of a file that an interrupt of ``open`` leaves to its destructor.
+# As above; and Python only prints an interrupt that hits a destructor or the callback
+# of a weak reference.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_model_learns_on_after_an_interrupt_by_a_signal():

@@ -82,6 +82,12 @@ def test_missing_and_unknown_features_are_named(x, sentence):
     assert model.coefficients == before and model.rounds == len(Y)
 
 
+def test_a_feature_may_be_called_intercept():
+    model = tw.Online(RLS)
+    model.run(FRAME.rename(columns={"b": "intercept"}), Y)
+    assert [*model.coefficients] == ["a", "intercept", "c", "(intercept)"]
+
+
 def test_names_are_saved_cloned_and_pickled(tmp_path):
     model = trained()
     model.save(tmp_path / "m.thalweg")

@@ -194,8 +194,8 @@ class Online:
     def coefficients(self) -> Any:
         """θ, the intercept last; None before the first round or where there is no θ.
 
-        A dict by name where the model knows its features' names. Of a Tracker it is the
-        slope of its forecast.
+        A dict by name where the model knows its features' names ("(intercept)" where
+        a feature is called "intercept"). Of a Tracker it is the slope of its forecast.
         """
         with self._suspend() as live:
             state, columns = live.copy_state(), live.columns
@@ -205,7 +205,8 @@ class Online:
         theta = self.learner.play(state).copy()
         if columns is None:
             return theta
-        names = (*columns.names, *("intercept",) * self.intercept)
+        constant = "intercept" if "intercept" not in columns.names else "(intercept)"
+        names = (*columns.names, *(constant,) * self.intercept)
         return dict(zip(names, theta.tolist(), strict=True))
 
     @property

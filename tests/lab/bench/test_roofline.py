@@ -15,7 +15,7 @@ def test_the_parts_in_sequence_are_the_update(n):
     image, gain, ratio, fresh = np.empty((4, n))
     for _ in range(5):
         v, parts, expected = rng.normal(size=n), whole.copy(), np.empty(n)
-        inverse_alpha = bierman_update(whole, v, expected)
+        inverse_alpha = bierman_update(whole, v, expected, 1.0)
         roofline_probes.dots(parts, v, image, 1)
         assert (
             roofline_probes.pivots(parts, image, gain, ratio, fresh, 1) == inverse_alpha

@@ -22,7 +22,7 @@ S = TypeVar("S")  # the state of a Tracker
 
 def has_several_targets(state: Any) -> bool:
     """Whether a state is one of several targets."""
-    return bool(state.theta.ndim == 2)
+    return getattr(getattr(state, "theta", None), "ndim", 1) == 2
 
 
 def split_targets(state: S) -> list[S]:

@@ -184,6 +184,7 @@ class Tracker(Learner[TrackerState]):
 
     def predict(self, state: TrackerState, x: Any = None) -> Any:
         if has_several_targets(state):
+            self.check_state(state)
             return np.array([self.predict(own, x) for own in split_targets(state)])
         forecast = self._records_at(state, x, ())["forecast"][0]
         return state.theta.dtype.type(forecast)
@@ -295,6 +296,7 @@ class Tracker(Learner[TrackerState]):
         """
         checks.require_argument("a prediction interval", "level", level, "(0, 1)")
         if has_several_targets(state):
+            self.check_state(state)
             states = split_targets(state)
             return join_intervals([self.interval(own, x, level) for own in states])
         records = self._records_at(state, x, ("interval",), level)
@@ -318,6 +320,7 @@ class Tracker(Learner[TrackerState]):
     def explain(self, state: TrackerState) -> str:
         """What the coming forecast is made of, in words."""
         if has_several_targets(state):
+            self.check_state(state)
             texts = map(self.explain, split_targets(state))
             numbered = (f"Target {j}. {text}" for j, text in enumerate(texts))
             return "\n".join(numbered)
