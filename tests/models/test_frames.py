@@ -105,7 +105,52 @@ def test_missing_values_of_a_frame_follow_the_policy():
     assert np.isfinite(trace.prediction).all() and model.health().imputed == 2
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_the_first_text_may_be_missing(kind):
+    rows = FRAME.assign(place=[None, *FRAME["place"][1:]])
+    model = tw.Online(missing="impute")
+    model.run(KINDS[kind](rows), recipe=tw.tables.Recipe(("y",), calendar="when"))
+    assert "place=north" in model.feature_names and "hour sin" in model.feature_names
+
+
+def test_refusals_speak_python_where_rows_come_from_python():
+    rows = FRAME.assign(signal=[None, *FRAME["signal"][1:]])
+    with pytest.raises(tw.errors.StreamError) as refused:
+        tw.Online().run(rows, target="y")
+    assert str(refused.value).endswith("Online(missing='skip') or "
+                                       "Online(missing='impute').")  # fmt: skip
+    with pytest.raises(tw.errors.StreamError) as refused:
+        tw.Online().run(FRAME, recipe=tw.tables.Recipe(("y",), features=("when",)))
+    assert str(refused.value).endswith("Recipe(calendar='when').")
+
+
+def test_an_index_without_a_name_is_no_column():
+    rows = FRAME[["signal", "y"]].set_index(FRAME.index * 10 + 3)
+    model = tw.Online(tw.RecursiveLeastSquares(0.99))
+    model.run(rows, target="y")
+    with pytest.raises(tw.errors.StreamError, match="It has 'y'.$"):
+        model.predict(rows[["y"]])
+
+
+def test_labels_of_a_classifier_may_be_a_column():
+    by_column, beside = tw.Classifier(), tw.Classifier()
+    rows = FRAME[["signal", "count", "place"]]
+    trace = by_column.run(rows, target="place")
+    expected = beside.run(rows[["signal", "count"]], rows["place"])
+    np.testing.assert_array_equal(trace.prediction, expected.prediction)
+    with pytest.raises(tw.errors.InvalidParameterError, match="needs labels"):
+        by_column.run(rows)
+    with pytest.raises(tw.errors.StreamError, match="no column 'plaice'"):
+        by_column.run(rows, target="plaice")
+    with pytest.raises(tw.errors.StreamError, match="name of a column"):
+        by_column.run(np.ones((2, 2)), target="place")
+
+
 REFUSED = {
+    "two columns of one name": (
+        pd.DataFrame([[1.0, 2.0, 3.0]], columns=["a", "a", "y"]),
+        "The data frame cannot be read",
+    ),
     "no rows": (FRAME[:0], "The data frame has no rows."),
     "mixed cells": (
         pd.DataFrame({"a": [1, "x", object()], "y": [1.0, 2.0, 3.0]}),

@@ -66,7 +66,7 @@ REFUSED = {
     "a dict of others": ({"a": 1.0, "b": 1.0, "k": 2.0},
                          "The model has no feature 'k'. It has 'a', 'b', 'c'."),
     "text": ({"a": 1.0, "b": "x", "c": 2.0},
-             "Row 1 of the row: 'b' is 'x', which is no number."),
+             "The row: 'b' is 'x', which is no number."),
 }  # fmt: skip
 
 
@@ -80,6 +80,14 @@ def test_missing_and_unknown_features_are_named(x, sentence):
     with pytest.raises(StreamError):
         model.update(x, 1.0) if isinstance(x, dict) else model.run(x, Y)
     assert model.coefficients == before and model.rounds == len(Y)
+
+
+def test_health_speaks_of_features_by_name():
+    frame = FRAME.assign(b=0.0, site="north")
+    model = tw.Online(RLS)
+    model.run(frame, Y)
+    text = str(model.health())
+    assert "'b' has been zero for 60 rounds" in text and "unused" not in text
 
 
 def test_a_feature_may_be_called_intercept():
@@ -146,6 +154,9 @@ def test_several_targets_of_many_rows_have_a_column_each():
     assert rows.shape == (60, 2)
     np.testing.assert_array_equal(rows, [model.predict(x) for x in X])
     assert [*model.predict(FRAME).columns] == ["prediction_0", "prediction_1"]
+    assert [*model.predict(FRAME, interval=0.9).columns][1:4] == [
+        "mean_1", "low_0", "low_1",
+    ]  # fmt: skip
     many = model.predict(X, interval=0.9)
     single = [model.predict(x, interval=0.9) for x in X]
     np.testing.assert_array_equal(many.low, [one.low for one in single])
@@ -180,6 +191,14 @@ def test_levels_never_seen_are_each_encoded_as_if_alone():
     assert model.predict(asked).tolist() == expected
 
 
+def test_update_learns_one_row_only():
+    model = trained()
+    with pytest.raises(StreamError, match="Online.update learns one row.*Got 2 rows"):
+        model.update(FRAME[:2], Y[:2])
+    model.update(FRAME[:1], Y[:1][0])
+    assert model.rounds == 61
+
+
 def test_targets_may_be_a_column_or_given_beside():
     frame = FRAME.assign(y=Y)
     by_column, beside = tw.Online(RLS), trained()
@@ -189,7 +208,7 @@ def test_targets_may_be_a_column_or_given_beside():
     by_column.run(FRAME, Y)
     assert by_column.coefficients == beside.coefficients
     for arguments in (
-        dict(target="z"), dict(), dict(y=Y, target="y"), dict(target=3),
+        dict(target="z"), dict(), dict(y=Y, target="y"), dict(target=3), dict(y="y"),
         dict(recipe=tw.tables.Recipe(("y",), missing="skip")),
     ):  # fmt: skip
         with pytest.raises((StreamError, InvalidParameterError)):
@@ -244,6 +263,21 @@ def test_elapsed_takes_durations_and_time_stamps(elapsed, tmp_path):
         single.update(X[t], Y[t], elapsed=value)
     for model in (whole, single):
         np.testing.assert_array_equal(model.coefficients, expected.coefficients)
+
+
+def test_the_first_of_differences_of_times_may_be_missing():
+    polars = pytest.importorskip("polars")
+    expected, frame = tw.Online(RLS), pd.Series(TIMES)
+    expected.run(X, Y, elapsed=ROUNDS)
+    for elapsed in (frame.diff(), polars.from_pandas(frame).diff()):
+        model = tw.Online(RLS)
+        model.run(X, Y, elapsed=elapsed)
+        np.testing.assert_array_equal(model.coefficients, expected.coefficients)
+    with pytest.raises(StreamError, match="round 0 is missing"):
+        model.run(X, Y, elapsed=frame.diff())
+    named = tw.Online(RLS)
+    named.run(FRAME.assign(when=TIMES), Y, elapsed="when")
+    assert [*named.coefficients.values()] == expected.coefficients.tolist()
 
 
 def test_times_that_go_back_or_are_missing_are_refused():

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thalweg.errors import StreamError, ThalwegError
+from thalweg.errors import InvalidParameterError, StreamError, ThalwegError
 from thalweg.learners import Learner, LogisticTracker
 from thalweg.losses import Logistic
 from thalweg.models.class_probabilities import (
@@ -24,6 +24,7 @@ from thalweg.models.classifier_file import (
     read_classifier,
     write_classifier,
 )
+from thalweg.models.columns import split_labels
 from thalweg.models.inputs import as_row
 from thalweg.models.labels import MISSING, as_label, as_labels
 from thalweg.models.model_features import Features
@@ -229,15 +230,24 @@ class Classifier:
             self._models, self._pending = models, None
 
     def run(
-        self, x: Any, labels: Any, weight: Any = None, elapsed: Any = None
-    ) -> Trace:
+        self, x: Any, labels: Any = None, weight: Any = None, elapsed: Any = None, *,
+        target: str | None = None,
+    ) -> Trace:  # fmt: skip
         """Predict, then learn, round by round over (T, n) features and T labels.
+
+        Of a data frame, ``target`` names the column of labels.
 
         The trace's ``prediction`` is (T, K), its columns in the order of ``classes``
         after the run; a class has probability 0 up to the row in which it appears. Its
         ``loss`` is the log loss, -weight·log p of the label; a row without label costs
         0. A probability below 2.2e-16, as of a label not known yet, counts as this.
         """
+        if (labels is None) == (target is None):
+            raise InvalidParameterError(
+                "Classifier.run needs labels, or the name of their column: target=..."
+            )
+        if target is not None:
+            x, labels = split_labels(x, target)
         rows = as_row(x)
         keys = as_labels(labels, self.missing)
         with ClassifierCall(self, to_learn=True):

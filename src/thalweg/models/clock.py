@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.errors import StreamError
+from thalweg.models.columns import FRAME_LIBRARIES
 
 NANOSECONDS = np.dtype("timedelta64[ns]")
 
@@ -35,10 +36,17 @@ def measure_elapsed(clock: ClockState, elapsed: Any) -> ElapsedTime:
     times = _as_times(elapsed)
     if times is None:
         return ElapsedTime(elapsed, clock)
-    if np.isnat(times).any():
-        first = int(np.isnat(np.atleast_1d(times)).argmax())
+    flat, is_new = np.atleast_1d(times), clock == ClockState()
+    if times.dtype.kind == "m" and is_new and len(flat) and np.isnat(flat[0]):
+        # As differences of times have it: there is no row before the first.
+        flat = flat.copy()
+        flat[0] = 0
+        is_first = True
+    else:
+        is_first = times.dtype.kind == "M" and clock.latest is None
+    if np.isnat(flat).any():
+        first = int(np.isnat(flat).argmax())
         raise StreamError(f"The elapsed time of round {first} is missing (NaT).")
-    flat = np.atleast_1d(times)
     if times.dtype.kind == "m":
         gaps, latest = flat.astype(NANOSECONDS).astype(np.int64), clock.latest
     else:
@@ -51,7 +59,6 @@ def measure_elapsed(clock: ClockState, elapsed: Any) -> ElapsedTime:
             f"The time of round {first} goes back by "
             f"{np.timedelta64(-int(gaps[first]), 'ns').astype('timedelta64[us]')}."
         )
-    is_first = times.dtype.kind == "M" and clock.latest is None
     positive = gaps[gaps > 0]
     unit = clock.unit or (int(positive[0]) if len(positive) else None)
     rounds = gaps / (unit or 1)
@@ -67,13 +74,16 @@ def _as_times(elapsed: Any) -> npt.NDArray[Any] | None:
         return None
     if isinstance(elapsed, timedelta | date | np.timedelta64 | np.datetime64):
         return np.asarray(_without_zone(elapsed))
+    if type(elapsed).__module__.partition(".")[0] in FRAME_LIBRARIES:
+        array = np.asarray(elapsed)
+        if array.dtype.kind in "mM":
+            return array
     first = _first(elapsed)
     if not isinstance(first, timedelta | date | np.timedelta64 | np.datetime64):
         return None
-    array = elapsed if isinstance(elapsed, np.ndarray) else None
-    if array is None or array.dtype.kind not in "mM":
-        array = np.array([_without_zone(value) for value in elapsed])
-    return array
+    if isinstance(elapsed, np.ndarray) and elapsed.dtype.kind in "mM":
+        return elapsed
+    return np.array([_without_zone(value) for value in elapsed])
 
 
 def _first(elapsed: Any) -> Any:

@@ -19,7 +19,7 @@ import numpy as np
 from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
 from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.tables import Chunk, Encoder, EncoderState, Recipe
-from thalweg.tables.chunk import PythonCells
+from thalweg.tables.chunk import ROW, PythonCells
 from thalweg.tables.schema import InputColumn, Schema
 from thalweg.types import FloatArray
 
@@ -28,8 +28,6 @@ FRAME_LIBRARIES = frozenset(
      "pyspark", "ibis", "dask", "sqlframe"}
 )  # fmt: skip
 """Libraries whose objects may be data frames: narwhals is asked about no others."""
-ROW = "the row"
-"""What messages call a dict or a Series."""
 
 
 class ColumnsRecord(NamedTuple):
@@ -186,6 +184,17 @@ class Columns:
         return Columns(Encoder.restore(self.recipe, state))
 
 
+def split_labels(x: Any, target: str) -> tuple[Any, list[Any]]:
+    """A data frame without the column of its labels, and these."""
+    if read_chunk(x) is None or not is_frame(x):
+        raise StreamError(
+            f"A 'target' is the name of a column of a data frame. Got x of type "
+            f"{type(x).__name__}."
+        )
+    rest, labels = sys.modules["thalweg.tables.frames"].split_column(x, target)
+    return rest, list(labels)
+
+
 def read_chunk(x: Any) -> Chunk | None:
     """Rows with names, of a data frame, a Series or a dict; None where it has none."""
     if isinstance(x, Mapping):
@@ -214,11 +223,21 @@ def like_frame(x: Any, prediction: Any) -> Any:
     """Predictions in the form of the rows ``x``: a Series, or a frame of intervals."""
     frames = sys.modules["thalweg.tables.frames"]
     if hasattr(prediction, "_asdict"):  # an Interval
-        return frames.frame_like(x, prediction._asdict())
+        return frames.frame_like(x, _by_target(prediction._asdict()))
     if prediction.ndim == 1:
         return frames.series_like(x, prediction, "prediction")
-    columns = {f"prediction_{k}": prediction[:, k] for k in range(prediction.shape[1])}
-    return frames.frame_like(x, columns)
+    return frames.frame_like(x, _by_target({"prediction": prediction}))
+
+
+def _by_target(columns: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """Columns (T,); what is (T, k), of k targets, becomes k columns."""
+    separate: dict[str, FloatArray] = {}
+    for name, values in columns.items():
+        if values.ndim == 1:
+            separate[name] = values
+        else:
+            separate |= {f"{name}_{k}": part for k, part in enumerate(values.T)}
+    return separate
 
 
 def _series_chunk(series: Any) -> Chunk | None:

@@ -12,6 +12,7 @@ from thalweg.kernels import ud_factor
 from thalweg.kernels.windup import covariance_cap
 from thalweg.learners import Learner
 from thalweg.learners.finiteness import non_finite_names
+from thalweg.models.columns import Columns
 from thalweg.models.live_state import ModelSnapshot
 from thalweg.preprocessing.imputer import ImputerState
 from thalweg.types import FloatArray
@@ -33,6 +34,9 @@ class Health:
     excitation: FloatArray | None  # (n,) information, in rounds of the feature's size
     capped: FloatArray | None  # (n,) whether the covariance cap limits forgetting of it
     non_finite: tuple[str, ...] = ()  # fields of the state with NaN, or infinite
+    # The name of each feature but a constant one; () where they have none.
+    names: tuple[str, ...] = ()
+    is_used: FloatArray | None = None  # (n,) False for a level of text to come
 
     def __str__(self) -> str:
         lines = [f"{self.rounds:,} rounds, {self.refusals:,} calls refused"]
@@ -46,15 +50,24 @@ class Health:
             lines.append(f"condition {self.condition:.1e}")
             weakest = int(self.excitation.argmin())
             worth = f"{self.excitation[weakest]:.2g} rounds' worth"
-            lines.append(f"least is known of feature {weakest}: {worth}")
-        if self.unexcited_rounds is not None and self.unexcited_rounds.any():
-            longest = int(self.unexcited_rounds.argmax())
-            count = f"{self.unexcited_rounds[longest]:,.0f} rounds"
-            lines.append(f"feature {longest} has been zero for {count}")
+            lines.append(f"least is known of {self._name(weakest)}: {worth}")
+        zero = self.unexcited_rounds
+        if zero is not None and self.is_used is not None:
+            zero = zero * self.is_used
+        if zero is not None and zero.any():
+            longest = int(zero.argmax())
+            count = f"{zero[longest]:,.0f} rounds"
+            lines.append(f"{self._name(longest)} has been zero for {count}")
         if self.capped is not None and self.capped.any():
-            names = ", ".join(map(str, np.flatnonzero(self.capped)))
-            lines.append(f"held by the covariance cap: {names}")
+            places = np.flatnonzero(self.capped).tolist()
+            names = (self._name(k) if self.names else str(k) for k in places)
+            lines.append(f"held by the covariance cap: {', '.join(names)}")
         return "\n".join(lines)
+
+    def _name(self, feature: int) -> str:
+        if feature < len(self.names):
+            return repr(self.names[feature])
+        return "the intercept" if self.names else f"feature {feature}"
 
 
 def measure_health(
@@ -62,6 +75,8 @@ def measure_health(
 ) -> Health:
     """The health of a model as it was when the snapshot was taken."""
     state, rounds, unexcited_rounds, imputer = snapshot[:4]
+    columns = snapshot.columns
+    names = () if columns is None else columns.names
     missing = ImputerState.initial() if imputer is None else imputer
     return Health(
         rounds,
@@ -71,7 +86,16 @@ def measure_health(
         None if state is None else unexcited_rounds,
         *_measure_matrix(state),
         () if state is None else tuple(non_finite_names(learner, state)),
+        names,
+        None if columns is None or state is None else _used(columns, len(state.theta)),
     )
+
+
+def _used(columns: Columns, size: int) -> FloatArray:
+    """(n,) whether a feature could be other than 0 so far, 1.0 or 0.0."""
+    used = set(columns.encoder.used_feature_names())
+    flags = [float(name in used) for name in columns.names]
+    return np.array(flags + [1.0] * (size - len(flags)))
 
 
 def _measure_matrix(state: Any) -> tuple[Any, Any, Any]:

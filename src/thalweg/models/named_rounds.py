@@ -1,6 +1,7 @@
 """Rounds of a model from rows with names: data frames, Series and dicts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,10 @@ def encode_rounds(
     recipe: Recipe | None,
 ) -> NamedRounds:  # fmt: skip
     """The rounds of rows whose targets are ``y``, or columns of their own."""
+    if isinstance(y, str):
+        raise InvalidParameterError(
+            f"Online.run takes the name of a column as target={y!r}, not as y."
+        )
     targets = _target_names(target)
     columns = _model_columns(live, missing, chunk, targets, recipe)
     named = columns.recipe.targets
@@ -57,6 +62,14 @@ def encode_rounds(
 def encode_queries(live: LiveState, missing: MissingPolicy, chunk: Chunk) -> FloatArray:
     """The features (T, n) of rows to be predicted, each as if it came next."""
     return _model_columns(live, missing, chunk, (), None).encode_queries(chunk)
+
+
+def time_column(chunk: Chunk, name: str) -> Any:
+    """A column of times as time stamps (UTC), one of numbers as it is."""
+    refuse_unknown_columns((name,), chunk.cells, chunk.source)
+    if chunk.kind(name) == "number":
+        return chunk.numbers(name)
+    return chunk.timestamps(name).instants
 
 
 def as_targets(y: Any) -> Any:
@@ -98,6 +111,8 @@ def _model_columns(
                 "names. Give them in that order: model.feature_names = [...]."
             )
         wanted = recipe or Recipe(targets=targets, missing=missing)
+        if wanted.missing == "refuse":  # the default: the model says it
+            wanted = replace(wanted, missing=missing)
         if wanted.missing != missing:
             raise InvalidParameterError(
                 f"The 'missing' of a recipe must be the model's, {missing!r}. "
@@ -105,7 +120,7 @@ def _model_columns(
             )
         return Columns.from_chunk(wanted, chunk)
     if recipe is not None:
-        recipe.refuse_changes(columns.recipe)
+        replace(recipe, missing=missing).refuse_changes(columns.recipe)
     known = columns.recipe.targets
     if targets and known not in ((), targets):
         raise InvalidParameterError(

@@ -45,7 +45,12 @@ from thalweg.models.live_state import (
 from thalweg.models.model_features import Features, with_features, without_features
 from thalweg.models.model_file import ModelFileContents, read_model, write_model
 from thalweg.models.model_lock import ModelLock
-from thalweg.models.named_rounds import as_targets, encode_queries, encode_rounds
+from thalweg.models.named_rounds import (
+    as_targets,
+    encode_queries,
+    encode_rounds,
+    time_column,
+)
 from thalweg.models.suspension import Suspension
 from thalweg.preprocessing.imputer import (
     POLICIES,
@@ -233,7 +238,8 @@ class Online:
         With ``interval``, say 0.9, an ``Interval(mean, low, high)`` in which y is
         expected that often, for squared error: that of a Tracker, or made of the
         model's last 512 errors (kernels/error_intervals.py). It is infinite before any
-        error is known, and takes some tens of rounds to be trusted.
+        error is known. Where first errors were far larger than later ones, as with a
+        large offset, it covers less than it says for some hundreds of rounds.
 
         Of rows (T, n) or a data frame it predicts each from the model as it is, as T
         calls would: (T,) or a Series of the same library; with ``interval``, arrays in
@@ -315,6 +321,11 @@ class Online:
             else:
                 rounds = encode_rounds(live, self.missing, chunk, target, None, None)
                 columns, features, target = rounds
+                if len(chunk) > 1:
+                    raise StreamError(
+                        f"Online.update learns one row, Online.run several. Got "
+                        f"{len(chunk)} rows."
+                    )
                 if not len(features):  # lags lack a past
                     self._open(live.snapshot()._replace(columns=columns))
                     return
@@ -332,6 +343,7 @@ class Online:
         ``thalweg run`` on a file, and rows without the past that lags need are dropped.
         ``record=("interval",)`` puts the low and high ends of 90 % intervals into
         ``trace.extras["interval"]``, (T, 2), or (T, k, 2) of k targets.
+        ``elapsed`` may be the name of a column, of times or numbers.
         ``blocked`` is for many features, and learners that can: see their ``run``.
         """
         chunk = read_chunk(x)
@@ -346,6 +358,8 @@ class Online:
             else:
                 rounds = encode_rounds(live, self.missing, chunk, y, target, recipe)
             columns, x, y = rounds
+            if chunk is not None and isinstance(elapsed, str):
+                elapsed = time_column(chunk, elapsed)[len(chunk) - len(x) :]
             return self._run(live, columns, x, y, weight, elapsed, record, blocked)
 
     def _run(

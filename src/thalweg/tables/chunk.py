@@ -26,6 +26,9 @@ from thalweg.tables.timestamps import Timestamps
 from thalweg.types import FloatArray
 
 _SCALARS = {float, int, bool, type(None)}
+FRAME, ROW = "the data frame", "the row"
+PYTHON_SOURCES = (FRAME, ROW)
+"""What messages call rows that come from Python, not from a file."""
 _MAX_REPR = 60
 """Characters of a value in a message."""
 
@@ -210,8 +213,22 @@ class Chunk:
                 f"{self._culprit(name, error)}, which is no text."
             ) from None
 
+    def setting(self, name: str, value: str) -> str:
+        """How a user says it: an option of a file's run, or a setting in Python."""
+        if self.source not in PYTHON_SOURCES:
+            return f"--{name} {value}"
+        is_model = name == "missing"
+        given = f"{value!r}" if is_model else f"({value!r},)"
+        if name == "lags":
+            given = f"({value},)"
+        elif name == "calendar":
+            given = f"{value!r}"
+        return f"{'Online' if is_model else 'Recipe'}({name}={given})"
+
     def location(self, position: int) -> str:
         """Where a row of the chunk is: ``Row 7 (line 8) of stream.csv``."""
+        if self.source == ROW:
+            return "The row"
         line = "" if self.line_of is None else f" (line {self.line_of(position):,})"
         return f"Row {self.first_row + position + 1:,}{line} of {self.source}"
 

@@ -185,7 +185,8 @@ def _encode_columns(
     features, before, after = list[FloatArray](), iter(state.text_columns), []
     for name, kind in state.schema.inputs:
         if kind == "number":
-            hint = f" If the column is text, say so: --text {name}."
+            setting = chunk.setting("text", name)
+            hint = f" If the column is text, say so: {setting}."
             features.append(read_numbers(chunk, name, recipe.missing, hint)[:, None])
             continue
         column = next(before)

@@ -11,14 +11,15 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
+from narwhals.exceptions import NarwhalsError
 
 from thalweg.errors import StreamError
 from thalweg.tables.arrow_cells import ArrowCells
-from thalweg.tables.chunk import Chunk
+from thalweg.tables.chunk import FRAME, Chunk
 from thalweg.types import FloatArray
 
-SOURCE = "the data frame"
-"""What messages call a data frame."""
+INDEX = "__index_level_"
+"""What pyarrow calls an index of pandas that has no name: it is left out."""
 
 
 def read_frame(frame: Any) -> Chunk | None:
@@ -27,14 +28,14 @@ def read_frame(frame: Any) -> Chunk | None:
     A lazy frame or a relation is collected. An index of pandas that has a name becomes
     a column, as it does in a file.
     """
-    native = nw.from_native(frame, pass_through=True, allow_series=False)
-    if not isinstance(native, nw.DataFrame | nw.LazyFrame):
-        return None
     try:
+        native = nw.from_native(frame, pass_through=True, allow_series=False)
+        if not isinstance(native, nw.DataFrame | nw.LazyFrame):
+            return None
         if isinstance(native, nw.LazyFrame):
             native = native.collect(backend="pyarrow")
         table = native.to_arrow().combine_chunks()
-    except pa.ArrowException as error:
+    except (pa.ArrowException, NarwhalsError) as error:
         message = str(error).split("\n")[0].rstrip(".")
         raise StreamError(f"The data frame cannot be read: {message}.") from None
     if not table.num_rows:
@@ -44,7 +45,24 @@ def read_frame(frame: Any) -> Chunk | None:
         pa.concat_arrays(column.chunks) if column.num_chunks != 1 else column.chunk(0)
         for column in table.columns
     ]
-    return Chunk(SOURCE, 0, dict(zip(names, map(ArrowCells, columns), strict=True)))
+    pairs = zip(names, map(ArrowCells, columns), strict=True)
+    cells = {name: cells for name, cells in pairs if not name.startswith(INDEX)}
+    if not cells:
+        raise StreamError("The data frame has no columns.")
+    return Chunk(FRAME, 0, cells)
+
+
+def split_column(frame: Any, name: str) -> tuple[Any, list[Any]]:
+    """The frame without a column, and that column's values."""
+    native = nw.from_native(frame)
+    if isinstance(native, nw.LazyFrame):
+        native = native.collect()
+    if name not in native.columns:
+        raise StreamError(
+            f"The data frame has no column {name!r}. It has "
+            f"{', '.join(map(repr, native.columns[:12]))}."
+        )
+    return native.drop(name).to_native(), native[name].to_list()
 
 
 def series_like(frame: Any, values: FloatArray, name: str) -> Any:

@@ -39,7 +39,7 @@ class Schema(NamedTuple):
         if not (inputs or recipe.lags or recipe.calendar):
             raise StreamError(
                 f"{chunk.source} has no column to learn from. Earlier targets can "
-                f"serve as features: --lags 1."
+                f"serve as features: {chunk.setting('lags', '1')}."
             )
         return cls(inputs, _time_kind(recipe, chunk), notes)
 
@@ -113,7 +113,7 @@ def _usable_columns(
         if kind == "time":
             notes.append(
                 f"Column {name!r} holds times and is left out; features can be made of "
-                f"it: --calendar {name}."
+                f"it: {chunk.setting('calendar', name)}."
             )
         elif kind == "other":
             notes.append(f"Column {name!r} holds neither numbers nor text: left out.")
@@ -128,9 +128,10 @@ def _usable_columns(
 
 def _separator_notes(chunk: Chunk, name: str) -> list[str]:
     """A note if a column is text only because its numbers are written with commas."""
-    first = chunk.slice_rows(0, 1).categories(name).levels[0]
-    if not has_separators(first):
+    levels = chunk.slice_rows(0, 1).categories(name).levels
+    if not (levels and has_separators(levels[0])):
         return []
+    first = levels[0]
     return [
         f"Column {name!r} is text, as {first!r} is. Numbers have a decimal point and "
         f"no thousands separators."
@@ -145,7 +146,7 @@ def _requested_columns(recipe: Recipe, chunk: Chunk) -> tuple[InputColumn, ...]:
         if kind == "time":
             raise StreamError(
                 f"Column {name!r} of {chunk.source} holds times, which are no numbers. "
-                f"Features can be made of them: --calendar {name}."
+                f"Features can be made of them: {chunk.setting('calendar', name)}."
             )
         if kind == "other":
             raise StreamError(

@@ -129,7 +129,9 @@ def _check_missing(
     chunk: Chunk, name: str, is_missing: npt.NDArray[np.bool_], missing: MissingPolicy
 ) -> None:
     if not POLICY_RULES[missing].accepts and is_missing.any():
-        options = " or ".join(f"--missing {policy}" for policy in ACCEPTING_POLICIES)
+        options = " or ".join(
+            chunk.setting("missing", policy) for policy in ACCEPTING_POLICIES
+        )
         raise StreamError(
             f"{chunk.location(int(is_missing.argmax()))}: {name!r} is missing. Fill it "
             f"in, or say what to do: {options}."

@@ -292,7 +292,8 @@ class Tracker(Learner[TrackerState]):
 
         From quantiles of its last 512 errors, in units of their recent size; of late
         labels, of errors that reach back further. It is infinite, from -inf to inf, as
-        long as no error is known, and takes some tens of rounds to be trusted.
+        long as no error is known. Where first errors were far larger than later ones it
+        covers less than it says for some hundreds of rounds.
         """
         checks.require_argument("a prediction interval", "level", level, "(0, 1)")
         if has_several_targets(state):
