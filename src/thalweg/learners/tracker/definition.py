@@ -67,6 +67,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     STEP_LANE,
     TOTAL_WEIGHT,
 )
+from thalweg.learners.tracker.definition_adashare import adashare_weights
 from thalweg.learners.tracker.definition_clipping import (
     clip_limits,
     clip_predictions,
@@ -110,7 +111,6 @@ from thalweg.learners.tracker.definition_rules import (
     IS_RULE,
     Mixture,
     active_experts,
-    adashare_weights,
     expert_weights,
     learn_rules,
     mix,

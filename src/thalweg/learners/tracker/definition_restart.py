@@ -38,6 +38,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     STEP_LANE,
     TOTAL_WEIGHT,
 )
+from thalweg.learners.tracker.definition_adashare import raise_loss_scale
 from thalweg.learners.tracker.definition_experts import (
     LEVEL,
 )
@@ -45,7 +46,6 @@ from thalweg.learners.tracker.definition_pending import invalidate_pending
 from thalweg.learners.tracker.definition_rules import (
     IS_RULE,
     active_experts,
-    raise_loss_scale,
 )
 from thalweg.learners.tracker.definition_season import (
     past_features,

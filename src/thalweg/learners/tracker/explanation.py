@@ -11,13 +11,13 @@ from thalweg.kernels.tracker.tracker_layout import (
     EXPERTS,
     MEMORIES,
 )
+from thalweg.learners.tracker.definition_adashare import adashare_weights
 from thalweg.learners.tracker.definition_curvature import (
     FULL_CONFIDENCE,
     IS_CANDIDATE,
 )
 from thalweg.learners.tracker.definition_rules import (
     IS_RULE,
-    adashare_weights,
     boa_weights,
 )
 from thalweg.types import FloatArray
