@@ -79,11 +79,7 @@ class Columns:
     @classmethod
     def from_names(cls, names: Sequence[str], missing: MissingPolicy) -> Self:
         """Columns of numbers with these names."""
-        for name in names:
-            if not isinstance(name, str) or not name:
-                raise InvalidParameterError(
-                    f"Names of features must be strings. Got {name!r} instead."
-                )
+        _require_names(names)
         if len(set(names)) < len(names):
             raise InvalidParameterError(
                 f"Names of features must be distinct. Got {tuple(names)!r} instead."
@@ -119,12 +115,9 @@ class Columns:
 
     def with_names(self, names: Sequence[str]) -> "Columns":
         """The columns with more features of numbers, after all other columns."""
+        _require_names(names)
         taken = {column.name for column in self._schema.inputs}
         for name in names:
-            if not isinstance(name, str) or not name:
-                raise InvalidParameterError(
-                    f"Names of features must be strings. Got {name!r} instead."
-                )
             if name in taken or name in self.recipe.columns:
                 raise InvalidParameterError(
                     f"The model has a feature {name!r} already."
@@ -153,12 +146,7 @@ class Columns:
     def from_record(cls, record: ColumnsRecord) -> Self:
         """The columns in a file; ``PersistenceError`` where no model has left them."""
         try:
-            settings = json.loads(record.recipe)
-            fields: dict[str, Any] = {
-                name: tuple(value) if isinstance(value, list) else value
-                for name, value in settings.items()
-            }
-            recipe = Recipe(**fields)
+            recipe = Recipe.from_settings(json.loads(record.recipe))
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise PersistenceError("its columns have no recipe") from error
         if record.encoder.schema is None:
@@ -182,6 +170,14 @@ class Columns:
         schema = self._schema._replace(inputs=inputs)
         state = self.encoder.state._replace(schema=schema)
         return Columns(Encoder.restore(self.recipe, state))
+
+
+def _require_names(names: Sequence[Any]) -> None:
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise InvalidParameterError(
+                f"Names of features must be strings. Got {name!r} instead."
+            )
 
 
 def split_labels(x: Any, target: str) -> tuple[Any, list[Any]]:

@@ -1,6 +1,8 @@
 """The recipe of an encoder: which columns become targets and features, and how."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any, Self
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
@@ -61,6 +63,15 @@ class Recipe:
         self._check_no_target_in("time", (self.time,))
         for lag in self.lags:
             self._check_lag(lag)
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """The recipe of these settings, in which JSON has lists for tuples."""
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in settings.items()
+        }
+        return cls(**values)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -99,8 +99,8 @@ def _restore_run(
         raise PersistenceError("another version of thalweg wrote it")
     checkpoint = restore_snapshot(RunCheckpoint, run)
     settings = json.loads(checkpoint.recipe)
-    recipe = _recipe_from_json(settings | options)
-    recipe.refuse_changes(_recipe_from_json(settings))
+    recipe = Recipe.from_settings(settings | options)
+    recipe.refuse_changes(Recipe.from_settings(settings))
     session = Session.from_snapshot(checkpoint.session, recipe)
     file = None
     if checkpoint.predictions is not None:
@@ -128,12 +128,3 @@ def _online_fields(run: TrackerRun, encoder: Encoder) -> dict[str, Any]:
         columns=Columns(encoder).record() if len(encoder.recipe.targets) == 1 else None,
     )
     return record._asdict()
-
-
-def _recipe_from_json(settings: dict[str, Any]) -> Recipe:
-    """A recipe from JSON, which has lists for tuples."""
-    fields: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in settings.items()
-    }
-    return Recipe(**fields)
