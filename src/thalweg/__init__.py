@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from thalweg.losses import Tracking as Tracking
     from thalweg.models import AdaptiveFilter as AdaptiveFilter
     from thalweg.models import Classifier as Classifier
+    from thalweg.models import Forecaster as Forecaster
     from thalweg.models import KeyedModels as KeyedModels
     from thalweg.models import Online as Online
     from thalweg.models import adaptive_filter as adaptive_filter
@@ -95,6 +96,7 @@ _NAMES = {
     "models": (
         "AdaptiveFilter",
         "Classifier",
+        "Forecaster",
         "KeyedModels",
         "Online",
         "adaptive_filter",

@@ -8,12 +8,18 @@ if TYPE_CHECKING:
     from thalweg.models.adaptive_filters import AdaptiveFilter as AdaptiveFilter
     from thalweg.models.adaptive_filters import adaptive_filter as adaptive_filter
     from thalweg.models.classifier import Classifier as Classifier
+    from thalweg.models.forecast import Backtest as Backtest
+    from thalweg.models.forecast import Forecast as Forecast
+    from thalweg.models.forecaster import Forecaster as Forecaster
     from thalweg.models.keyed import KeyedModels as KeyedModels
     from thalweg.models.online import Online as Online
 
 _MODULE_OF = {
     "AdaptiveFilter": "adaptive_filters",
+    "Backtest": "forecast",
     "Classifier": "classifier",
+    "Forecast": "forecast",
+    "Forecaster": "forecaster",
     "KeyedModels": "keyed",
     "Online": "online",
     "adaptive_filter": "adaptive_filters",

@@ -1,0 +1,130 @@
+"""What lies where in the Forecaster's buffer.
+
+Dimensions: the features of a regression are ``base`` (``OWN_FEATURES`` and further
+lags) and ``given`` ones; ``steps`` have regressions of their own; ``horizon`` H is the
+most distant step; ``season`` and ``cycle`` are the lengths of two seasons in rounds
+(day and week of hourly values; both the same where there is one, 1 where there is
+none); ``past`` values are remembered.
+"""
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from thalweg.kernels.layout import Layout, Shape
+from thalweg.kernels.simd import WIDTH
+from thalweg.kernels.tracker.tracker_layout import COUNTERS as ERROR_COUNTERS
+from thalweg.kernels.tracker.tracker_layout import RECENT_ERRORS
+
+Array = np.ndarray
+
+MEMORIES = (np.inf, 2000.0, 600.0, 200.0)
+"""Effective memories of the regressions, in rounds learnt."""
+OUTLIER_LIMITS = (4.0, 15.0)
+"""Errors beyond so many mean errors count less (Huber weights)."""
+LANES = WIDTH
+DISCOUNT = np.array([1 - 1 / memory for _ in OUTLIER_LIMITS for memory in MEMORIES])
+OUTLIER_LIMIT = np.repeat(OUTLIER_LIMITS, len(MEMORIES))
+assert len(DISCOUNT) == LANES
+
+# The forecasts that are mixed in each step: a regression in every lane, then these.
+RECURSIVE, LAST_VALUE, SEASON_VALUE, CYCLE_VALUE = range(LANES, LANES + 4)
+CANDIDATES = LANES + 4
+PADDED_CANDIDATES = 16
+CANDIDATE_PRIOR = np.array([1.0] * LANES + [8.0, 0.3, 0.3, 0.3])
+"""Weights before any error is known, up to a factor."""
+
+# The features of a regression: values are less the level, and in units of the scale.
+# First those of the origin, the same for all steps; then those of the step.
+LAST, LAST_BUT_ONE, LAST_BUT_TWO = 0, 1, 2  # values
+SEASON_BEFORE, CYCLE_BEFORE = 3, 4  # the values a season and a cycle before the last
+PROFILE_NOW, CYCLE_PROFILE_NOW = 5, 6  # the profiles at the last value
+CYCLE_LEVEL, CONSTANT = 7, 8  # the mean over a cycle; one
+STEP_FEATURES = 9  # from here on the features differ from step to step
+SEASON_AGO, SEASONS_AGO, CYCLE_AGO, CYCLES_AGO = 9, 10, 11, 12  # values before the step
+PROFILE, CYCLE_PROFILE = 13, 14  # the profiles at the step
+PROFILE_SEASON_AGO = 15  # the cycle's profile at ``SEASON_AGO``
+LAST_TIMES_PROFILE, LEVEL_TIMES_PROFILE = 16, 17  # products, as seasons may multiply
+OWN_FEATURES = 18
+PRIOR = np.zeros(OWN_FEATURES)
+"""The coefficients before anything is learnt: a mean of what was there before."""
+PRIOR[[SEASON_AGO, PROFILE, CYCLE_PROFILE]] = 0.3, 0.3, 0.4
+
+# counters
+ROUNDS = 0  # rounds passed, with or without a value
+LEVEL_SUM, CYCLE_SUM = 1, 2  # of the last ``season`` and ``cycle`` values
+DEVIATION, DEVIATION_COUNT = 3, 4  # the mean of |value - level before|, and its count
+LOWEST, HIGHEST = 5, 6  # of all values
+VALUE_COUNT = 7  # values so far, without those missing
+LAST_MISSING = 8  # the last round without a value, counted from 1; 0: none
+COUNTERS = 16
+
+
+class ForecasterViews(NamedTuple):
+    """What the Forecaster remembers."""
+
+    counters: Annotated[Array, Shape(COUNTERS)]
+    # y of round r at r mod past; the forecast where it was missing.
+    values: Annotated[Array, Shape("past")]
+    # Mean deviation from the level and its count, at each phase of the season.
+    profile: Annotated[Array, Shape(2, "season")]
+    cycle_profile: Annotated[Array, Shape(2, "cycle")]
+    # Mean and variance of each given feature.
+    given_moments: Annotated[Array, Shape(2, "given")]
+    # Of the last H + 1 origins, at r mod (H + 1): the level and the scale, the features
+    # and the candidates of each step, and the forecasts of all steps.
+    origins: Annotated[Array, Shape("horizon + 1", 2)]
+    features: Annotated[Array, Shape("horizon + 1", "steps", "base + given")]
+    candidates: Annotated[
+        Array, Shape("horizon + 1", "steps", PADDED_CANDIDATES, align=WIDTH)
+    ]
+    forecasts: Annotated[Array, Shape("horizon + 1", "horizon")]
+    # The sizes of errors known then, of each step and of sums up to it.
+    error_scales: Annotated[Array, Shape("horizon + 1", "steps", 2)]
+    # Discounted second moments of the features, and with the label as the last row.
+    moments: Annotated[
+        Array, Shape("steps", "base + given + 1", "base + given", LANES, align=WIDTH)
+    ]
+    theta: Annotated[Array, Shape("steps", "base + given", LANES, align=WIDTH)]
+    # Mean |error| of each regression, in units of the scale, and its count.
+    mean_errors: Annotated[Array, Shape("steps", LANES, align=WIDTH)]
+    error_counts: Annotated[Array, Shape("steps")]
+    # Mean squared error of each candidate, in units of the scale.
+    losses: Annotated[Array, Shape("steps", PADDED_CANDIDATES, align=WIDTH)]
+    # Recent errors of the forecasts of each step, and of their sums up to each step
+    # (kernels/tracker/prediction_interval.py).
+    step_counters: Annotated[Array, Shape("steps", ERROR_COUNTERS)]
+    step_errors: Annotated[Array, Shape("steps", 2, RECENT_ERRORS)]
+    total_counters: Annotated[Array, Shape("steps", ERROR_COUNTERS)]
+    total_errors: Annotated[Array, Shape("steps", 2, RECENT_ERRORS)]
+
+
+class ForecasterWorkspace(NamedTuple):
+    """Arrays to work in during a round."""
+
+    step_of: Annotated[Array, Shape("steps")]  # the step of each regression, from 1
+    model_of: Annotated[Array, Shape("horizon")]  # the regression of each step, from 0
+    # Further past values as features: how many rounds before the next one.
+    lags: Annotated[Array, Shape(f"base - {OWN_FEATURES}")]
+    is_known: Annotated[Array, Shape("given")]  # 1: known in advance, at the step
+    # The values that follow the newest one in a recursive forecast.
+    path: Annotated[Array, Shape("horizon")]
+    row: Annotated[Array, Shape("base + given")]
+    coefficients: Annotated[Array, Shape("base + given")]
+    weights: Annotated[Array, Shape(PADDED_CANDIDATES)]  # of the candidates
+    lane_errors: Annotated[Array, Shape(LANES)]
+    lane_weights: Annotated[Array, Shape(LANES)]
+    lane_predictions: Annotated[Array, Shape(LANES)]
+    given_row: Annotated[Array, Shape("given")]  # given features in units of their own
+    ridge: Annotated[Array, Shape("base + given", LANES, align=WIDTH)]
+    lower: Annotated[
+        Array, Shape("base + given + 1", "base + given", LANES, align=WIDTH)
+    ]
+    work: Annotated[Array, Shape(3, "base + given", LANES, align=WIDTH)]
+
+
+DIMENSIONS = ("base", "given", "steps", "horizon", "season", "cycle", "past")
+STATE = Layout("Forecaster state", ForecasterViews, version=1, dimensions=DIMENSIONS)
+WORKSPACE = Layout(
+    "Forecaster workspace", ForecasterWorkspace, version=1, dimensions=DIMENSIONS
+)

@@ -1,0 +1,239 @@
+"""The kernels that Python calls: learn values and forecast, one after the other."""
+
+import math
+
+from thalweg.kernels.forecaster.forecaster_layout import (
+    CYCLE_AGO,
+    CYCLE_SUM,
+    CYCLE_VALUE,
+    HIGHEST,
+    LANES,
+    LAST,
+    LAST_MISSING,
+    LAST_VALUE,
+    LEVEL_SUM,
+    LOWEST,
+    RECURSIVE,
+    ROUNDS,
+    SEASON_AGO,
+    SEASON_VALUE,
+    STATE,
+    WORKSPACE,
+)
+from thalweg.kernels.forecaster.given_features import (
+    add_known_part,
+    copy_forecasts,
+    learn_given,
+    set_given_row,
+)
+from thalweg.kernels.forecaster.recursive_forecast import set_path
+from thalweg.kernels.forecaster.step_features import (
+    known_lag,
+    learn_value,
+    level_of,
+    scale_feature,
+    scale_of,
+    set_origin_features,
+    set_step_features,
+)
+from thalweg.kernels.forecaster.step_mixture import learn_losses, mix, set_weights
+from thalweg.kernels.forecaster.step_regressions import (
+    learn_lanes,
+    predict_lanes,
+    set_outlier_weights,
+)
+from thalweg.kernels.jit import inline_function, inner_function, kernel
+from thalweg.kernels.tracker.prediction_interval import interval_offsets, learn_error
+from thalweg.kernels.tracker.tracker_layout import ERROR_SCALE
+
+unpack_state, unpack_workspace = STATE.unpack, WORKSPACE.unpack
+
+RANGE_MARGIN = 0.5
+"""Forecasts stay within the range of all values, widened by this share on each side."""
+EARLY_ROUNDS = 2
+"""Rounds beyond the first season before regressions begin."""
+
+
+@kernel(ieee_division=True, nogil=True)
+def play(
+    state, workspace, dimensions, y, given, coverage, forecasts, bands,
+):  # fmt: skip
+    """Learn the values y (T,), NaN where one is missing, and forecast after each.
+
+    ``dimensions`` is a tuple in the order of ``DIMENSIONS``. Shapes: given (T, given);
+    forecasts (T, horizon) and bands (T, horizon, 2), to be filled in, or of length 0.
+    Features known in advance are taken from the rounds that they belong to; beyond the
+    last round they count as their mean.
+    """
+    base, given_count, steps, horizon, season, cycle, past = dimensions
+    s = unpack_state(state, 0, base, given_count, steps, horizon, season, cycle, past)
+    w = unpack_workspace(
+        workspace, 0, base, given_count, steps, horizon, season, cycle, past
+    )
+    for t in range(y.size):
+        observe(s, w, y[t], given[t])
+        if len(forecasts) > 0:
+            copy_forecasts(s, w, given[t + 1 :], forecasts[t])
+        if len(bands) > 0:
+            _set_bands(s, w, coverage, s.step_counters, s.step_errors, bands[t])
+
+
+@kernel(ieee_division=True, nogil=True)
+def set_forecasts(state, workspace, dimensions, future, forecasts):
+    """Set the forecasts (horizon,) after the newest value; ``future`` (k, given)."""
+    base, given_count, steps, horizon, season, cycle, past = dimensions
+    s = unpack_state(state, 0, base, given_count, steps, horizon, season, cycle, past)
+    w = unpack_workspace(
+        workspace, 0, base, given_count, steps, horizon, season, cycle, past
+    )
+    copy_forecasts(s, w, future, forecasts)
+
+
+@kernel(ieee_division=True, nogil=True)
+def set_bands(state, workspace, dimensions, coverage, offsets, total_offsets):
+    """Set how far below and above each step, and their sums, values may lie: (H, 2)."""
+    base, given_count, steps, horizon, season, cycle, past = dimensions
+    s = unpack_state(state, 0, base, given_count, steps, horizon, season, cycle, past)
+    w = unpack_workspace(
+        workspace, 0, base, given_count, steps, horizon, season, cycle, past
+    )
+    _set_bands(s, w, coverage, s.step_counters, s.step_errors, offsets)
+    _set_bands(s, w, coverage, s.total_counters, s.total_errors, total_offsets)
+
+
+@inner_function
+def _set_bands(s, w, coverage, counters, errors, offsets):
+    """Offsets of all steps; linear between steps that have regressions of their own."""
+    before, low_before, high_before = 0, 0.0, 0.0
+    for j in range(w.step_of.size):
+        h = int(w.step_of[j])
+        low, high = interval_offsets(counters[j], errors[j], coverage)
+        for i in range(before + 1, h + 1):
+            part = (i - before) / (h - before)
+            if part == 1 or math.isinf(high):
+                offsets[i - 1, 0], offsets[i - 1, 1] = low, high
+            else:
+                offsets[i - 1, 0] = low_before + part * (low - low_before)
+                offsets[i - 1, 1] = high_before + part * (high - high_before)
+        before, low_before, high_before = h, low, high
+
+
+@inner_function
+def observe(s, w, y, given):
+    """Learn the value of one round, NaN where it is missing, and forecast all steps.
+
+    A missing value before the first one is passed over.
+    """
+    counters = s.counters
+    t, is_missing, value = int(counters[ROUNDS]), math.isnan(y), y
+    if is_missing and t == 0:
+        return
+    if given.size > 0:
+        set_given_row(s.given_moments, given, w.given_row)
+        add_known_part(s, w, t)
+    if is_missing:
+        # The forecast stands for the value, so that the season goes on.
+        value = s.forecasts[(t - 1) % len(s.forecasts), 0]
+        counters[LAST_MISSING] = t + 1
+    else:
+        learn_steps(s, w, t, y)
+    learn_value(s, value, is_missing)
+    if given.size > 0:
+        learn_given(s.given_moments, given, t)
+        set_given_row(s.given_moments, given, w.given_row)
+    forecast_steps(s, w, t)
+
+
+@inner_function
+def learn_steps(s, w, t, y):
+    """Learn the value y of round t in every step that it was forecast for."""
+    total, summed = 0.0, 0  # of the last values, and how many they are
+    for j in range(w.step_of.size):
+        h = int(w.step_of[j])
+        if t < h:
+            break
+        slot = (t - h) % len(s.forecasts)
+        while summed < h:
+            total += y if summed == 0 else s.values[(t - summed) % s.values.size]
+            summed += 1
+        level, scale = s.origins[slot, 0], s.origins[slot, 1]
+        if scale > 0:
+            learn_step(s, w, j, slot, scale_feature(y - level, scale))
+        error, scales = y - s.forecasts[slot, h - 1], s.error_scales[slot, j]
+        learn_error(s.step_counters[j], s.step_errors[j], error, scales[0])
+        if s.counters[LAST_MISSING] <= t - h + 1:
+            error = total
+            for i in range(h):
+                error -= s.forecasts[slot, i]
+            learn_error(s.total_counters[j], s.total_errors[j], error, scales[1])
+
+
+@inline_function
+def learn_step(s, w, j, slot, label):
+    """Learn one label, in units of the scale, in the regressions of one step."""
+    candidates, count = s.candidates[slot, j], s.error_counts[j]
+    for lane in range(LANES):
+        w.lane_errors[lane] = abs(candidates[lane] - label)
+    set_outlier_weights(w.lane_errors, s.mean_errors[j], count, w.lane_weights)
+    learn_losses(s.losses[j], count, candidates, label)
+    learn_lanes(s.moments[j], s.theta[j], s.features[slot, j], label, w.lane_weights, w)
+    s.error_counts[j] = count + 1
+
+
+@inner_function
+def forecast_steps(s, w, t):
+    """Forecast all steps after round t, the newest one."""
+    counters, slot, horizon = s.counters, t % len(s.forecasts), s.forecasts.shape[1]
+    season, cycle = s.profile.shape[1], s.cycle_profile.shape[1]
+    level = level_of(counters[LEVEL_SUM], t + 1, season)
+    cycle_level = level_of(counters[CYCLE_SUM], t + 1, cycle)
+    for j in range(w.step_of.size):
+        s.error_scales[slot, j, 0] = s.step_counters[j, ERROR_SCALE]
+        s.error_scales[slot, j, 1] = s.total_counters[j, ERROR_SCALE]
+    s.origins[slot, 0], s.origins[slot, 1] = level, 0.0
+    if t < season + EARLY_ROUNDS:
+        for h in range(1, horizon + 1):
+            at = max(t + h - known_lag(h, season), 0) if t + 1 >= season else t
+            s.forecasts[slot, h - 1] = s.values[at % s.values.size]
+        return
+    scale, margin = (
+        scale_of(counters),
+        RANGE_MARGIN * (counters[HIGHEST] - counters[LOWEST]),
+    )
+    low, high = counters[LOWEST] - margin, counters[HIGHEST] + margin
+    s.origins[slot, 1] = scale
+    set_path(s, w.given_row, w.is_known, scale, low, high, w)
+    set_origin_features(s, w.path, t, level, cycle_level, scale, w.lags, w.row)
+    base = w.row.size - w.given_row.size
+    for i in range(w.given_row.size):
+        w.row[base + i] = 0.0 if w.is_known[i] > 0 else w.given_row[i]
+    model = -1
+    for h in range(1, horizon + 1):
+        j = int(w.model_of[h - 1])
+        if j != model:
+            set_weights(s.losses[j], s.error_counts[j], w.step_of[j], w.weights)
+            model = j
+        set_step_features(s, w.path, t, h, level, scale, w.row)
+        candidates = s.candidates[slot, j]
+        set_candidates(s, w, j, t, h, level, scale, low, high, candidates)
+        forecast = level + scale * mix(candidates, w.weights)
+        s.forecasts[slot, h - 1] = min(max(forecast, low), high)
+        if h == int(w.step_of[j]):
+            for i in range(w.row.size):
+                s.features[slot, j, i] = w.row[i]
+
+
+@inline_function
+def set_candidates(s, w, j, t, h, level, scale, low, high, candidates):
+    """Set all candidates for step h, less the level and in units of the scale."""
+    predict_lanes(s.theta[j], w.row, candidates)
+    lowest, highest = (
+        scale_feature(low - level, scale),
+        scale_feature(high - level, scale),
+    )
+    for lane in range(LANES):
+        candidates[lane] = min(max(candidates[lane], lowest), highest)
+    candidates[RECURSIVE] = scale_feature(w.path[h - 1] - level, scale)
+    candidates[LAST_VALUE] = w.row[LAST]
+    candidates[SEASON_VALUE] = w.row[SEASON_AGO]
+    candidates[CYCLE_VALUE] = w.row[CYCLE_AGO]

@@ -1,0 +1,73 @@
+r"""Ridge regressions of one step ahead, one in every SIMD lane.
+
+Also known as: direct multi-step forecasting. In every lane, with x the features known h
+rounds before and z the label, less the level and in units of the scale as they were,
+
+.. math:: S \gets \gamma S + w\, x x^T, \quad
+          b \gets \gamma b + w\, x (z - \theta_0\cdot x), \quad
+          \theta = \theta_0 + (S + \delta I)^{-1} b
+
+The lanes differ in the forgetting factor γ, and in how soon an error counts as an
+outlier: one that exceeds k mean errors has weight w = k mean errors / |error|, which
+makes it Huber's M-estimator in one pass. θ₀ is ``PRIOR``.
+"""
+
+from thalweg.kernels.forecaster.forecaster_layout import (
+    DISCOUNT,
+    LANES,
+    OUTLIER_LIMIT,
+    OWN_FEATURES,
+    PRIOR,
+)
+from thalweg.kernels.jit import inner_function
+from thalweg.kernels.simd import WIDTH, broadcast, fma, load, store
+from thalweg.kernels.tracker.solve import back_substitute, factorise
+
+RIDGE = 10.0
+"""δ: features are of the order of one, so it counts as ten rounds."""
+MEAN_ERROR_SHARE = 0.005
+"""The least share of a new error in the mean: about 200 count."""
+TRUSTED_ERRORS = 20
+"""Errors before the first one can be an outlier."""
+
+
+@inner_function
+def predict_lanes(theta, row, predictions):
+    """Set predictions[lane] = Σ_j θ_j row_j for all lanes."""
+    for lane in range(0, LANES, WIDTH):
+        total = broadcast(0.0)
+        for j in range(row.size):
+            total = fma(load(theta, (j, lane)), row[j], total)
+        store(predictions, lane, total)
+
+
+@inner_function
+def set_outlier_weights(errors, mean_errors, count, weights):
+    """Set the weight of each lane's error, and learn its size; errors are |error|."""
+    for lane in range(LANES):
+        error, limit = errors[lane], OUTLIER_LIMIT[lane] * mean_errors[lane]
+        weight = limit / error if count >= TRUSTED_ERRORS and error > limit else 1.0
+        weights[lane] = max(weight, 1e-9)
+        share = max(1 / (count + 1), MEAN_ERROR_SHARE)
+        mean_errors[lane] += share * (weights[lane] * error - mean_errors[lane])
+
+
+@inner_function
+def learn_lanes(moments, theta, row, label, weights, workspace):
+    """Update the moments (n + 1, n, LANES) with one round, and solve for θ."""
+    n = row.size
+    rest = label
+    for j in range(OWN_FEATURES):
+        rest -= PRIOR[j] * row[j]
+    for lane in range(0, LANES, WIDTH):
+        gamma, w = load(DISCOUNT, lane), load(weights, lane)
+        for i in range(n + 1):
+            factor = w * (row[i] if i < n else rest)
+            for j in range(min(i + 1, n)):
+                updated = fma(gamma, load(moments, (i, j, lane)), factor * row[j])
+                store(moments, (i, j, lane), updated)
+    factorise(moments, workspace.ridge, workspace.lower, workspace.work)
+    back_substitute(workspace.lower, n, n, LANES, theta)
+    for j in range(OWN_FEATURES):
+        for lane in range(0, LANES, WIDTH):
+            store(theta, (j, lane), load(theta, (j, lane)) + PRIOR[j])

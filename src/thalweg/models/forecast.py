@@ -1,0 +1,123 @@
+"""What a forecaster says: values to come, with bands; and what it would have said."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from thalweg.types import FloatArray, Interval
+
+
+class _Frames:
+    """``columns`` as data frames."""
+
+    def columns(self) -> Mapping[str, Any]:
+        """One column a name."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """``columns`` as a data frame of pandas."""
+        return import_module("pandas").DataFrame(self.columns())
+
+    def to_polars(self) -> Any:
+        """``columns`` as a data frame of polars."""
+        return import_module("polars").DataFrame(self.columns())
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast(_Frames):
+    """The values of the next h rounds, each with a band that holds it this often.
+
+    Bands do not cross: that of a higher level contains that of a lower one. ``totals``
+    are sums: ``totals.mean[k]`` is that of the first k + 1 values, and its band is made
+    of the errors of such sums. (The sum of ends of bands would be far too wide.)
+    """
+
+    mean: FloatArray  # (h,)
+    low: FloatArray  # (h,) minus infinity where no error is known yet
+    high: FloatArray  # (h,)
+    totals: Interval  # of arrays (h,): sums of the first 1, 2, … h values
+    level: float  # the share of values that a band is expected to hold
+    times: Any = None  # (h,) datetime64[ns]; None where no times are known
+
+    def __len__(self) -> int:
+        return len(self.mean)
+
+    @property
+    def total(self) -> Interval:
+        """The sum of all values of the forecast, with its band."""
+        return Interval(*(float(part[-1]) for part in self.totals))
+
+    def columns(self) -> Mapping[str, Any]:
+        """Time (or step), mean, low and high, a row for each step."""
+        steps = np.arange(1, len(self) + 1)
+        first = {"step": steps} if self.times is None else {"time": self.times}
+        return first | {"mean": self.mean, "low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True, eq=False)
+class Backtest(_Frames):
+    """Forecasts from every origin: row t was made when the value of row t was known.
+
+    Also known as: rolling-origin evaluation, time series cross-validation. Column h - 1
+    holds the forecasts of step h, and ``errors`` what they missed by.
+    """
+
+    y: FloatArray  # (T,) the values, NaN where one is missing
+    mean: FloatArray  # (T, H)
+    low: FloatArray  # (T, H)
+    high: FloatArray  # (T, H)
+    level: float
+    times: Any = None  # (T,) of the origins
+
+    @property
+    def actual(self) -> FloatArray:
+        """The value that each forecast is of, (T, H); NaN where it is not known."""
+        rows, steps = self.mean.shape
+        padded = np.append(self.y, np.full(steps, np.nan))
+        windows = np.lib.stride_tricks.sliding_window_view(padded, steps)
+        return np.asarray(windows[1 : rows + 1])
+
+    @property
+    def errors(self) -> FloatArray:
+        """Actual less forecast, (T, H); NaN where the value is not known."""
+        return self.actual - self.mean
+
+    @property
+    def is_inside(self) -> FloatArray:
+        """1 where the band held the value, 0 where not, NaN where it is not known."""
+        actual = self.actual
+        inside = (self.low <= actual) & (actual <= self.high)
+        return np.where(np.isnan(actual), np.nan, inside)
+
+    def columns(self) -> Mapping[str, Any]:
+        """Origin, step, actual value, mean, low and high: a row for each forecast."""
+        rows, steps = self.mean.shape
+        origins = np.arange(rows) if self.times is None else self.times
+        return {
+            "origin": np.repeat(origins, steps),
+            "step": np.tile(np.arange(1, steps + 1), rows),
+            "actual": self.actual.ravel(),
+            "mean": self.mean.ravel(),
+            "low": self.low.ravel(),
+            "high": self.high.ravel(),
+        }
+
+
+def make_backtest(
+    played: Sequence[tuple[FloatArray, FloatArray]], y: FloatArray, times: Any,
+    skipped: int, level: float,
+) -> Backtest:  # fmt: skip
+    """The backtest of forecasts (T, H) and bands (T, H, 2), in pieces.
+
+    ``skipped`` rows came before the first value; nothing was forecast from them.
+    """
+    mean = np.concatenate([forecasts for forecasts, _ in played])
+    bands = np.concatenate([bands for _, bands in played])
+    unknown = np.full((skipped, mean.shape[1]), np.nan)
+    mean, low, high = (
+        np.concatenate([unknown, part]) for part in (mean, *np.moveaxis(bands, 2, 0))
+    )
+    return Backtest(y, mean, low, high, level, times)

@@ -1,0 +1,403 @@
+"""``Forecaster``: the next values of a series, which learns from each new one."""
+
+import copy
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from thalweg import checks
+from thalweg.errors import InvalidParameterError, StreamError
+from thalweg.models.forecast import Backtest, Forecast, make_backtest
+from thalweg.models.forecaster_file import (
+    ForecasterFileContents,
+    Progress,
+    read_forecaster,
+    write_forecaster,
+)
+from thalweg.models.forecaster_state import (
+    ForecasterSettings,
+    ForecasterState,
+    state_size,
+)
+from thalweg.models.model_lock import ModelLock
+from thalweg.models.series_inputs import (
+    Series,
+    as_given_rows,
+    as_series,
+    place_on_grid,
+    read_future,
+)
+from thalweg.preprocessing.seasons import Seasons, calendar_seasons, find_seasons
+from thalweg.types import FloatArray, Interval
+
+HISTORY = 4096
+"""Values among which seasons are looked for, where the calendar does not give them."""
+FIRST_SEARCH, SEARCH_GROWTH = 24, 1.5
+"""Seasons are looked for after 24 rounds, then 36, 54 and so on."""
+MAX_HORIZON = 10_000
+MAX_SEASON = 100_000
+MAX_GIVEN = 64
+"""Given features at most: a round costs their square, and a state as well."""
+
+
+class Forecaster:
+    """Forecasts of the next ``horizon`` values of a series, updated with each new one.
+
+    >>> forecaster = Forecaster(horizon=24)
+    >>> forecaster.update([3.0, 5.0, 4.0]).forecast().mean  # doctest: +SKIP
+
+    There is nothing to fit and nothing to choose. Of every step it mixes ridge
+    regressions of eight kinds (four memories, two limits of outliers) on last values,
+    values of seasons before and seasonal profiles; the recursive forecast of their
+    first step; the last value, and the values a season and a cycle ago. How good each
+    has been lately decides (kernels/forecaster/). Bands are as wide as such forecasts
+    have turned out to be. A new value costs as much as some ten rounds of a Tracker for
+    24 steps, and no more after a million values.
+
+    ``season`` is the period of the values in rows, or a pair of periods, (24, 168) for
+    the day and the week of hourly values. None: that of the calendar where times are
+    given and ``calendar`` is True, else what the values show, looked for after 24, 36,
+    54, … rows (preprocessing/seasons.py). ``lags`` are further past values to look at,
+    1 for the last one; the last three and those of the seasons always are.
+
+    Features may be given with each value. They enter with what is known of them when a
+    forecast is made; those named in ``known`` (positions or names; True: all) are known
+    in advance, and the rows of ``future`` hold them. A forecaster of more than 24 steps
+    has regressions for 24 of them, and the steps between use the next one's.
+
+    Values may be missing (NaN or None), or whole rows where times are given: the season
+    goes on, and nothing is learnt.
+    """
+
+    def __init__(
+        self, horizon: int, season: int | Sequence[int] | None = None,
+        lags: Sequence[int] | None = None, calendar: bool = True,
+        known: bool | Sequence[int | str] = (),
+    ) -> None:  # fmt: skip
+        self.horizon, self.season, self.lags = horizon, season, lags
+        self.calendar, self.known = calendar, known
+        _require_count(self, "horizon", horizon, MAX_HORIZON)
+        checks.require_choice(self, "calendar", (False, True))
+        self._fixed_seasons = None if season is None else _as_seasons(self, season)
+        self._lags = tuple(lags or ())
+        for lag in self._lags:
+            _require_count(self, "lags", lag, HISTORY)
+        self._lock = ModelLock()
+        # Both change at once, so that no Ctrl-C falls in between.
+        self._model: tuple[ForecasterState | None, Progress] = (None, Progress())
+
+    def __repr__(self) -> str:
+        return (
+            f"Forecaster(horizon={self.horizon}, season={self.season}, "
+            f"lags={self.lags}, calendar={self.calendar}, known={self.known!r})"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            contents = self._file_contents()
+        return {"contents": contents}
+
+    def __setstate__(self, pickled: dict[str, Any]) -> None:
+        settings, progress, packed = pickled["contents"]
+        self.__init__(**settings)  # type: ignore[misc]
+        self._open(progress, packed)
+
+    @property
+    def rounds(self) -> int:
+        """Rows since the first value, those without a value included."""
+        state = self._model[0]
+        return 0 if state is None else state.rounds
+
+    @property
+    def seasons(self) -> Seasons:
+        """The lengths of season and cycle, in rows; 1 where there is none."""
+        return self._model[1].seasons
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of the given features; None where they have none."""
+        return self._model[1].names
+
+    def update(self, y: Any, x: Any = None, time: Any = None) -> "Forecaster":
+        """Learn the next value, or several in order; returns the forecaster.
+
+        ``y`` is a number, NaN or None where it is missing, or a series of numbers. Of a
+        Series with a time index, the index gives the times. ``x`` are features, a row
+        for each value. What is refused leaves the forecaster as it was.
+        """
+        self._learn(as_series(y, time), x)
+        return self
+
+    def run(
+        self, y: Any, X: Any = None, times: Any = None, interval: float = 0.9
+    ) -> Backtest:
+        """Learn a series, and return the forecasts made after every value of it.
+
+        They are those that ``forecast`` gives after each ``update``, to the last bit;
+        but features known in advance beyond the last row count as their mean. Where
+        times show that rows are missing, the backtest has them, with NaN.
+        """
+        checks.require_argument("Forecaster.run", "interval", interval, "(0, 1)")
+        backtest = self._learn(as_series(y, times), X, interval)
+        assert backtest is not None
+        return backtest
+
+    def forecast(
+        self, h: int | None = None, future: Any = None, interval: float = 0.9
+    ) -> Forecast:
+        """The next ``h`` values, as many as the horizon if None, with their bands.
+
+        ``future`` holds a row for each of them, of the features that are ``known`` in
+        advance; other columns are not looked at, and may be left out of a data frame.
+        """
+        h = self.horizon if h is None else h
+        checks.require_argument("Forecaster.forecast", "interval", interval, "(0, 1)")
+        _require_count("Forecaster.forecast", "h", h, self.horizon)
+        with self._lock:
+            state, progress = self._model
+            if state is None or state.rounds == 0:
+                raise StreamError(
+                    "A forecaster needs a value before it can forecast. Call update."
+                )
+            mean = state.forecast(self._future_rows(progress, future, h))
+            offsets, total_offsets = state.offsets(interval)
+            times = None
+            if progress.grid is not None:
+                ahead = state.rounds + np.arange(h)
+                times = progress.grid.times(ahead)
+        low, high = (mean[:, None] + offsets)[:h].T
+        sums = np.cumsum(mean)
+        total_low, total_high = (sums[:, None] + total_offsets)[:h].T
+        totals = Interval(sums[:h], total_low, total_high)
+        return Forecast(mean[:h], low, high, totals, interval, times)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file; a failed write leaves the old file as it was."""
+        with self._lock:
+            contents = self._file_contents()
+        write_forecaster(path, contents)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Forecaster":
+        """The forecaster in a file, which continues to the last bit."""
+
+        def size_of(settings: dict[str, Any], progress: Progress) -> int:
+            made = cls(**settings)
+            return state_size(made._sizes(progress), progress.seasons)
+
+        settings, progress, packed = read_forecaster(path, size_of)
+        forecaster = cls(**settings)
+        forecaster._open(progress, packed)
+        return forecaster
+
+    def clone(self) -> "Forecaster":
+        """A copy that goes its own way."""
+        return copy.deepcopy(self)
+
+    def _file_contents(self) -> ForecasterFileContents:
+        names = ("horizon", "season", "lags", "calendar", "known")
+        settings = {name: _as_plain(getattr(self, name)) for name in names}
+        state, progress = self._model
+        packed = None if state is None else state.packed.copy()
+        if progress.history is not None:
+            history = progress.history[: 0 if state is None else state.rounds]
+            progress = progress._replace(history=history.copy())
+        return ForecasterFileContents(settings, progress, packed)
+
+    def _open(self, progress: Progress, packed: FloatArray | None) -> None:
+        """Go on from what ``_file_contents`` gave."""
+        state = None
+        if packed is not None:
+            state = ForecasterState(self._sizes(progress), progress.seasons, packed)
+        self._model = state, progress
+
+    def _sizes(self, progress: Progress) -> ForecasterSettings:
+        known = self._known_flags(progress)
+        return ForecasterSettings(self.horizon, self._lags, progress.given, known)
+
+    def _learn(
+        self, series: Series, x: Any, level: float | None = None
+    ) -> Backtest | None:
+        """Learn values in order, and return all forecasts where a level is given."""
+        with self._lock:
+            state, progress = self._model
+            names = progress.names if state is not None else None
+            given, names = as_given_rows(x, len(series.y), names)
+            if state is None:
+                if given.shape[1] > MAX_GIVEN:
+                    raise StreamError(
+                        f"A forecaster takes at most {MAX_GIVEN} features. "
+                        f"Got {given.shape[1]}."
+                    )
+                progress = Progress(names=names, given=given.shape[1])
+            elif given.shape[1] != progress.given:
+                raise StreamError(
+                    f"The forecaster has learnt with {progress.given} features. "
+                    f"Got {given.shape[1]} instead."
+                )
+            rounds = 0 if state is None else state.rounds
+            first = 0 if rounds else int(np.argmax(~np.isnan([*series.y, 0.0])))
+            missing, series, given = (
+                series.y[:first],
+                series.after(first),
+                given[first:],
+            )
+            progress, series, given = place_on_grid(progress, series, given, rounds)
+            progress = self._with_seasons(progress, rounds)
+            played = self._play(state, progress, series.y, given, level)
+            if played is None:
+                return None
+            y = np.append(missing, series.y)
+            return make_backtest(played, y, series.times, first, level or 0.5)
+
+    def _with_seasons(self, progress: Progress, rounds: int) -> Progress:
+        """With the seasons that the settings or the calendar say; else a history."""
+        if self._fixed_seasons is not None:
+            return progress._replace(seasons=self._fixed_seasons)
+        if self.calendar and progress.grid is not None:
+            seasons = calendar_seasons(progress.grid)
+            return progress._replace(seasons=seasons)
+        if progress.history is None and rounds == 0:
+            return progress._replace(history=np.empty((0, 1 + progress.given)))
+        return progress
+
+    def _play(
+        self, state: ForecasterState | None, progress: Progress, y: FloatArray,
+        given: FloatArray, level: float | None,
+    ) -> list[tuple[FloatArray, FloatArray]] | None:  # fmt: skip
+        """Play rows up to each search for seasons; what was played, with a level."""
+        played, start = [], 0
+        if state is None or state.seasons != progress.seasons:
+            state = self._replay(state, progress)
+        if progress.history is not None and _is_calendar(self, progress):
+            progress = progress._replace(history=None)
+        stops = _searches(state.rounds, len(y)) if progress.history is not None else []
+        if stops:  # all of it is learnt or nothing
+            state = state.copy()
+        for stop in [*stops, len(y)]:
+            rows = slice(start, stop)
+            if progress.history is not None:
+                progress = _with_history(progress, state.rounds, y[rows], given[rows])
+            result = state.play(y[rows], given[rows], level)
+            if result is not None:
+                played.append(result)
+            if stop in stops:
+                assert progress.history is not None
+                history = progress.history[: state.rounds]
+                progress = progress._replace(seasons=find_seasons(history[:, 0]))
+                if progress.seasons != state.seasons:
+                    state = self._replay(state, progress)
+                if state.rounds >= HISTORY:
+                    progress = progress._replace(history=None)
+            start = stop
+        self._model = state, progress
+        return played if level is not None else None
+
+    def _replay(
+        self, state: ForecasterState | None, progress: Progress
+    ) -> ForecasterState:
+        """A new state with these seasons, which has learnt the history."""
+        new = ForecasterState(self._sizes(progress), progress.seasons)
+        if state is not None and progress.history is not None:
+            history = progress.history[: state.rounds]
+            rows = np.ascontiguousarray(history[:, 0])
+            new.play(rows, np.ascontiguousarray(history[:, 1:]))
+        return new
+
+    def _known_flags(self, progress: Progress) -> tuple[bool, ...]:
+        """Of each given feature, whether it is known in advance."""
+        count, known = progress.given, self.known
+        if isinstance(known, bool):
+            return (known,) * count
+        labels: Sequence[Any] = progress.names or range(count)
+        flags = [False] * count
+        for name in known:
+            if isinstance(name, int) and 0 <= name < count:
+                flags[name] = True
+                continue
+            if name not in labels:
+                raise StreamError(
+                    f"The feature {name!r}, known in advance, is not among those "
+                    f"given: {', '.join(map(str, labels)) or 'none'}."
+                )
+            flags[list(labels).index(name)] = True
+        return tuple(flags)
+
+    def _future_rows(self, progress: Progress, future: Any, h: int) -> FloatArray:
+        """The features known in advance, (h, m), with zeros for all others."""
+        flags = self._known_flags(progress)
+        labels = progress.names or tuple(map(str, range(progress.given)))
+        known = [name for name, flag in zip(labels, flags, strict=True) if flag]
+        if not known:
+            return np.empty((0, progress.given))
+        if future is None:
+            raise StreamError(
+                f"Forecaster.forecast needs 'future', the {h} coming rows of the "
+                f"features known in advance: {', '.join(known)}."
+            )
+        rows = read_future(future, tuple(known), h)
+        full = np.zeros((h, progress.given))
+        full[:, list(flags)] = rows
+        return full
+
+
+def _searches(rounds: int, rows: int) -> list[int]:
+    """After which of the next rows seasons are looked for."""
+    stops, at = [], float(FIRST_SEARCH)
+    while at < HISTORY * SEARCH_GROWTH:
+        stops.append(min(int(at), HISTORY))
+        at *= SEARCH_GROWTH
+    return [stop - rounds for stop in stops if rounds < stop <= rounds + rows]
+
+
+def _with_history(
+    progress: Progress, rounds: int, y: FloatArray, given: FloatArray
+) -> Progress:
+    """With rows written to the history, which is made longer where it is full."""
+    history = progress.history
+    assert history is not None
+    if len(history) < rounds + len(y):
+        longer = np.full((2 * (rounds + len(y)), history.shape[1]), np.nan)
+        longer[:rounds] = history[:rounds]
+        history = longer
+    history[rounds : rounds + len(y), 0] = y
+    history[rounds : rounds + len(y), 1:] = given
+    return progress._replace(history=history)
+
+
+def _is_calendar(forecaster: Forecaster, progress: Progress) -> bool:
+    """Whether the calendar says what the seasons are."""
+    return forecaster.calendar and progress.grid is not None
+
+
+def _as_plain(setting: Any) -> Any:
+    """A setting as a file holds it: a list as a tuple."""
+    if setting is None or isinstance(setting, bool | int | str):
+        return setting
+    return tuple(item if isinstance(item, str) else int(item) for item in setting)
+
+
+def _as_seasons(owner: Forecaster, season: int | Sequence[int]) -> Seasons:
+    """One or two periods given by the user."""
+    periods = (season,) if isinstance(season, int | np.integer) else tuple(season)
+    if not 1 <= len(periods) <= 2:
+        raise InvalidParameterError(
+            f"The 'season' parameter of Forecaster must be one period or two. "
+            f"Got {season!r} instead."
+        )
+    for period in periods:
+        _require_count(owner, "season", period, MAX_SEASON)
+    return Seasons(int(min(periods)), int(max(periods)))
+
+
+def _require_count(owner: object, name: str, value: Any, largest: int) -> None:
+    """Raise unless the value is a whole number from 1 to ``largest``."""
+    owner_name = owner if isinstance(owner, str) else type(owner).__name__
+    checks.require_argument(owner_name, name, value, f"[1, {largest}]")
+    if value != int(value):
+        raise InvalidParameterError(
+            f"The {name!r} parameter of {owner_name} must be a whole number. "
+            f"Got {value} instead."
+        )

@@ -1,0 +1,128 @@
+"""The buffers of a forecaster: made for its seasons, played by the kernels."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thalweg.kernels.forecaster import forecaster_layout as layout
+from thalweg.kernels.forecaster import forecaster_round
+from thalweg.kernels.forecaster.step_regressions import RIDGE
+from thalweg.kernels.layout import aligned_zeros
+from thalweg.kernels.tracker.tracker_layout import DELAY
+from thalweg.preprocessing.seasons import Seasons
+from thalweg.types import FloatArray
+
+MODELLED_STEPS = 24
+"""Steps that have regressions of their own; others use those of the next such step."""
+
+
+class ForecasterSettings(NamedTuple):
+    """What decides the size of the buffers, beside the seasons."""
+
+    horizon: int
+    lags: tuple[int, ...]
+    given: int  # features given with each value
+    known: tuple[bool, ...]  # of each of them, whether it is known in advance
+
+
+class ForecasterState:
+    """All that a forecaster has learnt, in one array, ``packed``."""
+
+    def __init__(
+        self, settings: ForecasterSettings, seasons: Seasons,
+        packed: FloatArray | None = None,
+    ) -> None:  # fmt: skip
+        self.settings, self.seasons = settings, seasons
+        steps = modelled_steps(settings.horizon)
+        self._dimensions = dimensions(settings, seasons)
+        by_name = dict(zip(layout.DIMENSIONS, self._dimensions, strict=True))
+        self.packed = aligned_zeros(layout.STATE.size(**by_name))
+        state: Any = layout.STATE.views(self.packed, **by_name)
+        self._counters = state.counters
+        if packed is None:
+            state.theta[:, : layout.OWN_FEATURES] = layout.PRIOR[:, None]
+            state.step_counters[:, DELAY] = steps - 1
+            state.total_counters[:, DELAY] = steps - 1
+        else:
+            self.packed[:] = packed
+        self._workspace = aligned_zeros(layout.WORKSPACE.size(**by_name))
+        workspace: Any = layout.WORKSPACE.views(self._workspace, **by_name)
+        workspace.step_of[:] = steps
+        every_step = np.arange(1, settings.horizon + 1)
+        workspace.model_of[:] = np.searchsorted(steps, every_step)
+        workspace.lags[:], workspace.is_known[:] = settings.lags, settings.known
+        workspace.ridge[:] = RIDGE
+
+    def copy(self) -> "ForecasterState":
+        """A state that goes its own way."""
+        return ForecasterState(self.settings, self.seasons, self.packed)
+
+    @property
+    def rounds(self) -> int:
+        """Rounds passed since the first value, with or without a value."""
+        return int(self._counters[layout.ROUNDS])
+
+    def play(
+        self, y: FloatArray, given: FloatArray, level: float | None = None
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Learn the values (T,); with ``level``, return forecasts and bands.
+
+        Shapes: given (T, m); forecasts (T, H), the ends of bands (T, H, 2).
+        """
+        horizon = self.settings.horizon
+        rows = 0 if level is None else len(y)
+        forecasts = np.empty((rows, horizon))
+        offsets = np.empty((rows, horizon, 2))
+        forecaster_round.play(
+            self.packed, self._workspace, self._dimensions, y, given, level or 0.5,
+            forecasts, offsets,
+        )  # fmt: skip
+        return None if level is None else (forecasts, forecasts[..., None] + offsets)
+
+    def forecast(self, future: FloatArray) -> FloatArray:
+        """The forecasts (H,) after the newest value; ``future`` (k, m) as given."""
+        forecasts = np.zeros(self.settings.horizon)
+        forecaster_round.set_forecasts(
+            self.packed, self._workspace, self._dimensions, future, forecasts
+        )
+        return forecasts
+
+    def offsets(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """How far below and above values, and sums of values, may lie: (H, 2) each."""
+        horizon = self.settings.horizon
+        of_values, of_totals = np.empty((horizon, 2)), np.empty((horizon, 2))
+        forecaster_round.set_bands(
+            self.packed, self._workspace, self._dimensions, level, of_values, of_totals
+        )
+        return of_values, of_totals
+
+
+def state_size(settings: ForecasterSettings, seasons: Seasons) -> int:
+    """How many numbers a state has."""
+    sizes = dimensions(settings, seasons)
+    return layout.STATE.size(**dict(zip(layout.DIMENSIONS, sizes, strict=True)))
+
+
+def dimensions(settings: ForecasterSettings, seasons: Seasons) -> tuple[int, ...]:
+    """The dimensions of the layout, in the order of ``layout.DIMENSIONS``."""
+    horizon, (season, cycle) = settings.horizon, seasons
+    # Values of two cycles before any step are looked at.
+    distant = 2 * cycle * -(-horizon // cycle) + season
+    past = max(distant, *settings.lags, 3) + horizon + 2
+    base = layout.OWN_FEATURES + len(settings.lags)
+    steps = len(modelled_steps(horizon))
+    return base, settings.given, steps, horizon, season, cycle, past
+
+
+def modelled_steps(horizon: int) -> FloatArray:
+    """The steps that have regressions of their own: all, or the first few, then fewer.
+
+    With H > 24, a third of them are the first steps, and the rest are spaced ever more
+    widely; the last one is H.
+    """
+    if horizon <= MODELLED_STEPS:
+        return np.arange(1.0, horizon + 1)
+    first = MODELLED_STEPS // 3
+    later = np.geomspace(first, horizon, MODELLED_STEPS - first + 1)[1:]
+    steps = np.unique(np.round(np.append(np.arange(1.0, first + 1), later)))
+    return np.asarray(steps, np.float64)

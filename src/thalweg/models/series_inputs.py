@@ -1,0 +1,227 @@
+"""What users give a forecaster: values with times, and rows of further features."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thalweg import checks
+from thalweg.checks import MAX_MAGNITUDE
+from thalweg.errors import StreamError
+from thalweg.models.columns import read_chunk
+from thalweg.models.forecaster_file import Progress
+from thalweg.preprocessing.time_grid import (
+    MAX_GAP,
+    Times,
+    as_times,
+    find_grid,
+    require_increasing,
+)
+from thalweg.tables.validation import read_numbers
+from thalweg.types import FloatArray
+
+LARGEST = MAX_MAGNITUDE[np.dtype(np.float64)]
+
+
+class Series(NamedTuple):
+    """Values in order of time."""
+
+    y: FloatArray  # (T,) NaN where one is missing
+    times: Times | None  # (T,)
+
+    def after(self, first: int) -> "Series":
+        """Without the first rows."""
+        times = None if self.times is None else self.times[first:]
+        return Series(self.y[first:], times)
+
+
+class GivenRows(NamedTuple):
+    """Features given with values."""
+
+    x: FloatArray  # (T, m)
+    names: tuple[str, ...] | None  # None where they came without names
+
+
+def as_series(y: Any, times: Any = None) -> Series:
+    """One value or many, with their times: ``times``, or the index of a Series."""
+    if times is None:
+        times = _index_times(y)
+    array = y
+    if y is None or (isinstance(y, Sequence) and any(value is None for value in y)):
+        array = [
+            np.nan if value is None else value for value in ([y] if y is None else y)
+        ]
+    elif hasattr(y, "to_numpy"):
+        array = _as_floats(y)
+    values = np.atleast_1d(checks.check_numbers("values y", array)).astype(np.float64)
+    if values.ndim != 1:
+        raise StreamError(
+            f"A forecaster takes one series, (T,) values. Got shape {values.shape}."
+        )
+    is_bad = np.isinf(values) | (np.abs(values) > LARGEST)
+    if is_bad.any():
+        at = int(is_bad.argmax())
+        raise StreamError(
+            f"Value {at} of y must be finite and at most {LARGEST:g} in size, or NaN "
+            f"where it is missing. Got {values[at]} instead."
+        )
+    stamps = None if times is None else as_times(times)
+    if stamps is not None and len(stamps) != len(values):
+        raise StreamError(
+            f"A forecaster needs one time for each value. Got {len(values)} values and "
+            f"{len(stamps)} times."
+        )
+    return Series(values, stamps)
+
+
+def as_given_rows(x: Any, rows: int, names: tuple[str, ...] | None) -> GivenRows:
+    """Features of so many rows: arrays, dicts or data frames of numbers.
+
+    ``names`` are those of earlier rows, whose order they are put in; None where there
+    were none.
+    """
+    if x is None:
+        return GivenRows(np.empty((rows, 0)), names)
+    given: dict[str, Any]
+    if isinstance(x, Mapping):
+        chunk, given = None, {str(key): [value] for key, value in x.items()}
+    else:
+        chunk = read_chunk(x)
+        given = (
+            {}
+            if chunk is None
+            else {name: read_numbers(chunk, name, "refuse") for name in chunk.cells}
+        )
+    if given:
+        order = tuple(given) if names is None else names
+        if set(order) != set(given):
+            raise StreamError(
+                f"The features of a forecaster are {', '.join(order)}. "
+                f"Got {', '.join(given)} instead."
+            )
+        x, names = np.column_stack([given[name] for name in order]), order
+    array = checks.check_numbers("features x", x).astype(np.float64)
+    array = array.reshape(rows, -1) if array.ndim < 2 and rows else array
+    if array.ndim != 2 or len(array) != rows:
+        raise StreamError(
+            f"A forecaster needs one row of features for each value. Got {rows} values "
+            f"and features of shape {array.shape}."
+        )
+    if not (np.abs(array) <= LARGEST).all():
+        row, column = np.argwhere(~(np.abs(array) <= LARGEST))[0].tolist()
+        name = column if names is None else names[column]
+        raise StreamError(
+            f"Feature {name} of row {row} must be finite and at most {LARGEST:g} in "
+            f"size. Got {array[row, column]} instead."
+        )
+    return GivenRows(np.ascontiguousarray(array), names)
+
+
+def _as_floats(y: Any) -> Any:
+    """A Series of any library; missing values of nullable types become NaN."""
+    try:
+        return np.asarray(y.to_numpy(), np.float64)
+    except (TypeError, ValueError):
+        return np.asarray(y)
+
+
+def _index_times(y: Any) -> Any:
+    """The index of a Series of pandas, if it is one of times."""
+    index = getattr(y, "index", None)
+    if index is None or callable(index):
+        return None
+    if hasattr(index, "to_timestamp"):  # a PeriodIndex
+        index = index.to_timestamp()
+    dtype = getattr(index, "dtype", None)
+    return index.to_numpy() if getattr(dtype, "kind", "") == "M" else None
+
+
+class GridRows(NamedTuple):
+    """Rows of a series without gaps, and what is known of its times."""
+
+    progress: Progress
+    series: Series
+    given: FloatArray  # (T, m)
+
+
+def place_on_grid(
+    progress: Progress, series: Series, given: FloatArray, rounds: int
+) -> GridRows:
+    """Rows with those that their times show to be missing; NaN, and the given features
+    of the row before.
+
+    ``rounds`` is how many rows there were before, the first of which had a value.
+    """
+    y, times = series
+    if times is None or not len(y):
+        return GridRows(progress, series, given)
+    if rounds and progress.first_time is None:
+        raise StreamError(
+            "The forecaster's first values came without times, so it cannot place "
+            f"{times[0]}."
+        )
+    first = progress.first_time
+    stamps, grid = times, progress.grid
+    if first is None:
+        first = int(times[0].astype(np.int64))
+        require_increasing(times)
+    else:
+        latest = np.int64(first).astype("datetime64[ns]")
+        if grid is not None:
+            latest = grid.times([rounds - 1])[0]
+        require_increasing(times, latest)
+        stamps = np.append(latest, times)
+    grid = grid or find_grid(stamps)
+    progress = progress._replace(first_time=first, grid=grid)
+    if grid is None:  # the first value, and its time alone
+        return GridRows(progress, series, given)
+    at = grid.positions(times) - rounds
+    if (np.diff(at, prepend=-1) <= 0).any():
+        row = int((np.diff(at, prepend=-1) <= 0).argmax())
+        raise StreamError(
+            f"The time {times[row]} of row {row} is less than a step after the one "
+            f"before: rows are {grid} apart."
+        )
+    if at[-1] + 1 - len(at) > MAX_GAP:
+        raise StreamError(
+            f"Rows that are {grid} apart leave {at[-1] + 1 - len(at)} rows missing up "
+            f"to {times[-1]}, more than {MAX_GAP}."
+        )
+    filled = np.full(at[-1] + 1, np.nan)
+    filled[at] = y
+    before = np.maximum(np.searchsorted(at, np.arange(len(filled)), "right") - 1, 0)
+    all_times = grid.times(rounds + np.arange(len(filled)))
+    return GridRows(progress, Series(filled, all_times), given[before])
+
+
+def read_future(future: Any, names: tuple[str, ...], h: int) -> FloatArray:
+    """The first ``h`` rows of features known in advance, (h, k), in this order."""
+    chunk = read_chunk(future)
+    if isinstance(future, Mapping):
+        given = {str(key): np.atleast_1d(value) for key, value in future.items()}
+    elif chunk is not None:
+        given = {n: read_numbers(chunk, n, "refuse") for n in names if n in chunk.cells}
+    else:
+        array = checks.check_numbers("'future'", future).astype(np.float64)
+        array = array[:, None] if array.ndim == 1 else array
+        if array.ndim != 2 or array.shape[1] != len(names):
+            raise StreamError(
+                f"'future' must have a column for each of {', '.join(names)}. "
+                f"Got shape {array.shape}."
+            )
+        given = {name: array[:, k] for k, name in enumerate(names)}
+    absent = [name for name in names if name not in given]
+    if absent:
+        raise StreamError(
+            f"'future' lacks the feature {absent[0]!r}, which is known in advance."
+        )
+    rows = np.column_stack([np.asarray(given[name], np.float64) for name in names])
+    if len(rows) < h:
+        raise StreamError(f"'future' must have {h} rows. Got {len(rows)}.")
+    if not (np.abs(rows[:h]) <= LARGEST).all():
+        row, column = np.argwhere(~(np.abs(rows[:h]) <= LARGEST))[0].tolist()
+        raise StreamError(
+            f"Feature {names[column]} of row {row} of 'future' must be finite. "
+            f"Got {rows[row, column]} instead."
+        )
+    return rows[:h]

@@ -1,0 +1,99 @@
+"""The seasons of a series: by its calendar where it has one, else from its values.
+
+A *season* is the period after which values repeat themselves, a *cycle* a longer one
+that the season divides or that lies above it: the day and the week of hourly values.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from thalweg.preprocessing.time_grid import TimeGrid
+from thalweg.types import FloatArray
+
+DAY = 86_400 * 10**9
+"""Nanoseconds of a day."""
+MAX_CYCLE = 20_160
+"""The longest cycle by the calendar, in rounds: two weeks of minutes."""
+CLEAR_GAIN = 0.75
+"""A season is taken where it leaves less than this share of the squared differences
+that a lag of no meaning leaves."""
+CYCLE_GAIN = 0.9
+"""A cycle is taken where it leaves less than this share of what the season leaves."""
+CYCLE_MULTIPLES = (7, 5, 4, 12, 24, 52)
+"""The multiples of a season that are looked at as cycles."""
+
+
+class Seasons(NamedTuple):
+    """The lengths of two seasons, in rounds; both the same, or 1, where there are
+    fewer."""
+
+    season: int = 1
+    cycle: int = 1
+
+
+def calendar_seasons(grid: TimeGrid) -> Seasons:
+    """The seasons of rows that are so far apart.
+
+    Less than a day: the day and the week (the hour and the day, where a week has more
+    than 20,160 rows); days: the week and the year; weeks, months and quarters: the
+    year.
+    """
+    if grid.months:
+        return (
+            Seasons(12 // grid.months, 12 // grid.months)
+            if grid.months <= 6
+            else (Seasons())
+        )
+    step = grid.step
+    for season in (DAY, DAY // 24):
+        cycle = 7 * DAY if season == DAY else DAY
+        if step < season and season % step == 0 and cycle // step <= MAX_CYCLE:
+            return Seasons(season // step, cycle // step)
+    if step == DAY:
+        return Seasons(7, 365)
+    return Seasons(52, 52) if step == 7 * DAY else Seasons()
+
+
+def find_seasons(values: FloatArray) -> Seasons:
+    """The seasons that the values (T,), NaN where missing, show.
+
+    With d_l the mean of (y_t - y_{t-l})², trends taken out by differences of second
+    order over a lag, the season is the lag with the least d_l that is a local minimum,
+    seen at least four times, and clearly lower than the median of all d_l; of several
+    about as low the shortest. The cycle is the best multiple of it, where that lowers
+    d_l again. Both are 1 where nothing repeats.
+    """
+    differences = _lag_differences(np.asarray(values, np.float64))
+    if len(differences) < 4:
+        return Seasons()
+    inner = differences[1:-1]
+    is_low = (inner <= differences[:-2]) & (inner < differences[2:])
+    candidates = np.flatnonzero(is_low) + 2  # lags
+    typical = float(np.median(differences))
+    if not len(candidates) or not typical > 0:
+        return Seasons()
+    found = differences[candidates - 1]
+    if found.min() >= CLEAR_GAIN * typical:
+        return Seasons()
+    # The multiples of a season are about as good as the season itself.
+    limit = found.min() + 0.15 * (typical - found.min())
+    season = int(candidates[found <= limit][0])
+    best, cycle = differences[season - 1] * CYCLE_GAIN, season
+    for multiple in CYCLE_MULTIPLES:
+        lag = multiple * season
+        if lag <= len(differences) and differences[lag - 1] < best:
+            best, cycle = differences[lag - 1], lag
+    return Seasons(season, cycle)
+
+
+def _lag_differences(values: FloatArray) -> FloatArray:
+    """d_l for l = 1 … T/4: the mean square of y_t - y_{t-l}, less its mean."""
+    count = len(values) // 4
+    differences = np.full(count, np.inf)
+    for lag in range(1, count + 1):
+        change = values[lag:] - values[:-lag]
+        change = change[~np.isnan(change)]
+        if len(change) > 1:
+            differences[lag - 1] = change.var()
+    return differences

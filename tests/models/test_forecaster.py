@@ -1,0 +1,76 @@
+"""The Forecaster: updates equal runs, files go on to the last bit."""
+
+import numpy as np
+import pytest
+
+from thalweg import Forecaster
+from thalweg.errors import StreamError
+
+
+def series(rows=400, season=12, seed=0):
+    rng = np.random.default_rng(seed)
+    pattern = 3 * np.sin(2 * np.pi * np.arange(rows) / season)
+    y = 10 + pattern + np.cumsum(0.1 * rng.normal(size=rows)) + rng.normal(size=rows)
+    y[rng.random(rows) < 0.05] = np.nan
+    return y
+
+
+@pytest.mark.parametrize("season", [None, 12, (6, 12)])
+def test_updates_give_the_forecasts_of_a_run(season):
+    y = series()
+    backtest = Forecaster(horizon=5, season=season).run(y)
+    forecaster = Forecaster(horizon=5, season=season)
+    for t, value in enumerate(y):
+        forecaster.update(value)
+        if t % 37 == 36:
+            forecast = forecaster.forecast()
+            np.testing.assert_array_equal(forecast.mean, backtest.mean[t])
+            np.testing.assert_array_equal(forecast.low, backtest.low[t])
+            np.testing.assert_array_equal(forecast.high, backtest.high[t])
+
+
+@pytest.mark.parametrize("cut", [0, 1, 20, 30, 250])
+def test_a_saved_forecaster_goes_on_to_the_last_bit(tmp_path, cut):
+    y = series()
+    whole = Forecaster(horizon=5).update(y).forecast()
+    first = Forecaster(horizon=5)
+    if cut:
+        first.update(y[:cut])
+    first.save(tmp_path / "forecaster.thalweg")
+    after = Forecaster.load(tmp_path / "forecaster.thalweg").update(y[cut:]).forecast()
+    np.testing.assert_array_equal(after.mean, whole.mean)
+    np.testing.assert_array_equal(after.high, whole.high)
+    np.testing.assert_array_equal(after.totals.low, whole.totals.low)
+
+
+def test_a_season_that_was_found_is_as_if_it_had_been_given():
+    y = series()
+    found = Forecaster(horizon=5).update(y)
+    assert found.seasons.season == 12
+    given = Forecaster(horizon=5, season=tuple(found.seasons)).update(y)
+    np.testing.assert_array_equal(found.forecast().mean, given.forecast().mean)
+
+
+def test_rows_that_are_missing_in_time_are_missing_values():
+    y = series()
+    times = np.datetime64("2026-01-01", "ns") + np.arange(len(y)) * np.timedelta64(
+        1, "h"
+    )
+    there = ~np.isnan(y)
+    with_gaps = Forecaster(horizon=5).update(y[there], time=times[there])
+    without = Forecaster(horizon=5, season=(24, 168)).update(
+        y[: np.flatnonzero(there)[-1] + 1]
+    )
+    np.testing.assert_array_equal(with_gaps.forecast().mean, without.forecast().mean)
+    assert with_gaps.forecast().times[0] == times[
+        np.flatnonzero(there)[-1]
+    ] + np.timedelta64(1, "h")
+
+
+def test_a_time_that_comes_twice_is_refused_and_nothing_changes():
+    times = np.arange("2026-01-01", "2026-01-11", dtype="datetime64[D]")
+    forecaster = Forecaster(horizon=2).update(np.arange(10.0), time=times)
+    before = forecaster.forecast().mean
+    with pytest.raises(StreamError, match="2026-01-10.* comes twice"):
+        forecaster.update(1.0, time=times[-1])
+    np.testing.assert_array_equal(forecaster.forecast().mean, before)
