@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env demo reproduce accuracy soak fuzz interrupts browser test test-kernels search mutants test-oldest test-newest house check format bench bench-env data clean
+.PHONY: help env demo reproduce accuracy forecast-rivals soak fuzz interrupts browser test test-kernels search mutants test-oldest test-newest house check format bench bench-env data clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -36,6 +36,9 @@ accuracy: .venv/kernels .venv/data .venv-bench/data  ## the Tracker against the 
 	$(BIN)/thalweg accuracy --set synthetic
 	$(BIN)/thalweg accuracy --rivals
 	.venv-bench/bin/python benchmarks/lightgbm_accuracy.py
+
+forecast-rivals: .venv-bench/data  ## forecasts of statsforecast and LightGBM, several steps ahead
+	.venv-bench/bin/python benchmarks/forecast_rivals.py
 
 # Debian's own; without it the tests of the report's page are skipped and say so.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
