@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from thalweg.models import Forecaster as Forecaster
     from thalweg.models import KeyedModels as KeyedModels
     from thalweg.models import Online as Online
+    from thalweg.models import Ticket as Ticket
     from thalweg.models import adaptive_filter as adaptive_filter
     from thalweg.types import Block as Block
     from thalweg.types import Interval as Interval
@@ -99,6 +100,7 @@ _NAMES = {
         "Forecaster",
         "KeyedModels",
         "Online",
+        "Ticket",
         "adaptive_filter",
     ),
     "types": ("Block", "Interval", "Trace"),

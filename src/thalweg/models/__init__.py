@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from thalweg.models.forecaster import Forecaster as Forecaster
     from thalweg.models.keyed import KeyedModels as KeyedModels
     from thalweg.models.online import Online as Online
+    from thalweg.models.tickets import Ticket as Ticket
 
 _MODULE_OF = {
     "AdaptiveFilter": "adaptive_filters",
@@ -22,6 +23,7 @@ _MODULE_OF = {
     "Forecaster": "forecaster",
     "KeyedModels": "keyed",
     "Online": "online",
+    "Ticket": "tickets",
     "adaptive_filter": "adaptive_filters",
 }
 

@@ -284,7 +284,7 @@ class Classifier:
     def load(cls, path: str | os.PathLike[str]) -> "Classifier":
         """The classifier in a file, which continues to the last bit."""
         background, labels, states = read_classifier(path, MAX_CLASSES)
-        learner, _, intercept, missing, _ = background.settings
+        learner, _, intercept, missing = background.settings[:4]
         classifier = cls(learner, intercept, missing)
         by_label = {
             label: Online._from_file_contents(

@@ -108,6 +108,19 @@ class Columns:
         after = self if self.is_plain else Columns(encoder)
         return after, encoded.x, encoded.y
 
+    def encode_features(self, chunk: Chunk) -> tuple["Columns", FloatArray]:
+        """The columns after rows whose targets come later; their features (T, n)."""
+        if self.recipe.lags or self.recipe.time:
+            what = "lags" if self.recipe.lags else "a time"
+            raise StreamError(
+                f"Rows of a recipe with {what} cannot wait for their targets. Give "
+                "what is known of the past as features."
+            )
+        encoder = Encoder.restore(self.recipe, self.encoder.state)
+        self._schema.refuse_other_columns(self.recipe, chunk)
+        features = encoder.encode_features(chunk)
+        return (self if self.is_plain else Columns(encoder)), features
+
     def encode_queries(self, chunk: Chunk) -> FloatArray:
         """The features (T, n) of rows to be predicted, each as if it came next."""
         self._schema.refuse_other_columns(self.recipe, chunk)

@@ -12,6 +12,9 @@ from thalweg.models.live_state import LiveState, ModelSettings
 from thalweg.preprocessing.imputer import without_missing
 from thalweg.types import Block, FloatArray
 
+NUMBERS = frozenset({bool, int, float, *(np.dtype(k).type for k in "?bhilqBHILQefd")})
+"""Types that kernels may be given for a number: they would read text as one too."""
+
 
 def as_row(x: Any, columns: Columns | None = None) -> Any:
     """A list or dict of numbers as the array that kernels take; all else as it is."""

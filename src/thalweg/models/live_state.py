@@ -7,11 +7,17 @@ import numpy as np
 from thalweg.kernels import call_header
 from thalweg.learners import Learner
 from thalweg.learners.base import LiveBuffer
+from thalweg.learners.tracker.pending_ring import PendingRing
 from thalweg.losses import LinearLoss
 from thalweg.models.clock import ClockState
 from thalweg.models.columns import Columns
 from thalweg.models.imputed_run import ImputerCall
 from thalweg.models.model_lock import ModelLock
+from thalweg.models.waiting_rows import (
+    WaitingRows,
+    WaitingRowsState,
+    restore_waiting_rows,
+)
 from thalweg.preprocessing.imputer import Imputer, ImputerState, MissingPolicy
 from thalweg.types import FloatArray
 
@@ -34,6 +40,7 @@ class ModelSettings(NamedTuple):
     intercept: bool
     missing: MissingPolicy
     start: FloatArray | None = None  # θ of the first round; None: zeros
+    max_waiting: int = 1024  # rows that may wait for their labels, beyond a delay
 
 
 class ModelSnapshot(NamedTuple):
@@ -47,6 +54,8 @@ class ModelSnapshot(NamedTuple):
     errors: FloatArray | None = None
     columns: Columns | None = None  # None where features have no names
     clock: ClockState = ClockState()
+    # Rows that wait for their labels, shared with the live state; or as files have them
+    waiting: WaitingRows | WaitingRowsState | None = None
 
 
 def copy_mapped_arrays(part: Any) -> Any:
@@ -76,19 +85,20 @@ class LiveState:
     """
 
     __slots__ = (
-        "_errors", "_imputer", "_imputer_call", "_learn_targets", "_live", "_rounds",
-        "_state", "_unexcited_rounds", "buffer", "clock", "columns", "learn",
-        "learn_alone", "predict", "targets",
+        "_errors", "_imputer", "_imputer_call", "_learn_suspended", "_learn_targets",
+        "_live", "_rounds", "_state", "_unexcited_rounds", "buffer", "clock", "columns",
+        "learn", "learn_alone", "predict", "targets", "waiting",
     )  # fmt: skip
 
     def __init__(
         self, settings: ModelSettings, snapshot: ModelSnapshot, lock: ModelLock
     ) -> None:
-        learner, loss, intercept, missing, _ = settings
+        learner, loss, intercept, missing = settings[:4]
         self._state, self._rounds = snapshot.state, snapshot.rounds
         self._unexcited_rounds, imputer = snapshot.unexcited_rounds, snapshot.imputer
         errors = self._errors = snapshot.errors
         self.columns, self.clock = snapshot.columns, snapshot.clock
+        self.waiting = _waiting_rows(learner, snapshot.waiting)
         self._imputer = None if imputer is None else Imputer(missing, imputer)
         self._imputer_call: ImputerCall | None = None
         self.buffer: FloatArray = NO_BUFFER
@@ -96,6 +106,7 @@ class LiveState:
         self.learn: Any = refuse_call
         self.learn_alone: Any = refuse_call
         self._learn_targets: Any = refuse_call
+        self._learn_suspended: Any = refuse_call
         self.targets = 0  # how many there are; 0 where y is a number, or no kernel
         self._live: LiveBuffer | None = None
         if snapshot.state is not None:
@@ -112,11 +123,18 @@ class LiveState:
                 call = ImputerCall(self._live, self._imputer, advances, lock)
                 self._imputer_call = call
                 learn, learn_alone = call.learn, call.learn_alone
+            self._learn_suspended = learn_alone
             self.targets = sum(snapshot.state.theta.shape[1:])
             if self.targets:
                 self._learn_targets = learn
             else:
                 self.predict, self.learn, self.learn_alone = predict, learn, learn_alone
+        if self.waiting.line:
+            self.refuse_updates()
+
+    def refuse_updates(self) -> None:
+        """Let single updates take the checked path: rows wait in the learner's ring."""
+        self.learn = self._learn_targets = refuse_call
 
     def predict_targets(self, x: FloatArray) -> FloatArray | None:
         """The predictions of several targets, (k,); None where the kernel refuses."""
@@ -139,6 +157,50 @@ class LiveState:
         except (TypeError, OverflowError):  # an int beyond float64
             return False
         return bool(status == status)
+
+    def predict_suspended(self, x: FloatArray) -> Any:
+        """``Online.predict`` while suspended; None where the kernel refuses."""
+        self.resume()
+        try:
+            if self.targets:
+                return self.predict_targets(x)
+            prediction = self.predict(self.buffer, x, 0.0, 1.0, 1.0, False)
+        finally:
+            self.suspend()
+        return prediction if prediction == prediction else None
+
+    def learn_suspended(
+        self, x: FloatArray, y: Any, weight: float, elapsed: float
+    ) -> bool:
+        """Learn a round while suspended; False where the kernel refuses.
+
+        y is a float, or a float64 array of one axis.
+        """
+        if (type(y) is float) == (self.targets > 0):
+            return False
+        self.resume()
+        try:
+            status = self._learn_suspended(self.buffer, x, y, weight, elapsed, True)
+        except (TypeError, OverflowError):  # no number, or an int beyond float64
+            return False
+        finally:
+            self.suspend()
+        return bool(status == status)
+
+    def set_pending_label(self, age: int, y: Any, weight: float) -> None:
+        """Set the label of a round that waits for it in a Tracker with a delay.
+
+        It was played ``age`` rounds before the last one.
+        """
+        if self._live is None:
+            packed = self._state.packed.copy()
+            self._state = self._state._replace(packed=packed)
+            n = len(self._state.theta)
+            rings = [PendingRing(own, n) for own in np.atleast_2d(packed)]
+        else:
+            rings = self._live.pending_rings  # type: ignore[attr-defined]
+        for ring, label in zip(rings, np.atleast_1d(y), strict=True):
+            ring.set_label(age, label, weight)
 
     @property
     def imputer(self) -> Imputer | None:
@@ -200,7 +262,20 @@ class LiveState:
             self.copy_errors(),
             self.columns,
             self.clock,
+            self.settled_waiting(),
         )
+
+    def frozen_snapshot(self) -> ModelSnapshot:
+        """``snapshot``, by itself: what comes later does not change it."""
+        snapshot = self.snapshot()
+        waiting = self.waiting.snapshot() if self.waiting.count_asked() else None
+        return snapshot._replace(waiting=waiting)
+
+    def settled_waiting(self) -> WaitingRows:
+        """The rows that wait for their labels; to be read while suspended."""
+        if self.waiting.change is not None:  # an interrupt ended an earlier call
+            self.waiting.settle(self.count_rounds())
+        return self.waiting
 
     def unexcited_rounds_after(self, x: FloatArray) -> FloatArray:
         """The count of each feature's unexcited rounds after the rows x (T, n)."""
@@ -211,3 +286,14 @@ class LiveState:
         since, ever = excited[::-1].argmax(axis=0), excited.any(axis=0)
         before = self.copy_unexcited_rounds() + len(x)
         return np.asarray(np.where(ever, since, before), np.float64)
+
+
+def _waiting_rows(
+    learner: Learner[Any], waiting: WaitingRows | WaitingRowsState | None
+) -> WaitingRows:
+    if isinstance(waiting, WaitingRows):
+        return waiting
+    delay = int(getattr(learner, "delay", 0))
+    return (
+        WaitingRows(delay) if waiting is None else restore_waiting_rows(waiting, delay)
+    )

@@ -6,10 +6,38 @@ from typing import Any
 import numpy as np
 
 from thalweg.errors import InvalidParameterError
+from thalweg.models.columns import Columns
 from thalweg.models.live_state import ModelSettings, ModelSnapshot
+from thalweg.models.waiting_rows import WaitingRows
 from thalweg.preprocessing.imputer import ImputerState
+from thalweg.types import FloatArray
 
 Features = Sequence[str] | Sequence[int]
+
+
+def with_names(
+    settings: ModelSettings, snapshot: ModelSnapshot, names: Sequence[str]
+) -> ModelSnapshot:
+    """The snapshot with these names for its features, in their order."""
+    columns, count = Columns.from_names(names, settings.missing), len(names)
+    state, before = snapshot.state, snapshot.columns
+    given = None if state is None else len(state.theta) - settings.intercept
+    if given not in (None, count):
+        raise InvalidParameterError(
+            f"The model has {given} features. Got {count} names instead."
+        )
+    if before is not None and not before.is_plain:
+        raise InvalidParameterError(
+            "The names of a model whose columns are encoded cannot change."
+        )
+    return snapshot._replace(columns=columns)
+
+
+def by_name(columns: Columns, theta: FloatArray) -> dict[str, Any]:
+    """θ by the names of the features; a constant one comes last, if there is one."""
+    constant = "intercept" if "intercept" not in columns.names else "(intercept)"
+    names = (*columns.names, constant)[: len(theta)]
+    return dict(zip(names, theta.tolist(), strict=True))
 
 
 def with_features(
@@ -69,9 +97,13 @@ def _change(
     unexcited = snapshot.unexcited_rounds
     if state is not None:
         unexcited = change(np.broadcast_to(unexcited, len(snapshot.state.theta)))
+    waiting = snapshot.waiting
+    if isinstance(waiting, WaitingRows):
+        waiting = waiting.copy(change)
     return snapshot._replace(
-        state=state, columns=columns, imputer=imputer, unexcited_rounds=unexcited
-    )
+        state=state, columns=columns, imputer=imputer, unexcited_rounds=unexcited,
+        waiting=waiting,
+    )  # fmt: skip
 
 
 def _insert(values: Any, indices: Sequence[int]) -> Any:

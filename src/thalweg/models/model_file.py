@@ -20,6 +20,8 @@ from thalweg.models.clock import ClockState
 from thalweg.models.columns import Columns, ColumnsRecord
 from thalweg.models.error_intervals import stores_errors
 from thalweg.models.live_state import ModelSettings, ModelSnapshot
+from thalweg.models.waiting_rows import WaitingRowsState
+from thalweg.models.waiting_rows_file import validate_waiting_rows
 from thalweg.persistence.snapshots import (
     Array,
     Condition,
@@ -54,13 +56,15 @@ class ModelRecord(NamedTuple):
     columns: ColumnsRecord | None = None  # None where features have no names
     clock: ClockState = ClockState()
     start: FloatArray | None = None  # θ of the first round; None: zeros
+    max_waiting: int = ModelSettings._field_defaults["max_waiting"]
+    waiting: WaitingRowsState | None = None  # None: no row was ever asked for
 
 
 class ModelFileContents(NamedTuple):
     """All that a file holds of an ``Online``."""
 
     settings: ModelSettings
-    snapshot: ModelSnapshot
+    snapshot: ModelSnapshot  # ``LiveState.frozen_snapshot``
     refusals: int
 
 
@@ -70,14 +74,16 @@ def write_model(
     others: Mapping[str, Any] | None = None,
 ) -> None:
     """Save the model to a file, and ``others`` beside what it holds, by name."""
-    learner, loss, intercept, missing, start = model.settings
-    state, rounds, unexcited_rounds, imputer, errors, columns, clock = model.snapshot
+    learner, loss, intercept, missing, start, max_waiting = model.settings
+    snapshot, columns = model.snapshot, model.snapshot.columns
     record = ModelRecord(
-        intercept, rounds, missing, model.refusals, unexcited_rounds, imputer, errors,
-        None if columns is None else columns.record(), clock, start,
+        intercept, snapshot.rounds, missing, model.refusals, snapshot.unexcited_rounds,
+        snapshot.imputer, snapshot.errors,
+        None if columns is None else columns.record(), snapshot.clock, start,
+        max_waiting, snapshot.waiting,  # type: ignore[arg-type]
     )  # fmt: skip
     extra = {**record._asdict(), **(others or {})}
-    saved = persistence.SavedModel(learner, loss, state, extra)
+    saved = persistence.SavedModel(learner, loss, snapshot.state, extra)
     persistence.save(path, saved)
 
 
@@ -104,14 +110,16 @@ def decode_model(
         validate_snapshot(_rules(record, features), record)
         _validate_errors(record, learner, loss, state)
         columns = _restore_columns(record, features)
+        _validate_waiting(record, learner, state)
     except PersistenceError as error:
         raise PersistenceError(f"{path} cannot be loaded: {error}.") from None
     settings = ModelSettings(
-        learner, loss, record.intercept, record.missing, record.start
-    )
+        learner, loss, record.intercept, record.missing, record.start,
+        record.max_waiting,
+    )  # fmt: skip
     snapshot = ModelSnapshot(
         state, record.rounds, record.unexcited_rounds, record.imputer, record.errors,
-        columns, record.clock,
+        columns, record.clock, record.waiting,
     )  # fmt: skip
     return ModelFileContents(settings, snapshot, record.refusals)
 
@@ -146,6 +154,18 @@ def _validate_errors(
     validate_snapshot(Array((None, targets)), errors, "errors")
     rule = Condition(0 < len(errors) <= most, f"of 1 to {most} rows")
     validate_snapshot(rule, errors, "errors")
+
+
+def _validate_waiting(record: ModelRecord, learner: Learner[Any], state: Any) -> None:
+    """Raise unless rows of a model of this learner could wait like these."""
+    rule = Condition(record.max_waiting >= 1, "1 or more")
+    validate_snapshot(rule, record.max_waiting, "max_waiting")
+    if record.waiting is None:
+        return
+    delay = int(getattr(learner, "delay", 0))
+    given = None if state is None else len(state.theta) - record.intercept
+    accepts = POLICY_RULES[record.missing].accepts
+    validate_waiting_rows(record.waiting, delay, state, given, accepts)
 
 
 def _nanoseconds(value: Any, low: int) -> Condition:

@@ -64,6 +64,13 @@ def encode_queries(live: LiveState, missing: MissingPolicy, chunk: Chunk) -> Flo
     return _model_columns(live, missing, chunk, (), None).encode_queries(chunk)
 
 
+def encode_features(
+    live: LiveState, missing: MissingPolicy, chunk: Chunk
+) -> tuple[Columns, FloatArray]:
+    """The columns after rows whose targets come later, and their features (T, n)."""
+    return _model_columns(live, missing, chunk, (), None).encode_features(chunk)
+
+
 def time_column(chunk: Chunk, name: str) -> Any:
     """A column of times as time stamps (UTC), one of numbers as it is."""
     refuse_unknown_columns((name,), chunk.cells, chunk.source)

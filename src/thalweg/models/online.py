@@ -15,6 +15,7 @@ from thalweg.learners import Learner, Tracker
 from thalweg.learners.base import LiveBuffer
 from thalweg.learners.finiteness import require_finite_prediction
 from thalweg.losses import LinearLoss, SquaredError
+from thalweg.models import late_labels
 from thalweg.models.clock import measure_elapsed
 from thalweg.models.columns import Columns, is_frame, like_frame, read_chunk
 from thalweg.models.error_intervals import (
@@ -28,6 +29,7 @@ from thalweg.models.error_intervals import (
 from thalweg.models.health import Health, measure_health
 from thalweg.models.imputed_run import run_with_missing
 from thalweg.models.inputs import (
+    NUMBERS,
     as_features,
     as_number,
     as_queries,
@@ -42,7 +44,13 @@ from thalweg.models.live_state import (
     ModelSnapshot,
     copy_mapped_arrays,
 )
-from thalweg.models.model_features import Features, with_features, without_features
+from thalweg.models.model_features import (
+    Features,
+    by_name,
+    with_features,
+    with_names,
+    without_features,
+)
 from thalweg.models.model_file import ModelFileContents, read_model, write_model
 from thalweg.models.model_lock import ModelLock
 from thalweg.models.named_rounds import (
@@ -52,6 +60,7 @@ from thalweg.models.named_rounds import (
     time_column,
 )
 from thalweg.models.suspension import Suspension
+from thalweg.models.tickets import Key, Ticket, TicketCounts
 from thalweg.preprocessing.imputer import (
     POLICIES,
     POLICY_RULES,
@@ -62,9 +71,8 @@ from thalweg.preprocessing.imputer import (
 from thalweg.tables import Recipe
 from thalweg.types import FloatArray, Trace
 
+MAX_WAITING: int = ModelSettings._field_defaults["max_waiting"]
 ARRAY, FLOAT64 = np.ndarray, np.dtype(np.float64)
-NUMBERS = frozenset({bool, int, float, *(np.dtype(k).type for k in "?bhilqBHILQefd")})
-"""Types that kernels may be given for a number: they would read text as one too."""
 
 
 class Online:
@@ -90,7 +98,12 @@ class Online:
     feature's mean so far, and learn nothing from the round; ``"impute"``: learn from
     the mean as well. Rounds without a target are predicted and not learnt from.
     Threads may share a model: calls wait for each other.
+
+    Where labels come late, ``ask`` and ``tell`` take the place of ``predict`` and
+    ``update``; at most ``max_waiting`` rows wait.
     """
+
+    max_waiting = MAX_WAITING  # of models that were pickled without it
 
     def __init__(
         self,
@@ -99,6 +112,7 @@ class Online:
         intercept: bool | None = None,
         missing: MissingPolicy = "refuse",
         start: Any = None,
+        max_waiting: int = MAX_WAITING,
     ) -> None:
         self.learner = Tracker() if learner is None else learner
         self.loss = SquaredError() if loss is None else loss
@@ -114,6 +128,9 @@ class Online:
         self.missing = missing
         checks.require_choice(self, "missing", POLICIES)
         self.start = None if start is None else self._as_start(start)
+        self.max_waiting = max_waiting
+        checks.require_type(self, "max_waiting", int)
+        checks.require_interval(self, "max_waiting", "[1, inf)")
         self.refusals = 0
         self._lock = ModelLock()
         accepts = POLICY_RULES[missing].accepts
@@ -122,7 +139,7 @@ class Online:
     def __getstate__(self) -> dict[str, Any]:
         with self._suspend() as live:
             settings = {key: vars(self)[key] for key in vars(self) if key[0] != "_"}
-            return settings | {"_snapshot": live.snapshot()}
+            return settings | {"_snapshot": live.frozen_snapshot()}
 
     def __setstate__(self, pickled: dict[str, Any]) -> None:
         settings, snapshot = pickled.copy(), pickled["_snapshot"]
@@ -182,18 +199,7 @@ class Online:
     @feature_names.setter
     def feature_names(self, names: Sequence[str]) -> None:
         with self._suspend() as live:
-            columns, count = Columns.from_names(names, self.missing), len(names)
-            given = live.count_features()
-            if given not in (None, count + self.intercept):
-                raise InvalidParameterError(
-                    f"The model has {int(given or 0) - self.intercept} features. "
-                    f"Got {count} names instead."
-                )
-            if live.columns is not None and not live.columns.is_plain:
-                raise InvalidParameterError(
-                    "The names of a model whose columns are encoded cannot change."
-                )
-            self._open(live.snapshot()._replace(columns=columns))
+            self._open(with_names(self._settings(), live.snapshot(), names))
 
     @property
     def coefficients(self) -> Any:
@@ -208,11 +214,7 @@ class Online:
         if state is None or pointless:
             return None
         theta = self.learner.play(state).copy()
-        if columns is None:
-            return theta
-        constant = "intercept" if "intercept" not in columns.names else "(intercept)"
-        names = (*columns.names, *(constant,) * self.intercept)
-        return dict(zip(names, theta.tolist(), strict=True))
+        return theta if columns is None else by_name(columns, theta)
 
     @property
     def memory(self) -> Any:
@@ -312,6 +314,8 @@ class Online:
         y, weight, elapsed = map(as_number, (y, weight, elapsed))
         chunk = read_chunk(x)
         with self._suspend(to_learn=True) as live:
+            if live.waiting.line:
+                late_labels.require_no_waiting(live, "Online.update")
             is_first = is_plain and live.count_features() is None
             if is_first and self._learn_first_round(live, x, y, weight, elapsed):
                 return
@@ -353,6 +357,8 @@ class Online:
                 f"from. Got x of type {type(x).__name__} and y={y!r:.80}."
             )
         with self._suspend(to_learn=True) as live:
+            if live.waiting.line:
+                late_labels.require_no_waiting(live, "Online.run")
             if chunk is None:
                 rounds: Any = (live.columns, x, as_targets(y))
             else:
@@ -385,9 +391,47 @@ class Online:
         rounds = live.count_rounds() + len(block)
         means = None if imputer is None else imputer.state
         self._open(
-            ModelSnapshot(state, rounds, unexcited, means, errors, columns, clock)
+            ModelSnapshot(
+                state, rounds, unexcited, means, errors, columns, clock, live.waiting
+            )
         )
         return replace(trace, prediction=self.loss.mean(trace.prediction))
+
+    def ask(self, x: Any, key: Any = None, interval: float | None = None) -> Ticket:
+        """The prediction at ``x``, whose label comes later: ``tell``.
+
+        The ticket holds the ``prediction`` (with ``interval``, the ``Interval`` too)
+        and the ``key`` by which to tell the label: a string or an integer, or None for
+        the number of rows asked for so far. Rows that wait are saved with the model.
+        Where ``max_waiting`` wait (and as many more as the delay of a Tracker), the
+        oldest is given up; ``ticket_counts`` counts those.
+        """
+        return late_labels.ask(self, x, key, interval)
+
+    def tell(self, y: Any, key: Any = None, weight: float = 1.0) -> None:
+        """Bring the label ``y`` of the oldest row that waits, or of that of ``key``.
+
+        None says that it will never come: nothing is learnt, but time passes.
+
+        A label is learnt when it comes, as ``update`` would, in the order in which
+        labels come. A Tracker with a delay of d learns in the order of rows: each
+        label when d more rows were asked for, so that labels which come in time, in
+        whatever order, give its ``run``, to the last bit. One that comes later is
+        waited for until a later row's is due and known: then the row is given up.
+        """
+        late_labels.tell(self, y, key, weight)
+
+    @property
+    def waiting(self) -> tuple[Key, ...]:
+        """The keys of the rows that wait for their labels, oldest first."""
+        with self._suspend() as live:
+            return tuple(live.settled_waiting().rows)
+
+    @property
+    def ticket_counts(self) -> TicketCounts:
+        """How many rows were asked for, answered, given up, and wait."""
+        with self._suspend() as live:
+            return live.settled_waiting().counts()
 
     def add_features(self, features: Features) -> None:
         """Make room for features that come later, of which nothing is known yet.
@@ -428,7 +472,8 @@ class Online:
 
     def _file_contents(self) -> ModelFileContents:
         with self._suspend() as live:
-            return ModelFileContents(self._settings(), live.snapshot(), self.refusals)
+            snapshot = live.frozen_snapshot()
+            return ModelFileContents(self._settings(), snapshot, self.refusals)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Online":
@@ -465,8 +510,9 @@ class Online:
 
     def _settings(self) -> ModelSettings:
         return ModelSettings(
-            self.learner, self.loss, self.intercept, self.missing, self.start
-        )
+            self.learner, self.loss, self.intercept, self.missing, self.start,
+            self.max_waiting,
+        )  # fmt: skip
 
     def _open(self, snapshot: ModelSnapshot) -> None:
         """Go on from a snapshot; all at once, so that no Ctrl-C falls in between."""

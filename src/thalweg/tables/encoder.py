@@ -72,6 +72,17 @@ class Encoder:
         rows = np.arange(chunk.first_row + dropped, end)
         return EncodedRows(x, y[dropped:], time, rows)
 
+    def encode_features(self, chunk: Chunk) -> FloatArray:
+        """Features (T, n) of the next rows, whose targets come later, without lags."""
+        recipe, state = self.recipe, self.state
+        if state.schema is None:
+            state = state.with_schema(Schema.from_first_chunk(recipe, chunk))
+        assert state.schema is not None
+        state.schema.check_queries(recipe, chunk)
+        after, features = _encode_columns(chunk, recipe, state)
+        self.state = after._replace(rows=state.rows + len(chunk))
+        return np.hstack(features)
+
     def encode_queries(self, chunk: Chunk) -> FloatArray:
         """Features (T, n) of rows to be predicted, each as if it came next.
 

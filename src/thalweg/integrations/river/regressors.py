@@ -23,7 +23,8 @@ from thalweg.learners import (
     RecursiveLeastSquares,
     Tracker,
 )
-from thalweg.models.online import NUMBERS, Online
+from thalweg.models.inputs import NUMBERS
+from thalweg.models.online import Online
 from thalweg.types import Interval
 
 

@@ -14,6 +14,7 @@ from thalweg.kernels.tracker import entry
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.base import KernelCall
 from thalweg.learners.recent_errors import RecentErrors
+from thalweg.learners.tracker.pending_ring import PendingRing
 from thalweg.learners.tracker.several_targets import join_targets
 from thalweg.types import FloatArray
 
@@ -104,6 +105,11 @@ class LiveTracker:
         self.unexcited_rounds: FloatArray = self._workspace.unexcited_rounds
         self.call: KernelCall = self._workspace.call
 
+    @functools.cached_property
+    def pending_rings(self) -> list[PendingRing]:
+        """The rounds that wait for their labels, if there is a delay."""
+        return [PendingRing(self._workspace.packed, len(self._theta))]
+
     def copy_state(self) -> Any:
         """A copy of the state as it is now."""
         return self._learner.state_from(self._theta, self._workspace.packed.copy())
@@ -132,6 +138,12 @@ class LiveTargets:
         self.errors: RecentErrors | None = None
         self.unexcited_rounds: FloatArray = self._workspaces[0].unexcited_rounds
         self.call: KernelCall = entry_point(entry.call_targets, several_targets=True)
+
+    @functools.cached_property
+    def pending_rings(self) -> list[PendingRing]:
+        """The rounds of each target that wait for their labels."""
+        n = len(self._theta)
+        return [PendingRing(own.packed, n) for own in self._workspaces]
 
     def copy_state(self) -> Any:
         """A copy of the state as it is now."""
