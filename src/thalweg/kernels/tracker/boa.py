@@ -22,6 +22,8 @@ errors, which float64 cannot hold for all legal labels.
 
 import math
 
+import numpy as np
+
 from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.simd import (
     WIDTH,
@@ -40,6 +42,7 @@ from thalweg.kernels.simd import (
     sqrt,
     store,
 )
+from thalweg.kernels.tracker.tracker_layout import PADDED_EXPERTS
 
 MIN_REGRET = 1e-290
 """Regrets below this are not learnt from: their inverse may be infinite."""
@@ -47,6 +50,9 @@ AGREEMENT = 1e-9
 """An expert agrees with the mean if they differ by less of the range of predictions."""
 PADDING_LOG_WEIGHT = -1e300
 """The log weight of an expert that is not active, or of padding."""
+LOGARITHMS = np.array([math.log(k) for k in range(1, PADDED_EXPERTS + 2)])
+"""ln 1, ln 2, … of all numbers of experts, plus one: two are needed in a round, and a
+call of ``math.log`` takes longer than all else of a scalar kind in this file."""
 
 
 @inner_function
@@ -98,11 +104,11 @@ def learn(rule_state, predictions, active, confidence, experts, mean, spread, y,
     beside it, it is taken to be 0: it is rounding, and a rate of one over it would be
     chance.
     """
-    zeta, bound, active_count = 1 - 1 / (t + 1), math.log(experts + 1.0), broadcast(0.0)
+    zeta, bound, active_count = 1 - 1 / (t + 1), LOGARITHMS[experts], broadcast(0.0)
     for k in range(0, active.size, WIDTH):
         active_count += load(active, k)
     count = reduce_sum(active_count)
-    prior = -math.log(count)
+    prior = -LOGARITHMS[int(count) - 1]
     largest = broadcast(PADDING_LOG_WEIGHT)
     for k in range(0, active.size, WIDTH):
         ahead = mean - load(predictions, k)

@@ -26,6 +26,7 @@ narrower intervals on random walks, but on data worse coverage in the worst 500 
 import math
 
 from thalweg.kernels.jit import inline_function, inner_function
+from thalweg.kernels.simd import WIDTH, load, store
 from thalweg.kernels.tracker.rounding import round_to_21_bits
 from thalweg.kernels.tracker.tracker_layout import (
     DELAY,
@@ -95,13 +96,32 @@ def _replace_sorted(ordered, count, old, new):
     """Put ``new`` into the sorted row, in place of ``old`` once the row is full."""
     hole = _rank(ordered, count, old) if count == RECENT_ERRORS else count
     place = _rank(ordered, count, new)
-    for i in range(hole, place, -1):
-        ordered[i] = ordered[i - 1]
     if place > hole:  # the numbers between move down into the hole
         place -= 1
+        _move_down(ordered, hole, place)
+    else:
+        _move_up(ordered, hole, place)
+    ordered[place] = new
+
+
+@inline_function
+def _move_down(ordered, hole, place):
+    """Move the numbers behind the hole, up to ``place``, down by one, eight at once."""
+    while hole + WIDTH <= place:
+        store(ordered, hole, load(ordered, hole + 1))
+        hole += WIDTH
     for i in range(hole, place):
         ordered[i] = ordered[i + 1]
-    ordered[place] = new
+
+
+@inline_function
+def _move_up(ordered, hole, place):
+    """Move the numbers before the hole, down to ``place``, up by one; as above."""
+    while hole - WIDTH >= place:
+        hole -= WIDTH
+        store(ordered, hole + 1, load(ordered, hole))
+    for i in range(hole, place, -1):
+        ordered[i] = ordered[i - 1]
 
 
 @inner_function

@@ -121,19 +121,31 @@ def predict_shrunk(lower, u, origin, weight, projection, leverage, predictions):
     """
     n = projection.shape[0]
     for lane in range(0, LANES, WIDTH):
-        for j in range(n):
-            store(projection, (j, lane), load(u, (j, lane)))
         total = load(weight, lane) * load(IS_LEVEL, lane)
         h = select_greater(total, 0.0, 1.0 / total, 0.0)
-        expected = load(origin, lane)
-        for k in range(n):
-            w = load(projection, (k, lane))
-            h = fma(w * load(lower, (k, k, lane)), w, h)
-            expected = fma(load(lower, (n, k, lane)), w, expected)
-            w = -1.0 * w
-            for j in range(k + 1, n):
-                rest = fma(load(lower, (j, k, lane)), w, load(projection, (j, lane)))
-                store(projection, (j, lane), rest)
+        expected, j = load(origin, lane), 0
+        while j + 1 < n:  # two rows at a time share the loads of w
+            first, second = load(u, (j, lane)), load(u, (j + 1, lane))
+            for k in range(j):
+                known = -1.0 * load(projection, (k, lane))
+                first = fma(load(lower, (j, k, lane)), known, first)
+                second = fma(load(lower, (j + 1, k, lane)), known, second)
+            second = fma(load(lower, (j + 1, j, lane)), -1.0 * first, second)
+            store(projection, (j, lane), first)
+            store(projection, (j + 1, lane), second)
+            h = fma(first * load(lower, (j, j, lane)), first, h)
+            h = fma(second * load(lower, (j + 1, j + 1, lane)), second, h)
+            expected = fma(load(lower, (n, j, lane)), first, expected)
+            expected = fma(load(lower, (n, j + 1, lane)), second, expected)
+            j += 2
+        if j < n:
+            w = load(u, (j, lane))
+            for k in range(j):
+                known = -1.0 * load(projection, (k, lane))
+                w = fma(load(lower, (j, k, lane)), known, w)
+            store(projection, (j, lane), w)
+            h = fma(w * load(lower, (j, j, lane)), w, h)
+            expected = fma(load(lower, (n, j, lane)), w, expected)
         store(leverage, lane, finite_leverage(h))
         store(predictions, lane, expected)
 
