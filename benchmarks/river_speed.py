@@ -1,7 +1,8 @@
 """What ``predict_one`` and ``learn_one`` of our estimators cost beside River's.
 
 Processor time of both together a row, n = 8 features; medians of runs in turn, in one
-process.
+process. A ratio is the median of those of single turns, in which a busy machine slows
+both alike.
 
 python benchmarks/river_speed.py
 """
@@ -82,10 +83,10 @@ def main() -> None:
     for _ in range(REPEATS):
         for name, (make, targets, _) in models.items():
             times[name].append(processor_time(make(), rows, targets))
-    costs = {name: float(np.median(taken)) for name, taken in times.items()}
     for name, (_, _, peer) in models.items():
-        ratio = costs[name] / costs[peer]
-        print(f"{name:30} {costs[name] * 1e6:7.2f} µs, {ratio:6.2f} of {peer}")
+        cost = np.median(times[name])
+        ratio = np.median(np.divide(times[name], times[peer]))
+        print(f"{name:30} {cost * 1e6:7.2f} µs, {ratio:6.2f} of {peer}")
 
 
 if __name__ == "__main__":

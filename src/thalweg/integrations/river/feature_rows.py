@@ -8,6 +8,7 @@ matter.
 
 import struct
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -32,15 +33,13 @@ class FeatureRows:
     ``width`` is the length of that array: as many places as there are keys, or one more
     where there is no key yet and the model needs a feature. The first key takes it.
 
-    Of a plain dict with ``len(x) == size``, ``pack(buffer, 0, *get(x))`` is the fast
-    path of ``read``, for estimators in which a call of it would take too long. It
-    raises one of ``UNREADABLE`` for a row that takes the slow path. Other dicts have
-    values for keys that they lack (``Counter``), or even add them (``defaultdict``).
+    Of a plain dict with ``len(x) == size``, ``pack(*get(x))`` is the fast path of
+    ``read``, for estimators in which a call of it would take too long. It raises one of
+    ``UNREADABLE`` for a row that takes the slow path. Other dicts have values for keys
+    that they lack (``Counter``), or even add them (``defaultdict``).
     """
 
-    __slots__ = (
-        "_known", "_what", "buffer", "get", "keys", "pack", "row", "size", "width",
-    )  # fmt: skip
+    __slots__ = ("_known", "_what", "get", "keys", "pack", "row", "size", "width")
 
     def __init__(
         self, keys: Sequence[Hashable] = (), least_width: int = 0, what: str = "feature"
@@ -51,9 +50,11 @@ class FeatureRows:
         # Of one key alone ``itemgetter`` gives no tuple: it is then read twice.
         names = self.keys * 2 if len(keys) == 1 else self.keys
         self.get: Any = itemgetter(*names) if keys else None
-        self.pack: Any = struct.Struct(f"{len(names)}d").pack_into
         places = np.zeros(max(len(names), self.width))
-        self.buffer, self.row = places.data, places[: self.width]
+        write = struct.Struct(f"{len(names)}d").pack_into
+        # Arguments before a ``*`` would be copied to a list, then to a tuple.
+        self.pack: Any = partial(write, places.data, 0)
+        self.row = places[: self.width]
         self.size = len(keys) if keys else -1  # of rows that ``read`` reads
 
     def __reduce__(self) -> Any:  # A Struct cannot be pickled.
@@ -64,7 +65,7 @@ class FeatureRows:
         if type(x) is not dict or len(x) != self.size:
             return None
         try:
-            self.pack(self.buffer, 0, *self.get(x))
+            self.pack(*self.get(x))
         except UNREADABLE:
             return None
         return self.row
@@ -81,7 +82,7 @@ class FeatureRows:
         """
         values = [x.get(key, 0.0) for key in self.keys]
         try:
-            self.pack(self.buffer, 0, *values, *values[: len(values) == 1])
+            self.pack(*values, *values[: len(values) == 1])
             is_plain = is_legal(self.row)
         except UNREADABLE:
             is_plain = False

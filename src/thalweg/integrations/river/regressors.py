@@ -33,68 +33,73 @@ class OnlineRegressor(MemoryUsage, MiniBatchRegressor):
     go. A key that was never seen is added, a key that a row lacks counts as 0.
     """
 
-    _rows: FeatureRows
-    _online: Online
+    # Replaced as one, so that no Ctrl-C falls in between: a model has as many features
+    # as its rows have places. (``vars(self).update`` would do that too, but from then
+    # on every attribute takes twice as long to read.)
+    _state: tuple[FeatureRows, Online]
 
     def _start(self, learner: Learner[Any], intercept: bool | None = None) -> None:
         """Start with a model that has learnt nothing."""
-        self._online = Online(learner, intercept=intercept)
+        online = Online(learner, intercept=intercept)
         # A learner that has an intercept of its own needs a feature besides.
-        self._rows = FeatureRows(least_width=int(not self._online.intercept))
+        self._state = FeatureRows(least_width=int(not online.intercept)), online
 
     @property
     def model(self) -> Online:
         """The model, with positions for keys: ``health()``, ``save``, ``explain()``."""
-        return self._online
+        return self._state[1]
 
     @property
     def weights(self) -> dict[Any, float]:
         """The coefficient of each feature; of a Tracker the slope of its forecast."""
-        theta, keys = self._online.coefficients, self._rows.keys
+        rows, online = self._state
+        theta, keys = online.coefficients, rows.keys
         if theta is None:
             return {}
         return dict(zip(keys, theta[: len(keys)].tolist(), strict=True))
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn from one row ``x`` with the target ``y`` and the weight ``w``."""
-        rows = self._rows
-        # Spelt out, here and below: a call of ``rows.read`` would cost more.
+        rows, online = self._state
+        # Spelt out, here and below: a call of ``rows.read`` would cost more, and so
+        # would calls of attributes that are not bound to a name before.
         is_plain = type(x) is dict and type(y) in NUMBERS and type(w) in NUMBERS
         if is_plain and len(x) == rows.size:
-            live = self._online._live
+            live, pack, get = online._live, rows.pack, rows.get
+            learn = live.learn
             try:
-                rows.pack(rows.buffer, 0, *rows.get(x))
-                prediction = live.learn(live.buffer, rows.row, y, w, 1.0, True)
+                pack(*get(x))
+                prediction = learn(live.buffer, rows.row, y, w, 1.0, True)
             except UNREADABLE:
                 prediction = REFUSAL
             if prediction == prediction:
                 return
         # Anything unusual, and anything to be refused, takes the checked path.
-        rows, online = with_places(self._rows, self._online, x)
+        rows, online = with_places(rows, online, x)
         online.update(rows.complete(x), y, w)
-        vars(self).update(_rows=rows, _online=online)
+        self._state = rows, online
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The prediction at ``x``; 0.0 before any row. New keys are left out."""
-        rows = self._rows
+        rows, online = self._state
         if type(x) is dict and len(x) == rows.size:
-            live = self._online._live
+            live, pack, get = online._live, rows.pack, rows.get
+            predict = live.predict
             try:
-                rows.pack(rows.buffer, 0, *rows.get(x))
-                prediction: float = live.predict(
-                    live.buffer, rows.row, 0.0, 1.0, 1.0, False
-                )
+                pack(*get(x))
+                prediction: float = predict(live.buffer, rows.row, 0.0, 1.0, 1.0, False)
             except UNREADABLE:
                 prediction = REFUSAL
             if prediction == prediction:
                 return prediction
-        return float(self._online.predict(rows.complete(x)))
+        return float(online.predict(rows.complete(x)))
 
     def predict_interval_one(self, x: dict[Any, Any], level: float = 0.9) -> Interval:
         """An ``Interval(mean, low, high)`` in which y is expected as often as ``level``
         says; infinite before any error is known.
         """
-        interval = self._online.predict(self._rows.complete(x), interval=level)
+        rows, online = self._state
+        interval = online.predict(rows.complete(x), interval=level)
         return Interval(*map(float, interval))
 
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
@@ -107,17 +112,18 @@ class OnlineRegressor(MemoryUsage, MiniBatchRegressor):
         if not len(frame):
             return
         keys, values = read_frame(frame)
-        rows, online = with_places(self._rows, self._online, keys)
+        rows, online = with_places(*self._state, keys)
         weight = np.broadcast_to(np.asarray(w, np.float64), len(values))
         online.run(rows.arrange(keys, values), y, weight)
-        vars(self).update(_rows=rows, _online=online)
+        self._state = rows, online
 
     def predict_many(self, X: Any) -> Any:
         """The predictions at the rows of a data frame: a Series of the same library."""
         frame = dataframe.into_frame(X)
         keys, values = read_frame(frame)
-        rows = self._rows.arrange(keys, values)
-        predictions = self._online.predict(rows) if len(rows) else np.zeros(0)
+        rows, online = self._state
+        x = rows.arrange(keys, values)
+        predictions = online.predict(x) if len(x) else np.zeros(0)
         return dataframe.to_native_series(predictions, name="prediction", like=frame)
 
 
