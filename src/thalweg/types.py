@@ -76,11 +76,13 @@ class Trace:
     loss: FloatArray  # (T,) the loss of each round, times its weight
     theta: FloatArray | None = None  # (T, ...) the points played, where recorded
     extras: Mapping[str, FloatArray] = field(default_factory=dict)
+    targets: tuple[str, ...] = ()  # the names of k targets, where they have names
 
     def columns(self) -> dict[str, FloatArray]:
         """Prediction, loss and all that was recorded, as columns of T numbers.
 
-        What has several numbers a round becomes several columns: ``theta_0`` and so on.
+        What has several numbers a round becomes several columns: ``theta_0`` and so on;
+        of targets with names ``prediction_<name>``, ``low_<name>``, ``high_<name>``.
         """
         records = {"prediction": self.prediction, "loss": self.loss, **self.extras}
         if self.theta is not None:
@@ -93,8 +95,11 @@ class Trace:
             if values.ndim == 1:
                 columns[name] = values
                 continue
-            flat = values.reshape(len(values), -1)
-            columns |= {f"{name}_{k}": flat[:, k] for k in range(flat.shape[1])}
+            flat = values.reshape(len(values), -1).T
+            is_by_target = name in ("prediction", "low", "high")
+            suffixes = (is_by_target and self.targets) or range(len(flat))
+            pairs = zip(suffixes, flat, strict=True)
+            columns |= {f"{name}_{suffix}": part for suffix, part in pairs}
         return columns
 
     def to_pandas(self) -> Any:

@@ -162,6 +162,29 @@ def test_several_targets_of_many_rows_have_a_column_each():
     np.testing.assert_array_equal(many.low, [one.low for one in single])
 
 
+@pytest.mark.parametrize("learner", [RLS, tw.Tracker(curvature=False)])
+def test_several_targets_of_a_frame_keep_their_names(learner, tmp_path):
+    frame = FRAME.assign(sales=Y, returns=-Y)
+    model = tw.Online(learner)
+    trace = model.run(frame, target=["sales", "returns"], record=("interval",))
+    columns = [*trace.to_pandas().columns]
+    assert columns == [
+        "prediction_sales", "prediction_returns", "loss",
+        "low_sales", "low_returns", "high_sales", "high_returns",
+    ]  # fmt: skip
+    assert [*trace.to_polars().columns] == columns
+    np.testing.assert_array_equal(
+        trace.columns()["prediction_returns"], trace.prediction[:, 1]
+    )
+    model.save(tmp_path / "model")
+    for after in (model, tw.Online.load(tmp_path / "model")):
+        predictions = after.predict(FRAME)
+        assert [*predictions.columns] == ["prediction_sales", "prediction_returns"]
+        np.testing.assert_array_equal(predictions, after.predict(X))
+        means = [*after.predict(FRAME, interval=0.9).columns][:3]
+        assert means == ["mean_sales", "mean_returns", "low_sales"]
+
+
 def test_predictions_keep_the_index_of_pandas():
     frame = FRAME.set_index(pd.Index(range(100, 160)))
     assert trained().predict(frame).index.tolist() == [*range(100, 160)]

@@ -228,24 +228,35 @@ def is_frame(x: Any) -> bool:
     return not isinstance(x, Mapping) and type(x).__name__ != "Series"
 
 
-def like_frame(x: Any, prediction: Any) -> Any:
-    """Predictions in the form of the rows ``x``: a Series, or a frame of intervals."""
+def target_names(columns: Columns | None) -> tuple[str, ...]:
+    """The names of the targets, where they are columns of the model's frames."""
+    return () if columns is None else tuple(columns.recipe.targets)
+
+
+def like_frame(x: Any, prediction: Any, targets: Sequence[str] = ()) -> Any:
+    """Predictions in the form of the rows ``x``: a Series, or a frame of intervals.
+
+    Several ``targets`` have a column each, by name where they have names.
+    """
     frames = sys.modules["thalweg.tables.frames"]
     if hasattr(prediction, "_asdict"):  # an Interval
-        return frames.frame_like(x, _by_target(prediction._asdict()))
+        return frames.frame_like(x, _by_target(prediction._asdict(), targets))
     if prediction.ndim == 1:
         return frames.series_like(x, prediction, "prediction")
-    return frames.frame_like(x, _by_target({"prediction": prediction}))
+    return frames.frame_like(x, _by_target({"prediction": prediction}, targets))
 
 
-def _by_target(columns: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+def _by_target(
+    columns: Mapping[str, FloatArray], targets: Sequence[str]
+) -> dict[str, FloatArray]:
     """Columns (T,); what is (T, k), of k targets, becomes k columns."""
     separate: dict[str, FloatArray] = {}
     for name, values in columns.items():
         if values.ndim == 1:
             separate[name] = values
         else:
-            separate |= {f"{name}_{k}": part for k, part in enumerate(values.T)}
+            pairs = zip(targets or range(values.shape[1]), values.T, strict=True)
+            separate |= {f"{name}_{suffix}": part for suffix, part in pairs}
     return separate
 
 

@@ -17,7 +17,13 @@ from thalweg.learners.finiteness import require_finite_prediction
 from thalweg.losses import LinearLoss, SquaredError
 from thalweg.models import late_labels
 from thalweg.models.clock import measure_elapsed
-from thalweg.models.columns import Columns, is_frame, like_frame, read_chunk
+from thalweg.models.columns import (
+    Columns,
+    is_frame,
+    like_frame,
+    read_chunk,
+    target_names,
+)
 from thalweg.models.error_intervals import (
     LearntRounds,
     interval_at,
@@ -270,7 +276,9 @@ class Online:
             if not has_rows:
                 return self._predict(live, state, features[0], interval)
             predictions = self._predict(live, state, features, interval)
-            return predictions if chunk is None else like_frame(x, predictions)
+            if chunk is None:
+                return predictions
+            return like_frame(x, predictions, target_names(live.columns))
 
     def _predict(
         self, live: LiveState, state: Any, x: FloatArray, interval: float | None
@@ -395,7 +403,8 @@ class Online:
                 state, rounds, unexcited, means, errors, columns, clock, live.waiting
             )
         )
-        return replace(trace, prediction=self.loss.mean(trace.prediction))
+        mean, targets = self.loss.mean(trace.prediction), target_names(columns)
+        return replace(trace, prediction=mean, targets=targets)
 
     def ask(self, x: Any, key: Any = None, interval: float | None = None) -> Ticket:
         """The prediction at ``x``, whose label comes later: ``tell``.
