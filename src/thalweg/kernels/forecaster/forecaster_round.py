@@ -6,6 +6,7 @@ from thalweg.kernels.forecaster.forecaster_layout import (
     CYCLE_AGO,
     CYCLE_SUM,
     CYCLE_VALUE,
+    DEVIATION,
     HIGHEST,
     LANES,
     LAST,
@@ -191,7 +192,9 @@ def forecast_steps(s, w, t):
         s.error_scales[slot, j, 0] = s.step_counters[j, ERROR_SCALE]
         s.error_scales[slot, j, 1] = s.total_counters[j, ERROR_SCALE]
     s.origins[slot, 0], s.origins[slot, 1] = level, 0.0
-    if t < season + EARLY_ROUNDS:
+    # Before values have ever differed there is no scale, and nothing to regress on:
+    # numbers in units of next to nothing would outweigh all later ones.
+    if t < season + EARLY_ROUNDS or counters[DEVIATION] == 0:
         for h in range(1, horizon + 1):
             at = max(t + h - known_lag(h, season), 0) if t + 1 >= season else t
             s.forecasts[slot, h - 1] = s.values[at % s.values.size]

@@ -1,0 +1,357 @@
+"""What the Forecaster's kernels compute, written down slowly and plainly.
+
+Everything is remembered from the first round on, and the regressions are solved anew by
+``numpy.linalg`` from all rounds, without rings, lanes, running sums or factors. The
+constants and the names of features are those of the kernels. The windows of errors are
+the Tracker's (thalweg/learners/tracker/definition.py), which has tests of its own.
+"""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from thalweg.kernels.forecaster import forecaster_layout as layout
+from thalweg.kernels.forecaster import step_features, step_mixture, step_regressions
+from thalweg.kernels.forecaster.forecaster_round import EARLY_ROUNDS, RANGE_MARGIN
+from thalweg.kernels.forecaster.given_features import MIN_GIVEN_SHARE
+from thalweg.kernels.tracker.tracker_layout import (
+    COUNTERS,
+    DELAY,
+    ERROR_SCALE,
+    RECENT_ERRORS,
+)
+from thalweg.learners.tracker import definition
+
+
+def running_mean(values, least_share):
+    """The mean in which a new value has a share of 1/count, or the least share."""
+    mean = 0.0
+    for count, value in enumerate(values, start=1):
+        mean = mean + max(1 / count, least_share) * (value - mean)
+    return mean
+
+
+def limit(feature):
+    return float(
+        np.clip(feature, -step_features.MAX_FEATURE, step_features.MAX_FEATURE)
+    )
+
+
+class Origin(SimpleNamespace):
+    """What was known and forecast after a round: level, scale, low, high, rows (J, n),
+    candidates (J, K), forecasts (H,), error_scales (J, 2)."""
+
+
+class Regressions:
+    """All labels of one step, and what follows from them."""
+
+    def __init__(self, step, size):
+        self.step = step
+        self.rows, self.labels, self.weights = [], [], []
+        self.mean_errors = np.zeros(layout.LANES)
+        self.losses = []
+        self.prior = np.append(layout.PRIOR, np.zeros(size - layout.OWN_FEATURES))
+        self.theta = np.tile(self.prior[:, None], layout.LANES)
+        self.value_errors, self.total_errors = (new_errors(step - 1) for _ in range(2))
+
+    def learn(self, row, candidates, label):
+        count = len(self.labels)
+        errors = np.abs(candidates[: layout.LANES] - label)
+        bounds = layout.OUTLIER_LIMIT * self.mean_errors
+        is_outlier = (count >= step_regressions.TRUSTED_ERRORS) & (errors > bounds)
+        weights = np.where(is_outlier, bounds / np.maximum(errors, 1e-300), 1.0)
+        weights = np.maximum(weights, 1e-9)
+        share = max(1 / (count + 1), step_regressions.MEAN_ERROR_SHARE)
+        self.mean_errors += share * (weights * errors - self.mean_errors)
+        self.rows.append(row)
+        self.labels.append(label)
+        self.weights.append(weights)
+        squares = np.minimum((candidates - label) ** 2, step_mixture.MAX_LOSS)
+        self.losses.append(squares)
+        self.theta = self.solve()
+
+    def solve(self):
+        """θ of every lane, (n, LANES): weighted least squares with a ridge."""
+        X, z = np.array(self.rows), np.array(self.labels)
+        ages = np.arange(len(z))[::-1]
+        theta = np.empty_like(self.theta)
+        for lane, gamma in enumerate(layout.DISCOUNT):
+            w = gamma**ages * np.array(self.weights)[:, lane]
+            S = X.T @ (w[:, None] * X) + step_regressions.RIDGE * np.eye(X.shape[1])
+            b = X.T @ (w * (z - X @ self.prior))
+            theta[:, lane] = self.prior + np.linalg.solve(S, b)
+        return theta
+
+    def mixture(self):
+        """The weights of all candidates."""
+        count = min(len(self.labels), step_mixture.LOSS_MEMORY)
+        losses = np.zeros(layout.CANDIDATES)
+        losses += running_mean(self.losses, 1 / step_mixture.LOSS_MEMORY)
+        sharpness = step_mixture.SHARPNESS / (1 + step_mixture.OVERLAP * self.step)
+        excess = np.zeros(layout.CANDIDATES)
+        if losses.min() > 0:
+            excess = sharpness * count * (losses / losses.min() - 1)
+        elif losses.max() > 0:
+            excess = np.where(losses > 0, np.inf, 0.0)
+        weights = layout.CANDIDATE_PRIOR * np.exp(-np.minimum(excess, 700))
+        return weights / weights.sum()
+
+
+def new_errors(delay):
+    errors = SimpleNamespace(
+        counters=np.zeros(COUNTERS), recent_errors=np.zeros((2, RECENT_ERRORS))
+    )
+    errors.counters[DELAY] = delay
+    return errors
+
+
+class ForecasterDefinition:
+    """A forecaster of the steps ``steps``, the last of which is the horizon."""
+
+    def __init__(self, steps, season, cycle, lags=(), known=()):
+        self.season, self.cycle, self.lags = season, cycle, lags
+        self.known = np.array(known, dtype=bool)
+        self.horizon = int(steps[-1])
+        size = layout.OWN_FEATURES + len(lags) + len(known)
+        self.models = [Regressions(int(step), size) for step in steps]
+        # Step h has the regressions of the first modelled step that is not before it.
+        self.model_of = [
+            next(model for model in self.models if model.step >= h)
+            for h in range(1, self.horizon + 1)
+        ]
+        self.values, self.is_missing, self.given = [], [], []
+        self.deviations = []  # (round, y - level before), after the first season
+        self.origins = []
+
+    # What is known of the series.
+
+    def level(self, length, values=None):
+        """The mean of the last ``length`` values."""
+        return float(np.mean((self.values if values is None else values)[-length:]))
+
+    def profile(self, length, r):
+        """The mean deviation at the phase of round r; None where it is new."""
+        alike = [d for t, d in self.deviations if (t - r) % length == 0]
+        if not alike:
+            return None
+        return running_mean(alike, step_features.MIN_PROFILE_SHARE)
+
+    def season_profile(self, r):
+        profile = self.profile(self.season, r)
+        return 0.0 if profile is None else profile
+
+    def cycle_profile(self, r):
+        profile = self.profile(self.cycle, r)
+        return self.season_profile(r) if profile is None else profile
+
+    def scale(self):
+        sizes = [abs(d) for _, d in self.deviations]
+        mean = running_mean(sizes, 1 / (step_features.SCALE_CYCLES * self.cycle))
+        return max(mean, step_features.MIN_SCALE) if mean > 0 else 0.0
+
+    def range(self):
+        known = np.array(self.values)[~np.array(self.is_missing)]
+        margin = RANGE_MARGIN * (known.max() - known.min())
+        return known.min() - margin, known.max() + margin
+
+    # Features.
+
+    def features(self, values, h, level, scale):
+        """The features of the step h rounds after the last of the values."""
+        t, season, cycle = len(values) - 1, self.season, self.cycle
+        target = t + h
+        season_lag, cycle_lag = (-(-h // length) * length for length in (season, cycle))
+
+        def value(r):
+            return limit((values[max(r, 0)] - level) / scale)
+
+        row = np.zeros(layout.OWN_FEATURES + len(self.lags))
+        row[layout.LAST] = value(t)
+        row[layout.LAST_BUT_ONE], row[layout.LAST_BUT_TWO] = value(t - 1), value(t - 2)
+        row[layout.SEASON_BEFORE], row[layout.CYCLE_BEFORE] = (
+            value(t - season),
+            value(t - cycle),
+        )
+        row[layout.PROFILE_NOW] = limit(self.season_profile(t) / scale)
+        row[layout.CYCLE_PROFILE_NOW] = limit(self.cycle_profile(t) / scale)
+        row[layout.CYCLE_LEVEL] = limit((self.level(cycle, values) - level) / scale)
+        row[layout.CONSTANT] = 1.0
+        row[layout.OWN_FEATURES :] = [value(t + 1 - lag) for lag in self.lags]
+        ago = row[layout.SEASON_AGO] = value(target - season_lag)
+        before = max(target - season_lag, 0)
+        row[layout.PROFILE_SEASON_AGO] = limit(self.cycle_profile(before) / scale)
+        two = target - season_lag - season
+        row[layout.SEASONS_AGO] = value(two) if two >= 0 else ago
+        row[layout.CYCLE_AGO] = (
+            value(target - cycle_lag) if target >= cycle_lag else ago
+        )
+        row[layout.CYCLES_AGO] = (
+            value(target - 2 * cycle_lag)
+            if target >= 2 * cycle_lag
+            else row[layout.CYCLE_AGO]
+        )
+        row[layout.PROFILE] = limit(self.season_profile(target) / scale)
+        profile = row[layout.CYCLE_PROFILE] = limit(self.cycle_profile(target) / scale)
+        anomaly = row[layout.LAST] - row[layout.CYCLE_PROFILE_NOW]
+        row[layout.LAST_TIMES_PROFILE] = limit(anomaly * profile)
+        row[layout.LEVEL_TIMES_PROFILE] = limit(row[layout.CYCLE_LEVEL] * profile)
+        return row
+
+    def given_in_units(self, x, count):
+        """Given features less their mean, in units of their deviation, as known from
+        the first ``count`` rounds."""
+        units = np.zeros(len(self.known))
+        for i in range(len(units)):
+            mean = variance = 0.0
+            for t, row in enumerate(self.given[:count]):
+                share = max(1 / (t + 1), MIN_GIVEN_SHARE)
+                before = row[i] - mean
+                mean += share * before
+                variance += share * (before * (row[i] - mean) - variance)
+            if variance > 0:
+                units[i] = limit((x[i] - mean) / np.sqrt(variance))
+        return units
+
+    # A round.
+
+    def observe(self, y, x=()):
+        """Learn the value of the next round, NaN where it is missing, and forecast."""
+        t = len(self.values)
+        self.given.append(np.array(x, dtype=float))
+        if self.known.any():
+            self.add_known_part(t, self.given_in_units(x, t))
+        if np.isnan(y):
+            self.values.append(self.origins[-1].forecasts[0])
+        else:
+            self.learn(t, y)
+            if t >= self.season:
+                self.deviations.append((t, y - self.level(self.season)))
+            self.values.append(float(y))
+        self.is_missing.append(bool(np.isnan(y)))
+        self.origins.append(self.forecast_from(t))
+
+    def known_part(self, model, units):
+        """What features known in advance add: in every candidate, and in the mixture,
+        in units of the scale."""
+        base = layout.OWN_FEATURES + len(self.lags)
+        part, first = (
+            (units * self.known) @ one.theta[base:] for one in (model, self.models[0])
+        )
+        candidates = np.zeros(layout.CANDIDATES)
+        candidates[: layout.LANES], candidates[layout.RECURSIVE] = part, first.mean()
+        return candidates, float(model.mixture() @ candidates)
+
+    def add_known_part(self, t, units):
+        """Forecasts of round t were made without what is known of it by now."""
+        for h in range(1, min(t, self.horizon) + 1):
+            origin, model = self.origins[t - h], self.model_of[h - 1]
+            if origin.scale == 0:
+                continue
+            candidates, part = self.known_part(model, units)
+            origin.forecasts[h - 1] += origin.scale * part
+            if h == model.step:
+                j = self.models.index(model)
+                origin.candidates[j] += candidates
+                base = layout.OWN_FEATURES + len(self.lags)
+                origin.rows[j][base:][self.known] = units[self.known]
+
+    def learn(self, t, y):
+        values = [*self.values, y]
+        for j, model in enumerate(self.models):
+            h = model.step
+            if t < h:
+                continue
+            origin = self.origins[t - h]
+            if origin.scale > 0:
+                label = limit((y - origin.level) / origin.scale)
+                model.learn(origin.rows[j], origin.candidates[j], label)
+            error = y - origin.forecasts[h - 1]
+            definition.learn_error(model.value_errors, error, origin.error_scales[j][0])
+            if not any(self.is_missing[t - h + 1 : t]):
+                error = sum(values[t - h + 1 :]) - origin.forecasts[:h].sum()
+                scale = origin.error_scales[j][1]
+                definition.learn_error(model.total_errors, error, scale)
+
+    def forecast_from(self, t):
+        """All that is forecast after round t, the newest one: the season before, until
+        a season has passed and values have differed from its level."""
+        origin = Origin(
+            level=self.level(self.season), scale=0.0, rows=[], candidates=[]
+        )
+        origin.error_scales = [
+            [
+                errors.counters[ERROR_SCALE]
+                for errors in (m.value_errors, m.total_errors)
+            ]
+            for m in self.models
+        ]
+        season, steps = self.season, range(1, self.horizon + 1)
+        if t < season + EARLY_ROUNDS or self.scale() == 0:
+            ago = [max(t + h - -(-h // season) * season, 0) for h in steps]
+            at = ago if t + 1 >= season else [t] * self.horizon
+            origin.forecasts = np.array([self.values[r] for r in at])
+            return origin
+        origin.scale, (low, high) = self.scale(), self.range()
+        level, scale = origin.level, origin.scale
+        units = self.given_in_units(self.given[-1], t + 1) * ~self.known
+        path = self.recursive_path(units, scale, low, high)
+        origin.forecasts = np.zeros(self.horizon)
+        for h in steps:
+            model = self.model_of[h - 1]
+            own = self.features(self.values, h, level, scale)
+            row = np.append(own, units)
+            candidates = np.zeros(layout.CANDIDATES)
+            ends = limit((low - level) / scale), limit((high - level) / scale)
+            candidates[: layout.LANES] = np.clip(row @ model.theta, *ends)
+            candidates[layout.RECURSIVE] = limit((path[h - 1] - level) / scale)
+            candidates[layout.LAST_VALUE] = row[layout.LAST]
+            candidates[layout.SEASON_VALUE] = row[layout.SEASON_AGO]
+            candidates[layout.CYCLE_VALUE] = row[layout.CYCLE_AGO]
+            mean = level + scale * float(model.mixture() @ candidates)
+            origin.forecasts[h - 1] = np.clip(mean, low, high)
+            if h == model.step:
+                origin.rows.append(row)
+                origin.candidates.append(candidates)
+        return origin
+
+    def recursive_path(self, units, scale, low, high):
+        """The first step's mean regression, again and again."""
+        theta, values = self.models[0].theta.mean(axis=1), list(self.values)
+        for _ in range(self.horizon):
+            level = self.level(self.season, values)
+            row = np.append(self.features(values, 1, level, scale), units)
+            values.append(float(np.clip(level + scale * (theta @ row), low, high)))
+        return values[len(self.values) :]
+
+    # What it says.
+
+    def forecast(self, future=()):
+        """The forecasts of all steps, with features known of the coming rows."""
+        origin = self.origins[-1]
+        mean = origin.forecasts.copy()
+        for h, x in enumerate(future[: self.horizon], start=1):
+            if origin.scale > 0 and self.known.any():
+                units = self.given_in_units(x, len(self.given))
+                part = self.known_part(self.model_of[h - 1], units)[1]
+                mean[h - 1] += origin.scale * part
+        return mean
+
+    def offsets(self, coverage, kind="value_errors"):
+        """The ends of the bands less the forecasts, (H, 2): linear between models."""
+        ends = np.array(
+            [
+                definition.interval_offsets(getattr(m, kind), coverage)
+                for m in self.models
+            ]
+        )
+        steps = [0] + [m.step for m in self.models]
+        result = np.empty((self.horizon, 2))
+        for h in range(1, self.horizon + 1):
+            after = next(k for k, step in enumerate(steps) if step >= h)
+            before = np.zeros(2) if after == 1 else ends[after - 2]
+            part = (h - steps[after - 1]) / (steps[after] - steps[after - 1])
+            if part == 1 or np.isinf(ends[after - 1]).any():
+                result[h - 1] = ends[after - 1]
+            else:
+                result[h - 1] = before + part * (ends[after - 1] - before)
+        return result
