@@ -141,7 +141,8 @@ def test_the_weather_table_is_encoded_as_by_hand():
     assert bits(result.x[:, 11:]) == bits(lags)
     assert result.time[0, 0] == np.datetime64("2024-01-01T03:00", "ns").astype(int)
     assert encoder.notes() == (
-        "Column 'site' has more than 2 levels: the later ones share a feature.",
+        "Column 'site' has more than 2 levels: the later ones share a feature, unless "
+        "--categories allows for more.",
     )
 
 

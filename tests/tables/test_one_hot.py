@@ -8,7 +8,10 @@ from tests.tables.sample_tables import through_file
 from thalweg.tables import Encoder, Recipe, read_table
 
 RECIPE = Recipe(("y",))
-SHARED = "Column 'x' has more than 8 levels: the later ones share a feature."
+SHARED = (
+    "Column 'x' has more than 8 levels: the later ones share a feature, unless "
+    "--categories allows for more."
+)
 USELESS = (
     "Column 'x' looks like dates or identifiers, which as text are of no use as a "
     "feature: it has more than 8 levels, and the first 8 hardly come again. Dates are "

@@ -92,7 +92,7 @@ class TextColumn(NamedTuple):
         if self.cells < MIN_CELLS or self.repeats > MAX_REPEAT_SHARE * self.cells:
             return (
                 f"Column {self.name!r} has more than {categories} levels: the later "
-                f"ones share a feature."
+                f"ones share a feature, unless --categories allows for more."
             )
         return (
             f"Column {self.name!r} looks like dates or identifiers, which as text are "
