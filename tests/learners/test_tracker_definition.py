@@ -37,6 +37,7 @@ from thalweg.learners.tracker import (
     definition_season,
     definition_solve,
 )
+from thalweg.learners.tracker.gap_intervals import error_growth
 from thalweg.losses import Round, SquaredError
 from thalweg.types import Block
 
@@ -185,7 +186,8 @@ def test_slope_memory_weights_and_interval_are_those_of_the_definition():
         np.testing.assert_allclose(state.theta, slope, rtol=1e-9, atol=1e-9)
         down, up = definition.interval_offsets(views, 0.8)
         interval = learner.interval(state, block.x[t], 0.8)
-        expected = mixture.forecast + np.array([0.0, down, up])
+        growth = error_growth(learner, views)  # 1 where no label is missing
+        expected = mixture.forecast + growth * np.array([0.0, down, up])
         np.testing.assert_allclose(interval, expected, rtol=1e-9)
         state, _ = learner.run(state, LOSS, block[t : t + 1])
 

@@ -247,7 +247,9 @@ class Online:
         expected that often, for squared error: that of a Tracker, or made of the
         model's last 512 errors (kernels/error_intervals.py). It is infinite before any
         error is known. Where first errors were far larger than later ones, as with a
-        large offset, it covers less than it says for some hundreds of rounds.
+        large offset, it covers less than it says for some hundreds of rounds. That of a
+        Tracker grows with the rounds passed since the last label; rows asked together
+        are all at the distance of the next round.
 
         Of rows (T, n) or a data frame it predicts each from the model as it is, as T
         calls would: (T,) or a Series of the same library; with ``interval``, arrays in

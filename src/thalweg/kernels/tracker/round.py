@@ -80,6 +80,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     DISTRIBUTED_MEMORIES,
     ELAPSED,
     ERROR_SCALE,
+    GAP_ROUNDS,
     HAS_FACTORS,
     HIGHEST_LABEL,
     HINGE_COUNT,
@@ -302,9 +303,11 @@ def learn(s, x, y, w, elapsed, forecast, has_prediction, scale, workspace):
     push_round(counters, s.past_x, s.first_x, s.x_unit, s.past_y, x, label)
     push_inverse_count(counters, s.inverse_counts, w > 0)
     if w == 0:
+        counters[GAP_ROUNDS] += 1
         counters[JUMP_ROUNDS] = 0.0  # where the label is now is not known
         return False
     counters[ROUNDS] += 1
+    counters[GAP_ROUNDS] = 0.0
     experts = workspace.experts
     if is_check_due(counters):
         if restart_after_outlier(s, workspace.rules, experts.recent_steps):

@@ -153,7 +153,8 @@ JUMP_ROUNDS = 24  # for how many rounds a jump still sets limits; 0: none does
 JUMP_ORIGIN, JUMP_SIZE = 25, 26  # the forecast of the label that jumped, and its error
 JUMP_LOW, JUMP_HIGH = 27, 28  # the range of labels since, or since the return
 JUMP_RETURNED = 29  # 1: the label has returned, else 0
-# The others are not used.
+GAP_ROUNDS = 30  # rounds passed over since the last one learnt
+# The last one is not used.
 
 # The entries of ``ExpertWorkspace.status``.
 HAS_FACTORS = 0  # 1: the factors are those of the state

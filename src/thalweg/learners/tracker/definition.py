@@ -48,6 +48,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     ELAPSED,
     ERROR_COUNT,
     ERROR_SCALE,
+    GAP_ROUNDS,
     HIGHEST_LABEL,
     HINGE_COUNT,
     JUMP_ROUNDS,
@@ -215,11 +216,13 @@ def learn(s: Any, played: LabelledRound, rounds_late: int) -> None:
     push_inverse_count(s, learnt=w > 0)
     if w > 0:
         counters[ROUNDS] += 1
+        counters[GAP_ROUNDS] = 0.0
         if is_check_due(counters):
             restart_after_outlier(s)
         if is_replay_due(s):
             replay(s, play_again)
     else:
+        counters[GAP_ROUNDS] += 1
         counters[JUMP_ROUNDS] = 0.0  # where the label is now is not known
 
 

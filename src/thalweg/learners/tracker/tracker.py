@@ -13,6 +13,7 @@ from thalweg.learners.base import Learner, LiveBuffer
 from thalweg.learners.feature_changes import FeatureChange
 from thalweg.learners.tracker import definition, explanation
 from thalweg.learners.tracker.feature_axes import change_packed
+from thalweg.learners.tracker.gap_intervals import growth_of_rows, widen_intervals
 from thalweg.learners.tracker.hinges import (
     draw_for_added,
     draw_for_removed,
@@ -98,6 +99,10 @@ class Tracker(Learner[TrackerState]):
     With a ``delay`` of d rounds every forecast is made without the labels of the d
     rounds before it. Experts are then fitted to look d rounds further back, and weighed
     by the forecasts they made, as are the intervals.
+
+    Where labels stay away, forecasts stand for them, and intervals grow with the rounds
+    passed since the last label (``interval``), recorded ones too; with a ``delay``,
+    where labels stay away for longer than that.
 
     Features may come and go. A new one (``add_features``) counts as zero in all rounds
     before. With ``curvature=False`` the state is then that of a Tracker which was fed
@@ -294,6 +299,11 @@ class Tracker(Learner[TrackerState]):
         labels, of errors that reach back further. It is infinite, from -inf to inf, as
         long as no error is known. Where first errors were far larger than later ones it
         covers less than it says for some hundreds of rounds.
+
+        In a gap, after d ≥ 1 rounds without a label, it is as many times wider as the
+        errors of such forecasts were larger of late, which a fresh Tracker measures on
+        352 rounds before the gap (learners/tracker/gap_intervals.py). That takes as
+        long as some 500 to 1,000 rounds, once for a gap.
         """
         checks.require_argument("a prediction interval", "level", level, "(0, 1)")
         if has_several_targets(state):
@@ -307,7 +317,11 @@ class Tracker(Learner[TrackerState]):
     def interval_rows(
         self, state: TrackerState, x: Any, level: float = 0.9
     ) -> Interval:
-        """``interval`` at the rows x (T, n): mean, low and high are (T,) each."""
+        """``interval`` at the rows x (T, n): mean, low and high are (T,) each.
+
+        All rows are asked of one state, and are at the same distance from the last
+        label: the one that the next round has.
+        """
         checks.require_argument("a prediction interval", "level", level, "(0, 1)")
         self.check_state(state)
         if has_several_targets(state):
@@ -416,9 +430,18 @@ class Tracker(Learner[TrackerState]):
         workspace = TrackerWorkspace(packed, x.shape[1], 0, rows, tuple(records), level)
         for first in range(0, len(x), MAX_ROWS):
             here = slice(first, first + MAX_ROWS)
-            played = workspace.play(x[here], y[here], weight[here], elapsed[here])
+            columns = (y[here], weight[here], elapsed[here])
+            learns_interval = len(y) > 0 and "interval" in records
+            before = workspace.packed.copy() if learns_interval else packed
+            played = workspace.play(x[here], *columns)
             for name, values in records.items():
                 values[here] = played[name]
+            if "interval" in records:
+                growth = growth_of_rows(
+                    self, before, workspace.packed, x[here], columns
+                )
+                forecast = records["forecast"][here]
+                widen_intervals(records["interval"][here], forecast, growth)
         return workspace, records
 
 

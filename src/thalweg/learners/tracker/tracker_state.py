@@ -96,12 +96,15 @@ def check_counters(tracker: Any, counters: list[float]) -> None:
             f"A Tracker with information={tracker.information!r} plays from a state "
             "that its init gave. Got a state of another information instead."
         )
-    rounds, errors, passed = (
-        counters[i] for i in (layout.ROUNDS, layout.ERROR_COUNT, layout.PASSED_ROUNDS)
-    )
+    rounds, errors, passed, gap = (
+        counters[i]
+        for i in (
+            layout.ROUNDS, layout.ERROR_COUNT, layout.PASSED_ROUNDS, layout.GAP_ROUNDS
+        )
+    )  # fmt: skip
     season, delay = counters[layout.SEASON], tracker.delay
     is_valid = (
-        all(0 <= count < 2**53 for count in (rounds, errors, passed))
+        all(0 <= count < 2**53 for count in (rounds, errors, passed, gap))
         and 0 <= counters[layout.PENDING_COUNT] <= delay
         and 0 <= counters[layout.OLDEST_PENDING] <= delay
         and 1 <= season <= layout.MAX_SEASON

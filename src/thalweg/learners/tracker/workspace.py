@@ -42,6 +42,7 @@ class TrackerWorkspace:
         self._n, self._dimensions = n, (n, hinges, slots, rows, len(packed))
         offsets = _buffer_offsets(*self._dimensions)
         self._first_record, self._table = offsets.records.forecast, offsets.table
+        self._status: int = offsets.workspace.experts.status
         lengths = _record_rows(record, rows)
         # ``slope`` uses the place of the records for one row of θ.
         records_size = max(layout.RECORDS.size(n=n, **lengths), n)
@@ -74,6 +75,11 @@ class TrackerWorkspace:
         self.buffer[layout.ROW_COUNT] = len(x)
         self.call(self.buffer, EMPTY, 0.0, 0.0, 0.0, len(y) > 0)
         return {name: part[: len(x)] for name, part in self._records._asdict().items()}
+
+    def restore(self, packed: FloatArray) -> None:
+        """Go on from another state of the same dimensions."""
+        self.packed[:] = packed
+        self.buffer[self._status + layout.HAS_FACTORS] = 0.0
 
     def slope(self) -> FloatArray:
         """θ, the slope of the coming forecast in x. To be called after all rounds: it
