@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from thalweg.models import Online as Online
     from thalweg.models import Ticket as Ticket
     from thalweg.models import adaptive_filter as adaptive_filter
+    from thalweg.models.long_frames import cross_validation as cross_validation
+    from thalweg.models.long_frames import forecast as forecast
     from thalweg.types import Block as Block
     from thalweg.types import Interval as Interval
     from thalweg.types import Trace as Trace
@@ -103,6 +105,8 @@ _NAMES = {
         "Ticket",
         "adaptive_filter",
     ),
+    # Not by their package, in which ``forecast`` is a module.
+    "models.long_frames": ("cross_validation", "forecast"),
     "types": ("Block", "Interval", "Trace"),
 }
 _PACKAGES = (

@@ -213,14 +213,18 @@ def read_chunk(x: Any) -> Chunk | None:
         return None
     if type(x).__name__ == "Series":
         return _series_chunk(x) if library == "pandas" else None
+    chunk: Chunk | None = load_frames().read_frame(x)
+    return chunk
+
+
+def load_frames() -> Any:
+    """``tables/frames.py``, which needs the libraries of the extra ``io``."""
     try:
-        frames = import_module("thalweg.tables.frames")
+        return import_module("thalweg.tables.frames")
     except ModuleNotFoundError as error:
         raise StreamError(
             f"Reading a data frame needs {error.name}: pip install 'thalweg[io]'."
         ) from None
-    chunk: Chunk | None = frames.read_frame(x)
-    return chunk
 
 
 def is_frame(x: Any) -> bool:

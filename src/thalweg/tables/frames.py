@@ -16,10 +16,14 @@ from narwhals.exceptions import NarwhalsError
 from thalweg.errors import StreamError
 from thalweg.tables.arrow_cells import ArrowCells
 from thalweg.tables.chunk import FRAME, Chunk
+from thalweg.tables.timestamps import TimeArray
+from thalweg.tables.validation import read_numbers, read_timestamps
 from thalweg.types import FloatArray
 
 INDEX = "__index_level_"
 """What pyarrow calls an index of pandas that has no name: it is left out."""
+ALMOST_A_DAY = np.timedelta64(20, "h")
+"""Days are as short as 23 hours where clocks change."""
 
 
 def read_frame(frame: Any) -> Chunk | None:
@@ -57,11 +61,7 @@ def split_column(frame: Any, name: str) -> tuple[Any, list[Any]]:
     native = nw.from_native(frame)
     if isinstance(native, nw.LazyFrame):
         native = native.collect()
-    if name not in native.columns:
-        raise StreamError(
-            f"The data frame has no column {name!r}. It has "
-            f"{', '.join(map(repr, native.columns[:12]))}."
-        )
+    _require_column(native, name)
     return native.drop(name).to_native(), native[name].to_list()
 
 
@@ -77,6 +77,136 @@ def series_like(frame: Any, values: FloatArray, name: str) -> Any:
 def frame_like(frame: Any, columns: Mapping[str, FloatArray]) -> Any:
     """Columns as a data frame of the library that ``frame`` is of, with its index."""
     return _from_columns(frame, columns)
+
+
+class LongFrame:
+    """A data frame of many series: each row has the id of its series and a time.
+
+    Also known as: long format, tidy format, panel data. Times are datetimes, dates,
+    ISO text, or whole numbers (``is_whole``). All come as datetime64[ns], a whole
+    number k as k nanoseconds. Those of a zone come in UTC where rows are hours apart,
+    so that no hour comes twice, and as clocks show them where rows are days apart, so
+    that midnights stay midnights; or as they do in the frame ``like``.
+    """
+
+    def __init__(
+        self, frame: Any, id_col: str, time_col: str, like: "LongFrame | None" = None
+    ) -> None:
+        rows = _collect(frame)
+        for name in (id_col, time_col):
+            _require_column(rows, name)
+        chunk = read_frame(rows.to_native())
+        assert chunk is not None
+        self._rows, self._chunk = rows, chunk
+        self._id_col, self._time_col = id_col, time_col
+        self.is_whole = bool(rows[time_col].dtype.is_integer())
+        self._has_clock_times = False
+        self.times = self._read_times(like)  # (T,)
+
+    @property
+    def other_columns(self) -> tuple[str, ...]:
+        """The columns beside id and time, in order."""
+        both = (self._id_col, self._time_col)
+        return tuple(name for name in self._rows.columns if name not in both)
+
+    def ids(self) -> list[Any]:
+        """The id of each row; none may be missing."""
+        column = self._rows[self._id_col]
+        self._require_all(self._id_col, column.is_null().to_numpy())
+        ids: list[Any] = column.to_list()
+        return ids
+
+    def numbers(self, name: str) -> FloatArray:
+        """A column of numbers, NaN where missing."""
+        _require_column(self._rows, name)
+        return read_numbers(self._chunk, name, "skip")
+
+    def time_text(self, time: np.datetime64) -> str:
+        """A time as messages show it."""
+        return str(time.astype(np.int64) if self.is_whole else time.astype("M8[s]"))
+
+    def new_frame(
+        self, rows: Any, times: Mapping[str, TimeArray], numbers: Mapping[str, Any]
+    ) -> Any:
+        """A frame of the same library: the ids of these rows, then times and numbers.
+
+        Times have the type that they have in this frame, but for those of text, which
+        become datetimes. Of a DuckDB relation it is a table of pyarrow.
+        """
+        ids = self._rows[self._id_col][np.asarray(rows, np.int64).tolist()]
+        backend = self._rows.implementation
+        columns = {self._id_col: ids}
+        for name, values in times.items():
+            columns[name] = self._time_column(name, values)
+        for name, values in numbers.items():
+            array = np.ascontiguousarray(values, np.float64)
+            columns[name] = nw.new_series(name, array, backend=backend)
+        # Columns of pandas would be aligned by their index.
+        parts = {name: nw.maybe_reset_index(part) for name, part in columns.items()}
+        return nw.from_dict(parts).to_native()
+
+    def _read_times(self, like: "LongFrame | None") -> TimeArray:
+        name = self._time_col
+        if self.is_whole:
+            column = self._rows[name]
+            self._require_all(name, column.is_null().to_numpy())
+            return np.asarray(column.to_numpy(), np.int64).astype("datetime64[ns]")
+        if self._chunk.kind(name) == "number":
+            raise StreamError(
+                f"The column {name!r} must hold times or whole numbers. Got type "
+                f"{self._rows[name].dtype} instead."
+            )
+        stamps = read_timestamps(self._chunk, name, "skip", None)
+        self._require_all(name, ~stamps.is_known())
+        steps = np.diff(np.unique(stamps.instants))
+        is_daily = len(steps) > 0 and bool(steps.min() >= ALMOST_A_DAY)
+        self._has_clock_times = is_daily and stamps.offsets is not None
+        if like is not None:
+            self._has_clock_times = like._has_clock_times
+        return stamps.local_times() if self._has_clock_times else stamps.instants
+
+    def _time_column(self, name: str, times: TimeArray) -> Any:
+        dtype = self._rows[self._time_col].dtype
+        values = times.astype(np.int64) if self.is_whole else times
+        made = nw.new_series(name, values, backend=self._rows.implementation)
+        zone = getattr(dtype, "time_zone", None)
+        if zone is not None:
+            start = zone if self._has_clock_times else "UTC"
+            made = made.dt.replace_time_zone(start).dt.convert_time_zone(zone)
+        is_time = isinstance(dtype, nw.Date | nw.Datetime)
+        return made.cast(dtype) if self.is_whole or is_time else made
+
+    def _require_all(self, name: str, is_missing: Any) -> None:
+        if is_missing.any():
+            raise StreamError(
+                f"{self._chunk.location(int(is_missing.argmax()))}: {name!r} is "
+                "missing. Every row needs the id of its series and its time."
+            )
+
+
+def _collect(frame: Any) -> Any:
+    """A frame of narwhals with its rows in memory, an index of a name as a column."""
+    native = nw.from_native(frame, pass_through=True, allow_series=False)
+    if not isinstance(native, nw.DataFrame | nw.LazyFrame):
+        raise StreamError(
+            f"A data frame is needed. Got {type(frame).__name__} instead."
+        )
+    if isinstance(native, nw.LazyFrame):
+        is_polars = native.implementation is nw.Implementation.POLARS
+        native = native.collect(backend="polars" if is_polars else "pyarrow")
+    index = nw.maybe_get_index(native)
+    if index is not None:
+        has_name = any(name is not None for name in index.names)
+        native = nw.from_native(native.to_native().reset_index(drop=not has_name))
+    return native
+
+
+def _require_column(frame: Any, name: str) -> None:
+    if name not in frame.columns:
+        raise StreamError(
+            f"The data frame has no column {name!r}. It has "
+            f"{', '.join(map(repr, frame.columns[:12]))}."
+        )
 
 
 def _from_columns(frame: Any, columns: Mapping[str, FloatArray]) -> Any:

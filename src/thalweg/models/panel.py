@@ -1,0 +1,167 @@
+"""The series of a long frame, each on the grid of its times."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thalweg.errors import StreamError
+from thalweg.models.columns import load_frames
+from thalweg.models.series_grid import SeriesGrid
+from thalweg.preprocessing.frequency import parse_frequency
+from thalweg.preprocessing.time_grid import Times
+from thalweg.types import FloatArray
+
+if TYPE_CHECKING:
+    from thalweg.tables.frames import LongFrame
+
+
+class SeriesRows(NamedTuple):
+    """The rows of one id, in order of time."""
+
+    id: Any
+    row: int  # of the data frame: one of this id
+    y: FloatArray  # (T,)
+    times: Times  # (T,)
+    given: FloatArray  # (T, m)
+
+
+class PanelRows(NamedTuple):
+    """The rows of one id on the grid of its times."""
+
+    y: FloatArray  # (T,)
+    times: Times  # (T,)
+    given: FloatArray  # (T, m)
+    grid: SeriesGrid
+    has_calendar: bool  # False where times are whole numbers
+
+
+class Panel:
+    """The series of a long frame, one after the other."""
+
+    def __init__(
+        self, df: Any, id_col: str, time_col: str, target_col: str, freq: Any,
+        owner: str,
+    ) -> None:  # fmt: skip
+        self.frame: LongFrame = load_frames().LongFrame(df, id_col, time_col)
+        self.y = self.frame.numbers(target_col)
+        others = self.frame.other_columns
+        self.features = tuple(name for name in others if name != target_col)
+        whole = self.frame.is_whole
+        self._step = None if freq is None else parse_frequency(freq, owner, whole)
+
+    def __iter__(self) -> Iterator[SeriesRows]:
+        columns = [self.frame.numbers(name) for name in self.features]
+        given = np.column_stack(columns) if columns else np.empty((len(self.y), 0))
+        for name, rows in _rows_by_id(self.frame).items():
+            series = SeriesRows(
+                name, int(rows[0]), self.y[rows], self.frame.times[rows], given[rows]
+            )
+            with name_series(name):
+                _require_features(series.given, self.features)
+            yield series
+
+    def place(self, series: SeriesRows) -> PanelRows:
+        """The rows of a series, with those that are missing."""
+        grid = SeriesGrid(self._step and self._step.grid(series.times[0]))
+        placed = grid.place(series.y, series.times, series.given)
+        if grid.grid is None:
+            raise StreamError(
+                "it has one row, which does not show how far apart rows are. Say so "
+                "with 'freq'."
+            )
+        y, times = placed.series
+        assert times is not None
+        calendar = not self.frame.is_whole
+        return PanelRows(y, times, placed.given, grid, calendar)
+
+    def positions(self, names: Sequence[str]) -> list[int]:
+        """Where features with these names stand."""
+        for name in names:
+            if name not in self.features:
+                raise StreamError(
+                    f"The feature {name!r}, known in advance, is not among those of "
+                    f"the data frame: {', '.join(self.features) or 'none'}."
+                )
+        return [at for at, name in enumerate(self.features) if name in names]
+
+
+class FutureRows:
+    """Rows of features that are known in advance."""
+
+    def __init__(self, X_df: Any, id_col: str, time_col: str, panel: Panel) -> None:
+        frame: LongFrame = load_frames().LongFrame(
+            X_df, id_col, time_col, like=panel.frame
+        )
+        if frame.is_whole != panel.frame.is_whole:
+            raise StreamError(
+                f"The column {time_col!r} of X_df must have the type that it has in df."
+            )
+        others = frame.other_columns
+        if not others:
+            raise StreamError(
+                f"X_df must have features beside {id_col!r} and {time_col!r}."
+            )
+        panel.positions(others)  # which refuses what is no feature of the past
+        self.features = tuple(name for name in panel.features if name in others)
+        self._x = np.column_stack([frame.numbers(name) for name in self.features])
+        self._frame, self._rows = frame, _rows_by_id(frame)
+
+    def rows(self, name: Any, grid: SeriesGrid, h: int) -> FloatArray:
+        """The features of the next ``h`` rows of a series, (h, k)."""
+        assert grid.grid is not None
+        rows = self._rows.get(name, np.empty(0, np.int64))
+        at = grid.grid.positions(self._frame.times[rows]) - grid.rows
+        ahead = grid.times_ahead(h)
+        chosen = np.empty((h, len(self.features)))
+        for step in range(h):
+            if step not in at:
+                text = self._frame.time_text(ahead[step])
+                raise StreamError(f"X_df has no row for it at {text}.")
+            chosen[step] = self._x[rows[at == step][0]]
+        _require_features(chosen, self.features)
+        return chosen
+
+
+def _rows_by_id(frame: "LongFrame") -> dict[Any, Any]:
+    """The rows of each id in order of time; ids are sorted, as in statsforecast."""
+    ids = frame.ids()
+    distinct = list(dict.fromkeys(ids))
+    try:
+        distinct.sort()
+    except TypeError:  # ids of several types have no order: that of their first rows
+        pass
+    code_of = {name: code for code, name in enumerate(distinct)}
+    codes = np.array([code_of[name] for name in ids])
+    order = np.lexsort((frame.times, codes))
+    times, codes = frame.times[order], codes[order]
+    is_double = (codes[1:] == codes[:-1]) & (times[1:] == times[:-1])
+    if is_double.any():
+        at = int(is_double.argmax())
+        raise StreamError(
+            f"Series {distinct[codes[at]]!r} has two rows at "
+            f"{frame.time_text(times[at])}. Drop one of them."
+        )
+    ends = np.searchsorted(codes, np.arange(1, len(distinct)))
+    return dict(zip(distinct, np.split(order, ends), strict=True))
+
+
+def _require_features(given: FloatArray, names: Sequence[str]) -> None:
+    is_missing = np.isnan(given)
+    if is_missing.any():
+        column = int(is_missing.any(axis=0).argmax())
+        raise StreamError(
+            f"the feature {names[column]!r} is missing in "
+            f"{int(is_missing[:, column].sum())} of {len(given)} rows. Fill it in, or "
+            "leave the column out."
+        )
+
+
+@contextmanager
+def name_series(name: Any) -> Iterator[None]:
+    """Say in a refusal which series it is about."""
+    try:
+        yield
+    except StreamError as error:
+        raise StreamError(f"Series {name!r}: {error}") from None
