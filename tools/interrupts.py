@@ -178,6 +178,32 @@ def _model(learner: Any, missing: Any = "refuse", rounds: int = ROUNDS) -> Subje
     )
 
 
+def _late(learner: Any, missing: Any = "refuse", answered: int = 4) -> Subject:
+    """An ``Online`` of which six rows were asked for, and the first ones answered."""
+    trained = tw.Online(learner, missing=missing, max_waiting=6)
+    for t in range(6):
+        trained.ask(X[t])
+    for t in range(answered):
+        trained.tell(Y[t])
+
+    def learn(model: tw.Online, k: int) -> None:
+        model.ask(X[10 + k], key=f"after {k}")
+        model.tell(Y[10 + k], f"after {k}")
+
+    calls: dict[str, Call] = {
+        "ask": lambda model, _: model.ask(ROW),
+        "ask-key": lambda model, _: model.ask(ROW.tolist(), "a", 0.9),
+        "tell": lambda model, _: model.tell(LABEL),
+        "tell-key": lambda model, _: model.tell(np.float32(LABEL), 5, 0.5),
+        "tell-never": lambda model, _: model.tell(None),
+        "tell-refused": lambda model, _: _settle(lambda: model.tell(np.inf)),
+        "waiting": lambda model, _: model.waiting,
+        "load": _save_and_load,
+        "clone": lambda model, _: model.clone(),
+    }
+    return Subject(lambda _: trained.clone(), learn, _model_fingerprint, calls)
+
+
 # Classifier
 
 
@@ -274,6 +300,12 @@ def subjects(folder: Path) -> dict[str, Subject]:
         "window": _model(window),  # without a live buffer
         "window-skip": _model(window, "skip"),
         "experts": _model(tw.Experts()),
+        "late": _late(rls),
+        "late-new": _late(rls, answered=0),
+        "late-window": _late(window),
+        "late-tracker": _late(tw.Tracker()),
+        "late-delay": _late(tw.Tracker(delay=2)),
+        "late-delay-skip": _late(tw.Tracker(delay=3), "skip"),
         "classifier": _classifier(tw.LogisticTracker()),
         "classifier-new": _classifier(tw.LogisticTracker(), rounds=0),
         "classifier-impute": _classifier(tw.LogisticTracker(), "impute"),

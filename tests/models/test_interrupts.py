@@ -6,7 +6,7 @@ import pytest
 
 from tools import interrupts
 
-SUBJECTS = ["rls", "tracker", "window", "experts", "classifier", "keyed"]
+SUBJECTS = ["rls", "tracker", "window", "experts", "late", "classifier", "keyed"]
 
 
 # Python warns of a file that an interrupt between ``open`` and ``with`` leaves to its
@@ -35,7 +35,7 @@ def test_a_model_learns_on_after_an_interrupt_by_a_signal():
 # Where an interrupt did harm once: before the block that undoes what was done, in it,
 # and between the two changes of one round.
 WINDOWS = ["rls/health", "rls-impute/update", "rls-new/update", "keyed/observe"]
-WINDOWS += ["classifier/update-new"]
+WINDOWS += ["classifier/update-new", "late/ask", "late/tell", "late-delay/tell"]
 
 
 @pytest.mark.parametrize("case", WINDOWS)

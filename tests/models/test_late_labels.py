@@ -11,6 +11,7 @@ import thalweg as tw
 from tests.contracts.examples import example_learners
 from thalweg.errors import InvalidParameterError, StreamError, ThalwegError
 from thalweg.evaluation.prequential import predictions
+from thalweg.evaluation.tracker_run import TrackerRun
 from thalweg.losses import LinearLoss
 from thalweg.preprocessing.delayed_labels import DelayedLabels
 from thalweg.tables import Recipe
@@ -120,6 +121,8 @@ def test_predictions_with_late_labels_are_those_that_an_evaluation_scores():
         scored = predictions(learner, tw.Block(X, Y), delay=3)
         model = tw.Online(delayed, intercept=False)
         np.testing.assert_array_equal(ask_and_tell(model, X, Y, 3)[0], scored)
+    played = TrackerRun(3, delay=3).play(X, Y).prediction  # of ``thalweg run``
+    np.testing.assert_array_equal(played, scored)
 
 
 def test_labels_in_any_order_give_the_run_if_they_come_in_time():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import thalweg as tw
+from thalweg.errors import StreamError
 from thalweg.models.model_lock import ModelLock
 
 RNG = np.random.default_rng(0)
@@ -145,3 +146,32 @@ def test_a_second_thread_waits_until_the_first_has_released_the_lock():
     assert second_in.wait(60)
     for thread in threads:
         thread.join()
+
+
+@pytest.mark.parametrize(
+    "learner", [tw.RecursiveLeastSquares(1.0), tw.SlidingWindow(9)]
+)
+def test_threads_that_tell_late_labels_learn_each_of_them_once(learner):
+    """Two threads bring every label: one of them is refused."""
+    model, refused = tw.Online(learner), []
+    for t in range(400):
+        model.ask(X[t])
+
+    def tell():
+        for t in range(400):
+            try:
+                model.tell(Y[t], t)
+            except StreamError:
+                refused.append(t)
+
+    def update():
+        for t in range(400, 600):
+            model.update(X[t], Y[t])
+
+    threads = [threading.Thread(target=work) for work in (tell, tell, update)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(refused) == list(range(400))
+    assert model.rounds == 600 and model.ticket_counts == (400, 400, 0, 0)

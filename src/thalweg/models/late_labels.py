@@ -35,6 +35,9 @@ def ask(model: Any, x: Any, key: Any, interval: float | None) -> Ticket:
     with model._suspend(to_learn=True) as live:
         waiting = live.settled_waiting()
         key = waiting.new_key(key)
+        if waiting.line:  # an interrupt may have ended an earlier call
+            _play_line(model)
+            live = model._live
         columns, row = _read_row(model, live, x)
         prediction = _predict(model, live, row, interval)
         while len(waiting.rows) >= model.max_waiting + waiting.delay:

@@ -160,13 +160,14 @@ class LiveState:
 
     def predict_suspended(self, x: FloatArray) -> Any:
         """``Online.predict`` while suspended; None where the kernel refuses."""
+        is_open = self.buffer[call_header.IS_OPEN]
         self.resume()
         try:
             if self.targets:
                 return self.predict_targets(x)
             prediction = self.predict(self.buffer, x, 0.0, 1.0, 1.0, False)
         finally:
-            self.suspend()
+            self.buffer[call_header.IS_OPEN] = is_open
         return prediction if prediction == prediction else None
 
     def learn_suspended(
@@ -178,13 +179,14 @@ class LiveState:
         """
         if (type(y) is float) == (self.targets > 0):
             return False
+        is_open = self.buffer[call_header.IS_OPEN]
         self.resume()
         try:
             status = self._learn_suspended(self.buffer, x, y, weight, elapsed, True)
         except (TypeError, OverflowError):  # no number, or an int beyond float64
             return False
         finally:
-            self.suspend()
+            self.buffer[call_header.IS_OPEN] = is_open
         return bool(status == status)
 
     def set_pending_label(self, age: int, y: Any, weight: float) -> None:
