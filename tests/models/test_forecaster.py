@@ -74,3 +74,37 @@ def test_a_time_that_comes_twice_is_refused_and_nothing_changes():
     with pytest.raises(StreamError, match="2026-01-10.* comes twice"):
         forecaster.update(1.0, time=times[-1])
     np.testing.assert_array_equal(forecaster.forecast().mean, before)
+
+
+def daily_pattern(rows=1500, seed=3):
+    rng = np.random.default_rng(seed)
+    pattern = 10 + 3 * np.sin(2 * np.pi * np.arange(rows) / 24)
+    walk = 0.1 * np.cumsum(rng.normal(size=rows))
+    return pattern + walk + 0.5 * rng.normal(size=rows)
+
+
+def late_error(y, first=700):
+    errors = Forecaster(horizon=6, season=24).run(y).errors[first:]
+    return float(np.sqrt(np.nanmean(errors**2)))
+
+
+@pytest.mark.parametrize("rows", [25, 30, 60])
+def test_a_constant_beginning_does_no_harm_later(rows):
+    y = daily_pattern()
+    late = late_error(np.append(np.full(rows, y[0]), y), 700 + rows)
+    assert late < 1.1 * late_error(y)
+
+
+def test_a_gap_after_the_first_season_does_no_harm_later():
+    y = daily_pattern()
+    gap = y.copy()
+    gap[23:29] = np.nan
+    assert late_error(gap) < 1.05 * late_error(y)
+
+
+@pytest.mark.parametrize("size", [1e3, 1e6, 1e12])
+def test_one_outlier_does_little_harm_later(size):
+    y = daily_pattern()
+    spike = y.copy()
+    spike[400] += size
+    assert late_error(spike) < 1.6 * late_error(y)

@@ -65,7 +65,8 @@ class Regressions:
         self.mean_errors += share * (weights * errors - self.mean_errors)
         self.rows.append(row)
         self.labels.append(label)
-        self.weights.append(weights)
+        leverage = max(abs(row).max() / step_regressions.LEVERAGE_LIMIT, 1.0)
+        self.weights.append(weights / leverage**2)
         squares = np.minimum((candidates - label) ** 2, step_mixture.MAX_LOSS)
         self.losses.append(squares)
         self.theta = self.solve()
@@ -144,10 +145,27 @@ class ForecasterDefinition:
         profile = self.profile(self.cycle, r)
         return self.season_profile(r) if profile is None else profile
 
+    def sizes(self):
+        """The sizes of all deviations but those that are rounding of the level."""
+        least = step_features.MIN_RELATIVE_DEVIATION
+        return [
+            abs(d)
+            for t, d in self.deviations
+            if abs(d) > least * abs(self.level(self.season, self.values[:t]))
+        ]
+
     def scale(self):
-        sizes = [abs(d) for _, d in self.deviations]
-        mean = running_mean(sizes, 1 / (step_features.SCALE_CYCLES * self.cycle))
+        mean = running_mean(self.sizes(), 1 / (step_features.SCALE_CYCLES * self.cycle))
         return max(mean, step_features.MIN_SCALE) if mean > 0 else 0.0
+
+    def deviation(self, y):
+        """The deviation of the next value from the level, within limits once there are
+        enough to know what is usual."""
+        deviation = y - self.level(self.season)
+        if len(self.sizes()) < step_features.TRUSTED_DEVIATIONS:
+            return deviation
+        bound = step_features.MAX_RELATIVE_DEVIATION * self.scale()
+        return float(np.clip(deviation, -bound, bound))
 
     def range(self):
         known = np.array(self.values)[~np.array(self.is_missing)]
@@ -225,7 +243,7 @@ class ForecasterDefinition:
         else:
             self.learn(t, y)
             if t >= self.season:
-                self.deviations.append((t, y - self.level(self.season)))
+                self.deviations.append((t, self.deviation(y)))
             self.values.append(float(y))
         self.is_missing.append(bool(np.isnan(y)))
         self.origins.append(self.forecast_from(t))

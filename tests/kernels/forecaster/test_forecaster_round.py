@@ -35,6 +35,7 @@ def made_up_series(rows, given, seed):
     y += x @ (1 / 10.0 ** np.arange(given)) + rng.normal(size=rows)
     y[rows // 2 :] += 8
     y[rng.random(rows) < 0.05] *= 5
+    y[3 * rows // 4] = 1e4
     y[rng.random(rows) < 0.08] = np.nan
     y[rows // 3 : rows // 3 + 4] = np.nan
     y[0] = 20.0

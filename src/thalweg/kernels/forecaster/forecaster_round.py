@@ -40,6 +40,7 @@ from thalweg.kernels.forecaster.step_features import (
 from thalweg.kernels.forecaster.step_mixture import learn_losses, mix, set_weights
 from thalweg.kernels.forecaster.step_regressions import (
     learn_lanes,
+    limit_leverage,
     predict_lanes,
     set_outlier_weights,
 )
@@ -177,7 +178,9 @@ def learn_step(s, w, j, slot, label):
         w.lane_errors[lane] = abs(candidates[lane] - label)
     set_outlier_weights(w.lane_errors, s.mean_errors[j], count, w.lane_weights)
     learn_losses(s.losses[j], count, candidates, label)
-    learn_lanes(s.moments[j], s.theta[j], s.features[slot, j], label, w.lane_weights, w)
+    row = s.features[slot, j]
+    limit_leverage(row, w.lane_weights)
+    learn_lanes(s.moments[j], s.theta[j], row, label, w.lane_weights, w)
     s.error_counts[j] = count + 1
 
 

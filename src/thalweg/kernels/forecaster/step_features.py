@@ -42,6 +42,11 @@ MIN_PROFILE_SHARE = 0.1
 """The least share of a new deviation in a profile: about ten seasons count."""
 SCALE_CYCLES = 20.0
 """Cycles that count in the scale."""
+MIN_RELATIVE_DEVIATION = 1e-13
+"""Deviations of this share of the level are rounding."""
+MAX_RELATIVE_DEVIATION, TRUSTED_DEVIATIONS = 15.0, 20
+"""A deviation of more than 15 mean deviations counts as 15, after the first 20: else
+one outlier would be seen in the scale and in a profile for many cycles."""
 MAX_FEATURE = 1e6
 """Upper limit of a feature in units of the scale, which may be next to nothing."""
 MIN_SCALE = 1e-290
@@ -80,11 +85,16 @@ def learn_value(s, y, is_missing):
     if t < season:
         return
     deviation = y - level_before
+    if counters[DEVIATION_COUNT] >= TRUSTED_DEVIATIONS:
+        limit = MAX_RELATIVE_DEVIATION * counters[DEVIATION]
+        deviation = min(max(deviation, -limit), limit)
     _learn_profile(s.profile, t, deviation)
     _learn_profile(s.cycle_profile, t, deviation)
-    counters[DEVIATION_COUNT] += 1
-    share = max(1 / counters[DEVIATION_COUNT], 1 / (SCALE_CYCLES * cycle))
-    counters[DEVIATION] += share * (abs(deviation) - counters[DEVIATION])
+    # Deviations that are rounding of the level say nothing of the scale.
+    if abs(deviation) > MIN_RELATIVE_DEVIATION * abs(level_before):
+        counters[DEVIATION_COUNT] += 1
+        share = max(1 / counters[DEVIATION_COUNT], 1 / (SCALE_CYCLES * cycle))
+        counters[DEVIATION] += share * (abs(deviation) - counters[DEVIATION])
 
 
 @inline_function

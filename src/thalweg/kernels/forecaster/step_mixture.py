@@ -17,7 +17,9 @@ LOSS_MEMORY = 600.0
 """Errors that count in a mean squared error."""
 SHARPNESS, OVERLAP = 0.15, 3.0
 """c = ``SHARPNESS`` / (1 + ``OVERLAP`` h) at step h."""
-MAX_LOSS = 1e12
+MAX_LOSS = 400.0
+"""Errors beyond 20 scales count as 20: of an outlier all candidates know nothing, and
+its square would hide their differences for long."""
 
 
 @inner_function

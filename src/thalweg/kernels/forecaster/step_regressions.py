@@ -27,6 +27,8 @@ RIDGE = 10.0
 """δ: features are of the order of one, so it counts as ten rounds."""
 MEAN_ERROR_SHARE = 0.005
 """The least share of a new error in the mean: about 200 count."""
+LEVERAGE_LIMIT = 20.0
+"""Features beyond so many scales reduce the weight of their row (Mallows weights)."""
 TRUSTED_ERRORS = 20
 """Errors before the first one can be an outlier."""
 
@@ -50,6 +52,18 @@ def set_outlier_weights(errors, mean_errors, count, weights):
         weights[lane] = max(weight, 1e-9)
         share = max(1 / (count + 1), MEAN_ERROR_SHARE)
         mean_errors[lane] += share * (weights[lane] * error - mean_errors[lane])
+
+
+@inner_function
+def limit_leverage(row, weights):
+    """Reduce the weights of a row whose features are beyond ``LEVERAGE_LIMIT``, so that
+    one outlier among them does not outweigh all other rows."""
+    size = LEVERAGE_LIMIT
+    for j in range(row.size):
+        size = max(size, abs(row[j]))
+    if size > LEVERAGE_LIMIT:
+        for lane in range(LANES):
+            weights[lane] *= (LEVERAGE_LIMIT / size) ** 2
 
 
 @inner_function
