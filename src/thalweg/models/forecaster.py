@@ -64,8 +64,8 @@ class Forecaster:
 
     Features may be given with each value. They enter with what is known of them when a
     forecast is made; those named in ``known`` (positions or names; True: all) are known
-    in advance, and the rows of ``future`` hold them. A forecaster of more than 24 steps
-    has regressions for 24 of them, and the steps between use the next one's.
+    in advance, and the rows of ``future`` hold them. A forecaster of more than 16 steps
+    has regressions for 16 of them, and the steps between use the next one's.
 
     Values may be missing (NaN or None), or whole rows where times are given: the season
     goes on, and nothing is learnt.

@@ -6,13 +6,13 @@ import numpy as np
 
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster import forecaster_round
-from thalweg.kernels.forecaster.step_regressions import RIDGE
+from thalweg.kernels.forecaster.step_regressions import RIDGE, SECOND_RIDGE
 from thalweg.kernels.layout import aligned_zeros
 from thalweg.kernels.tracker.tracker_layout import DELAY
 from thalweg.preprocessing.seasons import Seasons
 from thalweg.types import FloatArray
 
-MODELLED_STEPS = 24
+MODELLED_STEPS = 16
 """Steps that have regressions of their own; others use those of the next such step."""
 
 
@@ -52,6 +52,9 @@ class ForecasterState:
         workspace.model_of[:] = np.searchsorted(steps, every_step)
         workspace.lags[:], workspace.is_known[:] = settings.lags, settings.known
         workspace.ridge[:] = RIDGE
+        workspace.ridge[layout.SECOND_FEATURES : layout.OWN_FEATURES] = SECOND_RIDGE
+        angles = 2 * np.pi * np.arange(seasons.season) / seasons.season
+        workspace.waves[:] = np.sin(angles), np.cos(angles)
 
     def copy(self) -> "ForecasterState":
         """A state that goes its own way."""
@@ -117,7 +120,7 @@ def dimensions(settings: ForecasterSettings, seasons: Seasons) -> tuple[int, ...
 def modelled_steps(horizon: int) -> FloatArray:
     """The steps that have regressions of their own: all, or the first few, then fewer.
 
-    With H > 24, a third of them are the first steps, and the rest are spaced ever more
+    With H > 16, a third of them are the first steps, and the rest are spaced ever more
     widely; the last one is H.
     """
     if horizon <= MODELLED_STEPS:

@@ -78,7 +78,7 @@ class Regressions:
         theta = np.empty_like(self.theta)
         for lane, gamma in enumerate(layout.DISCOUNT):
             w = gamma**ages * np.array(self.weights)[:, lane]
-            S = X.T @ (w[:, None] * X) + step_regressions.RIDGE * np.eye(X.shape[1])
+            S = X.T @ (w[:, None] * X) + np.diag(ridges(X.shape[1]))
             b = X.T @ (w * (z - X @ self.prior))
             theta[:, lane] = self.prior + np.linalg.solve(S, b)
         return theta
@@ -104,6 +104,13 @@ def new_errors(delay):
     )
     errors.counters[DELAY] = delay
     return errors
+
+
+def ridges(size):
+    ridge = np.full(size, step_regressions.RIDGE)
+    second = slice(layout.SECOND_FEATURES, layout.OWN_FEATURES)
+    ridge[second] = step_regressions.SECOND_RIDGE
+    return ridge
 
 
 class ForecasterDefinition:
@@ -210,9 +217,30 @@ class ForecasterDefinition:
         )
         row[layout.PROFILE] = limit(self.season_profile(target) / scale)
         profile = row[layout.CYCLE_PROFILE] = limit(self.cycle_profile(target) / scale)
-        anomaly = row[layout.LAST] - row[layout.CYCLE_PROFILE_NOW]
-        row[layout.LAST_TIMES_PROFILE] = limit(anomaly * profile)
-        row[layout.LEVEL_TIMES_PROFILE] = limit(row[layout.CYCLE_LEVEL] * profile)
+        last = [
+            values[r] - level - self.cycle_profile(r)
+            for r in range(max(t - 3, 0), t + 1)
+        ]
+        row[layout.LAST_ANOMALIES] = limit(sum(last) / 4 / scale)
+        beside = [values[max(before - i, 0)] for i in (1, 2)]
+        beside += [values[min(before + i, t)] for i in (1, 2)]
+        row[layout.NEIGHBOURS_AGO] = limit((np.mean(beside) - level) / scale)
+        beside = [self.cycle_profile(target + i) for i in (-2, -1, 1, 2)]
+        row[layout.PROFILE_NEIGHBOURS] = limit(np.mean(beside) / scale)
+        anomalies = np.array(
+            [
+                row[layout.LAST] - row[layout.CYCLE_PROFILE_NOW],
+                ago - row[layout.PROFILE_SEASON_AGO],
+                row[layout.CYCLE_AGO] - profile,
+            ]
+        )
+        row[layout.LAST_TIMES_CYCLE] = limit(anomalies[0] * profile)
+        row[layout.LEVEL_TIMES_CYCLE] = limit(row[layout.CYCLE_LEVEL] * profile)
+        row[layout.AGO_TIMES_CYCLE] = limit(anomalies[1] * profile)
+        row[layout.LAST_TIMES_PROFILE] = limit(anomalies[0] * row[layout.PROFILE])
+        angle = 2 * np.pi * target / season
+        products = np.outer(anomalies, [np.sin(angle), np.cos(angle)]).ravel()
+        row[layout.PHASE_PRODUCTS : layout.PHASE_PRODUCTS + 6] = products
         return row
 
     def given_in_units(self, x, count):

@@ -44,8 +44,20 @@ STEP_FEATURES = 9  # from here on the features differ from step to step
 SEASON_AGO, SEASONS_AGO, CYCLE_AGO, CYCLES_AGO = 9, 10, 11, 12  # values before the step
 PROFILE, CYCLE_PROFILE = 13, 14  # the profiles at the step
 PROFILE_SEASON_AGO = 15  # the cycle's profile at ``SEASON_AGO``
-LAST_TIMES_PROFILE, LEVEL_TIMES_PROFILE = 16, 17  # products, as seasons may multiply
-OWN_FEATURES = 18
+# An anomaly is what a value has beyond the cycle's profile. The ridge of what follows
+# is higher: it needs more evidence.
+SECOND_FEATURES = 16
+LAST_ANOMALIES = 16  # the mean of the last four
+NEIGHBOURS_AGO, PROFILE_NEIGHBOURS = 17, 18  # two on each side of a phase, their mean
+# Products, as seasons may multiply: of the cycle's profile with the last anomaly, with
+# the mean over a cycle, and with the anomaly a season ago; of the season's profile with
+# the last anomaly.
+LAST_TIMES_CYCLE, LEVEL_TIMES_CYCLE = 19, 20
+AGO_TIMES_CYCLE, LAST_TIMES_PROFILE = 21, 22
+# Sine and cosine of the phase times the last anomaly and those a season and a cycle
+# ago: how long one lasts depends on the time of day.
+PHASE_PRODUCTS = 23
+OWN_FEATURES = 29
 PRIOR = np.zeros(OWN_FEATURES)
 """The coefficients before anything is learnt: a mean of what was there before."""
 PRIOR[[SEASON_AGO, PROFILE, CYCLE_PROFILE]] = 0.3, 0.3, 0.4
@@ -104,6 +116,7 @@ class ForecasterWorkspace(NamedTuple):
 
     step_of: Annotated[Array, Shape("steps")]  # the step of each regression, from 1
     model_of: Annotated[Array, Shape("horizon")]  # the regression of each step, from 0
+    waves: Annotated[Array, Shape(2, "season")]  # sine and cosine of each phase
     # Further past values as features: how many rounds before the next one.
     lags: Annotated[Array, Shape(f"base - {OWN_FEATURES}")]
     is_known: Annotated[Array, Shape("given")]  # 1: known in advance, at the step

@@ -219,7 +219,7 @@ def forecast_steps(s, w, t):
         if j != model:
             set_weights(s.losses[j], s.error_counts[j], w.step_of[j], w.weights)
             model = j
-        set_step_features(s, w.path, t, h, level, scale, w.row)
+        set_step_features(s, w.path, t, h, level, scale, w.waves, w.row)
         candidates = s.candidates[slot, j]
         set_candidates(s, w, j, t, h, level, scale, low, high, candidates)
         forecast = level + scale * mix(candidates, w.weights)

@@ -8,6 +8,7 @@ rounds before: with a season of s rounds, the value ⌈h/s⌉ s rounds before it
 """
 
 from thalweg.kernels.forecaster.forecaster_layout import (
+    AGO_TIMES_CYCLE,
     CONSTANT,
     CYCLE_AGO,
     CYCLE_BEFORE,
@@ -20,14 +21,19 @@ from thalweg.kernels.forecaster.forecaster_layout import (
     DEVIATION_COUNT,
     HIGHEST,
     LAST,
+    LAST_ANOMALIES,
     LAST_BUT_ONE,
     LAST_BUT_TWO,
+    LAST_TIMES_CYCLE,
     LAST_TIMES_PROFILE,
     LEVEL_SUM,
-    LEVEL_TIMES_PROFILE,
+    LEVEL_TIMES_CYCLE,
     LOWEST,
+    NEIGHBOURS_AGO,
     OWN_FEATURES,
+    PHASE_PRODUCTS,
     PROFILE,
+    PROFILE_NEIGHBOURS,
     PROFILE_NOW,
     PROFILE_SEASON_AGO,
     ROUNDS,
@@ -50,6 +56,10 @@ one outlier would be seen in the scale and in a profile for many cycles."""
 MAX_FEATURE = 1e6
 """Upper limit of a feature in units of the scale, which may be next to nothing."""
 MIN_SCALE = 1e-290
+RECENT_VALUES = 4
+"""Values whose anomalies are averaged."""
+NEIGHBOURS = 2
+"""Phases on each side whose values are averaged."""
 
 
 @inline_function
@@ -165,14 +175,18 @@ def set_origin_features(s, path, t, level, cycle_level, scale, lags, row):
     row[CYCLE_PROFILE_NOW] = scale_feature(profile_at(s, t), scale)
     row[CYCLE_LEVEL] = scale_feature(cycle_level - level, scale)
     row[CONSTANT] = 1.0
+    total = 0.0
+    for i in range(min(RECENT_VALUES, t + 1)):
+        total += value_at(s, path, t - i) - level - profile_at(s, t - i)
+    row[LAST_ANOMALIES] = scale_feature(total / RECENT_VALUES, scale)
     for i in range(lags.size):
         at = max(t + 1 - int(lags[i]), 0)
         row[OWN_FEATURES + i] = scale_feature(value_at(s, path, at) - level, scale)
 
 
 @inner_function
-def set_step_features(s, path, t, h, level, scale, row):
-    """Set the features of the step h rounds after round t."""
+def set_step_features(s, path, t, h, level, scale, waves, row):
+    """Set the features of the step h rounds after round t; the origin's are set."""
     season, cycle = s.profile.shape[1], s.cycle_profile.shape[1]
     season_lag, cycle_lag = known_lag(h, season), known_lag(h, cycle)
     target = t + h
@@ -194,9 +208,33 @@ def set_step_features(s, path, t, h, level, scale, row):
         row[CYCLES_AGO] = scale_feature(value_at(s, path, at) - level, scale)
     row[PROFILE] = scale_feature(s.profile[0, target % season], scale)
     row[CYCLE_PROFILE] = scale_feature(profile_at(s, target), scale)
-    anomaly, profile = row[LAST] - row[CYCLE_PROFILE_NOW], row[CYCLE_PROFILE]
-    row[LAST_TIMES_PROFILE] = limit_feature(anomaly * profile)
-    row[LEVEL_TIMES_PROFILE] = limit_feature(row[CYCLE_LEVEL] * profile)
+    at, total = max(target - season_lag, 0), 0.0
+    for i in range(1, NEIGHBOURS + 1):
+        total += value_at(s, path, max(at - i, 0)) + value_at(s, path, min(at + i, t))
+    row[NEIGHBOURS_AGO] = scale_feature(total / (2 * NEIGHBOURS) - level, scale)
+    total = 0.0
+    for i in range(1, NEIGHBOURS + 1):
+        total += profile_at(s, target - i) + profile_at(s, target + i)
+    row[PROFILE_NEIGHBOURS] = scale_feature(total / (2 * NEIGHBOURS), scale)
+    set_products(row, waves, target % season)
+
+
+@inline_function
+def set_products(row, waves, phase):
+    """Set the products of features, which follow all others."""
+    profile = row[CYCLE_PROFILE]
+    last = row[LAST] - row[CYCLE_PROFILE_NOW]
+    season_ago = row[SEASON_AGO] - row[PROFILE_SEASON_AGO]
+    cycle_ago = row[CYCLE_AGO] - profile
+    row[LAST_TIMES_CYCLE] = limit_feature(last * profile)
+    row[LEVEL_TIMES_CYCLE] = limit_feature(row[CYCLE_LEVEL] * profile)
+    row[AGO_TIMES_CYCLE] = limit_feature(season_ago * profile)
+    row[LAST_TIMES_PROFILE] = limit_feature(last * row[PROFILE])
+    for i in range(2):
+        wave = waves[i, phase]
+        row[PHASE_PRODUCTS + i] = last * wave
+        row[PHASE_PRODUCTS + 2 + i] = season_ago * wave
+        row[PHASE_PRODUCTS + 4 + i] = cycle_ago * wave
 
 
 @inline_function
