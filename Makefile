@@ -36,6 +36,8 @@ accuracy: .venv/kernels .venv/data .venv-bench/data  ## the Tracker against the 
 	$(BIN)/thalweg accuracy --set synthetic
 	$(BIN)/thalweg accuracy --rivals
 	.venv-bench/bin/python benchmarks/lightgbm_accuracy.py
+	.venv-bench/bin/python benchmarks/forecast_rivals.py
+	$(BIN)/thalweg accuracy --horizon 24
 
 forecast-rivals: .venv-bench/data  ## forecasts of statsforecast and LightGBM, several steps ahead
 	.venv-bench/bin/python benchmarks/forecast_rivals.py

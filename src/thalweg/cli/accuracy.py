@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from json import dumps
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 from rich.table import Table
 
-from thalweg.cli import options
+from thalweg.cli import forecast_table, options
 from thalweg.cli.console import (
     EXIT_INTERRUPTED,
     collect_until_interrupt,
@@ -29,6 +30,8 @@ QUICK_ROWS = 5000
 """Rows of each stream with --quick, the first ones."""
 MIN_COVERAGE_ROWS = 5000
 """Coverage is summarised over streams of so many rows, if there are any."""
+SAVED_FORECASTS = Path("out/forecasts")
+"""Where `make forecast-rivals` saves others' forecasts, below the current folder."""
 STREAM_SETS = ("public", "stripped", "shocked", "synthetic")
 HINDSIGHT_COLUMNS = {
     "tracker": "Tracker", "persistence": "persist.", "never_forget": "γ = 1",
@@ -67,6 +70,14 @@ def accuracy(
             "--quick", help="As --rows 5000, and one seed of each synthetic kind."
         ),
     ] = False,
+    horizon: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="STEPS",
+            help="The Forecaster so many steps ahead, against statsforecast and "
+            "LightGBM; short series only, with --quick.",
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> None:  # fmt: skip
     """Measure the Tracker's error on many streams, against that of others.
@@ -77,8 +88,17 @@ def accuracy(
         thalweg accuracy --quick
         thalweg accuracy --set shocked --rows 10000
         thalweg accuracy --rivals
+        thalweg accuracy --horizon 24
     """
     options.check_choice("--set", streams, STREAM_SETS)
+    if horizon is not None:
+        if rivals or rows is not None or streams != "public":
+            raise InvalidParameterError(
+                "--horizon is measured on whole series of its own: it takes neither "
+                "--set nor --rows nor --rivals."
+            )
+        _print_forecast_accuracy(horizon, quick, json)
+        return
     if rivals and streams != "public":
         raise InvalidParameterError("--rivals are measured on --set public only.")
     if rows is not None and streams == "synthetic":
@@ -96,6 +116,32 @@ def accuracy(
         _print_table(results, rivals)
     if interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _print_forecast_accuracy(horizon: int, quick: bool, json: bool) -> None:
+    results, interrupted = collect_until_interrupt(_measure_forecasts(horizon, quick))
+    if json:
+        typer.echo(dumps([forecast_table.row_as_json(row) for row in results]))
+    else:
+        console = stdout_console()
+        console.print(forecast_table.error_table(results, horizon))
+        console.print(forecast_table.coverage_table(results))
+        for sentence in forecast_table.conclusions(results):
+            console.print(sentence)
+    forecast_table.name_missing_rivals(results)
+    if interrupted:
+        raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _measure_forecasts(horizon: int, quick: bool) -> Iterator[Any]:
+    saved = lab_accuracy.SavedForecasts(SAVED_FORECASTS)
+
+    def measure(name: str) -> Any:
+        series = lab_accuracy.PUBLIC_SERIES[name]()
+        return lab_accuracy.measure_forecaster(series, horizon, saved)
+
+    names = lab_accuracy.SHORT_SERIES if quick else lab_accuracy.PUBLIC_SERIES
+    return _measure_each(names, measure)
 
 
 def _print_table(rows: list[Any], rivals: bool) -> None:

@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from thalweg.lab.accuracy.accuracy_streams import (
         synthetic_streams as synthetic_streams,
     )
+    from thalweg.lab.accuracy.forecast_accuracy import BAND_COVERAGE as BAND_COVERAGE
+    from thalweg.lab.accuracy.forecast_accuracy import PUBLIC_SERIES as PUBLIC_SERIES
+    from thalweg.lab.accuracy.forecast_accuracy import SHORT_SERIES as SHORT_SERIES
+    from thalweg.lab.accuracy.forecast_accuracy import (
+        ForecastAccuracy as ForecastAccuracy,
+    )
+    from thalweg.lab.accuracy.forecast_accuracy import (
+        measure_forecaster as measure_forecaster,
+    )
+    from thalweg.lab.accuracy.saved_forecasts import SavedForecasts as SavedForecasts
     from thalweg.lab.accuracy.tracker_accuracy import COVERAGE as COVERAGE
     from thalweg.lab.accuracy.tracker_accuracy import TrackerAccuracy as TrackerAccuracy
     from thalweg.lab.accuracy.tracker_accuracy import geometric_mean as geometric_mean
@@ -25,11 +35,17 @@ if TYPE_CHECKING:
 
 _MODULE_OF = {
     "AccuracyStream": "accuracy_streams",
+    "BAND_COVERAGE": "forecast_accuracy",
     "COVERAGE": "tracker_accuracy",
+    "ForecastAccuracy": "forecast_accuracy",
     "MissingDataError": "accuracy_streams",
+    "PUBLIC_SERIES": "forecast_accuracy",
+    "SHORT_SERIES": "forecast_accuracy",
+    "SavedForecasts": "saved_forecasts",
     "SYNTHETIC": "accuracy_streams",
     "TrackerAccuracy": "tracker_accuracy",
     "geometric_mean": "tracker_accuracy",
+    "measure_forecaster": "forecast_accuracy",
     "measure_tracker": "tracker_accuracy",
     "public_streams": "accuracy_streams",
     "shocked_streams": "accuracy_streams",
