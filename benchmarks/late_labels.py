@@ -12,6 +12,9 @@ newest       a later label gives up all rows before it
 newest+      the same, but labels of rows given up are learnt when they come
 delay        ``Tracker(delay=5)``, which has all labels in time
 
+Then the Tracker with labels that come at once, every tenth never: such a row leaves no
+trace (none), is a round of weight zero (at once), or is one 200 rows later (later).
+
 docs/decisions/027-late-labels.md has what it printed.
 """
 
@@ -119,6 +122,27 @@ def compare_rules(rows: int) -> None:
         print(f"{'mean':12} {name:14}", _format(means))
 
 
+def compare_losses(rows: int) -> None:
+    """Print the errors of what becomes of a row whose label never comes."""
+    logs: dict[str, list[float]] = {}
+    for load in {**public_streams(rows), **stripped_streams(rows)}.values():
+        x, y = load()[:2]
+        is_lost, errors = np.random.default_rng(1).random(len(y)) < LOST, {}
+        for rule, wait in {"none": None, "at once": 0, "later": 200}.items():
+            learning, squares = Learning(tw.Tracker(), x, y), np.empty(len(y))
+            for t in range(len(y)):
+                squares[t] = (learning.model.predict(x[t]) - y[t]) ** 2
+                if not is_lost[t]:
+                    learning.learn(t)
+                if wait is not None and t >= wait and is_lost[t - wait]:
+                    learning.skip(t - wait)
+            errors[rule] = squares[len(y) // 4 :].mean()
+        for rule, error in errors.items():
+            logs.setdefault(rule, []).append(float(np.log(error / errors["none"])))
+    means = {rule: float(np.exp(np.mean(values))) for rule, values in logs.items()}
+    print("lost labels ", _format(means))
+
+
 def _format(ratios: dict[str, float]) -> str:
     return "  ".join(f"{rule} {ratio:.3f}" for rule, ratio in ratios.items())
 
@@ -145,5 +169,7 @@ def time_calls() -> None:
 
 
 if __name__ == "__main__":
+    length = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
     time_calls()
-    compare_rules(int(sys.argv[1]) if len(sys.argv) > 1 else ROWS)
+    compare_losses(length)
+    compare_rules(length)

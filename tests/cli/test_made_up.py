@@ -106,6 +106,27 @@ def test_a_checkpoint_is_a_model_that_python_continues_alike(
     assert predictions.tolist() == [float(line.split(",")[1]) for line in done]
 
 
+def test_a_run_with_a_delay_goes_on_live_by_ask_and_tell(tmp_path, monkeypatch):
+    """The labels of its last rows were in the file: the next are those of rows asked
+    for.
+    """
+    monkeypatch.chdir(tmp_path)
+    lines, delay = rows(120), 4
+    options = ("-t", "y", "--features", "a,b", "--delay", str(delay), "--no-report")
+    written(tmp_path / "whole.csv", lines)
+    written(tmp_path / "begun.csv", lines[:70])
+    assert thalweg("run", "whole.csv", *options).exit_code == 0
+    assert thalweg("run", "begun.csv", *options).exit_code == 0
+    model, predictions = Online.load(tmp_path / "out/begun/model.thalweg"), []
+    cells = [line.strip().split(",") for line in lines[70:]]
+    for t, (_, a, b, *_) in enumerate(cells):
+        predictions.append(model.ask({"a": float(a), "b": float(b)}).prediction)
+        if t >= delay:
+            model.tell(float(cells[t - delay][-1]))
+    done = (tmp_path / "out/whole/predictions.csv").read_text().splitlines()[70:]
+    assert predictions == [float(line.split(",")[1]) for line in done]
+
+
 def test_a_run_of_another_version_is_refused_with_a_sentence(tmp_path):
     path = tmp_path / "m.thalweg"
     data, _ = checkpoints(tmp_path)[0]

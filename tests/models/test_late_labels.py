@@ -76,6 +76,17 @@ def test_labels_of_a_fixed_delay_are_learnt_as_updates_from_the_queue(
     assert model.waiting == tuple(range(T - delay, T))
 
 
+@pytest.mark.parametrize("learner", [RLS, tw.SlidingWindow(9), tw.Tracker()])
+@pytest.mark.parametrize("missing", ["skip", "impute"])
+def test_rows_with_gaps_wait_like_others(learner, missing):
+    x = X.copy()
+    x[::6, 1] = x[13] = np.nan
+    model, oracle = (tw.Online(learner, missing=missing) for _ in range(2))
+    made, model = ask_and_tell(model, x, Y, 2)
+    np.testing.assert_array_equal(made, delayed_updates(oracle, x, Y, 2))
+    assert model.imputer.state.skipped == oracle.imputer.state.skipped
+
+
 def test_a_label_that_never_comes_is_a_round_without_one_to_a_tracker():
     y = Y.copy()
     y[20:25] = y[40] = np.nan
@@ -123,6 +134,22 @@ def test_predictions_with_late_labels_are_those_that_an_evaluation_scores():
         np.testing.assert_array_equal(ask_and_tell(model, X, Y, 3)[0], scored)
     played = TrackerRun(3, delay=3).play(X, Y).prediction  # of ``thalweg run``
     np.testing.assert_array_equal(played, scored)
+
+
+class OwnUpdate(tw.Tracker):
+    """A Tracker that is played by its ``update``, and has no live buffer."""
+
+    def update(self, state, f):
+        return super().update(state, f)
+
+
+def test_a_tracker_without_a_live_buffer_gives_its_run_too():
+    learner = OwnUpdate(delay=2, curvature=False)
+    expected = tw.Online(learner).run(X[:12], Y[:12]).prediction
+    model = tw.Online(learner)
+    assert model._live_buffer() is None
+    made, model = ask_and_tell(model, X[:12], Y[:12], 2)
+    np.testing.assert_array_equal(made, expected)
 
 
 def test_labels_in_any_order_give_the_run_if_they_come_in_time():

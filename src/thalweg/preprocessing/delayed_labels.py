@@ -40,7 +40,8 @@ class DelayedLabels:
     missing is due as well, in its turn: it teaches nothing, but time passes.
 
     The result does not depend on how the rows are cut into calls of ``push``. The
-    compiled ring behind ``Tracker(delay=d)`` is tested to be equal to this queue.
+    compiled ring behind ``Tracker(delay=d)`` is tested to be equal to this queue, as is
+    what a model does with rows that wait by key (models/waiting_rows.py).
 
     ``state`` is all that changes, and is never changed in place; to restore a
     snapshot, assign it.
