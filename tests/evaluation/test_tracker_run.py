@@ -220,3 +220,15 @@ def test_the_last_rounds_are_recorded_one_by_one():
     assert last.last_round == T
     np.testing.assert_array_equal(last.observed, Y[-200:])
     np.testing.assert_array_equal(last.forecast, predictions[-200:])
+
+
+def test_intervals_of_rows_without_a_label_grow_unless_they_only_ask():
+    walk = np.cumsum(RNG.normal(size=T))
+    run, asking = TrackerRun(3, 0, "refuse"), TrackerRun(3, 0, "refuse")
+    for tracker_run in (run, asking):
+        tracker_run.play(X[:250], walk[:250])
+    unknown = np.full(30, np.nan)
+    width = np.ptp(run.play(X[250:280], unknown).interval, axis=1)
+    assert width[-1] > 2 * width[0] and (np.diff(width) > -1e-9).all()
+    asked = np.ptp(asking.play(X[250:280], unknown, is_question=True).interval, axis=1)
+    np.testing.assert_allclose(asked, width[0])
