@@ -21,8 +21,10 @@ from thalweg.models.forecaster_state import (
     ForecasterState,
     state_size,
 )
+from thalweg.models.inputs import NUMBERS
 from thalweg.models.model_lock import ModelLock
 from thalweg.models.series_inputs import (
+    LARGEST,
     Series,
     as_given_rows,
     as_series,
@@ -127,6 +129,17 @@ class Forecaster:
         Series with a time index, the index gives the times. ``x`` are features, a row
         for each value. What is refused leaves the forecaster as it was.
         """
+        if x is None and time is None and type(y) in NUMBERS and abs(y) <= LARGEST:
+            with self._lock:
+                state, progress = self._model
+                # Where nothing is left to find out, the value goes straight in.
+                if (
+                    state is not None
+                    and not progress.given
+                    and progress.history is None
+                ):
+                    state.learn(y)
+                    return self
         self._learn(as_series(y, time), x)
         return self
 

@@ -15,6 +15,8 @@ from thalweg.types import FloatArray
 MODELLED_STEPS = 16
 """Steps that have regressions of their own; others use those of the next such step."""
 
+NO_FEATURES = np.empty((1, 0))
+
 
 class ForecasterSettings(NamedTuple):
     """What decides the size of the buffers, beside the seasons."""
@@ -45,6 +47,8 @@ class ForecasterState:
             state.total_counters[:, DELAY] = steps - 1
         else:
             self.packed[:] = packed
+        self._value, self._no_forecasts = np.zeros(1), np.empty((0, settings.horizon))
+        self._no_bands = np.empty((0, settings.horizon, 2))
         self._workspace = aligned_zeros(layout.WORKSPACE.size(**by_name))
         workspace: Any = layout.WORKSPACE.views(self._workspace, **by_name)
         workspace.step_of[:] = steps
@@ -64,6 +68,14 @@ class ForecasterState:
     def rounds(self) -> int:
         """Rounds passed since the first value, with or without a value."""
         return int(self._counters[layout.ROUNDS])
+
+    def learn(self, y: float) -> None:
+        """Learn one value, without given features."""
+        self._value[0] = y
+        forecaster_round.play(
+            self.packed, self._workspace, self._dimensions, self._value, NO_FEATURES,
+            0.5, self._no_forecasts, self._no_bands,
+        )  # fmt: skip
 
     def play(
         self, y: FloatArray, given: FloatArray, level: float | None = None
