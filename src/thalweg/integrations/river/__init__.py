@@ -1,5 +1,6 @@
 """Estimators for River (https://riverml.xyz): ``pip install 'thalweg[river]'``."""
 
+from thalweg.integrations.river.forecaster import TrackerForecaster
 from thalweg.integrations.river.multi_target import RLSMultiTargetRegressor
 from thalweg.integrations.river.regressors import (
     GradientRegressor,
@@ -15,5 +16,6 @@ __all__ = [
     "RLSMultiTargetRegressor",
     "RLSRegressor",
     "TrackerClassifier",
+    "TrackerForecaster",
     "TrackerRegressor",
 ]
