@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from thalweg.models.series_inputs import Series
 from thalweg.types import FloatArray, Interval
 
 
@@ -107,17 +108,17 @@ class Backtest(_Frames):
 
 
 def make_backtest(
-    played: Sequence[tuple[FloatArray, FloatArray]], y: FloatArray, times: Any,
-    skipped: int, level: float,
-) -> Backtest:  # fmt: skip
+    played: Sequence[tuple[FloatArray, FloatArray]], series: Series, level: float
+) -> Backtest:
     """The backtest of forecasts (T, H) and bands (T, H, 2), in pieces.
 
-    ``skipped`` rows came before the first value; nothing was forecast from them.
+    Rows of the series beyond those came before the first value; nothing was forecast
+    from them.
     """
     mean = np.concatenate([forecasts for forecasts, _ in played])
     bands = np.concatenate([bands for _, bands in played])
-    unknown = np.full((skipped, mean.shape[1]), np.nan)
+    unknown = np.full((len(series.y) - len(mean), mean.shape[1]), np.nan)
     mean, low, high = (
         np.concatenate([unknown, part]) for part in (mean, *np.moveaxis(bands, 2, 0))
     )
-    return Backtest(y, mean, low, high, level, times)
+    return Backtest(series.y, mean, low, high, level, series.times)

@@ -8,18 +8,24 @@ from typing import Any
 import numpy as np
 
 from thalweg import checks
-from thalweg.errors import InvalidParameterError, StreamError
+from thalweg.errors import StreamError
 from thalweg.models.forecast import Backtest, Forecast, make_backtest
 from thalweg.models.forecaster_file import (
+    MAX_GIVEN,
     ForecasterFileContents,
     Progress,
     read_forecaster,
     write_forecaster,
 )
+from thalweg.models.forecaster_settings import (
+    as_counts,
+    as_known,
+    as_periods,
+    require_count,
+)
 from thalweg.models.forecaster_state import (
     ForecasterSettings,
     ForecasterState,
-    state_size,
 )
 from thalweg.models.inputs import NUMBERS
 from thalweg.models.model_lock import ModelLock
@@ -39,9 +45,6 @@ HISTORY = 4096
 FIRST_SEARCH, SEARCH_GROWTH = 24, 1.5
 """Seasons are looked for after 24 rounds, then 36, 54 and so on."""
 MAX_HORIZON = 10_000
-MAX_SEASON = 100_000
-MAX_GIVEN = 64
-"""Given features at most: a round costs their square, and a state as well."""
 
 
 class Forecaster:
@@ -78,14 +81,12 @@ class Forecaster:
         lags: Sequence[int] | None = None, calendar: bool = True,
         known: bool | Sequence[int | str] = (),
     ) -> None:  # fmt: skip
-        self.horizon, self.season, self.lags = horizon, season, lags
-        self.calendar, self.known = calendar, known
-        _require_count(self, "horizon", horizon, MAX_HORIZON)
+        self.horizon = require_count(self, "horizon", horizon, MAX_HORIZON)
+        self.season = None if season is None else as_periods(self, season)
+        self.lags = None if lags is None else as_counts(self, "lags", lags, HISTORY)
+        self.calendar, self.known = calendar, as_known(known)
         checks.require_choice(self, "calendar", (False, True))
-        self._fixed_seasons = None if season is None else _as_seasons(self, season)
-        self._lags = tuple(lags or ())
-        for lag in self._lags:
-            _require_count(self, "lags", lag, HISTORY)
+        self._lags = self.lags or ()
         self._lock = ModelLock()
         # Both change at once, so that no Ctrl-C falls in between.
         self._model: tuple[ForecasterState | None, Progress] = (None, Progress())
@@ -167,7 +168,7 @@ class Forecaster:
         """
         h = self.horizon if h is None else h
         checks.require_argument("Forecaster.forecast", "interval", interval, "(0, 1)")
-        _require_count("Forecaster.forecast", "h", h, self.horizon)
+        h = require_count("Forecaster.forecast", "h", h, self.horizon)
         with self._lock:
             state, progress = self._model
             if state is None or state.rounds == 0:
@@ -196,11 +197,13 @@ class Forecaster:
     def load(cls, path: str | os.PathLike[str]) -> "Forecaster":
         """The forecaster in a file, which continues to the last bit."""
 
-        def size_of(settings: dict[str, Any], progress: Progress) -> int:
-            made = cls(**settings)
-            return state_size(made._sizes(progress), progress.seasons)
+        def sizes_of(
+            settings: dict[str, Any], progress: Progress | None
+        ) -> ForecasterSettings | None:
+            checked = cls(**settings)
+            return None if progress is None else checked._sizes(progress)
 
-        settings, progress, packed = read_forecaster(path, size_of)
+        settings, progress, packed = read_forecaster(path, sizes_of)
         forecaster = cls(**settings)
         forecaster._open(progress, packed)
         return forecaster
@@ -211,7 +214,7 @@ class Forecaster:
 
     def _file_contents(self) -> ForecasterFileContents:
         names = ("horizon", "season", "lags", "calendar", "known")
-        settings = {name: _as_plain(getattr(self, name)) for name in names}
+        settings = {name: getattr(self, name) for name in names}
         state, progress = self._model
         packed = None if state is None else state.packed.copy()
         if progress.history is not None:
@@ -252,8 +255,8 @@ class Forecaster:
                 )
             rounds = 0 if state is None else state.rounds
             first = 0 if rounds else int(np.argmax(~np.isnan([*series.y, 0.0])))
-            missing, series, given = (
-                series.y[:first],
+            skipped, series, given = (
+                series.before(first),
                 series.after(first),
                 given[first:],
             )
@@ -262,19 +265,26 @@ class Forecaster:
             played = self._play(state, progress, series.y, given, level)
             if played is None:
                 return None
-            y = np.append(missing, series.y)
-            return make_backtest(played, y, series.times, first, level or 0.5)
+            return make_backtest(played, skipped.join(series), level or 0.5)
 
     def _with_seasons(self, progress: Progress, rounds: int) -> Progress:
         """With the seasons that the settings or the calendar say; else a history."""
-        if self._fixed_seasons is not None:
-            return progress._replace(seasons=self._fixed_seasons)
-        if self.calendar and progress.grid is not None:
-            seasons = calendar_seasons(progress.grid)
-            return progress._replace(seasons=seasons)
+        fixed = self._settled_seasons(progress)
+        if fixed is not None:
+            return progress._replace(seasons=fixed)
         if progress.history is None and rounds == 0:
             return progress._replace(history=np.empty((0, 1 + progress.given)))
         return progress
+
+    def _settled_seasons(self, progress: Progress) -> Seasons | None:
+        """The seasons by the settings or the calendar; None: what the values show."""
+        if self.season is not None:
+            periods = (self.season,) if isinstance(self.season, int) else self.season
+            return Seasons(min(periods), max(periods))
+        if not self.calendar or progress.grid is None:
+            return None
+        seasons = calendar_seasons(progress.grid)
+        return None if seasons == Seasons() else seasons
 
     def _play(
         self, state: ForecasterState | None, progress: Progress, y: FloatArray,
@@ -284,7 +294,7 @@ class Forecaster:
         played, start = [], 0
         if state is None or state.seasons != progress.seasons:
             state = self._replay(state, progress)
-        if progress.history is not None and _is_calendar(self, progress):
+        if progress.history is not None and self._settled_seasons(progress):
             progress = progress._replace(history=None)
         stops = _searches(state.rounds, len(y)) if progress.history is not None else []
         if stops:  # all of it is learnt or nothing
@@ -378,39 +388,3 @@ def _with_history(
     history[rounds : rounds + len(y), 0] = y
     history[rounds : rounds + len(y), 1:] = given
     return progress._replace(history=history)
-
-
-def _is_calendar(forecaster: Forecaster, progress: Progress) -> bool:
-    """Whether the calendar says what the seasons are."""
-    return forecaster.calendar and progress.grid is not None
-
-
-def _as_plain(setting: Any) -> Any:
-    """A setting as a file holds it: a list as a tuple."""
-    if setting is None or isinstance(setting, bool | int | str):
-        return setting
-    return tuple(item if isinstance(item, str) else int(item) for item in setting)
-
-
-def _as_seasons(owner: Forecaster, season: int | Sequence[int]) -> Seasons:
-    """One or two periods given by the user."""
-    periods = (season,) if isinstance(season, int | np.integer) else tuple(season)
-    if not 1 <= len(periods) <= 2:
-        raise InvalidParameterError(
-            f"The 'season' parameter of Forecaster must be one period or two. "
-            f"Got {season!r} instead."
-        )
-    for period in periods:
-        _require_count(owner, "season", period, MAX_SEASON)
-    return Seasons(int(min(periods)), int(max(periods)))
-
-
-def _require_count(owner: object, name: str, value: Any, largest: int) -> None:
-    """Raise unless the value is a whole number from 1 to ``largest``."""
-    owner_name = owner if isinstance(owner, str) else type(owner).__name__
-    checks.require_argument(owner_name, name, value, f"[1, {largest}]")
-    if value != int(value):
-        raise InvalidParameterError(
-            f"The {name!r} parameter of {owner_name} must be a whole number. "
-            f"Got {value} instead."
-        )

@@ -7,13 +7,30 @@ import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from thalweg import persistence
-from thalweg.errors import InvalidParameterError, PersistenceError
+from thalweg.checks import MAX_MAGNITUDE
+from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
+from thalweg.kernels.forecaster.forecaster_layout import (
+    DEVIATION_COUNT,
+    ROUNDS,
+    STATE,
+    VALUE_COUNT,
+)
+from thalweg.kernels.tracker.tracker_layout import DELAY, ERROR_COUNT
 from thalweg.learners import LastValue
 from thalweg.losses import SquaredError
+from thalweg.models.forecaster_state import (
+    ForecasterSettings,
+    ForecasterState,
+    modelled_steps,
+    state_size,
+)
 from thalweg.persistence.snapshots import (
     Array,
     Condition,
+    Count,
     restore_snapshot,
     validate_snapshot,
 )
@@ -23,8 +40,12 @@ from thalweg.types import FloatArray
 
 FIELD = "forecaster"
 """The name in a file's ``extra`` by which it is a file of ``Forecaster``."""
-LAYOUT_VERSION = 1
 MAX_TIME = 2**63 - 1
+MAX_GIVEN = 64
+"""Given features at most: a round costs their square, and a state as well."""
+MAX_MONTHS = 12_000
+MAX_ROUNDS = 2**52
+LARGEST = MAX_MAGNITUDE[np.dtype(np.float64)]
 
 
 class Progress(NamedTuple):
@@ -66,19 +87,18 @@ def write_forecaster(
 ) -> None:
     """Save the forecaster to a file."""
     settings, progress, packed = contents
-    record = _Record(
-        **settings, progress=progress, packed=packed, layout=LAYOUT_VERSION
-    )
+    record = _Record(**settings, progress=progress, packed=packed, layout=STATE.version)
     saved = persistence.SavedModel(LastValue(), SquaredError(), None, {FIELD: record})
     persistence.save(path, saved)
 
 
 def read_forecaster(
-    path: str | os.PathLike[str], state_size: Callable[[dict[str, Any], Progress], int]
+    path: str | os.PathLike[str],
+    sizes_of: Callable[[dict[str, Any], Progress | None], ForecasterSettings | None],
 ) -> ForecasterFileContents:
     """The forecaster in a file; ``PersistenceError`` where any of it is wrong.
 
-    ``state_size`` says how many numbers a state has with these settings.
+    ``sizes_of`` checks settings, and says what sizes a state has with this progress.
     """
     saved = persistence.load(path)
     if FIELD not in saved.extra:
@@ -89,15 +109,21 @@ def read_forecaster(
         settings = record._asdict()
         for name in ("progress", "packed", "layout"):
             del settings[name]
-        if record.layout != LAYOUT_VERSION:
+        if record.layout != STATE.version:
             raise PersistenceError(
                 f"its layout is version {record.layout}, and this thalweg reads "
-                f"version {LAYOUT_VERSION}: train the forecaster again"
+                f"version {STATE.version}: train the forecaster again"
             )
-        if record.packed is not None:
-            size = state_size(settings, progress)
-            validate_snapshot(Array((size,)), record.packed, f"{FIELD}.packed")
-    except (PersistenceError, InvalidParameterError) as error:
+        rounds = 0
+        sizes = sizes_of(settings, None if record.packed is None else progress)
+        if record.packed is not None and sizes is not None:
+            rounds = _validate_packed(record.packed, sizes, progress)
+        if progress.history is not None:
+            rule = Array(
+                (rounds, 1 + progress.given), -LARGEST, LARGEST, may_be_nan=True
+            )
+            validate_snapshot(rule, progress.history, f"{FIELD}.progress.history")
+    except (PersistenceError, InvalidParameterError, StreamError) as error:
         message = str(error).rstrip(".")
         raise PersistenceError(f"{path} cannot be loaded: {message}.") from None
     return ForecasterFileContents(settings, progress, record.packed)
@@ -105,27 +131,81 @@ def read_forecaster(
 
 def _restore_progress(progress: Progress) -> Progress:
     """The progress with a grid of its own class, if all is as it may be."""
-    grid, first_time, history = progress.grid, progress.first_time, progress.history
+    grid, first_time = progress.grid, progress.first_time
     if grid is not None:
-        fields = dict(grid) if hasattr(grid, "keys") else grid._asdict()
+        fields = dict(grid) if hasattr(grid, "keys") else {}
         is_grid = set(fields) == set(TimeGrid._fields) and all(
             _is_time(value) for value in fields.values()
         )
-        is_grid = is_grid and fields["step"] > 0 and 0 <= fields["months"] <= 12
+        is_grid = is_grid and fields["step"] > 0 and 0 <= fields["months"] <= MAX_MONTHS
+        is_grid = is_grid and 0 <= fields["day"] <= 31
         name = f"{FIELD}.progress.grid"
         validate_snapshot(Condition(is_grid, "a grid of times"), grid, name)
         grid = TimeGrid(**fields)
     is_legal = first_time is None or _is_time(first_time)
     name = f"{FIELD}.progress.first_time"
     validate_snapshot(Condition(is_legal, "a time or None"), first_time, name)
-    if history is not None:
-        rule = Array((None, 1 + progress.given), may_be_nan=True)
-        validate_snapshot(rule, history, f"{FIELD}.progress.history")
+    validate_snapshot(Count(MAX_GIVEN), progress.given, f"{FIELD}.progress.given")
+    names = progress.names
+    is_legal = names is None or len(names) == len(set(names)) == progress.given
+    rule = Condition(is_legal, f"{progress.given} different names or None")
+    validate_snapshot(rule, names, f"{FIELD}.progress.names")
     season, cycle = progress.seasons
     is_legal = 1 <= season <= cycle < 2**31
     name = f"{FIELD}.progress.seasons"
     validate_snapshot(Condition(is_legal, "two periods"), progress.seasons, name)
     return progress._replace(grid=grid)
+
+
+def _validate_packed(
+    packed: FloatArray, sizes: ForecasterSettings, progress: Progress
+) -> int:
+    """Raise unless kernels can go on from the state; returns how many rows it has seen.
+
+    Kernels check nothing: numbers that they use as indices have to be right.
+    """
+    name = f"{FIELD}.packed"
+    validate_snapshot(Array((state_size(sizes, progress.seasons),)), packed, name)
+    state = ForecasterState(sizes, progress.seasons, packed)
+    views: Any = state.views
+    rule = Array((1,), 0, MAX_ROUNDS, whole=True)
+    validate_snapshot(rule, views.counters[ROUNDS : ROUNDS + 1], f"{name}.rounds")
+    counts = {
+        "counters": views.counters[[DEVIATION_COUNT, VALUE_COUNT]],
+        "profile": views.profile[1],
+        "cycle_profile": views.cycle_profile[1],
+        "error_counts": views.error_counts,
+        "step_counters": views.step_counters[:, ERROR_COUNT],
+        "total_counters": views.total_counters[:, ERROR_COUNT],
+    }
+    for field, array in counts.items():
+        rule = Array(array.shape, 0, state.rounds, whole=True)
+        validate_snapshot(rule, array, f"{name}.{field}")
+    for kind in ("step", "total"):
+        counters, errors = (
+            getattr(views, f"{kind}_{f}") for f in ("counters", "errors")
+        )
+        _validate_errors(counters, errors, sizes.horizon, f"{name}.{kind}")
+    return state.rounds
+
+
+def _validate_errors(
+    counters: FloatArray, errors: FloatArray, horizon: int, name: str
+) -> None:
+    """Raise unless windows of errors are as those of such a horizon.
+
+    Their second rows are the first rows in order, as a search there has to find them.
+    """
+    is_right = (counters[:, DELAY] == modelled_steps(horizon) - 1).all()
+    rule = Condition(is_right, "one less than each step")
+    validate_snapshot(rule, counters[:, DELAY], f"{name}_counters")
+    counts = counters[:, ERROR_COUNT].astype(np.int64)
+    is_right = all(
+        (np.sort(ring[:count]) == ordered[:count]).all()
+        for count, (ring, ordered) in zip(counts, errors, strict=True)
+    )
+    rule = Condition(is_right, "errors, then the same in order")
+    validate_snapshot(rule, errors, f"{name}_errors")
 
 
 def _is_time(value: Any) -> bool:

@@ -40,7 +40,7 @@ class ForecasterState:
         by_name = dict(zip(layout.DIMENSIONS, self._dimensions, strict=True))
         self.packed = aligned_zeros(layout.STATE.size(**by_name))
         state: Any = layout.STATE.views(self.packed, **by_name)
-        self._counters = state.counters
+        self.views = state
         if packed is None:
             state.theta[:, : layout.OWN_FEATURES] = layout.PRIOR[:, None]
             state.step_counters[:, DELAY] = steps - 1
@@ -67,7 +67,7 @@ class ForecasterState:
     @property
     def rounds(self) -> int:
         """Rounds passed since the first value, with or without a value."""
-        return int(self._counters[layout.ROUNDS])
+        return int(self.views.counters[layout.ROUNDS])
 
     def learn(self, y: float) -> None:
         """Learn one value, without given features."""

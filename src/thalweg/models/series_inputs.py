@@ -29,10 +29,22 @@ class Series(NamedTuple):
     y: FloatArray  # (T,) NaN where one is missing
     times: Times | None  # (T,)
 
+    def before(self, first: int) -> "Series":
+        """The first rows alone."""
+        times = None if self.times is None else self.times[:first]
+        return Series(self.y[:first], times)
+
     def after(self, first: int) -> "Series":
         """Without the first rows."""
         times = None if self.times is None else self.times[first:]
         return Series(self.y[first:], times)
+
+    def join(self, later: "Series") -> "Series":
+        """Both, one after the other."""
+        times = None
+        if self.times is not None and later.times is not None:
+            times = np.append(self.times, later.times)
+        return Series(np.append(self.y, later.y), times)
 
 
 class GivenRows(NamedTuple):

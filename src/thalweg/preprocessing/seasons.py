@@ -13,6 +13,8 @@ from thalweg.types import FloatArray
 
 DAY = 86_400 * 10**9
 """Nanoseconds of a day."""
+TINY = 1e-290
+"""Values that differ by no more count as equal."""
 MAX_CYCLE = 20_160
 """The longest cycle by the calendar, in rounds: two weeks of minutes."""
 CLEAR_GAIN = 0.75
@@ -40,11 +42,8 @@ def calendar_seasons(grid: TimeGrid) -> Seasons:
     year.
     """
     if grid.months:
-        return (
-            Seasons(12 // grid.months, 12 // grid.months)
-            if grid.months <= 6
-            else (Seasons())
-        )
+        year = 12 // grid.months if 12 % grid.months == 0 else 1
+        return Seasons(year, year)
     step = grid.step
     for season in (DAY, DAY // 24):
         cycle = 7 * DAY if season == DAY else DAY
@@ -64,7 +63,13 @@ def find_seasons(values: FloatArray) -> Seasons:
     about as low the shortest. The cycle is the best multiple of it, where that lowers
     d_l again. Both are 1 where nothing repeats.
     """
-    differences = _lag_differences(np.asarray(values, np.float64))
+    values = np.asarray(values, np.float64)
+    if np.isnan(values).all():
+        return Seasons()
+    # In units of their own, so that squares are neither zero nor infinite.
+    centred = values - np.nanmedian(values)
+    unit = np.nanmax(np.abs(centred))
+    differences = _lag_differences(centred / unit if unit > TINY else 0 * centred)
     if len(differences) < 4:
         return Seasons()
     inner = differences[1:-1]

@@ -5,7 +5,8 @@ durations, or calendar months where stamps fall on the same day of months of dif
 lengths.
 """
 
-from datetime import UTC
+import re
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,17 @@ from thalweg.errors import StreamError
 
 DAY = 86_400 * 10**9
 """Nanoseconds of a day."""
-MONTH_DAYS = {1: (28, 31), 3: (89, 92), 6: (181, 184), 12: (365, 366)}
+MONTH_DAYS = {
+    1: (28, 31), 2: (59, 62), 3: (89, 92), 4: (120, 123), 6: (181, 184),
+    12: (365, 366),
+}  # fmt: skip
 """How many days so many months may have."""
+UNITS = {"day": DAY, "hour": DAY // 24, "minute": DAY // 1440, "second": 10**9}
+"""Steps are expected to be multiples of these."""
+ROUNDING = 0.02
+"""How far the median of uneven steps may be from a multiple of a unit."""
+YEARS = (1678, 2261)
+"""The first and last years that nanoseconds since 1970 reach as a whole."""
 JITTER = 0.25
 """A stamp may be off the grid by this share of a step."""
 MAX_GAP = 100_000
@@ -30,6 +40,7 @@ class TimeGrid(NamedTuple):
     first: int  # nanoseconds since 1970
     step: int  # nanoseconds
     months: int = 0
+    day: int = 0  # of the month; 31: the last one; 0: that of the first stamp
 
     def positions(self, times: Times) -> npt.NDArray[np.int64]:
         """The number of each stamp on the grid, 0 for the first; it has to be on it."""
@@ -43,7 +54,8 @@ class TimeGrid(NamedTuple):
         if rest.any():
             raise StreamError(
                 f"The time {times[int(rest.argmax())]} is not on the grid of times: "
-                f"rows are {self} apart, from {_as_times([self.first])[0]} on."
+                f"rows are {self} apart, from {_as_times([self.first])[0]} on. "
+                "Resample them, or leave the times out."
             )
         return np.asarray(positions, np.int64)
 
@@ -53,27 +65,17 @@ class TimeGrid(NamedTuple):
         first = _as_times([self.first])[0]
         if not self.months:
             return _as_times(self.first + numbers * self.step)
-        month = first.astype("datetime64[M]")
-        starts = (month + self.months * numbers).astype("datetime64[D]")
-        ends = (month + self.months * numbers + 1).astype("datetime64[D]")
-        day = first.astype("datetime64[D]") - month.astype("datetime64[D]")
-        next_month = (month + 1).astype("datetime64[D]")
-        if first.astype("datetime64[D]") + 1 == next_month:  # the last day of months
-            days = ends - np.timedelta64(1, "D")
-        else:
-            days = np.minimum(starts + day, ends - np.timedelta64(1, "D"))
-        return np.asarray(
-            days.astype("datetime64[ns]") + (first - first.astype("datetime64[D]"))
-        )
+        month = first.astype("datetime64[M]") + self.months * numbers
+        starts, day = month.astype("datetime64[D]"), self.day or _month_day(first)
+        lasts = (month + 1).astype("datetime64[D]") - 1
+        time_of_day = first - first.astype("datetime64[D]")
+        days = np.minimum(starts + (day - 1), lasts)
+        return np.asarray(days.astype("datetime64[ns]") + time_of_day)
 
     def __str__(self) -> str:
         if self.months:
             return f"{self.months} month{'s' * (self.months > 1)}"
-        for name, length in (
-            ("day", DAY),
-            ("hour", DAY // 24),
-            ("minute", DAY // 1440),
-        ):
+        for name, length in UNITS.items():
             if self.step % length == 0:
                 count = self.step // length
                 return f"{count} {name}{'s' * (count > 1)}"
@@ -81,41 +83,38 @@ class TimeGrid(NamedTuple):
 
 
 def find_grid(times: Times) -> TimeGrid | None:
-    """The grid of stamps in order: the most frequent step; None for fewer than two."""
+    """The grid of stamps in order; None for fewer than two.
+
+    Its step is a number of months where stamps fall into different months, so many
+    apart; else the most frequent step, or, where steps are uneven, their median,
+    rounded to days, hours, minutes or seconds.
+    """
     if len(times) < 2:
         return None
+    require_increasing(times)
     stamps = _nanoseconds(times)
     gaps = np.diff(stamps)
-    require_increasing(times)
+    months = _month_step(times)
+    if months:
+        return TimeGrid(int(stamps[0]), int(np.median(gaps)), months, _month_day(times))
     steps, counts = np.unique(gaps, return_counts=True)
-    days = np.diff(times.astype("datetime64[D]").astype(np.int64))
-    for months, (least, most) in MONTH_DAYS.items():
-        is_month = (days >= least) & (days <= most)
-        if is_month.mean() > 0.5 and _is_same_day(times):
-            return TimeGrid(int(stamps[0]), int(np.median(gaps)), months)
-    return TimeGrid(int(stamps[0]), int(steps[counts.argmax()]))
+    step = int(steps[counts.argmax()])
+    if counts.max() <= len(gaps) // 2:
+        step = _rounded_step(int(np.median(gaps)))
+    return TimeGrid(int(stamps[0]), step)
 
 
 def require_increasing(times: Times, latest: np.datetime64 | None = None) -> None:
-    """Raise unless every stamp is later than the one before it."""
-    stamps = _nanoseconds(times)
+    """Raise unless every stamp is later than the one before it, and than ``latest``."""
     if np.isnat(times).any():
         raise StreamError(
             f"The time of row {int(np.isnat(times).argmax())} is missing."
         )
-    before = (
-        stamps[:-1]
-        if latest is None
-        else np.append(_nanoseconds(np.asarray([latest])), stamps[:-1])
-    )
-    later = stamps[len(stamps) - len(before) :]
-    if (later <= before).any():
-        at = int((later <= before).argmax()) + len(stamps) - len(before)
-        rule = (
-            "twice"
-            if later[(later <= before).argmax()] == before[(later <= before).argmax()]
-            else "after a later one"
-        )
+    first = times[:1] - np.timedelta64(1, "ns") if latest is None else [latest]
+    steps = np.diff(_nanoseconds(np.append(first, times)))
+    if (steps <= 0).any():
+        at = int((steps <= 0).argmax())
+        rule = "twice" if steps[at] == 0 else "after a later one"
         raise StreamError(
             f"The time {times[at]} of row {at} comes {rule}. A forecaster takes one "
             "series with rows in order of time: sort them, drop what comes twice, and "
@@ -126,21 +125,38 @@ def require_increasing(times: Times, latest: np.datetime64 | None = None) -> Non
 def as_times(values: Any) -> Times:
     """Time stamps as an array of datetime64[ns]; those of a zone in UTC."""
     array = np.atleast_1d(np.asarray(values))
-    if array.dtype.kind == "O" and len(array):
-        array = np.array([_without_zone(value) for value in array])
     if array.dtype.kind in "US":
-        try:
-            array = array.astype("datetime64[ns]")
-        except ValueError:
-            raise StreamError(
-                f"A time must be a datetime or text such as 2026-11-16T18:00. "
-                f"Got {array[0]!s:.80} instead."
-            ) from None
+        array = _parse_times(array)
+    elif array.dtype.kind == "O" and len(array):
+        array = _parse_times(np.array([_without_zone(value) for value in array]))
     if array.dtype.kind != "M":
         raise StreamError(
             f"A time must be a datetime. Got {array[:1].tolist()!r:.80} instead."
         )
+    years = array.astype("datetime64[Y]").astype(np.int64) + 1970
+    is_beyond = ~np.isnat(array) & ((years < YEARS[0]) | (years > YEARS[1]))
+    if is_beyond.any():
+        raise StreamError(
+            f"The year of a time must be from {YEARS[0]} to {YEARS[1]}. "
+            f"Got {array[int(is_beyond.argmax())]} instead."
+        )
     return array.astype("datetime64[ns]")
+
+
+def _parse_times(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Text as times; what is no text is returned as it is."""
+    if array.dtype.kind not in "US":
+        return array
+    texts = [str(text) for text in array.astype(str)]
+    try:
+        if not any(re.search(r"(Z|[+-]\d\d:?\d\d)$", text[10:]) for text in texts):
+            return np.array(texts, dtype="datetime64")
+        return np.array([_without_zone(datetime.fromisoformat(t)) for t in texts])
+    except ValueError:
+        raise StreamError(
+            "A time must be a datetime or text such as 2026-11-16T18:00. "
+            f"Got {texts[0]:.80} instead."
+        ) from None
 
 
 def _without_zone(value: Any) -> Any:
@@ -149,13 +165,48 @@ def _without_zone(value: Any) -> Any:
     return np.datetime64(value) if hasattr(value, "isoformat") else value
 
 
+def _month_step(times: Times) -> int:
+    """How many months lie between stamps; 0 where they are a duration apart.
+
+    Stamps of one day of the month, or of the last, are months apart; others are where
+    steps differ, but each falls into another month, as of the last working day.
+    """
+    days = np.diff(times.astype("datetime64[D]").astype(np.int64))
+    numbers = np.diff(_month_numbers(times))
+    for months, (least, most) in MONTH_DAYS.items():
+        usual = days[(days >= least) & (days <= most)]
+        is_usual = len(usual) > len(days) / 2
+        if is_usual and (numbers > 0).all() and (numbers % months == 0).all():
+            is_uneven = len(usual) > 2 and usual.min() < usual.max()
+            return months if is_uneven or _is_same_day(times) else 0
+    return 0
+
+
 def _is_same_day(times: Times) -> bool:
-    """Whether all stamps fall on the same day of the month, or on the last."""
-    days = times.astype("datetime64[D]")
-    months = times.astype("datetime64[M]")
-    of_month = (days - months.astype("datetime64[D]")).astype(np.int64)
-    is_last = days + 1 == (months + 1).astype("datetime64[D]")
-    return bool((of_month == of_month.max()).mean() > 0.5 or is_last.all())
+    """Whether all stamps fall on the same day of their months, or on the last where
+    months are too short."""
+    grid = TimeGrid(int(_nanoseconds(times)[0]), 1, 1, _month_day(times))
+    numbers = _month_numbers(times)
+    expected = grid.times(numbers - numbers[0]).astype("datetime64[D]")
+    return bool((expected == times.astype("datetime64[D]")).all())
+
+
+def _month_day(times: Any) -> int:
+    """The latest day of the month of all stamps; 31 where each is the last one."""
+    days = np.atleast_1d(times).astype("datetime64[D]")
+    months = days.astype("datetime64[M]")
+    if (days + 1 == (months + 1).astype("datetime64[D]")).all():
+        return 31
+    return int((days - months.astype("datetime64[D]")).astype(np.int64).max()) + 1
+
+
+def _rounded_step(step: int) -> int:
+    """The step, as a multiple of the longest unit that it is about a multiple of."""
+    for unit in UNITS.values():
+        rounded = max(round(step / unit), 1) * unit
+        if abs(rounded - step) <= ROUNDING * step:
+            return rounded
+    return step
 
 
 def _nanoseconds(times: Times) -> npt.NDArray[np.int64]:
