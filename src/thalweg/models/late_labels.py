@@ -12,6 +12,7 @@ late even so, until that of a later row is known and due: then the row is played
 without a label, and given up. docs/decisions/027-late-labels.md has the measurements.
 """
 
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -125,9 +126,9 @@ def _play_line(model: Any) -> None:
 
 def _is_overtaken(live: LiveState) -> bool:
     """Whether a later label than that of the first row is known, and due."""
-    waiting = live.waiting
-    line = waiting.line
-    return any(line[k].label is not None for k in range(1, len(line) - waiting.delay))
+    line, delay = live.waiting.line, live.waiting.delay
+    later = islice(line, 1, max(len(line) - delay, 1))
+    return any(row.label is not None for row in later)
 
 
 def _set_pending_label(live: LiveState, row: WaitingRow, age: int) -> None:

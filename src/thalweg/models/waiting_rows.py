@@ -149,7 +149,7 @@ class WaitingRows:
 
     def begin_learning(self, row: WaitingRow, rounds: int) -> None:
         """A row leaves as soon as more rounds than these are learnt."""
-        self.change = Change(row, "leave", rounds, given_up=self.given_up)
+        self.change = Change(row, "leave", rounds, None, 0.0, 0.0, self.given_up)
 
     def tell(self, row: WaitingRow, label: Any, weight: float) -> None:
         """Set the label of a row in the line, which is learnt when it is due."""
