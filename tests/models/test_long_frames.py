@@ -252,7 +252,8 @@ REFUSALS = {
     "off the grid": (
         lambda: tw.forecast(FRAME, H, freq="7h"),
         "Series 'a': The time 2024-03-01T02:00:00.000000000 is not on the grid of "
-        "times: rows are 7 hours apart, from 2024-03-01T00:00:00.000000000 on.",
+        "times: rows are 7 hours apart, from 2024-03-01T00:00:00.000000000 on. "
+        "Resample them, or leave the times out.",
     ),
     "too short": (
         lambda: tw.cross_validation(FRAME, H, n_windows=3, step_size=10),
