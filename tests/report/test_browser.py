@@ -84,6 +84,14 @@ def visit(browser, pages):
     assert complaints == []
 
 
+def open_all(page):
+    """Unfold all details, and wait for their charts."""
+    for part in page.locator("summary").all():
+        part.click()
+    parts = "[...document.querySelectorAll('details')]"
+    page.wait_for_function(f"{parts}.every(part => part.dataset.chartsReady)")
+
+
 def _is_own(url, address, complaints):
     if not url.startswith((address, "data:", "blob:")):
         complaints.append(f"asked for {url}")
@@ -105,6 +113,7 @@ def shade(page, selector, name):
 @pytest.mark.parametrize("name", ["full", "bare", "crowded", "hostile", "poor", "two"])
 def test_every_chart_is_drawn_without_a_network_and_without_complaint(visit, name):
     page = visit(name)
+    open_all(page)
     charts = page.locator(".chart")
     assert charts.count() >= 3
     for k in range(charts.count()):
@@ -115,6 +124,7 @@ def test_every_chart_is_drawn_without_a_network_and_without_complaint(visit, nam
 
 def test_a_pointer_shows_the_row_and_the_value_of_every_learner(visit):
     page = visit("full")
+    open_all(page)
     chart = page.locator(CUMULATIVE)
     chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
@@ -130,6 +140,7 @@ def test_a_pointer_shows_the_row_and_the_value_of_every_learner(visit):
 
 def test_a_click_in_the_legend_hides_a_line_and_another_brings_it_back(visit):
     page = visit("full")
+    open_all(page)
     line = f'{CUMULATIVE} path[aria-label*="name: persistence"]'
     label = page.locator(
         f"{CUMULATIVE} .role-legend-label text", has_text="persistence"
@@ -146,6 +157,7 @@ def test_a_click_in_the_legend_hides_a_line_and_another_brings_it_back(visit):
 
 def test_the_button_turns_page_and_charts_dark_and_back(visit):
     page = visit("full")
+    open_all(page)
     places = [("body", "backgroundColor"), ("body", "color")]
     places.append((f"{CUMULATIVE} .role-axis-label text", "fill"))
     light = [shade(page, *place) for place in places]
@@ -169,6 +181,7 @@ def test_a_page_follows_the_preference_for_dark_and_is_printed_light(visit):
 @pytest.mark.parametrize("name", ["full", "crowded", "hostile", "two"])
 def test_nothing_is_wider_than_a_phone(visit, name):
     page = visit(name, PHONE)
+    open_all(page)
     width = "document.documentElement.scrollWidth"
     assert page.evaluate(width) == PHONE["width"]
     for box in page.evaluate(
@@ -181,6 +194,7 @@ def test_nothing_is_wider_than_a_phone(visit, name):
 @pytest.mark.parametrize("name", ["full", "crowded"])
 def test_a_legend_keeps_to_its_chart_when_a_phone_is_turned(visit, name):
     page = visit(name, {"width": 844, "height": 390})
+    open_all(page)
     above = (
         "[...document.querySelectorAll('.chart svg')].filter(svg => "
         "svg.querySelector('.role-legend')).map(svg => "
@@ -196,16 +210,31 @@ def test_a_legend_keeps_to_its_chart_when_a_phone_is_turned(visit, name):
 
 
 def test_the_note_on_bars_is_visible_only_with_the_bars(visit):
-    shown = [
-        visit("full", size).locator(".bars-note").is_visible()
-        for size in (DESKTOP, PHONE)
-    ]
+    shown = []
+    for size in (DESKTOP, PHONE):
+        page = visit("full", size)
+        open_all(page)
+        shown.append(page.locator(".bars-note").is_visible())
     assert shown == [True, False]
+
+
+def test_details_fold_and_unfold_by_keyboard_and_their_charts_are_drawn(visit):
+    page = visit("full")
+    part = page.locator("#stream-1-learners-details")
+    chart = page.locator(CUMULATIVE)
+    assert not chart.is_visible() and chart.locator("svg").count() == 0
+    part.locator("summary").focus()
+    page.keyboard.press("Enter")
+    chart.locator("svg").wait_for()
+    assert chart.bounding_box()["width"] > 300
+    page.keyboard.press("Enter")
+    assert not chart.is_visible()
 
 
 @pytest.mark.parametrize(("kind", "start"), [("PNG", b"\x89PNG"), ("SVG", b"<svg")])
 def test_a_chart_can_be_saved(visit, kind, start):
     page = visit("full")
+    open_all(page)
     with page.expect_download() as saved:
         page.get_by_role("button", name=f"Save Cumulative error as {kind}").click()
     assert saved.value.suggested_filename == f"stream-1-cumulative-error.{kind.lower()}"

@@ -59,14 +59,14 @@ def test_a_full_study_has_every_chart_and_a_bare_one_those_it_has_numbers_for():
     assert list(by_name(example_studies.full())) == [
         "stream",
         "recent",
+        "calibration",
+        "memory",
         "cumulative-error",
         "error-against-persistence",
-        "memory",
-        "expert-weights",
         "coefficients",
+        "expert-weights",
         "hindsight-frontier",
         "regret",
-        "calibration",
     ]
     assert list(by_name(example_studies.bare())) == [
         "stream",

@@ -9,7 +9,10 @@ from tests.report import example_studies
 from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.study import Entry
 from thalweg.report import write_page
-from thalweg.report.page import json_for_script, learner_rows, study_facts
+from thalweg.report.learner_table import learner_table
+from thalweg.report.page import json_for_script
+from thalweg.report.section import FoldedPart, Section, Tile
+from thalweg.report.study_sections import study_facts
 
 MAX_BYTES = 3_000_000
 VOID = {"meta", "br", "img", "input", "link", "hr"}
@@ -85,15 +88,24 @@ def test_headings_come_in_order_and_every_anchor_leads_somewhere(tmp_path):
         assert set(given.get("aria-labelledby", "").split()) <= set(ids)
 
 
-def test_the_summary_stands_on_top_and_every_learner_in_the_table(tmp_path):
+def test_the_headline_stands_on_top_and_every_learner_in_the_folded_table(tmp_path):
     study = example_studies.crowded()
     found = Page(page(tmp_path, study))
     first = "".join(found.all("p")[1][2])
-    assert first.startswith("3 abrupt changes were seen, the last at row 2,300")
+    assert first.startswith("The forecast of y is off by ")
+    assert first.endswith("less error than repeating the last value.")
     rows = [text for text in found.texts("th") if text]
     for entry in study.entries:
         assert entry.name in rows
     assert "Crowded" in found.texts("h1")
+    assert "All methods that were run" in found.texts("summary")
+
+
+def test_the_words_on_top_need_no_theory(tmp_path):
+    text = page(tmp_path, example_studies.full())
+    top = re.sub("<[^>]*>", "", text[text.index("<h1>") : text.index("<figure")])
+    theory = {"discount", "regret", "expert", "experts", "tracker", "label", "round"}
+    assert not theory & set(re.findall("[a-z]+", top.lower()))
 
 
 def test_the_winner_is_marked_even_when_it_is_not_the_tracker(tmp_path):
@@ -101,8 +113,25 @@ def test_the_winner_is_marked_even_when_it_is_not_the_tracker(tmp_path):
     study = example_studies.full(entries=(worst, *example_studies.entries()[1:]))
     text = page(tmp_path, study)
     assert text.count("least error</span>") == 1
-    row = re.search(r'<tr class="fixed best">.*?</tr>', text, re.DOTALL)
+    row = re.search(r'<tr class="bold">.*?</tr>', text, re.DOTALL)
     assert row and "RLS, γ = 0.98" in row.group()
+
+
+def test_a_page_takes_sections_that_are_no_studies(tmp_path):
+    """As commands with other results make them: all parts but the title may lack."""
+    part = FoldedPart("more", "More of it", items=("One sentence.",))
+    tile = Tile("Next value", "412", "Tomorrow at noon.")
+    path = tmp_path / "report.html"
+    write_page(
+        [Section("Forecast", "It rises.", (tile,), folded=(part,)), Section("B", "b")],
+        path,
+        "Two sections",
+    )
+    found = Page(path.read_text(encoding="utf-8"))
+    assert found.texts("h1") == ["Two sections"]
+    assert found.texts("h2") == ["Forecast", "B"]
+    words = found.texts("p", "li")
+    assert {"Next value", "412", "Tomorrow at noon.", "One sentence."} <= set(words)
 
 
 def test_hostile_names_stay_text(tmp_path):
@@ -123,7 +152,7 @@ def test_json_in_a_script_cannot_end_it_and_reads_back():
 def test_a_study_of_only_what_is_needed_makes_a_page(tmp_path):
     found = Page(page(tmp_path, example_studies.bare()))
     assert "Bare" in found.texts("h1")
-    assert "Notes" not in found.texts("h3")
+    assert "Notes on method and data" not in found.texts("summary")
     assert len(found.all("figure")) == 3
 
 
@@ -149,10 +178,12 @@ def table_rows(**errors):
         )
         for name, error in errors.items()
     ]
-    return {
-        row["name"]: row
-        for row in learner_rows(example_studies.study(entries=tuple(entries)))
-    }
+    return learner_table(example_studies.study(entries=tuple(entries)))
+
+
+def line(table, name):
+    """The place of this learner in the table."""
+    return [row[0] for row in table.rows].index(name)
 
 
 @pytest.mark.parametrize(
@@ -161,36 +192,36 @@ def table_rows(**errors):
         (0.0, "0"),
         (0.123456, "0.1235"),
         (1234.5, "1,234"),
-        (12_345.6, "12,346"),
+        (12_345.6, "12,350"),
         (1.5e-7, "1.500e-07"),
-        (2e9, "2.000e+09"),
+        (2e9, "2 billion"),
         (float("inf"), "∞"),
-        (float("nan"), "not a number"),
+        (float("nan"), "unknown"),
     ],
 )
 def test_numbers_are_short_whatever_their_size(error, shown):
-    assert table_rows(mine=error, naive=1.0)["mine"]["squared"] == shown
+    table = table_rows(mine=error, naive=1.0)
+    assert table.rows[line(table, "mine")][2] == shown
 
 
 def test_a_bar_is_half_as_long_as_its_cell_where_persistence_is_and_never_longer():
-    rows = table_rows(half=0.5, twice=9.0, lost=float("nan"), naive=1.0)
-    assert [rows[name]["bar"] for name in ("half", "naive", "twice", "lost")] == [
-        25, 50, 100, 100,
-    ]  # fmt: skip
+    table = table_rows(half=0.5, twice=9.0, lost=float("nan"), naive=1.0)
+    names = ("half", "naive", "twice", "lost")
+    assert [table.bars[line(table, name)] for name in names] == [25, 50, 100, 100]
 
 
 def test_the_least_error_is_the_best_whoever_has_it():
-    rows = table_rows(mine=2.0, naive=1.0)
-    assert rows["naive"]["best"] and not rows["mine"]["best"]
+    table = table_rows(mine=2.0, naive=1.0)
+    assert line(table, "naive") == 0 and list(table.badges) == [0]
 
 
 def test_the_facts_name_the_time_where_it_is_known():
     known = dict(study_facts(example_studies.full()))
     assert known["time"] == "2020-01-01 to 2024-05-06"
-    assert known["the Tracker took"] == "0.05 s, 60,000 rows a second"
+    assert known["computing time"] == "0.05 s, 60,000 rows a second"
     assert "time" not in dict(study_facts(example_studies.bare()))
     assert (
-        dict(study_facts(example_studies.study(seconds=0.0)))["the Tracker took"]
+        dict(study_facts(example_studies.study(seconds=0.0)))["computing time"]
         == "no time"
     )
 

@@ -19,24 +19,57 @@ from thalweg.report.tracker_charts import (
 
 def study_figures(study: Study) -> list[Figure]:
     """Every figure that the study has numbers for."""
+    return [
+        *main_figures(study),
+        *learner_figures(study),
+        *coefficient_figures(study),
+        *expert_figures(study),
+        *hindsight_figures(study),
+    ]
+
+
+def main_figures(study: Study) -> list[Figure]:
+    """The figures that every reader sees: forecasts, errors, bands, memory."""
     figures = [stream_figure(study)] if _has_values(study.observed) else []
     if (recent := study.last_rounds) is not None and np.isfinite(recent.observed).any():
         figures.append(recent_rows_figure(study, recent))
-    figures += [cumulative_error_figure(study), relative_error_figure(study)]
+    # A single level of coverage is a tile, and needs no chart.
     if (history := study.history) is not None:
+        if len(history.coverage) > 1:
+            figures.append(calibration_figure(history))
         if _has_values(history.memory):
             figures.append(memory_figure(history))
-        if any(map(_has_values, history.weights.values())):
-            figures.append(weights_figure(history))
-        if any(map(_has_values, history.coefficients.values())):
-            figures.append(coefficients_figure(history, len(study.features)))
+    return figures
+
+
+def learner_figures(study: Study) -> list[Figure]:
+    """The errors of all learners over the rows."""
+    return [cumulative_error_figure(study), relative_error_figure(study)]
+
+
+def coefficient_figures(study: Study) -> list[Figure]:
+    """The coefficients of the features over the rows."""
+    history = study.history
+    if history is None or not any(map(_has_values, history.coefficients.values())):
+        return []
+    return [coefficients_figure(history, len(study.features))]
+
+
+def expert_figures(study: Study) -> list[Figure]:
+    """The weights of the experts over the rows."""
+    history = study.history
+    if history is None or not any(map(_has_values, history.weights.values())):
+        return []
+    return [weights_figure(history)]
+
+
+def hindsight_figures(study: Study) -> list[Figure]:
+    """What hindsight could have done, and regret against it."""
+    figures = []
     if study.hindsight is not None:
         figures.append(frontier_figure(study, study.hindsight))
     if study.regrets:
         figures.append(regret_figure(study.regrets))
-    # A single level of coverage is a sentence of the summary, and needs no chart.
-    if history is not None and len(history.coverage) > 1:
-        figures.append(calibration_figure(history))
     return figures
 
 

@@ -10,14 +10,31 @@ async function draw(id, spec) {
   views.push(view);
 }
 
-// Charts are drawn one after the other, so that the page can be read and scrolled meanwhile.
-for (const [id, spec] of Object.entries(charts)) {
+async function drawOrExplain(id) {
   try {
-    await draw(id, spec);
+    await draw(id, charts[id]);
   } catch (error) {
     document.getElementById(`${id}-chart`).textContent = "This chart could not be drawn.";
     console.error(id, error);
   }
+}
+
+// Charts of a folded part have no width before it is opened, and are drawn then.
+const isFolded = (id) => document.getElementById(id).closest("details:not([open])") !== null;
+for (const part of document.querySelectorAll("details")) {
+  part.addEventListener("toggle", async () => {
+    for (const figure of part.querySelectorAll("figure:not([data-drawn])")) {
+      figure.dataset.drawn = "true";
+      await drawOrExplain(figure.id);
+    }
+    part.dataset.chartsReady = "true";
+  });
+}
+
+// Charts are drawn one after the other, so that the page can be read and scrolled meanwhile.
+for (const id of Object.keys(charts).filter((name) => !isFolded(name))) {
+  document.getElementById(id).dataset.drawn = "true";
+  await drawOrExplain(id);
 }
 document.documentElement.dataset.chartsReady = "true";
 

@@ -1,0 +1,90 @@
+"""The section of a study: what a manager reads, figures, and folded details."""
+
+from thalweg.evaluation.study import Study
+from thalweg.evaluation.summary import summary
+from thalweg.report import headline
+from thalweg.report.chart_elements import Figure
+from thalweg.report.charts import (
+    coefficient_figures,
+    expert_figures,
+    hindsight_figures,
+    learner_figures,
+    main_figures,
+)
+from thalweg.report.learner_table import learner_table
+from thalweg.report.number_text import format_count
+from thalweg.report.section import FoldedPart, Section
+
+
+def study_section(study: Study) -> Section:
+    """All that a page shows of one study."""
+    return Section(
+        title=study.title,
+        headline=headline.headline_sentence(study),
+        tiles=headline.tiles(study),
+        figures=tuple(main_figures(study)),
+        folded=_folded_parts(study),
+        facts=study_facts(study),
+    )
+
+
+def study_facts(study: Study) -> tuple[tuple[str, str], ...]:
+    """The facts in small print, each a name and a text."""
+    scored = format_count(study.scored_rounds)
+    first = format_count(study.first_scored_round)
+    facts = [
+        ("forecast of", study.target),
+        ("rows", format_count(study.rounds)),
+        ("scored", f"{scored}, from row {first}"),
+        ("features", format_count(len(study.features))),
+        ("computing time", _duration(study)),
+    ]
+    if study.start is not None and study.end is not None:
+        facts.insert(1, ("time", f"{study.start} to {study.end}"))
+    return tuple(facts)
+
+
+def _folded_parts(study: Study) -> tuple[FoldedPart, ...]:
+    """What only some readers want; parts without content are left out."""
+    history = study.history
+    parts = [
+        FoldedPart(
+            "learners",
+            "All methods that were run",
+            table=learner_table(study),
+            figures=_figures(learner_figures(study)),
+        ),
+        FoldedPart(
+            "coefficients", "Coefficients", figures=_figures(coefficient_figures(study))
+        ),
+        FoldedPart(
+            "experts",
+            "Inside the forecaster",
+            figures=_figures(expert_figures(study)),
+            preformatted=history.explanation if history else "",
+        ),
+        FoldedPart(
+            "hindsight",
+            "Hindsight and regret",
+            figures=_figures(hindsight_figures(study)),
+        ),
+        FoldedPart("summary", "The results in sentences", items=tuple(summary(study))),
+        FoldedPart("notes", "Notes on method and data", items=study.notes),
+    ]
+    return tuple(part for part in parts if _has_content(part))
+
+
+def _figures(figures: list[Figure]) -> tuple[Figure, ...]:
+    return tuple(figures)
+
+
+def _has_content(part: FoldedPart) -> bool:
+    return bool(part.table or part.figures or part.preformatted or part.items)
+
+
+def _duration(study: Study) -> str:
+    if not study.seconds > 0:
+        return "no time"
+    took = f"{study.seconds:.1f} s" if study.seconds >= 1 else f"{study.seconds:.2g} s"
+    rate = float(f"{study.rounds / study.seconds:.2g}")
+    return f"{took}, {rate:,.0f} rows a second"
