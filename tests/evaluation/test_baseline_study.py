@@ -169,7 +169,8 @@ def test_who_diverges_is_left_out_and_named(monkeypatch):
         baseline_study, "baseline_names", lambda: ["good", "bad", "wild"]
     )
     study = study_with_baselines("", "y", ("a", "b"), X, Y)
-    assert {entry.name for entry in study.entries} == {"Tracker", "persistence", "good"}
+    names = {entry.name for entry in study.entries}
+    assert names == {"Tracker", "persistence", "drift", "good"}
     assert "bad diverged and is left out." in study.notes
     assert "wild diverged and is left out." in study.notes
 
@@ -185,7 +186,7 @@ def test_a_ctrl_c_leaves_what_was_done_until_then(study, stopped):
             raise KeyboardInterrupt
 
     part = study_with_baselines("made up", "y", ("a", "b"), X, Y, advance)
-    everyone = ["Tracker", "persistence", *comparison_steps()]
+    everyone = ["Tracker", "persistence", "drift", *comparison_steps()]
     done = everyone[: everyone.index(stopped)]
     assert [entry.name for entry in part.entries] == done
     assert all(

@@ -25,15 +25,20 @@ def errors(tracker=0.71, fixed=0.77, keeping=1.24, persistence=1.0, **changes):
     return example_studies.full(**({"entries": entries} | changes))
 
 
+def changes_of(study):
+    """The sentence after the headline."""
+    return summary(study)[1]
+
+
 def text_of(study):
     return " ".join(summary(study))
 
 
-def test_the_first_sentence_says_how_often_it_changes_and_what_forgetting_saves():
+def test_the_second_sentence_says_how_often_it_changes_and_what_forgetting_saves():
     study = errors(
         history=example_studies.tracker_history(alarms=range(400, 3000, 400))
     )
-    assert summary(study)[0] == (
+    assert changes_of(study) == (
         "Your stream changes about every 430 rows; forgetting saves 38 % "
         "(discount 0.98 against none)."
     )
@@ -41,32 +46,32 @@ def test_the_first_sentence_says_how_often_it_changes_and_what_forgetting_saves(
 
 def test_one_change_is_named_and_none_too():
     one = errors(history=example_studies.tracker_history(alarms=[1234]))
-    assert summary(one)[0].startswith("One abrupt change was seen, at row 1,234; ")
+    assert changes_of(one).startswith("One abrupt change was seen, at row 1,234; ")
     none = errors(history=example_studies.tracker_history(alarms=[]))
-    assert summary(none)[0].startswith("No abrupt change was seen; forgetting saves")
+    assert changes_of(none).startswith("No abrupt change was seen; forgetting saves")
 
 
 @pytest.mark.parametrize("fixed", [1.235, 2.0])
 def test_where_forgetting_does_not_pay_the_stream_is_not_called_changing(fixed):
     history = example_studies.tracker_history(alarms=range(400, 3000, 400))
-    first = summary(errors(fixed=fixed, history=history))[0]
+    first = changes_of(errors(fixed=fixed, history=history))
     assert first.startswith("Forgetting ")
     assert first.endswith("; 7 abrupt changes were seen, the last at row 2,800.")
 
 
 def test_four_alarms_are_not_yet_a_habit():
-    first = summary(
+    first = changes_of(
         errors(history=example_studies.tracker_history(alarms=[400, 900, 1900, 2600]))
-    )[0]
+    )
     assert first.startswith("4 abrupt changes were seen, the last at row 2,600; ")
 
 
 def test_rare_alarms_are_not_named_one_by_one():
     history = example_studies.tracker_history(alarms=range(400, 3000, 400))
     still = errors(fixed=1.235, history=history, rounds=100_000)
-    assert summary(still)[0] == "Forgetting changes little."
+    assert changes_of(still) == "Forgetting changes little."
     moving = errors(history=history, rounds=100_000)
-    assert summary(moving)[0].startswith(
+    assert changes_of(moving).startswith(
         "Abrupt changes are rarer than every 10,000 rows; forgetting saves 38 %"
     )
 
@@ -75,7 +80,7 @@ def test_alarms_that_are_not_listed_count():
     history = replace(
         example_studies.tracker_history(alarms=[400, 2600]), total_alarms=30
     )
-    assert summary(errors(history=history))[0].startswith(
+    assert changes_of(errors(history=history)).startswith(
         "Your stream changes about every 100 rows; "
     )
 
@@ -98,11 +103,11 @@ def test_a_small_part_is_never_zero(tracker, words):
     ],
 )
 def test_forgetting_is_judged_by_the_best_fixed_discount(fixed, words):
-    assert words in summary(errors(fixed=fixed))[0].lower()
+    assert words in changes_of(errors(fixed=fixed)).lower()
 
 
-def test_without_a_history_the_first_sentence_is_on_forgetting_alone():
-    first = summary(errors(history=None))[0]
+def test_without_a_history_the_second_sentence_is_on_forgetting_alone():
+    first = changes_of(errors(history=None))
     assert first == "Forgetting saves 38 % (discount 0.98 against none)."
 
 
@@ -206,3 +211,62 @@ def test_bounds_that_hold_and_bounds_that_do_not(regrets, words):
 
 def test_no_sentence_has_a_float_of_many_digits():
     assert not re.search(r"\d\.\d{3,}", text_of(example_studies.full()))
+
+
+def with_baselines(tracker, persistence=4.0, **others):
+    """A study whose errors are, up to a square, these mean absolute ones."""
+    descriptions = {"week": "repeating the same hour last week"}
+    simple = (
+        Entry(
+            name, "baseline", size**2, size, RUNNING, None, descriptions.get(name, name)
+        )
+        for name, size in others.items()
+    )
+    entries = (
+        Entry("Tracker", "tracker", tracker**2, tracker, RUNNING),
+        Entry("persistence", "persistence", persistence**2, persistence, RUNNING, None,
+              "repeating the last value"),
+        *simple,
+    )  # fmt: skip
+    return example_studies.full(entries=entries)
+
+
+@pytest.mark.parametrize(
+    ("tracker", "words"),
+    [
+        (31.0, "is 31, half of what repeating the same hour last week gives (the best "
+               "of three simple methods)."),
+        (0.62, "is 0.62, 1 % of what"),
+        (0.0062, "is 0.0062, less than 1 % of what"),
+        (38.4, "is 38, 62 % of what"),
+        (20.5, "is 20, a third of what"),
+        (62.2, "is 62, about what repeating"),
+    ],
+)  # fmt: skip
+def test_the_headline_is_the_typical_error_beside_the_best_simple_method(
+    tracker, words
+):
+    study = with_baselines(tracker, persistence=90.0, week=62.0, drift=91.0)
+    assert words in summary(study)[0]
+
+
+def test_who_loses_against_a_simple_method_is_told_so():
+    study = with_baselines(1234.0, persistence=1300.0, week=900.0)
+    assert summary(study)[0] == (
+        "The Tracker's typical error is 1,234. Repeating the same hour last week, the "
+        "best of two simple methods, is better here: 900."
+    )
+    assert ": here week, repeating the same hour last week, is better" in text_of(study)
+
+
+def test_a_method_without_any_error_cannot_be_beaten():
+    study = with_baselines(2.0, persistence=1300.0, week=0.0)
+    assert summary(study)[0].endswith("is better here: 0.")
+    assert "week makes no error at all and cannot be beaten." in text_of(study)
+    both = with_baselines(0.0, persistence=1300.0, week=0.0)
+    assert "is 0, about what repeating the same hour" in summary(both)[0]
+
+
+def test_persistence_alone_is_no_best_of_several():
+    first = summary(errors())[0]
+    assert first.endswith(" of what persistence gives.") and "best of" not in first

@@ -34,7 +34,8 @@ from thalweg.evaluation.baseline_study import announcement_count, study_with_bas
 from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import PAST_LABELS
 from thalweg.preprocessing.imputer import Imputer
-from thalweg.tables import Encoder, Recipe, Table
+from thalweg.preprocessing.time_grid import Times
+from thalweg.tables import Encoder, Recipe, Table, Timestamps
 from thalweg.types import FloatArray
 
 
@@ -43,6 +44,7 @@ class StreamRows(NamedTuple):
 
     x: FloatArray  # (T, n)
     y: FloatArray  # (T, k)
+    times: Times | None  # (T,) local times, where rows have any
     complete: int  # complete rows in the whole table
     left_out: int  # rows that lack a target or, under "skip", a feature
 
@@ -80,27 +82,31 @@ def compare_table(
 def _read_last_rows(table: Table, encoder: Encoder, max_rows: int) -> StreamRows:
     """Read the whole table, and keep the last rows that have all targets."""
     imputer = Imputer(encoder.recipe.missing)
-    x, y, complete, left_out = [], [], 0, 0
+    x, y, times, complete, left_out = [], [], [], 0, 0
     total = None if table.is_live else 1.0
     with progress_bar(f"reading {table.name}", total) as bar:
         for chunk in table.chunks():
             if not chunk.first_row:
                 width, delay = encoder.count_features(chunk), encoder.recipe.delay
                 require_memory(table.name, width, delay, targets=1)
-            features, targets, _, _ = encoder.encode(chunk)
+            features, targets, time, _ = encoder.encode(chunk)
             features, known = imputer.impute(features, targets)
             x.append(features[known])
             y.append(targets[known])
+            is_clock = isinstance(time, Timestamps)
+            times.append(time.local_times()[known] if is_clock else None)
             complete += int(known.sum())
             left_out += int((~known).sum())
             while sum(map(len, y[1:])) >= max_rows:  # the oldest chunk is not needed
-                x, y = x[1:], y[1:]
+                x, y, times = x[1:], y[1:], times[1:]
             bar.update(table.fraction(), complete)
     encoder.check_targets()
     if not complete:
         raise StreamError(f"No row of {table.name} has all its features and targets.")
     last_x, last_y = np.vstack(x)[-max_rows:], np.vstack(y)[-max_rows:]
-    return StreamRows(last_x, last_y, complete, left_out)
+    has_times = times[-1] is not None
+    last_times = np.concatenate(times)[-max_rows:] if has_times else None
+    return StreamRows(last_x, last_y, last_times, complete, left_out)
 
 
 def _compare_targets(
@@ -112,7 +118,7 @@ def _compare_targets(
         study = compare_with_progress(
             f"{name}, {target}" if len(targets) > 1 else name, target,
             encoder.feature_names(), stream.x, stream.y[:, k], notes,
-            encoder.recipe.delay,
+            encoder.recipe.delay, stream.times,
         )  # fmt: skip
         yield replace(study, features=encoder.used_feature_names())
 
@@ -136,13 +142,13 @@ def _notes(encoder: Encoder, stream: StreamRows) -> list[str]:
 
 def compare_with_progress(
     title: str, target: str, features: Sequence[str], x: FloatArray, y: FloatArray,
-    notes: Sequence[str] = (), delay: int = 0,
+    notes: Sequence[str] = (), delay: int = 0, times: Times | None = None,
 ) -> Study:  # fmt: skip
     """The study of every learner on (x, y), with a bar that names each learner."""
     with progress_bar(title, float(announcement_count())) as bar:
         study = study_with_baselines(
             title, target, features, x, y,
-            lambda name: bar.advance(f"{title}: {name}"), delay,
+            lambda name: bar.advance(f"{title}: {name}"), delay, times,
         )  # fmt: skip
     return replace(study, notes=(*notes, *study.notes))
 

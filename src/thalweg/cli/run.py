@@ -76,9 +76,9 @@ def run(
     """Predict every row of a table from the rows before it, then learn from it.
 
     There is nothing to tune: the Tracker finds out how fast to forget. On the same rows
-    run persistence, whose forecast is the last known value, and least squares with six
-    fixed discounts. Prints the errors of all and how fast the stream changes; saves
-    the predictions, a page to pass on, and a model that can be resumed.
+    run simple methods (the last value, the value a season ago and the like) and least
+    squares with six fixed discounts. Prints the errors of all and how fast the stream
+    changes; saves the predictions, a page to pass on, and a model that can be resumed.
 
         thalweg run stream.csv --target y
         thalweg run power.csv.xz -t load --calendar when --lags 1,24,168

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from thalweg.cli.console import new_table, print_sentence
-from thalweg.evaluation.study import COMPARATORS, Entry, Study
+from thalweg.evaluation.study import BASELINE_ROLES, COMPARATORS, Entry, Study
 from thalweg.evaluation.summary import PAST_LABELS, summary
 
 
@@ -29,7 +29,10 @@ def _learner_table(study: Study) -> Table:
         f"{study.title}: {study.target}, {study.scored_rounds:,} rows scored"
     )
     table.add_column("learner", no_wrap=True, overflow="ellipsis")
-    for name in ("over persistence", "mean squared", "mean absolute"):
+    names = ["over\npersistence", "mean\nsquared", "mean\nabsolute"]
+    if _has_several_baselines(study):
+        names.insert(0, "over the best\nbaseline")
+    for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     for entry in study.ranked_entries():
         table.add_row(*_learner_cells(study, entry), style=_style(entry))
@@ -68,9 +71,12 @@ def study_as_json(study: Study) -> dict[str, Any]:
                 "squared": _finite(entry.squared),
                 "absolute": _finite(entry.absolute),
                 "over_persistence": _finite(_persistence_ratio(study, entry)),
+                "over_best_baseline": _finite(_baseline_ratio(study, entry)),
+                "description": entry.description,
             }
             for entry in study.ranked_entries()
         ],
+        "best_baseline": study.best_baseline.name,
         "memory": None if history is None else _last_finite(history.memory.mean),
         "alarms": None if history is None else list(history.alarms),
         "alarm_count": None if history is None else history.alarm_count,
@@ -80,8 +86,10 @@ def study_as_json(study: Study) -> dict[str, Any]:
 
 
 def _learner_cells(study: Study, entry: Entry) -> tuple[str, ...]:
-    ratio = _persistence_ratio(study, entry)
-    return entry.name, f"{ratio:.3f}", _number(entry.squared), _number(entry.absolute)
+    ratios = [f"{_persistence_ratio(study, entry):.3f}"]
+    if _has_several_baselines(study):
+        ratios.insert(0, f"{_baseline_ratio(study, entry):.3f}")
+    return entry.name, *ratios, _number(entry.squared), _number(entry.absolute)
 
 
 def _number(value: float) -> str:
@@ -95,8 +103,19 @@ def _persistence_ratio(study: Study, entry: Entry) -> float:
     return study.ratio(entry.name, study.persistence.name)
 
 
+def _baseline_ratio(study: Study, entry: Entry) -> float:
+    return study.ratio(entry.name, study.best_baseline.name)
+
+
+def _has_several_baselines(study: Study) -> bool:
+    """Whether there is a simple baseline beside persistence; old files have none."""
+    return len(study.baselines) > 1
+
+
 def _style(entry: Entry) -> str | None:
-    return {"tracker": "bold", "persistence": "italic"}.get(entry.role)
+    if entry.role in BASELINE_ROLES:
+        return "italic"
+    return "bold" if entry.role == "tracker" else None
 
 
 def _finite(value: float) -> float | None:

@@ -27,17 +27,19 @@ from thalweg.evaluation.hindsight import (
 )
 from thalweg.evaluation.prequential import persistence_forecast
 from thalweg.evaluation.scoring import ErrorScores, LearnerInfo, interval_coverage
+from thalweg.evaluation.simple_baselines import SimpleBaselines
 from thalweg.evaluation.statistics import LAST_ROUNDS, PERSISTENCE, TRACKER
 from thalweg.evaluation.study import Hindsight, LastRounds, RegretEntry, Study
 from thalweg.evaluation.tracker_run import burn_in
 from thalweg.evaluation.tracker_trace import RECORDS, TrackerTrace
 from thalweg.learners.tracker import Tracker, TrackerState
+from thalweg.preprocessing.time_grid import Times
 from thalweg.types import Block, FloatArray, Trace
 
 NOTES = (
-    "Every learner but the Tracker and persistence was given features and target "
-    "standardised with the mean and deviation of all rounds, known beforehand, and a "
-    "constant feature; the Tracker got the raw numbers.",
+    "Every learner but the Tracker and the simple baselines was given features and "
+    "target standardised with the mean and deviation of all rounds, known beforehand, "
+    "and a constant feature; the Tracker got the raw numbers.",
     "The paper's mixture and the rivals were also told the number of rounds, and "
     "constants of the loss on a ball that holds the comparators, as their theorems "
     "ask.",
@@ -56,20 +58,21 @@ Announce = Callable[[str], None]
 
 def study_with_baselines(
     title: str, target: str, features: Sequence[str], x: FloatArray, y: FloatArray,
-    announce: Announce = lambda _: None, delay: int = 0,
+    announce: Announce = lambda _: None, delay: int = 0, times: Times | None = None,
 ) -> Study:  # fmt: skip
     """Run every learner on the features (T, n) and labels (T,), none missing.
 
     With a ``delay`` of d rounds everyone learns the label of a round d rounds later.
     There are no bounds then, and the comparators in hindsight stay the same. A Ctrl-C
     after the Tracker's run leaves a study of what was done by then, which names what
-    was not. ``announce`` is called ``announcement_count()`` times.
+    was not. ``announce`` is called ``announcement_count()`` times. Seasonal baselines
+    go by the local ``times`` (T,), where there are any.
     """
     burn_in, block = _burn_in(x, y, delay), Block(x, y)
     scored_labels = np.append(np.full(burn_in, np.nan), y[burn_in:])
     announce("Tracker")
     result = _run_tracker(block, scored_labels, delay)
-    comparison = _start_comparison(block, scored_labels, delay, result)
+    comparison = _start_comparison(block, scored_labels, delay, result, times)
     comparison.run(announce)
     scores, forecast = comparison.scores(), result.trace.prediction
     history = result.tracker_trace.history(result.state, features)
@@ -124,7 +127,7 @@ class Comparison:
     raw: Block
     stream: StandardisedStream  # the same rounds in units of their deviation
     scored_labels: FloatArray  # (T,) NaN where they are not scored
-    forecasts: dict[LearnerInfo, FloatArray]  # Tracker and persistence from the start
+    forecasts: dict[LearnerInfo, FloatArray]  # Tracker and simple ones from the start
     largest_error: float  # of any expert of the Tracker, in deviations
     divergence_notes: list[str]
     unfinished: list[str]  # what is still to be done
@@ -222,14 +225,24 @@ def _run_tracker(block: Block, scored_labels: FloatArray, delay: int) -> Tracker
 
 
 def _start_comparison(
-    block: Block, scored_labels: FloatArray, delay: int, result: TrackerResult
-) -> Comparison:
+    block: Block, scored_labels: FloatArray, delay: int, result: TrackerResult,
+    times: Times | None,
+) -> Comparison:  # fmt: skip
     """All that is to be run beside the Tracker."""
     stream = StandardisedStream.from_rounds(block.x, block.y, delay)
-    persistence = np.nan_to_num(persistence_forecast(np.asarray(block.y), delay))
+    y = np.asarray(block.y)
+    simple = SimpleBaselines(delay)
+    simple_forecasts = simple.play(y, times=times).T
+    raw = {
+        TRACKER: result.trace.prediction,
+        PERSISTENCE: persistence_forecast(y, delay),
+    }
+    for info, forecast in zip(simple.display_infos(), simple_forecasts, strict=True):
+        if info is not None:
+            raw[info] = forecast
     forecasts = {
-        TRACKER: stream.standardise(result.trace.prediction),
-        PERSISTENCE: stream.standardise(persistence),
+        info: stream.standardise(np.nan_to_num(forecast))
+        for info, forecast in raw.items()
     }
     error = largest_error(result.state) / stream.deviation
     steps = comparison_steps()

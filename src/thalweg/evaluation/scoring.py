@@ -22,6 +22,7 @@ class LearnerInfo(NamedTuple):
     name: str
     role: str  # one of study.ROLES
     discount: float | None = None  # γ, where the learner has one that never changes
+    description: str = ""  # of a simple baseline: what it does, in plain words
 
 
 def newest_labels(last: float, due_labels: FloatArray) -> tuple[FloatArray, float]:
@@ -72,7 +73,7 @@ class ErrorScores(Component):
         return tuple(
             Entry(
                 learner.name, learner.role, squared.average(), absolute.average(),
-                squared.cumulative(), learner.discount,
+                squared.cumulative(), learner.discount, learner.description,
             )
             for learner, squared, absolute in parts
         )  # fmt: skip

@@ -1,6 +1,7 @@
 """Statistics of a run over one target: errors, those of baselines, curves, changes."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,19 +16,28 @@ from thalweg.evaluation.scoring import (
     LearnerInfo,
     newest_labels,
 )
+from thalweg.evaluation.simple_baselines import (
+    INFOS,
+    PERSISTENCE_WORDS,
+    SimpleBaselines,
+    SimpleBaselinesSnapshot,
+)
+from thalweg.evaluation.study import Entry
 from thalweg.evaluation.tracker_trace import TraceSnapshot, TrackerTrace
 from thalweg.learners.tracker import Tracker
 from thalweg.persistence.snapshots import Array, Component, Condition, Count, OneOf
 from thalweg.preprocessing.delayed_labels import DelayedLabels, DelayedLabelsState
+from thalweg.preprocessing.time_grid import Times
 from thalweg.types import FloatArray, Trace
 
 LAST_ROUNDS = 200
 """So many of the last rounds are kept one by one."""
 TRACKER = LearnerInfo("Tracker", "tracker")
-PERSISTENCE = LearnerInfo("persistence", "persistence")
+PERSISTENCE = LearnerInfo("persistence", "persistence", description=PERSISTENCE_WORDS)
 LEARNERS = (
     TRACKER,
     PERSISTENCE,
+    *INFOS,
     *(
         LearnerInfo(name, "fixed", discount)
         for name, discount in zip(
@@ -44,6 +54,8 @@ class PlayedRounds(NamedTuple):
     y: FloatArray  # (T,) NaN where not known
     learnable: npt.NDArray[np.bool_]  # (T,) whether the row is to be learnt from
     trace: Trace  # with all of tracker_trace.RECORDS
+    elapsed: FloatArray  # (T,) 0 where a row only asks for a prediction
+    times: Times | None  # (T,) local times; None where rows have none
 
 
 class StatisticsSnapshot(NamedTuple):
@@ -59,10 +71,11 @@ class StatisticsSnapshot(NamedTuple):
     tracker_trace: TraceSnapshot
     delayed_labels: DelayedLabelsState
     fixed_discounts: FixedDiscountsSnapshot
+    simple_baselines: SimpleBaselinesSnapshot
 
 
 class RunStatistics(Component):
-    """The errors of the Tracker, of persistence and of fixed discounts, and curves.
+    """The errors of the Tracker, of baselines and of fixed discounts, and curves.
 
     The result does not depend on how the rounds are cut into calls of ``add``.
     """
@@ -79,15 +92,17 @@ class RunStatistics(Component):
         self.last_rounds: FloatArray = np.empty((0, 2))
         self.delayed_labels = DelayedLabels(tracker.delay, features)
         self.fixed_discounts = FixedDiscounts(burn_in, features)
+        self.simple_baselines = SimpleBaselines(tracker.delay)
         self.last_label = float("nan")
 
     def add(self, batch: PlayedRounds) -> None:
         """Run the baselines on the next rounds, and score all predictions."""
-        x, y, learnable, trace = batch
+        x, y, learnable, trace, elapsed, times = batch
         due = self.delayed_labels.push(x, y, learnable.astype(np.float64))
         persistence, self.last_label = newest_labels(self.last_label, due.y)
         fixed = self.fixed_discounts.play(x, due)
-        predictions = np.column_stack([trace.prediction, persistence, fixed])
+        simple = self.simple_baselines.play(y, elapsed, times)
+        predictions = np.column_stack([trace.prediction, persistence, simple, fixed])
         has_predictions = ~np.isnan(predictions).any(axis=1)
         scored_labels = np.where(has_predictions, y, np.nan)
         self._set_first_scored_round(scored_labels)
@@ -99,6 +114,17 @@ class RunStatistics(Component):
         self.last_rounds = np.vstack([self.last_rounds, both])[-LAST_ROUNDS:].copy()
         self.rounds += len(y)
 
+    def entries(self) -> tuple[Entry, ...]:
+        """One entry of a study for each learner, but for seasons that there are not."""
+        shown = dict(zip(INFOS, self.simple_baselines.display_infos(), strict=True))
+        pairs = zip(self.scores.learners, self.scores.entries(), strict=True)
+        entries = ((shown.get(learner, learner), entry) for learner, entry in pairs)
+        return tuple(
+            replace(entry, name=info.name, description=info.description)
+            for info, entry in entries
+            if info is not None
+        )
+
     def rules(self, snapshot: StatisticsSnapshot) -> Iterator[tuple[str, Any]]:
         """Every part is of the same rounds."""
         rounds = snapshot.rounds
@@ -107,6 +133,7 @@ class RunStatistics(Component):
             yield name, {"rounds": OneOf((rounds,))}
         is_equal = all(curve.rounds == rounds for curve in snapshot.scores.squared)
         yield "scores", Condition(is_equal, f"errors of {rounds} rounds")
+        yield "simple_baselines", {"seasons": {"rounds": OneOf((rounds,))}}
         yield "tracker_trace", {"alarm_log": {"rounds": OneOf((rounds,))}}
         shape = (min(rounds, LAST_ROUNDS), 2)
         yield "last_rounds", Array(shape, may_be_nan=True)
@@ -132,7 +159,7 @@ def concatenate_rounds(batch: list[PlayedRounds]) -> PlayedRounds:
     """Consecutive rounds as one piece."""
     if len(batch) == 1:
         return batch[0]
-    x, y, learnable, traces = zip(*batch, strict=True)
+    x, y, learnable, traces, elapsed, times = zip(*batch, strict=True)
     extras = {
         name: np.concatenate([trace.extras[name] for trace in traces])
         for name in traces[0].extras
@@ -143,5 +170,6 @@ def concatenate_rounds(batch: list[PlayedRounds]) -> PlayedRounds:
     )
     return PlayedRounds(
         np.concatenate(x), np.concatenate(y), np.concatenate(learnable),
-        Trace(prediction, loss, theta, extras),
+        Trace(prediction, loss, theta, extras), np.concatenate(elapsed),
+        None if times[0] is None else np.concatenate(times),
     )  # fmt: skip

@@ -14,7 +14,10 @@ from thalweg.types import FloatArray, array_entry
 
 FORMAT = 2
 """Version of the dictionaries that ``as_dict`` gives; any other is refused."""
-ROLES = ("tracker", "fixed", "paper", "rival", "peer", "persistence")
+ROLES = ("tracker", "fixed", "paper", "rival", "peer", "baseline", "persistence")
+BASELINE_ROLES = ("persistence", "baseline")
+"""The simple baselines: the last value, and forecasts of one line that know a season
+or a trend."""
 SCALARS = {int, float, str}
 COMPARATORS = {
     "static": "best fixed",
@@ -34,6 +37,7 @@ class Entry:
     absolute: float  # the mean absolute error
     cumulative: Curve  # the cumulative squared error
     discount: float | None = None  # γ, where the learner has one that never changes
+    description: str = ""  # of a simple baseline: what it does, in plain words
 
     def __post_init__(self) -> None:
         checks.require_choice(self, "role", ROLES)
@@ -154,6 +158,17 @@ class Study:
     def persistence(self) -> Entry:
         """The forecast that is the last label, which any other should beat."""
         return self.entries_of_role("persistence")[0]
+
+    @property
+    def baselines(self) -> tuple[Entry, ...]:
+        """Persistence and the other simple baselines, the least error first."""
+        entries = (entry for entry in self.entries if entry.role in BASELINE_ROLES)
+        return tuple(sorted(entries, key=_error))
+
+    @property
+    def best_baseline(self) -> Entry:
+        """The simple baseline of the least mean squared error."""
+        return self.baselines[0]
 
     def entries_of_role(self, role: str) -> tuple[Entry, ...]:
         """The entries of this role, the least error first."""

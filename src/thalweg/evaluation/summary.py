@@ -1,5 +1,7 @@
 """The results of a study in plain sentences."""
 
+import math
+
 import numpy as np
 
 from thalweg.evaluation.study import Entry, Study, TrackerHistory
@@ -27,13 +29,65 @@ def summary(study: Study) -> list[str]:
     if study.scored_rounds == 0:
         return ["No row was scored, so that nothing can be said, not even whether "
                 "persistence is better."]  # fmt: skip
-    sentences = [_change_sentence(study), _error_sentence(study)]
+    sentences = [_headline(study), _change_sentence(study), _error_sentence(study)]
     sentences.append(_winner_sentence(study))
     if study.history is not None:
         sentences += [_memory_sentence(study.history), _season_sentence(study.history)]
         sentences.append(_coverage_sentence(study.history))
     sentences.append(_bound_sentence(study))
     return [sentence for sentence in sentences if sentence]
+
+
+def _headline(study: Study) -> str:
+    """The typical error, in units of the target, beside the best simple baseline.
+
+    That is the one of the least mean absolute error, which is what is reported.
+    """
+    own = study.tracker.absolute
+    baselines = sorted(
+        study.baselines, key=lambda entry: np.nan_to_num(entry.absolute, nan=np.inf)
+    )
+    best, count = baselines[0], len(baselines)
+    if not (np.isfinite(own) and np.isfinite(best.absolute)):
+        return ""
+    who = _capitalise(_name_with_article(study.tracker))
+    error = f"{who}'s typical error is {format_value(own)}"
+    method = best.description or best.name
+    rank = f"the best of {_count_words(count)} simple methods" if count > 1 else ""
+    if own > (1 + SMALL_DIFFERENCE) * best.absolute:
+        aside = f", {rank}," if rank else ""
+        better = f"{method}{aside} is better here: {format_value(best.absolute)}"
+        return f"{error}. {_capitalise(better)}."
+    part = _format_part(own / best.absolute if best.absolute else 1.0)
+    return f"{error}, {part} what {method} gives{f' ({rank})' if rank else ''}."
+
+
+def format_value(value: float) -> str:
+    """A value as people write it: two digits, or all before the point, no exponent."""
+    if value == 0 or not 1e-5 <= abs(value) < 1e15:
+        return f"{value:.2g}"
+    decimals = max(1 - math.floor(math.log10(abs(value))), 0)
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _format_part(ratio: float) -> str:
+    """A part of something: half of, 62 % of, about."""
+    for name, part in (
+        ("half of", 1 / 2),
+        ("a third of", 1 / 3),
+        ("a quarter of", 1 / 4),
+    ):
+        if abs(ratio - part) <= 0.03 * part:
+            return name
+    if ratio >= 1 - SMALL_DIFFERENCE:
+        return "about"
+    return "less than 1 % of" if ratio < 0.01 else f"{_format_percent(ratio)} of"
+
+
+def _count_words(count: int) -> str:
+    words = ("two", "three", "four", "five")
+    return words[count - 2] if count - 2 < len(words) else f"{count}"
 
 
 def _change_sentence(study: Study) -> str:
@@ -91,19 +145,26 @@ def _forgetting_gain(study: Study) -> tuple[float, str]:
 
 
 def _error_sentence(study: Study) -> str:
-    """The Tracker beside persistence and the best fixed setting."""
+    """The Tracker beside persistence, the best baseline and the best fixed setting."""
     name, base = study.tracker.name, study.persistence.name
     who = _capitalise(_name_with_article(study.tracker))
     ratio = study.ratio(name, base)
     if not np.isfinite(ratio):
         return _explain_missing_ratio(study, ratio)
     text = f"{who}'s squared error is {_format_multiple(ratio)} persistence's"
+    best = study.best_baseline
+    best_ratio = study.ratio(name, best.name)
+    if not np.isfinite(best_ratio):
+        return f"{text}; {best.name} makes no error at all and cannot be beaten."
+    if best is not study.persistence:
+        text += f", {_format_multiple(best_ratio)} that of {best.name}"
     if fixed := study.entries_of_role("fixed"):
         fixed_ratio = study.ratio(name, fixed[0].name)
         text += f" and {_format_multiple(fixed_ratio)} that of {fixed[0].name}"
         text += ", the best fixed setting in hindsight"
-    if ratio > 1 + SMALL_DIFFERENCE:
-        text += ": here persistence, which says again what it last saw, is better"
+    if best_ratio > 1 + SMALL_DIFFERENCE:
+        rule = best.description or "which says again what it last saw"
+        text += f": here {best.name}, {rule}, is better"
     return f"{text}."
 
 

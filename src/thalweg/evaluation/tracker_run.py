@@ -30,6 +30,7 @@ from thalweg.persistence.snapshots import (
     validate_snapshot,
 )
 from thalweg.preprocessing.imputer import Imputer, ImputerState, MissingPolicy
+from thalweg.preprocessing.time_grid import Times
 from thalweg.types import Block, FloatArray, Trace
 
 MIN_BURN_IN = 40
@@ -64,7 +65,7 @@ class TrackerRunSnapshot(NamedTuple):
 
 
 class TrackerRun(Component):
-    """The Tracker on one target, and on the same rounds persistence and fixed settings.
+    """The Tracker on one target; on the same rounds simple baselines, fixed settings.
 
     Every row is predicted from what was learnt before it. With a ``delay`` d the label
     of a row is learnt d rounds later, and persistence is the last label known by then.
@@ -95,19 +96,22 @@ class TrackerRun(Component):
         self.tracker.run(self.state, LOSS, warm_up, RECORDS)  # compiles the kernel
 
     def play(
-        self, x: FloatArray, y: FloatArray, is_question: bool = False
-    ) -> Forecasts:
+        self, x: FloatArray, y: FloatArray, is_question: bool = False,
+        times: Times | None = None,
+    ) -> Forecasts:  # fmt: skip
         """Predict and learn the next rows: features (T, n), labels (T,) or NaN.
 
         A row without a label is a round whose label never came; if ``is_question``, it
-        asks for a prediction, and the round itself is still to come.
+        asks for a prediction, and the round itself is still to come. ``times`` are the
+        local times (T,) of all rows or of none; seasonal baselines go by them.
         """
         if 0 < len(y) <= PIECE:
-            return self._play_piece(x, y, is_question)
+            return self._play_piece(x, y, is_question, times)
         parts = [Forecasts(np.empty(0), np.empty((0, 2)))]
         for start in range(0, len(y), PIECE):
             rows = slice(start, start + PIECE)
-            parts.append(self._play_piece(x[rows], y[rows], is_question))
+            some = None if times is None else times[rows]
+            parts.append(self._play_piece(x[rows], y[rows], is_question, some))
         return Forecasts(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def update_statistics(self) -> None:
@@ -140,7 +144,7 @@ class TrackerRun(Component):
             first_scored_round=statistics.first_scored_round,
             features=tuple(features),
             seconds=self.seconds,
-            entries=statistics.scores.entries(),
+            entries=statistics.entries(),
             observed=statistics.observed.curve(),
             forecast=statistics.forecast.curve(),
             history=statistics.tracker_trace.history(self.state, features),
@@ -181,10 +185,13 @@ class TrackerRun(Component):
         yield "statistics", {"rounds": OneOf((rounds,))}
         yield "imputer", imputer_rules(self.features, rounds)
 
-    def _play_piece(self, x: FloatArray, y: FloatArray, is_question: bool) -> Forecasts:
+    def _play_piece(
+        self, x: FloatArray, y: FloatArray, is_question: bool, times: Times | None
+    ) -> Forecasts:
         x, learnable = self.imputer.impute(x, y)
-        trace = self._track(x, y, learnable, is_question)
-        self._batch.append(PlayedRounds(x, y, learnable, trace))
+        elapsed = np.where(~np.isnan(y) | (not is_question), 1.0, 0.0)
+        trace = self._track(x, y, learnable, elapsed)
+        self._batch.append(PlayedRounds(x, y, learnable, trace, elapsed, times))
         self.rounds += len(y)
         if self.rounds - self.statistics.rounds >= STATISTICS_BATCH:
             self.update_statistics()
@@ -192,11 +199,10 @@ class TrackerRun(Component):
 
     def _track(
         self, x: FloatArray, y: FloatArray, learnable: npt.NDArray[np.bool_],
-        is_question: bool,
+        elapsed: FloatArray,
     ) -> Trace:  # fmt: skip
         """The Tracker's rounds. It has its own queue of delayed labels."""
         known = ~np.isnan(y)
-        elapsed = np.where(known | (not is_question), 1.0, 0.0)
         weight = (learnable & known).astype(np.float64)
         block = Block(x, np.where(known, y, 0.0), weight, elapsed)
         began = time.perf_counter()

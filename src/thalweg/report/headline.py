@@ -24,7 +24,7 @@ def best_baseline(study: Study) -> Entry:
 
 def method_words(entry: Entry) -> str:
     """What the simple method does, as in "repeating the last value"."""
-    return METHOD_WORDS.get(entry.name, entry.name)
+    return entry.description or METHOD_WORDS.get(entry.name, entry.name)
 
 
 def headline_sentence(study: Study) -> str:

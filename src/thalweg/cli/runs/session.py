@@ -16,7 +16,7 @@ from thalweg.evaluation.summary import PAST_LABELS
 from thalweg.evaluation.tracker_run import TrackerRun, TrackerRunSnapshot
 from thalweg.persistence.snapshots import Component, Condition, Count, OneOf, require
 from thalweg.preprocessing.imputer import POLICY_RULES
-from thalweg.tables import Chunk, Encoder, EncoderState, Recipe
+from thalweg.tables import Chunk, Encoder, EncoderState, Recipe, Timestamps
 from thalweg.tables.encoder_state import feature_count
 
 
@@ -67,8 +67,9 @@ class Session(Component):
             ]
         self.rows = self.earlier_rows + chunk.first_row + len(chunk)
         self.digest.update(encoded)
+        times = time.local_times() if isinstance(time, Timestamps) else None
         forecasts = [
-            run.play(x, y[:, k], self.rows_are_questions)
+            run.play(x, y[:, k], self.rows_are_questions, times)
             for k, run in enumerate(self.runs)
         ]
         if time is not None and len(time):

@@ -1,0 +1,230 @@
+"""Each simple baseline is held to a definition of a few lines, however rows are cut."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from thalweg.evaluation.simple_baselines import (
+    CYCLE,
+    DRIFT,
+    PROFILE,
+    SEASON,
+    SimpleBaselines,
+    SimpleBaselinesSnapshot,
+)
+from thalweg.evaluation.stream_seasons import GRID_ROWS, SEARCHES
+from thalweg.learners import Tracker
+from thalweg.losses import SquaredError
+from thalweg.persistence import SavedModel, dumps, loads, restore_snapshot
+from thalweg.preprocessing.seasons import find_seasons
+
+HOURS = np.datetime64("2024-03-01T00") + np.arange(800) * np.timedelta64(1, "h")
+RNG = np.random.default_rng(1)
+
+
+def week_of_hours(rows, seed=0):
+    """Values with a day and a week in them."""
+    t, rng = np.arange(rows), np.random.default_rng(seed)
+    return 5 * np.sin(t / 24 * 6.28) + 3 * (t // 24 % 7 > 4) + rng.normal(size=rows)
+
+
+def seasonal_naive(y, at, t, period, delay):
+    """The newest known value at the same position of the period, else the last."""
+    known = [s for s in range(t - delay) if not np.isnan(y[s])]
+    same = [s for s in known if at[s] % period == at[t] % period]
+    chosen = same or known
+    return y[chosen[-1]] if chosen else np.nan
+
+
+def drift(y, at, t, delay):
+    """The last value and the mean step from the first to it, for each step ahead."""
+    known = [s for s in range(t - delay) if not np.isnan(y[s])]
+    if not known:
+        return np.nan
+    first, last = known[0], known[-1]
+    step = (y[last] - y[first]) / (at[last] - at[first]) if last > first else 0.0
+    return y[last] + (at[t] - at[last]) * step
+
+
+def seasonal_mean(y, at, t, period, delay):
+    """The mean of all known values at the same position, else the last value."""
+    known = [s for s in range(t - delay) if not np.isnan(y[s])]
+    same = [y[s] for s in known if at[s] % period == at[t] % period]
+    return np.mean(same) if same else (y[known[-1]] if known else np.nan)
+
+
+def with_gaps(y, share, seed=2):
+    return np.where(np.random.default_rng(seed).random(len(y)) < share, np.nan, y)
+
+
+@pytest.mark.parametrize("delay", [0, 3, 30, 200])
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_baselines_of_hours_are_their_definitions(delay, share):
+    y = with_gaps(week_of_hours(500), share)
+    # The times, not the rows, count: some hours are missing altogether.
+    hours = np.flatnonzero(np.random.default_rng(4).random(600) > 0.1)[:500]
+    hours[0] = 0
+    found = SimpleBaselines(delay).play(y, None, HOURS[hours])
+    assert found.shape == (500, 4)
+    for t in range(500):
+        if t >= GRID_ROWS:
+            seasonal = [seasonal_naive(y, hours, t, n, delay) for n in (24, 168)]
+            mean = seasonal_mean(y, hours, t, 168, delay)
+        else:  # nothing is known of the season yet
+            seasonal = [seasonal_naive(y, hours, t, 1, delay)] * 2
+            mean = seasonal[0]
+        np.testing.assert_array_equal(found[t, [SEASON, CYCLE]], seasonal)
+        np.testing.assert_allclose(found[t, PROFILE], mean, rtol=1e-12)
+        clock = hours if t >= GRID_ROWS else np.arange(500)
+        expected = drift(y, clock, t, delay)
+        np.testing.assert_allclose(found[t, DRIFT], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("delay", [0, 5])
+def test_without_times_the_season_is_what_the_known_values_show(delay):
+    y = with_gaps(np.tile([1.0, 4.0, 2.0, 8.0, 5.0, 7.0], 40), 0.1)
+    baselines = SimpleBaselines(delay)
+    found, at = baselines.play(y), np.arange(len(y))
+    for t in range(len(y)):
+        searched = [n for n in SEARCHES if n <= t - delay]
+        seasons = find_seasons(y[: searched[-1]]) if searched else (1, 1)
+        expected = [seasonal_naive(y, at, t, n, delay) for n in seasons]
+        if seasons[0] == 1:
+            expected = [seasonal_naive(y, at, t, 1, delay)] * 2
+        np.testing.assert_array_equal(found[t, [SEASON, CYCLE]], expected)
+    assert baselines.seasons.season == 6
+    season, cycle, _, mean = baselines.display_infos()
+    assert season.name == "seasonal naive (6 rows)" and cycle is None
+    assert season.description == "repeating the value 6 rows ago"
+    assert mean.name == "seasonal mean (6 rows)"
+
+
+def test_without_a_season_only_drift_is_shown_beside_persistence():
+    baselines = SimpleBaselines()
+    walk = np.cumsum(np.random.default_rng(3).normal(size=300))
+    found = baselines.play(walk)
+    if baselines.seasons.season == 1:
+        assert [info is not None for info in baselines.display_infos()] == [
+            False, False, True, False,
+        ]  # fmt: skip
+        np.testing.assert_array_equal(found[1:, SEASON], walk[:-1])
+    assert baselines.seasons.season == 1
+
+
+def test_a_line_is_forecast_by_drift_without_error():
+    found = SimpleBaselines(delay=4).play(3 + 0.5 * np.arange(60))
+    np.testing.assert_allclose(found[10:, DRIFT], 3 + 0.5 * np.arange(10, 60))
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        ("1h", ["the same hour yesterday", "the same hour last week",
+                "the same hour of the week"]),
+        ("30m", ["the same time yesterday", "the same time last week",
+                 "the same time of the week"]),
+        ("1D", ["the same day last week", "the same day last year",
+                "the same weekday"]),
+        ("7D", ["the same week last year", None, "the same week of the year"]),
+        ("1M", ["the same month last year", None, "the same month"]),
+        ("3M", ["the same quarter last year", None, "the same quarter"]),
+    ],
+)  # fmt: skip
+def test_baselines_are_called_by_the_calendar(step, words):
+    start = np.datetime64("2015-01-01" if step[-1] != "M" else "2015-01")
+    count, unit = int(step[:-1]), step[-1]
+    times = start + np.arange(800) * np.timedelta64(count, unit)
+    baselines = SimpleBaselines()
+    baselines.play(np.sin(np.arange(800.0)), None, times)
+    season, cycle, _, mean = baselines.display_infos()
+    assert season.description == f"repeating {words[0]}"
+    assert (cycle and cycle.description) == (words[1] and f"repeating {words[1]}")
+    assert mean.description == f"the mean so far of {words[2]}"
+
+
+def test_times_that_tell_nothing_leave_the_count_of_rows():
+    y = np.tile([1.0, 4.0, 2.0, 8.0, 5.0, 7.0], 40)
+    twice = np.repeat(HOURS, 2)[: len(y)]
+    for times in (twice, twice[:1].repeat(len(y)), HOURS[:1] + 37 * np.arange(len(y))):
+        by_times, by_rows = SimpleBaselines(), SimpleBaselines()
+        np.testing.assert_array_equal(by_times.play(y, None, times), by_rows.play(y))
+
+
+def test_a_cycle_that_has_not_passed_is_not_shown():
+    baselines = SimpleBaselines()
+    baselines.play(week_of_hours(100), None, HOURS[:100])
+    season, cycle, drift_info, mean = baselines.display_infos()
+    assert season.name == "seasonal naive (24 rows)"
+    assert cycle is None and mean is None and drift_info.name == "drift"
+
+
+def from_file(baselines, delay):
+    saved = SavedModel(Tracker(), SquaredError(), None, {"it": baselines.snapshot()})
+    snapshot = restore_snapshot(
+        SimpleBaselinesSnapshot, loads(dumps(saved)).extra["it"]
+    )
+    again = SimpleBaselines(delay)
+    again.restore(snapshot)
+    return again
+
+
+@settings(max_examples=40)
+@given(
+    cuts=st.lists(st.integers(0, 400), max_size=5),
+    delay=st.sampled_from([0, 1, 7, 40]),
+    share=st.sampled_from([0.0, 0.3, 1.0]),
+    has_times=st.booleans(),
+    is_filed=st.booleans(),
+    asks=st.booleans(),
+)
+def test_rows_can_be_cut_and_saved_anywhere(
+    cuts, delay, share, has_times, is_filed, asks
+):
+    y = with_gaps(week_of_hours(400), share)
+    elapsed = np.where(np.isnan(y), 0.0, 1.0) if asks else np.ones(400)
+    times = HOURS[:400] if has_times else None
+    whole, cut = SimpleBaselines(delay), SimpleBaselines(delay)
+    expected, parts, edges = whole.play(y, elapsed, times), [], sorted({0, 400, *cuts})
+    for start, end in zip(edges, edges[1:], strict=False):
+        rows = slice(start, end)
+        some = None if times is None else times[rows]
+        parts.append(cut.play(y[rows], elapsed[rows], some))
+        cut = from_file(cut, delay) if is_filed else cut
+    np.testing.assert_array_equal(np.vstack(parts), expected)
+    assert cut.display_infos() == whole.display_infos()
+    assert_same(cut.snapshot(), whole.snapshot())
+
+
+def assert_same(one, other):
+    for a, b in zip(one, other, strict=True):
+        if isinstance(a, tuple):
+            assert_same(a, b)
+        else:
+            np.testing.assert_array_equal(a, b)
+
+
+@settings(max_examples=20)
+@given(
+    t=st.integers(1, 399), delay=st.sampled_from([0, 1, 7, 40]),
+    has_times=st.booleans(),
+)  # fmt: skip
+def test_no_forecast_knows_a_label_before_it_comes(t, delay, has_times):
+    y = week_of_hours(400)
+    other = np.where(np.arange(400) >= t, 1e6 * RNG.normal(size=400), y)
+    times = HOURS[:400] if has_times else None
+    one, two = (SimpleBaselines(delay).play(z, None, times) for z in (y, other))
+    known = min(t + delay + 1, 400)
+    np.testing.assert_array_equal(one[:known], two[:known])
+
+
+def test_memory_does_not_grow_with_the_stream():
+    baselines, minute = SimpleBaselines(), np.timedelta64(1, "m")
+    times = np.datetime64("2024-01-01T00:00") + np.arange(60_000) * minute
+    baselines.play(np.sin(np.arange(60_000)), None, times)
+    sizes = [np.size(part) for part in baselines.snapshot()[2:]]
+    assert max(sizes) <= 2 * 20_160
+    assert baselines.seasons.history.size == 0
+    by_rows = SimpleBaselines()
+    by_rows.play(RNG.normal(size=6_000))
+    assert by_rows.seasons.is_settled and by_rows.seasons.history.size == 0
