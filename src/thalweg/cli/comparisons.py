@@ -93,8 +93,8 @@ def _read_last_rows(table: Table, encoder: Encoder, max_rows: int) -> StreamRows
             features, known = imputer.impute(features, targets)
             x.append(features[known])
             y.append(targets[known])
-            is_clock = isinstance(time, Timestamps)
-            times.append(time.local_times()[known] if is_clock else None)
+            if isinstance(time, Timestamps):
+                times.append(time.local_times()[known])
             complete += int(known.sum())
             left_out += int((~known).sum())
             while sum(map(len, y[1:])) >= max_rows:  # the oldest chunk is not needed
@@ -104,8 +104,7 @@ def _read_last_rows(table: Table, encoder: Encoder, max_rows: int) -> StreamRows
     if not complete:
         raise StreamError(f"No row of {table.name} has all its features and targets.")
     last_x, last_y = np.vstack(x)[-max_rows:], np.vstack(y)[-max_rows:]
-    has_times = times[-1] is not None
-    last_times = np.concatenate(times)[-max_rows:] if has_times else None
+    last_times = np.concatenate(times)[-max_rows:] if times else None
     return StreamRows(last_x, last_y, last_times, complete, left_out)
 
 

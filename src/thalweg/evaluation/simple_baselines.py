@@ -222,7 +222,8 @@ class SimpleBaselines(Component):
         first_at, first = self.first_label
         rows = last_at - first_at
         steps: FloatArray = np.zeros(len(last))
-        return np.divide(last - first, rows, out=steps, where=rows > 0)
+        np.divide(last - first, rows, out=steps, where=rows > 0)
+        return steps
 
     def _add_to_profile(self, at: IntArray, labels: FloatArray) -> FloatArray:
         """The mean at the position of each label, with it; only counts are changed."""

@@ -101,11 +101,11 @@ class StreamSeasons(Component):
         """The positions (T,) of rows of number and time, (T, 2), as whole numbers."""
         numbers, seconds = rows.T
         if not self.step:
-            return numbers
+            return np.asarray(numbers)
         # A row without a time, which no table has, counts as the first.
         seconds = np.where(np.isnan(seconds), self.start, seconds)
         if not self.months:
-            return np.floor((seconds - self.start) / self.step + 0.5)
+            return np.asarray(np.floor((seconds - self.start) / self.step + 0.5))
         months = _months(seconds) - _months(np.array([self.start]))
         return np.floor(months / self.months)
 
@@ -169,7 +169,7 @@ def as_seconds(times: Times | None, rows: int) -> FloatArray:
 def as_stamps(seconds: FloatArray) -> Times:
     """Seconds since 1970 as times."""
     microseconds = np.rint(seconds / MICROSECOND).astype(np.int64)
-    return microseconds.astype("datetime64[us]").astype("datetime64[ns]")
+    return np.asarray(microseconds.astype("datetime64[us]").astype("datetime64[ns]"))
 
 
 def _months(seconds: FloatArray) -> FloatArray:
