@@ -84,6 +84,16 @@ Categories = Annotated[
         rich_help_panel=COLUMNS, metavar="NUMBER",
     ),
 ]  # fmt: skip
+Classify = Annotated[
+    bool | None,
+    typer.Option(
+        "--classify/--regress",
+        help="Predict classes or numbers. If not given, a target of text is "
+        "classified, and one whose first rows hold 0 and 1 only.",
+        rich_help_panel=COLUMNS,
+        show_default=False,
+    ),
+]
 Format = Annotated[
     str | None,
     typer.Option(
@@ -151,6 +161,11 @@ def recipe_settings(
         "lags": None if lags is None else split_whole_numbers("--lags", lags),
     }
     return {key: value for key, value in (parsed | others).items() if value is not None}
+
+
+def target_task(classify: bool | None) -> Any:
+    """What is to be predicted: classes, numbers, or what the first rows suggest."""
+    return "auto" if classify is None else "classify" if classify else "regress"
 
 
 def table_format(format: str | None) -> Any:

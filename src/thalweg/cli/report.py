@@ -12,7 +12,7 @@ from thalweg.cli.runs.storage import refuse_overwriting
 from thalweg.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from thalweg.evaluation.study import Study
+    from thalweg.evaluation.classification_study import AnyStudy
 
 
 def report(
@@ -63,7 +63,7 @@ def report(
     print_saved_files(stdout_console(), saved)
 
 
-def _load_studies(path: Path) -> "list[Study]":
+def _load_studies(path: Path) -> "list[AnyStudy]":
     """The studies in a JSON file, or of the run that a model file belongs to."""
     if path.suffix != ".thalweg":
         return runs.load_studies(path)

@@ -25,6 +25,7 @@ def run(
     delay: options.Delay = None,
     missing: options.Missing = None,
     categories: options.Categories = None,
+    classify: options.Classify = None,
     format: options.Format = None,
     out: Annotated[
         Path | None,
@@ -94,14 +95,15 @@ def run(
     )  # fmt: skip
     path_options = PathOptions(out, predictions, model, resume)
     outputs = OutputOptions(report, figures, json)
+    task = options.target_task(classify)
     _run_table(
-        source, recipe, options.table_format(format), path_options, next, outputs
+        source, recipe, task, options.table_format(format), path_options, next, outputs
     )
 
 
 def _run_table(
-    source: str, recipe: dict[str, Any], format: Any, path_options: PathOptions,
-    next: bool | None, outputs: OutputOptions,
+    source: str, recipe: dict[str, Any], task: Any, format: Any,
+    path_options: PathOptions, next: bool | None, outputs: OutputOptions,
 ) -> None:  # fmt: skip
     """Run the Tracker over the rows of ``source``; save and print what came of it."""
     runs.check_suffix(path_options.predictions)
@@ -113,7 +115,9 @@ def _run_table(
         if path_options.in_place is not None:
             # The lock comes before the read: another run may be writing the file.
             locks.acquire(path_options.in_place)
-        session, origin = runs.open_session(path_options.resume, recipe, table.is_live)
+        session, origin = runs.open_session(
+            path_options.resume, recipe, table.is_live, task
+        )
         session.rows_are_questions = table.is_live
         runs.set_earlier_rows(session, origin, table, next)
         paths = runs.OutputPaths.from_options(table, session, origin, path_options)

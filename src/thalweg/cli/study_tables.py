@@ -6,13 +6,21 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from thalweg.cli.classification_tables import (
+    classification_as_json,
+    print_classification,
+)
 from thalweg.cli.console import new_table, print_sentence
+from thalweg.evaluation.classification_study import AnyStudy, ClassificationStudy
 from thalweg.evaluation.study import BASELINE_ROLES, COMPARATORS, Entry, Study
 from thalweg.evaluation.summary import PAST_LABELS, summary
 
 
-def print_study(console: Console, study: Study) -> None:
+def print_study(console: Console, study: AnyStudy) -> None:
     """Print the learners, least error first, the regrets, and a summary in words."""
+    if isinstance(study, ClassificationStudy):
+        print_classification(console, study)
+        return
     console.print(_learner_table(study))
     if study.regrets:
         console.print(_regret_table(study))
@@ -54,8 +62,10 @@ def _regret_table(study: Study) -> Table:
     return table
 
 
-def study_as_json(study: Study) -> dict[str, Any]:
+def study_as_json(study: AnyStudy) -> dict[str, Any]:
     """The numbers of the tables, and the sentences of the summary."""
+    if isinstance(study, ClassificationStudy):
+        return classification_as_json(study)
     history = study.history
     return {
         "title": study.title,

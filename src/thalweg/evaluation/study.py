@@ -18,7 +18,7 @@ ROLES = ("tracker", "fixed", "paper", "rival", "peer", "baseline", "persistence"
 BASELINE_ROLES = ("persistence", "baseline")
 """The simple baselines: the last value, and forecasts of one line that know a season
 or a trend."""
-SCALARS = {int, float, str}
+SCALARS = {int, float, str, bool}
 COMPARATORS = {
     "static": "best fixed",
     "dynamic": "best moving",
@@ -196,7 +196,7 @@ class Study:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, for JSON; ``from_dict`` brings it back."""
-        return {"format": FORMAT, **_to_json(self)}
+        return {"format": FORMAT, **to_json(self)}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> "Study":
@@ -204,7 +204,7 @@ class Study:
         try:
             if given["format"] != FORMAT:
                 raise ValueError(f"its format is {given['format']!r}, not {FORMAT}")
-            study: Study = _from_json(cls, given)
+            study: Study = from_json(cls, given)
         except KeyError as error:
             why = f"{error} is missing"
         except (TypeError, ValueError, AttributeError) as error:
@@ -228,25 +228,25 @@ def _require_same_buckets(what: str, curves: Iterable[Curve]) -> None:
         )
 
 
-def _to_json(value: Any) -> Any:
+def to_json(value: Any) -> Any:
     """Lists, numbers and strings; NaN and infinities, which JSON lacks, by name."""
     if is_dataclass(value):
         return {
-            part.name: _to_json(getattr(value, part.name)) for part in fields(value)
+            part.name: to_json(getattr(value, part.name)) for part in fields(value)
         }
     if isinstance(value, Mapping):
-        return {name: _to_json(part) for name, part in value.items()}
+        return {name: to_json(part) for name, part in value.items()}
     if isinstance(value, np.ndarray | np.generic):
-        return _to_json(value.tolist())
+        return to_json(value.tolist())
     if isinstance(value, list | tuple):
-        return [_to_json(part) for part in value]
+        return [to_json(part) for part in value]
     if isinstance(value, float) and not np.isfinite(value):
         return str(value)
     return value
 
 
-def _from_json(kind: Any, value: Any) -> Any:
-    """A ``kind`` from what ``_to_json`` made of it.
+def from_json(kind: Any, value: Any) -> Any:
+    """A ``kind`` from what ``to_json`` made of it.
 
     Raises ValueError, TypeError or KeyError where it was something else.
     """
@@ -257,18 +257,18 @@ def _from_json(kind: Any, value: Any) -> Any:
         make: Any = kind
         # What an older file does not have yet is left to its default.
         parts = [one.name for one in fields(kind) if _has_value(one, value)]
-        return make(**{name: _from_json(hints[name], value[name]) for name in parts})
+        return make(**{name: from_json(hints[name], value[name]) for name in parts})
     origin, inner = get_origin(kind), get_args(kind)
     if origin is UnionType:
         other = next(part for part in inner if part is not NoneType)
-        return None if value is None else _from_json(other, value)
+        return None if value is None else from_json(other, value)
     if array_entry(kind) is not None:
         entry = int if array_entry(kind) is np.int64 else float
         return np.array([_scalar(entry, part) for part in value], entry)
     if origin is tuple:
         kinds = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
-        return tuple(_from_json(*part) for part in zip(kinds, value, strict=True))
-    return {str(name): _from_json(inner[1], part) for name, part in value.items()}
+        return tuple(from_json(*part) for part in zip(kinds, value, strict=True))
+    return {str(name): from_json(inner[1], part) for name, part in value.items()}
 
 
 def _has_value(part: Field[Any], value: Any) -> bool:
@@ -276,9 +276,12 @@ def _has_value(part: Field[Any], value: Any) -> bool:
 
 
 def _scalar(kind: Any, value: Any) -> Any:
-    # float('nan') is NaN: the names that _to_json gives are read by float itself.
+    # float('nan') is NaN: the names that to_json gives are read by float itself.
     named = kind is float and value in ("nan", "inf", "-inf")
     expected = int | float if kind is float else kind
-    if isinstance(value, bool) or not (named or isinstance(value, expected)):
+    is_of_kind = isinstance(value, bool) == (kind is bool) and (
+        named or isinstance(value, expected)
+    )
+    if not is_of_kind:
         raise ValueError(f"{value!r} stands where a {kind.__name__} should")
     return kind(value)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg import persistence
+from thalweg.cli.runs.class_model import class_model
 from thalweg.cli.runs.predictions import is_prediction_file
 from thalweg.cli.runs.session import Session, SessionSnapshot
 from thalweg.cli.runs.storage import make_folder
@@ -57,7 +58,7 @@ class RunCheckpoint(NamedTuple):
 def save_checkpoint(path: Path, session: Session, origin: RunOrigin) -> None:
     """Replace the file at ``path``, in one step that lasts."""
     make_folder(path.parent)
-    first, file = session.runs[0], origin.predictions
+    file = origin.predictions
     checkpoint = RunCheckpoint(
         version=VERSION,
         source=origin.source,
@@ -66,12 +67,15 @@ def save_checkpoint(path: Path, session: Session, origin: RunOrigin) -> None:
         recipe=json.dumps(asdict(session.recipe)),
         session=session.snapshot(),
     )
-    extra = {
-        **_online_fields(first, session.encoder),
-        "run": checkpoint,
-    }
-    model = persistence.SavedModel(first.tracker, SquaredError(), first.state, extra)
-    persistence.save(path, model)
+    first: Any = session.runs[0]
+    if session.classes:
+        model = class_model(first, session.classes[0])
+    else:
+        fields = _online_fields(first, session.encoder)
+        loss = SquaredError()
+        model = persistence.SavedModel(first.tracker, loss, first.state, fields)
+    extra = {**model.extra, "run": checkpoint}
+    persistence.save(path, model._replace(extra=extra))
 
 
 def load_checkpoint(path: Path, **options: Any) -> tuple[Session, RunOrigin]:

@@ -20,7 +20,7 @@ from thalweg.cli.runs import study_files
 from thalweg.cli.runs.run_loop import RunLoop
 from thalweg.cli.runs.signals import StopSignal
 from thalweg.cli.study_tables import print_study, study_as_json
-from thalweg.evaluation.study import Study
+from thalweg.evaluation.classification_study import AnyStudy
 
 NO_DIGEST = (
     "This run was saved without a digest of its rows, by an earlier thalweg: whether "
@@ -62,7 +62,7 @@ def finish_run(loop: RunLoop, source: str, outputs: OutputOptions) -> None:
         raise typer.Exit(stop.exit_code)
 
 
-def _save(loop: RunLoop, studies: list[Study]) -> list[Path]:
+def _save(loop: RunLoop, studies: list[AnyStudy]) -> list[Path]:
     """Save the studies, and return the paths of all that the run has saved."""
     paths = [loop.model] if loop.session.runs else []
     if loop.file is not None and loop.file.size:
@@ -77,13 +77,13 @@ def _console(loop: RunLoop) -> Console:
     return stderr_console() if loop.echo else stdout_console()
 
 
-def _show(loop: RunLoop, studies: list[Study], seconds: float) -> None:
+def _show(loop: RunLoop, studies: list[AnyStudy], seconds: float) -> None:
     console = _console(loop)
     for study in studies:
         print_study(console, study)
     if not studies:
         print_sentence(console, _no_score_sentence(loop))
-    for note in loop.session.encoder.notes():
+    for note in loop.session.notes():
         print_sentence(stderr_console(), note)
     print_sentence(console, _speed_sentence(loop, seconds))
 
@@ -112,7 +112,7 @@ def _no_score_sentence(loop: RunLoop) -> str:
 
 
 def _print_json(
-    loop: RunLoop, studies: list[Study], paths: list[Path], seconds: float
+    loop: RunLoop, studies: list[AnyStudy], paths: list[Path], seconds: float
 ) -> None:
     content = {
         "source": loop.table.name,

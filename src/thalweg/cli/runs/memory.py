@@ -1,10 +1,14 @@
 """Memory that a run will need: what does not fit is refused before it is allocated."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from thalweg.errors import InvalidParameterError
+from thalweg.evaluation.classifier_run import PAST_CLASSES
 from thalweg.kernels.tracker.tracker_layout import state_size
+from thalweg.learners.logistic_tracker import DISCOUNTS
+from thalweg.tables.class_labels import ClassLabels
 
 NUMBER_BYTES = 8
 FILE_COPIES = 2
@@ -30,6 +34,24 @@ def require_memory(source: str, features: int, delay: int, targets: int) -> None
         f"{source} gives {features:,} features, for which the Tracker would need "
         f"{needed} of memory, and {_format_bytes(free)} are free. Use fewer: "
         f"--features, --lags, --categories."
+    )
+
+
+def require_class_memory(
+    source: str, features: int, classes: Sequence[ClassLabels]
+) -> None:
+    """Raise unless logistic Trackers of so many features fit in the free memory."""
+    free = free_memory()
+    models = sum(one.first_classes + 1 for one in classes)
+    states = models * (1 + FILE_COPIES) + FILE_COPIES
+    matrix = (features + PAST_CLASSES + 4) ** 2
+    needed = NUMBER_BYTES * states * len(DISCOUNTS) * matrix
+    if free is None or needed <= free:
+        return
+    raise InvalidParameterError(
+        f"{source} gives {features:,} features, for which the models of the classes "
+        f"would need {_format_bytes(needed)} of memory, and {_format_bytes(free)} are "
+        f"free. Use fewer: --features, --lags, --categories."
     )
 
 

@@ -11,24 +11,39 @@ from thalweg.cli.runs.session import Session
 from thalweg.cli.runs.storage import refuse_overwriting
 from thalweg.errors import InvalidParameterError
 from thalweg.tables import Recipe, Table
+from thalweg.tables.class_labels import Task
 
 NEW_RUN = RunOrigin("", None, 0)
 
 
 def open_session(
-    resume: Path | None, recipe: dict[str, Any], is_live: bool
+    resume: Path | None, recipe: dict[str, Any], is_live: bool, task: Task = "auto"
 ) -> tuple[Session, RunOrigin]:
     """A new session of this recipe, or the one to be resumed.
 
     Values may be missing in a live stream, where a row without its target asks for it.
     """
     if resume is not None:
-        return load_checkpoint(resume, **recipe)
+        session, origin = load_checkpoint(resume, **recipe)
+        _refuse_other_task(session, task)
+        return session, origin
     if "targets" not in recipe:
         raise InvalidParameterError("Say which column to predict: --target NAME.")
     if is_live:
         recipe = {"missing": "skip"} | recipe
-    return Session(Recipe(**recipe)), NEW_RUN
+    return Session(Recipe(**recipe), task), NEW_RUN
+
+
+def _refuse_other_task(session: Session, task: Task) -> None:
+    """Raise if the run before has predicted classes and this is not to, or reversed."""
+    before = "classify" if session.classes else "regress"
+    if task not in ("auto", before):
+        names = ", ".join(map(repr, session.recipe.targets))
+        what = "classes" if session.classes else "numbers"
+        raise InvalidParameterError(
+            f"The run before predicts {names} as {what}. Got --{task} instead: start "
+            f"anew, without --resume."
+        )
 
 
 def set_earlier_rows(

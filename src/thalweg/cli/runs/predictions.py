@@ -4,6 +4,7 @@ import csv
 import io
 import os
 import shutil
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from thalweg.cli.runs.storage import make_folder, storage_errors
 from thalweg.errors import InvalidParameterError, StorageError
+from thalweg.evaluation.classifier_run import ClassForecasts
 from thalweg.evaluation.tracker_run import Forecasts
 from thalweg.tables import Timestamps
 from thalweg.types import FloatArray
@@ -25,7 +27,7 @@ class PredictedRows(NamedTuple):
 
     rows: npt.NDArray[np.int64]  # (T,) the first row of the stream being 1
     time: Any  # (T,) Timestamps or float64, or None
-    forecasts: list[Forecasts]  # one a target
+    forecasts: list[Forecasts] | list[ClassForecasts]  # one a target
     observed: FloatArray  # (T, k), NaN where not known
 
 
@@ -51,11 +53,13 @@ class PredictionColumns(NamedTuple):
         ]
         return ["row", *(["time"] if self.has_time else []), *names]
 
+    def text_names(self) -> list[str]:
+        """The names of columns that hold text."""
+        return []
+
     def header(self) -> str:
         """The first line."""
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerow(self.names())
-        return text.getvalue()
+        return csv_lines([self.names()])
 
     def lines(self, predictions: PredictedRows) -> str:
         """One line a row. Numbers are as short as they can be without a loss.
@@ -65,21 +69,30 @@ class PredictionColumns(NamedTuple):
         columns = [predictions.rows.astype(str).tolist()]
         if self.has_time:
             columns.append(format_times(predictions.time))
-        for k, (prediction, interval) in enumerate(predictions.forecasts):
-            columns.append(_format_numbers(prediction))
+        forecasts: Any = predictions.forecasts
+        for k, (prediction, interval) in enumerate(forecasts):
+            columns.append(format_numbers(prediction))
             low, high = interval.T
             for end in (low, high):
-                columns.append(_format_numbers(np.where(np.isfinite(end), end, np.nan)))
-            columns.append(_format_numbers(predictions.observed[:, k]))
+                columns.append(format_numbers(np.where(np.isfinite(end), end, np.nan)))
+            columns.append(format_numbers(predictions.observed[:, k]))
         return "".join(f"{','.join(row)}\n" for row in zip(*columns, strict=True))
+
+
+def csv_lines(rows: Iterable[Iterable[str]]) -> str:
+    """Lines of CSV, with quotation marks where they are needed."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def format_times(time: Any) -> list[str]:
     """Times as they were written, with the offset if any; numbers as they are."""
-    return time.isoformat() if isinstance(time, Timestamps) else _format_numbers(time)
+    return time.isoformat() if isinstance(time, Timestamps) else format_numbers(time)
 
 
-def _format_numbers(values: FloatArray) -> list[str]:
+def format_numbers(values: FloatArray) -> list[str]:
+    """Each number as short as it can be without a loss; NaN is empty."""
     return [repr(value) if value == value else "" for value in values.tolist()]
 
 
@@ -117,11 +130,11 @@ class PredictionFile:
     """
 
     def __init__(
-        self, path: Path, columns: PredictionColumns, size: int = 0,
+        self, path: Path, columns: Any, size: int = 0,
         earlier: Path | None = None,
     ) -> None:  # fmt: skip
         self.path = path
-        self.columns = columns
+        self.columns = columns  # PredictionColumns, or ClassColumns of classes
         self.size = size  # bytes written so far
         self._line_file = _line_file(path)
         self._earlier = None if earlier is None else _line_file(earlier)

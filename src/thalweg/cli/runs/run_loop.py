@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from thalweg.cli.console import ProgressBar
+from thalweg.cli.console import ProgressBar, print_sentence, stderr_console
 from thalweg.cli.runs import study_files
 from thalweg.cli.runs.checkpoint import RunOrigin, save_checkpoint
 from thalweg.cli.runs.file_locks import FileLocks
@@ -100,10 +100,14 @@ class RunLoop:
         columns = self.session.columns()
         lines = columns.lines(predictions)
         if self.file is not None:
+            self.file.columns = columns  # the first rows have decided which
             self._locks.acquire(self.file.path)
             self.file.write(lines)
         if self.echo:
             header = "" if self._has_printed_header else columns.header()
+            if header:
+                for one in self.session.classes:
+                    print_sentence(stderr_console(), one.sentence())
             sys.stdout.write(header + lines)
             sys.stdout.flush()
             self._has_printed_header = True
@@ -129,7 +133,7 @@ class RunLoop:
     def _check_targets(self) -> None:
         """Raise, and remove all output, if there was nothing to learn."""
         try:
-            self.session.encoder.check_targets()
+            self.session.check_targets()
         except StreamError:
             if self._has_saved:
                 self.model.unlink()

@@ -1,22 +1,39 @@
-"""A run over a table: the encoder of its rows, and the Tracker of every target."""
+"""A run over a table: the encoder of its rows, and the run of every target."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
-from thalweg.cli.runs.memory import require_memory
+from thalweg.cli.runs.class_columns import ClassColumns
+from thalweg.cli.runs.memory import require_class_memory, require_memory
 from thalweg.cli.runs.predictions import (
     PredictedRows,
     PredictionColumns,
     format_times,
 )
 from thalweg.cli.runs.row_digest import MAX_MARKS, RowDigestState, SourceDigest
-from thalweg.evaluation.study import Study
+from thalweg.errors import StreamError
+from thalweg.evaluation.classification_study import AnyStudy
+from thalweg.evaluation.classifier_run import ClassifierRun, ClassifierRunSnapshot
 from thalweg.evaluation.summary import PAST_LABELS
 from thalweg.evaluation.tracker_run import TrackerRun, TrackerRunSnapshot
-from thalweg.persistence.snapshots import Component, Condition, Count, OneOf, require
+from thalweg.persistence.snapshots import (
+    Component,
+    Condition,
+    Count,
+    OneOf,
+    require,
+    restore_snapshot,
+)
 from thalweg.preprocessing.imputer import POLICY_RULES
 from thalweg.tables import Chunk, Encoder, EncoderState, Recipe, Timestamps
+from thalweg.tables.class_labels import (
+    ClassLabels,
+    Task,
+    decide_task,
+    encode_classes,
+    validate_class_labels,
+)
 from thalweg.tables.encoder_state import feature_count
 
 
@@ -27,8 +44,9 @@ class SessionSnapshot(NamedTuple):
     earlier_rows: int  # of those, the rows that came before this source
     start: str | None  # time of the first round
     encoder: EncoderState
-    runs: tuple[TrackerRunSnapshot, ...]  # one a target
+    runs: Any  # tuple of TrackerRunSnapshot or ClassifierRunSnapshot, one a target
     digest: RowDigestState | None = None  # of the rows of this source, where known
+    classes: tuple[ClassLabels, ...] = ()  # of each target; none: they are numbers
 
 
 class Session(Component):
@@ -36,35 +54,37 @@ class Session(Component):
 
     Snapshot: ClassVar[Any] = SessionSnapshot
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: Recipe, task: Task = "auto") -> None:
         self.recipe = recipe
         self.encoder = Encoder(recipe)
-        self.runs: list[TrackerRun] = []  # one a target, once features are known
+        self.task: Task = task
+        self.classes: tuple[ClassLabels, ...] = ()
+        # One a target, once features are known.
+        self.runs: list[TrackerRun] | list[ClassifierRun] = []
         self.rows = 0
         self.earlier_rows = 0
         self.start: str | None = None
         self.digest = SourceDigest(recipe, self.encoder.state)
         self.rows_are_questions = False  # where a row lacks its target
 
-    def columns(self) -> PredictionColumns:
+    def columns(self) -> PredictionColumns | ClassColumns:
         """The columns of the predictions."""
         recipe = self.recipe
+        if self.classes:
+            return ClassColumns(self.classes, recipe.time is not None)
         return PredictionColumns(recipe.targets, recipe.time is not None)
 
     def play(self, chunk: Chunk) -> PredictedRows:
         """Predict and learn the next rows."""
+        classes = self.classes
         if not self.runs:
-            features, recipe = self.encoder.count_features(chunk), self.recipe
-            targets = len(recipe.targets)
-            require_memory(chunk.source, features, recipe.delay, targets)
-        encoded = self.encoder.encode(chunk)
+            classes = self._decide_classes(chunk)
+        classes, numbered = encode_classes(classes, chunk)
+        encoded = self.encoder.encode(numbered)
+        self.classes = classes
         x, y, time, rows = encoded
         if not self.runs:
-            recipe, features = self.recipe, x.shape[1]
-            self.runs = [
-                TrackerRun(features, recipe.delay, recipe.missing)
-                for _ in recipe.targets
-            ]
+            self.runs = self._new_runs(x.shape[1])
         self.rows = self.earlier_rows + chunk.first_row + len(chunk)
         self.digest.update(encoded)
         times = time.local_times() if isinstance(time, Timestamps) else None
@@ -75,6 +95,50 @@ class Session(Component):
         if time is not None and len(time):
             self.start = self.start or format_times(time[:1])[0]
         return PredictedRows(rows + self.earlier_rows + 1, time, forecasts, y)
+
+    def _decide_classes(self, chunk: Chunk) -> tuple[ClassLabels, ...]:
+        """The classes of the targets, none where they are numbers, if all is legal."""
+        features, recipe = self.encoder.count_features(chunk), self.recipe
+        classes = decide_task(chunk, recipe.targets, self.task)
+        if not classes:
+            targets = len(recipe.targets)
+            require_memory(chunk.source, features, recipe.delay, targets)
+            return classes
+        require_class_memory(chunk.source, features, classes)
+        for one in classes:
+            if recipe.lags and not one.is_binary:
+                raise StreamError(
+                    f"{one.target!r} of {chunk.source} holds classes, which have no "
+                    f"lags: the last known class is a feature without asking. Leave "
+                    f"out --lags."
+                )
+        return classes
+
+    def _new_runs(self, features: int) -> Any:
+        """The run of each target, before its first row."""
+        delay, missing = self.recipe.delay, self.recipe.missing
+        if self.classes:
+            return [
+                ClassifierRun(features, delay, missing, one.is_binary)
+                for one in self.classes
+            ]
+        return [TrackerRun(features, delay, missing) for _ in self.recipe.targets]
+
+    def check_targets(self) -> None:
+        """Raise if the rows so far are too few, or if a target never changes."""
+        for one, known in zip(
+            self.classes, self.encoder.state.known_targets, strict=False
+        ):
+            if len(one.labels) == 1:
+                raise StreamError(
+                    f"The target {one.target!r} is {one.labels[0]!r} in all "
+                    f"{int(known):,} rows: there is nothing to learn."
+                )
+        self.encoder.check_targets()
+
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about what was decided of the columns."""
+        return (*(one.sentence() for one in self.classes), *self.encoder.notes())
 
     def check_row_count(self, last: Chunk) -> None:
         """Raise if the rows until the last chunk are too few for a first round."""
@@ -92,7 +156,7 @@ class Session(Component):
 
     def verify_rows(self, chunk: Chunk) -> None:
         """Take rows that were seen before; after the last one raise if any changed."""
-        self.digest.verify_rows(chunk)
+        self.digest.verify_rows(encode_classes(self.classes, chunk)[1])
         if chunk.first_row + len(chunk) == self.seen_rows():
             self.digest.finish_verification(chunk.source, self.seen_rows())
 
@@ -100,27 +164,29 @@ class Session(Component):
         """Rounds that were scored, of the target with the fewest."""
         return min((run.scored_rounds() for run in self.runs), default=0)
 
-    def studies(self, title: str, notes: Sequence[str] = ()) -> list[Study]:
+    def studies(self, title: str, notes: Sequence[str] = ()) -> list[AnyStudy]:
         """The results so far, of every target."""
         has_several = len(self.runs) > 1
         if self.earlier_rows:
             title = f"{title} and the {self.earlier_rows:,} rows before it"
         latest = self.encoder.last_time()
         end = None if latest is None else format_times(latest)[0]
-        lag_notes = () if self.recipe.lags else (PAST_LABELS,)
-        pairs = zip(self.recipe.targets, self.runs, strict=True)
-        return [
-            replace(
-                run.study(
-                    f"{title}, {target}" if has_several else title, target,
-                    self.encoder.feature_names(),
-                    (*self.encoder.notes(), *notes, *lag_notes, *_scoring_notes(run)),
-                    self.start, end,
-                ),
-                features=self.encoder.used_feature_names(),
-            )
-            for target, run in pairs
-        ]  # fmt: skip
+        lag_notes = () if self.recipe.lags or self.classes else (PAST_LABELS,)
+        names, studies = self.encoder.feature_names(), list[AnyStudy]()
+        used, common = self.encoder.used_feature_names(), (*self.notes(), *notes)
+        for k, run in enumerate(self.runs):
+            target = self.recipe.targets[k]
+            name = f"{title}, {target}" if has_several else title
+            if isinstance(run, ClassifierRun):
+                one_notes = (*common, *run.scoring_notes())
+                study: AnyStudy = run.study(
+                    name, self.classes[k], names, one_notes, self.start, end
+                )
+            else:
+                one_notes = (*common, *lag_notes, *_scoring_notes(run))
+                study = run.study(name, target, names, one_notes, self.start, end)
+            studies.append(replace(study, features=used))
+        return studies
 
     @classmethod
     def from_snapshot(cls, snapshot: SessionSnapshot, recipe: Recipe) -> Self:
@@ -131,17 +197,31 @@ class Session(Component):
         require(schema is not None, f"{name}.encoder.schema", "a schema", schema)
         assert schema is not None
         features = feature_count(schema, recipe)
+        validate_class_labels(snapshot.classes, recipe.targets, f"{name}.classes")
+        require(type(snapshot.runs) is tuple, f"{name}.runs", "a tuple", snapshot.runs)
+        session.classes = snapshot.classes
+        kind = ClassifierRunSnapshot if snapshot.classes else TrackerRunSnapshot
+        snapshots = [
+            run if isinstance(run, kind) else restore_snapshot(kind, run, f"runs[{k}]")
+            for k, run in enumerate(snapshot.runs[: len(recipe.targets)])
+        ]
+        snapshot = snapshot._replace(runs=tuple(snapshots))
         # One at a time: each is checked before the next one is made.
         session.runs = [
-            TrackerRun.from_snapshot(
-                run, features, recipe.delay, recipe.missing, f"{name}.runs[{k}]"
-            )
-            for k, run in enumerate(snapshot.runs[: len(recipe.targets)])
+            session._restore_run(run, features, k) for k, run in enumerate(snapshots)
         ]
         session.restore(snapshot, name)
         if snapshot.digest is None and snapshot.earlier_rows:
             session.digest.forget()
         return session
+
+    def _restore_run(self, snapshot: Any, features: int, target: int) -> Any:
+        settings = (features, self.recipe.delay, self.recipe.missing)
+        name = f"session.runs[{target}]"
+        if not self.classes:
+            return TrackerRun.from_snapshot(snapshot, *settings, name)
+        is_binary = self.classes[target].is_binary
+        return ClassifierRun.from_snapshot(snapshot, *settings, is_binary, name)
 
     def rules(self, snapshot: SessionSnapshot) -> Iterator[tuple[str, Any]]:
         """There is a run of each target, and all rows are counted alike."""

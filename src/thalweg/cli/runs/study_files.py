@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from thalweg import report
 from thalweg.cli.console import stderr_console
@@ -15,6 +16,11 @@ from thalweg.cli.runs.storage import (
     storage_errors,
 )
 from thalweg.errors import InvalidParameterError, StreamError, ThalwegError
+from thalweg.evaluation.classification_study import (
+    KIND,
+    AnyStudy,
+    ClassificationStudy,
+)
 from thalweg.evaluation.study import Study
 from thalweg.persistence.files import write
 
@@ -51,7 +57,7 @@ def protect_special_files(folder: Path) -> None:
     refuse_special_files(output_files(folder), ADVICE)
 
 
-def save_studies(studies: Sequence[Study], folder: Path) -> Path:
+def save_studies(studies: Sequence[AnyStudy], folder: Path) -> Path:
     """Write the studies to the folder, and return the path of their file."""
     make_folder(folder)
     content = [study.as_dict() for study in studies]
@@ -67,7 +73,7 @@ def remove_files(folder: Path, *names: str) -> None:
 
 
 def draw_studies(
-    studies: Sequence[Study], folder: Path, outputs: OutputOptions
+    studies: Sequence[AnyStudy], folder: Path, outputs: OutputOptions
 ) -> list[Path]:
     """Write the page and the figures that are wanted, and return their paths."""
     paths = []
@@ -82,7 +88,7 @@ def draw_studies(
     return paths
 
 
-def load_studies(path: Path) -> list[Study]:
+def load_studies(path: Path) -> list[AnyStudy]:
     """The studies in a file that ``save_studies`` wrote."""
     if not path.is_file():
         raise StreamError(f"There is no file {path}.")
@@ -90,7 +96,13 @@ def load_studies(path: Path) -> list[Study]:
         content = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(content, list) or not content:
             raise InvalidParameterError("it holds no list of studies")
-        return [Study.from_dict(one) for one in content]
+        return [_load_study(one) for one in content]
     except (ThalwegError, ValueError) as error:
         reason = str(error) if isinstance(error, ThalwegError) else "it is no JSON"
         raise StreamError(f"{path} cannot be shown: {reason.rstrip('.')}.") from None
+
+
+def _load_study(content: Any) -> AnyStudy:
+    is_classification = isinstance(content, dict) and content.get("kind") == KIND
+    kind = ClassificationStudy if is_classification else Study
+    return kind.from_dict(content)
