@@ -22,7 +22,9 @@ class ClassBaselinesSnapshot(NamedTuple):
     is_known: FloatArray  # (C,) 1 where the class has appeared
     counts: FloatArray  # (C,)
     recent_counts: FloatArray  # (C,) discounted
-    transitions: FloatArray  # (C+1, C) how often each class came after each; C: after none
+    transitions: (
+        FloatArray  # (C+1, C) how often each class came after each; C: after none
+    )
 
 
 class ClassBaselines(Component):

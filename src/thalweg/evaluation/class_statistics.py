@@ -8,6 +8,7 @@ import numpy as np
 from thalweg.evaluation import class_baselines
 from thalweg.evaluation.class_baselines import ClassBaselines, ClassBaselinesSnapshot
 from thalweg.evaluation.classification_scores import (
+    POINTS,
     Calibration,
     CalibrationSnapshot,
     ClassScores,
@@ -70,8 +71,8 @@ class ClassStatistics(Component):
         self.baselines = ClassBaselines(is_binary)
         self.baseline_scores = [ClassScores() for _ in class_baselines.NAMES]
         self.calibration = Calibration()
-        self.observed = [Downsampler() for _ in range(CURVES)]
-        self.forecast = [Downsampler() for _ in range(CURVES)]
+        self.observed = [Downsampler(POINTS) for _ in range(CURVES)]
+        self.forecast = [Downsampler(POINTS) for _ in range(CURVES)]
         self.confusion: FloatArray = np.zeros((MAX_CLASSES, MAX_CLASSES))
         self.last_rows: FloatArray = np.empty((0, 3))
 
@@ -81,9 +82,9 @@ class ClassStatistics(Component):
 
     def add(self, batch: ClassRounds) -> None:
         """Run the baselines on the next rounds, and score all probabilities."""
-        number, p, is_known, is_warm, *labels = batch
+        number, p, is_known, is_warm, last, due, due_last = batch
         classes = p.shape[1]
-        baselines = self.baselines.play(*labels, classes)
+        baselines = self.baselines.play(last, due, due_last, classes)
         has_label = ~np.isnan(number)
         safe = np.where(has_label, number, 0.0).astype(np.int64)
         known = np.zeros(len(number), bool)

@@ -34,7 +34,7 @@ class ClassTrackersSnapshot(NamedTuple):
 
     background: Any  # state of the model of a class that has not appeared
     states: Any  # tuple of the state of each class, in the order of their numbers
-    is_known: FloatArray  # (K,) 1 where a label of the class was learnt
+    is_known: FloatArray  # (K,) 1 where a label of the class was known
 
 
 class ClassTrackers(Component):
@@ -60,12 +60,12 @@ class ClassTrackers(Component):
         return len(self.is_known)
 
     def play(self, x: FloatArray, due: DueLabels) -> tuple[FloatArray, FloatArray]:
-        """Predict the rows x (T, n), each before the row that is due after it is learnt.
+        """Predict the rows x (T, n), each before what is due after it is learnt.
 
         ``due.y`` are numbers of classes. Returns the probability of each class, (T, K),
         and whether each class was known before each row, (T, K).
         """
-        numbers = np.where(due.learnable, due.y, -1.0)
+        numbers = np.nan_to_num(due.y, nan=-1.0)
         if self.is_binary:
             after, p = self._run(self.states[0], x, due, numbers == 1)
             self.states = (after,)

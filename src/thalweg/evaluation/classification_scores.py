@@ -13,6 +13,8 @@ from thalweg.types import FloatArray
 
 BINS = 20
 """Bins of equal width in which probabilities are compared with frequencies."""
+POINTS = 50
+"""A curve of scores has this many stretches of rows to twice as many."""
 COUNT, SUM, HITS = range(3)
 """The rows of the bins: rows, the sum of their probabilities, and those that came."""
 
@@ -50,7 +52,8 @@ class ClassScores(Component):
     Snapshot: ClassVar[Any] = ClassScoresSnapshot
 
     def __init__(self) -> None:
-        self.log_loss, self.accuracy = Downsampler(), Downsampler()
+        # Few points, for single log losses differ more than a chart could show.
+        self.log_loss, self.accuracy = (Downsampler(POINTS) for _ in range(2))
         self.brier = Downsampler(points=1)
 
     def add(self, losses: FloatArray) -> None:
@@ -110,4 +113,6 @@ def calibration_error(reliability: FloatArray) -> float:
     """The expected calibration error: the mean distance of bins from the diagonal."""
     count, probability, frequency = reliability
     total = count.sum()
-    return float((count * np.abs(probability - frequency)).sum() / total) if total else 0.0
+    return (
+        float((count * np.abs(probability - frequency)).sum() / total) if total else 0.0
+    )

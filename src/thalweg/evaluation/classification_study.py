@@ -32,7 +32,7 @@ class ClassifierEntry:
     log_loss: float  # the mean of -log p of the row's class
     accuracy: float  # share of rows in which that had the largest probability
     brier: float  # the mean Brier score, 0 to 1
-    cumulative: Curve  # the cumulative log loss
+    log_loss_curve: Curve
     accuracy_curve: Curve
 
     def __post_init__(self) -> None:
@@ -175,7 +175,9 @@ def make_classification_study(
     named = list(class_baselines.NAMES)
     last, bins = statistics.last_rows.T.copy(), statistics.calibration.reliability()
     of = f"{labels[1]}" if classes.is_binary else "the predicted class"
-    curves = zip(labels[:CURVES], statistics.observed, statistics.forecast, strict=False)
+    curves = zip(
+        labels[:CURVES], statistics.observed, statistics.forecast, strict=False
+    )
     return ClassificationStudy(
         classes=labels,
         is_binary=classes.is_binary,
@@ -188,7 +190,7 @@ def make_classification_study(
                 for name, scores in zip(named, statistics.baseline_scores, strict=True)
             ),
         ),
-        reliability=Reliability(of, *bins, calibration_error(bins)),
+        reliability=Reliability(of, bins[0], bins[1], bins[2], calibration_error(bins)),
         curves=tuple(
             ClassCurves(label, int(row.sum()), observed.curve(), forecast.curve())
             for row, (label, observed, forecast) in zip(counts, curves, strict=False)
@@ -203,7 +205,7 @@ def make_classification_study(
 def _entry(name: str, role: str, scores: ClassScores) -> ClassifierEntry:
     return ClassifierEntry(
         name, role, scores.log_loss.average(), scores.accuracy.average(),
-        scores.brier.average(), scores.log_loss.cumulative(), scores.accuracy.curve(),
+        scores.brier.average(), scores.log_loss.curve(), scores.accuracy.curve(),
     )  # fmt: skip
 
 

@@ -52,7 +52,7 @@ known. None of these stands for the first class."""
 
 
 class ClassForecasts(NamedTuple):
-    """The probabilities of the classes of some rounds, before their labels were seen."""
+    """Probabilities of the classes in some rounds, made before their labels came."""
 
     probability: FloatArray  # (T, K) 0 where the class had not appeared yet
 
@@ -76,7 +76,7 @@ class ClassifierRun(Component):
     Every row is predicted from what was learnt before it; ``delay`` and ``missing`` are
     as for ``TrackerRun``. Labels are numbers of classes, from 0 on, NaN where a label
     is not known. A binary target has the classes 0 and 1 from the start on; of others a
-    class has a probability once a label of it was learnt.
+    class has a probability once a label of it was known.
 
     The features of the Trackers are those of the row, and which class was the last one
     known (``PAST_CLASSES`` indicators, of which none stands for the first class; of a
@@ -107,12 +107,14 @@ class ClassifierRun(Component):
         self._batch: list[ClassRounds] = []  # rounds that the statistics lack
 
     def play(
-        self, x: FloatArray, y: FloatArray, is_question: bool = False
-    ) -> ClassForecasts:
+        self, x: FloatArray, y: FloatArray, is_question: bool = False,
+        times: Any = None,
+    ) -> ClassForecasts:  # fmt: skip
         """Predict and learn the next rows: features (T, n), classes (T,) or NaN.
 
         A row without a label is a round whose label never came; if ``is_question``, it
-        asks for a prediction, and the round itself is still to come.
+        asks for a prediction, and the round itself is still to come. ``times`` are not
+        used: no baseline of classes goes by them.
         """
         parts = [
             self._play_piece(
@@ -125,7 +127,7 @@ class ClassifierRun(Component):
         return ClassForecasts(np.concatenate([np.empty((0, classes)), *padded]))
 
     def update_statistics(self) -> None:
-        """Run the baselines, and score all, on the rounds played since the last time."""
+        """Run the baselines, and score all, on rounds played since the last time."""
         if self._batch:
             self.statistics.add(concatenate_class_rounds(self._batch))
             self._batch = []
@@ -228,7 +230,9 @@ class ClassifierRun(Component):
         rule = Array((pending,), 0.0, highest, whole=True, may_be_nan=True)
         yield "delayed_labels", Condition(_obeys(rule, last), "numbers of classes")
 
-    def _play_piece(self, x: FloatArray, y: FloatArray, is_question: bool) -> FloatArray:
+    def _play_piece(
+        self, x: FloatArray, y: FloatArray, is_question: bool
+    ) -> FloatArray:
         elapsed = np.where(~np.isnan(y) | (not is_question), 1.0, 0.0)
         block, learnable = self.imputer.impute_block(Block(x, y, None, elapsed))
         due_numbers = self._due_numbers(y)
@@ -262,7 +266,8 @@ class ClassifierRun(Component):
 
     def _past_features(self, last: FloatArray) -> FloatArray:
         """(T, m) which class was the last one known before each row."""
-        return 1.0 * (last[:, None] == np.arange(1, self.past_features + 1))
+        is_last = last[:, None] == np.arange(1, self.past_features + 1)
+        return np.asarray(is_last, np.float64)
 
 
 def _obeys(rule: Array, values: FloatArray) -> bool:

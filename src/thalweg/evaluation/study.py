@@ -231,9 +231,7 @@ def _require_same_buckets(what: str, curves: Iterable[Curve]) -> None:
 def to_json(value: Any) -> Any:
     """Lists, numbers and strings; NaN and infinities, which JSON lacks, by name."""
     if is_dataclass(value):
-        return {
-            part.name: to_json(getattr(value, part.name)) for part in fields(value)
-        }
+        return {part.name: to_json(getattr(value, part.name)) for part in fields(value)}
     if isinstance(value, Mapping):
         return {name: to_json(part) for name, part in value.items()}
     if isinstance(value, np.ndarray | np.generic):

@@ -8,9 +8,10 @@ from typing import Any
 import vl_convert
 
 from thalweg.errors import InvalidParameterError
-from thalweg.evaluation.study import Study
+from thalweg.evaluation.classification_study import AnyStudy, ClassificationStudy
 from thalweg.report.chart_elements import VEGA_LITE, Figure
 from thalweg.report.charts import study_figures
+from thalweg.report.classification_charts import classification_figures
 from thalweg.report.theme import LIGHT, vega_config
 
 KINDS = ("png", "svg", "pdf")
@@ -21,7 +22,7 @@ WIDTH = 640
 
 
 def write_figures(
-    studies: Sequence[Study], folder: Path, kinds: Sequence[str] = KINDS
+    studies: Sequence[AnyStudy], folder: Path, kinds: Sequence[str] = KINDS
 ) -> list[Path]:
     """Write every figure of every study, one file of each kind; return their paths."""
     for kind in kinds:
@@ -33,12 +34,18 @@ def write_figures(
     folder.mkdir(parents=True, exist_ok=True)
     saved = []
     for study, prefix in zip(studies, _prefixes(studies), strict=True):
-        for figure in study_figures(study):
+        for figure in _figures(study):
             for kind in kinds:
                 path = folder / f"{prefix}{figure.name}.{kind}"
                 path.write_bytes(_render(figure, kind))
                 saved.append(path)
     return saved
+
+
+def _figures(study: AnyStudy) -> list[Figure]:
+    if isinstance(study, ClassificationStudy):
+        return classification_figures(study)
+    return study_figures(study)
 
 
 def _render(figure: Figure, kind: str) -> bytes:
@@ -63,7 +70,7 @@ def _without_pointer_marks(spec: dict[str, Any]) -> dict[str, Any]:
     return spec | {"layer": layers, "params": params}
 
 
-def _prefixes(studies: Sequence[Study]) -> list[str]:
+def _prefixes(studies: Sequence[AnyStudy]) -> list[str]:
     """The prefixes of file names: none for a single study, else number and title."""
     if len(studies) == 1:
         return [""]

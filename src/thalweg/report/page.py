@@ -12,8 +12,10 @@ import vl_convert
 from markupsafe import Markup
 
 from thalweg.errors import InvalidParameterError
+from thalweg.evaluation.classification_study import AnyStudy, ClassificationStudy
 from thalweg.evaluation.study import Study
 from thalweg.report.chart_elements import VEGA_LITE, Figure
+from thalweg.report.classification_section import classification_section
 from thalweg.report.section import Section
 from thalweg.report.study_sections import study_section
 from thalweg.report.theme import CSS_COLOURS, DARK, FONT, LIGHT, vega_config
@@ -24,7 +26,7 @@ EXPORT_SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 
 def write_page(
-    content: Sequence[Study | Section], path: Path, title: str | None = None
+    content: Sequence[AnyStudy | Section], path: Path, title: str | None = None
 ) -> None:
     """Write a page with a section for each study, or of sections that are given.
 
@@ -35,10 +37,7 @@ def write_page(
         raise InvalidParameterError(
             "A page needs at least one study. Got none instead."
         )
-    sections = {
-        f"stream-{k}": study_section(part) if isinstance(part, Study) else part
-        for k, part in enumerate(content, 1)
-    }
+    sections = {f"stream-{k}": _section(part) for k, part in enumerate(content, 1)}
     first = next(iter(sections.values()))
     text = _templates().get_template("page.html").render(
         title=title or (f"{len(content)} streams" if content[1:] else first.title),
@@ -53,6 +52,14 @@ def write_page(
         version=version("thalweg"),
     )  # fmt: skip
     path.write_text(text, encoding="utf-8")
+
+
+def _section(part: AnyStudy | Section) -> Section:
+    if isinstance(part, Study):
+        return study_section(part)
+    if isinstance(part, ClassificationStudy):
+        return classification_section(part)
+    return part
 
 
 def _templates() -> jinja2.Environment:

@@ -83,7 +83,9 @@ def _show(loop: RunLoop, studies: list[AnyStudy], seconds: float) -> None:
         print_study(console, study)
     if not studies:
         print_sentence(console, _no_score_sentence(loop))
-    for note in loop.session.notes():
+    # Where predictions are printed as they are made, the rest was said before them.
+    session = loop.session
+    for note in session.encoder.notes() if loop.echo else session.notes():
         print_sentence(stderr_console(), note)
     print_sentence(console, _speed_sentence(loop, seconds))
 

@@ -6,7 +6,6 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-
 BLOCK_BYTES = 1 << 23
 """Bytes of text that become one group of rows."""
 

@@ -60,7 +60,7 @@ class Session(Component):
         self.task: Task = task
         self.classes: tuple[ClassLabels, ...] = ()
         # One a target, once features are known.
-        self.runs: list[TrackerRun] | list[ClassifierRun] = []
+        self.runs: list[TrackerRun | ClassifierRun] = []
         self.rows = 0
         self.earlier_rows = 0
         self.start: str | None = None
@@ -88,7 +88,7 @@ class Session(Component):
         self.rows = self.earlier_rows + chunk.first_row + len(chunk)
         self.digest.update(encoded)
         times = time.local_times() if isinstance(time, Timestamps) else None
-        forecasts = [
+        forecasts: Any = [
             run.play(x, y[:, k], self.rows_are_questions, times)
             for k, run in enumerate(self.runs)
         ]

@@ -1,0 +1,285 @@
+"""Trackers of classes: held to ``Classifier`` and to slow scores, however cut."""
+
+import json
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from thalweg import Classifier, LogisticTracker
+from thalweg.errors import InvalidParameterError, PersistenceError
+from thalweg.evaluation.class_baselines import NAMES
+from thalweg.evaluation.classification_scores import BINS
+from thalweg.evaluation.classification_study import ClassificationStudy
+from thalweg.evaluation.classification_summary import classification_summary
+from thalweg.evaluation.classifier_run import (
+    PAST_CLASSES,
+    ClassifierRun,
+    ClassifierRunSnapshot,
+)
+from thalweg.losses import Logistic
+from thalweg.persistence import SavedModel, dumps, loads, restore_snapshot
+from thalweg.tables.class_labels import ClassLabels
+
+RNG = np.random.default_rng(0)
+T, NAMED = 260, ("a", "b")
+X = RNG.normal(size=(T, 2)) * [1.0, 20.0]
+SCORES = np.column_stack([X[:, 0], X[:, 1] / 20, np.full(T, 0.3)])
+WINNER = (2 * SCORES + RNG.gumbel(size=(T, 3))).argmax(axis=1)
+# The fourth class appears late.
+Y = np.where((np.arange(T) > 150) & (RNG.random(T) < 0.2), 3, WINNER).astype(float)
+Y = np.array([[*dict.fromkeys(Y)].index(label) for label in Y], float)
+Y_WITH_MISSING = np.where(RNG.random(T) < 0.15, np.nan, Y)
+Y_WITH_MISSING[0] = 0.0
+X_WITH_MISSING = np.where(RNG.random((T, 2)) < 0.1, np.nan, X)
+ONES = np.where(np.isnan(Y_WITH_MISSING), np.nan, 1.0 * (Y_WITH_MISSING == 1))
+COLOURS = ClassLabels("colour", ("red", "blue", "green", "grey"), False, 3)
+SPAM = ClassLabels("spam", ("0", "1"), True, 2)
+
+
+def known_before(y, t, delay):
+    """The labels known before row t, oldest first."""
+    return [label for label in y[: max(t - delay, 0)] if not np.isnan(label)]
+
+
+def row_at(x, y, t, delay):
+    """The features of row t, and which class was the last known."""
+    past = known_before(y, t, delay)
+    return np.append(x[t], [past[-1:] == [k] for k in range(1, PAST_CLASSES + 1)])
+
+
+def tracker_oracle(x, y, delay):
+    """Each row's probabilities, by single calls of a Classifier; 0 where unknown."""
+    model, found = Classifier(), np.zeros((T, 4))
+    since = 0
+    for t in range(T):
+        for label, p in model.predict(row_at(x, y, t, delay)).items():
+            found[t, int(label)] = p
+        if t >= delay:
+            since += 1
+            if not np.isnan(y[t - delay]):
+                row = row_at(x, y, t - delay, delay)
+                model.update(row, float(y[t - delay]), elapsed=float(since))
+                since = 0
+    return found
+
+
+def baseline_oracle(y, t, delay):
+    """The probabilities of row t by each baseline, of each class that is known."""
+    past = known_before(y, t, delay)
+    classes = set(past)
+    last = past[-1] if past else None
+    followed = [
+        y[s]
+        for s in range(max(t - delay, 0))
+        if not np.isnan(y[s]) and (known_before(y, s, delay) or [None])[-1] == last
+    ]
+    recent = Counter()
+    for age, label in enumerate(reversed(past)):
+        recent[label] += 0.99**age
+    counts = (Counter(past), recent, Counter(followed))
+    return [
+        {
+            k: (count[k] + 0.5) / (sum(count.values()) + 0.5 * len(classes))
+            for k in classes
+        }
+        for count in counts
+    ]
+
+
+def scores_oracle(forecasts, labels):
+    """Log loss, accuracy and Brier score of dicts of probabilities."""
+    log_loss = np.mean(
+        [-math.log(p[k]) for p, k in zip(forecasts, labels, strict=True)]
+    )
+    hits = [max(p, key=p.get) == k for p, k in zip(forecasts, labels, strict=True)]
+    brier = [
+        sum((p[c] - (c == k)) ** 2 for c in p) / 2
+        for p, k in zip(forecasts, labels, strict=True)
+    ]
+    return log_loss, np.mean(hits), np.mean(brier)
+
+
+@pytest.mark.parametrize("delay", [0, 1, 7])
+@pytest.mark.parametrize("y", [Y, Y_WITH_MISSING], ids=["complete", "missing"])
+def test_probabilities_are_those_of_a_classifier_that_learns_late(delay, y):
+    run = ClassifierRun(2, delay)
+    assert (run.play(X, y).probability == tracker_oracle(X, y, delay)).all()
+
+
+@pytest.mark.parametrize("delay", [0, 5])
+def test_scores_are_those_of_slow_definitions(delay):
+    y = Y_WITH_MISSING
+    run = ClassifierRun(2, delay)
+    probability = run.play(X, y).probability
+    study = run.study("", COLOURS, NAMED)
+    scored = [
+        t
+        for t in range(T)
+        if not np.isnan(y[t])
+        and len(known_before(y, t, delay)) >= run.burn_in
+        and y[t] in known_before(y, t, delay)
+    ]
+    assert study.scored_rounds == len(scored)
+    assert study.first_scored_round == scored[0] + 1
+    labels = [y[t] for t in scored]
+    own = [dict(enumerate(probability[t])) for t in scored]
+    expected = {"Tracker": scores_oracle(own, labels)}
+    for k, name in enumerate(NAMES):
+        guesses = [baseline_oracle(y, t, delay)[k] for t in scored]
+        expected[name] = scores_oracle(guesses, labels)
+    for entry in study.entries:
+        found = (entry.log_loss, entry.accuracy, entry.brier)
+        assert found == pytest.approx(expected[entry.name], rel=1e-12)
+    confusion = np.zeros((4, 4), int)
+    for t in scored:
+        confusion[int(y[t]), probability[t].argmax()] += 1
+    assert (np.array(study.confusion) == confusion).all()
+    last = study.last_rows
+    assert np.array_equal(last.observed, y[-200:], equal_nan=True)
+    assert (last.predicted == probability[-200:].argmax(axis=1)).all()
+
+
+def test_the_calibration_error_is_the_mean_distance_of_bins():
+    run = ClassifierRun(2, 0, "refuse", True)
+    p = run.play(X, ONES).probability[:, 1]
+    study = run.study("", SPAM, NAMED)
+    known = ~np.isnan(ONES)
+    warm = np.append(0, known.cumsum())[:-1] >= run.burn_in
+    rows = np.flatnonzero(known & warm)
+    distance = 0.0
+    for k in range(BINS):
+        inside = [t for t in rows if min(int(p[t] * BINS), BINS - 1) == k]
+        if inside:
+            distance += abs(p[inside].sum() - ONES[inside].sum())
+    assert study.reliability.error == pytest.approx(distance / len(rows), rel=1e-12)
+    assert study.reliability.rows.sum() == len(rows) == study.scored_rounds
+
+
+@pytest.mark.parametrize("policy", ["skip", "impute"])
+def test_missing_features_are_imputed_as_classifier_imputes_them(policy):
+    run, model = ClassifierRun(2, 0, policy), Classifier(missing=policy)
+    rows = [row_at(X_WITH_MISSING, Y_WITH_MISSING, t, 0) for t in range(T)]
+    labels = [None if np.isnan(label) else label for label in Y_WITH_MISSING]
+    expected = model.run(np.array(rows), labels).prediction
+    found = run.play(X_WITH_MISSING, Y_WITH_MISSING).probability
+    order = [int(label) for label in model.classes]
+    assert (found[:, order] == expected).all()
+
+
+def restored_from_a_file(run, delay, is_binary):
+    """The same run, out of a file."""
+    saved = SavedModel(LogisticTracker(), Logistic(), None, {"run": run.snapshot()})
+    snapshot = loads(dumps(saved)).extra["run"]
+    snapshot = restore_snapshot(ClassifierRunSnapshot, snapshot)
+    return ClassifierRun.from_snapshot(snapshot, 2, delay, "impute", is_binary)
+
+
+def results(run):
+    """All that a study holds, but for the time it took."""
+    labels = SPAM if run.is_binary else COLOURS
+    study = run.study("", labels, NAMED).as_dict()
+    return {name: value for name, value in study.items() if name != "seconds"}
+
+
+@settings(max_examples=15)
+@given(
+    cuts=st.lists(st.integers(0, T), max_size=4),
+    delay=st.sampled_from([0, 1, 50]),
+    filed=st.booleans(),
+    is_binary=st.booleans(),
+)
+def test_a_run_of_classes_can_be_cut_and_restored_anywhere(
+    cuts, delay, filed, is_binary
+):
+    y = ONES if is_binary else Y_WITH_MISSING
+    whole = ClassifierRun(2, delay, "impute", is_binary)
+    expected = whole.play(X_WITH_MISSING, y).probability
+    cut, parts = ClassifierRun(2, delay, "impute", is_binary), []
+    edges = [0, *sorted(cuts), T]
+    for start, end in zip(edges, edges[1:], strict=False):
+        p = cut.play(X_WITH_MISSING[start:end], y[start:end]).probability
+        parts.append(np.pad(p, ((0, 0), (0, expected.shape[1] - p.shape[1]))))
+        if filed:
+            cut = restored_from_a_file(cut, delay, is_binary)
+    assert (np.concatenate(parts) == expected).all()
+    assert results(cut) == results(whole)
+
+
+def test_a_class_has_no_probability_before_its_label_is_known():
+    run = ClassifierRun(2, 3)
+    p = run.play(X, Y).probability
+    first = int((Y == 3).argmax())
+    assert first > 150 and not p[: first + 4, 3].any() and p[first + 4, 3] > 0
+    assert run.scored_rounds() == T - run.burn_in - 3 - run.statistics.new_class_rows
+    assert run.statistics.new_class_rows >= 1
+    assert p[4:].sum(axis=1) == pytest.approx(np.ones(T - 4), rel=1e-12)
+
+
+def test_a_question_lets_no_time_pass():
+    asked, plain = ClassifierRun(2, 0, "skip"), ClassifierRun(2, 0, "skip")
+    asked.play(X[:100], Y[:100])
+    plain.play(X[:100], Y[:100])
+    asked.play(X[100:101], np.array([np.nan]), is_question=True)
+    assert (
+        asked.play(X[101:], Y[101:]).probability
+        == plain.play(X[101:], Y[101:]).probability
+    ).all()
+
+
+def test_the_last_class_is_of_use_where_classes_persist():
+    rng = np.random.default_rng(1)
+    y = (np.cumsum(rng.random(1500) < 0.05) % 2).astype(float)
+    run = ClassifierRun(1, 0, "refuse", True)
+    run.play(rng.normal(size=(1500, 1)), y)
+    study = run.study("", SPAM, ("x",))
+    by_name = {entry.name: entry.log_loss for entry in study.entries}
+    assert study.best_baseline.name == "after the last class"
+    assert by_name["Tracker"] < 1.1 * by_name["after the last class"]
+    assert by_name["Tracker"] < 0.5 * by_name["class shares so far"]
+    assert next(iter(study.weights)) == "last known spam=1"
+
+
+def test_a_study_of_classes_comes_back_from_json():
+    run = ClassifierRun(2)
+    run.play(X, Y)
+    study = run.study("t", COLOURS, NAMED, ("A note.",), "2024", "2025")
+    content = json.loads(json.dumps(study.as_dict(), allow_nan=False))
+    assert ClassificationStudy.from_dict(content).as_dict() == study.as_dict()
+    assert repr(study.best_baseline.name) in classification_summary(study)[0]
+    for name in ("classes", "entries", "reliability", "format"):
+        with pytest.raises(InvalidParameterError, match="This is no study"):
+            ClassificationStudy.from_dict(content | {name: None})
+    with pytest.raises(InvalidParameterError, match="4 by 4"):
+        ClassificationStudy.from_dict(content | {"confusion": [[1]]})
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("last_label", 50.0),
+        ("last_label", 0.5),
+        ("labels_learnt", T + 1),
+        ("rounds", T + 1),
+        ("seconds", -1.0),
+    ],
+)
+def test_a_snapshot_that_no_run_has_left_is_refused(field, value):
+    run = ClassifierRun(2, 4)
+    run.play(X, Y)
+    snapshot = run.snapshot()._replace(**{field: value})
+    with pytest.raises(PersistenceError):
+        ClassifierRun.from_snapshot(snapshot, 2, 4, "refuse", False, "run")
+    trackers = run.snapshot().trackers
+    for wrong in (
+        trackers._replace(states=trackers.states[:-1]),
+        trackers._replace(is_known=trackers.is_known[:-1]),
+        trackers._replace(is_known=np.full(4, 0.5)),
+    ):
+        with pytest.raises(PersistenceError):
+            ClassifierRun.from_snapshot(
+                run.snapshot()._replace(trackers=wrong), 2, 4, "refuse", False, "run"
+            )
