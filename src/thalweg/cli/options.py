@@ -101,6 +101,15 @@ Format = Annotated[
         rich_help_panel=COLUMNS, metavar="FORMAT",
     ),
 ]  # fmt: skip
+Key = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns that tell several series in one file apart, such as store,item: "
+        "each has a model of its own. If not given, they are looked for where times "
+        "repeat or go back; none: all rows are one series.",
+        rich_help_panel=COLUMNS, metavar="NAMES",
+    ),
+]  # fmt: skip
 Json = Annotated[
     bool,
     typer.Option(
@@ -181,6 +190,45 @@ def check_choice(option: str, value: str | None, choices: tuple[str, ...]) -> No
         raise InvalidParameterError(
             f"{option} takes {', '.join(others)} or {last}. Got {value!r} instead."
         )
+
+
+def split_key(text: str | None) -> tuple[str, ...] | None:
+    """The columns of a key; (): there is to be none, None: they are to be found."""
+    if text is None:
+        return None
+    return () if text.strip().lower() == "none" else split_names("--key", text)
+
+
+def split_season(text: str | None) -> tuple[int, ...] | None:
+    """One or two seasons, in rows."""
+    if text is None:
+        return None
+    periods = split_whole_numbers("--season", text)
+    if len(periods) > 2:
+        raise InvalidParameterError(
+            f"--season takes one number of rows or two, such as 24,168. Got {text!r} "
+            f"instead."
+        )
+    return periods
+
+
+def check_horizon(horizon: int) -> None:
+    """Raise unless there is something to forecast."""
+    if horizon < 1:
+        raise InvalidParameterError(
+            f"--horizon takes the number of rows to forecast, from 1 on. Got {horizon} "
+            f"instead."
+        )
+
+
+def check_interval(interval: float | None) -> float | None:
+    """The share of values that bands are to hold, if it is one."""
+    if interval is not None and not 0 < interval < 1:
+        raise InvalidParameterError(
+            f"--interval takes a share between 0 and 1, such as 0.9. Got {interval} "
+            f"instead."
+        )
+    return interval
 
 
 def split_names(option: str, text: str) -> tuple[str, ...]:

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from thalweg.models.series_inputs import Series
+from thalweg.preprocessing.seasons import Seasons
 from thalweg.types import FloatArray, Interval
 
 
@@ -72,6 +73,7 @@ class Backtest(_Frames):
     high: FloatArray  # (T, H)
     level: float
     times: Any = None  # (T,) of the origins
+    seasons: Any = None  # (T, 2) season and cycle in rows, as known at each origin
 
     @property
     def actual(self) -> FloatArray:
@@ -107,18 +109,31 @@ class Backtest(_Frames):
         }
 
 
+class PlayedForecasts(NamedTuple):
+    """The forecasts from consecutive origins with the same seasons."""
+
+    mean: FloatArray  # (T, H)
+    bands: FloatArray  # (T, H, 2)
+    seasons: Seasons
+
+
 def make_backtest(
-    played: Sequence[tuple[FloatArray, FloatArray]], series: Series, level: float
+    played: Sequence[PlayedForecasts], series: Series, level: float
 ) -> Backtest:
-    """The backtest of forecasts (T, H) and bands (T, H, 2), in pieces.
+    """The backtest of forecasts in pieces.
 
     Rows of the series beyond those came before the first value; nothing was forecast
     from them.
     """
-    mean = np.concatenate([forecasts for forecasts, _ in played])
-    bands = np.concatenate([bands for _, bands in played])
-    unknown = np.full((len(series.y) - len(mean), mean.shape[1]), np.nan)
+    mean = np.concatenate([piece.mean for piece in played])
+    bands = np.concatenate([piece.bands for piece in played])
+    seasons = np.concatenate(
+        [np.tile(piece.seasons, (len(piece.mean), 1)) for piece in played]
+    )
+    skipped = len(series.y) - len(mean)
+    unknown = np.full((skipped, mean.shape[1]), np.nan)
     mean, low, high = (
         np.concatenate([unknown, part]) for part in (mean, *np.moveaxis(bands, 2, 0))
     )
-    return Backtest(series.y, mean, low, high, level, series.times)
+    seasons = np.concatenate([np.ones((skipped, 2), np.int64), seasons])
+    return Backtest(series.y, mean, low, high, level, series.times, seasons)

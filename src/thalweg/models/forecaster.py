@@ -7,15 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from thalweg import checks
+from thalweg import checks, persistence
 from thalweg.errors import StreamError
-from thalweg.models.forecast import Backtest, Forecast, make_backtest
+from thalweg.models.forecast import (
+    Backtest,
+    Forecast,
+    PlayedForecasts,
+    make_backtest,
+)
 from thalweg.models.forecaster_file import (
     MAX_GIVEN,
     ForecasterFileContents,
     Progress,
-    read_forecaster,
-    write_forecaster,
+    restore_forecaster,
+    saved_forecaster,
 )
 from thalweg.models.forecaster_settings import (
     as_counts,
@@ -38,6 +43,7 @@ from thalweg.models.series_inputs import (
     read_future,
 )
 from thalweg.preprocessing.seasons import Seasons, calendar_seasons, find_seasons
+from thalweg.preprocessing.time_grid import TimeGrid
 from thalweg.types import FloatArray, Interval
 
 HISTORY = 4096
@@ -123,6 +129,23 @@ class Forecaster:
         """The names of the given features; None where they have none."""
         return self._model[1].names
 
+    def start_grid(self, grid: TimeGrid) -> "Forecaster":
+        """Say how far rows are apart, before the first one; returns the forecaster.
+
+        The first row has to be the grid's first. Without this call the grid is the one
+        that the times of the first call of ``update`` or ``run`` show.
+        """
+        with self._lock:
+            state, progress = self._model
+            if state is not None:
+                raise StreamError(
+                    f"The forecaster has learnt {state.rounds} rows, and their grid of "
+                    "times can no longer be set."
+                )
+            progress = progress._replace(first_time=grid.first, grid=grid)
+            self._model = None, progress
+        return self
+
     def update(self, y: Any, x: Any = None, time: Any = None) -> "Forecaster":
         """Learn the next value, or several in order; returns the forecaster.
 
@@ -145,16 +168,18 @@ class Forecaster:
         return self
 
     def run(
-        self, y: Any, X: Any = None, times: Any = None, interval: float = 0.9
-    ) -> Backtest:
+        self, y: Any, X: Any = None, times: Any = None, interval: float = 0.9,
+        future: Any = None,
+    ) -> Backtest:  # fmt: skip
         """Learn a series, and return the forecasts made after every value of it.
 
         They are those that ``forecast`` gives after each ``update``, to the last bit;
-        but features known in advance beyond the last row count as their mean. Where
-        times show that rows are missing, the backtest has them, with NaN.
+        but features known in advance beyond the last row count as their mean, unless
+        ``future`` has rows of them, as for ``forecast``: then a series may be run in
+        pieces. Where times show that rows are missing, the backtest has them, with NaN.
         """
         checks.require_argument("Forecaster.run", "interval", interval, "(0, 1)")
-        backtest = self._learn(as_series(y, times), X, interval)
+        backtest = self._learn(as_series(y, times), X, interval, future)
         assert backtest is not None
         return backtest
 
@@ -189,13 +214,22 @@ class Forecaster:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file; a failed write leaves the old file as it was."""
-        with self._lock:
-            contents = self._file_contents()
-        write_forecaster(path, contents)
+        persistence.save(path, self.saved_model())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Forecaster":
         """The forecaster in a file, which continues to the last bit."""
+        return cls.from_saved_model(persistence.load(path), str(path))
+
+    def saved_model(self, **others: Any) -> persistence.SavedModel:
+        """What ``save`` writes; ``others`` are kept in the file beside it, by name."""
+        with self._lock:
+            contents = self._file_contents()
+        return saved_forecaster(contents, **others)
+
+    @classmethod
+    def from_saved_model(cls, saved: persistence.SavedModel, name: str) -> "Forecaster":
+        """The forecaster of a file's contents; ``name`` is what errors call them."""
 
         def sizes_of(
             settings: dict[str, Any], progress: Progress | None
@@ -203,7 +237,7 @@ class Forecaster:
             checked = cls(**settings)
             return None if progress is None else checked._sizes(progress)
 
-        settings, progress, packed = read_forecaster(path, sizes_of)
+        settings, progress, packed = restore_forecaster(saved, name, sizes_of)
         forecaster = cls(**settings)
         forecaster._open(progress, packed)
         return forecaster
@@ -234,7 +268,7 @@ class Forecaster:
         return ForecasterSettings(self.horizon, self._lags, progress.given, known)
 
     def _learn(
-        self, series: Series, x: Any, level: float | None = None
+        self, series: Series, x: Any, level: float | None = None, future: Any = None
     ) -> Backtest | None:
         """Learn values in order, and return all forecasts where a level is given."""
         with self._lock:
@@ -247,7 +281,7 @@ class Forecaster:
                         f"A forecaster takes at most {MAX_GIVEN} features. "
                         f"Got {given.shape[1]}."
                     )
-                progress = Progress(names=names, given=given.shape[1])
+                progress = progress._replace(names=names, given=given.shape[1])
             elif given.shape[1] != progress.given:
                 raise StreamError(
                     f"The forecaster has learnt with {progress.given} features. "
@@ -262,6 +296,9 @@ class Forecaster:
             )
             progress, series, given = place_on_grid(progress, series, given, rounds)
             progress = self._with_seasons(progress, rounds)
+            if future is not None:
+                later = self._future_rows(progress, future, len(np.asarray(future)))
+                given = np.concatenate([given, later])
             played = self._play(state, progress, series.y, given, level)
             if played is None:
                 return None
@@ -289,8 +326,11 @@ class Forecaster:
     def _play(
         self, state: ForecasterState | None, progress: Progress, y: FloatArray,
         given: FloatArray, level: float | None,
-    ) -> list[tuple[FloatArray, FloatArray]] | None:  # fmt: skip
-        """Play rows up to each search for seasons; what was played, with a level."""
+    ) -> list[PlayedForecasts] | None:  # fmt: skip
+        """Play rows up to each search for seasons; what was played, with a level.
+
+        ``given`` may have more rows than y: those that are known of later ones.
+        """
         played, start = [], 0
         if state is None or state.seasons != progress.seasons:
             state = self._replay(state, progress)
@@ -303,9 +343,10 @@ class Forecaster:
             rows = slice(start, stop)
             if progress.history is not None:
                 progress = _with_history(progress, state.rounds, y[rows], given[rows])
-            result = state.play(y[rows], given[rows], level)
+            known_rows = given[start : stop + self.horizon]
+            result = state.play(y[rows], known_rows, level)
             if result is not None:
-                played.append(result)
+                played.append(PlayedForecasts(*result, state.seasons))
             if stop in stops:
                 assert progress.history is not None
                 history = progress.history[: state.rounds]

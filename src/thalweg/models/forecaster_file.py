@@ -3,7 +3,6 @@
 docs/file-format.md, "What Forecaster saves".
 """
 
-import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -82,27 +81,28 @@ class _Record(NamedTuple):
     layout: int
 
 
-def write_forecaster(
-    path: str | os.PathLike[str], contents: ForecasterFileContents
-) -> None:
-    """Save the forecaster to a file."""
+def saved_forecaster(
+    contents: ForecasterFileContents, **others: Any
+) -> persistence.SavedModel:
+    """The forecaster as a file holds it, with others beside it by name."""
     settings, progress, packed = contents
     record = _Record(**settings, progress=progress, packed=packed, layout=STATE.version)
-    saved = persistence.SavedModel(LastValue(), SquaredError(), None, {FIELD: record})
-    persistence.save(path, saved)
+    extra = {FIELD: record, **others}
+    return persistence.SavedModel(LastValue(), SquaredError(), None, extra)
 
 
-def read_forecaster(
-    path: str | os.PathLike[str],
+def restore_forecaster(
+    saved: persistence.SavedModel,
+    name: str,
     sizes_of: Callable[[dict[str, Any], Progress | None], ForecasterSettings | None],
 ) -> ForecasterFileContents:
-    """The forecaster in a file; ``PersistenceError`` where any of it is wrong.
+    """The forecaster of a file; ``PersistenceError`` where any of it is wrong.
 
-    ``sizes_of`` checks settings, and says what sizes a state has with this progress.
+    ``name`` is what errors call the file. ``sizes_of`` checks settings, and says what
+    sizes a state has with this progress.
     """
-    saved = persistence.load(path)
     if FIELD not in saved.extra:
-        raise PersistenceError(f"{path} holds no Forecaster.")
+        raise PersistenceError(f"{name} holds no Forecaster.")
     try:
         record = restore_snapshot(_Record, saved.extra[FIELD], FIELD)
         progress = _restore_progress(record.progress)
@@ -125,7 +125,7 @@ def read_forecaster(
             validate_snapshot(rule, progress.history, f"{FIELD}.progress.history")
     except (PersistenceError, InvalidParameterError, StreamError) as error:
         message = str(error).rstrip(".")
-        raise PersistenceError(f"{path} cannot be loaded: {message}.") from None
+        raise PersistenceError(f"{name} cannot be loaded: {message}.") from None
     return ForecasterFileContents(settings, progress, record.packed)
 
 

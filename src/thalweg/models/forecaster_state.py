@@ -82,7 +82,8 @@ class ForecasterState:
     ) -> tuple[FloatArray, FloatArray] | None:
         """Learn the values (T,); with ``level``, return forecasts and bands.
 
-        Shapes: given (T, m); forecasts (T, H), the ends of bands (T, H, 2).
+        Shapes: given (T, m), or longer by what is known of later rows; forecasts
+        (T, H), the ends of bands (T, H, 2).
         """
         horizon = self.settings.horizon
         rows = 0 if level is None else len(y)

@@ -44,6 +44,19 @@ class TimeGrid(NamedTuple):
 
     def positions(self, times: Times) -> npt.NDArray[np.int64]:
         """The number of each stamp on the grid, 0 for the first; it has to be on it."""
+        positions, rest = self.nearest_positions(times)
+        if rest.any():
+            raise StreamError(
+                f"The time {times[int(rest.argmax())]} is not on the grid of times: "
+                f"rows are {self} apart, from {_as_times([self.first])[0]} on. "
+                "Resample them, or leave the times out."
+            )
+        return positions
+
+    def nearest_positions(
+        self, times: Times
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """The nearest number of each stamp, and whether it is too far from the grid."""
         if self.months:
             count = _month_numbers(times) - _month_numbers(_as_times([self.first]))[0]
             positions, rest = count // self.months, count % self.months != 0
@@ -51,13 +64,7 @@ class TimeGrid(NamedTuple):
             elapsed = _nanoseconds(times) - self.first
             positions = (elapsed + self.step // 2) // self.step
             rest = np.abs(elapsed - positions * self.step) > JITTER * self.step
-        if rest.any():
-            raise StreamError(
-                f"The time {times[int(rest.argmax())]} is not on the grid of times: "
-                f"rows are {self} apart, from {_as_times([self.first])[0]} on. "
-                "Resample them, or leave the times out."
-            )
-        return np.asarray(positions, np.int64)
+        return np.asarray(positions, np.int64), np.asarray(rest, np.bool_)
 
     def times(self, positions: Any) -> Times:
         """The stamps at these numbers of the grid."""

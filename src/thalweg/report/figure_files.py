@@ -12,6 +12,7 @@ from thalweg.evaluation.classification_study import AnyStudy, ClassificationStud
 from thalweg.report.chart_elements import VEGA_LITE, Figure
 from thalweg.report.charts import study_figures
 from thalweg.report.classification_charts import classification_figures
+from thalweg.report.section import Section
 from thalweg.report.theme import LIGHT, vega_config
 
 KINDS = ("png", "svg", "pdf")
@@ -22,9 +23,9 @@ WIDTH = 640
 
 
 def write_figures(
-    studies: Sequence[AnyStudy], folder: Path, kinds: Sequence[str] = KINDS
+    content: Sequence[AnyStudy | Section], folder: Path, kinds: Sequence[str] = KINDS
 ) -> list[Path]:
-    """Write every figure of every study, one file of each kind; return their paths."""
+    """Write all figures of studies or sections, a file of each kind; their paths."""
     for kind in kinds:
         if kind not in KINDS:
             raise InvalidParameterError(
@@ -33,8 +34,8 @@ def write_figures(
             )
     folder.mkdir(parents=True, exist_ok=True)
     saved = []
-    for study, prefix in zip(studies, _prefixes(studies), strict=True):
-        for figure in _figures(study):
+    for part, prefix in zip(content, _prefixes(content), strict=True):
+        for figure in _figures(part):
             for kind in kinds:
                 path = folder / f"{prefix}{figure.name}.{kind}"
                 path.write_bytes(_render(figure, kind))
@@ -42,10 +43,12 @@ def write_figures(
     return saved
 
 
-def _figures(study: AnyStudy) -> list[Figure]:
-    if isinstance(study, ClassificationStudy):
-        return classification_figures(study)
-    return study_figures(study)
+def _figures(part: AnyStudy | Section) -> Sequence[Figure]:
+    if isinstance(part, Section):
+        return part.all_figures()
+    if isinstance(part, ClassificationStudy):
+        return classification_figures(part)
+    return study_figures(part)
 
 
 def _render(figure: Figure, kind: str) -> bytes:
@@ -70,11 +73,11 @@ def _without_pointer_marks(spec: dict[str, Any]) -> dict[str, Any]:
     return spec | {"layer": layers, "params": params}
 
 
-def _prefixes(studies: Sequence[AnyStudy]) -> list[str]:
-    """The prefixes of file names: none for a single study, else number and title."""
-    if len(studies) == 1:
+def _prefixes(content: Sequence[AnyStudy | Section]) -> list[str]:
+    """The prefixes of file names: none for a single one, else number and title."""
+    if len(content) == 1:
         return [""]
-    return [f"{k}-{_slug(study.title)}-" for k, study in enumerate(studies, 1)]
+    return [f"{k}-{_slug(part.title)}-" for k, part in enumerate(content, 1)]
 
 
 def _slug(title: str) -> str:

@@ -24,15 +24,15 @@ def require_memory(source: str, features: int, delay: int, targets: int) -> None
     if free is None or _run_bytes(features, delay, targets) <= free:
         return
     if _run_bytes(features, 0, targets) <= free:
-        needed = _format_bytes(_run_bytes(features, delay, targets))
+        needed = format_bytes(_run_bytes(features, delay, targets))
         raise InvalidParameterError(
             f"A delay of {delay:,} rows would need {needed} of memory, and "
-            f"{_format_bytes(free)} are free. Give a smaller --delay."
+            f"{format_bytes(free)} are free. Give a smaller --delay."
         )
-    needed = _format_bytes(_run_bytes(features, 0, targets))
+    needed = format_bytes(_run_bytes(features, 0, targets))
     raise InvalidParameterError(
         f"{source} gives {features:,} features, for which the Tracker would need "
-        f"{needed} of memory, and {_format_bytes(free)} are free. Use fewer: "
+        f"{needed} of memory, and {format_bytes(free)} are free. Use fewer: "
         f"--features, --lags, --categories."
     )
 
@@ -91,7 +91,7 @@ def _cgroup_bytes() -> int | None:
         return None
 
 
-def _format_bytes(count: int) -> str:
+def format_bytes(count: int) -> str:
     """As 640 MB or 2.9 TB."""
     size, unit = float(count), 0
     while size >= 1000 and unit < len(UNITS) - 1:

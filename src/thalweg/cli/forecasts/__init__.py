@@ -1,0 +1,23 @@
+"""What ``thalweg forecast`` needs: the scan of a file, the forecasts, their files."""
+
+from typing import TYPE_CHECKING
+
+from thalweg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from thalweg.cli.forecasts.file_scan import ColumnOptions as ColumnOptions
+    from thalweg.cli.forecasts.forecast_command import forecast_table as forecast_table
+    from thalweg.cli.forecasts.forecast_command import open_source as open_source
+    from thalweg.cli.forecasts.forecast_plan import ForecastOptions as ForecastOptions
+
+_MODULE_OF = {
+    "ColumnOptions": "file_scan",
+    "ForecastOptions": "forecast_plan",
+    "forecast_table": "forecast_command",
+    "open_source": "forecast_command",
+}
+
+__all__ = sorted(_MODULE_OF)
+
+# `thalweg forecast --help` needs no models.
+__getattr__ = lazy_exports(__name__, _MODULE_OF)

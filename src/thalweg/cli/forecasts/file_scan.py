@@ -1,0 +1,250 @@
+"""The scan of a table before it is forecast: columns, series, rows without a target."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thalweg.cli.forecasts.key_detection import (
+    TimeOrder,
+    find_key,
+    key_sentence,
+    times_as_numbers,
+)
+from thalweg.cli.forecasts.row_keys import Key, require_key_count, split_by_key
+from thalweg.errors import InvalidParameterError, StreamError
+from thalweg.evaluation.forecast_run import GRID_ROWS, TimedRows
+from thalweg.evaluation.series_clock import RowTimes, local_times
+from thalweg.tables import Chunk, Table, Timestamps
+from thalweg.tables.schema import is_unnamed, refuse_unknown_columns
+from thalweg.tables.validation import read_numbers, read_timestamps
+from thalweg.types import FloatArray
+
+MAX_OUT_OF_ORDER = 0.1
+"""Share of rows that may be no later than one before: those are left out."""
+NUMBERS_ONLY = " A forecast is of numbers: name a column of them with --target."
+
+OpenTable = Callable[[], AbstractContextManager[Table]]
+
+
+class ColumnOptions(NamedTuple):
+    """The columns that the command line names."""
+
+    target: str
+    time: str | None = None
+    keys: tuple[str, ...] | None = None  # None: to be found, (): one series
+    features: tuple[str, ...] | None = None
+
+
+@dataclass
+class TableColumns:
+    """Which columns are what, and what a reader should know about the others."""
+
+    target: str
+    time: str | None
+    keys: tuple[str, ...]
+    features: tuple[str, ...]
+    notes: list[str] = field(default_factory=list)
+
+    def read(self, chunk: Chunk) -> TimedRows:
+        """Targets, times and features of a chunk, NaN where missing."""
+        y = read_numbers(chunk, self.target, "skip", NUMBERS_ONLY)
+        columns = [read_numbers(chunk, name, "skip") for name in self.features]
+        x = np.stack(columns, axis=1) if columns else np.empty((len(chunk), 0))
+        return TimedRows(y, self._read_times(chunk), x)
+
+    def _read_times(self, chunk: Chunk) -> RowTimes:
+        if self.time is None:
+            return RowTimes()
+        times: Timestamps | FloatArray
+        if chunk.kind(self.time) == "number":
+            times = numbers = read_numbers(chunk, self.time, "skip")
+            is_missing = np.isnan(numbers)
+        else:
+            times = stamps = read_timestamps(chunk, self.time, "skip", None)
+            is_missing = ~stamps.is_known()
+        if is_missing.any():
+            raise StreamError(
+                f"{chunk.location(int(is_missing.argmax()))}: {self.time!r} is "
+                f"missing. Every row needs its time."
+            )
+        if isinstance(times, Timestamps):
+            has_offsets = times.has_offset().any()
+            return RowTimes(times.instants, times.offsets if has_offsets else None)
+        return RowTimes(times)
+
+
+@dataclass
+class SeriesScan:
+    """What the scan has seen of one series."""
+
+    first_row: int = 0  # of the table
+    last_row: int = 0
+    rows: int = 0
+    known: int = 0  # rows with a target
+    future: int = 0  # rows after the last target
+    latest: float = -np.inf
+    out_of_order: int = 0  # rows that are not later than one before
+    present: Any = None  # (m,) how many of the future rows have each feature
+
+
+class TableScan(NamedTuple):
+    """What a table holds."""
+
+    columns: TableColumns
+    series: Mapping[Key, SeriesScan]
+    order: TimeOrder
+    first_times: Any = None  # (≤ GRID_ROWS,) datetime64[ns] of the first series
+
+    def known_features(self) -> tuple[str, ...]:
+        """Features whose values are there in every row without a target at the end."""
+        ahead = [one for one in self.series.values() if one.future]
+        if not ahead:
+            return ()
+        is_known = np.all([one.present == one.future for one in ahead], axis=0)
+        names = self.columns.features
+        return tuple(name for name, flag in zip(names, is_known, strict=True) if flag)
+
+
+def scan_table(open_table: OpenTable, options: ColumnOptions) -> TableScan:
+    """Read the whole table once; where its rows are several series, find their key."""
+    scan = _scan(open_table, options)
+    columns = scan.columns
+    if options.keys is not None or columns.time is None:
+        return scan
+    if scan.order.looks_like_several_series():
+        with open_table() as table:
+            chunks = table.chunks()
+            found = find_key(chunks, (columns.target,), columns.time, scan.order)
+        if found is not None:
+            scan = _scan(open_table, options._replace(keys=found.columns))
+            scan.columns.notes.insert(0, key_sentence(found))
+    return scan
+
+
+def check_scan(scan: TableScan, source: str) -> None:
+    """Raise unless the series have values, in order of time."""
+    columns, totals = scan.columns, list(scan.series.values())
+    if not sum(one.known for one in totals):
+        raise StreamError(
+            f"The target {columns.target!r} of {source} is always missing."
+        )
+    rows = sum(one.rows for one in totals)
+    out_of_order = sum(one.out_of_order for one in totals)
+    if out_of_order > MAX_OUT_OF_ORDER * rows:
+        hint = (
+            "Sort the rows by it first"
+            if columns.keys
+            else "Sort the rows by it first; or, if they are several series, name the "
+            "columns that tell them apart: --key"
+        )
+        raise StreamError(
+            f"{out_of_order:,} of {rows:,} rows of {source} are not later than a row "
+            f"before, by {columns.time!r}. {hint}."
+        )
+
+
+def _scan(open_table: OpenTable, options: ColumnOptions) -> TableScan:
+    columns: TableColumns | None = None
+    series: dict[Key, SeriesScan] = {}
+    order = TimeOrder()
+    first: list[Any] = []
+    with open_table() as table:
+        for chunk in table.chunks():
+            if columns is None:
+                columns = _choose_columns(chunk, options)
+            _drop_text(chunk, columns, options, series)
+            rows = columns.read(chunk)
+            times = None
+            if columns.time is not None:
+                times = times_as_numbers(chunk, columns.time)
+                order.add(times)
+            for key, members in split_by_key(chunk, columns.keys):
+                start = chunk.first_row + int(members[0])
+                scan = series.setdefault(key, SeriesScan(first_row=start))
+                scan.last_row = chunk.first_row + int(members[-1])
+                own = None if times is None else times[members]
+                if key == next(iter(series)) and sum(map(len, first)) < GRID_ROWS:
+                    first += _clock_times(rows.take(members).times)
+                _add_rows(scan, rows.take(members), own)
+            require_key_count(len(series), columns.keys, chunk.source)
+    assert columns is not None
+    first_times = np.concatenate(first)[:GRID_ROWS] if first else None
+    return TableScan(columns, series, order, first_times)
+
+
+def _clock_times(times: RowTimes) -> list[Any]:
+    """Times by local clocks, if there are any."""
+    is_clock = times.instants is not None and times.instants.dtype.kind == "M"
+    return [local_times(times)] if is_clock else []
+
+
+def _add_rows(scan: SeriesScan, rows: TimedRows, times: FloatArray | None) -> None:
+    count, is_known = len(rows), ~np.isnan(rows.y)
+    scan.rows += count
+    scan.known += int(is_known.sum())
+    start = int(np.flatnonzero(is_known)[-1]) + 1 if is_known.any() else 0
+    present = (~np.isnan(rows.x[start:])).sum(axis=0)
+    if start or scan.present is None:
+        scan.future, scan.present = count - start, present
+    else:
+        scan.future, scan.present = scan.future + count, scan.present + present
+    if times is not None:
+        latest = np.maximum.accumulate(np.append(scan.latest, times))
+        scan.out_of_order += int((times <= latest[:-1]).sum())
+        scan.latest = float(latest[-1])
+
+
+def _choose_columns(chunk: Chunk, options: ColumnOptions) -> TableColumns:
+    """What each column is, by the first rows."""
+    named = (options.target, options.time, *(options.keys or ()))
+    names = [name for name in (*named, *(options.features or ())) if name is not None]
+    refuse_unknown_columns(names, chunk.cells, chunk.source)
+    keys = options.keys or ()
+    for name in keys:
+        if name in (options.target, options.time):
+            raise InvalidParameterError(f"--key cannot name {name!r}, which is the "
+                                        f"target or the time.")  # fmt: skip
+    others = [name for name in chunk.cells if name not in (*named, *keys)]
+    notes: list[str] = []
+    time = options.time
+    if time is None:
+        times = [name for name in others if chunk.kind(name) == "time"]
+        time = times[0] if times else None
+        if len(times) > 1:
+            notes.append(
+                f"Column {time!r} is taken as the time, the first of {len(times)} that "
+                f"hold times; --time to say otherwise."
+            )
+    if options.features is not None:
+        features = options.features
+    else:
+        others = [name for name in others if name != time and not is_unnamed(name)]
+        features = tuple(name for name in others if chunk.kind(name) == "number")
+        text = [name for name in others if chunk.kind(name) == "text"]
+        notes += [_text_note(name) for name in text]
+    return TableColumns(options.target, time, keys, features, notes)
+
+
+def _drop_text(
+    chunk: Chunk, columns: TableColumns, options: ColumnOptions,
+    series: Mapping[Key, SeriesScan],
+) -> None:  # fmt: skip
+    """Leave out a column of which the first rows were numbers, and others are not."""
+    if options.features is not None:
+        return
+    for name in columns.features:
+        try:
+            read_numbers(chunk, name, "skip")
+        except StreamError:
+            names = columns.features
+            for scan in series.values():
+                scan.present = np.delete(scan.present, names.index(name))
+            columns.features = tuple(other for other in names if other != name)
+            columns.notes.append(_text_note(name))
+
+
+def _text_note(name: str) -> str:
+    return f"Column {name!r} is not all numbers and is left out."

@@ -1,0 +1,264 @@
+"""The work of ``thalweg forecast``: scan, learn, forecast, write what came of it."""
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import typer
+
+from thalweg import tables
+from thalweg.cli.console import (
+    print_saved_files,
+    print_sentence,
+    progress_bar,
+    stderr_console,
+    stdout_console,
+)
+from thalweg.cli.forecasts.file_scan import (
+    ColumnOptions,
+    OpenTable,
+    TableScan,
+    check_scan,
+    scan_table,
+)
+from thalweg.cli.forecasts.forecast_files import (
+    FORECAST,
+    write_forecasts,
+    write_page,
+)
+from thalweg.cli.forecasts.forecast_loop import ForecastLoop
+from thalweg.cli.forecasts.forecast_plan import (
+    ForecastOptions,
+    ForecastPlan,
+    horizon_sentence,
+    make_plan,
+)
+from thalweg.cli.forecasts.forecast_tables import (
+    print_overview,
+    print_result,
+    result_as_json,
+)
+from thalweg.cli.forecasts.model_files import MODEL, MODELS, open_models, read_plan
+from thalweg.cli.forecasts.row_keys import Key, key_text
+from thalweg.cli.options import OutputOptions
+from thalweg.cli.runs import study_files
+from thalweg.cli.runs.file_locks import FileLocks
+from thalweg.cli.runs.output_paths import source_stem
+from thalweg.cli.runs.signals import StopSignal
+from thalweg.cli.runs.storage import refuse_overwriting
+from thalweg.errors import InvalidParameterError, StreamError
+from thalweg.evaluation.forecast_result import ForecastResult
+from thalweg.tables import Table
+
+CHUNK_ROWS = 8192
+MAX_NAMES = 5
+"""Keys that a note names."""
+
+
+class ForecastPaths(NamedTuple):
+    """Where a forecast goes on from, and the files that it writes."""
+
+    folder: Path
+    model: Path
+    resume: Path | None
+
+    @property
+    def forecast(self) -> Path:
+        """The file of the next values."""
+        return self.folder / FORECAST
+
+
+class Source(NamedTuple):
+    """A table that can be read several times."""
+
+    given: str  # as the command line has it
+    name: str
+    stem: str
+    open_table: OpenTable
+
+
+def forecast_table(
+    source: Source, columns: ColumnOptions, options: ForecastOptions,
+    out: Path | None, resume: Path | None, is_next: bool | None, outputs: OutputOptions,
+) -> None:  # fmt: skip
+    """Forecast every series of a table; write, print and save what came of it."""
+    outputs = study_files.available_outputs(outputs)
+    plan = None if resume is None else read_plan(resume)
+    if plan is not None:
+        plan.refuse_changes(columns, options)
+        columns = ColumnOptions(
+            plan.target, plan.time, plan.keys, plan.settings.features
+        )
+        is_next = _is_next(plan, source, is_next)
+    scan = scan_table(source.open_table, columns)
+    if plan is None:
+        check_scan(scan, source.name)
+    notes = list(scan.columns.notes)
+    if plan is None:
+        plan = make_plan(scan, options, source.name, scan.first_times)
+        if options.horizon is None:
+            notes.append(horizon_sentence(scan, plan.settings.horizon))
+    notes += _feature_notes(plan, scan)
+    paths = _paths(plan, source, out, resume)
+    if not outputs.json:
+        for note in notes:
+            print_sentence(stderr_console(), note)
+    with FileLocks() as locks:
+        locks.acquire(paths.model)
+        loop, stop = _learn(plan, scan, source, paths, bool(is_next))
+        notes += _loop_notes(loop)
+        if stop.number is None:
+            _write_results(loop, paths, outputs, notes)
+        loop.models.close()
+    if stop.number is not None:
+        _show_resume_command(loop, source, paths)
+        raise typer.Exit(stop.exit_code)
+
+
+def open_source(source: str, format: Any) -> Source:
+    """The table at a path, opened anew whenever it is read."""
+
+    @contextmanager
+    def open_table() -> Iterator[Table]:
+        with tables.read_table(source, format=format, chunk_rows=CHUNK_ROWS) as table:
+            yield table
+
+    with open_table() as table:
+        return Source(source, table.name, source_stem(table), open_table)
+
+
+def _learn(
+    plan: ForecastPlan, scan: TableScan, source: Source, paths: ForecastPaths,
+    is_next: bool,
+) -> tuple[ForecastLoop, StopSignal]:  # fmt: skip
+    """Learn all rows, with a bar that shows how far it is."""
+    models = open_models(plan, paths.model, paths.resume)
+    loop = ForecastLoop(plan, dict(scan.series), models, is_next)
+    try:
+        with (
+            source.open_table() as table,
+            StopSignal() as stop,
+            progress_bar(f"forecasting {source.name}", 1.0) as bar,
+        ):
+            loop.run(table, stop, bar)
+        if not loop.results and stop.number is None:
+            _refuse_short_series(plan, source)
+    except BaseException:
+        models.discard()
+        raise
+    return loop, stop
+
+
+def _refuse_short_series(plan: ForecastPlan, source: Source) -> None:
+    """Raise, for no series has enough values."""
+    if plan.keys:
+        raise StreamError(
+            f"Every series that --key {','.join(plan.keys)} tells apart has fewer than "
+            f"two values of {plan.target!r}. Name the columns that say which series a "
+            f"row belongs to, not which row it is."
+        )
+    raise StreamError(
+        f"{source.name} has fewer than two values of {plan.target!r}: there is nothing "
+        f"to learn."
+    )
+
+
+def _write_results(
+    loop: ForecastLoop, paths: ForecastPaths, outputs: OutputOptions, notes: list[str]
+) -> None:
+    """Write the files, and print the tables or the JSON object."""
+    plan, results = loop.plan, loop.results
+    write_forecasts(results, plan.keys, paths.forecast)
+    saved = [paths.model, paths.forecast]
+    if not outputs.json:
+        _print_tables(plan, results)
+    saved += write_page(loop, paths.folder, outputs, notes)
+    if outputs.json:
+        typer.echo(json.dumps(_as_json(loop, saved, notes), allow_nan=False))
+    else:
+        print_saved_files(stdout_console(), saved)
+
+
+def _print_tables(plan: ForecastPlan, results: Mapping[Key, ForecastResult]) -> None:
+    console = stdout_console()
+    if plan.keys:
+        print_overview(console, results, plan.keys)
+    else:
+        print_result(console, results[()])
+
+
+def _as_json(loop: ForecastLoop, saved: list[Path], notes: list[str]) -> dict[str, Any]:
+    plan = loop.plan
+    return {
+        "source": plan.source,
+        "target": plan.target,
+        "key": list(plan.keys),
+        "horizon": plan.settings.horizon,
+        "interval": plan.settings.interval,
+        "series": [result_as_json(result) for result in loop.results.values()],
+        "notes": notes,
+        "files": [str(path) for path in saved],
+    }
+
+
+def _paths(
+    plan: ForecastPlan, source: Source, out: Path | None, resume: Path | None
+) -> ForecastPaths:
+    name = MODELS if plan.keys else MODEL
+    folder = out or (
+        resume.parent if resume else Path("out", f"{source.stem}-forecast")
+    )
+    model = resume if resume is not None and out is None else folder / name
+    outputs = {"model": model, "forecast": folder / FORECAST}
+    outputs |= {"page": folder / study_files.PAGE}
+    refuse_overwriting({"source": source.given}, outputs, study_files.ADVICE)
+    return ForecastPaths(folder, model, resume)
+
+
+def _is_next(plan: ForecastPlan, source: Source, is_next: bool | None) -> bool:
+    """Whether the source's rows come after those seen; times tell by themselves."""
+    if plan.time is None and is_next is None and source.name != plan.source:
+        raise InvalidParameterError(
+            f"The forecast to be resumed was on {plan.source}, whose rows have no "
+            f"times. Got {source.name} instead: say --next if its rows come after "
+            f"those, --from-start if it begins with them."
+        )
+    return bool(is_next)
+
+
+def _feature_notes(plan: ForecastPlan, scan: TableScan) -> list[str]:
+    settings = plan.settings
+    notes = []
+    if settings.known:
+        names = ", ".join(settings.known)
+        notes.append(f"Known in advance, from rows without {plan.target!r}: {names}.")
+    ahead = max((one.future for one in scan.series.values()), default=0)
+    if ahead > settings.horizon:
+        notes.append(
+            f"{ahead:,} rows at the end have no {plan.target!r}, of which the first "
+            f"{settings.horizon:,} are forecast."
+        )
+    return notes
+
+
+def _loop_notes(loop: ForecastLoop) -> list[str]:
+    names = [key_text(key) for key in loop.too_short]
+    if not names or not loop.plan.keys:
+        return []
+    shown = ", ".join(names[:MAX_NAMES])
+    more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
+    note = f"Series with fewer than two values are left out: {shown}{more}."
+    return [note]
+
+
+def _show_resume_command(
+    loop: ForecastLoop, source: Source, paths: ForecastPaths
+) -> None:
+    sentence = f"Stopped after row {loop.rows:,}. Go on with:"
+    print_sentence(stderr_console(), sentence)
+    command = f"thalweg forecast {shlex.quote(source.given)}"
+    command += f" --resume {shlex.quote(str(paths.model))}"
+    stderr_console().print(f"  {command}", markup=False, soft_wrap=True)

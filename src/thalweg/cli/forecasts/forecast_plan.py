@@ -1,0 +1,192 @@
+"""The plan of a forecast: which columns, how far ahead, and what a file keeps of it."""
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thalweg.cli.forecasts.file_scan import ColumnOptions, TableColumns, TableScan
+from thalweg.cli.runs.memory import format_bytes, free_memory
+from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
+from thalweg.evaluation.forecast_run import ForecastSettings
+from thalweg.evaluation.series_clock import usable_grid
+from thalweg.models.forecaster import MAX_HORIZON
+from thalweg.models.forecaster_file import MAX_GIVEN
+from thalweg.models.forecaster_state import ForecasterSettings, state_size
+from thalweg.preprocessing.seasons import Seasons, calendar_seasons
+from thalweg.tables.timestamps import TimeArray
+
+DEFAULT_HORIZON = 24
+LONGEST_DEFAULT = 1440
+"""The longest season that is taken as the horizon: a day of minutes."""
+ROWS_PER_STEP = 4
+"""A default horizon is at most this part of the longest series, for a backtest."""
+USUAL_SEASONS = Seasons(24, 168)
+"""Seasons by which memory is estimated, before they are known."""
+
+
+class ForecastOptions(NamedTuple):
+    """What the command line says of the forecast itself."""
+
+    horizon: int | None = None
+    interval: float | None = None
+    known: tuple[str, ...] | None = None
+    season: tuple[int, ...] | None = None
+
+
+class ForecastPlan(NamedTuple):
+    """Columns and settings of a forecast; the same when it is resumed."""
+
+    source: str
+    target: str
+    time: str | None
+    keys: tuple[str, ...]
+    settings: ForecastSettings
+
+    @property
+    def columns(self) -> TableColumns:
+        """The columns to be read."""
+        return TableColumns(self.target, self.time, self.keys, self.settings.features)
+
+    def as_json(self) -> str:
+        """The plan as text for a file."""
+        return json.dumps({**self._asdict(), "settings": self.settings._asdict()})
+
+    @classmethod
+    def from_json(cls, text: Any, name: str) -> "ForecastPlan":
+        """The plan that a file holds; ``name`` is the file's."""
+        try:
+            fields = json.loads(text)
+            settings = ForecastSettings(**_with_tuples(fields.pop("settings")))
+            return cls(**_with_tuples(fields), settings=settings)
+        except (TypeError, ValueError, KeyError, AttributeError):
+            raise PersistenceError(f"{name} holds no forecast of a file.") from None
+
+    def refuse_changes(self, columns: ColumnOptions, options: ForecastOptions) -> None:
+        """Raise if an option that is given again is not what it was."""
+        settings = self.settings
+        given = {
+            "target": (columns.target or None, self.target),
+            "time": (columns.time, self.time),
+            "key": (columns.keys, self.keys),
+            "features": (columns.features, settings.features),
+            "horizon": (options.horizon, settings.horizon),
+            "interval": (options.interval, settings.interval),
+            "known": (options.known, settings.known),
+            "season": (options.season, settings.season),
+        }
+        for name, (value, before) in given.items():
+            if value is not None and value != before:
+                raise InvalidParameterError(
+                    f"The forecast to be resumed has --{name} {_option_text(before)}. "
+                    f"Got {_option_text(value)} instead."
+                )
+
+
+def make_plan(
+    scan: TableScan,
+    options: ForecastOptions,
+    source: str,
+    first_times: TimeArray | None,
+) -> ForecastPlan:
+    """The plan for a table that was scanned, with the defaults that suit it."""
+    columns = scan.columns
+    if len(columns.features) > MAX_GIVEN:
+        raise InvalidParameterError(
+            f"A forecast takes at most {MAX_GIVEN} features, and {source} has "
+            f"{len(columns.features)} columns of numbers beside the target. Name those "
+            f"to use: --features."
+        )
+    known = scan.known_features() if options.known is None else options.known
+    _check_known(known, scan, source)
+    horizon = options.horizon or _default_horizon(scan, first_times)
+    if not 1 <= horizon <= MAX_HORIZON:
+        raise InvalidParameterError(
+            f"--horizon takes 1 to {MAX_HORIZON:,} rows. Got {horizon} instead."
+        )
+    settings = ForecastSettings(
+        horizon, columns.features, known, options.season, options.interval or 0.9
+    )
+    _require_memory(scan, settings, source)
+    return ForecastPlan(source, columns.target, columns.time, columns.keys, settings)
+
+
+def horizon_sentence(scan: TableScan, horizon: int) -> str:
+    """Why the horizon is what it is, where nobody said."""
+    if any(one.future for one in scan.series.values()):
+        return (
+            f"The horizon is {horizon:,} rows, those at the end without "
+            f"{scan.columns.target!r}; --horizon to say otherwise."
+        )
+    return (
+        f"The horizon is {horizon:,} rows: one season, or 24 where none is known; "
+        f"--horizon to say otherwise."
+    )
+
+
+def live_series(scan: TableScan) -> int:
+    """How many series have rows before and after some row of the table, at most."""
+    spans = [(one.first_row, one.last_row) for one in scan.series.values()]
+    starts, ends = np.sort(np.array(spans), axis=0).T
+    return int((np.arange(1, len(spans) + 1) - np.searchsorted(ends, starts)).max())
+
+
+def series_bytes(settings: ForecastSettings) -> int:
+    """About how many bytes the model of one series takes."""
+    flags = tuple(name in settings.known for name in settings.features)
+    sizes = ForecasterSettings(settings.horizon, (), len(flags), flags)
+    return 8 * state_size(sizes, USUAL_SEASONS)
+
+
+def _default_horizon(scan: TableScan, first_times: TimeArray | None) -> int:
+    """The rows without a target; else a season by the calendar, else 24."""
+    ahead = max(one.future for one in scan.series.values())
+    if ahead:
+        return min(ahead, MAX_HORIZON)
+    horizon, longest = DEFAULT_HORIZON, max(one.rows for one in scan.series.values())
+    grid = None if first_times is None else usable_grid(first_times)
+    if grid is not None:
+        season = calendar_seasons(grid).season
+        horizon = season if 1 < season <= LONGEST_DEFAULT else DEFAULT_HORIZON
+    return max(min(horizon, longest // ROWS_PER_STEP), 1)
+
+
+def _check_known(known: tuple[str, ...], scan: TableScan, source: str) -> None:
+    for name in known:
+        if name not in scan.columns.features:
+            raise InvalidParameterError(
+                f"--known names {name!r}, which is not among the columns of numbers to "
+                f"forecast from: {', '.join(scan.columns.features) or 'none'}."
+            )
+    if known and not any(one.future for one in scan.series.values()):
+        raise StreamError(
+            f"--known {known[0]}: the coming values of a column that is known in "
+            f"advance stand in rows after the last {scan.columns.target!r}, with that "
+            f"blank. {source} has no such row."
+        )
+
+
+def _require_memory(scan: TableScan, settings: ForecastSettings, source: str) -> None:
+    """Raise unless the models of all series that are live at once fit in memory."""
+    count, free = live_series(scan), free_memory()
+    needed = count * series_bytes(settings)
+    if free is not None and needed > free:
+        raise InvalidParameterError(
+            f"The {count:,} series of {source} whose rows are mixed would need "
+            f"{format_bytes(needed)} of memory, and {format_bytes(free)} are free. "
+            f"Sort the rows by {', '.join(scan.columns.keys)}, so that one series "
+            f"follows the other, or give a shorter --horizon."
+        )
+
+
+def _with_tuples(fields: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in fields.items()
+    }
+
+
+def _option_text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(str, value)) or "none"
+    return "(not given)" if value is None else str(value)

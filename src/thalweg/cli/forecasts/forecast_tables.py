@@ -1,0 +1,256 @@
+"""Forecasts and backtests as tables for the terminal, and as numbers for JSON."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from thalweg.cli.console import new_table, print_sentence
+from thalweg.cli.forecasts.row_keys import Key, key_text
+from thalweg.evaluation.forecast_result import ForecastResult, MethodErrors
+from thalweg.report.number_text import format_number
+from thalweg.report.time_text import short_times
+from thalweg.types import FloatArray
+
+SHOWN_STEPS = (1, 2, 3, 6, 12, 24, 48, 96, 168, 336, 720)
+"""Steps of the table of errors, where they were scored; and the last one."""
+MAX_SHOWN_VALUES = 24
+"""Lines of the table of forecasts; longer ones are thinned."""
+MAX_SHOWN_KEYS = 5
+"""Best and worst keys in the overview."""
+
+
+def print_result(console: Console, result: ForecastResult) -> None:
+    """Print the errors by step, and the next values."""
+    if result.counts.sum():
+        console.print(_error_table(result))
+    for sentence in result_sentences(result):
+        print_sentence(console, sentence, "• ")
+    console.print()
+    console.print(_value_table(result))
+
+
+def print_overview(
+    console: Console, results: Mapping[Key, ForecastResult], columns: Sequence[str]
+) -> None:
+    """Print how well the series of a table were forecast, best and worst first."""
+    for sentence in overview_sentences(results, columns):
+        print_sentence(console, sentence, "• ")
+    console.print()
+    ranked = ranked_keys(results)
+    shown = ranked
+    if len(ranked) > 2 * MAX_SHOWN_KEYS:
+        shown = [*ranked[:MAX_SHOWN_KEYS], *ranked[-MAX_SHOWN_KEYS:]]
+    title = "All series" if shown is ranked else "The best and the worst series"
+    table = new_table(f"{title}: error over that of the best naive forecast")
+    table.add_column(", ".join(columns), no_wrap=True, overflow="ellipsis")
+    for name in ("rows", "error", "over naive", "best naive", "in band"):
+        is_text = name == "best naive"
+        table.add_column(name, justify="left" if is_text else "right", no_wrap=True)
+    for k, key in enumerate(shown):
+        if shown is not ranked and k == MAX_SHOWN_KEYS:
+            table.add_row("…")
+        table.add_row(*_key_cells(results[key]))
+    console.print(table)
+
+
+def ranked_keys(results: Mapping[Key, ForecastResult]) -> list[Key]:
+    """The keys that were scored, the best first; then the others."""
+    return sorted(
+        results, key=lambda key: (np.nan_to_num(results[key].ratio, nan=np.inf), key)
+    )
+
+
+def result_sentences(result: ForecastResult) -> list[str]:
+    """What a reader should know of one series, in sentences."""
+    sentences = []
+    level = f"{100 * result.forecast.level:g} %"
+    if not result.counts.sum():
+        sentences.append("Too few rows for a backtest: no error is known.")
+    else:
+        best = result.naive[0].name
+        sentences.append(
+            f"Over all {result.horizon:,} steps the typical error (RMSE) was "
+            f"{_number(result.own.overall)}, {ratio_text(result.ratio)} that of the "
+            f"best naive forecast ({best}), from {int(result.counts.max()):,} origins."
+        )
+        sentences.append(
+            f"The {level} bands held {_percent(result.mean_coverage)} of the values."
+        )
+    if result.seasons[0] == 1:
+        sentences.append("No season was found in the values.")
+    if result.left_out:
+        sentences.append(
+            f"{result.left_out:,} rows were left out: their time was no later than "
+            f"that of a row before."
+        )
+    total = result.forecast.total
+    if np.isfinite(total.low) and result.horizon > 1:
+        sentences.append(
+            f"The sum of the next {result.horizon:,} values: {_number(total.mean)}, "
+            f"{level} between {_number(total.low)} and {_number(total.high)}."
+        )
+    return sentences
+
+
+def overview_sentences(
+    results: Mapping[Key, ForecastResult], columns: Sequence[str]
+) -> list[str]:
+    """What a reader should know of all series together."""
+    rows = sum(result.rows for result in results.values())
+    ratios = scored_ratios(results)
+    names = " and ".join(repr(name) for name in columns)
+    sentences = [f"{len(results):,} series, told apart by {names}; {rows:,} rows."]
+    if len(ratios):
+        better = int((ratios < 1).sum())
+        mean = float(np.exp(np.log(np.maximum(ratios, 1e-12)).mean()))
+        sentences.append(
+            f"The typical error was {ratio_text(mean)} that of the best naive forecast "
+            f"of each series (geometric mean); it was smaller in {better:,} of "
+            f"{len(ratios):,} series."
+        )
+    if len(ratios) < len(results):
+        short = len(results) - len(ratios)
+        sentences.append(f"{short:,} series were too short for a backtest.")
+    return sentences
+
+
+def scored_ratios(results: Mapping[Key, ForecastResult]) -> FloatArray:
+    """The errors over those of the best naive forecasts, where they are known."""
+    ratios = np.array([result.ratio for result in results.values()])
+    return np.asarray(ratios[np.isfinite(ratios)])
+
+
+def ratio_text(ratio: float) -> str:
+    """A ratio as words before "that of"."""
+    if not np.isfinite(ratio):
+        return "more than"
+    return f"{ratio:.2f} of" if ratio < 1 else f"{ratio:.2f} times"
+
+
+def result_as_json(result: ForecastResult) -> dict[str, Any]:
+    """The numbers of one series."""
+    ahead = result.forecast
+    places: Any = result.time_texts or list(range(1, len(ahead) + 1))
+    name = "step" if result.time_texts is None else "time"
+    scored = bool(result.counts.sum())
+    methods = (result.own, *result.naive)
+    return {
+        "key": list(result.key),
+        "rows": result.rows,
+        "season": list(result.seasons),
+        "origins": int(result.counts.max()),
+        "over_best_naive": _finite(result.ratio) if scored else None,
+        "coverage": _finite(result.mean_coverage),
+        "errors": [_errors_as_json(method, result) for method in methods],
+        "forecast": [
+            {name: place, "forecast": _finite(mean), "low": _finite(low),
+             "high": _finite(high)}
+            for place, mean, low, high in zip(
+                places, ahead.mean, ahead.low, ahead.high, strict=True
+            )
+        ],
+    }  # fmt: skip
+
+
+def shown_steps(result: ForecastResult) -> list[int]:
+    """Which of the scored steps a table shows: positions."""
+    wanted = [*SHOWN_STEPS, result.horizon]
+    found = [int(np.abs(result.steps - step).argmin()) for step in wanted]
+    return sorted(
+        {k for k, step in zip(found, wanted, strict=True) if step <= result.horizon}
+    )
+
+
+def shown_values(result: ForecastResult) -> list[int]:
+    """Which of the next values a table shows: positions, evenly spaced."""
+    count = min(result.horizon, MAX_SHOWN_VALUES)
+    spaced = np.linspace(0, result.horizon - 1, count)
+    return [int(k) for k in np.unique(np.round(spaced))]
+
+
+def shown_methods(result: ForecastResult) -> list[MethodErrors]:
+    """The best naive forecast, and the last value where that is another."""
+    best = result.naive[0]
+    last = [method for method in result.naive[1:] if method.name == "last value"]
+    return [best, *last]
+
+
+def _errors_as_json(method: MethodErrors, result: ForecastResult) -> dict[str, Any]:
+    return {
+        "name": method.name,
+        "rmse": _finite(method.overall),
+        "by_step": [
+            {"step": int(step), "rmse": _finite(squared), "mae": _finite(absolute)}
+            for step, squared, absolute in zip(
+                result.steps, *method.by_step, strict=True
+            )
+        ],
+    }
+
+
+def _error_table(result: ForecastResult) -> Table:
+    origins = f"{int(result.counts.max()):,} origins"
+    table = new_table(f"{result.title}: backtest of {result.target}, {origins}")
+    methods = shown_methods(result)
+    names = ["step", "RMSE", "MAE", *(method.name for method in methods), "ratio"]
+    for name in [*names, "in band"]:
+        table.add_column(name, justify="right", no_wrap=True, overflow="ellipsis")
+    for k in shown_steps(result):
+        naive = [method.by_step.root_mean_square[k] for method in methods]
+        own = result.own.by_step
+        ratio = own.root_mean_square[k] / naive[0] if naive[0] > 0 else np.nan
+        table.add_row(
+            str(result.steps[k]),
+            *(_number(v) for v in (own.root_mean_square[k], own.mean_absolute[k])),
+            *map(_number, naive),
+            f"{ratio:.2f}" if np.isfinite(ratio) else "",
+            _percent(result.coverage[k]),
+        )
+    return table
+
+
+def _value_table(result: ForecastResult) -> Table:
+    ahead, shown = result.forecast, shown_values(result)
+    title = f"The next {result.horizon:,} values of {result.target}"
+    if len(shown) < result.horizon:
+        title += f", {len(shown)} of them shown"
+    table = new_table(title)
+    is_timed = result.times is not None
+    texts = short_times(result.times) if is_timed else None
+    table.add_column("time" if is_timed else "step", no_wrap=True)
+    for name in ("forecast", "low", "high"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for k in shown:
+        place = str(k + 1) if texts is None else texts[k]
+        numbers = (ahead.mean[k], ahead.low[k], ahead.high[k])
+        table.add_row(place, *map(_number, numbers))
+    return table
+
+
+def _key_cells(result: ForecastResult) -> tuple[str, ...]:
+    if not result.counts.sum():
+        return key_text(result.key), f"{result.rows:,}", "", "", "", ""
+    return (
+        key_text(result.key),
+        f"{result.rows:,}",
+        _number(result.own.overall),
+        f"{result.ratio:.2f}",
+        result.naive[0].name,
+        _percent(result.mean_coverage),
+    )
+
+
+def _number(value: float) -> str:
+    """Four digits, as people write them; empty where it is not finite."""
+    return format_number(float(value), 4) if np.isfinite(value) else ""
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.0f} %" if np.isfinite(part) else ""
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,165 @@
+"""Glued series: which columns tell the series of a long table apart.
+
+A table whose times go back or repeat is most often several series, one below the other
+or row by row. The key is the column, or the pair of columns, of text or whole numbers
+within each of whose values times are unique and rise.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from thalweg.cli.forecasts.row_keys import MAX_KEYS, Key, split_by_key
+from thalweg.errors import StreamError
+from thalweg.tables import Chunk
+from thalweg.tables.schema import is_unnamed
+from thalweg.types import FloatArray
+
+MIN_REPEATS = 0.01
+"""Share of rows not later than the row before from which rows look like several series;
+or one long step back does."""
+LONG_STEP_BACK = 0.25
+"""A step back is long if it is this share of the whole span of times."""
+MIN_ROWS_PER_KEY = 5
+"""Rows that a key must have in the mean: what differs in each row is no key."""
+MAX_COLUMNS = 8
+"""Columns that are looked at as keys, the leftmost of text, then of whole numbers."""
+
+
+class TimeOrder:
+    """Whether the rows of a table are in order of time."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.repeats = 0  # rows that are not later than the row before
+        self.longest_back = 0.0
+        self._first, self._last = np.inf, -np.inf
+        self._before = np.nan
+
+    def add(self, times: FloatArray) -> None:
+        """Take the times of the next rows, as numbers."""
+        if not len(times):
+            return
+        steps = np.diff(np.append(self._before, times))
+        self.repeats += int((steps <= 0).sum())
+        self.longest_back = max(self.longest_back, float(np.nanmax([0.0, *-steps])))
+        self._first = min(self._first, float(times.min()))
+        self._last = max(self._last, float(times.max()))
+        self._before, self.rows = float(times[-1]), self.rows + len(times)
+
+    def looks_like_several_series(self) -> bool:
+        """Whether many rows repeat a time, or one goes far back."""
+        span = self._last - self._first
+        is_far = self.longest_back > 0 and self.longest_back >= LONG_STEP_BACK * span
+        return is_far or self.repeats > MIN_REPEATS * self.rows
+
+
+class KeyCandidate:
+    """Columns that may be the key, while times rise within each of their values."""
+
+    def __init__(self, columns: tuple[str, ...]) -> None:
+        self.columns = columns
+        self.is_possible = True
+        self.latest: dict[Key, float] = {}
+
+    def add(self, chunk: Chunk, times: FloatArray) -> None:
+        """Look at the next rows."""
+        for key, rows in split_by_key(chunk, self.columns):
+            own = np.append(self.latest.get(key, -np.inf), times[rows])
+            if (np.diff(own) <= 0).any():
+                self.is_possible = False
+                return
+            self.latest[key] = float(own[-1])
+        self.is_possible = len(self.latest) <= MAX_KEYS
+
+
+class FoundKey(NamedTuple):
+    """The key of a table, and how many series it tells apart."""
+
+    columns: tuple[str, ...]
+    series: int
+
+
+def find_key(
+    chunks: Iterator[Chunk], target: Sequence[str], time: str, order: TimeOrder
+) -> FoundKey | None:
+    """The key of a table whose rows look like several series; None if none is found."""
+    candidates: list[KeyCandidate] | None = None
+    for chunk in chunks:
+        if candidates is None:
+            names = _candidate_columns(chunk, (*target, time))
+            choices = [(name,) for name in names] + list(combinations(names, 2))
+            candidates = [KeyCandidate(columns) for columns in choices]
+        times = times_as_numbers(chunk, time)
+        for candidate in candidates:
+            if candidate.is_possible:
+                _add(candidate, chunk, times)
+    possible = [one for one in candidates or () if _is_likely(one, order)]
+    if not possible:
+        return None
+    best = min(possible, key=lambda one: (len(one.columns), len(one.latest)))
+    return FoundKey(best.columns, len(best.latest))
+
+
+def times_as_numbers(chunk: Chunk, time: str) -> npt.NDArray[np.float64]:
+    """The times of a chunk in order, as numbers: nanoseconds since 1970 or as they are.
+
+    Differences of 256 nanoseconds or less are lost.
+    """
+    values: Any = (
+        chunk.numbers(time)
+        if chunk.kind(time) == "number"
+        else chunk.timestamps(time).instants
+    )
+    if values.dtype.kind == "M":
+        known = ~np.isnat(values)
+        return np.where(known, values.astype(np.int64).astype(np.float64), np.nan)
+    return np.asarray(values, np.float64)
+
+
+def _add(candidate: KeyCandidate, chunk: Chunk, times: FloatArray) -> None:
+    """Look at the next rows; a column of numbers that are not whole is no key."""
+    try:
+        for name in candidate.columns:
+            if chunk.kind(name) == "number":
+                numbers = chunk.numbers(name)
+                known = numbers[~np.isnan(numbers)]
+                if (known != np.floor(known)).any():
+                    candidate.is_possible = False
+                    return
+        candidate.add(chunk, times)
+    except StreamError:  # a cell that is neither text nor a number
+        candidate.is_possible = False
+
+
+def _candidate_columns(chunk: Chunk, others: Sequence[str]) -> list[str]:
+    """Columns of text, then those of whole numbers, from left to right."""
+    names = [name for name in chunk.cells if name not in others]
+    names = [name for name in names if not is_unnamed(name)]
+    text = [name for name in names if chunk.kind(name) == "text"]
+    numbers = [name for name in names if chunk.kind(name) == "number"]
+    return [*text, *numbers][:MAX_COLUMNS]
+
+
+def _is_likely(candidate: KeyCandidate, order: TimeOrder) -> bool:
+    """Whether its keys are several, have several rows, and explain the steps back."""
+    keys = len(candidate.latest)
+    return (
+        candidate.is_possible
+        and keys >= 2
+        and order.rows >= MIN_ROWS_PER_KEY * keys
+        and order.repeats >= (keys - 1) / 2
+    )
+
+
+def key_sentence(found: FoundKey) -> str:
+    """What was taken as the key, and how to say otherwise."""
+    columns, option = found.columns, ",".join(found.columns)
+    names = " and ".join(repr(name) for name in columns)
+    return (
+        f"The rows are {found.series:,} series, told apart by {names}: taken as "
+        f"--key {option}; --key none to treat them as one."
+    )

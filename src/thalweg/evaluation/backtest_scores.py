@@ -1,0 +1,214 @@
+"""Errors of a backtest by step, beside those of forecasts that need no model.
+
+Also known as: rolling-origin evaluation by horizon. Memory does not grow with the rows:
+what is kept are sums for each step, the forecasts that still wait for their values, and
+as many past values as the seasons need.
+"""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from thalweg.models.forecast import Backtest
+from thalweg.persistence.snapshots import Array, Component, Condition, Count
+from thalweg.types import FloatArray
+
+IntArray = npt.NDArray[np.int64]
+
+METHODS = FORECASTER, LAST_VALUE, SEASON_AGO, CYCLE_AGO = (
+    "forecast", "last value", "season ago", "longer season ago",
+)  # fmt: skip
+"""The forecasts that are scored, in the order of the rows of all arrays of errors."""
+MAX_SCORED_STEPS = 48
+"""Of a longer horizon so many steps are scored, evenly spaced."""
+WARM_UP = 24
+"""Origins that are not scored: the first 24, or a season's if that is more."""
+PAST_VALUES = 4096
+"""Past values that are kept beside those of horizon and season: among so many, seasons
+are looked for, and a season that is found may need them."""
+
+
+class BacktestSnapshot(NamedTuple):
+    """All that the scores of a backtest remember."""
+
+    rows: int  # rows so far, each an origin
+    counts: FloatArray  # (S,) forecasts of each step that were scored
+    squared: FloatArray  # (4, S) sums of squared errors
+    absolute: FloatArray  # (4, S) sums of absolute errors
+    held: FloatArray  # (S,) values that were inside their band
+    values: FloatArray  # (≤ most,) the last values, missing ones filled
+    waiting: FloatArray  # (≤ H, S, 3) forecasts and bands of the last origins
+    seasons: FloatArray  # (≤ H, 2) season and cycle as known at these origins
+
+
+class StepErrors(NamedTuple):
+    """Mean errors of one method by step."""
+
+    root_mean_square: FloatArray  # (S,)
+    mean_absolute: FloatArray  # (S,)
+
+
+def scored_steps(horizon: int) -> IntArray:
+    """The steps that are scored: all up to 48, else 48 that are evenly spaced."""
+    count = min(horizon, MAX_SCORED_STEPS)
+    return np.unique(np.round(np.linspace(1, horizon, count)).astype(np.int64))
+
+
+class BacktestScores(Component):
+    """Scores forecasts from every origin when their values become known.
+
+    On the same origins and steps are scored the last value, and the values a season and
+    a cycle before (seasonal naive), by the seasons that were known at the origin; the
+    last value counts where that much past is not there yet. A missing value is not
+    scored, and counts as the value a season before it in later naive forecasts.
+
+    The result does not depend on how rows are cut into calls of ``add``.
+    """
+
+    Snapshot: ClassVar[Any] = BacktestSnapshot
+
+    def __init__(self, horizon: int) -> None:
+        self.horizon, self.steps = horizon, scored_steps(horizon)
+        count = len(self.steps)
+        self.rows = 0
+        self.counts, self.held = np.zeros(count), np.zeros(count)
+        self.squared: FloatArray = np.zeros((len(METHODS), count))
+        self.absolute: FloatArray = np.zeros((len(METHODS), count))
+        self.values: FloatArray = np.empty(0)
+        self.waiting: FloatArray = np.empty((0, count, 3))
+        self.seasons: FloatArray = np.empty((0, 2))
+
+    def add(self, backtest: Backtest) -> None:
+        """Score the next rows, and let their forecasts wait."""
+        y, chosen = backtest.y, self.steps - 1
+        if not len(y):
+            return
+        parts = (backtest.mean, backtest.low, backtest.high)
+        new = np.stack([part[:, chosen] for part in parts], axis=2)
+        seasons = np.concatenate([self.seasons, backtest.seasons.astype(np.float64)])
+        waiting = np.concatenate([self.waiting, new])
+        before = len(self.values)
+        values = _with_filled(self.values, y, seasons[-len(y) :])
+        origins = len(self.waiting) + np.arange(len(y))[:, None] - self.steps
+        is_there = origins >= 0
+        at = np.maximum(origins, 0)
+        columns = np.arange(len(self.steps))
+        forecasts = waiting[at, columns]  # (T, S, 3)
+        predictions = np.stack(
+            [forecasts[:, :, 0], *self._naive(values, before, y, seasons[at])]
+        )
+        first = np.maximum(WARM_UP, seasons[at, 0])
+        origin_rows = self.rows + np.arange(len(y))[:, None] - self.steps
+        is_scored = is_there & (origin_rows >= first - 1) & ~np.isnan(y)[:, None]
+        is_scored &= np.isfinite(predictions).all(axis=0)
+        self._add_errors(y, predictions, forecasts, is_scored)
+        self.rows += len(y)
+        self._keep(values, waiting, seasons)
+
+    def errors(self, method: str) -> StepErrors:
+        """Mean errors of a method by step; NaN where no forecast was scored."""
+        row, counts = METHODS.index(method), np.where(self.counts, self.counts, np.nan)
+        squared = self.squared[row] / counts
+        return StepErrors(np.sqrt(squared), self.absolute[row] / counts)
+
+    def overall_error(self, method: str) -> float:
+        """The root mean squared error over all scored steps; NaN where none was."""
+        total = self.counts.sum()
+        squared = self.squared[METHODS.index(method)].sum()
+        return float(np.sqrt(squared / total)) if total else float("nan")
+
+    def coverage(self) -> FloatArray:
+        """The share of values that were inside their band, by step."""
+        counts = np.where(self.counts, self.counts, np.nan)
+        return np.asarray(self.held / counts)
+
+    def naive_methods(self) -> tuple[str, ...]:
+        """The methods without a model that differ from each other, best first."""
+        season, cycle = self.seasons[-1] if len(self.seasons) else (1, 1)
+        names = [LAST_VALUE]
+        names += [SEASON_AGO] if season > 1 else []
+        names += [CYCLE_AGO] if cycle > season else []
+        return tuple(sorted(names, key=lambda name: (self.overall_error(name), name)))
+
+    def rules(self, snapshot: BacktestSnapshot) -> Iterator[tuple[str, Any]]:
+        """Arrays have the sizes that so many rows leave."""
+        steps, rows = len(self.steps), snapshot.rows
+        yield "rows", Count()
+        for name in ("counts", "held"):
+            yield name, Array((steps,), 0, rows, whole=True)
+        yield (
+            "held",
+            Condition(
+                (snapshot.held <= snapshot.counts).all(), "no more than the scored ones"
+            ),
+        )
+        for name in ("squared", "absolute"):
+            yield name, Array((len(METHODS), steps), 0.0)
+        kept = min(rows, self.horizon)
+        yield "waiting", Array((kept, steps, 3), may_be_nan=True)
+        yield "seasons", Array((kept, 2), 1, whole=True)
+        length = min(rows, _kept_values(self.horizon, snapshot.seasons))
+        yield "values", Array((length,), may_be_nan=True)
+
+    def _naive(
+        self, values: FloatArray, before: int, y: FloatArray, seasons: FloatArray
+    ) -> Iterator[FloatArray]:
+        """Forecasts (T, S) of each method without a model, for the rows of y."""
+        at = before + np.arange(len(y))[:, None]
+        last = _take(values, at - self.steps)
+        yield last
+        for periods in np.moveaxis(seasons, 2, 0).astype(np.int64):
+            back = at - periods * -(-self.steps // periods)
+            found = _take(values, back)
+            yield np.where(np.isnan(found), last, found)
+
+    def _add_errors(
+        self, y: FloatArray, predictions: FloatArray, forecasts: FloatArray,
+        is_scored: npt.NDArray[np.bool_],
+    ) -> None:  # fmt: skip
+        actual = np.where(np.isnan(y), 0.0, y)[:, None]
+        errors = np.where(is_scored, actual - predictions, 0.0)
+        is_held = (forecasts[:, :, 1] <= actual) & (actual <= forecasts[:, :, 2])
+        self.counts = self.counts + is_scored.sum(axis=0)
+        self.held = self.held + (is_scored & is_held).sum(axis=0)
+        self.squared = _add_rows(self.squared, errors**2)
+        self.absolute = _add_rows(self.absolute, np.abs(errors))
+
+    def _keep(
+        self, values: FloatArray, waiting: FloatArray, seasons: FloatArray
+    ) -> None:
+        """Keep what later rows need."""
+        self.waiting = waiting[-self.horizon :].copy()
+        self.seasons = seasons[-self.horizon :].copy()
+        self.values = values[-_kept_values(self.horizon, self.seasons) :].copy()
+
+
+def _kept_values(horizon: int, seasons: FloatArray) -> int:
+    """How many past values are kept."""
+    longest = int(seasons[-1, 1]) if len(seasons) else 1
+    return PAST_VALUES + horizon + longest
+
+
+def _with_filled(values: FloatArray, y: FloatArray, seasons: FloatArray) -> FloatArray:
+    """All values; a missing one is that a season before, or else the one before it."""
+    joined, start = np.append(values, y), len(values)
+    for row in np.flatnonzero(np.isnan(y)):
+        at, season = start + row, int(seasons[row, 0])
+        season_ago = joined[at - season] if at >= season else np.nan
+        before = joined[at - 1] if at else np.nan
+        joined[at] = before if np.isnan(season_ago) else season_ago
+    return joined
+
+
+def _take(values: FloatArray, at: IntArray) -> FloatArray:
+    """The values at these places; NaN before the first."""
+    return np.where(at >= 0, values[np.maximum(at, 0)], np.nan)
+
+
+def _add_rows(sums: FloatArray, rows: FloatArray) -> FloatArray:
+    """The sums (m, S) plus all rows (m, T, S), one after the other: in this order the
+    result is the same to the last bit however rows are cut."""
+    stacked = np.concatenate([sums[:, None], rows], axis=1)
+    return np.cumsum(stacked, axis=1)[:, -1]

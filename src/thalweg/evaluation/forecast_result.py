@@ -1,0 +1,172 @@
+"""The forecast of one series with its backtest: all that tables and pages show."""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thalweg.evaluation.backtest_scores import (
+    CYCLE_AGO,
+    FORECASTER,
+    LAST_VALUE,
+    SEASON_AGO,
+    IntArray,
+    StepErrors,
+)
+from thalweg.evaluation.forecast_run import ForecastRun, TimedRows
+from thalweg.evaluation.series_clock import local_times
+from thalweg.models.forecast import Forecast
+from thalweg.tables import Timestamps
+from thalweg.types import FloatArray
+
+
+class MethodErrors(NamedTuple):
+    """What a method missed by in the backtest."""
+
+    name: str  # as tables show it
+    by_step: StepErrors
+    overall: float  # root mean squared error over all scored steps
+
+
+class PastForecast(NamedTuple):
+    """The forecast that was made a horizon before the last row."""
+
+    steps: IntArray  # (S,)
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastResult:
+    """The next values of a series, and how such forecasts have turned out."""
+
+    title: str
+    target: str
+    key: tuple[str, ...]
+    rows: int
+    left_out: int  # rows whose time was taken already
+    forecast: Forecast
+    times: Any  # (H,) local times datetime64[ns], or numbers; None: steps only
+    time_texts: list[str] | None  # ISO, with the offset if the file has one
+    seasons: tuple[int, int]
+    steps: IntArray  # (S,) that were scored
+    counts: FloatArray  # (S,)
+    own: MethodErrors
+    naive: tuple[MethodErrors, ...]  # methods without a model, the best first
+    coverage: FloatArray  # (S,)
+    tail: FloatArray  # the last values
+    tail_times: Any  # local times or numbers; None where there are none
+    past: PastForecast | None
+
+    @property
+    def horizon(self) -> int:
+        """How many values are forecast."""
+        return len(self.forecast)
+
+    @property
+    def ratio(self) -> float:
+        """The error over that of the best method without a model; NaN: not scored."""
+        best = self.naive[0].overall
+        if not best > 0:
+            return 1.0 if self.own.overall == best else float("nan")
+        return self.own.overall / best
+
+    @property
+    def mean_coverage(self) -> float:
+        """The share of all scored values that were inside their band."""
+        total = self.counts.sum()
+        held = np.nansum(self.coverage * self.counts)
+        return float(held / total) if total else float("nan")
+
+
+def make_result(
+    run: ForecastRun, title: str, target: str, key: tuple[str, ...] = (),
+    future: TimedRows | None = None,
+) -> ForecastResult:  # fmt: skip
+    """The forecast after the last row, with the errors of the backtest."""
+    scores, forecast = run.scores, run.forecast(future)
+    times, texts = _times_ahead(run, future, len(forecast))
+    seasons = run.forecaster.seasons
+    names = {
+        FORECASTER: "thalweg",
+        LAST_VALUE: "last value",
+        SEASON_AGO: f"seasonal naive {seasons.season}",
+        CYCLE_AGO: f"seasonal naive {seasons.cycle}",
+    }
+    errors = {
+        method: MethodErrors(name, scores.errors(method), scores.overall_error(method))
+        for method, name in names.items()
+    }
+    return ForecastResult(
+        title=title,
+        target=target,
+        key=key,
+        rows=run.rows,
+        left_out=run.clock.left_out,
+        forecast=forecast,
+        times=times,
+        time_texts=texts,
+        seasons=(seasons.season, seasons.cycle),
+        steps=scores.steps,
+        counts=scores.counts,
+        own=errors[FORECASTER],
+        naive=tuple(errors[method] for method in scores.naive_methods()),
+        coverage=scores.coverage(),
+        tail=run.tail,
+        tail_times=_tail_times(run),
+        past=_past_forecast(run),
+    )
+
+
+def without_history(result: ForecastResult) -> ForecastResult:
+    """The result without the values that only charts need."""
+    return replace(result, tail=np.empty(0), tail_times=None, past=None)
+
+
+def with_history(result: ForecastResult, run: ForecastRun) -> ForecastResult:
+    """The result with the values that charts need, from its run."""
+    times, past = _tail_times(run), _past_forecast(run)
+    return replace(result, tail=run.tail, tail_times=times, past=past)
+
+
+def _times_ahead(
+    run: ForecastRun, future: TimedRows | None, steps: int
+) -> tuple[Any, list[str] | None]:
+    """The times of the next steps, and their texts; those of the file where the times
+    of rows are not evenly spaced."""
+    clock, times = run.clock, run.clock.times_ahead(steps)
+    if times is None and future is not None and future.times.instants is not None:
+        if len(future) >= steps:
+            times = local_times(future.times.take(slice(steps)))
+    if times is None:
+        return None, None
+    if times.dtype.kind != "M":
+        return times, [f"{value:.10g}" for value in times.tolist()]
+    offsets = None
+    if clock.offset is not None:
+        offsets = np.full(len(times), clock.offset).astype("timedelta64[ns]")
+    instants = times if offsets is None else times - offsets
+    return times, Timestamps(instants, offsets).isoformat()
+
+
+def _tail_times(run: ForecastRun) -> Any:
+    """The times of the last values, by local clocks."""
+    stamps, clock = run.tail_times, run.clock
+    if np.isnan(stamps).any() or not len(stamps):
+        return None
+    if clock.kind == "numbers" or clock.last_time is None:
+        return stamps
+    times = stamps.astype(np.int64).astype("datetime64[ns]")
+    if clock.offset is not None and not clock.is_local:
+        times = times + np.timedelta64(clock.offset, "ns")
+    return times
+
+
+def _past_forecast(run: ForecastRun) -> PastForecast | None:
+    """What was forecast a horizon ago, if there was that much past."""
+    scores = run.scores
+    if len(scores.waiting) < scores.horizon or len(run.tail) <= scores.horizon:
+        return None
+    mean, low, high = scores.waiting[0].T
+    return PastForecast(scores.steps, mean, low, high)

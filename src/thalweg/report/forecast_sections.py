@@ -1,0 +1,203 @@
+"""Sections of a page about forecasts: of one series, and an overview of many."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from thalweg.evaluation.forecast_result import ForecastResult
+from thalweg.report.forecast_charts import forecast_figure, step_error_figure
+from thalweg.report.number_text import format_count, format_number, format_percent
+from thalweg.report.section import FoldedPart, PageTable, Section, Tile
+from thalweg.report.time_text import short_times
+
+MAX_ROWS = 24
+"""Rows of the table of next values; longer forecasts are thinned."""
+CLOSE = 0.02
+"""Errors that differ by less than this part count as equal."""
+
+
+def forecast_section(
+    result: ForecastResult, title: str | None = None, notes: Sequence[str] = ()
+) -> Section:
+    """The next values of one series, and how such forecasts have turned out."""
+    figures = [forecast_figure(result)] if len(result.tail) else []
+    folded = [
+        FoldedPart("values", "The next values as a table", table=value_table(result))
+    ]
+    if result.counts.sum():
+        folded.append(
+            FoldedPart(
+                "steps", "Errors by rows ahead", table=_step_table(result),
+                figures=(step_error_figure(result),),
+            )
+        )  # fmt: skip
+    if notes:
+        folded.append(FoldedPart("notes", "Notes", items=tuple(notes)))
+    return Section(
+        title=title or result.title,
+        headline=forecast_headline(result),
+        tiles=_tiles(result),
+        figures=tuple(figures),
+        folded=tuple(folded),
+        facts=(
+            ("target", result.target),
+            ("rows", format_count(result.rows)),
+            ("rows ahead", format_count(result.horizon)),
+            ("origins of the backtest", format_count(int(result.counts.max()))),
+        ),
+    )
+
+
+def overview_section(
+    results: Sequence[ForecastResult], columns: Sequence[str], title: str,
+    notes: Sequence[str] = (),
+) -> Section:  # fmt: skip
+    """How well many series were forecast; ``results`` have the best first."""
+    ratios = np.array([result.ratio for result in results])
+    scored = ratios[np.isfinite(ratios)]
+    better = int((scored < 1).sum())
+    headline = f"{len(results):,} series were forecast."
+    tiles = [Tile("Series", format_count(len(results)), _rows_text(results))]
+    if len(scored):
+        mean = float(np.exp(np.log(np.maximum(scored, 1e-12)).mean()))
+        headline = (
+            f"The next values of {len(results):,} series: the typical error was "
+            f"{_comparison(mean)} the best naive forecast of each."
+        )
+        text = "series with a smaller error than their best naive forecast."
+        tiles.append(Tile("Better", f"{better:,} of {len(scored):,}", text))
+    folded = [FoldedPart("notes", "Notes", items=tuple(notes))] if notes else []
+    table = _key_table(results, columns)
+    return Section(title, headline, tuple(tiles), folded=tuple(folded), tables=(table,))
+
+
+def forecast_headline(result: ForecastResult) -> str:
+    """The forecast in one sentence."""
+    ahead = result.forecast
+    times = None if result.times is None else short_times(result.times)
+    when = "the next row" if times is None else times[0]
+    sentence = (
+        f"{result.target} is expected to be {format_number(ahead.mean[0])} at {when}"
+    )
+    if result.horizon > 1:
+        last = f"{result.horizon:,} rows ahead" if times is None else f"by {times[-1]}"
+        sentence += f", and {format_number(ahead.mean[-1])} {last}"
+    if not np.isfinite(result.ratio):
+        return f"{sentence}."
+    comparison = _comparison(result.ratio)
+    return f"{sentence}; the typical error was {comparison} the best naive forecast."
+
+
+def value_table(result: ForecastResult) -> PageTable:
+    """The next values with their bands, thinned where they are many."""
+    ahead, count = result.forecast, min(result.horizon, MAX_ROWS)
+    shown = np.unique(np.round(np.linspace(0, result.horizon - 1, count))).astype(int)
+    times = None if result.times is None else short_times(result.times)
+    rows = tuple(
+        (
+            str(k + 1) if times is None else times[k],
+            *(
+                format_number(v, 4)
+                for v in (ahead.mean[k], ahead.low[k], ahead.high[k])
+            ),
+        )
+        for k in shown
+    )
+    level = f"{100 * ahead.level:g} %"
+    caption = f"{level} of the values are expected to lie between low and high."
+    if count < result.horizon:
+        caption += f" {count} of {result.horizon:,} are shown."
+    first = "rows ahead" if times is None else "time"
+    return PageTable(caption, (first, "forecast", "low", "high"), rows, (1, 2, 3))
+
+
+def _tiles(result: ForecastResult) -> tuple[Tile, ...]:
+    ahead = result.forecast
+    level = f"{100 * ahead.level:g} %"
+    tiles = []
+    if np.isfinite(ahead.low[0]):
+        band = _band_text(level, ahead.low[0], ahead.high[0])
+        tiles.append(Tile("Next value", format_number(ahead.mean[0]), band))
+    total = ahead.total
+    if result.horizon > 1 and np.isfinite(total.low):
+        band = _band_text(level, total.low, total.high)
+        title = f"Sum of the next {result.horizon:,}"
+        tiles.append(Tile(title, format_number(total.mean), band))
+    if np.isfinite(result.own.overall):
+        text = f"over all {result.horizon:,} rows ahead (root mean square)."
+        tiles.append(Tile("Typical error", format_number(result.own.overall), text))
+    if np.isfinite(result.ratio):
+        best = result.naive[0].name
+        tiles.append(
+            Tile(
+                "Against the best naive",
+                _change(result.ratio),
+                f"error, beside {best}.",
+            )
+        )
+    if np.isfinite(result.mean_coverage):
+        text = f"of past values; {level} was the aim."
+        tiles.append(Tile("Bands held", format_percent(result.mean_coverage), text))
+    return tuple(tiles)
+
+
+def _band_text(level: str, low: float, high: float) -> str:
+    return f"{level} between {format_number(low)} and {format_number(high)}."
+
+
+def _step_table(result: ForecastResult) -> PageTable:
+    methods = (result.own, *result.naive)
+    rows = tuple(
+        (
+            str(step),
+            *(format_number(m.by_step.root_mean_square[k]) for m in methods),
+            format_percent(result.coverage[k]),
+        )
+        for k, step in enumerate(result.steps)
+    )
+    names = tuple(method.name for method in methods)
+    columns = ("rows ahead", *names, "in band")
+    caption = (
+        "Root mean squared errors by rows ahead, and the share of values in bands."
+    )
+    return PageTable(caption, columns, rows, tuple(range(1, len(columns))))
+
+
+def _key_table(results: Sequence[ForecastResult], columns: Sequence[str]) -> PageTable:
+    """All series, or the first and the last hundred."""
+    shown = list(results)
+    caption = "Errors (root mean square) over all rows ahead, the best ratio first."
+    if len(shown) > 200:
+        caption += f" The best and the worst 100 of {len(shown):,} are shown."
+        shown = [*shown[:100], *shown[-100:]]
+    rows = tuple(
+        (
+            result.title,
+            format_count(result.rows),
+            format_number(result.own.overall),
+            f"{result.ratio:.2f}" if np.isfinite(result.ratio) else "",
+            result.naive[0].name,
+            format_percent(result.mean_coverage) if result.counts.sum() else "",
+        )
+        for result in shown
+    )
+    names = (", ".join(columns), "rows", "error", "over naive", "best naive", "in band")
+    return PageTable(caption, names, rows, (1, 2, 3, 5), (1, 4))
+
+
+def _rows_text(results: Sequence[ForecastResult]) -> str:
+    return f"with {sum(result.rows for result in results):,} rows in all."
+
+
+def _comparison(ratio: float) -> str:
+    """Words before "the best naive forecast"."""
+    if abs(ratio - 1) < CLOSE:
+        return "about that of"
+    word = "below" if ratio < 1 else "above"
+    return f"{format_percent(abs(1 - ratio))} {word} that of"
+
+
+def _change(ratio: float) -> str:
+    if abs(ratio - 1) < CLOSE:
+        return "about the same"
+    return f"{'−' if ratio < 1 else '+'}{format_percent(abs(1 - ratio))}"

@@ -1,0 +1,274 @@
+"""``thalweg forecast``: the numbers of Forecaster, from files of any shape."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from tests.cli.streams import thalweg, written
+from thalweg import Forecaster
+
+ROWS = 130
+MONTHS = np.datetime64("2014-01", "M") + np.arange(ROWS)
+CITIES = ("Austin", "Waco")
+
+
+def values(seed=0, count=ROWS):
+    rng = np.random.default_rng(seed)
+    season = np.sin(np.arange(count) / 12 * 2 * np.pi)
+    return np.round(100 + 20 * season + rng.normal(0, 3, count), 3)
+
+
+def lines(y, extra=None, start=0, key=""):
+    """Lines of CSV without the header; a value that is NaN is left blank."""
+    made = []
+    for k, value in enumerate(y):
+        cells = [
+            f"{MONTHS[start] + k}-01",
+            "" if np.isnan(value) else repr(float(value)),
+        ]
+        cells += [] if extra is None else [repr(float(extra[k]))]
+        made.append(",".join([key, *cells] if key else cells) + "\n")
+    return made
+
+
+def forecasts(folder):
+    with (folder / "forecast.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def column(rows, name):
+    return np.array([float(row[name]) for row in rows])
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_forecast_is_that_of_forecaster_to_the_last_bit(folder):
+    y = values()
+    written(folder / "sales.csv", ["month,sales\n", *lines(y)])
+    done = thalweg("forecast", "sales.csv", "-t", "sales", "--horizon", "12")
+    assert done.exit_code == 0, done.output
+    assert max(map(len, done.output.splitlines())) <= 80
+    times = MONTHS.astype("datetime64[D]")
+    expected = Forecaster(12).update(y, time=times).forecast()
+    rows = forecasts(folder / "out/sales-forecast")
+    assert list(rows[0]) == ["time", "forecast", "low", "high"]
+    for name, part in (("forecast", "mean"), ("low", "low"), ("high", "high")):
+        assert np.array_equal(column(rows, name), getattr(expected, part))
+    assert [row["time"][:10] for row in rows[:2]] == ["2024-11-01", "2024-12-01"]
+    names = {"forecast.csv", "model.thalweg", "report.html"}
+    assert {path.name for path in (folder / "out/sales-forecast").iterdir()} == names
+    loaded = Forecaster.load(folder / "out/sales-forecast/model.thalweg")
+    assert np.array_equal(loaded.forecast().mean, expected.mean)
+
+
+def test_the_errors_are_those_of_the_backtest(folder):
+    y = values()
+    written(folder / "sales.csv", ["month,sales\n", *lines(y)])
+    options = ("--horizon", "3", "--json", "--no-report")
+    found = json.loads(thalweg("forecast", "sales.csv", "-t", "sales", *options).stdout)
+    times = MONTHS.astype("datetime64[D]")
+    backtest = Forecaster(3).run(y, times=times)
+    # The first 24 origins warm up; forecasts beyond the last row have no value yet.
+    errors = backtest.errors[23:]
+    expected = np.sqrt(np.nanmean(errors**2, axis=0))
+    (series,) = found["series"]
+    own, *naive = series["errors"]
+    assert [step["rmse"] for step in own["by_step"]] == pytest.approx(expected)
+    rows = np.arange(24, ROWS)
+    season_ago = np.sqrt(np.mean((y[rows] - y[rows - 12]) ** 2))
+    (seasonal,) = (one for one in naive if one["name"] == "seasonal naive 12")
+    assert seasonal["by_step"][0]["rmse"] == pytest.approx(season_ago)
+    inside = backtest.is_inside[23:]
+    assert series["coverage"] == pytest.approx(np.nanmean(inside), abs=0.005)
+
+
+def test_rows_without_a_target_are_the_future_with_what_they_hold(folder):
+    y, promotion = values(), np.arange(ROWS + 5) % 3.0
+    times = (MONTHS[0] + np.arange(ROWS + 5)).astype("datetime64[D]")
+    rows = lines(y, promotion) + [
+        f"{time},,{value!r}\n"
+        for time, value in zip(times[ROWS:], promotion[ROWS:].tolist(), strict=True)
+    ]
+    written(folder / "sales.csv", ["month,sales,promotion\n", *rows])
+    done = thalweg("forecast", "sales.csv", "-t", "sales", "--no-report")
+    assert "Known in advance" in done.stderr and "promotion" in done.stderr
+    found = forecasts(folder / "out/sales-forecast")
+    expected = (
+        Forecaster(5, known=[0])
+        .update(y, promotion[:ROWS, None], times[:ROWS])
+        .forecast(future=promotion[ROWS:, None])
+    )
+    assert np.array_equal(column(found, "forecast"), expected.mean)
+    assert [row["time"][:10] for row in found] == [str(time) for time in times[ROWS:]]
+
+
+def test_a_resumed_forecast_is_that_of_one_go(folder):
+    y = values()
+    y[40] = np.nan  # a missing value, as a row with a target follows
+    whole = ["month,sales\n", *lines(y)]
+    written(folder / "all.csv", whole)
+    written(folder / "part.csv", whole[:101])
+    options = ("-t", "sales", "--horizon", "6", "--no-report")
+    thalweg("forecast", "all.csv", *options)
+    thalweg("forecast", "part.csv", *options)
+    model = folder / "out/part-forecast/model.thalweg"
+    # Rows that were seen are passed over by their times; the rest is learnt.
+    done = thalweg("forecast", "all.csv", "--resume", model, "--out", "on", "--json")
+    assert done.exit_code == 0, done.output
+    assert forecasts(folder / "on") == forecasts(folder / "out/all-forecast")
+    one_go = json.loads(thalweg("forecast", "all.csv", *options, "--json").stdout)
+    (resumed,), (expected,) = json.loads(done.stdout)["series"], one_go["series"]
+    assert resumed == expected
+    # New rows alone do as well, and blank targets after them are forecast.
+    blank = f"{MONTHS[-1] + 1}-01,\n"
+    written(folder / "new.csv", [whole[0], *whole[101:], blank])
+    done = thalweg("forecast", "new.csv", "--resume", model, "--no-report")
+    assert done.exit_code == 0, done.output
+    assert forecasts(folder / "out/part-forecast") == forecasts(folder / "on")
+
+
+@pytest.fixture(scope="module")
+def cities():
+    return {city: lines(values(k), key=city) for k, city in enumerate(CITIES)}
+
+
+HEADER = "city,month,sales\n"
+
+
+def test_glued_interleaved_and_single_files_give_the_same_forecasts(folder, cities):
+    glued = [line for city in CITIES for line in cities[city]]
+    mixed = [line for pair in zip(*cities.values(), strict=True) for line in pair]
+    written(folder / "glued.csv", [HEADER, *glued])
+    written(folder / "mixed.csv", [HEADER, *mixed])
+    options = ("-t", "sales", "--horizon", "4", "--no-report")
+    for name in ("glued", "mixed"):
+        done = thalweg("forecast", f"{name}.csv", *options)
+        assert done.exit_code == 0, done.output
+        assert "The rows are 2 series, told apart by 'city'" in done.stderr
+    found = forecasts(folder / "out/glued-forecast")
+    assert found == forecasts(folder / "out/mixed-forecast")
+    assert list(found[0]) == ["city", "time", "forecast", "low", "high"]
+    for city in CITIES:
+        written(folder / f"{city}.csv", [HEADER, *cities[city]])
+        thalweg("forecast", f"{city}.csv", *options, "--key", "city")
+        alone = forecasts(folder / f"out/{city}-forecast")
+        assert alone == [row for row in found if row["city"] == city]
+
+
+def test_a_forecast_by_key_goes_on_where_it_was(folder, cities):
+    mixed = [line for pair in zip(*cities.values(), strict=True) for line in pair]
+    written(folder / "all.csv", [HEADER, *mixed])
+    written(folder / "part.csv", [HEADER, *mixed[:200]])
+    options = ("-t", "sales", "--horizon", "4", "--no-report", "--key", "city")
+    thalweg("forecast", "all.csv", *options)
+    thalweg("forecast", "part.csv", *options)
+    models = folder / "out/part-forecast/models.db"
+    done = thalweg("forecast", "all.csv", "--resume", models, "--no-report")
+    assert done.exit_code == 0, done.output
+    on = forecasts(folder / "out/part-forecast")
+    assert on == forecasts(folder / "out/all-forecast")
+
+
+def test_the_page_of_many_series_has_an_overview_and_a_few_keys(folder):
+    keys = [f"item {k:02}" for k in range(12)]
+    rows = [
+        line for k, key in enumerate(keys) for line in lines(values(k, 40), key=key)
+    ]
+    written(folder / "items.csv", ["item,month,sales\n", *rows])
+    done = thalweg("forecast", "items.csv", "-t", "sales", "--horizon", "2")
+    assert done.exit_code == 0, done.output
+    page = (folder / "out/items-forecast/report.html").read_text()
+    assert "All series of items.csv" in page
+    assert page.count('<section class="study"') == 1 + 9
+    assert "The best and the worst series" in done.stdout
+
+
+def test_repeated_hours_are_left_out_and_counted(folder):
+    hours = np.datetime64("2024-10-20T00", "h") + np.arange(300)
+    hours[200:] -= 1  # the hour that comes twice when summer time ends
+    rng = np.random.default_rng(0)
+    rows = [f"{hour}:00,{rng.normal():.3f}\n" for hour in hours]
+    written(folder / "load.csv", ["when,load\n", *rows])
+    done = thalweg("forecast", "load.csv", "-t", "load", "--no-report")
+    assert done.exit_code == 0, done.output
+    assert "1 rows were left out" in " ".join(done.output.split())
+    assert "The horizon is 24 rows" in done.stderr
+
+
+def test_rows_without_times_are_steps(folder):
+    y = values()
+    written(folder / "plain.csv", ["y\n", *(f"{value!r}\n" for value in y.tolist())])
+    done = thalweg("forecast", "plain.csv", "-t", "y", "--horizon", "3", "--no-report")
+    found = forecasts(folder / "out/plain-forecast")
+    assert [row["step"] for row in found] == ["1", "2", "3"]
+    assert np.array_equal(
+        column(found, "forecast"), Forecaster(3).update(y).forecast().mean
+    )
+    assert "seasonal naive 12" in done.stdout
+    rng = np.random.default_rng(0)
+    written(folder / "noise.csv", ["y\n", *(f"{v}\n" for v in rng.normal(size=90))])
+    done = thalweg("forecast", "noise.csv", "-t", "y", "--season", "1", "--no-report")
+    assert "No season was found" in done.output
+
+
+def test_years_are_times_that_are_numbers(folder):
+    rows = [f"{1900 + k},{value!r}\n" for k, value in enumerate(values().tolist())]
+    written(folder / "years.csv", ["year,y\n", *rows])
+    options = ("-t", "y", "--time", "year", "--horizon", "2", "--no-report")
+    thalweg("forecast", "years.csv", *options)
+    found = forecasts(folder / "out/years-forecast")
+    assert [row["time"] for row in found] == ["2030", "2031"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--horizon", "0"), "number of rows to forecast, from 1 on. Got 0"),
+        (("--interval", "90"), "a share between 0 and 1"),
+        (("--key", "town"), "no column 'town'"),
+        (("--key", "month"), "fewer than two values"),
+        (("--known", "price"), "'price', which is not among the columns"),
+        (("--known", "size"), "has no such row"),
+        (("--season", "1,2,3"), "one number of rows or two"),
+        (("--target", "name"), "A forecast is of numbers"),
+        (("--target", "size"), "One column is forecast at a time"),
+    ],
+)
+def test_what_cannot_be_forecast_is_said(folder, options, sentence):
+    rows = [f"{line.strip()},{k}.5,x{k}\n" for k, line in enumerate(lines(values()))]
+    written(folder / "sales.csv", ["month,sales,size,name\n", *rows])
+    target = () if options == ("--target", "name") else ("--target", "sales")
+    done = thalweg("forecast", "sales.csv", *target, *options)
+    assert done.exit_code == 2
+    assert sentence in " ".join(done.output.split())
+
+
+def test_rows_that_run_backwards_are_refused(folder):
+    written(folder / "sales.csv", ["month,sales\n", *reversed(lines(values()))])
+    done = thalweg("forecast", "sales.csv", "-t", "sales")
+    assert done.exit_code == 2 and "Sort the rows" in " ".join(done.output.split())
+
+
+def test_a_key_with_one_row_is_left_out_by_name(folder, cities):
+    glued = [line for city in CITIES for line in cities[city]]
+    written(folder / "some.csv", [HEADER, *glued, "Paris,2020-01-01,7\n"])
+    done = thalweg(
+        "forecast", "some.csv", "-t", "sales", "--key", "city", "--json", "--no-report"
+    )
+    found = json.loads(done.stdout)
+    assert [series["key"] for series in found["series"]] == [["Austin"], ["Waco"]]
+    assert any("left out: Paris" in note for note in found["notes"])
+
+
+def test_options_of_the_forecast_before_are_kept(folder):
+    written(folder / "sales.csv", ["month,sales\n", *lines(values())])
+    thalweg("forecast", "sales.csv", "-t", "sales", "--horizon", "4", "--no-report")
+    model = "out/sales-forecast/model.thalweg"
+    done = thalweg("forecast", "sales.csv", "--resume", model, "--horizon", "5")
+    assert done.exit_code == 2 and "has --horizon 4" in " ".join(done.output.split())
