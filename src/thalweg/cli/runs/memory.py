@@ -50,7 +50,7 @@ def require_class_memory(
         return
     raise InvalidParameterError(
         f"{source} gives {features:,} features, for which the models of the classes "
-        f"would need {_format_bytes(needed)} of memory, and {_format_bytes(free)} are "
+        f"would need {format_bytes(needed)} of memory, and {format_bytes(free)} are "
         f"free. Use fewer: --features, --lags, --categories."
     )
 
