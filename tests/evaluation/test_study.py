@@ -118,5 +118,10 @@ def test_a_mark_is_plain():
 def test_a_file_from_before_something_was_added_can_be_read():
     content = example_studies.full().as_dict()
     del content["history"]["total_alarms"], content["last_rounds"]
+    for name in ("times", "bands", "residuals", "effects"):
+        del content[name]
+    for entry in content["entries"]:
+        del entry["absolute_errors"]
     study = Study.from_dict(content)
     assert study.history.alarm_count == 3 and study.last_rounds is None
+    assert study.times is None and study.tracker.absolute_errors is None

@@ -24,6 +24,8 @@ Y = 7 + X @ [1.0, 0.3, 9.0] + (np.arange(T) > 150) * X[:, 0] * 4 + RNG.normal(si
 Y_WITH_MISSING = np.where(RNG.random(T) < 0.15, np.nan, Y)
 X_WITH_MISSING = np.where(RNG.random((T, 3)) < 0.1, np.nan, X)
 
+HOURS = np.arange(T).astype("datetime64[h]").astype("datetime64[ns]")
+
 
 def oracle(x, y, delay):
     """Predictions by single calls; tests/learners/test_tracker_late.py has more."""
@@ -145,14 +147,14 @@ def results(run):
     filed=st.booleans(),
 )
 def test_a_run_can_be_cut_and_restored_anywhere(cuts, delay, filed):
-    whole = TrackerRun(3, delay, "impute")
-    predictions = whole.play(X_WITH_MISSING, Y_WITH_MISSING).prediction
+    whole, times = TrackerRun(3, delay, "impute"), HOURS
+    stream = X_WITH_MISSING, Y_WITH_MISSING, False, times
+    predictions = whole.play(*stream).prediction
     cut = TrackerRun(3, delay, "impute")
     parts, edges = [], sorted({0, T, *cuts})
     for start, end in zip(edges, edges[1:], strict=False):
-        parts.append(
-            cut.play(X_WITH_MISSING[start:end], Y_WITH_MISSING[start:end]).prediction
-        )
+        x, y, seconds = (part[start:end] for part in (stream[0], stream[1], times))
+        parts.append(cut.play(x, y, False, seconds).prediction)
         cut = restored_from_a_file(cut, delay) if filed else cut
     assert (np.concatenate(parts) == predictions).all()
     assert results(cut) == results(whole)
@@ -220,6 +222,39 @@ def test_the_last_rounds_are_recorded_one_by_one():
     assert last.last_round == T
     np.testing.assert_array_equal(last.observed, Y[-200:])
     np.testing.assert_array_equal(last.forecast, predictions[-200:])
+
+
+def test_a_study_has_times_bands_their_coverage_and_residuals():
+    run, times = TrackerRun(3), HOURS
+    forecasts = run.play(X, Y, False, times)
+    study = run.study("", "y", NAMES)
+    seconds = 3600.0 * np.arange(T)
+    np.testing.assert_array_equal(study.times.high, seconds)  # a bucket for each row
+    low, high = forecasts.interval.T
+    has_band = np.isfinite(high - low)
+    np.testing.assert_array_equal(study.bands.low.mean[has_band], low[has_band])
+    np.testing.assert_array_equal(study.bands.high.mean[has_band], high[has_band])
+    scored = np.arange(T) >= run.burn_in
+    inside = (low <= Y) & (Y <= high)
+    covered = study.bands.covered.mean
+    np.testing.assert_array_equal(covered[scored], inside[scored])
+    assert np.isnan(covered[~scored]).all()
+    errors = (Y - forecasts.prediction)[scored]
+    assert study.residuals.counts.sum() == len(errors)
+    assert study.residuals.edges[0] <= errors.min()
+    assert errors.max() <= study.residuals.edges[-1]
+    assert set(study.effects) == {*NAMES, "past values of the target"}
+    kept = study.tracker.absolute_errors.mean
+    np.testing.assert_array_equal(kept[scored], np.abs(errors))
+    np.testing.assert_array_equal(study.last_rounds.time, seconds[-200:])
+    np.testing.assert_array_equal(study.last_rounds.low, low[-200:])
+
+
+def test_without_times_a_study_has_none():
+    run = TrackerRun(3)
+    run.play(X, Y)
+    study = run.study("", "y", NAMES)
+    assert study.times is None and study.last_rounds.time is None
 
 
 def test_intervals_of_rows_without_a_label_grow_unless_they_only_ask():

@@ -18,6 +18,7 @@ from thalweg.evaluation.baselines import (
     baselines,
 )
 from thalweg.evaluation.downsampling import downsample
+from thalweg.evaluation.forecast_record import ForecastRecord
 from thalweg.evaluation.hindsight import (
     Comparators,
     frontier,
@@ -29,6 +30,7 @@ from thalweg.evaluation.prequential import persistence_forecast
 from thalweg.evaluation.scoring import ErrorScores, LearnerInfo, interval_coverage
 from thalweg.evaluation.simple_baselines import SimpleBaselines
 from thalweg.evaluation.statistics import LAST_ROUNDS, PERSISTENCE, TRACKER
+from thalweg.evaluation.stream_seasons import as_seconds
 from thalweg.evaluation.study import Hindsight, LastRounds, RegretEntry, Study
 from thalweg.evaluation.tracker_run import burn_in
 from thalweg.evaluation.tracker_trace import RECORDS, TrackerTrace
@@ -76,6 +78,7 @@ def study_with_baselines(
     comparison.run(announce)
     scores, forecast = comparison.scores(), result.trace.prediction
     history = result.tracker_trace.history(result.state, features)
+    record = _forecast_record(block, result.trace, scored_labels, times)
     if comparison.coverage:
         history = replace(history, coverage=comparison.coverage)
     return Study(
@@ -93,9 +96,32 @@ def study_with_baselines(
         hindsight=comparison.hindsight,
         regrets=comparison.regrets,
         notes=(*NOTES, *_delay_notes(delay), *comparison.divergence_notes),
-        last_rounds=LastRounds(len(y), y[-LAST_ROUNDS:], forecast[-LAST_ROUNDS:]),
+        last_rounds=_last_rounds(y, result.trace, times),
         unfinished=tuple(comparison.unfinished),
+        times=record.times.curve() if record.times.count() else None,
+        bands=record.bands(Tracker().coverage),
+        residuals=record.residuals.histogram(),
+        effects=record.effects.effects(features),
     )
+
+
+def _forecast_record(
+    block: Block, trace: Trace, scored_labels: FloatArray, times: Times | None
+) -> ForecastRecord:
+    """Times, bands, residuals and effects of the Tracker's forecasts."""
+    x, y = np.asarray(block.x), np.asarray(block.y)
+    record = ForecastRecord(x.shape[1])
+    record.add(x, y, trace, scored_labels, as_seconds(times, len(y)))
+    return record
+
+
+def _last_rounds(y: FloatArray, trace: Trace, times: Times | None) -> LastRounds:
+    """The last rounds one by one."""
+    last = slice(-LAST_ROUNDS, None)
+    band = np.asarray(trace.extras["interval"])[last]
+    low, high = np.where(np.isfinite(band).all(axis=1), band.T, np.nan)
+    seconds = None if times is None else as_seconds(times, len(y))[last]
+    return LastRounds(len(y), y[last], trace.prediction[last], low, high, seconds)
 
 
 def announcement_count() -> int:

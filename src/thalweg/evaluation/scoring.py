@@ -5,13 +5,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
+from thalweg.evaluation.downsampling import POINTS, Downsampler, DownsamplerSnapshot
 from thalweg.evaluation.study import Entry
 from thalweg.learners.tracker import Tracker
 from thalweg.losses import SquaredError
 from thalweg.persistence.snapshots import Component, Condition
 from thalweg.types import Block, FloatArray
 
+TIMED_ROLES = ("tracker", "persistence", "baseline")
+"""Roles whose absolute errors are kept over time; of others only their mean is."""
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 """Nominal coverages of the prediction intervals that are measured."""
 
@@ -53,8 +55,7 @@ class ErrorScores(Component):
     def __init__(self, learners: Sequence[LearnerInfo]) -> None:
         self.learners = tuple(learners)
         self.squared = [Downsampler() for _ in learners]
-        # Only the mean of these is wanted; a Downsampler sums alike for every cut.
-        self.absolute = [Downsampler(points=1) for _ in learners]
+        self.absolute = [Downsampler(_absolute_points(one)) for one in learners]
 
     def add(self, predictions: FloatArray, y: FloatArray) -> None:
         """Take predictions (T, N) and labels (T,); NaN in either is not scored."""
@@ -74,6 +75,7 @@ class ErrorScores(Component):
             Entry(
                 learner.name, learner.role, squared.average(), absolute.average(),
                 squared.cumulative(), learner.discount, learner.description,
+                absolute.curve() if learner.role in TIMED_ROLES else None,
             )
             for learner, squared, absolute in parts
         )  # fmt: skip
@@ -82,6 +84,11 @@ class ErrorScores(Component):
         """All errors are of the same rounds."""
         rounds = {part.rounds for part in (*snapshot.squared, *snapshot.absolute)}
         yield "squared", Condition(len(rounds) == 1, "of the same rounds as 'absolute'")
+
+
+def _absolute_points(learner: LearnerInfo) -> int:
+    """Points of the curve of absolute errors: one where only their mean is wanted."""
+    return POINTS if learner.role in TIMED_ROLES else 1
 
 
 def interval_coverage(

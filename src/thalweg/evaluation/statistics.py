@@ -10,6 +10,7 @@ import numpy.typing as npt
 from thalweg.evaluation import fixed_discounts
 from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
 from thalweg.evaluation.fixed_discounts import FixedDiscounts, FixedDiscountsSnapshot
+from thalweg.evaluation.forecast_record import ForecastRecord, ForecastRecordSnapshot
 from thalweg.evaluation.scoring import (
     ErrorScores,
     ErrorSnapshot,
@@ -22,7 +23,8 @@ from thalweg.evaluation.simple_baselines import (
     SimpleBaselines,
     SimpleBaselinesSnapshot,
 )
-from thalweg.evaluation.study import Entry
+from thalweg.evaluation.stream_seasons import as_seconds
+from thalweg.evaluation.study import Entry, LastRounds
 from thalweg.evaluation.tracker_trace import TraceSnapshot, TrackerTrace
 from thalweg.learners.tracker import Tracker
 from thalweg.persistence.snapshots import Array, Component, Condition, Count, OneOf
@@ -66,9 +68,10 @@ class StatisticsSnapshot(NamedTuple):
     last_label: float  # the newest label known
     observed: DownsamplerSnapshot
     forecast: DownsamplerSnapshot
-    last_rounds: FloatArray  # (≤ LAST_ROUNDS, 2) labels and forecasts
+    last_rounds: FloatArray  # (≤ LAST_ROUNDS, 5) labels, forecasts, bands, times
     scores: ErrorSnapshot
     tracker_trace: TraceSnapshot
+    forecast_record: ForecastRecordSnapshot
     delayed_labels: DelayedLabelsState
     fixed_discounts: FixedDiscountsSnapshot
     simple_baselines: SimpleBaselinesSnapshot
@@ -89,7 +92,8 @@ class RunStatistics(Component):
         self.rounds = 0
         self.first_scored_round = 0
         self.observed, self.forecast = Downsampler(), Downsampler()
-        self.last_rounds: FloatArray = np.empty((0, 2))
+        self.forecast_record = ForecastRecord(features)
+        self.last_rounds: FloatArray = np.empty((0, 5))
         self.delayed_labels = DelayedLabels(tracker.delay, features)
         self.fixed_discounts = FixedDiscounts(burn_in, features)
         self.simple_baselines = SimpleBaselines(tracker.delay)
@@ -110,8 +114,10 @@ class RunStatistics(Component):
         self.tracker_trace.add(trace, scored_labels)
         self.observed.add(y)
         self.forecast.add(trace.prediction)
-        both = np.column_stack([y, trace.prediction])
-        self.last_rounds = np.vstack([self.last_rounds, both])[-LAST_ROUNDS:].copy()
+        seconds = as_seconds(times, len(y))
+        self.forecast_record.add(x, y, trace, scored_labels, seconds)
+        last = np.column_stack([y, trace.prediction, trace.extras["interval"], seconds])
+        self.last_rounds = np.vstack([self.last_rounds, last])[-LAST_ROUNDS:].copy()
         self.rounds += len(y)
 
     def entries(self) -> tuple[Entry, ...]:
@@ -125,6 +131,16 @@ class RunStatistics(Component):
             if info is not None
         )
 
+    def last_rows(self) -> LastRounds:
+        """The last rounds, one by one, with bands and times where there are any."""
+        y, forecast, low, high, seconds = self.last_rounds.T.copy()
+        has_band = np.isfinite(high - low)
+        return LastRounds(
+            self.rounds, y, forecast,
+            np.where(has_band, low, np.nan), np.where(has_band, high, np.nan),
+            None if np.isnan(seconds).all() else seconds,
+        )  # fmt: skip
+
     def rules(self, snapshot: StatisticsSnapshot) -> Iterator[tuple[str, Any]]:
         """Every part is of the same rounds."""
         rounds = snapshot.rounds
@@ -135,7 +151,8 @@ class RunStatistics(Component):
         yield "scores", Condition(is_equal, f"errors of {rounds} rounds")
         yield "simple_baselines", {"seasons": {"rounds": OneOf((rounds,))}}
         yield "tracker_trace", {"alarm_log": {"rounds": OneOf((rounds,))}}
-        shape = (min(rounds, LAST_ROUNDS), 2)
+        yield "forecast_record", {"times": {"rounds": OneOf((rounds,))}}
+        shape = (min(rounds, LAST_ROUNDS), 5)
         yield "last_rounds", Array(shape, may_be_nan=True)
         pending = min(rounds, self.delayed_labels.delay)
         numbers = Array((pending,), may_be_nan=True)

@@ -38,6 +38,7 @@ class Entry:
     cumulative: Curve  # the cumulative squared error
     discount: float | None = None  # γ, where the learner has one that never changes
     description: str = ""  # of a simple baseline: what it does, in plain words
+    absolute_errors: Curve | None = None  # over the rounds, where they were kept
 
     def __post_init__(self) -> None:
         checks.require_choice(self, "role", ROLES)
@@ -70,6 +71,27 @@ class LastRounds:
     last_round: int  # the first round of all being 1
     observed: FloatArray  # (T,) NaN where no label is known
     forecast: FloatArray  # (T,)
+    low: FloatArray | None = None  # (T,) the prediction band; NaN where there was none
+    high: FloatArray | None = None
+    time: FloatArray | None = None  # (T,) seconds since 1970, by local clocks
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionBands:
+    """The bands around forecasts that should hold so many of the values."""
+
+    nominal: float  # the part of the values that they should hold
+    low: Curve
+    high: Curve
+    covered: Curve  # 1 where the band held the value, 0 where it did not
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """How many numbers lay between each two edges."""
+
+    edges: FloatArray  # (m + 1,) rising
+    counts: FloatArray  # (m,)
 
 
 @dataclass(frozen=True)
@@ -129,6 +151,10 @@ class Study:
     end: str | None = None  # and of the last
     last_rounds: LastRounds | None = None
     unfinished: tuple[str, ...] = ()  # what was not done because of a Ctrl-C
+    times: Curve | None = None  # seconds since 1970, by local clocks
+    bands: PredictionBands | None = None
+    residuals: Histogram | None = None  # values minus forecasts, in the scored rounds
+    effects: Mapping[str, float] | None = None  # mean size of each feature's effect
 
     def __post_init__(self) -> None:
         names = [entry.name for entry in self.entries]
@@ -147,7 +173,14 @@ class Study:
         if self.history is not None:
             _require_same_buckets("weights", self.history.weights.values())
             _require_same_buckets("coefficients", self.history.coefficients.values())
-        _require_same_buckets("observed and forecast", (self.observed, self.forecast))
+        _require_same_buckets("observed and forecast", self._drawn_together())
+
+    def _drawn_together(self) -> list[Curve]:
+        """The curves that share the axis of the observed values."""
+        curves = [self.observed, self.forecast]
+        if self.bands is not None:
+            curves += [self.bands.low, self.bands.high, self.bands.covered]
+        return curves if self.times is None else [*curves, self.times]
 
     @property
     def tracker(self) -> Entry:

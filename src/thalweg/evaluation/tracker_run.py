@@ -17,7 +17,7 @@ from thalweg.evaluation.statistics import (
     StatisticsSnapshot,
     concatenate_rounds,
 )
-from thalweg.evaluation.study import LastRounds, Study
+from thalweg.evaluation.study import Study
 from thalweg.evaluation.tracker_trace import RECORDS
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.losses import SquaredError
@@ -135,7 +135,7 @@ class TrackerRun(Component):
     ) -> Study:  # fmt: skip
         """The results so far; ``features`` are the names of the columns of x."""
         self.update_statistics()
-        statistics = self.statistics
+        statistics, record = self.statistics, self.statistics.forecast_record
         return Study(
             title=title,
             target=target,
@@ -151,7 +151,11 @@ class TrackerRun(Component):
             notes=tuple(notes),
             start=start,
             end=end,
-            last_rounds=LastRounds(self.rounds, *statistics.last_rounds.T.copy()),
+            last_rounds=statistics.last_rows(),
+            times=record.times.curve() if record.times.count() else None,
+            bands=record.bands(self.tracker.coverage),
+            residuals=record.residuals.histogram(),
+            effects=record.effects.effects(features),
         )
 
     def snapshot(self) -> TrackerRunSnapshot:

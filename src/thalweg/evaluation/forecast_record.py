@@ -1,0 +1,75 @@
+"""What a page shows of forecasts beside their errors: times, bands, residuals, effects.
+
+Everything is kept in constant memory, and is the same to the last bit however the
+stream is cut.
+"""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
+from thalweg.evaluation.error_histogram import ErrorHistogram, ErrorHistogramSnapshot
+from thalweg.evaluation.feature_effects import FeatureEffects, FeatureEffectsSnapshot
+from thalweg.evaluation.study import PredictionBands
+from thalweg.persistence.snapshots import Component, Condition
+from thalweg.types import FloatArray, Trace
+
+
+class ForecastRecordSnapshot(NamedTuple):
+    """All that a record of forecasts remembers."""
+
+    times: DownsamplerSnapshot  # seconds since 1970, by local clocks
+    band_low: DownsamplerSnapshot
+    band_high: DownsamplerSnapshot
+    covered: DownsamplerSnapshot  # 1 where the band held the value, 0 where not
+    residuals: ErrorHistogramSnapshot
+    effects: FeatureEffectsSnapshot
+
+
+class ForecastRecord(Component):
+    """Curves of times, of prediction bands and of their coverage; errors; effects."""
+
+    Snapshot: ClassVar[Any] = ForecastRecordSnapshot
+
+    def __init__(self, features: int) -> None:
+        self.times, self.band_low, self.band_high, self.covered = (
+            Downsampler() for _ in range(4)
+        )
+        self.residuals = ErrorHistogram()
+        self.effects = FeatureEffects(features)
+
+    def add(
+        self, x: FloatArray, y: FloatArray, trace: Trace, scored_labels: FloatArray,
+        seconds: FloatArray,
+    ) -> None:  # fmt: skip
+        """Take the next rows: what was recorded of them, and their times or NaN."""
+        assert trace.theta is not None
+        low, high = np.asarray(trace.extras["interval"]).T
+        # Before any error has been seen, the interval is infinite: there is none.
+        has_band = np.isfinite(high - low)
+        self.times.add(seconds)
+        self.band_low.add(np.where(has_band, low, np.nan))
+        self.band_high.add(np.where(has_band, high, np.nan))
+        is_scored = ~np.isnan(scored_labels)
+        inside = ((low <= scored_labels) & (scored_labels <= high)).astype(np.float64)
+        self.covered.add(np.where(has_band & is_scored, inside, np.nan))
+        self.residuals.add(scored_labels - trace.prediction)
+        self.effects.add(x, y, trace.theta, trace.prediction, is_scored)
+
+    def bands(self, nominal: float) -> PredictionBands | None:
+        """The bands of this nominal coverage; None where no row had one."""
+        if not self.band_low.count():
+            return None
+        return PredictionBands(
+            nominal,
+            self.band_low.curve(),
+            self.band_high.curve(),
+            self.covered.curve(),
+        )
+
+    def rules(self, snapshot: ForecastRecordSnapshot) -> Iterator[tuple[str, Any]]:
+        """All curves are of the same rounds."""
+        rounds = {part.rounds for part in snapshot[:4]}
+        yield "times", Condition(len(rounds) == 1, "of the same rounds as the bands")

@@ -1,0 +1,145 @@
+"""The x axis of charts over rows: their times where rows have them, else their numbers.
+
+Times are drawn as the local clocks showed them, whatever the reader's time zone is.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from thalweg.evaluation.study import Study
+from thalweg.types import FloatArray
+
+PIXELS_PER_TICK = 90
+DAY = 86_400.0
+START, END = "window_start", "window_end"
+"""The signals of a chart that can be zoomed: the rows or times at both of its ends."""
+NUMBER_LABEL = (
+    "format(datum.value, abs(datum.value) >= 1e15 ? '.3~e' : "
+    "abs(datum.value) >= 1e6 ? '~s' : abs(datum.value) >= 1000 ? ',' : '~g')"
+)
+"""This shows 1500 as 1,500, two million as 2M, five billion as 5G and 0.001 as it is,
+not as 1m. Beyond T, the last prefix that many readers know, there is an exponent."""
+# Two lines for each tick: the second has the day or the year, where it is new.
+_SPAN_DAYS = f"(({END} - {START}) / 86400000)"
+_IS_FIRST = "datum.index == 0"
+TIME_LABEL = (
+    f"{_SPAN_DAYS} > 1500 ? utcFormat(datum.value, '%Y') : "
+    f"{_SPAN_DAYS} > 60 ? [utcFormat(datum.value, '%-d') == '1' ? "
+    "utcFormat(datum.value, '%b') : utcFormat(datum.value, '%-d %b'), "
+    f"{_IS_FIRST} || utcFormat(datum.value, '%m') == '01' ? "
+    "utcFormat(datum.value, '%Y') : ''] : "
+    f"{_SPAN_DAYS} > 4 ? [utcFormat(datum.value, '%-d %b'), "
+    f"{_IS_FIRST} ? utcFormat(datum.value, '%Y') : ''] : "
+    "[utcFormat(datum.value, '%H:%M'), "
+    f"{_IS_FIRST} || utcFormat(datum.value, '%H:%M') == '00:00' ? "
+    "utcFormat(datum.value, '%-d %b %Y') : '']"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class RowAxis:
+    """Positions of the rows 1 to ``rounds``."""
+
+    rounds: int
+    ends: FloatArray  # (m,) rows whose times are known
+    seconds: FloatArray  # (m,) those times since 1970; empty where rows have none
+
+    @classmethod
+    def from_study(cls, study: Study) -> "RowAxis":
+        """The axis of the study's rows; times that are missing are interpolated."""
+        times = study.times
+        if times is None or not np.isfinite(times.high).any():
+            return cls(study.rounds, np.empty(0), np.empty(0))
+        known = np.isfinite(times.high)
+        ends = times.last_round[known].astype(np.float64)
+        seconds = np.maximum.accumulate(times.high[known])
+        first = float(times.low[known][0])
+        if ends[0] > 1 and first <= seconds[0]:
+            ends, seconds = np.insert(ends, 0, 1.0), np.insert(seconds, 0, first)
+        return cls(study.rounds, ends, seconds)
+
+    @property
+    def has_times(self) -> bool:
+        """Whether the rows have times."""
+        return len(self.seconds) > 0
+
+    @property
+    def field(self) -> str:
+        """The column of the data that the x axis shows."""
+        return "time" if self.has_times else "row"
+
+    def times(self, rows: Any) -> FloatArray:
+        """The times of the rows in seconds since 1970."""
+        known = np.interp(np.asarray(rows, float), self.ends, self.seconds)
+        return np.asarray(known)
+
+    def columns(self, rows: Any, seconds: FloatArray | None = None) -> dict[str, Any]:
+        """The columns of rows, and of their times in milliseconds if they have any."""
+        if not self.has_times:
+            return {"row": np.asarray(rows)}
+        known = self.times(rows) if seconds is None else seconds
+        milliseconds = np.round(1000 * known).astype(np.int64)
+        return {"row": np.asarray(rows), "time": milliseconds}
+
+    def limits(self, first: int, last: int) -> tuple[float, float]:
+        """The positions of two rows on the axis."""
+        if not self.has_times:
+            return float(first), float(last)
+        start, end = 1000 * self.times([first, last])
+        return float(start), float(max(end, start + 1))
+
+    def params(self, first: int = 0, last: int | None = None) -> list[Any]:
+        """The signals of both ends of the axis, for ``add_params``."""
+        ends = self.limits(first, self.rounds if last is None else last)
+        return [
+            alt.param(name=name, value=value)
+            for name, value in zip((START, END), ends, strict=True)
+        ]
+
+    def x(self) -> Any:
+        """The channel of the x axis; the chart needs ``params`` as well."""
+        limits = {"domainMin": alt.expr(START), "domainMax": alt.expr(END)}
+        ticks = alt.expr(f"ceil(width / {PIXELS_PER_TICK})")
+        if not self.has_times:
+            return (
+                alt.X("row:Q", title="row")
+                .scale(nice=False, zero=False, **limits)
+                .axis(labelExpr=NUMBER_LABEL, tickCount=ticks, grid=False)
+            )
+        return (
+            alt.X("time:T", title=None)
+            .scale(type="utc", nice=False, **limits)
+            .axis(labelExpr=TIME_LABEL, tickCount=ticks, grid=False)
+        )
+
+    def tooltips(self) -> list[Any]:
+        """The lines of a tooltip that say which row it is of."""
+        row = alt.Tooltip("row:Q", title="at row", format=",")
+        if not self.has_times:
+            return [row]
+        format = "%-d %b %Y" if self._is_daily() else "%-d %b %Y, %H:%M"
+        # A unit of UTC makes Vega-Lite write the time as UTC, not as the reader's.
+        unit: Any = "utcyearmonthdatehoursminutes"
+        time = alt.Tooltip("time:T", timeUnit=unit, format=format, title="time")
+        return [time, row]
+
+    def label(self, row: int) -> str:
+        """The time of the row as people write it, or its number."""
+        if not self.has_times:
+            return f"row {row:,}"
+        return format_time(float(self.times([row])[0]), self._is_daily())
+
+    def _is_daily(self) -> bool:
+        """Whether all times are at midnight."""
+        return bool((np.round(self.seconds) % DAY == 0).all())
+
+
+def format_time(seconds: float, date_only: bool = False) -> str:
+    """A time since 1970 as in "14 March 2014", with the hour unless ``date_only``."""
+    time = datetime.fromtimestamp(round(seconds), UTC)
+    day = f"{time.day} {time:%B %Y}"
+    return day if date_only else f"{day}, {time:%H:%M}"
