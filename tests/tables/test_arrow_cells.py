@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.tables.sample_tables import as_array, bits
 from thalweg.tables.arrow_cells import ArrowCells
-from thalweg.tables.chunk import CellError, PythonCells
+from thalweg.tables.cells import CellError, PythonCells
 
 NUMERIC = st.text("0123456789+-.eE infatruy_", max_size=9)
 TIMES = st.from_regex(
@@ -17,18 +17,40 @@ TIMES = st.from_regex(
     r"(Z|[+-][0-2][0-9](:?[0-5][0-9])?)?)?",
     fullmatch=True,
 )
-CELL = NUMERIC | TIMES | st.text(max_size=3) | st.sampled_from(["NA", "?", " - ", ""])
+DATES = st.from_regex(
+    r"([0-3]?[0-9][-/.][0-3]?[0-9][-/.](19|20)?[0-9][0-9]|20[0-9][0-9]/[01]?[0-9]/[0-3]?[0-9])"
+    r"([ T][0-2]?[0-9]:[0-5][0-9](:[0-6][0-9])?( [AP]M)?)?",
+    fullmatch=True,
+)
+SAME_DATES = st.from_regex(
+    r"[0-3]?[0-9]/[01]?[0-9]/20[0-9]{2} [0-2]?[0-9]:[0-6][0-9]", fullmatch=True
+)
+STYLED = st.from_regex(
+    r"[+-]?\$?[0-9]{0,4}([,.' ][0-9]{2,4}){0,3}([,.][0-9]{0,3})?(e[+-]?[0-9])?( ?%)?",
+    fullmatch=True,
+)
+CELL = (
+    NUMERIC
+    | TIMES
+    | DATES
+    | STYLED
+    | st.text(max_size=3)
+    | st.sampled_from(["NA", "?", " - ", ""])
+)
 COLUMNS = (
     st.lists(NUMERIC, min_size=1)
     | st.lists(TIMES, min_size=1)
+    | st.lists(DATES, min_size=1)
+    | st.lists(SAME_DATES, min_size=1)
+    | st.lists(STYLED, min_size=1)
     | st.lists(CELL | st.none(), min_size=1)
 )
 
 
-def outcome(cells, reading):
+def outcome(cells, reading, *settings):
     """What a reading gives, in bytes; or which cell it refuses."""
     try:
-        result = getattr(cells, reading)()
+        result = getattr(cells, reading)(*settings)
     except CellError as error:
         return error.position, error.value
     if reading == "categories":
@@ -46,6 +68,40 @@ def outcome(cells, reading):
 def test_text_in_an_array_reads_like_text_in_a_list(reading, values):
     result = outcome(ArrowCells(pa.array(values, pa.string())), reading)
     assert result == outcome(PythonCells(values), reading)
+
+
+@pytest.mark.parametrize(
+    ("reading", "setting"),
+    [
+        ("numbers", "decimal point"),
+        ("numbers", "decimal comma"),
+        ("timestamps", "day first"),
+    ],
+)
+@given(values=COLUMNS)
+@example(values=["1.234,5", "1 234,5", "5 %", "1,234"])
+@example(values=["31/01/2024 07:45", None, "1/2/2024 7:45"])
+@example(values=["31/01/2024", "01/31/2024"])
+@example(values=["2024/1/31 23:59:59"])
+def test_texts_read_alike_in_every_format(reading, setting, values):
+    by_arrow = outcome(ArrowCells(pa.array(values, pa.string())), reading, setting)
+    assert by_arrow == outcome(PythonCells(values), reading, setting)
+
+
+@given(values=st.lists(CELL | st.none()))
+def test_distinct_texts_agree(values):
+    by_arrow = ArrowCells(pa.array(values, pa.string())).distinct_texts()
+    assert by_arrow == PythonCells(values).distinct_texts()
+
+
+EIGHT_DIGITS = st.dates().map(lambda day: int(f"{day:%Y%m%d}"))
+
+
+@given(values=st.lists(st.integers(0, 30_000_000) | EIGHT_DIGITS, min_size=1))
+def test_whole_numbers_of_eight_digits_are_days(values):
+    by_arrow = outcome(ArrowCells(pa.array(values)), "timestamps")
+    assert by_arrow == outcome(PythonCells(values), "timestamps")
+    assert by_arrow == outcome(PythonCells([float(v) for v in values]), "timestamps")
 
 
 @given(values=st.lists(CELL, min_size=1))

@@ -190,20 +190,6 @@ def test_columns_that_are_left_out_are_noted():
     )
 
 
-def test_numbers_with_commas_are_text_and_noted():
-    data = b"y;price;size;zip\n1;1,5;1,234.5;1,2\n"
-    encoder = Encoder(Recipe(("y",), text=("zip",), categories=1))
-    assert encoder.notes() == ()
-    encode_table(read_table(io.BytesIO(data)), encoder=encoder)
-    assert encoder.feature_names()[0] == "price=1,5"
-    assert encoder.notes() == (
-        "Column 'price' is text, as '1,5' is. Numbers have a decimal point and no "
-        "thousands separators.",
-        "Column 'size' is text, as '1,234.5' is. Numbers have a decimal point and no "
-        "thousands separators.",
-    )
-
-
 def test_time_may_be_a_number_and_stand_still():
     result = encode_bytes(b"t,a,y\n1,5,1\n1,6,2\n2.5,7,3\n", Recipe(("y",), time="t"))
     assert result.time.tolist() == [1.0, 1.0, 2.5]

@@ -13,17 +13,16 @@ SHARED = (
     "--categories allows for more."
 )
 USELESS = (
-    "Column 'x' looks like dates or identifiers, which as text are of no use as a "
-    "feature: it has more than 8 levels, and the first 8 hardly come again. Dates are "
-    "read as such if they are ISO, 2024-01-31."
+    "Column 'x' looks like identifiers, which are of no use as a feature: it has more "
+    "than 8 levels, and the first 8 hardly come again."
 )
-DAYS = [f"{1 + k // 24 % 28}.{1 + k // 672}.2024 {k % 24}:00" for k in range(600)]
+ORDERS = [f"order {k}" for k in range(600)]
 CITIES = [f"city {k * k % 61}" for k in range(600)]
 COLUMNS = {
-    "hours": (DAYS, USELESS),
-    "days": ([day.split()[0] for day in DAYS], USELESS),
+    "orders": (ORDERS, USELESS),
+    "days of orders": ([order for order in ORDERS[::24] for _ in range(24)], USELESS),
     "cities": (CITIES, SHARED),
-    "few rows": (DAYS[:40], SHARED),
+    "few rows": (ORDERS[:40], SHARED),
 }
 
 

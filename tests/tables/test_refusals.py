@@ -41,17 +41,23 @@ CONTENTS = {
         Y,
         "Row 1 (line 2) of x.csv: 'y' is 'x', which is no number.",
     ),
-    "thousands": (
-        b'a,y\n1,"1,234.5"\n',
+    "thousands after plain digits": (
+        b"a,y\n" + b"1,1\n" * 10_000 + b'1,"1,234.5"\n',
         Y,
-        "Row 1 (line 2) of x.csv: 'y' is '1,234.5', which is no number (write a "
-        "decimal point, and no thousands separators).",
+        "Row 10,001 (line 10,002) of x.csv: 'y' is '1,234.5', which is no number in "
+        "plain digits; read thousands separators as well: --decimal point.",
     ),
-    "decimal comma": (
-        b"a;y\n1;1,5\n",
+    "a decimal comma after plain digits": (
+        b"a;y\n" + b"1;1\n" * 10_000 + b"1;1,5\n",
         Y,
-        "Row 1 (line 2) of x.csv: 'y' is '1,5', which is no number (write a decimal "
-        "point, and no thousands separators).",
+        "Row 10,001 (line 10,002) of x.csv: 'y' is '1,5', which is no number with a "
+        "decimal point; read all with a decimal comma: --decimal comma.",
+    ),
+    "a decimal point after commas": (
+        b"a;y\n" + b"1;1,5\n" * 10_000 + b"1;1.5\n",
+        Y,
+        "Row 10,001 (line 10,002) of x.csv: 'y' is '1.5', which is no number with a "
+        "decimal comma; read all with a decimal point: --decimal point.",
     ),
     "text with a comma": (
         b'a,y\n1,"a,b"\n',
@@ -105,16 +111,22 @@ CONTENTS = {
         "rows by 't' first.",
     ),
     "day and month": (
-        b"t,y,a\n31/01/2024,1,1\n",
-        Recipe(("y",), time="t"),
-        "Row 1 (line 2) of x.csv: 't' is '31/01/2024', which is no ISO time such as "
-        "2024-01-31 or 2024-01-31T18:30:00.",
+        b"t,y,a\n01/02/2024,1,1\n13/02/2024,1,1\n",
+        Recipe(("y",), time="t", dayfirst=False),
+        "Row 2 (line 3) of x.csv: 't' is '13/02/2024', which is no time with the month "
+        "first; read all with the day first: --dayfirst.",
+    ),
+    "day and month, later": (
+        b"t,y,a\n" + b"01/02/2024,1,1\n" * 10_000 + b"02/13/2024,1,1\n",
+        Recipe(("y",), time="t", dayfirst=True),
+        "Row 10,001 (line 10,002) of x.csv: 't' is '02/13/2024', which is no time with "
+        "the day first; read all with the month first: --monthfirst.",
     ),
     "calendar of numbers": (
         b"t,y,a\n5,1,1\n",
         Recipe(("y",), calendar="t"),
-        "Row 1 (line 2) of x.csv: 't' is '5', which is no ISO time such as 2024-01-31 "
-        "or 2024-01-31T18:30:00.",
+        "Row 1 (line 2) of x.csv: 't' is '5', which is no time such as 2024-01-31, "
+        "2024-01-31T18:30:00 or Jan 31 2024.",
     ),
     "time as a feature": (
         b"t,y\n2024-01-01,1\n",

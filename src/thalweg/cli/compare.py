@@ -23,6 +23,8 @@ def compare(
     delay: options.Delay = None,
     missing: options.Missing = None,
     categories: options.Categories = None,
+    dayfirst: options.DayFirst = None,
+    decimal: options.Decimal = None,
     format: options.Format = None,
     rows: Annotated[
         int,
@@ -61,7 +63,7 @@ def compare(
     """
     recipe = options.recipe_settings(
         target, features, text, lags, time=time, calendar=calendar, delay=delay,
-        missing=missing, categories=categories,
+        missing=missing, categories=categories, dayfirst=dayfirst, decimal=decimal,
     )  # fmt: skip
     outputs = OutputOptions(report, figures, json)
     cli.compare_table(source, recipe, options.table_format(format), rows, out, outputs)

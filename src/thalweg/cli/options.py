@@ -10,6 +10,8 @@ from thalweg.errors import InvalidParameterError
 from thalweg.preprocessing.imputer import POLICIES, POLICY_HELP
 
 COLUMNS, OUTPUT = "Columns", "Output"
+DECIMAL_MARKS = {"point": ".", "comma": ",", ".": ".", ",": ","}
+"""What --decimal takes."""
 
 Source = Annotated[
     str,
@@ -108,6 +110,21 @@ Key = Annotated[
         "each has a model of its own. If not given, they are looked for where times "
         "repeat or go back; none: all rows are one series.",
         rich_help_panel=COLUMNS, metavar="NAMES",
+DayFirst = Annotated[
+    bool | None,
+    typer.Option(
+        "--dayfirst/--monthfirst", show_default=False,
+        help="Whether the day or the month comes first in 01/02/2024; found out from "
+        "the first rows, if not given.",
+        rich_help_panel=COLUMNS,
+    ),
+]  # fmt: skip
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        help="Decimal mark: point or comma. The other one, blanks and apostrophes "
+        "then separate thousands. Found out from the first rows, if not given.",
+        rich_help_panel=COLUMNS, metavar="MARK",
     ),
 ]  # fmt: skip
 Json = Annotated[
@@ -163,6 +180,9 @@ def recipe_settings(
 ) -> dict[str, Any]:  # fmt: skip
     """The settings of a Recipe that the command line gives, by name."""
     check_choice("--missing", others.get("missing"), POLICIES)
+    check_choice("--decimal", others.get("decimal"), tuple(DECIMAL_MARKS))
+    if others.get("decimal") is not None:
+        others["decimal"] = DECIMAL_MARKS[others["decimal"]]
     parsed = {
         "targets": tuple(dict.fromkeys(target)) if target else None,
         "features": None if features is None else split_names("--features", features),

@@ -26,6 +26,8 @@ def run(
     missing: options.Missing = None,
     categories: options.Categories = None,
     classify: options.Classify = None,
+    dayfirst: options.DayFirst = None,
+    decimal: options.Decimal = None,
     format: options.Format = None,
     out: Annotated[
         Path | None,
@@ -91,7 +93,7 @@ def run(
     """
     recipe = options.recipe_settings(
         target, features, text, lags, time=time, calendar=calendar, delay=delay,
-        missing=missing, categories=categories,
+        missing=missing, categories=categories, dayfirst=dayfirst, decimal=decimal,
     )  # fmt: skip
     path_options = PathOptions(out, predictions, model, resume)
     outputs = OutputOptions(report, figures, json)

@@ -19,7 +19,8 @@ import numpy as np
 from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
 from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.tables import Chunk, Encoder, EncoderState, Recipe
-from thalweg.tables.chunk import ROW, PythonCells
+from thalweg.tables.cells import PythonCells
+from thalweg.tables.chunk import ROW
 from thalweg.tables.schema import InputColumn, Schema
 from thalweg.types import FloatArray
 

@@ -11,7 +11,7 @@ from thalweg.models.columns import Columns, read_chunk
 from thalweg.models.live_state import LiveState
 from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.tables import Chunk, Recipe
-from thalweg.tables.chunk import PythonCells
+from thalweg.tables.cells import PythonCells
 from thalweg.tables.schema import refuse_unknown_columns
 from thalweg.tables.validation import read_numbers
 from thalweg.types import FloatArray
@@ -149,11 +149,11 @@ def _with_targets(chunk: Chunk, names: tuple[str, ...], y: Any) -> Chunk:
         cells[name] = PythonCells(
             [None if v != v else v for v in values[:, k].tolist()]
         )
-    return Chunk(chunk.source, chunk.first_row, cells, chunk.line_of)
+    return replace(chunk, cells=cells)
 
 
 def _without_columns(chunk: Chunk, names: tuple[str, ...]) -> Chunk:
     cells = {name: cells for name, cells in chunk.cells.items() if name not in names}
     if not cells:
         raise StreamError(f"{chunk.source} has no column to learn from.")
-    return Chunk(chunk.source, chunk.first_row, cells, chunk.line_of)
+    return replace(chunk, cells=cells)

@@ -9,14 +9,11 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from thalweg.errors import StreamError
-from thalweg.tables.chunk import Categorical, CellError, PythonCells
-from thalweg.tables.literals import (
-    NOT_A_TIME,
-    Kind,
-    is_missing,
-    parse_offset,
-    text_kind,
-)
+from thalweg.tables.arrow_dates import dates_with_clocks, nanoseconds, starts_with_iso
+from thalweg.tables.cells import Categorical, CellError, PythonCells, known_texts
+from thalweg.tables.date_literals import NOT_A_TIME, DateOrder, parse_offset
+from thalweg.tables.literals import Kind, is_missing, text_kind
+from thalweg.tables.number_literals import PATTERNS, SEPARATORS, NumberStyle
 from thalweg.tables.timestamps import OffsetArray, TimeArray, Timestamps
 from thalweg.types import FloatArray
 
@@ -51,23 +48,26 @@ class ArrowCells:
             return "time"
         return "number" if _is_number(self.values.type) else "other"
 
-    def numbers(self) -> FloatArray:
+    def numbers(self, style: NumberStyle = "plain") -> FloatArray:
         """The cells as float64, NaN where missing."""
         if types.is_string(self.values.type):
-            return self._parse_numbers()
+            return self._parse_numbers(style)
         if not _is_number(self.values.type):
             return self._as_all_missing().numbers()
         return _floats(self.values)
 
-    def timestamps(self) -> Timestamps:
+    def timestamps(self, order: DateOrder = "month first") -> Timestamps:
         """The cells as times, each with its offset: as written, or of its zone."""
         if types.is_string(self.values.type):
-            return self._parse_times()
+            return self._parse_times(order)
+        if types.is_integer(self.values.type) or types.is_floating(self.values.type):
+            times: Timestamps = self._parse_levels(PythonCells.timestamps)
+            return times
         if not _is_time(self.values.type):
             return self._as_all_missing().timestamps()
         zone = getattr(self.values.type, "tz", None)
         try:
-            instants = _nanoseconds(self.values, zone)
+            instants = nanoseconds(self.values, zone)
             offsets = None if zone is None else _zone_offsets(self.values, instants)
             return Timestamps(instants, offsets)
         except pa.ArrowInvalid:  # in the year 9999, say
@@ -83,25 +83,36 @@ class ArrowCells:
             return self._as_all_missing().categories()
         return ArrowCells(self.values.cast(pa.string())).categories()
 
-    def _parse_numbers(self) -> FloatArray:
+    def distinct_texts(self) -> list[str] | None:
+        """Each text that is not missing once, in order; None if cells are no text."""
+        if not types.is_string(self.values.type):
+            return None
+        return known_texts(self.values.unique().to_pylist())
+
+    def _parse_numbers(self, style: NumberStyle) -> FloatArray:
         try:
-            numbers = _floats(self.values)
+            numbers = _floats(_plain_texts(self.values, style))
             # Anything but finite numbers, such as inf, is left to our own rules.
             if np.count_nonzero(~np.isfinite(numbers)) == self.values.null_count:
                 return numbers
         except pa.ArrowInvalid:
             pass
-        return np.asarray(self._parse_levels(PythonCells.numbers))
+        return np.asarray(self._parse_levels(lambda cells: cells.numbers(style)))
 
-    def _parse_times(self) -> Timestamps:
-        for zone in (None, "UTC"):  # without an offset in any cell; with one in all
+    def _parse_times(self, order: DateOrder) -> Timestamps:
+        # Without an offset in any cell, then with one in all. A cast that fails takes
+        # a hundred times as long as one that does not.
+        for zone in (None, "UTC") if starts_with_iso(self.values) else ():
             try:
-                instants = _nanoseconds(self.values, zone)
+                instants = nanoseconds(self.values, zone)
                 offsets = None if zone is None else _text_offsets(self.values)
                 return Timestamps(instants, offsets)
             except pa.ArrowInvalid:
                 continue
-        times: Timestamps = self._parse_levels(PythonCells.timestamps)
+        instants = dates_with_clocks(self.values, order)
+        if instants is not None:
+            return Timestamps(instants)
+        times: Timestamps = self._parse_levels(lambda cells: cells.timestamps(order))
         return times
 
     def _parse_levels(self, read: Callable[[PythonCells], Any]) -> Any:
@@ -133,20 +144,22 @@ class ArrowCells:
         return PythonCells([None] * len(self))
 
 
+def _plain_texts(values: Any, style: NumberStyle) -> Any:
+    """Texts of numbers as pyarrow reads them; ArrowInvalid where one is none."""
+    if style == "plain":
+        return values
+    matches = pc.match_substring_regex(values, f"^(?:{PATTERNS[style]})$")
+    if pc.all(matches).as_py() is False:
+        raise pa.ArrowInvalid("a cell is written in another way")
+    bare = pc.replace_substring_regex(values, SEPARATORS[style], "")
+    return pc.replace_substring(bare, ",", ".")
+
+
 def _floats(values: Any) -> FloatArray:
     if types.is_boolean(values.type):
         values = values.cast(pa.int8())
     floats = pc.cast(values, pa.float64(), safe=False)
     return np.asarray(floats.to_numpy(zero_copy_only=False), np.float64)
-
-
-def _nanoseconds(values: Any, zone: str | None) -> TimeArray:
-    if getattr(values.type, "unit", "") != "ns":
-        # Only from microseconds does pyarrow check that nanoseconds can hold a time;
-        # versions 18 to 22 do not check it from other units.
-        values = values.cast(pa.timestamp("us", zone))
-    times = values.cast(pa.timestamp("ns", zone))
-    return np.asarray(times.to_numpy(zero_copy_only=False), "datetime64[ns]")
 
 
 def _text_offsets(times: Any) -> OffsetArray:
@@ -169,7 +182,7 @@ def _zone_offsets(times: Any, instants: TimeArray) -> OffsetArray:
     except pa.ArrowInvalid:
         zone = repr(times.type.tz)
         raise StreamError(f"The time zone {zone} is not known here.") from None
-    return np.asarray(_nanoseconds(local, None) - instants)
+    return np.asarray(nanoseconds(local, None) - instants)
 
 
 def _is_number(kind: Any) -> bool:

@@ -53,7 +53,9 @@ class ArrowReader:
 
     def _read_batch(self, batch: Any) -> Chunk:
         cells = zip(self.columns, map(ArrowCells, batch.columns), strict=True)
-        return Chunk(self.name, self._rows_read, dict(cells))
+        chunk = Chunk(self.name, self._rows_read, dict(cells))
+        is_first = self._file is not None and not self._rows_read
+        return chunk.with_sample() if is_first else chunk
 
 
 def open_parquet(path: Path, chunk_rows: int) -> ArrowReader:

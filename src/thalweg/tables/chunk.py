@@ -5,155 +5,23 @@ timestamps or as text: a column that is not used costs no conversion.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
-
-import numpy as np
-import numpy.typing as npt
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from thalweg.errors import StreamError
-from thalweg.tables.literals import (
-    NOT_A_TIME,
-    Kind,
-    ParsedTime,
-    has_separators,
-    is_missing,
-    parse_number,
-    parse_time,
-    text_kind,
-)
+from thalweg.tables.cells import Categorical, CellError, Cells
+from thalweg.tables.column_format import PLAIN, ColumnFormat, decimal_hint, order_hint
+from thalweg.tables.literals import Kind
 from thalweg.tables.timestamps import Timestamps
 from thalweg.types import FloatArray
 
-_SCALARS = {float, int, bool, type(None)}
 FRAME, ROW = "the data frame", "the row"
 PYTHON_SOURCES = (FRAME, ROW)
 """What messages call rows that come from Python, not from a file."""
+SAMPLE_ROWS = 10_000
+"""Rows of a file, from the first on, that say how its columns are written."""
 _MAX_REPR = 60
 """Characters of a value in a message."""
-
-
-class Categorical(NamedTuple):
-    """A column of text: each different text once, in order of first appearance."""
-
-    codes: npt.NDArray[np.intp]  # (T,) index into ``levels``; -1 where missing
-    levels: list[str]
-
-
-class CellError(Exception):
-    """A cell is not what its column is read as; the chunk makes a message of it."""
-
-    def __init__(self, position: int, value: Any) -> None:
-        super().__init__(position, value)
-        self.position = position  # in the chunk
-        self.value = value
-
-
-class Cells(Protocol):
-    """One column of a chunk. Each reading raises a ``CellError`` where it fails."""
-
-    def __len__(self) -> int: ...
-
-    def slice_rows(self, start: int, stop: int) -> "Cells":
-        """The cells from ``start`` to before ``stop``."""
-
-    def kind(self) -> Kind:
-        """What the column holds, by its type or by its first cell."""
-
-    def numbers(self) -> FloatArray:
-        """The cells as float64, NaN where missing."""
-
-    def timestamps(self) -> Timestamps:
-        """The cells as times, each with the offset it is written with."""
-
-    def categories(self) -> Categorical:
-        """The cells as text."""
-
-
-class PythonCells:
-    """Cells as the standard library's readers give them: str, float, int, bool, None.
-
-    This class defines what a column means; tests compare ``ArrowCells`` with it.
-    """
-
-    def __init__(self, values: Sequence[Any]) -> None:
-        self.values = values
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def slice_rows(self, start: int, stop: int) -> "PythonCells":
-        """The cells from ``start`` to before ``stop``."""
-        return PythonCells(self.values[start:stop])
-
-    def kind(self) -> Kind:
-        """What the first cell says that the column holds."""
-        first = self.values[0]
-        if isinstance(first, str):
-            return text_kind(first)
-        return "number" if type(first) in _SCALARS else "other"
-
-    def numbers(self) -> FloatArray:
-        """The cells as float64, NaN where missing."""
-        return np.array([_number(i, cell) for i, cell in enumerate(self.values)])
-
-    def timestamps(self) -> Timestamps:
-        """The cells as times, each with the offset it is written with."""
-        times = [_time(i, cell) for i, cell in enumerate(self.values)]
-        instants, offsets = np.array(times, np.int64).reshape(-1, 2).T.copy()
-        return Timestamps(
-            instants.view("datetime64[ns]"), offsets.view("timedelta64[ns]")
-        )
-
-    def categories(self) -> Categorical:
-        """The cells as text."""
-        code_of: dict[str | None, int] = {None: -1}
-        codes = [
-            code_of.setdefault(_text(i, cell), len(code_of) - 1)
-            for i, cell in enumerate(self.values)
-        ]
-        return Categorical(np.array(codes, np.intp), [text for text in code_of if text])
-
-
-def _number(position: int, cell: Any) -> float:
-    value = None
-    if isinstance(cell, str):
-        value = parse_number(cell)
-    elif cell is None:
-        value = np.nan
-    elif type(cell) in _SCALARS:
-        try:
-            value = float(cell)
-        except OverflowError:  # an integer of more than 308 digits
-            value = np.inf
-    if value is None:
-        raise CellError(position, cell)
-    return value
-
-
-def _time(position: int, cell: Any) -> ParsedTime:
-    value = None
-    if isinstance(cell, str):
-        value = parse_time(cell)
-    elif cell is None or cell != cell:
-        value = ParsedTime(NOT_A_TIME)
-    if value is None:
-        raise CellError(position, cell)
-    return value
-
-
-def _text(position: int, cell: Any) -> str | None:
-    if isinstance(cell, str):
-        return None if is_missing(cell) else cell.strip()
-    if type(cell) not in _SCALARS:
-        raise CellError(position, cell)
-    if cell is None or cell != cell:
-        return None
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    # 1 and 1.0 are one level, for the other cells of a chunk may decide which of the
-    # two a reader gives.
-    return str(int(cell) if float(cell).is_integer() else cell)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +32,9 @@ class Chunk:
     first_row: int  # data row of the chunk's first row, from 0
     cells: Mapping[str, Cells]  # by column
     line_of: Callable[[int], int] | None = None  # line of a row of the chunk, from 1
+    # Rows that may be looked at before the first one is read: the first ones of a file.
+    sample: Mapping[str, Cells] | None = None
+    formats: Mapping[str, ColumnFormat] = field(default_factory=dict)  # by column
 
     def __len__(self) -> int:
         return len(next(iter(self.cells.values())))
@@ -173,35 +44,56 @@ class Chunk:
         if (start, stop) == (0, len(self)):
             return self
         line_of = self.line_of
-        return Chunk(
-            self.source,
-            self.first_row + start,
-            {name: cells.slice_rows(start, stop) for name, cells in self.cells.items()},
-            None if line_of is None else lambda i: line_of(start + i),
+        return replace(
+            self,
+            first_row=self.first_row + start,
+            cells={
+                name: cells.slice_rows(start, stop)
+                for name, cells in self.cells.items()
+            },
+            line_of=None if line_of is None else lambda i: line_of(start + i),
         )
 
+    def with_sample(self) -> "Chunk":
+        """The first chunk of a source whose rows can be looked at before any is read.
+
+        However the chunk is cut later, all parts have the same sample.
+        """
+        stop = min(len(self), SAMPLE_ROWS)
+        sample = {name: cells.slice_rows(0, stop) for name, cells in self.cells.items()}
+        return replace(self, sample=sample)
+
+    def with_formats(self, formats: Sequence[ColumnFormat]) -> "Chunk":
+        """The chunk with columns that are read as their formats say."""
+        if not formats:
+            return self
+        return replace(self, formats={column.name: column for column in formats})
+
     def kind(self, name: str) -> Kind:
-        """What the column holds, by its type or by its first cell."""
-        return self.cells[name].kind()
+        """What the column holds, by its format, its type or its first cell."""
+        known = self.formats.get(name)
+        return self.cells[name].kind() if known is None else known.kind
 
     def numbers(self, name: str, hint: str = "") -> FloatArray:
         """The column as float64, NaN where missing; a refusal ends with ``hint``."""
+        known = self.formats.get(name, PLAIN)
         try:
-            return self.cells[name].numbers()
+            return self.cells[name].numbers(known.number_style)
         except CellError as error:
             raise StreamError(
                 f"{self._culprit(name, error)}, which is no number"
-                f"{_separator_hint(error.value)}.{hint}"
+                f"{decimal_hint(error.value, known, self.setting)}.{hint}"
             ) from None
 
     def timestamps(self, name: str) -> Timestamps:
         """The column as times."""
+        known = self.formats.get(name, PLAIN)
         try:
-            return self.cells[name].timestamps()
+            return self.cells[name].timestamps(known.date_order)
         except CellError as error:
             raise StreamError(
-                f"{self._culprit(name, error)}, which is no ISO time such as "
-                f"2024-01-31 or 2024-01-31T18:30:00."
+                f"{self._culprit(name, error)}, which is no time"
+                f"{order_hint(error.value, known, self.setting)}."
             ) from None
 
     def categories(self, name: str) -> Categorical:
@@ -216,13 +108,19 @@ class Chunk:
     def setting(self, name: str, value: str) -> str:
         """How a user says it: an option of a file's run, or a setting in Python."""
         if self.source not in PYTHON_SOURCES:
+            if name == "dayfirst":
+                return "--dayfirst" if value == "True" else "--monthfirst"
+            if name == "decimal":
+                value = "comma" if value == "," else "point"
             return f"--{name} {value}"
         is_model = name == "missing"
         given = f"{value!r}" if is_model else f"({value!r},)"
         if name == "lags":
             given = f"({value},)"
-        elif name == "calendar":
+        elif name in ("calendar", "decimal"):
             given = f"{value!r}"
+        elif name == "dayfirst":
+            given = value
         return f"{'Online' if is_model else 'Recipe'}({name}={given})"
 
     def location(self, position: int) -> str:
@@ -240,9 +138,3 @@ def short_repr(value: Any) -> str:
     """``repr``, cut where it would fill the screen."""
     text = repr(value)
     return text if len(text) <= _MAX_REPR else f"{text[:_MAX_REPR]}..."
-
-
-def _separator_hint(value: Any) -> str:
-    if not isinstance(value, str) or not has_separators(value):
-        return ""
-    return " (write a decimal point, and no thousands separators)"

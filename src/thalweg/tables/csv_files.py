@@ -13,7 +13,8 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from thalweg.errors import StreamError
-from thalweg.tables.chunk import Cells, Chunk, PythonCells
+from thalweg.tables.cells import Cells, PythonCells
+from thalweg.tables.chunk import Chunk
 from thalweg.tables.literals import MISSING, parse_number
 from thalweg.tables.optional_pyarrow import import_pyarrow, is_worth_pyarrow
 from thalweg.tables.records import (

@@ -57,6 +57,7 @@ class Encoder:
             before = before.with_schema(Schema.from_first_chunk(recipe, chunk))
         assert before.schema is not None
         before.schema.check_chunk(recipe, chunk)
+        chunk = chunk.with_formats(before.schema.formats)
         dropped = min(max(recipe.longest_lag - before.rows, 0), len(chunk))
         time = _read_time(chunk, recipe, before)
         y = np.empty((len(chunk), len(recipe.targets)))
@@ -79,6 +80,7 @@ class Encoder:
             state = state.with_schema(Schema.from_first_chunk(recipe, chunk))
         assert state.schema is not None
         state.schema.check_queries(recipe, chunk)
+        chunk = chunk.with_formats(state.schema.formats)
         after, features = _encode_columns(chunk, recipe, state)
         self.state = after._replace(rows=state.rows + len(chunk))
         return np.hstack(features)
@@ -99,6 +101,7 @@ class Encoder:
                 f"The lags need {recipe.longest_lag:,} earlier rows. There were "
                 f"{state.rows:,}."
             )
+        chunk = chunk.with_formats(state.schema.formats)
         _, features = _encode_columns(chunk, recipe, state, adds_levels=False)
         past = state.past_targets
         lagged = [

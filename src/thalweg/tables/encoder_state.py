@@ -5,6 +5,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from thalweg.errors import PersistenceError, StreamError
+from thalweg.tables.column_format import ColumnFormat
+from thalweg.tables.date_literals import DATE_ORDERS
+from thalweg.tables.number_literals import NUMBER_STYLES
 from thalweg.tables.one_hot import TextColumn
 from thalweg.tables.recipe import Recipe
 from thalweg.tables.schema import InputColumn, Schema
@@ -166,6 +169,7 @@ def _validate_schema(schema: Schema, recipe: Recipe) -> None:
     kinds = (None,) if recipe.time is None else ("number", "time")
     _require(schema.time in kinds, "times")
     _require(_is_strings(schema.notes), "notes")
+    _require(all(map(_is_format, schema.formats)), "columns")
 
 
 def _validate_text(state: EncoderState, schema: Schema, recipe: Recipe) -> None:
@@ -209,6 +213,16 @@ def _require(condition: bool, part: str) -> None:
 def _count(value: Any, maximum: int, part: str) -> int:
     _require(type(value) is int and 0 <= value <= maximum, part)
     return int(value)
+
+
+def _is_format(value: Any) -> bool:
+    return (
+        isinstance(value, ColumnFormat)
+        and isinstance(value.name, str)
+        and value.kind in ("number", "text", "time")
+        and value.number_style in NUMBER_STYLES
+        and value.date_order in DATE_ORDERS
+    )
 
 
 def _is_strings(values: Any) -> bool:

@@ -16,6 +16,7 @@ from narwhals.exceptions import NarwhalsError
 from thalweg.errors import StreamError
 from thalweg.tables.arrow_cells import ArrowCells
 from thalweg.tables.chunk import FRAME, Chunk
+from thalweg.tables.format_detection import FormatSettings, detect_formats
 from thalweg.tables.timestamps import TimeArray
 from thalweg.tables.validation import read_numbers, read_timestamps
 from thalweg.types import FloatArray
@@ -53,7 +54,7 @@ def read_frame(frame: Any) -> Chunk | None:
     cells = {name: cells for name, cells in pairs if not name.startswith(INDEX)}
     if not cells:
         raise StreamError("The data frame has no columns.")
-    return Chunk(FRAME, 0, cells)
+    return Chunk(FRAME, 0, cells).with_sample()
 
 
 def split_column(frame: Any, name: str) -> tuple[Any, list[Any]]:
@@ -97,7 +98,9 @@ class LongFrame:
             _require_column(rows, name)
         chunk = read_frame(rows.to_native())
         assert chunk is not None
-        self._rows, self._chunk = rows, chunk
+        found = detect_formats(chunk, (time_col,), FormatSettings()).formats
+        self._formats = found if like is None else like._formats
+        self._rows, self._chunk = rows, chunk.with_formats(self._formats)
         self._id_col, self._time_col = id_col, time_col
         self.is_whole = bool(rows[time_col].dtype.is_integer())
         self._has_clock_times = False

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from thalweg.errors import StreamError
-from thalweg.tables.chunk import Chunk, PythonCells, short_repr
+from thalweg.tables.cells import PythonCells
+from thalweg.tables.chunk import Chunk, short_repr
 from thalweg.tables.optional_pyarrow import import_pyarrow, is_worth_pyarrow
 from thalweg.tables.records import (
     PeekableSource,

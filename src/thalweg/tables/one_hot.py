@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.tables.chunk import Categorical
+from thalweg.tables.cells import Categorical
 from thalweg.types import FloatArray
 
 MIN_CELLS, MAX_REPEAT_SHARE = 50, 0.01
@@ -95,8 +95,7 @@ class TextColumn(NamedTuple):
                 f"ones share a feature, unless --categories allows for more."
             )
         return (
-            f"Column {self.name!r} looks like dates or identifiers, which as text are "
-            f"of no use as a feature: it has more than {categories} levels, and the "
-            f"first {categories} hardly come again. Dates are read as such if they are "
-            f"ISO, 2024-01-31."
+            f"Column {self.name!r} looks like identifiers, which are of no use as a "
+            f"feature: it has more than {categories} levels, and the first "
+            f"{categories} hardly come again."
         )

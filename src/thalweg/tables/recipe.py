@@ -31,6 +31,9 @@ class Recipe:
     are dropped. With a ``delay`` of d rows a target is known only d rows later, so that
     lags must be larger than d.
 
+    ``dayfirst`` says whether the day comes first in 01/02/2024, and ``decimal`` which
+    decimal mark numbers have; both are found out if not given (format_detection.py).
+
     ``missing``: ``"refuse"`` raises an error that names the first missing number; with
     ``"skip"`` or ``"impute"`` it becomes NaN, which the model then skips or imputes.
     """
@@ -44,6 +47,8 @@ class Recipe:
     missing: MissingPolicy = "refuse"
     categories: int = 8  # each costs a feature, seen or not: the width is fixed
     text: tuple[str, ...] = ()
+    dayfirst: bool | None = None  # None: the first rows tell, or the month is first
+    decimal: str | None = None  # "." or ","; None: the first rows tell
 
     def __post_init__(self) -> None:
         checks.require_type(self, "delay", int)
@@ -51,6 +56,10 @@ class Recipe:
         checks.require_interval(self, "delay", "[0, inf)")
         checks.require_interval(self, "categories", "[1, inf)")
         checks.require_choice(self, "missing", POLICIES)
+        if self.decimal is not None:
+            checks.require_choice(self, "decimal", (".", ","))
+        if self.dayfirst is not None:
+            checks.require_type(self, "dayfirst", bool)
         for name in ("targets", "text", "lags", "features"):
             self._check_distinct(name)
         if self.lags and not self.targets:

@@ -156,6 +156,7 @@ class TextReader(ABC):
     def __init__(self, source: PeekableSource, record_end: RecordEnd) -> None:
         self.fraction = source.source.fraction
         self.close = source.source.close
+        self._is_live = source.source.is_live
         blocks = split_blocks(source, record_end)
         self._blocks = chain([self._read_columns(next(blocks))], blocks)
 
@@ -173,5 +174,5 @@ class TextReader(ABC):
         for block in self._blocks:
             chunk = self._read_block(block, row)
             if chunk is not None:
-                yield chunk
+                yield chunk if row or self._is_live else chunk.with_sample()
                 row += len(chunk)

@@ -7,7 +7,14 @@ from typing import Any, NamedTuple, Self
 
 from thalweg.errors import StreamError
 from thalweg.tables.chunk import Chunk
-from thalweg.tables.literals import Kind, has_separators
+from thalweg.tables.column_format import TIME_EXAMPLES, ColumnFormat
+from thalweg.tables.format_detection import (
+    DetectedFormats,
+    FormatSettings,
+    detect_formats,
+    unread_date,
+)
+from thalweg.tables.literals import Kind
 from thalweg.tables.recipe import Recipe
 
 _UNNAMED = re.compile(r"|column [0-9]+|Unnamed: [0-9]+|__index_level_[0-9]+__")
@@ -27,11 +34,14 @@ class Schema(NamedTuple):
     inputs: tuple[InputColumn, ...]  # in the order of the features
     time: str | None  # of the recipe's time column: "number" or "time"
     notes: tuple[str, ...]  # sentences about columns that were left out
+    formats: tuple[ColumnFormat, ...] = ()  # of columns that are not written plainly
 
     @classmethod
     def from_first_chunk(cls, recipe: Recipe, chunk: Chunk) -> Self:
-        """The schema that the first row of the first chunk decides."""
+        """The schema that the first rows decide."""
         refuse_unknown_columns(recipe.columns, chunk.cells, chunk.source)
+        formats, format_notes = _detect_formats(recipe, chunk)
+        chunk = chunk.with_formats(formats)
         if recipe.features is None:
             inputs, notes = _usable_columns(recipe, chunk)
         else:
@@ -41,7 +51,8 @@ class Schema(NamedTuple):
                 f"{chunk.source} has no column to learn from. Earlier targets can "
                 f"serve as features: {chunk.setting('lags', '1')}."
             )
-        return cls(inputs, _time_kind(recipe, chunk), notes)
+        time = _time_kind(recipe, chunk)
+        return cls(inputs, time, (*format_notes, *notes), formats)
 
     def check_chunk(self, recipe: Recipe, chunk: Chunk) -> None:
         """Raise if a later chunk, of another file perhaps, lacks a column."""
@@ -119,23 +130,34 @@ def _usable_columns(
             notes.append(f"Column {name!r} holds neither numbers nor text: left out.")
         elif is_unnamed(name):
             notes.append(f"Column {name!r} has no name of its own and is left out.")
+        elif (note := _unread_date_note(recipe, chunk, name, kind)) is not None:
+            notes.append(note)
         else:
             inputs.append(InputColumn(name, kind))
-            if kind == "text" and name not in recipe.text:
-                notes += _separator_notes(chunk, name)
     return tuple(inputs), tuple(notes)
 
 
-def _separator_notes(chunk: Chunk, name: str) -> list[str]:
-    """A note if a column is text only because its numbers are written with commas."""
-    levels = chunk.slice_rows(0, 1).categories(name).levels
-    if not (levels and has_separators(levels[0])):
-        return []
-    first = levels[0]
-    return [
-        f"Column {name!r} is text, as {first!r} is. Numbers have a decimal point and "
-        f"no thousands separators."
-    ]
+def _detect_formats(recipe: Recipe, chunk: Chunk) -> DetectedFormats:
+    names = chunk.cells if recipe.features is None else recipe.columns
+    written = [name for name in dict.fromkeys(names) if name not in recipe.text]
+    settings = FormatSettings(recipe.dayfirst, recipe.decimal)
+    return detect_formats(chunk, written, settings)
+
+
+def _unread_date_note(
+    recipe: Recipe, chunk: Chunk, name: str, kind: Kind
+) -> str | None:
+    """A note if a column is text that looks like dates, which are of no use as text."""
+    if kind != "text" or name in recipe.text:
+        return None
+    text = unread_date(chunk, name)
+    if text is None:
+        return None
+    return (
+        f"Column {name!r} looks like dates, and {text!r} cannot be read: left "
+        f"out. Dates are written {TIME_EXAMPLES}; {chunk.setting('text', name)} makes "
+        f"categories of them."
+    )
 
 
 def _requested_columns(recipe: Recipe, chunk: Chunk) -> tuple[InputColumn, ...]:

@@ -10,7 +10,8 @@ from thalweg.preprocessing.imputer import (
     POLICY_RULES,
     MissingPolicy,
 )
-from thalweg.tables.chunk import Categorical, Chunk
+from thalweg.tables.cells import Categorical
+from thalweg.tables.chunk import Chunk
 from thalweg.tables.timestamps import Timestamps
 from thalweg.types import FloatArray
 

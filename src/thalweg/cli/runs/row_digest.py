@@ -20,6 +20,7 @@ from thalweg.tables import (
     Recipe,
     Timestamps,
 )
+from thalweg.tables.schema import Schema
 
 DIGEST_BYTES = 16
 MAX_MARKS = 128
@@ -104,6 +105,14 @@ class SourceDigest:
     def forget(self) -> None:
         """Keep no digest: the encoder before the first row is not known."""
         self._digest = self._encoder = None
+
+    def use_schema(self, schema: Schema) -> None:
+        """Read rows that were seen before as they were read then.
+
+        A file that has grown has more rows to find out from how it is written.
+        """
+        if self._encoder is not None and self._encoder.state.schema is None:
+            self._encoder.state = self._encoder.state.with_schema(schema)
 
     def verify_rows(self, chunk: Chunk) -> None:
         """Take rows that were seen before, in their order."""

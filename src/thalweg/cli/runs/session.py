@@ -211,6 +211,7 @@ class Session(Component):
             session._restore_run(run, features, k) for k, run in enumerate(snapshots)
         ]
         session.restore(snapshot, name)
+        session.digest.use_schema(schema)
         if snapshot.digest is None and snapshot.earlier_rows:
             session.digest.forget()
         return session

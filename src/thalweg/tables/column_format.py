@@ -1,0 +1,50 @@
+"""How one column of a table is written, where the first cell alone does not say it."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from thalweg.tables.date_literals import DATE_ORDERS, DateOrder, parse_date
+from thalweg.tables.literals import Kind
+from thalweg.tables.number_literals import NumberStyle, parse_styled_number
+
+TIME_EXAMPLES = "such as 2024-01-31, 2024-01-31T18:30:00 or Jan 31 2024"
+Setting = Callable[[str, str], str]
+"""How a user says it: ``Chunk.setting``."""
+
+
+class ColumnFormat(NamedTuple):
+    """What a column holds and how; all rows of a run are read so."""
+
+    name: str
+    kind: Kind
+    number_style: NumberStyle = "plain"
+    date_order: DateOrder = "month first"
+
+
+PLAIN = ColumnFormat("", "number")
+"""The format of columns that have no other."""
+
+
+def decimal_hint(value: Any, known: ColumnFormat, setting: Setting) -> str:
+    """What to say of a cell that is a number in another style than its column's."""
+    if not isinstance(value, str):
+        return ""
+    if parse_styled_number(value, "decimal point") is not None:
+        wanted = setting("decimal", ".")
+        if known.number_style == "decimal comma":
+            return f" with a decimal comma; read all with a decimal point: {wanted}"
+        return f" in plain digits; read thousands separators as well: {wanted}"
+    if parse_styled_number(value, "decimal comma") is not None:
+        wanted = setting("decimal", ",")
+        return f" with a decimal point; read all with a decimal comma: {wanted}"
+    return ""
+
+
+def order_hint(value: Any, known: ColumnFormat, setting: Setting) -> str:
+    """What to say of a cell that is no time: the order of day and month, or how."""
+    first, last = DATE_ORDERS
+    other = last if known.date_order == first else first
+    if isinstance(value, str) and parse_date(value.strip(), other) is not None:
+        wanted = setting("dayfirst", str(other == "day first"))
+        return f" with the {known.date_order}; read all with the {other}: {wanted}"
+    return f" {TIME_EXAMPLES}"

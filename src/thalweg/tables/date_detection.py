@@ -1,0 +1,105 @@
+"""Which columns hold dates, and whether the month or the day comes first in them."""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from thalweg.tables.cells import CellError, Cells
+from thalweg.tables.date_literals import (
+    DATE_ORDERS,
+    DateOrder,
+    is_ambiguous,
+    parse_date,
+)
+from thalweg.tables.timestamps import Timestamps
+
+DATE_NAMES = re.compile(
+    r"(?:.*[^a-z])?(?:date|day|time|datetime|timestamp|ds|dt|when|period|datum|tag)",
+    re.IGNORECASE,
+)
+"""Names of columns whose whole numbers of eight digits are days: sale_date, say."""
+MIN_INCREASING_DAYS = 3
+"""So many whole numbers that increase are days, whatever their column is called."""
+_FIRST_DAY, _LAST_DAY = 18000101, 21991231
+
+
+class FoundOrder(NamedTuple):
+    """The order of day and month in a column of times."""
+
+    order: DateOrder
+    ambiguous_text: str | None = None  # a date, if the other order reads all as well
+
+
+def holds_days(name: str, cells: Cells) -> bool:
+    """Whether a column of plain numbers is one of days such as 20240131.
+
+    All are days of the years 1800 to 2199, and the column is called like a date, or
+    they only increase.
+    """
+    values = cells.numbers()
+    values = values[~np.isnan(values)]
+    if not len(values) or not ((values >= _FIRST_DAY) & (values <= _LAST_DAY)).all():
+        return False
+    increases = len(values) >= MIN_INCREASING_DAYS and bool((np.diff(values) > 0).all())
+    is_named = DATE_NAMES.fullmatch(name.strip()) is not None
+    return (increases or is_named) and _read_times(cells, "month first") is not None
+
+
+def find_date_order(
+    cells: Cells, texts: list[str], dayfirst: bool | None
+) -> FoundOrder | None:
+    """The order in which all cells are times; None if they are no times.
+
+    Where both orders are possible: that in which times go back less often, then that
+    whose steps are more even, then the month first, or the day where the numbers are
+    separated by dots.
+    """
+    if not any(parse_date(texts[0], order) for order in DATE_ORDERS):
+        return None
+    read = {order: _read_times(cells, order) for order in DATE_ORDERS}
+    possible = [order for order in DATE_ORDERS if read[order] is not None]
+    if dayfirst is not None:
+        # Where that cannot be, the row that contradicts is named when it is read.
+        return FoundOrder(usual_order("", dayfirst)) if possible else None
+    ambiguous_text = next(filter(is_ambiguous, texts), None)
+    if len(possible) < 2 or ambiguous_text is None:
+        return FoundOrder(possible[0]) if possible else None
+    month, day = (_unevenness(read[order]) for order in DATE_ORDERS)
+    if month == day:
+        return FoundOrder(usual_order(ambiguous_text), ambiguous_text)
+    return FoundOrder("month first" if month < day else "day first", ambiguous_text)
+
+
+def usual_order(text: str, dayfirst: bool | None = None) -> DateOrder:
+    """The order of day and month where no row tells; ``dayfirst`` is what a user said.
+
+    31.01.2024 is how dates are written where the day comes first.
+    """
+    if dayfirst is None:
+        dayfirst = "." in text[:3]
+    return "day first" if dayfirst else "month first"
+
+
+def day_text(text: str, order: DateOrder) -> str:
+    """The day as people write it, such as 1 February 2019."""
+    parsed = parse_date(text, order)
+    assert parsed is not None
+    day = np.datetime64(parsed.instant, "ns").astype("datetime64[D]").item()
+    return f"{day.day} {day:%B} {day.year}"
+
+
+def _read_times(cells: Cells, order: DateOrder) -> Timestamps | None:
+    try:
+        return cells.timestamps(order)
+    except CellError:
+        return None
+
+
+def _unevenness(times: Timestamps | None) -> tuple[int, float]:
+    """How often times go back, and how many of the shortest steps the longest has."""
+    assert times is not None
+    instants = times.instants[times.is_known()].view(np.int64)
+    steps = np.diff(np.unique(instants))
+    goes_back = int((np.diff(instants) < 0).sum())
+    return goes_back, float(steps.max() / steps.min()) if len(steps) else 1.0

@@ -1,0 +1,208 @@
+"""How the columns of a table are written, decided once from its first rows.
+
+Of a file, and of a data frame, up to 10,000 rows are looked at; of a pipe the first one
+alone, so that nothing depends on how many lines have arrived. A column is
+
+- of plain numbers if all its cells are, or of days such as 20240131
+  (``date_detection.holds_days``);
+- of times if all its cells are (``date_detection.find_date_order``);
+- of numbers in another style if all its cells are. Where both a decimal point and a
+  decimal comma are possible, as in 1,234 and 1.234, the mark is that of the other
+  columns, and a point where they do not tell;
+- of text otherwise.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from thalweg.tables.cells import CellError, Cells
+from thalweg.tables.chunk import Chunk
+from thalweg.tables.column_format import ColumnFormat
+from thalweg.tables.date_detection import (
+    FoundOrder,
+    day_text,
+    find_date_order,
+    holds_days,
+    usual_order,
+)
+from thalweg.tables.date_literals import DATE_ORDERS, looks_like_date
+from thalweg.tables.literals import text_kind
+from thalweg.tables.number_literals import (
+    NUMBER_STYLES,
+    NumberStyle,
+    parse_styled_number,
+    style_of_mark,
+)
+
+_MAX_NAMES_IN_NOTE = 3
+
+
+class FormatSettings(NamedTuple):
+    """What a user says of the way in which a table is written; None: find out."""
+
+    dayfirst: bool | None = None
+    decimal: str | None = None  # "." or ","
+
+
+class DetectedFormats(NamedTuple):
+    """The formats of columns whose first cell does not say it all, and notes."""
+
+    formats: tuple[ColumnFormat, ...]
+    notes: tuple[str, ...]
+
+
+class ColumnSample:
+    """The first cells of a column."""
+
+    def __init__(self, name: str, cells: Cells) -> None:
+        self.name = name
+        self.cells = cells
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether all cells are plain numbers."""
+        try:
+            self.cells.numbers()
+        except CellError:
+            return False
+        return True
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The different texts that are not missing; none if cells are no text."""
+        return self.cells.distinct_texts() or []
+
+    def styles(self) -> list[NumberStyle]:
+        """The styles in which all texts are numbers."""
+        styles = [style for style in NUMBER_STYLES[1:] if self.has_style(style)]
+        return ["plain", *styles] if self.is_plain else styles
+
+    def has_style(self, style: NumberStyle) -> bool:
+        """Whether there are texts, and all are numbers in this style."""
+        parsed = (parse_styled_number(text, style) for text in self.texts)
+        return bool(self.texts) and all(number is not None for number in parsed)
+
+
+def detect_formats(
+    chunk: Chunk, names: Sequence[str], settings: FormatSettings
+) -> DetectedFormats:
+    """The formats of these columns, from the first rows of a table."""
+    rows = first_rows(chunk)
+    formats, notes, others = list[ColumnFormat](), list[str](), list[ColumnSample]()
+    for column in (ColumnSample(name, rows[name]) for name in names):
+        found = _detect_time(column, settings.dayfirst)
+        if found is None:
+            others.append(column)
+        else:
+            time = ColumnFormat(column.name, "time", "plain", found.order)
+            formats.append(time)
+            notes += _order_notes(chunk, column.name, found)
+    styles = _detect_styles(others, settings.decimal)
+    formats += [ColumnFormat(name, "number", style) for name, style in styles.items()]
+    if settings.decimal is None:
+        notes += _style_notes(chunk, [c for c in others if c.name in styles], styles)
+    for column in others:
+        if column.name not in styles and _is_text(column):
+            order = usual_order(column.texts[0], settings.dayfirst)
+            formats.append(ColumnFormat(column.name, "text", "plain", order))
+    return DetectedFormats(tuple(formats), tuple(notes))
+
+
+def first_rows(chunk: Chunk) -> Mapping[str, Cells]:
+    """The rows of a table that may be looked at before the first one is read."""
+    return chunk.sample or chunk.slice_rows(0, 1).cells
+
+
+def unread_date(chunk: Chunk, name: str) -> str | None:
+    """The first text of a column all of which looks like dates; None if it does not."""
+    texts = first_rows(chunk)[name].distinct_texts()
+    return texts[0] if texts and all(map(looks_like_date, texts)) else None
+
+
+def _detect_time(column: ColumnSample, dayfirst: bool | None) -> FoundOrder | None:
+    if column.is_plain:
+        is_day = holds_days(column.name, column.cells)
+        return FoundOrder("month first") if is_day else None
+    if not column.texts:
+        return None
+    return find_date_order(column.cells, column.texts, dayfirst)
+
+
+def _detect_styles(
+    columns: Sequence[ColumnSample], decimal: str | None
+) -> dict[str, NumberStyle]:
+    """The style of each column of numbers that are not plain."""
+    if decimal is not None:
+        style = style_of_mark(decimal)
+        # With a decimal point, plain numbers are what they are.
+        return {
+            column.name: style
+            for column in columns
+            if not (style == "decimal point" and column.is_plain) and column.styles()
+        }
+    unusual = {c.name: c.styles() for c in columns if not c.is_plain and c.texts}
+    if ["decimal comma"] not in unusual.values():
+        return {name: styles[0] for name, styles in unusual.items() if styles}
+    # Numbers of whole thousands may look plain: 1.234.
+    return {
+        column.name: "decimal comma" if column.has_style("decimal comma") else styles[0]
+        for column in columns
+        if (styles := column.styles()) and styles != ["plain"]
+        and (not column.is_plain or column.has_style("decimal comma"))
+    }  # fmt: skip
+
+
+def _is_text(column: ColumnSample) -> bool:
+    """Whether a column is text although its first row, or its first cell, is none."""
+    if column.is_plain or not column.texts or text_kind(column.texts[0]) == "number":
+        return False
+    return column.cells.kind() != "text"
+
+
+def _order_notes(chunk: Chunk, name: str, found: FoundOrder) -> list[str]:
+    """A sentence about a day and a month that could be exchanged."""
+    text = found.ambiguous_text
+    if text is None:
+        return []
+    first, last = DATE_ORDERS
+    other = last if found.order == first else first
+    setting = chunk.setting("dayfirst", str(other == "day first"))
+    return [
+        f"Column {name!r}: {text!r} is taken as {day_text(text, found.order)} "
+        f"({found.order}); {setting} reads it as {day_text(text, other)}."
+    ]
+
+
+def _style_notes(
+    chunk: Chunk, columns: Sequence[ColumnSample], styles: Mapping[str, NumberStyle]
+) -> list[str]:
+    """A sentence for each style of numbers that are not plain."""
+    notes = []
+    for style in NUMBER_STYLES[1:]:
+        examples = {
+            column.name: text
+            for column in columns
+            if styles[column.name] == style
+            and (text := _unusual_text(column, style)) is not None
+        }
+        if not examples:
+            continue
+        names, text = list(examples), next(iter(examples.values()))
+        listed = ", ".join(map(repr, names[:_MAX_NAMES_IN_NOTE]))
+        more = len(names) - _MAX_NAMES_IN_NOTE
+        other = chunk.setting("decimal", "," if style == "decimal point" else ".")
+        notes.append(
+            f"{'Column' if len(names) == 1 else 'Columns'} {listed}"
+            f"{f' and {more} more' if more > 0 else ''}: {text!r} is taken as "
+            f"{parse_styled_number(text, style)!r} ({style}); {other} says otherwise."
+        )
+    return notes
+
+
+def _unusual_text(column: ColumnSample, style: NumberStyle) -> str | None:
+    """The first text that is not the same number in plain digits."""
+    for text in column.texts:
+        if parse_styled_number(text, style) != parse_styled_number(text, "plain"):
+            return text
+    return None
