@@ -16,7 +16,7 @@ STREAM = "t,x,y\n" + "".join(f"{t},{k % 7},{k % 5}\n" for k, t in enumerate(HOUR
 FILES = {
     "stream.csv": STREAM,
     "text.csv": STREAM.replace(",3,3\n", ",three,3\n", 1),
-    "decimal.csv": STREAM.replace(",", ";").replace(";3;3\n", ";3,5;3\n", 1),
+    "decimal.csv": STREAM.replace(",", ";").replace(";3;3\n", ";3.5;3\n", 1),
     "empty.csv": "",
     "head.csv": "t,x,y\n",
     "one.csv": "x,y\n1,2\n",
@@ -46,10 +46,13 @@ BAD = {
         "Row 4 (line 5) of text.csv: 'x' is 'three', which is no number. If the column "
         "is text, say so: --text x."
     ),
-    "decimal.csv --target y": (
-        "Row 4 (line 5) of decimal.csv: 'x' is '3,5', which is no number (write a "
-        "decimal point, and no thousands separators). If the column is text, say so: "
-        "--text x."
+    "decimal.csv --target y --decimal ,": (
+        "Row 4 (line 5) of decimal.csv: 'x' is '3.5', which is no number with a "
+        "decimal comma; read all with a decimal point: --decimal point. If the column "
+        "is text, say so: --text x."
+    ),
+    "stream.csv --target y --decimal x": (
+        "--decimal takes point, comma, . or ,. Got 'x' instead."
     ),
     "empty.csv --target y": "empty.csv is empty.",
     "head.csv --target y": "head.csv names its columns and has no rows.",
@@ -76,9 +79,9 @@ BAD = {
         "Row 2 (line 3) of back.csv: 't' goes back to 2024-01-01T00:00:00 from "
         "2024-01-02T00:00:00 in row 1. Sort the rows by 't' first."
     ),
-    "when.csv --target y --calendar t": (
-        "Row 1 (line 2) of when.csv: 't' is '31.1.2024', which is no ISO time such as "
-        "2024-01-31 or 2024-01-31T18:30:00."
+    "when.csv --target y --calendar t --monthfirst": (
+        "Row 1 (line 2) of when.csv: 't' is '31.1.2024', which is no time with the "
+        "month first; read all with the day first: --dayfirst."
     ),
     "gap.csv --target y": (
         "Row 2 (line 3) of gap.csv: 'x' is missing. Fill it in, or say what to do: "

@@ -3,7 +3,8 @@
 import pytest
 
 from thalweg.errors import PersistenceError, StreamError
-from thalweg.tables.chunk import Chunk, PythonCells
+from thalweg.tables.cells import PythonCells
+from thalweg.tables.chunk import Chunk
 from thalweg.tables.class_labels import (
     LOOK_ROWS,
     MAX_CLASSES,

@@ -110,6 +110,8 @@ Key = Annotated[
         "each has a model of its own. If not given, they are looked for where times "
         "repeat or go back; none: all rows are one series.",
         rich_help_panel=COLUMNS, metavar="NAMES",
+    ),
+]  # fmt: skip
 DayFirst = Annotated[
     bool | None,
     typer.Option(

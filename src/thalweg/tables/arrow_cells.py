@@ -109,9 +109,9 @@ class ArrowCells:
                 return Timestamps(instants, offsets)
             except pa.ArrowInvalid:
                 continue
-        instants = dates_with_clocks(self.values, order)
-        if instants is not None:
-            return Timestamps(instants)
+        dates = dates_with_clocks(self.values, order)
+        if dates is not None:
+            return Timestamps(dates)
         times: Timestamps = self._parse_levels(lambda cells: cells.timestamps(order))
         return times
 

@@ -61,7 +61,7 @@ def dates_with_clocks(texts: Any, order: DateOrder) -> TimeArray | None:
     # The code -1 of a missing time finds the last level.
     instants = np.array([*days, NOT_A_TIME], np.int64)[day_codes]
     instants += np.array([*hours, 0], np.int64)[clock_codes]
-    return instants.view("datetime64[ns]")
+    return np.asarray(instants.view("datetime64[ns]"))
 
 
 def _instant(date: str, order: DateOrder) -> int | None:

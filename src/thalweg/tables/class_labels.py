@@ -15,8 +15,10 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from thalweg.errors import PersistenceError, StreamError
-from thalweg.tables.chunk import CellError, Chunk, PythonCells
-from thalweg.tables.literals import has_separators, text_kind
+from thalweg.tables.cells import CellError, PythonCells
+from thalweg.tables.chunk import Chunk
+from thalweg.tables.literals import text_kind
+from thalweg.tables.number_literals import NUMBER_STYLES, parse_styled_number
 from thalweg.types import FloatArray
 
 Task = Literal["auto", "classify", "regress"]
@@ -156,7 +158,8 @@ def _decide_target(head: Chunk, target: str, task: Task) -> ClassLabels | None:
 
 def _is_label(text: str) -> bool:
     """Whether it is neither a number, however it is written, nor a time."""
-    return text_kind(text) == "text" and not has_separators(text)
+    numbers = (parse_styled_number(text, style) for style in NUMBER_STYLES)
+    return text_kind(text) == "text" and all(number is None for number in numbers)
 
 
 def _binary_labels(head: Chunk, target: str) -> tuple[str, ...]:

@@ -139,7 +139,9 @@ def _detect_styles(
         return {
             column.name: style
             for column in columns
-            if not (style == "decimal point" and column.is_plain) and column.styles()
+            if not (style == "decimal point" and column.is_plain)
+            and column.texts
+            and column.styles()
         }
     unusual = {c.name: c.styles() for c in columns if not c.is_plain and c.texts}
     if ["decimal comma"] not in unusual.values():

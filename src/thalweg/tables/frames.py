@@ -16,6 +16,7 @@ from narwhals.exceptions import NarwhalsError
 from thalweg.errors import StreamError
 from thalweg.tables.arrow_cells import ArrowCells
 from thalweg.tables.chunk import FRAME, Chunk
+from thalweg.tables.column_format import ColumnFormat
 from thalweg.tables.format_detection import FormatSettings, detect_formats
 from thalweg.tables.timestamps import TimeArray
 from thalweg.tables.validation import read_numbers, read_timestamps
@@ -98,8 +99,11 @@ class LongFrame:
             _require_column(rows, name)
         chunk = read_frame(rows.to_native())
         assert chunk is not None
-        found = detect_formats(chunk, (time_col,), FormatSettings()).formats
-        self._formats = found if like is None else like._formats
+        self._formats: tuple[ColumnFormat, ...] = (
+            detect_formats(chunk, (time_col,), FormatSettings()).formats
+            if like is None
+            else like._formats
+        )
         self._rows, self._chunk = rows, chunk.with_formats(self._formats)
         self._id_col, self._time_col = id_col, time_col
         self.is_whole = bool(rows[time_col].dtype.is_integer())
