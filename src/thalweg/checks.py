@@ -24,6 +24,9 @@ LEGAL_SQUARES: dict[Any, tuple[Any, float]] = {
     np.dtype(np.float32): (np.float32(1e-25), 1e-20),
 }
 """A scale, and the square of the largest legal number times it."""
+MISSING_HINT = (
+    " Online(missing='impute') fills in what is missing, 'skip' passes over such rows."
+)
 MAX_REPR_LENGTH = 200
 """A message quotes no more characters of a value than this."""
 
@@ -292,6 +295,7 @@ def _check_values(name: str, values: Any, dtype: Any) -> FloatArray:
         rule = f"larger than {largest:g}" if np.isfinite(value) else "not finite"
         raise StreamError(
             f"Round {where[0]} of the block is {rule}: {name}{where} is {value}."
+            f"{MISSING_HINT if np.isnan(value) else ''}"
         )
     # Kernels are compiled for writable arrays; for a read-only one, numba would compile
     # them once more.

@@ -77,6 +77,7 @@ class Trace:
     theta: FloatArray | None = None  # (T, ...) the points played, where recorded
     extras: Mapping[str, FloatArray] = field(default_factory=dict)
     targets: tuple[str, ...] = ()  # the names of k targets, where they have names
+    index: Any = None  # of the rows of a pandas frame that were played, (T,)
 
     def columns(self) -> dict[str, FloatArray]:
         """Prediction, loss and all that was recorded, as columns of T numbers.
@@ -103,8 +104,11 @@ class Trace:
         return columns
 
     def to_pandas(self) -> Any:
-        """``columns`` as a data frame of pandas."""
-        return import_module("pandas").DataFrame(self.columns())
+        """``columns`` as a data frame of pandas.
+
+        With the index of the frame that was played, so that both can be joined.
+        """
+        return import_module("pandas").DataFrame(self.columns(), index=self.index)
 
     def to_polars(self) -> Any:
         """``columns`` as a data frame of polars."""

@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import thalweg as tw
+from thalweg import tables
 from thalweg.cli.main import app
 
 pd = pytest.importorskip("pandas")
@@ -163,3 +164,28 @@ REFUSED = {
 def test_a_frame_that_cannot_be_read_is_refused_in_a_sentence(frame, sentence):
     with pytest.raises(tw.errors.StreamError, match=sentence):
         tw.Online().run(frame, target="y")
+
+
+def test_a_trace_has_the_index_of_the_frame_that_was_played():
+    times = pd.date_range("2024-01-01", periods=60, freq="h")
+    frame = pd.DataFrame({"a": RNG.normal(size=60)}, index=times)
+    frame["y"] = frame["a"] * 2
+    shuffled = frame.sample(frac=1.0, random_state=3)
+    trace = tw.Online().run(shuffled, target="y")
+    assert trace.to_pandas().index.equals(shuffled.index)
+    joined = shuffled.assign(prediction=trace.to_pandas()["prediction"])
+    assert joined["prediction"].tolist() == trace.prediction.tolist()
+    lagged = tw.Online().run(frame, recipe=tables.Recipe(targets=("y",), lags=(1, 24)))
+    assert lagged.to_pandas().index.equals(frame.index[-len(lagged.loss) :])
+    labels = frame.assign(y=np.where(frame["y"] > 0, "up", "down"))
+    classes = tw.Classifier().run(labels, target="y").to_pandas()
+    assert classes.index.equals(frame.index)
+    assert {"prediction_up", "prediction_down"} < set(classes.columns)
+    assert tw.Online().run(pl.from_pandas(frame), target="y").index is None
+
+
+def test_columns_of_pandas_may_be_numbered():
+    frame = pd.DataFrame(RNG.normal(size=(30, 3)))
+    named = tw.Online().run(frame.rename(columns=str), target="2")
+    numbered = tw.Online().run(frame, target=2)
+    assert numbered.prediction.tolist() == named.prediction.tolist()

@@ -24,7 +24,7 @@ from thalweg.models.classifier_file import (
     read_classifier,
     write_classifier,
 )
-from thalweg.models.columns import split_labels
+from thalweg.models.columns import is_frame, played_index, read_chunk, split_labels
 from thalweg.models.inputs import as_row
 from thalweg.models.labels import MISSING, as_label, as_labels
 from thalweg.models.model_features import Features
@@ -246,6 +246,7 @@ class Classifier:
             raise InvalidParameterError(
                 "Classifier.run needs labels, or the name of their column: target=..."
             )
+        frame = x if is_frame(x) and read_chunk(x) is not None else None
         if target is not None:
             x, labels = split_labels(x, target)
         rows = as_row(x)
@@ -268,7 +269,8 @@ class Classifier:
         losses = log_loss(probabilities, numbers)
         if weight is not None:
             losses = losses * np.asarray(weight, np.float64)
-        return Trace(probabilities, losses)
+        index = None if frame is None else played_index(frame, len(losses))
+        return Trace(probabilities, losses, targets=tuple(map(str, order)), index=index)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the classifier to a file; a failed write leaves the old one."""

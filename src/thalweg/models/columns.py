@@ -251,6 +251,15 @@ def like_frame(x: Any, prediction: Any, targets: Sequence[str] = ()) -> Any:
     return frames.frame_like(x, _by_target({"prediction": prediction}, targets))
 
 
+def played_index(frame: Any, rounds: int) -> Any:
+    """The index of the last rows of a pandas frame, which were played; else None.
+
+    Rows before them lacked the past that lags need.
+    """
+    index = sys.modules["thalweg.tables.frames"].frame_index(frame)
+    return None if index is None else index[len(index) - rounds :]
+
+
 def _by_target(
     columns: Mapping[str, FloatArray], targets: Sequence[str]
 ) -> dict[str, FloatArray]:

@@ -15,6 +15,8 @@ from thalweg.types import Block, FloatArray
 NUMBERS = frozenset({bool, int, float, *(np.dtype(k).type for k in "?bhilqBHILQefd")})
 """Types that kernels may be given for a number: they would read text as one too."""
 
+ONE_FEATURE_HINT = " One feature is a column: x.reshape(-1, 1)."
+
 
 def as_row(x: Any, columns: Columns | None = None) -> Any:
     """A list or dict of numbers as the array that kernels take; all else as it is."""
@@ -101,6 +103,7 @@ def _append_intercept(x: FloatArray, width: int | None, intercept: bool) -> Floa
     if x.ndim != 2:
         raise StreamError(
             f"Online needs one row of features a round. Got shape {x.shape}."
+            f"{ONE_FEATURE_HINT if x.ndim == 1 and x.size > 1 else ''}"
         )
     known = None if width is None else width - intercept
     if known not in (None, x.shape[1]):

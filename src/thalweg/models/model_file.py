@@ -41,6 +41,11 @@ from thalweg.types import FloatArray
 
 MAX_NANOSECONDS = 2**63 - 1
 """Largest time that NumPy can hold."""
+OTHER_KINDS = {
+    "agent": "an agent of thalweg.bandits",
+    "forecaster": "a Forecaster (Forecaster.load)",
+}
+"""What files hold that are none of ``Online``, by a name among their fields."""
 
 
 class ModelRecord(NamedTuple):
@@ -91,7 +96,9 @@ def read_model(path: str | os.PathLike[str]) -> ModelFileContents:
     """The model in a file; ``PersistenceError`` where any of it is wrong."""
     saved = persistence.load(path)
     if "classifier" in saved.extra:
-        raise PersistenceError(f"{path} holds a Classifier, but no Online.")
+        raise PersistenceError(
+            f"{path} holds a Classifier, but no Online. Use Classifier.load."
+        )
     return decode_model(path, saved)
 
 
@@ -101,8 +108,8 @@ def decode_model(
     """The model in what a file holds; ``path`` is what errors call it."""
     learner, loss, state, extra = saved
     if not ({"intercept", "rounds"} <= set(extra) and isinstance(loss, LinearLoss)):
-        kind = "an agent of thalweg.bandits" if "agent" in extra else "a learner"
-        raise PersistenceError(f"{path} holds {kind}, but no Online.")
+        holder = next((kind for name, kind in OTHER_KINDS.items() if name in extra), "")
+        raise PersistenceError(f"{path} holds {holder or 'a learner'}, but no Online.")
     features = None if state is None else len(state.theta)
     fields = _with_new_names(extra, features)
     try:

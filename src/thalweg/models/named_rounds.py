@@ -96,13 +96,14 @@ def as_targets(y: Any) -> Any:
 def _target_names(target: Any) -> tuple[str, ...]:
     if target is None:
         return ()
-    names = (target,) if isinstance(target, str) else target
-    if not isinstance(names, Sequence) or not all(isinstance(n, str) for n in names):
+    names = (target,) if isinstance(target, str | int) else target
+    is_list = isinstance(names, Sequence)
+    if not is_list or not all(isinstance(name, str | int) for name in names):
         raise InvalidParameterError(
             f"The 'target' parameter of Online.run must be the name of a column, or "
             f"several. Got {target!r} instead."
         )
-    return tuple(names)
+    return tuple(map(str, names))  # columns of pandas may be numbered
 
 
 def _model_columns(

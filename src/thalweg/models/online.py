@@ -21,6 +21,7 @@ from thalweg.models.columns import (
     Columns,
     is_frame,
     like_frame,
+    played_index,
     read_chunk,
     target_names,
 )
@@ -360,7 +361,7 @@ class Online:
         ``elapsed`` may be the name of a column, of times or numbers.
         ``blocked`` is for many features, and learners that can: see their ``run``.
         """
-        chunk = read_chunk(x)
+        chunk, frame = read_chunk(x), x
         if chunk is None and (target is not None or recipe is not None or y is None):
             raise StreamError(
                 "Online.run needs targets y, or a data frame with columns to take them "
@@ -376,7 +377,10 @@ class Online:
             columns, x, y = rounds
             if chunk is not None and isinstance(elapsed, str):
                 elapsed = time_column(chunk, elapsed)[len(chunk) - len(x) :]
-            return self._run(live, columns, x, y, weight, elapsed, record, blocked)
+            trace = self._run(live, columns, x, y, weight, elapsed, record, blocked)
+        if chunk is None or not is_frame(frame):
+            return trace
+        return replace(trace, index=played_index(frame, len(trace.loss)))
 
     def _run(
         self, live: LiveState, columns: Columns | None, x: Any, y: Any, weight: Any,

@@ -81,6 +81,12 @@ def frame_like(frame: Any, columns: Mapping[str, FloatArray]) -> Any:
     return _from_columns(frame, columns)
 
 
+def frame_index(frame: Any) -> Any:
+    """The index of a data frame of pandas; None where it has none."""
+    native = nw.from_native(frame, pass_through=True, allow_series=False)
+    return nw.maybe_get_index(native) if isinstance(native, nw.DataFrame) else None
+
+
 class LongFrame:
     """A data frame of many series: each row has the id of its series and a time.
 
