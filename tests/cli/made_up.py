@@ -31,6 +31,7 @@ RECIPES = (
     Recipe(("y",)),
     Recipe(("y", "b"), delay=3, missing="impute"),
     Recipe(("y",), time="when", calendar="when", lags=(1, 3), categories=2),
+    Recipe(("site",), features=("a", "b"), delay=3, missing="impute"),  # classes
 )
 SEEN, MORE = (20, 90, 300), 60
 """Rows before the file, of each recipe: too few to score, enough; and rows after it."""

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from thalweg.evaluation import class_baselines
-from thalweg.evaluation.class_baselines import ClassBaselines, ClassBaselinesSnapshot
 from thalweg.evaluation.classification_scores import (
     POINTS,
     Calibration,
@@ -27,15 +26,13 @@ CURVES = 8
 
 
 class ClassRounds(NamedTuple):
-    """Some rounds of the Trackers of all classes; classes are numbers, NaN: none."""
+    """Some rounds of a classifier and of its baselines."""
 
-    number: FloatArray  # (T,) the row's own class
+    number: FloatArray  # (T,) the row's own class, NaN: none
     probability: FloatArray  # (T, K) of each class
     is_known: FloatArray  # (T, K) whether the class was known before the row
     is_warm: FloatArray  # (T,) whether enough labels were known before the row
-    last: FloatArray  # (T,) the last class known before the row
-    due: FloatArray  # (T,) the class that comes to be known after the row
-    due_last: FloatArray  # (T,) the last class known before the row of ``due``
+    baselines: FloatArray  # (T, B, K) of each class, by each baseline
 
 
 class ClassStatisticsSnapshot(NamedTuple):
@@ -46,7 +43,6 @@ class ClassStatisticsSnapshot(NamedTuple):
     new_class_rows: int  # rows not scored, as their class had not been known before
     tracker: ClassScoresSnapshot
     baseline_scores: tuple[ClassScoresSnapshot, ...]
-    baselines: ClassBaselinesSnapshot
     calibration: CalibrationSnapshot
     observed: tuple[DownsamplerSnapshot, ...]  # 1 where the row is of the class
     forecast: tuple[DownsamplerSnapshot, ...]  # the probability of the class
@@ -68,7 +64,6 @@ class ClassStatistics(Component):
         self.is_binary = is_binary
         self.rounds, self.first_scored_round, self.new_class_rows = 0, 0, 0
         self.tracker = ClassScores()
-        self.baselines = ClassBaselines(is_binary)
         self.baseline_scores = [ClassScores() for _ in class_baselines.NAMES]
         self.calibration = Calibration()
         self.observed = [Downsampler(POINTS) for _ in range(CURVES)]
@@ -81,10 +76,9 @@ class ClassStatistics(Component):
         return self.tracker.log_loss.count()
 
     def add(self, batch: ClassRounds) -> None:
-        """Run the baselines on the next rounds, and score all probabilities."""
-        number, p, is_known, is_warm, last, due, due_last = batch
+        """Score all probabilities of the next rounds."""
+        number, p, is_known, is_warm, baselines = batch
         classes = p.shape[1]
-        baselines = self.baselines.play(last, due, due_last, classes)
         has_label = ~np.isnan(number)
         safe = np.where(has_label, number, 0.0).astype(np.int64)
         known = np.zeros(len(number), bool)
@@ -161,6 +155,7 @@ def concatenate_class_rounds(batch: list[ClassRounds]) -> ClassRounds:
             rounds._replace(
                 probability=np.pad(rounds.probability, more),
                 is_known=np.pad(rounds.is_known, more),
+                baselines=np.pad(rounds.baselines, ((0, 0), *more)),
             )
         )
     return ClassRounds(*(np.concatenate(part) for part in zip(*parts, strict=True)))

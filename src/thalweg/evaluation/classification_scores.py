@@ -11,9 +11,9 @@ from thalweg.models.class_probabilities import MIN_PROBABILITY
 from thalweg.persistence.snapshots import Array, Component, Condition
 from thalweg.types import FloatArray
 
-BINS = 20
+BINS = 10
 """Bins of equal width in which probabilities are compared with frequencies."""
-POINTS = 50
+POINTS = 15
 """A curve of scores has this many stretches of rows to twice as many."""
 COUNT, SUM, HITS = range(3)
 """The rows of the bins: rows, the sum of their probabilities, and those that came."""
@@ -88,7 +88,9 @@ class Calibration(Component):
 
     def add(self, probability: FloatArray, is_hit: npt.NDArray[np.bool_]) -> None:
         """Take some probabilities (T,), and whether what they are of came true."""
-        place = np.minimum((probability * BINS).astype(np.int64), BINS - 1)
+        # A file may have been made up, whose probabilities are then not numbers.
+        places = np.nan_to_num(probability * BINS, posinf=0.0)
+        place = np.clip(places, 0, BINS - 1).astype(np.int64)
         bins = self.bins.copy()
         # One after the other, so that rows may be cut anywhere without a change.
         np.add.at(bins[COUNT], place, 1.0)

@@ -10,6 +10,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from thalweg.evaluation.class_baselines import ClassBaselines, ClassBaselinesSnapshot
+from thalweg.evaluation.class_mixture import ClassMixture, ClassMixtureSnapshot
 from thalweg.evaluation.class_statistics import (
     ClassRounds,
     ClassStatistics,
@@ -65,6 +67,8 @@ class ClassifierRunSnapshot(NamedTuple):
     labels_learnt: int
     last_label: float  # number of the last class known, NaN: none
     trackers: ClassTrackersSnapshot
+    baselines: ClassBaselinesSnapshot
+    mixture: ClassMixtureSnapshot
     imputer: ImputerState
     delayed_labels: DelayedLabelsState  # the last column of x: the last class known
     statistics: ClassStatisticsSnapshot
@@ -78,9 +82,10 @@ class ClassifierRun(Component):
     is not known. A binary target has the classes 0 and 1 from the start on; of others a
     class has a probability once a label of it was known.
 
-    The features of the Trackers are those of the row, and which class was the last one
-    known (``PAST_CLASSES`` indicators, of which none stands for the first class; of a
-    binary target a single one, whether it was 1).
+    The probabilities are those of the Trackers, mixed with those of the baselines
+    (``ClassMixture``). The features of the Trackers are those of the row, and which
+    class was the last one known (``PAST_CLASSES`` indicators, of which none stands for
+    the first class; of a binary target a single one, whether it was 1).
 
     However a stream is cut into calls of ``play``, and whether or not a snapshot is
     taken and restored between them, the result is the same to the last bit, in memory
@@ -98,6 +103,7 @@ class ClassifierRun(Component):
         self.burn_in = burn_in(features)
         self.past_features = 1 if is_binary else PAST_CLASSES
         self.trackers = ClassTrackers(features + self.past_features, is_binary)
+        self.baselines, self.mixture = ClassBaselines(is_binary), ClassMixture(delay)
         self.statistics = ClassStatistics(is_binary)
         self.rounds, self.labels_learnt, self.seconds = 0, 0, 0.0
         self.last_label = float("nan")
@@ -127,7 +133,7 @@ class ClassifierRun(Component):
         return ClassForecasts(np.concatenate([np.empty((0, classes)), *padded]))
 
     def update_statistics(self) -> None:
-        """Run the baselines, and score all, on rounds played since the last time."""
+        """Score the rounds played since the last time."""
         if self._batch:
             self.statistics.add(concatenate_class_rounds(self._batch))
             self._batch = []
@@ -226,6 +232,8 @@ class ClassifierRun(Component):
                 "elapsed": Array((pending,), 0.0),
             },
         )
+        right = len(snapshot.mixture.waiting) == pending
+        yield "mixture", Condition(right, f"of {pending} rows that wait")
         last = snapshot.delayed_labels.x[:, -1]
         rule = Array((pending,), 0.0, highest, whole=True, may_be_nan=True)
         yield "delayed_labels", Condition(_obeys(rule, last), "numbers of classes")
@@ -242,17 +250,17 @@ class ClassifierRun(Component):
             row, y, learnable.astype(np.float64), block.elapsed
         )
         began = time.perf_counter()
-        probability, is_known = self.trackers.play(
+        tracked, is_known = self.trackers.play(
             row[:, :-1], due._replace(x=due.x[:, :-1])
         )
+        due_last = np.where(np.isnan(due.y), np.nan, due.x[:, -1])
+        baselines = self.baselines.play(last, due.y, due_last, tracked.shape[1])
+        probability = self.mixture.play(tracked, baselines, y)
         self.seconds += time.perf_counter() - began
         learnt = self.labels_learnt + np.append(0, due.learnable.cumsum())
         self.labels_learnt = int(learnt[-1])
         is_warm = 1.0 * (learnt[:-1] >= self.burn_in)
-        due_last = np.where(np.isnan(due.y), np.nan, due.x[:, -1])
-        self._batch.append(
-            ClassRounds(y, probability, is_known, is_warm, last, due.y, due_last)
-        )
+        self._batch.append(ClassRounds(y, probability, is_known, is_warm, baselines))
         self.rounds += len(y)
         if self.rounds - self.statistics.rounds >= STATISTICS_BATCH:
             self.update_statistics()

@@ -1,0 +1,73 @@
+"""The mixture of a classifier's probabilities with those of its baselines."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from thalweg.evaluation import class_baselines
+from thalweg.kernels.tempered_mixture import tempered_mixture
+from thalweg.persistence.snapshots import Array, Component, Condition
+from thalweg.types import FloatArray
+
+EXPONENTS = np.array([1.0, 0.5, 0.7, 1.4, 2.0])
+"""Powers of the classifier's probabilities: below 1 for one that is too sure of itself,
+above 1 for one that is not sure enough, as one model against the rest often is."""
+TOLERANCE = 1e-6
+"""The sum of weights may differ so much from 1, by rounding."""
+EXPERTS = len(EXPONENTS) + len(class_baselines.NAMES)
+
+
+class ClassMixtureSnapshot(NamedTuple):
+    """The weights, and the rows whose labels are still to come."""
+
+    weights: FloatArray  # (EXPERTS,)
+    count: int  # labels learnt
+    waiting: FloatArray  # (≤ delay, EXPERTS) what the experts gave to a row's class
+
+
+class ClassMixture(Component):
+    """Class probabilities mixed by Bayes' rule with a share, as experts.
+
+    Also known as: Bayesian model averaging, temperature scaling. The experts are the
+    classifier's probabilities to several powers, and its baselines: where features say
+    nothing, the mixture is no worse than the baselines, and probabilities that are too
+    bold or too timid are mended. Log loss is mixable at rate 1, so that after T labels
+    the mixture has lost at most 1 + ln(8) + ln(T) more than any of its eight experts.
+    """
+
+    Snapshot: ClassVar[Any] = ClassMixtureSnapshot
+
+    def __init__(self, delay: int) -> None:
+        self.delay = delay
+        self.weights: FloatArray = np.full(EXPERTS, 1 / EXPERTS)
+        self.count = 0
+        self.waiting: FloatArray = np.empty((0, EXPERTS))
+
+    def play(
+        self, probability: FloatArray, baselines: FloatArray, number: FloatArray
+    ) -> FloatArray:
+        """(T, K) the mixed probabilities of the next rows.
+
+        ``probability`` (T, K) are the classifier's, ``baselines`` (T, B, K) the others;
+        ``number`` (T,) the row's class, NaN where none will come: it is learnt when it
+        is due.
+        """
+        out, weights = np.empty(probability.shape), self.weights.copy()
+        own = np.vstack([self.waiting, np.empty((len(number), EXPERTS))])
+        classes = np.nan_to_num(number, nan=-1.0).astype(np.int64)
+        self.count = tempered_mixture(
+            weights, self.count, EXPONENTS, np.ascontiguousarray(probability),
+            np.ascontiguousarray(baselines), classes, own, self.delay, out,
+        )  # fmt: skip
+        self.weights = weights
+        self.waiting = own[max(len(own) - self.delay, 0) :].copy()
+        return out
+
+    def rules(self, snapshot: ClassMixtureSnapshot) -> Iterator[tuple[str, Any]]:
+        """Weights and probabilities are between 0 and 1."""
+        yield "weights", Array((EXPERTS,), 0.0, 1.0)
+        total = float(snapshot.weights.sum())
+        yield "weights", Condition(abs(total - 1) < TOLERANCE, "weights whose sum is 1")
+        rows = min(len(snapshot.waiting), self.delay)
+        yield "waiting", Array((rows, EXPERTS), 0.0, 1.0, may_be_nan=True)
