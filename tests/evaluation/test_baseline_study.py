@@ -13,7 +13,11 @@ from thalweg.evaluation.baseline_study import (
     study_with_baselines,
 )
 from thalweg.evaluation.baselines import Baseline, StandardisedStream
-from thalweg.evaluation.hindsight import Comparators, regret_to_last_value
+from thalweg.evaluation.hindsight import (
+    Comparators,
+    frontier_points,
+    regret_to_last_value,
+)
 from thalweg.evaluation.scoring import LearnerInfo, interval_coverage
 from thalweg.evaluation.tracker_run import TrackerRun
 
@@ -247,3 +251,11 @@ def test_too_little_and_too_constant_is_refused():
         study_with_baselines("", "y", ("a", "b"), X[:79], Y[:79])
     with pytest.raises(StreamError, match="is 3 in all rounds"):
         study_with_baselines("", "y", ("a", "b"), X, np.full(T, 3.0))
+
+
+@pytest.mark.parametrize(
+    ("rounds", "features", "points"),
+    [(100, 1, 24), (17_000, 17, 24), (17_000, 34, 12), (20_000, 200, 8)],
+)
+def test_a_large_block_gets_fewer_points_of_the_frontier(rounds, features, points):
+    assert frontier_points(rounds, features) == points

@@ -9,6 +9,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from thalweg.cli.console import EXIT_INTERRUPTED, print_sentence
 from thalweg.cli.standard_streams import prepare_streams
+from thalweg.cli.thread_limits import use_one_thread
 from thalweg.errors import ThalwegError
 
 INSTALL_COMMANDS = {"pandas": "make data, which brings the real streams too"}
@@ -24,6 +25,7 @@ class CommandInfo(NamedTuple):
 
     summary: str  # the first line of its docstring, without the full stop
     panel: str  # the heading of the help under which it stands
+    is_benchmark: bool = False  # other libraries use as many threads as they like
 
 
 class LazyGroup(TyperGroup):
@@ -45,6 +47,8 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, _, rest = super().resolve_command(ctx, args)
+        if name is not None and not self.command_infos[name].is_benchmark:
+            use_one_thread()
         return name, None if name is None else _load_command(name), rest
 
     def invoke(self, ctx: Any) -> Any:

@@ -19,9 +19,13 @@ class Commands(LazyGroup):
         "compare": CommandInfo("Run every learner on a table, with regret", YOUR_DATA),
         "report": CommandInfo("Write the page or the figures again", YOUR_DATA),
         "demo": CommandInfo("Compare every learner on real data", MEASUREMENTS),
-        "accuracy": CommandInfo("The Tracker's error on many streams", MEASUREMENTS),
+        "accuracy": CommandInfo(
+            "The Tracker's error on many streams", MEASUREMENTS, is_benchmark=True
+        ),
         "reproduce": CommandInfo("The paper's theorems as experiments", MEASUREMENTS),
-        "bench": CommandInfo("Speed against other libraries", MEASUREMENTS),
+        "bench": CommandInfo(
+            "Speed against other libraries", MEASUREMENTS, is_benchmark=True
+        ),
     }
 
 

@@ -13,8 +13,11 @@ from thalweg.kernels.tracker.tracker_layout import MAX_LOSS
 from thalweg.learners.tracker import TrackerState, interval_regret
 from thalweg.types import Block, FloatArray, Trace
 
-FRONTIER_POINTS = 24
-"""Path lengths for which the frontier is solved."""
+FRONTIER_POINTS, MIN_FRONTIER_POINTS = 24, 8
+"""Path lengths for which the frontier is solved, and how many of them at least."""
+FRONTIER_NUMBERS = 300_000
+"""Numbers of a block, rounds times features, up to which all points are solved: each
+takes a fifth of a second then. Of a larger one there are fewer."""
 MAX_SEARCHED_ROUNDS = 2000
 """Rounds up to which all intervals are searched; beyond, the worst is bracketed."""
 
@@ -91,9 +94,16 @@ def largest_error(state: TrackerState) -> float:
     return float(np.sqrt(state.packed[MAX_LOSS]))
 
 
+def frontier_points(rounds: int, features: int) -> int:
+    """How many points of the frontier are solved for a block of this size."""
+    fitting = FRONTIER_POINTS * FRONTIER_NUMBERS // max(rounds * features, 1)
+    return min(max(fitting, MIN_FRONTIER_POINTS), FRONTIER_POINTS)
+
+
 def frontier(block: Block, forecasts: Mapping[str, FloatArray]) -> Hindsight:
     """The least loss for every path length; each forecast where its loss lies on it."""
-    curve = regret.frontier(block, LOSS, points=FRONTIER_POINTS)
+    points = frontier_points(*np.shape(block.x))
+    curve = regret.frontier(block, LOSS, points=points)
     marks = []
     for name, forecast in forecasts.items():
         total = float(Trace.from_predictions(forecast, block, LOSS).loss.sum())

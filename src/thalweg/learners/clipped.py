@@ -45,7 +45,10 @@ class ClippedRLS(Learner[RLSState]):
         return self.rls.init(theta)
 
     def _predict(self, state: RLSState, x: Any) -> Any:
-        prediction = self.rls._predict(state, x)
+        return self.clip(self.rls._predict(state, x))
+
+    def clip(self, prediction: Any) -> Any:
+        """Predictions of ``rls``, a number or an array, clipped to [low, high]."""
         largest = float(np.finfo(prediction.dtype).max)
         # What the dtype can hold of the range: a cast of the rest would overflow.
         low, high = (

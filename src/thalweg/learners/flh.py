@@ -118,17 +118,26 @@ def advance_history(
     state: HistoryState, log_v: FloatArray, expert: Learner[Any], f: Round
 ) -> HistoryState:
     """Survivors learn, a new expert starts, and takes its share of ``log_v``."""
-    t = int(state.active_from[-1])
-    survives = is_alive(state.active_from, t + 1)
-    active_from = np.append(state.active_from[survives], t + 1)
-    log_v = np.append(log_v[survives] + np.log1p(-1 / (t + 1)), -np.log(t + 1))
-    log_v -= np.logaddexp.reduce(log_v)
+    survives = is_alive(state.active_from, int(state.active_from[-1]) + 1)
+    active_from, log_v = advance_weights(state.active_from, log_v, survives)
     # The newest has seen no round yet, so that the next one starts from the same state.
     newest = state.experts[-1]
     survivors = [state.experts[i] for i in np.flatnonzero(survives)]
     experts = (*(expert.update(own, f) for own in survivors), newest)
     theta = weighted_mean(log_v, np.array([own.theta for own in experts]))
     return HistoryState(theta, log_v, active_from, experts)
+
+
+def advance_weights(
+    active_from: npt.NDArray[np.int64], log_v: FloatArray,
+    survives: npt.NDArray[np.bool_],
+) -> tuple[npt.NDArray[np.int64], FloatArray]:  # fmt: skip
+    """Starts and weights in the next round: of survivors, and of a new expert."""
+    t = int(active_from[-1])
+    active_from = np.append(active_from[survives], t + 1)
+    log_v = np.append(log_v[survives] + np.log1p(-1 / (t + 1)), -np.log(t + 1))
+    log_v -= np.logaddexp.reduce(log_v)
+    return active_from, log_v
 
 
 def change_history(
@@ -142,6 +151,10 @@ def change_history(
 
 def is_alive(active_from: npt.NDArray[np.int64], t: int) -> npt.NDArray[np.bool_]:
     """Which of the experts that started in these rounds are alive in round ``t``."""
+    return np.asarray(t <= last_rounds(active_from))
+
+
+def last_rounds(active_from: Any) -> Any:
+    """The last rounds of experts that start in these rounds, numbers or an array."""
     # Of s = r2^k with r odd, s & -s is the lowest set bit: 2^k.
-    lowest_bit = active_from & -active_from
-    return np.asarray(t - active_from <= 4 * lowest_bit)
+    return active_from + 4 * (active_from & -active_from)

@@ -1,19 +1,36 @@
 """A mixture of least squares that start in every round: nothing is discounted."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from thalweg import checks
 from thalweg.learners.base import Learner
 from thalweg.learners.clipped import ClippedRLS
-from thalweg.learners.exponential_weights import hedge
+from thalweg.learners.exponential_weights import hedge, weighted_mean
 from thalweg.learners.feature_changes import FeatureChange
-from thalweg.learners.flh import HistoryState, advance_history, change_history
-from thalweg.learners.rls import RecursiveLeastSquares
-from thalweg.losses import Round, SquaredError
-from thalweg.types import FloatArray
+from thalweg.learners.flh import (
+    HistoryState,
+    advance_history,
+    advance_weights,
+    change_history,
+    is_alive,
+    last_rounds,
+)
+from thalweg.learners.rls import RecursiveLeastSquares, RLSState
+from thalweg.losses import Loss, Round, SquaredError
+from thalweg.types import Block, FloatArray, Trace
+
+
+class ExpertRun(NamedTuple):
+    """The run of one expert over the rows of a block that it lives in."""
+
+    first: int  # its first row
+    prediction: FloatArray  # (L,) clipped, float64
+    points: FloatArray  # (L + 1, n) its θ before each row, and after the last
+    after: RLSState  # after its last row in the block
 
 
 @dataclass(frozen=True)
@@ -62,6 +79,57 @@ class RestartExperts(Learner[HistoryState]):
         log_v = hedge(state.log_weights, losses, 0.25 / self.label_bound**2)
         return advance_history(state, log_v, self.expert, f)
 
+    def has_compiled_run(self, loss: Loss, theta: FloatArray) -> bool:
+        return True
+
+    def _play(
+        self, state: HistoryState, loss: Loss, block: Block, record: Sequence[str]
+    ) -> tuple[HistoryState, Trace]:
+        """``update`` round by round, but each expert is played through in a kernel.
+
+        Its predictions do not depend on those of others, only its weight does.
+        """
+        theta, log_v, active_from, experts = state
+        first_round = int(active_from[-1])
+        runs = [
+            self._run_expert(own, block, 0, int(last_rounds(start)) - first_round)
+            for own, start in zip(experts, active_from, strict=True)
+        ]
+        prediction = np.empty(len(block), theta.dtype)
+        points = np.empty((len(block) if "theta" in record else 0, *theta.shape))
+        points, rate = points.astype(theta.dtype), 0.25 / self.label_bound**2
+        for row, (_, y, weight, _) in enumerate(block.rounds()):
+            by_expert = np.array([run.prediction[row - run.first] for run in runs])
+            prediction[row] = np.exp(log_v) @ by_expert
+            if len(points):
+                points[row] = theta if not row else _mean_point(log_v, runs, row)
+            log_v = hedge(log_v, 0.5 * weight * (y - by_expert) ** 2, rate)
+            start = first_round + row + 1
+            survives = is_alive(active_from, start)
+            active_from, log_v = advance_weights(active_from, log_v, survives)
+            last = last_rounds(start) - first_round
+            newest = self._run_expert(experts[-1], block, row + 1, last)
+            runs = [*(runs[k] for k in np.flatnonzero(survives)), newest]
+        if len(block):
+            theta = _mean_point(log_v, runs, len(block))
+        states = tuple(run.after for run in runs)
+        own_loss = block.weights * loss.prediction_loss(prediction, block.y)
+        trace = Trace(prediction, own_loss.astype(theta.dtype), points)
+        return HistoryState(theta, log_v, active_from, states), trace
+
+    def _run_expert(
+        self, state: RLSState, block: Block, first: int, last: int
+    ) -> ExpertRun:
+        """An expert's run over the rows from ``first`` to ``last``, or to the end."""
+        rows = block[first : last + 1]
+        if not len(rows):
+            return ExpertRun(first, np.empty(0), state.theta[None], state)
+        expert = self.expert
+        after, trace = expert.rls._play(state, SquaredError(), rows, ("theta",))
+        assert trace.theta is not None
+        clipped = expert.clip(trace.prediction).astype(np.float64)
+        return ExpertRun(first, clipped, np.vstack([trace.theta, after.theta]), after)
+
     def _change_features(
         self, state: HistoryState, change: FeatureChange
     ) -> HistoryState:
@@ -71,3 +139,9 @@ class RestartExperts(Learner[HistoryState]):
         expert = self.expert
         predictions = [expert._predict(own, x) for own in state.experts]
         return np.array(predictions, np.float64)
+
+
+def _mean_point(log_v: FloatArray, runs: list[ExpertRun], row: int) -> FloatArray:
+    """The weighted mean of the experts' points before this row."""
+    points = np.array([run.points[row - run.first] for run in runs])
+    return weighted_mean(log_v, points)
