@@ -50,6 +50,8 @@ def forecast(
     features: options.Features = None,
     time: options.Time = None,
     key: options.Key = None,
+    dayfirst: options.DayFirst = None,
+    decimal: options.Decimal = None,
     format: options.Format = None,
     out: Annotated[
         Path | None,
@@ -108,6 +110,7 @@ def forecast(
             time,
             options.split_key(key),
             None if features is None else options.split_names("--features", features),
+            forecasts.FormatSettings(dayfirst, options.decimal_mark(decimal)),
         ),
         forecasts.ForecastOptions(
             horizon,

@@ -182,9 +182,7 @@ def recipe_settings(
 ) -> dict[str, Any]:  # fmt: skip
     """The settings of a Recipe that the command line gives, by name."""
     check_choice("--missing", others.get("missing"), POLICIES)
-    check_choice("--decimal", others.get("decimal"), tuple(DECIMAL_MARKS))
-    if others.get("decimal") is not None:
-        others["decimal"] = DECIMAL_MARKS[others["decimal"]]
+    others["decimal"] = decimal_mark(others.get("decimal"))
     parsed = {
         "targets": tuple(dict.fromkeys(target)) if target else None,
         "features": None if features is None else split_names("--features", features),
@@ -192,6 +190,12 @@ def recipe_settings(
         "lags": None if lags is None else split_whole_numbers("--lags", lags),
     }
     return {key: value for key, value in (parsed | others).items() if value is not None}
+
+
+def decimal_mark(decimal: str | None) -> str | None:
+    """The decimal mark that --decimal names, if it is given."""
+    check_choice("--decimal", decimal, tuple(DECIMAL_MARKS))
+    return None if decimal is None else DECIMAL_MARKS[decimal]
 
 
 def target_task(classify: bool | None) -> Any:

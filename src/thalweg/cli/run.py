@@ -1,13 +1,16 @@
 """``thalweg run``: predict every row of a table, then learn from it (prequential)."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from thalweg import tables
-from thalweg.cli import options, runs
+from thalweg.cli import forecasts, options, runs
+from thalweg.cli.console import print_sentence, stderr_console
 from thalweg.cli.options import OUTPUT, OutputOptions, PathOptions
+from thalweg.errors import InvalidParameterError
 
 CHUNK_ROWS = 8192
 """Rows that are read at once: a Ctrl-C waits for the rest of them, a second at most."""
@@ -25,6 +28,7 @@ def run(
     delay: options.Delay = None,
     missing: options.Missing = None,
     categories: options.Categories = None,
+    key: options.Key = None,
     classify: options.Classify = None,
     dayfirst: options.DayFirst = None,
     decimal: options.Decimal = None,
@@ -97,21 +101,62 @@ def run(
     )  # fmt: skip
     path_options = PathOptions(out, predictions, model, resume)
     outputs = OutputOptions(report, figures, json)
-    task = options.target_task(classify)
-    _run_table(
-        source, recipe, task, options.table_format(format), path_options, next, outputs
-    )
+    task, checked = options.target_task(classify), options.table_format(format)
+    keys = options.split_key(key)
+
+    def open_table() -> tables.Table:
+        return tables.read_table(source, format=checked, chunk_rows=CHUNK_ROWS)
+
+    keyed, note = _find_key(source, recipe, keys, resume, open_table)
+    if keyed is None:
+        _run_table(source, recipe, task, open_table, path_options, next, outputs)
+        return
+    runs.check_suffix(predictions)
+    settings = runs.KeyedRunSettings(
+        source, keyed or None, recipe, task, path_options, next,
+        runs.available_outputs(outputs), note,
+    )  # fmt: skip
+    runs.run_by_key(settings, open_table)
+
+
+def _find_key(
+    source: str, recipe: dict[str, Any], keys: tuple[str, ...] | None,
+    resume: Path | None, open_table: Callable[[], tables.Table],
+) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:  # fmt: skip
+    """The key columns, and what to say of them; None where all rows are one series.
+
+    Of a run that is resumed by key they are empty: its file names them.
+    """
+    if resume is not None and runs.is_database(resume):
+        return keys or (), ()
+    if keys == () or resume is not None or "targets" not in recipe:
+        return None, ()
+    if source == "-":
+        if keys is None:
+            return None, ()
+        raise InvalidParameterError("--key takes a file: standard input is one series.")
+    if keys is not None:
+        return keys, ()
+    settings = forecasts.FormatSettings(recipe.get("dayfirst"), recipe.get("decimal"))
+    time = recipe.get("time") or recipe.get("calendar")
+    found = forecasts.detect_key(open_table, recipe["targets"], time, settings)
+    if found is None:
+        return None, ()
+    sentence = forecasts.key_sentence(found)
+    print_sentence(stderr_console(), sentence)
+    return found.columns, (sentence,)
 
 
 def _run_table(
-    source: str, recipe: dict[str, Any], task: Any, format: Any,
-    path_options: PathOptions, next: bool | None, outputs: OutputOptions,
+    source: str, recipe: dict[str, Any], task: Any,
+    open_table: Callable[[], tables.Table], path_options: PathOptions,
+    next: bool | None, outputs: OutputOptions,
 ) -> None:  # fmt: skip
     """Run the Tracker over the rows of ``source``; save and print what came of it."""
     runs.check_suffix(path_options.predictions)
     outputs = runs.available_outputs(outputs)
     with (
-        tables.read_table(source, format=format, chunk_rows=CHUNK_ROWS) as table,
+        open_table() as table,
         runs.FileLocks() as locks,
     ):
         if path_options.in_place is not None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
@@ -38,6 +39,10 @@ class ArrowCells:
     def slice_rows(self, start: int, stop: int) -> "ArrowCells":
         """The cells from ``start`` to before ``stop``."""
         return ArrowCells(self.values[start:stop], self.kind_if_missing)
+
+    def take_rows(self, rows: npt.NDArray[np.intp]) -> "ArrowCells":
+        """The cells of some rows, in this order."""
+        return ArrowCells(self.values.take(pa.array(rows)), self.kind_if_missing)
 
     def kind(self) -> Kind:
         """What the column holds by its type; of text, by its first cell."""

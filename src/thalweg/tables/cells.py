@@ -41,6 +41,9 @@ class Cells(Protocol):
     def slice_rows(self, start: int, stop: int) -> "Cells":
         """The cells from ``start`` to before ``stop``."""
 
+    def take_rows(self, rows: npt.NDArray[np.intp]) -> "Cells":
+        """The cells of some rows, in this order."""
+
     def kind(self) -> Kind:
         """What the column holds, by its type or by its first cell."""
 
@@ -72,6 +75,10 @@ class PythonCells:
     def slice_rows(self, start: int, stop: int) -> "PythonCells":
         """The cells from ``start`` to before ``stop``."""
         return PythonCells(self.values[start:stop])
+
+    def take_rows(self, rows: npt.NDArray[np.intp]) -> "PythonCells":
+        """The cells of some rows, in this order."""
+        return PythonCells([self.values[row] for row in rows.tolist()])
 
     def kind(self) -> Kind:
         """What the first cell says that the column holds."""

@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from thalweg.errors import StreamError
 from thalweg.tables.cells import Categorical, CellError, Cells
 from thalweg.tables.column_format import PLAIN, ColumnFormat, decimal_hint, order_hint
@@ -52,6 +55,22 @@ class Chunk:
                 for name, cells in self.cells.items()
             },
             line_of=None if line_of is None else lambda i: line_of(start + i),
+        )
+
+    def take_rows(
+        self, rows: npt.NDArray[np.intp], first_row: int, without: Sequence[str] = ()
+    ) -> "Chunk":
+        """Some of the rows, as those from ``first_row`` on of a table of their own.
+
+        Columns named in ``without`` are left out.
+        """
+        line_of = self.line_of
+        names = [name for name in self.cells if name not in without]
+        return replace(
+            self,
+            first_row=first_row,
+            cells={name: self.cells[name].take_rows(rows) for name in names},
+            line_of=None if line_of is None else lambda i: line_of(int(rows[i])),
         )
 
     def with_sample(self) -> "Chunk":

@@ -9,10 +9,16 @@ if TYPE_CHECKING:
     from thalweg.cli.forecasts.forecast_command import forecast_table as forecast_table
     from thalweg.cli.forecasts.forecast_command import open_source as open_source
     from thalweg.cli.forecasts.forecast_plan import ForecastOptions as ForecastOptions
+    from thalweg.cli.forecasts.key_detection import detect_key as detect_key
+    from thalweg.cli.forecasts.key_detection import key_sentence as key_sentence
+    from thalweg.tables.format_detection import FormatSettings as FormatSettings
 
 _MODULE_OF = {
     "ColumnOptions": "file_scan",
     "ForecastOptions": "forecast_plan",
+    "FormatSettings": "file_scan",
+    "detect_key": "key_detection",
+    "key_sentence": "key_detection",
     "forecast_table": "forecast_command",
     "open_source": "forecast_command",
 }

@@ -18,6 +18,8 @@ from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.forecast_run import GRID_ROWS, TimedRows
 from thalweg.evaluation.series_clock import RowTimes, local_times
 from thalweg.tables import Chunk, Table, Timestamps
+from thalweg.tables.column_format import ColumnFormat
+from thalweg.tables.format_detection import FormatSettings, detect_formats
 from thalweg.tables.schema import is_unnamed, refuse_unknown_columns
 from thalweg.tables.validation import read_numbers, read_timestamps
 from thalweg.types import FloatArray
@@ -36,6 +38,8 @@ class ColumnOptions(NamedTuple):
     time: str | None = None
     keys: tuple[str, ...] | None = None  # None: to be found, (): one series
     features: tuple[str, ...] | None = None
+    settings: FormatSettings = FormatSettings()
+    formats: tuple[ColumnFormat, ...] | None = None  # None: to be found
 
 
 @dataclass
@@ -46,10 +50,12 @@ class TableColumns:
     time: str | None
     keys: tuple[str, ...]
     features: tuple[str, ...]
+    formats: tuple[ColumnFormat, ...] = ()
     notes: list[str] = field(default_factory=list)
 
     def read(self, chunk: Chunk) -> TimedRows:
         """Targets, times and features of a chunk, NaN where missing."""
+        chunk = chunk.with_formats(self.formats)
         y = read_numbers(chunk, self.target, "skip", NUMBERS_ONLY)
         columns = [read_numbers(chunk, name, "skip") for name in self.features]
         x = np.stack(columns, axis=1) if columns else np.empty((len(chunk), 0))
@@ -116,7 +122,7 @@ def scan_table(open_table: OpenTable, options: ColumnOptions) -> TableScan:
         return scan
     if scan.order.looks_like_several_series():
         with open_table() as table:
-            chunks = table.chunks()
+            chunks = (chunk.with_formats(columns.formats) for chunk in table.chunks())
             found = find_key(chunks, (columns.target,), columns.time, scan.order)
         if found is not None:
             scan = _scan(open_table, options._replace(keys=found.columns))
@@ -155,6 +161,7 @@ def _scan(open_table: OpenTable, options: ColumnOptions) -> TableScan:
         for chunk in table.chunks():
             if columns is None:
                 columns = _choose_columns(chunk, options)
+            chunk = chunk.with_formats(columns.formats)
             _drop_text(chunk, columns, options, series)
             rows = columns.read(chunk)
             times = None
@@ -202,13 +209,14 @@ def _choose_columns(chunk: Chunk, options: ColumnOptions) -> TableColumns:
     named = (options.target, options.time, *(options.keys or ()))
     names = [name for name in (*named, *(options.features or ())) if name is not None]
     refuse_unknown_columns(names, chunk.cells, chunk.source)
+    formats, notes = _formats(chunk, options)
+    chunk = chunk.with_formats(formats)
     keys = options.keys or ()
     for name in keys:
         if name in (options.target, options.time):
             raise InvalidParameterError(f"--key cannot name {name!r}, which is the "
                                         f"target or the time.")  # fmt: skip
     others = [name for name in chunk.cells if name not in (*named, *keys)]
-    notes: list[str] = []
     time = options.time
     if time is None:
         times = [name for name in others if chunk.kind(name) == "time"]
@@ -225,7 +233,17 @@ def _choose_columns(chunk: Chunk, options: ColumnOptions) -> TableColumns:
         features = tuple(name for name in others if chunk.kind(name) == "number")
         text = [name for name in others if chunk.kind(name) == "text"]
         notes += [_text_note(name) for name in text]
-    return TableColumns(options.target, time, keys, features, notes)
+    return TableColumns(options.target, time, keys, features, formats, notes)
+
+
+def _formats(
+    chunk: Chunk, options: ColumnOptions
+) -> tuple[tuple[ColumnFormat, ...], list[str]]:
+    """How the columns are written, and what should be said of that."""
+    if options.formats is not None:
+        return options.formats, []
+    found = detect_formats(chunk, list(chunk.cells), options.settings)
+    return found.formats, list(found.notes)
 
 
 def _drop_text(

@@ -41,11 +41,12 @@ from thalweg.cli.forecasts.forecast_tables import (
     print_result,
     result_as_json,
 )
-from thalweg.cli.forecasts.model_files import MODEL, MODELS, open_models, read_plan
+from thalweg.cli.forecasts.model_files import MODEL, open_models, read_plan
 from thalweg.cli.forecasts.row_keys import Key, key_text
 from thalweg.cli.options import OutputOptions
 from thalweg.cli.runs import study_files
 from thalweg.cli.runs.file_locks import FileLocks
+from thalweg.cli.runs.keyed_checkpoint import MODELS
 from thalweg.cli.runs.output_paths import source_stem
 from thalweg.cli.runs.signals import StopSignal
 from thalweg.cli.runs.storage import refuse_overwriting
@@ -90,7 +91,11 @@ def forecast_table(
     if plan is not None:
         plan.refuse_changes(columns, options)
         columns = ColumnOptions(
-            plan.target, plan.time, plan.keys, plan.settings.features
+            plan.target,
+            plan.time,
+            plan.keys,
+            plan.settings.features,
+            formats=plan.formats,
         )
         is_next = _is_next(plan, source, is_next)
     scan = scan_table(source.open_table, columns)

@@ -14,6 +14,7 @@ from thalweg.models.forecaster import MAX_HORIZON
 from thalweg.models.forecaster_file import MAX_GIVEN
 from thalweg.models.forecaster_state import ForecasterSettings, state_size
 from thalweg.preprocessing.seasons import Seasons, calendar_seasons
+from thalweg.tables.column_format import ColumnFormat
 from thalweg.tables.timestamps import TimeArray
 
 DEFAULT_HORIZON = 24
@@ -42,11 +43,13 @@ class ForecastPlan(NamedTuple):
     time: str | None
     keys: tuple[str, ...]
     settings: ForecastSettings
+    formats: tuple[ColumnFormat, ...] = ()
 
     @property
     def columns(self) -> TableColumns:
         """The columns to be read."""
-        return TableColumns(self.target, self.time, self.keys, self.settings.features)
+        features = self.settings.features
+        return TableColumns(self.target, self.time, self.keys, features, self.formats)
 
     def as_json(self) -> str:
         """The plan as text for a file."""
@@ -58,7 +61,8 @@ class ForecastPlan(NamedTuple):
         try:
             fields = json.loads(text)
             settings = ForecastSettings(**_with_tuples(fields.pop("settings")))
-            return cls(**_with_tuples(fields), settings=settings)
+            formats = tuple(ColumnFormat(*one) for one in fields.pop("formats"))
+            return cls(**_with_tuples(fields), settings=settings, formats=formats)
         except (TypeError, ValueError, KeyError, AttributeError):
             raise PersistenceError(f"{name} holds no forecast of a file.") from None
 
@@ -108,7 +112,9 @@ def make_plan(
         horizon, columns.features, known, options.season, options.interval or 0.9
     )
     _require_memory(scan, settings, source)
-    return ForecastPlan(source, columns.target, columns.time, columns.keys, settings)
+    return ForecastPlan(
+        source, columns.target, columns.time, columns.keys, settings, columns.formats
+    )
 
 
 def horizon_sentence(scan: TableScan, horizon: int) -> str:

@@ -5,7 +5,8 @@ or row by row. The key is the column, or the pair of columns, of text or whole n
 within each of whose values times are unique and rise.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -14,7 +15,8 @@ import numpy.typing as npt
 
 from thalweg.cli.forecasts.row_keys import MAX_KEYS, Key, split_by_key
 from thalweg.errors import StreamError
-from thalweg.tables import Chunk
+from thalweg.tables import Chunk, Table
+from thalweg.tables.format_detection import FormatSettings, detect_formats
 from thalweg.tables.schema import is_unnamed
 from thalweg.types import FloatArray
 
@@ -102,6 +104,36 @@ def find_key(
         return None
     best = min(possible, key=lambda one: (len(one.columns), len(one.latest)))
     return FoundKey(best.columns, len(best.latest))
+
+
+def detect_key(
+    open_table: Callable[[], AbstractContextManager[Table]], targets: Sequence[str],
+    time: str | None, settings: FormatSettings,
+) -> FoundKey | None:  # fmt: skip
+    """The key of a table; None where its rows are in order, or no key is found."""
+    order, formats = TimeOrder(), None
+    with open_table() as table:
+        for chunk in table.chunks():
+            if formats is None:
+                formats = detect_formats(chunk, list(chunk.cells), settings).formats
+                time = time or _first_time(chunk.with_formats(formats), targets)
+            if time is None or time not in chunk.cells:
+                return None
+            times = times_as_numbers(chunk.with_formats(formats), time)
+            if np.isnan(times).any():
+                return None
+            order.add(times)
+    if time is None or not order.looks_like_several_series():
+        return None
+    with open_table() as table:
+        chunks = (chunk.with_formats(formats or ()) for chunk in table.chunks())
+        return find_key(chunks, targets, time, order)
+
+
+def _first_time(chunk: Chunk, targets: Sequence[str]) -> str | None:
+    """The first column of times."""
+    names = (name for name in chunk.cells if name not in targets)
+    return next((name for name in names if chunk.kind(name) == "time"), None)
 
 
 def times_as_numbers(chunk: Chunk, time: str) -> npt.NDArray[np.float64]:

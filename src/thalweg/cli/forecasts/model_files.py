@@ -4,24 +4,23 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
 from thalweg import persistence
 from thalweg.cli.forecasts.forecast_plan import ForecastPlan
 from thalweg.cli.forecasts.row_keys import Key
+from thalweg.cli.runs.keyed_checkpoint import is_database, key_name, remove_database
 from thalweg.cli.runs.storage import make_folder
-from thalweg.errors import PersistenceError, StreamError
+from thalweg.errors import PersistenceError
 from thalweg.evaluation.forecast_run import ForecastRun
 from thalweg.learners import LastValue
 from thalweg.losses import SquaredError
 from thalweg.models.keyed_store import KeyedStore
 from thalweg.persistence import SavedModel, dumps, loads
 
-MODEL, MODELS = "model.thalweg", "models.db"
+MODEL = "model.thalweg"
 PLAN = "plan"
-DATABASE_START = b"SQLite format 3\0"
 
 
 class ForecastModels(Protocol):
@@ -90,7 +89,7 @@ class KeyedModelFile:
         self._working_path = path
         if resumed is None or resumed.resolve() != path.resolve():
             self._working_path = path.with_name(f"{path.name}.part")
-            _remove_database(self._working_path)
+            remove_database(self._working_path)
             if resumed is not None:
                 shutil.copyfile(resumed, self._working_path)
         extra = {PLAN: plan.as_json()}
@@ -103,16 +102,16 @@ class KeyedModelFile:
 
     def load(self, key: Key) -> ForecastRun | None:
         """The model of a key; None if it has none yet."""
-        data = self._store.read_model(_key_name(key))
+        data = self._store.read_model(key_name(key))
         if data is None:
             return None
-        name = f"{self.path}, key {_key_name(key)},"
+        name = f"{self.path}, key {key_name(key)},"
         return ForecastRun.from_saved_model(loads(data, name), name)
 
     def save(self, runs: Mapping[Key, ForecastRun]) -> None:
         """Write these models, in one transaction."""
         models = (
-            (_key_name(key), dumps(run.saved_model())) for key, run in runs.items()
+            (key_name(key), dumps(run.saved_model())) for key, run in runs.items()
         )
         self._store.commit(models, None)
 
@@ -120,7 +119,7 @@ class KeyedModelFile:
         """Close the database; a new one takes the place of the old one."""
         self._store.close()
         if self._working_path != self.path:
-            _remove_database(self.path)
+            remove_database(self.path)
             os.replace(self._working_path, self.path)
             self._working_path = self.path
 
@@ -128,7 +127,7 @@ class KeyedModelFile:
         """Remove a new database; one that is resumed keeps what was written."""
         self._store.close()
         if self._working_path != self.path:
-            _remove_database(self._working_path)
+            remove_database(self._working_path)
 
 
 def open_models(plan: ForecastPlan, path: Path, resumed: Path | None) -> ForecastModels:
@@ -139,11 +138,7 @@ def open_models(plan: ForecastPlan, path: Path, resumed: Path | None) -> Forecas
 
 def read_plan(path: Path) -> ForecastPlan:
     """The plan of a forecast that is to be resumed."""
-    if not path.is_file():
-        raise StreamError(f"There is no file {path}.")
-    with path.open("rb") as file:
-        is_database = file.read(len(DATABASE_START)) == DATABASE_START
-    if not is_database:
+    if not is_database(path):
         saved = persistence.load(path)
     else:
         store = KeyedStore(path, b"")
@@ -156,14 +151,3 @@ def read_plan(path: Path) -> ForecastPlan:
             f"{path} holds a model, but no forecast of a file that could go on."
         )
     return ForecastPlan.from_json(saved.extra[PLAN], str(path))
-
-
-def _key_name(key: Key) -> str:
-    """The key as the database holds it."""
-    return json.dumps(list(key), ensure_ascii=False)
-
-
-def _remove_database(path: Path) -> None:
-    for suffix in ("", "-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            os.unlink(f"{path}{suffix}")

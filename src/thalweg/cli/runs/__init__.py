@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from thalweg.cli.runs.checkpoint import load_checkpoint as load_checkpoint
     from thalweg.cli.runs.file_locks import FileLocks as FileLocks
     from thalweg.cli.runs.finish import finish_run as finish_run
+    from thalweg.cli.runs.keyed_checkpoint import is_database as is_database
+    from thalweg.cli.runs.keyed_run import KeyedRunSettings as KeyedRunSettings
+    from thalweg.cli.runs.keyed_run import run_by_key as run_by_key
     from thalweg.cli.runs.output_paths import OutputPaths as OutputPaths
     from thalweg.cli.runs.output_paths import open_session as open_session
     from thalweg.cli.runs.output_paths import set_earlier_rows as set_earlier_rows
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 _MODULE_OF = {
     "FileLocks": "file_locks",
+    "KeyedRunSettings": "keyed_run",
     "OutputPaths": "output_paths",
     "PAGE": "study_files",
     "RunLoop": "run_loop",
@@ -30,9 +34,11 @@ _MODULE_OF = {
     "check_suffix": "predictions",
     "draw_studies": "study_files",
     "finish_run": "finish",
+    "is_database": "keyed_checkpoint",
     "load_checkpoint": "checkpoint",
     "load_studies": "study_files",
     "open_session": "output_paths",
+    "run_by_key": "keyed_run",
     "require_standard_output": "storage",
     "set_earlier_rows": "output_paths",
 }

@@ -58,11 +58,18 @@ class RunCheckpoint(NamedTuple):
 def save_checkpoint(path: Path, session: Session, origin: RunOrigin) -> None:
     """Replace the file at ``path``, in one step that lasts."""
     make_folder(path.parent)
+    persistence.save(path, run_model(session, origin, path.parent))
+
+
+def run_model(
+    session: Session, origin: RunOrigin, folder: Path
+) -> persistence.SavedModel:
+    """What a file in ``folder`` holds of a run."""
     file = origin.predictions
     checkpoint = RunCheckpoint(
         version=VERSION,
         source=origin.source,
-        predictions=None if file is None else os.path.relpath(file, path.parent),
+        predictions=None if file is None else os.path.relpath(file, folder),
         written_bytes=origin.written_bytes,
         recipe=json.dumps(asdict(session.recipe)),
         session=session.snapshot(),
@@ -75,12 +82,19 @@ def save_checkpoint(path: Path, session: Session, origin: RunOrigin) -> None:
         loss = SquaredError()
         model = persistence.SavedModel(first.tracker, loss, first.state, fields)
     extra = {**model.extra, "run": checkpoint}
-    persistence.save(path, model._replace(extra=extra))
+    return model._replace(extra=extra)
 
 
 def load_checkpoint(path: Path, **options: Any) -> tuple[Session, RunOrigin]:
     """The run in a file; ``options`` given again must be those it started with."""
-    extra = persistence.load(path).extra
+    return restore_run(persistence.load(path), path, **options)
+
+
+def restore_run(
+    saved: persistence.SavedModel, path: Path, **options: Any
+) -> tuple[Session, RunOrigin]:
+    """The run of a file's contents; as ``load_checkpoint``."""
+    extra = saved.extra
     if "run" not in extra:
         raise PersistenceError(f"{path} holds a model, but no run that could go on.")
     try:

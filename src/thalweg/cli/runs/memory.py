@@ -13,6 +13,8 @@ from thalweg.tables.class_labels import ClassLabels
 NUMBER_BYTES = 8
 FILE_COPIES = 2
 """A checkpoint is put together in memory, its parts beside the whole."""
+KEY_BYTES = 600_000
+"""Bytes that the curves and scores of one key take at most, beside its Tracker."""
 UNITS = ("bytes", "KB", "MB", "GB", "TB", "PB", "EB")
 MEMORY_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current")
 """What this process and its siblings may use and do use, where that is limited."""
@@ -53,6 +55,18 @@ def require_class_memory(
         f"would need {format_bytes(needed)} of memory, and {format_bytes(free)} are "
         f"free. Use fewer: --features, --lags, --categories."
     )
+
+
+def require_keyed_memory(source: str, features: int, delay: int, keys: int) -> None:
+    """Raise unless a Tracker for each of so many keys fits in the free memory."""
+    free, needed = free_memory(), keys * KEY_BYTES
+    needed += NUMBER_BYTES * keys * state_size(features, delay)
+    if free is not None and needed > free:
+        raise InvalidParameterError(
+            f"The {keys:,} keys in the first rows of {source} would need "
+            f"{format_bytes(needed)} of memory, and {format_bytes(free)} are free. "
+            f"Split the file, or use fewer columns: --features."
+        )
 
 
 def _run_bytes(features: int, delay: int, targets: int) -> int:

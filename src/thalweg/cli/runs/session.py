@@ -78,7 +78,7 @@ class Session(Component):
         """Predict and learn the next rows."""
         classes = self.classes
         if not self.runs:
-            classes = self._decide_classes(chunk)
+            classes = self.decide_classes(chunk)
         classes, numbered = encode_classes(classes, chunk)
         encoded = self.encoder.encode(numbered)
         self.classes = classes
@@ -96,7 +96,7 @@ class Session(Component):
             self.start = self.start or format_times(time[:1])[0]
         return PredictedRows(rows + self.earlier_rows + 1, time, forecasts, y)
 
-    def _decide_classes(self, chunk: Chunk) -> tuple[ClassLabels, ...]:
+    def decide_classes(self, chunk: Chunk) -> tuple[ClassLabels, ...]:
         """The classes of the targets, none where they are numbers, if all is legal."""
         features, recipe = self.encoder.count_features(chunk), self.recipe
         classes = decide_task(chunk, recipe.targets, self.task)

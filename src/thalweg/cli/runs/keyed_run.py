@@ -1,0 +1,239 @@
+"""The work of ``thalweg run --key``: a Tracker for each key, and what came of all."""
+
+import json
+import shlex
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import typer
+
+from thalweg import report
+from thalweg.cli.console import (
+    print_saved_files,
+    print_sentence,
+    progress_bar,
+    stderr_console,
+    stdout_console,
+)
+from thalweg.cli.forecasts.forecast_files import interesting_keys
+from thalweg.cli.forecasts.row_keys import key_text
+from thalweg.cli.options import OutputOptions, PathOptions
+from thalweg.cli.runs import study_files
+from thalweg.cli.runs.checkpoint import RunOrigin
+from thalweg.cli.runs.file_locks import FileLocks
+from thalweg.cli.runs.keyed_checkpoint import (
+    MODELS,
+    KeyedCheckpoint,
+    refuse_other_keys,
+    remove_database,
+)
+from thalweg.cli.runs.keyed_loop import KeyedRunLoop
+from thalweg.cli.runs.keyed_results import (
+    keyed_scores,
+    print_scores,
+    scores_as_json,
+)
+from thalweg.cli.runs.keyed_session import KeyedSession
+from thalweg.cli.runs.output_paths import NEW_RUN, source_stem
+from thalweg.cli.runs.predictions import PredictionFile
+from thalweg.cli.runs.signals import StopSignal
+from thalweg.cli.runs.storage import refuse_overwriting, storage_errors
+from thalweg.errors import InvalidParameterError
+from thalweg.evaluation.keyed_scores import KeyedScores
+from thalweg.tables import Recipe, Table
+from thalweg.tables.class_labels import Task
+
+
+class KeyedRunSettings(NamedTuple):
+    """What the command line says of a run by key."""
+
+    source: str
+    keys: tuple[str, ...] | None  # None: those of the run that is resumed
+    recipe: dict[str, Any]
+    task: Task
+    paths: PathOptions
+    is_next: bool | None
+    outputs: OutputOptions
+    notes: tuple[str, ...] = ()
+
+
+def run_by_key(settings: KeyedRunSettings, open_table: Callable[[], Table]) -> None:
+    """Run a Tracker over the rows of each key; save and print what came of it."""
+    with open_table() as table, FileLocks() as locks:
+        folder, model = _folder_and_model(settings.paths, table)
+        locks.acquire(model)
+        resumed = settings.paths.resume
+        if resumed is not None and resumed.resolve() != model.resolve():
+            raise InvalidParameterError(
+                "A run by key goes on in its own folder. Leave out --out and --model."
+            )
+        _protect_files(settings, folder, model)
+        if resumed is None:
+            remove_database(model)
+            names = (study_files.STUDY, study_files.PAGE)
+            study_files.remove_files(folder, *names)
+        with KeyedCheckpoint(model) as checkpoint:
+            session, origin = _open_session(settings, checkpoint, table)
+            file = _prediction_file(settings, session, origin, folder)
+            loop = KeyedRunLoop(table, session, checkpoint, file)
+            _finish(settings, loop, folder)
+
+
+def _finish(settings: KeyedRunSettings, loop: KeyedRunLoop, folder: Path) -> None:
+    session, outputs = loop.session, settings.outputs
+    if session.rows:
+        stderr_console().print(f"Goes on after row {session.rows:,}.")
+    began = time.perf_counter()
+    with StopSignal() as stop, progress_bar(loop.table.name, 1.0) as bar:
+        loop.run(stop, bar)
+    seconds = time.perf_counter() - began
+    scores = keyed_scores(session)
+    saved = [loop.checkpoint.path]
+    if loop.file is not None and loop.file.size:
+        saved.append(loop.file.path)
+    if not outputs.json:
+        _show(settings, loop, scores, seconds)
+    if stop.number is None and scores:
+        saved += _write_page(settings, loop, scores, folder)
+    if outputs.json:
+        _print_json(settings, loop, scores, saved, seconds)
+    else:
+        print_saved_files(stdout_console(), saved)
+    if stop.number is not None:
+        _show_resume_command(settings, loop)
+        raise typer.Exit(stop.exit_code)
+
+
+def _show(
+    settings: KeyedRunSettings, loop: KeyedRunLoop, scores: list[KeyedScores],
+    seconds: float,
+) -> None:  # fmt: skip
+    console, session = stdout_console(), loop.session
+    for one in scores:
+        print_scores(console, loop.table.name, session.keys, one)
+    if not scores:
+        print_sentence(console, "No series has enough rows to be scored.")
+    for note in _notes(loop):
+        print_sentence(stderr_console(), note)
+    rate = float(f"{loop.rows / max(seconds, 1e-9):.2g}")
+    print_sentence(
+        console,
+        f"{loop.rows:,} rows of {len(session.sessions):,} series in {seconds:.3g} s: "
+        f"about {rate:,.0f} rows a second.",
+    )
+
+
+def _notes(loop: KeyedRunLoop) -> tuple[str, ...]:
+    """What a reader should know of the columns, as the first key has it."""
+    session = next(iter(loop.session.sessions.values()), None)
+    return () if session is None else session.notes()
+
+
+def _write_page(
+    settings: KeyedRunSettings,
+    loop: KeyedRunLoop,
+    scores: list[KeyedScores],
+    folder: Path,
+) -> list[Path]:
+    """Write an overview, and a section for each of the most interesting keys."""
+    outputs, paths = settings.outputs, []
+    if not (outputs.report or outputs.figures):
+        return []
+    sections = import_module("thalweg.report.keyed_sections")
+    session, name = loop.session, loop.table.name
+    notes = (*settings.notes, *_notes(loop))
+    overviews = [
+        sections.keyed_section(one, session.keys, f"All series of {name}", notes)
+        for one in scores
+    ]
+    keys = interesting_keys([score.key for score in scores[0].keys])
+    studies = [
+        study for key in keys for study in session.sessions[key].studies(key_text(key))
+    ]
+    with storage_errors(folder):
+        if outputs.report:
+            page = folder / study_files.PAGE
+            report.write_page([*overviews, *studies], page, f"{name}, by key")
+            paths.append(page)
+        if outputs.figures:
+            report.write_figures(studies, folder / study_files.FIGURES)
+            paths.append(folder / study_files.FIGURES)
+    return paths
+
+
+def _print_json(
+    settings: KeyedRunSettings, loop: KeyedRunLoop, scores: list[KeyedScores],
+    saved: list[Path], seconds: float,
+) -> None:  # fmt: skip
+    session = loop.session
+    content = {
+        "source": loop.table.name,
+        "key": list(session.keys),
+        "rows": session.earlier_rows + session.rows,
+        "new_rows": loop.rows,
+        "seconds": seconds,
+        "rows_per_second": loop.rows / seconds,
+        "studies": [scores_as_json(one, loop.table.name) for one in scores],
+        "notes": [*settings.notes, *_notes(loop)],
+        "files": [str(path) for path in saved],
+    }
+    typer.echo(json.dumps(content, allow_nan=False))
+
+
+def _folder_and_model(paths: PathOptions, table: Table) -> tuple[Path, Path]:
+    resume = paths.resume
+    folder = paths.out or (resume.parent if resume else Path("out", source_stem(table)))
+    resumed = resume if paths.out is None else None
+    return folder, paths.model or resumed or folder / MODELS
+
+
+def _protect_files(settings: KeyedRunSettings, folder: Path, model: Path) -> None:
+    outputs = {"model": model, "page": folder / study_files.PAGE}
+    file = settings.paths.predictions or folder / "predictions.csv"
+    refuse_overwriting({"source": settings.source}, outputs | {"predictions": file})
+
+
+def _open_session(
+    settings: KeyedRunSettings, checkpoint: KeyedCheckpoint, table: Table
+) -> tuple[KeyedSession, RunOrigin]:
+    """A new session of all keys, or the one to be resumed."""
+    if settings.paths.resume is None:
+        assert settings.keys is not None
+        recipe = Recipe(**settings.recipe)
+        return KeyedSession(recipe, settings.keys, settings.task), NEW_RUN
+    session, origin = checkpoint.load(settings.recipe)
+    refuse_other_keys(session, settings.keys)
+    if settings.is_next is None and table.name != origin.source:
+        raise InvalidParameterError(
+            f"The run to be resumed was on {origin.source}. Got {table.name} instead: "
+            f"say --next if its rows come after those, --from-start if it begins with "
+            f"them."
+        )
+    if settings.is_next:
+        session.start_source()
+    return session, origin
+
+
+def _prediction_file(
+    settings: KeyedRunSettings, session: KeyedSession, origin: RunOrigin, folder: Path
+) -> PredictionFile:
+    path = settings.paths.predictions or origin.predictions
+    path = path or folder / "predictions.csv"
+    columns: Any = session.columns()
+    if (
+        origin.predictions is not None
+        and path.resolve() == origin.predictions.resolve()
+    ):
+        return PredictionFile(path, columns, origin.written_bytes)
+    return PredictionFile(path, columns)
+
+
+def _show_resume_command(settings: KeyedRunSettings, loop: KeyedRunLoop) -> None:
+    sentence = f"Stopped after row {loop.session.rows:,}. Go on with:"
+    print_sentence(stderr_console(), sentence)
+    command = f"thalweg run {shlex.quote(settings.source)}"
+    command += f" --resume {shlex.quote(str(loop.checkpoint.path))}"
+    stderr_console().print(f"  {command}", markup=False, soft_wrap=True)

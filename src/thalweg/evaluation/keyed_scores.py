@@ -1,0 +1,123 @@
+"""Errors on many series: of each learner over all keys, and on each key alone."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from thalweg.evaluation.study import Study
+
+Key = tuple[str, ...]
+
+
+class KeyScore(NamedTuple):
+    """The errors on one series."""
+
+    key: Key
+    rows: int
+    scored: int
+    squared: float  # the Tracker's mean squared error
+    absolute: float
+    best_baseline: str
+    ratio: float  # the squared error over that of the best baseline
+
+
+class PooledEntry(NamedTuple):
+    """A learner's errors over the scored rows of all series."""
+
+    name: str
+    role: str
+    squared: float
+    absolute: float
+
+
+class KeyedScores(NamedTuple):
+    """The errors of a target on many series."""
+
+    target: str
+    rows: int
+    scored: int
+    keys: tuple[KeyScore, ...]  # those that were scored, the least ratio first
+    unscored: int  # series with too few rows
+    entries: tuple[PooledEntry, ...]  # the least error first
+    features: tuple[str, ...]
+
+    @property
+    def tracker(self) -> PooledEntry:
+        """The Tracker over all series."""
+        return next(entry for entry in self.entries if entry.role == "tracker")
+
+    @property
+    def persistence(self) -> PooledEntry:
+        """The last value over all series."""
+        return next(entry for entry in self.entries if entry.role == "persistence")
+
+    @property
+    def best_baseline(self) -> PooledEntry:
+        """The simple baseline of the least error over all series."""
+        roles = ("persistence", "baseline")
+        return next(entry for entry in self.entries if entry.role in roles)
+
+    @property
+    def mean_ratio(self) -> float:
+        """The geometric mean over series of the ratio to the best baseline of each.
+
+        NaN where no baseline has an error.
+        """
+        ratios = np.array([score.ratio for score in self.keys])
+        ratios = ratios[np.isfinite(ratios)]
+        if not len(ratios):
+            return float("nan")
+        return float(np.exp(np.log(np.maximum(ratios, 1e-300)).mean()))
+
+
+def key_score(key: Key, study: Study) -> KeyScore:
+    """The errors on one series."""
+    tracker, best = study.tracker, study.best_baseline
+    return KeyScore(
+        key, study.rounds, study.scored_rounds, tracker.squared, tracker.absolute,
+        best.name, study.ratio(tracker.name, best.name),
+    )  # fmt: skip
+
+
+def pool_scores(
+    target: str, studies: Mapping[Key, Study], unscored: int
+) -> KeyedScores:
+    """The errors of every learner that ran on all series, over all their rows."""
+    parts = list(studies.values())
+    scored = sum(study.scored_rounds for study in parts)
+    names = [
+        entry
+        for entry in parts[0].entries
+        if all(any(one.name == entry.name for one in study.entries) for study in parts)
+    ]
+    entries = [
+        PooledEntry(entry.name, entry.role, *_pooled_errors(entry.name, parts, scored))
+        for entry in names
+    ]
+    scores = [key_score(key, study) for key, study in studies.items()]
+    return KeyedScores(
+        target=target,
+        rows=sum(study.rounds for study in parts),
+        scored=scored,
+        keys=tuple(sorted(scores, key=lambda score: (_order(score.ratio), score.key))),
+        unscored=unscored,
+        entries=tuple(sorted(entries, key=lambda entry: _order(entry.squared))),
+        features=parts[0].features,
+    )
+
+
+def _pooled_errors(
+    name: str, studies: Sequence[Study], scored: int
+) -> tuple[float, float]:
+    """Mean squared and absolute errors over all scored rows."""
+    squared = absolute = 0.0
+    for study in studies:
+        entry = study.entry(name)
+        squared += entry.squared * (study.scored_rounds / scored)
+        absolute += entry.absolute * (study.scored_rounds / scored)
+    return squared, absolute
+
+
+def _order(value: float) -> float:
+    return np.inf if np.isnan(value) else value

@@ -1,0 +1,74 @@
+"""The overview of a run over many series, as a section of a page."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from thalweg.evaluation.keyed_scores import KeyedScores
+from thalweg.report.number_text import format_count, format_number, format_percent
+from thalweg.report.section import FoldedPart, PageTable, Section, Tile
+
+SHOWN_KEYS = 100
+"""Best and worst keys in the table, each."""
+
+
+def keyed_section(
+    scores: KeyedScores, columns: Sequence[str], title: str, notes: Sequence[str] = ()
+) -> Section:
+    """How well the values of many series were predicted."""
+    typical = float(np.sqrt(scores.tracker.squared))
+    better = sum(score.ratio < 1 for score in scores.keys)
+    ratio = float(np.sqrt(scores.mean_ratio))
+    headline = (
+        f"{scores.target} of {len(scores.keys):,} series, one row ahead: the typical "
+        f"error was {format_number(typical)}"
+    )
+    if np.isfinite(ratio):
+        change = f"{format_percent(abs(1 - ratio))} {'below' if ratio < 1 else 'above'}"
+        headline += f", {change} that of the best simple baseline of each series"
+    count = f"{better:,} of {len(scores.keys):,}"
+    tiles = (
+        Tile("Typical error", format_number(typical), "over all rows of all series."),
+        Tile("Better", count, "series with less error than their best baseline."),
+        Tile("Rows", format_count(scores.rows), f"of {len(scores.keys):,} series."),
+    )
+    folded = [FoldedPart("learners", "All learners", table=_learner_table(scores))]
+    if notes:
+        folded.append(FoldedPart("notes", "Notes", items=tuple(notes)))
+    table = _key_table(scores, columns)
+    return Section(title, f"{headline}.", tiles, folded=tuple(folded), tables=(table,))
+
+
+def _key_table(scores: KeyedScores, columns: Sequence[str]) -> PageTable:
+    shown = list(scores.keys)
+    caption = "Squared error over that of the best simple baseline of each series."
+    if len(shown) > 2 * SHOWN_KEYS:
+        shown = [*shown[:SHOWN_KEYS], *shown[-SHOWN_KEYS:]]
+        caption += f" The best and the worst {SHOWN_KEYS} of {len(scores.keys):,}."
+    rows = tuple(
+        (
+            " / ".join(cell or "(blank)" for cell in score.key),
+            format_count(score.rows),
+            f"{score.ratio:.3f}",
+            format_number(float(np.sqrt(score.squared))),
+            score.best_baseline,
+        )
+        for score in shown
+    )
+    names = (", ".join(columns), "rows", "over baseline", "typical error", "baseline")
+    return PageTable(caption, names, rows, (1, 2, 3), (1, 4))
+
+
+def _learner_table(scores: KeyedScores) -> PageTable:
+    best = scores.best_baseline.squared
+    rows = tuple(
+        (
+            entry.name,
+            format_number(entry.squared, 4),
+            format_number(entry.absolute, 4),
+            f"{entry.squared / best:.3f}" if best > 0 else "",
+        )
+        for entry in scores.entries
+    )
+    names = ("learner", "mean squared", "mean absolute", "over the best baseline")
+    return PageTable("Errors over all rows of all series.", names, rows, (1, 2, 3))

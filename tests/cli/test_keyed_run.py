@@ -1,0 +1,213 @@
+"""``thalweg run`` on many series in one file: a Tracker for each key."""
+
+import csv
+import json
+import signal
+
+import numpy as np
+import pytest
+
+from tests.cli.streams import started, thalweg, written
+from thalweg.cli.runs import keyed_loop
+
+ROWS = 90
+SHOPS = ("north", "south", "west")
+HEADER = "shop,when,a,sales\n"
+
+
+def shop_lines(shop, seed):
+    rng = np.random.default_rng(seed)
+    days = np.datetime64("2024-01-01") + np.arange(ROWS)
+    a = rng.normal(size=ROWS)
+    y = 10 * seed + 3 * a + np.sin(np.arange(ROWS) / 7 * 2 * np.pi)
+    rows = zip(days, a, y + 0.1 * rng.normal(size=ROWS), strict=True)
+    return [f"{shop},{day},{u:.4f},{v:.4f}\n" for day, u, v in rows]
+
+
+LINES = {shop: shop_lines(shop, seed) for seed, shop in enumerate(SHOPS, 1)}
+GLUED = [line for shop in SHOPS for line in LINES[shop]]
+MIXED = [line for rows in zip(*LINES.values(), strict=True) for line in rows]
+RUN = ("-t", "sales", "--no-report")
+
+
+def predictions(path, without=("row",)):
+    with path.open() as file:
+        return [
+            {name: cell for name, cell in row.items() if name not in without}
+            for row in csv.DictReader(file)
+        ]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_glued_mixed_and_single_files_give_the_same_predictions(folder):
+    for name, lines in (("glued", GLUED), ("mixed", MIXED)):
+        written(folder / f"{name}.csv", [HEADER, *lines])
+        done = thalweg("run", f"{name}.csv", *RUN)
+        assert done.exit_code == 0, done.output
+        assert "The rows are 3 series, told apart by 'shop'" in done.stderr
+        assert max(map(len, done.output.splitlines())) <= 80
+    glued = predictions(folder / "out/glued/predictions.csv")
+    mixed = predictions(folder / "out/mixed/predictions.csv")
+    for shop in SHOPS:
+        own = [row for row in glued if row["shop"] == shop]
+        assert own == [row for row in mixed if row["shop"] == shop]
+        # The same as a run over a file of this shop alone, which has no such column.
+        lines = [line.removeprefix(f"{shop},") for line in (HEADER, *LINES[shop])]
+        lines[0] = HEADER.removeprefix("shop,")
+        written(folder / f"{shop}.csv", lines)
+        thalweg("run", f"{shop}.csv", *RUN)
+        alone = predictions(folder / f"out/{shop}/predictions.csv")
+        assert [{"shop": shop, **row} for row in alone] == own
+
+
+def test_rows_keep_their_numbers_and_order(folder):
+    written(folder / "mixed.csv", [HEADER, *MIXED])
+    thalweg("run", "mixed.csv", *RUN, "--key", "shop", "--time", "when")
+    rows = predictions(folder / "out/mixed/predictions.csv", without=())
+    assert list(rows[0])[:3] == ["row", "shop", "time"]
+    assert [int(row["row"]) for row in rows] == list(range(1, 3 * ROWS + 1))
+    assert [row["shop"] for row in rows[:4]] == [*SHOPS, "north"]
+
+
+def test_the_errors_are_those_of_all_rows_and_of_each_key(folder):
+    written(folder / "mixed.csv", [HEADER, *MIXED])
+    found = json.loads(thalweg("run", "mixed.csv", *RUN, "--json").stdout)
+    (study,) = found["studies"]
+    assert found["key"] == ["shop"] and found["rows"] == 3 * ROWS
+    alone = []
+    for shop in SHOPS:
+        written(folder / f"{shop}.csv", [HEADER, *LINES[shop]])
+        options = (*RUN, "--json", "--features", "a")
+        (own,) = json.loads(thalweg("run", f"{shop}.csv", *options).stdout)["studies"]
+        alone.append(own)
+    scored = np.array([own["scored_rounds"] for own in alone])
+    assert study["scored_rounds"] == scored.sum()
+    for learner in study["learners"]:
+        squared = [
+            next(one for one in own["learners"] if one["name"] == learner["name"])
+            for own in alone
+        ]
+        mean = np.average([one["squared"] for one in squared], weights=scored)
+        assert learner["squared"] == pytest.approx(mean)
+    by_key = {tuple(one["key"]): one["over_best_baseline"] for one in study["keys"]}
+    for shop, own in zip(SHOPS, alone, strict=True):
+        tracker = next(one for one in own["learners"] if one["role"] == "tracker")
+        assert by_key[(shop,)] == pytest.approx(tracker["over_best_baseline"])
+
+
+def test_a_resumed_run_is_that_of_one_go(folder):
+    written(folder / "whole.csv", [HEADER, *MIXED])
+    thalweg("run", "whole.csv", *RUN, "--key", "shop")
+    whole = (folder / "out/whole/predictions.csv").read_bytes()
+    written(folder / "grown.csv", [HEADER, *MIXED[:100]])
+    thalweg("run", "grown.csv", *RUN, "--key", "shop")
+    written(folder / "grown.csv", [HEADER, *MIXED])
+    models = "out/grown/models.db"
+    done = thalweg("run", "grown.csv", "--resume", models, "--no-report")
+    assert done.exit_code == 0, done.output
+    assert "Goes on after row 100." in done.stderr
+    assert (folder / "out/grown/predictions.csv").read_bytes() == whole
+    # Rows that come after those seen, in a file of their own.
+    written(folder / "a.csv", [HEADER, *MIXED[:100]])
+    thalweg("run", "a.csv", *RUN, "--key", "shop")
+    written(folder / "b.csv", [HEADER, *MIXED[100:]])
+    refused = thalweg("run", "b.csv", "--resume", "out/a/models.db")
+    assert refused.exit_code == 2 and "say --next" in " ".join(refused.output.split())
+    options = ("--resume", "out/a/models.db", "--next", "--no-report")
+    done = thalweg("run", "b.csv", *options)
+    assert done.exit_code == 0, done.output
+    assert (folder / "out/a/predictions.csv").read_bytes() == whole
+
+
+def test_rows_that_have_changed_are_refused(folder):
+    written(folder / "grown.csv", [HEADER, *MIXED[:100]])
+    thalweg("run", "grown.csv", *RUN, "--key", "shop")
+    changed = MIXED[0].replace("2024-01-01,", "2024-01-01,9")
+    written(folder / "grown.csv", [HEADER, changed, *MIXED[1:]])
+    done = thalweg("run", "grown.csv", "--resume", "out/grown/models.db")
+    assert done.exit_code == 2 and "has changed" in done.output
+
+
+def test_a_run_that_was_killed_goes_on_to_the_last_bit(folder, monkeypatch):
+    written(folder / "whole.csv", [HEADER, *MIXED])
+    thalweg("run", "whole.csv", *RUN, "--key", "shop")
+    written(folder / "killed.csv", [HEADER, *MIXED])
+    monkeypatch.setattr("thalweg.cli.run.CHUNK_ROWS", 50)
+    monkeypatch.setattr(keyed_loop, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(keyed_loop, "CHECKPOINT_SHARE", 0)
+    play = keyed_loop.KeyedRunLoop._play
+
+    def play_until_killed(self, chunk):
+        if chunk.first_row == 150:  # predictions were written, and not saved
+            self.file.write("half a line")
+            raise KeyboardInterrupt
+        play(self, chunk)
+
+    monkeypatch.setattr(keyed_loop.KeyedRunLoop, "_play", play_until_killed)
+    assert thalweg("run", "killed.csv", *RUN, "--key", "shop").exit_code == 130
+    monkeypatch.setattr(keyed_loop.KeyedRunLoop, "_play", play)
+    done = thalweg("run", "killed.csv", "--resume", "out/killed/models.db")
+    assert done.exit_code == 0, done.output
+    assert "Goes on after row 150." in done.stderr
+    whole = (folder / "out/whole/predictions.csv").read_bytes()
+    assert (folder / "out/killed/predictions.csv").read_bytes() == whole
+
+
+def test_a_signal_saves_and_says_how_to_go_on(folder):
+    many = [f"k{k % 40},{k // 40},{k % 7}\n" for k in range(120_000)]
+    written(folder / "long.csv", ["key,t,y\n", *many])
+    options = ("-t", "y", "--key", "key", "--no-report")
+    process = started("run", "long.csv", *options, cwd=folder, stderr=-1, stdout=-1)
+    while not (folder / "out/long/predictions.csv").exists():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Go on with:" in said and b"--resume out/long/models.db" in said
+
+
+def test_one_page_has_the_overview_and_the_keys(folder):
+    written(folder / "mixed.csv", [HEADER, *MIXED])
+    done = thalweg("run", "mixed.csv", "-t", "sales", "--key", "shop")
+    assert done.exit_code == 0, done.output
+    page = (folder / "out/mixed/report.html").read_text()
+    assert "All series of mixed.csv" in page
+    assert page.count('<section class="study"') == 1 + len(SHOPS)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--key", "town"), "no column 'town'"),
+        (("--key", "sales"), "which is a target, a feature or the time"),
+        (("--key", "a", "--features", "a"), "which is a target, a feature"),
+    ],
+)
+def test_keys_that_cannot_be_are_named(folder, options, sentence):
+    written(folder / "mixed.csv", [HEADER, *MIXED])
+    done = thalweg("run", "mixed.csv", "-t", "sales", *options)
+    assert done.exit_code == 2 and sentence in " ".join(done.output.split())
+
+
+def test_more_keys_than_the_limit_are_refused(folder, monkeypatch):
+    monkeypatch.setattr("thalweg.cli.forecasts.row_keys.MAX_KEYS", 2)
+    written(folder / "mixed.csv", [HEADER, *MIXED])
+    for command in ("run", "forecast"):
+        done = thalweg(command, "mixed.csv", "-t", "sales", "--key", "shop")
+        assert done.exit_code == 2
+        assert "more than 2 series" in " ".join(done.output.split())
+
+
+def test_classes_by_key_are_refused_by_name(folder):
+    lines = [f"{line.rstrip()},{k % 2}\n" for k, line in enumerate(MIXED)]
+    written(folder / "mixed.csv", ["shop,when,a,sales,bought\n", *lines])
+    done = thalweg("run", "mixed.csv", "-t", "bought", "--key", "shop")
+    assert done.exit_code == 2 and "--regress" in done.output
+    options = ("--key", "shop", "--regress", "--no-report")
+    done = thalweg("run", "mixed.csv", "-t", "bought", *options)
+    assert done.exit_code == 0, done.output
