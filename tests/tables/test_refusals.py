@@ -158,34 +158,43 @@ CONTENTS = {
     "short row": (
         b"a,b,y\n1,2,3\n4,5\n",
         Y,
-        "Row 2 (line 3) of x.csv has 2 cells, and the header has 3.",
+        "Row 2 (line 3) of x.csv has 2 cells, and the header has 3. To "
+        "pass over such lines, say --on-error skip.",
     ),
     "long row": (
         b"a\n1\n\n4,5\n",
         Y,
-        "Row 2 (line 4) of x.csv has 2 cells, and the header has 1.",
+        "Row 2 (line 4) of x.csv has 2 cells, and the header has 1. To "
+        "pass over such lines, say --on-error skip.",
     ),
     "row of one cell": (
         b"a,y\n1\n",
         Y,
-        "Row 1 (line 2) of x.csv has 1 cell, and the header has 2.",
+        "Row 1 (line 2) of x.csv has 1 cell, and the header has 2. To "
+        "pass over such lines, say --on-error skip.",
     ),
     "open quote": (
         b'a,y\n1,2\n"3,4\n5,6\n',
         Y,
         "Line 3 of x.csv opens a quote that never ends.",
     ),
-    "latin-1": (
-        b"a,y\n1,2\nna\xefve,3\n",
+    "latin-1 after UTF-8": (
+        b"a,y\n\xc3\xaf,2\nna\xefve,3\n",
         Y,
-        "Byte 11 of x.csv (line 3) is 0xef, which is not UTF-8. Re-encode it first, "
-        "for example with iconv -f latin1 -t utf-8.",
+        "Byte 12 of x.csv (line 3) is 0xef, which is not UTF-8 as the lines before "
+        "are. Say how all are encoded, such as --encoding latin-1.",
     ),
-    "utf-16": (
-        "a,y\n1,2\n".encode("utf-16"),
+    "utf-16 without a mark": (
+        "a,y\n1,2\n".encode("utf-16-le"),
         Y,
-        "x.csv is not UTF-8 text: it looks like UTF-16, or no text at all. Re-encode "
-        "it first, for example with iconv -f utf-16 -t utf-8.",
+        "x.csv is no text: it has a byte 0. If it is UTF-16 without a mark, say "
+        "--encoding utf-16-le or --encoding utf-16-be.",
+    ),
+    "half a character of utf-16": (
+        "a,y\n1,2\n".encode("utf-16")[:-1],
+        Y,
+        "x.csv is not utf-16 text: truncated data. Another encoding is chosen by "
+        "--encoding.",
     ),
 }
 JSON = {
@@ -312,20 +321,27 @@ def test_a_folder_that_may_not_be_entered(tmp_path, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("name", ["x.dat", "x", "x.gz", "x.parquet.gz"])
+@pytest.mark.parametrize("name", ["x.dat", "x"])
 def test_formats_that_are_not_clear(name, tmp_path):
-    (tmp_path / name).write_bytes(b"a,y\n1,2\n")
+    (tmp_path / name).write_bytes(b"a\0y")
     assert refusal(lambda: read_table(tmp_path / name)) == (
-        f"The format of {name} is not clear from its name. It may end in .csv, .txt, "
-        f".tsv, .jsonl, .ndjson, .parquet, .feather, .arrow, .ipc; text also in .gz, "
-        f".bz2, .xz, .zst after that."
+        f"The format of {name} is not clear from its name, nor from its content. It "
+        f"may end in .csv, .txt, .tsv, .jsonl, .ndjson, .json, .xlsx, .parquet, "
+        f".feather, .arrow, .ipc; text also in .gz, .bz2, .xz, .zst, .zip after that."
+    )
+
+
+def test_binary_formats_are_not_read_from_compressed_files(tmp_path):
+    (tmp_path / "x.parquet.gz").write_bytes(b"a,y\n1,2\n")
+    assert refusal(lambda: read_table(tmp_path / "x.parquet.gz")) == (
+        "x.parquet.gz is parquet in .gz, which is not read. Extract it first."
     )
 
 
 def test_settings_of_read_table_are_checked():
     assert refusal(lambda: read_table("-", format="xls")) == (
         "The 'format' parameter of read_table must be one of 'csv', 'tsv', 'jsonl', "
-        "'parquet', 'arrow'. Got 'xls' instead."
+        "'json', 'xlsx', 'parquet', 'arrow'. Got 'xls' instead."
     )
     assert refusal(lambda: read_table("-", chunk_rows=0)) == (
         "The 'chunk_rows' parameter of read_table must be in [1, inf). Got 0 instead."

@@ -13,8 +13,9 @@ from thalweg.tables.chunk import Chunk as Chunk
 from thalweg.tables.encoder import EncodedRows as EncodedRows
 from thalweg.tables.encoder import Encoder as Encoder
 from thalweg.tables.encoder_state import EncoderState as EncoderState
+from thalweg.tables.file_formats import Format as Format
+from thalweg.tables.line_errors import LineErrors as LineErrors
 from thalweg.tables.recipe import Recipe as Recipe
-from thalweg.tables.table import Format as Format
 from thalweg.tables.table import Table as Table
 from thalweg.tables.table import read_table as read_table
 from thalweg.tables.timestamps import Timestamps as Timestamps
@@ -25,6 +26,7 @@ __all__ = [
     "Encoder",
     "EncoderState",
     "Format",
+    "LineErrors",
     "Recipe",
     "Table",
     "Timestamps",

@@ -46,6 +46,10 @@ class ArrowReader:
         """How much has been read, by rows; None where their number is not known."""
         return None if self.rows is None else self._rows_read / max(self.rows, 1)
 
+    def notes(self) -> tuple[str, ...]:
+        """Nothing had to be guessed."""
+        return ()
+
     def close(self) -> None:
         """Close the file, if it was opened here."""
         if self._file is not None:

@@ -7,7 +7,6 @@ compare the two, and whatever is unusual about a block is left to the first.
 
 import csv
 import io
-import re
 from collections.abc import Iterator
 from math import isfinite
 from typing import Any, NamedTuple
@@ -15,7 +14,9 @@ from typing import Any, NamedTuple
 from thalweg.errors import StreamError
 from thalweg.tables.cells import Cells, PythonCells
 from thalweg.tables.chunk import Chunk
-from thalweg.tables.literals import MISSING, parse_number
+from thalweg.tables.delimiters import LOOK_LINES, sniff_delimiter
+from thalweg.tables.line_errors import SKIP_HINT, LineErrors
+from thalweg.tables.literals import MISSING, parse_number, parse_time
 from thalweg.tables.optional_pyarrow import import_pyarrow, is_worth_pyarrow
 from thalweg.tables.records import (
     PeekableSource,
@@ -26,9 +27,9 @@ from thalweg.tables.records import (
     csv_record_pattern,
 )
 from thalweg.tables.sources import ByteSource
+from thalweg.tables.text_encoding import PLAIN_TEXT, TextSettings
 
-DELIMITERS = (",", ";", "\t", "|")
-_QUOTED = re.compile(rb'"[^"]*"')
+COMMENT = b"#"
 _NULLS = sorted(
     {
         change_case(text)
@@ -50,13 +51,20 @@ class CsvHeader(NamedTuple):
 class CsvReader(TextReader):
     """Delimited text with a header."""
 
-    def __init__(self, source: ByteSource, delimiter: str | None = None) -> None:
-        peekable = PeekableSource(source)
-        self.delimiter = delimiter or _sniff_delimiter(peekable.first_line())
-        super().__init__(peekable, csv_record_end(self.delimiter))
+    def __init__(
+        self, source: ByteSource, delimiter: str | None = None,
+        settings: TextSettings = PLAIN_TEXT,
+    ) -> None:  # fmt: skip
+        peekable = PeekableSource(source, settings, COMMENT)
+        # Lines of a pipe after the first may have arrived or not.
+        lines = [] if source.is_live else peekable.complete_lines(LOOK_LINES + 1)[1:]
+        header = peekable.first_line()
+        self.delimiter = delimiter or sniff_delimiter(header, lines)
+        self._comment = peekable.last_comment
+        super().__init__(peekable, csv_record_end(self.delimiter), settings)
 
     def _read_columns(self, first: RecordBlock) -> RecordBlock:
-        self.columns, rows = _split_header(first, self.delimiter)
+        self.columns, rows = _split_header(first, self.delimiter, self._comment)
         return rows
 
     def _read_block(self, block: RecordBlock, first_row: int) -> Chunk | None:
@@ -65,21 +73,31 @@ class CsvReader(TextReader):
             chunk = read_block_by_pyarrow(block, header, first_row)
             if chunk is not None:
                 return chunk
-        return read_block_by_csv_module(block, header, first_row)
+        return read_block_by_csv_module(block, header, first_row, self._errors)
 
 
 def read_block_by_csv_module(
-    block: RecordBlock, header: CsvHeader, first_row: int
+    block: RecordBlock,
+    header: CsvHeader,
+    first_row: int,
+    errors: LineErrors | None = None,
 ) -> Chunk | None:
-    """The rows of a block; None if it has none."""
+    """The rows of a block; None if it has none.
+
+    A row with more or fewer cells than the header goes to ``errors``, or is refused.
+    """
     lines: list[int] = []
     rows: list[list[str]] = []
     for line, cells in _records(block, header.delimiter):
         if len(cells) != len(header.names):
             count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+            rule = f"has {count}, and the header has {len(header.names)}."
+            if errors is not None:
+                errors.add(f"line {line:,} of {block.source} {rule}")
+                continue
             raise StreamError(
                 f"Row {first_row + len(rows) + 1:,} (line {line:,}) of {block.source} "
-                f"has {count}, and the header has {len(header.names)}."
+                f"{rule} {SKIP_HINT}"
             )
         lines.append(line)
         rows.append(cells)
@@ -156,21 +174,23 @@ def _line(block: RecordBlock, header: CsvHeader, position: int) -> int:
     raise IndexError(position)
 
 
-def _sniff_delimiter(header: bytes) -> str:
-    """The first of ``DELIMITERS`` in the header outside quotes; a comma if none is."""
-    unquoted = _QUOTED.sub(b"", header)
-    return next((mark for mark in DELIMITERS if mark.encode() in unquoted), ",")
-
-
 def _split_header(
-    block: RecordBlock, delimiter: str
+    block: RecordBlock, delimiter: str, comment: bytes
 ) -> tuple[tuple[str, ...], RecordBlock]:
-    """The names in the first record, and the block of the records after it."""
+    """The names in the first record, and the block of the records after it.
+
+    Where the first record is no header, the comment before it may be one.
+    """
     match = csv_record_pattern(delimiter).match(block.data)
     assert match is not None  # there are no blocks without a record
     header = RecordBlock(match.group(), block.line, block.offset, block.source)
     line, cells = next(_records(header, delimiter))
-    names = tuple(name.strip() or f"column {i + 1}" for i, name in enumerate(cells))
+    if comment and all(_is_value(cell) for cell in cells):
+        above = RecordBlock(comment + b"\n", line - 1, 0, block.source)
+        names = _names(next(_records(above, delimiter))[1])
+        if len(names) == len(cells):
+            return names, block
+    names = _names(cells)
     if all(_is_finite_number(name) for name in names):
         raise StreamError(
             f"Line {line:,} of {block.source} holds numbers only. It must be a header "
@@ -178,6 +198,15 @@ def _split_header(
         )
     rest, line = block.data[match.end() :], line + count_line_ends(header.data)
     return names, RecordBlock(rest, line, block.offset + match.end(), block.source)
+
+
+def _names(cells: list[str]) -> tuple[str, ...]:
+    return tuple(name.strip() or f"column {i + 1}" for i, name in enumerate(cells))
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a cell holds a number or a time, or is missing."""
+    return parse_number(cell) is not None or parse_time(cell) is not None
 
 
 def _is_finite_number(name: str) -> bool:

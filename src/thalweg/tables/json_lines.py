@@ -12,6 +12,7 @@ from typing import Any
 from thalweg.errors import StreamError
 from thalweg.tables.cells import PythonCells
 from thalweg.tables.chunk import Chunk, short_repr
+from thalweg.tables.line_errors import LineErrors
 from thalweg.tables.optional_pyarrow import import_pyarrow, is_worth_pyarrow
 from thalweg.tables.records import (
     PeekableSource,
@@ -20,6 +21,7 @@ from thalweg.tables.records import (
     last_line_end,
 )
 from thalweg.tables.sources import ByteSource
+from thalweg.tables.text_encoding import PLAIN_TEXT, TextSettings
 
 # Every number is read as a float. As an int, -0 would lose its sign.
 DECODER = json.JSONDecoder(parse_int=float, strict=False)
@@ -28,8 +30,12 @@ DECODER = json.JSONDecoder(parse_int=float, strict=False)
 class JsonLinesReader(TextReader):
     """JSON lines; the keys of the first object are the columns."""
 
-    def __init__(self, source: ByteSource) -> None:
-        super().__init__(PeekableSource(source), last_line_end)
+    def __init__(
+        self, source: ByteSource, settings: TextSettings = PLAIN_TEXT,
+        peekable: PeekableSource | None = None,
+    ) -> None:  # fmt: skip
+        peekable = peekable or PeekableSource(source, settings)
+        super().__init__(peekable, last_line_end, settings)
 
     def _read_columns(self, first: RecordBlock) -> RecordBlock:
         _, self._first_object = next(_objects(first))
@@ -43,14 +49,20 @@ class JsonLinesReader(TextReader):
             chunk = read_block_by_pyarrow(block, self._first_object, first_row)
             if chunk is not None:
                 return chunk
-        return read_block_by_json_module(block, self.columns, first_row)
+        return read_block_by_json_module(block, self.columns, first_row, self._errors)
 
 
 def read_block_by_json_module(
-    block: RecordBlock, names: tuple[str, ...], first_row: int
+    block: RecordBlock,
+    names: tuple[str, ...],
+    first_row: int,
+    errors: LineErrors | None = None,
 ) -> Chunk | None:
-    """The rows of a block; None if it has none."""
-    numbered = list(_objects(block))
+    """The rows of a block; None if it has none.
+
+    A line that is no object goes to ``errors``, or is refused.
+    """
+    numbered = list(_objects(block, errors))
     if not numbered:
         return None
     lines, rows = zip(*numbered, strict=True)
@@ -101,20 +113,23 @@ def read_block_by_pyarrow(
     return Chunk(block.source, first_row, columns, lambda i: block.line + i)
 
 
-def _objects(block: RecordBlock) -> Iterator[tuple[int, dict[str, Any]]]:
+def _objects(
+    block: RecordBlock, errors: LineErrors | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """The object on each line that is not blank, and its line."""
     for line, text in enumerate(block.text().split("\n"), block.line):
         if not text.strip():
             continue
+        where = f"ine {line:,} of {block.source} is"
         try:
             value = DECODER.decode(text)
         except ValueError as error:
-            raise StreamError(
-                f"Line {line:,} of {block.source} is not JSON: {error}."
-            ) from None
-        if not isinstance(value, dict):
-            raise StreamError(
-                f"Line {line:,} of {block.source} is {short_repr(value)}. "
-                f"Every line must be a JSON object."
-            )
-        yield line, value
+            value, wrong = None, f"{where} not JSON: {error}."
+        else:
+            wrong = f"{where} {short_repr(value)}. Every line must be a JSON object."
+        if isinstance(value, dict):
+            yield line, value
+        elif errors is None:
+            raise StreamError(f"L{wrong}")
+        else:
+            errors.add(f"l{wrong}")

@@ -1,4 +1,4 @@
-"""pyarrow, which is imported only when something is read that needs it."""
+"""pyarrow and openpyxl, which are imported only when a file is read that needs them."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -6,6 +6,8 @@ from typing import Any
 
 from thalweg.errors import StreamError
 
+EXTRAS = {"pyarrow": "io", "openpyxl": "xlsx"}
+"""The extra of thalweg that brings a package."""
 MIN_PYARROW_BYTES = 1 << 14
 """Bytes of text from which pyarrow's fixed cost, some 0.2 ms, no longer matters."""
 
@@ -16,12 +18,13 @@ def is_worth_pyarrow(text: bytes) -> bool:
 
 
 def import_pyarrow(module: str, content: str) -> Any:
-    """Import a module of pyarrow, or one of ours that needs it, to read ``content``."""
+    """Import a module of theirs, or one of ours that needs it, to read ``content``."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != "pyarrow":
+        if error.name not in EXTRAS:
             raise
         raise StreamError(
-            f"Reading {content} needs pyarrow: pip install 'thalweg[io]'."
+            f"Reading {content} needs {error.name}: pip install "
+            f"'thalweg[{EXTRAS[error.name]}]'."
         ) from None

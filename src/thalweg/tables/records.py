@@ -11,12 +11,20 @@ from itertools import chain
 
 from thalweg.errors import StreamError
 from thalweg.tables.chunk import Chunk
+from thalweg.tables.line_errors import LineErrors
 from thalweg.tables.sources import ByteSource
+from thalweg.tables.text_encoding import (
+    PLAIN_TEXT,
+    UTF_8_MARK,
+    ByteReader,
+    LineEncoding,
+    TextSettings,
+    Transcoder,
+    has_utf16_mark,
+)
 
 MAX_RECORD_BYTES = 4 << 20
 """A longer record has a quote that was left open, or is no text."""
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 RecordEnd = Callable[[bytes], int]
 """Where the last complete record of some bytes ends; 0 if none does."""
@@ -39,72 +47,107 @@ class RecordBlock:
             line = self.line + count_line_ends(self.data[: error.start])
             raise StreamError(
                 f"Byte {self.offset + error.start + 1:,} of {self.source} (line "
-                f"{line:,}) is 0x{self.data[error.start]:02x}, which is not UTF-8. "
-                f"Re-encode it first, for example with iconv -f latin1 -t utf-8."
+                f"{line:,}) is 0x{self.data[error.start]:02x}, which is not UTF-8 as "
+                f"the lines before are. Say how all are encoded, such as --encoding "
+                f"latin-1."
             ) from None
 
 
 class PeekableSource:
-    """A source whose first line can be read before the rest, without a mark or blanks.
+    """A source in UTF-8 whose first lines can be read before the rest.
 
-    A byte order mark and blank lines at the start are skipped.
+    A byte order mark, blank lines and, unless ``comment`` is empty, lines that begin
+    with it are skipped at the start.
     """
 
-    def __init__(self, source: ByteSource) -> None:
+    def __init__(
+        self, source: ByteSource, settings: TextSettings = PLAIN_TEXT,
+        comment: bytes = b"",
+    ) -> None:  # fmt: skip
         self.source = source
-        start = self._read_first_line()
-        self._start = start.removeprefix(_BYTE_ORDER_MARK).lstrip(b"\r\n")
+        self._comment = comment
+        named = settings.encoding
+        self.encoding = LineEncoding("utf-8" if named == "utf-8" else None)
+        self._reader: ByteReader = source
+        if named not in (None, "utf-8"):
+            self._reader = Transcoder(source, named or "")
+        start = self._read_start(named is None)
+        self._start = start[self._skipped(start) :]
         skipped = len(start) - len(self._start)
+        # The last comment, without what makes it one.
+        above = start[:skipped].rstrip(b"\r\n").rpartition(b"\n")[2]
+        self.last_comment = above.lstrip(comment + b" ") if comment else b""
         self.line, self.offset = 1 + count_line_ends(start[:skipped]), skipped
 
     def first_line(self) -> bytes:
-        """The first line that is not blank; it is read again by ``read``."""
+        """The first line that is not skipped; it is read again by ``read``."""
         return self._start.partition(b"\n")[0]
+
+    def complete_lines(self, count: int) -> list[bytes]:
+        """Of the lines that have been read, the first ones that have ended."""
+        return self._start.split(b"\n", count)[:-1]
 
     def read(self) -> bytes:
         """The next bytes; empty at the end."""
         start, self._start = self._start, b""
-        return start or self.source.read()
+        return start or self._reader.read()
 
-    def _read_first_line(self) -> bytes:
+    def _read_start(self, may_be_utf16: bool) -> bytes:
+        """Bytes to the end of the first line that is not skipped."""
         start = b""
-        while b"\n" not in start.lstrip(b"\r\n") and len(start) <= MAX_RECORD_BYTES:
-            more = self.source.read()
-            if not more:
+        while b"\n" not in start[self._skipped(start) :]:
+            more = self._reader.read()
+            if not more or len(start) > MAX_RECORD_BYTES:
                 break
             start += more
-        if start.startswith(_UTF_16) or b"\0" in start:
+            if may_be_utf16 and has_utf16_mark(start):
+                transcoder = Transcoder(self.source, "utf-16")
+                self._reader, start = transcoder, transcoder.convert(start)
+            may_be_utf16 = may_be_utf16 and len(start) < 2
+        if b"\0" in start:
             raise StreamError(
-                f"{self.source.name} is not UTF-8 text: it looks like UTF-16, or no "
-                f"text at all. Re-encode it first, for example with iconv -f utf-16 "
-                f"-t utf-8."
+                f"{self.source.name} is no text: it has a byte 0. If it is UTF-16 "
+                f"without a mark, say --encoding utf-16-le or --encoding utf-16-be."
             )
-        if not start.removeprefix(_BYTE_ORDER_MARK).strip():
+        if not start[self._skipped(start) :].strip():
             raise StreamError(f"{self.source.name} is empty.")
         return start
+
+    def _skipped(self, start: bytes) -> int:
+        """How many of the first bytes are a mark, blank lines or comments."""
+        position = len(UTF_8_MARK) if start.startswith(UTF_8_MARK) else 0
+        while position < len(start):
+            if start[position : position + 1] in (b"\r", b"\n"):
+                position += 1
+            elif self._comment and start.startswith(self._comment, position):
+                end = start.find(b"\n", position)
+                position = len(start) if end < 0 else end + 1
+            else:
+                break
+        return position
 
 
 def split_blocks(
     source: PeekableSource, record_end: RecordEnd
 ) -> Iterator[RecordBlock]:
-    """All bytes of a source, in blocks of complete records."""
-    name, rest = source.source.name, b""
+    """All bytes of a source, in blocks of complete records in UTF-8."""
+    name, rest, to_utf8 = source.source.name, b"", source.encoding.to_utf8
     line, offset = source.line, source.offset
     while more := source.read():
         rest += more
         del more  # It may be some MiB, which nobody needs while the block is read.
         end = record_end(rest)
         if end:
-            block, rest = RecordBlock(rest[:end], line, offset, name), rest[end:]
-            line, offset = line + count_line_ends(block.data), offset + end
-            yield block
+            records, rest = rest[:end], rest[end:]
+            yield RecordBlock(to_utf8(records), line, offset, name)
+            line, offset = line + count_line_ends(records), offset + end
         elif len(rest) > MAX_RECORD_BYTES:
             raise StreamError(
                 f"Line {line:,} of {name} begins a record of more than "
                 f"{MAX_RECORD_BYTES >> 20} MiB: is a quote left open?"
             )
     if rest.strip():
-        last = RecordBlock(rest + b"\n", line, offset, name)
+        last = RecordBlock(to_utf8(rest + b"\n"), line, offset, name)
         if record_end(last.data) < len(last.data):
             raise StreamError(f"Line {line:,} of {name} opens a quote that never ends.")
         yield last
@@ -153,10 +196,14 @@ class TextReader(ABC):
     columns: tuple[str, ...]
     rows = None  # Their number is not known before the end.
 
-    def __init__(self, source: PeekableSource, record_end: RecordEnd) -> None:
+    def __init__(
+        self, source: PeekableSource, record_end: RecordEnd, settings: TextSettings
+    ) -> None:
         self.fraction = source.source.fraction
         self.close = source.source.close
         self._is_live = source.source.is_live
+        self._name, self._encoding = source.source.name, source.encoding
+        self._errors: LineErrors | None = settings.errors
         blocks = split_blocks(source, record_end)
         self._blocks = chain([self._read_columns(next(blocks))], blocks)
 
@@ -167,6 +214,10 @@ class TextReader(ABC):
     @abstractmethod
     def _read_block(self, block: RecordBlock, first_row: int) -> Chunk | None:
         """The rows of a block; None if it has none."""
+
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about how the text was read."""
+        return self._encoding.notes(self._name)
 
     def chunks(self) -> Iterator[Chunk]:
         """The rows in the order they arrive."""

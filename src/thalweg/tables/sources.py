@@ -5,6 +5,7 @@ import difflib
 import gzip
 import lzma
 import select
+import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -17,11 +18,48 @@ FILE_READ_BYTES = 4 << 20
 """Bytes read from a file at a time; larger reads were no faster."""
 PIPE_READ_BYTES = 1 << 16
 """Most bytes read from a pipe at a time, which on Linux holds no more than this."""
-_DECOMPRESSION_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError)
+_DECOMPRESSION_ERRORS = (
+    OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
+)  # fmt: skip
+
+
+_MAX_FILES_IN_MESSAGE = 5
+_ENCRYPTED = 1
+"""The bit of a file's flags in an archive."""
 
 
 def _open_zstandard(raw: Any) -> Any:
     return import_pyarrow("pyarrow", "a .zst file").CompressedInputStream(raw, "zstd")
+
+
+def _open_zip(raw: Any) -> Any:
+    archive = zipfile.ZipFile(raw)
+    return archive.open(table_in_zip(archive, str(raw.name)))
+
+
+def table_in_zip(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    """The one file in an archive; several are refused by name."""
+    files = [
+        info
+        for info in archive.infolist()
+        if not info.is_dir() and not _is_hidden(info.filename)
+    ]
+    if len(files) != 1:
+        names = ", ".join(info.filename for info in files[:_MAX_FILES_IN_MESSAGE])
+        more = ", ..." if len(files) > _MAX_FILES_IN_MESSAGE else ""
+        holds = f"{len(files)} files: {names}{more}" if files else "no file"
+        raise StreamError(
+            f"{Path(name).name} holds {holds}. It must hold one table; extract the one "
+            f"that you mean."
+        )
+    if files[0].flag_bits & _ENCRYPTED:
+        raise StreamError(f"{Path(name).name} is encrypted. Extract it first.")
+    return files[0]
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether a file in an archive is one of a file system's own, such as .DS_Store."""
+    return name.startswith("__MACOSX/") or Path(name).name.startswith(".")
 
 
 DECOMPRESSORS: dict[str, Callable[[Any], Any]] = {
@@ -29,6 +67,7 @@ DECOMPRESSORS: dict[str, Callable[[Any], Any]] = {
     ".bz2": bz2.BZ2File,
     ".xz": lzma.LZMAFile,
     ".zst": _open_zstandard,
+    ".zip": _open_zip,
 }
 """By the suffix of a file's name."""
 
@@ -58,6 +97,9 @@ class ByteSource:
         except StreamError:
             self._raw.close()
             raise
+        except _DECOMPRESSION_ERRORS as error:
+            self._raw.close()
+            raise self._damage(error) from None
 
     def read(self) -> bytes:
         """The next bytes; empty at the end."""
@@ -69,9 +111,12 @@ class ByteSource:
                 return bytes(self._file.read(FILE_READ_BYTES))
             return bytes(getattr(self._file, "read1", self._file.read)(PIPE_READ_BYTES))
         except _DECOMPRESSION_ERRORS as error:
-            raise StreamError(
-                f"{self.name} is damaged or cut short: {str(error).rstrip('.')}."
-            ) from None
+            raise self._damage(error) from None
+
+    def _damage(self, error: BaseException) -> StreamError:
+        return StreamError(
+            f"{self.name} is damaged or cut short: {str(error).rstrip('.')}."
+        )
 
     def _poll(self, seconds: float) -> bool:
         """Whether bytes arrive within that time; True where no one can tell."""

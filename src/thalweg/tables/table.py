@@ -4,30 +4,21 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self, get_args
+from typing import Any, Protocol, Self, get_args
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.csv_files import CsvReader
+from thalweg.tables.file_formats import Format, file_format
+from thalweg.tables.json_documents import open_json
 from thalweg.tables.json_lines import JsonLinesReader
+from thalweg.tables.line_errors import LineErrors
 from thalweg.tables.optional_pyarrow import import_pyarrow
-from thalweg.tables.sources import DECOMPRESSORS, ByteSource, existing_path
+from thalweg.tables.sources import ByteSource, existing_path
+from thalweg.tables.text_encoding import TextSettings, check_encoding
 
-Format = Literal["csv", "tsv", "jsonl", "parquet", "arrow"]
-SUFFIXES: dict[str, Format] = {
-    ".csv": "csv",
-    ".txt": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".feather": "arrow",
-    ".arrow": "arrow",
-    ".ipc": "arrow",
-}
-"""The format of a file by the suffix of its name."""
-_BINARY_FORMATS = ("parquet", "arrow")
+_BINARY_FORMATS = ("xlsx", "parquet", "arrow")
 
 
 class TableReader(Protocol):
@@ -46,6 +37,9 @@ class TableReader(Protocol):
 
     def fraction(self) -> float | None:
         """How much has been read, from 0 to 1; None where that is not known."""
+
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about how the file was read."""
 
     def close(self) -> Any:
         """Close the file."""
@@ -102,6 +96,10 @@ class Table:
         """How much has been read, from 0 to 1; None where that is not known."""
         return self._reader.fraction()
 
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about how the rows so far were read."""
+        return self._reader.notes()
+
     def close(self) -> None:
         """Close the file, unless someone else opened it."""
         self._reader.close()
@@ -114,14 +112,18 @@ class Table:
 
 
 def read_table(
-    source: Any, *, format: Format | None = None, chunk_rows: int = 65_536
-) -> Table:
+    source: Any, *, format: Format | None = None, chunk_rows: int = 65_536,
+    encoding: str | None = None, errors: LineErrors | None = None,
+) -> Table:  # fmt: skip
     """Open a table: ``source`` is a path, ``"-"`` for standard input, or a file object.
 
-    The file's name decides the format: .csv, .txt, .tsv, .jsonl, .ndjson, .parquet,
-    .feather, .arrow or .ipc, and the first five also with .gz, .bz2, .xz or .zst
-    after it. ``format`` decides where the name does not; standard input is CSV unless
-    it says otherwise. CSV may be separated by commas, semicolons, tabs or bars.
+    The file's name decides the format: .csv, .txt, .tsv, .jsonl, .ndjson, .json, .xlsx,
+    .parquet, .feather, .arrow or .ipc, and text also with .gz, .bz2, .xz, .zst or .zip
+    after it; where it does not, ``format`` or the content does. Standard input is CSV
+    unless ``format`` says otherwise. CSV may be separated by commas, semicolons, tabs
+    or bars. Text is UTF-8, UTF-16 with a mark, or Windows-1252, unless ``encoding``
+    says otherwise. Malformed lines are refused, or go to ``errors`` and are passed
+    over.
 
     A chunk has at most ``chunk_rows`` rows. From standard input and file objects a
     chunk is the lines that have arrived: nothing waits for a second line.
@@ -133,58 +135,70 @@ def read_table(
             f"The 'format' parameter of read_table must be one of {formats}. "
             f"Got {format!r} instead."
         )
+    text = TextSettings(None if encoding is None else check_encoding(encoding), errors)
     if source == "-":
         if sys.stdin is None:
             raise StreamError("Standard input is closed: there is nothing to read.")
-        return _open_live(sys.stdin.buffer, "standard input", format, chunk_rows)
+        return _open_live(sys.stdin.buffer, "standard input", format, chunk_rows, text)
     if isinstance(source, str | os.PathLike):
-        return _open_path(existing_path(os.fspath(source)), format, chunk_rows)
+        return _open_path(existing_path(os.fspath(source)), format, chunk_rows, text)
     name = str(getattr(source, "name", "the stream"))
-    return _open_live(source, name, format, chunk_rows)
+    return _open_live(source, name, format, chunk_rows, text)
 
 
-def _open_live(file: Any, name: str, format: Format | None, chunk_rows: int) -> Table:
-    if format == "parquet":
+def _open_live(
+    file: Any, name: str, format: Format | None, chunk_rows: int, text: TextSettings
+) -> Table:
+    if format in ("parquet", "xlsx"):
+        kind = "Parquet" if format == "parquet" else "A workbook"
         raise StreamError(
-            f"Parquet is read from its end, which {name} does not have. Give the path."
+            f"{kind} is read from its end, which {name} does not have. Give the path."
         )
     if format == "arrow":
         arrow_files = import_pyarrow("thalweg.tables.arrow_files", "an Arrow stream")
         reader = arrow_files.open_arrow_stream(file, name)
         return Table(name, reader, chunk_rows, is_live=True)
-    return _open_text(ByteSource(file, name), format or "csv", chunk_rows)
+    return _open_text(ByteSource(file, name), format or "csv", chunk_rows, text)
 
 
-def _open_path(path: Path, format: Format | None, chunk_rows: int) -> Table:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    compression = suffixes.pop() if set(suffixes[-1:]) & set(DECOMPRESSORS) else ""
-    format = format or SUFFIXES.get(suffixes[-1] if suffixes else "")
-    if format is None or (compression and format in _BINARY_FORMATS):
-        raise StreamError(
-            f"The format of {path.name} is not clear from its name. It may end in "
-            f"{', '.join(SUFFIXES)}; text also in {', '.join(DECOMPRESSORS)} after "
-            f"that."
-        )
+def _open_path(
+    path: Path, format: Format | None, chunk_rows: int, text: TextSettings
+) -> Table:
     if path.is_file() and not path.stat().st_size:
         raise StreamError(f"{path.name} is empty.")
-    if format not in _BINARY_FORMATS:
+    found, compression = file_format(path, format)
+    if found not in _BINARY_FORMATS:
         source = ByteSource(path, path.name, compression)
-        return _open_text(source, format, chunk_rows)
+        return _open_text(source, found, chunk_rows, text)
+    if compression:
+        raise StreamError(
+            f"{path.name} is {found} in {compression}, which is not read. Extract it "
+            f"first."
+        )
+    reader: TableReader
+    if found == "xlsx":
+        xlsx_files = import_pyarrow("thalweg.tables.xlsx_files", path.name)
+        reader = xlsx_files.XlsxReader(path)
+        return Table(path.name, reader, chunk_rows, is_live=False)
     arrow_files = import_pyarrow("thalweg.tables.arrow_files", path.name)
-    if format == "parquet":
+    if found == "parquet":
         reader = arrow_files.open_parquet(path, chunk_rows)
     else:
         reader = arrow_files.open_arrow(path)
     return Table(path.name, reader, chunk_rows, is_live=False)
 
 
-def _open_text(source: ByteSource, format: Format, chunk_rows: int) -> Table:
+def _open_text(
+    source: ByteSource, format: Format, chunk_rows: int, text: TextSettings
+) -> Table:
     try:
         reader: TableReader
         if format == "jsonl":
-            reader = JsonLinesReader(source)
+            reader = JsonLinesReader(source, text)
+        elif format == "json":
+            reader = open_json(source, text)
         else:
-            reader = CsvReader(source, "\t" if format == "tsv" else None)
+            reader = CsvReader(source, "\t" if format == "tsv" else None, text)
         return Table(source.name, reader, chunk_rows, source.is_live, source)
     except BaseException:
         source.close()

@@ -1,0 +1,24 @@
+"""Malformed lines that are passed over: reported, and counted."""
+
+from collections.abc import Callable
+
+MAX_REPORTS = 20
+"""So many are reported one by one; later ones are counted."""
+
+SKIP_HINT = "To pass over such lines, say --on-error skip."
+
+
+class LineErrors:
+    """The malformed lines of a source so far."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self.count = 0
+        self._report = report
+
+    def add(self, sentence: str) -> None:
+        """Count a line, of which the sentence says what is wrong."""
+        self.count += 1
+        if self.count <= MAX_REPORTS:
+            self._report(f"Passed over: {sentence}")
+        if self.count == MAX_REPORTS:
+            self._report("Further malformed lines are counted, not shown.")

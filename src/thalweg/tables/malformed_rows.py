@@ -1,0 +1,88 @@
+"""Rows whose cells are not what their columns hold, which can be passed over.
+
+Whether a row is malformed depends on its own cells and on the schema, not on the rows
+before it: however rows are cut, the same ones remain.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from thalweg.errors import StreamError
+from thalweg.tables.chunk import Chunk
+from thalweg.tables.line_errors import LineErrors
+from thalweg.tables.recipe import Recipe
+from thalweg.tables.schema import Schema
+from thalweg.tables.validation import read_categories, read_numbers, read_timestamps
+
+Reading = Callable[[Chunk], object]
+"""Reads a column, and raises a StreamError where a cell is malformed."""
+
+
+class WellFormedRows:
+    """Passes over malformed rows of the chunks of one source; the others move up."""
+
+    def __init__(self, recipe: Recipe, errors: LineErrors) -> None:
+        self._recipe = recipe
+        self._errors = errors
+        self._dropped = 0  # rows of the source so far
+
+    def select(self, chunk: Chunk, schema: Schema, text: Sequence[str] = ()) -> Chunk:
+        """The rows of a chunk that are well-formed, perhaps none.
+
+        ``text`` are the targets that are text, whatever their cells.
+        """
+        chunk = replace(chunk, first_row=chunk.first_row - self._dropped)
+        sentences = _malformed_rows(
+            chunk.with_formats(schema.formats), _readings(self._recipe, schema, text)
+        )
+        if not sentences:
+            return chunk
+        for _, sentence in sorted(sentences.items()):
+            self._errors.add(sentence)
+        self._dropped += len(sentences)
+        kept = np.array([i for i in range(len(chunk)) if i not in sentences], np.intp)
+        return chunk.take_rows(kept, chunk.first_row)
+
+
+def _readings(
+    recipe: Recipe, schema: Schema, text_targets: Sequence[str]
+) -> list[Reading]:
+    """How each column is read that a run uses."""
+
+    def numbers(name: str) -> Reading:
+        return lambda chunk: read_numbers(chunk, name, "skip")
+
+    def text(name: str) -> Reading:
+        return lambda chunk: read_categories(chunk, name, "skip")
+
+    def times(name: str) -> Reading:
+        return lambda chunk: read_timestamps(chunk, name, "skip", None)
+
+    readings = [numbers(name) for name in recipe.targets if name not in text_targets]
+    readings += [
+        numbers(name) if kind == "number" else text(name)
+        for name, kind in schema.inputs
+    ]
+    if recipe.time is not None:
+        is_number = schema.time == "number"
+        readings.append(numbers(recipe.time) if is_number else times(recipe.time))
+    if recipe.calendar is not None:
+        readings.append(times(recipe.calendar))
+    return readings
+
+
+def _malformed_rows(chunk: Chunk, readings: Sequence[Reading]) -> dict[int, str]:
+    """What is wrong with each malformed row, by its position in the chunk."""
+    sentences: dict[int, str] = {}
+    for read in readings:
+        try:
+            read(chunk)
+        except StreamError:
+            for i in range(len(chunk)):
+                try:
+                    read(chunk.slice_rows(i, i + 1))
+                except StreamError as error:
+                    sentences.setdefault(i, str(error))
+    return sentences

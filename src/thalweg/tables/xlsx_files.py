@@ -1,0 +1,101 @@
+"""Workbooks of spreadsheets (.xlsx) by openpyxl, which is imported only here.
+
+The first sheet is read: its first row that is not empty names the columns, and every
+later one that is not empty is a row. Times are those that the workbook has.
+"""
+
+from collections.abc import Iterator
+from datetime import date, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+from openpyxl import load_workbook
+from openpyxl.utils.exceptions import InvalidFileException
+
+from thalweg.errors import StreamError
+from thalweg.tables.cells import PythonCells
+from thalweg.tables.chunk import Chunk
+
+BATCH_ROWS = 10_000
+_READ_ERRORS = (
+    BadZipFile, InvalidFileException, OSError, KeyError, ValueError, SyntaxError,
+)  # fmt: skip
+"""What openpyxl raises of a file that is no workbook."""
+
+
+class XlsxReader:
+    """The first sheet of a workbook: its columns and its chunks."""
+
+    rows = None  # A sheet may claim rows that are empty.
+
+    def __init__(self, path: Path) -> None:
+        self._name = path.name
+        try:
+            self._workbook = load_workbook(path, read_only=True, data_only=True)
+            self._sheets = self._workbook.sheetnames
+            sheet = self._workbook.worksheets[0]
+        except _READ_ERRORS as error:
+            raise _read_error(path.name, error) from None
+        self._records = _records(sheet, path.name)
+        _, header = next(self._records, (0, ()))
+        while header and header[-1] is None:
+            header = header[:-1]
+        self.columns = tuple(
+            f"column {i + 1}" if name is None else str(name).strip()
+            for i, name in enumerate(header)
+        )
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The rows, some thousands at a time."""
+        first_row, width = 0, len(self.columns)
+        while batch := list(islice(self._records, BATCH_ROWS)):
+            lines = [line for line, _ in batch]
+            rows = [(*cells, *[None] * width)[:width] for _, cells in batch]
+            columns = zip(self.columns, zip(*rows, strict=True), strict=True)
+            cells = {name: PythonCells(column) for name, column in columns}
+            chunk = Chunk(self._name, first_row, cells, lines.__getitem__)
+            yield chunk if first_row else chunk.with_sample()
+            first_row += len(batch)
+
+    def notes(self) -> tuple[str, ...]:
+        """A sentence if there are other sheets."""
+        if len(self._sheets) < 2:
+            return ()
+        others = len(self._sheets) - 1
+        return (
+            f"The sheet {self._sheets[0]!r} of {self._name} is read; "
+            f"{others} other{'s are' if others > 1 else ' is'} not.",
+        )
+
+    def fraction(self) -> float | None:
+        """Nobody knows how much has been read."""
+        return None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._workbook.close()
+
+
+def _records(sheet: Any, name: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """Every row that is not empty, and its line in the sheet."""
+    try:
+        for line, cells in enumerate(sheet.iter_rows(values_only=True), 1):
+            if any(cell is not None for cell in cells):
+                yield line, tuple(map(_value, cells))
+    except _READ_ERRORS as error:
+        raise _read_error(name, error) from None
+
+
+def _value(cell: Any) -> Any:
+    """A cell as other readers give it: times as ISO text."""
+    if isinstance(cell, datetime | date):
+        return cell.isoformat()
+    is_plain = cell is None or isinstance(cell, str | float | int)
+    return cell if is_plain else str(cell)
+
+
+def _read_error(name: str, error: Exception) -> StreamError:
+    reason = str(error).split("\n")[0].rstrip(".") or type(error).__name__
+    return StreamError(f"{name} cannot be read as a workbook: {reason}.")
