@@ -22,7 +22,7 @@ FILES = {
     "one.csv": "x,y\n1,2\n",
     "constant.csv": "x,y\n" + "".join(f"{k},3\n" for k in range(60)),
     "twice.csv": "x,y,x\n1,2,3\n2,3,4\n",
-    "latin.csv": "größe,y\n1,2\n2,3\n".encode("latin-1"),
+    "latin.csv": "größe,y\n1,2\n2,ö\n".encode() + b"\xf6,1\n",
     "ragged.csv": "x,y\n1,2\n1,2,3\n",
     "bare.csv": "1,2\n3,4\n",
     "back.csv": "t,x,y\n2024-01-02,1,2\n2024-01-01,2,3\n",
@@ -30,7 +30,7 @@ FILES = {
     "gap.csv": "x,y\n1,2\n,3\n",
     "never.csv": "x,y\n1,\n2,\n3,\n",
     "cut.csv.gz": gzip.compress(STREAM.encode())[:-20],
-    "stream.xlsx": "x",
+    "stream.bin": "x\0",
     "infinite.csv": "x,y\n1,2\ninf,3\n",
     "bad.jsonl": '{"x": 1, "y": 2}\n{"x": 1,\n',
     "alone.csv": "y\n1\n2\n3\n",
@@ -65,11 +65,12 @@ BAD = {
         "Columns 1 and 3 of twice.csv are both called 'x'. Rename one of them."
     ),
     "latin.csv --target y": (
-        "Byte 3 of latin.csv (line 1) is 0xf6, which is not UTF-8. Re-encode it first, "
-        "for example with iconv -f latin1 -t utf-8."
+        "Byte 20 of latin.csv (line 4) is 0xf6, which is not UTF-8 as the lines before "
+        "are. Say how all are encoded, such as --encoding latin-1."
     ),
     "ragged.csv --target y": (
-        "Row 2 (line 3) of ragged.csv has 3 cells, and the header has 2."
+        "Row 2 (line 3) of ragged.csv has 3 cells, and the header has 2. To pass "
+        "over such lines, say --on-error skip."
     ),
     "bare.csv --target y": (
         "Line 1 of bare.csv holds numbers only. It must be a header that names the "
@@ -94,10 +95,17 @@ BAD = {
         "cut.csv.gz is damaged or cut short: Compressed file ended before the "
         "end-of-stream marker was reached."
     ),
-    "stream.xlsx --target y": (
-        "The format of stream.xlsx is not clear from its name. It may end in .csv, "
-        ".txt, .tsv, .jsonl, .ndjson, .parquet, .feather, .arrow, .ipc; text also in "
-        ".gz, .bz2, .xz, .zst after that."
+    "stream.bin --target y": (
+        "The format of stream.bin is not clear from its name, nor from its content. It "
+        "may end in .csv, .txt, .tsv, .jsonl, .ndjson, .json, .xlsx, .parquet, "
+        ".feather, .arrow, .ipc; text also in .gz, .bz2, .xz, .zst, .zip after that."
+    ),
+    f"{TOLD} --encoding latin-99": (
+        "The encoding 'latin-99' is not known. Known are utf-8, utf-16, latin-1, "
+        "cp1252, shift_jis and the others of Python."
+    ),
+    f"{TOLD} --on-error ignore": (
+        "--on-error takes stop or skip. Got 'ignore' instead."
     ),
     "infinite.csv --target y": (
         "Row 2 (line 3) of infinite.csv: 'x' is inf. Numbers must be finite and at "

@@ -26,6 +26,8 @@ def compare(
     dayfirst: options.DayFirst = None,
     decimal: options.Decimal = None,
     format: options.Format = None,
+    encoding: options.Encoding = None,
+    on_error: options.OnError = None,
     rows: Annotated[
         int,
         typer.Option(
@@ -66,4 +68,5 @@ def compare(
         missing=missing, categories=categories, dayfirst=dayfirst, decimal=decimal,
     )  # fmt: skip
     outputs = OutputOptions(report, figures, json)
-    cli.compare_table(source, recipe, options.table_format(format), rows, out, outputs)
+    settings = options.table_settings(source, format, encoding, on_error)
+    cli.compare_table(source, recipe, settings, rows, out, outputs)

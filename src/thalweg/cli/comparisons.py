@@ -57,7 +57,7 @@ class ComparisonOutcome(NamedTuple):
 
 
 def compare_table(
-    source: str, recipe: dict[str, Any], format: Any, max_rows: int,
+    source: str, recipe: dict[str, Any], settings: dict[str, Any], max_rows: int,
     out: Path | None, outputs: OutputOptions,
 ) -> None:  # fmt: skip
     """Compare all learners on every target of a table, and write the results.
@@ -67,12 +67,12 @@ def compare_table(
     if "targets" not in recipe:
         raise InvalidParameterError("Say which column to predict: --target NAME.")
     outputs, encoder = study_files.available_outputs(outputs), Encoder(Recipe(**recipe))
-    with tables.read_table(source, format=format) as table:
+    with tables.read_table(source, **settings) as table:
         folder = out or Path("out", f"{source_stem(table)}-compared")
         study_files.protect_source(source, folder)
         stream = _read_last_rows(table, encoder, max_rows)
     if not outputs.json:
-        for note in encoder.notes():
+        for note in (*encoder.notes(), *table.notes()):
             stderr_console().print(note, markup=False)
     studies = _compare_targets(table.name, encoder, stream)
     outcome = run_comparisons(studies, encoder.recipe.targets)

@@ -8,6 +8,7 @@ import typer
 
 from thalweg.errors import InvalidParameterError
 from thalweg.preprocessing.imputer import POLICIES, POLICY_HELP
+from thalweg.tables import LineErrors
 
 COLUMNS, OUTPUT = "Columns", "Output"
 DECIMAL_MARKS = {"point": ".", "comma": ",", ".": ".", ",": ","}
@@ -16,8 +17,9 @@ DECIMAL_MARKS = {"point": ".", "comma": ",", ".": ".", ",": ","}
 Source = Annotated[
     str,
     typer.Argument(
-        help="CSV, TSV, JSON lines (also .gz, .bz2, .xz, .zst), Parquet, Feather or "
-        "Arrow; '-' is standard input, CSV unless --format says otherwise.",
+        help="CSV, TSV, JSON (also .gz, .bz2, .xz, .zst, .zip), Excel (.xlsx), "
+        "Parquet, Feather or Arrow; '-' is standard input, CSV unless --format says "
+        "otherwise.",
         metavar="SOURCE",
     ),
 ]
@@ -99,7 +101,8 @@ Classify = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
-        help="csv, tsv, jsonl, parquet or arrow, if the name of SOURCE does not tell.",
+        help="csv, tsv, jsonl, json, xlsx, parquet or arrow; by the name of SOURCE and "
+        "by its content, if not given.",
         rich_help_panel=COLUMNS, metavar="FORMAT",
     ),
 ]  # fmt: skip
@@ -110,6 +113,22 @@ Key = Annotated[
         "each has a model of its own. If not given, they are looked for where times "
         "repeat or go back; none: all rows are one series.",
         rich_help_panel=COLUMNS, metavar="NAMES",
+    ),
+]  # fmt: skip
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        help="Encoding of text, such as latin-1. If not given: UTF-8, UTF-16 with a "
+        "mark, or Windows-1252 where it is not UTF-8.",
+        rich_help_panel=COLUMNS, metavar="NAME",
+    ),
+]  # fmt: skip
+OnError = Annotated[
+    str | None,
+    typer.Option(
+        help="What to do about a malformed line: stop (the default for files), or "
+        "skip: report it, count it and pass over it (the default for pipes).",
+        rich_help_panel=COLUMNS, metavar="ACTION",
     ),
 ]  # fmt: skip
 DayFirst = Annotated[
@@ -203,9 +222,35 @@ def target_task(classify: bool | None) -> Any:
     return "auto" if classify is None else "classify" if classify else "regress"
 
 
+def table_settings(
+    source: str, format: str | None, encoding: str | None, on_error: str | None
+) -> dict[str, Any]:
+    """How ``source`` is read, as the settings of ``read_table``."""
+    check_choice("--on-error", on_error, ("stop", "skip"))
+    is_pipe = source == "-" or (Path(source).exists() and not Path(source).is_file())
+    skips = is_pipe if on_error is None else on_error == "skip"
+    return {
+        "format": table_format(format),
+        "encoding": encoding,
+        "errors": LineErrors(_print_remark) if skips else None,
+    }
+
+
+def without_reports(settings: dict[str, Any]) -> dict[str, Any]:
+    """The same settings, under which malformed lines are passed over in silence."""
+    if settings["errors"] is None:
+        return settings
+    return settings | {"errors": LineErrors(lambda sentence: None)}
+
+
+def _print_remark(sentence: str) -> None:
+    typer.echo(sentence, err=True)
+
+
 def table_format(format: str | None) -> Any:
     """The format, after a check that it exists."""
-    check_choice("--format", format, ("csv", "tsv", "jsonl", "parquet", "arrow"))
+    formats = ("csv", "tsv", "jsonl", "json", "xlsx", "parquet", "arrow")
+    check_choice("--format", format, formats)
     return format
 
 

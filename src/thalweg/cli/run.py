@@ -33,6 +33,8 @@ def run(
     dayfirst: options.DayFirst = None,
     decimal: options.Decimal = None,
     format: options.Format = None,
+    encoding: options.Encoding = None,
+    on_error: options.OnError = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -101,13 +103,14 @@ def run(
     )  # fmt: skip
     path_options = PathOptions(out, predictions, model, resume)
     outputs = OutputOptions(report, figures, json)
-    task, checked = options.target_task(classify), options.table_format(format)
-    keys = options.split_key(key)
+    task, keys = options.target_task(classify), options.split_key(key)
+    reading = options.table_settings(source, format, encoding, on_error)
 
-    def open_table() -> tables.Table:
-        return tables.read_table(source, format=checked, chunk_rows=CHUNK_ROWS)
+    def open_table(report: bool = True) -> tables.Table:
+        chosen = reading if report else options.without_reports(reading)
+        return tables.read_table(source, chunk_rows=CHUNK_ROWS, **chosen)
 
-    keyed, note = _find_key(source, recipe, keys, resume, open_table)
+    keyed, note = _find_key(source, recipe, keys, resume, lambda: open_table(False))
     if keyed is None:
         _run_table(source, recipe, task, open_table, path_options, next, outputs)
         return

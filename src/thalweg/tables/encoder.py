@@ -109,10 +109,13 @@ class Encoder:
         ]
         return np.hstack([*features, *lagged])
 
+    def schema(self, first: Chunk) -> Schema:
+        """The columns that are read; before any row, as this chunk decides them."""
+        return self.state.schema or Schema.from_first_chunk(self.recipe, first)
+
     def count_features(self, first: Chunk) -> int:
         """How many features a round has; counted without making any."""
-        schema = self.state.schema or Schema.from_first_chunk(self.recipe, first)
-        return feature_count(schema, self.recipe)
+        return feature_count(self.schema(first), self.recipe)
 
     def check_row_count(self, rows: int, source: str) -> None:
         """Raise if a source of so many rows in all has too few for the lags."""

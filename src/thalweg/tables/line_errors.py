@@ -15,6 +15,13 @@ class LineErrors:
         self.count = 0
         self._report = report
 
+    def notes(self) -> tuple[str, ...]:
+        """A sentence that says how many there were, if any."""
+        if not self.count:
+            return ()
+        lines = "line was" if self.count == 1 else "lines were"
+        return (f"{self.count:,} malformed {lines} passed over.",)
+
     def add(self, sentence: str) -> None:
         """Count a line, of which the sentence says what is wrong."""
         self.count += 1

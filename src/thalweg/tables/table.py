@@ -54,7 +54,7 @@ class Table:
 
     def __init__(
         self, name: str, reader: TableReader, chunk_rows: int, is_live: bool,
-        source: ByteSource | None = None,
+        source: ByteSource | None = None, errors: LineErrors | None = None,
     ) -> None:  # fmt: skip
         if not reader.columns:
             raise StreamError(f"{name} has no columns.")
@@ -63,6 +63,7 @@ class Table:
         self.columns = reader.columns
         self.rows = reader.rows
         self.is_live = is_live  # standard input or a file object, without a known end
+        self.errors = errors  # malformed lines; None: they are refused
         self._reader = reader
         self._source = source
         self._chunk_rows = chunk_rows
@@ -98,7 +99,8 @@ class Table:
 
     def notes(self) -> tuple[str, ...]:
         """Sentences about how the rows so far were read."""
-        return self._reader.notes()
+        passed_over = () if self.errors is None else self.errors.notes()
+        return (*self._reader.notes(), *passed_over)
 
     def close(self) -> None:
         """Close the file, unless someone else opened it."""
@@ -157,7 +159,7 @@ def _open_live(
     if format == "arrow":
         arrow_files = import_pyarrow("thalweg.tables.arrow_files", "an Arrow stream")
         reader = arrow_files.open_arrow_stream(file, name)
-        return Table(name, reader, chunk_rows, is_live=True)
+        return Table(name, reader, chunk_rows, is_live=True, errors=text.errors)
     return _open_text(ByteSource(file, name), format or "csv", chunk_rows, text)
 
 
@@ -179,13 +181,13 @@ def _open_path(
     if found == "xlsx":
         xlsx_files = import_pyarrow("thalweg.tables.xlsx_files", path.name)
         reader = xlsx_files.XlsxReader(path)
-        return Table(path.name, reader, chunk_rows, is_live=False)
+        return Table(path.name, reader, chunk_rows, is_live=False, errors=text.errors)
     arrow_files = import_pyarrow("thalweg.tables.arrow_files", path.name)
     if found == "parquet":
         reader = arrow_files.open_parquet(path, chunk_rows)
     else:
         reader = arrow_files.open_arrow(path)
-    return Table(path.name, reader, chunk_rows, is_live=False)
+    return Table(path.name, reader, chunk_rows, is_live=False, errors=text.errors)
 
 
 def _open_text(
@@ -199,7 +201,9 @@ def _open_text(
             reader = open_json(source, text)
         else:
             reader = CsvReader(source, "\t" if format == "tsv" else None, text)
-        return Table(source.name, reader, chunk_rows, source.is_live, source)
+        return Table(
+            source.name, reader, chunk_rows, source.is_live, source, text.errors
+        )
     except BaseException:
         source.close()
         raise

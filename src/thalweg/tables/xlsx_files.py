@@ -32,11 +32,14 @@ class XlsxReader:
 
     def __init__(self, path: Path) -> None:
         self._name = path.name
+        # By its path openpyxl would refuse a name without a suffix.
+        self._file = path.open("rb")
         try:
-            self._workbook = load_workbook(path, read_only=True, data_only=True)
+            self._workbook = load_workbook(self._file, read_only=True, data_only=True)
             self._sheets = self._workbook.sheetnames
             sheet = self._workbook.worksheets[0]
         except _READ_ERRORS as error:
+            self._file.close()
             raise _read_error(path.name, error) from None
         self._records = _records(sheet, path.name)
         _, header = next(self._records, (0, ()))
@@ -76,6 +79,7 @@ class XlsxReader:
     def close(self) -> None:
         """Close the file."""
         self._workbook.close()
+        self._file.close()
 
 
 def _records(sheet: Any, name: str) -> Iterator[tuple[int, tuple[Any, ...]]]:

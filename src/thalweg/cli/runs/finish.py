@@ -44,7 +44,8 @@ def finish_run(loop: RunLoop, source: str, outputs: OutputOptions) -> None:
     with StopSignal() as stop, progress_bar(loop.table.name, total) as bar:
         loop.run(stop, bar)
     seconds = time.perf_counter() - began
-    studies = session.studies(loop.table.name) if session.scored_rounds() else []
+    notes = loop.table.notes()
+    studies = session.studies(loop.table.name, notes) if session.scored_rounds() else []
     # Who presses Ctrl-C does not wait for a page: thalweg report makes it later.
     complete = studies if stop.number is None else []
     paths = _save(loop, complete)
@@ -85,7 +86,8 @@ def _show(loop: RunLoop, studies: list[AnyStudy], seconds: float) -> None:
         print_sentence(console, _no_score_sentence(loop))
     # Where predictions are printed as they are made, the rest was said before them.
     session = loop.session
-    for note in session.encoder.notes() if loop.echo else session.notes():
+    notes = session.encoder.notes() if loop.echo else session.notes()
+    for note in (*notes, *loop.table.notes()):
         print_sentence(stderr_console(), note)
     print_sentence(console, _speed_sentence(loop, seconds))
 
@@ -122,6 +124,7 @@ def _print_json(
         "new_rows": loop.rows,
         "seconds": seconds,
         "rows_per_second": loop.rows / seconds,
+        "malformed_lines": 0 if loop.table.errors is None else loop.table.errors.count,
         "studies": [study_as_json(study) for study in studies],
         "files": [str(path) for path in paths],
     }

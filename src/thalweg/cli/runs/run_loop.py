@@ -14,6 +14,7 @@ from thalweg.cli.runs.session import Session
 from thalweg.cli.runs.signals import StoppedError, StopSignal
 from thalweg.errors import StreamError
 from thalweg.tables import Chunk, Table
+from thalweg.tables.malformed_rows import WellFormedRows
 
 FILE_CHECKPOINT_SECONDS, LIVE_CHECKPOINT_SECONDS = 5.0, 1.0
 """Seconds between checkpoints, of a file and of a live stream."""
@@ -142,10 +143,21 @@ class RunLoop:
                 self.file.discard()
             raise
 
+    def _well_formed_chunks(self) -> Iterator[Chunk]:
+        """The rows of the table, without malformed ones where those are passed over."""
+        errors, session = self.table.errors, self.session
+        rows = None if errors is None else WellFormedRows(session.recipe, errors)
+        for chunk in self.table.chunks():
+            if rows is not None:
+                schema = session.encoder.schema(chunk)
+                chunk = rows.select(chunk, schema, session.text_targets(chunk))
+            if len(chunk):
+                yield chunk
+
     def _chunks(self, stop: StopSignal) -> Iterator[tuple[Chunk, bool]]:
         """Rows not seen before, and whether they are known to be the last."""
         seen_rows = self.session.seen_rows()
-        chunks, end = self.table.chunks(), 0
+        chunks, end = self._well_formed_chunks(), 0
         with stop.allow_interrupt():
             upcoming = next(chunks, None)
         while upcoming is not None:

@@ -96,6 +96,13 @@ class Session(Component):
             self.start = self.start or format_times(time[:1])[0]
         return PredictedRows(rows + self.earlier_rows + 1, time, forecasts, y)
 
+    def text_targets(self, chunk: Chunk) -> tuple[str, ...]:
+        """The targets whose cells are text, before any row as this chunk decides."""
+        classes = self.classes
+        if not self.runs:
+            classes = decide_task(chunk, self.recipe.targets, self.task)
+        return tuple(one.target for one in classes)
+
     def decide_classes(self, chunk: Chunk) -> tuple[ClassLabels, ...]:
         """The classes of the targets, none where they are numbers, if all is legal."""
         features, recipe = self.encoder.count_features(chunk), self.recipe
