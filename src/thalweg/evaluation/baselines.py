@@ -10,7 +10,13 @@ import numpy as np
 
 from thalweg import discounts
 from thalweg.domains import Ball
-from thalweg.evaluation.fixed_discounts import DISCOUNTS, NAMES, RIDGE, least_squares
+from thalweg.evaluation.fixed_discounts import (
+    DISCOUNTS,
+    NAMES,
+    RIDGE,
+    least_squares,
+    scale_units,
+)
 from thalweg.evaluation.prequential import predictions
 from thalweg.evaluation.scoring import LearnerInfo
 from thalweg.learners import (
@@ -110,8 +116,8 @@ class StandardisedStream:
         cls, x: FloatArray, y: FloatArray, delay: int
     ) -> "StandardisedStream":
         """The stream (x, y), whose labels come ``delay`` rounds late."""
-        spread, mean, deviation = x.std(axis=0), float(y.mean()), float(y.std())
-        scaled = (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        mean, deviation = float(y.mean()), float(y.std())
+        scaled = (x - x.mean(axis=0)) / scale_units(x)
         rows = np.column_stack([scaled, np.ones(len(y))])
         return cls(Block(rows, (y - mean) / deviation), mean, deviation, delay)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from thalweg.learners import RecursiveLeastSquares
 from thalweg.losses import SquaredError
@@ -18,12 +19,25 @@ from thalweg.types import Block, FloatArray
 DISCOUNTS = (1.0, 0.999, 0.99, 0.98, 0.95, 0.9)
 RIDGE = 0.01
 """Retained ridge, in units of one observation of a standardised feature."""
+ROUNDING = 1e-12
+"""A deviation below this part of the largest size is rounding, and counts as none."""
 NAMES = tuple(f"least squares, discount {gamma:g}" for gamma in DISCOUNTS)
 
 
 def least_squares(gamma: float) -> RecursiveLeastSquares:
     """The baseline with this discount."""
     return RecursiveLeastSquares(gamma, ridge=RIDGE, floor=RIDGE, leaky=True)
+
+
+def scale_units(rows: FloatArray) -> FloatArray:
+    """The units (n,) in which columns of rows (T, n) are measured: their deviations.
+
+    A column that is constant but for rounding, as 21.3 is, has its size as its unit:
+    what is left of it by subtracting the mean must not count as a deviation.
+    """
+    deviation, size = rows.std(axis=0), np.abs(rows).max(axis=0)
+    unit = np.where(deviation > ROUNDING * size, deviation, size)
+    return np.where(unit > 0, unit, 1.0)
 
 
 class FixedDiscountsSnapshot(NamedTuple):
@@ -33,6 +47,7 @@ class FixedDiscountsSnapshot(NamedTuple):
     units: FloatArray  # (2, n + 1) means and deviations, the label's last
     states: tuple[Any, ...]  # of each learner; none until the units are known
     waited: float  # time since the last labelled row
+    label_range: FloatArray  # (2,) the least and the largest label; NaN before one
 
 
 class FixedDiscounts(Component):
@@ -41,6 +56,8 @@ class FixedDiscounts(Component):
     Features and label are measured in units of the first ``burn_in`` labelled rows, so
     that nothing later is known too early; before, there are no predictions. The units
     never change: each learner is plain discounted least squares from the first row on.
+    Predictions end one range of the labels known beyond these: a feature that has
+    hardly moved until then, and moves, would send them anywhere.
     """
 
     Snapshot: ClassVar[Any] = FixedDiscountsSnapshot
@@ -54,6 +71,7 @@ class FixedDiscounts(Component):
         self.units: FloatArray = np.empty((2, 0))
         self.states: tuple[Any, ...] = ()
         self.waited = 0.0
+        self.label_range: FloatArray = np.full(2, np.nan)
 
     def play(self, x: FloatArray, due: DueLabels) -> FloatArray:
         """The predictions of each learner at each row, (T, N); NaN without units.
@@ -65,6 +83,7 @@ class FixedDiscounts(Component):
         learnt_before = (
             np.cumsum(is_learnt) - is_learnt
         )  # at the prediction of each row
+        low, high = self._label_ranges(rows[:, -2], learnt_before)
         if not self.states:
             missing = self.burn_in - len(self.warm_up)
             self.warm_up = np.vstack([self.warm_up, rows[:missing]])
@@ -79,11 +98,13 @@ class FixedDiscounts(Component):
             predictions[:, k] = _row_dot(scaled, theta[np.maximum(learnt_before, 0)])
         mean, deviation = self.units[:, -1]
         is_ready = (learnt_before >= 0)[:, None]
-        return np.where(is_ready, mean + deviation * predictions, np.nan)
+        limits = (2 * low - high)[:, None], (2 * high - low)[:, None]
+        limited = np.clip(mean + deviation * predictions, *limits)
+        return np.where(is_ready, limited, np.nan)
 
     def rules(self, snapshot: FixedDiscountsSnapshot) -> Iterator[tuple[str, Any]]:
         """States, units and rows fit the features and each other."""
-        warm_up, units, states, _ = snapshot
+        warm_up, units, states = snapshot[:3]
         has_units, width = bool(states), self.features + 2
         if has_units:
             yield "states", tuple(StateOf(one, width - 1) for one in self.learners)
@@ -92,6 +113,7 @@ class FixedDiscounts(Component):
         yield "units", Array((2, has_units * (width - 1)))
         yield "units", Condition((units[1] > 0).all(), "above 0 where deviations are")
         yield "waited", Number(0.0)
+        yield "label_range", Array((2,), may_be_nan=True)
 
     def _labelled_rows(self, due: DueLabels) -> FloatArray:
         """Features, label, and time since the last labelled row."""
@@ -101,13 +123,19 @@ class FixedDiscounts(Component):
         elapsed = np.diff(at, prepend=0.0)
         return np.column_stack([due.x[due.learnable], due.y[due.learnable], elapsed])
 
+    def _label_ranges(
+        self, labels: FloatArray, learnt_before: npt.NDArray[np.int64]
+    ) -> tuple[FloatArray, FloatArray]:
+        """The least and the largest label, (T,) each, known before each prediction."""
+        low = np.fmin.accumulate(np.append(self.label_range[0], labels))
+        high = np.fmax.accumulate(np.append(self.label_range[1], labels))
+        self.label_range = np.array([low[-1], high[-1]])
+        return low[learnt_before], high[learnt_before]
+
     def _start(self) -> None:
         """Take the units from the first rows, and learn these."""
         rows = self.warm_up[:, :-1]
-        deviation = rows.std(axis=0)
-        self.units = np.array(
-            [rows.mean(axis=0), np.where(deviation > 0, deviation, 1.0)]
-        )
+        self.units = np.array([rows.mean(axis=0), scale_units(rows)])
         start = np.zeros(rows.shape[1])
         self.states = tuple(learner.init(start) for learner in self.learners)
         self._learn(self.warm_up)
