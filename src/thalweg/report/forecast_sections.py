@@ -9,6 +9,7 @@ from thalweg.report.forecast_charts import forecast_figure, step_error_figure
 from thalweg.report.number_text import format_count, format_number, format_percent
 from thalweg.report.section import FoldedPart, PageTable, Section, Tile
 from thalweg.report.time_text import short_times
+from thalweg.report.value_text import value_formatter
 
 MAX_ROWS = 24
 """Rows of the table of next values; longer forecasts are thinned."""
@@ -76,12 +77,11 @@ def forecast_headline(result: ForecastResult) -> str:
     ahead = result.forecast
     times = None if result.times is None else short_times(result.times)
     when = "the next row" if times is None else times[0]
-    sentence = (
-        f"{result.target} is expected to be {format_number(ahead.mean[0])} at {when}"
-    )
+    write = value_formatter(ahead.mean, ahead.high - ahead.low)
+    sentence = f"{result.target} is expected to be {write(ahead.mean[0])} at {when}"
     if result.horizon > 1:
         last = f"{result.horizon:,} rows ahead" if times is None else f"by {times[-1]}"
-        sentence += f", and {format_number(ahead.mean[-1])} {last}"
+        sentence += f", and {write(ahead.mean[-1])} {last}"
     if not np.isfinite(result.ratio):
         return f"{sentence}."
     comparison = _comparison(result.ratio)
@@ -93,13 +93,11 @@ def value_table(result: ForecastResult) -> PageTable:
     ahead, count = result.forecast, min(result.horizon, MAX_ROWS)
     shown = np.unique(np.round(np.linspace(0, result.horizon - 1, count))).astype(int)
     times = None if result.times is None else short_times(result.times)
+    write = value_formatter(ahead.mean, ahead.high - ahead.low)
     rows = tuple(
         (
             str(k + 1) if times is None else times[k],
-            *(
-                format_number(v, 4)
-                for v in (ahead.mean[k], ahead.low[k], ahead.high[k])
-            ),
+            *(write(v) for v in (ahead.mean[k], ahead.low[k], ahead.high[k])),
         )
         for k in shown
     )

@@ -6,6 +6,9 @@ from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from thalweg.cli.forecasts.file_scan import ColumnOptions as ColumnOptions
+    from thalweg.cli.forecasts.forecast_command import (
+        forecast_after_run as forecast_after_run,
+    )
     from thalweg.cli.forecasts.forecast_command import forecast_table as forecast_table
     from thalweg.cli.forecasts.forecast_command import open_source as open_source
     from thalweg.cli.forecasts.forecast_plan import ForecastOptions as ForecastOptions
@@ -19,6 +22,7 @@ _MODULE_OF = {
     "FormatSettings": "file_scan",
     "detect_key": "key_detection",
     "key_sentence": "key_detection",
+    "forecast_after_run": "forecast_command",
     "forecast_table": "forecast_command",
     "open_source": "forecast_command",
 }

@@ -1,6 +1,6 @@
 """The scan of a table before it is forecast: columns, series, rows without a target."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg.cli.forecasts.key_detection import (
+    TIME_NAMES,
     TimeOrder,
     find_key,
     key_sentence,
+    time_by_name,
     times_as_numbers,
 )
 from thalweg.cli.forecasts.row_keys import Key, require_key_count, split_by_key
@@ -24,6 +26,8 @@ from thalweg.tables.schema import is_unnamed, refuse_unknown_columns
 from thalweg.tables.validation import read_numbers, read_timestamps
 from thalweg.types import FloatArray
 
+NO_TIME = ""
+"""Stands for a table whose rows have no times, in place of a column's name."""
 MAX_OUT_OF_ORDER = 0.1
 """Share of rows that may be no later than one before: those are left out."""
 NUMBERS_ONLY = " A forecast is of numbers: name a column of them with --target."
@@ -104,11 +108,19 @@ class TableScan(NamedTuple):
     order: TimeOrder
     first_times: Any = None  # (≤ GRID_ROWS,) datetime64[ns] of the first series
 
+    def has_future(self) -> bool:
+        """Whether rows at the end without a target are the future.
+
+        Of many series half at least must have some: else they are gaps of a few.
+        """
+        ahead = sum(1 for one in self.series.values() if one.future)
+        return ahead > 0 and 2 * ahead >= len(self.series)
+
     def known_features(self) -> tuple[str, ...]:
         """Features whose values are there in every row without a target at the end."""
-        ahead = [one for one in self.series.values() if one.future]
-        if not ahead:
+        if not self.has_future():
             return ()
+        ahead = [one for one in self.series.values() if one.future]
         is_known = np.all([one.present == one.future for one in ahead], axis=0)
         names = self.columns.features
         return tuple(name for name, flag in zip(names, is_known, strict=True) if flag)
@@ -127,6 +139,11 @@ def scan_table(open_table: OpenTable, options: ColumnOptions) -> TableScan:
         if found is not None:
             scan = _scan(open_table, options._replace(keys=found.columns))
             scan.columns.notes.insert(0, key_sentence(found))
+    if options.time is None and not _is_ordered(scan) and _is_time_by_name(scan):
+        # Numbers that do not rise are no times, whatever they are called.
+        features = (*scan.columns.features, columns.time)
+        keyed = options._replace(time=NO_TIME, keys=scan.columns.keys)
+        scan = _scan(open_table, keyed._replace(features=options.features or features))
     return scan
 
 
@@ -139,7 +156,7 @@ def check_scan(scan: TableScan, source: str) -> None:
         )
     rows = sum(one.rows for one in totals)
     out_of_order = sum(one.out_of_order for one in totals)
-    if out_of_order > MAX_OUT_OF_ORDER * rows:
+    if not _is_ordered(scan):
         hint = (
             "Sort the rows by it first"
             if columns.keys
@@ -150,6 +167,20 @@ def check_scan(scan: TableScan, source: str) -> None:
             f"{out_of_order:,} of {rows:,} rows of {source} are not later than a row "
             f"before, by {columns.time!r}. {hint}."
         )
+
+
+def _is_ordered(scan: TableScan) -> bool:
+    """Whether nearly all rows of each series are later than all before."""
+    rows = sum(one.rows for one in scan.series.values())
+    out_of_order = sum(one.out_of_order for one in scan.series.values())
+    return out_of_order <= MAX_OUT_OF_ORDER * rows
+
+
+def _is_time_by_name(scan: TableScan) -> bool:
+    time = scan.columns.time
+    kinds = {one.name: one.kind for one in scan.columns.formats}
+    is_named = time is not None and time.strip().lower() in TIME_NAMES
+    return is_named and kinds.get(time or "", "number") == "number"
 
 
 def _scan(open_table: OpenTable, options: ColumnOptions) -> TableScan:
@@ -206,21 +237,21 @@ def _add_rows(scan: SeriesScan, rows: TimedRows, times: FloatArray | None) -> No
 
 def _choose_columns(chunk: Chunk, options: ColumnOptions) -> TableColumns:
     """What each column is, by the first rows."""
-    named = (options.target, options.time, *(options.keys or ()))
+    time = None if options.time == NO_TIME else options.time
+    named = (options.target, time, *(options.keys or ()))
     names = [name for name in (*named, *(options.features or ())) if name is not None]
     refuse_unknown_columns(names, chunk.cells, chunk.source)
     formats, notes = _formats(chunk, options)
     chunk = chunk.with_formats(formats)
     keys = options.keys or ()
     for name in keys:
-        if name in (options.target, options.time):
+        if name in (options.target, time):
             raise InvalidParameterError(f"--key cannot name {name!r}, which is the "
                                         f"target or the time.")  # fmt: skip
     others = [name for name in chunk.cells if name not in (*named, *keys)]
-    time = options.time
-    if time is None:
+    if options.time is None:
         times = [name for name in others if chunk.kind(name) == "time"]
-        time = times[0] if times else None
+        time = times[0] if times else time_by_name(chunk, others)
         if len(times) > 1:
             notes.append(
                 f"Column {time!r} is taken as the time, the first of {len(times)} that "

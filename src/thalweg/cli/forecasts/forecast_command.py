@@ -26,6 +26,7 @@ from thalweg.cli.forecasts.file_scan import (
 )
 from thalweg.cli.forecasts.forecast_files import (
     FORECAST,
+    forecast_sections,
     write_forecasts,
     write_page,
 )
@@ -55,6 +56,8 @@ from thalweg.evaluation.forecast_result import ForecastResult
 from thalweg.tables import Table
 
 CHUNK_ROWS = 8192
+RUN_MODEL, RUN_MODELS = "forecast.thalweg", "forecasts.db"
+"""Files of forecasters, beside those of the run that they belong to."""
 MAX_NAMES = 5
 """Keys that a note names."""
 
@@ -121,6 +124,46 @@ def forecast_table(
     if stop.number is not None:
         _show_resume_command(loop, source, paths)
         raise typer.Exit(stop.exit_code)
+
+
+class RunForecast(NamedTuple):
+    """The forecast that a run ends with."""
+
+    loop: ForecastLoop
+    notes: list[str]
+    saved: list[Path]
+
+    def show(self) -> None:
+        """Print the tables."""
+        for note in self.notes:
+            print_sentence(stderr_console(), note)
+        _print_tables(self.loop.plan, self.loop.results)
+
+    def sections(self) -> list[Any]:
+        """The sections of a page."""
+        return forecast_sections(self.loop, self.notes)
+
+    def as_json(self) -> dict[str, Any]:
+        """The numbers."""
+        return _as_json(self.loop, self.saved, self.notes)
+
+
+def forecast_after_run(
+    source: Source, columns: ColumnOptions, options: ForecastOptions, folder: Path
+) -> RunForecast:
+    """Forecast the rows after those of a run; the files go to its folder."""
+    scan = scan_table(source.open_table, columns)
+    check_scan(scan, source.name)
+    plan = make_plan(scan, options, source.name, scan.first_times)
+    model = folder / (RUN_MODELS if plan.keys else RUN_MODEL)
+    paths = ForecastPaths(folder, model, None)
+    loop, stop = _learn(plan, scan, source, paths, False)
+    loop.models.close()
+    if stop.number is not None:
+        raise typer.Exit(stop.exit_code)
+    write_forecasts(loop.results, plan.keys, paths.forecast)
+    notes = [*scan.columns.notes, *_feature_notes(plan, scan), *_loop_notes(loop)]
+    return RunForecast(loop, notes, [model, paths.forecast])
 
 
 def open_source(source: str, format: Any) -> Source:

@@ -119,15 +119,11 @@ def make_plan(
 
 def horizon_sentence(scan: TableScan, horizon: int) -> str:
     """Why the horizon is what it is, where nobody said."""
-    if any(one.future for one in scan.series.values()):
-        return (
-            f"The horizon is {horizon:,} rows, those at the end without "
-            f"{scan.columns.target!r}; --horizon to say otherwise."
-        )
-    return (
-        f"The horizon is {horizon:,} rows: one season, or 24 where none is known; "
-        f"--horizon to say otherwise."
-    )
+    rows = "1 row" if horizon == 1 else f"{horizon:,} rows"
+    reason = "one season, or 24 where none is known"
+    if scan.has_future():
+        reason = f"those at the end without {scan.columns.target!r}"
+    return f"The horizon is {rows}: {reason}; --horizon to say otherwise."
 
 
 def live_series(scan: TableScan) -> int:
@@ -146,8 +142,8 @@ def series_bytes(settings: ForecastSettings) -> int:
 
 def _default_horizon(scan: TableScan, first_times: TimeArray | None) -> int:
     """The rows without a target; else a season by the calendar, else 24."""
-    ahead = max(one.future for one in scan.series.values())
-    if ahead:
+    if scan.has_future():
+        ahead = max(one.future for one in scan.series.values())
         return min(ahead, MAX_HORIZON)
     horizon, longest = DEFAULT_HORIZON, max(one.rows for one in scan.series.values())
     grid = None if first_times is None else usable_grid(first_times)
@@ -164,7 +160,7 @@ def _check_known(known: tuple[str, ...], scan: TableScan, source: str) -> None:
                 f"--known names {name!r}, which is not among the columns of numbers to "
                 f"forecast from: {', '.join(scan.columns.features) or 'none'}."
             )
-    if known and not any(one.future for one in scan.series.values()):
+    if known and not scan.has_future():
         raise StreamError(
             f"--known {known[0]}: the coming values of a column that is known in "
             f"advance stand in rows after the last {scan.columns.target!r}, with that "

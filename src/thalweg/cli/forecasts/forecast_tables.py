@@ -12,12 +12,15 @@ from thalweg.cli.forecasts.row_keys import Key, key_text
 from thalweg.evaluation.forecast_result import ForecastResult, MethodErrors
 from thalweg.report.number_text import format_number
 from thalweg.report.time_text import short_times
+from thalweg.report.value_text import value_formatter
 from thalweg.types import FloatArray
 
 SHOWN_STEPS = (1, 2, 3, 6, 12, 24, 48, 96, 168, 336, 720)
 """Steps of the table of errors, where they were scored; and the last one."""
 MAX_SHOWN_VALUES = 24
 """Lines of the table of forecasts; longer ones are thinned."""
+MAX_KEY_WIDTH = 28
+"""Letters of a key in a table."""
 MAX_SHOWN_KEYS = 5
 """Best and worst keys in the overview."""
 
@@ -45,7 +48,9 @@ def print_overview(
         shown = [*ranked[:MAX_SHOWN_KEYS], *ranked[-MAX_SHOWN_KEYS:]]
     title = "All series" if shown is ranked else "The best and the worst series"
     table = new_table(f"{title}: error over that of the best naive forecast")
-    table.add_column(", ".join(columns), no_wrap=True, overflow="ellipsis")
+    table.add_column(
+        ", ".join(columns), no_wrap=True, overflow="ellipsis", max_width=MAX_KEY_WIDTH
+    )
     for name in ("rows", "error", "over naive", "best naive", "in band"):
         is_text = name == "best naive"
         table.add_column(name, justify="left" if is_text else "right", no_wrap=True)
@@ -192,8 +197,7 @@ def _errors_as_json(method: MethodErrors, result: ForecastResult) -> dict[str, A
 
 
 def _error_table(result: ForecastResult) -> Table:
-    origins = f"{int(result.counts.max()):,} origins"
-    table = new_table(f"{result.title}: backtest of {result.target}, {origins}")
+    table = new_table(f"{result.title}: {result.target}")
     methods = shown_methods(result)
     names = ["step", "RMSE", "MAE", *(method.name for method in methods), "ratio"]
     for name in [*names, "in band"]:
@@ -223,10 +227,10 @@ def _value_table(result: ForecastResult) -> Table:
     table.add_column("time" if is_timed else "step", no_wrap=True)
     for name in ("forecast", "low", "high"):
         table.add_column(name, justify="right", no_wrap=True)
+    write = value_formatter(ahead.mean, ahead.high - ahead.low)
     for k in shown:
         place = str(k + 1) if texts is None else texts[k]
-        numbers = (ahead.mean[k], ahead.low[k], ahead.high[k])
-        table.add_row(place, *map(_number, numbers))
+        table.add_row(place, *map(write, (ahead.mean[k], ahead.low[k], ahead.high[k])))
     return table
 
 

@@ -27,6 +27,8 @@ LONG_STEP_BACK = 0.25
 """A step back is long if it is this share of the whole span of times."""
 MIN_ROWS_PER_KEY = 5
 """Rows that a key must have in the mean: what differs in each row is no key."""
+TIME_NAMES = ("date", "datetime", "timestamp", "time", "ds", "year", "t")
+"""Names of columns of numbers that are taken as times if they rise row by row."""
 MAX_COLUMNS = 8
 """Columns that are looked at as keys, the leftmost of text, then of whole numbers."""
 
@@ -131,9 +133,19 @@ def detect_key(
 
 
 def _first_time(chunk: Chunk, targets: Sequence[str]) -> str | None:
-    """The first column of times."""
-    names = (name for name in chunk.cells if name not in targets)
-    return next((name for name in names if chunk.kind(name) == "time"), None)
+    """The first column of times, or of numbers that are called so."""
+    names = [name for name in chunk.cells if name not in targets]
+    times = [name for name in names if chunk.kind(name) == "time"]
+    return times[0] if times else time_by_name(chunk, names)
+
+
+def time_by_name(chunk: Chunk, names: Sequence[str]) -> str | None:
+    """The first column of numbers that is called what times are called."""
+    for wanted in TIME_NAMES:
+        for name in names:
+            if name.strip().lower() == wanted and chunk.kind(name) == "number":
+                return name
+    return None
 
 
 def times_as_numbers(chunk: Chunk, time: str) -> npt.NDArray[np.float64]:

@@ -13,6 +13,8 @@ from thalweg.evaluation.keyed_scores import KeyedScores, pool_scores
 from thalweg.evaluation.study import Study
 from thalweg.report.number_text import format_number
 
+MAX_KEY_WIDTH = 28
+"""Letters of a key in a table."""
 MAX_SHOWN_KEYS = 5
 """Best and worst keys in the table."""
 
@@ -125,7 +127,9 @@ def _key_table(columns: Sequence[str], scores: KeyedScores) -> Any:
         shown = [*shown[:MAX_SHOWN_KEYS], *shown[-MAX_SHOWN_KEYS:]]
         title = "The best and the worst series"
     table = new_table(title)
-    table.add_column(", ".join(columns), no_wrap=True, overflow="ellipsis")
+    table.add_column(
+        ", ".join(columns), no_wrap=True, overflow="ellipsis", max_width=MAX_KEY_WIDTH
+    )
     for name in ("rows", "over its best\nbaseline", "mean\nsquared"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("best baseline", no_wrap=True, overflow="ellipsis")
