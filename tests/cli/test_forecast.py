@@ -272,3 +272,60 @@ def test_options_of_the_forecast_before_are_kept(folder):
     model = "out/sales-forecast/model.thalweg"
     done = thalweg("forecast", "sales.csv", "--resume", model, "--horizon", "5")
     assert done.exit_code == 2 and "has --horizon 4" in " ".join(done.output.split())
+
+
+def test_a_run_ends_with_the_forecast_that_the_command_makes(folder):
+    written(folder / "sales.csv", ["month,sales\n", *lines(values())])
+    options = ("-t", "sales", "--horizon", "3")
+    thalweg("forecast", "sales.csv", *options, "--no-report")
+    done = thalweg("run", "sales.csv", *options, "--lags", "1", "--json")
+    assert done.exit_code == 0, done.output
+    (series,) = json.loads(done.stdout)["forecast"]["series"]
+    assert forecasts(folder / "out/sales") == forecasts(folder / "out/sales-forecast")
+    assert len(series["forecast"]) == 3
+    page = (folder / "out/sales/report.html").read_text()
+    assert page.count('<section class="study"') == 2
+
+
+def test_a_run_by_key_ends_with_forecasts(folder, cities):
+    glued = [line for city in CITIES for line in cities[city]]
+    written(folder / "glued.csv", [HEADER, *glued])
+    options = ("--horizon", "2", "--lags", "1", "--no-report")
+    done = thalweg("run", "glued.csv", "-t", "sales", *options)
+    assert done.exit_code == 0, done.output
+    found = forecasts(folder / "out/glued")
+    assert [row["city"] for row in found] == ["Austin", "Austin", "Waco", "Waco"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--next", "--resume", "out/sales/model.thalweg"), "with all rows"),
+        (("--target", "size"), "one --target"),
+    ],
+)
+def test_a_run_that_cannot_end_with_a_forecast_says_so(folder, options, sentence):
+    rows = [f"{line.strip()},{k}.5\n" for k, line in enumerate(lines(values()))]
+    written(folder / "sales.csv", ["month,sales,size\n", *rows])
+    done = thalweg("run", "sales.csv", "-t", "sales", "--horizon", "3", *options)
+    assert done.exit_code == 2 and sentence in " ".join(done.output.split())
+
+
+def test_numbers_that_rise_and_are_called_so_are_times(folder):
+    decades = [f"{1900 + k / 12:.6f},{v!r}\n" for k, v in enumerate(values().tolist())]
+    written(folder / "decimal.csv", ["date,y\n", *decades])
+    thalweg("forecast", "decimal.csv", "-t", "y", "--horizon", "1", "--no-report")
+    (row,) = forecasts(folder / "out/decimal-forecast")
+    assert float(row["time"]) == pytest.approx(1900 + ROWS / 12, abs=1e-5)
+    falling = [f"{k * 7 % 130},{v!r}\n" for k, v in enumerate(values().tolist())]
+    written(folder / "mixed.csv", ["t,y\n", *falling])
+    thalweg("forecast", "mixed.csv", "-t", "y", "--horizon", "1", "--no-report")
+    assert "step" in forecasts(folder / "out/mixed-forecast")[0]
+
+
+def test_a_gap_at_the_end_of_one_series_of_many_is_no_future(folder, cities):
+    glued = [line for city in CITIES for line in cities[city]]
+    third = lines([*values(2), np.nan], key="Paris")
+    written(folder / "glued.csv", [HEADER, *glued, *third])
+    done = thalweg("forecast", "glued.csv", "-t", "sales", "--no-report", "--json")
+    assert json.loads(done.stdout)["horizon"] == 12

@@ -5,11 +5,14 @@ from typing import Annotated
 
 import typer
 
+from thalweg import tables
 from thalweg.cli import forecasts, options
 from thalweg.cli.options import OUTPUT, OutputOptions
 from thalweg.errors import InvalidParameterError
 
 FORECAST = "Forecast"
+CHUNK_ROWS = 8192
+"""Rows that are read at once."""
 
 
 def forecast(
@@ -53,6 +56,7 @@ def forecast(
     dayfirst: options.DayFirst = None,
     decimal: options.Decimal = None,
     format: options.Format = None,
+    encoding: options.Encoding = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -103,8 +107,16 @@ def forecast(
         )
     if horizon is not None:
         options.check_horizon(horizon)
+    path, reading = source, options.table_settings(source, format, encoding, None)
+    if source == "-":
+        path = forecasts.spool_standard_input(format or "csv")
+        reading = options.table_settings(path, format, encoding, None)
+
+    def open_table() -> tables.Table:
+        return tables.read_table(path, chunk_rows=CHUNK_ROWS, **reading)
+
     forecasts.forecast_table(
-        forecasts.open_source(source, options.table_format(format)),
+        forecasts.open_source(source, open_table),
         forecasts.ColumnOptions(
             target[0] if target else "",
             time,

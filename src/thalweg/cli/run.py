@@ -29,6 +29,15 @@ def run(
     missing: options.Missing = None,
     categories: options.Categories = None,
     key: options.Key = None,
+    horizon: Annotated[
+        int | None,
+        typer.Option(
+            help="Rows after the last one to forecast, with bands, as thalweg forecast "
+            "does; SOURCE is a file.",
+            rich_help_panel=OUTPUT,
+            metavar="ROWS",
+        ),
+    ] = None,
     classify: options.Classify = None,
     dayfirst: options.DayFirst = None,
     decimal: options.Decimal = None,
@@ -110,16 +119,54 @@ def run(
         chosen = reading if report else options.without_reports(reading)
         return tables.read_table(source, chunk_rows=CHUNK_ROWS, **chosen)
 
+    if horizon is not None:
+        options.check_horizon(horizon)
+        _check_forecast(source, recipe, next)
     keyed, note = _find_key(source, recipe, keys, resume, lambda: open_table(False))
+    ahead = None
+    if horizon is not None:
+        keys = keys if keyed is None else keyed
+        ahead = _forecaster(
+            source, recipe, keys or (), horizon, lambda: open_table(False)
+        )
     if keyed is None:
-        _run_table(source, recipe, task, open_table, path_options, next, outputs)
+        _run_table(source, recipe, task, open_table, path_options, next, outputs, ahead)
         return
     runs.check_suffix(predictions)
     settings = runs.KeyedRunSettings(
         source, keyed or None, recipe, task, path_options, next,
         runs.available_outputs(outputs), note,
     )  # fmt: skip
-    runs.run_by_key(settings, open_table)
+    runs.run_by_key(settings, open_table, ahead)
+
+
+def _check_forecast(source: str, recipe: dict[str, Any], next: bool | None) -> None:
+    """Raise if a run of this source cannot end with a forecast."""
+    if source == "-" or next:
+        raise InvalidParameterError(
+            "--horizon takes a file with all rows, which is read once more. Got "
+            f"{'standard input' if source == '-' else '--next'}: use thalweg forecast."
+        )
+    if len(recipe.get("targets", ())) != 1:
+        raise InvalidParameterError(
+            "--horizon takes one --target, also where a run is resumed."
+        )
+
+
+def _forecaster(
+    source: str, recipe: dict[str, Any], keys: tuple[str, ...], horizon: int,
+    open_table: Callable[[], tables.Table],
+) -> Callable[[Path], Any]:  # fmt: skip
+    """What forecasts the rows after the last one, into a folder."""
+    formats = forecasts.FormatSettings(recipe.get("dayfirst"), recipe.get("decimal"))
+    time = recipe.get("time") or recipe.get("calendar")
+    columns = forecasts.ColumnOptions(
+        recipe["targets"][0], time, keys, recipe.get("features"), formats
+    )
+    ahead = forecasts.ForecastOptions(horizon)
+    return lambda folder: forecasts.forecast_after_run(
+        forecasts.open_source(source, open_table), columns, ahead, folder
+    )
 
 
 def _find_key(
@@ -154,6 +201,7 @@ def _run_table(
     source: str, recipe: dict[str, Any], task: Any,
     open_table: Callable[[], tables.Table], path_options: PathOptions,
     next: bool | None, outputs: OutputOptions,
+    ahead: Callable[[Path], Any] | None = None,
 ) -> None:  # fmt: skip
     """Run the Tracker over the rows of ``source``; save and print what came of it."""
     runs.check_suffix(path_options.predictions)
@@ -176,4 +224,4 @@ def _run_table(
         if echo:
             runs.require_standard_output()
         loop = runs.RunLoop(table, session, paths, locks, echo)
-        runs.finish_run(loop, source, outputs)
+        runs.finish_run(loop, source, outputs, ahead)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from thalweg.cli.forecasts.forecast_plan import ForecastOptions as ForecastOptions
     from thalweg.cli.forecasts.key_detection import detect_key as detect_key
     from thalweg.cli.forecasts.key_detection import key_sentence as key_sentence
+    from thalweg.cli.forecasts.standard_input import (
+        spool_standard_input as spool_standard_input,
+    )
     from thalweg.tables.format_detection import FormatSettings as FormatSettings
 
 _MODULE_OF = {
@@ -25,6 +28,7 @@ _MODULE_OF = {
     "forecast_after_run": "forecast_command",
     "forecast_table": "forecast_command",
     "open_source": "forecast_command",
+    "spool_standard_input": "standard_input",
 }
 
 __all__ = sorted(_MODULE_OF)

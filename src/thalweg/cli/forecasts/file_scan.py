@@ -1,6 +1,6 @@
 """The scan of a table before it is forecast: columns, series, rows without a target."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple

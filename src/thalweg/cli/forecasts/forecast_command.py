@@ -2,14 +2,12 @@
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
 
-from thalweg import tables
 from thalweg.cli.console import (
     print_saved_files,
     print_sentence,
@@ -55,7 +53,6 @@ from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.forecast_result import ForecastResult
 from thalweg.tables import Table
 
-CHUNK_ROWS = 8192
 RUN_MODEL, RUN_MODELS = "forecast.thalweg", "forecasts.db"
 """Files of forecasters, beside those of the run that they belong to."""
 MAX_NAMES = 5
@@ -139,8 +136,10 @@ class RunForecast(NamedTuple):
             print_sentence(stderr_console(), note)
         _print_tables(self.loop.plan, self.loop.results)
 
-    def sections(self) -> list[Any]:
-        """The sections of a page."""
+    def sections(self, outputs: OutputOptions) -> list[Any]:
+        """The sections of a page, if one is wanted."""
+        if not (outputs.report or outputs.figures):
+            return []
         return forecast_sections(self.loop, self.notes)
 
     def as_json(self) -> dict[str, Any]:
@@ -166,14 +165,8 @@ def forecast_after_run(
     return RunForecast(loop, notes, [model, paths.forecast])
 
 
-def open_source(source: str, format: Any) -> Source:
-    """The table at a path, opened anew whenever it is read."""
-
-    @contextmanager
-    def open_table() -> Iterator[Table]:
-        with tables.read_table(source, format=format, chunk_rows=CHUNK_ROWS) as table:
-            yield table
-
+def open_source(source: str, open_table: Callable[[], Table]) -> Source:
+    """A table that ``open_table`` opens anew whenever it is read."""
     with open_table() as table:
         return Source(source, table.name, source_stem(table), open_table)
 

@@ -93,8 +93,9 @@ class KeyedModelFile:
             if resumed is not None:
                 shutil.copyfile(resumed, self._working_path)
         extra = {PLAN: plan.as_json()}
-        settings = dumps(SavedModel(LastValue(), SquaredError(), None, extra))
-        self._store = KeyedStore(self._working_path, settings)
+        self._settings = dumps(SavedModel(LastValue(), SquaredError(), None, extra))
+        self._store = KeyedStore(self._working_path, self._settings)
+        self._is_open = True
 
     def keys(self) -> list[Key]:
         """All keys of the database, in order."""
@@ -102,7 +103,12 @@ class KeyedModelFile:
 
     def load(self, key: Key) -> ForecastRun | None:
         """The model of a key; None if it has none yet."""
-        data = self._store.read_model(key_name(key))
+        if self._is_open:
+            data = self._store.read_model(key_name(key))
+        else:
+            store = KeyedStore(self.path, self._settings)
+            data = store.read_model(key_name(key))
+            store.close()
         if data is None:
             return None
         name = f"{self.path}, key {key_name(key)},"
@@ -118,6 +124,7 @@ class KeyedModelFile:
     def close(self) -> None:
         """Close the database; a new one takes the place of the old one."""
         self._store.close()
+        self._is_open = False
         if self._working_path != self.path:
             remove_database(self.path)
             os.replace(self._working_path, self.path)

@@ -3,7 +3,9 @@
 import json
 import shlex
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -28,11 +30,15 @@ NO_DIGEST = (
 )
 
 
-def finish_run(loop: RunLoop, source: str, outputs: OutputOptions) -> None:
+def finish_run(
+    loop: RunLoop, source: str, outputs: OutputOptions,
+    forecast: Callable[[Path], Any] | None = None,
+) -> None:  # fmt: skip
     """Run to the end, or until stopped; show and save the results.
 
-    ``source`` is as the command was given it. Exits with the code of the signal if one
-    has stopped the run.
+    ``source`` is as the command was given it. ``forecast`` makes the forecast that the
+    results end with, in a folder (``cli.forecasts.RunForecast``). Exits with the code
+    of the signal if one has stopped the run.
     """
     session = loop.session
     if session.rows:
@@ -51,10 +57,17 @@ def finish_run(loop: RunLoop, source: str, outputs: OutputOptions) -> None:
     paths = _save(loop, complete)
     if not outputs.json:
         _show(loop, studies, seconds)
+    ahead = None
+    if forecast is not None and stop.number is None:
+        ahead = forecast(loop.paths.folder)
+        paths += ahead.saved
+        if not outputs.json:
+            ahead.show()
     if complete:
-        paths += study_files.draw_studies(complete, loop.paths.folder, outputs)
+        later = [] if ahead is None else ahead.sections(outputs)
+        paths += study_files.draw_studies(complete, loop.paths.folder, outputs, later)
     if outputs.json:
-        _print_json(loop, studies, paths, seconds)
+        _print_json(loop, studies, paths, seconds, ahead)
     else:
         replaced = loop.model if loop.replaces_model else None
         print_saved_files(_console(loop), paths, replaced)
@@ -116,8 +129,9 @@ def _no_score_sentence(loop: RunLoop) -> str:
 
 
 def _print_json(
-    loop: RunLoop, studies: list[AnyStudy], paths: list[Path], seconds: float
-) -> None:
+    loop: RunLoop, studies: list[AnyStudy], paths: list[Path], seconds: float,
+    forecast: Any = None,
+) -> None:  # fmt: skip
     content = {
         "source": loop.table.name,
         "rows": loop.session.rows,
@@ -128,6 +142,8 @@ def _print_json(
         "studies": [study_as_json(study) for study in studies],
         "files": [str(path) for path in paths],
     }
+    if forecast is not None:
+        content["forecast"] = forecast.as_json()
     typer.echo(json.dumps(content, allow_nan=False))
 
 

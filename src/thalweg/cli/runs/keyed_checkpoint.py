@@ -21,7 +21,7 @@ from thalweg.cli.runs.keyed_session import KeyedSession
 from thalweg.cli.runs.output_paths import NEW_RUN
 from thalweg.cli.runs.predictions import is_prediction_file
 from thalweg.cli.runs.storage import make_folder
-from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
+from thalweg.errors import InvalidParameterError, PersistenceError
 from thalweg.learners import LastValue
 from thalweg.losses import SquaredError
 from thalweg.models.keyed_store import KeyedStore
@@ -128,7 +128,7 @@ class KeyedCheckpoint:
 def is_database(path: Path) -> bool:
     """Whether the file is a database, as runs by key leave."""
     if not path.is_file():
-        raise StreamError(f"There is no file {path}.")
+        return False
     with path.open("rb") as file:
         return file.read(len(DATABASE_START)) == DATABASE_START
 

@@ -60,8 +60,14 @@ class KeyedRunSettings(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def run_by_key(settings: KeyedRunSettings, open_table: Callable[[], Table]) -> None:
-    """Run a Tracker over the rows of each key; save and print what came of it."""
+def run_by_key(
+    settings: KeyedRunSettings, open_table: Callable[[], Table],
+    forecast: Callable[[Path], Any] | None = None,
+) -> None:  # fmt: skip
+    """Run a Tracker over the rows of each key; save and print what came of it.
+
+    ``forecast`` makes the forecast that the results end with, in a folder.
+    """
     with open_table() as table, FileLocks() as locks:
         folder, model = _folder_and_model(settings.paths, table)
         locks.acquire(model)
@@ -79,10 +85,13 @@ def run_by_key(settings: KeyedRunSettings, open_table: Callable[[], Table]) -> N
             session, origin = _open_session(settings, checkpoint, table)
             file = _prediction_file(settings, session, origin, folder)
             loop = KeyedRunLoop(table, session, checkpoint, file)
-            _finish(settings, loop, folder)
+            _finish(settings, loop, folder, forecast)
 
 
-def _finish(settings: KeyedRunSettings, loop: KeyedRunLoop, folder: Path) -> None:
+def _finish(
+    settings: KeyedRunSettings, loop: KeyedRunLoop, folder: Path,
+    forecast: Callable[[Path], Any] | None,
+) -> None:  # fmt: skip
     session, outputs = loop.session, settings.outputs
     if session.rows:
         stderr_console().print(f"Goes on after row {session.rows:,}.")
@@ -96,10 +105,17 @@ def _finish(settings: KeyedRunSettings, loop: KeyedRunLoop, folder: Path) -> Non
         saved.append(loop.file.path)
     if not outputs.json:
         _show(settings, loop, scores, seconds)
+    ahead = None
+    if forecast is not None and stop.number is None:
+        ahead = forecast(folder)
+        saved += ahead.saved
+        if not outputs.json:
+            ahead.show()
     if stop.number is None and scores:
-        saved += _write_page(settings, loop, scores, folder)
+        later = [] if ahead is None else ahead.sections(outputs)
+        saved += _write_page(settings, loop, scores, folder, later)
     if outputs.json:
-        _print_json(settings, loop, scores, saved, seconds)
+        _print_json(settings, loop, scores, saved, seconds, ahead)
     else:
         print_saved_files(stdout_console(), saved)
     if stop.number is not None:
@@ -133,11 +149,9 @@ def _notes(loop: KeyedRunLoop) -> tuple[str, ...]:
 
 
 def _write_page(
-    settings: KeyedRunSettings,
-    loop: KeyedRunLoop,
-    scores: list[KeyedScores],
-    folder: Path,
-) -> list[Path]:
+    settings: KeyedRunSettings, loop: KeyedRunLoop, scores: list[KeyedScores],
+    folder: Path, later: list[Any],
+) -> list[Path]:  # fmt: skip
     """Write an overview, and a section for each of the most interesting keys."""
     outputs, paths = settings.outputs, []
     if not (outputs.report or outputs.figures):
@@ -156,7 +170,8 @@ def _write_page(
     with storage_errors(folder):
         if outputs.report:
             page = folder / study_files.PAGE
-            report.write_page([*overviews, *studies], page, f"{name}, by key")
+            content = [*overviews, *studies, *later]
+            report.write_page(content, page, f"{name}, by key")
             paths.append(page)
         if outputs.figures:
             report.write_figures(studies, folder / study_files.FIGURES)
@@ -166,10 +181,10 @@ def _write_page(
 
 def _print_json(
     settings: KeyedRunSettings, loop: KeyedRunLoop, scores: list[KeyedScores],
-    saved: list[Path], seconds: float,
+    saved: list[Path], seconds: float, forecast: Any,
 ) -> None:  # fmt: skip
     session = loop.session
-    content = {
+    content: dict[str, Any] = {
         "source": loop.table.name,
         "key": list(session.keys),
         "rows": session.earlier_rows + session.rows,
@@ -180,6 +195,8 @@ def _print_json(
         "notes": [*settings.notes, *_notes(loop)],
         "files": [str(path) for path in saved],
     }
+    if forecast is not None:
+        content["forecast"] = forecast.as_json()
     typer.echo(json.dumps(content, allow_nan=False))
 
 

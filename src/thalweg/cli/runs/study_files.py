@@ -73,17 +73,22 @@ def remove_files(folder: Path, *names: str) -> None:
 
 
 def draw_studies(
-    studies: Sequence[AnyStudy], folder: Path, outputs: OutputOptions
-) -> list[Path]:
-    """Write the page and the figures that are wanted, and return their paths."""
+    studies: Sequence[AnyStudy], folder: Path, outputs: OutputOptions,
+    sections: Sequence[Any] = (),
+) -> list[Path]:  # fmt: skip
+    """Write the page and the figures that are wanted, and return their paths.
+
+    ``sections`` of the page follow those of the studies.
+    """
+    content = [*studies, *sections]
     paths = []
     make_folder(folder)
     with storage_errors(folder):
         if outputs.report:
-            report.write_page(studies, folder / PAGE)
+            report.write_page(content, folder / PAGE)
             paths.append(folder / PAGE)
         if outputs.figures:
-            report.write_figures(studies, folder / FIGURES)
+            report.write_figures(content, folder / FIGURES)
             paths.append(folder / FIGURES)
     return paths
 
