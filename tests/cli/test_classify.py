@@ -57,7 +57,7 @@ def test_zero_and_one_are_classified_and_said_so(stream):
         assert row["prediction"] == ("1" if p > 0.5 else "0")
         assert float(row["probability"]) == pytest.approx(max(p, 1 - p), rel=1e-12)
     model = Online.load(stream.parent / "out/s/model.thalweg")
-    assert 0 < model.predict([0.3, 0.2, 1.0]) < 1
+    assert 0 < model.predict([0.3, 0.2]) < 1
 
 
 def test_text_is_classified_with_a_column_for_each_class(stream):

@@ -1,4 +1,4 @@
-"""The mixture of a classifier's probabilities with those of its baselines."""
+"""The mixture of classifiers' probabilities with those of their baselines."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
@@ -15,14 +15,16 @@ EXPONENTS = np.array([1.0, 0.5, 0.7, 1.4, 2.0])
 above 1 for one that is not sure enough, as one model against the rest often is."""
 TOLERANCE = 1e-6
 """The sum of weights may differ so much from 1, by rounding."""
-EXPERTS = len(EXPONENTS) + len(class_baselines.NAMES)
+CLASSIFIERS = 2
+"""Those whose probabilities are mixed: without and with the last known class."""
+EXPERTS = CLASSIFIERS * len(EXPONENTS) + len(class_baselines.NAMES)
 
 
 class ClassMixtureSnapshot(NamedTuple):
     """The weights, and the rows whose labels are still to come."""
 
     weights: FloatArray  # (EXPERTS,)
-    count: int  # labels learnt
+    labels: int  # that were learnt
     waiting: FloatArray  # (≤ delay, EXPERTS) what the experts gave to a row's class
 
 
@@ -30,10 +32,11 @@ class ClassMixture(Component):
     """Class probabilities mixed by Bayes' rule with a share, as experts.
 
     Also known as: Bayesian model averaging, temperature scaling. The experts are the
-    classifier's probabilities to several powers, and its baselines: where features say
-    nothing, the mixture is no worse than the baselines, and probabilities that are too
-    bold or too timid are mended. Log loss is mixable at rate 1, so that after T labels
-    the mixture has lost at most 1 + ln(8) + ln(T) more than any of its eight experts.
+    probabilities of two classifiers to several powers, and the baselines: where
+    features say nothing, the mixture is no worse than the baselines, and probabilities
+    that are too bold or too timid are mended. Log loss is mixable at rate 1, so that
+    after T labels the mixture has lost at most 1 + ln(13) + ln(T) more than any of its
+    13 experts.
     """
 
     Snapshot: ClassVar[Any] = ClassMixtureSnapshot
@@ -41,7 +44,7 @@ class ClassMixture(Component):
     def __init__(self, delay: int) -> None:
         self.delay = delay
         self.weights: FloatArray = np.full(EXPERTS, 1 / EXPERTS)
-        self.count = 0
+        self.labels = 0
         self.waiting: FloatArray = np.empty((0, EXPERTS))
 
     def play(
@@ -49,20 +52,25 @@ class ClassMixture(Component):
     ) -> FloatArray:
         """(T, K) the mixed probabilities of the next rows.
 
-        ``probability`` (T, K) are the classifier's, ``baselines`` (T, B, K) the others;
+        ``probability`` (T, 2, K) are the classifiers', ``baselines`` (T, B, K) others;
         ``number`` (T,) the row's class, NaN where none will come: it is learnt when it
         is due.
         """
-        out, weights = np.empty(probability.shape), self.weights.copy()
+        out, weights = np.empty(probability[:, 0].shape), self.weights.copy()
         own = np.vstack([self.waiting, np.empty((len(number), EXPERTS))])
         classes = np.nan_to_num(number, nan=-1.0).astype(np.int64)
-        self.count = tempered_mixture(
-            weights, self.count, EXPONENTS, np.ascontiguousarray(probability),
+        self.labels = tempered_mixture(
+            weights, self.labels, EXPONENTS, np.ascontiguousarray(probability),
             np.ascontiguousarray(baselines), classes, own, self.delay, out,
         )  # fmt: skip
         self.weights = weights
         self.waiting = own[max(len(own) - self.delay, 0) :].copy()
         return out
+
+    def favourite(self) -> int:
+        """The classifier whose powers have the larger weight."""
+        of_classifiers = self.weights[: CLASSIFIERS * len(EXPONENTS)]
+        return int(of_classifiers.reshape(CLASSIFIERS, -1).sum(axis=1).argmax())
 
     def rules(self, snapshot: ClassMixtureSnapshot) -> Iterator[tuple[str, Any]]:
         """Weights and probabilities are between 0 and 1."""

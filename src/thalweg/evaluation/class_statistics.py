@@ -33,6 +33,7 @@ class ClassRounds(NamedTuple):
     is_known: FloatArray  # (T, K) whether the class was known before the row
     is_warm: FloatArray  # (T,) whether enough labels were known before the row
     baselines: FloatArray  # (T, B, K) of each class, by each baseline
+    seconds: FloatArray  # (T,) times since 1970, by local clocks; NaN: none
 
 
 class ClassStatisticsSnapshot(NamedTuple):
@@ -48,6 +49,7 @@ class ClassStatisticsSnapshot(NamedTuple):
     forecast: tuple[DownsamplerSnapshot, ...]  # the probability of the class
     confusion: FloatArray  # (C, C) rows by their class and the predicted one
     last_rows: FloatArray  # (≤ LAST_ROWS, 3) class, predicted class, its probability
+    times: DownsamplerSnapshot
 
 
 class ClassStatistics(Component):
@@ -70,6 +72,7 @@ class ClassStatistics(Component):
         self.forecast = [Downsampler(POINTS) for _ in range(CURVES)]
         self.confusion: FloatArray = np.zeros((MAX_CLASSES, MAX_CLASSES))
         self.last_rows: FloatArray = np.empty((0, 3))
+        self.times = Downsampler()
 
     def scored_rounds(self) -> int:
         """How many rounds have been scored."""
@@ -77,7 +80,7 @@ class ClassStatistics(Component):
 
     def add(self, batch: ClassRounds) -> None:
         """Score all probabilities of the next rounds."""
-        number, p, is_known, is_warm, baselines = batch
+        number, p, is_known, is_warm, baselines, seconds = batch
         classes = p.shape[1]
         has_label = ~np.isnan(number)
         safe = np.where(has_label, number, 0.0).astype(np.int64)
@@ -91,6 +94,7 @@ class ClassStatistics(Component):
         for k, scores in enumerate(self.baseline_scores):
             self._add_scores(scores, baselines[:, k], safe, is_scored)
         self._add_curves(number, p)
+        self.times.add(seconds)
         self._add_rows(number, p, is_scored, safe)
         if is_scored.any() and not self.first_scored_round:
             self.first_scored_round = self.rounds + int(is_scored.argmax()) + 1
@@ -107,6 +111,7 @@ class ClassStatistics(Component):
         for name in ("observed", "forecast"):
             rule = {"rounds": OneOf((rounds,))}
             yield name, (rule,) * CURVES
+        yield "times", {"rounds": OneOf((rounds,))}
         yield "confusion", Array((MAX_CLASSES,) * 2, 0.0, float(rounds), whole=True)
         shape = (min(rounds, LAST_ROWS), 3)
         yield "last_rows", Array(shape, 0.0, MAX_CLASSES - 1.0, may_be_nan=True)

@@ -92,6 +92,7 @@ class ClassificationStudy:
     notes: tuple[str, ...] = ()
     start: str | None = None  # time of the first round
     end: str | None = None  # and of the last
+    times: Curve | None = None  # seconds since 1970, by local clocks
     # ``weights`` are log-odds by spread of the feature: of the class 1 where there are
     # two, else the root mean square over the classes' models.
 
@@ -198,6 +199,7 @@ def make_classification_study(
         confusion=tuple(tuple(map(int, row)) for row in counts),
         weights=_weights(coefficients, names),
         last_rows=LastClasses(statistics.rounds, *last),
+        times=statistics.times.curve() if statistics.times.count() else None,
         **others,
     )
 

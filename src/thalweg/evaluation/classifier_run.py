@@ -28,6 +28,7 @@ from thalweg.evaluation.classification_study import (
     make_classification_study,
 )
 from thalweg.evaluation.scoring import newest_labels
+from thalweg.evaluation.stream_seasons import as_seconds
 from thalweg.evaluation.tracker_run import PIECE, STATISTICS_BATCH, burn_in
 from thalweg.models.model_file import imputer_rules
 from thalweg.persistence.snapshots import (
@@ -45,6 +46,7 @@ from thalweg.preprocessing.imputer import (
     ImputerState,
     MissingPolicy,
 )
+from thalweg.preprocessing.time_grid import Times
 from thalweg.tables.class_labels import MAX_CLASSES, ClassLabels
 from thalweg.types import Block, FloatArray
 
@@ -66,7 +68,8 @@ class ClassifierRunSnapshot(NamedTuple):
     seconds: float  # that the Trackers took
     labels_learnt: int
     last_label: float  # number of the last class known, NaN: none
-    trackers: ClassTrackersSnapshot
+    trackers: ClassTrackersSnapshot  # of the row's features
+    past_trackers: ClassTrackersSnapshot  # of these and the last known class
     baselines: ClassBaselinesSnapshot
     mixture: ClassMixtureSnapshot
     imputer: ImputerState
@@ -82,10 +85,11 @@ class ClassifierRun(Component):
     is not known. A binary target has the classes 0 and 1 from the start on; of others a
     class has a probability once a label of it was known.
 
-    The probabilities are those of the Trackers, mixed with those of the baselines
-    (``ClassMixture``). The features of the Trackers are those of the row, and which
-    class was the last one known (``PAST_CLASSES`` indicators, of which none stands for
-    the first class; of a binary target a single one, whether it was 1).
+    There are two sets of Trackers, whose probabilities are mixed with each other and
+    with those of the baselines (``ClassMixture``): one has the row's features; the
+    other also has as features which class was the last one known (``PAST_CLASSES``
+    indicators, of which none stands for the first class; of a binary target a single
+    one, whether it was 1).
 
     However a stream is cut into calls of ``play``, and whether or not a snapshot is
     taken and restored between them, the result is the same to the last bit, in memory
@@ -102,7 +106,8 @@ class ClassifierRun(Component):
         self.delay, self.is_binary = delay, is_binary
         self.burn_in = burn_in(features)
         self.past_features = 1 if is_binary else PAST_CLASSES
-        self.trackers = ClassTrackers(features + self.past_features, is_binary)
+        self.trackers = ClassTrackers(features, is_binary)
+        self.past_trackers = ClassTrackers(features + self.past_features, is_binary)
         self.baselines, self.mixture = ClassBaselines(is_binary), ClassMixture(delay)
         self.statistics = ClassStatistics(is_binary)
         self.rounds, self.labels_learnt, self.seconds = 0, 0, 0.0
@@ -114,20 +119,18 @@ class ClassifierRun(Component):
 
     def play(
         self, x: FloatArray, y: FloatArray, is_question: bool = False,
-        times: Any = None,
+        times: Times | None = None,
     ) -> ClassForecasts:  # fmt: skip
         """Predict and learn the next rows: features (T, n), classes (T,) or NaN.
 
         A row without a label is a round whose label never came; if ``is_question``, it
-        asks for a prediction, and the round itself is still to come. ``times`` are not
-        used: no baseline of classes goes by them.
+        asks for a prediction, and the round itself is still to come. ``times`` are
+        the local times (T,) of all rows or of none, for charts.
         """
-        parts = [
-            self._play_piece(
-                x[start : start + PIECE], y[start : start + PIECE], is_question
-            )
-            for start in range(0, len(y), PIECE)
-        ]
+        seconds, parts = as_seconds(times, len(y)), []
+        for start in range(0, len(y), PIECE):
+            rows = slice(start, start + PIECE)
+            parts.append(self._play_piece(x[rows], y[rows], is_question, seconds[rows]))
         classes = self.trackers.classes
         padded = [np.pad(p, ((0, 0), (0, classes - p.shape[1]))) for p in parts]
         return ClassForecasts(np.concatenate([np.empty((0, classes)), *padded]))
@@ -158,8 +161,9 @@ class ClassifierRun(Component):
         """The results so far; ``features`` are the names of the columns of x."""
         self.update_statistics()
         names = (*features, *self.past_feature_names(classes))
+        trackers = (self.trackers, self.past_trackers)[self.mixture.favourite()]
         return make_classification_study(
-            self.statistics, self.trackers.coefficients(), names, classes,
+            self.statistics, trackers.coefficients(), names, classes,
             title=title, target=classes.target, rounds=self.rounds,
             features=tuple(features), seconds=self.seconds, notes=tuple(notes),
             start=start, end=end,
@@ -203,7 +207,8 @@ class ClassifierRun(Component):
         The states are checked before anything is made of the size they claim.
         """
         width = features + (1 if is_binary else PAST_CLASSES)
-        validate_background(snapshot.trackers, width, f"{name}.trackers")
+        validate_background(snapshot.trackers, features, f"{name}.trackers")
+        validate_background(snapshot.past_trackers, width, f"{name}.past_trackers")
         run = cls(features, delay, missing, is_binary)
         run.restore(snapshot, name)
         return run
@@ -232,6 +237,9 @@ class ClassifierRun(Component):
                 "elapsed": Array((pending,), 0.0),
             },
         )
+        counts = [len(one.is_known) for one in snapshot[4:6]]
+        right = len(set(counts)) == 1
+        yield "past_trackers", Condition(right, f"of {counts[0]} classes")
         right = len(snapshot.mixture.waiting) == pending
         yield "mixture", Condition(right, f"of {pending} rows that wait")
         last = snapshot.delayed_labels.x[:, -1]
@@ -239,7 +247,7 @@ class ClassifierRun(Component):
         yield "delayed_labels", Condition(_obeys(rule, last), "numbers of classes")
 
     def _play_piece(
-        self, x: FloatArray, y: FloatArray, is_question: bool
+        self, x: FloatArray, y: FloatArray, is_question: bool, seconds: FloatArray
     ) -> FloatArray:
         elapsed = np.where(~np.isnan(y) | (not is_question), 1.0, 0.0)
         block, learnable = self.imputer.impute_block(Block(x, y, None, elapsed))
@@ -250,17 +258,20 @@ class ClassifierRun(Component):
             row, y, learnable.astype(np.float64), block.elapsed
         )
         began = time.perf_counter()
-        tracked, is_known = self.trackers.play(
-            row[:, :-1], due._replace(x=due.x[:, :-1])
-        )
+        n = self.features
+        first, is_known = self.trackers.play(row[:, :n], due._replace(x=due.x[:, :n]))
+        second, _ = self.past_trackers.play(row[:, :-1], due._replace(x=due.x[:, :-1]))
+        tracked = np.stack([first, second], axis=1)
         due_last = np.where(np.isnan(due.y), np.nan, due.x[:, -1])
-        baselines = self.baselines.play(last, due.y, due_last, tracked.shape[1])
+        baselines = self.baselines.play(last, due.y, due_last, first.shape[1])
         probability = self.mixture.play(tracked, baselines, y)
         self.seconds += time.perf_counter() - began
         learnt = self.labels_learnt + np.append(0, due.learnable.cumsum())
         self.labels_learnt = int(learnt[-1])
         is_warm = 1.0 * (learnt[:-1] >= self.burn_in)
-        self._batch.append(ClassRounds(y, probability, is_known, is_warm, baselines))
+        self._batch.append(
+            ClassRounds(y, probability, is_known, is_warm, baselines, seconds)
+        )
         self.rounds += len(y)
         if self.rounds - self.statistics.rounds >= STATISTICS_BATCH:
             self.update_statistics()

@@ -13,26 +13,29 @@ def tempered_mixture(
 ):
     """Mix each row's probabilities; learn the weights from the labels due after it.
 
-    The experts are the ``probability`` p of each class to the power of each of the
-    exponents, divided by its sum, and then ``others``. The mixture is linear. After
+    The experts are the ``probability`` p of each class by each classifier, to the power
+    of each of the exponents, divided by its sum, and then ``others``. The mixture is
+    linear. After
     round t the row ``delay`` rounds earlier is due: weights are multiplied by what each
     expert gave to its class, and 1/(count+1) of all weight is shared equally.
 
-    Shapes: weights (M,), updated in place, of the E exponents (E,) and the B others;
-    count: labels learnt before; probability (T, K), others (T, B, K), number (T,) the
-    row's class, -1: none. own (W+T, M): what the experts gave to the class of each row,
-    NaN where it is not to be learnt; the first W rows wait for their labels, the others
-    are filled. out (T, K). Returns the count after.
+    Shapes: weights (M,), updated in place, of the E exponents (E,) of each classifier
+    and of the B others; count: labels learnt before; probability (T, G, K), others
+    (T, B, K), number (T,) the row's class, -1: none. own (W+T, M): what the experts
+    gave to the class of each row, NaN where it is not to be learnt; the first W rows
+    wait for their labels, the others are filled. out (T, K). Returns the count after.
     """
-    rounds, classes = probability.shape
+    rounds, classifiers, classes = probability.shape
+    powers = exponents.size
     experts = np.empty((weights.size, max(classes, 1)))
     waiting = len(own) - rounds
     for t in range(rounds):
-        for m in range(exponents.size):
-            temper(probability[t], exponents[m], experts[m])
-        for m in range(exponents.size, weights.size):
+        for g in range(classifiers):
+            for e in range(powers):
+                temper(probability[t, g], exponents[e], experts[g * powers + e])
+        for m in range(classifiers * powers, weights.size):
             for k in range(classes):
-                experts[m, k] = others[t, m - exponents.size, k]
+                experts[m, k] = others[t, m - classifiers * powers, k]
         for k in range(classes):
             total = 0.0
             for m in range(weights.size):
@@ -40,7 +43,7 @@ def tempered_mixture(
             out[t, k] = total
         for m in range(weights.size):
             own[waiting + t, m] = math.nan
-            if 0 <= number[t] < classes and probability[t, number[t]] > 0:
+            if 0 <= number[t] < classes and probability[t, 0, number[t]] > 0:
                 own[waiting + t, m] = experts[m, number[t]]
         due = waiting + t - delay
         if due >= 0 and own[due, 0] == own[due, 0]:

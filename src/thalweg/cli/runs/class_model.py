@@ -15,22 +15,17 @@ def class_model(run: ClassifierRun, classes: ClassLabels) -> SavedModel:
     """The models of a target's classes, as ``Online.save`` or ``Classifier.save`` do.
 
     Of a binary target it is an ``Online`` that gives the probability of 1, of others a
-    ``Classifier``. Their rows are arrays: the features of the run, and then those that
-    say which class was the last known (``ClassifierRun.past_feature_names``).
+    ``Classifier``. Their rows are arrays of the run's features; the part of a run that
+    knows the last class, and the mixture, stay in the run.
     """
     trackers, imputer = run.trackers, run.imputer
-    more = np.zeros(run.past_features)  # these are never missing
-    state = imputer.state._replace(
-        sums=np.append(imputer.state.sums, more),
-        counts=np.append(imputer.state.counts, more),
-    )
     record = ModelRecord(
         intercept=False,
         rounds=run.rounds,
         missing=imputer.policy,
         refusals=0,
         unexcited_rounds=np.zeros(trackers.features),  # not counted here
-        imputer=state if POLICY_RULES[imputer.policy].accepts else None,
+        imputer=imputer.state if POLICY_RULES[imputer.policy].accepts else None,
     )
     loss, extra = Logistic(), record._asdict()
     if classes.is_binary:
