@@ -3,7 +3,11 @@
 import pytest
 from hypothesis import HealthCheck, settings
 
+from thalweg.kernels.jit import CompilationAnnouncer
 from thalweg.lab import paper
+
+# Tests ask what else stands on standard error, whether kernels are cached or not.
+CompilationAnnouncer.announced = True
 
 # A busy machine is no counterexample.
 settings.register_profile(

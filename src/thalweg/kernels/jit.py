@@ -20,6 +20,7 @@ What is here:
     release_gil, reacquire_gil                other threads run inside a kernel
     entry_point                               calls without inspection of types
     place_cache, announce_compilation         called once, when kernels are imported
+    compilation_seconds                       what compiling and loading has taken
 """
 
 import contextlib
@@ -32,7 +33,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from llvmlite import ir
 from numba import config, njit, types
@@ -65,6 +66,7 @@ __all__ = [
     "ConcreteTemplate",
     "announce_compilation",
     "cgutils",
+    "compilation_seconds",
     "entry_point",
     "infer_getattr",
     "infer_global",
@@ -333,15 +335,16 @@ ANNOUNCEMENT = (
 )
 
 
-class _Announcer(event.Listener):  # type: ignore[misc]
+class CompilationAnnouncer(event.Listener):  # type: ignore[misc]
     """Prints the announcement before the first kernel of ours that is not cached."""
 
-    announced = False
+    announced: ClassVar[bool] = False
 
     def on_start(self, compilation: Any) -> None:
         module = compilation.data["dispatcher"].py_func.__module__ or ""
-        if module.startswith("thalweg.") and not self.announced:
-            self.announced = True
+        is_first = module.startswith("thalweg.") and not CompilationAnnouncer.announced
+        if is_first and sys.stderr is not None:
+            CompilationAnnouncer.announced = True
             with contextlib.suppress(OSError, ValueError):  # the terminal is gone
                 print(ANNOUNCEMENT, file=sys.stderr, flush=True)
 
@@ -349,7 +352,20 @@ class _Announcer(event.Listener):  # type: ignore[misc]
         pass
 
 
+_timer = event.TimingListener()
+"""Of the time in which kernels are compiled, or loaded from the cache."""
+
+
 def announce_compilation() -> None:
-    """Print one line before a first compilation, if a person reads the terminal."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        event.register("numba:compile", _Announcer())
+    """Print one line before a first compilation, and measure the time of all of them.
+
+    Where standard error is no terminal, too: who reads a log or a notebook waits as
+    long.
+    """
+    event.register("numba:compile", CompilationAnnouncer())
+    event.register("numba:compiler_lock", _timer)  # held for the cache as well
+
+
+def compilation_seconds() -> float:
+    """Seconds of this process so far in which kernels were compiled or loaded."""
+    return float(_timer.duration) if _timer.done else 0.0

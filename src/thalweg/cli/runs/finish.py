@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from thalweg.cli.console import (
 )
 from thalweg.cli.options import OutputOptions
 from thalweg.cli.runs import study_files
+from thalweg.cli.runs.data_clock import DataClock
 from thalweg.cli.runs.run_loop import RunLoop
 from thalweg.cli.runs.signals import StopSignal
 from thalweg.cli.study_tables import print_study, study_as_json
@@ -45,11 +45,11 @@ def finish_run(
         stderr_console().print(f"Goes on after row {session.rows:,}.")
         if session.seen_rows() and session.digest.state is None:
             print_sentence(stderr_console(), NO_DIGEST)
-    began = time.perf_counter()
+    clock = DataClock()
     total = None if loop.table.is_live else 1.0
     with StopSignal() as stop, progress_bar(loop.table.name, total) as bar:
         loop.run(stop, bar)
-    seconds = time.perf_counter() - began
+    seconds = clock.seconds()
     notes = loop.table.notes()
     studies = session.studies(loop.table.name, notes) if session.scored_rounds() else []
     # Who presses Ctrl-C does not wait for a page: thalweg report makes it later.

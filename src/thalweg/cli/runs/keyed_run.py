@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +22,7 @@ from thalweg.cli.forecasts.row_keys import key_text
 from thalweg.cli.options import OutputOptions, PathOptions
 from thalweg.cli.runs import study_files
 from thalweg.cli.runs.checkpoint import RunOrigin
+from thalweg.cli.runs.data_clock import DataClock
 from thalweg.cli.runs.file_locks import FileLocks
 from thalweg.cli.runs.keyed_checkpoint import (
     MODELS,
@@ -95,10 +95,10 @@ def _finish(
     session, outputs = loop.session, settings.outputs
     if session.rows:
         stderr_console().print(f"Goes on after row {session.rows:,}.")
-    began = time.perf_counter()
+    clock = DataClock()
     with StopSignal() as stop, progress_bar(loop.table.name, 1.0) as bar:
         loop.run(stop, bar)
-    seconds = time.perf_counter() - began
+    seconds = clock.seconds()
     scores = keyed_scores(session)
     saved = [loop.checkpoint.path]
     if loop.file is not None and loop.file.size:
