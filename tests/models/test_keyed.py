@@ -249,3 +249,16 @@ def test_a_flush_of_nothing_new_writes_nothing(path):
         models.flush()
         assert reader.execute("PRAGMA data_version").fetchone() != version
         reader.close()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_features_are_counted_as_the_user_does(path, intercept):
+    with KeyedModels(path, RLS, intercept=intercept) as models:
+        models.observe("k", [1.0, 2.0, 3.0], 1.0, 0)
+        sentence = "model of 'k' has learnt from 3 features a round. Got {} instead"
+        with pytest.raises(StreamError, match=sentence.format(2)):
+            models.observe("k", [1.0, 2.0], 1.0, 1)
+        with pytest.raises(StreamError, match=sentence.format(4)):
+            models.predict("k", [1.0, 2.0, 3.0, 4.0])
+        models.observe("other", [1.0, 2.0], 1.0, 1)  # each key has its own features
+        assert models.observe("k", [1.0, 2.0, 3.0], 1.0, 2) != 0

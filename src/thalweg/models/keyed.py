@@ -101,7 +101,7 @@ class KeyedModels:
             model = self._read_model(key)
             if number <= model.seq:
                 return model.prediction.copy() if number == model.seq else None
-            features = self._features(x)
+            features = self._features(key, x, model)
             targets = checks.check_numbers("target", y)[None]
             state = self._start_state(model, features, targets)
             block = Block(features, targets)
@@ -119,7 +119,8 @@ class KeyedModels:
     def predict(self, key: str, x: Any) -> Any:
         """The prediction of y at ``x`` for ``key``; 0 before its first round."""
         with self._thread_lock:
-            model, features = self._read_model(key), self._features(x)
+            model = self._read_model(key)
+            features = self._features(key, x, model)
             state = self._start_state(model, features, np.zeros(1))
             block = Block(features, np.zeros((1, *state.theta.shape[1:])))
             checked = checks.check_block(block, self.loss, state.theta)
@@ -218,12 +219,20 @@ class KeyedModels:
             while len(self._models) > max(1, self.cache_size // 2):
                 self._models.popitem(last=False)
 
-    def _features(self, x: Any) -> FloatArray:
+    def _features(self, key: str, x: Any, model: KeyedState) -> FloatArray:
+        """A row (1, n), with a constant for the intercept, which users do not count."""
         row = checks.check_numbers("features", x)
         if row.ndim != 1:
             raise StreamError(
                 f"KeyedModels needs one row of features a round. Got shape {row.shape}."
             )
+        if model.state is not None:
+            expected = len(model.state.theta) - self.intercept
+            if len(row) != expected:
+                raise StreamError(
+                    f"The model of {key!r} has learnt from {expected} features a "
+                    f"round. Got {len(row)} instead."
+                )
         return (np.append(row, row.dtype.type(1)) if self.intercept else row)[None]
 
     def _start_state(self, model: KeyedState, x: FloatArray, y: FloatArray) -> Any:
