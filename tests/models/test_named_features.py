@@ -166,7 +166,8 @@ def test_several_targets_of_many_rows_have_a_column_each():
 def test_several_targets_of_a_frame_keep_their_names(learner, tmp_path):
     frame = FRAME.assign(sales=Y, returns=-Y)
     model = tw.Online(learner)
-    trace = model.run(frame, target=["sales", "returns"], record=("interval",))
+    recipe = tw.tables.Recipe(("sales", "returns"), lags=())
+    trace = model.run(frame, recipe=recipe, record=("interval",))
     columns = [*trace.to_pandas().columns]
     assert columns == [
         "prediction_sales", "prediction_returns", "loss",

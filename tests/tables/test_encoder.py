@@ -147,7 +147,7 @@ def test_the_weather_table_is_encoded_as_by_hand():
 
 
 def test_one_hot_features_that_are_not_used_yet_have_a_name():
-    encoder = Encoder(Recipe(("y",), categories=2))
+    encoder = Encoder(Recipe(("y",), lags=(), categories=2))
     (chunk,) = read_table(io.BytesIO(b"y,a\n1,x\n2,x\n")).chunks()
     assert encoder.feature_names() == ()
     assert encoder.encode(chunk).x.tolist() == [[1, 0, 0], [1, 0, 0]]
@@ -157,12 +157,13 @@ def test_one_hot_features_that_are_not_used_yet_have_a_name():
 
 def test_columns_named_as_text_are_text():
     data = b"y,zip\n1,0012\n2,0013\n3,x\n"
-    result = encode_bytes(data, Recipe(("y",), text=("zip",), categories=2))
+    result = encode_bytes(data, Recipe(("y",), lags=(), text=("zip",), categories=2))
     assert result.x.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
 
 def test_features_come_in_the_order_they_are_named():
-    result = encode_bytes(b"a,b,c,y\n1,2,x,3\n", Recipe(("y",), features=("b", "a")))
+    recipe = Recipe(("y",), lags=(), features=("b", "a"))
+    result = encode_bytes(b"a,b,c,y\n1,2,x,3\n", recipe)
     assert result.x.tolist() == [[2, 1]]
 
 
@@ -179,7 +180,7 @@ def test_integers_may_turn_into_fractions_late(tmp_path):
 
 def test_columns_that_are_left_out_are_noted():
     data = b'{"": 0, "y": 1, "at": "2024-01-01", "tags": ["a"], "x": 2}\n'
-    encoder = Encoder(Recipe(("y",)))
+    encoder = Encoder(Recipe(("y",), time=None, lags=()))
     table = read_table(io.BytesIO(data), format="jsonl")
     assert encoder.encode(next(table.chunks())).x.tolist() == [[2.0]]
     assert encoder.notes() == (
@@ -191,7 +192,8 @@ def test_columns_that_are_left_out_are_noted():
 
 
 def test_time_may_be_a_number_and_stand_still():
-    result = encode_bytes(b"t,a,y\n1,5,1\n1,6,2\n2.5,7,3\n", Recipe(("y",), time="t"))
+    recipe = Recipe(("y",), time="t", lags=())
+    result = encode_bytes(b"t,a,y\n1,5,1\n1,6,2\n2.5,7,3\n", recipe)
     assert result.time.tolist() == [1.0, 1.0, 2.5]
     assert result.x.tolist() == [[5.0], [6.0], [7.0]]
 

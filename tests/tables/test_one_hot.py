@@ -7,7 +7,7 @@ import pytest
 from tests.tables.sample_tables import through_file
 from thalweg.tables import Encoder, Recipe, read_table
 
-RECIPE = Recipe(("y",))
+RECIPE = Recipe(("y",), lags=())
 SHARED = (
     "Column 'x' has more than 8 levels: the later ones share a feature, unless "
     "--categories allows for more."

@@ -136,7 +136,7 @@ CONTENTS = {
     ),
     "nothing to learn from": (
         b"y\n1\n2\n",
-        Y,
+        Recipe(("y",), lags=()),
         "x.csv has no column to learn from. Earlier targets can serve as features: "
         "--lags 1.",
     ),

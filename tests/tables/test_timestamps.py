@@ -24,7 +24,7 @@ from thalweg.tables.arrow_cells import ArrowCells
 from thalweg.tables.optional_pyarrow import MIN_PYARROW_BYTES
 from thalweg.tables.timestamps import Timestamps, calendar_features
 
-RECIPE = Recipe(("y",), time="t", calendar="t")
+RECIPE = Recipe(("y",), time="t", calendar="t", lags=())
 # Clocks go back at 03:00 in Paris: the hour from two to three is there twice.
 AUTUMN = ["2024-10-27T02:30:00+02:00", "2024-10-27T02:00:00+01:00"]
 OFFSETS = st.integers(-14 * 60, 14 * 60).map(
@@ -169,9 +169,10 @@ def test_offsets_of_solar_time_are_formatted_to_the_second():
 @pytest.mark.parametrize("repeated", [1, MIN_PYARROW_BYTES])
 def test_missing_markers_are_recognised_in_any_letter_case(repeated):
     ways = ["N/A", "n/a", "NULL", "#N/A", "nAn", "none", " Na "]
+    recipe = Recipe(("y",), lags=(), missing="skip")
     data = "x,y\n" + "".join(f"{x},1\n" for x in ["0", *ways * repeated])
-    result = encode_bytes(data.encode(), Recipe(("y",), missing="skip"))
+    result = encode_bytes(data.encode(), recipe)
     assert np.isnan(result.x[1:]).all() and result.x[0] == 0
     text = "x,y\n" + "".join(f"{x},1\n" for x in ["red", *ways * repeated])
-    result = encode_bytes(text.encode(), Recipe(("y",), missing="skip"))
+    result = encode_bytes(text.encode(), recipe)
     assert np.isnan(result.x[1:]).all() and result.x[0, 0] == 1

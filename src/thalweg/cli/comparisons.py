@@ -125,7 +125,7 @@ def _compare_targets(
 def _notes(encoder: Encoder, stream: StreamRows) -> list[str]:
     """What a reader should know about the rows that were compared."""
     notes = list(encoder.notes())
-    if not encoder.recipe.lags:
+    if encoder.recipe.lags == ():
         notes.append(PAST_LABELS)
     if stream.left_out:
         notes.append(

@@ -13,6 +13,8 @@ from thalweg.tables import LineErrors
 COLUMNS, OUTPUT = "Columns", "Output"
 DECIMAL_MARKS = {"point": ".", "comma": ",", ".": ".", ",": ","}
 """What --decimal takes."""
+NONE, AUTO = "none", "auto"
+"""What options take instead of a name: no such thing, or what the rows show."""
 
 Source = Annotated[
     str,
@@ -47,8 +49,9 @@ Text = Annotated[
 Time = Annotated[
     str | None,
     typer.Option(
-        help="Column of times, which must not decrease. Times with offsets from UTC "
-        "(all or none of them) are compared as moments.",
+        help="Column of times, which must not decrease; the first column of times, if "
+        "not given, or none. Times with offsets from UTC (all or none of them) are "
+        "compared as moments.",
         rich_help_panel=COLUMNS, metavar="NAME",
     ),
 ]  # fmt: skip
@@ -56,14 +59,17 @@ Calendar = Annotated[
     str | None,
     typer.Option(
         help="Column of times from which hour, weekday and season become features, in "
-        "local time: as it is written, or in the zone of an Arrow column.",
+        "local time: as it is written, or in the zone of an Arrow column. If not "
+        "given, the time of year where rows are days; or none.",
         rich_help_panel=COLUMNS, metavar="NAME",
     ),
 ]  # fmt: skip
 Lags = Annotated[
     str | None,
     typer.Option(
-        help="Past values of the targets as features, in rows back, such as 1,2,24.",
+        help="Past values of the targets as features, in rows back, such as 1,2,24. "
+        "If not given, a forecast by their own past and their mean at the same hour, "
+        "weekday or month; or none.",
         rich_help_panel=COLUMNS, metavar="ROWS",
     ),
 ]  # fmt: skip
@@ -206,9 +212,17 @@ def recipe_settings(
         "targets": tuple(dict.fromkeys(target)) if target else None,
         "features": None if features is None else split_names("--features", features),
         "text": None if text is None else split_names("--text", text),
-        "lags": None if lags is None else split_whole_numbers("--lags", lags),
+        "lags": None if lags is None else parse_lags(lags),
     }
-    return {key: value for key, value in (parsed | others).items() if value is not None}
+    settings = parsed | others
+    given = {key: value for key, value in settings.items() if value is not None}
+    return given | {key: None for key in ("time", "calendar") if given.get(key) == NONE}
+
+
+def parse_lags(text: str) -> Any:
+    """The numbers in ``1,2,24``; ``none`` says that there are none."""
+    words: dict[str, Any] = {NONE: (), AUTO: AUTO}
+    return words[text] if text in words else split_whole_numbers("--lags", text)
 
 
 def decimal_mark(decimal: str | None) -> str | None:

@@ -111,8 +111,14 @@ class Columns:
 
     def encode_features(self, chunk: Chunk) -> tuple["Columns", FloatArray]:
         """The columns after rows whose targets come later; their features (T, n)."""
-        if self.recipe.lags or self.recipe.time:
-            what = "lags" if self.recipe.lags else "a time"
+        if self.recipe.has_past_features:
+            raise StreamError(
+                "The model has features that are made of past targets, so that rows "
+                "cannot wait for theirs. Learn without them: Recipe(lags=()), or "
+                "thalweg run --lags none."
+            )
+        if self.recipe.fixed_lags or self.recipe.given_time:
+            what = "lags" if self.recipe.fixed_lags else "a time"
             raise StreamError(
                 f"Rows of a recipe with {what} cannot wait for their targets. Give "
                 "what is known of the past as features."
@@ -177,7 +183,8 @@ class Columns:
     def is_plain(self) -> bool:
         """Whether features are numbers of the same row, whatever came before."""
         recipe, inputs = self.recipe, self._schema.inputs
-        reaches_out = recipe.lags or recipe.calendar or recipe.time
+        named = recipe.fixed_lags or recipe.given_calendar or recipe.given_time
+        reaches_out = named or recipe.has_past_features
         return not reaches_out and all(kind == "number" for _, kind in inputs)
 
     def _with_inputs(self, inputs: tuple[InputColumn, ...]) -> "Columns":

@@ -28,10 +28,6 @@ from thalweg.models.forecaster_settings import (
     as_periods,
     require_count,
 )
-from thalweg.models.forecaster_state import (
-    ForecasterSettings,
-    ForecasterState,
-)
 from thalweg.models.inputs import NUMBERS
 from thalweg.models.model_lock import ModelLock
 from thalweg.models.series_inputs import (
@@ -41,6 +37,10 @@ from thalweg.models.series_inputs import (
     as_series,
     place_on_grid,
     read_future,
+)
+from thalweg.preprocessing.forecaster_state import (
+    ForecasterSettings,
+    ForecasterState,
 )
 from thalweg.preprocessing.seasons import Seasons, calendar_seasons, find_seasons
 from thalweg.preprocessing.time_grid import TimeGrid

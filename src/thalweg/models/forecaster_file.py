@@ -20,18 +20,18 @@ from thalweg.kernels.forecaster.forecaster_layout import (
 from thalweg.kernels.tracker.tracker_layout import DELAY, ERROR_COUNT
 from thalweg.learners import LastValue
 from thalweg.losses import SquaredError
-from thalweg.models.forecaster_state import (
-    ForecasterSettings,
-    ForecasterState,
-    modelled_steps,
-    state_size,
-)
 from thalweg.persistence.snapshots import (
     Array,
     Condition,
     Count,
     restore_snapshot,
     validate_snapshot,
+)
+from thalweg.preprocessing.forecaster_state import (
+    ForecasterSettings,
+    ForecasterState,
+    modelled_steps,
+    state_size,
 )
 from thalweg.preprocessing.seasons import Seasons
 from thalweg.preprocessing.time_grid import TimeGrid

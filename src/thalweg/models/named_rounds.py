@@ -7,11 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg.errors import InvalidParameterError, StreamError
+from thalweg.learners import Learner
+from thalweg.learners.tracker import Tracker
 from thalweg.models.columns import Columns, read_chunk
 from thalweg.models.live_state import LiveState
 from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.tables import Chunk, Recipe
 from thalweg.tables.cells import PythonCells
+from thalweg.tables.recipe import AUTO
 from thalweg.tables.schema import refuse_unknown_columns
 from thalweg.tables.validation import read_numbers
 from thalweg.types import FloatArray
@@ -27,14 +30,22 @@ class NamedRounds(NamedTuple):
 
 def encode_rounds(
     live: LiveState, missing: MissingPolicy, chunk: Chunk, y: Any, target: Any,
-    recipe: Recipe | None,
+    recipe: Recipe | None, learner: Learner[Any],
 ) -> NamedRounds:  # fmt: skip
-    """The rounds of rows whose targets are ``y``, or columns of their own."""
+    """The rounds of rows whose targets are ``y``, or columns of their own.
+
+    Where nothing else is said, a Tracker gets features of the targets' past, as in
+    ``thalweg run``; any other learner gets the columns alone.
+    """
     if isinstance(y, str):
         raise InvalidParameterError(
             f"Online.run takes the name of a column as target={y!r}, not as y."
         )
     targets = _target_names(target)
+    if recipe is None and targets:
+        recipe = _default_recipe(live, targets, missing, learner)
+    if recipe is not None and isinstance(learner, Tracker) and recipe.lags == AUTO:
+        recipe = replace(recipe, delay=learner.delay)  # known no earlier than labels
     columns = _model_columns(live, missing, chunk, targets, recipe)
     named = columns.recipe.targets
     if y is None and not (named or targets):
@@ -136,6 +147,18 @@ def _model_columns(
             f"Got target={targets!r} instead."
         )
     return columns
+
+
+def _default_recipe(
+    live: LiveState, targets: tuple[str, ...], missing: MissingPolicy,
+    learner: Learner[Any],
+) -> Recipe | None:  # fmt: skip
+    """The recipe of a model that is given the names of targets and nothing else."""
+    if live.columns is not None:
+        return None
+    if isinstance(learner, Tracker):
+        return Recipe(targets, missing=missing)
+    return Recipe(targets, time=None, lags=(), calendar=None, missing=missing)
 
 
 def _with_targets(chunk: Chunk, names: tuple[str, ...], y: Any) -> Chunk:

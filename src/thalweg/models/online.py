@@ -334,7 +334,9 @@ class Online:
             if chunk is None:
                 features = as_features(x)
             else:
-                rounds = encode_rounds(live, self.missing, chunk, target, None, None)
+                rounds = encode_rounds(
+                    live, self.missing, chunk, target, None, None, self.learner
+                )
                 columns, features, target = rounds
                 if len(chunk) > 1:
                     raise StreamError(
@@ -373,7 +375,9 @@ class Online:
             if chunk is None:
                 rounds: Any = (live.columns, x, as_targets(y))
             else:
-                rounds = encode_rounds(live, self.missing, chunk, y, target, recipe)
+                rounds = encode_rounds(
+                    live, self.missing, chunk, y, target, recipe, self.learner
+                )
             columns, x, y = rounds
             if chunk is not None and isinstance(elapsed, str):
                 elapsed = time_column(chunk, elapsed)[len(chunk) - len(x) :]

@@ -1,11 +1,13 @@
 """The encoder: chunks of a table in, features and targets out, however it is cut."""
 
+from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from thalweg.errors import StreamError
+from thalweg.preprocessing.row_clock import CLOCK_ROWS, NO_TIME, Stamps
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.encoder_state import (
     EncoderState,
@@ -14,11 +16,18 @@ from thalweg.tables.encoder_state import (
     feature_count,
     validate_snapshot,
 )
+from thalweg.tables.feature_notes import feature_notes
 from thalweg.tables.one_hot import one_hot
-from thalweg.tables.recipe import Recipe
+from thalweg.tables.recipe import AUTO, Recipe
 from thalweg.tables.schema import Schema
-from thalweg.tables.timestamps import CALENDAR_FEATURES, Timestamps, calendar_features
+from thalweg.tables.timestamps import (
+    CALENDAR_FEATURES,
+    YEAR_FEATURES,
+    Timestamps,
+    calendar_features,
+)
 from thalweg.tables.validation import (
+    read_any_times,
     read_categories,
     read_numbers,
     read_sorted_times,
@@ -50,8 +59,12 @@ class Encoder:
         self.state = EncoderState.initial(recipe)
         self._source = "the stream"
 
-    def encode(self, chunk: Chunk) -> EncodedRows:
-        """The rounds of a chunk, which follows the chunk before."""
+    def encode(self, chunk: Chunk, are_questions: bool = False) -> EncodedRows:
+        """The rounds of a chunk, which follows the chunk before.
+
+        With ``are_questions`` a row without targets is no row that has passed: it asks
+        for the one that comes next.
+        """
         recipe, before = self.recipe, self.state
         if before.schema is None:
             before = before.with_schema(Schema.from_first_chunk(recipe, chunk))
@@ -63,8 +76,11 @@ class Encoder:
         y = np.empty((len(chunk), len(recipe.targets)))
         for k, target in enumerate(recipe.targets):
             y[:, k] = read_numbers(chunk, target, recipe.missing)
-        after, lagged_targets = before.with_targets(y, dropped, recipe.lags)
+        after, lagged_targets = before.with_targets(y, dropped, recipe.fixed_lags)
         after, features = _encode_columns(chunk, recipe, after)
+        if recipe.has_past_features:
+            after, past_features = _encode_past(recipe, after, y, time, are_questions)
+            features += past_features
         if time is not None:
             after, time = after.with_time(time), time[dropped:]
         x = np.hstack([*(column[dropped:] for column in features), *lagged_targets])
@@ -103,9 +119,14 @@ class Encoder:
             )
         chunk = chunk.with_formats(state.schema.formats)
         _, features = _encode_columns(chunk, recipe, state, adds_levels=False)
+        if state.past is not None:
+            time = None
+            if state.schema.time == "time":
+                time = read_any_times(chunk, state.schema.time_column or "")
+            features.append(_query_past(recipe, state, _stamps(time, len(chunk))))
         past = state.past_targets
         lagged = [
-            np.tile(past[len(past) - lag], (len(chunk), 1)) for lag in recipe.lags
+            np.tile(past[len(past) - lag], (len(chunk), 1)) for lag in recipe.fixed_lags
         ]
         return np.hstack([*features, *lagged])
 
@@ -133,9 +154,13 @@ class Encoder:
                 names += next(text).feature_names(recipe.categories)
             else:
                 names.append(name)
-        if recipe.calendar is not None:
+        if recipe.given_calendar is not None:
             names += CALENDAR_FEATURES
-        for lag in recipe.lags:
+        if state.schema.has_year_features(recipe):
+            names += YEAR_FEATURES
+        for target in recipe.targets if recipe.has_past_features else ():
+            names += [f"forecast of {target} by its past", f"usual {target} then"]
+        for lag in recipe.fixed_lags:
             names += (f"{target} lag {lag}" for target in recipe.targets)
         return tuple(names)
 
@@ -146,6 +171,8 @@ class Encoder:
             for column in self.state.text_columns
             for name in column.unused_features(self.recipe.categories)
         }
+        if not self.state.clock.is_daily() and self.recipe.given_calendar is None:
+            unused.update(YEAR_FEATURES)
         return tuple(name for name in self.feature_names() if name not in unused)
 
     def notes(self) -> tuple[str, ...]:
@@ -154,7 +181,11 @@ class Encoder:
         if state.schema is None:
             return ()
         text = (column.note(self.recipe.categories) for column in state.text_columns)
-        return (*state.schema.notes, *(note for note in text if note is not None))
+        return (
+            *feature_notes(state, self.recipe, self.used_feature_names()),
+            *state.schema.notes,
+            *(note for note in text if note is not None),
+        )
 
     def last_time(self) -> Timestamps | FloatArray | None:
         """The time of the last row, (1,); None where rows have no time."""
@@ -179,16 +210,82 @@ class Encoder:
 def _read_time(
     chunk: Chunk, recipe: Recipe, before: EncoderState
 ) -> Timestamps | FloatArray | None:
-    """The times of the rows, which never go back; None if the recipe names none."""
-    if recipe.time is None or before.schema is None:
+    """The times of the rows; None if they have none.
+
+    Times of a column that is named never go back; others may, or be missing.
+    """
+    schema = before.schema
+    if schema is None or schema.time_column is None:
         return None
+    if recipe.time == AUTO:
+        return read_any_times(chunk, schema.time_column)
     return read_sorted_times(
         chunk,
-        recipe.time,
-        before.schema.time,
+        schema.time_column,
+        schema.time,
         before.latest_time(),
         before.time_has_offset,
     )
+
+
+def _encode_past(
+    recipe: Recipe, state: EncoderState, y: FloatArray,
+    time: Timestamps | FloatArray | None, are_questions: bool,
+) -> tuple[EncoderState, list[FloatArray]]:  # fmt: skip
+    """The state after, and the features of every row that its past gives."""
+    stamps, features = _stamps(time, len(y)), list[FloatArray]()
+    is_question = np.isnan(y).all(axis=1) & are_questions
+    for start, stop in _equal_runs(is_question):
+        rows = slice(start, stop)
+        if is_question[start]:
+            made = _query_past(recipe, state, stamps[rows])
+        else:
+            state, made = _advance_past(recipe, state, y[rows], stamps[rows])
+        features.append(made)
+    return state, [np.vstack(features)]
+
+
+def _advance_past(
+    recipe: Recipe, state: EncoderState, y: FloatArray, stamps: Stamps
+) -> tuple[EncoderState, FloatArray]:
+    """The state after rows, and the features that the past of each gives."""
+    assert state.schema is not None
+    rows = state.clock.rows + np.arange(len(y))
+    after, features, times = state.with_past(y, stamps, recipe.delay)
+    if not state.schema.has_year_features(recipe):
+        return after, features
+    is_used = (rows >= CLOCK_ROWS) & after.clock.is_daily()
+    year = np.where(is_used[:, None], _year_features(times), 0.0)
+    return after, np.hstack([year, features])
+
+
+def _query_past(recipe: Recipe, state: EncoderState, stamps: Stamps) -> FloatArray:
+    """The features that the past gives of rows, each as if it came next."""
+    assert state.schema is not None and state.past is not None
+    times = state.clock.fill(stamps)
+    features = state.past.query(times, state.clock, recipe.delay)
+    if not state.schema.has_year_features(recipe):
+        return features
+    year = _year_features(times)
+    return np.hstack([year if state.clock.is_daily() else 0 * year, features])
+
+
+def _year_features(times: Stamps) -> FloatArray:
+    features = calendar_features(times.view("datetime64[ns]"))
+    return np.nan_to_num(features[:, -len(YEAR_FEATURES) :])
+
+
+def _equal_runs(flags: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Start and stop of each run of equal flags."""
+    edges = [0, *(np.flatnonzero(np.diff(flags)) + 1).tolist(), len(flags)]
+    return list(pairwise(edges))
+
+
+def _stamps(time: Timestamps | FloatArray | None, rows: int) -> Stamps:
+    """Local times as integers; of rows without, none."""
+    if not isinstance(time, Timestamps):
+        return np.full(rows, NO_TIME)
+    return time.local_times().astype("datetime64[ns]").view(np.int64)
 
 
 def _encode_columns(
@@ -212,9 +309,9 @@ def _encode_columns(
         features.append(encoded.features)
         after.append(column.update(encoded))
     state = state._replace(text_columns=tuple(after))
-    if recipe.calendar is not None:
+    if recipe.given_calendar is not None:
         time = read_timestamps(
-            chunk, recipe.calendar, recipe.missing, state.calendar_has_offset
+            chunk, recipe.given_calendar, recipe.missing, state.calendar_has_offset
         )
         features.append(calendar_features(time.local_times()))
         state = state.with_calendar(time)

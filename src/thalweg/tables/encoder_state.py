@@ -5,13 +5,16 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from thalweg.errors import PersistenceError, StreamError
+from thalweg.preprocessing.past_check import is_possible_past
+from thalweg.preprocessing.past_features import PastState
+from thalweg.preprocessing.row_clock import RowClock, Stamps
 from thalweg.tables.column_format import ColumnFormat
 from thalweg.tables.date_literals import DATE_ORDERS
 from thalweg.tables.number_literals import NUMBER_STYLES
 from thalweg.tables.one_hot import TextColumn
-from thalweg.tables.recipe import Recipe
+from thalweg.tables.recipe import AUTO, Recipe
 from thalweg.tables.schema import InputColumn, Schema
-from thalweg.tables.timestamps import CALENDAR_FEATURES, Timestamps
+from thalweg.tables.timestamps import CALENDAR_FEATURES, YEAR_FEATURES, Timestamps
 from thalweg.types import FloatArray
 
 _DAY = 24 * 3600 * 10**9
@@ -35,13 +38,18 @@ class EncoderState(NamedTuple):
     last_offset: Any = None  # None: the time was written without an offset
     time_has_offset: bool | None = None  # None: no time of the column was known
     calendar_has_offset: bool | None = None
+    clock: RowClock = RowClock()
+    past: PastState | None = None  # None: no features are made of the past
 
     @classmethod
     def initial(cls, recipe: Recipe) -> Self:
         """The state before the first row."""
         k = len(recipe.targets)
         unseen = np.full(k, np.inf)
-        return cls(None, (), np.zeros((0, k)), 0, np.zeros(k), unseen, -unseen)
+        state = cls(None, (), np.zeros((0, k)), 0, np.zeros(k), unseen, -unseen)
+        if not recipe.has_past_features:
+            return state
+        return state._replace(past=PastState.initial(k, recipe.delay))
 
     def with_schema(self, schema: Schema) -> Self:
         """The state once the first row has decided what the columns are."""
@@ -75,11 +83,26 @@ class EncoderState(NamedTuple):
             return after, [rounds for _ in lags]
         return after, [all_targets[start - lag : stop - lag] for lag in lags]
 
+    def with_past(
+        self, y: FloatArray, times: Stamps, delay: int
+    ) -> tuple[Self, FloatArray, Stamps]:
+        """The state after more rows with targets y (T, k) at these local times.
+
+        Returns the features (T, 2 k) of their past, and the times without gaps, too.
+        """
+        assert self.past is not None
+        clock, filled = self.clock.advance(times)
+        past, features = self.past.advance(y, filled, clock, delay)
+        return self._replace(clock=clock, past=past), features, filled
+
     def with_time(self, time: Timestamps | FloatArray) -> Self:
         """The state after rows at these times."""
         if not isinstance(time, Timestamps):
             return self._replace(last_time=float(time[-1]))
-        last_time, last_offset = time.as_integers(-1)
+        known = np.flatnonzero(time.is_known())
+        if not len(known):
+            return self
+        last_time, last_offset = time.as_integers(int(known[-1]))
         return self._replace(
             last_time=last_time,
             last_offset=last_offset,
@@ -125,7 +148,7 @@ def check_row_count(rows: int, recipe: Recipe, source: str) -> None:
     if rows >= needed:
         return
     has = "one row" if rows == 1 else f"{rows:,} rows"
-    if not recipe.lags:
+    if not recipe.fixed_lags:
         raise StreamError(f"{source} has {has}; at least two are needed.")
     raise StreamError(
         f"{source} has {has}; with lags up to {recipe.longest_lag:,}, at least "
@@ -137,8 +160,10 @@ def feature_count(schema: Schema, recipe: Recipe) -> int:
     """How many features a round has; counted without making them."""
     per_input = (recipe.categories + 1 if kind == "text" else 1
                  for _, kind in schema.inputs)  # fmt: skip
-    calendar = 0 if recipe.calendar is None else len(CALENDAR_FEATURES)
-    return sum(per_input) + calendar + len(recipe.lags) * len(recipe.targets)
+    calendar = 0 if recipe.given_calendar is None else len(CALENDAR_FEATURES)
+    year = len(YEAR_FEATURES) * schema.has_year_features(recipe)
+    past = 2 if recipe.has_past_features else len(recipe.fixed_lags)
+    return sum(per_input) + calendar + year + past * len(recipe.targets)
 
 
 def validate_snapshot(state: EncoderState, recipe: Recipe) -> None:
@@ -155,7 +180,7 @@ def validate_snapshot(state: EncoderState, recipe: Recipe) -> None:
         _validate_schema(state.schema, recipe)
         _validate_text(state, state.schema, recipe)
     _validate_targets(state, recipe)
-    _validate_times(state)
+    _validate_times(state, recipe)
 
 
 def _validate_schema(schema: Schema, recipe: Recipe) -> None:
@@ -166,8 +191,12 @@ def _validate_schema(schema: Schema, recipe: Recipe) -> None:
     names = {column.name for column in schema.inputs}
     _require(len(names) == len(schema.inputs), "columns")
     _require(feature_count(schema, recipe) > 0, "features")
-    kinds = (None,) if recipe.time is None else ("number", "time")
-    _require(schema.time in kinds, "times")
+    _require(schema.time in (None, "number", "time"), "times")
+    name = schema.time_column
+    _require((name is None) == (schema.time is None), "times")
+    _require(name is None or isinstance(name, str), "times")
+    if recipe.time != AUTO:
+        _require(name == recipe.time, "times")
     _require(_is_strings(schema.notes), "notes")
     _require(all(map(_is_format, schema.formats)), "columns")
 
@@ -192,17 +221,21 @@ def _validate_targets(state: EncoderState, recipe: Recipe) -> None:
     _require(bool(((known >= 0) & (known <= state.rows)).all()), "targets")
 
 
-def _validate_times(state: EncoderState) -> None:
+def _validate_times(state: EncoderState, recipe: Recipe) -> None:
     for flag in (state.time_has_offset, state.calendar_has_offset):
         _require(flag is None or type(flag) is bool, "times")
     offset, last = state.last_offset, state.last_time
     _require(offset is None or (type(offset) is int and abs(offset) < _DAY), "times")
     kind = None if state.schema is None else state.schema.time
-    if kind == "time":
+    if kind == "time" and last is not None:
         # The smallest integer of all is NaT, which is no time.
         _require(type(last) is int and abs(last) <= np.iinfo(np.int64).max, "times")
     else:
         _require(type(last) is float if kind == "number" else last is None, "times")
+    _require((state.past is not None) == recipe.has_past_features, "past")
+    if state.past is not None:
+        sizes = (len(recipe.targets), state.rows, recipe.delay)
+        _require(is_possible_past(state.past, state.clock, *sizes), "past")
 
 
 def _require(condition: bool, part: str) -> None:

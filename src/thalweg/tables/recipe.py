@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.preprocessing.imputer import POLICIES, MissingPolicy
+
+AUTO: Literal["auto"] = "auto"
+"""A setting that is found from the rows."""
 
 
 @dataclass(frozen=True)
@@ -22,14 +25,18 @@ class Recipe:
     like.
 
     ``time`` names a column of times or numbers that must never go back; times with
-    offsets from UTC are ordered by their instants. ``calendar`` names a column of
-    times, and adds the position of each in its day, week and year, by the local clock,
-    as sines and cosines: six features. Either all times of a column have an offset or
-    none has.
+    offsets from UTC are ordered by their instants. ``"auto"`` takes the first column of
+    times, if there is one, whose times may also go back or be missing. ``calendar``
+    names a column of times, and adds the position of each in its day, week and year, by
+    the local clock, as sines and cosines: six features. Either all times of a column
+    have an offset or none has. ``"auto"`` adds the position in the year where rows are
+    days; positions in shorter seasons are in the means below.
 
     ``lags`` adds each target as it was that many rows ago; rows without that much past
-    are dropped. With a ``delay`` of d rows a target is known only d rows later, so that
-    lags must be larger than d.
+    are dropped. ``"auto"`` adds two features a target, which no row is dropped for: a
+    forecast by its own past, and its mean at the same phase of the season, such as the
+    same hour of the week (preprocessing/past_features.py). With a ``delay`` of d rows a
+    target is known only d rows later, so that lags must be larger than d.
 
     ``dayfirst`` says whether the day comes first in 01/02/2024, and ``decimal`` which
     decimal mark numbers have; both are found out if not given (format_detection.py).
@@ -40,9 +47,9 @@ class Recipe:
 
     targets: tuple[str, ...]
     features: tuple[str, ...] | None = None
-    time: str | None = None
-    lags: tuple[int, ...] = ()
-    calendar: str | None = None
+    time: str | None = AUTO
+    lags: tuple[int, ...] | Literal["auto"] = AUTO
+    calendar: str | None = AUTO
     delay: int = 0
     missing: MissingPolicy = "refuse"
     categories: int = 8  # each costs a feature, seen or not: the width is fixed
@@ -60,9 +67,11 @@ class Recipe:
             checks.require_choice(self, "decimal", (".", ","))
         if self.dayfirst is not None:
             checks.require_type(self, "dayfirst", bool)
-        for name in ("targets", "text", "lags", "features"):
+        for name in ("targets", "text", "features"):
             self._check_distinct(name)
-        if self.lags and not self.targets:
+        if self.lags != AUTO:
+            self._check_distinct("lags")
+        if self.fixed_lags and not self.targets:
             raise InvalidParameterError(
                 f"The lags of a Recipe are of targets, of which it names none. Got "
                 f"lags={self.lags!r}."
@@ -70,7 +79,7 @@ class Recipe:
         for name in ("features", "text"):
             self._check_no_target_in(name, getattr(self, name) or ())
         self._check_no_target_in("time", (self.time,))
-        for lag in self.lags:
+        for lag in self.fixed_lags:
             self._check_lag(lag)
 
     @classmethod
@@ -85,13 +94,34 @@ class Recipe:
     @property
     def columns(self) -> tuple[str, ...]:
         """Every column that is named."""
-        times = (name for name in (self.time, self.calendar) if name is not None)
+        names = (self.given_time, self.given_calendar)
+        times = (name for name in names if name is not None)
         return (*self.targets, *(self.features or ()), *times, *self.text)
 
     @property
     def longest_lag(self) -> int:
         """Rows of past that the lags need."""
-        return max(self.lags, default=0)
+        return max(self.fixed_lags, default=0)
+
+    @property
+    def fixed_lags(self) -> tuple[int, ...]:
+        """The lags that are given by number."""
+        return () if self.lags == AUTO else self.lags
+
+    @property
+    def has_past_features(self) -> bool:
+        """Whether features are made of the targets' own past."""
+        return self.lags == AUTO and bool(self.targets)
+
+    @property
+    def given_calendar(self) -> str | None:
+        """The column of the calendar, if one is named."""
+        return None if self.calendar == AUTO else self.calendar
+
+    @property
+    def given_time(self) -> str | None:
+        """The column of times, if one is named."""
+        return None if self.time == AUTO else self.time
 
     def refuse_changes(self, before: "Recipe") -> None:
         """Raise if a setting is not what it was in the run before."""

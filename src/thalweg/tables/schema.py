@@ -15,7 +15,7 @@ from thalweg.tables.format_detection import (
     unread_date,
 )
 from thalweg.tables.literals import Kind
-from thalweg.tables.recipe import Recipe
+from thalweg.tables.recipe import AUTO, Recipe
 
 _UNNAMED = re.compile(r"|column [0-9]+|Unnamed: [0-9]+|__index_level_[0-9]+__")
 _MAX_NAMES_IN_MESSAGE = 12
@@ -32,9 +32,10 @@ class Schema(NamedTuple):
     """The columns that are read, decided by a table's first row and never changed."""
 
     inputs: tuple[InputColumn, ...]  # in the order of the features
-    time: str | None  # of the recipe's time column: "number" or "time"
+    time: str | None  # of the column of times: "number" or "time"
     notes: tuple[str, ...]  # sentences about columns that were left out
     formats: tuple[ColumnFormat, ...] = ()  # of columns that are not written plainly
+    time_column: str | None = None  # the one that is named, or was found
 
     @classmethod
     def from_first_chunk(cls, recipe: Recipe, chunk: Chunk) -> Self:
@@ -42,17 +43,25 @@ class Schema(NamedTuple):
         refuse_unknown_columns(recipe.columns, chunk.cells, chunk.source)
         formats, format_notes = _detect_formats(recipe, chunk)
         chunk = chunk.with_formats(formats)
+        time = _time_column(recipe, chunk)
         if recipe.features is None:
-            inputs, notes = _usable_columns(recipe, chunk)
+            inputs, notes = _usable_columns(recipe, chunk, time)
         else:
             inputs, notes = _requested_columns(recipe, chunk), ()
-        if not (inputs or recipe.lags or recipe.calendar):
+        has_past = recipe.fixed_lags or recipe.has_past_features
+        if not (inputs or has_past or recipe.given_calendar):
             raise StreamError(
                 f"{chunk.source} has no column to learn from. Earlier targets can "
                 f"serve as features: {chunk.setting('lags', '1')}."
             )
-        time = _time_kind(recipe, chunk)
-        return cls(inputs, time, (*format_notes, *notes), formats)
+        notes = (*format_notes, *notes)
+        return cls(inputs, _time_kind(time, chunk), notes, formats, time)
+
+    def has_year_features(self, recipe: Recipe) -> bool:
+        """Whether the position in the year is a feature, without having been named."""
+        return (
+            recipe.has_past_features and recipe.calendar == AUTO and self.time == "time"
+        )
 
     def check_chunk(self, recipe: Recipe, chunk: Chunk) -> None:
         """Raise if a later chunk, of another file perhaps, lacks a column."""
@@ -61,13 +70,15 @@ class Schema(NamedTuple):
 
     def check_queries(self, recipe: Recipe, chunk: Chunk) -> None:
         """Raise if rows to be predicted lack a column that becomes features."""
-        calendar = () if recipe.calendar is None else (recipe.calendar,)
+        named = recipe.given_calendar
+        calendar = () if named is None else (named,)
         names = (name for name, _ in self.inputs)
         refuse_unknown_columns((*names, *calendar), chunk.cells, chunk.source)
 
     def refuse_other_columns(self, recipe: Recipe, chunk: Chunk) -> None:
         """Raise if there is a column that would be a feature, and was none before."""
         known = {name for name, _ in self.inputs}.union(recipe.columns)
+        known.add(self.time_column or "")
         if recipe.features is not None:
             return
         for name in chunk.cells:
@@ -112,13 +123,26 @@ def _kind(recipe: Recipe, chunk: Chunk, name: str) -> Kind:
     return "text" if name in recipe.text else chunk.kind(name)
 
 
+def _time_column(recipe: Recipe, chunk: Chunk) -> str | None:
+    """The column of times: the one that is named, or else the first that holds times.
+
+    Which it is depends on the first row alone, so that a stream and its file have the
+    same one.
+    """
+    if recipe.time != AUTO or not recipe.targets:
+        return recipe.given_time
+    used = (*recipe.targets, *(recipe.features or ()), *recipe.text)
+    names = (name for name in chunk.cells if name not in used)
+    return next((name for name in names if chunk.kind(name) == "time"), None)
+
+
 def _usable_columns(
-    recipe: Recipe, chunk: Chunk
+    recipe: Recipe, chunk: Chunk, time: str | None
 ) -> tuple[tuple[InputColumn, ...], tuple[str, ...]]:
     """Every column of numbers or text, and notes about the others."""
     inputs, notes = [], []
     for name in chunk.cells:
-        if name in (*recipe.targets, recipe.time, recipe.calendar):
+        if name in (*recipe.targets, time, recipe.given_calendar):
             continue
         kind = _kind(recipe, chunk, name)
         if kind == "time":
@@ -177,8 +201,8 @@ def _requested_columns(recipe: Recipe, chunk: Chunk) -> tuple[InputColumn, ...]:
     return inputs
 
 
-def _time_kind(recipe: Recipe, chunk: Chunk) -> Kind | None:
-    if recipe.time is None:
+def _time_kind(time: str | None, chunk: Chunk) -> Kind | None:
+    if time is None:
         return None
     # Anything but a number is read as a time, and refused there if it is none.
-    return "number" if chunk.kind(recipe.time) == "number" else "time"
+    return "number" if chunk.kind(time) == "number" else "time"

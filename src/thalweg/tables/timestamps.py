@@ -5,6 +5,7 @@ local clocks were then ahead of UTC. Rows are ordered by instants; the calendar 
 local clocks.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import cos, pi, sin
 from typing import Any, Self
@@ -23,6 +24,8 @@ CALENDAR_FEATURES = (
     "hour sin", "hour cos", "weekday sin", "weekday cos", "year sin", "year cos",
 )  # fmt: skip
 """Names of the columns of ``calendar_features``."""
+YEAR_FEATURES = CALENDAR_FEATURES[4:]
+"""Names of the last two of them, the position in the year."""
 _MINUTES_PER_DAY = 24 * 60
 _EPOCH_WEEKDAY = 3  # 1 January 1970 was a Thursday, where Monday is 0.
 
@@ -77,16 +80,35 @@ class Timestamps:
         return cls(instants, np.array([offset], np.int64).view("timedelta64[ns]"))
 
     def isoformat(self) -> list[str]:
-        """ISO 8601 to the second, or as exact as it takes, with offsets if any."""
-        local = self.local_times()
+        """ISO 8601 to the second, or as exact as it takes, with offsets if any.
+
+        A missing time is an empty text.
+        """
+        local, known = self.local_times(), self.is_known()
         texts = [str(text) for text in np.datetime_as_string(local, unit="s")]
-        for row in np.flatnonzero(local != local.astype("datetime64[s]")):
+        for row in np.flatnonzero(~known):
+            texts[row] = ""
+        for row in np.flatnonzero(known & (local != local.astype("datetime64[s]"))):
             texts[row] = np.datetime_as_string(local[row]).rstrip("0")
         if self.offsets is None:
             return texts
         levels, codes = np.unique(self.offsets, return_inverse=True)
         suffixes = [_offset_suffix(level) for level in levels]
         return [text + suffixes[code] for text, code in zip(texts, codes, strict=True)]
+
+
+def join_timestamps(parts: Sequence[Timestamps]) -> Timestamps:
+    """Timestamps one after the other."""
+    instants = np.concatenate([part.instants for part in parts])
+    if all(part.offsets is None for part in parts):
+        return Timestamps(instants)
+    offsets = [
+        np.full(len(part), np.timedelta64("NaT", "ns"))
+        if part.offsets is None
+        else part.offsets
+        for part in parts
+    ]
+    return Timestamps(instants, np.concatenate(offsets))
 
 
 def _offset_suffix(offset: np.timedelta64) -> str:

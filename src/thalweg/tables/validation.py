@@ -10,9 +10,9 @@ from thalweg.preprocessing.imputer import (
     POLICY_RULES,
     MissingPolicy,
 )
-from thalweg.tables.cells import Categorical
+from thalweg.tables.cells import Categorical, CellError
 from thalweg.tables.chunk import Chunk
-from thalweg.tables.timestamps import Timestamps
+from thalweg.tables.timestamps import Timestamps, join_timestamps
 from thalweg.types import FloatArray
 
 _MAX_SIZE = MAX_MAGNITUDE[np.dtype(np.float64)]
@@ -55,6 +55,23 @@ def read_timestamps(
     _check_missing(chunk, name, ~times.is_known(), missing)
     _check_offsets(chunk, name, times, has_offset)
     return times
+
+
+def read_any_times(chunk: Chunk, name: str) -> Timestamps:
+    """A column of times that nobody has named: what is no time counts as missing."""
+    times = Timestamps(np.full(len(chunk), np.datetime64("NaT", "ns")))
+    if name not in chunk.cells:
+        return times
+    parts, start = [times[:0]], 0
+    while start < len(chunk):
+        cells = chunk.cells[name].slice_rows(start, len(chunk))
+        try:
+            parts.append(cells.timestamps())
+            break
+        except CellError as error:
+            parts += [cells.slice_rows(0, error.position).timestamps(), times[:1]]
+            start += error.position + 1
+    return join_timestamps(parts)
 
 
 def read_sorted_times(

@@ -5,7 +5,7 @@ import pytest
 
 from tests.kernels.forecaster.forecaster_definition import ForecasterDefinition
 from thalweg.kernels.jit import COMPILED
-from thalweg.models.forecaster_state import (
+from thalweg.preprocessing.forecaster_state import (
     ForecasterSettings,
     ForecasterState,
     modelled_steps,

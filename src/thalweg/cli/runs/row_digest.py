@@ -114,10 +114,10 @@ class SourceDigest:
         if self._encoder is not None and self._encoder.state.schema is None:
             self._encoder.state = self._encoder.state.with_schema(schema)
 
-    def verify_rows(self, chunk: Chunk) -> None:
+    def verify_rows(self, chunk: Chunk, are_questions: bool = False) -> None:
         """Take rows that were seen before, in their order."""
         if self._encoder is not None and self._digest is not None:
-            self._digest.update(self._encoder.encode(chunk))
+            self._digest.update(self._encoder.encode(chunk, are_questions))
 
     def finish_verification(self, source: str, rows: int) -> None:
         """Raise unless the rows that were verified, all ``rows``, are those left."""

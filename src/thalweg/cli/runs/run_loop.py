@@ -103,6 +103,7 @@ class RunLoop:
         if self.file is not None:
             self.file.columns = columns  # the first rows have decided which
             self._locks.acquire(self.file.path)
+            self.file.columns = columns  # which the first row has decided
             self.file.write(lines)
         if self.echo:
             header = "" if self._has_printed_header else columns.header()

@@ -68,11 +68,12 @@ class Session(Component):
         self.rows_are_questions = False  # where a row lacks its target
 
     def columns(self) -> PredictionColumns | ClassColumns:
-        """The columns of the predictions."""
-        recipe = self.recipe
+        """The columns of the predictions; before the first row without a time."""
+        schema = self.encoder.state.schema
+        has_time = schema is not None and schema.time_column is not None
         if self.classes:
-            return ClassColumns(self.classes, recipe.time is not None)
-        return PredictionColumns(recipe.targets, recipe.time is not None)
+            return ClassColumns(self.classes, has_time)
+        return PredictionColumns(self.recipe.targets, has_time)
 
     def play(self, chunk: Chunk) -> PredictedRows:
         """Predict and learn the next rows."""
@@ -80,7 +81,7 @@ class Session(Component):
         if not self.runs:
             classes = self.decide_classes(chunk)
         classes, numbered = encode_classes(classes, chunk)
-        encoded = self.encoder.encode(numbered)
+        encoded = self.encoder.encode(numbered, self.rows_are_questions)
         self.classes = classes
         x, y, time, rows = encoded
         if not self.runs:
@@ -93,7 +94,7 @@ class Session(Component):
             for k, run in enumerate(self.runs)
         ]
         if time is not None and len(time):
-            self.start = self.start or format_times(time[:1])[0]
+            self.start = self.start or format_times(time[:1])[0] or None
         return PredictedRows(rows + self.earlier_rows + 1, time, forecasts, y)
 
     def text_targets(self, chunk: Chunk) -> tuple[str, ...]:
@@ -111,15 +112,23 @@ class Session(Component):
             targets = len(recipe.targets)
             require_memory(chunk.source, features, recipe.delay, targets)
             return classes
+        if recipe.has_past_features:  # which are of numbers
+            self._use_recipe(replace(recipe, lags=()))
+            features = self.encoder.count_features(chunk)
         require_class_memory(chunk.source, features, classes)
         for one in classes:
-            if recipe.lags and not one.is_binary:
+            if recipe.fixed_lags and not one.is_binary:
                 raise StreamError(
                     f"{one.target!r} of {chunk.source} holds classes, which have no "
                     f"lags: the last known class is a feature without asking. Leave "
                     f"out --lags."
                 )
         return classes
+
+    def _use_recipe(self, recipe: Recipe) -> None:
+        """Begin with another recipe, before the first row."""
+        self.recipe, self.encoder = recipe, Encoder(recipe)
+        self.digest = SourceDigest(recipe, self.encoder.state)
 
     def _new_runs(self, features: int) -> Any:
         """The run of each target, before its first row."""
@@ -163,7 +172,8 @@ class Session(Component):
 
     def verify_rows(self, chunk: Chunk) -> None:
         """Take rows that were seen before; after the last one raise if any changed."""
-        self.digest.verify_rows(encode_classes(self.classes, chunk)[1])
+        numbered = encode_classes(self.classes, chunk)[1]
+        self.digest.verify_rows(numbered, self.rows_are_questions)
         if chunk.first_row + len(chunk) == self.seen_rows():
             self.digest.finish_verification(chunk.source, self.seen_rows())
 
@@ -178,7 +188,8 @@ class Session(Component):
             title = f"{title} and the {self.earlier_rows:,} rows before it"
         latest = self.encoder.last_time()
         end = None if latest is None else format_times(latest)[0]
-        lag_notes = () if self.recipe.lags or self.classes else (PAST_LABELS,)
+        has_no_past = self.recipe.lags == () and not self.classes
+        lag_notes = (PAST_LABELS,) if has_no_past else ()
         names, studies = self.encoder.feature_names(), list[AnyStudy]()
         used, common = self.encoder.used_feature_names(), (*self.notes(), *notes)
         for k, run in enumerate(self.runs):

@@ -25,6 +25,13 @@ class ForecasterSettings(NamedTuple):
     lags: tuple[int, ...]
     given: int  # features given with each value
     known: tuple[bool, ...]  # of each of them, whether it is known in advance
+    last_only: bool = False  # only the first step and the last have regressions
+
+    def steps(self) -> FloatArray:
+        """The steps that have regressions of their own."""
+        if self.last_only:
+            return np.unique([1.0, float(self.horizon)])
+        return modelled_steps(self.horizon)
 
 
 class ForecasterState:
@@ -35,7 +42,7 @@ class ForecasterState:
         packed: FloatArray | None = None,
     ) -> None:  # fmt: skip
         self.settings, self.seasons = settings, seasons
-        steps = modelled_steps(settings.horizon)
+        steps = settings.steps()
         self._dimensions = dimensions(settings, seasons)
         by_name = dict(zip(layout.DIMENSIONS, self._dimensions, strict=True))
         self.packed = aligned_zeros(layout.STATE.size(**by_name))
@@ -95,6 +102,16 @@ class ForecasterState:
         )  # fmt: skip
         return None if level is None else (forecasts, forecasts[..., None] + offsets)
 
+    def play_last_step(self, y: FloatArray) -> FloatArray:
+        """Learn the values (T,), without given features; the forecasts (T,) of the
+        last step after each."""
+        forecasts = np.empty((len(y), self.settings.horizon))
+        forecaster_round.play(
+            self.packed, self._workspace, self._dimensions, y, np.empty((len(y), 0)),
+            0.5, forecasts, self._no_bands,
+        )  # fmt: skip
+        return np.ascontiguousarray(forecasts[:, -1])
+
     def forecast(self, future: FloatArray) -> FloatArray:
         """The forecasts (H,) after the newest value; ``future`` (k, m) as given."""
         forecasts = np.zeros(self.settings.horizon)
@@ -126,7 +143,7 @@ def dimensions(settings: ForecasterSettings, seasons: Seasons) -> tuple[int, ...
     distant = 2 * cycle * -(-horizon // cycle) + season
     past = max(distant, *settings.lags, 3) + horizon + 2
     base = layout.OWN_FEATURES + len(settings.lags)
-    steps = len(modelled_steps(horizon))
+    steps = len(settings.steps())
     return base, settings.given, steps, horizon, season, cycle, past
 
 

@@ -1,0 +1,127 @@
+"""Whether a state of past features, as read from a file, could have come of a run.
+
+Kernels check nothing: sizes, and numbers that are used as indices, have to be right.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from thalweg.kernels.forecaster.forecaster_layout import (
+    DEVIATION_COUNT,
+    ROUNDS,
+    VALUE_COUNT,
+)
+from thalweg.kernels.tracker.tracker_layout import DELAY, ERROR_COUNT
+from thalweg.preprocessing.forecaster_state import ForecasterState, state_size
+from thalweg.preprocessing.past_features import (
+    HISTORY,
+    MAX_FORECAST_DELAY,
+    SEARCH_GROWTH,
+    PastState,
+    TargetPast,
+    forecaster_settings,
+)
+from thalweg.preprocessing.row_clock import CLOCK_ROWS, NO_TIME, RowClock
+from thalweg.preprocessing.seasonal_means import clock_seasons
+from thalweg.preprocessing.seasons import Seasons, calendar_seasons
+
+MAX_ROUNDS = 2**53
+MAX_MONTHS = 12
+MAX_SEASON = 2**31
+
+
+def is_possible_past(
+    past: PastState, clock: RowClock, targets: int, rows: int, delay: int
+) -> bool:
+    """Whether ``rows`` rows of so many targets could have left the past and clock."""
+    waiting = min(rows, delay + 1)
+    return (
+        is_possible_clock(clock, rows)
+        and len(past.targets) == targets
+        and past.rows == rows - waiting
+        and past.values.shape == (waiting, targets)
+        and _are_times(past.times, waiting)
+        and all(_is_possible(one, past.rows, clock, delay) for one in past.targets)
+    )
+
+
+def is_possible_clock(clock: RowClock, rows: int) -> bool:
+    """Whether so many rows could have left the clock."""
+    fields, first = clock.grid_fields, clock.first_times
+    is_right = clock.rows == rows and 0 <= clock.backward_row <= rows
+    is_right = is_right and _are_times((clock.last_time,), 1)
+    is_right = is_right and _are_times(first, min(rows, CLOCK_ROWS))
+    if not is_right or fields is None:
+        return is_right
+    is_grid = type(fields) is tuple and len(fields) == 4 and rows >= CLOCK_ROWS
+    is_grid = is_grid and all(type(field) is int for field in fields)
+    if not is_grid or NO_TIME in first:
+        return False
+    _, step, months, day = fields
+    in_range = all(abs(field) < -NO_TIME for field in fields)
+    return in_range and step > 0 and 0 <= months <= MAX_MONTHS and 0 <= day <= 31
+
+
+def _are_times(times: Any, count: int) -> bool:
+    """Whether they are so many integers of 64 bits."""
+    if type(times) is not tuple or len(times) != count:
+        return False
+    return all(type(time) is int and NO_TIME <= time < -NO_TIME for time in times)
+
+
+def _is_possible(past: TargetPast, rows: int, clock: RowClock, delay: int) -> bool:
+    season, cycle = past.seasons
+    if not 1 <= season <= cycle < MAX_SEASON or not np.isfinite(past.latest):
+        return False
+    of_means = past.seasons
+    if past.by_clock:
+        grid = clock.grid
+        if grid is None or calendar_seasons(grid) != past.seasons:
+            return False
+        of_means = clock_seasons(grid)
+    history = past.history
+    if history is not None and history.shape != (rows,):
+        return False
+    # The last search comes at most half as many rows after the limit again.
+    if history is not None and rows > SEARCH_GROWTH * HISTORY:
+        return False
+    return all(_checks(past, of_means, delay))
+
+
+def _checks(past: TargetPast, of_means: Seasons, delay: int) -> Iterator[bool]:
+    """Each is asked for before the next one is made, which may rely on it."""
+    for period, means in zip(of_means, past.means, strict=True):
+        yield means.shape == (2, period)
+        yield bool(np.isfinite(means).all() and (means[1] >= 0).all())
+    if delay > MAX_FORECAST_DELAY:
+        yield past.packed.shape == (0,)
+        return
+    settings = forecaster_settings(delay)
+    yield past.packed.shape == (state_size(settings, past.seasons),)
+    yield bool(np.isfinite(past.packed).all())
+    views: Any = ForecasterState(settings, past.seasons, past.packed).views
+    rounds = views.counters[ROUNDS]
+    yield _are_counts(views.counters[[ROUNDS]], MAX_ROUNDS)
+    for counts in (
+        views.counters[[DEVIATION_COUNT, VALUE_COUNT]], views.profile[1],
+        views.cycle_profile[1], views.error_counts,
+        views.step_counters[:, ERROR_COUNT], views.total_counters[:, ERROR_COUNT],
+    ):  # fmt: skip
+        yield _are_counts(counts, rounds)
+    for counters, errors in (
+        (views.step_counters, views.step_errors),
+        (views.total_counters, views.total_errors),
+    ):
+        yield bool((counters[:, DELAY] == settings.steps() - 1).all())
+        for count, (ring, ordered) in zip(
+            counters[:, ERROR_COUNT].astype(np.int64), errors, strict=True
+        ):
+            yield bool((np.sort(ring[:count]) == ordered[:count]).all())
+
+
+def _are_counts(values: Any, most: float) -> bool:
+    """Whether all are whole numbers from 0 on."""
+    is_whole = (values == np.floor(values)).all()
+    return bool(is_whole and (values >= 0).all() and (values <= most).all())

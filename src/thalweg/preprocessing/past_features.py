@@ -1,0 +1,260 @@
+"""Features that are made of a target's own past: a forecast, and a seasonal mean.
+
+The *forecast* is that of a forecaster (kernels/forecaster) which has learnt every value
+known by then: ridge regressions on the last values, those of a season and a cycle ago,
+and seasonal profiles. The *mean* is that of the same phase of the cycle, as of the same
+hour of the week (seasonal_means.py).
+
+The seasons are those of the calendar, where the first 24 rows are on a grid of times
+that has some; values that are missing on the grid count as missing. Else they are
+looked for in the values, after 24, 36, 54, … rows and at most 4,096 (seasons.py). Rows
+learnt by then are learnt again with new seasons, so that nothing depends on how a table
+is cut. With a delay of d rows all of it is made of rows more than d rows ago, and the
+forecast reaches d + 1 rows ahead.
+"""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from thalweg.kernels.forecaster.forecaster_layout import VALUE_COUNT
+from thalweg.preprocessing.forecaster_state import ForecasterSettings, ForecasterState
+from thalweg.preprocessing.row_clock import CLOCK_ROWS, RowClock, Stamps, grid_steps
+from thalweg.preprocessing.seasonal_means import (
+    SeasonalMeans,
+    clock_phases,
+    clock_seasons,
+)
+from thalweg.preprocessing.seasons import Seasons, calendar_seasons, find_seasons
+from thalweg.types import FloatArray
+
+HISTORY = 4096
+"""Rows among which seasons are looked for."""
+SEARCH_GROWTH = 1.5
+MAX_FORECAST_DELAY = 200
+"""With a longer delay the forecast is the last known value: another costs too much."""
+PIECE = 2**18
+"""Forecasts that are made at a time."""
+
+
+class TargetPast(NamedTuple):
+    """What is remembered of one target."""
+
+    seasons: Seasons
+    by_clock: bool  # whether they are the calendar's
+    packed: FloatArray  # the forecaster's state
+    means: SeasonalMeans
+    history: FloatArray | None  # (rows,) all values; None once seasons are settled
+    latest: float = 0.0  # the last known value
+
+    @classmethod
+    def initial(cls, seasons: Seasons, delay: int, by_clock: bool = False) -> Self:
+        """Before the first row, with these seasons."""
+        packed = np.empty(0)
+        if delay <= MAX_FORECAST_DELAY:
+            packed = ForecasterState(forecaster_settings(delay), seasons).packed
+        history = None if by_clock else np.empty(0)
+        return cls(seasons, by_clock, packed, SeasonalMeans.initial(seasons), history)
+
+
+class PastState(NamedTuple):
+    """What is remembered of all targets, and the rows that are not learnt yet."""
+
+    targets: tuple[TargetPast, ...]
+    rows: int  # that are learnt
+    values: FloatArray  # (≤ delay + 1, k) of the rows after those
+    times: Any  # integers, the local times of these rows
+
+    @classmethod
+    def initial(cls, targets: int, delay: int) -> Self:
+        """Before the first row."""
+        empty = TargetPast.initial(Seasons(), delay)
+        return cls((empty,) * targets, 0, np.empty((0, targets)), ())
+
+    def advance(
+        self, y: FloatArray, times: Stamps, clock: RowClock, delay: int
+    ) -> tuple[Self, FloatArray]:
+        """The state after more rows, and the features (T, 2 k) that were known before
+        each.
+
+        ``y`` (T, k) are their targets, NaN where not known, ``times`` their local times
+        without gaps, ``clock`` the clock after them.
+        """
+        waiting = delay + 1
+        values = np.vstack([self.values, y])
+        stamps = np.concatenate([np.array(self.times, np.int64), times])
+        count = max(len(values) - waiting, 0)
+        features = np.zeros((len(y), 2 * y.shape[1]))
+        targets = []
+        for k, past in enumerate(self.targets):
+            lesson = Lesson(
+                self.rows, values[:count, k], stamps[:count], stamps[waiting:], clock,
+                delay,
+            )  # fmt: skip
+            past, made = _learn(past, lesson)
+            targets.append(past)
+            features[len(y) - count :, 2 * k : 2 * k + 2] = made
+        after = self._replace(
+            targets=tuple(targets),
+            rows=self.rows + count,
+            values=values[count:],
+            times=tuple(stamps[count:].tolist()),
+        )
+        return after, features
+
+    def query(self, times: Stamps, clock: RowClock, delay: int) -> FloatArray:
+        """The features (T, 2 k) of rows at these times, each as if it came next."""
+        unknown = np.full((1, len(self.targets)), np.nan)
+        made = [
+            self.advance(unknown, times[row : row + 1], clock, delay)[1]
+            for row in range(len(times))
+        ]
+        return np.vstack([np.empty((0, 2 * len(self.targets))), *made])
+
+
+class Lesson(NamedTuple):
+    """Rows of one target that are to be learnt, and the row to forecast after each."""
+
+    first_row: int
+    values: FloatArray  # (T,)
+    times: Stamps  # (T,)
+    next_times: Stamps  # (T,) of the row after each, or delay + 1 rows after
+    clock: RowClock
+    delay: int
+
+    def cut(self, start: int, stop: int) -> "Lesson":
+        """Some of the rows."""
+        rows = slice(start, stop)
+        return self._replace(
+            first_row=self.first_row + start,
+            values=self.values[rows],
+            times=self.times[rows],
+            next_times=self.next_times[rows],
+        )
+
+
+def forecaster_settings(delay: int) -> ForecasterSettings:
+    """The settings of a forecaster of the row ``delay`` + 1 rows ahead."""
+    return ForecasterSettings(delay + 1, (), 0, (), last_only=True)
+
+
+def is_search_row(rows: int) -> bool:
+    """Whether seasons are looked for after so many rows."""
+    search = CLOCK_ROWS
+    while search < rows:
+        search = int(search * SEARCH_GROWTH)
+    return search == rows
+
+
+def _next_search(rows: int) -> int:
+    search = CLOCK_ROWS
+    while search <= rows:
+        search = int(search * SEARCH_GROWTH)
+    return search
+
+
+def _learn(past: TargetPast, lesson: Lesson) -> tuple[TargetPast, FloatArray]:
+    """The past after the rows of a lesson, and the features (T, 2) after each."""
+    made, start, count = [np.empty((0, 2))], 0, len(lesson.values)
+    while start < count:
+        stop = count
+        if past.history is not None:
+            search = _next_search(lesson.first_row + start) - lesson.first_row
+            stop = min(stop, search)
+        part = lesson.cut(start, stop)
+        past, features = _play(past, part)
+        if past.history is not None:
+            history = np.append(past.history, part.values)
+            past = past._replace(history=history)
+            if is_search_row(lesson.first_row + stop):
+                past, last = _search(past, part)
+                features[-1] = features[-1] if last is None else last
+        made.append(features)
+        start = stop
+    return past, np.vstack(made)
+
+
+def _search(past: TargetPast, part: Lesson) -> tuple[TargetPast, FloatArray | None]:
+    """Look for seasons; where others are found, learn the history again with them.
+
+    Returns the features after the last row as well, or None if they stay.
+    """
+    assert past.history is not None
+    history, grid = past.history, part.clock.grid
+    rows = len(history)
+    by_clock = grid is not None and calendar_seasons(grid) != Seasons()
+    if by_clock and rows == CLOCK_ROWS:
+        assert grid is not None
+        seasons = calendar_seasons(grid)
+        times = np.array(part.clock.first_times, np.int64)
+    else:
+        by_clock, seasons = False, find_seasons(history)
+        times = np.zeros(rows, np.int64)
+    if by_clock or rows >= HISTORY:
+        past = past._replace(history=None)
+    if seasons == past.seasons and not by_clock:
+        return past, None
+    again = TargetPast.initial(seasons, part.delay, by_clock)
+    if by_clock:
+        assert grid is not None
+        means = SeasonalMeans.initial(clock_seasons(grid))
+        again = again._replace(means=means)
+    next_times = np.append(times[1:], part.next_times[-1])
+    lesson = Lesson(0, history, times, next_times, part.clock, part.delay)
+    again, features = _play(again, lesson)
+    return again._replace(history=past.history), features[-1]
+
+
+def _play(past: TargetPast, lesson: Lesson) -> tuple[TargetPast, FloatArray]:
+    """Learn rows with seasons as they are; the features (T, 2) after each."""
+    delay, grid, values = lesson.delay, lesson.clock.grid, lesson.values
+    rows = lesson.first_row + np.arange(len(values))
+    steps = np.ones(len(values), np.int64)
+    if past.by_clock:
+        assert grid is not None
+        phases = clock_phases(grid, lesson.times)
+        next_phases = clock_phases(grid, lesson.next_times)
+        if delay == 0:
+            steps = grid_steps(grid, lesson.times, lesson.next_times)
+    else:
+        cycle = past.seasons.cycle
+        phases, next_phases = rows % cycle, (rows + delay + 1) % cycle
+    past, forecasts = _play_forecaster(past, values, steps, delay)
+    means, expected = past.means, forecasts
+    if past.seasons.cycle > 1:
+        means, expected = means.play(values, phases, next_phases, forecasts)
+    return past._replace(means=means), np.column_stack([forecasts, expected])
+
+
+def _play_forecaster(
+    past: TargetPast, values: FloatArray, steps: Stamps, delay: int
+) -> tuple[TargetPast, FloatArray]:
+    """Learn values, and so many missing ones up to the next row; the forecasts (T,)."""
+    known = np.flatnonzero(~np.isnan(values))
+    latest = float(values[known[-1]]) if len(known) else past.latest
+    if delay > MAX_FORECAST_DELAY:
+        return past._replace(latest=latest), _last_known(values, past.latest)
+    forecaster = ForecasterState(forecaster_settings(delay), past.seasons, past.packed)
+    forecasts, start = np.zeros(len(values)), 0
+    if not forecaster.views.counters[VALUE_COUNT]:
+        # Before the first value there is nothing to forecast from.
+        start = int(known[0]) if len(known) else len(values)
+    cycle = past.seasons.cycle
+    # A long gap counts as some cycles and the rest of one, so that phases stay right.
+    steps = np.where(steps > 2 * cycle, cycle + steps % cycle, steps)
+    while start < len(values):
+        ends = np.cumsum(steps[start:])
+        rows = max(int(np.searchsorted(ends, PIECE // (delay + 1), "right")), 1)
+        part, ends = slice(start, start + rows), ends[:rows]
+        series = np.full(int(ends[-1]), np.nan)
+        series[ends - steps[part]] = values[part]
+        forecasts[part] = forecaster.play_last_step(series)[ends - 1]
+        start += rows
+    return past._replace(packed=forecaster.packed, latest=latest), forecasts
+
+
+def _last_known(values: FloatArray, before: float) -> FloatArray:
+    """The last value that is known after each, (T,)."""
+    rows = np.where(np.isnan(values), -1, np.arange(len(values)))
+    latest = np.maximum.accumulate(rows)
+    return np.where(latest >= 0, values[np.maximum(latest, 0)], before)

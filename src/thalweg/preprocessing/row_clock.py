@@ -1,0 +1,135 @@
+"""The clock of a table's rows: their local times, and the grid that the first show.
+
+Times are integers of nanoseconds since 1970 by the local clock; ``NO_TIME`` where one
+is missing. The grid is looked for once, in the first 24 rows, so that it is the same
+however a table is cut and depends on no later row.
+"""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from thalweg.errors import StreamError
+from thalweg.preprocessing.seasons import DAY
+from thalweg.preprocessing.time_grid import TimeGrid, find_grid
+
+NO_TIME = -(2**63)
+"""The integer that NumPy reads as NaT."""
+CLOCK_ROWS = 24
+"""Rows whose times show the grid."""
+MAX_SPREAD = 4
+"""The first rows are on a grid if at least one in so many of its times has a row."""
+Stamps = npt.NDArray[np.int64]
+
+
+class RowClock(NamedTuple):
+    """The times of rows so far."""
+
+    rows: int = 0
+    first_times: Any = ()  # integers, of the first 24 rows
+    grid_fields: Any = None  # of a TimeGrid; None where there is none, or not yet
+    last_time: Any = NO_TIME  # of the last row; an estimate where that is missing
+    backward_row: int = 0  # the first row, from 1, whose time goes back; 0: none does
+
+    @property
+    def grid(self) -> TimeGrid | None:
+        """The grid that the first rows show; None where they show none."""
+        return None if self.grid_fields is None else TimeGrid(*self.grid_fields)
+
+    def advance(self, times: Stamps) -> tuple[Self, Stamps]:
+        """The clock after more rows, and their times without gaps.
+
+        A missing time is that of the row before and a step of the grid, once that is
+        known.
+        """
+        clock, parts = self, [times[:0]]
+        while len(times):
+            early = max(CLOCK_ROWS - clock.rows, 0)
+            part = times[: early or len(times)]
+            clock, part = clock._advance_part(part)
+            parts.append(part)
+            times = times[len(part) :]
+        return clock, np.concatenate(parts)
+
+    def fill(self, times: Stamps) -> Stamps:
+        """Times of rows each of which may come next, with the expected one in gaps."""
+        is_missing = times == NO_TIME
+        if self.grid_fields is None or not is_missing.any():
+            return times
+        return np.where(is_missing, self.last_time + self.grid_fields[1], times)
+
+    def is_daily(self) -> bool:
+        """Whether rows are known to be a day apart."""
+        return self.grid_fields is not None and self.grid_fields[1:3] == (DAY, 0)
+
+    def _advance_part(self, times: Stamps) -> tuple[Self, Stamps]:
+        """Rows that all come before the grid is known, or all after that."""
+        backward = self.backward_row
+        known = times[times != NO_TIME]
+        numbers = np.flatnonzero(times != NO_TIME) + self.rows + 1
+        if not backward and len(known):
+            before = known[:1] if self.last_time == NO_TIME else [self.last_time]
+            goes_back = np.diff(np.concatenate([before, known])) < 0
+            backward = int(numbers[goes_back.argmax()]) if goes_back.any() else 0
+        if self.grid_fields is not None:
+            times = _fill_gaps(times, int(self.last_time), self.grid_fields[1])
+        latest = times[times != NO_TIME]
+        rows = self.rows + len(times)
+        clock = self._replace(
+            rows=rows,
+            backward_row=backward,
+            last_time=int(latest[-1]) if len(latest) else self.last_time,
+        )
+        if self.rows < CLOCK_ROWS:
+            first_times = (*self.first_times, *times.tolist())
+            grid = find_row_grid(first_times) if rows >= CLOCK_ROWS else None
+            clock = clock._replace(
+                first_times=first_times,
+                grid_fields=None if grid is None else tuple(grid),
+            )
+        return clock, times
+
+
+def find_row_grid(first_times: tuple[int, ...]) -> TimeGrid | None:
+    """The grid on which rows are; None where they go back, or are far off any grid."""
+    stamps = np.array(first_times, np.int64)
+    if (stamps == NO_TIME).any() or (np.diff(stamps) <= 0).any():
+        return None
+    times = stamps.view("datetime64[ns]")
+    grid = find_grid(times)
+    assert grid is not None
+    try:
+        last = int(grid.positions(times)[-1])
+    except StreamError:
+        return None
+    return grid if last < MAX_SPREAD * len(stamps) else None
+
+
+def grid_steps(grid: TimeGrid, before: Stamps, after: Stamps) -> Stamps:
+    """How many steps of the grid lie between times; 1 where time does not go on."""
+    if grid.months:
+        months = [_month_numbers(stamps) // grid.months for stamps in (before, after)]
+        steps = months[1] - months[0]
+    else:
+        half = grid.step // 2
+        positions = [(t - grid.first + half) // grid.step for t in (before, after)]
+        steps = positions[1] - positions[0]
+    is_known = (before != NO_TIME) & (after != NO_TIME)
+    return np.where(is_known & (steps > 1), steps, 1)
+
+
+def _month_numbers(stamps: Stamps) -> Stamps:
+    times = stamps.view("datetime64[ns]")
+    return times.astype("datetime64[M]").astype(np.int64)
+
+
+def _fill_gaps(times: Stamps, last_time: int, step: int) -> Stamps:
+    """Each missing time is that of the row before and a step."""
+    is_known = times != NO_TIME
+    if is_known.all():
+        return times
+    rows = np.arange(len(times))
+    latest = np.maximum.accumulate(np.where(is_known, rows, -1))
+    base = np.where(latest >= 0, times[np.maximum(latest, 0)], last_time)
+    return base + (rows - latest) * step

@@ -1,0 +1,80 @@
+"""Means of the values at the same phase of a season: of the same hour of the week, say.
+
+Also known as: seasonal profiles, seasonal indices, the mean of the same hour. About the
+last ten values of a phase count, so that a mean follows what changes.
+"""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from thalweg.preprocessing.row_clock import Stamps
+from thalweg.preprocessing.seasons import DAY, Seasons, calendar_seasons
+from thalweg.preprocessing.time_grid import TimeGrid
+from thalweg.types import FloatArray
+
+MIN_SHARE = 0.1
+"""The least share of a new value in a mean."""
+FIRST_MONDAY = 4 * DAY
+"""The first Monday after 1 January 1970."""
+WEEKS = 52
+
+
+class SeasonalMeans(NamedTuple):
+    """The mean and the number of values at each phase of a season and of a cycle."""
+
+    season: FloatArray  # (2, s)
+    cycle: FloatArray  # (2, c); c is a multiple of s
+
+    @classmethod
+    def initial(cls, seasons: Seasons) -> Self:
+        """Before any value."""
+        return cls(np.zeros((2, seasons.season)), np.zeros((2, seasons.cycle)))
+
+    def play(
+        self, values: FloatArray, phases: Stamps, next_phases: Stamps,
+        others: FloatArray,
+    ) -> tuple[Self, FloatArray]:  # fmt: skip
+        """Learn values (T,) at phases of the cycle; after each, the mean at another.
+
+        The mean at ``next_phases`` is that of the cycle; where that phase is new, of
+        the season; where that is new too, what ``others`` has.
+        """
+        s = self.season.shape[1]
+        season, seen, cycle, cycle_seen = (*self.season.tolist(), *self.cycle.tolist())
+        means = others.tolist()
+        rows = zip(values.tolist(), phases.tolist(), next_phases.tolist(), strict=True)
+        for row, (y, phase, ahead) in enumerate(rows):
+            if y == y:
+                _learn(season, seen, phase % s, y)
+                _learn(cycle, cycle_seen, phase, y)
+            if cycle_seen[ahead]:
+                means[row] = cycle[ahead]
+            elif seen[ahead % s]:
+                means[row] = season[ahead % s]
+        after = type(self)(np.array([season, seen]), np.array([cycle, cycle_seen]))
+        return after, np.array(means, np.float64)
+
+
+def _learn(means: list[float], counts: list[float], phase: int, y: float) -> None:
+    counts[phase] += 1
+    means[phase] += max(1 / counts[phase], MIN_SHARE) * (y - means[phase])
+
+
+def clock_seasons(grid: TimeGrid) -> Seasons:
+    """The seasons of means by the clock: those of the calendar, but days of one year
+    are too few for means, so that of days it is the week alone."""
+    season, cycle = calendar_seasons(grid)
+    return Seasons(season, season if grid.step == DAY and not grid.months else cycle)
+
+
+def clock_phases(grid: TimeGrid, times: Stamps) -> Stamps:
+    """The phase of each local time in the cycle of ``clock_seasons``, (T,)."""
+    stamps, cycle = times.view("datetime64[ns]"), clock_seasons(grid).cycle
+    if grid.months:
+        return stamps.astype("datetime64[M]").astype(np.int64) % 12 // grid.months
+    if grid.step == 7 * DAY:
+        days = stamps.astype("datetime64[D]")
+        new_year = stamps.astype("datetime64[Y]").astype("datetime64[D]")
+        return np.minimum((days - new_year).astype(np.int64) // 7, WEEKS - 1)
+    return (times - FIRST_MONDAY + grid.step // 2) // grid.step % cycle

@@ -1,0 +1,72 @@
+"""Sentences that say which features a run has, where they were not named."""
+
+from collections.abc import Sequence
+
+from thalweg.preprocessing.past_features import TargetPast
+from thalweg.preprocessing.seasonal_means import clock_seasons
+from thalweg.preprocessing.seasons import DAY
+from thalweg.tables.encoder_state import EncoderState
+from thalweg.tables.recipe import AUTO, Recipe
+from thalweg.tables.timestamps import YEAR_FEATURES
+
+
+def feature_notes(
+    state: EncoderState, recipe: Recipe, used_names: Sequence[str]
+) -> list[str]:
+    """What the features are, and which column holds the times."""
+    schema = state.schema
+    if schema is None or not recipe.has_past_features:
+        return []
+    notes = [f"Features: {_enumerate(_parts(state, recipe, used_names))}."]
+    if schema.time_column is not None and recipe.time == AUTO:
+        backward = state.clock.backward_row
+        notes.append(
+            f"Column {schema.time_column!r} holds the times of the rows."
+            if not backward
+            else f"Column {schema.time_column!r} is taken for the times of the rows, "
+            f"and goes back in row {backward:,}: rows are taken in their order. Where "
+            f"several series follow one another, sort the rows by time."
+        )
+    return notes
+
+
+def _parts(state: EncoderState, recipe: Recipe, used_names: Sequence[str]) -> list[str]:
+    assert state.schema is not None and state.past is not None
+    columns = len(state.schema.inputs)
+    parts = [f"{columns} column{'s' * (columns > 1)}"] if columns else []
+    for target, past in zip(recipe.targets, state.past.targets, strict=True):
+        seasons = sorted({*past.seasons} - {1})
+        values = ["its last values"]
+        if seasons:
+            ago = " and ".join(f"{season:,}" for season in seasons)
+            values.append(f"those {ago} rows ago")
+        parts.append(f"a forecast of {target} from {' and '.join(values)}")
+        if past.seasons.cycle > 1:
+            parts.append(f"the mean of {target} at the same {_phase_name(state, past)}")
+    if recipe.given_calendar is not None:
+        parts.append(f"hour, weekday and time of year of {recipe.given_calendar!r}")
+    elif set(YEAR_FEATURES) & set(used_names):
+        parts.append("the time of year")
+    return parts
+
+
+def _phase_name(state: EncoderState, past: TargetPast) -> str:
+    """What the rows of one phase of the cycle have in common."""
+    grid = state.clock.grid
+    cycle = past.seasons.cycle
+    if grid is None or not past.by_clock:
+        return f"place in {cycle:,} rows"
+    if grid.months:
+        return {1: "month", 3: "quarter"}.get(grid.months, "part of the year")
+    if grid.step >= 7 * DAY:
+        return "week of the year"
+    if grid.step == DAY:
+        return "weekday"
+    name = "hour" if grid.step == DAY // 24 else "time"
+    length = clock_seasons(grid).cycle * grid.step
+    return f"{name} of the {'week' if length == 7 * DAY else 'day'}"
+
+
+def _enumerate(parts: Sequence[str]) -> str:
+    *others, last = parts
+    return f"{', '.join(others)} and {last}" if others else last
