@@ -115,7 +115,7 @@ BAD = {
         "Line 2 of bad.jsonl is not JSON: Expecting property name enclosed in double "
         "quotes: line 1 column 9 (char 8)."
     ),
-    "alone.csv --target y": (
+    "alone.csv --target y --lags none": (
         "alone.csv has no column to learn from. Earlier targets can serve as features: "
         "--lags 1."
     ),

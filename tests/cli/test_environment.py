@@ -64,7 +64,7 @@ def test_a_file_of_a_hundred_thousand_columns_is_refused(here, no_tracker):
     row = ",".join(["1"] * 100_000)
     (here / "wide.csv").write_text(f"{names},y\n{row},1\n{row},2\n{row},3\n")
     message = refused("run", "wide.csv", "-t", "y")
-    assert message.startswith("wide.csv gives 100,000 features, for which the Tracker ")
+    assert message.startswith("wide.csv gives 100,002 features, for which the Tracker ")
     assert " TB of memory, and " in message
     assert "Use fewer: --features, --lags, --categories" in message
 
@@ -79,8 +79,8 @@ def test_a_delay_for_which_no_memory_suffices_is_refused(here, no_tracker):
     ("options", "words"),
     [
         ("--lags 1,2,3", "s.csv gives 14 features"),
-        ("--categories 100000", "s.csv gives 100,003 features"),
-        ("--delay 100", "A delay of 100 rows would need"),
+        ("--categories 100000", "s.csv gives 100,007 features"),
+        ("--lags none --delay 100", "A delay of 100 rows would need"),
     ],
 )
 def test_what_does_not_fit_in_the_memory_that_is_free_is_refused(

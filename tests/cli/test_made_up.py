@@ -3,6 +3,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from tests.cli.made_up import SEEN, checkpoints, outcome, with_run
@@ -97,13 +98,12 @@ def test_a_checkpoint_is_a_model_that_python_continues_alike(
         # The row without its target, and under "skip" the one with a missing feature.
         assert model.imputer.state.skipped == 1 + (policy == "skip")
         assert model.imputer.state.imputed == 1
-    table = [
-        [float(cell or "nan") for cell in line.split(",")[1:3]] for line in lines[70:]
-    ]
-    labels = [float(line.rpartition(",")[2]) for line in lines[70:]]
-    predictions = model.run(np.array(table), np.array(labels)).prediction
+    columns = zip(*(line.strip().split(",") for line in lines[70:]), strict=True)
+    _, a, b, _, y = ([cell or None for cell in column] for column in columns)
+    table = pa.table({"a": a, "b": b, "y": y})
+    predictions = model.run(table, target="y").prediction
     done = (tmp_path / "out/whole/predictions.csv").read_text().splitlines()[70:]
-    assert predictions.tolist() == [float(line.split(",")[1]) for line in done]
+    assert predictions.tolist() == [float(line.split(",")[2]) for line in done]
 
 
 def test_a_run_with_a_delay_goes_on_live_by_ask_and_tell(tmp_path, monkeypatch):
@@ -124,7 +124,7 @@ def test_a_run_with_a_delay_goes_on_live_by_ask_and_tell(tmp_path, monkeypatch):
         if t >= delay:
             model.tell(float(cells[t - delay][-1]))
     done = (tmp_path / "out/whole/predictions.csv").read_text().splitlines()[70:]
-    assert predictions == [float(line.split(",")[1]) for line in done]
+    assert predictions == [float(line.split(",")[2]) for line in done]
 
 
 def test_a_run_of_another_version_is_refused_with_a_sentence(tmp_path):

@@ -100,7 +100,7 @@ def test_predictions_with_other_columns_are_not_continued(stream, monkeypatch):
     predictions.write_text(before)
     refused = thalweg("run", "stream.csv", "--resume", "out/stream/model.thalweg")
     assert refused.exit_code == 2
-    assert "begins with 'row,prediction,low,high,measured'" in refused.output
+    assert "begins with 'row,time,prediction,low,high,measured'" in refused.output
     assert predictions.read_text() == before
 
 

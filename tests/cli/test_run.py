@@ -1,5 +1,6 @@
 import csv
 import json
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def test_one_command_gives_table_predictions_model_and_page(stream):
     assert {path.name for path in out.iterdir()} == names
     with (out / "predictions.csv").open() as file:
         said = list(csv.DictReader(file))
-    assert list(said[0]) == ["row", "prediction", "low", "high", "observed"]
+    assert list(said[0]) == ["row", "time", "prediction", "low", "high", "observed"]
     assert [int(line["row"]) for line in said] == list(range(1, 301))
     observed = np.array([float(line["observed"]) for line in said])
     errors = observed - [float(line["prediction"]) for line in said]
@@ -58,7 +59,7 @@ def test_several_targets_have_a_section_each_and_lags_of_all(stream):
     assert (first["target"], second["target"]) == ("y", "a")
     assert {"y lag 1", "a lag 1", "b"} <= set(first["features"])
     header = (stream.parent / "out/stream/predictions.csv").read_text().splitlines()[0]
-    assert header.startswith("row,y prediction,y low,y high,y observed,a prediction")
+    assert header.startswith("row,time,y prediction,y low,y high,y observed,a predicti")
 
 
 def test_time_calendar_and_delay(stream):
@@ -94,7 +95,9 @@ def test_parquet_holds_what_csv_holds(stream):
     table = parquet.read_table(stream.parent / "said.parquet").to_pydict()
     with (stream.parent / "said.csv").open() as file:
         for k, line in enumerate(csv.DictReader(file)):
+            time = line.pop("time")
             cells = {key: float(cell) if cell else None for key, cell in line.items()}
+            cells["time"] = datetime.fromisoformat(time)
             assert cells == {key: column[k] for key, column in table.items()}
 
 

@@ -5,6 +5,7 @@ has: text, times, lags and missing values mean the same. Where every column is a
 and nothing reaches into the past, single dicts are read without it (``RowReader``).
 """
 
+import copy
 import json
 import struct
 import sys
@@ -102,7 +103,7 @@ class Columns:
 
     def encode(self, chunk: Chunk) -> tuple["Columns", FloatArray, FloatArray]:
         """The columns after more rows, their features (T, n) and targets (T, k)."""
-        encoder = Encoder.restore(self.recipe, self.encoder.state)
+        encoder = copy.copy(self.encoder)  # its state is never changed in place
         self._schema.refuse_other_columns(self.recipe, chunk)
         encoded = encoder.encode(chunk)
         # Where nothing reaches into the past, nothing needs to be remembered.
@@ -111,22 +112,28 @@ class Columns:
 
     def encode_features(self, chunk: Chunk) -> tuple["Columns", FloatArray]:
         """The columns after rows whose targets come later; their features (T, n)."""
-        if self.recipe.has_past_features:
-            raise StreamError(
-                "The model has features that are made of past targets, so that rows "
-                "cannot wait for theirs. Learn without them: Recipe(lags=()), or "
-                "thalweg run --lags none."
-            )
         if self.recipe.fixed_lags or self.recipe.given_time:
             what = "lags" if self.recipe.fixed_lags else "a time"
             raise StreamError(
                 f"Rows of a recipe with {what} cannot wait for their targets. Give "
                 "what is known of the past as features."
             )
-        encoder = Encoder.restore(self.recipe, self.encoder.state)
+        encoder = copy.copy(self.encoder)  # its state is never changed in place
         self._schema.refuse_other_columns(self.recipe, chunk)
         features = encoder.encode_features(chunk)
         return (self if self.is_plain else Columns(encoder)), features
+
+    def with_label(self, age: int, label: Any) -> "Columns":
+        """The columns once the label of a row is known, 1 for the last one encoded.
+
+        One that comes when later rows have been encoded without it, more of them than
+        the delay of the recipe, is no part of the past that features are made of.
+        """
+        if not self.recipe.has_past_features:
+            return self
+        encoder = copy.copy(self.encoder)  # its state is never changed in place
+        encoder.set_label(age, np.asarray(label, np.float64))
+        return Columns(encoder)
 
     def encode_queries(self, chunk: Chunk) -> FloatArray:
         """The features (T, n) of rows to be predicted, each as if it came next."""

@@ -62,6 +62,9 @@ def tell(model: Any, y: Any, key: Any, weight: Any) -> None:
             _give_up(model, live, row)
             return
         label = _as_label(row, y)
+        if live.columns is not None:
+            age = waiting.count_asked() - row.number
+            live.columns = live.columns.with_label(age, label)
         if not waiting.delay:
             waiting.begin_learning(row, live.count_rounds())
             _learn(model, row, label, as_number(weight), 1.0 + waiting.waited)

@@ -82,10 +82,12 @@ def _is_possible(past: TargetPast, rows: int, clock: RowClock, delay: int) -> bo
             return False
         of_means = clock_seasons(grid)
     history = past.history
-    if history is not None and history.shape != (rows,):
-        return False
-    # The last search comes at most half as many rows after the limit again.
-    if history is not None and rows > SEARCH_GROWTH * HISTORY:
+    if history is None:
+        is_settled = past.by_clock or rows >= HISTORY
+    else:
+        # The last search comes at most half as many rows after the limit again.
+        is_settled = history.shape == (rows,) and rows <= SEARCH_GROWTH * HISTORY
+    if not is_settled:
         return False
     return all(_checks(past, of_means, delay))
 

@@ -5,7 +5,7 @@ known by then: ridge regressions on the last values, those of a season and a cyc
 and seasonal profiles. The *mean* is that of the same phase of the cycle, as of the same
 hour of the week (seasonal_means.py).
 
-The seasons are those of the calendar, where the first 24 rows are on a grid of times
+The seasons are those of the calendar, where the first 8 rows are on a grid of times
 that has some; values that are missing on the grid count as missing. Else they are
 looked for in the values, after 24, 36, 54, … rows and at most 4,096 (seasons.py). Rows
 learnt by then are learnt again with new seasons, so that nothing depends on how a table
@@ -19,7 +19,13 @@ import numpy as np
 
 from thalweg.kernels.forecaster.forecaster_layout import VALUE_COUNT
 from thalweg.preprocessing.forecaster_state import ForecasterSettings, ForecasterState
-from thalweg.preprocessing.row_clock import CLOCK_ROWS, RowClock, Stamps, grid_steps
+from thalweg.preprocessing.row_clock import (
+    CLOCK_ROWS,
+    NO_TIME,
+    RowClock,
+    Stamps,
+    grid_steps,
+)
 from thalweg.preprocessing.seasonal_means import (
     SeasonalMeans,
     clock_phases,
@@ -30,7 +36,8 @@ from thalweg.types import FloatArray
 
 HISTORY = 4096
 """Rows among which seasons are looked for."""
-SEARCH_GROWTH = 1.5
+FIRST_SEARCH, SEARCH_GROWTH = 24, 1.5
+"""Seasons are looked for in the values after 24 rows, then 36, 54 and so on."""
 MAX_FORECAST_DELAY = 200
 """With a longer delay the forecast is the last known value: another costs too much."""
 PIECE = 2**18
@@ -138,16 +145,12 @@ def forecaster_settings(delay: int) -> ForecasterSettings:
     return ForecasterSettings(delay + 1, (), 0, (), last_only=True)
 
 
-def is_search_row(rows: int) -> bool:
-    """Whether seasons are looked for after so many rows."""
-    search = CLOCK_ROWS
-    while search < rows:
-        search = int(search * SEARCH_GROWTH)
-    return search == rows
+def next_search(rows: int) -> int:
+    """The number of rows, more than ``rows``, after which seasons are looked for.
 
-
-def _next_search(rows: int) -> int:
-    search = CLOCK_ROWS
+    First in the calendar, then in the values.
+    """
+    search = CLOCK_ROWS if rows < CLOCK_ROWS else FIRST_SEARCH
     while search <= rows:
         search = int(search * SEARCH_GROWTH)
     return search
@@ -157,16 +160,16 @@ def _learn(past: TargetPast, lesson: Lesson) -> tuple[TargetPast, FloatArray]:
     """The past after the rows of a lesson, and the features (T, 2) after each."""
     made, start, count = [np.empty((0, 2))], 0, len(lesson.values)
     while start < count:
-        stop = count
+        stop, search = count, 0
         if past.history is not None:
-            search = _next_search(lesson.first_row + start) - lesson.first_row
+            search = next_search(lesson.first_row + start) - lesson.first_row
             stop = min(stop, search)
         part = lesson.cut(start, stop)
         past, features = _play(past, part)
         if past.history is not None:
             history = np.append(past.history, part.values)
             past = past._replace(history=history)
-            if is_search_row(lesson.first_row + stop):
+            if stop == search:
                 past, last = _search(past, part)
                 features[-1] = features[-1] if last is None else last
         made.append(features)
@@ -183,13 +186,15 @@ def _search(past: TargetPast, part: Lesson) -> tuple[TargetPast, FloatArray | No
     history, grid = past.history, part.clock.grid
     rows = len(history)
     by_clock = grid is not None and calendar_seasons(grid) != Seasons()
-    if by_clock and rows == CLOCK_ROWS:
+    times = np.full(rows, NO_TIME)
+    if by_clock:
         assert grid is not None
         seasons = calendar_seasons(grid)
         times = np.array(part.clock.first_times, np.int64)
+    elif rows == CLOCK_ROWS:
+        seasons = past.seasons
     else:
-        by_clock, seasons = False, find_seasons(history)
-        times = np.zeros(rows, np.int64)
+        seasons = find_seasons(history)
     if by_clock or rows >= HISTORY:
         past = past._replace(history=None)
     if seasons == past.seasons and not by_clock:
@@ -220,9 +225,7 @@ def _play(past: TargetPast, lesson: Lesson) -> tuple[TargetPast, FloatArray]:
         cycle = past.seasons.cycle
         phases, next_phases = rows % cycle, (rows + delay + 1) % cycle
     past, forecasts = _play_forecaster(past, values, steps, delay)
-    means, expected = past.means, forecasts
-    if past.seasons.cycle > 1:
-        means, expected = means.play(values, phases, next_phases, forecasts)
+    means, expected = past.means.play(values, phases, next_phases, forecasts)
     return past._replace(means=means), np.column_stack([forecasts, expected])
 
 

@@ -1,7 +1,7 @@
 """The clock of a table's rows: their local times, and the grid that the first show.
 
 Times are integers of nanoseconds since 1970 by the local clock; ``NO_TIME`` where one
-is missing. The grid is looked for once, in the first 24 rows, so that it is the same
+is missing. The grid is looked for once, in the first 8 rows, so that it is the same
 however a table is cut and depends on no later row.
 """
 
@@ -16,7 +16,7 @@ from thalweg.preprocessing.time_grid import TimeGrid, find_grid
 
 NO_TIME = -(2**63)
 """The integer that NumPy reads as NaT."""
-CLOCK_ROWS = 24
+CLOCK_ROWS = 8
 """Rows whose times show the grid."""
 MAX_SPREAD = 4
 """The first rows are on a grid if at least one in so many of its times has a row."""
@@ -27,7 +27,7 @@ class RowClock(NamedTuple):
     """The times of rows so far."""
 
     rows: int = 0
-    first_times: Any = ()  # integers, of the first 24 rows
+    first_times: Any = ()  # integers, of the first 8 rows
     grid_fields: Any = None  # of a TimeGrid; None where there is none, or not yet
     last_time: Any = NO_TIME  # of the last row; an estimate where that is missing
     backward_row: int = 0  # the first row, from 1, whose time goes back; 0: none does

@@ -90,7 +90,7 @@ class Encoder:
         return EncodedRows(x, y[dropped:], time, rows)
 
     def encode_features(self, chunk: Chunk) -> FloatArray:
-        """Features (T, n) of the next rows, whose targets come later, without lags."""
+        """Features (T, n) of the next rows, whose targets come later: ``set_label``."""
         recipe, state = self.recipe, self.state
         if state.schema is None:
             state = state.with_schema(Schema.from_first_chunk(recipe, chunk))
@@ -98,8 +98,25 @@ class Encoder:
         state.schema.check_queries(recipe, chunk)
         chunk = chunk.with_formats(state.schema.formats)
         after, features = _encode_columns(chunk, recipe, state)
+        if recipe.has_past_features:
+            time = _read_time(chunk, recipe, state)
+            unknown = np.full((len(chunk), len(recipe.targets)), np.nan)
+            after, past_features = _encode_past(recipe, after, unknown, time, False)
+            features += past_features
         self.state = after._replace(rows=state.rows + len(chunk))
         return np.hstack(features)
+
+    def set_label(self, age: int, label: FloatArray) -> None:
+        """Note the targets (k,) of a row, which was the last one or ``age`` - 1 before.
+
+        It is too late for a row that features have been made of without them.
+        """
+        past = self.state.past
+        if past is None or age > len(past.values):
+            return
+        values = past.values.copy()
+        values[-age] = label
+        self.state = self.state._replace(past=past._replace(values=values))
 
     def encode_queries(self, chunk: Chunk) -> FloatArray:
         """Features (T, n) of rows to be predicted, each as if it came next.

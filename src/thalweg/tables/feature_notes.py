@@ -41,8 +41,13 @@ def _parts(state: EncoderState, recipe: Recipe, used_names: Sequence[str]) -> li
             ago = " and ".join(f"{season:,}" for season in seasons)
             values.append(f"those {ago} rows ago")
         parts.append(f"a forecast of {target} from {' and '.join(values)}")
-        if past.seasons.cycle > 1:
-            parts.append(f"the mean of {target} at the same {_phase_name(state, past)}")
+        has_season = past.seasons.cycle > 1
+        at = (
+            f"at the same {_phase_name(state, past)}"
+            if has_season
+            else "of the last rows"
+        )
+        parts.append(f"the mean of {target} {at}")
     if recipe.given_calendar is not None:
         parts.append(f"hour, weekday and time of year of {recipe.given_calendar!r}")
     elif set(YEAR_FEATURES) & set(used_names):

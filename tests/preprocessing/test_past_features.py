@@ -1,0 +1,193 @@
+"""Features of a target's past: held to the Forecaster and to means by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import thalweg as tw
+from thalweg.preprocessing.past_check import is_possible_past
+from thalweg.preprocessing.past_features import (
+    MAX_FORECAST_DELAY,
+    PastState,
+    next_search,
+)
+from thalweg.preprocessing.row_clock import CLOCK_ROWS, NO_TIME, RowClock
+from thalweg.preprocessing.seasons import DAY, Seasons, find_seasons
+
+HOUR, RNG = DAY // 24, np.random.default_rng(7)
+START = np.datetime64("2024-01-05T06:00", "ns").astype(np.int64)
+T = 260
+POSITIONS = np.delete(np.arange(T + 40), [70, 71, *range(130, 168)])
+TIMES = START + POSITIONS * HOUR
+Y = np.sin(POSITIONS * np.pi / 12) + 0.3 * RNG.normal(size=T)
+Y[[30, 31, 99]] = np.nan
+
+
+def features_of(y, times, delay=0, cuts=()):
+    """The features of all rows, played in pieces; the state is checked after each."""
+    state, clock, made = PastState.initial(1, delay), RowClock(), []
+    for start, stop in zip([0, *cuts], [*cuts, len(y)], strict=True):
+        clock, filled = clock.advance(times[start:stop])
+        state, features = state.advance(y[start:stop, None], filled, clock, delay)
+        made.append(features)
+        assert is_possible_past(state, clock, 1, stop, delay)
+    return np.vstack(made)
+
+
+def forecast_by_hand(y, positions, row, seasons):
+    """The forecast of a row by a Forecaster that has learnt the rows before it."""
+    values = np.full(positions[row] - positions[0], np.nan)
+    values[positions[:row] - positions[0]] = y[:row]
+    forecaster = tw.Forecaster(horizon=1, season=seasons)
+    return forecaster.update(values).forecast().mean[0]
+
+
+def mean_by_hand(y, phases, row, delay=0):
+    """The mean of a phase, in which a value counts for a tenth at least."""
+    mean, count = 0.0, 0
+    for value in y[: max(row - delay, 0)][phases[: max(row - delay, 0)] == phases[row]]:
+        if not np.isnan(value):
+            count += 1
+            mean += max(1 / count, 0.1) * (value - mean)
+    return mean if count else None
+
+
+@pytest.mark.parametrize("row", [8, 9, 24, 40, 72, 130, 131, 259])
+def test_the_forecast_is_that_of_a_forecaster_on_the_grid_of_times(row):
+    made = features_of(Y, TIMES)[row, 0]
+    assert made == forecast_by_hand(Y, POSITIONS, row, (24, 168))
+
+
+def test_before_the_grid_is_known_rows_are_counted_and_have_no_season():
+    made = features_of(Y, TIMES)
+    assert made[0].tolist() == [0, 0]
+    for row in (1, 2, 7):
+        by_hand = forecast_by_hand(Y, np.arange(T), row, 1)
+        assert made[row].tolist() == [by_hand, mean_by_hand(Y, np.zeros(T), row)]
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+def test_the_mean_is_that_of_the_same_hour_of_the_week_or_else_of_the_day(delay):
+    made = features_of(Y, TIMES, delay)
+    hours = POSITIONS % 168
+    kinds = set()
+    for row in range(CLOCK_ROWS + delay, T):
+        means = (
+            mean_by_hand(Y, hours, row, delay),
+            mean_by_hand(Y, hours % 24, row, delay),
+        )
+        expected = next((mean for mean in means if mean is not None), made[row, 0])
+        kinds.add(means.index(expected) if expected in means else 2)
+        assert made[row, 1] == expected
+    assert kinds >= {0, 1}
+
+
+def test_seasons_are_looked_for_in_the_values_where_there_are_no_times():
+    y = np.tile([5.0, 1.0, 2.0, 8.0, 3.0], 24) + 0.1 * RNG.normal(size=120)
+    made = features_of(y, np.full(120, NO_TIME))
+    assert find_seasons(y[:24]) == Seasons(5, 5)
+    for row, search in ((24, 24), (53, 36), (60, 54), (119, 81)):
+        seasons = find_seasons(y[:search])
+        assert made[row, 0] == forecast_by_hand(y, np.arange(120), row, seasons)
+        means = (mean_by_hand(y, np.arange(120) % n, row) for n in reversed(seasons))
+        assert made[row, 1] == next(mean for mean in means if mean is not None)
+    searches = [next_search(rows) for rows in (0, 7, 8, 23, 24, 53, 54)]
+    assert searches == [8, 8, 24, 24, 36, 54, 81]
+
+
+def test_with_a_delay_the_forecast_looks_further_ahead():
+    made = features_of(Y[:100], START + np.arange(100) * HOUR, 4)
+    forecaster = tw.Forecaster(horizon=5, season=(24, 168))
+    forecaster.update(Y[:85])
+    np.testing.assert_allclose(made[89, 0], forecaster.forecast().mean[4], rtol=1e-12)
+    assert not made[:5].any()
+
+
+def test_with_a_long_delay_the_forecast_is_the_last_known_value():
+    delay = MAX_FORECAST_DELAY + 1
+    made = features_of(Y, np.full(T, NO_TIME), delay)
+    assert made[delay + 1 :, 0].tolist()[:30] == Y[:30].tolist()
+    assert made[delay + 1 + 31, 0] == Y[29]
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    st.integers(0, 5), st.lists(st.integers(1, 119), max_size=4, unique=True),
+    st.sampled_from([HOUR, DAY, 1800 * 10**9, 7 * DAY, 365 * DAY, 0]),
+    st.integers(0, 119), st.integers(0, 2**32),
+)  # fmt: skip
+def test_features_know_no_future_and_no_cuts(delay, cuts, step, last, seed):
+    rng = np.random.default_rng(seed)
+    gaps = np.where(rng.random(120) < 0.1, rng.integers(-3, 40, 120), 1)
+    times = START + np.cumsum(np.where(np.arange(120) < 30, 1, gaps)) * step
+    times[rng.random(120) < 0.05] = NO_TIME
+    if rng.random() < 0.7:
+        times[:24] = START + np.arange(24) * step
+    y = np.cumsum(rng.normal(size=120)) + 10 * np.sin(np.arange(120) * np.pi / 6)
+    y[rng.random(120) < 0.1] = np.nan
+    whole = features_of(y, times, delay)
+    assert np.isfinite(whole).all()
+    np.testing.assert_array_equal(features_of(y, times, delay, sorted(cuts)), whole)
+    other = y.copy()
+    other[last:] = rng.normal(size=120 - last) * 1e3
+    known = last + delay + 1
+    np.testing.assert_array_equal(
+        features_of(other, times, delay)[:known], whole[:known]
+    )
+
+
+@pytest.mark.parametrize("delay", [0, 2])
+def test_a_question_gets_the_features_that_the_row_gets(delay):
+    state, clock = PastState.initial(1, delay), RowClock()
+    for row in range(60):
+        stamp = TIMES[row : row + 1]
+        asked = state.query(clock.fill(stamp), clock, delay)
+        clock, filled = clock.advance(stamp)
+        state, made = state.advance(Y[row : row + 1, None], filled, clock, delay)
+        np.testing.assert_array_equal(asked, made)
+    ahead = np.array([NO_TIME, TIMES[60], TIMES[60] + 5 * HOUR, TIMES[3]])
+    together = state.query(clock.fill(ahead), clock, delay)
+    single = [state.query(clock.fill(ahead[k : k + 1]), clock, delay) for k in range(4)]
+    np.testing.assert_array_equal(together, np.vstack(single))
+    np.testing.assert_array_equal(together[0], together[1])
+
+
+def test_a_long_gap_costs_no_more_than_some_cycles_and_stays_in_phase():
+    times = START + np.arange(60) * HOUR
+    late = np.append(times, times[-1] + 10**6 * HOUR)
+    near = np.append(times, times[-1] + (168 + 10**6 % 168) * HOUR)
+    y = np.append(Y[200:], 1.0)
+    np.testing.assert_array_equal(
+        features_of(y, late)[-1, 0], features_of(y, near)[-1, 0]
+    )
+
+
+def test_what_no_run_has_left_is_refused():
+    state, clock = PastState.initial(1, 0), RowClock()
+    clock, filled = clock.advance(TIMES[:50])
+    state, _ = state.advance(Y[:50, None], filled, clock, 0)
+    assert is_possible_past(state, clock, 1, 50, 0)
+    past = state.targets[0]
+    wrong_packed = past.packed.copy()
+    wrong_packed[:] = np.nan
+    for damage in (
+        past._replace(packed=past.packed[:-1]), past._replace(packed=wrong_packed),
+        past._replace(packed=-past.packed), past._replace(seasons=Seasons(24, 167)),
+        past._replace(by_clock=False), past._replace(latest=np.inf),
+        past._replace(history=np.zeros(3)),
+        past._replace(means=past.means._replace(cycle=np.zeros((2, 3)))),
+    ):  # fmt: skip
+        damaged = state._replace(targets=(damage,))
+        assert not is_possible_past(damaged, clock, 1, 50, 0)
+    for damaged in (
+        state._replace(rows=3), state._replace(times=()), state._replace(targets=()),
+        state._replace(values=np.zeros((0, 1))), state._replace(times=(2**63,)),
+    ):  # fmt: skip
+        assert not is_possible_past(damaged, clock, 1, 50, 0)
+    for wrong in (
+        clock._replace(rows=3), clock._replace(first_times=()),
+        clock._replace(grid_fields=(0, 0, 0, 0)), clock._replace(grid_fields=7),
+        clock._replace(last_time="late"), clock._replace(backward_row=51),
+    ):  # fmt: skip
+        assert not is_possible_past(state, wrong, 1, 50, 0)
