@@ -133,7 +133,7 @@ def test_regress_predicts_a_number_as_before(stream):
     done = thalweg(*RUN, "-t", "spam", "--regress")
     assert done.exit_code == 0 and "persistence" in done.output
     text = (stream.parent / "out/s/predictions.csv").read_text()
-    assert text.startswith("row,prediction,low,high,observed\n")
+    assert text.startswith("row,time,prediction,low,high,observed\n")
     # The same numbers times two are no classes, and predictions scale to the bit.
     written(stream, lines(spam=2 * SPAM))
     thalweg(*RUN, "-t", "spam", "--out", "twice")

@@ -25,7 +25,7 @@ def read(tmp_path, cells, name="when", **settings):
     """The encoder and the rows of a file with a column of these cells."""
     lines = [f"{name};y\n", *(f'"{cell}";{k}\n' for k, cell in enumerate(cells))]
     (tmp_path / "x.csv").write_text("".join(lines))
-    encoder = Encoder(Recipe(("y",), lags=(1,), **settings))
+    encoder = Encoder(Recipe(("y",), lags=(1,), time=None, **settings))
     return encoder, encode_table(read_table(tmp_path / "x.csv"), encoder=encoder)
 
 
@@ -142,7 +142,7 @@ def test_numbers_are_read_as_people_write_them(cells, numbers, tmp_path):
 def test_other_columns_tell_what_a_comma_is(tmp_path):
     data = "a;b;c;y\n1,234;1.234;1,5;1\n2,345;2.345;2,5;2\n3,456;3.456;3,5;3\n"
     (tmp_path / "x.csv").write_text(data)
-    encoder = Encoder(Recipe(("y",)))
+    encoder = Encoder(Recipe(("y",), lags=()))
     rounds = encode_table(read_table(tmp_path / "x.csv"), encoder=encoder)
     assert rounds.x[0].tolist() == [1.234, 1234.0, 1.5]
     assert encoder.notes() == (

@@ -158,7 +158,8 @@ def next_search(rows: int) -> int:
 
 def _learn(past: TargetPast, lesson: Lesson) -> tuple[TargetPast, FloatArray]:
     """The past after the rows of a lesson, and the features (T, 2) after each."""
-    made, start, count = [np.empty((0, 2))], 0, len(lesson.values)
+    made: list[FloatArray] = [np.empty((0, 2))]
+    start, count = 0, len(lesson.values)
     while start < count:
         stop, search = count, 0
         if past.history is not None:

@@ -41,8 +41,11 @@ class SeasonalMeans(NamedTuple):
         the season; where that is new too, what ``others`` has.
         """
         s = self.season.shape[1]
-        season, seen, cycle, cycle_seen = (*self.season.tolist(), *self.cycle.tolist())
-        means = others.tolist()
+        season: list[float] = self.season[0].tolist()
+        seen: list[float] = self.season[1].tolist()
+        cycle: list[float] = self.cycle[0].tolist()
+        cycle_seen: list[float] = self.cycle[1].tolist()
+        means: list[float] = others.tolist()
         rows = zip(values.tolist(), phases.tolist(), next_phases.tolist(), strict=True)
         for row, (y, phase, ahead) in enumerate(rows):
             if y == y:
@@ -72,9 +75,11 @@ def clock_phases(grid: TimeGrid, times: Stamps) -> Stamps:
     """The phase of each local time in the cycle of ``clock_seasons``, (T,)."""
     stamps, cycle = times.view("datetime64[ns]"), clock_seasons(grid).cycle
     if grid.months:
-        return stamps.astype("datetime64[M]").astype(np.int64) % 12 // grid.months
+        months = stamps.astype("datetime64[M]").astype(np.int64)
+        return np.asarray(months % 12 // grid.months)
     if grid.step == 7 * DAY:
         days = stamps.astype("datetime64[D]")
         new_year = stamps.astype("datetime64[Y]").astype("datetime64[D]")
-        return np.minimum((days - new_year).astype(np.int64) // 7, WEEKS - 1)
+        weeks = (days - new_year).astype(np.int64) // 7
+        return np.asarray(np.minimum(weeks, WEEKS - 1))
     return (times - FIRST_MONDAY + grid.step // 2) // grid.step % cycle

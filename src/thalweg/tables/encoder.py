@@ -251,7 +251,7 @@ def _encode_past(
 ) -> tuple[EncoderState, list[FloatArray]]:  # fmt: skip
     """The state after, and the features of every row that its past gives."""
     stamps, features = _stamps(time, len(y)), list[FloatArray]()
-    is_question = np.isnan(y).all(axis=1) & are_questions
+    is_question = np.asarray(np.isnan(y).all(axis=1) & are_questions)
     for start, stop in _equal_runs(is_question):
         rows = slice(start, stop)
         if is_question[start]:

@@ -41,13 +41,7 @@ def _parts(state: EncoderState, recipe: Recipe, used_names: Sequence[str]) -> li
             ago = " and ".join(f"{season:,}" for season in seasons)
             values.append(f"those {ago} rows ago")
         parts.append(f"a forecast of {target} from {' and '.join(values)}")
-        has_season = past.seasons.cycle > 1
-        at = (
-            f"at the same {_phase_name(state, past)}"
-            if has_season
-            else "of the last rows"
-        )
-        parts.append(f"the mean of {target} {at}")
+        parts.append(f"the mean of {target} {_mean_name(state, past)}")
     if recipe.given_calendar is not None:
         parts.append(f"hour, weekday and time of year of {recipe.given_calendar!r}")
     elif set(YEAR_FEATURES) & set(used_names):
@@ -55,21 +49,21 @@ def _parts(state: EncoderState, recipe: Recipe, used_names: Sequence[str]) -> li
     return parts
 
 
-def _phase_name(state: EncoderState, past: TargetPast) -> str:
-    """What the rows of one phase of the cycle have in common."""
-    grid = state.clock.grid
-    cycle = past.seasons.cycle
+def _mean_name(state: EncoderState, past: TargetPast) -> str:
+    """Which rows the mean of a phase is of."""
+    grid, cycle = state.clock.grid, past.seasons.cycle
     if grid is None or not past.by_clock:
-        return f"place in {cycle:,} rows"
+        return "of the last rows" if cycle == 1 else f"of every {cycle:,}th row"
     if grid.months:
-        return {1: "month", 3: "quarter"}.get(grid.months, "part of the year")
+        name = {1: "month", 3: "quarter"}.get(grid.months, "part of the year")
+        return f"in the same {name}"
     if grid.step >= 7 * DAY:
-        return "week of the year"
+        return "in the same week of the year"
     if grid.step == DAY:
-        return "weekday"
+        return "on the same weekday"
     name = "hour" if grid.step == DAY // 24 else "time"
     length = clock_seasons(grid).cycle * grid.step
-    return f"{name} of the {'week' if length == 7 * DAY else 'day'}"
+    return f"at the same {name} of the {'week' if length == 7 * DAY else 'day'}"
 
 
 def _enumerate(parts: Sequence[str]) -> str:
