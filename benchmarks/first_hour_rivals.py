@@ -3,7 +3,7 @@ boosting, each from the rows before.
 
 Baselines: the last value, the value a season and a cycle ago, drift, the mean of the
 same phase of the season and of the cycle. Seasons are those of the calendar. Models are
-fitted again at ten places of the file, on the rows before, and forecast each row from
+fitted again at five places of the file, on the rows before, and forecast each row from
 all rows before it. Rows whose time goes back begin another series: values of the one
 before are not looked up.
 """
@@ -23,7 +23,7 @@ TRENDS = ((None, False), ("add", False), ("add", True))
 MAX_ETS_SEASON = 52
 Floats = npt.NDArray[np.float64]
 Times = npt.NDArray[np.datetime64]
-REFITS, MAX_FIT_ROWS = 10, 3000
+REFITS, MAX_FIT_ROWS = 5, 1500
 """Models are fitted so many times, on at most so many last rows."""
 
 
@@ -185,4 +185,6 @@ def _boosting_features(y: Floats, times: Times | None, others: Floats) -> Floats
             (days.astype(np.int64) + 3) % 7,
             times.astype("datetime64[M]").astype(np.int64) % 12,
         ]
-    return np.column_stack([*columns, others])
+    table = np.column_stack([*columns, others])
+    # A value of before the file counts as the last one.
+    return np.where(np.isnan(table), np.nan_to_num(table[:, :1]), table)

@@ -67,7 +67,7 @@ def test_text_is_classified_with_a_column_for_each_class(stream):
     found = predictions_in(stream.parent / "out/s/predictions.csv")
     classes = list(dict.fromkeys(COLOUR.tolist()))
     columns = [f"p {label}" for label in classes]
-    assert list(found[0])[4:] == [*columns, "p (other)"]
+    assert list(found[0])[5:] == [*columns, "p (other)"]
     assert found[0]["prediction"] == found[0]["probability"] == ""
     for row in found[5:]:
         p = [float(row[column]) for column in columns]

@@ -176,7 +176,10 @@ class Encoder:
         if state.schema.has_year_features(recipe):
             names += YEAR_FEATURES
         for target in recipe.targets if recipe.has_past_features else ():
-            names += [f"forecast of {target} by its past", f"usual {target} then"]
+            names += [
+                f"forecast of {target} by its past",
+                f"mean of {target} at such times",
+            ]
         for lag in recipe.fixed_lags:
             names += (f"{target} lag {lag}" for target in recipe.targets)
         return tuple(names)

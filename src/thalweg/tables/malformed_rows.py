@@ -65,11 +65,13 @@ def _readings(
         numbers(name) if kind == "number" else text(name)
         for name, kind in schema.inputs
     ]
-    if recipe.time is not None:
+    # What is no time in a column that nobody has named counts as missing.
+    named = recipe.given_time
+    if named is not None:
         is_number = schema.time == "number"
-        readings.append(numbers(recipe.time) if is_number else times(recipe.time))
-    if recipe.calendar is not None:
-        readings.append(times(recipe.calendar))
+        readings.append(numbers(named) if is_number else times(named))
+    if recipe.given_calendar is not None:
+        readings.append(times(recipe.given_calendar))
     return readings
 
 

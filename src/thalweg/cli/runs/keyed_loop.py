@@ -73,6 +73,7 @@ class KeyedRunLoop:
         lines = self.session.play(chunk)
         self.rows += len(chunk)
         if self.file is not None:
+            self.file.columns = self.session.columns()  # which the first row decides
             self.file.write(lines)
         if time.monotonic() >= self._saved_at + self._period:
             self.save()
