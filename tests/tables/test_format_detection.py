@@ -25,7 +25,7 @@ def read(tmp_path, cells, name="when", **settings):
     """The encoder and the rows of a file with a column of these cells."""
     lines = [f"{name};y\n", *(f'"{cell}";{k}\n' for k, cell in enumerate(cells))]
     (tmp_path / "x.csv").write_text("".join(lines))
-    encoder = Encoder(Recipe(("y",), lags=(1,), time=None, **settings))
+    encoder = Encoder(Recipe(("y",), lags=(1,), **{"time": None} | settings))
     return encoder, encode_table(read_table(tmp_path / "x.csv"), encoder=encoder)
 
 
@@ -149,7 +149,7 @@ def test_other_columns_tell_what_a_comma_is(tmp_path):
         "Columns 'a', 'b', 'c': '1,234' is taken as 1.234 (decimal comma); --decimal "
         "point says otherwise.",
     )
-    encoder = Encoder(Recipe(("y",), features=("a",), decimal="."))
+    encoder = Encoder(Recipe(("y",), lags=(), features=("a",), decimal="."))
     rounds = encode_table(read_table(tmp_path / "x.csv"), encoder=encoder)
     assert (rounds.x[0].tolist(), encoder.notes()) == ([1234.0], ())
 

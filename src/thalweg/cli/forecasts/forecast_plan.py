@@ -12,7 +12,7 @@ from thalweg.evaluation.forecast_run import ForecastSettings
 from thalweg.evaluation.series_clock import usable_grid
 from thalweg.models.forecaster import MAX_HORIZON
 from thalweg.models.forecaster_file import MAX_GIVEN
-from thalweg.models.forecaster_state import ForecasterSettings, state_size
+from thalweg.preprocessing.forecaster_state import ForecasterSettings, state_size
 from thalweg.preprocessing.seasons import Seasons, calendar_seasons
 from thalweg.tables.column_format import ColumnFormat
 from thalweg.tables.timestamps import TimeArray
