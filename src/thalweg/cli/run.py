@@ -1,6 +1,7 @@
 """``thalweg run``: predict every row of a table, then learn from it (prequential)."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ from thalweg import tables
 from thalweg.cli import forecasts, options, runs
 from thalweg.cli.console import print_sentence, stderr_console
 from thalweg.cli.options import OUTPUT, OutputOptions, PathOptions
-from thalweg.errors import InvalidParameterError
+from thalweg.errors import InvalidParameterError, ThalwegError
 
 CHUNK_ROWS = 8192
 """Rows that are read at once: a Ctrl-C waits for the rest of them, a second at most."""
@@ -181,15 +182,19 @@ def _find_key(
         return keys or (), ()
     if keys == () or resume is not None or "targets" not in recipe:
         return None, ()
-    if source == "-":
-        if keys is None:
+    if not Path(source).is_file():  # a pipe, which can be read only once, or nothing
+        if keys is None or Path(source).is_dir():
             return None, ()
-        raise InvalidParameterError("--key takes a file: standard input is one series.")
+        raise InvalidParameterError(
+            f"--key takes a file: the rows of {source} are one series."
+        )
     if keys is not None:
         return keys, ()
     settings = forecasts.FormatSettings(recipe.get("dayfirst"), recipe.get("decimal"))
     time = recipe.get("time") or recipe.get("calendar")
-    found = forecasts.detect_key(open_table, recipe["targets"], time, settings)
+    found = None
+    with suppress(ThalwegError):  # what is wrong with the rows, the run will say
+        found = forecasts.detect_key(open_table, recipe["targets"], time, settings)
     if found is None:
         return None, ()
     sentence = forecasts.key_sentence(found)
