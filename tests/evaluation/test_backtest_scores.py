@@ -1,0 +1,142 @@
+"""Errors by step, held to loops over origins and steps."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from thalweg.evaluation.backtest_scores import (
+    CYCLE_AGO,
+    FORECASTER,
+    LAST_VALUE,
+    METHODS,
+    SEASON_AGO,
+    WARM_UP,
+    BacktestScores,
+    scored_steps,
+)
+from thalweg.models.forecast import Backtest
+
+
+def backtest(rows=120, horizon=5, seasons=(4, 12), seed=0, missing=()):
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=rows)
+    y[list(missing)] = np.nan
+    mean = rng.normal(size=(rows, horizon))
+    width = rng.uniform(0, 2, size=(rows, horizon))
+    at_origin = np.tile(seasons, (rows, 1))
+    return Backtest(y, mean, mean - width, mean + width, 0.9, None, at_origin)
+
+
+def part(whole, rows):
+    names = ("y", "mean", "low", "high", "level", "times", "seasons")
+    values = {name: getattr(whole, name) for name in names}
+    cut = {name: values[name][rows] for name in names if name not in ("level", "times")}
+    return Backtest(**(values | cut))
+
+
+def filled(y, season):
+    """The values, a missing one as that a season before, or else as the last one."""
+    y = y.copy()
+    for t in np.flatnonzero(np.isnan(y)):
+        known = t >= season and not np.isnan(y[t - season])
+        y[t] = y[t - season] if known else y[t - 1]
+    return y
+
+
+def expected_errors(whole, horizon, season, cycle):
+    """Squared errors of every method, in a list for each step."""
+    past, y = filled(whole.y, season), whole.y
+    errors = {method: [[] for _ in range(horizon)] for method in METHODS}
+    for origin in range(max(WARM_UP, season) - 1, len(y)):
+        for step in range(1, horizon + 1):
+            if origin + step >= len(y) or np.isnan(y[origin + step]):
+                continue
+            last = past[origin]
+            naive = {
+                LAST_VALUE: last, FORECASTER: whole.mean[origin, step - 1],
+                SEASON_AGO: last, CYCLE_AGO: last,
+            }  # fmt: skip
+            for method, period in ((SEASON_AGO, season), (CYCLE_AGO, cycle)):
+                back = origin + step
+                while back > origin:
+                    back -= period
+                if back >= 0:
+                    naive[method] = past[back]
+            for method, value in naive.items():
+                errors[method][step - 1].append(y[origin + step] - value)
+    return errors
+
+
+@pytest.mark.parametrize("missing", [(), (0, 30, 31, 60, 119)])
+def test_errors_are_those_of_a_loop_over_origins_and_steps(missing):
+    whole = backtest(missing=missing[1:])
+    scores = BacktestScores(5)
+    scores.add(whole)
+    expected = expected_errors(whole, 5, 4, 12)
+    for method in METHODS:
+        found = scores.errors(method)
+        for step in range(5):
+            errors = np.array(expected[method][step])
+            assert scores.counts[step] == len(errors)
+            rms = np.sqrt(np.mean(errors**2))
+            assert found.root_mean_square[step] == pytest.approx(rms)
+            assert found.mean_absolute[step] == pytest.approx(np.abs(errors).mean())
+    everything = np.concatenate([np.array(one) for one in expected[FORECASTER]])
+    assert scores.overall_error(FORECASTER) == pytest.approx(
+        np.sqrt(np.mean(everything**2))
+    )
+
+
+def test_coverage_is_the_share_of_values_inside_their_band():
+    whole = backtest(rows=200)
+    scores = BacktestScores(5)
+    scores.add(whole)
+    inside = whole.is_inside[WARM_UP - 1 :]
+    assert scores.coverage() == pytest.approx(np.nanmean(inside, axis=0))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(1, 119), max_size=6), st.integers(1, 60))
+def test_rows_can_be_cut_anywhere(cuts, horizon):
+    whole = backtest(horizon=horizon, missing=(40, 41))
+    in_one, in_pieces = BacktestScores(horizon), BacktestScores(horizon)
+    in_one.add(whole)
+    edges = [0, *sorted(cuts), 120]
+    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+        in_pieces.add(part(whole, slice(start, stop)))
+        restored = BacktestScores(horizon)
+        restored.restore(in_pieces.snapshot())
+        in_pieces = restored
+    for name in in_one.Snapshot._fields:
+        one, other = getattr(in_one, name), getattr(in_pieces, name)
+        assert np.array_equal(one, other, equal_nan=True), name
+
+
+def test_long_horizons_are_scored_at_some_steps_and_the_last():
+    assert scored_steps(10).tolist() == list(range(1, 11))
+    steps = scored_steps(1000)
+    assert len(steps) == 48 and steps[0] == 1 and steps[-1] == 1000
+
+
+def test_methods_that_say_the_same_are_named_once():
+    for seasons, names in (
+        ((1, 1), {LAST_VALUE}),
+        ((4, 4), {LAST_VALUE, SEASON_AGO}),
+        ((4, 12), {LAST_VALUE, SEASON_AGO, CYCLE_AGO}),
+    ):
+        scores = BacktestScores(5)
+        scores.add(backtest(seasons=seasons))
+        found = scores.naive_methods()
+        assert set(found) == names
+        errors = [scores.overall_error(name) for name in found]
+        assert errors == sorted(errors)
+
+
+def test_memory_does_not_grow_with_the_rows():
+    scores = BacktestScores(3)
+    for seed in range(12):
+        scores.add(backtest(rows=1000, horizon=3, seed=seed))
+    sizes = [len(scores.values), len(scores.waiting), len(scores.seasons)]
+    scores.add(backtest(rows=1000, horizon=3))
+    assert sizes == [len(scores.values), len(scores.waiting), len(scores.seasons)]
