@@ -243,7 +243,7 @@ def test_a_study_has_times_bands_their_coverage_and_residuals():
     assert study.residuals.counts.sum() == len(errors)
     assert study.residuals.edges[0] <= errors.min()
     assert errors.max() <= study.residuals.edges[-1]
-    assert set(study.effects) == {*NAMES, "past values of the target"}
+    assert set(study.effects) == {*NAMES, "level and recent values"}
     kept = study.tracker.absolute_errors.mean
     np.testing.assert_array_equal(kept[scored], np.abs(errors))
     np.testing.assert_array_equal(study.last_rounds.time, seconds[-200:])

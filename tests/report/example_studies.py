@@ -6,8 +6,10 @@ from thalweg.evaluation.downsampling import Curve, Downsampler, downsample
 from thalweg.evaluation.study import (
     Entry,
     Hindsight,
+    Histogram,
     LastRounds,
     Mark,
+    PredictionBands,
     RegretEntry,
     Study,
     TrackerHistory,
@@ -38,8 +40,9 @@ def entry(name, role, scale, seed, discount=None) -> Entry:
     squares.add(errors**2)
     sizes.add(np.abs(errors))
     return Entry(
-        name, role, squares.average(), sizes.average(), squares.cumulative(), discount
-    )
+        name, role, squares.average(), sizes.average(), squares.cumulative(), discount,
+        absolute_errors=sizes.curve(),
+    )  # fmt: skip
 
 
 def entries() -> tuple[Entry, ...]:
@@ -110,18 +113,46 @@ def study(**changes) -> Study:
     return Study(**(given | changes))
 
 
+def bands() -> PredictionBands:
+    rng = np.random.default_rng(8)  # as in ``study``, around the same level
+    level = rng.normal(size=ROUNDS).cumsum()
+    covered = (np.random.default_rng(10).random(ROUNDS) < 0.9).astype(float)
+    covered[: FIRST_SCORED - 1] = np.nan
+    return PredictionBands(0.9, curve(level - 2), curve(level + 2), curve(covered))
+
+
+def hours() -> Curve:
+    """The times of the rows: one an hour, from 1 January 2020 on."""
+    return curve(1_577_836_800.0 + 3600.0 * np.arange(ROUNDS))
+
+
+RESIDUALS = Histogram(
+    np.linspace(-4, 4, 81), np.exp(-0.5 * np.linspace(-3.95, 3.95, 80) ** 2)
+)
+
+
 def full(**changes) -> Study:
     """With all that a report can show."""
     parts = dict(
+        times=hours(),
+        bands=bands(),
+        residuals=RESIDUALS,
+        effects={"flow": 1.5, "pressure": 0.4, "level and recent values": 2.0},
         history=tracker_history(),
         hindsight=hindsight(),
         regrets=REGRETS,
         notes=("The losses of hindsight are half squares.",),
-        start="2020-01-01",
-        end="2024-05-06",
-        last_rounds=LastRounds(ROUNDS, *np.random.default_rng(9).normal(size=(2, 200))),
+        start="2020-01-01T00:00:00",
+        end="2020-05-04T23:00:00",
+        last_rounds=last_rounds(),
     )
     return study(**(parts | changes))
+
+
+def last_rounds() -> LastRounds:
+    observed, forecast = np.random.default_rng(9).normal(size=(2, 200))
+    time = 1_577_836_800.0 + 3600.0 * np.arange(ROUNDS - 200, ROUNDS)
+    return LastRounds(ROUNDS, observed, forecast, forecast - 1, forecast + 1, time)
 
 
 def bare() -> Study:

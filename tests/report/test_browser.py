@@ -1,5 +1,6 @@
 """The page in a browser without a network, as a reader sees it."""
 
+import re
 import shutil
 
 import pytest
@@ -134,6 +135,7 @@ def test_a_pointer_shows_the_row_and_the_value_of_every_learner(visit):
     tooltip.wait_for()
     rows = dict(row.split("\t") for row in tooltip.inner_text().splitlines())
     assert 1 <= int(rows.pop("at row").replace(",", "")) <= example_studies.ROUNDS
+    assert re.fullmatch(r"\d+ \w{3} 2020, \d\d:00", rows.pop("time"))
     assert set(rows) == {entry.name for entry in example_studies.entries()}
     assert all(float(value.replace(",", "")) > 0 for value in rows.values())
 
@@ -229,6 +231,144 @@ def test_details_fold_and_unfold_by_keyboard_and_their_charts_are_drawn(visit):
     assert chart.bounding_box()["width"] > 300
     page.keyboard.press("Enter")
     assert not chart.is_visible()
+
+
+STREAM = "#stream-1-stream-chart"
+
+
+def tick_labels(page, chart):
+    """The texts of the x axis, the first line of each."""
+    return (
+        page.locator(f"{chart} .role-axis-label")
+        .first.locator("text")
+        .all_text_contents()
+    )
+
+
+def wait_for_labels(page, chart, is_right):
+    """The texts of the x axis once they are right: charts are drawn a moment later."""
+    for _ in range(100):
+        labels = sorted(tick_labels(page, chart))
+        if is_right(labels):
+            break
+        page.wait_for_timeout(50)
+    return labels
+
+
+def drag(page, chart, start, end):
+    """Drag the mouse across these parts of the width of a chart."""
+    area = page.locator(f"{chart} path.background").first.bounding_box()
+    height = area["y"] + area["height"] / 2
+    page.mouse.move(area["x"] + start * area["width"], height)
+    page.mouse.down()
+    page.mouse.move(area["x"] + end * area["width"], height, steps=4)
+    page.mouse.up()
+
+
+def visible_part(page):
+    """The left edge and the width of the window on the strip, in per cent."""
+    style = page.locator(".strip .visible").first.evaluate(
+        "one => [one.style.left, one.style.width]"
+    )
+    return [float(text.rstrip("%")) for text in style]
+
+
+def test_axes_have_dates_where_rows_have_times_and_row_numbers_where_not(visit):
+    page = visit("full")
+    for name in ("stream", "error", "coverage", "memory"):
+        labels = " ".join(tick_labels(page, f"#stream-1-{name}-chart"))
+        assert "Feb" in labels and "2020" in labels
+    labels = " ".join(tick_labels(visit("bare"), STREAM))
+    assert "1,000" in labels and "2020" not in labels
+
+
+def test_a_drag_zooms_all_charts_of_the_section_and_a_double_click_resets(visit):
+    page = visit("full")
+    charts = STREAM, "#stream-1-error-chart"
+    whole = [sorted(tick_labels(page, chart)) for chart in charts]
+    page.locator(STREAM).scroll_into_view_if_needed()
+    drag(page, STREAM, 0.25, 0.5)
+    left, width = visible_part(page)
+    assert left == pytest.approx(25, abs=2) and width == pytest.approx(25, abs=2)
+    for chart, before in zip(charts, whole, strict=True):
+        assert wait_for_labels(page, chart, before.__ne__) != before
+    page.locator(f"{STREAM} path.background").first.dblclick(force=True)
+    assert visible_part(page) == [0, 100]
+    for chart, before in zip(charts, whole, strict=True):
+        assert wait_for_labels(page, chart, before.__eq__) == before
+
+
+def test_the_strip_and_the_buttons_move_the_window(visit):
+    page = visit("full")
+    page.locator(".track").first.scroll_into_view_if_needed()
+    box = page.locator(".track").first.bounding_box()
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.7 * box["width"], box["y"] + 20, steps=4)
+    page.mouse.up()
+    left, width = visible_part(page)
+    assert left == pytest.approx(50, abs=2) and width == pytest.approx(20, abs=2)
+    page.get_by_role("button", name="Zoom in").first.press("Enter")
+    assert visible_part(page)[1] == pytest.approx(width / 2, rel=0.01)
+    page.get_by_role("button", name="Earlier").first.click()
+    assert visible_part(page)[0] < left + width / 4
+    page.get_by_role("button", name="Show all").first.click()
+    assert visible_part(page) == [0, 100]
+
+
+def test_a_finger_on_the_strip_zooms(browser, pages):
+    context = browser.new_context(offline=True, viewport=PHONE, has_touch=True)
+    page = context.new_page()
+    page.set_default_timeout(DRAWING_MS)
+    page.goto((pages / "full.html").as_uri())
+    page.wait_for_selector("html[data-charts-ready]")
+    page.locator(".track").first.evaluate(
+        """track => {
+          const {left, width, top} = track.getBoundingClientRect();
+          const touch = {pointerType: "touch", pointerId: 7, bubbles: true};
+          track.setPointerCapture = () => {};
+          for (const [name, part] of
+               [["pointerdown", 0.2], ["pointermove", 0.6], ["pointerup", 0.6]])
+            track.dispatchEvent(new PointerEvent(name,
+              {...touch, clientX: left + part * width, clientY: top + 10}));
+        }"""
+    )
+    left, width = visible_part(page)
+    context.close()
+    assert left == pytest.approx(20, abs=2) and width == pytest.approx(40, abs=2)
+
+
+def test_bands_are_drawn_around_forecasts(visit):
+    page = visit("full")
+    for name in ("stream", "recent"):
+        areas = page.locator(f"#stream-1-{name}-chart .mark-area path")
+        boxes = [area.bounding_box() for area in areas.all()]
+        assert max(box["height"] for box in boxes) > 50
+        assert max(box["width"] for box in boxes) > 500
+
+
+CONTRAST = """selector => {
+  const channels = text => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
+  const bright = rgb => rgb.map(v => v / 255)
+    .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, k) => sum + v * [0.2126, 0.7152, 0.0722][k], 0.05);
+  return [...document.querySelectorAll(selector)].map(one => {
+    let ground = one;
+    while (getComputedStyle(ground).backgroundColor === "rgba(0, 0, 0, 0)")
+      ground = ground.parentElement;
+    const pair = [getComputedStyle(one).color, getComputedStyle(ground).backgroundColor]
+      .map(channels).map(bright).sort((a, b) => b - a);
+    return pair[0] / pair[1];
+  });
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_words_can_be_read_in_light_and_dark(visit, scheme):
+    page = visit("full", scheme=scheme)
+    words = "h1, h2, h3, p, summary, figcaption, dt, dd, .save button"
+    ratios = page.evaluate(CONTRAST, words)
+    assert len(ratios) > 30 and min(ratios) >= 4.5
 
 
 @pytest.mark.parametrize(("kind", "start"), [("PNG", b"\x89PNG"), ("SVG", b"<svg")])

@@ -59,7 +59,11 @@ def test_a_full_study_has_every_chart_and_a_bare_one_those_it_has_numbers_for():
     assert list(by_name(example_studies.full())) == [
         "stream",
         "recent",
+        "error",
+        "residuals",
+        "coverage",
         "calibration",
+        "effects",
         "memory",
         "cumulative-error",
         "error-against-persistence",
@@ -70,6 +74,7 @@ def test_a_full_study_has_every_chart_and_a_bare_one_those_it_has_numbers_for():
     ]
     assert list(by_name(example_studies.bare())) == [
         "stream",
+        "error",
         "cumulative-error",
         "error-against-persistence",
     ]
@@ -122,9 +127,8 @@ def test_the_extremes_of_the_stream_are_in_its_chart():
     values = np.zeros(100_000)
     values[77_777], values[5] = 50.0, -20.0
     curve = example_studies.curve(values)
-    lists = columns(
-        by_name(example_studies.full(observed=curve, forecast=curve))["stream"]
-    )
+    study = example_studies.study(observed=curve, forecast=curve)
+    lists = columns(by_name(study)["stream"])
     assert max(lists["high"]) == 50.0 and min(lists["low"]) == -20.0
 
 
@@ -247,7 +251,7 @@ def test_legends_use_words_that_a_reader_knows():
         EXPERT_LABELS[name] for name in ("level", "step", "season")
     }
     for name in ("stream", "recent"):
-        assert legends(charts[name]) == ["Tracker's forecast", "observed"]
+        assert legends(charts[name]) == ["forecast", "actual value"]
     assert legends(charts["memory"]) == ["past rows that count", "abrupt change"]
     quiet = by_name(
         example_studies.full(history=example_studies.tracker_history(alarms=()))

@@ -69,14 +69,11 @@ def test_large_numbers_are_written_one_way(scale, label):
     assert ("e+" in shown) == ("e+" in label)
 
 
-def test_a_peak_is_not_clipped_by_the_frame():
+def test_there_is_space_above_and_below_the_values():
     last = LastRounds(9, STEPS, STEPS)
-    layer = charts(example_studies.full(last_rounds=last))["recent"].chart.to_dict()[
-        "layer"
-    ][0]
-    assert (
-        layer["encoding"]["y"]["scale"]["padding"] >= layer["mark"]["strokeWidth"] / 2
-    )
+    spec = charts(example_studies.full(last_rounds=last))["recent"].chart.to_dict()
+    ends = {one["name"]: one["value"] for one in spec["params"] if "value" in one}
+    assert ends["y_low"] < 0 < 1 < ends["y_high"]
 
 
 def test_the_note_on_bars_is_hidden_where_the_bars_are():

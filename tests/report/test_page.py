@@ -153,7 +153,7 @@ def test_a_study_of_only_what_is_needed_makes_a_page(tmp_path):
     found = Page(page(tmp_path, example_studies.bare()))
     assert "Bare" in found.texts("h1")
     assert "Notes on method and data" not in found.texts("summary")
-    assert len(found.all("figure")) == 3
+    assert len(found.all("figure")) == 4
 
 
 def test_the_same_study_makes_the_same_page(tmp_path):
@@ -217,7 +217,9 @@ def test_the_least_error_is_the_best_whoever_has_it():
 
 def test_the_facts_name_the_time_where_it_is_known():
     known = dict(study_facts(example_studies.full()))
-    assert known["time"] == "2020-01-01 to 2024-05-06"
+    assert known["time"] == "1 January 2020, 00:00 to 4 May 2020, 23:00"
+    without = dict(study_facts(example_studies.full(times=None)))
+    assert without["time"] == "2020-01-01T00:00:00 to 2020-05-04T23:00:00"
     assert known["computing time"] == "0.05 s, 60,000 rows a second"
     assert "time" not in dict(study_facts(example_studies.bare()))
     assert (

@@ -13,7 +13,7 @@ import numpy as np
 from thalweg.persistence.snapshots import Array, Component, Count
 from thalweg.types import FloatArray
 
-PAST_VALUES = "past values of the target"
+PAST_VALUES = "level and recent values"
 """What forecasts owe to no feature."""
 
 

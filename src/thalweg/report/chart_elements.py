@@ -9,6 +9,8 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from thalweg.report.row_axis import END, START, RowAxis
+from thalweg.report.row_axis import NUMBER_LABEL as NUMBER_LABEL
 from thalweg.report.theme import DASHES, LABEL_LIMIT
 
 DIGITS = 6
@@ -23,12 +25,6 @@ AXIS_WIDTH = 60
 """The approximate width of the axis on the left, in pixels."""
 VEGA_LITE = alt.SCHEMA_VERSION.lstrip("v").rpartition(".")[0]
 """The version of Vega-Lite that altair's charts use, as vl-convert names it."""
-# This shows 1500 as 1,500, two million as 2M, five billion as 5G and 0.001 as it is,
-# not as 1m. Beyond T, the last prefix that many readers know, there is an exponent.
-NUMBER_LABEL = (
-    "format(datum.value, abs(datum.value) >= 1e15 ? '.3~e' : "
-    "abs(datum.value) >= 1e6 ? '~s' : abs(datum.value) >= 1000 ? ',' : '~g')"
-)
 TOOLTIP_FORMAT = ",.4~r"
 """Four significant digits, without an exponent."""
 
@@ -55,6 +51,18 @@ def base_chart(columns: Mapping[str, Any]) -> Any:
     return chart.transform_flatten(list(lists))
 
 
+def layer_charts(wide: Any, layers: Sequence[Any]) -> Any:
+    """The layers as one chart, with the data of ``wide`` once for all that show it."""
+    chart = alt.layer(*layers)
+    if not isinstance(chart.data, alt.utils.schemapi.UndefinedType):
+        return chart
+    chart.data = wide.data
+    for layer in chart.layer:
+        if layer.data is wide.data:
+            layer.data = alt.Undefined
+    return chart
+
+
 def json_numbers(column: Any) -> list[Any]:
     """The column for JSON: few digits, and null where a value is not finite."""
     values = np.asarray(column)
@@ -69,15 +77,19 @@ def json_numbers(column: Any) -> list[Any]:
 def line_chart(
     rows: Any, series: Mapping[str, Any], y: Any, description: str,
     stacked: bool = False, legend_names: Sequence[str] | None = None,
+    axis: RowAxis | None = None,
 ) -> Any:  # fmt: skip
     """A line, or a stacked area, for each series over the rows; the first is thickest.
 
     One legend hides and shows the lines, one tooltip gives the values of all of them.
     Colours follow the position among all series; the legend shows ``legend_names``, or
-    all. ``description`` is read out by screen readers.
+    all. ``description`` is read out by screen readers. Without an ``axis`` the x axis
+    shows the numbers of the rows.
     """
+    axis = axis or RowAxis.from_rows(rows)
     keys = [f"s{k}" for k in range(len(series))]
-    wide = base_chart({"row": rows, **dict(zip(keys, series.values(), strict=True))})
+    columns = dict(zip(keys, series.values(), strict=True))
+    wide = base_chart({**axis.columns(rows), **columns})
     long = wide.transform_fold(keys, as_=["key", "value"]).transform_lookup(
         "key", from_=_name_lookup(keys, list(series))
     )
@@ -86,7 +98,7 @@ def line_chart(
     in_legend = names if legend_names is None else list(legend_names)
     marks = _area_marks(long, names) if stacked else _line_marks(long, names, in_legend)
     marks = marks.encode(
-        x=row_axis(rows),
+        x=axis.x(),
         y=y,
         opacity=alt.condition(selection, alt.value(1), alt.value(0)),
     ).add_params(selection)
@@ -94,8 +106,13 @@ def line_chart(
         alt.Tooltip(f"{key}:Q", title=tooltip_title(name), format=TOOLTIP_FORMAT)
         for key, name in zip(keys, series, strict=True)
     ]
-    chart = marks + hover_rule(wide, rows, tooltip)
-    return chart.properties(width="container", height=HEIGHT, description=description)
+    chart = (marks + hover_rule(wide, rows, tooltip, axis)).add_params(*axis.params())
+    return chart.properties(
+        width="container",
+        height=HEIGHT,
+        description=description,
+        usermeta=axis.zoom_meta(),
+    )
 
 
 def join_names(names: Sequence[str]) -> str:
@@ -112,9 +129,17 @@ def tooltip_title(name: str) -> str:
     return printable.replace("\\", "⧵")
 
 
-def hover_rule(wide: Any, rows: Any, tooltip: Sequence[Any]) -> Any:
-    """A vertical rule at the row under the pointer, with the tooltip of that row."""
-    step = int(rows[0]) * -(-len(rows) // MAX_TOOLTIP_ROWS)
+def hover_rule(
+    wide: Any, rows: Any, tooltip: Sequence[Any], axis: RowAxis, first: int = 1
+) -> Any:
+    """A vertical rule at the row under the pointer, with the tooltip of that row.
+
+    The chart needs the ``params`` of the axis: the fewer rows are visible, the more of
+    them have a tooltip. ``first`` is the first row of the chart.
+    """
+    width, (start, end) = int(rows[0]), axis.limits(first, axis.rounds)
+    visible = f"{len(rows)} * ({END} - {START}) / {max(end - start, 1.0):.6g}"
+    step = f"{width} * max(1, ceil({visible} / {MAX_TOOLTIP_ROWS}))"
     nearest = alt.selection_point(
         name="near",
         nearest=True,
@@ -123,26 +148,18 @@ def hover_rule(wide: Any, rows: Any, tooltip: Sequence[Any]) -> Any:
         encodings=["x"],
         empty=False,
     )
+    inside = f"datum.{axis.field} >= {START} && datum.{axis.field} <= {END}"
     return (
-        wide.transform_filter(f"datum.row % {step} == 0 || datum.row == {rows[-1]}")
+        wide.transform_filter(
+            f"{inside} && (datum.row % ({step}) == 0 || datum.row == {rows[-1]})"
+        )
         .mark_rule(style="hover", aria=False)
         .encode(
-            x="row:Q",
+            x=axis.x(),
             opacity=alt.condition(nearest, alt.value(0.7), alt.value(0)),
-            tooltip=[alt.Tooltip("row:Q", title="at row", format=","), *tooltip],
+            tooltip=[*axis.tooltips(), *tooltip],
         )
         .add_params(nearest)
-    )
-
-
-def row_axis(rows: Any, first: int = 0) -> Any:
-    """An axis of rows from ``first`` to the last, with a tick every 90 pixels."""
-    return (
-        alt.X("row:Q", title="row")
-        .scale(nice=False, domain=[first, int(rows[-1])])
-        .axis(
-            labelExpr=NUMBER_LABEL, tickCount=alt.expr("ceil(width / 90)"), grid=False
-        )
     )
 
 
@@ -215,7 +232,7 @@ def _line_marks(long: Any, names: list[str], in_legend: list[str]) -> Any:
 
 def _area_marks(long: Any, names: list[str]) -> Any:
     legend = top_legend(names, "square", 150)
-    return long.mark_area(style="separator").encode(
+    return long.mark_area(style="separator", clip=True).encode(
         color=name_colours(names, legend), order=alt.Order("key:O")
     )
 

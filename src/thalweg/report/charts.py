@@ -3,11 +3,17 @@
 import numpy as np
 
 from thalweg.evaluation.downsampling import Curve
-from thalweg.evaluation.study import Study
+from thalweg.evaluation.study import LastRounds, Study
 from thalweg.report.chart_elements import Figure
+from thalweg.report.effects_chart import effects_figure
 from thalweg.report.error_charts import cumulative_error_figure, relative_error_figure
 from thalweg.report.frontier_chart import frontier_figure
 from thalweg.report.regret_chart import regret_figure
+from thalweg.report.residual_charts import (
+    coverage_figure,
+    error_over_time_figure,
+    residual_figure,
+)
 from thalweg.report.stream_charts import recent_rows_figure, stream_figure
 from thalweg.report.tracker_charts import (
     calibration_figure,
@@ -31,15 +37,30 @@ def study_figures(study: Study) -> list[Figure]:
 def main_figures(study: Study) -> list[Figure]:
     """The figures that every reader sees: forecasts, errors, bands, memory."""
     figures = [stream_figure(study)] if _has_values(study.observed) else []
-    if (recent := study.last_rounds) is not None and np.isfinite(recent.observed).any():
-        figures.append(recent_rows_figure(study, recent))
+    if _has_more_detail(study.last_rounds, study.observed):
+        assert study.last_rounds is not None
+        figures.append(recent_rows_figure(study, study.last_rounds))
+    if (error := error_over_time_figure(study)) is not None:
+        figures.append(error)
+    if study.residuals is not None:
+        figures.append(residual_figure(study, study.residuals))
+    if study.bands is not None and _has_values(study.bands.covered):
+        figures.append(coverage_figure(study, study.bands))
     # A single level of coverage is a tile, and needs no chart.
-    if (history := study.history) is not None:
-        if len(history.coverage) > 1:
-            figures.append(calibration_figure(history))
-        if _has_values(history.memory):
-            figures.append(memory_figure(history))
+    if (history := study.history) is not None and len(history.coverage) > 1:
+        figures.append(calibration_figure(history))
+    if study.effects and any(study.effects.values()):
+        figures.append(effects_figure(study.target, study.effects))
+    if history is not None and _has_values(history.memory):
+        figures.append(memory_figure(study, history))
     return figures
+
+
+def _has_more_detail(last: LastRounds | None, observed: Curve) -> bool:
+    """Whether the last rows one by one show more than the curve of all rows."""
+    if last is None or not np.isfinite(last.observed).any():
+        return False
+    return bool(observed.last_round[0] > 1)
 
 
 def learner_figures(study: Study) -> list[Figure]:
@@ -52,7 +73,7 @@ def coefficient_figures(study: Study) -> list[Figure]:
     history = study.history
     if history is None or not any(map(_has_values, history.coefficients.values())):
         return []
-    return [coefficients_figure(history, len(study.features))]
+    return [coefficients_figure(study, history)]
 
 
 def expert_figures(study: Study) -> list[Figure]:
@@ -60,7 +81,7 @@ def expert_figures(study: Study) -> list[Figure]:
     history = study.history
     if history is None or not any(map(_has_values, history.weights.values())):
         return []
-    return [weights_figure(history)]
+    return [weights_figure(study, history)]
 
 
 def hindsight_figures(study: Study) -> list[Figure]:

@@ -12,6 +12,7 @@ from thalweg.report.chart_elements import (
     line_chart,
     log_ticks,
 )
+from thalweg.report.row_axis import RowAxis
 from thalweg.types import FloatArray
 
 HEADROOM = 1.25
@@ -51,6 +52,7 @@ def cumulative_error_figure(study: Study) -> Figure:
         f"Cumulative squared error of {len(entries)} learners over {study.rounds:,} "
         f"rows. At the end the Tracker's is {study.tracker.cumulative.mean[-1]:.4g}, "
         f"persistence's {study.persistence.cumulative.mean[-1]:.4g}.",
+        axis=RowAxis.from_study(study),
     )
     caption = (
         "The sum of all squared errors so far: the flatter, the better. Where a line "
@@ -78,6 +80,7 @@ def relative_error_figure(study: Study) -> Figure:
         .axis(labelExpr=NUMBER_LABEL, values=log_ticks(bottom, top)),
         f"Error so far of {len(entries)} learners divided by that of persistence.",
         legend_names=[name for name, ratio in ratios.items() if _is_within(ratio, top)],
+        axis=RowAxis.from_study(study),
     )
     ends = {name: float(ratio[-1]) for name, ratio in ratios.items()}
     caption = (

@@ -7,19 +7,20 @@ import numpy as np
 
 from thalweg.evaluation.study import Entry, Study
 from thalweg.report.number_text import format_count, format_number, format_percent
+from thalweg.report.row_axis import RowAxis
 from thalweg.report.section import Tile
 
 SMALL_DIFFERENCE = 0.02
 """Errors that differ by no more than this part are called equal."""
+NAMED_CHANGES = 3
+"""Changes whose dates are named, the newest."""
 METHOD_WORDS = {"persistence": "repeating the last value"}
 """What a simple method does, by the name of its entry."""
-BASELINE_ROLES = ("persistence", "baseline")
 
 
-def best_baseline(study: Study) -> Entry:
-    """The simple method with the least mean absolute error."""
-    simple = [entry for entry in study.entries if entry.role in BASELINE_ROLES]
-    return min(simple, key=lambda entry: _nan_last(entry.absolute))
+def best_simple_method(study: Study) -> Entry:
+    """The simple method with the least mean absolute error, as errors here are so."""
+    return min(study.baselines, key=lambda entry: _nan_last(entry.absolute))
 
 
 def method_words(entry: Entry) -> str:
@@ -82,9 +83,9 @@ def _error_tile(study: Study) -> Tile:
 
 
 def _gain_tile(study: Study) -> Tile:
-    best = best_baseline(study)
+    best = best_simple_method(study)
     own, other = study.tracker.absolute, best.absolute
-    count = sum(entry.role in BASELINE_ROLES for entry in study.entries)
+    count = len(study.baselines)
     among = f", the best of {count} simple methods" if count > 1 else ""
     text = (
         f"{_capitalise(method_words(best))} is off by "
@@ -98,11 +99,13 @@ def _band_tile(study: Study) -> Tile | None:
     if history is None or not history.coverage:
         return None
     nominal, measured = min(history.coverage, key=lambda pair: abs(pair[0] - 0.9))
-    text = (
-        f"So often the value lay in the band around its forecast, which should hold "
-        f"{format_percent(nominal)} of all values."
-    )
-    return Tile("Within the band", format_percent(measured), text)
+    share, held = format_percent(nominal), format_percent(measured)
+    text = f"The band around a forecast should hold {share} of all values; it held "
+    if (width := _half_width(study)) is None:
+        return Tile("How sure it is", f"{held} held", f"{text}{held}.")
+    value = f"± {with_unit(width, study.target)}"
+    text = f"is the usual band around a forecast. It should hold {share} of all "
+    return Tile("How sure it is", value, f"{text}values, and held {held}.")
 
 
 def _change_tile(study: Study) -> Tile | None:
@@ -114,13 +117,24 @@ def _change_tile(study: Study) -> Tile | None:
         text = "The values went on as before: no abrupt change was seen."
         return Tile("What changed", "nothing abrupt", text)
     value = "1 change" if count == 1 else f"{format_count(count)} changes"
-    when = f"row {format_count(history.alarms[-1])}"
-    text = f"The last abrupt change was at {when}."
+    axis = RowAxis.from_study(study)
+    dates = [axis.date_label(row) for row in history.alarms[-NAMED_CHANGES:][::-1]]
+    text = f"The last abrupt change: {dates[0]}."
+    if dates[1:]:
+        text += f" Before that: {' and '.join(dates[1:])}."
     return Tile("What changed", value, text)
 
 
+def _half_width(study: Study) -> float | None:
+    """Half the mean width of the bands; None where there are none."""
+    if study.bands is None:
+        return None
+    widths = study.bands.high.mean - study.bands.low.mean
+    return float(np.nanmedian(widths)) / 2 if np.isfinite(widths).any() else None
+
+
 def _gain_words(study: Study) -> str:
-    best = best_baseline(study)
+    best = best_simple_method(study)
     ratio = _ratio(study.tracker.absolute, best.absolute)
     words = method_words(best)
     if not math.isfinite(ratio):

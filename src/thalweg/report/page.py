@@ -47,6 +47,7 @@ def write_page(
         dark=DARK.css_variables(),
         style=_asset("page.css"),
         script=_asset("page.js"),
+        zoom=_asset("zoom.js"),
         libraries=_libraries(),
         specs=_specs(sections),
         version=version("thalweg"),

@@ -62,6 +62,11 @@ class RowAxis:
             ends, seconds = np.insert(ends, 0, 1.0), np.insert(seconds, 0, first)
         return cls(study.rounds, ends, seconds)
 
+    @classmethod
+    def from_rows(cls, rows: Any) -> "RowAxis":
+        """The axis of rows that have no times."""
+        return cls(int(rows[-1]), np.empty(0), np.empty(0))
+
     @property
     def has_times(self) -> bool:
         """Whether the rows have times."""
@@ -92,27 +97,35 @@ class RowAxis:
         start, end = 1000 * self.times([first, last])
         return float(start), float(max(end, start + 1))
 
-    def params(self, first: int = 0, last: int | None = None) -> list[Any]:
+    def params(self, first: int = 1) -> list[Any]:
         """The signals of both ends of the axis, for ``add_params``."""
-        ends = self.limits(first, self.rounds if last is None else last)
+        ends = self.limits(first, max(self.rounds, first + 1))
         return [
             alt.param(name=name, value=value)
             for name, value in zip((START, END), ends, strict=True)
         ]
 
+    def zoom_meta(self, *values: str) -> dict[str, Any]:
+        """What the page needs to know to zoom a chart.
+
+        ``values`` are the columns with the least and the largest values, if the y axis
+        is to follow what is visible.
+        """
+        return {"zoom": {"x": self.field, "y": list(values)}}
+
     def x(self) -> Any:
         """The channel of the x axis; the chart needs ``params`` as well."""
-        limits = {"domainMin": alt.expr(START), "domainMax": alt.expr(END)}
+        limits = [alt.expr(START), alt.expr(END)]
         ticks = alt.expr(f"ceil(width / {PIXELS_PER_TICK})")
         if not self.has_times:
             return (
                 alt.X("row:Q", title="row")
-                .scale(nice=False, zero=False, **limits)
+                .scale(nice=False, zero=False, domain=limits)
                 .axis(labelExpr=NUMBER_LABEL, tickCount=ticks, grid=False)
             )
         return (
             alt.X("time:T", title=None)
-            .scale(type="utc", nice=False, **limits)
+            .scale(type="utc", nice=False, domain=limits)
             .axis(labelExpr=TIME_LABEL, tickCount=ticks, grid=False)
         )
 
@@ -132,6 +145,12 @@ class RowAxis:
         if not self.has_times:
             return f"row {row:,}"
         return format_time(float(self.times([row])[0]), self._is_daily())
+
+    def date_label(self, row: int) -> str:
+        """The day of the row as people write it, or its number."""
+        if not self.has_times:
+            return f"row {row:,}"
+        return format_time(float(self.times([row])[0]), date_only=True)
 
     def _is_daily(self) -> bool:
         """Whether all times are at midnight."""

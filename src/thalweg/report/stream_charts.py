@@ -1,4 +1,4 @@
-"""The stream itself, and the Tracker's forecast of it."""
+"""The stream itself, and its forecast with prediction bands."""
 
 from typing import Any
 
@@ -14,111 +14,185 @@ from thalweg.report.chart_elements import (
     Figure,
     base_chart,
     hover_rule,
+    layer_charts,
     legend_selection,
     name_colours,
-    row_axis,
     set_name,
     top_legend,
 )
+from thalweg.report.number_text import format_count, format_percent
+from thalweg.report.row_axis import RowAxis
 
 OBSERVED_WIDTH = 4.5
 """Pixels of the line of observed values: the forecast on top may coincide with it."""
-NAMES = FORECAST, OBSERVED = "Tracker's forecast", "observed"
+NAMES = FORECAST, OBSERVED = "forecast", "actual value"
+PADDING = 0.12
+"""Space above and below the values, as a part of their range: bands are wider."""
+Y_LOW, Y_HIGH = "y_low", "y_high"
+"""The signals of both ends of the y axis, which follow what is visible."""
+MAX_FLAGS = 40
+"""Changes that are marked in the chart of the stream, the newest."""
+ZOOM_HINT = (
+    " Drag across the chart to zoom in, or move the window in the strip below it; a "
+    "double click shows everything again."
+)
 
 
 def stream_figure(study: Study) -> Figure:
-    """The observed values with their extremes, and the forecast of them."""
-    observed, forecast = study.observed, study.forecast
-    wide = base_chart(
-        {
-            "row": observed.last_round,
-            "mean": observed.mean,
-            "low": observed.low,
-            "high": observed.high,
-            "forecast": forecast.mean,
-        }
-    )
-    y = (
-        alt.Y("low:Q", title=study.target)
-        .scale(zero=False)
-        .axis(labelExpr=NUMBER_LABEL, tickCount=5)
-    )
-    x = row_axis(observed.last_round)
-    band = wide.mark_area(style="range").encode(x=x, y=y, y2="high:Q")
-    lines = _colour_by_name(
-        set_name(wide, OBSERVED).mark_line(style="observed").encode(x=x, y="mean:Q"),
-        set_name(wide, FORECAST)
-        .mark_line(style="forecast")
-        .encode(x=x, y="forecast:Q"),
-    )
-    titles = {"forecast": FORECAST, "mean": OBSERVED, "low": "least", "high": "largest"}
-    tooltip = [
-        alt.Tooltip(f"{field}:Q", title=title, format=TOOLTIP_FORMAT)
-        for field, title in titles.items()
-    ]
-    chart = alt.layer(
-        band, *lines, hover_rule(wide, observed.last_round, tooltip)
-    ).properties(
+    """The values with their extremes, the forecast, its band, and abrupt changes."""
+    observed, axis = study.observed, RowAxis.from_study(study)
+    columns = {
+        "mean": observed.mean,
+        "low": observed.low,
+        "high": observed.high,
+        "forecast": study.forecast.mean,
+    }
+    if study.bands is not None:
+        columns |= {"from": study.bands.low.mean, "to": study.bands.high.mean}
+    wide = base_chart({**axis.columns(observed.last_round), **columns})
+    x, y = axis.x(), _y_axis(study.target)
+    layers = []
+    if study.bands is not None:
+        band = wide.mark_area(style="band", clip=True)
+        layers.append(band.encode(x=x, y=y("from"), y2="to:Q"))
+    if observed.last_round[0] > 1:
+        extremes = wide.mark_area(style="range", clip=True)
+        layers.append(extremes.encode(x=x, y=y("low"), y2="high:Q"))
+    layers += _lines(wide, x, y, ("mean", "forecast"), 1.2)
+    tooltip = _tooltips(columns, observed.last_round[0] > 1)
+    layers.append(hover_rule(wide, observed.last_round, tooltip, axis))
+    layers += _flags(study, axis)
+    chart = layer_charts(wide, layers)
+    chart = chart.add_params(*axis.params(), *_y_params(observed)).properties(
         width="container",
-        height=HEIGHT,
-        description=f"{study.target} over {study.rounds} rows, and its forecast.",
+        height=HEIGHT + 40,
+        description=f"{study.target} over {study.rounds:,} rows, its forecast and the "
+        "band around it.",
+        usermeta=axis.zoom_meta("low", "high") | {"strip": "mean"},
     )
     caption = (
-        f"Grey: {study.target} as it was observed. Blue: the Tracker's forecast, made "
-        f"before the value was known.{_bucket_note(observed)}"
+        f"Grey: {study.target} as it came. Blue: the forecast of it, made before the "
+        f"value was known.{_band_note(study)}{_bucket_note(observed)}{ZOOM_HINT}"
     )
-    return Figure("stream", "The stream and its forecast", caption, chart)
+    return Figure("stream", "Forecast and actual values", caption, chart)
 
 
 def recent_rows_figure(study: Study, recent: LastRounds) -> Figure:
     """The last rows one by one, as means over many rows hide the errors."""
     count = len(recent.observed)
     rows = np.arange(recent.last_round - count + 1, recent.last_round + 1)
-    wide = base_chart(
-        {"row": rows, "observed": recent.observed, "forecast": recent.forecast}
-    )
-    x = row_axis(rows, int(rows[0]))
-    y = (
-        alt.Y("observed:Q", title=study.target)
-        .scale(zero=False, padding=OBSERVED_WIDTH)  # so that no peak is clipped
-        .axis(labelExpr=NUMBER_LABEL, tickCount=5)
-    )
-    observed = set_name(wide, OBSERVED).mark_line(
-        style="observed", strokeWidth=OBSERVED_WIDTH, strokeOpacity=0.5
-    )
-    forecast = set_name(wide, FORECAST).mark_line(style="forecast")
-    tooltip = [
-        alt.Tooltip(f"{field}:Q", title=title, format=TOOLTIP_FORMAT)
-        for field, title in (("forecast", FORECAST), ("observed", OBSERVED))
-    ]
-    lines = _colour_by_name(
-        observed.encode(x=x, y=y), forecast.encode(x=x, y="forecast:Q")
-    )
+    axis = _recent_axis(recent, rows)
+    columns = {"observed": recent.observed, "forecast": recent.forecast}
+    has_band = recent.low is not None and bool(np.isfinite(recent.low).any())
+    if recent.low is not None and recent.high is not None and has_band:
+        columns |= {"from": recent.low, "to": recent.high}
+    wide = base_chart({**axis.columns(rows), **columns})
+    x, y = axis.x(), _y_axis(study.target)
+    layers = []
+    if has_band:
+        band = wide.mark_area(style="band", clip=True)
+        layers.append(band.encode(x=x, y=y("from"), y2="to:Q"))
+    layers += _lines(wide, x, y, ("observed", "forecast"), OBSERVED_WIDTH)
+    tooltip = _tooltips(columns, False)
     every_row = np.arange(1, count + 1)  # each row has a tooltip
-    chart = alt.layer(*lines, hover_rule(wide, every_row, tooltip)).properties(
+    layers.append(hover_rule(wide, every_row, tooltip, axis, int(rows[0])))
+    extremes = Curve(rows, recent.observed, recent.observed, recent.observed)
+    chart = alt.layer(*layers)
+    chart = chart.add_params(*axis.params(int(rows[0])), *_y_params(extremes))
+    chart = chart.properties(
         width="container",
         height=HEIGHT,
         description=f"The last {count} rows of {study.target}, and their forecasts.",
     )
     caption = (
-        f"Grey: {study.target} as it was observed. Blue: the Tracker's forecast, made "
-        f"before the value was known. Each of the last {count} of {study.rounds:,} "
-        f"rows is drawn."
+        f"Each of the last {count} of {format_count(study.rounds)} rows. Grey: "
+        f"{study.target} as it came. Blue: the forecast, made before the value was "
+        f"known.{_band_note(study) if has_band else ''}"
     )
     return Figure("recent", "The last rows, one by one", caption, chart)
 
 
-def _colour_by_name(observed: Any, forecast: Any) -> tuple[Any, Any]:
+def _recent_axis(recent: LastRounds, rows: Any) -> RowAxis:
+    """The axis of the last rows, at their own times if all of these are known."""
+    seconds = recent.time
+    if seconds is None or not np.isfinite(seconds).all():
+        return RowAxis.from_rows(rows)
+    return RowAxis(int(rows[-1]), rows.astype(np.float64), seconds)
+
+
+def _lines(
+    wide: Any, x: Any, y: Any, fields: tuple[str, str], observed_width: float
+) -> list[Any]:
     """Both lines in their colours, with a legend that hides and shows them."""
     selection = legend_selection(NAMES)
     channels = {
+        "x": x,
         "color": name_colours(NAMES, top_legend(NAMES)),
         "opacity": alt.condition(selection, alt.value(1), alt.value(0)),
     }
-    return (
-        observed.encode(**channels).add_params(selection),
-        forecast.encode(**channels),
+    soft = 0.5 if observed_width > 2 else 1.0
+    observed = set_name(wide, OBSERVED).mark_line(
+        style="observed", strokeWidth=observed_width, strokeOpacity=soft, clip=True
     )
+    forecast = set_name(wide, FORECAST).mark_line(style="forecast", clip=True)
+    return [
+        observed.encode(y=y(fields[0]), **channels).add_params(selection),
+        forecast.encode(y=y(fields[1]), **channels),
+    ]
+
+
+def _flags(study: Study, axis: RowAxis) -> list[Any]:
+    """A mark at the upper edge for each of the last abrupt changes."""
+    history = study.history
+    if history is None or not history.alarms:
+        return []
+    rows = np.array(history.alarms[-MAX_FLAGS:], int)
+    flags = base_chart(axis.columns(rows)).mark_point(
+        style="flag", shape="triangle-down", size=60, clip=True
+    )
+    titles = axis.tooltips()
+    titles[0].title = "abrupt change"
+    return [flags.encode(x=axis.x(), y=alt.value(5), tooltip=titles)]
+
+
+def _y_axis(target: str) -> Any:
+    """The channel of the y axis for a column."""
+    limits = [alt.expr(Y_LOW), alt.expr(Y_HIGH)]
+    scale = alt.Scale(zero=False, nice=False, domain=limits)
+    return lambda column: (
+        alt.Y(f"{column}:Q", title=target)
+        .scale(scale)
+        .axis(labelExpr=NUMBER_LABEL, tickCount=5)
+    )
+
+
+def _y_params(observed: Curve) -> list[Any]:
+    """The ends of the y axis: the values, and some space around them."""
+    low, high = float(np.nanmin(observed.low)), float(np.nanmax(observed.high))
+    space = PADDING * (high - low) or abs(low) or 1.0
+    return [
+        alt.param(name=Y_LOW, value=low - space),
+        alt.param(name=Y_HIGH, value=high + space),
+    ]
+
+
+def _tooltips(columns: dict[str, Any], has_extremes: bool) -> list[Any]:
+    titles = {"forecast": FORECAST, "mean": OBSERVED, "observed": OBSERVED}
+    titles |= {"from": "band from", "to": "band to"}
+    if has_extremes:
+        titles |= {"low": "least", "high": "largest"}
+    return [
+        alt.Tooltip(f"{field}:Q", title=title, format=TOOLTIP_FORMAT)
+        for field, title in titles.items()
+        if field in columns
+    ]
+
+
+def _band_note(study: Study) -> str:
+    if study.bands is None:
+        return ""
+    part = format_percent(study.bands.nominal)
+    return f" The light blue band around a forecast should hold {part} of all values."
 
 
 def _bucket_note(curve: Curve) -> str:
@@ -127,6 +201,6 @@ def _bucket_note(curve: Curve) -> str:
     if width == 1:
         return ""
     return (
-        f" Each point of a line is a mean over {width:,} rows; the grey band reaches "
-        "from the least to the largest value among them."
+        f" Each point is a mean over {width:,} rows; the grey area reaches from the "
+        "least to the largest value among them."
     )

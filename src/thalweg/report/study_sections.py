@@ -13,6 +13,7 @@ from thalweg.report.charts import (
 )
 from thalweg.report.learner_table import learner_table
 from thalweg.report.number_text import format_count
+from thalweg.report.row_axis import RowAxis
 from thalweg.report.section import FoldedPart, Section
 
 
@@ -39,7 +40,10 @@ def study_facts(study: Study) -> tuple[tuple[str, str], ...]:
         ("features", format_count(len(study.features))),
         ("computing time", _duration(study)),
     ]
-    if study.start is not None and study.end is not None:
+    axis = RowAxis.from_study(study)
+    if axis.has_times:
+        facts.insert(1, ("time", f"{axis.label(1)} to {axis.label(study.rounds)}"))
+    elif study.start is not None and study.end is not None:
         facts.insert(1, ("time", f"{study.start} to {study.end}"))
     return tuple(facts)
 

@@ -3,7 +3,10 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-FONT = "Helvetica, Arial, sans-serif"
+FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
+"""One stack for the page and its figures. Where none of the first is installed, their
+metric twin Liberation Sans is used, which the program that draws figures has with it.
+"""
 LABEL_LIMIT = 230
 """Pixels: a longer name is cut in a legend, and complete in the tooltip."""
 DASHES = (
@@ -116,6 +119,7 @@ def _styles(colours: Colours) -> dict[str, Any]:
         "tracker": {"color": colours.accent, "strokeWidth": 2},
         "forecast": {"color": colours.accent, "strokeWidth": 1.3},
         "band": {"color": colours.accent, "opacity": 0.18},
+        "bar": {"color": colours.accent, "opacity": 0.85},
         "observed": {"color": colours.muted, "strokeWidth": 1.2},
         "range": {"color": colours.muted, "opacity": 0.25},
         "alarm": {"color": colours.warm, "strokeDash": [4, 3], "strokeWidth": 1.3},

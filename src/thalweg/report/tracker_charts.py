@@ -4,11 +4,13 @@ The calibration of its prediction intervals is here as well: promised coverage a
 measured coverage.
 """
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 
 from thalweg.evaluation.downsampling import Curve
-from thalweg.evaluation.study import TrackerHistory
+from thalweg.evaluation.study import Study, TrackerHistory
 from thalweg.report.chart_elements import (
     HEIGHT,
     MAX_LINES,
@@ -16,13 +18,14 @@ from thalweg.report.chart_elements import (
     Figure,
     base_chart,
     hover_rule,
+    layer_charts,
     line_chart,
     log_ticks,
     name_colours,
-    row_axis,
     set_name,
     top_legend,
 )
+from thalweg.report.row_axis import RowAxis
 
 EXPERT_LABELS = {
     "level": "level and features",
@@ -42,49 +45,51 @@ MEMORY_NAMES = (MEMORY, "", CHANGE)
 """
 
 
-def memory_figure(history: TrackerHistory) -> Figure:
+def memory_figure(study: Study, history: TrackerHistory) -> Figure:
     """The effective memory, and the rows of abrupt change (concept drift)."""
     curve = history.memory
     mean, low, high = (
         np.maximum(values, 1.0) for values in (curve.mean, curve.low, curve.high)
     )
     top = max(10.0, float(np.nanmax(high)))
-    wide = base_chart({"row": curve.last_round, "mean": mean, "low": low, "high": high})
-    x = row_axis(curve.last_round)
+    axis = RowAxis.from_study(study)
+    columns = {"mean": mean, "low": low, "high": high}
+    wide = base_chart({**axis.columns(curve.last_round), **columns})
+    x = axis.x()
     y = alt.Y("low:Q", title=MEMORY).scale(type="log", domain=[1, top])
     y = y.axis(labelExpr=NUMBER_LABEL, values=log_ticks(1.0, top))
-    band = wide.mark_area(style="band").encode(x=x, y=y, y2="high:Q")
+    band = wide.mark_area(style="band", clip=True).encode(x=x, y=y, y2="high:Q")
     in_legend = (MEMORY, CHANGE) if history.alarms else (MEMORY,)
     colour = name_colours(MEMORY_NAMES, top_legend(in_legend))
-    line = set_name(wide, MEMORY).mark_line(style="tracker")
+    line = set_name(wide, MEMORY).mark_line(style="tracker", clip=True)
     line = line.encode(x=x, y="mean:Q", color=colour)
     tooltip = [
         alt.Tooltip(f"{field}:Q", title=title, format=",.3~r")
         for field, title in (("mean", MEMORY), ("low", "least"), ("high", "most"))
     ]
-    alarms = set_name(base_chart({"row": np.array(history.alarms, int)}), CHANGE)
-    rules = alarms.mark_rule(style="alarm").encode(x=x, color=colour)
-    flags = alarms.mark_point(style="flag", shape="triangle-down", size=60).encode(
-        x=x,
-        y=alt.value(5),
-        color=colour,
-        tooltip=[alt.Tooltip("row:Q", title="abrupt change at row", format=",")],
+    alarms = set_name(base_chart(axis.columns(_alarm_rows(history))), CHANGE)
+    rules = alarms.mark_rule(style="alarm", clip=True).encode(x=x, color=colour)
+    flag = {"style": "flag", "shape": "triangle-down", "size": 60, "clip": True}
+    flags = alarms.mark_point(**flag).encode(
+        x=x, y=alt.value(5), color=colour, tooltip=axis.tooltips()
     )
-    hover = hover_rule(wide, curve.last_round, tooltip)
-    chart = (band + line + rules + hover + flags).properties(
+    hover = hover_rule(wide, curve.last_round, tooltip, axis)
+    chart = layer_charts(wide, [band, line, rules, hover, flags])
+    chart = chart.add_params(*axis.params()).properties(
         width="container",
-        height=HEIGHT,
+        height=HEIGHT - 40,
         description=f"Effective memory over time, with {history.alarm_count} alarms.",
+        usermeta=axis.zoom_meta(),
     )
     caption = (
         "How many past rows count in a forecast. The memory grows while the stream "
-        "stays the same and falls when it changes; a steep fall is an abrupt change "
-        f"({_alarm_count_text(history.alarm_count)}, dashed)."
+        "stays the same and falls when it changes. Dashed: abrupt changes "
+        f"({_alarm_count_text(history.alarm_count)})."
     )
-    return Figure("memory", "Effective memory", caption, chart)
+    return Figure("memory", "How far back the forecast looks", caption, chart)
 
 
-def weights_figure(history: TrackerHistory) -> Figure:
+def weights_figure(study: Study, history: TrackerHistory) -> Figure:
     """The weight of each kind of expert in the forecast."""
     ordered = sorted(
         history.weights.items(), key=lambda item: -_mean_magnitude(item[1])
@@ -104,6 +109,7 @@ def weights_figure(history: TrackerHistory) -> Figure:
         .axis(format="%", tickCount=5),
         f"Weights of {len(ordered)} kinds of experts over time.",
         stacked=True,
+        axis=RowAxis.from_study(study),
     )
     caption = (
         "The Tracker's forecast is a weighted mean of many simple forecasters, its "
@@ -113,8 +119,9 @@ def weights_figure(history: TrackerHistory) -> Figure:
     return Figure("expert-weights", "What the forecast is made of", caption, chart)
 
 
-def coefficients_figure(history: TrackerHistory, features: int) -> Figure:
-    """The coefficients of the features; ``features`` is the number of all features."""
+def coefficients_figure(study: Study, history: TrackerHistory) -> Figure:
+    """The coefficients of the features over the rows."""
+    features = len(study.features)
     ordered = sorted(
         history.coefficients.items(), key=lambda item: -_mean_magnitude(item[1])
     )
@@ -126,6 +133,7 @@ def coefficients_figure(history: TrackerHistory, features: int) -> Figure:
         .scale(zero=True)
         .axis(labelExpr=NUMBER_LABEL, tickCount=5),
         f"Coefficients of {len(largest)} features over time.",
+        axis=RowAxis.from_study(study),
     )
     which = "The coefficients"
     if len(largest) < len(ordered):
@@ -144,7 +152,7 @@ def calibration_figure(history: TrackerHistory) -> Figure:
     promised, measured = np.array(history.coverage, float).T
     points = base_chart({"promised": promised, "measured": measured})
     ends = np.array([0.0, 1.0])
-    x = alt.X("promised:Q", title="how often it was promised to hold the value")
+    x = alt.X("promised:Q", title="how often the band should hold the value")
     y = alt.Y("measured:Q", title="how often it did")
     x, y = x.scale(domain=[0, 1]), y.scale(domain=[0, 1])
     axes = {"x": x.axis(format="%", tickCount=5), "y": y.axis(format="%", tickCount=5)}
@@ -164,12 +172,16 @@ def calibration_figure(history: TrackerHistory) -> Figure:
         description="Measured coverage of intervals against promised coverage.",
     )
     caption = (
-        "How often the value lay in the Tracker's prediction interval, against how "
-        "often it was promised to. On the dashed line the two agree; below it the "
-        "intervals were too narrow, above it wider than necessary."
+        "How often the value lay in the band around its forecast, against how "
+        "often it should. On the dashed line the two agree; below it the "
+        "bands were too narrow, above it wider than necessary."
     )
-    title = "Coverage of the prediction intervals"
+    title = "Bands of other widths"
     return Figure("calibration", title, caption, chart, narrow=True)
+
+
+def _alarm_rows(history: TrackerHistory) -> Any:
+    return np.array(history.alarms, int)
 
 
 def _mean_magnitude(curve: Curve) -> float:

@@ -8,6 +8,7 @@ async function draw(id, spec) {
   const tooltip = { theme: "page", disableDefaultStyle: true };
   const { view } = await vegaEmbed(`#${id}-chart`, spec, { ...options, tooltip });
   views.push(view);
+  addZoom(id, spec, view);
 }
 
 async function drawOrExplain(id) {
