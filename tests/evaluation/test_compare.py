@@ -34,11 +34,12 @@ def test_each_result_is_that_of_prequential_and_the_least_error_comes_first(dela
     assert comparison["forgets"].squared < comparison["remembers"].squared
 
 
-def test_a_comparison_prints_as_a_table_with_persistence():
+def test_a_comparison_prints_as_a_table_with_simple_baselines():
     lines = str(compare(LEARNERS, BLOCK)).splitlines()
     assert lines[0].split("  ")[0] == "learner"
-    assert len(lines) == 1 + len(LEARNERS) + 2
-    assert lines[-2].startswith("persistence") and "1.000" in lines[-2]
+    assert len(lines) == 1 + len(LEARNERS) + 3
+    assert lines[-3].split()[:3] == ["persistence", "1.000", "1.000"]
+    assert lines[-2].startswith("drift")
     assert lines[-1] == "199 rounds scored"
     assert len({len(line) for line in lines[:-1]}) == 1
 

@@ -15,6 +15,7 @@ from thalweg import (
 from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
 from thalweg.evaluation import PrequentialResult, prequential
 from thalweg.evaluation.prequential import persistence_forecast, predictions
+from thalweg.evaluation.simple_baselines import SimpleBaselines
 
 T = 150
 RNG = np.random.default_rng(2)
@@ -180,3 +181,28 @@ def test_wrong_arguments_are_refused_by_name(arguments, message):
     given = {"learner": RLS, "block": BLOCK} | arguments
     with pytest.raises(InvalidParameterError, match=message):
         prequential(given.pop("learner"), given.pop("block"), **given)
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+def test_a_result_has_the_errors_of_simple_baselines_in_the_same_rounds(delay):
+    rng = np.random.default_rng(5)
+    y = np.tile([1.0, 4.0, 2.0, 8.0, 5.0, 7.0], 50) + 0.1 * rng.normal(size=300)
+    y[::17] = np.nan
+    block = Block(rng.normal(size=(300, 2)), y)
+    result = prequential(RLS, block, delay=delay, burn_in=150, missing="skip")
+    by_name = {one.name: one for one in result.baselines}
+    season, scored = "seasonal mean (6 rows)", ~np.isnan(y) & (np.arange(300) >= 150)
+    simple = SimpleBaselines(delay)
+    forecasts = simple.play(y)
+    names = [info and info.name for info in simple.display_infos()]
+    for name, forecast in zip(names, forecasts.T, strict=True):
+        if name is not None:
+            errors = (forecast - y)[scored]
+            assert by_name[name].squared == pytest.approx(np.mean(errors**2))
+            assert by_name[name].absolute == pytest.approx(np.mean(np.abs(errors)))
+    assert result.best_baseline.name == season
+    assert by_name["persistence"].squared == result.persistence_squared
+    squares = [one.squared for one in result.baselines]
+    assert squares == sorted(squares)
+    assert result.baseline_ratio == result.squared / squares[0] > result.ratio
+    assert f"of {season}'s" in str(result)

@@ -6,7 +6,12 @@ import sys
 
 import pytest
 
-from thalweg.kernels.jit import ANNOUNCEMENT, COMPILED
+from thalweg.kernels.jit import (
+    ANNOUNCEMENT,
+    COMPILED,
+    compilation_seconds,
+    count_as_compilation,
+)
 
 SMALL_KERNEL = """
 import numpy as np
@@ -19,6 +24,15 @@ assert taken > before
 dot(np.ones(3), np.ones((3, 1)), np.empty(1))
 assert compilation_seconds() == taken
 """
+
+
+def test_a_call_that_compiles_is_counted_as_a_whole():
+    before = compilation_seconds()
+    with count_as_compilation():
+        with count_as_compilation():
+            pass
+        within = compilation_seconds()
+    assert within == before < compilation_seconds()
 
 
 def standard_error(cache):

@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 
 from thalweg.errors import InvalidParameterError
-from thalweg.evaluation.prequential import PrequentialResult, prequential
+from thalweg.evaluation.prequential import (
+    PrequentialResult,
+    error_ratio,
+    prequential,
+)
 from thalweg.losses import LinearLoss
 from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.types import Block
@@ -15,7 +19,10 @@ from thalweg.types import Block
 
 @dataclass(frozen=True, eq=False)
 class ComparisonResult:
-    """The errors of several learners in the same rounds, the least error first."""
+    """The errors of several learners in the same rounds, the least error first.
+
+    As text it is a table, with the simple baselines below the learners.
+    """
 
     results: tuple[PrequentialResult, ...]
 
@@ -33,13 +40,18 @@ class ComparisonResult:
 
     def __str__(self) -> str:
         first = self.best
+        best, naive = first.best_baseline.squared, first.persistence_squared
         rows = [
-            (one.name, f"{one.ratio:.3f}", f"{one.squared:.5g}", f"{one.absolute:.5g}")
-            for one in self.results
+            (
+                one.name,
+                *(f"{error_ratio(one.squared, other):.3f}" for other in (best, naive)),
+                f"{one.squared:.5g}",
+                f"{one.absolute:.5g}",
+            )
+            for one in (*self.results, *first.baselines)
         ]
-        naive = f"{first.persistence_squared:.5g}", f"{first.persistence_absolute:.5g}"
-        header = ("learner", "over persistence", "mean squared", "mean absolute")
-        table = [header, *rows, ("persistence", "1.000", *naive)]
+        ratios = ("over best baseline", "over persistence")
+        table = [("learner", *ratios, "mean squared", "mean absolute"), *rows]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = [
             "  ".join(

@@ -6,13 +6,15 @@ Also known as: test-then-train, interleaved test-then-train, progressive validat
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.scoring import newest_labels
+from thalweg.evaluation.simple_baselines import PERSISTENCE_WORDS, SimpleBaselines
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
 from thalweg.models import Online
@@ -20,10 +22,21 @@ from thalweg.preprocessing.delayed_labels import DelayedLabels, DueLabels
 from thalweg.preprocessing.imputer import POLICIES, Imputer, MissingPolicy
 from thalweg.types import Block, FloatArray
 
+PERSISTENCE = "persistence"
+
+
+class BaselineErrors(NamedTuple):
+    """The errors of a simple baseline in the rounds in which a learner was scored."""
+
+    name: str
+    squared: float  # the mean squared error
+    absolute: float  # the mean absolute error
+    description: str  # what it does, in plain words
+
 
 @dataclass(frozen=True, eq=False)
 class PrequentialResult:
-    """The errors of a learner, beside those of persistence in the same rounds."""
+    """The errors of a learner, beside those of simple baselines in the same rounds."""
 
     name: str
     rounds: int  # all that were predicted
@@ -33,19 +46,36 @@ class PrequentialResult:
     persistence_squared: float
     persistence_absolute: float
     prediction: FloatArray  # (T,) made before the label of the round was known
+    baselines: tuple[BaselineErrors, ...]  # persistence and others, least error first
 
     @property
     def ratio(self) -> float:
-        """The mean squared error over persistence's: below 1 the learner is useful."""
-        if self.persistence_squared == 0:
-            return 1.0 if self.squared == 0 else float("inf")
-        return self.squared / self.persistence_squared
+        """The mean squared error over that of persistence, the last known label."""
+        return error_ratio(self.squared, self.persistence_squared)
+
+    @property
+    def best_baseline(self) -> BaselineErrors:
+        """The simple baseline of the least mean squared error."""
+        return self.baselines[0]
+
+    @property
+    def baseline_ratio(self) -> float:
+        """The mean squared error over that of the best simple baseline.
+
+        Below 1 the learner was worth running.
+        """
+        return error_ratio(self.squared, self.best_baseline.squared)
 
     def __str__(self) -> str:
-        return (
+        text = (
             f"{self.name}: mean squared error {self.squared:.5g}, "
-            f"{self.ratio:.3f} of persistence's {self.persistence_squared:.5g}; "
-            f"mean absolute error {self.absolute:.5g}; "
+            f"{self.ratio:.3f} of persistence's {self.persistence_squared:.5g}"
+        )
+        best = self.best_baseline
+        if best.name != PERSISTENCE:
+            text += f", {self.baseline_ratio:.3f} of {best.name}'s {best.squared:.5g}"
+        return (
+            f"{text}; mean absolute error {self.absolute:.5g}; "
             f"{self.scored_rounds:,} of {self.rounds:,} rounds scored"
         )
 
@@ -74,7 +104,7 @@ def prequential(
         block: features (T, n) and labels (T,). A round whose label is NaN is
             predicted, and neither learnt nor scored.
         delay: the label of round t becomes known after the prediction of round
-            t + delay, for the learner and for persistence alike.
+            t + delay, for the learner and for all baselines alike.
         missing: what a NaN among the features means, as in ``Online``: it is
             ``"refuse"``d, or becomes the mean so far, and the round is ``"skip"``ped
             in learning or learnt all the same (``"impute"``).
@@ -99,15 +129,18 @@ def prequential(
     persistence = persistence_forecast(y, delay)
     is_scored = ~np.isnan(y - persistence) & (np.arange(len(y)) >= burn_in)
     errors, naive_errors = (prediction - y)[is_scored], (persistence - y)[is_scored]
+    simple = _simple_baselines(y, delay, is_scored)
+    naive = _baseline_errors(PERSISTENCE, naive_errors, PERSISTENCE_WORDS)
     return PrequentialResult(
         name=_learner_name(learner) if name is None else name,
         rounds=len(y),
         scored_rounds=int(is_scored.sum()),
         squared=_mean(errors**2),
         absolute=_mean(np.abs(errors)),
-        persistence_squared=_mean(naive_errors**2),
-        persistence_absolute=_mean(np.abs(naive_errors)),
+        persistence_squared=naive.squared,
+        persistence_absolute=naive.absolute,
         prediction=prediction,
+        baselines=tuple(sorted([naive, *simple], key=_squared)),
     )
 
 
@@ -149,6 +182,23 @@ def persistence_forecast(y: FloatArray, delay: int = 0) -> FloatArray:
     """The newest label (T,) known before each prediction; NaN before there is one."""
     due = DelayedLabels(delay, 0).push(np.empty((len(y), 0)), y)
     return newest_labels(float("nan"), due.y)[0]
+
+
+def _simple_baselines(
+    y: FloatArray, delay: int, is_scored: npt.NDArray[np.bool_]
+) -> list[BaselineErrors]:
+    """The errors of those beside persistence, their seasons found in past labels."""
+    baselines = SimpleBaselines(delay)
+    errors = (baselines.play(y) - y[:, None])[is_scored]
+    return [
+        _baseline_errors(info.name, column, info.description)
+        for info, column in zip(baselines.display_infos(), errors.T, strict=True)
+        if info is not None
+    ]
+
+
+def _baseline_errors(name: str, errors: FloatArray, description: str) -> BaselineErrors:
+    return BaselineErrors(name, _mean(errors**2), _mean(np.abs(errors)), description)
 
 
 def _learner_predictions(
@@ -220,6 +270,18 @@ def _predict_then_learn(
 def _learner_name(learner: Any) -> str:
     name = getattr(learner, "__name__", type(learner).__name__)
     return f"Online {type(learner.learner).__name__}" if name == "Online" else str(name)
+
+
+def _squared(baseline: BaselineErrors) -> float:
+    """To sort by: an error that is not a number comes last."""
+    return float("inf") if np.isnan(baseline.squared) else baseline.squared
+
+
+def error_ratio(above: float, below: float) -> float:
+    """One mean squared error over another; 1 where both are 0."""
+    if below == 0:
+        return 1.0 if above == 0 else float("inf")
+    return above / below
 
 
 def _mean(values: FloatArray) -> float:

@@ -19,6 +19,7 @@ from thalweg.evaluation.statistics import (
 )
 from thalweg.evaluation.study import Study
 from thalweg.evaluation.tracker_trace import RECORDS
+from thalweg.kernels.jit import count_as_compilation
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.losses import SquaredError
 from thalweg.models.model_file import imputer_rules
@@ -93,7 +94,8 @@ class TrackerRun(Component):
         self.imputer = Imputer(missing, ImputerState.initial(n))
         self._batch: list[PlayedRounds] = []  # rounds that the statistics lack
         warm_up = Block(np.zeros((1, n)), np.zeros(1), np.ones(1), np.ones(1))
-        self.tracker.run(self.state, LOSS, warm_up, RECORDS)  # compiles the kernel
+        with count_as_compilation():
+            self.tracker.run(self.state, LOSS, warm_up, RECORDS)
 
     def play(
         self, x: FloatArray, y: FloatArray, is_question: bool = False,

@@ -67,6 +67,7 @@ __all__ = [
     "announce_compilation",
     "cgutils",
     "compilation_seconds",
+    "count_as_compilation",
     "entry_point",
     "infer_getattr",
     "infer_global",
@@ -364,6 +365,19 @@ def announce_compilation() -> None:
     """
     event.register("numba:compile", CompilationAnnouncer())
     event.register("numba:compiler_lock", _timer)  # held for the cache as well
+
+
+@contextlib.contextmanager
+def count_as_compilation() -> Iterator[None]:
+    """Count the whole time of a call that is made to compile a kernel.
+
+    What numba does around its compiler, such as finding types, is part of that.
+    """
+    _timer.on_start(None)
+    try:
+        yield
+    finally:
+        _timer.on_end(None)
 
 
 def compilation_seconds() -> float:
