@@ -8,6 +8,7 @@ import numpy as np
 
 from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.prequential import (
+    BaselineErrors,
     PrequentialResult,
     error_ratio,
     prequential,
@@ -41,6 +42,8 @@ class ComparisonResult:
     def __str__(self) -> str:
         first = self.best
         best, naive = first.best_baseline.squared, first.persistence_squared
+        everyone: list[PrequentialResult | BaselineErrors] = [*self.results]
+        everyone += first.baselines
         rows = [
             (
                 one.name,
@@ -48,7 +51,7 @@ class ComparisonResult:
                 f"{one.squared:.5g}",
                 f"{one.absolute:.5g}",
             )
-            for one in (*self.results, *first.baselines)
+            for one in everyone
         ]
         ratios = ("over best baseline", "over persistence")
         table = [("learner", *ratios, "mean squared", "mean absolute"), *rows]
