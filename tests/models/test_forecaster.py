@@ -108,3 +108,29 @@ def test_one_outlier_does_little_harm_later(size):
     spike = y.copy()
     spike[400] += size
     assert late_error(spike) < 1.6 * late_error(y)
+
+
+def early_shares(kind, rows=24, repeats=150):
+    """The share of values that bands held, by origin and step, where they were
+    finite."""
+    rng = np.random.default_rng(3)
+    held, finite = np.zeros((rows, 4)), np.zeros((rows, 4))
+    for _ in range(repeats):
+        noise = rng.normal(size=rows + 4)
+        y = {"noise": noise, "walk": np.cumsum(noise)}.get(kind)
+        if y is None:
+            y = np.array([noise[: t + 1] @ 0.7 ** np.arange(t, -1, -1)
+                          for t in range(rows + 4)])  # fmt: skip
+        backtest = Forecaster(4, season=1).run(y)
+        is_finite = np.isfinite(backtest.low[:rows])
+        held += np.where(is_finite, backtest.is_inside[:rows], 0)
+        finite += is_finite
+    assert (finite[[0, 1, 2, 3], [0, 1, 2, 3]] == 0).all()  # before the first error
+    return held[4:] / finite[4:], held[1, 0] / finite[1, 0]
+
+
+@pytest.mark.parametrize("kind", ["noise", "walk", "autoregression"])
+def test_bands_after_a_few_values_hold_what_they_promise(kind):
+    shares, first = early_shares(kind)
+    assert first > 0.85
+    assert shares.mean(axis=1).min() > 0.85 and shares.min() > 0.8

@@ -110,8 +110,10 @@ def damaged(record, path, change):
 
 def views_of(fields):
     season, cycle = dict(fields["progress"])["seasons"].values()
-    past = 2 * cycle * -(-4 // cycle) + season
-    sizes = (layout.OWN_FEATURES + 1, 2, 4, 4, season, cycle, max(past, 3) + 6)
+    past = max(2 * cycle * -(-4 // cycle) + season, 3) + 6
+    terms = layout.SERIES_TERMS + layout.FEATURE_TERMS
+    sizes = (layout.OWN_FEATURES + 1, 2, 4, 4, season, cycle, past)
+    sizes += (1, terms, max(cycle, 2) + 1, 1)
     by_name = dict(zip(layout.DIMENSIONS, sizes, strict=True))
     assert layout.STATE.size(**by_name) == len(fields["packed"])
     return layout.STATE.views(fields["packed"], **by_name)
@@ -126,7 +128,7 @@ def test_an_undamaged_record_is_loaded(record, tmp_path):
 @pytest.mark.parametrize(
     "place",
     ["rounds", "step_errors", "total_errors", "step_delay", "total_delay"]
-    + ["error_counts", "profile", "value_count"],
+    + ["error_counts", "profile", "value_count", "effect_count", "is_frozen"],
 )
 def test_a_count_that_no_state_has_is_refused(record, tmp_path, place, value):
     def change(fields):
@@ -140,6 +142,8 @@ def test_a_count_that_no_state_has_is_refused(record, tmp_path, place, value):
             "total_delay": views.total_counters[3, DELAY:],
             "error_counts": views.error_counts,
             "profile": views.profile[1],
+            "effect_count": views.counters[layout.EFFECT_COUNT :],
+            "is_frozen": views.counters[layout.IS_FROZEN :],
         }
         targets[place][0] = value
 

@@ -51,6 +51,9 @@ HISTORY = 4096
 FIRST_SEARCH, SEARCH_GROWTH = 24, 1.5
 """Seasons are looked for after 24 rounds, then 36, 54 and so on."""
 MAX_HORIZON = 10_000
+MAX_REPEATED = 1000
+"""Where features are known in advance, the first rows are learnt again at each such
+search, with the effects of features as they are known by then, up to so many rows."""
 
 
 class Forecaster:
@@ -307,11 +310,10 @@ class Forecaster:
     def _with_seasons(self, progress: Progress, rounds: int) -> Progress:
         """With the seasons that the settings or the calendar say; else a history."""
         fixed = self._settled_seasons(progress)
-        if fixed is not None:
-            return progress._replace(seasons=fixed)
-        if progress.history is None and rounds == 0:
-            return progress._replace(history=np.empty((0, 1 + progress.given)))
-        return progress
+        has_known = any(self._known_flags(progress))
+        if progress.history is None and rounds == 0 and (fixed is None or has_known):
+            progress = progress._replace(history=np.empty((0, 1 + progress.given)))
+        return progress if fixed is None else progress._replace(seasons=fixed)
 
     def _settled_seasons(self, progress: Progress) -> Seasons | None:
         """The seasons by the settings or the calendar; None: what the values show."""
@@ -334,8 +336,7 @@ class Forecaster:
         played, start = [], 0
         if state is None or state.seasons != progress.seasons:
             state = self._replay(state, progress)
-        if progress.history is not None and self._settled_seasons(progress):
-            progress = progress._replace(history=None)
+        progress = self._with_needed_history(progress, state)
         stops = _searches(state.rounds, len(y)) if progress.history is not None else []
         if stops:  # all of it is learnt or nothing
             state = state.copy()
@@ -347,27 +348,50 @@ class Forecaster:
             result = state.play(y[rows], known_rows, level)
             if result is not None:
                 played.append(PlayedForecasts(*result, state.seasons))
-            if stop in stops:
-                assert progress.history is not None
-                history = progress.history[: state.rounds]
-                progress = progress._replace(seasons=find_seasons(history[:, 0]))
-                if progress.seasons != state.seasons:
-                    state = self._replay(state, progress)
-                if state.rounds >= HISTORY:
-                    progress = progress._replace(history=None)
+            if stop in stops and progress.history is not None:
+                state, progress = self._search(state, progress)
+                progress = self._with_needed_history(progress, state)
             start = stop
         self._model = state, progress
         return played if level is not None else None
+
+    def _search(
+        self, state: ForecasterState, progress: Progress
+    ) -> tuple[ForecasterState, Progress]:
+        """Look for seasons in the history, and learn it again with what is found."""
+        y, given = _history(progress, state)
+        has_known = any(state.settings.known)
+        if self._settled_seasons(progress) is None:
+            values = state.without_effects(y, given) if has_known else y
+            progress = progress._replace(seasons=find_seasons(values))
+        if progress.seasons != state.seasons:
+            return self._replay(state, progress), progress
+        if has_known and state.rounds <= MAX_REPEATED:
+            state = state.learn_again(y, given)
+        return state, progress
+
+    def _with_needed_history(
+        self, progress: Progress, state: ForecasterState
+    ) -> Progress:
+        """Without the history, once nothing more is looked for in it."""
+        if progress.history is None:
+            return progress
+        rows = HISTORY if self._settled_seasons(progress) is None else 0
+        if any(state.settings.known):
+            rows = max(rows, MAX_REPEATED)
+        is_needed = state.rounds < rows
+        return progress if is_needed else progress._replace(history=None)
 
     def _replay(
         self, state: ForecasterState | None, progress: Progress
     ) -> ForecasterState:
         """A new state with these seasons, which has learnt the history."""
         new = ForecasterState(self._sizes(progress), progress.seasons)
-        if state is not None and progress.history is not None:
-            history = progress.history[: state.rounds]
-            rows = np.ascontiguousarray(history[:, 0])
-            new.play(rows, np.ascontiguousarray(history[:, 1:]))
+        if state is not None and progress.history is not None and state.rounds:
+            y, given = _history(progress, state)
+            new.play(y, given)
+            if any(new.settings.known):
+                new = new.learn_again(y, given)
         return new
 
     def _known_flags(self, progress: Progress) -> tuple[bool, ...]:
@@ -405,6 +429,16 @@ class Forecaster:
         full = np.zeros((h, progress.given))
         full[:, list(flags)] = rows
         return full
+
+
+def _history(
+    progress: Progress, state: ForecasterState
+) -> tuple[FloatArray, FloatArray]:
+    """All values of the state's rounds, and their given features."""
+    assert progress.history is not None
+    history = progress.history[: state.rounds]
+    y, given = history[:, 0], history[:, 1:]
+    return np.ascontiguousarray(y), np.ascontiguousarray(given)
 
 
 def _searches(rounds: int, rows: int) -> list[int]:

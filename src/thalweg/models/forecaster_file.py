@@ -12,7 +12,10 @@ from thalweg import persistence
 from thalweg.checks import MAX_MAGNITUDE
 from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
 from thalweg.kernels.forecaster.forecaster_layout import (
+    CHANGE_COUNT,
     DEVIATION_COUNT,
+    EFFECT_COUNT,
+    IS_FROZEN,
     ROUNDS,
     STATE,
     VALUE_COUNT,
@@ -55,8 +58,9 @@ class Progress(NamedTuple):
     grid: Any = None  # a TimeGrid; None: without times, or after the first one
     names: tuple[str, ...] | None = None  # of given features; None: they have none
     given: int = 0  # how many there are
-    # The first rows, among which seasons are looked for: y, then features. Room for
-    # more follows. None: they need not be looked for, or were.
+    # The first rows, among which seasons are looked for, and which are learnt again
+    # with what is found out of known features: y, then features. Room for more follows.
+    # None: nothing more is looked for.
     history: FloatArray | None = None
 
 
@@ -171,7 +175,9 @@ def _validate_packed(
     rule = Array((1,), 0, MAX_ROUNDS, whole=True)
     validate_snapshot(rule, views.counters[ROUNDS : ROUNDS + 1], f"{name}.rounds")
     counts = {
-        "counters": views.counters[[DEVIATION_COUNT, VALUE_COUNT]],
+        "counters": views.counters[
+            [DEVIATION_COUNT, VALUE_COUNT, CHANGE_COUNT, EFFECT_COUNT]
+        ],
         "profile": views.profile[1],
         "cycle_profile": views.cycle_profile[1],
         "error_counts": views.error_counts,
@@ -181,6 +187,8 @@ def _validate_packed(
     for field, array in counts.items():
         rule = Array(array.shape, 0, state.rounds, whole=True)
         validate_snapshot(rule, array, f"{name}.{field}")
+    rule = Condition(views.counters[IS_FROZEN] == 0, "0")
+    validate_snapshot(rule, views.counters[IS_FROZEN], f"{name}.is_frozen")
     for kind in ("step", "total"):
         counters, errors = (
             getattr(views, f"{kind}_{f}") for f in ("counters", "errors")

@@ -6,9 +6,15 @@ import numpy as np
 
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster import forecaster_round
-from thalweg.kernels.forecaster.step_regressions import RIDGE, SECOND_RIDGE
+from thalweg.kernels.forecaster.known_effects import EFFECT_RIDGE
+from thalweg.kernels.forecaster.step_regressions import (
+    GIVEN_RIDGE,
+    RIDGE,
+    SECOND_RIDGE,
+)
 from thalweg.kernels.layout import aligned_zeros
 from thalweg.kernels.tracker.tracker_layout import DELAY
+from thalweg.preprocessing.few_errors import few_errors
 from thalweg.preprocessing.seasons import Seasons
 from thalweg.types import FloatArray
 
@@ -16,6 +22,16 @@ MODELLED_STEPS = 16
 """Steps that have regressions of their own; others use those of the next such step."""
 
 NO_FEATURES = np.empty((1, 0))
+EFFECT_FIELDS = (
+    "given_moments", "recent_values", "recent_known", "effect_moments", "effect_theta",
+    "series_theta", "effect_errors", "effect_losses",
+)  # fmt: skip
+"""What is known of the effects of features."""
+EFFECT_COUNTERS = slice(layout.CHANGE, layout.EFFECT_COUNT + 1)
+ERROR_FIELDS = (
+    "step_counters", "step_errors", "total_counters", "total_errors", "error_scales",
+)  # fmt: skip
+"""What is known of the errors of forecasts."""
 
 
 class ForecasterSettings(NamedTuple):
@@ -55,6 +71,7 @@ class ForecasterState:
         else:
             self.packed[:] = packed
         self._value, self._no_forecasts = np.zeros(1), np.empty((0, settings.horizon))
+        self._no_bounds = np.empty((len(steps), 0))
         self._no_bands = np.empty((0, settings.horizon, 2))
         self._workspace = aligned_zeros(layout.WORKSPACE.size(**by_name))
         workspace: Any = layout.WORKSPACE.views(self._workspace, **by_name)
@@ -62,14 +79,69 @@ class ForecasterState:
         every_step = np.arange(1, settings.horizon + 1)
         workspace.model_of[:] = np.searchsorted(steps, every_step)
         workspace.lags[:], workspace.is_known[:] = settings.lags, settings.known
+        workspace.known_at[:] = np.flatnonzero(settings.known)
+        workspace.effect_ridge[:] = EFFECT_RIDGE
         workspace.ridge[:] = RIDGE
         workspace.ridge[layout.SECOND_FEATURES : layout.OWN_FEATURES] = SECOND_RIDGE
+        base = self._dimensions[layout.DIMENSIONS.index("base")]
+        workspace.ridge[base:] = GIVEN_RIDGE
         angles = 2 * np.pi * np.arange(seasons.season) / seasons.season
         workspace.waves[:] = np.sin(angles), np.cos(angles)
 
     def copy(self) -> "ForecasterState":
         """A state that goes its own way."""
         return ForecasterState(self.settings, self.seasons, self.packed)
+
+    def learn_again(self, y: FloatArray, given: FloatArray) -> "ForecasterState":
+        """A state that has learnt all these rounds with the effects of known features
+        as they are now, which were not known when the first of them came.
+
+        The errors that bands are made of remain those of forecasts that were made, also
+        those of rounds to come.
+        """
+        new = ForecasterState(self.settings, self.seasons)
+        for name in EFFECT_FIELDS:
+            getattr(new.views, name)[:] = getattr(self.views, name)
+        counters, own_counters = new.views.counters, self.views.counters
+        counters[EFFECT_COUNTERS] = own_counters[EFFECT_COUNTERS]
+        moments = new.views.given_moments
+        moments[layout.OFFSET] = moments[layout.MEAN]
+        new.views.origin_units[:] = self._newest_units()
+        new.views.origin_units[:, layout.EFFECT_OFFSET] = moments[layout.OFFSET]
+        counters[layout.IS_FROZEN] = 1
+        new.play(y, given)
+        counters[layout.IS_FROZEN] = 0
+        for name in ERROR_FIELDS:
+            getattr(new.views, name)[:] = getattr(self.views, name)
+        new._keep_forecasts(self.views)
+        return new
+
+    def _keep_forecasts(self, made: Any) -> None:
+        """Take over the forecasts of all origins but the newest, as they were made."""
+        views, rounds = self.views, self.rounds
+        slots, past = len(views.forecasts), views.values.size
+        for age in range(1, min(slots, rounds)):
+            origin = rounds - 1 - age
+            slot = origin % slots
+            for name in ("origin_units", "known_coefficients"):
+                getattr(views, name)[slot] = getattr(made, name)[slot]
+            # Of rounds that have passed, forecasts are of values less effects.
+            passed = np.arange(origin + 1, min(rounds, origin + slots)) % past
+            forecasts = made.forecasts[slot].copy()
+            forecasts[: len(passed)] += views.values[passed] - made.values[passed]
+            views.forecasts[slot] = forecasts
+
+    def without_effects(self, y: FloatArray, given: FloatArray) -> FloatArray:
+        """The values (T,) less the effects of known features (T, m)."""
+        units = self._newest_units()
+        unit, effect = units[layout.EFFECT_UNIT], units[layout.EFFECT]
+        used = effect != 0
+        features = (given - units[layout.EFFECT_OFFSET])[:, used] / unit[used]
+        return np.asarray(y - features @ effect[used])
+
+    def _newest_units(self) -> FloatArray:
+        units: FloatArray = self.views.origin_units
+        return units[(self.rounds - 1) % len(units)]
 
     @property
     def rounds(self) -> int:
@@ -81,7 +153,7 @@ class ForecasterState:
         self._value[0] = y
         forecaster_round.play(
             self.packed, self._workspace, self._dimensions, self._value, NO_FEATURES,
-            0.5, self._no_forecasts, self._no_bands,
+            0.5, self._no_bounds, self._no_forecasts, self._no_bands,
         )  # fmt: skip
 
     def play(
@@ -96,9 +168,12 @@ class ForecasterState:
         rows = 0 if level is None else len(y)
         forecasts = np.empty((rows, horizon))
         offsets = np.empty((rows, horizon, 2))
+        bounds = self._no_bounds
+        if level is not None:
+            bounds = few_errors(level, tuple(self.settings.steps()))
         forecaster_round.play(
             self.packed, self._workspace, self._dimensions, y, given, level or 0.5,
-            forecasts, offsets,
+            bounds, forecasts, offsets,
         )  # fmt: skip
         return None if level is None else (forecasts, forecasts[..., None] + offsets)
 
@@ -108,7 +183,7 @@ class ForecasterState:
         forecasts = np.empty((len(y), self.settings.horizon))
         forecaster_round.play(
             self.packed, self._workspace, self._dimensions, y, np.empty((len(y), 0)),
-            0.5, forecasts, self._no_bands,
+            0.5, self._no_bounds, forecasts, self._no_bands,
         )  # fmt: skip
         return np.ascontiguousarray(forecasts[:, -1])
 
@@ -124,9 +199,11 @@ class ForecasterState:
         """How far below and above values, and sums of values, may lie: (H, 2) each."""
         horizon = self.settings.horizon
         of_values, of_totals = np.empty((horizon, 2)), np.empty((horizon, 2))
+        bounds = few_errors(level, tuple(self.settings.steps()))
         forecaster_round.set_bands(
-            self.packed, self._workspace, self._dimensions, level, of_values, of_totals
-        )
+            self.packed, self._workspace, self._dimensions, level, bounds, of_values,
+            of_totals,
+        )  # fmt: skip
         return of_values, of_totals
 
 
@@ -144,7 +221,13 @@ def dimensions(settings: ForecasterSettings, seasons: Seasons) -> tuple[int, ...
     past = max(distant, *settings.lags, 3) + horizon + 2
     base = layout.OWN_FEATURES + len(settings.lags)
     steps = len(settings.steps())
-    return base, settings.given, steps, horizon, season, cycle, past
+    known = sum(settings.known)
+    terms = layout.SERIES_TERMS + layout.FEATURE_TERMS * known if known else 0
+    recent = max(cycle, 2) + 1 if known else 0
+    return (
+        base, settings.given, steps, horizon, season, cycle, past, known, terms, recent,
+        int(known > 0),
+    )  # fmt: skip
 
 
 def modelled_steps(horizon: int) -> FloatArray:

@@ -9,7 +9,14 @@ the Tracker's (thalweg/learners/tracker/definition.py), which has tests of its o
 from types import SimpleNamespace
 
 import numpy as np
+import scipy.stats
 
+from tests.kernels.forecaster.effects_definition import (
+    Effects,
+    in_units,
+    limit,
+    running_mean,
+)
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster import step_features, step_mixture, step_regressions
 from thalweg.kernels.forecaster.forecaster_round import EARLY_ROUNDS, RANGE_MARGIN
@@ -17,36 +24,26 @@ from thalweg.kernels.forecaster.given_features import MIN_GIVEN_SHARE
 from thalweg.kernels.tracker.tracker_layout import (
     COUNTERS,
     DELAY,
+    ERROR_COUNT,
     ERROR_SCALE,
     RECENT_ERRORS,
+    SLOW_ERROR_MEAN,
 )
 from thalweg.learners.tracker import definition
 
 
-def running_mean(values, least_share):
-    """The mean in which a new value has a share of 1/count, or the least share."""
-    mean = 0.0
-    for count, value in enumerate(values, start=1):
-        mean = mean + max(1 / count, least_share) * (value - mean)
-    return mean
-
-
-def limit(feature):
-    return float(
-        np.clip(feature, -step_features.MAX_FEATURE, step_features.MAX_FEATURE)
-    )
-
-
 class Origin(SimpleNamespace):
     """What was known and forecast after a round: level, scale, low, high, rows (J, n),
-    candidates (J, K), forecasts (H,), error_scales (J, 2)."""
+    candidates (J, K), forecasts (H,), error_scales (J, 2). Of known features the
+    function ``effect`` of a row, and ``known_part`` of a step and a row: the effect,
+    and what the regressions of the step add."""
 
 
 class Regressions:
     """All labels of one step, and what follows from them."""
 
-    def __init__(self, step, size):
-        self.step = step
+    def __init__(self, step, size, given):
+        self.step, self.given = step, given
         self.rows, self.labels, self.weights = [], [], []
         self.mean_errors = np.zeros(layout.LANES)
         self.losses = []
@@ -78,7 +75,7 @@ class Regressions:
         theta = np.empty_like(self.theta)
         for lane, gamma in enumerate(layout.DISCOUNT):
             w = gamma**ages * np.array(self.weights)[:, lane]
-            S = X.T @ (w[:, None] * X) + np.diag(ridges(X.shape[1]))
+            S = X.T @ (w[:, None] * X) + np.diag(ridges(X.shape[1], self.given))
             b = X.T @ (w * (z - X @ self.prior))
             theta[:, lane] = self.prior + np.linalg.solve(S, b)
         return theta
@@ -106,8 +103,23 @@ def new_errors(delay):
     return errors
 
 
-def ridges(size):
+def band(errors, coverage, step):
+    """Quantiles of the errors; at least those of Student's t where there are too few
+    for quantiles, in which errors of later steps count less after the first."""
+    low, high = definition.interval_offsets(errors, coverage)
+    count, share = int(errors.counters[ERROR_COUNT]), (1 - coverage) / 2
+    if count == 0 or share * (count + 1) > 1 - 1e-9:
+        return low, high
+    degrees = 1 + (min(count, 64) - 1) / (1 + (step - 1) / 2)
+    deviation = 1 + (np.sqrt(np.pi / 2) - 1) * (1 - 1 / degrees)  # per mean size
+    reach = scipy.stats.t(degrees).ppf(1 - share) * deviation
+    reach *= errors.counters[SLOW_ERROR_MEAN]
+    return min(low, -reach), max(high, reach)
+
+
+def ridges(size, given):
     ridge = np.full(size, step_regressions.RIDGE)
+    ridge[size - given :] = step_regressions.GIVEN_RIDGE
     second = slice(layout.SECOND_FEATURES, layout.OWN_FEATURES)
     ridge[second] = step_regressions.SECOND_RIDGE
     return ridge
@@ -121,13 +133,14 @@ class ForecasterDefinition:
         self.known = np.array(known, dtype=bool)
         self.horizon = int(steps[-1])
         size = layout.OWN_FEATURES + len(lags) + len(known)
-        self.models = [Regressions(int(step), size) for step in steps]
+        self.models = [Regressions(int(step), size, len(known)) for step in steps]
         # Step h has the regressions of the first modelled step that is not before it.
         self.model_of = [
             next(model for model in self.models if model.step >= h)
             for h in range(1, self.horizon + 1)
         ]
         self.values, self.is_missing, self.given = [], [], []
+        self.effects = Effects(self) if self.known.any() else None
         self.deviations = []  # (round, y - level before), after the first season
         self.origins = []
 
@@ -243,10 +256,10 @@ class ForecasterDefinition:
         row[layout.PHASE_PRODUCTS : layout.PHASE_PRODUCTS + 6] = products
         return row
 
-    def given_in_units(self, x, count):
-        """Given features less their mean, in units of their deviation, as known from
-        the first ``count`` rounds."""
-        units = np.zeros(len(self.known))
+    def given_moments(self, count):
+        """Mean and unit of each given feature, as known from the first rounds: the
+        deviation, or the mean change where that is more."""
+        means, units = np.zeros(len(self.known)), np.zeros(len(self.known))
         for i in range(len(units)):
             mean = variance = 0.0
             for t, row in enumerate(self.given[:count]):
@@ -254,52 +267,58 @@ class ForecasterDefinition:
                 before = row[i] - mean
                 mean += share * before
                 variance += share * (before * (row[i] - mean) - variance)
-            if variance > 0:
-                units[i] = limit((x[i] - mean) / np.sqrt(variance))
-        return units
+            means[i], units[i] = mean, max(np.sqrt(variance), self.change(i, count))
+        return means, units
+
+    def change(self, i, count):
+        """The mean size of the changes of a given feature in the first rounds."""
+        changes = np.abs(np.diff([row[i] for row in self.given[:count]]))
+        return running_mean(changes[changes > 0], MIN_GIVEN_SHARE)
 
     # A round.
 
     def observe(self, y, x=()):
         """Learn the value of the next round, NaN where it is missing, and forecast."""
-        t = len(self.values)
+        t, effect = len(self.values), 0.0
         self.given.append(np.array(x, dtype=float))
-        if self.known.any():
-            self.add_known_part(t, self.given_in_units(x, t))
+        if self.effects is not None:
+            effect = self.origins[-1].effect(x) if t else 0.0
+            self.add_known_part(t, np.array(x), effect)
+        value = float(y) - effect
         if np.isnan(y):
-            self.values.append(self.origins[-1].forecasts[0])
+            value = self.origins[-1].forecasts[0]
         else:
-            self.learn(t, y)
+            self.learn(t, value)
             if t >= self.season:
-                self.deviations.append((t, self.deviation(y)))
-            self.values.append(float(y))
+                self.deviations.append((t, self.deviation(value)))
+        self.values.append(value)
+        if self.effects is not None:
+            self.effects.learn(value + effect if np.isnan(y) else y, np.isnan(y))
         self.is_missing.append(bool(np.isnan(y)))
         self.origins.append(self.forecast_from(t))
 
     def known_part(self, model, units):
-        """What features known in advance add: in every candidate, and in the mixture,
-        in units of the scale."""
+        """What features known in advance add to every candidate."""
         base = layout.OWN_FEATURES + len(self.lags)
         part, first = (
             (units * self.known) @ one.theta[base:] for one in (model, self.models[0])
         )
         candidates = np.zeros(layout.CANDIDATES)
         candidates[: layout.LANES], candidates[layout.RECURSIVE] = part, first.mean()
-        return candidates, float(model.mixture() @ candidates)
+        return candidates
 
-    def add_known_part(self, t, units):
+    def add_known_part(self, t, x, effect):
         """Forecasts of round t were made without what is known of it by now."""
+        means, deviations = self.given_moments(t)
+        now = in_units(x, means, deviations)
         for h in range(1, min(t, self.horizon) + 1):
             origin, model = self.origins[t - h], self.model_of[h - 1]
-            if origin.scale == 0:
-                continue
-            candidates, part = self.known_part(model, units)
-            origin.forecasts[h - 1] += origin.scale * part
-            if h == model.step:
+            origin.forecasts[h - 1] += origin.known_part(h, x) - effect
+            if origin.scale > 0 and h == model.step:
                 j = self.models.index(model)
-                origin.candidates[j] += candidates
+                origin.candidates[j] += self.known_part(model, now)
                 base = layout.OWN_FEATURES + len(self.lags)
-                origin.rows[j][base:][self.known] = units[self.known]
+                origin.rows[j][base:][self.known] = now[self.known]
 
     def learn(self, t, y):
         values = [*self.values, y]
@@ -331,6 +350,8 @@ class ForecasterDefinition:
             ]
             for m in self.models
         ]
+        origin.effect = self.effects.of_rows(t) if self.effects else lambda x: 0.0
+        origin.known_part = lambda h, x: origin.effect(x)
         season, steps = self.season, range(1, self.horizon + 1)
         if t < season + EARLY_ROUNDS or self.scale() == 0:
             ago = [max(t + h - -(-h // season) * season, 0) for h in steps]
@@ -339,7 +360,10 @@ class ForecasterDefinition:
             return origin
         origin.scale, (low, high) = self.scale(), self.range()
         level, scale = origin.level, origin.scale
-        units = self.given_in_units(self.given[-1], t + 1) * ~self.known
+        means, deviations = self.given_moments(t + 1)
+        units = in_units(self.given[-1], means, deviations) * ~self.known
+        parts = self.mixed_parts(scale, means, deviations)
+        origin.known_part = lambda h, x: origin.effect(x) + parts(h, x)
         path = self.recursive_path(units, scale, low, high)
         origin.forecasts = np.zeros(self.horizon)
         for h in steps:
@@ -360,6 +384,23 @@ class ForecasterDefinition:
                 origin.candidates.append(candidates)
         return origin
 
+    def mixed_parts(self, scale, means, deviations):
+        """What known features add in the mixture of a step, as it is now."""
+        base = layout.OWN_FEATURES + len(self.lags)
+        first = self.models[0].theta[base:].mean(axis=1)
+        coefficients = []
+        for h in range(1, self.horizon + 1):
+            model = self.model_of[h - 1]
+            weights = model.mixture()
+            mixed = model.theta[base:] @ weights[: layout.LANES]
+            coefficients.append(mixed + weights[layout.RECURSIVE] * first)
+
+        def part(h, x):
+            units = in_units(x, means, deviations) * self.known
+            return scale * float(coefficients[h - 1] @ units)
+
+        return part
+
     def recursive_path(self, units, scale, low, high):
         """The first step's mean regression, again and again."""
         theta, values = self.models[0].theta.mean(axis=1), list(self.values)
@@ -376,20 +417,13 @@ class ForecasterDefinition:
         origin = self.origins[-1]
         mean = origin.forecasts.copy()
         for h, x in enumerate(future[: self.horizon], start=1):
-            if origin.scale > 0 and self.known.any():
-                units = self.given_in_units(x, len(self.given))
-                part = self.known_part(self.model_of[h - 1], units)[1]
-                mean[h - 1] += origin.scale * part
+            if self.known.any():
+                mean[h - 1] += origin.known_part(h, x)
         return mean
 
     def offsets(self, coverage, kind="value_errors"):
         """The ends of the bands less the forecasts, (H, 2): linear between models."""
-        ends = np.array(
-            [
-                definition.interval_offsets(getattr(m, kind), coverage)
-                for m in self.models
-            ]
-        )
+        ends = np.array([band(getattr(m, kind), coverage, m.step) for m in self.models])
         steps = [0] + [m.step for m in self.models]
         result = np.empty((self.horizon, 2))
         for h in range(1, self.horizon + 1):

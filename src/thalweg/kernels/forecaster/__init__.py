@@ -7,4 +7,5 @@ step_regressions       ridge regressions of a step, with memories and outlier we
 recursive_forecast     the first step's regressions, again and again
 step_mixture           weights of all candidates for a step
 given_features         features that users give
+known_effects          the effects of features known in advance, taken away first
 """

@@ -4,7 +4,9 @@ Dimensions: the features of a regression are ``base`` (``OWN_FEATURES`` and furt
 lags) and ``given`` ones; ``steps`` have regressions of their own; ``horizon`` H is the
 most distant step; ``season`` and ``cycle`` are the lengths of two seasons in rounds
 (day and week of hourly values; both the same where there is one, 1 where there is
-none); ``past`` values are remembered.
+none); ``past`` values are remembered. Of the given features, ``known`` are known in
+advance, and their effects are estimated by a regression of ``terms`` terms on the
+``recent`` values; both are 0 where there are none, ``effects`` is 0, else 1.
 """
 
 from typing import Annotated, NamedTuple
@@ -69,7 +71,31 @@ DEVIATION, DEVIATION_COUNT = 3, 4  # the mean of |value - level before|, and its
 LOWEST, HIGHEST = 5, 6  # of all values
 VALUE_COUNT = 7  # values so far, without those missing
 LAST_MISSING = 8  # the last round without a value, counted from 1; 0: none
+# Of the series as given, before the effects of known features are taken away.
+CHANGE, CHANGE_COUNT = 9, 10  # the mean of |y - y before| where they differ
+RUNNING_MEAN = 11  # of the values
+LOWEST_GIVEN, HIGHEST_GIVEN = 12, 13
+EFFECT_COUNT = 14  # rounds that the regression on known features has learnt
+IS_FROZEN = 15  # 1: effects stay as they are, for rounds that are learnt once more
 COUNTERS = 16
+
+# The terms of the regression on known features, in units of the mean change: first
+# those of the series, then three for each known feature.
+CONSTANT_TERM, CHANGE_TERM, MEAN_TERM, SEASON_TERM, CYCLE_TERM = range(5)
+SERIES_TERMS, FEATURE_TERMS = 5, 3
+FEATURE_CHANGE, FEATURE_LEVEL, FEATURE_LAG = range(FEATURE_TERMS)
+EFFECT_CANDIDATES = 2 * LANES  # regressions with and without the features
+
+# What is known of a given feature: mean and variance, the mean size of its changes
+# where there were any, their count, and the last value. The effect of a feature is that
+# of its difference to an offset: the mean, at the last time that rounds were learnt
+# once more, or the first value. (It stays, as its moves would be seen in the series.)
+MEAN, VARIANCE, MEAN_CHANGE, CHANGES, LAST_GIVEN, OFFSET = range(6)
+GIVEN_MOMENTS = 6
+# What a forecast was made with: mean and unit of each feature, the unit of its effect,
+# and the effect of one such unit on the series.
+ORIGIN_MEAN, ORIGIN_UNIT, EFFECT_OFFSET, EFFECT_UNIT, EFFECT = range(5)
+ORIGIN_UNITS = 5
 
 
 class ForecasterViews(NamedTuple):
@@ -81,8 +107,7 @@ class ForecasterViews(NamedTuple):
     # Mean deviation from the level and its count, at each phase of the season.
     profile: Annotated[Array, Shape(2, "season")]
     cycle_profile: Annotated[Array, Shape(2, "cycle")]
-    # Mean and variance of each given feature.
-    given_moments: Annotated[Array, Shape(2, "given")]
+    given_moments: Annotated[Array, Shape(GIVEN_MOMENTS, "given")]
     # Of the last H + 1 origins, at r mod (H + 1): the level and the scale, the features
     # and the candidates of each step, and the forecasts of all steps.
     origins: Annotated[Array, Shape("horizon + 1", 2)]
@@ -91,6 +116,10 @@ class ForecasterViews(NamedTuple):
         Array, Shape("horizon + 1", "steps", PADDED_CANDIDATES, align=WIDTH)
     ]
     forecasts: Annotated[Array, Shape("horizon + 1", "horizon")]
+    # What of given features these forecasts were made with, and the coefficients of the
+    # mixture on those that are known in advance.
+    origin_units: Annotated[Array, Shape("horizon + 1", ORIGIN_UNITS, "given")]
+    known_coefficients: Annotated[Array, Shape("horizon + 1", "steps", "given")]
     # The sizes of errors known then, of each step and of sums up to it.
     error_scales: Annotated[Array, Shape("horizon + 1", "steps", 2)]
     # Discounted second moments of the features, and with the label as the last row.
@@ -109,6 +138,18 @@ class ForecasterViews(NamedTuple):
     step_errors: Annotated[Array, Shape("steps", 2, RECENT_ERRORS)]
     total_counters: Annotated[Array, Shape("steps", ERROR_COUNTERS)]
     total_errors: Annotated[Array, Shape("steps", 2, RECENT_ERRORS)]
+    # The regression on features known in advance: values and features of round r at
+    # r mod recent, discounted moments, coefficients with the features and without,
+    # mean |error| of each lane, mean squared errors with the features and without.
+    recent_values: Annotated[Array, Shape("recent")]
+    recent_known: Annotated[Array, Shape("recent", "known")]
+    effect_moments: Annotated[
+        Array, Shape("terms + effects", "terms", LANES, align=WIDTH)
+    ]
+    effect_theta: Annotated[Array, Shape("terms", LANES, align=WIDTH)]
+    series_theta: Annotated[Array, Shape("terms", LANES, align=WIDTH)]
+    effect_errors: Annotated[Array, Shape("effects", LANES)]
+    effect_losses: Annotated[Array, Shape("effects", EFFECT_CANDIDATES)]
 
 
 class ForecasterWorkspace(NamedTuple):
@@ -120,6 +161,7 @@ class ForecasterWorkspace(NamedTuple):
     # Further past values as features: how many rounds before the next one.
     lags: Annotated[Array, Shape(f"base - {OWN_FEATURES}")]
     is_known: Annotated[Array, Shape("given")]  # 1: known in advance, at the step
+    known_at: Annotated[Array, Shape("known")]  # their positions
     # The values that follow the newest one in a recursive forecast.
     path: Annotated[Array, Shape("horizon")]
     row: Annotated[Array, Shape("base + given")]
@@ -134,10 +176,21 @@ class ForecasterWorkspace(NamedTuple):
         Array, Shape("base + given + 1", "base + given", LANES, align=WIDTH)
     ]
     work: Annotated[Array, Shape(3, "base + given", LANES, align=WIDTH)]
+    terms: Annotated[Array, Shape("terms")]
+    effect_predictions: Annotated[Array, Shape(EFFECT_CANDIDATES)]
+    effect_weights: Annotated[Array, Shape(EFFECT_CANDIDATES)]
+    effect_ridge: Annotated[Array, Shape("terms", LANES, align=WIDTH)]
+    effect_lower: Annotated[
+        Array, Shape("terms + effects", "terms", LANES, align=WIDTH)
+    ]
+    effect_work: Annotated[Array, Shape(3, "terms", LANES, align=WIDTH)]
 
 
-DIMENSIONS = ("base", "given", "steps", "horizon", "season", "cycle", "past")
-STATE = Layout("Forecaster state", ForecasterViews, version=1, dimensions=DIMENSIONS)
+DIMENSIONS = (
+    "base", "given", "steps", "horizon", "season", "cycle", "past", "known", "terms",
+    "recent", "effects",
+)  # fmt: skip
+STATE = Layout("Forecaster state", ForecasterViews, version=2, dimensions=DIMENSIONS)
 WORKSPACE = Layout(
-    "Forecaster workspace", ForecasterWorkspace, version=1, dimensions=DIMENSIONS
+    "Forecaster workspace", ForecasterWorkspace, version=2, dimensions=DIMENSIONS
 )

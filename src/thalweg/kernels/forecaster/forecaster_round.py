@@ -8,6 +8,7 @@ from thalweg.kernels.forecaster.forecaster_layout import (
     CYCLE_VALUE,
     DEVIATION,
     HIGHEST,
+    IS_FROZEN,
     LANES,
     LAST,
     LAST_MISSING,
@@ -24,9 +25,13 @@ from thalweg.kernels.forecaster.forecaster_layout import (
 from thalweg.kernels.forecaster.given_features import (
     add_known_part,
     copy_forecasts,
+    known_effect,
     learn_given,
     set_given_row,
+    set_known_coefficients,
+    set_origin_units,
 )
+from thalweg.kernels.forecaster.known_effects import learn_effects, set_effects
 from thalweg.kernels.forecaster.recursive_forecast import set_path
 from thalweg.kernels.forecaster.step_features import (
     known_lag,
@@ -46,7 +51,11 @@ from thalweg.kernels.forecaster.step_regressions import (
 )
 from thalweg.kernels.jit import inline_function, inner_function, kernel
 from thalweg.kernels.tracker.prediction_interval import interval_offsets, learn_error
-from thalweg.kernels.tracker.tracker_layout import ERROR_SCALE
+from thalweg.kernels.tracker.tracker_layout import (
+    ERROR_COUNT,
+    ERROR_SCALE,
+    SLOW_ERROR_MEAN,
+)
 
 unpack_state, unpack_workspace = STATE.unpack, WORKSPACE.unpack
 
@@ -56,60 +65,73 @@ EARLY_ROUNDS = 2
 """Rounds beyond the first season before regressions begin."""
 
 
+@inline_function
+def _unpack(state, workspace, dimensions):
+    base, given, steps, horizon, season, cycle, past = dimensions[:7]
+    known, terms, recent, effects = dimensions[7:]
+    s = unpack_state(
+        state, 0, base, given, steps, horizon, season, cycle, past, known, terms,
+        recent, effects,
+    )  # fmt: skip
+    w = unpack_workspace(
+        workspace, 0, base, given, steps, horizon, season, cycle, past, known, terms,
+        recent, effects,
+    )  # fmt: skip
+    return s, w
+
+
 @kernel(ieee_division=True, nogil=True)
 def play(
-    state, workspace, dimensions, y, given, coverage, forecasts, bands,
+    state, workspace, dimensions, y, given, coverage, few_errors, forecasts, bands,
 ):  # fmt: skip
     """Learn the values y (T,), NaN where one is missing, and forecast after each.
 
-    ``dimensions`` is a tuple in the order of ``DIMENSIONS``. Shapes: given (T, given);
-    forecasts (T, horizon) and bands (T, horizon, 2), to be filled in, or of length 0.
-    Features known in advance are taken from the rounds that they belong to; beyond the
-    last round they count as their mean.
+    ``dimensions`` is a tuple in the order of ``DIMENSIONS``. Shapes: given (T or more,
+    given); forecasts (T, horizon) and bands (T, horizon, 2), to be filled in, or of
+    length 0. ``few_errors`` (steps, k) is how many mean errors a band reaches at least
+    in each direction, while fewer than k errors are known. Features known in advance
+    are those of the rounds that they belong to; beyond the last they have no effect.
     """
-    base, given_count, steps, horizon, season, cycle, past = dimensions
-    s = unpack_state(state, 0, base, given_count, steps, horizon, season, cycle, past)
-    w = unpack_workspace(
-        workspace, 0, base, given_count, steps, horizon, season, cycle, past
-    )
+    s, w = _unpack(state, workspace, dimensions)
     for t in range(y.size):
         observe(s, w, y[t], given[t])
         if len(forecasts) > 0:
             copy_forecasts(s, w, given[t + 1 :], forecasts[t])
         if len(bands) > 0:
-            _set_bands(s, w, coverage, s.step_counters, s.step_errors, bands[t])
+            _set_bands(
+                w, coverage, few_errors, s.step_counters, s.step_errors, bands[t]
+            )
 
 
 @kernel(ieee_division=True, nogil=True)
 def set_forecasts(state, workspace, dimensions, future, forecasts):
     """Set the forecasts (horizon,) after the newest value; ``future`` (k, given)."""
-    base, given_count, steps, horizon, season, cycle, past = dimensions
-    s = unpack_state(state, 0, base, given_count, steps, horizon, season, cycle, past)
-    w = unpack_workspace(
-        workspace, 0, base, given_count, steps, horizon, season, cycle, past
-    )
+    s, w = _unpack(state, workspace, dimensions)
     copy_forecasts(s, w, future, forecasts)
 
 
 @kernel(ieee_division=True, nogil=True)
-def set_bands(state, workspace, dimensions, coverage, offsets, total_offsets):
-    """Set how far below and above each step, and their sums, values may lie: (H, 2)."""
-    base, given_count, steps, horizon, season, cycle, past = dimensions
-    s = unpack_state(state, 0, base, given_count, steps, horizon, season, cycle, past)
-    w = unpack_workspace(
-        workspace, 0, base, given_count, steps, horizon, season, cycle, past
-    )
-    _set_bands(s, w, coverage, s.step_counters, s.step_errors, offsets)
-    _set_bands(s, w, coverage, s.total_counters, s.total_errors, total_offsets)
+def set_bands(
+    state, workspace, dimensions, coverage, few_errors, offsets, total_offsets
+):
+    """Set how far below and above each step, and their sums, values may lie: (H, 2);
+    ``few_errors`` as in ``play``."""
+    s, w = _unpack(state, workspace, dimensions)
+    _set_bands(w, coverage, few_errors, s.step_counters, s.step_errors, offsets)
+    _set_bands(w, coverage, few_errors, s.total_counters, s.total_errors, total_offsets)
 
 
 @inner_function
-def _set_bands(s, w, coverage, counters, errors, offsets):
+def _set_bands(w, coverage, few_errors, counters, errors, offsets):
     """Offsets of all steps; linear between steps that have regressions of their own."""
     before, low_before, high_before = 0, 0.0, 0.0
     for j in range(w.step_of.size):
         h = int(w.step_of[j])
         low, high = interval_offsets(counters[j], errors[j], coverage)
+        known_errors = int(counters[j, ERROR_COUNT])
+        if 0 < known_errors < few_errors.shape[1]:
+            reach = few_errors[j, known_errors] * counters[j, SLOW_ERROR_MEAN]
+            low, high = min(low, -reach), max(high, reach)
         for i in range(before + 1, h + 1):
             part = (i - before) / (h - before)
             if part == 1 or math.isinf(high):
@@ -127,22 +149,31 @@ def observe(s, w, y, given):
     A missing value before the first one is passed over.
     """
     counters = s.counters
-    t, is_missing, value = int(counters[ROUNDS]), math.isnan(y), y
+    t, is_missing, value, effect = int(counters[ROUNDS]), math.isnan(y), y, 0.0
     if is_missing and t == 0:
         return
-    if given.size > 0:
+    if w.known_at.size > 0:
         set_given_row(s.given_moments, given, w.given_row)
-        add_known_part(s, w, t)
+        effect = known_effect(s, w, (t - 1) % len(s.forecasts), given)
+        add_known_part(s, w, t, given, effect)
+        value = y - effect
     if is_missing:
         # The forecast stands for the value, so that the season goes on.
         value = s.forecasts[(t - 1) % len(s.forecasts), 0]
         counters[LAST_MISSING] = t + 1
     else:
-        learn_steps(s, w, t, y)
+        learn_steps(s, w, t, value)
+    is_frozen = counters[IS_FROZEN] > 0
+    if w.known_at.size > 0 and not is_frozen:
+        learn_effects(s, w, value + effect if is_missing else y, given, is_missing)
     learn_value(s, value, is_missing)
     if given.size > 0:
-        learn_given(s.given_moments, given, t)
+        if not is_frozen:
+            learn_given(s.given_moments, given, t)
         set_given_row(s.given_moments, given, w.given_row)
+        set_origin_units(s, t % len(s.forecasts))
+    if w.known_at.size > 0:
+        set_effects(s, w, t % len(s.forecasts))
     forecast_steps(s, w, t)
 
 
@@ -218,6 +249,8 @@ def forecast_steps(s, w, t):
         j = int(w.model_of[h - 1])
         if j != model:
             set_weights(s.losses[j], s.error_counts[j], w.step_of[j], w.weights)
+            if w.known_at.size > 0:
+                set_known_coefficients(s, w, slot, j)
             model = j
         set_step_features(s, w.path, t, h, level, scale, w.waves, w.row)
         candidates = s.candidates[slot, j]

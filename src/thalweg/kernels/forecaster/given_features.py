@@ -1,16 +1,34 @@
 """Features that users give: those of the origin, or known in advance, of the step.
 
-Each is less its mean and in units of its deviation. What is known only at the origin
-enters the regression of every step as it was then. What is known in advance enters as
-it will be at the step; the forecasts that the rules learn from were made without it, so
-its part, θ·x with θ as it is now, is added to them when the round has come.
+Each is less its mean and in units of its deviation, or of its mean change where that
+is more: a feature that is 0 nearly always has next to no deviation. What is known only
+at the origin enters the regression of every step as it was then. What is known in
+advance enters as it will be at the step; the forecasts that the rules learn from were
+made without it, so its part is added to them when the round has come: the coefficients,
+means and units of when the forecast was made times the feature. (Of single candidates
+it is the coefficients of now.)
 """
 
 import math
 
-from thalweg.kernels.forecaster.forecaster_layout import LANES, RECURSIVE, ROUNDS
+from thalweg.kernels.forecaster.forecaster_layout import (
+    CHANGES,
+    EFFECT,
+    EFFECT_OFFSET,
+    EFFECT_UNIT,
+    LANES,
+    LAST_GIVEN,
+    MEAN,
+    MEAN_CHANGE,
+    OFFSET,
+    ORIGIN_MEAN,
+    ORIGIN_UNIT,
+    RECURSIVE,
+    ROUNDS,
+    VARIANCE,
+)
+from thalweg.kernels.forecaster.known_effects import limit_effect
 from thalweg.kernels.forecaster.step_features import scale_feature
-from thalweg.kernels.forecaster.step_mixture import set_weights
 from thalweg.kernels.jit import inline_function, inner_function
 
 MIN_GIVEN_SHARE = 1 / 5000
@@ -19,69 +37,126 @@ MIN_GIVEN_SHARE = 1 / 5000
 
 @inner_function
 def learn_given(moments, given, t):
-    """Update mean and variance of the features in round t (Welford's recursion)."""
+    """Update mean, variance and mean change of the features in round t."""
     share = max(1 / (t + 1), MIN_GIVEN_SHARE)
     for i in range(given.size):
-        before = given[i] - moments[0, i]
-        moments[0, i] += share * before
-        moments[1, i] += share * (before * (given[i] - moments[0, i]) - moments[1, i])
+        if t == 0:
+            moments[OFFSET, i] = given[i]
+        before = given[i] - moments[MEAN, i]
+        moments[MEAN, i] += share * before
+        square = before * (given[i] - moments[MEAN, i])
+        moments[VARIANCE, i] += share * (square - moments[VARIANCE, i])
+        change = abs(given[i] - moments[LAST_GIVEN, i])
+        if t > 0 and change > 0:
+            moments[CHANGES, i] += 1
+            part = max(1 / moments[CHANGES, i], MIN_GIVEN_SHARE)
+            moments[MEAN_CHANGE, i] += part * (change - moments[MEAN_CHANGE, i])
+        moments[LAST_GIVEN, i] = given[i]
+
+
+@inline_function
+def unit_of(moments, i):
+    """The unit of a feature: its deviation, or its mean change where that is more."""
+    return max(math.sqrt(moments[VARIANCE, i]), moments[MEAN_CHANGE, i])
+
+
+@inline_function
+def in_units(feature, mean, unit):
+    """The feature less its mean, in units; 0 where it never varied."""
+    return scale_feature(feature - mean, unit) if unit > 0 else 0.0
 
 
 @inner_function
 def set_given_row(moments, given, row):
-    """Set the features in units of their deviation; 0 where one never varied."""
+    """Set the features in units of their own."""
     for i in range(given.size):
-        row[i] = 0.0
-        if moments[1, i] > 0:
-            row[i] = scale_feature(given[i] - moments[0, i], math.sqrt(moments[1, i]))
+        row[i] = in_units(given[i], moments[MEAN, i], unit_of(moments, i))
 
 
 @inner_function
-def add_known_part(s, w, t):
-    """Add what is known of round t to the forecasts of it, and to their features."""
-    slots, known = len(s.forecasts), 0.0
+def set_origin_units(s, slot):
+    """Remember what the forecasts of this origin are made with."""
+    moments, units = s.given_moments, s.origin_units[slot]
+    for i in range(units.shape[1]):
+        units[ORIGIN_MEAN, i], units[ORIGIN_UNIT, i] = (
+            moments[MEAN, i],
+            unit_of(moments, i),
+        )
+        units[EFFECT_OFFSET, i] = moments[OFFSET, i]
+        units[EFFECT_UNIT, i], units[EFFECT, i] = moments[MEAN_CHANGE, i], 0.0
+    for j in range(s.known_coefficients.shape[1]):
+        for i in range(units.shape[1]):
+            s.known_coefficients[slot, j, i] = 0.0
+
+
+@inner_function
+def set_known_coefficients(s, w, slot, j):
+    """Remember the mixture's coefficients on known features, in the model j, in units
+    of the series."""
+    base = w.row.size - w.given_row.size
     for i in range(w.is_known.size):
-        known += w.is_known[i]
-    if known == 0:
-        return
+        if w.is_known[i] > 0:
+            total, first = 0.0, 0.0
+            for lane in range(LANES):
+                total += w.weights[lane] * s.theta[j, base + i, lane]
+                first += s.theta[0, base + i, lane]
+            total += w.weights[RECURSIVE] * first / LANES
+            s.known_coefficients[slot, j, i] = s.origins[slot, 1] * total
+
+
+@inner_function
+def known_effect(s, w, slot, given):
+    """The effect of known features on the series, as it was seen at an origin."""
+    units, total = s.origin_units[slot], 0.0
+    for i in range(w.is_known.size):
+        if w.is_known[i] > 0:
+            offset, unit = units[EFFECT_OFFSET, i], units[EFFECT_UNIT, i]
+            total += units[EFFECT, i] * in_units(given[i], offset, unit)
+    return limit_effect(s.counters, total)
+
+
+@inner_function
+def known_part(s, w, slot, j, given):
+    """What known features add to a forecast of an origin in the model j, beyond their
+    effect."""
+    units, total = s.origin_units[slot], 0.0
+    for i in range(w.is_known.size):
+        if w.is_known[i] > 0:
+            feature = in_units(given[i], units[ORIGIN_MEAN, i], units[ORIGIN_UNIT, i])
+            total += s.known_coefficients[slot, j, i] * feature
+    return total
+
+
+@inner_function
+def add_known_part(s, w, t, given, effect):
+    """Add what is known of round t to the forecasts of it, and to their features.
+
+    Forecasts are of the series less ``effect``, that of round t as seen just before.
+    """
+    slots = len(s.forecasts)
     for h in range(1, min(t, slots - 1) + 1):
         slot, j = (t - h) % slots, int(w.model_of[h - 1])
-        scale = s.origins[slot, 1]
-        if scale > 0:
-            part = known_part(s, w, j)
-            s.forecasts[slot, h - 1] += scale * part
-            if h == int(w.step_of[j]):
-                _complete_candidates(s, w, j, slot)
+        difference = known_effect(s, w, slot, given) - effect
+        s.forecasts[slot, h - 1] += difference + known_part(s, w, slot, j, given)
+        if s.origins[slot, 1] > 0 and h == int(w.step_of[j]):
+            _complete_candidates(s, w, j, slot)
 
 
 @inner_function
 def copy_forecasts(s, w, future, forecasts):
     """Copy the newest forecasts, with what is known of the k next rows: (k, given)."""
     slot = max(int(s.counters[ROUNDS]) - 1, 0) % len(s.forecasts)
-    scale = s.origins[slot, 1]
     for h in range(s.forecasts.shape[1]):
         forecasts[h] = s.forecasts[slot, h]
-        if scale > 0 and h < len(future) and w.is_known.size > 0:
-            set_given_row(s.given_moments, future[h], w.given_row)
-            forecasts[h] += scale * known_part(s, w, int(w.model_of[h]))
+        if w.known_at.size > 0 and h < len(future):
+            j = int(w.model_of[h])
+            part = known_part(s, w, slot, j, future[h])
+            forecasts[h] += known_effect(s, w, slot, future[h]) + part
 
 
 @inner_function
-def known_part(s, w, j):
-    """What the features of ``w.given_row`` known in advance add to a forecast, in units
-    of the scale, in the regressions of model j; sets the parts of all lanes.
-    """
-    set_weights(s.losses[j], s.error_counts[j], w.step_of[j], w.weights)
-    total = w.weights[RECURSIVE] * _lane_parts(s, w, 0)
-    _lane_parts(s, w, j)
-    for lane in range(LANES):
-        total += w.weights[lane] * w.lane_predictions[lane]
-    return total
-
-
-@inner_function
-def _lane_parts(s, w, j):
-    """Set the part of every lane; returns their mean."""
+def _set_lane_parts(s, w, j):
+    """Set what known features add in every lane; returns the mean."""
     total, base = 0.0, w.row.size - w.given_row.size
     for lane in range(LANES):
         part = 0.0
@@ -95,10 +170,11 @@ def _lane_parts(s, w, j):
 
 @inline_function
 def _complete_candidates(s, w, j, slot):
-    """Add the parts that ``known_part`` has set to the candidates and features."""
+    """Add the parts of known features to the candidates, and set the features."""
+    s.candidates[slot, j, RECURSIVE] += _set_lane_parts(s, w, 0)
+    _set_lane_parts(s, w, j)
     for lane in range(LANES):
         s.candidates[slot, j, lane] += w.lane_predictions[lane]
-    s.candidates[slot, j, RECURSIVE] += _lane_parts(s, w, 0)
     base = w.row.size - w.given_row.size
     for i in range(w.is_known.size):
         if w.is_known[i] > 0:
