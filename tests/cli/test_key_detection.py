@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from tests.cli.streams import written
+from tests.cli.streams import RUNNER, thalweg, written
 from thalweg import tables
 from thalweg.cli.forecasts.key_detection import detect_key
+from thalweg.cli.main import app
 from thalweg.tables.format_detection import FormatSettings
 
 DAYS = [str(day) for day in np.datetime64("2024-01-01") + np.arange(40)]
@@ -65,3 +66,21 @@ def test_what_differs_in_each_row_is_no_key(path):
 
 def test_a_table_without_times_is_one_series(path):
     assert found_in(path, "name,y", [("ab"[k % 2], k) for k in range(30)]) is None
+
+
+def test_on_a_pipe_and_where_it_was_declined_the_flag_is_suggested(path, monkeypatch):
+    monkeypatch.chdir(path.parent)
+    rng = np.random.default_rng(0)
+    rows = [(day, name, round(rng.normal(), 3)) for name in "ab" for day in DAYS]
+    text = "".join(",".join(map(str, row)) + "\n" for row in rows)
+    written(path, ["day,name,y\n", text])
+    run = ("run", "-t", "y", "--no-report")
+    piped = RUNNER.invoke(app, [*run, "-"], input=path.read_text())
+    declined = thalweg(*run, "table.csv", "--key", "none")
+    for done in (piped, declined):
+        assert done.exit_code == 0, done.output
+        assert "name the columns that tell them apart: --key" in " ".join(
+            done.stderr.split()
+        )
+    quiet = thalweg(*run, "table.csv", "--json")
+    assert quiet.stderr == "" and '"key": ["name"]' in quiet.stdout

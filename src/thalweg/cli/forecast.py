@@ -119,7 +119,7 @@ def forecast(
         forecasts.open_source(source, open_table),
         forecasts.ColumnOptions(
             target[0] if target else "",
-            time,
+            forecasts.NO_TIME if time == "none" else time,
             options.split_key(key),
             None if features is None else options.split_names("--features", features),
             forecasts.FormatSettings(dayfirst, options.decimal_mark(decimal)),

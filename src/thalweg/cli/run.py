@@ -123,7 +123,9 @@ def run(
     if horizon is not None:
         options.check_horizon(horizon)
         _check_forecast(source, recipe, next)
-    keyed, note = _find_key(source, recipe, keys, resume, lambda: open_table(False))
+    keyed, note = _find_key(
+        source, recipe, keys, resume, lambda: open_table(False), json
+    )
     ahead = None
     if horizon is not None:
         keys = keys if keyed is None else keyed
@@ -172,7 +174,7 @@ def _forecaster(
 
 def _find_key(
     source: str, recipe: dict[str, Any], keys: tuple[str, ...] | None,
-    resume: Path | None, open_table: Callable[[], tables.Table],
+    resume: Path | None, open_table: Callable[[], tables.Table], is_quiet: bool,
 ) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:  # fmt: skip
     """The key columns, and what to say of them; None where all rows are one series.
 
@@ -190,6 +192,8 @@ def _find_key(
         )
     if keys is not None:
         return keys, ()
+    if recipe.get("time", "") is None:  # --time none: rows are in no order of time
+        return None, ()
     settings = forecasts.FormatSettings(recipe.get("dayfirst"), recipe.get("decimal"))
     time = recipe.get("time") or recipe.get("calendar")
     found = None
@@ -198,7 +202,8 @@ def _find_key(
     if found is None:
         return None, ()
     sentence = forecasts.key_sentence(found)
-    print_sentence(stderr_console(), sentence)
+    if not is_quiet:
+        print_sentence(stderr_console(), sentence)
     return found.columns, (sentence,)
 
 

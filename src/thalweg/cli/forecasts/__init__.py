@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from thalweg.cli.forecasts.file_scan import NO_TIME as NO_TIME
     from thalweg.cli.forecasts.file_scan import ColumnOptions as ColumnOptions
     from thalweg.cli.forecasts.forecast_command import (
         forecast_after_run as forecast_after_run,
@@ -23,6 +24,7 @@ _MODULE_OF = {
     "ColumnOptions": "file_scan",
     "ForecastOptions": "forecast_plan",
     "FormatSettings": "file_scan",
+    "NO_TIME": "file_scan",
     "detect_key": "key_detection",
     "key_sentence": "key_detection",
     "forecast_after_run": "forecast_command",
