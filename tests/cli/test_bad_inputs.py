@@ -84,7 +84,7 @@ BAD = {
         "Row 1 (line 2) of when.csv: 't' is '31.1.2024', which is no time with the "
         "month first; read all with the day first: --dayfirst."
     ),
-    "gap.csv --target y": (
+    "gap.csv --target y --missing refuse": (
         "Row 2 (line 3) of gap.csv: 'x' is missing. Fill it in, or say what to do: "
         "--missing skip or --missing impute."
     ),
@@ -155,7 +155,7 @@ BAD = {
         "The folder stream.csv/out cannot be made: Not a directory."
     ),
     "stream.csv --resume none.thalweg": (
-        "none.thalweg cannot be read: No such file or directory."
+        "There is no file none.thalweg."
     ),
     "stream.csv --resume text.csv": (
         "text.csv cannot be loaded: it is no thalweg model."

@@ -5,6 +5,7 @@ import pytest
 
 import thalweg as tw
 from thalweg.errors import StreamError, ThalwegError
+from thalweg.preprocessing.imputer import SKIPPED_WEIGHT
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 3)) + [0.0, 5.0, -2.0]
@@ -47,8 +48,10 @@ def test_missing_values_are_predicted_from_means_and_learnt_by_policy(policy, le
         if not skipped[t]:
             reference.update(imputed[t], Y_UNKNOWN[t], elapsed=waited)
             waited = 0.0
-        elif learner is None:  # the Tracker sees such rounds pass
-            reference.update(imputed[t], 0.0, weight=0.0)
+        elif learner is None:  # the Tracker sees such rounds pass, and their labels
+            label = 0.0 if is_unknown[t] else Y_UNKNOWN[t]
+            weight = 0.0 if is_unknown[t] else SKIPPED_WEIGHT
+            reference.update(imputed[t], label, weight=weight)
             waited = 0.0
     assert model.imputer.state.skipped == skipped.sum()
     assert model.imputer.state.imputed == MISSING.sum()

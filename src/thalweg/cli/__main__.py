@@ -1,5 +1,5 @@
 """``python -m thalweg.cli``."""
 
-from thalweg.cli.main import app
+from thalweg.cli.entry import main
 
-app(prog_name="thalweg")
+main()

@@ -12,6 +12,11 @@ from thalweg.cli.standard_streams import prepare_streams
 from thalweg.cli.thread_limits import use_one_thread
 from thalweg.errors import ThalwegError
 
+EXTRAS = {
+    "pyarrow": "io", "narwhals": "io", "openpyxl": "xlsx",
+    "altair": "report", "jinja2": "report", "vl_convert": "report",
+}  # fmt: skip
+"""The extra of thalweg that brings a package."""
 INSTALL_COMMANDS = {"pandas": "make data, which brings the real streams too"}
 """How to install packages for which ``pip install`` is not enough."""
 
@@ -64,7 +69,9 @@ class LazyGroup(TyperGroup):
             if error.name is None or error.name.startswith("thalweg"):
                 raise
             package = error.name.partition(".")[0]
-            command = INSTALL_COMMANDS.get(package, f"pip install {package}")
+            extra = EXTRAS.get(package)
+            command = f"pip install 'thalweg[{extra}]'" if extra else ""
+            command = command or INSTALL_COMMANDS.get(package, f"pip install {package}")
             _print_error(f"This needs {package}. Install it: {command}.")
         except ThalwegError as error:
             _print_error(str(error))

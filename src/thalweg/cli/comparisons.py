@@ -27,7 +27,7 @@ from thalweg.cli.console import (
 from thalweg.cli.options import OutputOptions
 from thalweg.cli.runs import study_files
 from thalweg.cli.runs.memory import require_memory
-from thalweg.cli.runs.output_paths import source_stem
+from thalweg.cli.runs.output_paths import new_recipe, source_stem
 from thalweg.cli.study_tables import print_study, study_as_json
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.baseline_study import announcement_count, study_with_baselines
@@ -35,7 +35,7 @@ from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import PAST_LABELS
 from thalweg.preprocessing.imputer import Imputer
 from thalweg.preprocessing.time_grid import Times
-from thalweg.tables import Encoder, Recipe, Table, Timestamps
+from thalweg.tables import Encoder, Table, Timestamps
 from thalweg.types import FloatArray
 
 
@@ -66,7 +66,8 @@ def compare_table(
     """
     if "targets" not in recipe:
         raise InvalidParameterError("Say which column to predict: --target NAME.")
-    outputs, encoder = study_files.available_outputs(outputs), Encoder(Recipe(**recipe))
+    outputs = study_files.available_outputs(outputs)
+    encoder = Encoder(new_recipe(recipe))
     with tables.read_table(source, **settings) as table:
         folder = out or Path("out", f"{source_stem(table)}-compared")
         study_files.protect_source(source, folder)

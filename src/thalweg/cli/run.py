@@ -223,9 +223,7 @@ def _run_table(
         if path_options.in_place is not None:
             # The lock comes before the read: another run may be writing the file.
             locks.acquire(path_options.in_place)
-        session, origin = runs.open_session(
-            path_options.resume, recipe, table.is_live, task
-        )
+        session, origin = runs.open_session(path_options.resume, recipe, task)
         session.rows_are_questions = table.is_live
         runs.set_earlier_rows(session, origin, table, next)
         paths = runs.OutputPaths.from_options(table, session, origin, path_options)

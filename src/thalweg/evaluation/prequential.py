@@ -19,7 +19,12 @@ from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
 from thalweg.models import Online
 from thalweg.preprocessing.delayed_labels import DelayedLabels, DueLabels
-from thalweg.preprocessing.imputer import POLICIES, Imputer, MissingPolicy
+from thalweg.preprocessing.imputer import (
+    POLICIES,
+    Imputer,
+    MissingPolicy,
+    learning_weights,
+)
 from thalweg.types import Block, FloatArray
 
 PERSISTENCE = "persistence"
@@ -161,6 +166,10 @@ def predictions(
     x, learnable = Imputer(missing).impute(np.asarray(block.x, np.float64), y)
     labels = np.where(learnable, y, np.nan)
     complete_block = Block(x, labels, block.weight, block.elapsed)
+    if isinstance(learner, Learner) and learner.advances_on_zero_weight:
+        given = 1.0 if block.weight is None else block.weight
+        weight = given * learning_weights(learnable, y)
+        complete_block = Block(x, y, weight, block.elapsed)
     if isinstance(learner, Learner):
         return _learner_predictions(learner, complete_block, delay, loss)
     queue = DelayedLabels(delay, x.shape[1])

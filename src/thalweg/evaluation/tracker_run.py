@@ -30,7 +30,12 @@ from thalweg.persistence.snapshots import (
     StateOf,
     validate_snapshot,
 )
-from thalweg.preprocessing.imputer import Imputer, ImputerState, MissingPolicy
+from thalweg.preprocessing.imputer import (
+    Imputer,
+    ImputerState,
+    MissingPolicy,
+    learning_weights,
+)
 from thalweg.preprocessing.time_grid import Times
 from thalweg.types import Block, FloatArray, Trace
 
@@ -209,7 +214,7 @@ class TrackerRun(Component):
     ) -> Trace:  # fmt: skip
         """The Tracker's rounds. It has its own queue of delayed labels."""
         known = ~np.isnan(y)
-        weight = (learnable & known).astype(np.float64)
+        weight = learning_weights(learnable, y)
         block = Block(x, np.where(known, y, 0.0), weight, elapsed)
         began = time.perf_counter()
         self.state, trace = self.tracker.run(self.state, LOSS, block, RECORDS)

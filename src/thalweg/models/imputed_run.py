@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from thalweg.preprocessing.imputer import (
     Imputer,
     ImputerState,
     add_elapsed,
+    learning_weights,
     without_missing,
 )
 from thalweg.types import Block, FloatArray, Trace
@@ -111,8 +113,9 @@ def run_with_missing(
     imputer = imputer.copy()
     imputed, learnable = imputer.impute_block(block)
     if learner.advances_on_zero_weight:
-        imputed = _weightless(imputed, learnable, block)
+        imputed = _with_weights(imputed, learnable, block)
         state, trace = learner.run(state, loss, imputed, record)
+        trace = replace(trace, loss=np.where(learnable, trace.loss, 0.0))
     else:
         state, trace = _run_learnable(learner, state, loss, imputed, learnable, record)
     return ImputedRun(state, trace, imputed, imputer, learnable)
@@ -137,13 +140,14 @@ def _run_learnable(
     return state, _concatenate(traces)
 
 
-def _weightless(imputed: Block, learnable: Any, given: Block) -> Block:
-    """Weight 0 for skipped rows, for learners that see such rows pass.
+def _with_weights(imputed: Block, learnable: Any, given: Block) -> Block:
+    """Next to no weight for skipped rows, for learners that see such rows pass.
 
     These learners get the rows' own times, which ``impute_block`` has moved.
     """
     weight = np.ones(len(given)) if given.weight is None else given.weight
-    return Block(imputed.x, imputed.y, np.where(learnable, weight, 0.0), given.elapsed)
+    weight = weight * learning_weights(learnable, np.asarray(given.y, np.float64))
+    return Block(imputed.x, imputed.y, weight, given.elapsed)
 
 
 def _predict_rows(

@@ -25,7 +25,11 @@ from thalweg.models.live_state import LiveState
 from thalweg.models.named_rounds import encode_features
 from thalweg.models.tickets import Ticket
 from thalweg.models.waiting_rows import WaitingRow
-from thalweg.preprocessing.imputer import POLICY_RULES, without_missing
+from thalweg.preprocessing.imputer import (
+    POLICY_RULES,
+    SKIPPED_WEIGHT,
+    without_missing,
+)
 from thalweg.types import Block, FloatArray
 
 FLOAT64 = np.dtype(np.float64)
@@ -71,7 +75,7 @@ def tell(model: Any, y: Any, key: Any, weight: Any) -> None:
             return
         _check_label(model, live, row, label, weight)
         has_gap = not POLICY_RULES[model.missing].learns and np.isnan(row.x).any()
-        waiting.tell(row, label, 0.0 if has_gap else float(weight))
+        waiting.tell(row, label, float(weight) * (SKIPPED_WEIGHT if has_gap else 1.0))
         _play_line(model)
 
 

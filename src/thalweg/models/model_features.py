@@ -73,7 +73,9 @@ def without_features(
         names = _names(features)
         before = columns.names
         columns = columns.without_names(names)
-        indices = [before.index(name) for name in names]
+        # The marker of a column goes with it.
+        kept = set(columns.names)
+        indices = [i for i, name in enumerate(before) if name not in kept]
     state = snapshot.state
     if state is not None:
         # A constant feature stays, whatever positions were given.

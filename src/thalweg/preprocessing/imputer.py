@@ -54,18 +54,16 @@ class PolicyRule(NamedTuple):
 
 
 POLICY_RULES: dict[MissingPolicy, PolicyRule] = {
-    "refuse": PolicyRule(
-        accepts=False, learns=False, summary="refuse it (the default for files)"
-    ),
+    "refuse": PolicyRule(accepts=False, learns=False, summary="refuse it"),
     "skip": PolicyRule(
         accepts=True,
         learns=False,
-        summary="skip: do not learn from its row (the default for standard input)",
+        summary="skip: learn its row's target only, as the latest value",
     ),
     "impute": PolicyRule(
         accepts=True,
         learns=True,
-        summary="impute: learn from the feature's mean so far",
+        summary="impute: take the feature's mean so far (the default)",
     ),
 }
 POLICIES: tuple[MissingPolicy, ...] = get_args(MissingPolicy)
@@ -109,6 +107,20 @@ class ImputerState(NamedTuple):
         if type(counts) is float:  # the first row tells how many features
             sums = counts = np.zeros(len(x))
         return ImputerState(sums + x, counts + one, imputed, skipped, 0.0)
+
+
+SKIPPED_WEIGHT = 2.0**-30
+"""The weight of a row that is skipped although its label is known: coefficients learn
+nothing to speak of, but the label is the newest one, for lags and the last value."""
+
+
+def learning_weights(learnable: npt.NDArray[np.bool_], y: FloatArray) -> FloatArray:
+    """The weight (T,) of each row for a learner that remembers past labels.
+
+    ``learnable`` and ``y`` are as in ``Imputer.impute``.
+    """
+    known = ~np.isnan(y).any(axis=tuple(range(1, y.ndim)))
+    return np.where(learnable, 1.0, np.where(known, SKIPPED_WEIGHT, 0.0))
 
 
 class ImputedRows(NamedTuple):

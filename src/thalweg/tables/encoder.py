@@ -17,6 +17,7 @@ from thalweg.tables.encoder_state import (
     validate_snapshot,
 )
 from thalweg.tables.feature_notes import feature_notes
+from thalweg.tables.missing_markers import marker_features, marker_name
 from thalweg.tables.one_hot import one_hot
 from thalweg.tables.recipe import AUTO, Recipe
 from thalweg.tables.schema import Schema
@@ -170,7 +171,8 @@ class Encoder:
             if kind == "text":
                 names += next(text).feature_names(recipe.categories)
             else:
-                names.append(name)
+                marked = name in state.schema.markers
+                names += [name, marker_name(name)] if marked else [name]
         if recipe.given_calendar is not None:
             names += CALENDAR_FEATURES
         if state.schema.has_year_features(recipe):
@@ -321,7 +323,10 @@ def _encode_columns(
         if kind == "number":
             setting = chunk.setting("text", name)
             hint = f" If the column is text, say so: {setting}."
-            features.append(read_numbers(chunk, name, recipe.missing, hint)[:, None])
+            numbers = read_numbers(chunk, name, recipe.missing, hint)
+            features.append(numbers[:, None])
+            if name in state.schema.markers:
+                features.append(marker_features(numbers))
             continue
         column = next(before)
         text = read_categories(chunk, name, recipe.missing)

@@ -163,7 +163,8 @@ def feature_count(schema: Schema, recipe: Recipe) -> int:
     calendar = 0 if recipe.given_calendar is None else len(CALENDAR_FEATURES)
     year = len(YEAR_FEATURES) * schema.has_year_features(recipe)
     past = 2 if recipe.has_past_features else len(recipe.fixed_lags)
-    return sum(per_input) + calendar + year + past * len(recipe.targets)
+    columns = sum(per_input) + len(schema.markers)
+    return columns + calendar + year + past * len(recipe.targets)
 
 
 def validate_snapshot(state: EncoderState, recipe: Recipe) -> None:
@@ -199,6 +200,9 @@ def _validate_schema(schema: Schema, recipe: Recipe) -> None:
         _require(name == recipe.time, "times")
     _require(_is_strings(schema.notes), "notes")
     _require(all(map(_is_format, schema.formats)), "columns")
+    numbers = {name for name, kind in schema.inputs if kind == "number"}
+    _require(_is_strings(schema.markers) and set(schema.markers) <= numbers, "columns")
+    _require(len(set(schema.markers)) == len(schema.markers), "columns")
 
 
 def _validate_text(state: EncoderState, schema: Schema, recipe: Recipe) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from thalweg.errors import StreamError
+from thalweg.tables.cells import CellError
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.column_format import TIME_EXAMPLES, ColumnFormat
 from thalweg.tables.format_detection import (
@@ -15,6 +16,7 @@ from thalweg.tables.format_detection import (
     unread_date,
 )
 from thalweg.tables.literals import Kind
+from thalweg.tables.missing_markers import marked_columns, marker_note
 from thalweg.tables.recipe import AUTO, Recipe
 
 _UNNAMED = re.compile(r"|column [0-9]+|Unnamed: [0-9]+|__index_level_[0-9]+__")
@@ -36,6 +38,7 @@ class Schema(NamedTuple):
     notes: tuple[str, ...]  # sentences about columns that were left out
     formats: tuple[ColumnFormat, ...] = ()  # of columns that are not written plainly
     time_column: str | None = None  # the one that is named, or was found
+    markers: tuple[str, ...] = ()  # inputs with a feature that says where they lack
 
     @classmethod
     def from_first_chunk(cls, recipe: Recipe, chunk: Chunk) -> Self:
@@ -54,8 +57,10 @@ class Schema(NamedTuple):
                 f"{chunk.source} has no column to learn from. Earlier targets can "
                 f"serve as features: {chunk.setting('lags', '1')}."
             )
-        notes = (*format_notes, *notes)
-        return cls(inputs, _time_kind(time, chunk), notes, formats, time)
+        markers = _marked_inputs(recipe, chunk, inputs)
+        notes = (*format_notes, *notes, *marker_note(markers))
+        kind = _time_kind(time, chunk)
+        return cls(inputs, kind, notes, formats, time, markers)
 
     def has_year_features(self, recipe: Recipe) -> bool:
         """Whether the position in the year is a feature, without having been named."""
@@ -159,6 +164,18 @@ def _usable_columns(
         else:
             inputs.append(InputColumn(name, kind))
     return tuple(inputs), tuple(notes)
+
+
+def _marked_inputs(
+    recipe: Recipe, chunk: Chunk, inputs: Sequence[InputColumn]
+) -> tuple[str, ...]:
+    if recipe.missing != "impute":
+        return ()
+    numbers = [name for name, kind in inputs if kind == "number"]
+    try:
+        return marked_columns(chunk, numbers)
+    except CellError:  # The cell is named when its row is read.
+        return ()
 
 
 def _detect_formats(recipe: Recipe, chunk: Chunk) -> DetectedFormats:

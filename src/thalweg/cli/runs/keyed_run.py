@@ -37,13 +37,13 @@ from thalweg.cli.runs.keyed_results import (
     scores_as_json,
 )
 from thalweg.cli.runs.keyed_session import KeyedSession
-from thalweg.cli.runs.output_paths import NEW_RUN, source_stem
+from thalweg.cli.runs.output_paths import NEW_RUN, new_recipe, source_stem
 from thalweg.cli.runs.predictions import PredictionFile
 from thalweg.cli.runs.signals import StopSignal
 from thalweg.cli.runs.storage import refuse_overwriting, storage_errors
 from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.keyed_scores import KeyedScores
-from thalweg.tables import Recipe, Table
+from thalweg.tables import Table
 from thalweg.tables.class_labels import Task
 
 
@@ -219,7 +219,7 @@ def _open_session(
     """A new session of all keys, or the one to be resumed."""
     if settings.paths.resume is None:
         assert settings.keys is not None
-        recipe = Recipe(**settings.recipe)
+        recipe = new_recipe(settings.recipe)
         return KeyedSession(recipe, settings.keys, settings.task), NEW_RUN
     session, origin = checkpoint.load(settings.recipe)
     refuse_other_keys(session, settings.keys)

@@ -17,21 +17,21 @@ NEW_RUN = RunOrigin("", None, 0)
 
 
 def open_session(
-    resume: Path | None, recipe: dict[str, Any], is_live: bool, task: Task = "auto"
+    resume: Path | None, recipe: dict[str, Any], task: Task = "auto"
 ) -> tuple[Session, RunOrigin]:
-    """A new session of this recipe, or the one to be resumed.
-
-    Values may be missing in a live stream, where a row without its target asks for it.
-    """
+    """A new session of this recipe, or the one to be resumed."""
     if resume is not None:
         session, origin = load_checkpoint(resume, **recipe)
         _refuse_other_task(session, task)
         return session, origin
     if "targets" not in recipe:
         raise InvalidParameterError("Say which column to predict: --target NAME.")
-    if is_live:
-        recipe = {"missing": "skip"} | recipe
-    return Session(Recipe(**recipe), task), NEW_RUN
+    return Session(new_recipe(recipe), task), NEW_RUN
+
+
+def new_recipe(settings: dict[str, Any]) -> Recipe:
+    """The recipe of a new run: missing values are imputed unless it says otherwise."""
+    return Recipe(**({"missing": "impute"} | settings))
 
 
 def _refuse_other_task(session: Session, task: Task) -> None:

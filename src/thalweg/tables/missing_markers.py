@@ -1,0 +1,54 @@
+"""Marker features (missing indicators): 1 where a column of many gaps is missing.
+
+Where ``missing`` is ``"impute"``, a gap becomes the mean so far, and a marker lets a
+model learn what a gap itself says: a sensor that fails in the heat, a question that is
+left out. A column of numbers has a marker if, of the first rows of a file or of a data
+frame, at least ``MIN_GAPS`` and a share of ``MIN_SHARE`` are missing. Of a pipe only
+the first row may be looked at, so that there are none.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from thalweg.tables.chunk import Chunk
+from thalweg.tables.column_format import PLAIN
+from thalweg.types import FloatArray
+
+MIN_SHARE, MIN_GAPS = 0.05, 20
+
+
+def marked_columns(chunk: Chunk, names: Sequence[str]) -> tuple[str, ...]:
+    """Which of these columns of numbers have a marker."""
+    if chunk.sample is None:
+        return ()
+    marked = []
+    for name in names:
+        if marker_name(name) in chunk.cells:
+            continue
+        known = chunk.formats.get(name, PLAIN)
+        is_missing = np.isnan(chunk.sample[name].numbers(known.number_style))
+        gaps = int(is_missing.sum())
+        if gaps >= max(MIN_GAPS, MIN_SHARE * len(is_missing)):
+            marked.append(name)
+    return tuple(marked)
+
+
+def marker_name(column: str) -> str:
+    """The name of the marker feature of a column."""
+    return f"{column} missing"
+
+
+def marker_features(numbers: FloatArray) -> FloatArray:
+    """1 where a number is missing, and 0 where not, (T, 1)."""
+    return np.isnan(numbers).astype(np.float64)[:, None]
+
+
+def marker_note(names: Sequence[str]) -> list[str]:
+    """A sentence that says which columns have a marker, if any."""
+    if not names:
+        return []
+    listed = ", ".join(map(repr, names))
+    what = "Column" if len(names) == 1 else "Columns"
+    has = "has" if len(names) == 1 else "have"
+    return [f"{what} {listed} {has} many gaps: a feature says where."]
