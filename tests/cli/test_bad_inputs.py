@@ -155,7 +155,7 @@ BAD = {
         "The folder stream.csv/out cannot be made: Not a directory."
     ),
     "stream.csv --resume none.thalweg": (
-        "There is no file none.thalweg."
+        "none.thalweg cannot be read: No such file or directory."
     ),
     "stream.csv --resume text.csv": (
         "text.csv cannot be loaded: it is no thalweg model."

@@ -14,7 +14,7 @@ from tests.tables.sample_tables import (
 )
 from thalweg.tables import Encoder, Recipe, read_table
 
-IMPUTE = Recipe(("y",), missing="impute")
+IMPUTE = Recipe(("y",), lags=(), missing="impute")
 
 
 def written(path, gaps, rows=400):
@@ -39,7 +39,11 @@ def test_a_column_of_many_gaps_has_a_marker(tmp_path):
 
 @pytest.mark.parametrize(
     ("gaps", "rows", "recipe"),
-    [(21, 400, IMPUTE), (5, 95, IMPUTE), (2, 400, Recipe(("y",), missing="skip"))],
+    [
+        (21, 400, IMPUTE),
+        (5, 95, IMPUTE),
+        (2, 400, Recipe(("y",), lags=(), missing="skip")),
+    ],
     ids=["a small share", "few", "skipped rows"],
 )
 def test_a_few_gaps_have_none(gaps, rows, recipe, tmp_path):
