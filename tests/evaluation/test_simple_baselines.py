@@ -151,6 +151,13 @@ def test_times_that_tell_nothing_leave_the_count_of_rows():
         np.testing.assert_array_equal(by_times.play(y, None, times), by_rows.play(y))
 
 
+def test_a_missing_time_is_a_step_after_the_row_before():
+    y, times = week_of_hours(300), HOURS[:300].copy()
+    times[[24, 25, 60, 61, 299]] = np.datetime64("NaT")
+    found = SimpleBaselines().play(y, None, times)
+    np.testing.assert_array_equal(found, SimpleBaselines().play(y, None, HOURS[:300]))
+
+
 def test_a_cycle_that_has_not_passed_is_not_shown():
     baselines = SimpleBaselines()
     baselines.play(week_of_hours(100), None, HOURS[:100])
@@ -175,15 +182,18 @@ def from_file(baselines, delay):
     delay=st.sampled_from([0, 1, 7, 40]),
     share=st.sampled_from([0.0, 0.3, 1.0]),
     has_times=st.booleans(),
+    lacks_times=st.booleans(),
     is_filed=st.booleans(),
     asks=st.booleans(),
 )
 def test_rows_can_be_cut_and_saved_anywhere(
-    cuts, delay, share, has_times, is_filed, asks
+    cuts, delay, share, has_times, lacks_times, is_filed, asks
 ):
     y = with_gaps(week_of_hours(400), share)
     elapsed = np.where(np.isnan(y), 0.0, 1.0) if asks else np.ones(400)
-    times = HOURS[:400] if has_times else None
+    times = HOURS[:400].copy() if has_times else None
+    if times is not None and lacks_times:
+        times[30::7] = np.datetime64("NaT")
     whole, cut = SimpleBaselines(delay), SimpleBaselines(delay)
     expected, parts, edges = whole.play(y, elapsed, times), [], sorted({0, 400, *cuts})
     for start, end in zip(edges, edges[1:], strict=False):

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from thalweg.evaluation.period_words import ago_words, position_words
 from thalweg.evaluation.scoring import LearnerInfo
 from thalweg.evaluation.stream_seasons import (
+    GRID_ROWS,
     StreamSeasons,
     StreamSeasonsSnapshot,
     as_seconds,
@@ -80,17 +81,34 @@ class SimpleBaselines(Component):
         are local times. Forecasts are NaN before the first label is known.
         """
         elapsed = np.ones(len(y)) if elapsed is None else elapsed
+        early = max(GRID_ROWS - self.seasons.rounds, 0) or len(y)
+        parts = [
+            self._play_part(
+                y[rows], elapsed[rows], None if times is None else times[rows]
+            )
+            for rows in (slice(early), slice(early, None))
+        ]
+        return np.vstack(parts)
+
+    def _play_part(
+        self, y: FloatArray, elapsed: FloatArray, times: Times | None
+    ) -> FloatArray:
+        """``play``, of rows that all come before the grid of times is looked for, or
+        all after it."""
+        stops = self.seasons.stops(len(y), self.delay)
+        if 0 in stops:
+            self._search_seasons()
         after = self.clock + np.cumsum(elapsed)
         numbers = np.append(self.clock, after[:-1])[: len(y)]
-        rows = np.column_stack([numbers, as_seconds(times, len(y))])
+        seconds = self.seasons.fill_times(as_seconds(times, len(y)))
+        rows = np.column_stack([numbers, seconds])
         due = self.delayed_rows.push(rows, y)
         early = len(y) - _due_rows(self.seasons.rounds, len(y), self.delay)
         forecasts: FloatArray = np.empty((len(y), len(INFOS)))
-        stops = self.seasons.stops(len(y), self.delay)
-        for start, end in zip([0, *stops], [*stops, len(y)], strict=True):
-            if start in stops and self.seasons.search():
-                self._replay()
-            self.seasons.drop_history()
+        inner = [stop for stop in stops if stop]
+        for start, end in zip([0, *inner], [*inner, len(y)], strict=True):
+            if start:
+                self._search_seasons()
             forecasts[start:end] = self._forecast(
                 rows[start:end], due.x[start:end], due.y[start:end]
             )
@@ -174,6 +192,11 @@ class SimpleBaselines(Component):
         self.last_cycle: FloatArray = np.full(seasons.cycle, np.nan)
         self.profile: FloatArray = np.zeros((2, seasons.profile_period))
         self.profile[0] = np.nan
+
+    def _search_seasons(self) -> None:
+        if self.seasons.search():
+            self._replay()
+        self.seasons.drop_history()
 
     def _replay(self) -> None:
         """Start anew with other seasons, from all labels known so far."""

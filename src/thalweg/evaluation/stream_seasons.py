@@ -36,6 +36,7 @@ class StreamSeasonsSnapshot(NamedTuple):
 
     rounds: int  # rows that were asked for
     first_times: FloatArray  # (≤ GRID_ROWS,) seconds since 1970
+    last_time: float  # of the last row, seconds since 1970; NaN without any
     start: float  # the time of the first row, seconds since 1970
     step: float  # seconds between rows; 0 where rows are counted
     months: int  # between rows; 0 where the step is a duration
@@ -60,6 +61,7 @@ class StreamSeasons(Component):
     def __init__(self) -> None:
         self.rounds = 0
         self.first_times: FloatArray = np.empty(0)
+        self.last_time = float("nan")
         self.start = self.step = 0.0
         self.months = 0
         self.season = self.cycle = 1
@@ -75,12 +77,22 @@ class StreamSeasons(Component):
             stop - self.rounds for stop in at if 0 <= stop - self.rounds < rounds
         )
 
+    def fill_times(self, seconds: FloatArray) -> FloatArray:
+        """Times (T,) of the next rows; a missing one is that of the row before and a
+        step, once the step is known."""
+        if not self.step or not np.isnan(seconds).any():
+            return seconds
+        times, rows = np.append(self.last_time, seconds), np.arange(len(seconds) + 1)
+        newest = np.maximum.accumulate(np.where(np.isnan(times), 0, rows))
+        return np.asarray(times[newest] + (rows - newest) * self.step)[1:]
+
     def add_rows(self, seconds: FloatArray) -> None:
         """Take the times (T,) of rows that are asked for, NaN where they have none."""
         missing = GRID_ROWS - len(self.first_times)
         if missing > 0:
             self.first_times = np.append(self.first_times, seconds[:missing])
         self.rounds += len(seconds)
+        self.last_time = float(seconds[-1]) if len(seconds) else self.last_time
 
     def add_labels(self, rows: FloatArray) -> None:
         """Take rows whose labels are due, (T, 3): number, time and label."""
@@ -102,8 +114,6 @@ class StreamSeasons(Component):
         numbers, seconds = rows.T
         if not self.step:
             return np.asarray(numbers)
-        # A row without a time, which no table has, counts as the first.
-        seconds = np.where(np.isnan(seconds), self.start, seconds)
         if not self.months:
             return np.asarray(np.floor((seconds - self.start) / self.step + 0.5))
         months = _months(seconds) - _months(np.array([self.start]))
@@ -124,6 +134,7 @@ class StreamSeasons(Component):
         """Sizes fit the rounds, and seasons are such as can be found."""
         rows = min(snapshot.rounds, GRID_ROWS)
         yield "first_times", Array((rows,), may_be_nan=True)
+        yield "last_time", Number(may_be_nan=True)
         yield "start", Number()
         yield "step", Number(0.0)
         yield "months", Count(12)
