@@ -174,25 +174,28 @@ def measure(file: dict, root: Path | None, before: str | None, saved: dict) -> d
     }  # fmt: skip
 
 
-def print_table(measured: list[dict]) -> None:
-    """The ratios of every file, and the geometric mean over those with times."""
-    print(f"{'file':26}{'rows':>8}{'/ baseline':>12}  {'best baseline':26}"
-          f"{'/ model':>9}  {'model':10}{'/ before':>9}{'seconds':>9}")  # fmt: skip
-    ratios = []
-    for one in measured:
-        baseline = min(one["baselines"], key=one["baselines"].get)
-        model = min(one["rivals"], key=one["rivals"].get, default="-")
-        over_model = one["after"] / one["rivals"].get(model, np.nan)
-        over_before = one["after"] / (one["before"] or np.nan)
-        if one["has_time"]:
-            ratios.append(over_before)
-        print(f"{one['name']:26}{one['rows']:8,}"
-              f"{one['after'] / one['baselines'][baseline]:12.3f}  {baseline:26}"
-              f"{over_model:9.3f}  {model:10}{over_before:9.3f}"
-              f"{one['seconds']:9.1f}")  # fmt: skip
-    mean = np.exp(np.mean(np.log(ratios))) if ratios else np.nan
-    print(f"\nOver the default before, on files with times: geometric mean {mean:.3f}, "
-          f"worst {max(ratios, default=np.nan):.3f}.")  # fmt: skip
+def print_header() -> None:
+    """The names of the columns."""
+    print(
+        f"{'file':26}{'rows':>8}{'/ baseline':>12}  {'best baseline':26}{'/ model':>9}"
+        f"  {'model':10}{'/ before':>9}{'seconds':>9}",
+        flush=True,
+    )
+
+
+def print_line(one: dict) -> float:
+    """The ratios of one file; returns that over the default before."""
+    baseline = min(one["baselines"], key=one["baselines"].get)
+    model = min(one["rivals"], key=one["rivals"].get, default="-")
+    over_baseline = one["after"] / one["baselines"][baseline]
+    over_model = one["after"] / one["rivals"].get(model, np.nan)
+    over_before = one["after"] / (one["before"] or np.nan)
+    print(
+        f"{one['name']:26}{one['rows']:8,}{over_baseline:12.3f}  {baseline:26}"
+        f"{over_model:9.3f}  {model:10}{over_before:9.3f}{one['seconds']:9.1f}",
+        flush=True,
+    )
+    return over_before
 
 
 def main() -> None:
@@ -206,14 +209,22 @@ def main() -> None:
         Path(__file__).with_name("first_hour_files.toml").read_text()
     )
     saved = json.loads(BEFORE_FILE.read_text()) if BEFORE_FILE.exists() else {}
-    measured = []
+    ratios = []
+    print_header()
     for file in listed["file"]:
-        if arguments.only in (None, file["name"]):
-            print(file["name"], file=sys.stderr)
-            measured.append(measure(file, arguments.root, arguments.before, saved))
-    if arguments.before is not None:
-        BEFORE_FILE.write_text(json.dumps(saved, indent=1) + "\n")
-    print_table(measured)
+        if arguments.only not in (None, file["name"]):
+            continue
+        one = measure(file, arguments.root, arguments.before, saved)
+        ratio = print_line(one)
+        if one["has_time"]:
+            ratios.append(ratio)
+        if arguments.before is not None:
+            BEFORE_FILE.write_text(json.dumps(saved, indent=1) + "\n")
+    mean = np.exp(np.mean(np.log(ratios))) if ratios else np.nan
+    print(
+        f"\nOver the default before, on files with times: geometric mean {mean:.3f}, "
+        f"worst {max(ratios, default=np.nan):.3f}."
+    )
 
 
 if __name__ == "__main__":

@@ -130,7 +130,8 @@ def ets(y: Floats, times: Times | None, others: Floats) -> Floats:
     make = import_module("statsmodels.tsa.exponential_smoothing.ets").ETSModel
     season, made = seasons_of(times).season, np.append(0.0, y[:-1])
     forms: list[dict[str, Any]] = [
-        {"trend": trend, "damped_trend": damped} for trend, damped in TRENDS
+        {"trend": trend, "damped_trend": damped, "initialization_method": "heuristic"}
+        for trend, damped in TRENDS
     ]
     if 1 < season <= MAX_ETS_SEASON:
         seasonal = {"seasonal": "add", "seasonal_periods": season}

@@ -68,6 +68,15 @@ def test_a_frame_is_predicted_as_its_file_is(kind, of_files):
     assert trace.prediction.tolist() == of_files["lags"]
 
 
+def test_times_and_values_are_enough_also_where_labels_come_late(tmp_path):
+    series = FRAME[["when", "y"]]
+    of_file = predictions_of_a_run(tmp_path, series, "--delay", "5")
+    model = tw.Online(tw.Tracker(delay=5))
+    pieces = (series[:3], series[3:9], series[9:150], series[150:])
+    predictions = [model.run(part, target="y").prediction for part in pieces]
+    assert np.concatenate(predictions).tolist() == of_file
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_predictions_come_back_in_the_kind_of_the_frame(kind):
     frame = KINDS[kind](FRAME[["signal", "count"]])
