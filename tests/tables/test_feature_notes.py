@@ -29,12 +29,12 @@ def encoded(times, y=None, recipe=None, columns=()):
 @pytest.mark.parametrize(
     ("step", "sentence"),
     [
-        ("60m", "and those 24 and 168 rows ago and the mean of y at the same hour of the "
-         "week."),
-        ("30m", "and those 48 and 336 rows ago and the mean of y at the same time of the "
-         "week."),
-        ("1D", "and those 7 and 365 rows ago, the mean of y on the same weekday and the "
-         "time of year."),
+        ("60m", "and those 24 and 168 rows ago and the mean of y at the same hour of "
+         "the week."),
+        ("30m", "and those 48 and 336 rows ago and the mean of y at the same time of "
+         "the week."),
+        ("1D", "and those 7 and 365 rows ago, the mean of y on the same weekday and "
+         "the time of year."),
         ("7D", "and those 52 rows ago and the mean of y in the same week of the year."),
         ("400D", "and the mean of y of the last rows."),
     ],
