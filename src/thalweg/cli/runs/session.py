@@ -273,7 +273,7 @@ def _scoring_notes(run: TrackerRun) -> list[str]:
         f"the Tracker gets the raw numbers."
     ]
     if run.delay:
-        notes.append(f"Labels come {run.delay:,} rounds late, for persistence as well.")
+        notes.append(f"Labels come {run.delay:,} rounds late, for baselines as well.")
     imputer = run.imputer
     if imputer.state.imputed:
         rule = POLICY_RULES[imputer.policy]
