@@ -13,64 +13,65 @@ from thalweg.report.chart_elements import (
     TOOLTIP_FORMAT,
     Figure,
     base_chart,
+    hover_rule,
+    layer_charts,
     name_colours,
     set_name,
     top_legend,
 )
+from thalweg.report.row_axis import RowAxis
 from thalweg.report.theme import DASHES
 
 NAMES = FORECAST, OBSERVED, EARLIER = (
-    "forecast", "observed", "forecast made before these values",
+    "forecast", "actual value", "forecast made before these values",
 )  # fmt: skip
 MAX_HISTORY = 300
 """Values before the forecast that are drawn at most."""
 HISTORY_PER_STEP = 4
 """So many times the horizon is drawn before it, if there is that much."""
 MIN_HISTORY = 60
+PADDING = 0.05
+"""Space above and below values and bands, as a part of their range."""
+Y_LOW, Y_HIGH = "y_low", "y_high"
+"""The signals of both ends of the y axis."""
 
 
 def forecast_figure(result: ForecastResult) -> Figure:
     """The last values, the forecast with its band, and the one made a horizon ago."""
-    wide = base_chart(_chart_columns(result))
-    x = _time_axis(result)
-    y = (
-        alt.Y("observed:Q", title=result.target)
-        .scale(zero=False)
-        .axis(labelExpr=NUMBER_LABEL, tickCount=5)
-    )
+    rows = _rows(result)
+    axis, columns = _row_axis(result, rows), _chart_columns(result)
+    wide = base_chart({**axis.columns(rows), **columns})
+    x, y = axis.x(), _y_axis(result.target)
     colour = name_colours(NAMES, top_legend(NAMES))
     layers = [
-        wide.mark_area(style="range", clip=True).encode(
-            x=x, y=alt.Y("past_low:Q"), y2="past_high:Q"
+        _area(wide, "range", x, y("past_low"), "past_high:Q"),
+        _area(wide, "band", x, y("low"), "high:Q"),
+        _line(wide, OBSERVED, style="observed").encode(
+            x=x, y=y("observed"), color=colour
         ),
-        wide.mark_area(style="band", clip=True).encode(
-            x=x, y=alt.Y("low:Q"), y2="high:Q"
+        _line(wide, EARLIER, strokeDash=[4, 3], strokeWidth=1.3).encode(
+            x=x, y=y("past"), color=colour
         ),
-        set_name(wide, OBSERVED)
-        .mark_line(style="observed", clip=True)
-        .encode(x=x, y=y, color=colour),
-        set_name(wide, EARLIER)
-        .mark_line(strokeDash=[4, 3], strokeWidth=1.3, clip=True)
-        .encode(x=x, y="past:Q", color=colour),
-        set_name(wide, FORECAST)
-        .mark_line(style="tracker", clip=True)
-        .encode(x=x, y="ahead:Q", color=colour),
-        _hover_rule(wide, result),
+        _line(wide, FORECAST, style="tracker").encode(x=x, y=y("ahead"), color=colour),
+        hover_rule(
+            wide, np.arange(1, len(rows) + 1), _tooltips(result), axis, int(rows[0])
+        ),
     ]
-    zoom = alt.selection_interval(name="zoom", bind="scales", encodings=["x"])
-    layers[2] = layers[2].add_params(zoom)
-    chart = alt.layer(*layers).properties(
+    params = [*axis.params(int(rows[0])), *_y_params(columns)]
+    chart = layer_charts(wide, layers).add_params(*params)
+    chart = chart.properties(
         width="container",
-        height=HEIGHT,
+        height=HEIGHT + 40,
         description=f"The last values of {result.target} and the next "
         f"{result.horizon}, with bands.",
+        usermeta=axis.zoom_meta("least", "largest"),
     )
     level = f"{100 * result.forecast.level:g} %"
     caption = (
-        f"Grey: {result.target} as it was observed. Blue: the next {result.horizon:,} "
-        f"values, with a band that holds {level} of them. Dashed: the forecast made "
-        f"{result.horizon:,} rows before the last one, to compare with what came. "
-        f"Scroll or drag to zoom."
+        f"Grey: {result.target} as it came. Blue: the next {result.horizon:,} values, "
+        f"with a band that holds {level} of them. Dashed: the forecast made "
+        f"{result.horizon:,} rows before the last one, to compare with what came. Drag "
+        f"across the chart to zoom in; a double click shows everything again."
     )
     return Figure("forecast", f"The next values of {result.target}", caption, chart)
 
@@ -131,12 +132,15 @@ def _chart_columns(result: ForecastResult) -> dict[str, Any]:
             ("ahead", ahead.mean), ("low", ahead.low), ("high", ahead.high),
         )
     }  # fmt: skip
-    return {
-        "at": _places(result, history),
+    columns = {
         "observed": np.concatenate([observed, nothing_ahead]),
         **joined,
         **{name: np.concatenate([v, nothing_ahead]) for name, v in past.items()},
     }
+    stacked = np.stack(list(columns.values()))
+    known = np.where(np.isfinite(stacked), stacked, np.nan)
+    least, largest = np.fmin.reduce(known), np.fmax.reduce(known)
+    return columns | {"least": least, "largest": largest}
 
 
 def _history_length(result: ForecastResult) -> int:
@@ -144,46 +148,57 @@ def _history_length(result: ForecastResult) -> int:
     return min(len(result.tail), max(wanted, 2 * result.seasons[0]), MAX_HISTORY)
 
 
-def _places(result: ForecastResult, history: int) -> Any:
-    """Where values are on the axis: milliseconds since 1970, numbers or rows."""
-    if result.times is None or result.tail_times is None:
-        last = result.rows
-        return np.arange(last - history + 1, last + result.horizon + 1)
-    both = np.concatenate([result.tail_times[-history:], result.times])
-    if both.dtype.kind != "M":
-        return [float(f"{value:.12g}") for value in both.tolist()]
-    return both.astype("datetime64[ms]").astype(np.int64)
+def _rows(result: ForecastResult) -> Any:
+    """The numbers of the rows of the chart, those of the forecast last."""
+    history = _history_length(result)
+    last = max(result.rows, history)
+    return np.arange(last - history + 1, last + result.horizon + 1)
 
 
-def _is_timed(result: ForecastResult) -> bool:
+def _row_axis(result: ForecastResult, rows: Any) -> RowAxis:
+    """An axis of dates where rows have them, else of their numbers."""
     times, before = result.times, result.tail_times
-    return times is not None and before is not None and times.dtype.kind == "M"
+    if times is None or before is None or times.dtype.kind != "M":
+        return RowAxis.from_rows(rows)
+    both = np.concatenate([before[len(before) - _history_length(result) :], times])
+    seconds = both.astype("datetime64[ns]").astype(np.int64) / 1e9
+    return RowAxis(int(rows[-1]), rows.astype(np.float64), seconds)
 
 
-def _time_axis(result: ForecastResult) -> Any:
-    """An axis of dates, of the file's numbers, or of rows."""
-    if _is_timed(result):
-        scale = alt.Scale(type="utc", nice=False)
-        ticks = alt.expr("ceil(width / 90)")
-        return alt.X("at:T", title=None, scale=scale).axis(grid=False, tickCount=ticks)
-    title = "row" if result.times is None else "time"
-    return alt.X("at:Q", title=title).scale(zero=False, nice=False).axis(grid=False)
+def _y_axis(target: str) -> Any:
+    """The channel of the y axis for a column; it follows what is visible."""
+    limits = [alt.expr(Y_LOW), alt.expr(Y_HIGH)]
+    scale = alt.Scale(zero=False, nice=False, domain=limits)
+    return lambda column: (
+        alt.Y(f"{column}:Q", title=target)
+        .scale(scale)
+        .axis(labelExpr=NUMBER_LABEL, tickCount=5)
+    )
 
 
-def _hover_rule(wide: Any, result: ForecastResult) -> Any:
-    tooltip: list[Any] = [alt.Tooltip("at:Q", title="at")]
-    if _is_timed(result):
-        wide = wide.transform_calculate(
-            place="utcFormat(datum.at, '%A, %-d %B %Y, %H:%M')"
-        )
-        tooltip = [alt.Tooltip("place:N", title="at")]
+def _y_params(columns: dict[str, Any]) -> list[Any]:
+    """The ends of the y axis: all values and bands, and some space around them."""
+    low, high = float(np.nanmin(columns["least"])), float(np.nanmax(columns["largest"]))
+    space = PADDING * (high - low) or abs(low) or 1.0
+    ends = {Y_LOW: low - space, Y_HIGH: high + space}
+    return [alt.param(name=name, value=value) for name, value in ends.items()]
+
+
+def _area(wide: Any, style: str, x: Any, low: Any, high: str) -> Any:
+    return wide.mark_area(style=style, clip=True).encode(x=x, y=low, y2=high)
+
+
+def _line(wide: Any, name: str, **mark: Any) -> Any:
+    return set_name(wide, name).mark_line(clip=True, **mark)
+
+
+def _tooltips(result: ForecastResult) -> list[Any]:
     titles = {"observed": OBSERVED, "ahead": FORECAST, "low": "low", "high": "high"}
     titles |= {"past": EARLIER}
-    tooltip += [
+    return [
         alt.Tooltip(f"{name}:Q", title=title, format=TOOLTIP_FORMAT)
         for name, title in titles.items()
     ]
-    return _nearest_rule(wide, "at:T" if _is_timed(result) else "at:Q", tooltip)
 
 
 def _nearest_rule(wide: Any, x: str, tooltip: list[Any]) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 from thalweg.evaluation.forecast_result import ForecastResult
 from thalweg.report.forecast_charts import forecast_figure, step_error_figure
 from thalweg.report.number_text import format_count, format_number, format_percent
+from thalweg.report.row_axis import format_time
 from thalweg.report.section import FoldedPart, PageTable, Section, Tile
 from thalweg.report.time_text import short_times
 from thalweg.report.value_text import value_formatter
@@ -45,6 +46,7 @@ def forecast_section(
             ("rows", format_count(result.rows)),
             ("rows ahead", format_count(result.horizon)),
             ("origins of the backtest", format_count(int(result.counts.max()))),
+            ("bands held", _coverage_text(result)),
         ),
     )
 
@@ -75,12 +77,10 @@ def overview_section(
 def forecast_headline(result: ForecastResult) -> str:
     """The forecast in one sentence."""
     ahead = result.forecast
-    times = None if result.times is None else short_times(result.times)
-    when = "the next row" if times is None else times[0]
     write = value_formatter(ahead.mean, ahead.high - ahead.low)
-    sentence = f"{result.target} is expected to be {write(ahead.mean[0])} at {when}"
+    first, last = _when(result, 0), _when(result, result.horizon - 1)
+    sentence = f"{result.target} is expected to be {write(ahead.mean[0])} {first}"
     if result.horizon > 1:
-        last = f"{result.horizon:,} rows ahead" if times is None else f"by {times[-1]}"
         sentence += f", and {write(ahead.mean[-1])} {last}"
     if not np.isfinite(result.ratio):
         return f"{sentence}."
@@ -133,10 +133,26 @@ def _tiles(result: ForecastResult) -> tuple[Tile, ...]:
                 f"error, beside {best}.",
             )
         )
-    if np.isfinite(result.mean_coverage):
-        text = f"of past values; {level} was the aim."
-        tiles.append(Tile("Bands held", format_percent(result.mean_coverage), text))
     return tuple(tiles)
+
+
+def _when(result: ForecastResult, k: int) -> str:
+    """When the value k rows after the next one will come, in words."""
+    times = result.times
+    if times is None:
+        return "in the next row" if k == 0 else f"{k + 1:,} rows ahead"
+    if times.dtype.kind != "M":
+        return f"at {short_times(times[k : k + 1])[0]}"
+    is_daily = bool((times == times.astype("datetime64[D]")).all())
+    seconds = float(times[k].astype("datetime64[s]").astype(np.int64))
+    return f"{'on' if is_daily else 'at'} {format_time(seconds, is_daily)}"
+
+
+def _coverage_text(result: ForecastResult) -> str:
+    if not np.isfinite(result.mean_coverage):
+        return "not known yet"
+    aim = f"{100 * result.forecast.level:g} %"
+    return f"{format_percent(result.mean_coverage)} of past values; the aim is {aim}"
 
 
 def _band_text(level: str, low: float, high: float) -> str:
