@@ -125,3 +125,12 @@ def test_a_file_from_before_something_was_added_can_be_read():
     study = Study.from_dict(content)
     assert study.history.alarm_count == 3 and study.last_rounds is None
     assert study.times is None and study.tracker.absolute_errors is None
+
+
+def test_a_study_of_before_simple_baselines_loads_and_has_persistence_only():
+    content = example_studies.full().as_dict()
+    for entry in content["entries"]:
+        del entry["description"]
+    study = Study.from_dict(content)
+    assert study.baselines == (study.persistence,)
+    assert study.best_baseline is study.persistence
