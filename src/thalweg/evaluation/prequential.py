@@ -145,7 +145,7 @@ def prequential(
         persistence_squared=naive.squared,
         persistence_absolute=naive.absolute,
         prediction=prediction,
-        baselines=tuple(sorted([naive, *simple], key=_squared)),
+        baselines=tuple(sorted([naive, *simple], key=_sort_key)),
     )
 
 
@@ -281,7 +281,7 @@ def _learner_name(learner: Any) -> str:
     return f"Online {type(learner.learner).__name__}" if name == "Online" else str(name)
 
 
-def _squared(baseline: BaselineErrors) -> float:
+def _sort_key(baseline: BaselineErrors) -> float:
     """To sort by: an error that is not a number comes last."""
     return float("inf") if np.isnan(baseline.squared) else baseline.squared
 
