@@ -69,15 +69,16 @@ def _tiles(study: ClassificationStudy) -> tuple[Tile, ...]:
         Tile(
             "Probabilities off by",
             f"{100 * error:.1f} points",
-            f"Of what was held {study.reliability.of} with 70 %, 70 % should come. On "
-            f"average the two differ by this many percentage points."
-            if not study.is_binary
-            else f"Of rows with a probability of 70 %, 70 % should be "
-            f"{study.classes[1]}. On average the two differ by this many percentage "
+            f"Where {_held_class(study)} has a probability of 70 %, it should come in "
+            f"70 % of the rows. On average the two differ by this many percentage "
             f"points.",
         ),
         _common_tile(study),
     )
+
+
+def _held_class(study: ClassificationStudy) -> str:
+    return f"the class {study.classes[1]}" if study.is_binary else "the predicted class"
 
 
 def _common_tile(study: ClassificationStudy) -> Tile:
