@@ -190,6 +190,35 @@ def test_targets_are_all_classes_or_none(stream):
     assert lagged.exit_code == 2 and "Leave out --lags" in lagged.stderr
 
 
+@pytest.mark.parametrize("labels", [("0", "1"), ("dry", "rain")])
+def test_a_time_and_a_class_are_enough(tmp_path, monkeypatch, labels):
+    monkeypatch.chdir(tmp_path)
+    rng, count = np.random.default_rng(4), 1200
+    hours = np.datetime64("2024-01-01", "h") + np.arange(count)
+    rate = np.where(np.arange(count) % 24 < 12, 0.1, 0.9)
+    values = np.array(labels)[1 * (rng.random(count) < rate)]
+    rows = (f"{hour}:00,{one}\n" for hour, one in zip(hours, values, strict=True))
+    written(tmp_path / "s.csv", ["when,y\n", *rows])
+    done = thalweg("run", "s.csv", "-t", "y", "--no-report", "--json")
+    assert done.exit_code == 0, done.output
+    (study,) = json.loads(done.stdout)["studies"]
+    tracker = next(one for one in study["learners"] if one["role"] == "tracker")
+    assert tracker["over_best_baseline"] < 0.85
+    again = thalweg(
+        "run", "s.csv", "--resume", "out/s/model.thalweg", "--no-report", "--json"
+    )
+    assert again.exit_code == 0, again.output
+    assert json.loads(again.stdout)["studies"][0]["learners"] == study["learners"]
+
+
+def test_text_alone_is_refused_in_its_own_words(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "s.csv", ["y\n", *["red\n", "blue\n"] * 50])
+    done = thalweg("run", "s.csv", "-t", "y")
+    assert done.exit_code == 2
+    assert "has no column to predict 'y' from" in done.stderr
+
+
 def test_a_pipe_classifies_what_a_file_does(stream):
     thalweg(*RUN, "-t", "colour", "--missing", "skip")
     text = (stream.parent / "out/s/predictions.csv").read_text()

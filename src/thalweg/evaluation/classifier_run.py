@@ -86,10 +86,11 @@ class ClassifierRun(Component):
     class has a probability once a label of it was known.
 
     There are two sets of Trackers, whose probabilities are mixed with each other and
-    with those of the baselines (``ClassMixture``): one has the row's features; the
-    other also has as features which class was the last one known (``PAST_CLASSES``
-    indicators, of which none stands for the first class; of a binary target a single
-    one, whether it was 1).
+    with those of the baselines (``ClassMixture``): one has the row's features, without
+    the last ``past_columns``, which are made of past labels or of the time; the other
+    has all of them, and also as features which class was the last one known
+    (``PAST_CLASSES`` indicators, of which none stands for the first class; of a binary
+    target a single one, whether it was 1).
 
     However a stream is cut into calls of ``play``, and whether or not a snapshot is
     taken and restored between them, the result is the same to the last bit, in memory
@@ -100,13 +101,17 @@ class ClassifierRun(Component):
 
     def __init__(
         self, features: int, delay: int = 0, missing: MissingPolicy = "refuse",
-        is_binary: bool = False,
+        is_binary: bool = False, past_columns: int = 0,
     ) -> None:  # fmt: skip
         self.features = features
+        # Columns of x, the last ones, that only the second set of Trackers has; the
+        # first one has all columns where there are no others.
+        has_own = past_columns < features
+        self.own_features = features - past_columns if has_own else features
         self.delay, self.is_binary = delay, is_binary
         self.burn_in = burn_in(features)
         self.past_features = 1 if is_binary else PAST_CLASSES
-        self.trackers = ClassTrackers(features, is_binary)
+        self.trackers = ClassTrackers(self.own_features, is_binary)
         self.past_trackers = ClassTrackers(features + self.past_features, is_binary)
         self.baselines, self.mixture = ClassBaselines(is_binary), ClassMixture(delay)
         self.statistics = ClassStatistics(is_binary)
@@ -162,6 +167,8 @@ class ClassifierRun(Component):
         self.update_statistics()
         names = (*features, *self.past_feature_names(classes))
         trackers = (self.trackers, self.past_trackers)[self.mixture.favourite()]
+        if trackers is self.trackers:
+            names = names[: self.own_features]
         return make_classification_study(
             self.statistics, trackers.coefficients(), names, classes,
             title=title, target=classes.target, rounds=self.rounds,
@@ -200,16 +207,16 @@ class ClassifierRun(Component):
     @classmethod
     def from_snapshot(
         cls, snapshot: ClassifierRunSnapshot, features: int, delay: int,
-        missing: MissingPolicy, is_binary: bool, name: str = "",
+        missing: MissingPolicy, is_binary: bool, name: str = "", past_columns: int = 0,
     ) -> Self:  # fmt: skip
         """The run that a snapshot was taken of, with the same settings.
 
         The states are checked before anything is made of the size they claim.
         """
         width = features + (1 if is_binary else PAST_CLASSES)
-        validate_background(snapshot.trackers, features, f"{name}.trackers")
+        # The larger set first: then the other can claim no more.
         validate_background(snapshot.past_trackers, width, f"{name}.past_trackers")
-        run = cls(features, delay, missing, is_binary)
+        run = cls(features, delay, missing, is_binary, past_columns)
         run.restore(snapshot, name)
         return run
 
@@ -258,7 +265,7 @@ class ClassifierRun(Component):
             row, y, learnable.astype(np.float64), block.elapsed
         )
         began = time.perf_counter()
-        n = self.features
+        n = self.own_features
         first, is_known = self.trackers.play(row[:, :n], due._replace(x=due.x[:, :n]))
         second, _ = self.past_trackers.play(row[:, :-1], due._replace(x=due.x[:, :-1]))
         tracked = np.stack([first, second], axis=1)

@@ -15,17 +15,21 @@ def class_model(run: ClassifierRun, classes: ClassLabels) -> SavedModel:
     """The models of a target's classes, as ``Online.save`` or ``Classifier.save`` do.
 
     Of a binary target it is an ``Online`` that gives the probability of 1, of others a
-    ``Classifier``. Their rows are arrays of the run's features; the part of a run that
-    knows the last class, and the mixture, stay in the run.
+    ``Classifier``. Their rows are arrays of the run's features, without those made of
+    past labels or of an unasked calendar; the part of a run that knows these and the
+    last class, and the mixture, stay in the run.
     """
-    trackers, imputer = run.trackers, run.imputer
+    trackers, imputer, n = run.trackers, run.imputer, run.own_features
+    state = imputer.state._replace(
+        sums=imputer.state.sums[:n].copy(), counts=imputer.state.counts[:n].copy()
+    )
     record = ModelRecord(
         intercept=False,
         rounds=run.rounds,
         missing=imputer.policy,
         refusals=0,
         unexcited_rounds=np.zeros(trackers.features),  # not counted here
-        imputer=imputer.state if POLICY_RULES[imputer.policy].accepts else None,
+        imputer=state if POLICY_RULES[imputer.policy].accepts else None,
     )
     loss, extra = Logistic(), record._asdict()
     if classes.is_binary:

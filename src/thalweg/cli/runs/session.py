@@ -35,6 +35,8 @@ from thalweg.tables.class_labels import (
     validate_class_labels,
 )
 from thalweg.tables.encoder_state import feature_count
+from thalweg.tables.recipe import AUTO
+from thalweg.tables.timestamps import CALENDAR_FEATURES, YEAR_FEATURES
 
 
 class SessionSnapshot(NamedTuple):
@@ -112,9 +114,8 @@ class Session(Component):
             targets = len(recipe.targets)
             require_memory(chunk.source, features, recipe.delay, targets)
             return classes
-        if recipe.has_past_features:  # which are of numbers
-            self._use_recipe(replace(recipe, lags=()))
-            features = self.encoder.count_features(chunk)
+        if recipe.has_past_features and not all(one.is_binary for one in classes):
+            features = self._use_calendar(chunk)  # lags and means are of numbers
         require_class_memory(chunk.source, features, classes)
         for one in classes:
             if recipe.fixed_lags and not one.is_binary:
@@ -124,6 +125,28 @@ class Session(Component):
                     f"out --lags."
                 )
         return classes
+
+    def _use_calendar(self, chunk: Chunk) -> int:
+        """Take the calendar, where rows have times, in place of past values."""
+        recipe, schema = self.recipe, self.encoder.schema(chunk)
+        has_times = schema.time == "time" and recipe.calendar == AUTO
+        calendar = schema.time_column if has_times else recipe.given_calendar
+        if not (schema.inputs or calendar):
+            raise StreamError(
+                f"{chunk.source} has no column to predict {recipe.targets[0]!r} from."
+            )
+        self._use_recipe(replace(recipe, lags=(), calendar=calendar))
+        return self.encoder.count_features(chunk)
+
+    def _past_columns(self) -> int:
+        """Features, the last ones, of past labels or of a calendar nobody asked for."""
+        recipe, schema = self.recipe, self.encoder.state.schema
+        assert schema is not None
+        if recipe.has_past_features:
+            year = len(YEAR_FEATURES) * schema.has_year_features(recipe)
+            return year + 2 * len(recipe.targets)
+        is_calendar = not recipe.lags and recipe.given_calendar == schema.time_column
+        return len(CALENDAR_FEATURES) if is_calendar and recipe.given_calendar else 0
 
     def _use_recipe(self, recipe: Recipe) -> None:
         """Begin with another recipe, before the first row."""
@@ -135,7 +158,9 @@ class Session(Component):
         delay, missing = self.recipe.delay, self.recipe.missing
         if self.classes:
             return [
-                ClassifierRun(features, delay, missing, one.is_binary)
+                ClassifierRun(
+                    features, delay, missing, one.is_binary, self._past_columns()
+                )
                 for one in self.classes
             ]
         return [TrackerRun(features, delay, missing) for _ in self.recipe.targets]
@@ -240,7 +265,8 @@ class Session(Component):
         if not self.classes:
             return TrackerRun.from_snapshot(snapshot, *settings, name)
         is_binary = self.classes[target].is_binary
-        return ClassifierRun.from_snapshot(snapshot, *settings, is_binary, name)
+        past = self._past_columns()
+        return ClassifierRun.from_snapshot(snapshot, *settings, is_binary, name, past)
 
     def rules(self, snapshot: SessionSnapshot) -> Iterator[tuple[str, Any]]:
         """There is a run of each target, and all rows are counted alike."""
