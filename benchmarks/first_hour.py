@@ -87,6 +87,7 @@ def run_thalweg(
     environment = dict(os.environ)
     if source is not None:
         environment["PYTHONPATH"] = source
+    folder = Path(tempfile.mkdtemp(dir=folder))
     command = [sys.executable, "-m", "thalweg.cli", "run", str(path), "-t", target]
     began = time.perf_counter()
     done = subprocess.run(
@@ -103,17 +104,10 @@ def run_thalweg(
     (file,) = folder.glob("out/*/predictions.csv")
     with file.open() as lines:
         rows = list(csv.DictReader(lines))
-    names = rows[0].keys()
-    column = "prediction" if "prediction" in names else _probability_column(rows[0])
+    # A run that classifies 0 and 1 gives the probability of 1.
+    column = "p 1" if "p 1" in rows[0] else "prediction"
     made = {int(row["row"]): float(row[column]) for row in rows}
-    file.unlink()
     return np.array([made.get(row + 1, np.nan) for row in range(max(made))]), seconds
-
-
-def _probability_column(row: dict[str, str]) -> str:
-    """Of a run that classifies 0 and 1, the column with the probability of 1."""
-    names = [name for name in row if name.startswith("probability")]
-    return next((name for name in names if name.endswith("1")), names[-1])
 
 
 def run_before(

@@ -158,7 +158,7 @@ def test_names_that_ascii_lacks_are_escaped(here):
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(b"row,gr\\xf6\\xdfe prediction,")
+    assert done.stdout.startswith(b"row,time,gr\\xf6\\xdfe prediction,")
 
 
 @pytest.mark.parametrize("arguments", [ARGUMENTS, ("--help",), ("run", "--help")])

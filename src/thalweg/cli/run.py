@@ -94,13 +94,14 @@ def run(
 ) -> None:
     """Predict every row of a table from the rows before it, then learn from it.
 
-    There is nothing to tune: the Tracker finds out how fast to forget. On the same rows
+    There is nothing to tune: the Tracker finds out how fast to forget, and features of
+    the target's past and of the times of rows are made without asking. On the same rows
     run simple methods (the last value, the value a season ago and the like) and least
     squares with six fixed discounts. Prints the errors of all and how fast the stream
     changes; saves the predictions, a page to pass on, and a model that can be resumed.
 
         thalweg run stream.csv --target y
-        thalweg run power.csv.xz -t load --calendar when --lags 1,24,168
+        thalweg run power.csv.xz -t load --time when --delay 24
         tail -n +1 -f live.csv | thalweg run - -t y
         thalweg run stream.csv --resume out/stream/model.thalweg
 
