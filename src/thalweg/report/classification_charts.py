@@ -11,6 +11,7 @@ from thalweg.report.chart_elements import (
     base_chart,
     line_chart,
 )
+from thalweg.report.row_axis import RowAxis
 
 MAX_WEIGHTS = 15
 """Features whose weights are drawn, those of the largest ones."""
@@ -40,6 +41,7 @@ def share_figure(study: ClassificationStudy) -> Figure:
         shares,
         _share_axis("part of the rows").stack("zero"),
         f"Shares of {len(study.classes)} classes over {study.rounds:,} rows.",
+        axis=RowAxis.from_study(study),
         stacked=True,
     )
     caption = (
@@ -60,6 +62,7 @@ def _binary_share_figure(study: ClassificationStudy) -> Figure:
         series,
         _share_axis("part of the rows"),
         f"Share of rows that were {one.label}, and its mean probability.",
+        axis=RowAxis.from_study(study),
     )
     caption = (
         f"How often {study.target} was {one.label}, and how probable it was held, each "
@@ -79,6 +82,7 @@ def log_loss_figure(study: ClassificationStudy) -> Figure:
         .scale(zero=True)
         .axis(labelExpr=NUMBER_LABEL, tickCount=5),
         f"Log loss of {len(ordered)} classifiers over {study.rounds:,} rows.",
+        axis=RowAxis.from_study(study),
     )
     caption = (
         "The log loss, minus the logarithm of the probability that was given to the "

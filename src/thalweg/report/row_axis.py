@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from thalweg.evaluation.study import Study
+from thalweg.evaluation.classification_study import AnyStudy
 from thalweg.types import FloatArray
 
 PIXELS_PER_TICK = 90
@@ -49,7 +49,7 @@ class RowAxis:
     seconds: FloatArray  # (m,) those times since 1970; empty where rows have none
 
     @classmethod
-    def from_study(cls, study: Study) -> "RowAxis":
+    def from_study(cls, study: AnyStudy) -> "RowAxis":
         """The axis of the study's rows; times that are missing are interpolated."""
         times = study.times
         if times is None or not np.isfinite(times.high).any():
