@@ -329,3 +329,24 @@ def test_a_gap_at_the_end_of_one_series_of_many_is_no_future(folder, cities):
     written(folder / "glued.csv", [HEADER, *glued, *third])
     done = thalweg("forecast", "glued.csv", "-t", "sales", "--no-report", "--json")
     assert json.loads(done.stdout)["horizon"] == 12
+
+
+def test_a_file_of_something_else_is_not_resumed(folder, cities):
+    written(folder / "sales.csv", ["month,sales\n", *lines(values())])
+    Forecaster(3).update(values()).save(folder / "plain.thalweg")
+    written(folder / "no.thalweg", ["nothing"])
+    glued = [line for city in CITIES for line in cities[city]]
+    written(folder / "glued.csv", [HEADER, *glued])
+    options = ("-t", "sales", "--lags", "1", "--no-report")
+    thalweg("run", "glued.csv", *options)
+    thalweg("forecast", "glued.csv", "-t", "sales", "--horizon", "2", "--no-report")
+    for command, model in (
+        ("forecast", "plain.thalweg"),
+        ("forecast", "no.thalweg"),
+        ("forecast", "missing.thalweg"),
+        ("forecast", "out/glued/models.db"),
+        ("run", "out/glued-forecast/models.db"),
+    ):
+        done = thalweg(command, "sales.csv", "--resume", model)
+        assert done.exit_code == 2, (command, model, done.output)
+        assert "Traceback" not in done.output and model.split("/")[-1] in done.output

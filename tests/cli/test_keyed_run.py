@@ -137,7 +137,7 @@ def test_a_run_that_was_killed_goes_on_to_the_last_bit(folder, monkeypatch):
     written(folder / "whole.csv", [HEADER, *MIXED])
     thalweg("run", "whole.csv", *RUN, "--key", "shop")
     written(folder / "killed.csv", [HEADER, *MIXED])
-    monkeypatch.setattr("thalweg.cli.run.CHUNK_ROWS", 50)
+    monkeypatch.setattr("thalweg.cli.run.KEYED_CHUNK_ROWS", 50)
     monkeypatch.setattr(keyed_loop, "CHECKPOINT_SECONDS", 0.0)
     monkeypatch.setattr(keyed_loop, "CHECKPOINT_SHARE", 0)
     play = keyed_loop.KeyedRunLoop._play

@@ -15,6 +15,8 @@ from thalweg.errors import InvalidParameterError, ThalwegError
 
 CHUNK_ROWS = 8192
 """Rows that are read at once: a Ctrl-C waits for the rest of them, a second at most."""
+KEYED_CHUNK_ROWS = 32_768
+"""The same for runs by key: each key of a chunk costs a call, however few its rows."""
 RESUME = "Resuming"
 
 
@@ -117,9 +119,9 @@ def run(
     task, keys = options.target_task(classify), options.split_key(key)
     reading = options.table_settings(source, format, encoding, on_error)
 
-    def open_table(report: bool = True) -> tables.Table:
+    def open_table(report: bool = True, rows: int = CHUNK_ROWS) -> tables.Table:
         chosen = reading if report else options.without_reports(reading)
-        return tables.read_table(source, chunk_rows=CHUNK_ROWS, **chosen)
+        return tables.read_table(source, chunk_rows=rows, **chosen)
 
     if horizon is not None:
         options.check_horizon(horizon)
@@ -141,7 +143,7 @@ def run(
         source, keyed or None, recipe, task, path_options, next,
         runs.available_outputs(outputs), note,
     )  # fmt: skip
-    runs.run_by_key(settings, open_table, ahead)
+    runs.run_by_key(settings, lambda: open_table(rows=KEYED_CHUNK_ROWS), ahead)
 
 
 def _check_forecast(source: str, recipe: dict[str, Any], next: bool | None) -> None:

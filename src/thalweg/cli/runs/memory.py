@@ -13,7 +13,7 @@ from thalweg.tables.class_labels import ClassLabels
 NUMBER_BYTES = 8
 FILE_COPIES = 2
 """A checkpoint is put together in memory, its parts beside the whole."""
-KEY_BYTES = 600_000
+KEY_BYTES = 1_000_000
 """Bytes that the curves and scores of one key take at most, beside its Tracker."""
 UNITS = ("bytes", "KB", "MB", "GB", "TB", "PB", "EB")
 MEMORY_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current")
