@@ -7,6 +7,7 @@ import pytest
 from numba import njit
 
 from thalweg.kernels import logistic_live, rls_live, ud_factor
+from thalweg.kernels.change_detector import detector_layout
 from thalweg.kernels.forecaster import forecaster_layout
 from thalweg.kernels.layout import (
     CACHE_LINE,
@@ -158,6 +159,7 @@ VERSIONS = {
     "live RLS buffer": (rls_live.LAYOUT, 3, "2c78d041dcbcac0a"),
     "live logistic buffer": (logistic_live.LAYOUT, 1, "58da3da3c6640f0c"),
     "Forecaster state": (forecaster_layout.STATE, 2, "10f1452281fc5704"),
+    "change detector": (detector_layout.STATE, 1, "45e9f3038a2fed12"),
     "lanes of a bank": (lane_state.LAYOUT, 1, "cb7a1bb296aca636"),
 }
 

@@ -1,0 +1,1 @@
+"""The change detector's loop: its state, reference model, statistics and season."""

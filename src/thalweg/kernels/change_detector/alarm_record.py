@@ -1,0 +1,137 @@
+"""What the change detector records of an alarm: when, which kind, and how much."""
+
+import math
+
+from thalweg.kernels.change_detector.detector_layout import (
+    ALARM_ONSET,
+    ALARM_ROW,
+    ALARM_STATISTIC,
+    JUMP_ROW,
+    JUMP_SIZE,
+    LABEL_UNIT,
+    LARGE_DOWN,
+    LEVEL_AFTER,
+    LEVEL_BEFORE,
+    PAST_VALUES,
+    RECENT_ROWS,
+    REGIME_START,
+    ROWS,
+    SEASON,
+    SMALL_UP,
+    SPREAD_AFTER,
+    SPREAD_BEFORE,
+    TREND_CHANGE,
+)
+from thalweg.kernels.change_detector.reference_model import (
+    chosen_model,
+    error_scale,
+    least_scale,
+)
+from thalweg.kernels.jit import inner_function
+
+LEVEL_ROWS = 32
+"""Rows before the onset whose mean is the level before, where there is no season."""
+SLOPE_ADVANTAGE = 1.05
+"""A slope must explain errors so many times as well as a step to be the change."""
+ERROR_LIMIT = 6.0
+"""Errors count as at most so many standard deviations where the onset is looked for."""
+MARGIN, MIN_FIT = 10, 2
+"""So many rows before a statistic's onset are looked at, and so many must follow."""
+
+
+@inner_function
+def record_alarm(s, statistic, record):
+    """Fill in a record of ``ALARM_FIELDS`` numbers; returns the onset.
+
+    It looks back ``RECENT_ROWS`` rows at most, and so does the onset.
+    """
+    c = s.counters
+    end, unit, slope = int(c[ROWS]), c[LABEL_UNIT], 0.0
+    oldest = end - RECENT_ROWS
+    onset = max(int(s.onsets[statistic]), oldest)
+    is_down = statistic % 2 == 1
+    if (
+        statistic <= LARGE_DOWN
+        and c[JUMP_ROW] > 0.0
+        and is_down == (c[JUMP_SIZE] < 0.0)
+    ):
+        onset = int(c[JUMP_ROW]) - 1  # it has stayed until now
+    elif statistic <= LARGE_DOWN:
+        # A slope is small at first: the statistic of small shifts sees it begin.
+        small = SMALL_UP + (statistic - SMALL_UP) % 2
+        began = int(s.onsets[small]) if s.sums[small] > 0.0 else onset
+        onset, slope = _fit_errors(s, max(min(began, onset) - MARGIN, oldest, 0), end)
+    record[ALARM_ROW], record[ALARM_ONSET] = end - 1, onset
+    record[ALARM_STATISTIC], record[TREND_CHANGE] = statistic, unit * slope
+    record[LEVEL_BEFORE] = unit * _level_before(s, onset, end)
+    record[LEVEL_AFTER] = unit * _level_after(s, onset, end)
+    record[SPREAD_BEFORE] = unit * error_scale(s, chosen_model(s))
+    record[SPREAD_AFTER] = unit * _spread_after(s, onset, end)
+    return onset
+
+
+@inner_function
+def _level_before(s, onset, end):
+    """The mean of values before the onset, in the same phases of the season."""
+    c = s.counters
+    season = int(c[SEASON])
+    shift = -(-(end - onset) // season) * season if season > 0 else 0
+    first, last = onset - shift, end - shift
+    if season == 0 or first < c[REGIME_START]:
+        first, last = max(onset - LEVEL_ROWS, int(c[REGIME_START])), onset
+    total = 0.0
+    for t in range(first, last):
+        total += s.past_values[t % PAST_VALUES]
+    return total / max(last - first, 1)
+
+
+@inner_function
+def _level_after(s, onset, end):
+    total, count = 0.0, 0
+    for t in range(onset, end):
+        y = s.recent[t % RECENT_ROWS, 0]
+        if not math.isnan(y):
+            total += y
+            count += 1
+    return total / max(count, 1)
+
+
+@inner_function
+def _spread_after(s, onset, end):
+    """The root mean square of errors since the onset."""
+    total, count = 0.0, 0
+    for t in range(onset, end):
+        if not math.isnan(s.recent[t % RECENT_ROWS, 0]):
+            total += s.recent_errors[t % RECENT_ROWS] ** 2
+            count += 1
+    return math.sqrt(total / max(count, 1))
+
+
+@inner_function
+def _fit_errors(s, first, end):
+    """The onset and the slope, or 0, of the step or slope that fits errors best.
+
+    Each row from ``first`` on is tried as the onset; what a fit takes off the sum of
+    squares is compared (a generalised likelihood ratio). Errors are limited.
+    """
+    limit = ERROR_LIMIT * max(error_scale(s, chosen_model(s)), least_scale(s))
+    best_step, best_slope, slope = 0.0, 0.0, 0.0
+    step_onset, slope_onset = end - 1, end - 1
+    for onset in range(first, end - MIN_FIT + 1):
+        count, errors, ramp, ramp_squares = 0.0, 0.0, 0.0, 0.0
+        for t in range(onset, end):
+            if not math.isnan(s.recent[t % RECENT_ROWS, 0]):
+                error = s.recent_errors[t % RECENT_ROWS]
+                error, since = min(max(error, -limit), limit), t - onset + 1.0
+                count += 1.0
+                errors += error
+                ramp += since * error
+                ramp_squares += since * since
+        if count > 0.0 and errors * errors / count > best_step:
+            best_step, step_onset = errors * errors / count, onset
+        if count > 0.0 and ramp * ramp / ramp_squares > best_slope:
+            best_slope, slope_onset = ramp * ramp / ramp_squares, onset
+            slope = ramp / ramp_squares
+    if best_slope > SLOPE_ADVANTAGE * best_step:
+        return slope_onset, slope
+    return step_onset, 0.0

@@ -1,0 +1,234 @@
+"""The change detector's loop over rows: forecast, test, learn; and what an alarm does.
+
+After an alarm the models forget all rows before the onset of the change, and learn
+those since then anew, so that one change is one alarm. Where a season explains what
+looked like a change, that is taken in place of an alarm.
+"""
+
+import math
+
+from thalweg.kernels.change_detector.alarm_record import record_alarm
+from thalweg.kernels.change_detector.change_statistics import (
+    MIN_DEGREES,
+    NORMAL_SQUARE,
+    NORMAL_SQUARE_VARIANCE,
+    has_jump_stayed,
+    highest_statistic,
+    jump_statistic,
+    normal_score,
+    update_statistics,
+)
+from thalweg.kernels.change_detector.detector_layout import (
+    DEGREES,
+    JUMP_ROW,
+    LABEL_UNIT,
+    MEMORY,
+    MODEL_START,
+    MODELS,
+    OWN_FEATURES,
+    PAST_VALUES,
+    RECENT_ROWS,
+    REGIME_START,
+    ROWS,
+    SEARCHED_ROWS,
+    SEASON,
+    SQUARE_MEAN,
+    SQUARE_VARIANCE,
+    STATE,
+    WEIGHT,
+    WORKSPACE,
+)
+from thalweg.kernels.change_detector.reference_model import (
+    FIRST_ERRORS,
+    PAST_ROWS,
+    SCORE_LIMIT,
+    chosen_model,
+    error_scale,
+    factorise,
+    has_features,
+    learn,
+    least_scale,
+    set_forecasts,
+    target_base,
+    update_scales,
+)
+from thalweg.kernels.change_detector.season_search import (
+    find_season,
+    is_search_row,
+    recurrence,
+)
+from thalweg.kernels.jit import inner_function, kernel
+
+unpack_state, unpack_workspace = STATE.unpack, WORKSPACE.unpack
+CLEAN_LIMIT = 4.0
+"""Values are learnt as if their errors were at most so many standard deviations."""
+MAX_VALUE = 1e60
+"""Limit of values in units of the first one, whose squares are then finite."""
+NO_ALARM = -1
+
+
+@kernel(ieee_division=True, nogil=True)
+def detect_changes(buffer, work, labels, columns, records):
+    """Play rows, and record their alarms; returns how many there were.
+
+    Shapes: buffer and work by the layouts, zeros before the first row; labels (T,), NaN
+    where unknown; columns (T, p), NaN where missing; records (≥ T, ALARM_FIELDS).
+    """
+    s = unpack_state(buffer, 0, columns.shape[1])
+    w = unpack_workspace(work, 0, columns.shape[1])
+    count = 0
+    if s.counters[ROWS] == 0.0:
+        _restart_models(s)
+    for t in range(labels.size):
+        w.values[0] = _in_units(labels[t], s.counters, LABEL_UNIT)
+        for j in range(columns.shape[1]):
+            w.values[1 + j] = _in_units(columns[t, j], s.column_units, j)
+        statistic = _play_row(s, w, True)
+        if statistic == NO_ALARM and not is_search_row(int(s.counters[ROWS])):
+            continue
+        season = find_season(s.counters, s.past_values, s.past_squares, w.ratios)
+        if season == 0 and statistic != NO_ALARM:
+            season = recurrence(s, statistic)
+        if season > 0:
+            _take_season(s, season)
+        elif statistic != NO_ALARM:
+            onset = record_alarm(s, statistic, records[count])
+            count += 1
+            _restart_regime(s, w, onset)
+    return count
+
+
+@inner_function
+def _in_units(value, units, j):
+    """The value in units of a power of two near the first one that was not 0."""
+    if math.isnan(value) or value == 0.0:
+        return value
+    if units[j] == 0.0:
+        units[j] = 2.0 ** float(min(max(math.frexp(value)[1], -1000), 1000))
+    return min(max(value / units[j], -MAX_VALUE), MAX_VALUE)
+
+
+@inner_function
+def _take_season(s, season):
+    """Start the models anew, with a season; values before are of the same regime."""
+    c = s.counters
+    c[SEASON] = season
+    # After alarms that recur the regime began with the first of them, or before.
+    first = c[ROWS] - 2 * season - PAST_ROWS
+    c[REGIME_START] = max(min(c[REGIME_START], first), 0.0)
+    s.past_squares.fill(-1.0)
+    _restart_models(s)
+
+
+@inner_function
+def _restart_models(s):
+    """Forget all that was learnt, but not past values and the season."""
+    c = s.counters
+    c[MODEL_START], c[WEIGHT], c[DEGREES], c[JUMP_ROW] = c[ROWS], 0.0, 0.0, 0.0
+    c[SQUARE_MEAN], c[SQUARE_VARIANCE] = NORMAL_SQUARE, NORMAL_SQUARE_VARIANCE
+    s.means.fill(0.0)
+    s.moments.fill(0.0)
+    s.scales.fill(0.0)
+    s.column_powers.fill(1.0)
+    s.sums.fill(0.0)
+
+
+@inner_function
+def _restart_regime(s, w, onset):
+    """Learn the rows since the onset anew, as the first of a regime."""
+    c = s.counters
+    end = int(c[ROWS])
+    c[ROWS] = c[REGIME_START] = onset
+    _restart_models(s)
+    for t in range(onset, end):
+        for j in range(w.values.size):
+            w.values[j] = s.recent[t % RECENT_ROWS, j]
+        _play_row(s, w, False)
+
+
+@inner_function
+def _play_row(s, w, is_tested):
+    """Forecast a row, test its error and learn it; returns a statistic or NO_ALARM."""
+    c, y, alarm = s.counters, w.values[0], NO_ALARM
+    t = int(c[ROWS])
+    for j in range(w.values.size):
+        s.recent[t % RECENT_ROWS, j] = w.values[j]
+    error, clean, has_score = 0.0, y, False
+    if has_features(c):
+        for model in range(MODELS):
+            factorise(c[WEIGHT], s.means[model], s.moments[model], w.lower[model])
+        set_forecasts(s, w)
+        if math.isnan(y):
+            clean = w.forecasts[chosen_model(s)]
+        else:
+            has_score = c[DEGREES] >= FIRST_ERRORS
+            if has_score:
+                error, clean, alarm = _test(s, w, is_tested)
+            _learn_row(s, w, clean)
+    elif math.isnan(y):
+        clean = s.past_values[(t - 1) % PAST_VALUES] if t > 0 else 0.0
+    limited = clean - (y - error)
+    s.past_values[t % PAST_VALUES] = clean
+    s.past_squares[t % SEARCHED_ROWS] = limited * limited if has_score else -1.0
+    s.recent_errors[t % RECENT_ROWS] = error
+    c[ROWS] += 1
+    return alarm
+
+
+@inner_function
+def _test(s, w, is_tested):
+    """The error of a row, its value without the excess of an outlier, and an alarm."""
+    c, y, model = s.counters, w.values[0], chosen_model(s)
+    _choose_last_value(s, w, model)
+    error = y - w.forecasts[model]
+    noise, least = error_scale(s, model), least_scale(s)
+    scale = max(noise, least) * w.spreads[model]
+    limit = CLEAN_LIMIT * scale
+    clean = w.forecasts[model] + min(max(error, -limit), limit)
+    if not is_tested or c[DEGREES] < MIN_DEGREES:
+        return error, clean, NO_ALARM
+    score = normal_score(error / scale, c[DEGREES])
+    score = min(max(score, -SCORE_LIMIT), SCORE_LIMIT)
+    update_statistics(s, model, w.rows[model], score, noise > least)
+    best, ratio = highest_statistic(s)
+    has_stayed = has_jump_stayed(s, y, error, scale)
+    if ratio > 1.0:
+        return error, clean, best
+    return error, clean, jump_statistic(s) if has_stayed else NO_ALARM
+
+
+@inner_function
+def _choose_last_value(s, w, model):
+    """Take the last value as it came, if it was an outlier and this row follows it."""
+    t, y = int(s.counters[ROWS]), w.values[0]
+    came = s.recent[(t - 1) % RECENT_ROWS, 0]
+    place = (t - 1) % PAST_VALUES
+    clean = s.past_values[place]
+    if math.isnan(came) or came == clean:
+        return
+    error = abs(y - w.forecasts[model])
+    s.past_values[place] = came
+    set_forecasts(s, w)
+    if abs(y - w.forecasts[model]) >= error:
+        s.past_values[place] = clean
+        set_forecasts(s, w)
+
+
+@inner_function
+def _learn_row(s, w, clean):
+    """Both models learn the row with the label ``clean``, scales with its own."""
+    c, y, target = s.counters, w.values[0], w.rows.shape[1] - 1
+    # Errors of a model that has seen fewer rows than features are its own.
+    used = target - OWN_FEATURES + 2 + (c[SEASON] > 0.0)
+    is_scaled, weight = c[WEIGHT] >= used, 0.0
+    for model in range(MODELS):
+        w.rows[model, target] = clean - target_base(s, model, w.rows[model])
+        if is_scaled:
+            residual = (y - w.forecasts[model]) / w.spreads[model]
+            update_scales(c[DEGREES], s.scales[model], residual)
+        weight = learn(
+            c[WEIGHT], s.means[model], s.moments[model], w.rows[model], w.deviation
+        )
+    c[WEIGHT] = weight
+    if is_scaled:
+        c[DEGREES] = min(c[DEGREES] + 1.0, 2 * MEMORY)

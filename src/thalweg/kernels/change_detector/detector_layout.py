@@ -1,0 +1,107 @@
+"""What lies where in the change detector's buffer.
+
+The one dimension is ``columns``, the number of given columns of numbers. Rows are
+counted from 0; values are in units of their own, powers of two.
+"""
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from thalweg.kernels.layout import Layout, Shape
+
+Array = np.ndarray
+
+# Features of a reference model: the row's number, the last two values less their
+# season, the season's value; then the given columns.
+TREND, LAST, LAST_BUT_ONE, SEASON_VALUE = range(4)
+OWN_FEATURES = 4
+
+# The reference models: of values, and of their differences.
+VALUES, DIFFERENCES = 0, 1
+MODELS = 2
+
+# The CUSUM statistics: of the level, for small and for large shifts, up and down; of
+# the variance, up and down; then of the relation to each column, up and down.
+SMALL_UP, SMALL_DOWN, LARGE_UP, LARGE_DOWN, VARIANCE_UP, VARIANCE_DOWN = range(6)
+OWN_STATISTICS = 6
+
+MEMORY = 2000.0
+"""The reference models count so many rows at most: slower drift is no change."""
+RECENT_ROWS = 256
+"""Rows that are kept as they came, from which the models start anew after a change."""
+PAST_VALUES = 2048
+"""Values, without outliers, that seasons are made of."""
+SEARCHED_ROWS = 1024
+"""Rows in which a season is looked for."""
+RECURRENT_ALARMS = 16
+"""Alarms that are remembered, to see whether they recur."""
+MAX_SEASON = 512
+"""The longest season, in rows."""
+
+# counters
+ROWS = 0  # rows seen
+MODEL_START = 1  # the row from which the models learn
+REGIME_START = 2  # the row from which on there was no change
+WEIGHT = 3  # discounted number of rows learnt
+DEGREES = 4  # errors that the scales were estimated from, up to twice the memory
+SEASON = 5  # in rows; 0: none
+LABEL_UNIT = 6  # what labels are divided by; 0: not known yet
+JUMP_ROW = 7  # one more than the row of a jump that may stay; 0: none
+JUMP_BASE, JUMP_SIZE = 8, 9  # the forecast of that row, and its error
+SQUARE_MEAN, SQUARE_VARIANCE = 10, 11  # of squared scores, limited
+COUNTERS = 12
+
+# The scales of each model: a robust variance of one-step errors, and the mean |error|.
+ERROR_VARIANCE, MEAN_SIZE = 0, 1
+SCALES = 2
+
+# What is recorded of an alarm.
+ALARM_ROW = 0  # in which it is raised
+ALARM_ONSET = 1  # the first row of the change
+ALARM_STATISTIC = 2  # which of the CUSUM statistics tells its kind
+LEVEL_BEFORE, LEVEL_AFTER = 3, 4
+SPREAD_BEFORE, SPREAD_AFTER = 5, 6  # standard deviations of one-step errors
+TREND_CHANGE = 7  # per row; 0 where a step explains the errors better than a slope
+ALARM_FIELDS = 8
+
+
+class DetectorViews(NamedTuple):
+    """What the change detector remembers."""
+
+    counters: Annotated[Array, Shape(COUNTERS)]
+    column_units: Annotated[Array, Shape("columns")]  # 0: not known yet
+    # Of each model: means of the features and of the target, and their centred moments.
+    means: Annotated[Array, Shape(MODELS, "columns + 5")]
+    moments: Annotated[Array, Shape(MODELS, "columns + 5", "columns + 5")]
+    scales: Annotated[Array, Shape(MODELS, SCALES)]
+    column_powers: Annotated[Array, Shape("columns")]  # mean squares of column scores
+    # CUSUM statistics, and the row in which each last left zero.
+    sums: Annotated[Array, Shape("2 * columns + 6")]
+    onsets: Annotated[Array, Shape("2 * columns + 6")]
+    # Row r is at r mod RECENT_ROWS: label and columns as they came, and the error.
+    recent: Annotated[Array, Shape(RECENT_ROWS, "columns + 1")]
+    recent_errors: Annotated[Array, Shape(RECENT_ROWS)]
+    # Onset and statistic, counted from 1, of the last alarms, the newest first.
+    alarms: Annotated[Array, Shape(RECURRENT_ALARMS, 2)]
+    past_values: Annotated[Array, Shape(PAST_VALUES)]
+    past_squares: Annotated[Array, Shape(SEARCHED_ROWS)]  # of errors; -1: none
+
+
+class DetectorWorkspace(NamedTuple):
+    """Arrays to work in during a row."""
+
+    values: Annotated[Array, Shape("columns + 1")]  # label and columns of the row
+    rows: Annotated[Array, Shape(MODELS, "columns + 5")]  # features, then the target
+    lower: Annotated[Array, Shape(MODELS, "columns + 5", "columns + 5")]
+    forecasts: Annotated[Array, Shape(MODELS)]
+    spreads: Annotated[Array, Shape(MODELS)]  # √(1 + leverage)
+    whitened: Annotated[Array, Shape("columns + 5")]
+    deviation: Annotated[Array, Shape("columns + 5")]
+    ratios: Annotated[Array, Shape(MAX_SEASON + 1)]
+
+
+STATE = Layout("change detector", DetectorViews, version=1, dimensions=("columns",))
+WORKSPACE = Layout(
+    "change detector workspace", DetectorWorkspace, version=1, dimensions=("columns",)
+)

@@ -1,0 +1,123 @@
+"""The search for a season that the reference models lack.
+
+With V_l half the variance of y_t - y_{t-l}, about what a model with a season of l rows
+would leave, the season is the l at which V_l is clearly below the mean squared error of
+the present model in the same rows. A random walk has V_l = l/2 times that, and so no
+season.
+"""
+
+import math
+
+from thalweg.kernels.change_detector.detector_layout import (
+    MAX_SEASON,
+    PAST_VALUES,
+    RECURRENT_ALARMS,
+    ROWS,
+    SEARCHED_ROWS,
+    SEASON,
+)
+from thalweg.kernels.jit import inner_function
+
+MIN_SEASON = 4
+"""The shortest season: an autoregression has those of two and three rows."""
+SEASON_COUNT = 3
+"""A season must have been seen so often."""
+MIN_GAIN, MIN_DEVIATIONS = 0.33, 5.0
+"""The part by which V_l must be lower, and how many times 1/√(number of rows)."""
+PREFERENCE = 0.5
+"""The shortest season with at least this part of the best one's gain is taken, as
+multiples of a season are about as good."""
+DIFFERENCE_LIMIT = 9.0
+"""A squared difference counts as at most so many times the mean of two errors."""
+
+
+@inner_function
+def is_search_row(rows):
+    """Whether a season is looked for after so many rows: 32, 64, … 1024, 2048, 3072."""
+    return rows >= 32 and (rows % SEARCHED_ROWS == 0 or rows & (rows - 1) == 0)
+
+
+@inner_function
+def season_ratio(values, squares, rows, count, lag):
+    """V of this lag over the mean squared error of the model, in the same rows.
+
+    Rows without an error, whose square is negative, are left out. 1 if there are few.
+    """
+    mean, errors, total, number = 0.0, 0.0, 0.0, 0
+    for t in range(rows - count + lag, rows):
+        square, earlier = squares[t % SEARCHED_ROWS], squares[(t - lag) % SEARCHED_ROWS]
+        if square >= 0.0 and earlier >= 0.0:
+            mean += values[t % PAST_VALUES] - values[(t - lag) % PAST_VALUES]
+            errors += square + earlier
+            number += 1
+    if errors == 0.0 or number < (SEASON_COUNT - 1) * lag:
+        return 1.0
+    mean /= number
+    limit = DIFFERENCE_LIMIT * errors / number
+    for t in range(rows - count + lag, rows):
+        square, earlier = squares[t % SEARCHED_ROWS], squares[(t - lag) % SEARCHED_ROWS]
+        if square >= 0.0 and earlier >= 0.0:
+            step = values[t % PAST_VALUES] - values[(t - lag) % PAST_VALUES] - mean
+            total += min(step * step, limit)
+    return total / errors
+
+
+@inner_function
+def find_season(counters, values, squares, ratios):
+    """The season to take in place of the present one; 0: no other."""
+    rows = int(counters[ROWS])
+    count = min(rows, SEARCHED_ROWS)
+    longest = min(count // SEASON_COUNT, MAX_SEASON)
+    if longest < MIN_SEASON:
+        return 0
+    highest = 1.0 - max(MIN_GAIN, MIN_DEVIATIONS / math.sqrt(count))
+    lowest = highest
+    for lag in range(MIN_SEASON - 1, longest + 1):
+        ratios[lag] = season_ratio(values, squares, rows, count, lag)
+        if lag >= MIN_SEASON:
+            lowest = min(lowest, ratios[lag])
+    enough = lowest + (1.0 - PREFERENCE) * (highest - lowest)
+    for lag in range(MIN_SEASON, longest):
+        is_least = ratios[lag] <= min(ratios[lag - 1], ratios[lag + 1])
+        if is_least and ratios[lag] < highest and ratios[lag] <= enough:
+            return 0 if lag == int(counters[SEASON]) else lag
+    return 0
+
+
+@inner_function
+def recurrence(s, statistic):
+    """The distance of alarms that recur, such as those of every week-end; 0: none.
+
+    Two earlier alarms of the same statistic must be one distance before this one and
+    two, give or take a row. This one is remembered in place of the oldest.
+    """
+    onset, season = s.onsets[statistic], 0
+    for i in range(RECURRENT_ALARMS - 1, -1, -1):
+        distance = onset - s.alarms[i, 0]
+        if s.alarms[i, 1] != statistic + 1 or not MIN_SEASON < distance < MAX_SEASON:
+            continue
+        for j in range(RECURRENT_ALARMS):
+            is_same = s.alarms[j, 1] == statistic + 1
+            if is_same and abs(s.alarms[i, 0] - s.alarms[j, 0] - distance) <= 2.0:
+                season = int(distance)
+    for i in range(RECURRENT_ALARMS - 1, 0, -1):
+        for k in range(2):
+            s.alarms[i, k] = s.alarms[i - 1, k]
+    s.alarms[0, 0], s.alarms[0, 1] = onset, statistic + 1
+    return 0 if season == 0 else _nearest_lag(s, season)
+
+
+@inner_function
+def _nearest_lag(s, season):
+    """Of the season and its neighbours the one at which values are most alike."""
+    rows, best, least = int(s.counters[ROWS]), 0, math.inf
+    for lag in range(season - 1, season + 2):
+        total = 0.0
+        for t in range(max(rows - season, lag), rows):
+            step = (
+                s.past_values[t % PAST_VALUES] - s.past_values[(t - lag) % PAST_VALUES]
+            )
+            total += step * step
+        if total < least:
+            best, least = lag, total
+    return 0 if best == int(s.counters[SEASON]) else best

@@ -1,0 +1,214 @@
+"""The change detector in plain NumPy: all rows are kept, moments are computed anew.
+
+It is slow and has no state to restore. Labels and columns must be known and of ordinary
+size, and columns must not depend on each other.
+"""
+
+import numpy as np
+
+from thalweg.kernels.change_detector import change_statistics as tests
+from thalweg.kernels.change_detector.detector_layout import (
+    LARGE_DOWN,
+    LARGE_UP,
+    SMALL_DOWN,
+    SMALL_UP,
+    VARIANCE_DOWN,
+    VARIANCE_UP,
+)
+
+
+class PlainModel:
+    """Ridge regression on the rows learnt so far, and the scale of its errors."""
+
+    def __init__(self):
+        self.rows, self.targets, self.variance, self.size = [], [], 0.0, 0.0
+
+    def forecast(self, row):
+        """The forecast of a target, and √(1 + leverage)."""
+        count = len(self.rows)
+        if not count:
+            return 0.0, np.sqrt(2.0)
+        x, y = np.array(self.rows), np.array(self.targets)
+        deviations, step = x - x.mean(axis=0), row - x.mean(axis=0)
+        free = deviations.std(axis=0) > 0
+        a, step = deviations[:, free], step[free]
+        moments = a.T @ a
+        moments = moments + np.diag(np.diag(moments)) * 4 / count
+        theta = np.linalg.solve(moments, a.T @ (y - y.mean()))
+        leverage = 1 / count + step @ np.linalg.solve(moments, step)
+        return y.mean() + step @ theta, np.sqrt(1 + leverage)
+
+    def update_scale(self, error, degrees):
+        """Huber's proposal 2, after eight errors that count as they are."""
+        square, size = error**2, abs(error)
+        if degrees >= 8:
+            square = min(square, 9 * self.variance) / 0.9950
+            size = min(size, 20 * self.size)
+        self.variance += (square - self.variance) / (degrees + 1)
+        self.size += (size - self.size) / (degrees + 1)
+
+
+class PlainDetector:
+    """The alarms of a stream, without seasons: (row, onset, statistic)."""
+
+    def __init__(self, y, columns):
+        self.y, self.columns = np.asarray(y, float), np.asarray(columns, float)
+        self.alarms = []
+        self.clean = {}  # of each row: the value without the excess of an outlier
+        self.errors = {}
+        self.begin(0)
+
+    def begin(self, start):
+        """Forget everything before this row."""
+        self.start, self.degrees, self.jump = start, 0, None
+        self.models = PlainModel(), PlainModel()
+        self.sums = np.zeros(6 + 2 * self.columns.shape[1])
+        self.onsets = np.zeros(len(self.sums), int)
+        self.square_mean, self.square_variance = 0.9205, 1.233
+        self.powers = np.ones(self.columns.shape[1])
+
+    def run(self):
+        """Play all rows."""
+        for t in range(len(self.y)):
+            statistic = self.play(t, is_tested=True)
+            if statistic is not None:
+                onset = self.onset(statistic, t + 1)
+                self.alarms.append((t, onset, statistic))
+                self.begin(onset)
+                for again in range(onset, t + 1):
+                    self.play(again, is_tested=False)
+        return self.alarms
+
+    def features(self, t, last):
+        y1, y2, y3 = last, self.clean[t - 2], self.clean[t - 3]
+        change = self.columns[t] - self.columns[t - 1]
+        values = np.array([t - self.start, y1, y2, *self.columns[t]])
+        return values, np.array([y1 - y2, y2 - y3, *change])
+
+    def forecasts(self, t, last):
+        rows = self.features(t, last)
+        pairs = [m.forecast(row) for m, row in zip(self.models, rows, strict=True)]
+        return rows, [pairs[0][0], last + pairs[1][0]], [pair[1] for pair in pairs]
+
+    def play(self, t, is_tested):
+        self.clean[t], self.errors[t] = self.y[t], 0.0
+        if t - self.start < 3:
+            return None
+        last, alarm, y = self.clean[t - 1], None, self.y[t]
+        rows, forecasts, spreads = self.forecasts(t, last)
+        if self.degrees >= 8:
+            chosen = int(self.models[1].variance < self.models[0].variance)
+            if self.y[t - 1] != last:
+                other = self.forecasts(t, self.y[t - 1])
+                if abs(y - other[1][chosen]) < abs(y - forecasts[chosen]):
+                    last = self.clean[t - 1] = self.y[t - 1]
+                    rows, forecasts, spreads = other
+            noise = self.noise(chosen)
+            scale = max(noise, self.least_scale()) * spreads[chosen]
+            error = self.errors[t] = y - forecasts[chosen]
+            self.clean[t] = forecasts[chosen] + np.clip(error, -4 * scale, 4 * scale)
+            if is_tested and self.degrees >= 12:
+                has_noise = noise > self.least_scale()
+                alarm = self.test(t, chosen, rows[chosen], error, scale, has_noise)
+        self.learn(rows, forecasts, spreads, y, self.clean[t], last)
+        return alarm
+
+    def noise(self, chosen):
+        model = self.models[chosen]
+        return max(np.sqrt(model.variance), model.size / 2)
+
+    def least_scale(self):
+        """A tenth of the standard deviation of differences."""
+        return 0.1 * np.std(self.models[1].targets)
+
+    def learn(self, rows, forecasts, spreads, y, clean, last):
+        is_scaled = len(self.models[0].rows) >= self.columns.shape[1] + 2
+        targets = clean, clean - last
+        for k, model in enumerate(self.models):
+            if is_scaled:
+                residual = (y - forecasts[k]) / spreads[k]
+                model.update_scale(residual, self.degrees)
+            model.rows.append(rows[k])
+            model.targets.append(targets[k])
+        self.degrees += is_scaled
+
+    def test(self, t, chosen, row, error, scale, has_noise):
+        """The statistic that is above its threshold, if any."""
+        nu = self.degrees
+        z = np.sqrt(nu * np.log1p((error / scale) ** 2 / nu))
+        z = np.clip(np.sign(error) * z * (8 * nu + 1) / (8 * nu + 3), -3, 3)
+        rate = 1 / (nu + 20)
+        inputs = {
+            SMALL_UP: z - 0.25, SMALL_DOWN: -z - 0.25,
+            LARGE_UP: z - 1, LARGE_DOWN: -z - 1,
+        }  # fmt: skip
+        if has_noise:
+            deviation = min(z**2, 4) - self.square_mean
+            standard = deviation / np.sqrt(max(self.square_variance, 0.6))
+            inputs |= {VARIANCE_UP: standard - 0.5, VARIANCE_DOWN: -standard - 0.25}
+            self.square_mean += rate * deviation
+            self.square_variance += rate * (deviation**2 - self.square_variance)
+        for j in range(self.columns.shape[1]):
+            past = np.array(self.models[chosen].rows)[:, j - self.columns.shape[1]]
+            size = (row[j - self.columns.shape[1]] - past.mean()) / past.std()
+            product = z * np.clip(size, -2.5, 2.5)
+            standard = product / np.sqrt(max(self.powers[j], 0.5))
+            inputs |= {6 + 2 * j: standard - 0.3, 7 + 2 * j: -standard - 0.3}
+            self.powers[j] += rate * (product**2 - self.powers[j])
+        for k, amount in inputs.items():
+            if self.sums[k] <= 0:
+                self.onsets[k] = t
+            self.sums[k] = max(self.sums[k] + amount, 0)
+        return self.alarm(t, error, scale)
+
+    def alarm(self, t, error, scale):
+        p = self.columns.shape[1]
+        parts = self.sums / [tests.threshold(k, p) for k in range(len(self.sums))]
+        best = int(parts.argmax())
+        causes = parts.copy()
+        causes[[VARIANCE_UP, VARIANCE_DOWN]] = -1
+        cause, since = int(causes.argmax()), t - self.onsets
+        if best == VARIANCE_UP and 2 * causes[cause] >= parts[best]:
+            if 2 * since[cause] >= since[best]:
+                best = cause
+        has_stayed = self.has_jump_stayed(t, error, scale)
+        if parts.max() > 1:
+            return best
+        if not has_stayed:
+            return None
+        k = LARGE_UP if self.jump[2] > 0 else LARGE_DOWN
+        self.onsets[k] = self.jump[0]
+        return k
+
+    def has_jump_stayed(self, t, error, scale):
+        """Whether seven values keep three quarters of 15 standard deviations."""
+        if self.jump is not None:
+            row, base, size = self.jump
+            if not 0.75 <= (self.y[t] - base) / size <= 1 / 0.75:
+                self.jump = None
+            elif t - row + 1 >= 7:
+                return True
+        if self.jump is None and abs(error) > 15 * scale:
+            self.jump = t, self.y[t] - error, error
+        return False
+
+    def onset(self, statistic, end):
+        """That of the step or slope that fits errors best, for changes of level."""
+        oldest = end - 256
+        onset = max(int(self.onsets[statistic]), oldest)
+        if statistic > LARGE_DOWN:
+            return onset
+        if self.jump is not None and (self.jump[2] < 0) == (statistic % 2 == 1):
+            return self.jump[0]
+        small = statistic % 2
+        began = self.onsets[small] if self.sums[small] > 0 else onset
+        chosen = int(self.models[1].variance < self.models[0].variance)
+        limit = 6 * max(self.noise(chosen), self.least_scale())
+        steps, slopes = {}, {}
+        for first in range(max(min(began, onset) - 10, oldest, 0), end - 1):
+            e = np.clip([self.errors[t] for t in range(first, end)], -limit, limit)
+            ramp = np.arange(1, len(e) + 1)
+            steps[first] = e.sum() ** 2 / len(e)
+            slopes[first] = (ramp @ e) ** 2 / (ramp @ ramp)
+        best = slopes if max(slopes.values()) > 1.05 * max(steps.values()) else steps
+        return max(best, key=best.__getitem__)
