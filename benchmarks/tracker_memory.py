@@ -9,8 +9,8 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 
+from thalweg.evaluation.change_detector import ChangeDetector
 from thalweg.learners import Tracker
-from thalweg.learners.tracker import alarms
 from thalweg.losses import SquaredError
 from thalweg.types import Block
 
@@ -19,7 +19,7 @@ ROUNDS = 4000
 
 
 def main(path: Path) -> None:
-    """Run, draw, and print where the alarms were."""
+    """Run, draw, and print where changes were noticed."""
     rng = np.random.default_rng(0)
     points = rng.normal(size=(len(CHANGES) + 1, 5))
     theta = points[np.searchsorted(CHANGES, np.arange(ROUNDS), side="right")]
@@ -28,8 +28,10 @@ def main(path: Path) -> None:
     learner = Tracker()
     _, trace = learner.run(learner.init(np.zeros(5)), SquaredError(), block, ["memory"])
     memory = trace.extras["memory"]
-    alarm_rounds = alarms(memory)
-    print("changes", CHANGES, "alarms", alarm_rounds.tolist())
+    detector = ChangeDetector(columns=5)
+    detector.add(block.y, block.x)
+    onsets = [alarm.onset for alarm in detector.alarms("abcde")]
+    print("changes", CHANGES, "noticed", onsets)
     path.parent.mkdir(parents=True, exist_ok=True)
     chart(memory).save(str(path), scale_factor=2)
     print(f"saved {path}")

@@ -38,7 +38,7 @@ def test_what_is_not_finite_survives_json():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": 1}, "its format is 1, not 2"),
+        ({"format": 1}, "its format is 1, not 3"),
         ({"rounds": "many"}, "'many' stands where a int should"),
         ({"rounds": True}, "True stands where a int should"),
         ({"seconds": "fast"}, "'fast' stands where a float should"),

@@ -12,9 +12,7 @@ from thalweg.evaluation.tracker_run import (
     TrackerRun,
     TrackerRunSnapshot,
 )
-from thalweg.evaluation.tracker_trace import AlarmLog
 from thalweg.learners import Tracker
-from thalweg.learners.tracker import alarms
 from thalweg.persistence import SavedModel, dumps, loads, restore_snapshot
 
 RNG = np.random.default_rng(0)
@@ -178,39 +176,6 @@ def test_no_label_at_all_is_predicted_and_not_scored():
     assert (run.play(X, np.full(T, np.nan)).prediction == 0).all()
     study = run.study("", "y", NAMES)
     assert study.scored_rounds == study.first_scored_round == 0
-
-
-def memories(seed, rounds):
-    """Memory that grows and now and then collapses."""
-    rng = np.random.default_rng(seed)
-    since = np.zeros(rounds)
-    for t in range(1, rounds):
-        since[t] = 0 if rng.random() < 1 / 300 else since[t - 1] + 1
-    return np.exp(rng.normal(scale=0.2, size=rounds)) * (1 + since)
-
-
-@settings(max_examples=30)
-@given(
-    seed=st.integers(0, 10_000), cuts=st.lists(st.integers(0, 3000), max_size=6)
-)  # fmt: skip
-def test_alarms_in_pieces_are_those_of_the_whole(seed, cuts):
-    memory, edges = memories(seed, 3000), sorted({0, 3000, *cuts})
-    log = AlarmLog()
-    for start, end in zip(edges, edges[1:], strict=False):
-        log.add(memory[start:end])
-        snapshot, log = log.snapshot(), AlarmLog()
-        log.restore(snapshot)
-    assert list(log.alarms()) == (alarms(memory) + 1).tolist()
-    assert log.total == len(log.alarms())
-
-
-def test_memory_stays_bounded_and_alarms_within_reach_are_found():
-    log, memory = AlarmLog(), memories(0, 200_000)
-    for start in range(0, len(memory), 4096):
-        log.add(memory[start : start + 4096])
-    assert list(log.alarms()) == (alarms(memory) + 1).tolist()
-    sizes = [np.size(part) for part in log.snapshot()]
-    assert max(sizes) <= 2**16
 
 
 def test_the_last_rounds_are_recorded_one_by_one():

@@ -5,7 +5,7 @@ from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossEr
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.restart import CHECK_INTERVAL
 from thalweg.learners import LastValue, Learner, RecursiveLeastSquares
-from thalweg.learners.tracker import Tracker, alarms
+from thalweg.learners.tracker import Tracker
 from thalweg.learners.tracker.explanation import EXPERT_NAMES, explain
 from thalweg.losses import Logistic, SquaredError
 from thalweg.types import Block
@@ -255,7 +255,6 @@ def test_memory_drops_at_each_change_and_recovers():
         before, after = memory[change - 1], memory[change : change + 100].min()
         assert after < before / 2
         assert memory[change + 999] > 2 * after
-    assert abs(alarms(memory) - 1000).min() < 60
 
 
 def test_on_a_stream_that_never_changes_memory_is_long():
@@ -264,29 +263,6 @@ def test_on_a_stream_that_never_changes_memory_is_long():
     y = x.sum(axis=1) + rng.normal(size=4000)
     _, trace = run(Block(x, y), record=("memory",))
     assert np.median(trace.extras["memory"][1000:]) > 400
-
-
-def test_an_alarm_is_a_lasting_fall_below_a_quarter_of_one_memory_ago():
-    memory = np.full(200, 40.0)
-    memory[100:] = 5.0
-    (found,) = alarms(memory)
-    # ln 4 of ln 8 has to be in the mean of 16 rounds: the eleventh after the fall.
-    assert found == 100 + 10
-    memory[:] = 40.0
-    memory[100] = 1.0  # one round alone is jitter
-    assert len(alarms(memory)) == 0
-
-
-def test_a_fall_that_chatters_is_one_alarm_and_a_second_fall_another():
-    memory = np.full(1000, 200.0)
-    for start in (300, 340, 380):  # never back to half of what it was
-        memory[start : start + 20] = 5.0
-        memory[start + 20 : start + 40] = 90.0
-    memory[420:] = 200.0
-    memory[900:] = 5.0
-    first, second = alarms(memory)
-    assert 300 < first < 320
-    assert 900 < second < 920
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95])

@@ -4,6 +4,7 @@ import numpy as np
 
 from thalweg.evaluation.downsampling import Curve, Downsampler, downsample
 from thalweg.evaluation.study import (
+    ChangeAlarm,
     Entry,
     Hindsight,
     Histogram,
@@ -57,6 +58,11 @@ def entries() -> tuple[Entry, ...]:
     )
 
 
+def alarm(onset: int) -> ChangeAlarm:
+    text = "level fell by 90 %, from 100 to 10"
+    return ChangeAlarm(onset + 5, onset, "level", text, 100.0, 10.0)
+
+
 def tracker_history(
     features=("flow", "pressure"), alarms=(700, 1500, 2300)
 ) -> TrackerHistory:
@@ -65,7 +71,7 @@ def tracker_history(
     slow = rng.normal(size=(len(features), ROUNDS)).cumsum(axis=1) / 50
     return TrackerHistory(
         memory=curve(20 + 15 * np.sin(np.arange(ROUNDS) / 100)),
-        alarms=tuple(alarms),
+        alarms=tuple(map(alarm, alarms)),
         weights=dict(zip(("level", "step", "season"), map(curve, kinds), strict=True)),
         coefficients=dict(zip(features, map(curve, slow), strict=True)),
         coverage=((0.5, 0.48), (0.9, 0.91)),

@@ -27,10 +27,12 @@ from thalweg.cli.console import (
 from thalweg.cli.options import OutputOptions
 from thalweg.cli.runs import study_files
 from thalweg.cli.runs.memory import require_memory
+from thalweg.cli.runs.observed_rows import ObservedRows, add_alarms
 from thalweg.cli.runs.output_paths import new_recipe, source_stem
 from thalweg.cli.study_tables import print_study, study_as_json
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.baseline_study import announcement_count, study_with_baselines
+from thalweg.evaluation.change_detector import ChangeDetector
 from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import PAST_LABELS
 from thalweg.preprocessing.imputer import Imputer
@@ -47,6 +49,7 @@ class StreamRows(NamedTuple):
     times: Times | None  # (T,) local times, where rows have any
     complete: int  # complete rows in the whole table
     left_out: int  # rows that lack a target or, under "skip", a feature
+    changes: list[ChangeDetector]  # of each target, in all rows of the table
 
 
 class ComparisonOutcome(NamedTuple):
@@ -84,6 +87,7 @@ def _read_last_rows(table: Table, encoder: Encoder, max_rows: int) -> StreamRows
     """Read the whole table, and keep the last rows that have all targets."""
     imputer = Imputer(encoder.recipe.missing)
     x, y, times, complete, left_out = [], [], [], 0, 0
+    changes: list[ChangeDetector] = []
     total = None if table.is_live else 1.0
     with progress_bar(f"reading {table.name}", total) as bar:
         for chunk in table.chunks():
@@ -91,6 +95,12 @@ def _read_last_rows(table: Table, encoder: Encoder, max_rows: int) -> StreamRows
                 width, delay = encoder.count_features(chunk), encoder.recipe.delay
                 require_memory(table.name, width, delay, targets=1)
             features, targets, time, _ = encoder.encode(chunk)
+            given = ObservedRows.read(encoder, chunk, 0, time)
+            if not changes:
+                columns = given.columns.shape[1]
+                changes = [ChangeDetector(columns) for _ in encoder.recipe.targets]
+            for k, detector in enumerate(changes):
+                given.add_to(detector, k, is_question=False)
             features, known = imputer.impute(features, targets)
             x.append(features[known])
             y.append(targets[known])
@@ -106,7 +116,7 @@ def _read_last_rows(table: Table, encoder: Encoder, max_rows: int) -> StreamRows
         raise StreamError(f"No row of {table.name} has all its features and targets.")
     last_x, last_y = np.vstack(x)[-max_rows:], np.vstack(y)[-max_rows:]
     last_times = np.concatenate(times)[-max_rows:] if times else None
-    return StreamRows(last_x, last_y, last_times, complete, left_out)
+    return StreamRows(last_x, last_y, last_times, complete, left_out, changes)
 
 
 def _compare_targets(
@@ -120,6 +130,7 @@ def _compare_targets(
             encoder.feature_names(), stream.x, stream.y[:, k], notes,
             encoder.recipe.delay, stream.times,
         )  # fmt: skip
+        study = add_alarms(study, stream.changes[k], encoder)
         yield replace(study, features=encoder.used_feature_names())
 
 

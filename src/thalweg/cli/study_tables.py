@@ -1,5 +1,6 @@
 """A study as tables for the terminal, and as numbers for other programs."""
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ def study_as_json(study: AnyStudy) -> dict[str, Any]:
         ],
         "best_baseline": study.best_baseline.name,
         "memory": None if history is None else _last_finite(history.memory.mean),
-        "alarms": None if history is None else list(history.alarms),
+        "alarms": None if history is None else [asdict(one) for one in history.alarms],
         "alarm_count": None if history is None else history.alarm_count,
         "summary": summary(study),
         "notes": list(study.notes),

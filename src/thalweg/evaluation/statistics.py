@@ -150,7 +150,7 @@ class RunStatistics(Component):
         is_equal = all(curve.rounds == rounds for curve in snapshot.scores.squared)
         yield "scores", Condition(is_equal, f"errors of {rounds} rounds")
         yield "simple_baselines", {"seasons": {"rounds": OneOf((rounds,))}}
-        yield "tracker_trace", {"alarm_log": {"rounds": OneOf((rounds,))}}
+        yield "tracker_trace", {"rounds": OneOf((rounds,))}
         yield "forecast_record", {"times": {"rounds": OneOf((rounds,))}}
         shape = (min(rounds, LAST_ROUNDS), 5)
         yield "last_rounds", Array(shape, may_be_nan=True)

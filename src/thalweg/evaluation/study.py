@@ -1,7 +1,7 @@
 """The results on one stream: all that a report shows, and no more."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -12,13 +12,15 @@ from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.downsampling import Curve
 from thalweg.types import FloatArray, array_entry
 
-FORMAT = 2
+FORMAT = 3
 """Version of the dictionaries that ``as_dict`` gives; any other is refused."""
 ROLES = ("tracker", "fixed", "paper", "rival", "peer", "baseline", "persistence")
 BASELINE_ROLES = ("persistence", "baseline")
 """The simple baselines: the last value, and forecasts of one line that know a season
 or a trend."""
 SCALARS = {int, float, str, bool}
+CHANGE_KINDS = ("level", "trend", "variance", "relation")
+"""What may change: of the target, and its relation to a column."""
 COMPARATORS = {
     "static": "best fixed",
     "dynamic": "best moving",
@@ -44,12 +46,29 @@ class Entry:
         checks.require_choice(self, "role", ROLES)
 
 
+@dataclass(frozen=True)
+class ChangeAlarm:
+    """A change of the target, or of its relation to a column, that was noticed."""
+
+    row: int  # in which it was noticed, the first row of all being 1
+    onset: int  # the row in which it began, as far as can be told
+    kind: str  # one of CHANGE_KINDS
+    text: str  # what changed, in plain words
+    before: float  # the level before the onset
+    after: float  # the level from the onset until it was noticed
+    time: str | None = None  # of ``row``, where rows have times
+    onset_time: str | None = None
+
+    def __post_init__(self) -> None:
+        checks.require_choice(self, "kind", CHANGE_KINDS)
+
+
 @dataclass(frozen=True, eq=False)
 class TrackerHistory:
     """How the Tracker behaved over the stream."""
 
     memory: Curve  # the effective memory: how many past rounds count
-    alarms: tuple[int, ...]  # the rounds of abrupt change, the first round being 1
+    alarms: tuple[ChangeAlarm, ...]  # changes of the target, in order
     weights: Mapping[str, Curve]  # by kind of expert
     coefficients: Mapping[str, Curve]  # by feature
     coverage: tuple[tuple[float, float], ...]  # (nominal, measured)
@@ -226,6 +245,17 @@ class Study:
         if below == 0:
             return 1.0 if above == 0 else float("inf")
         return above / below
+
+    def with_alarms(self, alarms: tuple[ChangeAlarm, ...], total: int) -> "Study":
+        """This study with changes of the target; ``total`` counts those not listed."""
+        if self.history is None:
+            return self
+        history = replace(self.history, alarms=alarms, total_alarms=total)
+        notes = self.notes
+        if total > len(alarms):
+            note = f"Of {total:,} changes the last {len(alarms):,} are shown."
+            notes = (*notes, note)
+        return replace(self, history=history, notes=notes)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, for JSON; ``from_dict`` brings it back."""

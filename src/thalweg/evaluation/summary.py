@@ -10,9 +10,8 @@ from thalweg.types import FloatArray
 SMALL_DIFFERENCE = 0.01
 """Differences of error smaller than this part of it are not worth a verdict."""
 
-MIN_FREQUENT_ALARMS, MAX_ALARM_SPACING = 5, 10_000
-"""From so many alarms on their frequency is reported, unless they are rarer than one in
-so many rounds: on streams that stand still there is one in about 36,000."""
+MIN_FREQUENT_ALARMS = 5
+"""From so many alarms on their frequency is reported."""
 
 PAST_LABELS = (
     "The Tracker also sees past labels, the last and those a season ago; fixed "
@@ -91,37 +90,31 @@ def _count_words(count: int) -> str:
 
 
 def _change_sentence(study: Study) -> str:
-    """What forgetting gains, and how often the stream changes.
-
-    How often is only reported where forgetting pays: else alarms may be false.
-    """
+    """What forgetting gains, and what changed when."""
     gain, verdict = _forgetting_gain(study)
-    pays = gain > SMALL_DIFFERENCE
-    changes = _alarm_clause(study, with_frequency=pays)
-    parts = (changes, verdict) if pays else (verdict, changes)
+    changes = _alarm_clause(study)
+    parts = (changes, verdict) if gain > SMALL_DIFFERENCE else (verdict, changes)
     words = "; ".join(part for part in parts if part)
     return f"{_capitalise(words)}." if words else ""
 
 
-def _alarm_clause(study: Study, with_frequency: bool) -> str:
+def _alarm_clause(study: Study) -> str:
+    """How many changes there were, and what the last one was."""
     if study.history is None:
         return ""
     count, alarms = study.history.alarm_count, study.history.alarms
     if not count:
-        return "no abrupt change was seen"
-    spacing = study.rounds / count
-    if spacing > MAX_ALARM_SPACING:
-        return (
-            f"abrupt changes are rarer than every {MAX_ALARM_SPACING:,} rows"
-            if with_frequency
-            else ""
-        )
-    if with_frequency and count >= MIN_FREQUENT_ALARMS:
-        rows = _round_to_two_digits(spacing)
-        return f"your stream changes about every {rows:,} rows"
+        return "no change of the target was seen"
+    last = alarms[-1]
+    when = f"row {last.onset:,}"
+    if last.onset_time is not None:
+        when += f" ({last.onset_time})"
     if count == 1:
-        return f"one abrupt change was seen, at row {alarms[-1]:,}"
-    return f"{count:,} abrupt changes were seen, the last at row {alarms[-1]:,}"
+        return f"one change was seen, at {when}: {last.text}"
+    often = ""
+    if count >= MIN_FREQUENT_ALARMS:
+        often = f", about every {_round_to_two_digits(study.rounds / count):,} rows"
+    return f"{count:,} changes were seen{often}, the last at {when}: {last.text}"
 
 
 def _forgetting_gain(study: Study) -> tuple[float, str]:

@@ -114,12 +114,13 @@ def _change_tile(study: Study) -> Tile | None:
         return None
     count = history.alarm_count
     if not count:
-        text = "The values went on as before: no abrupt change was seen."
-        return Tile("What changed", "nothing abrupt", text)
+        text = "The values went on as before: no change was seen."
+        return Tile("What changed", "nothing", text)
     value = "1 change" if count == 1 else f"{format_count(count)} changes"
     axis = RowAxis.from_study(study)
-    dates = [axis.date_label(row) for row in history.alarms[-NAMED_CHANGES:][::-1]]
-    text = f"The last abrupt change: {dates[0]}."
+    named = history.alarms[-NAMED_CHANGES:][::-1]
+    dates = [axis.date_label(one.onset) for one in named]
+    text = f"The last one, {dates[0]}: {named[0].text}."
     if dates[1:]:
         text += f" Before that: {' and '.join(dates[1:])}."
     return Tile("What changed", value, text)

@@ -146,7 +146,7 @@ def _flags(study: Study, axis: RowAxis) -> list[Any]:
     history = study.history
     if history is None or not history.alarms:
         return []
-    rows = np.array(history.alarms[-MAX_FLAGS:], int)
+    rows = np.array([one.onset for one in history.alarms[-MAX_FLAGS:]], int)
     flags = base_chart(axis.columns(rows)).mark_point(
         style="flag", shape="triangle-down", size=60, clip=True
     )

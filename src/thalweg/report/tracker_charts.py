@@ -83,7 +83,7 @@ def memory_figure(study: Study, history: TrackerHistory) -> Figure:
     )
     caption = (
         "How many past rows count in a forecast. The memory grows while the stream "
-        "stays the same and falls when it changes. Dashed: abrupt changes "
+        "stays the same and falls when it changes. Dashed: changes of the target "
         f"({_alarm_count_text(history.alarm_count)})."
     )
     return Figure("memory", "How far back the forecast looks", caption, chart)
@@ -181,7 +181,7 @@ def calibration_figure(history: TrackerHistory) -> Figure:
 
 
 def _alarm_rows(history: TrackerHistory) -> Any:
-    return np.array(history.alarms, int)
+    return np.array([alarm.onset for alarm in history.alarms], int)
 
 
 def _mean_magnitude(curve: Curve) -> float:

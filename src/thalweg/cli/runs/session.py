@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from thalweg.cli.runs.class_columns import ClassColumns
 from thalweg.cli.runs.memory import require_class_memory, require_memory
+from thalweg.cli.runs.observed_rows import ObservedRows, add_alarms, given_columns
 from thalweg.cli.runs.predictions import (
     PredictedRows,
     PredictionColumns,
@@ -13,6 +14,7 @@ from thalweg.cli.runs.predictions import (
 )
 from thalweg.cli.runs.row_digest import MAX_MARKS, RowDigestState, SourceDigest
 from thalweg.errors import StreamError
+from thalweg.evaluation.change_detector import ChangeDetector, ChangeSnapshot
 from thalweg.evaluation.classification_study import AnyStudy
 from thalweg.evaluation.classifier_run import ClassifierRun, ClassifierRunSnapshot
 from thalweg.evaluation.summary import PAST_LABELS
@@ -49,6 +51,7 @@ class SessionSnapshot(NamedTuple):
     runs: Any  # tuple of TrackerRunSnapshot or ClassifierRunSnapshot, one a target
     digest: RowDigestState | None = None  # of the rows of this source, where known
     classes: tuple[ClassLabels, ...] = ()  # of each target; none: they are numbers
+    changes: tuple[ChangeSnapshot, ...] = ()  # of each target, where it is a number
 
 
 class Session(Component):
@@ -63,6 +66,7 @@ class Session(Component):
         self.classes: tuple[ClassLabels, ...] = ()
         # One a target, once features are known.
         self.runs: list[TrackerRun | ClassifierRun] = []
+        self.changes: list[ChangeDetector] = []  # one a target, unless it has classes
         self.rows = 0
         self.earlier_rows = 0
         self.start: str | None = None
@@ -88,6 +92,7 @@ class Session(Component):
         x, y, time, rows = encoded
         if not self.runs:
             self.runs = self._new_runs(x.shape[1])
+            self.changes = self._new_detectors()
         self.rows = self.earlier_rows + chunk.first_row + len(chunk)
         self.digest.update(encoded)
         times = time.local_times() if isinstance(time, Timestamps) else None
@@ -95,6 +100,10 @@ class Session(Component):
             run.play(x, y[:, k], self.rows_are_questions, times)
             for k, run in enumerate(self.runs)
         ]
+        if self.changes:
+            given = ObservedRows.read(self.encoder, chunk, self.earlier_rows, time)
+            for k, detector in enumerate(self.changes):
+                given.add_to(detector, k, self.rows_are_questions)
         if time is not None and len(time):
             self.start = self.start or format_times(time[:1])[0] or None
         return PredictedRows(rows + self.earlier_rows + 1, time, forecasts, y)
@@ -165,6 +174,12 @@ class Session(Component):
             ]
         return [TrackerRun(features, delay, missing) for _ in self.recipe.targets]
 
+    def _new_detectors(self) -> list[ChangeDetector]:
+        """The change detector of each target, before its first row."""
+        columns = len(given_columns(self.encoder.state.schema))
+        targets = () if self.classes else self.recipe.targets
+        return [ChangeDetector(columns) for _ in targets]
+
     def check_targets(self) -> None:
         """Raise if the rows so far are too few, or if a target never changes."""
         for one, known in zip(
@@ -227,7 +242,10 @@ class Session(Component):
                 )
             else:
                 one_notes = (*common, *lag_notes, *_scoring_notes(run))
-                study = run.study(name, target, names, one_notes, self.start, end)
+                study = add_alarms(
+                    run.study(name, target, names, one_notes, self.start, end),
+                    self.changes[k], self.encoder,
+                )  # fmt: skip
             studies.append(replace(study, features=used))
         return studies
 
@@ -253,6 +271,7 @@ class Session(Component):
         session.runs = [
             session._restore_run(run, features, k) for k, run in enumerate(snapshots)
         ]
+        session.changes = session._new_detectors()
         session.restore(snapshot, name)
         session.digest.use_schema(schema)
         if snapshot.digest is None and snapshot.earlier_rows:
@@ -308,8 +327,4 @@ def _scoring_notes(run: TrackerRun) -> list[str]:
             f"{imputer.state.imputed:,} missing numbers were filled with "
             f"{rule.fill_name}; rounds with one are {learning}."
         )
-    log = run.statistics.tracker_trace.alarm_log
-    listed = len(log.alarm_rounds)
-    if log.total > listed:
-        notes.append(f"Of {log.total:,} alarms the last {listed:,} are shown.")
     return notes

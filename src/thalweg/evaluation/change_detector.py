@@ -1,0 +1,186 @@
+"""Change alarms: where the level, trend, variance or relations of a target change.
+
+Change detection is also known as change point detection, drift detection and the search
+for structural breaks. The detector reads the target and the columns as they were given,
+never features made of them, so that its alarms do not depend on what the learners are
+shown. A reference model of its own forecasts each row, and CUSUM statistics of its
+errors, calibrated to less than one false alarm in 100,000 rows, raise alarms
+(kernels/change_detector; measured in docs/change-alarms.md). ADWIN, Page-Hinkley and
+KSWIN are other methods for the job.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from thalweg.evaluation.change_words import change_kind, change_text
+from thalweg.evaluation.study import ChangeAlarm
+from thalweg.kernels.change_detector.detector import detect_changes
+from thalweg.kernels.change_detector.detector_layout import (
+    ALARM_FIELDS,
+    ALARM_ONSET,
+    ALARM_ROW,
+    LEVEL_AFTER,
+    LEVEL_BEFORE,
+    MAX_SEASON,
+    RECENT_ROWS,
+    ROWS,
+    SEASON,
+    STATE,
+    WORKSPACE,
+)
+from thalweg.persistence.snapshots import (
+    MAX_COUNT,
+    Array,
+    Component,
+    Condition,
+    Count,
+)
+from thalweg.types import FloatArray
+
+MAX_COLUMNS = 16
+"""The first so many columns are looked at: a row costs the cube of their number."""
+MAX_ALARMS = 1000
+"""Alarms that are listed: the newest. All are counted."""
+PIECE = 4096
+"""Rows that are looked at together."""
+
+TimeTexts = Callable[[int, int], list[str]]
+"""The times of rows as text, from a first position to before another."""
+
+
+class AlarmTimes(NamedTuple):
+    """When an alarm was raised, and when the change began; empty where rows lack it."""
+
+    alarm: str
+    onset: str
+
+
+class ChangeSnapshot(NamedTuple):
+    """All that a change detector remembers."""
+
+    total: int  # alarms so far
+    buffer: FloatArray  # (size,) of the kernel
+    records: FloatArray  # (a, ALARM_FIELDS) of the newest alarms, rows from 1
+    alarm_times: tuple[AlarmTimes, ...]  # of the same alarms
+    recent_rows: FloatArray  # (≤ RECENT_ROWS,) the numbers of the last rows, from 1
+    recent_times: tuple[str, ...]  # of the same rows
+
+
+class ChangeDetector(Component):
+    """Alarms of one target, from rows that come in pieces.
+
+    ``columns`` are the given columns of numbers, of which the first 16 count. However
+    the rows are cut, and whether or not a snapshot is restored between them, the alarms
+    are the same to the last bit, in memory that does not grow with the rows.
+    """
+
+    Snapshot: ClassVar[Any] = ChangeSnapshot
+
+    def __init__(self, columns: int) -> None:
+        self.columns = min(columns, MAX_COLUMNS)
+        self.total = 0
+        self.buffer: FloatArray = np.zeros(STATE.size(columns=self.columns))
+        self.records: FloatArray = np.empty((0, ALARM_FIELDS))
+        self.alarm_times: tuple[AlarmTimes, ...] = ()
+        self.recent_rows: FloatArray = np.empty(0)
+        self.recent_times: tuple[str, ...] = ()
+
+    def add(
+        self, y: FloatArray, columns: FloatArray, rows: Any = None,
+        times: TimeTexts | None = None,
+    ) -> None:  # fmt: skip
+        """Look at the next rows: labels (T,) or NaN, columns (T, p), NaN where missing.
+
+        ``rows`` (T,) are their numbers, the first of all being 1; without them they go
+        on from the last. ``times`` gives their times as text.
+        """
+        if rows is None:
+            last = self.recent_rows[-1] if len(self.recent_rows) else 0.0
+            rows = last + np.arange(1, len(y) + 1)
+        texts = times or _no_times
+        for start in range(0, len(y), PIECE):
+            piece = slice(start, start + PIECE)
+
+            def piece_texts(first: int, last: int, start: int = start) -> list[str]:
+                return texts(start + first, start + last)
+
+            self._add_piece(
+                y[piece], columns[piece], np.asarray(rows)[piece], piece_texts
+            )
+
+    def alarms(self, names: Sequence[str]) -> tuple[ChangeAlarm, ...]:
+        """The newest alarms; ``names`` are those of the columns."""
+        return tuple(
+            ChangeAlarm(
+                row=int(record[ALARM_ROW]),
+                onset=int(record[ALARM_ONSET]),
+                kind=change_kind(record),
+                text=change_text(record, names),
+                before=float(record[LEVEL_BEFORE]),
+                after=float(record[LEVEL_AFTER]),
+                time=times.alarm or None,
+                onset_time=times.onset or None,
+            )
+            for record, times in zip(self.records, self.alarm_times, strict=True)
+        )
+
+    def rules(self, snapshot: ChangeSnapshot) -> Iterator[tuple[str, Any]]:
+        """Sizes are those of so many columns and rows; the kernel's counters are in
+        range, though what it has learnt may be anything."""
+        size = STATE.size(columns=self.columns)
+        yield "buffer", Array((size,), may_be_nan=True)
+        counters = STATE.views(snapshot.buffer, columns=self.columns).counters
+        rows = float(counters[ROWS])
+        is_right = np.isfinite(counters).all() and 0 <= rows <= MAX_COUNT
+        is_right = is_right and rows == int(rows)
+        is_right = is_right and 0 <= counters[SEASON] <= MAX_SEASON
+        yield "buffer", Condition(is_right, "what a change detector remembers")
+        listed, recent = min(snapshot.total, MAX_ALARMS), min(int(rows), RECENT_ROWS)
+        yield "total", Count(int(rows))
+        yield "records", Array((listed, ALARM_FIELDS))
+        yield "alarm_times", Condition(len(snapshot.alarm_times) == listed, "as many")
+        yield "recent_rows", Array((recent,), 1.0, float(MAX_COUNT), whole=True)
+        is_equal = len(snapshot.recent_times) == recent
+        yield "recent_times", Condition(is_equal, f"the times of {recent} rows")
+
+    def _add_piece(
+        self, y: FloatArray, columns: FloatArray, rows: FloatArray, times: TimeTexts
+    ) -> None:
+        known = np.append(self.recent_rows, rows)
+        old, first = len(self.recent_rows), self._row_count() - len(self.recent_rows)
+        records = self._detect(y, columns)
+        for record in records:
+            # Positions among the rows known: those of before, then these.
+            places = record[[ALARM_ROW, ALARM_ONSET]].astype(np.int64) - first
+            record[[ALARM_ROW, ALARM_ONSET]] = known[places]
+            texts = (
+                self.recent_times[place]
+                if place < old
+                else times(place - old, place - old + 1)[0]
+                for place in places.tolist()
+            )
+            self.alarm_times = (*self.alarm_times, AlarmTimes(*texts))[-MAX_ALARMS:]
+        self.total += len(records)
+        self.records = np.vstack([self.records, records])[-MAX_ALARMS:]
+        self.recent_rows = known[-RECENT_ROWS:].copy()
+        newest = times(max(len(y) - RECENT_ROWS, 0), len(y))
+        self.recent_times = (*self.recent_times, *newest)[-RECENT_ROWS:]
+
+    def _detect(self, y: FloatArray, columns: FloatArray) -> FloatArray:
+        """Play rows in the kernel; the alarms, whose rows are counted from 0."""
+        self.buffer = self.buffer.copy()  # a snapshot may hold the one before
+        work = np.zeros(WORKSPACE.size(columns=self.columns))
+        records = np.zeros((len(y), ALARM_FIELDS))
+        given = np.ascontiguousarray(columns[:, : self.columns], np.float64)
+        labels = np.ascontiguousarray(y, np.float64)
+        return records[: detect_changes(self.buffer, work, labels, given, records)]
+
+    def _row_count(self) -> int:
+        """The rows that the kernel has seen."""
+        return int(STATE.views(self.buffer, columns=self.columns).counters[ROWS])
+
+
+def _no_times(start: int, stop: int) -> list[str]:
+    return [""] * (stop - start)

@@ -1,0 +1,82 @@
+import json
+
+import numpy as np
+import pytest
+
+from tests.cli.streams import studies_in, thalweg, written
+
+COLLAPSE = 400
+
+
+@pytest.fixture(scope="module")
+def lines():
+    """Hourly values with a day, a column and text, that fall to a tenth in row 401."""
+    rng = np.random.default_rng(4)
+    hours = np.datetime64("2024-03-01", "h") + np.arange(600)
+    price = rng.normal(size=600)
+    y = 100 + 20 * np.sin(np.arange(600) * 2 * np.pi / 24) + price
+    y = (y + 3 * rng.normal(size=600)) * np.where(np.arange(600) < COLLAPSE, 1, 0.1)
+    sites = rng.choice(["north", "south"], 600)
+    cells = zip(hours, price, sites, y, strict=True)
+    return [
+        "when,price,site,y\n",
+        *(f"{when}:00,{a:.4f},{b},{label:.4f}\n" for when, a, b, label in cells),
+    ]
+
+
+@pytest.fixture
+def stream(tmp_path, monkeypatch, lines):
+    monkeypatch.chdir(tmp_path)
+    return written(tmp_path / "stream.csv", lines)
+
+
+def alarms_in(folder):
+    (study,) = studies_in(folder / "study.json")
+    return study["history"]["alarms"]
+
+
+def test_alarms_do_not_depend_on_features(stream):
+    features = {
+        "plain": ("--features", "price"),
+        "lags": ("--features", "price", "--lags", "1,2,24"),
+        "calendar": ("--features", "price,site", "--calendar", "when", "--lags", "1"),
+    }
+    found = []
+    for name, options in features.items():
+        common = ("-t", "y", "--time", "when", "--no-report", "--out", name)
+        outcome = thalweg("run", "stream.csv", *common, *options)
+        assert outcome.exit_code == 0, outcome.output
+        found.append(alarms_in(stream.parent / name))
+    (alarm,) = found[0]
+    assert found[1] == found[2] == [alarm]
+    assert alarm["onset"] == COLLAPSE + 1 and alarm["row"] <= COLLAPSE + 8
+    assert alarm["onset_time"] == "2024-03-17T16:00:00"
+    assert alarm["text"].startswith("level fell by 90 %")
+
+
+def test_a_resumed_run_has_the_alarms_of_one_run(stream, lines):
+    head = written(stream.parent / "head.csv", lines[: COLLAPSE + 3])
+    tail = written(stream.parent / "tail.csv", lines[:1] + lines[COLLAPSE + 3 :])
+    options = ("-t", "y", "--time", "when", "--no-report")
+    for command in (
+        ("run", "stream.csv", *options, "--out", "whole"),
+        ("run", head, *options, "--out", "cut"),
+        ("run", tail, "--next", "--resume", "cut/model.thalweg", "--no-report"),
+    ):
+        outcome = thalweg(*command)
+        assert outcome.exit_code == 0, outcome.output
+    (alarm,) = alarms_in(stream.parent / "whole")
+    assert alarms_in(stream.parent / "cut") == [alarm]
+    assert "One change was seen, at row 401 (2024-03-17T16:00:00)" in " ".join(
+        thalweg("run", "stream.csv", *options, "--out", "again").output.split()
+    )
+
+
+def test_compare_sees_the_changes_that_run_sees(stream):
+    common = ("-t", "y", "--time", "when", "--no-report", "--json")
+    run = thalweg("run", "stream.csv", *common, "--out", "run")
+    compared = thalweg("compare", "stream.csv", *common, "--out", "compared")
+    assert run.exit_code == compared.exit_code == 0, compared.output
+    (study,) = json.loads(compared.stdout)["studies"]
+    assert study["alarm_count"] == 1
+    assert study["alarms"] == alarms_in(stream.parent / "run")
