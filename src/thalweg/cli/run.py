@@ -102,6 +102,8 @@ def run(
     squares with six fixed discounts. Prints the errors of all and how fast the stream
     changes; saves the predictions, a page to pass on, and a model that can be resumed.
 
+    A target of text, or of 0 and 1, is classified: its classes get probabilities.
+
         thalweg run stream.csv --target y
         thalweg run power.csv.xz -t load --time when --delay 24
         tail -n +1 -f live.csv | thalweg run - -t y
