@@ -59,6 +59,19 @@ def test_an_hour_that_comes_twice_makes_no_series(path):
     assert found_in(path, "hour,count,y", rows) is None
 
 
+def test_a_time_that_a_key_has_twice_leaves_the_key_what_it_is(path):
+    rng = np.random.default_rng(2)
+    hours = [*HOURS[:200], *HOURS[199:]]
+    glued = [(hour, name, rng.normal()) for name in "abc" for hour in hours]
+    mixed = [(hour, name, rng.normal()) for hour in hours for name in "abc"]
+    for rows in (glued, mixed):
+        assert found_in(path, "hour,name,y", rows) == (("name",), 3)
+    # One column of the pair has long steps back, however few they are.
+    pairs = [(store, item) for store in "AB" for item in "xyz"]
+    rows = [(hour, *pair, 1.5) for pair in pairs for hour in HOURS]
+    assert found_in(path, "hour,store,item,y", rows) == (("store", "item"), 6)
+
+
 def test_what_differs_in_each_row_is_no_key(path):
     rows = [(day, k, 1.5) for k, day in enumerate(DAYS * 3)]
     assert found_in(path, "day,number,y", rows) is None

@@ -2,7 +2,8 @@
 
 A table whose times go back or repeat is most often several series, one below the other
 or row by row. The key is the column, or the pair of columns, of text or whole numbers
-within each of whose values times are unique and rise.
+within each of whose values times are unique and rise, but for a few rows that repeat
+a time, as where summer time ends.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +24,8 @@ from thalweg.types import FloatArray
 MIN_REPEATS = 0.01
 """Share of rows not later than the row before from which rows look like several series;
 or one long step back does."""
+SHORT_STEP_BACK = 0.01
+"""Within a key a step back may be this share of the whole span, in a few rows."""
 LONG_STEP_BACK = 0.25
 """A step back is long if it is this share of the whole span of times."""
 MIN_ROWS_PER_KEY = 5
@@ -54,29 +57,37 @@ class TimeOrder:
         self._last = max(self._last, float(times.max()))
         self._before, self.rows = float(times[-1]), self.rows + len(times)
 
+    @property
+    def span(self) -> float:
+        """From the earliest time to the latest."""
+        return self._last - self._first
+
     def looks_like_several_series(self) -> bool:
         """Whether many rows repeat a time, or one goes far back."""
-        span = self._last - self._first
-        is_far = self.longest_back > 0 and self.longest_back >= LONG_STEP_BACK * span
+        is_far = self.longest_back > 0
+        is_far &= self.longest_back >= LONG_STEP_BACK * self.span
         return is_far or self.repeats > MIN_REPEATS * self.rows
 
 
 class KeyCandidate:
     """Columns that may be the key, while times rise within each of their values."""
 
-    def __init__(self, columns: tuple[str, ...]) -> None:
+    def __init__(self, columns: tuple[str, ...], span: float) -> None:
         self.columns = columns
         self.is_possible = True
+        self.repeats = 0  # rows that are not later than the row before of their key
+        self._longest_back = SHORT_STEP_BACK * span
         self.latest: dict[Key, float] = {}
 
     def add(self, chunk: Chunk, times: FloatArray) -> None:
         """Look at the next rows."""
         for key, rows in split_by_key(chunk, self.columns):
-            own = np.append(self.latest.get(key, -np.inf), times[rows])
-            if (np.diff(own) <= 0).any():
+            steps = np.diff(np.append(self.latest.get(key, -np.inf), times[rows]))
+            if (steps < -self._longest_back).any():
                 self.is_possible = False
                 return
-            self.latest[key] = float(own[-1])
+            self.repeats += int((steps <= 0).sum())
+            self.latest[key] = float(times[rows[-1]])
         self.is_possible = len(self.latest) <= MAX_KEYS
 
 
@@ -96,7 +107,7 @@ def find_key(
         if candidates is None:
             names = _candidate_columns(chunk, (*target, time))
             choices = [(name,) for name in names] + list(combinations(names, 2))
-            candidates = [KeyCandidate(columns) for columns in choices]
+            candidates = [KeyCandidate(columns, order.span) for columns in choices]
         times = times_as_numbers(chunk, time)
         for candidate in candidates:
             if candidate.is_possible:
@@ -193,6 +204,7 @@ def _is_likely(candidate: KeyCandidate, order: TimeOrder) -> bool:
     keys = len(candidate.latest)
     return (
         candidate.is_possible
+        and candidate.repeats <= MIN_REPEATS * order.rows
         and keys >= 2
         and order.rows >= MIN_ROWS_PER_KEY * keys
         and order.repeats >= (keys - 1) / 2
