@@ -328,3 +328,14 @@ def test_a_frequency_of_whole_times_is_a_whole_number():
     frame = FRAME.assign(ds=FRAME.groupby("unique_id").cumcount())
     with pytest.raises(InvalidParameterError, match="must be a whole number of at"):
         tw.forecast(frame, H, freq="h")
+
+
+@pytest.mark.parametrize("freq", [None, "MS"])
+def test_a_row_on_another_day_of_its_month_moves_no_date(freq):
+    days = pd.date_range("2020-01-01", periods=40, freq="MS")
+    odd = days.where(days != days[36], days[36] + pd.Timedelta(days=12))
+    df = pd.DataFrame({"unique_id": "a", "ds": odd, "y": np.arange(40.0)})
+    ahead = tw.forecast(df, h=3, freq=freq)
+    assert list(ahead["ds"]) == list(pd.date_range("2023-05-01", periods=3, freq="MS"))
+    windows = tw.cross_validation(df, h=3, n_windows=2, freq=freq)
+    assert set(windows["ds"]) | set(windows["cutoff"]) <= set(odd)

@@ -101,8 +101,8 @@ def cross_validation(
                 x = rows.given[window][:, models.known] if models.known else None
                 columns = {target_col: rows.y[window]}
                 columns |= bands.columns(forecaster, x)
-                cutoff = np.repeat(rows.times[stop - 1], h)
-                results.add(series.row, rows.times[window], columns, cutoff)
+                cutoff = np.repeat(rows.stamps[stop - 1], h)
+                results.add(series.row, rows.stamps[window], columns, cutoff)
     times = {time_col: results.times, "cutoff": results.cutoffs}
     return results.frame(panel, times)
 

@@ -31,7 +31,8 @@ class PanelRows(NamedTuple):
     """The rows of one id on the grid of its times."""
 
     y: FloatArray  # (T,)
-    times: Times  # (T,)
+    times: Times  # (T,) of the grid
+    stamps: Times  # (T,) as given, those of the grid where a row is missing
     given: FloatArray  # (T, m)
     grid: SeriesGrid
     has_calendar: bool  # False where times are whole numbers
@@ -64,7 +65,7 @@ class Panel:
 
     def place(self, series: SeriesRows) -> PanelRows:
         """The rows of a series, with those that are missing."""
-        grid = SeriesGrid(self._step and self._step.grid(series.times[0]))
+        grid = SeriesGrid(self._step and self._step.grid(series.times))
         placed = grid.place(series.y, series.times, series.given)
         if grid.grid is None:
             raise StreamError(
@@ -74,7 +75,9 @@ class Panel:
         y, times = placed.series
         assert times is not None
         calendar = not self.frame.is_whole
-        return PanelRows(y, times, placed.given, grid, calendar)
+        stamps = times.copy()
+        stamps[grid.grid.positions(series.times)] = series.times
+        return PanelRows(y, times, stamps, placed.given, grid, calendar)
 
     def positions(self, names: Sequence[str]) -> list[int]:
         """Where features with these names stand."""

@@ -71,7 +71,7 @@ class ForecasterState:
         else:
             self.packed[:] = packed
         self._value, self._no_forecasts = np.zeros(1), np.empty((0, settings.horizon))
-        self._no_bounds = np.empty((len(steps), 0))
+        self._no_bounds: FloatArray = np.empty((len(steps), 0))
         self._no_bands = np.empty((0, settings.horizon, 2))
         self._workspace = aligned_zeros(layout.WORKSPACE.size(**by_name))
         workspace: Any = layout.WORKSPACE.views(self._workspace, **by_name)
@@ -140,8 +140,9 @@ class ForecasterState:
         return np.asarray(y - features @ effect[used])
 
     def _newest_units(self) -> FloatArray:
-        units: FloatArray = self.views.origin_units
-        return units[(self.rounds - 1) % len(units)]
+        units = self.views.origin_units
+        newest: FloatArray = units[(self.rounds - 1) % len(units)]
+        return newest
 
     @property
     def rounds(self) -> int:

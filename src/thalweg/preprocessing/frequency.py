@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg.errors import InvalidParameterError
-from thalweg.preprocessing.time_grid import DAY, TimeGrid
+from thalweg.preprocessing.time_grid import DAY, TimeGrid, Times, month_grid
 
 SECOND = 10**9
 STEP_OF = {
@@ -32,10 +32,12 @@ class Frequency(NamedTuple):
     step: int  # nanoseconds, or the difference of times that are whole numbers
     months: int = 0
 
-    def grid(self, first: np.datetime64) -> TimeGrid:
-        """The grid of these steps from a time on."""
-        start = int(first.astype("datetime64[ns]").astype(np.int64))
-        return TimeGrid(start, self.step, self.months)
+    def grid(self, times: Times) -> TimeGrid:
+        """The grid of these steps from the first of the times on."""
+        if self.months:
+            return month_grid(times, self.step, self.months)
+        first = times[0].astype("datetime64[ns]").astype(np.int64)
+        return TimeGrid(int(first), self.step)
 
 
 def parse_frequency(freq: Any, owner: str, is_whole: bool) -> Frequency:

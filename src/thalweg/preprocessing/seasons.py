@@ -20,8 +20,20 @@ MAX_CYCLE = 20_160
 CLEAR_GAIN = 0.75
 """A season is taken where it leaves less than this share of the squared differences
 that a lag of no meaning leaves."""
+NOISE_GAIN = 4.6
+"""Of T values, the share is at most 1 - 4.6/√T: with few values, some lag of noise
+leaves as little by chance."""
+WANDER_GAIN = 0.9
+"""That share is one of the most that any shorter lag leaves, too, times this: a random
+walk has lags that leave less than others by chance."""
 CYCLE_GAIN = 0.9
-"""A cycle is taken where it leaves less than this share of what the season leaves."""
+"""A cycle is taken where it leaves less than this share of what lags of one season more
+and less leave: series that wander differ by more, the longer the lag."""
+NEIGHBOURHOOD, MAX_MULTIPLES = 0.05, 12
+"""Lags within 5 % of a season are compared with it by up to so many multiples."""
+COMMON_PERIODS = (7, 12, 24, 48, 52, 60, 96, 144, 168, 288, 336, 365, 1440)
+COMMON_MARGIN = 1.05
+"""A common period that leaves at most 5 % more is taken in place of a neighbour."""
 CYCLE_MULTIPLES = (7, 5, 4, 12, 24, 52)
 """The multiples of a season that are looked at as cycles."""
 
@@ -60,8 +72,10 @@ def find_seasons(values: FloatArray) -> Seasons:
     With d_l the mean of (y_t - y_{t-l})², trends taken out by differences of second
     order over a lag, the season is the lag with the least d_l that is a local minimum,
     seen at least four times, and clearly lower than the median of all d_l; of several
-    about as low the shortest. The cycle is the best multiple of it, where that lowers
-    d_l again. Both are 1 where nothing repeats.
+    about as low the shortest. Lags next to it are compared by their multiples, which are
+    further apart: of days of 48 rows, d_47 may be less than d_48, but not d_329 than
+    d_336. The cycle is the best multiple of it, where d_l is lower than one season before
+    and after. Both are 1 where nothing repeats.
     """
     values = np.asarray(values, np.float64)
     if np.isnan(values).all():
@@ -78,18 +92,47 @@ def find_seasons(values: FloatArray) -> Seasons:
     typical = float(np.median(differences))
     if not len(candidates) or not typical > 0:
         return Seasons()
+    # Series that wander are as far apart at long lags as they ever were at short ones.
+    highest = np.maximum.accumulate(differences)[candidates - 1]
+    gain = min(CLEAR_GAIN, 1 - NOISE_GAIN / np.sqrt(len(values)))
     found = differences[candidates - 1]
-    if found.min() >= CLEAR_GAIN * typical:
+    if not (found < gain * np.minimum(typical, WANDER_GAIN * highest)).any():
         return Seasons()
     # The multiples of a season are about as good as the season itself.
     limit = found.min() + 0.15 * (typical - found.min())
-    season = int(candidates[found <= limit][0])
-    best, cycle = differences[season - 1] * CYCLE_GAIN, season
+    season = _refine_season(differences, int(candidates[found <= limit][0]))
+    return Seasons(season, _find_cycle(differences, season))
+
+
+def _refine_season(differences: FloatArray, season: int) -> int:
+    """The lag near the season whose multiples leave the least; a common one of those
+    that leave about as little."""
+    reach = int(NEIGHBOURHOOD * season + 0.5)
+    lags = [lag for lag in range(season - reach, season + reach + 1) if lag > 1]
+    count = min(len(differences) // max(lags), MAX_MULTIPLES)
+    if reach == 0 or count < 2:
+        return season
+    multiples = np.arange(1, count + 1)
+    left = {lag: float(differences[lag * multiples - 1].mean()) for lag in lags}
+    best = min(lags, key=lambda lag: left[lag])
+    common = [lag for lag in lags if lag in COMMON_PERIODS]
+    common.sort(key=lambda lag: left[lag])
+    is_close = common and left[common[0]] <= COMMON_MARGIN * left[best]
+    return common[0] if is_close else best
+
+
+def _find_cycle(differences: FloatArray, season: int) -> int:
+    """The multiple of the season that stands out most; the season where none does."""
+    best, cycle = CYCLE_GAIN, season
     for multiple in CYCLE_MULTIPLES:
         lag = multiple * season
-        if lag <= len(differences) and differences[lag - 1] < best:
-            best, cycle = differences[lag - 1], lag
-    return Seasons(season, cycle)
+        if lag + season > len(differences):
+            continue
+        beside = differences[lag - season - 1 : lag + season : 2 * season]
+        left = float(differences[lag - 1])
+        if left < best * float(beside.mean()):
+            best, cycle = left / float(beside.mean()), lag
+    return cycle
 
 
 def _lag_differences(values: FloatArray) -> FloatArray:

@@ -103,12 +103,22 @@ def find_grid(times: Times) -> TimeGrid | None:
     gaps = np.diff(stamps)
     months = _month_step(times)
     if months:
-        return TimeGrid(int(stamps[0]), int(np.median(gaps)), months, _month_day(times))
+        return month_grid(times, int(np.median(gaps)), months)
     steps, counts = np.unique(gaps, return_counts=True)
     step = int(steps[counts.argmax()])
     if counts.max() <= len(gaps) // 2:
         step = _rounded_step(int(np.median(gaps)))
     return TimeGrid(int(stamps[0]), step)
+
+
+def month_grid(times: Times, step: int, months: int) -> TimeGrid:
+    """The grid of so many months from the first stamp on; day and time of day are those
+    of most stamps, so that one off the grid moves nothing."""
+    clock = _nanoseconds(times) - _nanoseconds(times.astype("datetime64[D]"))
+    clocks, counts = np.unique(clock, return_counts=True)
+    grid = TimeGrid(int(_nanoseconds(times[:1])[0]), step, months, _month_day(times))
+    first = grid.times([0])[0].astype("datetime64[D]").astype("datetime64[ns]")
+    return grid._replace(first=int(first.astype(np.int64) + clocks[counts.argmax()]))
 
 
 def require_increasing(times: Times, latest: np.datetime64 | None = None) -> None:
@@ -199,12 +209,14 @@ def _is_same_day(times: Times) -> bool:
 
 
 def _month_day(times: Any) -> int:
-    """The latest day of the month of all stamps; 31 where each is the last one."""
+    """The day of the month that most stamps fall on, or the last day where a month is
+    too short for it; of several the latest, so 31 where all are the last ones."""
     days = np.atleast_1d(times).astype("datetime64[D]")
     months = days.astype("datetime64[M]")
-    if (days + 1 == (months + 1).astype("datetime64[D]")).all():
-        return 31
-    return int((days - months.astype("datetime64[D]")).astype(np.int64).max()) + 1
+    starts, ends = months.astype("datetime64[D]"), (months + 1).astype("datetime64[D]")
+    numbers, lengths = ((part - starts).astype(np.int64) for part in (days + 1, ends))
+    counts = [(np.minimum(day, lengths) == numbers).sum() for day in range(31, 0, -1)]
+    return 31 - int(np.argmax(counts))
 
 
 def _rounded_step(step: int) -> int:
