@@ -73,7 +73,7 @@ def test_the_errors_are_those_of_the_backtest(folder):
     options = ("--horizon", "3", "--json", "--no-report")
     found = json.loads(thalweg("forecast", "sales.csv", "-t", "sales", *options).stdout)
     times = MONTHS.astype("datetime64[D]")
-    backtest = Forecaster(3).run(y, times=times)
+    backtest = Forecaster(3).run(y, time=times)
     # The first 24 origins warm up; forecasts beyond the last row have no value yet.
     errors = backtest.errors[23:]
     expected = np.sqrt(np.nanmean(errors**2, axis=0))

@@ -76,7 +76,7 @@ def test_rivers_evaluation_gives_the_forecasts_of_a_backtest():
     passengers = list(datasets.AirlinePassengers())
     times = [x["month"] for x, _ in passengers]
     y = [float(value) for _, value in passengers]
-    backtest = Forecaster(12).run(y, times=times)
+    backtest = Forecaster(12).run(y, time=times)
     steps = evaluate.forecasting.iter_evaluate(
         passengers, TrackerForecaster(12), metrics.MAE(), horizon=12
     )

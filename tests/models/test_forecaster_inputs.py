@@ -22,16 +22,16 @@ def with_features():
 
 
 REFUSED = {
-    "infinite": (lambda f: f.update(np.inf, [1, 2]), "Value 0 of y .* Got inf"),
-    "huge": (lambda f: f.update([1.0, 1e151], np.ones((2, 2))), "Value 1 of y"),
+    "infinite": (lambda f: f.update(np.inf, [1, 2]), "Row 0 of y .* Got inf"),
+    "huge": (lambda f: f.update([1.0, 1e151], np.ones((2, 2))), "Row 1 of y"),
     "text": (lambda f: f.update("much", [1, 2]), "values y"),
     "two series": (lambda f: f.update(np.ones((2, 2))), r"Got shape \(2, 2\)"),
     "no features": (lambda f: f.update(1.0), "learnt with 2 features. Got 0"),
     "more features": (lambda f: f.update(1.0, [1, 2, 3]), "2 features. Got 3"),
     "too few rows": (lambda f: f.update([1.0, 2], [[1, 2]]), "one row of features"),
     "a missing feature": (
-        lambda f: f.update(1.0, {"heat": 1.0, "wind": np.nan}, "2026-02-10"),
-        "Feature wind of row 0 must be finite",
+        lambda f: f.update(1.0, {"heat": np.nan, "wind": 1.0}, "2026-02-10"),
+        "Feature heat is missing in row 0 .* known in advance",
     ),
     "a huge feature": (
         lambda f: f.update(1.0, {"heat": -1e200, "wind": 1.0}, "2026-02-10"),
@@ -48,13 +48,13 @@ REFUSED = {
     "time twice": (lambda f: f.update(1.0, [1, 2], DAYS[-1]), "comes twice"),
     "two of a time": (
         lambda f: f.update([1.0, 2], X[:2], ["2026-02-11", "2026-02-11"]),
-        "row 1 comes twice",
+        "row 1 .* comes twice",
     ),
     "off the grid": (
         lambda f: f.update(1.0, [1, 2], "2026-02-11T12:00"),
         "not on the grid of times: rows are 1 day apart",
     ),
-    "no time at all": (lambda f: f.update(1.0, [1, 2], "NaT"), "row 0 is missing"),
+    "no time at all": (lambda f: f.update(1.0, [1, 2], "NaT"), "row 0 .* is missing"),
     "times too few": (
         lambda f: f.update([1.0, 2], X[:2], DAYS[-1:] + 1),
         "Got 2 values and 1 times",
@@ -70,6 +70,25 @@ REFUSED = {
         "Feature heat of row 1 of 'future'",
     ),
     "wide future": (lambda f: f.forecast(future=np.ones((3, 5))), "column for each"),
+    "a data frame": (
+        lambda f: f.update(pd.DataFrame({"sold": [1.0]}), [1, 2]),
+        r"columns sold: choose one, such as df\['sold'\]",
+    ),
+    "features of other times": (
+        lambda f: f.update(
+            pd.Series([1.0], pd.DatetimeIndex(["2026-02-10"])),
+            pd.DataFrame({"heat": [1], "wind": [2]}, pd.DatetimeIndex(["2026-02-11"])),
+        ),
+        "in row 0 .* theirs is 2026-02-11.* that of y is 2026-02-10",
+    ),
+    "a future of other times": (
+        lambda f: f.forecast(
+            future=pd.DataFrame(
+                {"heat": [1, 2, 3]}, pd.date_range("2026-02-11", periods=3)
+            )
+        ),
+        "Row 0 .* of 'future' is at 2026-02-11.* forecast's row is at 2026-02-10",
+    ),
     "h too large": (lambda f: f.forecast(4), r"'h' .* in \[1, 3\]. Got 4"),
     "half a step": (lambda f: f.forecast(1.5), "'h' .* whole number"),
     "level": (lambda f: f.forecast(interval=1), "'interval'"),
@@ -167,15 +186,39 @@ def test_missing_values_of_many_kinds_are_the_same():
         np.testing.assert_array_equal(Forecaster(3).update(y).forecast().mean, expected)
 
 
+def test_a_missing_feature_is_as_it_was_in_the_row_before():
+    x = X.copy()
+    x[10:12, 1] = x[25, 1] = np.nan
+    filled = pd.DataFrame(x).ffill().to_numpy()
+    expected = Forecaster(3, known=(0,)).update(Y, filled)
+    single = Forecaster(3, known=(0,))
+    for t in range(len(Y)):
+        single.update(Y[t], x[t])
+    for forecaster in (Forecaster(3, known=(0,)).update(Y, x), single):
+        np.testing.assert_array_equal(
+            forecaster.forecast(future=[1, 2, 3]).mean,
+            expected.forecast(future=[1, 2, 3]).mean,
+        )
+
+
+def test_an_index_of_times_that_fits_is_taken():
+    index = pd.DatetimeIndex(DAYS)
+    y, x = pd.Series(Y, index), pd.DataFrame(X, index, ["heat", "wind"])
+    later = pd.DataFrame({"heat": [1.0, 2, 3]}, pd.date_range("2026-02-10", periods=3))
+    forecast = Forecaster(3, known=["heat"]).update(y, x).forecast(future=later)
+    expected = with_features().forecast(future=[1, 2, 3])
+    np.testing.assert_array_equal(forecast.mean, expected.mean)
+
+
 def test_a_backtest_has_the_rows_before_the_first_value_too():
     y = np.append([np.nan, np.nan], Y)
     times = np.arange("2025-12-30", "2026-02-10", dtype="datetime64[D]")
-    backtest = Forecaster(3).run(y, times=times)
+    backtest = Forecaster(3).run(y, time=times)
     frame = backtest.to_pandas()
     assert len(backtest.times) == len(backtest.y) == 42 and len(frame) == 3 * 42
     assert frame["mean"].isna().sum() == 6
     np.testing.assert_array_equal(
-        backtest.mean[2:], Forecaster(3).run(Y, times=DAYS).mean
+        backtest.mean[2:], Forecaster(3).run(Y, time=DAYS).mean
     )
 
 

@@ -242,7 +242,7 @@ REFUSALS = {
     ),
     "no value": (
         lambda: tw.forecast(FRAME.assign(y=FRAME["y"].where(FRAME.index < 30)), H),
-        "Series 'b': A forecaster needs a value before it can forecast. Call update.",
+        "Series 'b': all its values are missing.",
     ),
     "one row": (
         lambda: tw.forecast(FRAME.head(31), H),
@@ -250,7 +250,7 @@ REFUSALS = {
         "so with 'freq'.",
     ),
     "off the grid": (
-        lambda: tw.forecast(FRAME, H, freq="7h"),
+        lambda: tw.forecast(FRAME.head(30), H, freq="7h"),
         "Series 'a': The time 2024-03-01T02:00:00.000000000 is not on the grid of "
         "times: rows are 7 hours apart, from 2024-03-01T00:00:00.000000000 on. "
         "Resample them, or leave the times out.",
@@ -261,11 +261,35 @@ REFUSALS = {
         "step_size=10.",
     ),
     "missing feature": (
-        lambda: tw.forecast(
-            FEATURES.assign(temp=FEATURES["temp"].where(FEATURES.index != 40)), H
+        lambda: tw.cross_validation(
+            FEATURES.assign(temp=FEATURES["temp"].where(FEATURES.index != 40)),
+            H,
+            known=["temp"],
         ),
         "Series 'b': the feature 'temp' is missing in 1 of 20 rows. Fill it in, or "
         "leave the column out.",
+    ),
+    "a feature missing in the first row": (
+        lambda: tw.forecast(
+            FEATURES.assign(temp=FEATURES["temp"].where(FEATURES.index != 30)), H
+        ),
+        "Series 'b': Feature temp is missing in row 0 (counted from 0), where it has "
+        "no value before it. Fill it in, or leave the feature out.",
+    ),
+    "several series": (
+        lambda: tw.forecast(FRAME.assign(y=np.nan), H),
+        "Series 'a': all its values are missing. Series 'b': all its values are "
+        "missing.",
+    ),
+    "a step that leaves most rows missing": (
+        lambda: tw.forecast(FRAME.head(30), H, freq="15min"),
+        "Series 'a': with rows 15 minutes apart, as 'freq' says, 87 of 117 are "
+        "missing. Most rows are 1 hour apart: leave 'freq' out, or resample them.",
+    ),
+    "two rows at a time without ids": (
+        lambda: tw.forecast(FRAME.drop(columns="unique_id"), H),
+        "Two rows are at 2024-03-01T00:00:00. Name the column that tells series apart "
+        "with 'id_col', or drop one of them.",
     ),
     "text": (
         lambda: tw.forecast(FRAME.assign(place="north"), H),
@@ -339,3 +363,30 @@ def test_a_row_on_another_day_of_its_month_moves_no_date(freq):
     assert list(ahead["ds"]) == list(pd.date_range("2023-05-01", periods=3, freq="MS"))
     windows = tw.cross_validation(df, h=3, n_windows=2, freq=freq)
     assert set(windows["ds"]) | set(windows["cutoff"]) <= set(odd)
+
+
+def test_a_level_that_is_a_share_is_refused_with_what_was_meant():
+    with pytest.raises(InvalidParameterError, match="in per cent: 90, not 0.9"):
+        tw.forecast(FRAME, H, level=[0.9])
+
+
+def test_a_frame_without_ids_is_one_series():
+    one = FRAME[FRAME["unique_id"] == "a"].reset_index(drop=True)
+    expected, result = (
+        tw.forecast(df, H) for df in (one, one.drop(columns="unique_id"))
+    )
+    pd.testing.assert_frame_equal(result, expected.drop(columns="unique_id"))
+
+
+def test_periods_are_times():
+    days = pd.period_range("2020-01", periods=40, freq="M")
+    df = pd.DataFrame({"unique_id": "a", "ds": days, "y": np.arange(40.0)})
+    ahead = tw.forecast(df, h=2)
+    assert list(ahead["ds"]) == list(pd.date_range("2023-05-01", periods=2, freq="MS"))
+
+
+def test_a_missing_feature_is_as_it_was_before():
+    gap = FEATURES.assign(temp=FEATURES["temp"].where(FEATURES.index != 40))
+    pd.testing.assert_frame_equal(
+        tw.forecast(gap, H), tw.forecast(gap.assign(temp=gap["temp"].ffill()), H)
+    )

@@ -9,6 +9,7 @@ import numpy as np
 
 from thalweg import checks, persistence
 from thalweg.errors import StreamError
+from thalweg.kernels.forecaster.forecaster_layout import LAST_GIVEN
 from thalweg.models.forecast import (
     Backtest,
     Forecast,
@@ -35,8 +36,11 @@ from thalweg.models.series_inputs import (
     Series,
     as_given_rows,
     as_series,
+    fill_features,
     place_on_grid,
     read_future,
+    require_coming_times,
+    require_same_times,
 )
 from thalweg.preprocessing.forecaster_state import (
     ForecasterSettings,
@@ -154,7 +158,9 @@ class Forecaster:
 
         ``y`` is a number, NaN or None where it is missing, or a series of numbers. Of a
         Series with a time index, the index gives the times. ``x`` are features, a row
-        for each value. What is refused leaves the forecaster as it was.
+        for each value; an index of times has to be that of the values. A feature that
+        is missing (NaN) is as it was in the row before; those known in advance must not
+        be missing. What is refused leaves the forecaster as it was.
         """
         if x is None and time is None and type(y) in NUMBERS and abs(y) <= LARGEST:
             with self._lock:
@@ -171,7 +177,7 @@ class Forecaster:
         return self
 
     def run(
-        self, y: Any, X: Any = None, times: Any = None, interval: float = 0.9,
+        self, y: Any, x: Any = None, time: Any = None, interval: float = 0.9,
         future: Any = None,
     ) -> Backtest:  # fmt: skip
         """Learn a series, and return the forecasts made after every value of it.
@@ -182,7 +188,7 @@ class Forecaster:
         pieces. Where times show that rows are missing, the backtest has them, with NaN.
         """
         checks.require_argument("Forecaster.run", "interval", interval, "(0, 1)")
-        backtest = self._learn(as_series(y, times), X, interval, future)
+        backtest = self._learn(as_series(y, time), x, interval, future)
         assert backtest is not None
         return backtest
 
@@ -278,6 +284,7 @@ class Forecaster:
             state, progress = self._model
             names = progress.names if state is not None else None
             given, names = as_given_rows(x, len(series.y), names)
+            require_same_times(x, series)
             if state is None:
                 if given.shape[1] > MAX_GIVEN:
                     raise StreamError(
@@ -291,6 +298,7 @@ class Forecaster:
                     f"Got {given.shape[1]} instead."
                 )
             rounds = 0 if state is None else state.rounds
+            given = self._filled_features(state, progress, given)
             first = 0 if rounds else int(np.argmax(~np.isnan([*series.y, 0.0])))
             skipped, series, given = (
                 series.before(first),
@@ -306,6 +314,19 @@ class Forecaster:
             if played is None:
                 return None
             return make_backtest(played, skipped.join(series), level or 0.5)
+
+    def _filled_features(
+        self, state: ForecasterState | None, progress: Progress, given: FloatArray
+    ) -> FloatArray:
+        """Features with what was there before in place of what is missing."""
+        if not np.isnan(given).any():
+            return given
+        labels = progress.names or tuple(map(str, range(progress.given)))
+        known = self._known_flags(progress)
+        before = None
+        if state is not None and state.rounds:
+            before = state.views.given_moments[LAST_GIVEN]
+        return fill_features(given, before, labels, known)
 
     def _with_seasons(self, progress: Progress, rounds: int) -> Progress:
         """With the seasons that the settings or the calendar say; else a history."""
@@ -426,6 +447,8 @@ class Forecaster:
                 f"features known in advance: {', '.join(known)}."
             )
         rows = read_future(future, tuple(known), h)
+        if progress.grid is not None and self._model[0] is not None:
+            require_coming_times(future, progress.grid, self._model[0].rounds, h)
         full = np.zeros((h, progress.given))
         full[:, list(flags)] = rows
         return full

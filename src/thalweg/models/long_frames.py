@@ -13,7 +13,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.models.forecaster import Forecaster
-from thalweg.models.panel import FutureRows, Panel, PanelRows, name_series
+from thalweg.models.panel import FutureRows, Panel, PanelRows, Refusals
 from thalweg.preprocessing.time_grid import Times
 from thalweg.types import FloatArray
 
@@ -41,7 +41,11 @@ def forecast(
     else ``"h"``, ``"15min"``, ``"D"``, ``"MS"`` and the like, in the way of pandas or
     polars. None: the most frequent step of each series.
 
-    Columns beside id, time and target are features. Those that ``X_df`` has as well are
+    A frame without the column ``unique_id`` is one series. What is wrong with any
+    series is said of all of them at once.
+
+    Columns beside id, time and target are features; one that is missing in a row is as
+    it was in the row before. Those that ``X_df`` has as well are
     known in advance: it holds a row for each id and coming time. ``season``, ``lags``
     and ``calendar`` are those of ``Forecaster``.
     """
@@ -50,14 +54,15 @@ def forecast(
     future = None if X_df is None else FutureRows(X_df, id_col, time_col, panel)
     known = () if future is None else future.features
     models = _Models(h, panel.positions(known), season, lags, calendar)
-    results = _Results()
+    results, refusals = _Results(), Refusals()
     for series in panel:
-        with name_series(series.id):
+        with refusals.of(series.id):
             rows = panel.place(series)
             forecaster = models.learn(None, rows, slice(None))
             ahead = rows.grid.times_ahead(h)
             x = None if future is None else future.rows(series.id, rows.grid, h)
             results.add(series.row, ahead, bands.columns(forecaster, x))
+    refusals.raise_any()
     return results.frame(panel, {time_col: results.times})
 
 
@@ -84,9 +89,9 @@ def cross_validation(
     names = panel.features if known is True else tuple(known or ())
     bands = _Bands("cross_validation", h, level, alias)
     models = _Models(h, panel.positions(names), season, lags, calendar)
-    results = _Results()
+    results, refusals = _Results(), Refusals()
     for series in panel:
-        with name_series(series.id):
+        with refusals.of(series.id):
             rows, forecaster = panel.place(series), None
             count, earlier = len(rows.y), (n_windows - 1) * step_size
             if count < 1 + h + earlier:
@@ -103,6 +108,7 @@ def cross_validation(
                 columns |= bands.columns(forecaster, x)
                 cutoff = np.repeat(rows.stamps[stop - 1], h)
                 results.add(series.row, rows.stamps[window], columns, cutoff)
+    refusals.raise_any()
     times = {time_col: results.times, "cutoff": results.cutoffs}
     return results.frame(panel, times)
 
@@ -142,6 +148,11 @@ class _Bands:
         self._levels, self._alias = sorted(level or ()), alias
         for percent in self._levels:
             checks.require_argument(owner, "level", percent, "(0, 100)")
+            if percent < 1:
+                raise InvalidParameterError(
+                    f"The 'level' parameter of {owner} must be of levels in per cent: "
+                    f"{100 * percent:g}, not {percent:g}. Got {level!r} instead."
+                )
         if len(set(self._levels)) < len(self._levels):
             raise InvalidParameterError(
                 f"The 'level' parameter of {owner} must not name a level twice. "

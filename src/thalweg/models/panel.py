@@ -9,12 +9,17 @@ import numpy as np
 from thalweg.errors import StreamError
 from thalweg.models.columns import load_frames
 from thalweg.models.series_grid import SeriesGrid
+from thalweg.models.series_inputs import fill_features
 from thalweg.preprocessing.frequency import parse_frequency
-from thalweg.preprocessing.time_grid import Times
+from thalweg.preprocessing.time_grid import Times, find_grid
 from thalweg.types import FloatArray
 
 if TYPE_CHECKING:
     from thalweg.tables.frames import LongFrame
+
+
+MAX_MESSAGES = 5
+"""Refusals of single series that are told in full."""
 
 
 class SeriesRows(NamedTuple):
@@ -51,22 +56,31 @@ class Panel:
         self.features = tuple(name for name in others if name != target_col)
         whole = self.frame.is_whole
         self._step = None if freq is None else parse_frequency(freq, owner, whole)
+        self._known = np.zeros(len(self.features), bool)
 
     def __iter__(self) -> Iterator[SeriesRows]:
         columns = [self.frame.numbers(name) for name in self.features]
         given = np.column_stack(columns) if columns else np.empty((len(self.y), 0))
         for name, rows in _rows_by_id(self.frame).items():
-            series = SeriesRows(
+            yield SeriesRows(
                 name, int(rows[0]), self.y[rows], self.frame.times[rows], given[rows]
             )
-            with name_series(name):
-                _require_features(series.given, self.features)
-            yield series
 
     def place(self, series: SeriesRows) -> PanelRows:
-        """The rows of a series, with those that are missing."""
+        """The rows of a series, with those that are missing.
+
+        Features that are not known in advance and missing are as they were before.
+        """
+        if np.isnan(series.y).all():
+            raise StreamError("all its values are missing.")
+        known = [
+            name for name, flag in zip(self.features, self._known, strict=True) if flag
+        ]
+        _require_features(series.given[:, self._known], known)
+        given = fill_features(series.given, None, self.features, self._known)
         grid = SeriesGrid(self._step and self._step.grid(series.times))
-        placed = grid.place(series.y, series.times, series.given)
+        placed = grid.place(series.y, series.times, given)
+        self._require_rows(series, placed.series.y)
         if grid.grid is None:
             raise StreamError(
                 "it has one row, which does not show how far apart rows are. Say so "
@@ -79,6 +93,18 @@ class Panel:
         stamps[grid.grid.positions(series.times)] = series.times
         return PanelRows(y, times, stamps, placed.given, grid, calendar)
 
+    def _require_rows(self, series: SeriesRows, y: FloatArray) -> None:
+        """Raise where ``freq`` leaves most rows missing, and the times another step."""
+        if self._step is None or len(y) <= 2 * len(series.y):
+            return
+        own, asked = find_grid(series.times), self._step.grid(series.times)
+        if own is not None and own.step > 1.5 * asked.step:
+            raise StreamError(
+                f"with rows {asked} apart, as 'freq' says, {len(y) - len(series.y)} of "
+                f"{len(y)} are missing. Most rows are {own} apart: leave 'freq' out, "
+                "or resample them."
+            )
+
     def positions(self, names: Sequence[str]) -> list[int]:
         """Where features with these names stand."""
         for name in names:
@@ -87,7 +113,8 @@ class Panel:
                     f"The feature {name!r}, known in advance, is not among those of "
                     f"the data frame: {', '.join(self.features) or 'none'}."
                 )
-        return [at for at, name in enumerate(self.features) if name in names]
+        self._known = np.array([name in names for name in self.features], bool)
+        return np.flatnonzero(self._known).tolist()
 
 
 class FutureRows:
@@ -142,9 +169,14 @@ def _rows_by_id(frame: "LongFrame") -> dict[Any, Any]:
     is_double = (codes[1:] == codes[:-1]) & (times[1:] == times[:-1])
     if is_double.any():
         at = int(is_double.argmax())
+        time = frame.time_text(times[at])
+        if not frame.has_ids:
+            raise StreamError(
+                f"Two rows are at {time}. Name the column that tells series apart with "
+                "'id_col', or drop one of them."
+            )
         raise StreamError(
-            f"Series {distinct[codes[at]]!r} has two rows at "
-            f"{frame.time_text(times[at])}. Drop one of them."
+            f"Series {distinct[codes[at]]!r} has two rows at {time}. Drop one of them."
         )
     ends = np.searchsorted(codes, np.arange(1, len(distinct)))
     return dict(zip(distinct, np.split(order, ends), strict=True))
@@ -161,10 +193,27 @@ def _require_features(given: FloatArray, names: Sequence[str]) -> None:
         )
 
 
-@contextmanager
-def name_series(name: Any) -> Iterator[None]:
-    """Say in a refusal which series it is about."""
-    try:
-        yield
-    except StreamError as error:
-        raise StreamError(f"Series {name!r}: {error}") from None
+class Refusals:
+    """What is refused of single series, said at once after the last one."""
+
+    def __init__(self) -> None:
+        self._messages: list[str] = []
+        self._ids: list[str] = []
+
+    @contextmanager
+    def of(self, name: Any) -> Iterator[None]:
+        """Remember a refusal, and which series it is about."""
+        try:
+            yield
+        except StreamError as error:
+            text = "The series" if name is None else f"Series {name!r}"
+            self._messages.append(f"{text}: {error}")
+            self._ids.append(repr(name))
+
+    def raise_any(self) -> None:
+        """Raise if there is one: the first few in full, the others by name."""
+        shown, others = self._messages[:MAX_MESSAGES], self._ids[MAX_MESSAGES:]
+        if others:
+            shown.append(f"Also refused: {', '.join(others)}.")
+        if shown:
+            raise StreamError(" ".join(shown))

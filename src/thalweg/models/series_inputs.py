@@ -12,6 +12,7 @@ from thalweg.models.columns import read_chunk
 from thalweg.models.forecaster_file import Progress
 from thalweg.preprocessing.time_grid import (
     MAX_GAP,
+    TimeGrid,
     Times,
     as_times,
     find_grid,
@@ -58,6 +59,7 @@ def as_series(y: Any, times: Any = None) -> Series:
     """One value or many, with their times: ``times``, or the index of a Series."""
     if times is None:
         times = _index_times(y)
+    _refuse_frame(y)
     array = y
     if y is None or (isinstance(y, Sequence) and any(value is None for value in y)):
         array = [
@@ -74,8 +76,8 @@ def as_series(y: Any, times: Any = None) -> Series:
     if is_bad.any():
         at = int(is_bad.argmax())
         raise StreamError(
-            f"Value {at} of y must be finite and at most {LARGEST:g} in size, or NaN "
-            f"where it is missing. Got {values[at]} instead."
+            f"Row {at} of y (counted from 0) must be finite and at most {LARGEST:g} in "
+            f"size, or NaN where it is missing. Got {values[at]} instead."
         )
     stamps = None if times is None else as_times(times)
     if stamps is not None and len(stamps) != len(values):
@@ -102,7 +104,7 @@ def as_given_rows(x: Any, rows: int, names: tuple[str, ...] | None) -> GivenRows
         given = (
             {}
             if chunk is None
-            else {name: read_numbers(chunk, name, "refuse") for name in chunk.cells}
+            else {name: read_numbers(chunk, name, "skip") for name in chunk.cells}
         )
     if given:
         order = tuple(given) if names is None else names
@@ -119,14 +121,88 @@ def as_given_rows(x: Any, rows: int, names: tuple[str, ...] | None) -> GivenRows
             f"A forecaster needs one row of features for each value. Got {rows} values "
             f"and features of shape {array.shape}."
         )
-    if not (np.abs(array) <= LARGEST).all():
-        row, column = np.argwhere(~(np.abs(array) <= LARGEST))[0].tolist()
+    is_bad = np.abs(array) > LARGEST
+    if is_bad.any():
+        row, column = np.argwhere(is_bad)[0].tolist()
         name = column if names is None else names[column]
         raise StreamError(
-            f"Feature {name} of row {row} must be finite and at most {LARGEST:g} in "
-            f"size. Got {array[row, column]} instead."
+            f"Feature {name} of row {row} (counted from 0) must be finite and at most "
+            f"{LARGEST:g} in size, or NaN where it is missing. Got "
+            f"{array[row, column]} instead."
         )
     return GivenRows(np.ascontiguousarray(array), names)
+
+
+def fill_features(
+    given: FloatArray, before: FloatArray | None, names: Sequence[str],
+    known: Sequence[bool],
+) -> FloatArray:  # fmt: skip
+    """Features (T, m) with the row before in place of what is missing.
+
+    ``before`` is the last row of earlier ones. What is known in advance, or has no row
+    before it, must not be missing.
+    """
+    is_missing = np.isnan(given)
+    is_first = is_missing.cumprod(axis=0).astype(bool)
+    is_refused = is_missing & np.asarray(known, bool)
+    if before is None:
+        is_refused |= is_first
+    if is_refused.any():
+        row, column = np.argwhere(is_refused)[0].tolist()
+        rule = "is known in advance" if known[column] else "has no value before it"
+        raise StreamError(
+            f"Feature {names[column]} is missing in row {row} (counted from 0), where "
+            f"it {rule}. Fill it in, or leave the feature out."
+        )
+    rows = np.where(is_missing, 0, np.arange(1, len(given) + 1)[:, None])
+    last = np.maximum.accumulate(rows, axis=0)
+    first = np.zeros(given.shape[1]) if before is None else before
+    padded = np.concatenate([first[None], given])
+    return np.ascontiguousarray(np.take_along_axis(padded, last, axis=0))
+
+
+def require_same_times(x: Any, series: Series) -> None:
+    """Raise where features have an index of times that is not that of the values."""
+    times = _index_times(x)
+    if times is None or series.times is None:
+        return
+    own = as_times(times)
+    if (own != series.times).any():
+        row = int((own != series.times).argmax())
+        raise StreamError(
+            "The features x have times of their own, and in row "
+            f"{row} (counted from 0) theirs is {own[row]}, where that of y is "
+            f"{series.times[row]}. Align them, or pass x.to_numpy() if rows are in "
+            "order."
+        )
+
+
+def require_coming_times(future: Any, grid: TimeGrid, rounds: int, h: int) -> None:
+    """Raise where ``future`` has an index of times that are not those to come."""
+    times = _index_times(future)
+    if times is None:
+        return
+    own, coming = as_times(times)[:h], grid.times(rounds + np.arange(h))
+    at, is_off = grid.nearest_positions(own)
+    is_off |= at != rounds + np.arange(h)
+    if is_off.any():
+        row = int(is_off.argmax())
+        raise StreamError(
+            f"Row {row} (counted from 0) of 'future' is at {own[row]}, and the "
+            f"forecast's row is at {coming[row]}. Align them, or pass an array."
+        )
+
+
+def _refuse_frame(y: Any) -> None:
+    columns = getattr(y, "columns", None)
+    if columns is not None and not callable(columns):
+        names = [str(name) for name in columns]
+        raise StreamError(
+            f"A forecaster takes one series. Got a data frame of the columns "
+            f"{', '.join(names):.80}: choose one, such as df[{names[0]!r}]."
+            if names
+            else "A forecaster takes one series. Got a data frame without columns."
+        )
 
 
 def _as_floats(y: Any) -> Any:
@@ -212,7 +288,7 @@ def read_future(future: Any, names: tuple[str, ...], h: int) -> FloatArray:
     if isinstance(future, Mapping):
         given = {str(key): np.atleast_1d(value) for key, value in future.items()}
     elif chunk is not None:
-        given = {n: read_numbers(chunk, n, "refuse") for n in names if n in chunk.cells}
+        given = {n: read_numbers(chunk, n, "skip") for n in names if n in chunk.cells}
     else:
         array = checks.check_numbers("'future'", future).astype(np.float64)
         array = array[:, None] if array.ndim == 1 else array
@@ -233,7 +309,7 @@ def read_future(future: Any, names: tuple[str, ...], h: int) -> FloatArray:
     if not (np.abs(rows[:h]) <= LARGEST).all():
         row, column = np.argwhere(~(np.abs(rows[:h]) <= LARGEST))[0].tolist()
         raise StreamError(
-            f"Feature {names[column]} of row {row} of 'future' must be finite. "
-            f"Got {rows[row, column]} instead."
+            f"Feature {names[column]} of row {row} of 'future' (counted from 0) must "
+            f"be finite. Got {rows[row, column]} instead."
         )
     return rows[:h]

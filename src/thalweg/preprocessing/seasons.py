@@ -72,10 +72,10 @@ def find_seasons(values: FloatArray) -> Seasons:
     With d_l the mean of (y_t - y_{t-l})², trends taken out by differences of second
     order over a lag, the season is the lag with the least d_l that is a local minimum,
     seen at least four times, and clearly lower than the median of all d_l; of several
-    about as low the shortest. Lags next to it are compared by their multiples, which are
-    further apart: of days of 48 rows, d_47 may be less than d_48, but not d_329 than
-    d_336. The cycle is the best multiple of it, where d_l is lower than one season before
-    and after. Both are 1 where nothing repeats.
+    about as low the shortest. Lags next to it are compared by their multiples, which
+    are further apart: of days of 48 rows, d_47 may be less than d_48, but not d_329
+    than d_336. The cycle is the best multiple of it, where d_l is lower than one season
+    before and after. Both are 1 where nothing repeats.
     """
     values = np.asarray(values, np.float64)
     if np.isnan(values).all():
@@ -94,14 +94,14 @@ def find_seasons(values: FloatArray) -> Seasons:
         return Seasons()
     # Series that wander are as far apart at long lags as they ever were at short ones.
     highest = np.maximum.accumulate(differences)[candidates - 1]
-    gain = min(CLEAR_GAIN, 1 - NOISE_GAIN / np.sqrt(len(values)))
-    found = differences[candidates - 1]
+    by_chance = 1 - NOISE_GAIN / np.sqrt(len(values))
+    found, gain = differences[candidates - 1], min(CLEAR_GAIN, by_chance)
     if not (found < gain * np.minimum(typical, WANDER_GAIN * highest)).any():
         return Seasons()
     # The multiples of a season are about as good as the season itself.
     limit = found.min() + 0.15 * (typical - found.min())
     season = _refine_season(differences, int(candidates[found <= limit][0]))
-    return Seasons(season, _find_cycle(differences, season))
+    return Seasons(season, _find_cycle(differences, season, by_chance))
 
 
 def _refine_season(differences: FloatArray, season: int) -> int:
@@ -121,9 +121,10 @@ def _refine_season(differences: FloatArray, season: int) -> int:
     return common[0] if is_close else best
 
 
-def _find_cycle(differences: FloatArray, season: int) -> int:
-    """The multiple of the season that stands out most; the season where none does."""
-    best, cycle = CYCLE_GAIN, season
+def _find_cycle(differences: FloatArray, season: int, by_chance: float) -> int:
+    """The multiple of the season that stands out most, and more than by chance; the
+    season where none does."""
+    best, cycle = min(CYCLE_GAIN, by_chance), season
     for multiple in CYCLE_MULTIPLES:
         lag = multiple * season
         if lag + season > len(differences):

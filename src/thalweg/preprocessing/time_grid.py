@@ -125,7 +125,8 @@ def require_increasing(times: Times, latest: np.datetime64 | None = None) -> Non
     """Raise unless every stamp is later than the one before it, and than ``latest``."""
     if np.isnat(times).any():
         raise StreamError(
-            f"The time of row {int(np.isnat(times).argmax())} is missing."
+            f"The time of row {int(np.isnat(times).argmax())} (counted from 0) is "
+            "missing."
         )
     first = times[:1] - np.timedelta64(1, "ns") if latest is None else [latest]
     steps = np.diff(_nanoseconds(np.append(first, times)))
@@ -133,7 +134,8 @@ def require_increasing(times: Times, latest: np.datetime64 | None = None) -> Non
         at = int((steps <= 0).argmax())
         rule = "twice" if steps[at] == 0 else "after a later one"
         raise StreamError(
-            f"The time {times[at]} of row {at} comes {rule}. A forecaster takes one "
+            f"The time {times[at]} of row {at} (counted from 0) comes {rule}. A "
+            "forecaster takes one "
             "series with rows in order of time: sort them, drop what comes twice, and "
             "give each series its own forecaster."
         )
@@ -145,6 +147,8 @@ def as_times(values: Any) -> Times:
     if array.dtype.kind in "US":
         array = _parse_times(array)
     elif array.dtype.kind == "O" and len(array):
+        if all(_is_missing(v) or _is_text_or_time(v) for v in array):
+            array = np.array(["NaT" if _is_missing(v) else v for v in array], object)
         array = _parse_times(np.array([_without_zone(value) for value in array]))
     if array.dtype.kind != "M":
         raise StreamError(
@@ -170,10 +174,28 @@ def _parse_times(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
             return np.array(texts, dtype="datetime64")
         return np.array([_without_zone(datetime.fromisoformat(t)) for t in texts])
     except ValueError:
+        row = next((k for k, text in enumerate(texts) if not _is_time(text)), 0)
         raise StreamError(
-            "A time must be a datetime or text such as 2026-11-16T18:00. "
-            f"Got {texts[0]:.80} instead."
+            "A time must be a datetime or text such as 2026-11-16T18:00. Got "
+            f"{texts[row]:.80} in row {row} (counted from 0) instead."
         ) from None
+
+
+def _is_text_or_time(value: Any) -> bool:
+    return isinstance(value, str | np.datetime64) or hasattr(value, "isoformat")
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether it is None, NaN or NaT."""
+    return value is None or bool(value != value)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return text == "NaT"
+    return True
 
 
 def _without_zone(value: Any) -> Any:

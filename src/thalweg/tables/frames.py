@@ -87,6 +87,10 @@ def frame_index(frame: Any) -> Any:
     return nw.maybe_get_index(native) if isinstance(native, nw.DataFrame) else None
 
 
+DEFAULT_ID = "unique_id"
+"""The column of ids that may be left out where there is one series."""
+
+
 class LongFrame:
     """A data frame of many series: each row has the id of its series and a time.
 
@@ -100,8 +104,10 @@ class LongFrame:
     def __init__(
         self, frame: Any, id_col: str, time_col: str, like: "LongFrame | None" = None
     ) -> None:
-        rows = _collect(frame)
-        for name in (id_col, time_col):
+        rows = _with_start_of_periods(_collect(frame), time_col)
+        # Without the column of ids that others name so, it is one series.
+        self.has_ids = id_col in rows.columns or id_col != DEFAULT_ID
+        for name in (id_col, time_col) if self.has_ids else (time_col,):
             _require_column(rows, name)
         chunk = read_frame(rows.to_native())
         assert chunk is not None
@@ -124,6 +130,8 @@ class LongFrame:
 
     def ids(self) -> list[Any]:
         """The id of each row; none may be missing."""
+        if not self.has_ids:
+            return [None] * len(self._rows)
         column = self._rows[self._id_col]
         self._require_all(self._id_col, column.is_null().to_numpy())
         ids: list[Any] = column.to_list()
@@ -146,9 +154,10 @@ class LongFrame:
         Times have the type that they have in this frame, but for those of text, which
         become datetimes. Of a DuckDB relation it is a table of pyarrow.
         """
-        ids = self._rows[self._id_col][np.asarray(rows, np.int64).tolist()]
-        backend = self._rows.implementation
-        columns = {self._id_col: ids}
+        backend, columns = self._rows.implementation, {}
+        if self.has_ids:
+            ids = self._rows[self._id_col][np.asarray(rows, np.int64).tolist()]
+            columns[self._id_col] = ids
         for name, values in times.items():
             columns[name] = self._time_column(name, values)
         for name, values in numbers.items():
@@ -212,6 +221,15 @@ def _collect(frame: Any) -> Any:
         has_name = any(name is not None for name in index.names)
         native = nw.from_native(native.to_native().reset_index(drop=not has_name))
     return native
+
+
+def _with_start_of_periods(frame: Any, name: str) -> Any:
+    """The frame with times in place of periods of pandas: where each begins."""
+    native = frame.to_native()
+    dtype = getattr(native[name], "dtype", None) if name in frame.columns else None
+    if not str(dtype).startswith("period["):
+        return frame
+    return nw.from_native(native.assign(**{name: native[name].dt.to_timestamp()}))
 
 
 def _require_column(frame: Any, name: str) -> None:

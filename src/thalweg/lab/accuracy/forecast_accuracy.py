@@ -57,7 +57,7 @@ class ForecastAccuracy(NamedTuple):
 def run_forecaster(series: PublicSeries, horizon: int) -> Backtest:
     """The Forecaster's forecasts, no setting touched."""
     forecaster = Forecaster(horizon)
-    return forecaster.run(series.y, times=series.times, interval=BAND_COVERAGE)
+    return forecaster.run(series.y, time=series.times, interval=BAND_COVERAGE)
 
 
 def measure_forecaster(
