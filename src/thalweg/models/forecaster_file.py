@@ -187,8 +187,8 @@ def _validate_packed(
     for field, array in counts.items():
         rule = Array(array.shape, 0, state.rounds, whole=True)
         validate_snapshot(rule, array, f"{name}.{field}")
-    rule = Condition(views.counters[IS_FROZEN] == 0, "0")
-    validate_snapshot(rule, views.counters[IS_FROZEN], f"{name}.is_frozen")
+    is_zero = Condition(views.counters[IS_FROZEN] == 0, "0")
+    validate_snapshot(is_zero, views.counters[IS_FROZEN], f"{name}.is_frozen")
     for kind in ("step", "total"):
         counters, errors = (
             getattr(views, f"{kind}_{f}") for f in ("counters", "errors")

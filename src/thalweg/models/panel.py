@@ -77,7 +77,7 @@ class Panel:
             name for name, flag in zip(self.features, self._known, strict=True) if flag
         ]
         _require_features(series.given[:, self._known], known)
-        given = fill_features(series.given, None, self.features, self._known)
+        given = fill_features(series.given, None, self.features, self._known.tolist())
         grid = SeriesGrid(self._step and self._step.grid(series.times))
         placed = grid.place(series.y, series.times, given)
         self._require_rows(series, placed.series.y)
