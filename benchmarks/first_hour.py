@@ -6,9 +6,10 @@ Each file of first_hour_files.toml is given to ``thalweg run FILE -t TARGET`` an
 nothing else. Printed is its mean squared error over that of the best simple baseline,
 of ETS or boosting, and of the default before features were made without asking, as
 saved in first_hour_before.json (--before makes them again, with the source tree of that
-time). All are of the same rows, those after the first 40 labels. Where that default
-refused a file, it was given times in ISO 8601, decimal points, ``--missing impute``,
-and a constant column where there is no other.
+time). All are of the same rows, those after the first 40 labels, without the first of
+another series, where times go back. Where that default refused a file, it was given
+times in ISO 8601, decimal points, ``--missing impute``, and a constant column where
+there is no other.
 
 FOLDER holds the packages unpacked, one folder each; without it they are those that are
 installed. benchmarks/first_hour_rivals.py says what the baselines and rivals are.
@@ -147,6 +148,8 @@ def measure(file: dict, root: Path | None, before: str | None, saved: dict) -> d
         times = None if when is None else frame[when].to_numpy("datetime64[ns]")
         outcome = run_thalweg(path, target, folder)
         scored = (np.cumsum(~np.isnan(y)) > BURN_IN) & ~np.isnan(y)
+        if times is not None:  # nobody knows the first row of another series
+            scored[1:] &= ~(np.diff(times) < np.timedelta64(0))
         others = frame.drop(columns=[target]).select_dtypes("number").to_numpy(float)
         errors = {
             key: squared_error(made, y, scored)
