@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from thalweg.kernels.forecaster.forecaster_layout import (
+    CHANGE_COUNT,
     DEVIATION_COUNT,
+    EFFECT_COUNT,
+    IS_FROZEN,
     ROUNDS,
     VALUE_COUNT,
 )
@@ -106,8 +109,10 @@ def _checks(past: TargetPast, of_means: Seasons, delay: int) -> Iterator[bool]:
     views: Any = ForecasterState(settings, past.seasons, past.packed).views
     rounds = views.counters[ROUNDS]
     yield _are_counts(views.counters[[ROUNDS]], MAX_ROUNDS)
+    yield bool(views.counters[IS_FROZEN] == 0)
     for counts in (
-        views.counters[[DEVIATION_COUNT, VALUE_COUNT]], views.profile[1],
+        views.counters[[DEVIATION_COUNT, VALUE_COUNT, CHANGE_COUNT, EFFECT_COUNT]],
+        views.profile[1],
         views.cycle_profile[1], views.error_counts,
         views.step_counters[:, ERROR_COUNT], views.total_counters[:, ERROR_COUNT],
     ):  # fmt: skip
