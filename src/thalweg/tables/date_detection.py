@@ -62,13 +62,19 @@ def find_date_order(
     if dayfirst is not None:
         # Where that cannot be, the row that contradicts is named when it is read.
         return FoundOrder(usual_order("", dayfirst)) if possible else None
-    ambiguous_text = next(filter(is_ambiguous, texts), None)
+    ambiguous_text = next(filter(_has_two_readings, texts), None)
     if len(possible) < 2 or ambiguous_text is None:
         return FoundOrder(possible[0]) if possible else None
     month, day = (_unevenness(read[order]) for order in DATE_ORDERS)
     if month == day:
         return FoundOrder(usual_order(ambiguous_text), ambiguous_text)
     return FoundOrder("month first" if month < day else "day first", ambiguous_text)
+
+
+def _has_two_readings(text: str) -> bool:
+    """Whether it is another day if day and month are exchanged."""
+    month, day = (parse_date(text, order) for order in DATE_ORDERS)
+    return is_ambiguous(text) and month != day
 
 
 def usual_order(text: str, dayfirst: bool | None = None) -> DateOrder:
