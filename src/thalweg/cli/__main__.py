@@ -1,5 +1,5 @@
 """``python -m thalweg.cli``."""
 
-from thalweg.cli.entry import main
+from thalweg.cli.program import main
 
 main()

@@ -72,7 +72,7 @@ class PeekableSource:
         if named not in (None, "utf-8"):
             self._reader = Transcoder(source, named or "")
         start = self._read_start(named is None)
-        self._start = start[self._skipped(start) :]
+        self._start = start[self._count_skipped_bytes(start) :]
         skipped = len(start) - len(self._start)
         # The last comment, without what makes it one.
         above = start[:skipped].rstrip(b"\r\n").rpartition(b"\n")[2]
@@ -95,7 +95,7 @@ class PeekableSource:
     def _read_start(self, may_be_utf16: bool) -> bytes:
         """Bytes to the end of the first line that is not skipped."""
         start = b""
-        while b"\n" not in start[self._skipped(start) :]:
+        while b"\n" not in start[self._count_skipped_bytes(start) :]:
             more = self._reader.read()
             if not more or len(start) > MAX_RECORD_BYTES:
                 break
@@ -109,11 +109,11 @@ class PeekableSource:
                 f"{self.source.name} is no text: it has a byte 0. If it is UTF-16 "
                 f"without a mark, say --encoding utf-16-le or --encoding utf-16-be."
             )
-        if not start[self._skipped(start) :].strip():
+        if not start[self._count_skipped_bytes(start) :].strip():
             raise StreamError(f"{self.source.name} is empty.")
         return start
 
-    def _skipped(self, start: bytes) -> int:
+    def _count_skipped_bytes(self, start: bytes) -> int:
         """How many of the first bytes are a mark, blank lines or comments."""
         position = len(UTF_8_MARK) if start.startswith(UTF_8_MARK) else 0
         while position < len(start):

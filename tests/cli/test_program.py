@@ -21,7 +21,7 @@ class Absent:
     def __getattr__(self, name):
         return getattr(self.finder, name)
 sys.meta_path[:] = [Absent(finder) for finder in sys.meta_path]
-from thalweg.cli.entry import main
+from thalweg.cli.program import main
 main()
 """
 
@@ -80,7 +80,7 @@ def test_text_is_run_without_pyarrow_and_other_files_name_the_extra(tmp_path):
 
 END = """
 import atexit, sys, threading, time
-from thalweg.cli.entry import end_process
+from thalweg.cli.program import end_process
 atexit.register(lambda: print("registered"))
 threading.Thread(target=lambda: (time.sleep(0.1), print("thread"))).start()
 class Library:
@@ -108,7 +108,7 @@ def test_the_process_ends_in_order_with_its_code(code, status, remarks):
 def test_a_closed_pipe_does_not_change_the_code():
     read, write = os.pipe()
     os.close(read)
-    program = "from thalweg.cli.entry import end_process; print(1); end_process(2)"
+    program = "from thalweg.cli.program import end_process; print(1); end_process(2)"
     buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
     done = subprocess.run(
         [sys.executable, "-c", program], stdout=write, stderr=subprocess.PIPE,
