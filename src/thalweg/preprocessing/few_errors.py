@@ -4,7 +4,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy  # its parts are loaded when they are first used
 
 from thalweg.kernels.tracker.prediction_interval import SCALE_MEMORY
 from thalweg.kernels.tracker.tracker_layout import RECENT_ERRORS
@@ -30,5 +30,5 @@ def few_errors(level: float, steps: tuple[float, ...]) -> FloatArray:
     degrees = 1 + (np.minimum(counts, 2 * SCALE_MEMORY) - 1) / alike[:, None]
     root_mean_square = 1 + (math.sqrt(math.pi / 2) - 1) * (1 - 1 / degrees)
     bounds = np.zeros((len(alike), len(counts) + 1))
-    bounds[:, 1:] = root_mean_square * stdtrit(degrees, 1 - share)
+    bounds[:, 1:] = root_mean_square * scipy.special.stdtrit(degrees, 1 - share)
     return bounds
