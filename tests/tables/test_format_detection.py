@@ -197,3 +197,12 @@ def test_of_a_pipe_the_first_row_alone_decides(cut):
     encoder = Encoder(Recipe(("y",), time="when", dayfirst=True))
     encode_table(read_table(io.BytesIO(data)), encoder=encoder)
     assert encoder.last_time().isoformat() == ["2019-01-13T00:00:00"]
+
+
+@pytest.mark.parametrize("layout", ["%m/%d/%Y", "%d.%m.%Y"])
+def test_times_that_nobody_has_named_have_their_order_too(layout, tmp_path):
+    lines = [f"{day.strftime(layout)},{k}\n" for k, day in enumerate(DAILY)]
+    (tmp_path / "x.csv").write_text("when,y\n" + "".join(lines))
+    rounds = encode_table(read_table(tmp_path / "x.csv"), Recipe(("y",)))
+    days = rounds.time[:, 0].view("datetime64[ns]").astype("datetime64[D]")
+    assert days.astype(object).tolist() == DAILY

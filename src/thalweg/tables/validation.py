@@ -12,6 +12,7 @@ from thalweg.preprocessing.imputer import (
 )
 from thalweg.tables.cells import Categorical, CellError
 from thalweg.tables.chunk import Chunk
+from thalweg.tables.column_format import PLAIN
 from thalweg.tables.timestamps import Timestamps, join_timestamps
 from thalweg.types import FloatArray
 
@@ -62,14 +63,16 @@ def read_any_times(chunk: Chunk, name: str) -> Timestamps:
     times = Timestamps(np.full(len(chunk), np.datetime64("NaT", "ns")))
     if name not in chunk.cells:
         return times
+    order = chunk.formats.get(name, PLAIN).date_order
     parts, start = [times[:0]], 0
     while start < len(chunk):
         cells = chunk.cells[name].slice_rows(start, len(chunk))
         try:
-            parts.append(cells.timestamps())
+            parts.append(cells.timestamps(order))
             break
         except CellError as error:
-            parts += [cells.slice_rows(0, error.position).timestamps(), times[:1]]
+            known = cells.slice_rows(0, error.position).timestamps(order)
+            parts += [known, times[:1]]
             start += error.position + 1
     return join_timestamps(parts)
 
