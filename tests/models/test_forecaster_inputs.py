@@ -210,6 +210,42 @@ def test_an_index_of_times_that_fits_is_taken():
     np.testing.assert_array_equal(forecast.mean, expected.mean)
 
 
+@pytest.mark.parametrize("freq", ["MS", "D", "h"])
+def test_times_come_back_in_the_zone_that_they_were_given_in(freq, tmp_path):
+    index = pd.date_range("2026-03-20", periods=43, freq=freq, tz="Europe/Berlin")
+    y = pd.Series(Y, index[:40])
+    forecaster = Forecaster(3).update(y)
+    assert list(forecaster.forecast().to_pandas()["time"]) == list(index[40:])
+    plain = Forecaster(3, season=tuple(forecaster.seasons)).update(Y)
+    np.testing.assert_array_equal(forecaster.forecast().mean, plain.forecast().mean)
+    origins = Forecaster(3).run(y).to_pandas()["origin"]
+    assert list(origins[::3]) == list(index[:40])
+    forecaster.save(tmp_path / "zone.thalweg")
+    loaded = Forecaster.load(tmp_path / "zone.thalweg").update(1.0, time=index[40])
+    assert list(loaded.forecast(2).to_pandas()["time"]) == list(index[41:])
+
+
+def test_times_with_a_zone_and_without_are_not_mixed():
+    naive = Forecaster(2).update(Y, time=DAYS)
+    with pytest.raises(StreamError, match="in the zone: none. Got .* the zone: UTC"):
+        naive.update(1.0, time=pd.Timestamp("2026-02-10", tz="UTC"))
+    aware = Forecaster(2).update(pd.Series(Y, pd.DatetimeIndex(DAYS, tz="UTC")))
+    with pytest.raises(StreamError, match="in the zone: UTC. Got .* the zone: none"):
+        aware.update(1.0, time="2026-02-10")
+    assert naive.rounds == aware.rounds == 40
+
+
+def test_whole_numbers_are_times_without_a_calendar():
+    forecaster = Forecaster(2).update(Y, time=np.arange(100, 180, 2))
+    assert forecaster.forecast().times.tolist() == [180, 182]
+    np.testing.assert_array_equal(
+        forecaster.forecast().mean, Forecaster(2).update(Y).forecast().mean
+    )
+    assert forecaster.update(1.0, time=184).rounds == 43
+    with pytest.raises(StreamError, match="whole numbers"):
+        forecaster.update(1.0, time="2026-01-01")
+
+
 def test_a_backtest_has_the_rows_before_the_first_value_too():
     y = np.append([np.nan, np.nan], Y)
     times = np.arange("2025-12-30", "2026-02-10", dtype="datetime64[D]")

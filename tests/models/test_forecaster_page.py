@@ -17,7 +17,7 @@ def test_the_examples_of_the_page_run_and_print_what_it_says(capsys):
     printed = capsys.readouterr().out
     assert "mean" in printed.splitlines()[0]
     assert printed.count("1204") == 1 and printed.count("True") == 2
-    assert "2026-01-01T23:00" in printed
+    assert "2026-04-02 00:00:00+02:00" in printed
 
     backtest, sold = names["backtest"], names["sold"]
     assert backtest.mean.shape == (len(sold), 24)

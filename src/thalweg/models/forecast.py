@@ -7,21 +7,50 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thalweg.models.series_inputs import Series
+from thalweg.models.series_inputs import NAIVE, WHOLE, Series
 from thalweg.preprocessing.seasons import Seasons
 from thalweg.types import FloatArray, Interval
 
 
+class ForecastZone(NamedTuple):
+    """The zone that times were given in: a name, ``NAIVE``, ``WHOLE`` or None."""
+
+    name: str | None = None
+    by_clock: bool = False  # times are those of the zone's clocks, else those of UTC
+
+    def times(self, times: Any) -> Any:
+        """Times as they were given, but for the zone, which NumPy has no type for."""
+        is_whole = self.name == WHOLE and times is not None
+        return times.astype(np.int64) if is_whole else times
+
+    def localize(self, times: Any) -> Any:
+        """Times with their zone, as an index of pandas."""
+        index = import_module("pandas").DatetimeIndex(times)
+        if self.by_clock:
+            # Clocks that are set forward skip times, those that go back have two.
+            return index.tz_localize(
+                self.name, nonexistent="shift_forward", ambiguous=[True] * len(index)
+            )
+        return index.tz_localize("UTC").tz_convert(self.name)
+
+
 class _Frames:
     """``columns`` as data frames."""
+
+    zone: ForecastZone
 
     def columns(self) -> Mapping[str, Any]:
         """One column a name."""
         raise NotImplementedError
 
     def to_pandas(self) -> Any:
-        """``columns`` as a data frame of pandas."""
-        return import_module("pandas").DataFrame(self.columns())
+        """``columns`` as a data frame of pandas; times have the zone they came in."""
+        columns = dict(self.columns())
+        for name in ("time", "origin"):
+            is_zoned = self.zone.name not in (None, NAIVE, WHOLE)
+            if is_zoned and columns.get(name) is not None:
+                columns[name] = self.zone.localize(columns[name])
+        return import_module("pandas").DataFrame(columns)
 
     def to_polars(self) -> Any:
         """``columns`` as a data frame of polars."""
@@ -42,7 +71,8 @@ class Forecast(_Frames):
     high: FloatArray  # (h,)
     totals: Interval  # of arrays (h,): sums of the first 1, 2, … h values
     level: float  # the share of values that a band is expected to hold
-    times: Any = None  # (h,) datetime64[ns]; None where no times are known
+    times: Any = None  # (h,) datetime64[ns] or whole numbers; None: none are known
+    zone: ForecastZone = ForecastZone()
 
     def __len__(self) -> int:
         return len(self.mean)
@@ -74,6 +104,7 @@ class Backtest(_Frames):
     level: float
     times: Any = None  # (T,) of the origins
     seasons: Any = None  # (T, 2) season and cycle in rows, as known at each origin
+    zone: ForecastZone = ForecastZone()
 
     @property
     def actual(self) -> FloatArray:
@@ -118,7 +149,7 @@ class PlayedForecasts(NamedTuple):
 
 
 def make_backtest(
-    played: Sequence[PlayedForecasts], series: Series, level: float
+    played: Sequence[PlayedForecasts], series: Series, level: float, zone: ForecastZone
 ) -> Backtest:
     """The backtest of forecasts in pieces.
 
@@ -136,4 +167,5 @@ def make_backtest(
         np.concatenate([unknown, part]) for part in (mean, *np.moveaxis(bands, 2, 0))
     )
     seasons = np.concatenate([np.ones((skipped, 2), np.int64), seasons])
-    return Backtest(series.y, mean, low, high, level, series.times, seasons)
+    times = zone.times(series.times)
+    return Backtest(series.y, mean, low, high, level, times, seasons, zone)

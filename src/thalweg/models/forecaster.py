@@ -13,6 +13,7 @@ from thalweg.kernels.forecaster.forecaster_layout import LAST_GIVEN
 from thalweg.models.forecast import (
     Backtest,
     Forecast,
+    ForecastZone,
     PlayedForecasts,
     make_backtest,
 )
@@ -33,10 +34,12 @@ from thalweg.models.inputs import NUMBERS
 from thalweg.models.model_lock import ModelLock
 from thalweg.models.series_inputs import (
     LARGEST,
+    WHOLE,
     Series,
     as_given_rows,
     as_series,
     fill_features,
+    in_zone,
     place_on_grid,
     read_future,
     require_coming_times,
@@ -219,7 +222,8 @@ class Forecaster:
         sums = np.cumsum(mean)
         total_low, total_high = (sums[:, None] + total_offsets)[:h].T
         totals = Interval(sums[:h], total_low, total_high)
-        return Forecast(mean[:h], low, high, totals, interval, times)
+        zone = ForecastZone(progress.zone, progress.by_clock)
+        return Forecast(mean[:h], low, high, totals, interval, zone.times(times), zone)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file; a failed write leaves the old file as it was."""
@@ -299,6 +303,7 @@ class Forecaster:
                 )
             rounds = 0 if state is None else state.rounds
             given = self._filled_features(state, progress, given)
+            progress, series = in_zone(progress, series)
             first = 0 if rounds else int(np.argmax(~np.isnan([*series.y, 0.0])))
             skipped, series, given = (
                 series.before(first),
@@ -313,7 +318,8 @@ class Forecaster:
             played = self._play(state, progress, series.y, given, level)
             if played is None:
                 return None
-            return make_backtest(played, skipped.join(series), level or 0.5)
+            zone = ForecastZone(progress.zone, progress.by_clock)
+            return make_backtest(played, skipped.join(series), level or 0.5, zone)
 
     def _filled_features(
         self, state: ForecasterState | None, progress: Progress, given: FloatArray
@@ -341,7 +347,7 @@ class Forecaster:
         if self.season is not None:
             periods = (self.season,) if isinstance(self.season, int) else self.season
             return Seasons(min(periods), max(periods))
-        if not self.calendar or progress.grid is None:
+        if not self.calendar or progress.grid is None or progress.zone == WHOLE:
             return None
         seasons = calendar_seasons(progress.grid)
         return None if seasons == Seasons() else seasons
@@ -448,7 +454,7 @@ class Forecaster:
             )
         rows = read_future(future, tuple(known), h)
         if progress.grid is not None and self._model[0] is not None:
-            require_coming_times(future, progress.grid, self._model[0].rounds, h)
+            require_coming_times(future, progress, self._model[0].rounds, h)
         full = np.zeros((h, progress.given))
         full[:, list(flags)] = rows
         return full

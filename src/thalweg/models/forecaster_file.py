@@ -56,6 +56,8 @@ class Progress(NamedTuple):
     seasons: Seasons = Seasons()
     first_time: Any = None  # an int, nanoseconds since 1970; None: without times
     grid: Any = None  # a TimeGrid; None: without times, or after the first one
+    zone: str | None = None  # of the times: series_inputs.py; None: without times
+    by_clock: bool = False  # times are those of the zone's clocks, else those of UTC
     names: tuple[str, ...] | None = None  # of given features; None: they have none
     given: int = 0  # how many there are
     # The first rows, among which seasons are looked for, and which are learnt again
@@ -149,6 +151,10 @@ def _restore_progress(progress: Progress) -> Progress:
     is_legal = first_time is None or _is_time(first_time)
     name = f"{FIELD}.progress.first_time"
     validate_snapshot(Condition(is_legal, "a time or None"), first_time, name)
+    is_legal = progress.zone is None or type(progress.zone) is str
+    is_legal = is_legal and type(progress.by_clock) is bool
+    rule = Condition(is_legal, "a zone or None")
+    validate_snapshot(rule, progress.zone, f"{FIELD}.progress.zone")
     validate_snapshot(Count(MAX_GIVEN), progress.given, f"{FIELD}.progress.given")
     names = progress.names
     is_legal = names is None or len(names) == len(set(names)) == progress.given

@@ -86,7 +86,7 @@ class Panel:
                 "it has one row, which does not show how far apart rows are. Say so "
                 "with 'freq'."
             )
-        y, times = placed.series
+        y, times = placed.series.y, placed.series.times
         assert times is not None
         calendar = not self.frame.is_whole
         stamps = times.copy()

@@ -12,15 +12,18 @@ from thalweg.models.columns import read_chunk
 from thalweg.models.forecaster_file import Progress
 from thalweg.preprocessing.time_grid import (
     MAX_GAP,
-    TimeGrid,
     Times,
     as_times,
     find_grid,
+    has_offset,
     require_increasing,
 )
 from thalweg.tables.validation import read_numbers
 from thalweg.types import FloatArray
 
+NAIVE, WHOLE = "none", "whole numbers"
+"""In place of a zone: times without one, and whole numbers."""
+ALMOST_A_DAY = np.timedelta64(23, "h")
 LARGEST = MAX_MAGNITUDE[np.dtype(np.float64)]
 
 
@@ -29,23 +32,29 @@ class Series(NamedTuple):
 
     y: FloatArray  # (T,) NaN where one is missing
     times: Times | None  # (T,)
+    zone: str | None = None  # of the times; NAIVE, WHOLE, or None without times
+    clock_times: Times | None = None  # (T,) as clocks of the zone show them
 
     def before(self, first: int) -> "Series":
         """The first rows alone."""
         times = None if self.times is None else self.times[:first]
-        return Series(self.y[:first], times)
+        return Series(self.y[:first], times, self.zone)
 
     def after(self, first: int) -> "Series":
         """Without the first rows."""
         times = None if self.times is None else self.times[first:]
-        return Series(self.y[first:], times)
+        return Series(self.y[first:], times, self.zone)
+
+    def by_clock(self) -> "Series":
+        """With times as clocks of the zone show them."""
+        return self._replace(times=self.clock_times)
 
     def join(self, later: "Series") -> "Series":
         """Both, one after the other."""
         times = None
         if self.times is not None and later.times is not None:
             times = np.append(self.times, later.times)
-        return Series(np.append(self.y, later.y), times)
+        return Series(np.append(self.y, later.y), times, self.zone)
 
 
 class GivenRows(NamedTuple):
@@ -79,13 +88,40 @@ def as_series(y: Any, times: Any = None) -> Series:
             f"Row {at} of y (counted from 0) must be finite and at most {LARGEST:g} in "
             f"size, or NaN where it is missing. Got {values[at]} instead."
         )
-    stamps = None if times is None else as_times(times)
+    stamps, zone, clock_times = _read_times(times)
     if stamps is not None and len(stamps) != len(values):
         raise StreamError(
             f"A forecaster needs one time for each value. Got {len(values)} values and "
             f"{len(stamps)} times."
         )
-    return Series(values, stamps)
+    return Series(values, stamps, zone, clock_times)
+
+
+def _read_times(times: Any) -> tuple[Times | None, str | None, Times | None]:
+    """Times as instants, their zone, and as clocks of that zone show them."""
+    if times is None:
+        return None, None, None
+    if hasattr(times, "dt") and hasattr(times, "index"):  # a Series of pandas
+        times = times.array
+    zone = getattr(getattr(times, "dtype", None), "tz", None)
+    if zone is not None and hasattr(times, "tz_localize"):
+        stamps = as_times(times.tz_convert("UTC").tz_localize(None))
+        return stamps, str(zone), as_times(times.tz_localize(None))
+    array = np.atleast_1d(np.asarray(times))
+    if array.dtype.kind in "iu":
+        return array.astype(np.int64).astype("datetime64[ns]"), WHOLE, None
+    zones = {str(value.tzinfo) for value in array.flat if _has_zone(value)}
+    stamps = as_times(times)
+    if zones:
+        local = [v.replace(tzinfo=None) if _has_zone(v) else v for v in array.flat]
+        return stamps, sorted(zones)[0], as_times(local)
+    texts = array.astype(str) if array.dtype.kind in "UO" else ()
+    is_zoned = any(has_offset(text) for text in texts)
+    return stamps, "UTC" if is_zoned else NAIVE, stamps
+
+
+def _has_zone(value: Any) -> bool:
+    return getattr(value, "tzinfo", None) is not None
 
 
 def as_given_rows(x: Any, rows: int, names: tuple[str, ...] | None) -> GivenRows:
@@ -166,7 +202,10 @@ def require_same_times(x: Any, series: Series) -> None:
     times = _index_times(x)
     if times is None or series.times is None:
         return
-    own = as_times(times)
+    own = _read_times(times)[0]
+    assert own is not None
+    if len(own) != len(series.times):
+        return
     if (own != series.times).any():
         row = int((own != series.times).argmax())
         raise StreamError(
@@ -177,12 +216,13 @@ def require_same_times(x: Any, series: Series) -> None:
         )
 
 
-def require_coming_times(future: Any, grid: TimeGrid, rounds: int, h: int) -> None:
+def require_coming_times(future: Any, progress: Progress, rounds: int, h: int) -> None:
     """Raise where ``future`` has an index of times that are not those to come."""
-    times = _index_times(future)
-    if times is None:
+    instants, _, clock_times = _read_times(_index_times(future))
+    times, grid = clock_times if progress.by_clock else instants, progress.grid
+    if times is None or grid is None:
         return
-    own, coming = as_times(times)[:h], grid.times(rounds + np.arange(h))
+    own, coming = times[:h], grid.times(rounds + np.arange(h))
     at, is_off = grid.nearest_positions(own)
     is_off |= at != rounds + np.arange(h)
     if is_off.any():
@@ -221,7 +261,36 @@ def _index_times(y: Any) -> Any:
     if hasattr(index, "to_timestamp"):  # a PeriodIndex
         index = index.to_timestamp()
     dtype = getattr(index, "dtype", None)
-    return index.to_numpy() if getattr(dtype, "kind", "") == "M" else None
+    return index if getattr(dtype, "kind", "") == "M" else None
+
+
+def in_zone(progress: Progress, series: Series) -> tuple[Progress, Series]:
+    """The series with the times that earlier rows have: instants, or those of clocks.
+
+    Clocks count where the first rows are a day apart or more, so that midnights stay
+    midnights. A zone after times without one is refused, and the reverse.
+    """
+    zone = progress.zone
+    if series.times is None or not len(series.y):
+        return progress, series
+    kinds = (NAIVE, WHOLE)
+    is_other = zone is not None and zone != series.zone
+    if is_other and (zone in kinds or series.zone in kinds):
+        raise StreamError(
+            f"The forecaster's times are in the zone: {zone}. Got the time "
+            f"{series.times[0]} in the zone: {series.zone}."
+        )
+    if is_other and progress.by_clock:
+        raise StreamError(
+            f"The forecaster's days are those of {zone}. Got the time "
+            f"{series.times[0]} of {series.zone}: convert it."
+        )
+    if zone is None:
+        by_clock = series.clock_times is not None and series.zone not in kinds
+        gaps = np.diff(series.times)
+        by_clock = by_clock and len(gaps) > 0 and bool(gaps.min() >= ALMOST_A_DAY)
+        progress = progress._replace(zone=series.zone, by_clock=by_clock)
+    return progress, series.by_clock() if progress.by_clock else series
 
 
 class GridRows(NamedTuple):
@@ -240,7 +309,7 @@ def place_on_grid(
 
     ``rounds`` is how many rows there were before, the first of which had a value.
     """
-    y, times = series
+    y, times = series.y, series.times
     if times is None or not len(y):
         return GridRows(progress, series, given)
     if rounds and progress.first_time is None:
@@ -279,7 +348,7 @@ def place_on_grid(
     filled[at] = y
     before = np.maximum(np.searchsorted(at, np.arange(len(filled)), "right") - 1, 0)
     all_times = grid.times(rounds + np.arange(len(filled)))
-    return GridRows(progress, Series(filled, all_times), given[before])
+    return GridRows(progress, Series(filled, all_times, series.zone), given[before])
 
 
 def read_future(future: Any, names: tuple[str, ...], h: int) -> FloatArray:

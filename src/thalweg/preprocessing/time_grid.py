@@ -170,7 +170,7 @@ def _parse_times(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return array
     texts = [str(text) for text in array.astype(str)]
     try:
-        if not any(re.search(r"(Z|[+-]\d\d:?\d\d)$", text[10:]) for text in texts):
+        if not any(has_offset(text) for text in texts):
             return np.array(texts, dtype="datetime64")
         return np.array([_without_zone(datetime.fromisoformat(t)) for t in texts])
     except ValueError:
@@ -179,6 +179,11 @@ def _parse_times(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
             "A time must be a datetime or text such as 2026-11-16T18:00. Got "
             f"{texts[row]:.80} in row {row} (counted from 0) instead."
         ) from None
+
+
+def has_offset(text: str) -> bool:
+    """Whether the text of a time ends with its difference to UTC."""
+    return re.search(r"(Z|[+-]\d\d:?\d\d)$", text[10:]) is not None
 
 
 def _is_text_or_time(value: Any) -> bool:
