@@ -247,11 +247,11 @@ class Online:
         With ``interval``, say 0.9, an ``Interval(mean, low, high)`` in which y is
         expected that often, for squared error: that of a Tracker, or made of the
         model's last 512 errors (kernels/error_intervals.py). It is infinite before any
-        error is known, and too narrow while few are: of 2, 4, 6, 8 rows of noise one
-        of 90 % held 22, 58, 70 and 82 %, from 15 rows on 88 %. Where first errors were far larger than later ones, as with a
-        large offset, it covers less than it says for some hundreds of rounds. That of a
-        Tracker grows with the rounds passed since the last label; rows asked together
-        are all at the distance of the next round.
+        error is known, and too narrow while few are: of 2, 4, 6, 8 rows of noise one of
+        90 % held 22, 58, 70 and 82 %, from 15 rows on 88 %. Where first errors were far
+        larger than later ones, as with a large offset, it covers less than it says for
+        some hundreds of rounds. That of a Tracker grows with the rounds passed since
+        the last label; rows asked together are all at the distance of the next round.
 
         Of rows (T, n) or a data frame it predicts each from the model as it is, as T
         calls would: (T,) or a Series of the same library; with ``interval``, arrays in

@@ -59,6 +59,7 @@ class ForecasterState:
     ) -> None:  # fmt: skip
         self.settings, self.seasons = settings, seasons
         steps = settings.steps()
+        self._steps = tuple(steps.tolist())
         self._dimensions = dimensions(settings, seasons)
         by_name = dict(zip(layout.DIMENSIONS, self._dimensions, strict=True))
         self.packed = aligned_zeros(layout.STATE.size(**by_name))
@@ -171,7 +172,7 @@ class ForecasterState:
         offsets = np.empty((rows, horizon, 2))
         bounds = self._no_bounds
         if level is not None:
-            bounds = few_errors(level, tuple(self.settings.steps()))
+            bounds = few_errors(level, self._steps)
         forecaster_round.play(
             self.packed, self._workspace, self._dimensions, y, given, level or 0.5,
             bounds, forecasts, offsets,
@@ -200,7 +201,7 @@ class ForecasterState:
         """How far below and above values, and sums of values, may lie: (H, 2) each."""
         horizon = self.settings.horizon
         of_values, of_totals = np.empty((horizon, 2)), np.empty((horizon, 2))
-        bounds = few_errors(level, tuple(self.settings.steps()))
+        bounds = few_errors(level, self._steps)
         forecaster_round.set_bands(
             self.packed, self._workspace, self._dimensions, level, bounds, of_values,
             of_totals,
