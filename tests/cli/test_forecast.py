@@ -284,7 +284,8 @@ def test_a_run_ends_with_the_forecast_that_the_command_makes(folder):
     assert forecasts(folder / "out/sales") == forecasts(folder / "out/sales-forecast")
     assert len(series["forecast"]) == 3
     page = (folder / "out/sales/report.html").read_text()
-    assert page.count('<section class="study"') == 2
+    assert page.count('<section class="study"') == 1
+    assert "The next values of sales" in page and "Next value</p>" in page
 
 
 def test_a_run_by_key_ends_with_forecasts(folder, cities):

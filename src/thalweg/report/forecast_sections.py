@@ -114,8 +114,10 @@ def _tiles(result: ForecastResult) -> tuple[Tile, ...]:
     level = f"{100 * ahead.level:g} %"
     tiles = []
     if np.isfinite(ahead.low[0]):
-        band = _band_text(level, ahead.low[0], ahead.high[0])
-        tiles.append(Tile("Next value", format_number(ahead.mean[0]), band))
+        text = _band_text(level, ahead.low[0], ahead.high[0])
+        if result.times is not None:
+            text = f"At {short_times(result.times[:1])[0]}. {text}"
+        tiles.append(Tile("Next value", format_number(ahead.mean[0]), text))
     total = ahead.total
     if result.horizon > 1 and np.isfinite(total.low):
         band = _band_text(level, total.low, total.high)

@@ -12,6 +12,8 @@ from thalweg.report.section import Tile
 
 SMALL_DIFFERENCE = 0.02
 """Errors that differ by no more than this part are called equal."""
+BAND = "How sure it is"
+"""The title of the tile of the bands around forecasts."""
 NAMED_CHANGES = 3
 """Changes whose dates are named, the newest."""
 METHOD_WORDS = {"persistence": "repeating the last value"}
@@ -102,10 +104,10 @@ def _band_tile(study: Study) -> Tile | None:
     share, held = format_percent(nominal), format_percent(measured)
     text = f"The band around a forecast should hold {share} of all values; it held "
     if (width := _half_width(study)) is None:
-        return Tile("How sure it is", f"{held} held", f"{text}{held}.")
+        return Tile(BAND, f"{held} held", f"{text}{held}.")
     value = f"± {with_unit(width, study.target)}"
-    text = f"is the usual band around a forecast. It should hold {share} of all "
-    return Tile("How sure it is", value, f"{text}values, and held {held}.")
+    text = f"The usual band around a forecast. It should hold {share} of all values, "
+    return Tile(BAND, value, f"{text}and held {held}.")
 
 
 def _change_tile(study: Study) -> Tile | None:

@@ -27,10 +27,12 @@ def format_number(value: float, digits: int = 3) -> str:
 
 
 def format_percent(part: float) -> str:
-    """A part of one as a percentage: two digits, and never 0 % of something."""
+    """A part of one as a percentage of two digits; nearly all is not rounded to all."""
     percent = 100 * part
     if 0 < percent < 0.1:
         return "less than 0.1 %"
+    if 99 < percent < 100:
+        return f"{min(percent, 99.9):.1f} %"
     return f"{_plain(percent, 2)} %"
 
 

@@ -1,5 +1,7 @@
 """The section of a study: what a manager reads, figures, and folded details."""
 
+from dataclasses import replace
+
 from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import summary
 from thalweg.report import headline
@@ -11,21 +13,41 @@ from thalweg.report.charts import (
     learner_figures,
     main_figures,
 )
+from thalweg.report.headline import BAND
 from thalweg.report.learner_table import learner_table
 from thalweg.report.number_text import format_count
 from thalweg.report.row_axis import RowAxis
 from thalweg.report.section import FoldedPart, Section
 
 
-def study_section(study: Study) -> Section:
-    """All that a page shows of one study."""
-    return Section(
+def study_section(study: Study, forecast: Section | None = None) -> Section:
+    """All that a page shows of one study, after the next values where there are any.
+
+    ``forecast`` is the section of the next values of the same target: its first tile,
+    which has a band of its own, and its figures come first, its details last.
+    """
+    own = Section(
         title=study.title,
         headline=headline.headline_sentence(study),
         tiles=headline.tiles(study),
         figures=tuple(main_figures(study)),
         folded=_folded_parts(study),
         facts=study_facts(study),
+    )
+    if forecast is None:
+        return own
+    details = (
+        replace(part, name=f"next-{part.name}", title=f"Next values: {part.title}")
+        for part in forecast.folded
+    )
+    return replace(
+        own,
+        tiles=(
+            *forecast.tiles[:1],
+            *(tile for tile in own.tiles if tile.title != BAND),
+        ),
+        figures=(*forecast.figures, *own.figures),
+        folded=(*own.folded, *details),
     )
 
 

@@ -83,8 +83,7 @@ def memory_figure(study: Study, history: TrackerHistory) -> Figure:
     )
     caption = (
         "How many past rows count in a forecast. The memory grows while the stream "
-        "stays the same and falls when it changes. Dashed: changes of the target "
-        f"({_alarm_count_text(history.alarm_count)})."
+        f"stays the same and falls when it changes.{_alarm_note(history)}"
     )
     return Figure("memory", "How far back the forecast looks", caption, chart)
 
@@ -188,5 +187,7 @@ def _mean_magnitude(curve: Curve) -> float:
     return float(np.nan_to_num(np.abs(curve.mean)).mean())
 
 
-def _alarm_count_text(count: int) -> str:
-    return {0: "none here", 1: "one here"}.get(count, f"{count:,} here")
+def _alarm_note(history: TrackerHistory) -> str:
+    count = history.alarm_count
+    words = {0: "", 1: " Dashed: a change of the target."}
+    return words.get(count, f" Dashed: {count:,} changes of the target.")

@@ -78,9 +78,12 @@ def draw_studies(
 ) -> list[Path]:  # fmt: skip
     """Write the page and the figures that are wanted, and return their paths.
 
-    ``sections`` of the page follow those of the studies.
+    ``sections`` of the page follow those of the studies; a single one is of the next
+    values of a single study, and joined with it.
     """
-    content = [*studies, *sections]
+    content: list[Any] = [*studies, *sections]
+    if len(studies) == len(sections) == 1 and isinstance(studies[0], Study):
+        content = [report.study_section(studies[0], sections[0])]
     paths = []
     make_folder(folder)
     with storage_errors(folder):

@@ -1,10 +1,10 @@
-// Zooming in x. All charts of a section whose x axis is the rows or their times show the same window of it, which
-// the strip below the first of them shows in the whole. A chart takes part if its specification has "zoom" among its
+// Zooming in x. All charts of a section over the same rows or times show the same window of them, which the strip
+// below the first of these charts shows in the whole. A chart takes part if its specification has "zoom" among its
 // "usermeta": the column of x, and the columns that the y axis should hold, if it is to follow.
 const LEAST_DRAG = 8; // pixels: a shorter one is a click
 const LEAST_POINTS = 4; // that stay visible
 const Y_PADDING = 0.12;
-const windows = new Map(); // by section
+const windows = new Map(); // by section and limits of the x axis
 
 class ZoomWindow {
   constructor(full, least) {
@@ -77,11 +77,12 @@ function addZoom(id, spec, view) {
   const section = figure.closest("section");
   const data = spec.data.values[0];
   const full = [view.signal("window_start"), view.signal("window_end")];
-  if (!windows.has(section)) {
+  const key = `${section.id} ${full}`;
+  if (!windows.has(key)) {
     const least = (LEAST_POINTS * (full[1] - full[0])) / Math.max(data[zoom.x].length, LEAST_POINTS);
-    windows.set(section, new ZoomWindow(full, least));
+    windows.set(key, new ZoomWindow(full, least));
   }
-  const shown = windows.get(section);
+  const shown = windows.get(key);
   const chart = { view, data, zoom };
   shown.charts.push(chart);
   if (shown.isZoomed) showIn(chart, shown.current);
