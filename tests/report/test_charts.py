@@ -204,7 +204,11 @@ def test_alarms_are_counted_in_the_caption(count):
     study = example_studies.full(
         history=example_studies.tracker_history(alarms=range(100, 100 + count))
     )
-    words = {0: "when it changes.", 1: "a change of the target.", 3: "3 changes of the target."}
+    words = {
+        0: "when it changes.",
+        1: "a change of the target.",
+        3: "3 changes of the target.",
+    }
     assert by_name(study)["memory"].caption.endswith(words[count])
 
 
