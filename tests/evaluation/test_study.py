@@ -111,6 +111,16 @@ def test_roles_and_kinds_of_regret_are_named_in_their_errors():
         RegretEntry("x", "luck", 1.0, None)
 
 
+def test_a_study_with_rows_for_alarms_can_be_read_without_them():
+    content = example_studies.full().as_dict() | {"format": 2}
+    content["history"] |= {"alarms": [700, 1500], "total_alarms": 2}
+    study = Study.from_dict(json.loads(json.dumps(content)))
+    assert study.history.alarms == () and study.history.alarm_count == 0
+    assert study.history.season == 12
+    plain = Study.from_dict(example_studies.bare().as_dict() | {"format": 2})
+    assert plain.history is None
+
+
 def test_a_mark_is_plain():
     assert Mark("a", 1.0, 2.0) == Mark("a", 1.0, 2.0)
 

@@ -13,7 +13,10 @@ from thalweg.evaluation.downsampling import Curve
 from thalweg.types import FloatArray, array_entry
 
 FORMAT = 3
-"""Version of the dictionaries that ``as_dict`` gives; any other is refused."""
+"""Version of the dictionaries that ``as_dict`` gives."""
+FORMAT_OF_ALARM_ROWS = 2
+"""The version before: its alarms were rows of another detector, and are left out. Any
+other version is refused."""
 ROLES = ("tracker", "fixed", "paper", "rival", "peer", "baseline", "persistence")
 BASELINE_ROLES = ("persistence", "baseline")
 """The simple baselines: the last value, and forecasts of one line that know a season
@@ -265,7 +268,9 @@ class Study:
     def from_dict(cls, given: Mapping[str, Any]) -> "Study":
         """The study that ``as_dict`` was taken of."""
         try:
-            if given["format"] != FORMAT:
+            if given["format"] == FORMAT_OF_ALARM_ROWS:
+                given = _without_alarms(given)
+            elif given["format"] != FORMAT:
                 raise ValueError(f"its format is {given['format']!r}, not {FORMAT}")
             study: Study = from_json(cls, given)
         except KeyError as error:
@@ -275,6 +280,14 @@ class Study:
         else:
             return study
         raise InvalidParameterError(f"This is no study: {why}.")
+
+
+def _without_alarms(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The dictionary of a study without the alarms of its history."""
+    history = given.get("history")
+    if not isinstance(history, Mapping):
+        return given
+    return {**given, "history": {**history, "alarms": [], "total_alarms": None}}
 
 
 def _error(entry: Entry) -> float:
