@@ -210,6 +210,7 @@ def test_alarms_are_counted_in_the_caption(count):
         3: "3 changes of the target.",
     }
     assert by_name(study)["memory"].caption.endswith(words[count])
+    assert ("triangles" in by_name(study)["stream"].caption) == (count > 0)
 
 
 def test_numbers_for_json_have_six_digits_and_null_for_what_is_not_finite():

@@ -72,7 +72,8 @@ def stream_figure(study: Study) -> Figure:
     )
     caption = (
         f"Grey: {study.target} as it came. Blue: the forecast of it, made before the "
-        f"value was known.{_band_note(study)}{_bucket_note(observed)}{ZOOM_HINT}"
+        f"value was known.{_band_note(study)}{_flag_note(study)}"
+        f"{_bucket_note(observed)}{ZOOM_HINT}"
     )
     return Figure("stream", "Forecast and actual values", caption, chart)
 
@@ -193,6 +194,11 @@ def _band_note(study: Study) -> str:
         return ""
     part = format_percent(study.bands.nominal)
     return f" The light blue band around a forecast should hold {part} of all values."
+
+
+def _flag_note(study: Study) -> str:
+    has_flags = study.history is not None and study.history.alarms
+    return " Red triangles: where something changed." if has_flags else ""
 
 
 def _bucket_note(curve: Curve) -> str:
