@@ -6,16 +6,24 @@ import pytest
 from thalweg.evaluation.forecast_result import make_result
 from thalweg.evaluation.forecast_run import ForecastRun, ForecastSettings, TimedRows
 from thalweg.evaluation.series_clock import RowTimes
+from thalweg.models import Forecaster
 from thalweg.report.forecast_sections import forecast_section, overview_section
 
 ROWS, HORIZON = 200, 6
 
 
+def values_of(count, seed=0):
+    noise = np.random.default_rng(seed).normal(size=count)
+    return 5 + np.sin(np.arange(count) / 24 * 2 * np.pi) + 0.1 * noise
+
+
+VALUES = values_of(ROWS)
+
+
 def result_of(step, count=ROWS, seed=0, key=()):
-    rng = np.random.default_rng(seed)
     times = None if step is None else np.datetime64("2024-01-01", "ns")
     stamps = None if step is None else times + np.arange(count) * step
-    y = 5 + np.sin(np.arange(count) / 24 * 2 * np.pi) + 0.1 * rng.normal(size=count)
+    y = values_of(count, seed)
     run = ForecastRun(ForecastSettings(HORIZON))
     run.play(TimedRows(y, RowTimes(stamps), np.empty((count, 0))))
     return make_result(run, "stream.csv", "load", key)
@@ -47,7 +55,13 @@ def test_the_chart_has_the_values_the_band_and_the_forecast_before():
     count = len(columns["row"])
     assert columns["observed"][-HORIZON:] == [None] * HORIZON
     assert columns["ahead"][-HORIZON:] == pytest.approx(result.forecast.mean, rel=1e-5)
-    assert columns["past"][-2 * HORIZON : -HORIZON].count(None) == 0
+    # From the first of the last HORIZON rows, each step at the row that it is of.
+    past = columns["past"][-2 * HORIZON : -HORIZON]
+    made = Forecaster(HORIZON).update(
+        VALUES[: ROWS - HORIZON + 1], time=result.tail_times[: ROWS - HORIZON + 1]
+    )
+    assert past[0] is None
+    assert past[1:] == pytest.approx(made.forecast().mean[:-1], rel=1e-5)
     assert columns["time"][count - HORIZON] - columns["time"][0] == 3_600_000 * (
         count - HORIZON
     )
@@ -68,3 +82,11 @@ def test_the_overview_counts_series_and_lists_them():
     (table,) = section.tables
     assert table.columns[0] == "site" and len(table.rows) == 3
     assert "The next values of 3 series" in section.headline
+
+
+def test_steps_that_were_never_scored_are_shown_as_such():
+    rows = 60
+    run = ForecastRun(ForecastSettings(rows))
+    run.play(TimedRows(values_of(rows), RowTimes(None), np.empty((rows, 0))))
+    section = forecast_section(make_result(run, "stream.csv", "load", ()))
+    assert "nan" not in str(section.folded).lower().split()

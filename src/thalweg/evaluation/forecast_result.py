@@ -29,7 +29,7 @@ class MethodErrors(NamedTuple):
 
 
 class PastForecast(NamedTuple):
-    """The forecast that was made a horizon before the last row."""
+    """The forecast from the first of the last H rows; its last step is to come."""
 
     steps: IntArray  # (S,)
     mean: FloatArray
@@ -164,9 +164,13 @@ def _tail_times(run: ForecastRun) -> Any:
 
 
 def _past_forecast(run: ForecastRun) -> PastForecast | None:
-    """What was forecast a horizon ago, if there was that much past."""
+    """What was forecast from the first of the last H rows, if there were so many."""
     scores = run.scores
-    if len(scores.waiting) < scores.horizon or len(run.tail) <= scores.horizon:
+    if (
+        scores.horizon == 1
+        or len(scores.waiting) < scores.horizon
+        or len(run.tail) <= scores.horizon
+    ):
         return None
     mean, low, high = scores.waiting[0].T
     return PastForecast(scores.steps, mean, low, high)

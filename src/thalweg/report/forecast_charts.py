@@ -37,7 +37,7 @@ Y_LOW, Y_HIGH = "y_low", "y_high"
 
 
 def forecast_figure(result: ForecastResult) -> Figure:
-    """The last values, the forecast with its band, and the one made a horizon ago."""
+    """The last values, the forecast with its band, and one that was made before."""
     rows = _rows(result)
     axis, columns = _row_axis(result, rows), _chart_columns(result)
     wide = base_chart({**axis.columns(rows), **columns})
@@ -70,8 +70,8 @@ def forecast_figure(result: ForecastResult) -> Figure:
     caption = (
         f"Grey: {result.target} as it came. Blue: the next {result.horizon:,} values, "
         f"with a band that holds {level} of them. Dashed: the forecast made "
-        f"{result.horizon:,} rows before the last one, to compare with what came. Drag "
-        f"across the chart to zoom in; a double click shows everything again."
+        f"{result.horizon - 1:,} rows before the last one, to compare with what came. "
+        f"Drag across the chart to zoom in; a double click shows everything again."
     )
     return Figure("forecast", f"The next values of {result.target}", caption, chart)
 
@@ -118,9 +118,10 @@ def _chart_columns(result: ForecastResult) -> dict[str, Any]:
     nothing_ahead, nothing_before = np.full(steps, np.nan), np.full(history, np.nan)
     past = {name: nothing_before.copy() for name in ("past", "past_low", "past_high")}
     if result.past is not None and history > steps:
-        at = history - 1 - steps + result.past.steps
+        # Its origin is the first of the last H rows, so that its last step is to come.
+        at = history - steps + result.past.steps
         for name, values in zip(past, result.past[1:], strict=True):
-            past[name][at] = values
+            past[name][at[at < history]] = values[at < history]
     ahead = result.forecast
     observed = result.tail[len(result.tail) - history :]
     # The forecast's line begins at the last value, so that there is no gap.

@@ -29,6 +29,8 @@ def format_number(value: float, digits: int = 3) -> str:
 def format_percent(part: float) -> str:
     """A part of one as a percentage of two digits; nearly all is not rounded to all."""
     percent = 100 * part
+    if math.isnan(percent):
+        return "unknown"
     if 0 < percent < 0.1:
         return "less than 0.1 %"
     if 99 < percent < 100:

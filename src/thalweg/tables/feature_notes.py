@@ -24,9 +24,9 @@ def feature_notes(
             f"Column {schema.time_column!r} holds the times of the rows."
             if not backward
             else f"Column {schema.time_column!r} is taken for the times of the rows, "
-            f"and goes back in row {backward:,}: rows are taken in their order. If "
-            f"they are several series in a file, name the columns that tell them "
-            f"apart: --key NAMES."
+            f"and goes back in row {backward:,}: rows are taken in their order. "
+            f"Sort them by time, oldest first; if they are several series in a file, "
+            f"name the columns that tell them apart: --key NAMES."
         )
     return notes
 
