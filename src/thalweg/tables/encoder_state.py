@@ -240,6 +240,8 @@ def _validate_times(state: EncoderState, recipe: Recipe) -> None:
     if state.past is not None:
         sizes = (len(recipe.targets), state.rows, recipe.delay)
         _require(is_possible_past(state.past, state.clock, *sizes), "past")
+    else:
+        _require(state.clock == RowClock(), "times")
 
 
 def _require(condition: bool, part: str) -> None:
