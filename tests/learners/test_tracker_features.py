@@ -195,12 +195,18 @@ def expected_hinges(learner, state, change, indices):
         seen = [[place.get(c, -1) for c in p] for p in seen]
     rng = np.random.default_rng([learner.seed, state.rounds, size])
     directions, biases = s.curvature.directions.copy(), s.curvature.biases.copy()
+    gram = dense_gram(s.curvature)
     if change == "add":
         known = [*stay, size, size + 1]
         for feature in sorted(indices):
             chosen = rng.random(len(seen)) < 2 / (len(known) + 1)
+            old = [k for k in range(len(seen)) if not is_new[k]]
+            count = sum(chosen[k] for k in old)
+            old.sort(key=lambda k: s.curvature.theta[k] ** 2 * gram[k, k])
+            anew = {k for k in range(len(seen)) if is_new[k] and chosen[k]}
+            anew |= set(old[:count])
             for k in range(len(seen)):
-                if chosen[k]:
+                if k in anew:
                     seen[k] = [feature, int(rng.choice(known))]
                     directions[:, k] = 1.5 / math.sqrt(2) * rng.normal(size=2)
                     biases[k], is_new[k] = rng.normal(), True
@@ -212,7 +218,7 @@ def expected_hinges(learner, state, change, indices):
                 directions[:, k] = 1.5 / math.sqrt(2) * rng.normal(size=2)
                 biases[k], is_new[k] = rng.normal(), True
     scale = s.counters[layout.GRAM_SCALE]
-    gram, target = scale * dense_gram(s.curvature), scale * s.curvature.target
+    gram, target = scale * gram, scale * s.curvature.target
     gram[is_new], gram[:, is_new], target[is_new] = 0, 0, 0
     theta = np.linalg.solve(gram + 0.01 * np.eye(len(gram)), target)
     return np.array(seen).T, directions, biases, gram, target, theta, np.array(is_new)

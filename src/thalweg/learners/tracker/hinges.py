@@ -39,13 +39,21 @@ def draw_for_added(
     ``coordinates`` counts those that hinges may see, the new ones among them. Feature
     by feature, with m coordinates once it is there, every hinge is drawn anew with
     probability 2/m: it then sees this feature and one of the others. So all pairs of
-    coordinates are as likely as in ``draw_hinges``.
+    coordinates are as likely as in ``draw_hinges``, but for one thing: of the hinges
+    that have learnt, as many as were drawn are replaced from those on which the
+    correction depends least.
     """
     curvature, is_new = s.curvature, np.zeros(len(s.curvature.biases), np.bool_)
     known = np.delete(np.arange(coordinates), added)
+    size = _contributions(curvature)
     for feature in added:
         share = 2 / (len(known) + 1)
-        for k in np.flatnonzero(rng.random(len(is_new)) < share).tolist():
+        is_drawn = rng.random(len(is_new)) < share
+        least = np.argsort(np.where(is_new, np.inf, size), kind="stable")
+        count = int((is_drawn & ~is_new).sum())
+        is_drawn &= is_new
+        is_drawn[least[:count]] = True
+        for k in np.flatnonzero(is_drawn).tolist():
             _set_hinge(curvature, k, [feature, rng.choice(known)], rng)
             curvature.biases[k], is_new[k] = rng.normal(), True
         known = np.append(known, feature)
@@ -69,6 +77,13 @@ def _set_hinge(curvature: Any, k: int, seen: Any, rng: np.random.Generator) -> N
     curvature.coordinates[:, k], curvature.directions[:, k] = 0, 0
     curvature.coordinates[:used, k] = seen
     curvature.directions[:used, k] = SPREAD / math.sqrt(used) * rng.normal(size=used)
+
+
+def _contributions(curvature: Any) -> Any:
+    """How much each hinge adds to the correction: its mean square, up to a factor."""
+    size = len(curvature.biases)
+    diagonal = [row_start(i, size) + i for i in range(size)]
+    return curvature.theta**2 * curvature.gram[diagonal]
 
 
 def _forget(s: Any, is_new: Any) -> None:
