@@ -14,7 +14,7 @@ def lines():
     rng = np.random.default_rng(4)
     hours = np.datetime64("2024-03-01", "h") + np.arange(600)
     price = rng.normal(size=600)
-    y = 100 + 20 * np.sin(np.arange(600) * 2 * np.pi / 24) + price
+    y = 100 + 20 * np.sin(np.arange(600) * 2 * np.pi / 24) + 4 * price
     y = (y + 3 * rng.normal(size=600)) * np.where(np.arange(600) < COLLAPSE, 1, 0.1)
     sites = rng.choice(["north", "south"], 600)
     cells = zip(hours, price, sites, y, strict=True)

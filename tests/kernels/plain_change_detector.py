@@ -28,15 +28,23 @@ class PlainModel:
         count = len(self.rows)
         if not count:
             return 0.0, np.sqrt(2.0)
+        theta, inverse = self.fit()
+        step = row - np.mean(self.rows, axis=0)
+        leverage = 1 / count + step @ inverse @ step
+        return np.mean(self.targets) + step @ theta, np.sqrt(1 + leverage)
+
+    def fit(self):
+        """The coefficients, and the inverse of the moments; 0 for constant features."""
         x, y = np.array(self.rows), np.array(self.targets)
-        deviations, step = x - x.mean(axis=0), row - x.mean(axis=0)
+        deviations = x - x.mean(axis=0)
         free = deviations.std(axis=0) > 0
-        a, step = deviations[:, free], step[free]
+        a = deviations[:, free]
         moments = a.T @ a
-        moments = moments + np.diag(np.diag(moments)) * 4 / count
-        theta = np.linalg.solve(moments, a.T @ (y - y.mean()))
-        leverage = 1 / count + step @ np.linalg.solve(moments, step)
-        return y.mean() + step @ theta, np.sqrt(1 + leverage)
+        inverse = np.zeros((len(free), len(free)))
+        inverse[np.ix_(free, free)] = np.linalg.inv(
+            moments + np.diag(np.diag(moments)) * 4 / len(x)
+        )
+        return inverse @ deviations.T @ (y - y.mean()), inverse
 
     def update_scale(self, error, degrees):
         """Huber's proposal 2, after eight errors that count as they are."""
@@ -55,13 +63,14 @@ class PlainDetector:
         self.y, self.columns = np.asarray(y, float), np.asarray(columns, float)
         self.alarms = []
         self.clean = {}  # of each row: the value without the excess of an outlier
+        self.adjusted = {}  # and less the effect of the columns
         self.errors = {}
         self.begin(0)
 
     def begin(self, start):
         """Forget everything before this row."""
         self.start, self.degrees, self.jump = start, 0, None
-        self.models = PlainModel(), PlainModel()
+        self.models = PlainModel(), PlainModel(), PlainModel()
         self.sums = np.zeros(6 + 2 * self.columns.shape[1])
         self.onsets = np.zeros(len(self.sums), int)
         self.square_mean, self.square_variance = 0.9205, 1.233
@@ -80,28 +89,48 @@ class PlainDetector:
         return self.alarms
 
     def features(self, t, last):
-        y1, y2, y3 = last, self.clean[t - 2], self.clean[t - 3]
+        """Those of the models with a trend, of differences, and without a trend."""
+        y1 = self.adjusted[t - 1] + last - self.clean[t - 1]
+        y2, y3 = self.adjusted[t - 2], self.adjusted[t - 3]
         change = self.columns[t] - self.columns[t - 1]
         values = np.array([t - self.start, y1, y2, *self.columns[t]])
-        return values, np.array([y1 - y2, y2 - y3, *change])
+        return values, np.array([y1 - y2, y2 - y3, *change]), values[1:]
 
     def forecasts(self, t, last):
         rows = self.features(t, last)
         pairs = [m.forecast(row) for m, row in zip(self.models, rows, strict=True)]
-        return rows, [pairs[0][0], last + pairs[1][0]], [pair[1] for pair in pairs]
+        targets = [pair[0] for pair in pairs]
+        targets[1] += last
+        return rows, targets, [pair[1] for pair in pairs]
+
+    def chosen(self):
+        """The model with the smaller errors; a trend must be better by 15 variances."""
+        trend, change, level = (model.variance for model in self.models)
+        best = 2 if level < trend * (1 + 15 / max(self.degrees, 1)) else 0
+        return 1 if change < self.models[best].variance else best
+
+    def column_effect(self, t, theta):
+        """What the columns add, after the row was learnt; theta is of before."""
+        p = self.columns.shape[1]
+        past = np.array(self.models[0].rows)[:, len(self.models[0].rows[0]) - p :]
+        return theta[len(theta) - p :] @ (self.columns[t] - past.mean(axis=0))
 
     def play(self, t, is_tested):
-        self.clean[t], self.errors[t] = self.y[t], 0.0
+        self.clean[t] = self.adjusted[t] = self.y[t]
+        self.errors[t] = 0.0
         if t - self.start < 3:
             return None
         last, alarm, y = self.clean[t - 1], None, self.y[t]
         rows, forecasts, spreads = self.forecasts(t, last)
+        chosen, theta = self.chosen(), None
         if self.degrees >= 8:
-            chosen = int(self.models[1].variance < self.models[0].variance)
+            theta = self.models[chosen].fit()[0]
             if self.y[t - 1] != last:
                 other = self.forecasts(t, self.y[t - 1])
                 if abs(y - other[1][chosen]) < abs(y - forecasts[chosen]):
-                    last = self.clean[t - 1] = self.y[t - 1]
+                    last = self.y[t - 1]
+                    self.adjusted[t - 1] += last - self.clean[t - 1]
+                    self.clean[t - 1] = last
                     rows, forecasts, spreads = other
             noise = self.noise(chosen)
             scale = max(noise, self.least_scale()) * spreads[chosen]
@@ -111,6 +140,9 @@ class PlainDetector:
                 has_noise = noise > self.least_scale()
                 alarm = self.test(t, chosen, rows[chosen], error, scale, has_noise)
         self.learn(rows, forecasts, spreads, y, self.clean[t], last)
+        self.adjusted[t] = self.clean[t]
+        if theta is not None:
+            self.adjusted[t] -= self.column_effect(t, theta)
         return alarm
 
     def noise(self, chosen):
@@ -123,7 +155,7 @@ class PlainDetector:
 
     def learn(self, rows, forecasts, spreads, y, clean, last):
         is_scaled = len(self.models[0].rows) >= self.columns.shape[1] + 2
-        targets = clean, clean - last
+        targets = clean, clean - last, clean
         for k, model in enumerate(self.models):
             if is_scaled:
                 residual = (y - forecasts[k]) / spreads[k]
@@ -139,7 +171,7 @@ class PlainDetector:
         z = np.clip(np.sign(error) * z * (8 * nu + 1) / (8 * nu + 3), -3, 3)
         rate = 1 / (nu + 20)
         inputs = {
-            SMALL_UP: z - 0.25, SMALL_DOWN: -z - 0.25,
+            SMALL_UP: z - 0.3, SMALL_DOWN: -z - 0.3,
             LARGE_UP: z - 1, LARGE_DOWN: -z - 1,
         }  # fmt: skip
         if has_noise:
@@ -202,8 +234,7 @@ class PlainDetector:
             return self.jump[0]
         small = statistic % 2
         began = self.onsets[small] if self.sums[small] > 0 else onset
-        chosen = int(self.models[1].variance < self.models[0].variance)
-        limit = 6 * max(self.noise(chosen), self.least_scale())
+        limit = 6 * max(self.noise(self.chosen()), self.least_scale())
         steps, slopes = {}, {}
         for first in range(max(min(began, onset) - 10, oldest, 0), end - 1):
             e = np.clip([self.errors[t] for t in range(first, end)], -limit, limit)

@@ -40,34 +40,35 @@ MARGIN, MIN_FIT = 10, 2
 
 
 @inner_function
-def record_alarm(s, statistic, record):
-    """Fill in a record of ``ALARM_FIELDS`` numbers; returns the onset.
+def change_onset(s, statistic):
+    """The first row of the change that a statistic tells, and its slope or 0.
 
-    It looks back ``RECENT_ROWS`` rows at most, and so does the onset.
+    It looks back ``RECENT_ROWS`` rows at most.
     """
-    c = s.counters
-    end, unit, slope = int(c[ROWS]), c[LABEL_UNIT], 0.0
+    c, end = s.counters, int(s.counters[ROWS])
     oldest = end - RECENT_ROWS
     onset = max(int(s.onsets[statistic]), oldest)
+    if statistic > LARGE_DOWN:
+        return onset, 0.0
     is_down = statistic % 2 == 1
-    if (
-        statistic <= LARGE_DOWN
-        and c[JUMP_ROW] > 0.0
-        and is_down == (c[JUMP_SIZE] < 0.0)
-    ):
-        onset = int(c[JUMP_ROW]) - 1  # it has stayed until now
-    elif statistic <= LARGE_DOWN:
-        # A slope is small at first: the statistic of small shifts sees it begin.
-        small = SMALL_UP + (statistic - SMALL_UP) % 2
-        began = int(s.onsets[small]) if s.sums[small] > 0.0 else onset
-        onset, slope = _fit_errors(s, max(min(began, onset) - MARGIN, oldest, 0), end)
+    if c[JUMP_ROW] > 0.0 and is_down == (c[JUMP_SIZE] < 0.0):
+        return int(c[JUMP_ROW]) - 1, 0.0  # it has stayed until now
+    # A slope is small at first: the statistic of small shifts sees it begin.
+    small = SMALL_UP + (statistic - SMALL_UP) % 2
+    began = int(s.onsets[small]) if s.sums[small] > 0.0 else onset
+    return _fit_errors(s, max(min(began, onset) - MARGIN, oldest, 0), end)
+
+
+@inner_function
+def record_alarm(s, statistic, onset, slope, record):
+    """Fill in a record of ``ALARM_FIELDS`` numbers."""
+    end, unit = int(s.counters[ROWS]), s.counters[LABEL_UNIT]
     record[ALARM_ROW], record[ALARM_ONSET] = end - 1, onset
     record[ALARM_STATISTIC], record[TREND_CHANGE] = statistic, unit * slope
     record[LEVEL_BEFORE] = unit * _level_before(s, onset, end)
     record[LEVEL_AFTER] = unit * _level_after(s, onset, end)
     record[SPREAD_BEFORE] = unit * error_scale(s, chosen_model(s))
     record[SPREAD_AFTER] = unit * _spread_after(s, onset, end)
-    return onset
 
 
 @inner_function

@@ -5,7 +5,7 @@ score, limited to 3. A CUSUM statistic S ← max(0, S + a - k) grows where its i
 above its allowance k for long; it started where it last left zero, which estimates the
 onset of a change (Page 1954, Biometrika 41). The inputs:
 
-- the score and its negative, for shifts of the level: k = 0.25 for small, 1 for large;
+- the score and its negative, for shifts of the level: k = 0.3 for small, 1 for large;
 - the squared score, limited to 4, standardised by its own mean and variance so far, and
   its negative, for changes of variance whatever the distribution of errors is;
 - the score times each column's deviation, standardised, and its negative, for changes
@@ -42,7 +42,7 @@ from thalweg.kernels.jit import inner_function
 
 MIN_DEGREES = 12.0
 """Errors that scales must have been estimated from before anything is tested."""
-SMALL_ALLOWANCE, SMALL_THRESHOLD = 0.25, 25.0
+SMALL_ALLOWANCE, SMALL_THRESHOLD = 0.3, 21.0
 LARGE_ALLOWANCE, LARGE_THRESHOLD = 1.0, 9.9
 UP_ALLOWANCE, UP_THRESHOLD = 0.5, 18.0
 DOWN_ALLOWANCE, DOWN_THRESHOLD = 0.25, 20.0

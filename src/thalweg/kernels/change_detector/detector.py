@@ -7,7 +7,7 @@ looked like a change, that is taken in place of an alarm.
 
 import math
 
-from thalweg.kernels.change_detector.alarm_record import record_alarm
+from thalweg.kernels.change_detector.alarm_record import change_onset, record_alarm
 from thalweg.kernels.change_detector.change_statistics import (
     MIN_DEGREES,
     NORMAL_SQUARE,
@@ -43,12 +43,14 @@ from thalweg.kernels.change_detector.reference_model import (
     PAST_ROWS,
     SCORE_LIMIT,
     chosen_model,
+    column_effect,
     error_scale,
     factorise,
     has_features,
     learn,
     least_scale,
     set_forecasts,
+    set_season_prior,
     target_base,
     update_scales,
 )
@@ -86,13 +88,17 @@ def detect_changes(buffer, work, labels, columns, records):
         statistic = _play_row(s, w, True)
         if statistic == NO_ALARM and not is_search_row(int(s.counters[ROWS])):
             continue
-        season = find_season(s.counters, s.past_values, s.past_squares, w.ratios)
-        if season == 0 and statistic != NO_ALARM:
-            season = recurrence(s, statistic)
+        onset, slope, season = 0, 0.0, 0
+        if statistic != NO_ALARM:
+            onset, slope = change_onset(s, statistic)
+            _restore_values(s, onset)
+            season = recurrence(s, statistic, onset)
+        if season == 0:
+            season = find_season(s.counters, s.adjusted, s.past_squares, w.ratios)
         if season > 0:
             _take_season(s, season)
         elif statistic != NO_ALARM:
-            onset = record_alarm(s, statistic, records[count])
+            record_alarm(s, statistic, onset, slope, records[count])
             count += 1
             _restart_regime(s, w, onset)
     return count
@@ -106,6 +112,16 @@ def _in_units(value, units, j):
     if units[j] == 0.0:
         units[j] = 2.0 ** float(min(max(math.frexp(value)[1], -1000), 1000))
     return min(max(value / units[j], -MAX_VALUE), MAX_VALUE)
+
+
+@inner_function
+def _restore_values(s, onset):
+    """Take values since an onset as they came: they are no outliers."""
+    for t in range(onset, int(s.counters[ROWS])):
+        came, place = s.recent[t % RECENT_ROWS, 0], t % PAST_VALUES
+        if not math.isnan(came):
+            s.adjusted[place] += came - s.past_values[place]
+            s.past_values[place] = came
 
 
 @inner_function
@@ -153,13 +169,15 @@ def _play_row(s, w, is_tested):
     t = int(c[ROWS])
     for j in range(w.values.size):
         s.recent[t % RECENT_ROWS, j] = w.values[j]
-    error, clean, has_score = 0.0, y, False
+    error, clean, has_score, chosen = 0.0, y, False, chosen_model(s)
     if has_features(c):
+        if c[WEIGHT] == 0.0:
+            set_season_prior(s)
         for model in range(MODELS):
             factorise(c[WEIGHT], s.means[model], s.moments[model], w.lower[model])
         set_forecasts(s, w)
         if math.isnan(y):
-            clean = w.forecasts[chosen_model(s)]
+            clean = w.forecasts[chosen]
         else:
             has_score = c[DEGREES] >= FIRST_ERRORS
             if has_score:
@@ -167,9 +185,11 @@ def _play_row(s, w, is_tested):
             _learn_row(s, w, clean)
     elif math.isnan(y):
         clean = s.past_values[(t - 1) % PAST_VALUES] if t > 0 else 0.0
-    limited = clean - (y - error)
-    s.past_values[t % PAST_VALUES] = clean
-    s.past_squares[t % SEARCHED_ROWS] = limited * limited if has_score else -1.0
+    residual = (clean - (y - error)) / w.spreads[chosen]
+    s.past_values[t % PAST_VALUES] = s.adjusted[t % PAST_VALUES] = clean
+    if has_score and w.values.size > 1:
+        s.adjusted[t % PAST_VALUES] -= column_effect(s, w, chosen)
+    s.past_squares[t % SEARCHED_ROWS] = residual * residual if has_score else -1.0
     s.recent_errors[t % RECENT_ROWS] = error
     c[ROWS] += 1
     return alarm
@@ -206,17 +226,17 @@ def _choose_last_value(s, w, model):
     clean = s.past_values[place]
     if math.isnan(came) or came == clean:
         return
-    error = abs(y - w.forecasts[model])
-    s.past_values[place] = came
+    error, adjusted = abs(y - w.forecasts[model]), s.adjusted[place]
+    s.past_values[place], s.adjusted[place] = came, adjusted + came - clean
     set_forecasts(s, w)
     if abs(y - w.forecasts[model]) >= error:
-        s.past_values[place] = clean
+        s.past_values[place], s.adjusted[place] = clean, adjusted
         set_forecasts(s, w)
 
 
 @inner_function
 def _learn_row(s, w, clean):
-    """Both models learn the row with the label ``clean``, scales with its own."""
+    """The models learn the row with the label ``clean``, scales with its own."""
     c, y, target = s.counters, w.values[0], w.rows.shape[1] - 1
     # Errors of a model that has seen fewer rows than features are its own.
     used = target - OWN_FEATURES + 2 + (c[SEASON] > 0.0)

@@ -17,9 +17,9 @@ Array = np.ndarray
 TREND, LAST, LAST_BUT_ONE, SEASON_VALUE = range(4)
 OWN_FEATURES = 4
 
-# The reference models: of values, and of their differences.
-VALUES, DIFFERENCES = 0, 1
-MODELS = 2
+# The reference models: of values, of their differences, of values without a trend.
+VALUES, DIFFERENCES, LEVEL = 0, 1, 2
+MODELS = 3
 
 # The CUSUM statistics: of the level, for small and for large shifts, up and down; of
 # the variance, up and down; then of the relation to each column, up and down.
@@ -31,7 +31,7 @@ MEMORY = 2000.0
 RECENT_ROWS = 256
 """Rows that are kept as they came, from which the models start anew after a change."""
 PAST_VALUES = 2048
-"""Values, without outliers, that seasons are made of."""
+"""Values that seasons are made of."""
 SEARCHED_ROWS = 1024
 """Rows in which a season is looked for."""
 RECURRENT_ALARMS = 16
@@ -84,7 +84,9 @@ class DetectorViews(NamedTuple):
     recent_errors: Annotated[Array, Shape(RECENT_ROWS)]
     # Onset and statistic, counted from 1, of the last alarms, the newest first.
     alarms: Annotated[Array, Shape(RECURRENT_ALARMS, 2)]
+    # Values without the excess of outliers; and less the effects of the columns.
     past_values: Annotated[Array, Shape(PAST_VALUES)]
+    adjusted: Annotated[Array, Shape(PAST_VALUES)]
     past_squares: Annotated[Array, Shape(SEARCHED_ROWS)]  # of errors; -1: none
 
 
@@ -98,10 +100,11 @@ class DetectorWorkspace(NamedTuple):
     spreads: Annotated[Array, Shape(MODELS)]  # √(1 + leverage)
     whitened: Annotated[Array, Shape("columns + 5")]
     deviation: Annotated[Array, Shape("columns + 5")]
+    coefficients: Annotated[Array, Shape("columns + 4")]
     ratios: Annotated[Array, Shape(MAX_SEASON + 1)]
 
 
-STATE = Layout("change detector", DetectorViews, version=1, dimensions=("columns",))
+STATE = Layout("change detector", DetectorViews, version=2, dimensions=("columns",))
 WORKSPACE = Layout(
     "change detector workspace", DetectorWorkspace, version=1, dimensions=("columns",)
 )

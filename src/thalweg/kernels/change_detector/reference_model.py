@@ -1,11 +1,13 @@
 """The change detector's reference models: autoregressions with trend and season.
 
 The model of values regresses y_t less its season on the row's number, the two values
-before (less their season), the season's value and the given columns. The model of
-differences regresses y_t - y_{t-1}, less that of the season, on the two differences
-before and on those of the season and of the columns: it is for values that move like a
-random walk. Both count all rows since the last change, at most about 2,000. Least
-squares with a small ridge in units of each feature's own variance, from centred
+before (less their season), the season's value and the given columns; a second one has
+no row's number, so no trend. Values before, and seasons, are less the effects of the
+columns (a regression with autoregressive errors), which would else be noise to them.
+The model of differences regresses y_t - y_{t-1}, less that of the season, on the two
+differences before and on those of the season and of the columns: it is for values that
+move like a random walk. All count all rows since the last change, at most about 2,000.
+Least squares with a small ridge in units of each feature's own variance, from centred
 moments, is solved anew for every row. One-step errors divided by √(1 + leverage) are
 recursive residuals, which have one variance while nothing changes: Brown, Durbin &
 Evans (1975), J. R. Stat. Soc. B 37.
@@ -18,10 +20,12 @@ past values (a robust filter: Martin & Thomson 1982, Proc. IEEE 70).
 import math
 
 from thalweg.kernels.change_detector.detector_layout import (
+    DEGREES,
     DIFFERENCES,
     ERROR_VARIANCE,
     LAST,
     LAST_BUT_ONE,
+    LEVEL,
     MEAN_SIZE,
     MEMORY,
     MODEL_START,
@@ -38,6 +42,9 @@ from thalweg.kernels.change_detector.detector_layout import (
 )
 from thalweg.kernels.jit import inner_function
 
+TREND_ROWS = 15.0
+"""A trend counts if without it the sum of squared errors is larger by so many error
+variances. The end of a line that need not be there follows a shift of the level."""
 RIDGE = 4.0
 """The ridge of a feature is its variance times this, as if so many rows said nothing of
 it. Without one, the first errors of a model of a few rows are mostly its own."""
@@ -65,7 +72,7 @@ RELATIVE_ROUNDING, TINY = 1e-12, 1e-200
 
 
 @inner_function
-def season_value(counters, past_values, row):
+def season_value(counters, adjusted, row):
     """The mean of the values one season, two seasons, … before; 0 without a season."""
     season = int(counters[SEASON])
     known = row - int(counters[REGIME_START])
@@ -74,8 +81,31 @@ def season_value(counters, past_values, row):
     count = min(SEASONS, known // season, (PAST_VALUES - PAST_ROWS) // season)
     total = 0.0
     for k in range(1, count + 1):
-        total += past_values[(row - k * season) % PAST_VALUES]
+        total += adjusted[(row - k * season) % PAST_VALUES]
     return total / count
+
+
+@inner_function
+def set_season_prior(s):
+    """Before a model's first row: as if the season had repeated for ``RIDGE`` rows.
+
+    Rows that differ little in their season's value, such as those of a week before the
+    week-end, would else decide how the rest of the season counts.
+    """
+    c = s.counters
+    season, t = int(c[SEASON]), int(c[ROWS])
+    mean, square, steps = 0.0, 0.0, 0.0
+    for k in range(1, season + 1):
+        value = s.adjusted[(t - k) % PAST_VALUES]
+        step = value - s.adjusted[(t - k - 1) % PAST_VALUES]
+        mean += value / season
+        square += value * value
+        steps += step * step
+    if season > 0:
+        variance = max(square / season - mean * mean, 0.0)
+        s.moments[VALUES, SEASON_VALUE, SEASON_VALUE] = RIDGE * variance
+        s.moments[LEVEL, SEASON_VALUE, SEASON_VALUE] = RIDGE * variance
+        s.moments[DIFFERENCES, SEASON_VALUE, SEASON_VALUE] = RIDGE * steps / season
 
 
 @inner_function
@@ -87,21 +117,21 @@ def has_features(counters):
 
 @inner_function
 def set_features(s, values, rows):
-    """The features of both models in the row whose columns are values[1:].
+    """The features of the models in the row whose columns are values[1:].
 
     A missing column counts as its mean, a missing difference as 0.
     """
     c = s.counters
     t = int(c[ROWS])
     x, d = rows[VALUES], rows[DIFFERENCES]
-    now = season_value(c, s.past_values, t)
-    before = season_value(c, s.past_values, t - 1)
-    y1 = s.past_values[(t - 1) % PAST_VALUES]
-    y2 = s.past_values[(t - 2) % PAST_VALUES]
-    y3 = s.past_values[(t - 3) % PAST_VALUES]
+    now = season_value(c, s.adjusted, t)
+    before = season_value(c, s.adjusted, t - 1)
+    y1 = s.adjusted[(t - 1) % PAST_VALUES]
+    y2 = s.adjusted[(t - 2) % PAST_VALUES]
+    y3 = s.adjusted[(t - 3) % PAST_VALUES]
     x[TREND], d[TREND] = t - c[MODEL_START], 0.0
     x[LAST], d[LAST] = y1 - before, y1 - y2
-    x[LAST_BUT_ONE] = y2 - season_value(c, s.past_values, t - 2)
+    x[LAST_BUT_ONE] = y2 - season_value(c, s.adjusted, t - 2)
     d[LAST_BUT_ONE] = y2 - y3
     x[SEASON_VALUE], d[SEASON_VALUE] = now, now - before
     for j in range(values.size - 1):
@@ -109,6 +139,9 @@ def set_features(s, values, rows):
         x[i] = s.means[VALUES, i] if math.isnan(value) else value
         change = value - s.recent[(t - 1) % RECENT_ROWS, 1 + j]
         d[i] = 0.0 if math.isnan(change) else change
+    for i in range(x.size - 1):
+        rows[LEVEL, i] = x[i]
+    rows[LEVEL, TREND] = 0.0
 
 
 @inner_function
@@ -152,6 +185,23 @@ def forecast(weight, means, lower, row, whitened):
 
 
 @inner_function
+def column_effect(s, w, model):
+    """What the columns add to the label of a row, by a model.
+
+    The coefficients solve Lᵀ θ = L⁻¹ M_xy, whose right side is the factor's last row.
+    """
+    n = s.means.shape[1] - 1
+    lower, theta, total = w.lower[model], w.coefficients, 0.0
+    for i in range(n - 1, OWN_FEATURES - 1, -1):
+        rest = lower[n, i]
+        for k in range(i + 1, n):
+            rest -= lower[k, i] * theta[k]
+        theta[i] = rest / lower[i, i] if lower[i, i] > 0.0 else 0.0
+        total += theta[i] * (w.rows[VALUES, i] - s.means[VALUES, i])
+    return total
+
+
+@inner_function
 def learn(weight, means, moments, row, deviation):
     """Add a row, the target last, to means and moments; returns the weight after."""
     discount = 1.0 if weight < MEMORY else 1.0 - 1.0 / MEMORY
@@ -182,10 +232,13 @@ def update_scales(degrees, scales, error):
 
 @inner_function
 def chosen_model(s):
-    """The model whose errors are smaller so far."""
-    values, differences = s.scales[VALUES], s.scales[DIFFERENCES]
-    is_smaller = differences[ERROR_VARIANCE] < values[ERROR_VARIANCE]
-    return DIFFERENCES if is_smaller else VALUES
+    """The model whose errors are smaller so far; a trend must have shown its worth."""
+    gain = 1.0 + TREND_ROWS / max(s.counters[DEGREES], 1.0)
+    level = s.scales[LEVEL, ERROR_VARIANCE]
+    trend = s.scales[VALUES, ERROR_VARIANCE]
+    best = LEVEL if level < gain * trend else VALUES
+    is_smaller = s.scales[DIFFERENCES, ERROR_VARIANCE] < s.scales[best, ERROR_VARIANCE]
+    return DIFFERENCES if is_smaller else best
 
 
 @inner_function
@@ -210,7 +263,7 @@ def least_scale(s):
 @inner_function
 def target_base(s, model, row):
     """What is taken off a value to make the target of a model."""
-    if model == VALUES:
+    if model != DIFFERENCES:
         return row[SEASON_VALUE]
     last = s.past_values[(int(s.counters[ROWS]) - 1) % PAST_VALUES]
     return last + row[SEASON_VALUE]
@@ -218,7 +271,7 @@ def target_base(s, model, row):
 
 @inner_function
 def set_forecasts(s, w):
-    """The features, forecasts and spreads of both models, by their factors."""
+    """The features, forecasts and spreads of the models, by their factors."""
     weight = s.counters[WEIGHT]
     set_features(s, w.values, w.rows)
     for model in range(s.means.shape[0]):

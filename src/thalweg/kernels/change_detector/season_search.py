@@ -9,6 +9,7 @@ season.
 import math
 
 from thalweg.kernels.change_detector.detector_layout import (
+    LARGE_DOWN,
     MAX_SEASON,
     PAST_VALUES,
     RECURRENT_ALARMS,
@@ -16,6 +17,7 @@ from thalweg.kernels.change_detector.detector_layout import (
     SEARCHED_ROWS,
     SEASON,
 )
+from thalweg.kernels.change_detector.reference_model import chosen_model, error_scale
 from thalweg.kernels.jit import inner_function
 
 MIN_SEASON = 4
@@ -27,6 +29,9 @@ MIN_GAIN, MIN_DEVIATIONS = 0.33, 5.0
 PREFERENCE = 0.5
 """The shortest season with at least this part of the best one's gain is taken, as
 multiples of a season are about as good."""
+MIN_REPEATED, REPEATED = 12, 2.0
+"""Values repeat if so many at least, and a quarter of the lag, have squared differences
+of at most so many times what noise gives."""
 DIFFERENCE_LIMIT = 9.0
 """A squared difference counts as at most so many times the mean of two errors."""
 
@@ -85,26 +90,49 @@ def find_season(counters, values, squares, ratios):
 
 
 @inner_function
-def recurrence(s, statistic):
+def recurrence(s, statistic, onset):
     """The distance of alarms that recur, such as those of every week-end; 0: none.
 
-    Two earlier alarms of the same statistic must be one distance before this one and
-    two, give or take a row. This one is remembered in place of the oldest.
+    An alarm of the same kind must be that distance before this one. And either another
+    pair of alarms is as far apart, give or take a row, or all values repeat those of so
+    many rows before. This alarm is remembered in place of the oldest.
     """
-    onset, season = s.onsets[statistic], 0
-    for i in range(RECURRENT_ALARMS - 1, -1, -1):
-        distance = onset - s.alarms[i, 0]
-        if s.alarms[i, 1] != statistic + 1 or not MIN_SEASON < distance < MAX_SEASON:
-            continue
-        for j in range(RECURRENT_ALARMS):
-            is_same = s.alarms[j, 1] == statistic + 1
-            if is_same and abs(s.alarms[i, 0] - s.alarms[j, 0] - distance) <= 2.0:
-                season = int(distance)
+    season = 0
     for i in range(RECURRENT_ALARMS - 1, 0, -1):
         for k in range(2):
             s.alarms[i, k] = s.alarms[i - 1, k]
-    s.alarms[0, 0], s.alarms[0, 1] = onset, statistic + 1
-    return 0 if season == 0 else _nearest_lag(s, season)
+    is_level = statistic <= LARGE_DOWN
+    s.alarms[0, 0], s.alarms[0, 1] = onset, statistic % 2 if is_level else statistic
+    s.alarms[0, 1] += 1
+    for i in range(RECURRENT_ALARMS - 1, 0, -1):
+        distance = s.alarms[0, 0] - s.alarms[i, 0]
+        is_same = s.alarms[i, 1] == s.alarms[0, 1]
+        if is_same and MIN_SEASON < distance < MAX_SEASON:
+            lag = _nearest_lag(s, int(distance))
+            if _has_pair(s, distance) or _repeats(s, lag):
+                season = lag
+    return 0 if season == int(s.counters[SEASON]) else season
+
+
+@inner_function
+def _has_pair(s, distance):
+    """Whether two of the alarms before this one are so far apart."""
+    for i in range(1, RECURRENT_ALARMS):
+        for j in range(i + 1, RECURRENT_ALARMS):
+            is_same = s.alarms[i, 1] == s.alarms[j, 1] and s.alarms[j, 1] > 0.0
+            if is_same and abs(s.alarms[i, 0] - s.alarms[j, 0] - distance) <= 1.0:
+                return True
+    return False
+
+
+@inner_function
+def _repeats(s, lag):
+    """Whether the last values differ from those a lag before by no more than noise."""
+    rows = int(s.counters[ROWS])
+    first = max(rows - lag, lag)
+    noise = error_scale(s, chosen_model(s))
+    is_enough = rows - first >= max(lag // 4, MIN_REPEATED)
+    return is_enough and _mean_square(s, lag, first) < REPEATED * 2.0 * noise * noise
 
 
 @inner_function
@@ -112,12 +140,17 @@ def _nearest_lag(s, season):
     """Of the season and its neighbours the one at which values are most alike."""
     rows, best, least = int(s.counters[ROWS]), 0, math.inf
     for lag in range(season - 1, season + 2):
-        total = 0.0
-        for t in range(max(rows - season, lag), rows):
-            step = (
-                s.past_values[t % PAST_VALUES] - s.past_values[(t - lag) % PAST_VALUES]
-            )
-            total += step * step
-        if total < least:
-            best, least = lag, total
-    return 0 if best == int(s.counters[SEASON]) else best
+        square = _mean_square(s, lag, max(rows - season, lag))
+        if square < least:
+            best, least = lag, square
+    return best
+
+
+@inner_function
+def _mean_square(s, lag, first):
+    """The mean of squared differences over a lag, from a row on."""
+    rows, total = int(s.counters[ROWS]), 0.0
+    for t in range(first, rows):
+        step = s.adjusted[t % PAST_VALUES] - s.adjusted[(t - lag) % PAST_VALUES]
+        total += step * step
+    return total / max(rows - first, 1)
