@@ -113,7 +113,8 @@ def views_of(fields):
     past = max(2 * cycle * -(-4 // cycle) + season, 3) + 6
     terms = layout.SERIES_TERMS + layout.FEATURE_TERMS
     sizes = (layout.OWN_FEATURES + 1, 2, 4, 4, season, cycle, past)
-    sizes += (1, terms, max(cycle, 2) + 1, 1)
+    nonlinear = layout.OWN_FEATURES + 3 + layout.DERIVED_FEATURES + layout.HINGES
+    sizes += (1, terms, max(cycle, 2) + 1, 1, 4, -(-nonlinear // 8) * 8)
     by_name = dict(zip(layout.DIMENSIONS, sizes, strict=True))
     assert layout.STATE.size(**by_name) == len(fields["packed"])
     return layout.STATE.views(fields["packed"], **by_name)
@@ -128,7 +129,8 @@ def test_an_undamaged_record_is_loaded(record, tmp_path):
 @pytest.mark.parametrize(
     "place",
     ["rounds", "step_errors", "total_errors", "step_delay", "total_delay"]
-    + ["error_counts", "profile", "value_count", "effect_count", "is_frozen"],
+    + ["error_counts", "group_counts", "profile", "value_count", "effect_count"]
+    + ["origin_count", "is_frozen"],
 )
 def test_a_count_that_no_state_has_is_refused(record, tmp_path, place, value):
     def change(fields):
@@ -141,6 +143,8 @@ def test_a_count_that_no_state_has_is_refused(record, tmp_path, place, value):
             "step_delay": views.step_counters[1, DELAY:],
             "total_delay": views.total_counters[3, DELAY:],
             "error_counts": views.error_counts,
+            "group_counts": views.group_counts,
+            "origin_count": views.counters[layout.ORIGIN_COUNT :],
             "profile": views.profile[1],
             "effect_count": views.counters[layout.EFFECT_COUNT :],
             "is_frozen": views.counters[layout.IS_FROZEN :],

@@ -56,7 +56,7 @@ REFUSED = {
     ),
     "no time at all": (lambda f: f.update(1.0, [1, 2], "NaT"), "row 0 .* is missing"),
     "times too few": (
-        lambda f: f.update([1.0, 2], X[:2], DAYS[-1:] + 1),
+        lambda f: f.update([1.0, 2], X[:2], DAYS[-1:] + np.timedelta64(1, "D")),
         "Got 2 values and 1 times",
     ),
     "no future": (lambda f: f.forecast(), "needs 'future', the 3 coming rows"),

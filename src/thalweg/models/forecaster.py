@@ -71,11 +71,11 @@ class Forecaster:
 
     There is nothing to fit and nothing to choose. Of every step it mixes ridge
     regressions of eight kinds (four memories, two limits of outliers) on last values,
-    values of seasons before and seasonal profiles; the recursive forecast of their
-    first step; the last value, and the values a season and a cycle ago. How good each
-    has been lately decides (kernels/forecaster/). Bands are as wide as such forecasts
-    have turned out to be. A new value costs as much as some ten rounds of a Tracker for
-    24 steps, and no more after a million values.
+    values of seasons before and seasonal profiles; one on products and hinges of these;
+    the recursive forecast of the first step; the last value, and the values a season
+    and a cycle ago. How good each has been lately decides (kernels/forecaster/). Bands
+    are as wide as such forecasts have turned out to be. A new value costs as much as
+    some ten rounds of a Tracker for 24 steps, and no more after a million values.
 
     ``season`` is the period of the values in rows, or a pair of periods, (24, 168) for
     the day and the week of hourly values. None: that of the calendar where times are

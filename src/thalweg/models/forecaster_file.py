@@ -16,6 +16,7 @@ from thalweg.kernels.forecaster.forecaster_layout import (
     DEVIATION_COUNT,
     EFFECT_COUNT,
     IS_FROZEN,
+    ORIGIN_COUNT,
     ROUNDS,
     STATE,
     VALUE_COUNT,
@@ -182,11 +183,12 @@ def _validate_packed(
     validate_snapshot(rule, views.counters[ROUNDS : ROUNDS + 1], f"{name}.rounds")
     counts = {
         "counters": views.counters[
-            [DEVIATION_COUNT, VALUE_COUNT, CHANGE_COUNT, EFFECT_COUNT]
+            [DEVIATION_COUNT, VALUE_COUNT, CHANGE_COUNT, EFFECT_COUNT, ORIGIN_COUNT]
         ],
         "profile": views.profile[1],
         "cycle_profile": views.cycle_profile[1],
         "error_counts": views.error_counts,
+        "group_counts": views.group_counts,
         "step_counters": views.step_counters[:, ERROR_COUNT],
         "total_counters": views.total_counters[:, ERROR_COUNT],
     }

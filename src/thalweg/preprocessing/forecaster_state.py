@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster import forecaster_round
@@ -10,16 +11,20 @@ from thalweg.kernels.forecaster.known_effects import EFFECT_RIDGE
 from thalweg.kernels.forecaster.step_regressions import (
     GIVEN_RIDGE,
     RIDGE,
-    SECOND_RIDGE,
 )
 from thalweg.kernels.layout import aligned_zeros
+from thalweg.kernels.simd import WIDTH
 from thalweg.kernels.tracker.tracker_layout import DELAY
 from thalweg.preprocessing.few_errors import few_errors
 from thalweg.preprocessing.seasons import Seasons
 from thalweg.types import FloatArray
 
+IntArray = npt.NDArray[np.int64]
 MODELLED_STEPS = 16
 """Steps that have regressions of their own; others use those of the next such step."""
+
+MAX_SINGLE_STEPS = 8
+"""Up to so many modelled steps each has a nonlinear regression of its own."""
 
 NO_FEATURES = np.empty((1, 0))
 EFFECT_FIELDS = (
@@ -83,11 +88,12 @@ class ForecasterState:
         workspace.known_at[:] = np.flatnonzero(settings.known)
         workspace.effect_ridge[:] = EFFECT_RIDGE
         workspace.ridge[:] = RIDGE
-        workspace.ridge[layout.SECOND_FEATURES : layout.OWN_FEATURES] = SECOND_RIDGE
         base = self._dimensions[layout.DIMENSIONS.index("base")]
         workspace.ridge[base:] = GIVEN_RIDGE
-        angles = 2 * np.pi * np.arange(seasons.season) / seasons.season
-        workspace.waves[:] = np.sin(angles), np.cos(angles)
+        workspace.group_of[:] = group_of_steps(len(steps))
+        workspace.group_sizes[:] = np.bincount(group_of_steps(len(steps)))
+        workspace.season_waves[:] = waves(seasons.season, layout.SEASON_WAVES)
+        workspace.cycle_waves[:] = waves(seasons.cycle, layout.CYCLE_WAVES)
 
     def copy(self) -> "ForecasterState":
         """A state that goes its own way."""
@@ -226,10 +232,26 @@ def dimensions(settings: ForecasterSettings, seasons: Seasons) -> tuple[int, ...
     known = sum(settings.known)
     terms = layout.SERIES_TERMS + layout.FEATURE_TERMS * known if known else 0
     recent = max(cycle, 2) + 1 if known else 0
+    groups = int(group_of_steps(steps)[-1]) + 1
+    nonlinear = base + settings.given + layout.DERIVED_FEATURES + layout.HINGES
+    nonlinear = -(-nonlinear // WIDTH) * WIDTH
     return (
         base, settings.given, steps, horizon, season, cycle, past, known, terms, recent,
-        int(known > 0),
+        int(known > 0), groups, nonlinear,
     )  # fmt: skip
+
+
+def group_of_steps(steps: int) -> IntArray:
+    """The nonlinear regression of each modelled step: pairs share one, if many."""
+    first = np.arange(steps)
+    return first if steps <= MAX_SINGLE_STEPS else first // 2
+
+
+def waves(period: int, count: int) -> FloatArray:
+    """Sines and cosines of the phases, then of twice the phases, …: (count, period)."""
+    angles = 2 * np.pi * np.arange(period) / period
+    multiples = [angles * k for k in range(1, count // 2 + 1)]
+    return np.array([wave(angle) for angle in multiples for wave in (np.sin, np.cos)])
 
 
 def modelled_steps(horizon: int) -> FloatArray:

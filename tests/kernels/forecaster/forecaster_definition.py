@@ -17,10 +17,15 @@ from tests.kernels.forecaster.effects_definition import (
     limit,
     running_mean,
 )
+from tests.kernels.forecaster.nonlinear_definition import Context, NonlinearRegression
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster import step_features, step_mixture, step_regressions
 from thalweg.kernels.forecaster.forecaster_round import EARLY_ROUNDS, RANGE_MARGIN
 from thalweg.kernels.forecaster.given_features import MIN_GIVEN_SHARE
+from thalweg.kernels.forecaster.nonlinear_regression import (
+    MAX_DIFFERENCE,
+    WEIGHT_LANE,
+)
 from thalweg.kernels.tracker.tracker_layout import (
     COUNTERS,
     DELAY,
@@ -34,7 +39,8 @@ from thalweg.learners.tracker import definition
 
 class Origin(SimpleNamespace):
     """What was known and forecast after a round: level, scale, low, high, rows (J, n),
-    candidates (J, K), forecasts (H,), error_scales (J, 2). Of known features the
+    contexts (J, C), candidates (J, K), forecasts (H,), error_scales (J, 2). Of known
+    features the
     function ``effect`` of a row, and ``known_part`` of a step and a row: the effect,
     and what the regressions of the step add."""
 
@@ -91,7 +97,10 @@ class Regressions:
             excess = sharpness * count * (losses / losses.min() - 1)
         elif losses.max() > 0:
             excess = np.where(losses > 0, np.inf, 0.0)
-        weights = layout.CANDIDATE_PRIOR * np.exp(-np.minimum(excess, 700))
+        errors = len(self.labels)
+        prior = layout.CANDIDATE_PRIOR.copy()
+        prior[layout.NONLINEAR] *= errors / (errors + step_mixture.NONLINEAR_ERRORS)
+        weights = prior * np.exp(-np.minimum(excess, 700))
         return weights / weights.sum()
 
 
@@ -105,12 +114,14 @@ def new_errors(delay):
 
 def band(errors, coverage, step):
     """Quantiles of the errors; at least those of Student's t where there are too few
-    for quantiles, in which errors of later steps count less after the first."""
+    for quantiles. Errors of later steps count less."""
     low, high = definition.interval_offsets(errors, coverage)
     count, share = int(errors.counters[ERROR_COUNT]), (1 - coverage) / 2
-    if count == 0 or share * (count + 1) > 1 - 1e-9:
+    alike = 1 + (step - 1) / 2  # errors in a row that count as one
+    enough = np.ceil(1 / share - 1e-9) - 1
+    if not 0 < count < min(enough * alike, RECENT_ERRORS):
         return low, high
-    degrees = 1 + (min(count, 64) - 1) / (1 + (step - 1) / 2)
+    degrees = 1 + (min(count, 64) - 1) / alike
     deviation = 1 + (np.sqrt(np.pi / 2) - 1) * (1 - 1 / degrees)  # per mean size
     reach = scipy.stats.t(degrees).ppf(1 - share) * deviation
     reach *= errors.counters[SLOW_ERROR_MEAN]
@@ -120,8 +131,6 @@ def band(errors, coverage, step):
 def ridges(size, given):
     ridge = np.full(size, step_regressions.RIDGE)
     ridge[size - given :] = step_regressions.GIVEN_RIDGE
-    second = slice(layout.SECOND_FEATURES, layout.OWN_FEATURES)
-    ridge[second] = step_regressions.SECOND_RIDGE
     return ridge
 
 
@@ -139,6 +148,13 @@ class ForecasterDefinition:
             next(model for model in self.models if model.step >= h)
             for h in range(1, self.horizon + 1)
         ]
+        size = 2 if len(self.models) > 8 else 1  # of groups of steps
+        for first in range(0, len(self.models), size):
+            group = self.models[first : first + size]
+            shared = NonlinearRegression([model.step for model in group])
+            for model in group:
+                model.nonlinear = shared
+        self.context = Context(self)
         self.values, self.is_missing, self.given = [], [], []
         self.effects = Effects(self) if self.known.any() else None
         self.deviations = []  # (round, y - level before), after the first season
@@ -229,31 +245,7 @@ class ForecasterDefinition:
             else row[layout.CYCLE_AGO]
         )
         row[layout.PROFILE] = limit(self.season_profile(target) / scale)
-        profile = row[layout.CYCLE_PROFILE] = limit(self.cycle_profile(target) / scale)
-        last = [
-            values[r] - level - self.cycle_profile(r)
-            for r in range(max(t - 3, 0), t + 1)
-        ]
-        row[layout.LAST_ANOMALIES] = limit(sum(last) / 4 / scale)
-        beside = [values[max(before - i, 0)] for i in (1, 2)]
-        beside += [values[min(before + i, t)] for i in (1, 2)]
-        row[layout.NEIGHBOURS_AGO] = limit((np.mean(beside) - level) / scale)
-        beside = [self.cycle_profile(target + i) for i in (-2, -1, 1, 2)]
-        row[layout.PROFILE_NEIGHBOURS] = limit(np.mean(beside) / scale)
-        anomalies = np.array(
-            [
-                row[layout.LAST] - row[layout.CYCLE_PROFILE_NOW],
-                ago - row[layout.PROFILE_SEASON_AGO],
-                row[layout.CYCLE_AGO] - profile,
-            ]
-        )
-        row[layout.LAST_TIMES_CYCLE] = limit(anomalies[0] * profile)
-        row[layout.LEVEL_TIMES_CYCLE] = limit(row[layout.CYCLE_LEVEL] * profile)
-        row[layout.AGO_TIMES_CYCLE] = limit(anomalies[1] * profile)
-        row[layout.LAST_TIMES_PROFILE] = limit(anomalies[0] * row[layout.PROFILE])
-        angle = 2 * np.pi * target / season
-        products = np.outer(anomalies, [np.sin(angle), np.cos(angle)]).ravel()
-        row[layout.PHASE_PRODUCTS : layout.PHASE_PRODUCTS + 6] = products
+        row[layout.CYCLE_PROFILE] = limit(self.cycle_profile(target) / scale)
         return row
 
     def given_moments(self, count):
@@ -305,6 +297,8 @@ class ForecasterDefinition:
         )
         candidates = np.zeros(layout.CANDIDATES)
         candidates[: layout.LANES], candidates[layout.RECURSIVE] = part, first.mean()
+        given = model.nonlinear.coefficients(slice(base, base + len(units)))
+        candidates[layout.NONLINEAR] = (units * self.known) @ given
         return candidates
 
     def add_known_part(self, t, x, effect):
@@ -329,7 +323,13 @@ class ForecasterDefinition:
             origin = self.origins[t - h]
             if origin.scale > 0:
                 label = limit((y - origin.level) / origin.scale)
-                model.learn(origin.rows[j], origin.candidates[j], label)
+                row, context = origin.rows[j], origin.contexts[j]
+                model.learn(row, origin.candidates[j], label)
+                shared = model.nonlinear
+                is_first = j == 0 or self.models[j - 1].nonlinear is not shared
+                features = self.context.features(row, context, t)
+                weight = model.weights[-1][WEIGHT_LANE]
+                shared.learn(row, features, label, weight, is_first)
             error = y - origin.forecasts[h - 1]
             definition.learn_error(model.value_errors, error, origin.error_scales[j][0])
             if not any(self.is_missing[t - h + 1 : t]):
@@ -341,8 +341,9 @@ class ForecasterDefinition:
         """All that is forecast after round t, the newest one: the season before, until
         a season has passed and values have differed from its level."""
         origin = Origin(
-            level=self.level(self.season), scale=0.0, rows=[], candidates=[]
-        )
+            level=self.level(self.season), scale=0.0, rows=[], contexts=[],
+            candidates=[],
+        )  # fmt: skip
         origin.error_scales = [
             [
                 errors.counters[ERROR_SCALE]
@@ -366,13 +367,21 @@ class ForecasterDefinition:
         origin.known_part = lambda h, x: origin.effect(x) + parts(h, x)
         path = self.recursive_path(units, scale, low, high)
         origin.forecasts = np.zeros(self.horizon)
+        self.context.levels.append(level)
         for h in steps:
             model = self.model_of[h - 1]
             own = self.features(self.values, h, level, scale)
             row = np.append(own, units)
+            context = self.context.of_step(h, level, scale)
+            if h == 1:
+                inputs = self.context.hinge_inputs(row, context, t + h)
+                self.context.learn_inputs(inputs)
             candidates = np.zeros(layout.CANDIDATES)
             ends = limit((low - level) / scale), limit((high - level) / scale)
             candidates[: layout.LANES] = np.clip(row @ model.theta, *ends)
+            candidates[layout.NONLINEAR] = np.clip(
+                self.nonlinear_forecast(model, row, context, t + h), *ends
+            )
             candidates[layout.RECURSIVE] = limit((path[h - 1] - level) / scale)
             candidates[layout.LAST_VALUE] = row[layout.LAST]
             candidates[layout.SEASON_VALUE] = row[layout.SEASON_AGO]
@@ -381,8 +390,17 @@ class ForecasterDefinition:
             origin.forecasts[h - 1] = np.clip(mean, low, high)
             if h == model.step:
                 origin.rows.append(row)
+                origin.contexts.append(context)
                 origin.candidates.append(candidates)
         return origin
+
+    def nonlinear_forecast(self, model, row, context, target):
+        """That of the nonlinear regression, near that of one of the others."""
+        features = self.context.features(row, context, target)
+        forecast = model.nonlinear.predict(row, features)
+        other = row @ model.theta[:, WEIGHT_LANE]
+        reach = MAX_DIFFERENCE * model.mean_errors[WEIGHT_LANE]
+        return np.clip(forecast, other - reach, other + reach)
 
     def mixed_parts(self, scale, means, deviations):
         """What known features add in the mixture of a step, as it is now."""
@@ -393,6 +411,8 @@ class ForecasterDefinition:
             model = self.model_of[h - 1]
             weights = model.mixture()
             mixed = model.theta[base:] @ weights[: layout.LANES]
+            given = model.nonlinear.coefficients(slice(base, base + len(self.known)))
+            mixed += weights[layout.NONLINEAR] * given
             coefficients.append(mixed + weights[layout.RECURSIVE] * first)
 
         def part(h, x):

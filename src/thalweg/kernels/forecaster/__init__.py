@@ -4,6 +4,8 @@ forecaster_layout      every array of the state and of the workspace
 forecaster_round       learn a value, then forecast: puts the following together
 step_features          last values, seasons before, profiles
 step_regressions       ridge regressions of a step, with memories and outlier weights
+nonlinear_features     context, waves, products and hinges
+nonlinear_regression   a regression on these, shared by neighbouring steps
 recursive_forecast     the first step's regressions, again and again
 step_mixture           weights of all candidates for a step
 given_features         features that users give

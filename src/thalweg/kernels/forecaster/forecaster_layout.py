@@ -6,7 +6,8 @@ most distant step; ``season`` and ``cycle`` are the lengths of two seasons in ro
 (day and week of hourly values; both the same where there is one, 1 where there is
 none); ``past`` values are remembered. Of the given features, ``known`` are known in
 advance, and their effects are estimated by a regression of ``terms`` terms on the
-``recent`` values; both are 0 where there are none, ``effects`` is 0, else 1.
+``recent`` values; both are 0 where there are none, ``effects`` is 0, else 1. ``groups``
+of neighbouring steps share a nonlinear regression of ``nonlinear`` features.
 """
 
 from typing import Annotated, NamedTuple
@@ -30,10 +31,10 @@ OUTLIER_LIMIT = np.repeat(OUTLIER_LIMITS, len(MEMORIES))
 assert len(DISCOUNT) == LANES
 
 # The forecasts that are mixed in each step: a regression in every lane, then these.
-RECURSIVE, LAST_VALUE, SEASON_VALUE, CYCLE_VALUE = range(LANES, LANES + 4)
-CANDIDATES = LANES + 4
+RECURSIVE, LAST_VALUE, SEASON_VALUE, CYCLE_VALUE, NONLINEAR = range(LANES, LANES + 5)
+CANDIDATES = LANES + 5
 PADDED_CANDIDATES = 16
-CANDIDATE_PRIOR = np.array([1.0] * LANES + [8.0, 0.3, 0.3, 0.3])
+CANDIDATE_PRIOR = np.array([1.0] * LANES + [8.0, 0.3, 0.3, 0.3, 20.0])
 """Weights before any error is known, up to a factor."""
 
 # The features of a regression: values are less the level, and in units of the scale.
@@ -46,23 +47,23 @@ STEP_FEATURES = 9  # from here on the features differ from step to step
 SEASON_AGO, SEASONS_AGO, CYCLE_AGO, CYCLES_AGO = 9, 10, 11, 12  # values before the step
 PROFILE, CYCLE_PROFILE = 13, 14  # the profiles at the step
 PROFILE_SEASON_AGO = 15  # the cycle's profile at ``SEASON_AGO``
-# An anomaly is what a value has beyond the cycle's profile. The ridge of what follows
-# is higher: it needs more evidence.
-SECOND_FEATURES = 16
-LAST_ANOMALIES = 16  # the mean of the last four
-NEIGHBOURS_AGO, PROFILE_NEIGHBOURS = 17, 18  # two on each side of a phase, their mean
-# Products, as seasons may multiply: of the cycle's profile with the last anomaly, with
-# the mean over a cycle, and with the anomaly a season ago; of the season's profile with
-# the last anomaly.
-LAST_TIMES_CYCLE, LEVEL_TIMES_CYCLE = 19, 20
-AGO_TIMES_CYCLE, LAST_TIMES_PROFILE = 21, 22
-# Sine and cosine of the phase times the last anomaly and those a season and a cycle
-# ago: how long one lasts depends on the time of day.
-PHASE_PRODUCTS = 23
-OWN_FEATURES = 29
+OWN_FEATURES = 16
 PRIOR = np.zeros(OWN_FEATURES)
 """The coefficients before anything is learnt: a mean of what was there before."""
 PRIOR[[SEASON_AGO, PROFILE, CYCLE_PROFILE]] = 0.3, 0.3, 0.4
+
+# What the nonlinear regressions know beside these features. An anomaly is what a value
+# has beyond the cycle's profile; a level is the mean of a season.
+LAST_ANOMALIES = 0  # the mean of the last four
+LEVEL_SEASON_AGO, LEVEL_CYCLE_AGO = 1, 2  # levels before, less the level
+LEVEL_AHEAD = 3  # the level a cycle less a season ago: where the season has gone to
+LEVEL_ANOMALY = 4  # the level less the mean of all levels
+SLOW_PROFILE_NOW, SLOW_PROFILE = 5, 6  # a profile of more cycles, now and at the step
+NEIGHBOURS_AGO, PROFILE_NEIGHBOURS = 7, 8  # two on each side of a phase, their mean
+CONTEXT = 9
+SEASON_WAVES, CYCLE_WAVES = 6, 4  # sines and cosines: three, two of each
+DERIVED_FEATURES = 39  # of context, waves and products: nonlinear_features.py
+HINGE_INPUTS, HINGES = 16, 73
 
 # counters
 ROUNDS = 0  # rounds passed, with or without a value
@@ -77,7 +78,8 @@ RUNNING_MEAN = 11  # of the values
 LOWEST_GIVEN, HIGHEST_GIVEN = 12, 13
 EFFECT_COUNT = 14  # rounds that the regression on known features has learnt
 IS_FROZEN = 15  # 1: effects stay as they are, for rounds that are learnt once more
-COUNTERS = 16
+MEAN_LEVEL, ORIGIN_COUNT = 16, 17  # the mean of levels, and of how many
+COUNTERS = 24
 
 # The terms of the regression on known features, in units of the mean change: first
 # those of the series, then three for each known feature.
@@ -107,11 +109,14 @@ class ForecasterViews(NamedTuple):
     # Mean deviation from the level and its count, at each phase of the season.
     profile: Annotated[Array, Shape(2, "season")]
     cycle_profile: Annotated[Array, Shape(2, "cycle")]
+    slow_profile: Annotated[Array, Shape("cycle")]  # of more cycles, same counts
+    levels: Annotated[Array, Shape("cycle + 1")]  # after round r, at r mod (cycle + 1)
     given_moments: Annotated[Array, Shape(GIVEN_MOMENTS, "given")]
     # Of the last H + 1 origins, at r mod (H + 1): the level and the scale, the features
     # and the candidates of each step, and the forecasts of all steps.
     origins: Annotated[Array, Shape("horizon + 1", 2)]
     features: Annotated[Array, Shape("horizon + 1", "steps", "base + given")]
+    contexts: Annotated[Array, Shape("horizon + 1", "steps", CONTEXT)]
     candidates: Annotated[
         Array, Shape("horizon + 1", "steps", PADDED_CANDIDATES, align=WIDTH)
     ]
@@ -132,6 +137,16 @@ class ForecasterViews(NamedTuple):
     error_counts: Annotated[Array, Shape("steps")]
     # Mean squared error of each candidate, in units of the scale.
     losses: Annotated[Array, Shape("steps", PADDED_CANDIDATES, align=WIDTH)]
+    # The nonlinear regressions, one for each group of steps: second moments of the
+    # features from the diagonal on (kernels/tracker/curvature.py), and with the label;
+    # rounds learnt; and the mean size of each input of the hinges.
+    gram: Annotated[
+        Array, Shape("groups", "nonlinear * (nonlinear + 8) // 2", align=WIDTH)
+    ]
+    gram_target: Annotated[Array, Shape("groups", "nonlinear", align=WIDTH)]
+    nonlinear_theta: Annotated[Array, Shape("groups", "nonlinear", align=WIDTH)]
+    group_counts: Annotated[Array, Shape("groups")]
+    input_sizes: Annotated[Array, Shape(HINGE_INPUTS)]
     # Recent errors of the forecasts of each step, and of their sums up to each step
     # (kernels/tracker/prediction_interval.py).
     step_counters: Annotated[Array, Shape("steps", ERROR_COUNTERS)]
@@ -157,7 +172,17 @@ class ForecasterWorkspace(NamedTuple):
 
     step_of: Annotated[Array, Shape("steps")]  # the step of each regression, from 1
     model_of: Annotated[Array, Shape("horizon")]  # the regression of each step, from 0
-    waves: Annotated[Array, Shape(2, "season")]  # sine and cosine of each phase
+    group_of: Annotated[Array, Shape("steps")]  # the nonlinear regression of each
+    group_sizes: Annotated[Array, Shape("groups")]  # how many steps they have
+    # Sines and cosines of each phase, and of its multiples.
+    season_waves: Annotated[Array, Shape(SEASON_WAVES, "season")]
+    cycle_waves: Annotated[Array, Shape(CYCLE_WAVES, "cycle")]
+    context: Annotated[Array, Shape(CONTEXT)]
+    hinge_inputs: Annotated[Array, Shape(HINGE_INPUTS)]
+    nonlinear_row: Annotated[Array, Shape("nonlinear", align=WIDTH)]
+    factor: Annotated[Array, Shape("nonlinear", "nonlinear", align=WIDTH)]
+    pivots: Annotated[Array, Shape("nonlinear")]
+    scaled: Annotated[Array, Shape(2, "nonlinear")]
     # Further past values as features: how many rounds before the next one.
     lags: Annotated[Array, Shape(f"base - {OWN_FEATURES}")]
     is_known: Annotated[Array, Shape("given")]  # 1: known in advance, at the step
@@ -188,9 +213,9 @@ class ForecasterWorkspace(NamedTuple):
 
 DIMENSIONS = (
     "base", "given", "steps", "horizon", "season", "cycle", "past", "known", "terms",
-    "recent", "effects",
+    "recent", "effects", "groups", "nonlinear",
 )  # fmt: skip
-STATE = Layout("Forecaster state", ForecasterViews, version=2, dimensions=DIMENSIONS)
+STATE = Layout("Forecaster state", ForecasterViews, version=3, dimensions=DIMENSIONS)
 WORKSPACE = Layout(
-    "Forecaster workspace", ForecasterWorkspace, version=2, dimensions=DIMENSIONS
+    "Forecaster workspace", ForecasterWorkspace, version=3, dimensions=DIMENSIONS
 )

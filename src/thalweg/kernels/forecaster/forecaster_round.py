@@ -15,6 +15,7 @@ from thalweg.kernels.forecaster.forecaster_layout import (
     LAST_VALUE,
     LEVEL_SUM,
     LOWEST,
+    NONLINEAR,
     RECURSIVE,
     ROUNDS,
     SEASON_AGO,
@@ -32,6 +33,20 @@ from thalweg.kernels.forecaster.given_features import (
     set_origin_units,
 )
 from thalweg.kernels.forecaster.known_effects import learn_effects, set_effects
+from thalweg.kernels.forecaster.nonlinear_features import (
+    learn_sizes,
+    set_inputs,
+    set_nonlinear_row,
+    set_origin_context,
+    set_step_context,
+)
+from thalweg.kernels.forecaster.nonlinear_regression import (
+    MAX_DIFFERENCE,
+    WEIGHT_LANE,
+    learn_nonlinear,
+    predict_nonlinear,
+    solve_now_and_then,
+)
 from thalweg.kernels.forecaster.recursive_forecast import set_path
 from thalweg.kernels.forecaster.step_features import (
     known_lag,
@@ -68,14 +83,14 @@ EARLY_ROUNDS = 2
 @inline_function
 def _unpack(state, workspace, dimensions):
     base, given, steps, horizon, season, cycle, past = dimensions[:7]
-    known, terms, recent, effects = dimensions[7:]
+    known, terms, recent, effects, groups, nonlinear = dimensions[7:]
     s = unpack_state(
         state, 0, base, given, steps, horizon, season, cycle, past, known, terms,
-        recent, effects,
+        recent, effects, groups, nonlinear,
     )  # fmt: skip
     w = unpack_workspace(
         workspace, 0, base, given, steps, horizon, season, cycle, past, known, terms,
-        recent, effects,
+        recent, effects, groups, nonlinear,
     )  # fmt: skip
     return s, w
 
@@ -89,8 +104,9 @@ def play(
     ``dimensions`` is a tuple in the order of ``DIMENSIONS``. Shapes: given (T or more,
     given); forecasts (T, horizon) and bands (T, horizon, 2), to be filled in, or of
     length 0. ``few_errors`` (steps, k) is how many mean errors a band reaches at least
-    in each direction, while fewer than k errors are known. Features known in advance
-    are those of the rounds that they belong to; beyond the last they have no effect.
+    in each direction, while fewer than k errors are known, or 0. Features known in
+    advance are those of the rounds that they belong to; beyond the last they have no
+    effect.
     """
     s, w = _unpack(state, workspace, dimensions)
     for t in range(y.size):
@@ -131,7 +147,8 @@ def _set_bands(w, coverage, few_errors, counters, errors, offsets):
         known_errors = int(counters[j, ERROR_COUNT])
         if 0 < known_errors < few_errors.shape[1]:
             reach = few_errors[j, known_errors] * counters[j, SLOW_ERROR_MEAN]
-            low, high = min(low, -reach), max(high, reach)
+            if reach > 0:
+                low, high = min(low, -reach), max(high, reach)
         for i in range(before + 1, h + 1):
             part = (i - before) / (h - before)
             if part == 1 or math.isinf(high):
@@ -191,7 +208,7 @@ def learn_steps(s, w, t, y):
             summed += 1
         level, scale = s.origins[slot, 0], s.origins[slot, 1]
         if scale > 0:
-            learn_step(s, w, j, slot, scale_feature(y - level, scale))
+            learn_step(s, w, j, slot, t, scale_feature(y - level, scale))
         error, scales = y - s.forecasts[slot, h - 1], s.error_scales[slot, j]
         learn_error(s.step_counters[j], s.step_errors[j], error, scales[0])
         if s.counters[LAST_MISSING] <= t - h + 1:
@@ -202,8 +219,9 @@ def learn_steps(s, w, t, y):
 
 
 @inline_function
-def learn_step(s, w, j, slot, label):
-    """Learn one label, in units of the scale, in the regressions of one step."""
+def learn_step(s, w, j, slot, target, label):
+    """Learn the label of round ``target``, in units of the scale, in the regressions of
+    one step."""
     candidates, count = s.candidates[slot, j], s.error_counts[j]
     for lane in range(LANES):
         w.lane_errors[lane] = abs(candidates[lane] - label)
@@ -213,6 +231,12 @@ def learn_step(s, w, j, slot, label):
     limit_leverage(row, w.lane_weights)
     learn_lanes(s.moments[j], s.theta[j], row, label, w.lane_weights, w)
     s.error_counts[j] = count + 1
+    group = int(w.group_of[j])
+    set_nonlinear_row(s, w, row, s.contexts[slot, j], target, w.nonlinear_row)
+    weight = w.lane_weights[WEIGHT_LANE] / w.group_sizes[group]
+    learn_nonlinear(s, w, group, row, label, weight)
+    if j == 0 or group != int(w.group_of[j - 1]):
+        solve_now_and_then(s, w, group, int(w.step_of[j]))
 
 
 @inner_function
@@ -241,6 +265,7 @@ def forecast_steps(s, w, t):
     s.origins[slot, 1] = scale
     set_path(s, w.given_row, w.is_known, scale, low, high, w)
     set_origin_features(s, w.path, t, level, cycle_level, scale, w.lags, w.row)
+    set_origin_context(s, w.path, t, level, scale, w.context)
     base = w.row.size - w.given_row.size
     for i in range(w.given_row.size):
         w.row[base + i] = 0.0 if w.is_known[i] > 0 else w.given_row[i]
@@ -252,7 +277,11 @@ def forecast_steps(s, w, t):
             if w.known_at.size > 0:
                 set_known_coefficients(s, w, slot, j)
             model = j
-        set_step_features(s, w.path, t, h, level, scale, w.waves, w.row)
+        set_step_features(s, w.path, t, h, level, scale, w.row)
+        set_step_context(s, w.path, t, h, level, scale, w.context)
+        if h == 1:
+            set_inputs(w, w.row, w.context, t + h, w.hinge_inputs)
+            learn_sizes(s, w.hinge_inputs)
         candidates = s.candidates[slot, j]
         set_candidates(s, w, j, t, h, level, scale, low, high, candidates)
         forecast = level + scale * mix(candidates, w.weights)
@@ -260,6 +289,8 @@ def forecast_steps(s, w, t):
         if h == int(w.step_of[j]):
             for i in range(w.row.size):
                 s.features[slot, j, i] = w.row[i]
+            for i in range(w.context.size):
+                s.contexts[slot, j, i] = w.context[i]
 
 
 @inline_function
@@ -270,8 +301,15 @@ def set_candidates(s, w, j, t, h, level, scale, low, high, candidates):
         scale_feature(low - level, scale),
         scale_feature(high - level, scale),
     )
+    set_nonlinear_row(s, w, w.row, w.context, t + h, w.nonlinear_row)
+    theta = s.nonlinear_theta[int(w.group_of[j])]
+    other, reach = candidates[WEIGHT_LANE], s.mean_errors[j, WEIGHT_LANE]
+    forecast = predict_nonlinear(theta, w.row, w.nonlinear_row) - other
+    reach *= MAX_DIFFERENCE
+    candidates[NONLINEAR] = other + min(max(forecast, -reach), reach)
     for lane in range(LANES):
         candidates[lane] = min(max(candidates[lane], lowest), highest)
+    candidates[NONLINEAR] = min(max(candidates[NONLINEAR], lowest), highest)
     candidates[RECURSIVE] = scale_feature(w.path[h - 1] - level, scale)
     candidates[LAST_VALUE] = w.row[LAST]
     candidates[SEASON_VALUE] = w.row[SEASON_AGO]

@@ -20,6 +20,7 @@ from thalweg.kernels.forecaster.forecaster_layout import (
     LAST_GIVEN,
     MEAN,
     MEAN_CHANGE,
+    NONLINEAR,
     OFFSET,
     ORIGIN_MEAN,
     ORIGIN_UNIT,
@@ -28,6 +29,7 @@ from thalweg.kernels.forecaster.forecaster_layout import (
     VARIANCE,
 )
 from thalweg.kernels.forecaster.known_effects import limit_effect
+from thalweg.kernels.forecaster.nonlinear_features import SECOND_UNIT
 from thalweg.kernels.forecaster.step_features import scale_feature
 from thalweg.kernels.jit import inline_function, inner_function
 
@@ -101,7 +103,14 @@ def set_known_coefficients(s, w, slot, j):
                 total += w.weights[lane] * s.theta[j, base + i, lane]
                 first += s.theta[0, base + i, lane]
             total += w.weights[RECURSIVE] * first / LANES
+            total += w.weights[NONLINEAR] * _nonlinear_coefficient(s, w, j, base + i)
             s.known_coefficients[slot, j, i] = s.origins[slot, 1] * total
+
+
+@inline_function
+def _nonlinear_coefficient(s, w, j, i):
+    """The nonlinear regression's coefficient on feature i, for the model j."""
+    return SECOND_UNIT * s.nonlinear_theta[int(w.group_of[j]), i]
 
 
 @inner_function
@@ -178,4 +187,7 @@ def _complete_candidates(s, w, j, slot):
     base = w.row.size - w.given_row.size
     for i in range(w.is_known.size):
         if w.is_known[i] > 0:
-            s.features[slot, j, base + i] = w.given_row[i]
+            feature = w.given_row[i]
+            part = _nonlinear_coefficient(s, w, j, base + i) * feature
+            s.candidates[slot, j, NONLINEAR] += part
+            s.features[slot, j, base + i] = feature

@@ -47,7 +47,7 @@ def set_path(s, given_row, is_known, scale, low, high, workspace):
         level = level_of(level_sum, t + 1, season)
         cycle_level = level_of(cycle_sum, t + 1, cycle)
         set_origin_features(s, path, t, level, cycle_level, scale, workspace.lags, row)
-        set_step_features(s, path, t, 1, level, scale, workspace.waves, row)
+        set_step_features(s, path, t, 1, level, scale, row)
         total = constant_part
         for j in range(base):
             total += theta[j] * row[j]

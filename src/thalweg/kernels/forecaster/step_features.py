@@ -8,7 +8,6 @@ rounds before: with a season of s rounds, the value ⌈h/s⌉ s rounds before it
 """
 
 from thalweg.kernels.forecaster.forecaster_layout import (
-    AGO_TIMES_CYCLE,
     CONSTANT,
     CYCLE_AGO,
     CYCLE_BEFORE,
@@ -21,19 +20,12 @@ from thalweg.kernels.forecaster.forecaster_layout import (
     DEVIATION_COUNT,
     HIGHEST,
     LAST,
-    LAST_ANOMALIES,
     LAST_BUT_ONE,
     LAST_BUT_TWO,
-    LAST_TIMES_CYCLE,
-    LAST_TIMES_PROFILE,
     LEVEL_SUM,
-    LEVEL_TIMES_CYCLE,
     LOWEST,
-    NEIGHBOURS_AGO,
     OWN_FEATURES,
-    PHASE_PRODUCTS,
     PROFILE,
-    PROFILE_NEIGHBOURS,
     PROFILE_NOW,
     PROFILE_SEASON_AGO,
     ROUNDS,
@@ -46,6 +38,8 @@ from thalweg.kernels.jit import inline_function, inner_function
 
 MIN_PROFILE_SHARE = 0.1
 """The least share of a new deviation in a profile: about ten seasons count."""
+MIN_SLOW_SHARE = 0.02
+"""The same in the slow profile."""
 SCALE_CYCLES = 20.0
 """Cycles that count in the scale."""
 MIN_RELATIVE_DEVIATION = 1e-13
@@ -56,10 +50,6 @@ one outlier would be seen in the scale and in a profile for many cycles."""
 MAX_FEATURE = 1e6
 """Upper limit of a feature in units of the scale, which may be next to nothing."""
 MIN_SCALE = 1e-290
-RECENT_VALUES = 4
-"""Values whose anomalies are averaged."""
-NEIGHBOURS = 2
-"""Phases on each side whose values are averaged."""
 
 
 @inline_function
@@ -84,6 +74,7 @@ def learn_value(s, y, is_missing):
     values[t % past] = y
     counters[LEVEL_SUM] = _rolling_sum(values, counters[LEVEL_SUM], t, season)
     counters[CYCLE_SUM] = _rolling_sum(values, counters[CYCLE_SUM], t, cycle)
+    s.levels[t % s.levels.size] = level_of(counters[LEVEL_SUM], t + 1, season)
     counters[ROUNDS] += 1
     if is_missing:
         return
@@ -100,6 +91,9 @@ def learn_value(s, y, is_missing):
         deviation = min(max(deviation, -limit), limit)
     _learn_profile(s.profile, t, deviation)
     _learn_profile(s.cycle_profile, t, deviation)
+    phase = t % cycle
+    share = max(1 / s.cycle_profile[1, phase], MIN_SLOW_SHARE)
+    s.slow_profile[phase] += share * (deviation - s.slow_profile[phase])
     # Deviations that are rounding of the level say nothing of the scale.
     if abs(deviation) > MIN_RELATIVE_DEVIATION * abs(level_before):
         counters[DEVIATION_COUNT] += 1
@@ -175,17 +169,13 @@ def set_origin_features(s, path, t, level, cycle_level, scale, lags, row):
     row[CYCLE_PROFILE_NOW] = scale_feature(profile_at(s, t), scale)
     row[CYCLE_LEVEL] = scale_feature(cycle_level - level, scale)
     row[CONSTANT] = 1.0
-    total = 0.0
-    for i in range(min(RECENT_VALUES, t + 1)):
-        total += value_at(s, path, t - i) - level - profile_at(s, t - i)
-    row[LAST_ANOMALIES] = scale_feature(total / RECENT_VALUES, scale)
     for i in range(lags.size):
         at = max(t + 1 - int(lags[i]), 0)
         row[OWN_FEATURES + i] = scale_feature(value_at(s, path, at) - level, scale)
 
 
 @inner_function
-def set_step_features(s, path, t, h, level, scale, waves, row):
+def set_step_features(s, path, t, h, level, scale, row):
     """Set the features of the step h rounds after round t; the origin's are set."""
     season, cycle = s.profile.shape[1], s.cycle_profile.shape[1]
     season_lag, cycle_lag = known_lag(h, season), known_lag(h, cycle)
@@ -208,33 +198,6 @@ def set_step_features(s, path, t, h, level, scale, waves, row):
         row[CYCLES_AGO] = scale_feature(value_at(s, path, at) - level, scale)
     row[PROFILE] = scale_feature(s.profile[0, target % season], scale)
     row[CYCLE_PROFILE] = scale_feature(profile_at(s, target), scale)
-    at, total = max(target - season_lag, 0), 0.0
-    for i in range(1, NEIGHBOURS + 1):
-        total += value_at(s, path, max(at - i, 0)) + value_at(s, path, min(at + i, t))
-    row[NEIGHBOURS_AGO] = scale_feature(total / (2 * NEIGHBOURS) - level, scale)
-    total = 0.0
-    for i in range(1, NEIGHBOURS + 1):
-        total += profile_at(s, target - i) + profile_at(s, target + i)
-    row[PROFILE_NEIGHBOURS] = scale_feature(total / (2 * NEIGHBOURS), scale)
-    set_products(row, waves, target % season)
-
-
-@inline_function
-def set_products(row, waves, phase):
-    """Set the products of features, which follow all others."""
-    profile = row[CYCLE_PROFILE]
-    last = row[LAST] - row[CYCLE_PROFILE_NOW]
-    season_ago = row[SEASON_AGO] - row[PROFILE_SEASON_AGO]
-    cycle_ago = row[CYCLE_AGO] - profile
-    row[LAST_TIMES_CYCLE] = limit_feature(last * profile)
-    row[LEVEL_TIMES_CYCLE] = limit_feature(row[CYCLE_LEVEL] * profile)
-    row[AGO_TIMES_CYCLE] = limit_feature(season_ago * profile)
-    row[LAST_TIMES_PROFILE] = limit_feature(last * row[PROFILE])
-    for i in range(2):
-        wave = waves[i, phase]
-        row[PHASE_PRODUCTS + i] = last * wave
-        row[PHASE_PRODUCTS + 2 + i] = season_ago * wave
-        row[PHASE_PRODUCTS + 4 + i] = cycle_ago * wave
 
 
 @inline_function

@@ -10,13 +10,20 @@ plain mean of all that are not clearly worse, did best on the series of
 
 import math
 
-from thalweg.kernels.forecaster.forecaster_layout import CANDIDATE_PRIOR, CANDIDATES
+from thalweg.kernels.forecaster.forecaster_layout import (
+    CANDIDATE_PRIOR,
+    CANDIDATES,
+    NONLINEAR,
+)
 from thalweg.kernels.jit import inner_function
 
 LOSS_MEMORY = 600.0
 """Errors that count in a mean squared error."""
-SHARPNESS, OVERLAP = 0.15, 3.0
+SHARPNESS, OVERLAP = 0.3, 3.0
 """c = ``SHARPNESS`` / (1 + ``OVERLAP`` h) at step h."""
+NONLINEAR_ERRORS = 100.0
+"""After so many errors the prior of the nonlinear regression is half of what it will
+be: with more coefficients than rounds, errors say little of the next one."""
 MAX_LOSS = 400.0
 """Errors beyond 20 scales count as 20: of an outlier all candidates know nothing, and
 its square would hide their differences for long."""
@@ -43,7 +50,10 @@ def set_weights(losses, count, h, weights):
         excess = 0.0
         if losses[k] > lowest:
             excess = c * (losses[k] / lowest - 1) if lowest > 0 else math.inf
-        weights[k] = CANDIDATE_PRIOR[k] * math.exp(-min(excess, 700.0))
+        prior = CANDIDATE_PRIOR[k]
+        if k == NONLINEAR:
+            prior *= count / (count + NONLINEAR_ERRORS)
+        weights[k] = prior * math.exp(-min(excess, 700.0))
         total += weights[k]
     for k in range(CANDIDATES):
         weights[k] /= total

@@ -25,8 +25,6 @@ from thalweg.kernels.tracker.solve import back_substitute, factorise
 
 RIDGE = 10.0
 """δ: features are of the order of one, so it counts as ten rounds."""
-SECOND_RIDGE = 40.0
-"""δ of anomalies, neighbours and products."""
 GIVEN_RIDGE = 40.0
 """δ of given features: users may give some that are of no use."""
 MEAN_ERROR_SHARE = 0.005
