@@ -205,8 +205,8 @@ def test_a_grid_says_how_far_rows_are_apart(grid, text):
 def test_one_stamp_on_another_day_moves_no_other(freq, odd):
     index = as_times(pd.date_range("2019-01-01", periods=52, freq=freq))
     stamps = index[:40].copy()
-    stamps[odd] = stamps[odd].astype("datetime64[M]").astype("datetime64[D]") + 12
-    stamps[odd] += np.timedelta64(7, "h")
+    stamps[odd] = stamps[odd].astype("datetime64[M]").astype("datetime64[D]")
+    stamps[odd] += np.timedelta64(12, "D") + np.timedelta64(7, "h")
     grid = find_grid(stamps)
     np.testing.assert_array_equal(grid.times(np.arange(52)), index)
     np.testing.assert_array_equal(grid.positions(stamps), np.arange(40))

@@ -3,6 +3,7 @@
 Kernels check nothing: sizes, and numbers that are used as indices, have to be right.
 """
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from thalweg.kernels.forecaster.forecaster_layout import (
     DEVIATION_COUNT,
     EFFECT_COUNT,
     IS_FROZEN,
+    ORIGIN_COUNT,
     ROUNDS,
     VALUE_COUNT,
 )
@@ -78,6 +80,9 @@ def _is_possible(past: TargetPast, rows: int, clock: RowClock, delay: int) -> bo
     season, cycle = past.seasons
     if not 1 <= season <= cycle < MAX_SEASON or not np.isfinite(past.latest):
         return False
+    last, known, largest = past.limit
+    if not (math.isfinite(last) and 0 <= largest < math.inf and 0 <= known <= rows):
+        return False
     of_means = past.seasons
     if past.by_clock:
         grid = clock.grid
@@ -111,9 +116,11 @@ def _checks(past: TargetPast, of_means: Seasons, delay: int) -> Iterator[bool]:
     yield _are_counts(views.counters[[ROUNDS]], MAX_ROUNDS)
     yield bool(views.counters[IS_FROZEN] == 0)
     for counts in (
-        views.counters[[DEVIATION_COUNT, VALUE_COUNT, CHANGE_COUNT, EFFECT_COUNT]],
+        views.counters[
+            [DEVIATION_COUNT, VALUE_COUNT, CHANGE_COUNT, EFFECT_COUNT, ORIGIN_COUNT]
+        ],
         views.profile[1],
-        views.cycle_profile[1], views.error_counts,
+        views.cycle_profile[1], views.error_counts, views.group_counts,
         views.step_counters[:, ERROR_COUNT], views.total_counters[:, ERROR_COUNT],
     ):  # fmt: skip
         yield _are_counts(counts, rounds)

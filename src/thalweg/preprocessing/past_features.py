@@ -32,6 +32,7 @@ from thalweg.preprocessing.seasonal_means import (
     clock_seasons,
 )
 from thalweg.preprocessing.seasons import Seasons, calendar_seasons, find_seasons
+from thalweg.preprocessing.step_limit import StepLimit
 from thalweg.types import FloatArray
 
 HISTORY = 4096
@@ -53,6 +54,7 @@ class TargetPast(NamedTuple):
     means: SeasonalMeans
     history: FloatArray | None  # (rows,) all values; None once seasons are settled
     latest: float = 0.0  # the last known value
+    limit: StepLimit = StepLimit()  # of the next one
 
     @classmethod
     def initial(cls, seasons: Seasons, delay: int, by_clock: bool = False) -> Self:
@@ -94,10 +96,11 @@ class PastState(NamedTuple):
         features = np.zeros((len(y), 2 * y.shape[1]))
         targets = []
         for k, past in enumerate(self.targets):
+            limit, limited = past.limit.apply(values[:count, k])
+            past = past._replace(limit=limit)
             lesson = Lesson(
-                self.rows, values[:count, k], stamps[:count], stamps[waiting:], clock,
-                delay,
-            )  # fmt: skip
+                self.rows, limited, stamps[:count], stamps[waiting:], clock, delay
+            )
             past, made = _learn(past, lesson)
             targets.append(past)
             features[len(y) - count :, 2 * k : 2 * k + 2] = made
@@ -208,7 +211,8 @@ def _search(past: TargetPast, part: Lesson) -> tuple[TargetPast, FloatArray | No
     next_times = np.append(times[1:], part.next_times[-1])
     lesson = Lesson(0, history, times, next_times, part.clock, part.delay)
     again, features = _play(again, lesson)
-    return again._replace(history=past.history), features[-1]
+    again = again._replace(history=past.history, limit=past.limit)
+    return again, features[-1]
 
 
 def _play(past: TargetPast, lesson: Lesson) -> tuple[TargetPast, FloatArray]:

@@ -16,6 +16,7 @@ from thalweg.errors import StreamError
 
 DAY = 86_400 * 10**9
 """Nanoseconds of a day."""
+ONE_DAY, ONE_MONTH = np.timedelta64(1, "D"), np.timedelta64(1, "M")
 MONTH_DAYS = {
     1: (28, 31), 2: (59, 62), 3: (89, 92), 4: (120, 123), 6: (181, 184),
     12: (365, 366),
@@ -31,6 +32,8 @@ JITTER = 0.25
 """A stamp may be off the grid by this share of a step."""
 MAX_GAP = 100_000
 """Missing rows that a gap may have: more of them are a mistake in the stamps."""
+MISSING = "NaT"
+"""How NumPy writes a time that is missing."""
 Times = npt.NDArray[np.datetime64]
 
 
@@ -72,11 +75,12 @@ class TimeGrid(NamedTuple):
         first = _as_times([self.first])[0]
         if not self.months:
             return _as_times(self.first + numbers * self.step)
-        month = first.astype("datetime64[M]") + self.months * numbers
+        passed = (self.months * numbers).astype("timedelta64[M]")
+        month = first.astype("datetime64[M]") + passed
         starts, day = month.astype("datetime64[D]"), self.day or _month_day(first)
-        lasts = (month + 1).astype("datetime64[D]") - 1
+        lasts = (month + ONE_MONTH).astype("datetime64[D]") - ONE_DAY
         time_of_day = first - first.astype("datetime64[D]")
-        days = np.minimum(starts + (day - 1), lasts)
+        days = np.minimum(starts + (day - 1) * ONE_DAY, lasts)
         return np.asarray(days.astype("datetime64[ns]") + time_of_day)
 
     def __str__(self) -> str:
@@ -171,7 +175,10 @@ def _parse_times(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     texts = [str(text) for text in array.astype(str)]
     try:
         if not any(has_offset(text) for text in texts):
-            return np.array(texts, dtype="datetime64")
+            # NumPy finds the unit in the texts, but a missing one has none.
+            known = [text for text in texts if text != MISSING]
+            kind = np.array(known, "datetime64").dtype if known else "datetime64[ns]"
+            return np.array(texts, kind)
         return np.array([_without_zone(datetime.fromisoformat(t)) for t in texts])
     except ValueError:
         row = next((k for k, text in enumerate(texts) if not _is_time(text)), 0)
@@ -240,8 +247,12 @@ def _month_day(times: Any) -> int:
     too short for it; of several the latest, so 31 where all are the last ones."""
     days = np.atleast_1d(times).astype("datetime64[D]")
     months = days.astype("datetime64[M]")
-    starts, ends = months.astype("datetime64[D]"), (months + 1).astype("datetime64[D]")
-    numbers, lengths = ((part - starts).astype(np.int64) for part in (days + 1, ends))
+    starts, ends = (
+        months.astype("datetime64[D]"),
+        (months + ONE_MONTH).astype("datetime64[D]"),
+    )
+    nexts = days + ONE_DAY
+    numbers, lengths = ((part - starts).astype(np.int64) for part in (nexts, ends))
     counts = [(np.minimum(day, lengths) == numbers).sum() for day in range(31, 0, -1)]
     return 31 - int(np.argmax(counts))
 
