@@ -30,8 +30,9 @@ from thalweg.kernels.logistic_tracker import (
 from thalweg.kernels.losses import logit, sigmoid
 from thalweg.kernels.ud_factor import EXTRA_ROWS
 
-CERTAINTY, NEWTON_EXPERTS, GRADIENT_EXPERTS = range(SETTINGS, SETTINGS + 3)
-"""Entries of the header: the smallest probability, and the numbers of experts."""
+CERTAINTY, NEWTON_EXPERTS, GRADIENT_EXPERTS, PROBABILITY = range(SETTINGS, SETTINGS + 4)
+"""Entries of the header: the smallest probability, the numbers of experts, and the
+probability of the round learnt last."""
 
 
 class LogisticBuffer(NamedTuple):
@@ -88,5 +89,6 @@ def call(buffer, x, y, weight, elapsed, learning):
             fields.points, fields.factors, fields.gamma, fields.rate, z, scores,
             y, weight, elapsed, fields.v, fields.gain,
         )  # fmt: skip
+        buffer[PROBABILITY] = probability
         buffer[COUNT] += 1
     return probability

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,21 @@ KERNEL_METHODS = {
 """The methods by which a learner is played in kernels instead of by its ``update``."""
 
 
+class RawState(NamedTuple):
+    """A live buffer where thousands are written: what later rounds need, as it lies.
+
+    A file describes each number (persistence/format.py). Here the learner alone knows
+    what they are, by ``layout``: ``Learner.state_from_raw``.
+    """
+
+    layout: int  # version of the layout of ``numbers``
+    features: int  # n, constant ones included
+    targets: int  # k; 0: θ is (n,)
+    errors: int  # how many are stored, for prediction intervals
+    # One axis: those of the state, n ``unexcited_rounds``, the errors, oldest first.
+    numbers: FloatArray
+
+
 class LiveBuffer(Protocol):
     """A learner's state in one buffer that single calls change in place.
 
@@ -54,6 +69,9 @@ class LiveBuffer(Protocol):
 
     def copy_state(self) -> Any:
         """A copy of the state as it is now."""
+
+    def last_prediction(self) -> Any:
+        """The prediction of the round learnt last; not valid after other calls."""
 
 
 class Learner(ABC, Generic[S]):
@@ -269,6 +287,21 @@ class Learner(ABC, Generic[S]):
         ``constant_features`` features are constants 1 that the caller leaves out of x.
         """
         return None
+
+    raw_layout: ClassVar[int | None] = None
+    """``RawState.layout`` of what live buffers give; None: they give none."""
+
+    def state_from_raw(self, raw: RawState) -> S | None:
+        """The state in the numbers of a state alone; None where they are not its.
+
+        Nothing is computed from them, since nobody has checked them yet:
+        ``complete_state``.
+        """
+        return None
+
+    def complete_state(self, state: S) -> S:
+        """A state made by ``state_from_raw`` and found legal, as ``run`` leaves it."""
+        return state
 
     def record(self, state: S, name: str) -> Any:
         """The part of the state that ``run(..., record=...)`` calls ``name``."""

@@ -216,6 +216,10 @@ class LiveLogisticTracker:
         arrays = (array.copy() for array in self._arrays)
         return LogisticTrackerState(self._start, *arrays)
 
+    def last_prediction(self) -> float:
+        """The probability of the round learnt last."""
+        return float(self.buffer[logistic_live.PROBABILITY])
+
 
 def _standardise(scale: FloatArray, x: FloatArray) -> FloatArray:
     """z = (x - mean) / spread, both of the rounds before, then a constant 1.

@@ -11,12 +11,13 @@ from thalweg import checks, discounts
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels import call_header, rls_live
 from thalweg.kernels import ud_factor as factors
+from thalweg.kernels.error_intervals import ERROR_WINDOW
 from thalweg.kernels.jit import entry_point
 from thalweg.kernels.rls import rls
 from thalweg.kernels.rls_blocked.blocked import rls_blocked
 from thalweg.kernels.ud_factor import drop_all_overflow, forget, learn
 from thalweg.kernels.windup import cap_covariance, restore_ridge
-from thalweg.learners.base import KernelCall, Learner, LiveBuffer
+from thalweg.learners.base import KernelCall, Learner, LiveBuffer, RawState
 from thalweg.learners.feature_changes import FeatureChange
 from thalweg.learners.kernel_arrays import KernelArrays
 from thalweg.learners.recent_errors import RecentErrors
@@ -91,6 +92,7 @@ class RecursiveLeastSquares(Learner[RLSState]):
     """
 
     accepts: ClassVar = (SquaredError,)
+    raw_layout: ClassVar[int | None] = factors.LAYOUT.version
     discount: float = 0.99
     ridge: float = 1.0
     floor: float | None = None
@@ -197,6 +199,16 @@ class RecursiveLeastSquares(Learner[RLSState]):
         has_kernel = state.theta.size > 0 and state.theta.dtype == np.float64
         return LiveRLS(self, state, constant_features) if has_kernel else None
 
+    def state_from_raw(self, raw: RawState) -> RLSState | None:
+        n, shape = raw.features, (raw.features, raw.targets)[: 1 + (raw.targets > 0)]
+        rows, size = n + factors.EXTRA_ROWS, math.prod(shape)
+        if len(raw.numbers) != size + rows * n:
+            return None
+        theta = raw.numbers[:size].reshape(shape).copy()
+        factor = raw.numbers[size:].reshape(rows, n).copy()
+        drop_all_overflow(factor)  # as a copy of the live buffer's state
+        return RLSState(theta, factor)
+
     @property
     def _kernel_settings(self) -> tuple[float, float, bool]:
         return float(self.discount), float(self.floor or 0.0), self.leaky
@@ -239,6 +251,9 @@ class LiveRLS:
         )
         views = rls_live.LAYOUT.views(self.buffer, **sizes)
         self._theta, self._factor = views.theta.reshape(theta.shape), views.factor
+        self._prediction = views.prediction[0]
+        offsets = rls_live.LAYOUT.offsets(**sizes)
+        self._raw_start, self._errors_start = offsets.theta, offsets.errors
         self.unexcited_rounds: FloatArray = views.unexcited_rounds
         count = self.buffer[rls_live.ERROR_COUNT : rls_live.ERROR_COUNT + 1]
         self.errors: RecentErrors | None = RecentErrors(views.errors, count)
@@ -251,3 +266,23 @@ class LiveRLS:
         factor = self._factor.copy()
         drop_all_overflow(factor)
         return RLSState(self._theta.copy(), factor)
+
+    def raw_state(self) -> RawState:
+        """All that changes, to be written at once: the next round may change it."""
+        # In the buffer θ, the factor, the unexcited rounds and the ring of errors
+        # follow each other.
+        buffer, first, ring = self.buffer, self._raw_start, self._errors_start
+        n, *targets = self._theta.shape
+        k, count = targets[0] if targets else 1, int(buffer[rls_live.ERROR_COUNT])
+        if count <= ERROR_WINDOW:
+            numbers = buffer[first : ring + count * k]
+        else:
+            oldest = ring + count % ERROR_WINDOW * k
+            parts = (buffer[first:ring], buffer[oldest:], buffer[ring:oldest])
+            numbers, count = np.concatenate(parts), ERROR_WINDOW
+        return RawState(factors.LAYOUT.version, n, k if targets else 0, count, numbers)
+
+    def last_prediction(self) -> Any:
+        """The prediction of the round learnt last; (k,) where θ is (n, k)."""
+        one_target = self._theta.ndim == 1
+        return float(self._prediction[0]) if one_target else self._prediction.copy()

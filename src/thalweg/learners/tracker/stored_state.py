@@ -155,6 +155,7 @@ class StoredEntries(NamedTuple):
     short_numbers: Indices
     sources: Indices  # (packed,) in numbers, then short_numbers, then one 0
     unused: Indices  # of the packed state
+    all: Indices  # numbers, then short_numbers
 
 
 @functools.lru_cache(16)
@@ -175,7 +176,7 @@ def stored_entries(n: int, hinges: int, slots: int) -> StoredEntries:
     places = np.full(own.size + 2, stored.size)  # the last two: see above
     places[stored] = np.arange(stored.size)
     unused = np.flatnonzero(source == UNUSED)
-    return StoredEntries(numbers, short_numbers, places[source], unused)
+    return StoredEntries(numbers, short_numbers, places[source], unused, stored)
 
 
 def clear_unused(packed: FloatArray, n: int) -> FloatArray:
@@ -198,6 +199,33 @@ def compact(theta: Any, packed: Any) -> StoredTracker:
     return StoredTracker(theta, packed[entries.numbers], upper.astype(np.int32))
 
 
+def gather_entries(packed: FloatArray, n: int, tail: FloatArray) -> FloatArray:
+    """The entries of a packed state that are stored, as they are; then ``tail``."""
+    hinges, delay = int(packed[layout.HINGE_COUNT]), int(packed[layout.DELAY])
+    indices = stored_entries(n, hinges, layout.pending_slots(delay)).all
+    gathered = np.empty(len(indices) + len(tail))
+    # Indices are never clipped; without a mode NumPy makes a copy of all first.
+    np.take(packed, indices, out=gathered[: len(indices)], mode="clip")
+    gathered[len(indices) :] = tail
+    return gathered
+
+
+def scatter_entries(entries: FloatArray, n: int) -> FloatArray:
+    """The packed state of these entries; an empty array, if there is none.
+
+    It is not checked but for its sizes, and takes memory in proportion to ``entries``.
+    """
+    dimensions = _dimensions(np.zeros(min(n, entries.size)), entries)
+    if dimensions is None or not _is_large_enough(entries.size, **dimensions):
+        return np.empty(0)
+    stored = stored_entries(**dimensions)
+    if entries.size != stored.all.size:
+        return np.empty(0)
+    packed = np.append(entries, 0.0)[stored.sources]
+    _sort_errors(layout.views(packed, n))
+    return packed
+
+
 def expand(stored: StoredTracker) -> FloatArray:
     """The packed state; an empty array, which no Tracker has, if there is none.
 
@@ -218,10 +246,15 @@ def expand(stored: StoredTracker) -> FloatArray:
     state.past_x[
         _at_most(state.counters[layout.PASSED_ROUNDS], len(state.past_x)) :
     ] = 0
+    _sort_errors(state)
+    return packed
+
+
+def _sort_errors(state: Any) -> None:
+    """Rebuild the row in which the ring of errors is sorted."""
     ring, ordered = state.recent_errors
     count = _at_most(state.counters[layout.ERROR_COUNT], len(ring))
     ordered[:count] = np.sort(ring[:count])
-    return packed
 
 
 def _dimensions(theta: Any, numbers: Any) -> dict[str, int] | None:
@@ -244,9 +277,13 @@ def _may_fit(stored: StoredTracker, n: int, hinges: int, slots: int) -> bool:
     if not isinstance(short, np.ndarray) or short.dtype != np.int32 or short.ndim != 1:
         return False
     expected = layout.MAX_SEASON * (n + 1) + layout.RECENT_ERRORS
+    return short.size == expected and _is_large_enough(size, n, hinges, slots)
+
+
+def _is_large_enough(size: int, n: int, hinges: int, slots: int) -> bool:
+    """Whether a state of these dimensions may be stored in so many numbers."""
     # Of moments alone there are more than 16 n² numbers.
-    least = max(16 * n * n, slots * (n + layout.PENDING_FEATURES))
-    return short.size == expected and least <= size
+    return max(16 * n * n, slots * (n + layout.PENDING_FEATURES)) <= size
 
 
 def _at_most(count: float, limit: int) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels.tracker import tracker_layout as layout
-from thalweg.learners.base import Learner, LiveBuffer
+from thalweg.learners.base import Learner, LiveBuffer, RawState
 from thalweg.learners.feature_changes import FeatureChange
 from thalweg.learners.tracker import definition, explanation
 from thalweg.learners.tracker.feature_axes import change_packed
@@ -28,7 +28,7 @@ from thalweg.learners.tracker.several_targets import (
     split_targets,
     target_blocks,
 )
-from thalweg.learners.tracker.stored_state import clear_unused
+from thalweg.learners.tracker.stored_state import clear_unused, scatter_entries
 from thalweg.learners.tracker.tracker_state import (
     TrackerState,
     check_counters,
@@ -144,6 +144,7 @@ class Tracker(Learner[TrackerState]):
     plays_points: ClassVar[bool] = False
     has_own_intercept: ClassVar[bool] = True
     advances_on_zero_weight: ClassVar[bool] = True
+    raw_layout: ClassVar[int | None] = layout.STATE.version
     # A round of so many takes 60 ms, a state 40 MB, and a live buffer three times that.
     max_features: ClassVar[int] = 256
     information: str = "all"
@@ -373,6 +374,24 @@ class Tracker(Learner[TrackerState]):
         n = len(theta)
         slope = TrackerWorkspace(packed, n).slope()
         return TrackerState(_as_slope(slope, theta.dtype), clear_unused(packed, n))
+
+    def state_from_raw(self, raw: RawState) -> TrackerState | None:
+        n, k = raw.features, raw.targets
+        if raw.errors or len(raw.numbers) % max(k, 1):
+            return None
+        targets = raw.numbers.reshape(max(k, 1), -1)
+        packed = [scatter_entries(own, n) for own in targets]
+        if len({len(own) for own in packed}) > 1 or not packed[0].size:
+            return None
+        if k == 0:
+            return TrackerState(np.zeros(n), packed[0])
+        return TrackerState(np.zeros((n, k)), np.stack(packed))
+
+    def complete_state(self, state: TrackerState) -> TrackerState:
+        if has_several_targets(state):
+            targets = map(self.complete_state, split_targets(state))
+            return join_targets(list(targets))
+        return self.state_from(state.theta, state.packed)
 
     def _context_size(self, n: int) -> int:
         """How many coordinates of the context hinges may see."""

@@ -12,10 +12,11 @@ from thalweg.kernels.jit import entry_point
 from thalweg.kernels.layout import CACHE_LINE, aligned_zeros
 from thalweg.kernels.tracker import entry
 from thalweg.kernels.tracker import tracker_layout as layout
-from thalweg.learners.base import KernelCall
+from thalweg.learners.base import KernelCall, RawState
 from thalweg.learners.recent_errors import RecentErrors
 from thalweg.learners.tracker.pending_ring import PendingRing
 from thalweg.learners.tracker.several_targets import join_targets
+from thalweg.learners.tracker.stored_state import gather_entries
 from thalweg.types import FloatArray
 
 EMPTY = np.empty(0)
@@ -120,6 +121,16 @@ class LiveTracker:
         """A copy of the state as it is now."""
         return self._learner.state_from(self._theta, self._workspace.packed.copy())
 
+    def raw_state(self) -> RawState:
+        """All that changes, to be written at once: the next round may change it."""
+        n = len(self._theta)
+        numbers = gather_entries(self._workspace.packed, n, self.unexcited_rounds)
+        return RawState(layout.STATE.version, n, 0, 0, numbers)
+
+    def last_prediction(self) -> float:
+        """The prediction of the last call."""
+        return float(self.buffer[layout.FORECAST])
+
 
 class LiveTargets:
     """The Tracker of k targets called round by round: k buffers, one after another.
@@ -158,6 +169,17 @@ class LiveTargets:
         return join_targets(
             [learner.state_from(theta, own.packed.copy()) for theta, own in pairs]
         )
+
+    def raw_state(self) -> RawState:
+        """All that changes, to be written at once: the next round may change it."""
+        n, k = self._theta.shape
+        entries = [gather_entries(own.packed, n, EMPTY) for own in self._workspaces]
+        numbers = np.concatenate([*entries, self.unexcited_rounds])
+        return RawState(layout.STATE.version, n, k, 0, numbers)
+
+    def last_prediction(self) -> FloatArray:
+        """The predictions of the last call, (k,)."""
+        return np.array([own.buffer[layout.FORECAST] for own in self._workspaces])
 
 
 @functools.lru_cache(256)
