@@ -246,17 +246,24 @@ def _classifier(learner: Any, missing: Any = "refuse", rounds: int = ROUNDS) -> 
 # KeyedModels
 
 
+TWO_MODELS = 20_000
+"""Memory of two models of RLS with three features, and not of three."""
+
+
 def _keyed_fingerprint(models: KeyedModels) -> bytes:
     models.close()
-    with KeyedModels(models.path, models.learner, cache_size=2) as again:
-        kept = {key: tuple(again._read_model(key)) for key in again.keys()}
+    with KeyedModels(models.path, models.learner, memory=TWO_MODELS) as again:
+        kept = {
+            key: again._cache.settings.encode(again._cache.find(key))
+            for key in again.keys()
+        }
         return b"|".join(leaves((again.offset, kept)))
 
 
 def _keyed(folder: Path) -> Subject:
     """A ``KeyedModels`` with three keys, two of them in memory."""
     learner, source = tw.RecursiveLeastSquares(0.9), folder / "keyed.db"
-    with KeyedModels(source, learner, cache_size=2) as models:
+    with KeyedModels(source, learner, memory=TWO_MODELS) as models:
         for seq in range(9):
             models.observe("abc"[seq % 3], X[seq], Y[seq], seq)
 
@@ -265,7 +272,7 @@ def _keyed(folder: Path) -> Subject:
         for stale in own.glob("keyed.db*"):
             stale.unlink()
         shutil.copy(source, copied)
-        opened = KeyedModels(copied, learner, cache_size=2)
+        opened = KeyedModels(copied, learner, memory=TWO_MODELS)
         opened.observe("a", X[0], Y[0], 10)
         return opened
 
@@ -274,9 +281,15 @@ def _keyed(folder: Path) -> Subject:
         "observe-read": lambda models, _: models.observe("b", ROW, LABEL, 11),
         "observe-new": lambda models, _: models.observe("d", ROW, LABEL, 11),
         "observe-again": lambda models, _: models.observe("a", ROW, LABEL, 10),
+        "observe-list": lambda models, _: models.observe("a", ROW.tolist(), LABEL, 11),
+        "observe-unlabelled": lambda models, _: models.observe("a", ROW, None, 11),
+        "observe-many": lambda models, _: models.observe_many(
+            ["a"], ROW[None], [LABEL], [11]
+        ),
         "flush": lambda models, _: models.flush(),
         "predict": lambda models, _: models.predict("c", ROW),
         "keys": lambda models, _: models.keys(),
+        "model": lambda models, _: models["a"],
     }
     return Subject(
         make,

@@ -27,7 +27,7 @@ def row(seq):
 class OffsetApart(KeyedModels):
     """Wrong: the offset in a transaction of its own, before the models."""
 
-    def _commit(self, models, offset):
+    def _commit(self, models, offset, *others):
         self._store.commit([], offset)
         self._store.commit(models, offset)
 
@@ -37,8 +37,8 @@ class AcknowledgesEarly(KeyedModels):
 
     pending = None
 
-    def _commit(self, models, offset):
-        pending, self.pending = self.pending, (models, offset)
+    def _commit(self, *given):
+        pending, self.pending = self.pending, given
         if pending is not None:
             super()._commit(*pending)
 

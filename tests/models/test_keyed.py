@@ -18,6 +18,7 @@ from thalweg.errors import (
 from thalweg.learners import DiscountedGradient, Experts, RecursiveLeastSquares
 from thalweg.losses import Functions, Logistic
 from thalweg.models import KeyedModels
+from thalweg.models.keyed_model import KeyedModel
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(120, 3)), RNG.normal(size=120)
@@ -29,7 +30,9 @@ def feed(models, first, last, keys=4):
 
 
 def model_bytes(models, keys):
-    return {key: models._settings.encode(models._read_model(key)) for key in keys}
+    return {
+        key: models._cache.settings.encode(models._cache.find(key)).data for key in keys
+    }
 
 
 @pytest.mark.parametrize("learner", [RLS, Experts()], ids=["one", "mixture"])
@@ -91,9 +94,9 @@ BAD = {
     "NaN": ("k0", [np.nan, 0, 0], 1.0, 50, StreamError),
     "too short": ("k0", [0.0], 1.0, 50, StreamError),
     "a matrix": ("k0", np.zeros((1, 3)), 1.0, 50, StreamError),
-    "no y": ("k0", X[0], None, 50, StreamError),
+    "text for y": ("k0", X[0], "1.0", 50, StreamError),
     "two targets": ("k0", X[0], [1.0, 2.0], 50, StreamError),
-    "targets in a table": ("new", X[0], [[1.0]], 50, InvalidParameterError),
+    "targets in a table": ("new", X[0], [[1.0]], 50, StreamError),
     "seq in words": ("k0", X[0], 1.0, "50", InvalidParameterError),
     "a part of a seq": ("k0", X[0], 1.0, 50.5, InvalidParameterError),
     "a seq before all": ("k0", X[0], 1.0, -1, InvalidParameterError),
@@ -117,16 +120,24 @@ def test_a_bad_round_is_refused_and_leaves_no_trace(path, key, x, y, seq, error)
         assert models.offset == 19
 
 
-@pytest.mark.parametrize("cache_size", [1, 3, 10])
-def test_the_cache_bounds_the_models_in_memory_and_loses_none(path, cache_size):
+def model_size():
+    """Bytes that KeyedModels counts for a model of RLS with three features."""
+    online = tw.Online(RLS)
+    online.update(X[0], Y[0])
+    return KeyedModel(online).count_bytes()
+
+
+@pytest.mark.parametrize("models_in_memory", [1, 3, 10])
+def test_memory_bounds_the_models_that_are_held_and_loses_none(path, models_in_memory):
     with KeyedModels(path.with_name("all.db"), RLS) as ample:
         expected = feed(ample, 0, 120, keys=20)
-    with KeyedModels(path, RLS, cache_size=cache_size) as models:
+    memory = models_in_memory * model_size()
+    with KeyedModels(path, RLS, memory=memory) as models:
         predictions = []
         for t in range(120):
             predictions.append(models.observe(f"k{t % 20}", X[t], Y[t], t))
             models.predict(f"k{t % 7}", X[t])
-            assert len(models._models) <= cache_size
+            assert 1 <= len(models._models) <= models_in_memory
         assert len(models.keys()) == 20
     assert predictions == expected
 
@@ -173,8 +184,10 @@ def test_losses_that_do_not_fit_are_refused(path):
         KeyedModels(path, DiscountedGradient(), LOSSES[Functions]())
     with pytest.raises(UnsupportedLossError, match="learns from SquaredError"):
         KeyedModels(path, RLS, Logistic())
-    with pytest.raises(InvalidParameterError, match="'cache_size'"):
-        KeyedModels(path, RLS, cache_size=0)
+    with pytest.raises(InvalidParameterError, match="'memory'"):
+        KeyedModels(path, RLS, memory=0)
+    with pytest.raises(InvalidParameterError, match="'ttl'"):
+        KeyedModels(path, RLS, ttl=-1.0)
     assert not path.exists()
 
 
@@ -197,7 +210,7 @@ def test_threads_take_turns(path):
             if t % 7 == 0:
                 models.flush()
 
-    with KeyedModels(path, RLS, cache_size=2) as models:
+    with KeyedModels(path, RLS, memory=2 * model_size()) as models:
         threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
         for thread in threads:
             thread.start()
@@ -255,8 +268,8 @@ def test_a_flush_of_nothing_new_writes_nothing(path):
 def test_features_are_counted_as_the_user_does(path, intercept):
     with KeyedModels(path, RLS, intercept=intercept) as models:
         models.observe("k", [1.0, 2.0, 3.0], 1.0, 0)
-        sentence = "model of 'k' has learnt from 3 features a round. Got {} instead"
-        with pytest.raises(StreamError, match=sentence.format(2)):
+        sentence = "The model has learnt from 3 features a round. Got {} instead"
+        with pytest.raises(StreamError, match="Key 'k', seq 1: " + sentence.format(2)):
             models.observe("k", [1.0, 2.0], 1.0, 1)
         with pytest.raises(StreamError, match=sentence.format(4)):
             models.predict("k", [1.0, 2.0, 3.0, 4.0])

@@ -10,10 +10,14 @@ import pytest
 
 from tests.models.test_keyed import RLS, X, feed
 from thalweg.errors import PersistenceError, StorageError
-from thalweg.losses import SquaredError
+from thalweg.learners import Tracker
 from thalweg.models import KeyedModels
+from thalweg.models.clock import ClockState
+from thalweg.models.keyed_codec import KeyedRecord, KeyedSettings
 from thalweg.models.keyed_store import KeyedStore
-from thalweg.persistence import SavedModel, dumps, loads
+from thalweg.preprocessing.imputer import ImputerState
+
+RLS_NAME = "RecursiveLeastSquares"
 
 
 def test_a_second_writer_is_refused_at_once(path):
@@ -57,10 +61,15 @@ def test_other_files_are_refused(path):
     "statement, words",
     [
         ("UPDATE models SET model = x'00'", "'k0' in .* cannot be loaded"),
-        ("UPDATE models SET model = 'text'", "holds a model that is no model"),
+        ("UPDATE models SET model = 'text'", "holds a model of 'k0' that is no model"),
+        ("UPDATE models SET layout = 99", "holds a model of 'k0' that is no model"),
+        ("UPDATE layouts SET layout = x'00'", "holds a model of 'k0' that is no model"),
+        ("UPDATE layouts SET layout = 'X ' || layout", "learnt by X, not by Recursive"),
+        (f"UPDATE layouts SET layout = '{RLS_NAME} [1'", "and its bytes do not fit"),
+        (f"UPDATE layouts SET layout = '{RLS_NAME} \"int\"'", "of which 8 are used"),
         ("UPDATE source SET value = 'x' WHERE name = 'offset'", "offset that is no"),
         ("DELETE FROM source", "cannot be loaded"),
-        ("PRAGMA user_version = 2", "has layout 2, and this thalweg reads 1. Open it"),
+        ("PRAGMA user_version = 3", "has layout 3, and this thalweg reads 1 to 2. Ope"),
     ],
 )
 def test_damage_within_the_file_is_named(path, statement, words):
@@ -73,25 +82,53 @@ def test_damage_within_the_file_is_named(path, statement, words):
         models.predict("k0", X[0])
 
 
-def test_a_model_with_impossible_fields_is_refused(path):
+BROKEN = RLS.init(np.zeros(4))._replace(theta=np.full(4, np.nan))
+WRONG_FIELDS = {
+    "seq": (-1, "its 'seq' must be"),
+    "prediction": ("x", "its 'prediction' must be"),
+    "rounds": (-3, "its 'rounds' must be"),
+    "unexcited_rounds": (np.ones(2), "its 'unexcited_rounds' must be"),
+    "errors": (np.ones((99, 1)), "its 'errors' must be"),
+    "imputer": (ImputerState.initial(4), "its 'imputer' must be"),
+    "clock": (ClockState("x", None), "its 'clock.unit' must be"),
+    "columns": (3, "its 'columns' must be"),
+    "state": (BROKEN, "theta of RecursiveLeastSquares is not finite"),
+}
+
+
+@pytest.mark.parametrize("field", WRONG_FIELDS)
+def test_a_model_with_impossible_fields_is_refused(path, field):
+    value, words = WRONG_FIELDS[field]
     with KeyedModels(path, RLS) as models:
         feed(models, 0, 4)
-    sound = {"intercept": True, "rounds": 0, "seq": -1, "prediction": None}
-    wrong = [
-        ({}, "made with"),
-        ({"intercept": True}, "no model of KeyedModels: its 'rounds' must be one of 0"),
-        ({**sound, "seq": "x"}, "no model of KeyedModels: its 'seq' must be one of -1"),
-        ({**sound, "rounds": 3}, "no model of KeyedModels: its 'rounds' must be"),
-        ({**sound, "prediction": 0.5}, "no model of KeyedModels: its 'prediction'"),
-    ]
-    for extra, words in wrong:
-        blob = dumps(SavedModel(RLS, SquaredError(), None, extra))
-        with sqlite3.connect(path) as other:
-            other.execute("UPDATE models SET model = ?", (blob,))
-        other.close()
-        with pytest.raises(PersistenceError, match=words):
-            with KeyedModels(path, RLS) as models:
-                models.predict("k0", X[0])
+        settings = models._cache.settings
+        raw = settings.encode(models._cache.find("k0"))
+    record = KeyedRecord(**{
+        "clock": ClockState(), "errors": None, "imputer": None, "columns": None,
+        "seq": 0, "prediction": 0.0, "rounds": 1, "unexcited_rounds": np.zeros(4),
+        "state": RLS.init(np.zeros(4)),
+    })  # fmt: skip
+    assert settings.decode(settings._to_raw(record), "k").seq == 0
+    assert settings.decode(raw, "k").seq == 0
+    wrong = settings._to_raw(record._replace(**{field: value}))
+    with pytest.raises(
+        PersistenceError, match=f"model of k cannot be loaded: .*{words}"
+    ):
+        settings.decode(wrong, "k")
+
+
+def test_a_model_of_another_learner_is_refused(path):
+    settings, others = KeyedSettings.of(RLS), KeyedSettings.of(Tracker())
+    raw = {}
+    for own in (settings, others):
+        model = own.new_model()
+        model.online.update(X[0], 1.0)
+        model.last = (0, 0.0, 1)
+        raw[own] = own.encode(model)
+    with pytest.raises(PersistenceError, match="by Tracker, not by RecursiveLeast"):
+        settings.decode(raw[others], "k")
+    with pytest.raises(PersistenceError, match="by RecursiveLeastSquares, not by Trac"):
+        others.decode(raw[settings], "k")
 
 
 def test_a_failed_flush_can_be_repeated(path, monkeypatch):
@@ -133,16 +170,16 @@ def test_a_file_is_not_used_across_a_fork(path):
     file.close()
 
 
-def test_a_row_of_the_table_is_a_model_file_of_its_own(path):
+def test_layouts_are_stored_once(path):
     with KeyedModels(path, RLS) as models:
         feed(models, 0, 40)
-        prediction = models.predict("k0", X[50])
+        models.flush()
+        feed(models, 40, 80)
     other = sqlite3.connect(path)
-    (blob,) = other.execute("SELECT model FROM models WHERE key = 'k0'").fetchone()
+    assert other.execute("SELECT count(*) FROM layouts").fetchone() == (1,)
+    rows = other.execute("SELECT layout FROM models").fetchall()
     other.close()
-    learner, _, state, extra = loads(blob)
-    assert extra["rounds"] == 10 and extra["seq"] == 36
-    assert learner.predict(state, np.append(X[50], 1.0)) == prediction
+    assert rows == [(1,)] * 4
 
 
 def test_every_commit_reaches_the_disk(path):
@@ -173,3 +210,17 @@ def test_functions_in_the_schema_of_a_foreign_file_are_not_called(path, monkeypa
         models.flush()
     assert calls == []
     models._release()
+
+
+def test_a_model_that_is_not_finite_is_never_flushed(path):
+    models = KeyedModels(path, RLS)
+    feed(models, 0, 8)
+    models.flush()
+    feed(models, 8, 12)
+    live = models._cache.models["k1"].online._live
+    live.live_buffer()._theta[0] = np.nan
+    with pytest.raises(PersistenceError, match="theta of RecursiveLeastSquares is not"):
+        models.flush()
+    models._release()
+    with KeyedModels(path) as models:
+        assert models.offset == 7 and models["k1"].rounds == 2

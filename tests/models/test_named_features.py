@@ -306,7 +306,11 @@ def test_the_first_of_differences_of_times_may_be_missing():
 
 def test_times_that_go_back_or_are_missing_are_refused():
     model = tw.Online(RLS)
-    for elapsed in (TIMES[::-1], [-MINUTE] * 60, np.full(60, np.datetime64("NaT"))):
+    for elapsed in (
+        TIMES[::-1],
+        [-MINUTE] * 60,
+        np.full(60, np.datetime64("NaT", "ns")),
+    ):
         with pytest.raises(StreamError, match="goes back|missing"):
             model.run(X, Y, elapsed=elapsed)
     assert model.rounds == 0

@@ -26,7 +26,8 @@ NAMED = {
         "math.floor(share * (count + 1) - (0.5 - share) * excess) + 1",
     ),
     "keyed offset is the last one": (
-        "models/keyed.py", "KeyedModels.observe", "max(number, last)", "number",
+        "models/keyed_cache.py", "KeyedCache.flush",
+        "max(offset, model.seq)", "model.seq",
     ),
     "resume without truncation": (
         "cli/runs/predictions.py", "PredictionFile._open",

@@ -1,7 +1,10 @@
 """Thousands of models by key, in one file that survives a crash at any moment."""
 
+import math
 import os
-from collections import OrderedDict
+import sys
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -10,20 +13,29 @@ from typing import Any
 import numpy as np
 
 from thalweg import checks
-from thalweg.errors import StorageError, StreamError, UnsupportedLossError
+from thalweg.errors import PersistenceError, StorageError, ThalwegError
 from thalweg.learners import Learner
-from thalweg.losses import LinearLoss, SquaredError
-from thalweg.models.keyed_store import (
-    KeyedSettings,
-    KeyedState,
-    KeyedStore,
-    check_key,
-    check_seq,
-)
+from thalweg.losses import LinearLoss
+from thalweg.models.inputs import NUMBERS
+from thalweg.models.keyed_batch import as_batch, observe_batch
+from thalweg.models.keyed_cache import KeyedCache
+from thalweg.models.keyed_codec import KeyedSettings
+from thalweg.models.keyed_store import MAX_SEQ, KeyedStore, Row, check_key
 from thalweg.models.model_lock import ModelLock
+from thalweg.models.online import Online
 from thalweg.persistence.file_kinds import require_regular_file
 from thalweg.persistence.lock import FileLock
-from thalweg.types import Block, FloatArray
+from thalweg.preprocessing.imputer import MissingPolicy
+from thalweg.types import FloatArray
+
+ARRAY, FLOAT64 = np.ndarray, np.dtype(np.float64)
+MEMORY_BYTES = 2**30
+"""Memory for models where none is given: those of 100,000 keys of RLS with 8 features,
+or of 2,000 of a Tracker."""
+NESTED = (
+    "KeyedModels cannot be called in the middle of another call: a signal handler or "
+    "an argument has done so."
+)
 
 
 class KeyedModels:
@@ -33,118 +45,193 @@ class KeyedModels:
     ...     for seq, (key, x, y) in source.read_from(models.offset):
     ...         prediction = models.observe(key, x, y, seq)    # doctest: +SKIP
 
-    ``learner``, ``loss`` and ``intercept`` are as in ``Online``, the same for every
-    key; a file made with others is refused. ``cache_size`` is how many models are held
-    in memory: where more are needed, it flushes and drops the least recently used (an
-    LRU cache).
+    ``learner``, ``loss``, ``intercept`` and ``missing`` are as in ``Online``, the same
+    for every key. A file keeps those that it was made with: what is not given is taken
+    from it, and others are refused. Rows are arrays, dicts, Series or frames of one
+    row, as in ``Online``; each key has its own features.
+
+    Models are in memory in the form that rows change, and are written by ``flush``
+    only. ``memory`` is how many bytes they may take: where more are needed, all are
+    flushed and those least recently used leave the memory (an LRU cache). ``ttl`` is a
+    time in seconds (time to live): a flush removes keys of which no row was flushed for
+    longer, with all they have learnt. ``clock`` gives the time.
 
     ``flush()``, or the end of the ``with`` block, is the acknowledgement: all that was
     observed is then on the disk, with ``offset``, in one transaction. A block left by
     an error is not flushed: start again from ``offset``. One object at a time, in one
     process, may have the file open; threads take turns.
+
+    ``models[key]`` is a copy of the key's model, an ``Online``.
     """
 
     def __init__(
         self,
         path: str | os.PathLike[str],
-        learner: Learner[Any],
+        learner: Learner[Any] | None = None,
         loss: LinearLoss | None = None,
-        intercept: bool = True,
-        cache_size: int = 1024,
+        intercept: bool | None = None,
+        missing: MissingPolicy | None = None,
+        ttl: float | None = None,
+        memory: int = MEMORY_BYTES,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         require_regular_file(Path(path), "cannot be opened")
         self.path = Path(path).resolve()
-        self.learner = learner
-        self.loss = SquaredError() if loss is None else loss
-        self.intercept = intercept
-        self.cache_size = cache_size
-        checks.require_type(self, "learner", Learner)
-        checks.require_choice(self, "intercept", (False, True))
-        checks.require_interval(self, "cache_size", "[1, inf)")
-        if not isinstance(self.loss, LinearLoss):
-            raise UnsupportedLossError(
-                f"KeyedModels needs a loss of a linear prediction. Got {loss!r}."
-            )
-        self._settings = KeyedSettings(self.learner, self.loss, self.intercept)
-        # Models in memory, the most recently used last.
-        self._models: OrderedDict[str, KeyedState] = OrderedDict()
-        self._unsaved: set[str] = set()  # keys that have learnt since the last flush
+        self.ttl, self.memory = ttl, memory
+        checks.require_interval(self, "memory", "[1, inf)")
+        if ttl is not None:
+            checks.require_interval(self, "ttl", "(0, inf)")
+        given = {
+            "learner": learner, "loss": loss, "intercept": intercept,
+            "missing": missing,
+        }  # fmt: skip
         self._thread_lock = ModelLock()
+        # Settings are checked before a file is made.
+        defaults = KeyedSettings.of(learner, loss, intercept, missing or "refuse")
         self._file_lock: FileLock | None = FileLock(self.path)
         try:
-            self._store = self._open_store()
-            # The greatest seq observed, and the greatest on the disk.
-            self._last_seq = self._offset = self._store.read_offset()
+            self._store = KeyedStore(self.path, defaults.to_bytes())
+            try:
+                settings = self._read_settings(given)
+                self._cache = KeyedCache(settings, self._store, memory, ttl, clock)
+            except BaseException:
+                self._store.close()
+                raise
         except BaseException:
             self._file_lock.release()
             self._file_lock = None
             raise
+        self.learner, self.loss, self.intercept, self.missing = settings
+        self._models, self._unsaved = self._cache.models, self._cache.unsaved
 
     @property
     def offset(self) -> int | None:
         """The greatest ``seq`` on the disk: read the source on from behind it.
 
-        None where there is none. Right where rounds come in the order of their seq.
+        None where there is none. Right where rows come in the order of their seq.
         """
-        return self._offset
+        return self._cache.offset
 
-    def observe(self, key: str, x: Any, y: Any, seq: int) -> Any:
+    def observe(
+        self, key: str, x: Any, y: Any, seq: int, weight: Any = 1.0, elapsed: Any = 1.0
+    ) -> Any:
         """Predict y from x with the model of ``key``, then learn y; the prediction.
 
-        ``seq`` counts the rounds of a key upwards, with gaps or without. Where this
-        seq was the last one learnt, nothing is learnt again and the prediction is the
-        one made then; for an earlier one it is None. A round that is refused leaves
-        everything as it was.
-        """
-        number = check_seq(seq)
-        with self._thread_lock:
-            model = self._read_model(key)
-            if number <= model.seq:
-                return model.prediction.copy() if number == model.seq else None
-            features = self._features(key, x, model)
-            targets = checks.check_numbers("target", y)[None]
-            state = self._start_state(model, features, targets)
-            block = Block(features, targets)
-            state, trace = self.learner.run(state, self.loss, block)
-            prediction = self.loss.mean(trace.prediction)[0].copy()
-            # In this order: after an interrupt in between no round that was learnt
-            # goes unsaved, and the offset is at most too low.
-            self._unsaved.add(key)
-            self._models[key] = KeyedState(state, model.rounds + 1, number, prediction)
-            last = -1 if self._last_seq is None else self._last_seq
-            self._last_seq = max(number, last)
-            self._drop_least_recent()
-            return prediction.copy()
+        ``seq`` counts the rows of a key upwards, with gaps or without. Where this seq
+        was the last one observed, nothing is learnt again and the prediction is the one
+        made then; for an earlier one, a row that is late, it is None. A row that is
+        refused leaves everything as it was.
 
-    def predict(self, key: str, x: Any) -> Any:
-        """The prediction of y at ``x`` for ``key``; 0 before its first round."""
-        with self._thread_lock:
-            model = self._read_model(key)
-            features = self._features(key, x, model)
-            state = self._start_state(model, features, np.zeros(1))
-            block = Block(features, np.zeros((1, *state.theta.shape[1:])))
-            checked = checks.check_block(block, self.loss, state.theta)
-            return self.loss.mean(self.learner.predict(state, checked.x[0]))
+        y is a number, or several. Where it is None or NaN, nothing is learnt, and the
+        row is then known by its seq: under ``missing="refuse"`` the model stays as it
+        was, otherwise time passes, as in ``Online``.
+        """
+        lock, frame = self._thread_lock, sys._getframe()
+        try:
+            if lock.acquire(frame):
+                raise ThalwegError(NESTED)
+            model = self._models.get(key) if type(key) is str else None
+            # Spelt out: a function of its own would cost as much as a round of RLS.
+            if (
+                model is not None
+                and model.pending_seq is None
+                and type(seq) is int
+                and model.last[0] < seq <= MAX_SEQ
+                and type(x) is ARRAY
+                and x.dtype is FLOAT64
+                and x.ndim == 1
+                and type(y) in NUMBERS
+                and type(weight) in NUMBERS
+                and type(elapsed) in NUMBERS
+            ):
+                live = model.online._live
+                # First, so that no row that was learnt goes unsaved.
+                self._unsaved.add(key)
+                model.pending_seq = seq
+                try:
+                    prediction = live.learn(live.buffer, x, y, weight, elapsed, True)
+                except (TypeError, OverflowError):  # an int beyond float64
+                    prediction = math.nan
+                if prediction == prediction:  # else it is a REFUSAL
+                    model.last = (seq, prediction, model.last[2] + 1)
+                    model.pending_seq = None
+                    self._models.move_to_end(key)
+                    return prediction
+            self._check_key(key)
+            return self._cache.observe(key, x, y, seq, weight, elapsed)
+        finally:
+            lock.release(frame)
+
+    def observe_many(
+        self, keys: Any, x: Any, y: Any, seq: Any, weight: Any = None,
+        elapsed: Any = None,
+    ) -> FloatArray:  # fmt: skip
+        """``observe`` of many rows, in this order, each with its key; the predictions.
+
+        ``keys`` are T strings, in any order and as often as there are rows; ``x`` is
+        (T, n), a data frame or a list of rows, y (T,) or (T, k), or None, and the
+        others are (T,). Predictions are those of T calls of ``observe``, (T,) or
+        (T, k), and NaN for rows that are late. Where a row is refused, nothing is
+        learnt of any.
+        """
+        batch = as_batch(keys, x, y, seq, weight, elapsed)
+        with Turn(self._thread_lock):
+            self._check_open()
+            return observe_batch(self._cache, batch)
+
+    def predict(self, key: str, x: Any, interval: float | None = None) -> Any:
+        """The prediction of y at ``x`` for ``key``; 0 before its first row.
+
+        ``x`` and ``interval`` are as in ``Online.predict``.
+        """
+        with Turn(self._thread_lock):
+            self._check_key(key)
+            return self._cache.find_or_make(key).online.predict(x, interval)
+
+    def last_seq(self, key: str) -> int | None:
+        """The seq of the row that ``key`` has observed last; None if there is none."""
+        with Turn(self._thread_lock):
+            self._check_key(key)
+            model = self._cache.find(key)
+            return None if model is None else model.seq
 
     def flush(self) -> None:
-        """Put all that was observed on the disk, and the offset with it."""
-        with self._thread_lock:
+        """Put all that was observed on the disk, and the offset with it.
+
+        Where the disk refuses, nothing is lost: it can be called again.
+        """
+        with Turn(self._thread_lock):
             self._check_open()
-            if not self._unsaved:
-                return
-            unsaved = sorted(self._unsaved & self._models.keys())
-            models = [
-                (key, self._settings.encode(self._models[key])) for key in unsaved
-            ]
-            self._commit(models, self._last_seq)
-            self._offset = self._last_seq
-            self._unsaved.clear()
+            self._cache.flush(self._commit)
 
     def keys(self) -> list[str]:
-        """The keys that have learnt, in order."""
-        with self._thread_lock:
+        """The keys that have observed a row, in order."""
+        with Turn(self._thread_lock):
             self._check_open()
-            return sorted({*self._store.keys(), *self._unsaved})
+            return sorted({*self._store.keys(), *self._cache.new_keys()})
+
+    def __len__(self) -> int:
+        with Turn(self._thread_lock):
+            self._check_open()
+            new = sum(not self._store.has_key(key) for key in self._cache.new_keys())
+            return self._store.count_keys() + new
+
+    def __contains__(self, key: object) -> bool:
+        with Turn(self._thread_lock):
+            self._check_open()
+            is_known = isinstance(key, str) and key in self._models
+            return is_known or (isinstance(key, str) and self._store.has_key(key))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __getitem__(self, key: str) -> Online:
+        with Turn(self._thread_lock):
+            self._check_key(key)
+            model = self._cache.find(key)
+            if model is None:
+                raise KeyError(key)
+            return model.online.clone()
 
     def close(self) -> None:
         """Flush, and let other writers in."""
@@ -173,17 +260,24 @@ class KeyedModels:
             with suppress(StorageError):
                 self._release()
 
-    def _open_store(self) -> KeyedStore:
-        store = KeyedStore(self.path, self._settings.encode(KeyedState()))
-        try:
-            self._settings.decode(store.read_settings(), str(self.path))
-        except BaseException:
-            store.close()
-            raise
-        return store
+    def _read_settings(self, given: dict[str, Any]) -> KeyedSettings:
+        """Those of the file, if none that was given differs."""
+        name = str(self.path)
+        stored = KeyedSettings.from_bytes(self._store.read_settings(), name)
+        wanted = {field: value for field, value in given.items() if value is not None}
+        if stored._replace(**wanted) != stored:
+            raise PersistenceError(
+                f"{name} was made with {stored.learner!r}, {stored.loss!r}, intercept="
+                f"{stored.intercept} and missing={stored.missing!r}. Give these, or "
+                "another path."
+            )
+        return stored
 
-    def _commit(self, models: list[tuple[str, bytes]], offset: int | None) -> None:
-        self._store.commit(models, offset)
+    def _commit(
+        self, models: list[Row], offset: int | None, now: float,
+        dropped: list[str],
+    ) -> None:  # fmt: skip
+        self._store.commit(models, offset, now, dropped)
 
     def _release(self) -> None:
         with self._thread_lock:
@@ -191,6 +285,7 @@ class KeyedModels:
                 try:
                     self._store.close()
                 finally:
+                    self._models.clear()
                     self._file_lock.release()
                     self._file_lock = None
 
@@ -198,44 +293,24 @@ class KeyedModels:
         if self._file_lock is None:
             raise StorageError(f"{self.path} was closed. Open it anew.")
 
-    def _read_model(self, key: str) -> KeyedState:
+    def _check_key(self, key: object) -> None:
         self._check_open()
         check_key(key)
-        if key in self._models:
-            self._models.move_to_end(key)
-            return self._models[key]
-        data = self._store.read_model(key)
-        if data is None:
-            return KeyedState()
-        model = self._settings.decode(data, f"{key!r} in {self.path}")
-        self._models[key] = model
-        self._drop_least_recent()
-        return model
 
-    def _drop_least_recent(self) -> None:
-        # Half at a time: one transaction then serves many models.
-        if len(self._models) > self.cache_size:
-            self.flush()
-            while len(self._models) > max(1, self.cache_size // 2):
-                self._models.popitem(last=False)
 
-    def _features(self, key: str, x: Any, model: KeyedState) -> FloatArray:
-        """A row (1, n), with a constant for the intercept, which users do not count."""
-        row = checks.check_numbers("features", x)
-        if row.ndim != 1:
-            raise StreamError(
-                f"KeyedModels needs one row of features a round. Got shape {row.shape}."
-            )
-        if model.state is not None:
-            expected = len(model.state.theta) - self.intercept
-            if len(row) != expected:
-                raise StreamError(
-                    f"The model of {key!r} has learnt from {expected} features a "
-                    f"round. Got {len(row)} instead."
-                )
-        return (np.append(row, row.dtype.type(1)) if self.intercept else row)[None]
+class Turn:
+    """One call that has all models for itself; a call within a call is refused."""
 
-    def _start_state(self, model: KeyedState, x: FloatArray, y: FloatArray) -> Any:
-        if model.state is not None:
-            return model.state
-        return self.learner.init(np.zeros((x.shape[1], *y.shape[1:])))
+    __slots__ = ("_lock",)
+
+    def __init__(self, lock: ModelLock) -> None:
+        self._lock = lock
+
+    def __enter__(self) -> None:
+        frame = sys._getframe(1)
+        if self._lock.acquire(frame):
+            self._lock.release(frame)
+            raise ThalwegError(NESTED)
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release(sys._getframe(1))

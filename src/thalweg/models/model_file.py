@@ -79,6 +79,13 @@ def write_model(
     others: Mapping[str, Any] | None = None,
 ) -> None:
     """Save the model to a file, and ``others`` beside what it holds, by name."""
+    persistence.save(path, to_saved_model(model, others))
+
+
+def to_saved_model(
+    model: ModelFileContents, others: Mapping[str, Any] | None = None
+) -> persistence.SavedModel:
+    """What a file holds of the model, with ``others`` beside it, by name."""
     learner, loss, intercept, missing, start, max_waiting = model.settings
     snapshot, columns = model.snapshot, model.snapshot.columns
     record = ModelRecord(
@@ -88,8 +95,7 @@ def write_model(
         max_waiting, snapshot.waiting,  # type: ignore[arg-type]
     )  # fmt: skip
     extra = {**record._asdict(), **(others or {})}
-    saved = persistence.SavedModel(learner, loss, snapshot.state, extra)
-    persistence.save(path, saved)
+    return persistence.SavedModel(learner, loss, snapshot.state, extra)
 
 
 def read_model(path: str | os.PathLike[str]) -> ModelFileContents:

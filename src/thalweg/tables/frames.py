@@ -58,6 +58,12 @@ def read_frame(frame: Any) -> Chunk | None:
     return Chunk(FRAME, 0, cells).with_sample()
 
 
+def read_rows(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a data frame as dicts."""
+    rows: list[dict[str, Any]] = _collect(frame).rows(named=True)
+    return rows
+
+
 def split_column(frame: Any, name: str) -> tuple[Any, list[Any]]:
     """The frame without a column, and that column's values."""
     native = nw.from_native(frame)

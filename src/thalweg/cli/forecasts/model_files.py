@@ -16,7 +16,7 @@ from thalweg.errors import PersistenceError
 from thalweg.evaluation.forecast_run import ForecastRun
 from thalweg.learners import LastValue
 from thalweg.losses import SquaredError
-from thalweg.models.keyed_store import KeyedStore
+from thalweg.models.keyed_store import KeyedStore, StoredModel
 from thalweg.persistence import SavedModel, dumps, loads
 
 MODEL = "model.thalweg"
@@ -104,20 +104,21 @@ class KeyedModelFile:
     def load(self, key: Key) -> ForecastRun | None:
         """The model of a key; None if it has none yet."""
         if self._is_open:
-            data = self._store.read_model(key_name(key))
+            stored = self._store.read_model(key_name(key))
         else:
             store = KeyedStore(self.path, self._settings)
-            data = store.read_model(key_name(key))
+            stored = store.read_model(key_name(key))
             store.close()
-        if data is None:
+        if stored is None:
             return None
         name = f"{self.path}, key {key_name(key)},"
-        return ForecastRun.from_saved_model(loads(data, name), name)
+        return ForecastRun.from_saved_model(loads(stored.data, name), name)
 
     def save(self, runs: Mapping[Key, ForecastRun]) -> None:
         """Write these models, in one transaction."""
         models = (
-            (key_name(key), dumps(run.saved_model())) for key, run in runs.items()
+            StoredModel(key_name(key), dumps(run.saved_model()))
+            for key, run in runs.items()
         )
         self._store.commit(models, None)
 

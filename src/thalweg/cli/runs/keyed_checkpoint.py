@@ -24,7 +24,7 @@ from thalweg.cli.runs.storage import make_folder
 from thalweg.errors import InvalidParameterError, PersistenceError
 from thalweg.learners import LastValue
 from thalweg.losses import SquaredError
-from thalweg.models.keyed_store import KeyedStore
+from thalweg.models.keyed_store import KeyedStore, StoredModel
 from thalweg.persistence import SavedModel, dumps, loads
 from thalweg.tables import Recipe
 
@@ -70,10 +70,12 @@ class KeyedCheckpoint:
             written_bytes=origin.written_bytes,
         )
         models = (
-            (key_name(key), dumps(run_model(session.sessions[key], NEW_RUN, folder)))
+            StoredModel(
+                key_name(key), dumps(run_model(session.sessions[key], NEW_RUN, folder))
+            )
             for key in sorted(session.changed)
         )
-        shared = (PROGRESS, _pack(progress._asdict()))
+        shared = StoredModel(PROGRESS, _pack(progress._asdict()))
         self._store.commit([*models, shared], session.rows)
         session.changed.clear()
 
@@ -88,7 +90,8 @@ class KeyedCheckpoint:
         for name in sorted(self._store.keys()):
             if name == PROGRESS:
                 continue
-            data = self._store.read_model(name) or b""
+            stored = self._store.read_model(name)
+            data = b"" if stored is None else stored.data
             saved = loads(data, f"{self.path}, key {name},")
             key: Key = tuple(json.loads(name))
             session.sessions[key], _ = restore_run(saved, self.path)
@@ -110,11 +113,11 @@ class KeyedCheckpoint:
         self.close()
 
     def _progress(self) -> KeyedProgress:
-        data = self._store.read_model(PROGRESS)
+        stored = self._store.read_model(PROGRESS)
         try:
-            if data is None:
+            if stored is None:
                 raise KeyError(PROGRESS)
-            fields = json.loads(loads(data, str(self.path)).extra[PROGRESS])
+            fields = json.loads(loads(stored.data, str(self.path)).extra[PROGRESS])
             progress = KeyedProgress(**fields | {"keys": tuple(fields["keys"])})
             if progress.version != VERSION:
                 raise ValueError("version")
