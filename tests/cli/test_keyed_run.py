@@ -7,7 +7,8 @@ import signal
 import numpy as np
 import pytest
 
-from tests.cli.streams import started, thalweg, written
+from tests.cli.streams import RUNNER, started, thalweg, written
+from thalweg.cli.main import app
 from thalweg.cli.runs import keyed_loop
 
 ROWS = 90
@@ -211,3 +212,17 @@ def test_classes_by_key_are_refused_by_name(folder):
     options = ("--key", "shop", "--regress", "--no-report")
     done = thalweg("run", "mixed.csv", "-t", "bought", *options)
     assert done.exit_code == 0, done.output
+
+
+def test_a_pipe_of_many_keys_can_be_cut_anywhere(folder):
+    written(folder / "mixed.csv", [HEADER, *MIXED])
+    done = thalweg("run", "mixed.csv", *RUN, "--key", "shop")
+    assert done.exit_code == 0, done.output
+    run = ["run", "-", *RUN, "--key", "shop", "--out", "piped"]
+    first = RUNNER.invoke(app, run, input="".join([HEADER, *MIXED[:100]]))
+    assert first.exit_code == 0, first.output
+    resumed = ["run", "-", "--no-report", "--resume", "piped/models.db"]
+    second = RUNNER.invoke(app, resumed, input="".join([HEADER, *MIXED[100:]]))
+    assert second.exit_code == 0, second.output
+    whole = predictions(folder / "out/mixed/predictions.csv")
+    assert predictions(folder / "piped/predictions.csv") == whole

@@ -56,9 +56,11 @@ def test_what_was_used_is_said(step, sentence):
 def test_months_have_a_year_and_columns_are_counted():
     months = np.datetime64("2020-01") + np.arange(15)
     encoder, _ = encoded([f"{month}-01" for month in months], columns=("a", "b"))
-    assert encoder.notes()[0] == (
-        "Features: 2 columns, a forecast of y from its last values and those 12 rows "
-        "ago and the mean of y in the same month."
+    assert encoder.notes()[:2] == (
+        "Features: 2 columns of the same row, a forecast of y from its last values and "
+        "those 12 rows ago and the mean of y in the same month.",
+        "A column that is known only after y must be left out: name those to use, "
+        "--features.",
     )
 
 

@@ -107,6 +107,7 @@ def run(
         thalweg run stream.csv --target y
         thalweg run power.csv.xz -t load --time when --delay 24
         tail -n +1 -f live.csv | thalweg run - -t y
+        cat sensors.csv | thalweg run - -t y --key sensor
         thalweg run stream.csv --resume out/stream/model.thalweg
 
     Ctrl-C saves. Exit codes: 0 done, 2 something was wrong with the input, 130 stopped
@@ -189,14 +190,10 @@ def _find_key(
         return keys or (), ()
     if keys == () or resume is not None or "targets" not in recipe:
         return None, ()
-    if not Path(source).is_file():  # a pipe, which can be read only once, or nothing
-        if keys is None or Path(source).is_dir():
-            return None, ()
-        raise InvalidParameterError(
-            f"--key takes a file: the rows of {source} are one series."
-        )
     if keys is not None:
         return keys, ()
+    if not Path(source).is_file():  # a pipe, which can be read only once, or nothing
+        return None, ()
     if recipe.get("time", "") is None:  # --time none: rows are in no order of time
         return None, ()
     settings = forecasts.FormatSettings(recipe.get("dayfirst"), recipe.get("decimal"))

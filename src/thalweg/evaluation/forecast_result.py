@@ -147,7 +147,10 @@ def _times_ahead(
     if clock.offset is not None:
         offsets = np.full(len(times), clock.offset).astype("timedelta64[ns]")
     instants = times if offsets is None else times - offsets
-    return times, Timestamps(instants, offsets).isoformat()
+    texts = Timestamps(instants, offsets).isoformat()
+    if offsets is None and (times == times.astype("datetime64[D]")).all():
+        texts = [text.partition("T")[0] for text in texts]  # days need no time of day
+    return times, texts
 
 
 def _tail_times(run: ForecastRun) -> Any:

@@ -18,6 +18,11 @@ def feature_notes(
     if schema is None or not recipe.has_past_features:
         return []
     notes = [f"Features: {_enumerate(_parts(state, recipe, used_names))}."]
+    if schema.inputs:
+        notes.append(
+            f"A column that is known only after {' and '.join(recipe.targets)} must be "
+            f"left out: name those to use, --features."
+        )
     if schema.time_column is not None and recipe.time == AUTO:
         backward = state.clock.backward_row
         notes.append(
@@ -34,7 +39,9 @@ def feature_notes(
 def _parts(state: EncoderState, recipe: Recipe, used_names: Sequence[str]) -> list[str]:
     assert state.schema is not None and state.past is not None
     columns = len(state.schema.inputs)
-    parts = [f"{columns} column{'s' * (columns > 1)}"] if columns else []
+    parts = (
+        [f"{columns} column{'s' * (columns > 1)} of the same row"] if columns else []
+    )
     for target, past in zip(recipe.targets, state.past.targets, strict=True):
         seasons = sorted({*past.seasons} - {1})
         values = ["its last values"]

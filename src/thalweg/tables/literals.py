@@ -23,7 +23,7 @@ from thalweg.tables.date_literals import (
 Kind = Literal["number", "text", "time", "other"]
 """What a column holds; lists, objects, bytes and durations are "other" and not used."""
 
-MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-")
+MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-", ".")
 """Texts that stand for a missing value, in small letters."""
 _MISSING = frozenset(MISSING)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")

@@ -23,7 +23,6 @@ from thalweg.cli.forecasts.file_scan import (
     scan_table,
 )
 from thalweg.cli.forecasts.forecast_files import (
-    FORECAST,
     forecast_sections,
     write_forecasts,
     write_page,
@@ -69,7 +68,7 @@ class ForecastPaths(NamedTuple):
     @property
     def forecast(self) -> Path:
         """The file of the next values."""
-        return self.folder / FORECAST
+        return self.folder / study_files.FORECAST
 
 
 class Source(NamedTuple):
@@ -253,7 +252,7 @@ def _paths(
         resume.parent if resume else Path("out", f"{source.stem}-forecast")
     )
     model = resume if resume is not None and out is None else folder / name
-    outputs = {"model": model, "forecast": folder / FORECAST}
+    outputs = {"model": model, "forecast": folder / study_files.FORECAST}
     outputs |= {"page": folder / study_files.PAGE}
     refuse_overwriting({"source": source.given}, outputs, study_files.ADVICE)
     return ForecastPaths(folder, model, resume)

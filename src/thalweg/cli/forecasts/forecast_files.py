@@ -19,7 +19,6 @@ from thalweg.cli.runs.study_files import FIGURES, PAGE
 from thalweg.evaluation.forecast_result import ForecastResult
 from thalweg.persistence.files import write
 
-FORECAST = "forecast.csv"
 SECTIONS_EACH = 3
 """Keys with a section of their own: so many of the best, the middle and the worst."""
 

@@ -120,9 +120,16 @@ def make_plan(
 def horizon_sentence(scan: TableScan, horizon: int) -> str:
     """Why the horizon is what it is, where nobody said."""
     rows = "1 row" if horizon == 1 else f"{horizon:,} rows"
-    reason = "one season, or 24 where none is known"
+    season = _calendar_horizon(scan.first_times)
+    longest = max(one.rows for one in scan.series.values())
     if scan.has_future():
         reason = f"those at the end without {scan.columns.target!r}"
+    elif horizon < (season or DEFAULT_HORIZON):
+        reason = f"a quarter of the {longest:,} there are, so that errors are known"
+    elif season:
+        reason = "one season by the calendar"
+    else:
+        reason = "the times show no season"
     return f"The horizon is {rows}: {reason}; --horizon to say otherwise."
 
 
@@ -145,12 +152,18 @@ def _default_horizon(scan: TableScan, first_times: TimeArray | None) -> int:
     if scan.has_future():
         ahead = max(one.future for one in scan.series.values())
         return min(ahead, MAX_HORIZON)
-    horizon, longest = DEFAULT_HORIZON, max(one.rows for one in scan.series.values())
-    grid = None if first_times is None else usable_grid(first_times)
-    if grid is not None:
-        season = calendar_seasons(grid).season
-        horizon = season if 1 < season <= LONGEST_DEFAULT else DEFAULT_HORIZON
+    longest = max(one.rows for one in scan.series.values())
+    horizon = _calendar_horizon(first_times) or DEFAULT_HORIZON
     return max(min(horizon, longest // ROWS_PER_STEP), 1)
+
+
+def _calendar_horizon(first_times: TimeArray | None) -> int | None:
+    """The rows of a season by the calendar; None where there is none, or a long one."""
+    grid = None if first_times is None else usable_grid(first_times)
+    if grid is None:
+        return None
+    season = calendar_seasons(grid).season
+    return season if 1 < season <= LONGEST_DEFAULT else None
 
 
 def _check_known(known: tuple[str, ...], scan: TableScan, source: str) -> None:

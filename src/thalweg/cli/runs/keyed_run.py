@@ -79,7 +79,7 @@ def run_by_key(
         _protect_files(settings, folder, model)
         if resumed is None:
             remove_database(model)
-            names = (study_files.STUDY, study_files.PAGE)
+            names = (study_files.STUDY, study_files.PAGE, study_files.FORECAST)
             study_files.remove_files(folder, *names)
         with KeyedCheckpoint(model) as checkpoint:
             session, origin = _open_session(settings, checkpoint, table)
@@ -223,13 +223,14 @@ def _open_session(
         return KeyedSession(recipe, settings.keys, settings.task), NEW_RUN
     session, origin = checkpoint.load(settings.recipe)
     refuse_other_keys(session, settings.keys)
-    if settings.is_next is None and table.name != origin.source:
+    is_next = table.is_live if settings.is_next is None else settings.is_next
+    if settings.is_next is None and not is_next and table.name != origin.source:
         raise InvalidParameterError(
             f"The run to be resumed was on {origin.source}. Got {table.name} instead: "
             f"say --next if its rows come after those, --from-start if it begins with "
             f"them."
         )
-    if settings.is_next:
+    if is_next:
         session.start_source()
     return session, origin
 

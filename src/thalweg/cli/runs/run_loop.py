@@ -85,7 +85,7 @@ class RunLoop:
         origin = RunOrigin(self.table.name, path, written)
         save_checkpoint(self.model, self.session, origin)
         if self.paths.is_new_folder and not self._has_saved:
-            names = (study_files.STUDY, study_files.PAGE)
+            names = (study_files.STUDY, study_files.PAGE, study_files.FORECAST)
             study_files.remove_files(self.paths.folder, *names)
         self._has_saved, self._saved_at = True, time.monotonic()
         self._has_unsaved_rows = False

@@ -25,6 +25,7 @@ from thalweg.evaluation.study import Study
 from thalweg.persistence.files import write
 
 STUDY, PAGE, FIGURES = "study.json", "report.html", "figures"
+FORECAST = "forecast.csv"
 REQUIRED_PACKAGES = ("altair", "jinja2", "vl_convert")
 """Packages that pages and figures need."""
 ADVICE = "Write elsewhere: --out."
