@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from thalweg.cli.bench_tables import result_tables as result_tables
     from thalweg.cli.comparisons import compare_table as compare_table
     from thalweg.cli.demo_comparison import compare_demo_streams as compare_demo_streams
+    from thalweg.cli.learner_option import parse_learner as parse_learner
 
 _MODULE_OF = {
     "compare_demo_streams": "demo_comparison",
     "compare_table": "comparisons",
     "comparison_tables": "bench_tables",
+    "parse_learner": "learner_option",
     "result_tables": "bench_tables",
 }
 

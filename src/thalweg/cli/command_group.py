@@ -15,6 +15,7 @@ from thalweg.errors import ThalwegError
 EXTRAS = {
     "pyarrow": "io", "narwhals": "io", "openpyxl": "xlsx",
     "altair": "report", "jinja2": "report", "vl_convert": "report",
+    "fastapi": "serve", "uvicorn": "serve",
 }  # fmt: skip
 """The extra of thalweg that brings a package."""
 INSTALL_COMMANDS = {"pandas": "make data, which brings the real streams too"}

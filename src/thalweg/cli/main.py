@@ -17,6 +17,7 @@ class Commands(LazyGroup):
         "run": CommandInfo("Predict every row of a table, then learn it", YOUR_DATA),
         "forecast": CommandInfo("Forecast the next values of a column", YOUR_DATA),
         "compare": CommandInfo("Run every learner on a table, with regret", YOUR_DATA),
+        "serve": CommandInfo("Serve a model for each key over HTTP", YOUR_DATA),
         "report": CommandInfo("Write the page or the figures again", YOUR_DATA),
         "demo": CommandInfo("Compare every learner on real data", MEASUREMENTS),
         "accuracy": CommandInfo(

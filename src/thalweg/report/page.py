@@ -39,20 +39,33 @@ def write_page(
         )
     sections = {f"stream-{k}": _section(part) for k, part in enumerate(content, 1)}
     first = next(iter(sections.values()))
-    text = _templates().get_template("page.html").render(
+    text = render_page(
+        "page.html",
         title=title or (f"{len(content)} streams" if content[1:] else first.title),
         sections=sections,
+        script=_asset("page.js"),
+        zoom=_asset("zoom.js"),
+        specs=_specs(sections),
+    )
+    path.write_text(text, encoding="utf-8")
+
+
+def render_page(template: str, folder: Path = ASSETS, **content: Any) -> str:
+    """A page in the report's style, from a template in ``folder``.
+
+    It holds fonts, colours and the libraries that draw charts, so that it loads nothing
+    from a network.
+    """
+    return _templates(folder).get_template(template).render(
         font=Markup(FONT),
         light=LIGHT.css_variables(),
         dark=DARK.css_variables(),
         style=_asset("page.css"),
-        script=_asset("page.js"),
-        zoom=_asset("zoom.js"),
+        theme_button=_asset("theme.js"),
         libraries=_libraries(),
-        specs=_specs(sections),
         version=version("thalweg"),
+        **content,
     )  # fmt: skip
-    path.write_text(text, encoding="utf-8")
 
 
 def _section(part: AnyStudy | Section) -> Section:
@@ -63,9 +76,9 @@ def _section(part: AnyStudy | Section) -> Section:
     return part
 
 
-def _templates() -> jinja2.Environment:
+def _templates(folder: Path) -> jinja2.Environment:
     return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(ASSETS),
+        loader=jinja2.FileSystemLoader([folder, ASSETS]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -74,12 +87,18 @@ def _templates() -> jinja2.Environment:
 
 
 def _specs(sections: dict[str, Section]) -> Markup:
-    """The charts of all sections, and the configurations for screen and print."""
-    charts = {
-        f"{anchor}-{figure.name}": _spec(figure)
+    """The charts of all sections."""
+    figures = {
+        f"{anchor}-{figure.name}": figure
         for anchor, section in sections.items()
         for figure in section.all_figures()
     }
+    return chart_specs(figures)
+
+
+def chart_specs(figures: dict[str, Figure]) -> Markup:
+    """Charts by name, and the configurations for screen and print, for a script."""
+    charts = {name: _spec(figure) for name, figure in figures.items()}
     screen, paper = vega_config(CSS_COLOURS), vega_config(LIGHT)
     return json_for_script({"charts": charts, "config": screen, "paper": paper})
 

@@ -1,0 +1,384 @@
+"""The one writer of a server: requests are learnt in one order, and committed together.
+
+Requests wait in a queue. The writer takes all that are there, learns their rows one
+after the other, flushes once (a group commit) and only then answers. Requests that
+arrive meanwhile are the next group: the slower the disk, the larger the groups.
+
+Whoever reads waits for the group in hand, so that nothing is predicted from rows that a
+crash could still undo. After a failed commit the models in memory are dropped and the
+file is opened anew: what is on the disk is the truth.
+"""
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from fastapi import HTTPException
+
+from thalweg.errors import StorageError, ThalwegError
+from thalweg.learners import Learner, Tracker
+from thalweg.models import KeyedModels
+from thalweg.preprocessing.imputer import MissingPolicy
+from thalweg.serve.limits import Limits
+from thalweg.serve.live_feed import LiveFeed, LiveRow
+from thalweg.serve.metrics import Metrics
+from thalweg.serve.request_body import Row
+from thalweg.serve.request_journal import JournalEntry, RequestJournal
+
+BAND = 0.9
+"""The share of values that the bands of live pages are to hold."""
+MAX_LAST_SEQS = 100_000
+"""Keys whose last sequence number is kept in memory."""
+OTHER_REQUEST = (
+    "This Idempotency-Key was used for another request. Each request needs its own."
+)
+logger = logging.getLogger(__name__)
+
+
+class RowResult(NamedTuple):
+    """What became of a row."""
+
+    key: str
+    seq: int | None
+    prediction: Any = None  # made before the row was learnt; None: no longer known
+    learnt: bool = False
+    error: str | None = None  # why the model refused the row
+
+    @property
+    def outcome(self) -> str:
+        """The word for it, in responses and metrics."""
+        return "refused" if self.error else "learnt" if self.learnt else "repeated"
+
+
+class ObserveRequest:
+    """Rows to learn, and the future that is resolved when they are on the disk."""
+
+    def __init__(
+        self, rows: list[Row], idempotency_key: str | None, digest: bytes
+    ) -> None:
+        self.rows, self.idempotency_key, self.digest = rows, idempotency_key, digest
+        self.done: asyncio.Future[list[RowResult]] = (
+            asyncio.get_running_loop().create_future()
+        )
+
+
+class CommittedGroup(NamedTuple):
+    """What came of each request of a group: results, or why there are none."""
+
+    results: list[list[RowResult] | Exception]
+    live_rows: list[tuple[str, LiveRow]]
+    seconds: float
+
+
+class ModelWriter:
+    """``KeyedModels`` for concurrent requests."""
+
+    def __init__(
+        self, path: Path, learner: Learner[Any] | None = None,
+        limits: Limits | None = None, missing: MissingPolicy | None = None,
+    ) -> None:  # fmt: skip
+        self.path, self.learner, self.missing = path, learner, missing
+        self.limits = Limits() if limits is None else limits
+        self.metrics, self.feed = Metrics(), LiveFeed()
+        self._queue: deque[ObserveRequest] = deque()
+        self._lock = asyncio.Lock()  # held by readers, and while a group is committed
+        self._arrived = asyncio.Event()
+        self._thread = ThreadPoolExecutor(1, "thalweg-writer")
+        self._models: KeyedModels | None = None
+        self._journal: RequestJournal | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._is_stopping = False
+        self._last_seqs = LastSeqs()
+        self._open()  # a file that cannot be used is refused before a port is open
+
+    def start(self) -> None:
+        """Begin to work off the queue, in the running event loop."""
+        self._task = asyncio.get_running_loop().create_task(self._work())
+
+    async def stop(self) -> None:
+        """Commit what waits, and close the file."""
+        self._is_stopping = True
+        self._arrived.set()
+        if self._task is not None:
+            await self._task
+        self._thread.shutdown()
+        self._close()
+
+    async def observe(
+        self, rows: list[Row], idempotency_key: str | None = None, digest: bytes = b""
+    ) -> list[RowResult]:
+        """Learn rows; returns when they are on the disk."""
+        metrics = self.metrics
+        if metrics.waiting_rows + len(rows) > self.limits.waiting_rows:
+            raise HTTPException(
+                503,
+                f"{metrics.waiting_rows:,} rows wait to be written. Try again later.",
+                {"Retry-After": "1"},
+            )
+        request = ObserveRequest(rows, idempotency_key, digest)
+        metrics.waiting_rows += len(rows)
+        self._queue.append(request)
+        self._arrived.set()
+        return await request.done
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[KeyedModels]:
+        """The models, with nothing in them that is not on the disk."""
+        async with self._lock:
+            yield self._open()
+
+    async def _work(self) -> None:
+        """Commit one group after the other."""
+        while not self._is_stopping:
+            await self._arrived.wait()
+            self._arrived.clear()
+            while group := self._next_group():
+                async with self._lock:
+                    watched = frozenset(self.feed.watched_keys)
+                    committed = await asyncio.get_running_loop().run_in_executor(
+                        self._thread, self._commit, group, watched
+                    )
+                self._answer(group, committed)
+
+    def _next_group(self) -> list[ObserveRequest]:
+        group: list[ObserveRequest] = []
+        rows = 0
+        while self._queue:
+            rows += len(self._queue[0].rows)
+            if group and rows > self.limits.commit_rows:
+                break
+            group.append(self._queue.popleft())
+        return group
+
+    def _answer(self, group: list[ObserveRequest], committed: CommittedGroup) -> None:
+        metrics, rows = self.metrics, sum(len(request.rows) for request in group)
+        metrics.waiting_rows -= rows
+        for request, results in zip(group, committed.results, strict=True):
+            is_gone = request.done.done()  # its client has closed the connection
+            if isinstance(results, Exception):
+                if not is_gone:
+                    request.done.set_exception(results)
+                continue
+            for result in results:
+                metrics.rows[result.outcome] += 1
+            if not is_gone:
+                request.done.set_result(results)
+        if all(isinstance(results, StorageError) for results in committed.results):
+            metrics.failed_commits += 1
+            return
+        metrics.add_commit(committed.seconds)
+        for key, row in committed.live_rows:
+            self.feed.publish(key, row)
+
+    def _commit(
+        self, group: list[ObserveRequest], watched: frozenset[str]
+    ) -> CommittedGroup:
+        """Learn the rows of a group and flush. Runs in the writer's thread."""
+        start = time.perf_counter()
+        live_rows: list[tuple[str, LiveRow]] = []
+        results: list[list[RowResult] | Exception] = []
+        try:
+            models, seqs = self._open(), self._last_seqs
+            for rows in self._number_rows(models, group):
+                if isinstance(rows, Exception):
+                    results.append(rows)
+                    continue
+                results.append(
+                    [
+                        _learn(models, seqs, row, row.key in watched, live_rows)
+                        for row in rows
+                    ]
+                )
+            models.flush()
+        except Exception as error:
+            self._discard()
+            if not isinstance(error, StorageError):
+                # A model that cannot be saved is no reason to refuse other clients.
+                if len(group) > 1:
+                    return self._commit_one_by_one(group, watched)
+                logger.warning("A commit failed.", exc_info=error)
+            return CommittedGroup([error] * len(group), [], 0.0)
+        return CommittedGroup(results, live_rows, time.perf_counter() - start)
+
+    def _commit_one_by_one(
+        self, group: list[ObserveRequest], watched: frozenset[str]
+    ) -> CommittedGroup:
+        """Each request in a transaction of its own."""
+        parts = [self._commit([request], watched) for request in group]
+        return CommittedGroup(
+            [result for part in parts for result in part.results],
+            [row for part in parts for row in part.live_rows],
+            sum(part.seconds for part in parts),
+        )
+
+    def _number_rows(
+        self, models: KeyedModels, group: list[ObserveRequest]
+    ) -> list[list[Row] | Exception]:
+        """The rows of each request with their sequence numbers, which are then safe."""
+        if all(request.idempotency_key is None for request in group):
+            return [request.rows for request in group]
+        assert self._journal is not None
+        entries: dict[str, JournalEntry] = {}
+        numbered: list[list[Row] | Exception] = []
+        newest: dict[str, int] = {}  # of each key, after the requests before
+        for request in group:
+            name, rows = request.idempotency_key, request.rows
+            if name is not None:
+                known = _find_seqs(self._journal, entries, name)
+                if known is not None and known[0] != request.digest:
+                    numbered.append(HTTPException(422, OTHER_REQUEST))
+                    continue
+                rows = self._assign(models, rows, newest, known)
+                if known is None:
+                    entries[name] = JournalEntry(name, request.digest, tuple(rows))
+            for row in rows:
+                newest[row.key] = max(newest.get(row.key, -1), row.seq or 0)
+            numbered.append(rows)
+        self._journal.commit(entries.values())
+        return numbered
+
+    def _assign(
+        self, models: KeyedModels, rows: list[Row], newest: dict[str, int],
+        known: tuple[bytes, list[int]] | None,
+    ) -> list[Row]:  # fmt: skip
+        """The rows with the numbers that they had, or with the next ones."""
+        if known is not None:
+            return [
+                row._replace(seq=seq) for row, seq in zip(rows, known[1], strict=True)
+            ]
+        numbered = []
+        for row in rows:
+            last = max(newest.get(row.key, -1), self._last_seqs.get(models, row.key))
+            newest[row.key] = last + 1
+            numbered.append(row._replace(seq=last + 1))
+        return numbered
+
+    def _open(self) -> KeyedModels:
+        """The models; after a failure, those on the disk."""
+        if self._models is None:
+            models = KeyedModels(self.path, self.learner, missing=self.missing)
+            try:
+                capacity = self.limits.idempotency_keys
+                self._journal = RequestJournal(models.path, capacity)
+                _settle(models, self._journal)
+            except BaseException as error:
+                models.__exit__(type(error), error, None)
+                raise
+            self._models, self.learner = models, models.learner
+        return self._models
+
+    def _discard(self) -> None:
+        """Forget what is in memory only."""
+        models, journal = self._models, self._journal
+        self._models = self._journal = None
+        self._last_seqs.clear()
+        with suppress(StorageError):
+            if journal is not None:
+                journal.close()
+        with suppress(StorageError):
+            if models is not None:  # a block left by an error is not flushed
+                models.__exit__(StorageError, None, None)
+
+    def _close(self) -> None:
+        if self._models is not None:
+            self._models.close()
+        if self._journal is not None:
+            self._journal.close()
+
+
+def _find_seqs(
+    journal: RequestJournal, entries: dict[str, JournalEntry], name: str
+) -> tuple[bytes, list[int]] | None:
+    if name in entries:  # twice in one group
+        entry = entries[name]
+        return entry.digest, [row.seq or 0 for row in entry.rows]
+    return journal.find(name)
+
+
+class LastSeqs:
+    """The last sequence number of keys, for the one writer: -1 before the first row."""
+
+    def __init__(self) -> None:
+        self._seqs: dict[str, int] = {}
+
+    def get(self, models: KeyedModels, key: str) -> int:
+        """The number of the row that the key has observed last."""
+        seq = self._seqs.get(key)
+        if seq is None:
+            last = models.last_seq(key)
+            seq = -1 if last is None else last
+        return seq
+
+    def set(self, key: str, seq: int) -> None:
+        """The key has observed a row."""
+        if len(self._seqs) >= MAX_LAST_SEQS:
+            self._seqs.clear()
+        self._seqs[key] = seq
+
+    def clear(self) -> None:
+        """Forget all: the models were opened anew."""
+        self._seqs.clear()
+
+
+def _learn(
+    models: KeyedModels, seqs: LastSeqs, row: Row, is_watched: bool,
+    live_rows: list[Any],
+) -> RowResult:  # fmt: skip
+    """Learn one row, or say why the model refuses it."""
+    key, x, y, seq, weight, elapsed = row
+    assert seq is not None
+    try:
+        last = seqs.get(models, key)
+        is_new = seq > last
+        band = None
+        if is_new and is_watched and last >= 0 and np.ndim(y) == 0:
+            band = models.predict(key, x, BAND)
+        prediction = models.observe(key, x, y, seq, weight, elapsed)
+        if is_new:
+            seqs.set(key, seq)
+    except StorageError:
+        raise
+    except ThalwegError as error:
+        return RowResult(key, seq, error=str(error))
+    except MemoryError:
+        return RowResult(
+            key, seq, error=f"There is no memory for a model of {len(x)} features."
+        )
+    if is_new and np.ndim(y) == 0:  # pages show one target
+        live = LiveRow(x, y, float(prediction))
+        if is_watched:
+            low, high = (None, None) if band is None else (band.low, band.high)
+            live = live._replace(low=low, high=high, memory=_memory(models, key))
+        live_rows.append((key, live))
+    return RowResult(key, seq, prediction, is_new)
+
+
+def _memory(models: KeyedModels, key: str) -> float | None:
+    model = models[key]
+    return float(model.memory) if isinstance(model.learner, Tracker) else None
+
+
+def _settle(models: KeyedModels, journal: RequestJournal) -> None:
+    """Learn the rest of requests that a crash has interrupted, or none of them."""
+    forgotten, entries, seqs = [], journal.open_requests(), LastSeqs()
+    for entry in entries:
+        if any(_is_learnt(models, row) for row in entry.rows):
+            for row in entry.rows:
+                _learn(models, seqs, row, False, [])
+        else:
+            forgotten.append(entry.idempotency_key)
+    models.flush()
+    if entries:
+        journal.settle(forgotten)
+
+
+def _is_learnt(models: KeyedModels, row: Row) -> bool:
+    last = models.last_seq(row.key)
+    return last is not None and row.seq is not None and row.seq <= last
