@@ -6,6 +6,8 @@ What is learnt from rows is tested without it: test_spark_row_learning.py.
 import os
 import re
 import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -31,6 +33,7 @@ from thalweg.integrations.spark import (
 )
 from thalweg.integrations.spark.key_models import KeyedLearning
 from thalweg.integrations.spark.key_processors import BlobProcessor, RowsProcessor
+from thalweg.integrations.spark.key_stream import default_layout
 from thalweg.models import KeyedModels
 from thalweg.models.keyed_codec import KeyedSettings
 from tools.spark_session import start_session
@@ -232,6 +235,18 @@ def test_a_backtest_is_a_run_of_each_key(spark, tmp_path):
         )
 
 
+@pytest.fixture
+def no_empty_batches(spark):
+    """Let ``availableNow`` end: with a ``ttl`` Spark always has one more batch to run,
+    without rows, as something could have expired.
+    """
+    name = "spark.sql.streaming.noDataMicroBatches.enabled"
+    spark.conf.set(name, False)
+    yield
+    spark.conf.unset(name)
+
+
+@pytest.mark.usefixtures("no_empty_batches")
 def test_keys_without_rows_expire_in_spark(spark, tmp_path, layout="rows"):
     frame = made_up_frame(20, keys=1).assign(y=5.0)
     write_parts([frame[:10]], tmp_path / "rows")
@@ -267,6 +282,12 @@ def test_each_key_of_a_bucket_expires_by_itself(layout):
     assert found["b"] == 0
 
 
+def test_models_of_many_bytes_are_rows_by_default():
+    assert default_layout(Tracker(), 8) == default_layout(Tracker(), 1) == "rows"
+    assert default_layout(RecursiveLeastSquares(), 9) == "blob"
+    assert default_layout(RecursiveLeastSquares(), 100) == "rows"
+
+
 def test_arguments_that_cannot_be_are_refused(spark, tmp_path):
     frame = spark.createDataFrame(made_up_frame(5).assign(text="x"))
     for change, error, words in (
@@ -287,10 +308,15 @@ def test_arguments_that_cannot_be_are_refused(spark, tmp_path):
         to_online(blob.encode_settings(), "a")
 
 
-def test_what_the_guide_shows_runs_as_it_stands(spark, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_what_the_guide_shows_runs_as_it_stands(tmp_path):
+    """In a process of its own: Java looks for files where it was started."""
     shown = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    names = {}
-    exec(compile("\n".join(shown), str(GUIDE), "exec"), names)
-    assert names["worst"].count() == 3
-    assert isinstance(names["model"], Online)
+    script = tmp_path / "guide.py"
+    script.write_text("\n".join([*shown, "print(worst.count(), type(model).__name__)"]))
+    environment = os.environ | {"PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(
+        [sys.executable, script.name], cwd=tmp_path, env=environment,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "3 Online"

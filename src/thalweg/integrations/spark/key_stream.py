@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
+import numpy as np
 from pyspark.sql import DataFrame, functions
 from pyspark.sql.types import IntegralType
 
@@ -13,11 +14,15 @@ from thalweg.integrations.spark.model_cache import CACHE_BYTES
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
 from thalweg.models.keyed_codec import KeyedSettings
+from thalweg.models.keyed_model import count_array_bytes
 from thalweg.preprocessing.imputer import MissingPolicy
 
 Layout = Literal["blob", "rows"]
 BUCKETS = 64
 """At 10,000 keys, a blob of RLS with 8 features takes up to 0.8 MB, of Trackers 18."""
+LARGE_MODEL_BYTES = 2**15
+"""From this size on, the bytes of a model take Spark longer than a call of its state:
+blobs of 10,000 Trackers were half as fast as rows."""
 RESULT_SCHEMA = "key string, sequence long, prediction double, refusal string"
 
 
@@ -31,7 +36,7 @@ def learn(
     loss: LinearLoss | None = None,
     intercept: bool | None = None,
     missing: MissingPolicy = "refuse",
-    layout: Layout = "blob",
+    layout: Layout | None = None,
     ttl: float | None = None,
     buckets: int = BUCKETS,
     initial: DataFrame | None = None,
@@ -53,8 +58,10 @@ def learn(
     ``learner``, ``loss``, ``intercept`` and ``missing`` are as in ``Online``; a row
     without target is predicted and not learnt. Keys are hashed to ``buckets``. With
     ``layout="blob"`` all models of a bucket are one value of Spark's state, which is
-    read and written whole; with ``"rows"`` each model is a value of its own, which is
-    slower for each key that has rows but leaves the others alone.
+    read and written whole; with ``"rows"`` each model is a value of its own, which
+    takes one more call of Spark's state for each key that has rows and leaves the
+    others alone. None: blobs, but rows where a state takes 32 kB or more, as that of
+    a Tracker does.
     ``ttl`` is after how many seconds without rows a key is forgotten, by Spark's clock.
     All of these are fixed when a checkpoint is made, as is the number of partitions
     (``spark.sql.shuffle.partitions``). Needs RocksDB as Spark's state store.
@@ -65,8 +72,12 @@ def learn(
     ``memory`` is how many bytes of models each worker keeps between micro-batches, to
     save the time of making them of their bytes; it may change at every start.
     """
+    rows = select_rows(stream_df, key, features, target, sequence)
     settings = KeyedSettings.of(learner, loss, intercept, missing)
     learning = KeyedLearning(settings, buckets)
+    if layout is None:
+        size = len(features) + settings.intercept
+        layout = default_layout(settings.learner, size)
     if layout not in get_args(Layout):
         raise InvalidParameterError(
             f"The 'layout' parameter must be 'blob' or 'rows'. Got {layout!r} instead."
@@ -76,7 +87,6 @@ def learn(
             f"The 'ttl' parameter is a number of seconds above 0. Got {ttl!r} instead."
         )
     milliseconds = None if ttl is None else max(1, round(1000 * ttl))
-    rows = select_rows(stream_df, key, features, target, sequence)
     kind = BlobProcessor if layout == "blob" else RowsProcessor
     return group_by_bucket(rows, buckets).transformWithStateInPandas(
         kind(learning, milliseconds, memory),
@@ -85,6 +95,12 @@ def learn(
         timeMode="None" if ttl is None else "ProcessingTime",
         initialState=None if initial is None else group_by_bucket(initial, buckets),
     )
+
+
+def default_layout(learner: Learner[Any], features: int) -> Layout:
+    """The layout of states in which models of so many features are learnt faster."""
+    state = learner.init(np.zeros(features))
+    return "rows" if count_array_bytes(state) >= LARGE_MODEL_BYTES else "blob"
 
 
 def select_rows(
