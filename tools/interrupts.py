@@ -286,6 +286,9 @@ def _keyed(folder: Path) -> Subject:
         "observe-many": lambda models, _: models.observe_many(
             ["a"], ROW[None], [LABEL], [11]
         ),
+        "observe-rows": lambda models, _: models.observe_many(
+            ["a", "a"], X[-2:], Y[-2:], [11, 12]
+        ),
         "flush": lambda models, _: models.flush(),
         "predict": lambda models, _: models.predict("c", ROW),
         "keys": lambda models, _: models.keys(),

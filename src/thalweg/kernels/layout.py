@@ -33,6 +33,7 @@ nanoseconds. That is little, but not where forty of them are made in every call.
 """
 
 import ast
+import ctypes
 import hashlib
 import linecache
 import math
@@ -310,3 +311,31 @@ def make_view(context, builder, kind, data, shape):
 @overload(view, jit_options={"_nrt": True})
 def _view_overload(buffer, start, shape):
     return lambda buffer, start, shape: _view(buffer, start, shape)
+
+
+def array_at(address, size):
+    """The array of ``size`` float64 numbers at an address, which its owner keeps.
+
+    So a kernel takes thousands of buffers that do not lie together. Nothing is checked:
+    who gives the address answers for it.
+    """
+    numbers = ctypes.c_double * int(size)
+    return np.ctypeslib.as_array(numbers.from_address(int(address)))
+
+
+@intrinsic
+def _array_at(context, address, size):
+    kind = types.Array(types.float64, 1, "C")
+
+    def lower(context, builder, sig, values):
+        pointer = context.get_value_type(types.CPointer(types.float64))
+        data = builder.inttoptr(values[0], pointer)
+        length = context.cast(builder, values[1], sig.args[1], types.intp)
+        return make_view(context, builder, kind, data, [length])
+
+    return kind(types.int64, size), lower
+
+
+@overload(array_at, jit_options={"_nrt": True})
+def _array_at_overload(address, size):
+    return lambda address, size: _array_at(address, size)

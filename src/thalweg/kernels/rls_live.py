@@ -3,6 +3,9 @@
 Handing an argument from Python to compiled code costs more than a round of a small n,
 so the buffer holds everything: ``RLSBuffer``. The round is that of rls.py. ``call`` is
 for one target, a number; ``call_targets`` for k of them, arrays of length k.
+
+Where thousands of models have rows, a call for each row costs more than the rounds:
+``learn_rows`` and ``gather_states`` take many buffers at once, by their addresses.
 """
 
 import math
@@ -15,6 +18,7 @@ from thalweg.kernels.call_header import (
     HEADER_SIZE,
     REFUSAL,
     SETTINGS,
+    N,
     copy_features,
     count_unexcited,
     finite_or_refusal,
@@ -22,7 +26,7 @@ from thalweg.kernels.call_header import (
 )
 from thalweg.kernels.error_intervals import ERROR_WINDOW
 from thalweg.kernels.jit import kernel
-from thalweg.kernels.layout import Layout, Shape
+from thalweg.kernels.layout import Layout, Shape, array_at
 from thalweg.kernels.rls import predict_targets, rls_round
 from thalweg.kernels.ud_factor import EXTRA_ROWS
 from thalweg.kernels.windup import restore_ridge
@@ -133,3 +137,78 @@ def _store_errors(buffer, fields):
     for j in range(fields.y.shape[1]):
         fields.errors[place, j] = fields.y[0, j] - fields.prediction[0, j]
     buffer[ERROR_COUNT] += 1
+
+
+@kernel(ieee_division=True)
+def learn_rows(addresses, starts, rows, x, y, weight, elapsed, predictions, learnt):
+    """Let many buffers of one target learn rows, each its own, one after the other.
+
+    addresses              (K,) of the buffers
+    starts                 (K + 1,) buffer k has rows[starts[k] : starts[k + 1]]
+    rows                   (T,) indices of rows, those of a buffer in their order
+    x, y, weight, elapsed  (T, n) and three times (T,): see ``call``
+    predictions            (T,) becomes the predictions of the rows that were learnt
+    learnt                 (K,) becomes how many each buffer has learnt: all, or those
+                           before the first that it refuses
+    """
+    for k in range(addresses.size):
+        buffer = _buffer_at(addresses[k])
+        learnt[k] = 0
+        for at in range(starts[k], starts[k + 1]):
+            row = rows[at]
+            prediction = call(buffer, x[row], y[row], weight[row], elapsed[row], True)
+            if not prediction == prediction:
+                break
+            predictions[row] = prediction
+            learnt[k] += 1
+
+
+@kernel
+def measure_states(addresses, features, errors, sizes):
+    """What ``gather_states`` will write of each of K buffers.
+
+    features    (K,) becomes n
+    errors      (K,) becomes the number of errors
+    sizes       (K,) becomes that of all numbers
+    """
+    for k in range(addresses.size):
+        buffer = _buffer_at(addresses[k])
+        at = _offsets(0, int(buffer[N]), 1)
+        features[k], errors[k] = buffer[N], min(buffer[ERROR_COUNT], ERROR_WINDOW)
+        sizes[k] = at.errors - at.theta + errors[k]
+
+
+@kernel
+def gather_states(addresses, starts, numbers, has_nan):
+    """Write what later rounds need of many buffers of one target into one array.
+
+    Of each: θ, factor, unexcited rounds, then the errors, oldest first.
+
+    addresses    (K,) of the buffers
+    starts       (K,) where in ``numbers`` those of each begin
+    numbers      the array to write to
+    has_nan      (K,) becomes whether one of them is NaN
+    """
+    for k in range(addresses.size):
+        buffer, at = _buffer_at(addresses[k]), starts[k]
+        n, count = int(buffer[N]), int(buffer[ERROR_COUNT])
+        first, ring = _offsets(0, n, 1).theta, _offsets(0, n, 1).errors
+        stored, oldest = min(count, ERROR_WINDOW), max(count - ERROR_WINDOW, 0)
+        is_number = True
+        for i in range(first, ring):
+            numbers[at] = buffer[i]
+            is_number &= buffer[i] == buffer[i]
+            at += 1
+        for i in range(oldest, oldest + stored):
+            error = buffer[ring + i % ERROR_WINDOW]
+            numbers[at] = error
+            is_number &= error == error
+            at += 1
+        has_nan[k] = not is_number
+
+
+@kernel
+def _buffer_at(address):
+    """The buffer at an address; its own header says how large it is."""
+    n = int(array_at(address, HEADER_SIZE)[N])
+    return array_at(address, _offsets(0, n, 1).errors + ERROR_WINDOW)

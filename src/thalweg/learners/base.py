@@ -48,6 +48,20 @@ class RawState(NamedTuple):
     numbers: FloatArray
 
 
+class LiveBatch(NamedTuple):
+    """Kernels that take many live buffers of one target at once, by their addresses.
+
+    Buffers that are neither called nor freed meanwhile, with their learner's own
+    ``call``. Shapes: kernels/rls_live.py.
+    """
+
+    layout: int  # version of the layout of numbers, as in ``RawState``
+    learn_rows: Any  # (addresses, starts, rows, x, y, weight, elapsed, predictions,
+    # learnt): ``call`` of many rows
+    measure_states: Any  # (addresses, features, errors, sizes)
+    gather_states: Any  # (addresses, starts, numbers, has_nan): ``RawState.numbers``
+
+
 class LiveBuffer(Protocol):
     """A learner's state in one buffer that single calls change in place.
 

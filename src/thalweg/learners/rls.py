@@ -17,7 +17,7 @@ from thalweg.kernels.rls import rls
 from thalweg.kernels.rls_blocked.blocked import rls_blocked
 from thalweg.kernels.ud_factor import drop_all_overflow, forget, learn
 from thalweg.kernels.windup import cap_covariance, restore_ridge
-from thalweg.learners.base import KernelCall, Learner, LiveBuffer, RawState
+from thalweg.learners.base import KernelCall, Learner, LiveBatch, LiveBuffer, RawState
 from thalweg.learners.feature_changes import FeatureChange
 from thalweg.learners.kernel_arrays import KernelArrays
 from thalweg.learners.recent_errors import RecentErrors
@@ -228,6 +228,14 @@ def clip_coefficients(theta: FloatArray) -> FloatArray:
     return np.asarray(np.fmax(-limit, np.fmin(limit, theta)))
 
 
+BATCH = LiveBatch(
+    factors.LAYOUT.version,
+    rls_live.learn_rows,
+    rls_live.measure_states,
+    rls_live.gather_states,
+)
+
+
 class LiveRLS:
     """Recursive least squares in one buffer: kernels/rls_live.py.
 
@@ -260,6 +268,9 @@ class LiveRLS:
         call = rls_live.call_targets if targets else rls_live.call
         self.call: KernelCall = entry_point(call, several_targets=bool(targets))
         self._theta[:], self._factor[:] = theta, factor
+        # For kernels that take many buffers; None where there are several targets.
+        self.batch: LiveBatch | None = None if targets else BATCH
+        self.address: int = self.buffer.ctypes.data
 
     def copy_state(self) -> RLSState:
         """A copy of the state as it is now."""

@@ -17,7 +17,8 @@ from thalweg.errors import PersistenceError, StorageError, ThalwegError
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
 from thalweg.models.inputs import NUMBERS
-from thalweg.models.keyed_batch import as_batch, observe_batch
+from thalweg.models.keyed_batch import as_batch
+from thalweg.models.keyed_batch_learning import observe_batch
 from thalweg.models.keyed_cache import KeyedCache
 from thalweg.models.keyed_codec import KeyedSettings
 from thalweg.models.keyed_store import MAX_SEQ, KeyedStore, Row, check_key
@@ -134,7 +135,7 @@ class KeyedModels:
             # Spelt out: a function of its own would cost as much as a round of RLS.
             if (
                 model is not None
-                and model.pending_seq is None
+                and model.pending is None
                 and type(seq) is int
                 and model.last[0] < seq <= MAX_SEQ
                 and type(x) is ARRAY
@@ -147,14 +148,14 @@ class KeyedModels:
                 live = model.online._live
                 # First, so that no row that was learnt goes unsaved.
                 self._unsaved.add(key)
-                model.pending_seq = seq
+                model.pending = ((seq,), 0)
                 try:
                     prediction = live.learn(live.buffer, x, y, weight, elapsed, True)
                 except (TypeError, OverflowError):  # an int beyond float64
                     prediction = math.nan
                 if prediction == prediction:  # else it is a REFUSAL
                     model.last = (seq, prediction, model.last[2] + 1)
-                    model.pending_seq = None
+                    model.pending = None
                     self._models.move_to_end(key)
                     return prediction
             self._check_key(key)

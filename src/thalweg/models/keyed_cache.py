@@ -97,7 +97,8 @@ class KeyedCache:
             model.last = (seq, prediction, model.last[2])
             return
         model.pending_prediction = prediction
-        model.pending_seq = seq
+        model.forget_address()
+        model.pending = ((seq,), 0)
         online.update(x, math.nan if y is None else y, weight, elapsed)
         model.settle()
 
@@ -119,14 +120,16 @@ class KeyedCache:
             return
         for key in expired:  # They are on the disk until the commit.
             self._drop(key)
-        offset = -1 if self.offset is None else self.offset
-        models: list[Row] = []
-        for key in sorted(self.unsaved & self.models.keys()):
-            model = self.models[key]
-            layout, data = self.settings.encode(model)
-            offset = max(offset, model.seq)
-            models.append((key, data, layout))
-        commit(models, offset if offset >= 0 else None, now, expired)
+        keys = sorted(self.unsaved & self.models.keys())
+        models = [self.models[key] for key in keys]
+        encoded = self.settings.encode_many(models)
+        rows: list[Row] = [
+            (key, data, layout)
+            for key, (layout, data) in zip(keys, encoded, strict=True)
+        ]
+        offset = max((model.seq for model in models), default=-1)
+        offset = max(offset, -1 if self.offset is None else self.offset)
+        commit(rows, offset if offset >= 0 else None, now, expired)
         self.offset = offset if offset >= 0 else None
         self.unsaved.clear()
 

@@ -10,8 +10,10 @@ read is trusted: every value is compared with what such a model could have left.
 
 import math
 import struct
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -25,7 +27,13 @@ from thalweg.models.live_state import LiveState, ModelSettings, ModelSnapshot
 from thalweg.models.model_file import decode_model
 from thalweg.models.online import Online
 from thalweg.persistence import SavedModel, dumps, loads
-from thalweg.persistence.raw_values import RawValue, checksum, from_raw, to_raw
+from thalweg.persistence.raw_values import (
+    CHECKSUM,
+    RawValue,
+    checksum,
+    from_raw,
+    to_raw,
+)
 from thalweg.persistence.snapshots import (
     Condition,
     Count,
@@ -40,6 +48,7 @@ NO_OTHERS = (None, None, ModelSnapshot().clock)
 PLAIN_NUMBERS = struct.Struct("<qdqqqqqq")
 """The numbers of a ``KeyedRecord`` that has a ``RawState`` and no others, up to the
 length of the array that follows."""
+PLAIN_COUNT = PLAIN_NUMBERS.size // 8
 
 
 class KeyedRecord(NamedTuple):
@@ -113,6 +122,25 @@ class KeyedSettings(NamedTuple):
         if others == NO_OTHERS and type(model.last[1]) is float:
             return _plain_raw(type(self.learner).__name__, model.last, raw)
         return self._to_raw(KeyedRecord(*model.last, raw, None, None, *others))
+
+    def encode_many(
+        self, models: Sequence[KeyedModel]
+    ) -> list[tuple[str, bytes | memoryview]]:
+        """``encode`` of many models: layouts, and bytes or views of them.
+
+        Where the learner has a kernel for many live buffers, it writes all of them.
+        """
+        for model in models:
+            if model.pending is not None:
+                model.settle()
+        addresses = [model.address for model in models]
+        if not all(addresses):
+            return [self.encode(model) for model in models]
+        records, suspects = _gather_records(models, addresses)
+        for k in suspects:
+            self._require_legal(models[k].online._live)
+        layout = _plain_layout(type(self.learner).__name__)
+        return [(layout, record) for record in records]
 
     def decode(self, raw: RawValue, name: str) -> KeyedModel:
         """The model in layout and bytes; ``PersistenceError`` where any is wrong."""
@@ -222,6 +250,39 @@ class KeyedSettings(NamedTuple):
             contents._replace(settings=ModelSettings(*self))
         )
         return KeyedModel(online, (seq, prediction, contents.snapshot.rounds))
+
+
+def _gather_records(
+    models: Sequence[KeyedModel], buffers: list[int]
+) -> tuple[list[memoryview], list[int]]:
+    """What ``_plain_raw`` gives of each model, whose live buffers are at these
+    addresses; and which of them have a NaN.
+    """
+    if not models:
+        return [], []
+    count, batch, addresses = len(models), models[0].batch, np.array(buffers)
+    assert batch is not None
+    features, errors, sizes = np.empty((3, count), np.int64)
+    batch.measure_states(addresses, features, errors, sizes)
+    # The checksum takes half of the last number.
+    ends = np.cumsum(PLAIN_COUNT + sizes + 1)
+    starts = ends - (PLAIN_COUNT + sizes + 1)
+    numbers, has_nan = np.empty(ends[-1]), np.empty(count, np.bool_)
+    batch.gather_states(addresses, starts + PLAIN_COUNT, numbers, has_nan)
+    seqs, predictions, rounds = zip(*(model.last for model in models), strict=True)
+    numbers[starts + 1] = predictions
+    integers = numbers.view(np.int64)
+    fields = (seqs, None, rounds, batch.layout, features, 0, errors, sizes)
+    for place, values in enumerate(fields):
+        if values is not None:
+            integers[starts + place] = values
+    data = numbers.data.cast("B")
+    spans = list(zip((8 * starts).tolist(), (8 * ends - 8).tolist(), strict=True))
+    sums = [crc32(data[first:last]) for first, last in spans]
+    numbers.view(np.uint32)[2 * ends - 2] = sums
+    size = CHECKSUM.size
+    records = [data[first : last + size] for first, last in spans]
+    return records, np.flatnonzero(has_nan).tolist()
 
 
 def _plain_raw(kind: str, last: tuple[int, float, int], raw: RawState) -> RawValue:

@@ -55,7 +55,7 @@ FULL_CODES = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
 """What SQLite says where a disk is full, and where a file may grow no further."""
 
 
-Row = tuple[str, bytes, str | None]
+Row = tuple[str, bytes | memoryview, str | None]
 """The fields of a ``StoredModel``, which takes longer to make."""
 
 
@@ -73,7 +73,8 @@ class KeyedStore:
     def __init__(self, path: Path, settings: bytes) -> None:
         self.path = path
         self._process = os.getpid()
-        self._layouts: dict[str, int] = {}  # by the layout, its id in the file
+        # By the layout, its id in the file. None: a file that describes itself.
+        self._layout_ids: dict[str | None, int | None] = {None: None}
         with self._translate_errors():
             self._connection = sqlite3.connect(
                 path, isolation_level=None, check_same_thread=False
@@ -159,10 +160,10 @@ class KeyedStore:
         ``time`` is when they are written, by the caller's clock; models of the keys
         ``dropped`` are removed.
         """
-        layouts = self._layouts.copy()
+        ids = self._layout_ids.copy()
         with self._translate_errors(), self._transaction():
             rows = (
-                (key, None if layout is None else self._layout_id(layouts, layout),
+                (key, ids[layout] if layout in ids else self._add_layout(ids, layout),
                  time, data)
                 for key, data, layout in models
             )  # fmt: skip
@@ -170,17 +171,16 @@ class KeyedStore:
             keys = ((key,) for key in dropped)
             self._connection.executemany("DELETE FROM models WHERE key = ?", keys)
             self._connection.execute(INSERT_SOURCE, ("offset", offset))
-        self._layouts = layouts  # those of a transaction that failed are not there
+        self._layout_ids = ids  # those of a transaction that failed are not there
 
-    def _layout_id(self, known: dict[str, int], layout: str) -> int:
-        """The id of a layout, which is written where it is new."""
-        number = known.get(layout)
-        if number is None:
-            self._connection.execute(
-                "INSERT OR IGNORE INTO layouts (layout) VALUES (?)", (layout,)
-            )
-            found = self._read_one("SELECT id FROM layouts WHERE layout = ?", layout)
-            number = known[layout] = int(found)  # type: ignore[call-overload]
+    def _add_layout(self, ids: dict[str | None, int | None], layout: str | None) -> int:
+        """The id of a layout that is not among ``ids``, which is written if new."""
+        self._connection.execute(
+            "INSERT OR IGNORE INTO layouts (layout) VALUES (?)", (layout,)
+        )
+        found = self._read_one("SELECT id FROM layouts WHERE layout = ?", layout)
+        number: int = int(found)  # type: ignore[call-overload]
+        ids[layout] = number
         return number
 
     def close(self) -> None:

@@ -220,6 +220,19 @@ class LiveState:
         if self._live is not None:
             self.buffer[call_header.IS_OPEN] = 1
 
+    def batch_buffer(self) -> Any:
+        """The live buffer, if all that changes is in it and its learner has kernels for
+        many buffers (``LiveBatch``); else None.
+        """
+        live = self._live
+        is_all = (
+            live is not None
+            and self.learn is live.call  # no imputer, no row that waits
+            and self.columns is None
+            and self.clock == ClockState()
+        )
+        return live if is_all and getattr(live, "batch", None) is not None else None
+
     def live_buffer(self) -> LiveBuffer | None:
         """The learner's kernel and the buffer that it changes, if it has one."""
         return self._live
