@@ -120,7 +120,7 @@ def test_after_a_crash_a_request_is_learnt_completely_or_not_at_all(
     ask(path, post("/v1/observe", {"rows": before}))
     rows = [rows_of(np.random.default_rng(k), f"k{k}", 2) for k in range(3)]
     rows = [row for part in rows for row in part]
-    learn, count = model_writer._learn, 0
+    learn, count = model_writer.learn_row, 0
 
     def crash(models, *rest):
         nonlocal count
@@ -131,7 +131,7 @@ def test_after_a_crash_a_request_is_learnt_completely_or_not_at_all(
         return learn(models, *rest)
 
     writer = model_writer.ModelWriter(path, LEARNER)
-    monkeypatch.setattr(model_writer, "_learn", crash)
+    monkeypatch.setattr(model_writer, "learn_row", crash)
 
     async def observe():
         bare = [

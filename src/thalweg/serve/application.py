@@ -23,7 +23,8 @@ from thalweg.serve.json_response import (
 from thalweg.serve.key_predictions import forecast_rows, predict_rows
 from thalweg.serve.live_page import live_router
 from thalweg.serve.metrics import CONTENT_TYPE
-from thalweg.serve.model_writer import ModelWriter, RowResult
+from thalweg.serve.model_writer import ModelWriter
+from thalweg.serve.observed_rows import RowResult
 from thalweg.serve.openapi_bodies import (
     FORECAST,
     OBSERVE,

@@ -19,42 +19,23 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from fastapi import HTTPException
 
-from thalweg.errors import StorageError, ThalwegError
-from thalweg.learners import Learner, Tracker
+from thalweg.errors import StorageError
+from thalweg.learners import Learner
 from thalweg.models import KeyedModels
 from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.serve.limits import Limits
 from thalweg.serve.live_feed import LiveFeed, LiveRow
 from thalweg.serve.metrics import Metrics
+from thalweg.serve.observed_rows import LastSeqs, RowResult, learn_row
 from thalweg.serve.request_body import Row
 from thalweg.serve.request_journal import JournalEntry, RequestJournal
 
-BAND = 0.9
-"""The share of values that the bands of live pages are to hold."""
-MAX_LAST_SEQS = 100_000
-"""Keys whose last sequence number is kept in memory."""
 OTHER_REQUEST = (
     "This Idempotency-Key was used for another request. Each request needs its own."
 )
 logger = logging.getLogger(__name__)
-
-
-class RowResult(NamedTuple):
-    """What became of a row."""
-
-    key: str
-    seq: int | None
-    prediction: Any = None  # made before the row was learnt; None: no longer known
-    learnt: bool = False
-    error: str | None = None  # why the model refused the row
-
-    @property
-    def outcome(self) -> str:
-        """The word for it, in responses and metrics."""
-        return "refused" if self.error else "learnt" if self.learnt else "repeated"
 
 
 class ObserveRequest:
@@ -192,7 +173,7 @@ class ModelWriter:
                     continue
                 results.append(
                     [
-                        _learn(models, seqs, row, row.key in watched, live_rows)
+                        learn_row(models, seqs, row, row.key in watched, live_rows)
                         for row in rows
                     ]
                 )
@@ -302,76 +283,13 @@ def _find_seqs(
     return journal.find(name)
 
 
-class LastSeqs:
-    """The last sequence number of keys, for the one writer: -1 before the first row."""
-
-    def __init__(self) -> None:
-        self._seqs: dict[str, int] = {}
-
-    def get(self, models: KeyedModels, key: str) -> int:
-        """The number of the row that the key has observed last."""
-        seq = self._seqs.get(key)
-        if seq is None:
-            last = models.last_seq(key)
-            seq = -1 if last is None else last
-        return seq
-
-    def set(self, key: str, seq: int) -> None:
-        """The key has observed a row."""
-        if len(self._seqs) >= MAX_LAST_SEQS:
-            self._seqs.clear()
-        self._seqs[key] = seq
-
-    def clear(self) -> None:
-        """Forget all: the models were opened anew."""
-        self._seqs.clear()
-
-
-def _learn(
-    models: KeyedModels, seqs: LastSeqs, row: Row, is_watched: bool,
-    live_rows: list[Any],
-) -> RowResult:  # fmt: skip
-    """Learn one row, or say why the model refuses it."""
-    key, x, y, seq, weight, elapsed = row
-    assert seq is not None
-    try:
-        last = seqs.get(models, key)
-        is_new = seq > last
-        band = None
-        if is_new and is_watched and last >= 0 and np.ndim(y) == 0:
-            band = models.predict(key, x, BAND)
-        prediction = models.observe(key, x, y, seq, weight, elapsed)
-        if is_new:
-            seqs.set(key, seq)
-    except StorageError:
-        raise
-    except ThalwegError as error:
-        return RowResult(key, seq, error=str(error))
-    except MemoryError:
-        return RowResult(
-            key, seq, error=f"There is no memory for a model of {len(x)} features."
-        )
-    if is_new and np.ndim(y) == 0:  # pages show one target
-        live = LiveRow(x, y, float(prediction))
-        if is_watched:
-            low, high = (None, None) if band is None else (band.low, band.high)
-            live = live._replace(low=low, high=high, memory=_memory(models, key))
-        live_rows.append((key, live))
-    return RowResult(key, seq, prediction, is_new)
-
-
-def _memory(models: KeyedModels, key: str) -> float | None:
-    model = models[key]
-    return float(model.memory) if isinstance(model.learner, Tracker) else None
-
-
 def _settle(models: KeyedModels, journal: RequestJournal) -> None:
     """Learn the rest of requests that a crash has interrupted, or none of them."""
     forgotten, entries, seqs = [], journal.open_requests(), LastSeqs()
     for entry in entries:
         if any(_is_learnt(models, row) for row in entry.rows):
             for row in entry.rows:
-                _learn(models, seqs, row, False, [])
+                learn_row(models, seqs, row, False, [])
         else:
             forgotten.append(entry.idempotency_key)
     models.flush()
