@@ -48,11 +48,13 @@ browser:  ## install chromium, with which tests open the report
 	command -v chromium > /dev/null || { $(SUDO) apt-get update -qq && \
 	  $(SUDO) apt-get install -y -qq --no-install-recommends chromium > /dev/null; }
 
+# One more process than cores: some tests wait for a child, a signal or a browser.
+WORKERS := $(shell expr $$(nproc 2> /dev/null || echo 2) + 1)
 test: .venv/kernels  ## run the tests
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n $(WORKERS)
 
 test-kernels: env  ## run the kernel tests once more as plain Python
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto tests/kernels
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/kernels
 
 interrupts: .venv/kernels  ## 50,000 interrupts at random bytecodes: every model learns afterwards
 	$(BIN)/python tools/interrupts.py --count 50000

@@ -58,6 +58,7 @@ from numba.extending import (
 from numba.misc.appdirs import AppDirs
 from numba.np.arrayobj import populate_array
 
+from thalweg.kernels.compilation_lock import lock_kernel, unlock_kernel
 from thalweg.kernels.inner_compiler import InnerCompiler
 
 __all__ = [
@@ -253,10 +254,25 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     """Numba's cache of one kernel; a file that cannot be used is as good as none.
 
     Otherwise a call would fail where a disk is full, a file was damaged by a power
-    failure, or a temporary folder was emptied while the process runs.
+    failure, or a temporary folder was emptied while the process runs. What one process
+    compiles, others that need it wait for (compilation_lock.py).
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = self._load_or_none(sig, target_context)
+        if found is None:
+            lock_kernel(self._cache_path, self._kernel_name(sig))
+            found = self._load_or_none(sig, target_context)
+            if found is not None:
+                unlock_kernel(self._cache_path, self._kernel_name(sig))
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with contextlib.suppress(OSError):
+            super().save_overload(sig, data)
+        unlock_kernel(self._cache_path, self._kernel_name(sig))
+
+    def _load_or_none(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # unpickling damaged bytes raises anything
@@ -264,9 +280,8 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
                 self.flush()
             return None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        with contextlib.suppress(OSError):
-            super().save_overload(sig, data)
+    def _kernel_name(self, sig: Any) -> str:
+        return f"{self._impl.filename_base} {sig}"
 
 
 def _use_cache(function: Any) -> Any:
