@@ -134,3 +134,20 @@ def test_bands_after_a_few_values_hold_what_they_promise(kind):
     shares, first = early_shares(kind)
     assert first > 0.85
     assert shares.mean(axis=1).min() > 0.85 and shares.min() > 0.8
+
+
+def test_values_that_begin_at_zero_are_never_forecast_below_it():
+    """A shop that nearly closed; one value below zero, and the limit is gone."""
+    rng = np.random.default_rng(5)
+    y = rng.poisson(np.where(np.arange(200) < 150, 6.0, 0.3)).astype(float)
+    forecaster = Forecaster(horizon=7, season=7)
+    backtest = forecaster.run(y)
+    forecast = forecaster.forecast()
+    for low in (backtest.mean, backtest.low, forecast.low, forecast.totals.low):
+        zeros = np.flatnonzero(y == 0)[0]
+        known = low[zeros:] if low.ndim > 1 else low
+        assert np.nanmin(known) == 0
+    assert (forecast.low <= forecast.mean).all()
+    assert (forecaster.update(-3.0).forecast().low < 0).all()
+    above = Forecaster(horizon=7, season=7).update(y + 1).forecast()
+    assert (above.low < 1).any()  # nothing says that values begin at 1

@@ -74,8 +74,10 @@ class Forecaster:
     values of seasons before and seasonal profiles; one on products and hinges of these;
     the recursive forecast of the first step; the last value, and the values a season
     and a cycle ago. How good each has been lately decides (kernels/forecaster/). Bands
-    are as wide as such forecasts have turned out to be. A new value costs as much as
-    some ten rounds of a Tracker for 24 steps, and no more after a million values.
+    are as wide as such forecasts have turned out to be. Where 0 was among the values
+    and nothing below it, as in counts and sales, no forecast and no band is below 0. A
+    new value costs as much as some ten rounds of a Tracker for 24 steps, and no more
+    after a million values.
 
     ``season`` is the period of the values in rows, or a pair of periods, (24, 168) for
     the day and the week of hourly values. None: that of the calendar where times are
@@ -218,9 +220,11 @@ class Forecaster:
             if progress.grid is not None:
                 ahead = state.rounds + np.arange(h)
                 times = progress.grid.times(ahead)
+            lowest = 0.0 if state.starts_at_zero else -np.inf
         low, high = (mean[:, None] + offsets)[:h].T
         sums = np.cumsum(mean)
         total_low, total_high = (sums[:, None] + total_offsets)[:h].T
+        low, total_low = np.maximum(low, lowest), np.maximum(total_low, lowest)
         totals = Interval(sums[:h], total_low, total_high)
         zone = ForecastZone(progress.zone, progress.by_clock)
         return Forecast(mean[:h], low, high, totals, interval, zone.times(times), zone)

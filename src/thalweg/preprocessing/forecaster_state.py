@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.kernels.forecaster import forecaster_layout as layout
-from thalweg.kernels.forecaster import forecaster_round
+from thalweg.kernels.forecaster import forecaster_round, given_features
 from thalweg.kernels.forecaster.known_effects import EFFECT_RIDGE
 from thalweg.kernels.forecaster.step_regressions import (
     GIVEN_RIDGE,
@@ -155,6 +155,12 @@ class ForecasterState:
     def rounds(self) -> int:
         """Rounds passed since the first value, with or without a value."""
         return int(self.views.counters[layout.ROUNDS])
+
+    @property
+    def starts_at_zero(self) -> bool:
+        """Whether 0 is among the values, and nothing below it."""
+        counters, has_known = self.views.counters, any(self.settings.known)
+        return bool(given_features.starts_at_zero(counters, has_known))
 
     def learn(self, y: float) -> None:
         """Learn one value, without given features."""

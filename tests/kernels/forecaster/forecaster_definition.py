@@ -156,6 +156,7 @@ class ForecasterDefinition:
                 model.nonlinear = shared
         self.context = Context(self)
         self.values, self.is_missing, self.given = [], [], []
+        self.lowest = np.inf  # of the values as given
         self.effects = Effects(self) if self.known.any() else None
         self.deviations = []  # (round, y - level before), after the first season
         self.origins = []
@@ -272,6 +273,7 @@ class ForecasterDefinition:
     def observe(self, y, x=()):
         """Learn the value of the next round, NaN where it is missing, and forecast."""
         t, effect = len(self.values), 0.0
+        self.lowest = np.fmin(self.lowest, y)
         self.given.append(np.array(x, dtype=float))
         if self.effects is not None:
             effect = self.origins[-1].effect(x) if t else 0.0
@@ -439,7 +441,7 @@ class ForecasterDefinition:
         for h, x in enumerate(future[: self.horizon], start=1):
             if self.known.any():
                 mean[h - 1] += origin.known_part(h, x)
-        return mean
+        return np.maximum(mean, 0.0) if self.lowest == 0 else mean
 
     def offsets(self, coverage, kind="value_errors"):
         """The ends of the bands less the forecasts, (H, 2): linear between models."""

@@ -27,6 +27,22 @@ CASES = {
 """Horizon, season and cycle, lags, and which given features are known in advance."""
 
 
+ZERO_BASED = {
+    "counts": (5, (4, 4), (), ()),
+    "counts, a feature known in advance": (4, (5, 5), (), (True,)),
+}
+"""Cases whose values begin at 0, of which forecasts without that limit are below."""
+
+
+def made_up_counts(rows, given, seed):
+    """Values of which half are 0, and the others few; features that matter."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rows, given))
+    y = np.maximum(np.round(rng.normal(size=rows) + x.sum(axis=1)), 0.0)
+    y[rows // 2] = np.nan
+    return y, x
+
+
 def made_up_series(rows, given, seed):
     """Values with a season, jumps, outliers and gaps; features that matter."""
     rng = np.random.default_rng(seed)
@@ -42,11 +58,12 @@ def made_up_series(rows, given, seed):
     return y, x
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES | ZERO_BASED)
 def test_a_round_equals_its_definition(name):
-    horizon, seasons, lags, known = CASES[name]
+    horizon, seasons, lags, known = (CASES | ZERO_BASED)[name]
     rows = 110 if COMPILED else 18
-    y, x = made_up_series(rows, len(known), seed=len(name))
+    make = made_up_counts if name in ZERO_BASED else made_up_series
+    y, x = make(rows, len(known), seed=len(name))
     settings = ForecasterSettings(horizon, lags, len(known), known)
     state = ForecasterState(settings, Seasons(*seasons))
     slow = ForecasterDefinition(modelled_steps(horizon), *seasons, lags, known)
@@ -68,9 +85,13 @@ def test_a_round_equals_its_definition(name):
                 np.testing.assert_allclose(offsets, expected, rtol=1e-5, atol=1e-9)
 
 
-def test_a_run_gives_the_forecasts_of_single_rounds():
-    horizon, seasons, lags, known = CASES["features of both kinds"]
-    y, x = made_up_series(40 if COMPILED else 12, len(known), seed=1)
+@pytest.mark.parametrize(
+    "name", ["features of both kinds", "counts, a feature known in advance"]
+)
+def test_a_run_gives_the_forecasts_of_single_rounds(name):
+    horizon, seasons, lags, known = (CASES | ZERO_BASED)[name]
+    make = made_up_counts if name in ZERO_BASED else made_up_series
+    y, x = make(40 if COMPILED else 12, len(known), seed=1)
     settings = ForecasterSettings(horizon, lags, len(known), known)
     run, single = (ForecasterState(settings, Seasons(*seasons)) for _ in range(2))
     forecasts, bands = run.play(y, x, 0.9)
@@ -78,6 +99,8 @@ def test_a_run_gives_the_forecasts_of_single_rounds():
         single.play(y[t : t + 1], x[t : t + 1])
         mean = single.forecast(x[t + 1 :])
         np.testing.assert_array_equal(forecasts[t], mean)
-        offsets = single.offsets(0.9)[0]
-        np.testing.assert_array_equal(bands[t], mean[:, None] + offsets)
+        ends = mean[:, None] + single.offsets(0.9)[0]
+        if single.starts_at_zero:
+            ends[:, 0] = np.maximum(ends[:, 0], 0.0)
+        np.testing.assert_array_equal(bands[t], ends)
     np.testing.assert_array_equal(run.packed, single.packed)

@@ -31,6 +31,7 @@ from thalweg.kernels.forecaster.given_features import (
     set_given_row,
     set_known_coefficients,
     set_origin_units,
+    starts_at_zero,
 )
 from thalweg.kernels.forecaster.known_effects import learn_effects, set_effects
 from thalweg.kernels.forecaster.nonlinear_features import (
@@ -106,7 +107,7 @@ def play(
     length 0. ``few_errors`` (steps, k) is how many mean errors a band reaches at least
     in each direction, while fewer than k errors are known, or 0. Features known in
     advance are those of the rounds that they belong to; beyond the last they have no
-    effect.
+    effect. Where values begin at 0 (``starts_at_zero``), no band goes below.
     """
     s, w = _unpack(state, workspace, dimensions)
     for t in range(y.size):
@@ -117,6 +118,9 @@ def play(
             _set_bands(
                 w, coverage, few_errors, s.step_counters, s.step_errors, bands[t]
             )
+            if starts_at_zero(s.counters, w.known_at.size > 0):
+                for h in range(len(bands[t])):
+                    bands[t, h, 0] = max(bands[t, h, 0], -forecasts[t, h])
 
 
 @kernel(ieee_division=True, nogil=True)

@@ -18,6 +18,8 @@ from thalweg.kernels.forecaster.forecaster_layout import (
     EFFECT_UNIT,
     LANES,
     LAST_GIVEN,
+    LOWEST,
+    LOWEST_GIVEN,
     MEAN,
     MEAN_CHANGE,
     NONLINEAR,
@@ -26,6 +28,7 @@ from thalweg.kernels.forecaster.forecaster_layout import (
     ORIGIN_UNIT,
     RECURSIVE,
     ROUNDS,
+    VALUE_COUNT,
     VARIANCE,
 )
 from thalweg.kernels.forecaster.known_effects import limit_effect
@@ -153,14 +156,30 @@ def add_known_part(s, w, t, given, effect):
 
 @inner_function
 def copy_forecasts(s, w, future, forecasts):
-    """Copy the newest forecasts, with what is known of the k next rows: (k, given)."""
+    """Copy the newest forecasts, with what is known of the k next rows: (k, given).
+
+    None is below 0 where values begin there (``starts_at_zero``).
+    """
     slot = max(int(s.counters[ROUNDS]) - 1, 0) % len(s.forecasts)
+    is_bounded = starts_at_zero(s.counters, w.known_at.size > 0)
     for h in range(s.forecasts.shape[1]):
         forecasts[h] = s.forecasts[slot, h]
         if w.known_at.size > 0 and h < len(future):
             j = int(w.model_of[h])
             part = known_part(s, w, slot, j, future[h])
             forecasts[h] += known_effect(s, w, slot, future[h]) + part
+        if is_bounded:
+            forecasts[h] = max(forecasts[h], 0.0)
+
+
+@inner_function
+def starts_at_zero(counters, has_known):
+    """Whether 0 is among the values, and nothing below it: counts, sales, rain.
+
+    ``has_known`` is whether there are features known in advance.
+    """
+    lowest = counters[LOWEST_GIVEN] if has_known else counters[LOWEST]
+    return counters[VALUE_COUNT] > 0 and lowest == 0
 
 
 @inner_function
