@@ -351,3 +351,42 @@ def test_a_file_of_something_else_is_not_resumed(folder, cities):
         done = thalweg(command, "sales.csv", "--resume", model)
         assert done.exit_code == 2, (command, model, done.output)
         assert "Traceback" not in done.output and model.split("/")[-1] in done.output
+
+
+@pytest.mark.parametrize("first", ["Yes", ""])
+def test_yes_and_no_are_known_in_advance_as_ones_and_zeros_are(tmp_path, first):
+    """Of a column of text that says neither, a note is printed."""
+    rng = np.random.default_rng(3)
+    flags = rng.random(ROWS) < 0.3
+    y = values() + 40 * flags
+    y[-4:] = np.nan
+    words = [first, *np.where(flags, "Yes", "no")[1:]]
+    numbers = ["" if not first else "1", *flags[1:].astype(int).astype(str)]
+    for name, cells in (("words", words), ("numbers", numbers)):
+        made = [
+            f"{line.rstrip()},{cell},{'red' if k % 2 else 'blue'}\n"
+            for k, (line, cell) in enumerate(zip(lines(y), cells, strict=True))
+        ]
+        text = "month,sold,promotion,colour\n" + "".join(made)
+        (tmp_path / f"{name}.csv").write_text(text)
+    outputs = {}
+    for name in ("words", "numbers"):
+        done = thalweg("forecast", f"{name}.csv", "-t", "sold", "--out", name)
+        assert done.exit_code == 0, done.output
+        outputs[name] = " ".join(done.output.split())
+    assert forecasts(tmp_path / "words") == forecasts(tmp_path / "numbers")
+    assert "Column 'promotion': yes counts as 1, no as 0." in outputs["words"]
+    assert "Known in advance, from rows without 'sold': promotion." in outputs["words"]
+    assert "Column 'colour' is not all numbers and is left out." in outputs["words"]
+
+
+def test_a_column_that_says_neither_yes_nor_no_later_is_left_out(tmp_path):
+    made = [f"{line.rstrip()},{'no' if k < 100 else 'maybe'}\n"
+            for k, line in enumerate(lines(values()))]  # fmt: skip
+    (tmp_path / "a.csv").write_text("month,sold,open\n" + "".join(made))
+    done = thalweg("forecast", "a.csv", "-t", "sold", "--features", "open")
+    assert done.exit_code == 2
+    assert "'open' is 'maybe', which says neither yes nor no" in done.output
+    done = thalweg("forecast", "a.csv", "-t", "sold")
+    assert done.exit_code == 0, done.output
+    assert "Column 'open' is not all numbers and is left out." in done.output

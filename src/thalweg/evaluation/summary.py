@@ -22,6 +22,9 @@ PAST_LABELS = (
 MIN_SEASON_WEIGHT = 0.05
 """A season whose experts have a smaller weight on average is not mentioned."""
 
+MIDNIGHT = "T00:00:00"
+"""The time of day of rows that are days, which needs no mention."""
+
 
 def summary(study: Study) -> list[str]:
     """A few sentences, the most important first. Persistence is always named."""
@@ -108,7 +111,7 @@ def _alarm_clause(study: Study) -> str:
     last = alarms[-1]
     when = f"row {last.onset:,}"
     if last.onset_time is not None:
-        when += f" ({last.onset_time})"
+        when += f" ({last.onset_time.removesuffix(MIDNIGHT)})"
     if count == 1:
         return f"one change was seen, at {when}: {last.text}"
     often = ""

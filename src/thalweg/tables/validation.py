@@ -1,5 +1,7 @@
 """Columns of a chunk, checked for learners: refusals name row, line and column."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -36,6 +38,29 @@ def read_numbers(
         )
     _check_missing(chunk, name, np.isnan(values), missing)
     return values
+
+
+YES, NO = ("yes", "true", "y", "t", "on"), ("no", "false", "n", "f", "off")
+"""Texts of 1 and of 0, in small letters."""
+
+
+def are_flags(texts: Sequence[str] | None) -> bool:
+    """Whether all texts say yes or no; None: they are not all text."""
+    return bool(texts) and {text.lower() for text in texts or ()} <= {*YES, *NO}
+
+
+def read_flags(chunk: Chunk, name: str) -> FloatArray:
+    """A column of yes and no as ones and zeros, NaN where missing."""
+    column = chunk.categories(name)
+    for code, level in enumerate(column.levels):
+        if not are_flags([level]):
+            first = int((column.codes == code).argmax())
+            raise StreamError(
+                f"{chunk.location(first)}: {name!r} is {level!r}, which says neither "
+                f"yes nor no, as the rows before."
+            )
+    values = np.array([float(level.lower() in YES) for level in column.levels])
+    return np.append(values, np.nan)[column.codes]
 
 
 def read_categories(chunk: Chunk, name: str, missing: MissingPolicy) -> Categorical:

@@ -23,7 +23,12 @@ from thalweg.tables import Chunk, Table, Timestamps
 from thalweg.tables.column_format import ColumnFormat
 from thalweg.tables.format_detection import FormatSettings, detect_formats
 from thalweg.tables.schema import is_unnamed, refuse_unknown_columns
-from thalweg.tables.validation import read_numbers, read_timestamps
+from thalweg.tables.validation import (
+    are_flags,
+    read_flags,
+    read_numbers,
+    read_timestamps,
+)
 from thalweg.types import FloatArray
 
 NO_TIME = ""
@@ -61,7 +66,7 @@ class TableColumns:
         """Targets, times and features of a chunk, NaN where missing."""
         chunk = chunk.with_formats(self.formats)
         y = read_numbers(chunk, self.target, "skip", NUMBERS_ONLY)
-        columns = [read_numbers(chunk, name, "skip") for name in self.features]
+        columns = [_read_feature(chunk, name) for name in self.features]
         x = np.stack(columns, axis=1) if columns else np.empty((len(chunk), 0))
         return TimedRows(y, self._read_times(chunk), x)
 
@@ -261,9 +266,13 @@ def _choose_columns(chunk: Chunk, options: ColumnOptions) -> TableColumns:
         features = options.features
     else:
         others = [name for name in others if name != time and not is_unnamed(name)]
-        features = tuple(name for name in others if chunk.kind(name) == "number")
         text = [name for name in others if chunk.kind(name) == "text"]
-        notes += [_text_note(name) for name in text]
+        flags = [name for name in text if are_flags(chunk.cells[name].distinct_texts())]
+        features = tuple(
+            name for name in others if chunk.kind(name) == "number" or name in flags
+        )
+        notes += [_text_note(name) for name in text if name not in flags]
+        notes += [f"Column {name!r}: yes counts as 1, no as 0." for name in flags]
     return TableColumns(options.target, time, keys, features, formats, notes)
 
 
@@ -286,13 +295,25 @@ def _drop_text(
         return
     for name in columns.features:
         try:
-            read_numbers(chunk, name, "skip")
+            _read_feature(chunk, name)
         except StreamError:
             names = columns.features
             for scan in series.values():
                 scan.present = np.delete(scan.present, names.index(name))
             columns.features = tuple(other for other in names if other != name)
             columns.notes.append(_text_note(name))
+
+
+def _read_feature(chunk: Chunk, name: str) -> FloatArray:
+    """A column to forecast from: numbers, or yes and no."""
+    if chunk.kind(name) == "text":
+        return read_flags(chunk, name)
+    try:
+        return read_numbers(chunk, name, "skip")
+    except StreamError:  # yes and no, of which the first is missing
+        if are_flags(chunk.cells[name].distinct_texts()):
+            return read_flags(chunk, name)
+        raise
 
 
 def _text_note(name: str) -> str:
