@@ -268,9 +268,12 @@ class LiveRLS:
         call = rls_live.call_targets if targets else rls_live.call
         self.call: KernelCall = entry_point(call, several_targets=bool(targets))
         self._theta[:], self._factor[:] = theta, factor
-        # For kernels that take many buffers; None where there are several targets.
-        self.batch: LiveBatch | None = None if targets else BATCH
         self.address: int = self.buffer.ctypes.data
+
+    @property
+    def batch(self) -> LiveBatch | None:
+        """Kernels that take many buffers by their ``address``, of one target each."""
+        return BATCH if self._theta.ndim == 1 else None
 
     def copy_state(self) -> RLSState:
         """A copy of the state as it is now."""
