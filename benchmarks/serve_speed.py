@@ -28,7 +28,7 @@ from fastapi import Response
 from thalweg.learners import RecursiveLeastSquares, Tracker
 from thalweg.serve.application import create_app
 from thalweg.serve.model_writer import ModelWriter
-from thalweg.serve.server import run_app
+from thalweg.serve.server import open_port, run_app
 
 FEATURES, KEYS, BATCH = 8, 1000, 50
 LEARNERS = {"rls": RecursiveLeastSquares(0.99), "tracker": Tracker()}
@@ -47,7 +47,7 @@ def serve(path: Path, learner: str, port: int) -> None:
 
     # No route is looked at before it: its requests are as quick as can be.
     app.router.routes.insert(0, app.router.routes.pop())
-    run_app(app, writer, "127.0.0.1", port)
+    run_app(app, writer, open_port("127.0.0.1", port))
 
 
 class Requests:

@@ -22,6 +22,7 @@ import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -121,14 +122,12 @@ class LoadClient(threading.Thread):
     def _repeat(self, path: str, body: object, headers: dict[str, str]) -> dict:
         headers = headers | {"Content-Type": "application/json"}
         while True:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
             try:
-                connection = http.client.HTTPConnection(
-                    "127.0.0.1", self.port, timeout=20
-                )
-                connection.request("POST", path, json.dumps(body), headers)
-                response = connection.getresponse()
-                answer = json.loads(response.read())
-                connection.close()
+                with closing(connection):
+                    connection.request("POST", path, json.dumps(body), headers)
+                    with closing(connection.getresponse()) as response:
+                        answer = json.loads(response.read())
                 if response.status != 200:
                     raise RuntimeError(f"{response.status} {answer}")
                 self.counts["acknowledged"] += 1

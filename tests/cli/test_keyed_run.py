@@ -3,11 +3,13 @@
 import csv
 import json
 import signal
+import time
 
 import numpy as np
 import pytest
 
 from tests.cli.streams import RUNNER, started, thalweg, written
+from tests.cli.test_live import PIPES, fed, read
 from thalweg.cli.main import app
 from thalweg.cli.runs import keyed_loop
 
@@ -139,7 +141,7 @@ def test_a_run_that_was_killed_goes_on_to_the_last_bit(folder, monkeypatch):
     thalweg("run", "whole.csv", *RUN, "--key", "shop")
     written(folder / "killed.csv", [HEADER, *MIXED])
     monkeypatch.setattr("thalweg.cli.run.KEYED_CHUNK_ROWS", 50)
-    monkeypatch.setattr(keyed_loop, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(keyed_loop, "FILE_CHECKPOINT_SECONDS", 0.0)
     monkeypatch.setattr(keyed_loop, "CHECKPOINT_SHARE", 0)
     play = keyed_loop.KeyedRunLoop._play
 
@@ -214,6 +216,25 @@ def test_classes_by_key_are_refused_by_name(folder):
     assert done.exit_code == 0, done.output
 
 
+def test_a_pipe_of_many_keys_that_goes_quiet_survives_a_kill(folder):
+    written(folder / "mixed.csv", [HEADER, *MIXED])
+    assert thalweg("run", "mixed.csv", *RUN, "--key", "shop").exit_code == 0
+    whole = (folder / "out/mixed/predictions.csv").read_text().splitlines(True)
+    run = ("run", "-", *RUN, "--key", "shop", "--out", "piped")
+    process = started(*run, cwd=folder, **PIPES)
+    for first, last in ((0, 11), (11, 81)):
+        fed(process, [HEADER, *MIXED][first:last])
+        assert read(process, last - first) == whole[first:last]
+    time.sleep(2.5)
+    process.kill()
+    process.communicate()
+    resume = ("run", "-", "--resume", "piped/models.db", "--no-report")
+    process = started(*resume, cwd=folder, **PIPES)
+    rest, remarks = process.communicate("".join([HEADER, *MIXED[80:]]).encode())
+    assert process.returncode == 0, remarks
+    assert rest.decode() == "".join(whole[81:])
+
+
 def test_a_pipe_of_many_keys_can_be_cut_anywhere(folder):
     written(folder / "mixed.csv", [HEADER, *MIXED])
     done = thalweg("run", "mixed.csv", *RUN, "--key", "shop")
@@ -224,5 +245,6 @@ def test_a_pipe_of_many_keys_can_be_cut_anywhere(folder):
     resumed = ["run", "-", "--no-report", "--resume", "piped/models.db"]
     second = RUNNER.invoke(app, resumed, input="".join([HEADER, *MIXED[100:]]))
     assert second.exit_code == 0, second.output
-    whole = predictions(folder / "out/mixed/predictions.csv")
-    assert predictions(folder / "piped/predictions.csv") == whole
+    whole = (folder / "out/mixed/predictions.csv").read_text()
+    assert first.stdout + second.stdout == whole
+    assert not (folder / "piped/predictions.csv").exists()

@@ -45,8 +45,11 @@ def test_a_second_writer_is_refused_at_once(path):
 
 def test_other_files_are_refused(path):
     path.write_bytes(b"no database at all, but a text that is long enough" * 9)
-    with pytest.raises(PersistenceError, match="damaged or no database"):
+    with pytest.raises(PersistenceError, match="is no SQLite file.*b'no database"):
         KeyedModels(path, RLS)
+    assert [file.name for file in path.parent.iterdir()] == [path.name]  # no lock
+    with pytest.raises(StorageError, match="there is no folder"):
+        KeyedModels(path.parent / "nowhere" / "a.db", RLS)
     path.unlink()
     other = sqlite3.connect(path)
     other.execute("CREATE TABLE t (a)")

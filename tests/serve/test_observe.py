@@ -87,6 +87,23 @@ def test_a_repeated_seq_is_not_learnt_again_also_after_a_restart(tmp_path):
     assert_same_models(tmp_path / "m", models)
 
 
+def test_a_row_without_a_target_is_predicted_and_its_seq_counts(tmp_path):
+    first, unknown, again, batch = ask(
+        tmp_path / "m",
+        observe("k", [1.0, 2.0], 3.0, 0),
+        observe("k", [1.0, 2.0], None, 1),
+        observe("k", [1.0, 2.0], 3.0, 1),
+        post("/v1/models/k/observe", {"rows": [{"x": [1, 2], "y": None, "seq": 2}]}),
+    )
+    assert first.json()["outcome"] == "learnt"
+    assert unknown.json()["outcome"] == "predicted"
+    assert unknown.json()["prediction"] != 0
+    assert again.json()["outcome"] == "repeated"
+    assert (batch.json()["learnt"], batch.json()["predicted"]) == (0, 1)
+    with KeyedModels(tmp_path / "m") as models:
+        assert (models["k"].rounds, models.last_seq("k")) == (1, 2)
+
+
 def test_a_row_that_the_model_refuses_is_named_and_the_others_are_learnt(tmp_path):
     rows = rows_of(np.random.default_rng(0), "k", 3)
     rows[1]["x"] = [1.0, 2.0, 3.0]

@@ -53,12 +53,12 @@ def test_what_was_used_is_said(step, sentence):
     assert bool(x[8:, 0].any()) is (step == "1D") and not x[:8, :2].any()
 
 
-def test_months_have_a_year_and_columns_are_counted():
+def test_months_have_a_year_and_columns_are_named():
     months = np.datetime64("2020-01") + np.arange(15)
     encoder, _ = encoded([f"{month}-01" for month in months], columns=("a", "b"))
     assert encoder.notes()[:2] == (
-        "Features: 2 columns of the same row, a forecast of y from its last values and "
-        "those 12 rows ago and the mean of y in the same month.",
+        "Features: the columns 'a', 'b' of the same row, a forecast of y from its last "
+        "values and those 12 rows ago and the mean of y in the same month.",
         "A column that is known only after y must be left out: name those to use, "
         "--features.",
     )

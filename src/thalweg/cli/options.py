@@ -83,7 +83,7 @@ Delay = Annotated[
 Missing = Annotated[
     str | None,
     typer.Option(
-        help=POLICY_HELP,
+        help=f"{POLICY_HELP} If not given: impute.",
         rich_help_panel=COLUMNS, metavar="POLICY",
     ),
 ]  # fmt: skip

@@ -16,6 +16,7 @@ from thalweg.preprocessing.imputer import POLICIES, POLICY_HELP, MissingPolicy
 TOKEN_VARIABLE = "THALWEG_TOKEN"
 MIN_TOKEN_LENGTH = 16
 ADDRESS = "Address"
+SECONDS_OF_DAY = 86_400.0
 
 
 def serve(
@@ -41,6 +42,22 @@ def serve(
         typer.Option(
             help=f"{POLICY_HELP} If not given: that of MODELS, or refuse.",
             metavar="POLICY",
+        ),
+    ] = None,
+    memory: Annotated[
+        float,
+        typer.Option(
+            help="Gigabytes for models in memory: 1 holds those of 2,000 Trackers or "
+            "100,000 keys of least squares with 8 features. Others wait in MODELS.",
+            min=0.001, metavar="GB",
+        ),
+    ] = 1.0,
+    ttl: Annotated[
+        float | None,
+        typer.Option(
+            help="Days after which a key is forgotten that has observed no row. If "
+            "not given, never.",
+            min=0.0, metavar="DAYS",
         ),
     ] = None,
     host: Annotated[
@@ -93,6 +110,8 @@ def serve(
         port,
         read_token(token_file),
         missing=cast(MissingPolicy | None, missing),
+        memory=round(memory * 2**30),
+        ttl=None if ttl is None else ttl * SECONDS_OF_DAY,
         on_ready=lambda address: print_sentence(
             stderr_console(), f"Serves {models} at {address}, the live page too."
         ),

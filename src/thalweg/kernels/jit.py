@@ -352,13 +352,18 @@ ANNOUNCEMENT = (
 
 
 class CompilationAnnouncer(event.Listener):  # type: ignore[misc]
-    """Prints the announcement before the first kernel of ours that is not cached."""
+    """Prints the announcement before the first kernel of ours that is not cached.
+
+    An inline function that Python calls is compiled in every process, in no time.
+    """
 
     announced: ClassVar[bool] = False
 
     def on_start(self, compilation: Any) -> None:
-        module = compilation.data["dispatcher"].py_func.__module__ or ""
-        is_first = module.startswith("thalweg.") and not CompilationAnnouncer.announced
+        dispatcher = compilation.data["dispatcher"]
+        is_ours = (dispatcher.py_func.__module__ or "").startswith("thalweg.")
+        is_kernel = isinstance(dispatcher._cache, _KernelCache) or not _has_cache
+        is_first = is_ours and is_kernel and not CompilationAnnouncer.announced
         if is_first and sys.stderr is not None:
             CompilationAnnouncer.announced = True
             with contextlib.suppress(OSError, ValueError):  # the terminal is gone

@@ -89,7 +89,7 @@ def interval_at(
 
     The prediction is a number or any number of them, of k > 1 targets (..., k).
     """
-    checks.require_argument("a prediction interval", "level", coverage, "(0, 1)")
+    checks.require_argument("a prediction", "interval", coverage, "(0, 1)")
     if errors is None:
         errors = np.empty((0, 1))
     offsets = _offsets(errors, np.array([len(errors)]), float(coverage))[0]

@@ -4,6 +4,7 @@ import math
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -21,10 +22,16 @@ from thalweg.models.keyed_batch import as_batch
 from thalweg.models.keyed_batch_learning import observe_batch
 from thalweg.models.keyed_cache import KeyedCache
 from thalweg.models.keyed_codec import KeyedSettings
-from thalweg.models.keyed_store import MAX_SEQ, KeyedStore, Row, check_key
+from thalweg.models.keyed_store import (
+    MAX_SEQ,
+    KeyedStore,
+    Row,
+    check_key,
+    require_database,
+)
 from thalweg.models.model_lock import ModelLock
 from thalweg.models.online import Online
-from thalweg.persistence.file_kinds import require_regular_file
+from thalweg.persistence.file_kinds import READING_RULE, require_regular_file
 from thalweg.persistence.lock import FileLock
 from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.types import FloatArray
@@ -76,8 +83,9 @@ class KeyedModels:
         memory: int = MEMORY_BYTES,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        require_regular_file(Path(path), "cannot be opened")
+        require_regular_file(Path(path), "cannot be opened", READING_RULE)
         self.path = Path(path).resolve()
+        require_database(self.path)
         self.ttl, self.memory = ttl, memory
         checks.require_interval(self, "memory", "[1, inf)")
         if ttl is not None:
@@ -255,9 +263,20 @@ class KeyedModels:
         finally:
             self._release()
 
+    def __repr__(self) -> str:
+        return f"KeyedModels({str(self.path)!r}, {self.learner!r})"
+
     def __del__(self) -> None:
         # What was not flushed is lost, as the docstring says; the file is free again.
         if getattr(self, "_file_lock", None) is not None:
+            if getattr(self, "_unsaved", None):
+                warnings.warn(
+                    f"{self.path} was not closed: rows of {len(self._unsaved)} keys "
+                    "are lost. Use it in a with block, or close it.",
+                    ResourceWarning,
+                    stacklevel=1,
+                    source=self,
+                )
             with suppress(StorageError):
                 self._release()
 

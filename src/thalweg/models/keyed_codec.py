@@ -95,7 +95,10 @@ class KeyedSettings(NamedTuple):
         intercept, missing = extra.get("intercept"), extra.get("missing", "refuse")
         is_ours = type(intercept) is bool and isinstance(loss, LinearLoss)
         if not is_ours or missing not in ("refuse", "skip", "impute"):
-            raise PersistenceError(f"{name} holds no settings of KeyedModels.")
+            raise PersistenceError(
+                f"{name} holds no settings of KeyedModels. A file of thalweg run --key "
+                "or thalweg forecast --key goes on with --resume there."
+            )
         return cls(learner, loss, intercept, missing)  # type: ignore[arg-type]
 
     def encode(self, model: KeyedModel) -> RawValue:

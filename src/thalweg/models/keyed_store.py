@@ -18,6 +18,8 @@ from thalweg.errors import InvalidParameterError, PersistenceError, StorageError
 
 APPLICATION_ID = int.from_bytes(b"thal", "big")
 """The number in the header of a SQLite file that marks it as one of KeyedModels."""
+DATABASE_START = b"SQLite format 3\0"
+"""How a file of SQLite begins."""
 SCHEMA_VERSION = 2
 MAX_SEQ = 2**63 - 1
 """Largest sequence number: SQLite holds integers of 64 bits."""
@@ -254,6 +256,26 @@ class KeyedStore:
         return None if row is None else row[0]
 
 
+def require_database(path: Path) -> None:
+    """Raise where ``path`` is a file that is no database, before anything is made."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(DATABASE_START))
+    except FileNotFoundError as error:
+        if not path.parent.is_dir():
+            raise StorageError(
+                f"{path} cannot be made: there is no folder {path.parent}."
+            ) from error
+        return
+    except OSError:
+        return  # what opens it will say why it cannot
+    if start and start != DATABASE_START:
+        raise PersistenceError(
+            f"{path} is no SQLite file, as KeyedModels makes them: it begins with "
+            f"{start!r}. Give another path."
+        )
+
+
 class Transaction:
     """All that is executed in its ``with`` block is committed, or none of it.
 
@@ -288,7 +310,8 @@ def check_key(key: object) -> None:
     except UnicodeEncodeError:  # half of a pair of surrogates
         pass
     raise InvalidParameterError(
-        f"A key of KeyedModels is a string that is not empty. Got {key!r} instead."
+        f"A key of KeyedModels is a string that is not empty and that UTF-8 can write. "
+        f"Got {key!r} instead."
     )
 
 

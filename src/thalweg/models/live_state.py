@@ -85,15 +85,16 @@ class LiveState:
     """
 
     __slots__ = (
-        "_errors", "_imputer", "_imputer_call", "_learn_suspended", "_learn_targets",
-        "_live", "_rounds", "_state", "_unexcited_rounds", "buffer", "clock", "columns",
-        "learn", "learn_alone", "predict", "targets", "waiting",
+        "_errors", "_imputer", "_imputer_call", "_intercept", "_learn_suspended",
+        "_learn_targets", "_live", "_rounds", "_state", "_unexcited_rounds", "buffer",
+        "clock", "columns", "learn", "learn_alone", "predict", "targets", "waiting",
     )  # fmt: skip
 
     def __init__(
         self, settings: ModelSettings, snapshot: ModelSnapshot, lock: ModelLock
     ) -> None:
         learner, loss, intercept, missing = settings[:4]
+        self._intercept = int(intercept)
         self._state, self._rounds = snapshot.state, snapshot.rounds
         self._unexcited_rounds, imputer = snapshot.unexcited_rounds, snapshot.imputer
         errors = self._errors = snapshot.errors
@@ -265,6 +266,11 @@ class LiveState:
         if self._live is not None:
             return int(self.buffer[call_header.N])
         return None if self._state is None else len(self._state.theta)
+
+    def count_given_features(self) -> int | None:
+        """How many features a row brings, without a constant one; None: not known."""
+        features = self.count_features()
+        return None if features is None else features - self._intercept
 
     def snapshot(self) -> ModelSnapshot:
         """What a live state that goes on from here is made from."""

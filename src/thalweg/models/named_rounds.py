@@ -124,10 +124,11 @@ def _model_columns(
     """The columns of the model, or those that its first rows have."""
     columns = live.columns
     if columns is None:
-        if live.count_features() is not None:
+        if (given := live.count_given_features()) is not None:
             raise StreamError(
-                f"The model has learnt from {live.count_features()} features without "
-                "names. Give them in that order: model.feature_names = [...]."
+                f"The model has learnt from {given} features without names: give rows "
+                f"as arrays of {given} numbers. Of an Online they can be named: "
+                "model.feature_names = [...]."
             )
         wanted = recipe or Recipe(targets=targets, missing=missing)
         if wanted.missing == "refuse":  # the default: the model says it

@@ -63,7 +63,7 @@ POLICY_RULES: dict[MissingPolicy, PolicyRule] = {
     "impute": PolicyRule(
         accepts=True,
         learns=True,
-        summary="impute: take the feature's mean so far (the default)",
+        summary="impute: take the feature's mean so far",
     ),
 }
 POLICIES: tuple[MissingPolicy, ...] = get_args(MissingPolicy)

@@ -24,7 +24,7 @@ from thalweg.serve.key_predictions import forecast_rows, predict_rows
 from thalweg.serve.live_page import live_router
 from thalweg.serve.metrics import CONTENT_TYPE
 from thalweg.serve.model_writer import ModelWriter
-from thalweg.serve.observed_rows import RowResult
+from thalweg.serve.observed_rows import OUTCOMES, RowResult
 from thalweg.serve.openapi_bodies import (
     FORECAST,
     OBSERVE,
@@ -175,7 +175,7 @@ async def _observe(writer: ModelWriter, request: Request, key: str | None) -> Re
     if "rows" not in body:
         return _single_response(results[0])
     outcomes = [result.outcome for result in results]
-    counts = {name: outcomes.count(name) for name in ("learnt", "repeated", "refused")}
+    counts = {name: outcomes.count(name) for name in OUTCOMES}
     return json_response({**counts, "results": [*map(_as_json, results)]})
 
 

@@ -6,6 +6,8 @@ The format is a few lines of text, so that no library is needed for it.
 from collections import Counter
 from collections.abc import Iterator
 
+from thalweg.serve.observed_rows import OUTCOMES
+
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 COMMIT_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 """Upper ends of the buckets of the histogram of commits."""
@@ -16,7 +18,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self.responses: Counter[tuple[str, int]] = Counter()  # by endpoint and status
-        self.rows: Counter[str] = Counter()  # learnt, repeated, refused
+        self.rows: Counter[str] = Counter()  # by outcome
         self.predictions = 0
         self.failed_commits = 0
         self.commits: Counter[float] = Counter()  # by bucket
@@ -44,7 +46,7 @@ class Metrics:
         yield from _head(
             "rows_total", "counter", "Rows to learn, by what became of them."
         )
-        for outcome in ("learnt", "repeated", "refused"):
+        for outcome in OUTCOMES:
             yield f'thalweg_rows_total{{outcome="{outcome}"}} {self.rows[outcome]}'
         numbers = (
             ("predictions_total", "counter", "Rows predicted.", self.predictions),

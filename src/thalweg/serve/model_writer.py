@@ -64,8 +64,10 @@ class ModelWriter:
     def __init__(
         self, path: Path, learner: Learner[Any] | None = None,
         limits: Limits | None = None, missing: MissingPolicy | None = None,
+        **storage: Any,
     ) -> None:  # fmt: skip
         self.path, self.learner, self.missing = path, learner, missing
+        self._storage = storage  # further arguments of ``KeyedModels``
         self.limits = Limits() if limits is None else limits
         self.metrics, self.feed = Metrics(), LiveFeed()
         self._queue: deque[ObserveRequest] = deque()
@@ -244,7 +246,9 @@ class ModelWriter:
     def _open(self) -> KeyedModels:
         """The models; after a failure, those on the disk."""
         if self._models is None:
-            models = KeyedModels(self.path, self.learner, missing=self.missing)
+            models = KeyedModels(
+                self.path, self.learner, missing=self.missing, **self._storage
+            )
             try:
                 capacity = self.limits.idempotency_keys
                 self._journal = RequestJournal(models.path, capacity)

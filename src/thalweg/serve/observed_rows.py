@@ -16,19 +16,19 @@ MAX_LAST_SEQS = 100_000
 """Keys whose last sequence number is kept in memory."""
 
 
+OUTCOMES = ("learnt", "predicted", "repeated", "refused")
+"""What may become of a row: it is learnt; it has no target, and is predicted only; its
+seq is not above the last one of its key; or the model refuses it."""
+
+
 class RowResult(NamedTuple):
     """What became of a row."""
 
     key: str
     seq: int | None
+    outcome: str  # one of ``OUTCOMES``
     prediction: Any = None  # made before the row was learnt; None: no longer known
-    learnt: bool = False
     error: str | None = None  # why the model refused the row
-
-    @property
-    def outcome(self) -> str:
-        """The word for it, in responses and metrics."""
-        return "refused" if self.error else "learnt" if self.learnt else "repeated"
 
 
 class LastSeqs:
@@ -76,18 +76,20 @@ def learn_row(
     except StorageError:
         raise
     except ThalwegError as error:
-        return RowResult(key, seq, error=str(error))
+        return RowResult(key, seq, "refused", error=str(error))
     except MemoryError:
-        return RowResult(
-            key, seq, error=f"There is no memory for a model of {len(x)} features."
-        )
+        sentence = f"There is no memory for a model of {len(x)} features."
+        return RowResult(key, seq, "refused", error=sentence)
     if is_new and has_one_target:  # pages show one target
         live = LiveRow(x, y, float(prediction))
         if is_watched:
             low, high = (None, None) if band is None else (band.low, band.high)
             live = live._replace(low=low, high=high, memory=_memory(models, key))
         live_rows.append((key, live))
-    return RowResult(key, seq, prediction, is_new)
+    if not is_new:
+        return RowResult(key, seq, "repeated", prediction)
+    has_target = y == y if has_one_target else not np.isnan(y).any()
+    return RowResult(key, seq, "learnt" if has_target else "predicted", prediction)
 
 
 def _memory(models: KeyedModels, key: str) -> float | None:

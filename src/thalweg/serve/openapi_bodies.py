@@ -13,7 +13,7 @@ FEATURES_SCHEMA: dict[str, Any] = {
     "description": "Features: a list of numbers, or an object of them by name; null "
     "where one is missing.",
     "oneOf": [
-        {"type": "array", "items": {"type": "number", "nullable": True}},
+        {"type": "array", "items": {"type": ["number", "null"]}},
         {"type": "object"},
     ],
 }
@@ -23,7 +23,13 @@ ROW_SCHEMA: dict[str, Any] = {
     "properties": {
         "key": {"type": "string", "description": "Where the path has none."},
         "x": FEATURES_SCHEMA,
-        "y": {"type": "number", "nullable": True, "description": "The target."},
+        "y": {
+            "description": "The target, or a list of several; null where unknown.",
+            "oneOf": [
+                {"type": ["number", "null"]},
+                {"type": "array", "items": {"type": ["number", "null"]}},
+            ],
+        },
         "seq": {
             "type": "integer",
             "description": "Counts the rows of a key upwards. Not needed with the "

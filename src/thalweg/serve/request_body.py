@@ -85,17 +85,18 @@ def read_key(request: Request, limits: Limits) -> str:
     return check_key(request.path_params["key"], limits)
 
 
-def check_key(key: Any, limits: Limits) -> str:
-    """``key``, if it is text of a length that is allowed."""
+def check_key(key: Any, limits: Limits, number: int | None = None) -> str:
+    """``key``, if it is text of a length that is allowed; ``number`` is its row's."""
     try:
         size = len(key.encode()) if isinstance(key, str) else 0
     except UnicodeEncodeError:  # half of a pair of surrogates
         size = 0
     if not 0 < size <= limits.key_bytes or "\x00" in key or "\ufffd" in key:
+        place = "" if number is None else f"{_name(number)}: "
         raise HTTPException(
             400,
-            f"A key is text of 1 to {limits.key_bytes} bytes in UTF-8. "
-            f"Got {quote(key)} instead.",
+            f"{place}A key is text of 1 to {limits.key_bytes} bytes in UTF-8, without "
+            f"NUL. Got {quote(key)} instead.",
         )
     return str(key)
 
@@ -128,10 +129,16 @@ def _read_row(
     row: Any, limits: Limits, key: str | None, needs_seq: bool, number: int | None
 ) -> Row:
     """A row of a request; ``number`` is its place among several."""
-    if not isinstance(row, dict) or not row.keys() <= ROW_FIELDS or "x" not in row:
+    if not isinstance(row, dict) or "x" not in row:
         raise HTTPException(
             400,
             f"{_name(number)} must be an object like {ROW_EXAMPLE}. Got {quote(row)}.",
+        )
+    if unknown := sorted(row.keys() - ROW_FIELDS):
+        raise HTTPException(
+            400,
+            f"{_name(number)} may have {', '.join(sorted(ROW_FIELDS))}. Got "
+            f"{quote(unknown[0])} as well.",
         )
     if (key is None) != ("key" in row):
         rule = "must not name a key: the path does."
@@ -143,7 +150,7 @@ def _read_row(
         raise HTTPException(400, _seq_rule(seq, needs_seq, number))
     weight, elapsed = row.get("weight", 1.0), row.get("elapsed", 1.0)
     return Row(
-        check_key(row["key"], limits) if key is None else key,
+        check_key(row["key"], limits, number) if key is None else key,
         read_features(row["x"], limits, number),
         _read_target(row, number),
         seq,

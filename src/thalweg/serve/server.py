@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import logging
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -23,6 +24,8 @@ from thalweg.serve.model_writer import ModelWriter
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 GC_THRESHOLDS = (50_000, 20, 50)
 """Python's own, (700, 10, 10), take half of the time of a commit of 32 rows."""
+BACKLOG = 2048
+"""Connections that may wait to be taken."""
 SHUTDOWN_S = 10
 """How long a server that was asked to end waits for requests in hand."""
 
@@ -31,30 +34,46 @@ def run_server(
     path: Path, learner: Learner[Any] | None = None, host: str = "127.0.0.1",
     port: int = 8000, token: str | None = None, limits: Limits | None = None,
     missing: MissingPolicy | None = None,
-    on_ready: Callable[[str], None] | None = None,
+    on_ready: Callable[[str], None] | None = None, **storage: Any,
 ) -> None:  # fmt: skip
     """Serve the models in the file ``path`` until SIGTERM or SIGINT.
 
     ``learner`` and ``missing`` are as in ``KeyedModels``: those of the file, if not
-    given. ``on_ready`` gets the address once requests are taken.
+    given; so are ``memory`` and ``ttl``, in ``storage``. ``on_ready`` gets the address
+    once requests are taken.
     """
     if token is None and host not in LOOPBACK:
         raise InvalidParameterError(
             f"On {host} others could reach the models. Give a token: --token-file FILE."
         )
-    logging.basicConfig(level=logging.WARNING)
-    writer = ModelWriter(path, learner, limits, missing)
-    _compile(writer.learner)
-    run_app(create_app(writer, token), writer, host, port, on_ready)
+    logging.basicConfig(
+        level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    with open_port(host, port) as listener:  # before a file is made
+        writer = ModelWriter(path, learner, limits, missing, **storage)
+        _compile(writer.learner)
+        run_app(create_app(writer, token), writer, listener, on_ready)
+
+
+def open_port(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0 is a free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise StorageError(
+            f"The port {port} of {host} cannot be opened: {error.strerror}. Choose "
+            "another: --port."
+        ) from None
 
 
 def run_app(
-    app: FastAPI, writer: ModelWriter, host: str, port: int,
+    app: FastAPI, writer: ModelWriter, listener: socket.socket,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:  # fmt: skip
-    """Serve an application until SIGTERM or SIGINT."""
+    """Serve an application on a socket until SIGTERM or SIGINT."""
     config = uvicorn.Config(
-        app, host=host, port=port, access_log=False, log_level="warning",
+        app, access_log=False, log_level="warning",
         timeout_graceful_shutdown=SHUTDOWN_S, server_header=False,
     )  # fmt: skip
     # What was imported stays, so the collector of cycles need not look at it again; and
@@ -62,13 +81,7 @@ def run_app(
     gc.collect()
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
-    try:
-        asyncio.run(ModelServer(config, writer, on_ready).serve())
-    except SystemExit:  # uvicorn has logged that the port could not be opened
-        raise StorageError(
-            f"The port {port} of {host} cannot be opened: another program has it, or "
-            "it is not allowed. Choose another: --port."
-        ) from None
+    asyncio.run(ModelServer(config, writer, on_ready).serve([listener]))
 
 
 class ModelServer(uvicorn.Server):

@@ -9,6 +9,8 @@ from thalweg.tables.encoder_state import EncoderState
 from thalweg.tables.recipe import AUTO, Recipe
 from thalweg.tables.timestamps import YEAR_FEATURES
 
+MAX_NAMED_COLUMNS = 5
+
 
 def feature_notes(
     state: EncoderState, recipe: Recipe, used_names: Sequence[str]
@@ -38,10 +40,14 @@ def feature_notes(
 
 def _parts(state: EncoderState, recipe: Recipe, used_names: Sequence[str]) -> list[str]:
     assert state.schema is not None and state.past is not None
-    columns = len(state.schema.inputs)
-    parts = (
-        [f"{columns} column{'s' * (columns > 1)} of the same row"] if columns else []
-    )
+    names = [column.name for column in state.schema.inputs]
+    parts = []
+    if len(names) > MAX_NAMED_COLUMNS:
+        parts.append(f"{len(names):,} columns of the same row")
+    elif names:
+        word = "column" if len(names) == 1 else "columns"
+        quoted = ", ".join(map(repr, names))
+        parts.append(f"the {word} {quoted} of the same row")
     for target, past in zip(recipe.targets, state.past.targets, strict=True):
         seasons = sorted({*past.seasons} - {1})
         values = ["its last values"]

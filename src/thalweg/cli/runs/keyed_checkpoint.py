@@ -116,7 +116,11 @@ class KeyedCheckpoint:
         stored = self._store.read_model(PROGRESS)
         try:
             if stored is None:
-                raise KeyError(PROGRESS)
+                raise PersistenceError(
+                    f"{self.path} holds no run by key that could go on. One that was "
+                    "killed before its first rows were saved starts again without "
+                    "--resume."
+                )
             fields = json.loads(loads(stored.data, str(self.path)).extra[PROGRESS])
             progress = KeyedProgress(**fields | {"keys": tuple(fields["keys"])})
             if progress.version != VERSION:

@@ -66,15 +66,15 @@ def score_sentences(scores: KeyedScores) -> list[str]:
     name, sentences = scores.best_baseline.name, []
     if np.isfinite(ratio):
         sentences.append(
-            f"The Tracker's mean squared error over all series was {ratio:.2f} of that "
-            f"of the best simple baseline ({name})."
+            f"The Tracker's mean squared error over all series was "
+            f"{_ratio_text(ratio)} of that of the best simple baseline ({name})."
         )
     else:
         sentences.append(f"The best simple baseline ({name}) makes no error.")
     if np.isfinite(scores.mean_ratio):
         sentences.append(
-            f"Series by series it was {scores.mean_ratio:.2f} of that of the best "
-            f"baseline of each (geometric mean), and less in {better:,} of "
+            f"Series by series it was {_ratio_text(scores.mean_ratio)} of that of the "
+            f"best baseline of each (geometric mean), and less in {better:,} of "
             f"{len(scores.keys):,}."
         )
     if scores.unscored:
@@ -139,6 +139,11 @@ def _key_table(columns: Sequence[str], scores: KeyedScores) -> Any:
         cells = (f"{score.rows:,}", f"{score.ratio:.3f}", format_number(score.squared))
         table.add_row(key_text(score.key), *cells, score.best_baseline)
     return table
+
+
+def _ratio_text(ratio: float) -> str:
+    """A ratio with two digits that are not 0."""
+    return f"{ratio:.2f}" if ratio >= 0.095 or ratio == 0 else f"{ratio:.2g}"
 
 
 def _ratio(above: float, below: float) -> float:

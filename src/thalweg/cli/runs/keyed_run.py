@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
+from rich.console import Console
 
 from thalweg import report
 from thalweg.cli.console import (
@@ -40,7 +41,11 @@ from thalweg.cli.runs.keyed_session import KeyedSession
 from thalweg.cli.runs.output_paths import NEW_RUN, new_recipe, source_stem
 from thalweg.cli.runs.predictions import PredictionFile
 from thalweg.cli.runs.signals import StopSignal
-from thalweg.cli.runs.storage import refuse_overwriting, storage_errors
+from thalweg.cli.runs.storage import (
+    refuse_overwriting,
+    require_standard_output,
+    storage_errors,
+)
 from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.keyed_scores import KeyedScores
 from thalweg.tables import Table
@@ -83,8 +88,11 @@ def run_by_key(
             study_files.remove_files(folder, *names)
         with KeyedCheckpoint(model) as checkpoint:
             session, origin = _open_session(settings, checkpoint, table)
-            file = _prediction_file(settings, session, origin, folder)
-            loop = KeyedRunLoop(table, session, checkpoint, file)
+            echo = table.is_live and not settings.outputs.json
+            if echo:
+                require_standard_output()
+            file = _prediction_file(settings, session, origin, folder, table.is_live)
+            loop = KeyedRunLoop(table, session, checkpoint, file, echo)
             _finish(settings, loop, folder, forecast)
 
 
@@ -117,7 +125,7 @@ def _finish(
     if outputs.json:
         _print_json(settings, loop, scores, saved, seconds, ahead)
     else:
-        print_saved_files(stdout_console(), saved)
+        print_saved_files(_console(loop), saved)
     if stop.number is not None:
         _show_resume_command(settings, loop)
         raise typer.Exit(stop.exit_code)
@@ -127,11 +135,11 @@ def _show(
     settings: KeyedRunSettings, loop: KeyedRunLoop, scores: list[KeyedScores],
     seconds: float,
 ) -> None:  # fmt: skip
-    console, session = stdout_console(), loop.session
+    console, session = _console(loop), loop.session
     for one in scores:
         print_scores(console, loop.table.name, session.keys, one)
     if not scores:
-        print_sentence(console, "No series has enough rows to be scored.")
+        print_sentence(console, _no_score_sentence(loop))
     for note in _notes(loop):
         print_sentence(stderr_console(), note)
     rate = float(f"{loop.rows / max(seconds, 1e-9):.2g}")
@@ -142,10 +150,41 @@ def _show(
     )
 
 
-def _notes(loop: KeyedRunLoop) -> tuple[str, ...]:
-    """What a reader should know of the columns, as the first key has it."""
+def _console(loop: KeyedRunLoop) -> Console:
+    """Where results go: predictions have standard output for themselves."""
+    return stderr_console() if loop.echo else stdout_console()
+
+
+def _no_score_sentence(loop: KeyedRunLoop) -> str:
     session = next(iter(loop.session.sessions.values()), None)
-    return () if session is None else session.notes()
+    if session is None or not session.runs:
+        return "No row came."
+    return (
+        f"No series has enough rows to be scored: the first {session.runs[0].burn_in} "
+        "labels of each only warm up."
+    )
+
+
+def _notes(loop: KeyedRunLoop) -> tuple[str, ...]:
+    """What a reader should know of the columns, as the first key in order has it."""
+    sessions = loop.session.sessions
+    backward = {
+        key: session.encoder.state.clock.backward_row
+        for key, session in sessions.items()
+        if session.encoder.state.clock.backward_row
+    }
+    ordered = (one for key, one in sessions.items() if key not in backward)
+    session = next(ordered, None) or next(iter(sessions.values()), None)
+    notes = () if session is None else session.notes()
+    if not backward or len(backward) == len(sessions):
+        return notes
+    key, row = next(iter(backward.items()))
+    return (
+        *notes,
+        f"Times go back in {len(backward):,} of {len(sessions):,} series, first in "
+        f"{key_text(key)} (row {row:,} of it): rows are taken in their order. Sort "
+        "them by time, oldest first.",
+    )
 
 
 def _write_page(
@@ -236,9 +275,13 @@ def _open_session(
 
 
 def _prediction_file(
-    settings: KeyedRunSettings, session: KeyedSession, origin: RunOrigin, folder: Path
-) -> PredictionFile:
+    settings: KeyedRunSettings, session: KeyedSession, origin: RunOrigin, folder: Path,
+    is_live: bool,
+) -> PredictionFile | None:  # fmt: skip
+    """The file for predictions; None where they go to standard output alone."""
     path = settings.paths.predictions or origin.predictions
+    if path is None and is_live:
+        return None
     path = path or folder / "predictions.csv"
     columns: Any = session.columns()
     if (
