@@ -67,8 +67,8 @@ def run(
     model: Annotated[
         Path | None,
         typer.Option(
-            help="File for the model; if not given, OUT/model.thalweg, or OUT/models.db "
-            "for models by key.",
+            help="File for the model; if not given, OUT/model.thalweg, or "
+            "OUT/models.db for models by key.",
             rich_help_panel=OUTPUT,
             metavar="FILE",
         ),
