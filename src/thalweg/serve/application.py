@@ -24,7 +24,6 @@ from thalweg.serve.key_predictions import forecast_rows, predict_rows
 from thalweg.serve.live_page import live_router
 from thalweg.serve.metrics import CONTENT_TYPE
 from thalweg.serve.model_writer import ModelWriter
-from thalweg.serve.observed_rows import OUTCOMES, RowResult
 from thalweg.serve.openapi_bodies import (
     FORECAST,
     OBSERVE,
@@ -43,6 +42,7 @@ from thalweg.serve.request_body import (
     read_rows,
 )
 from thalweg.serve.request_journal import request_digest
+from thalweg.serve.row_outcomes import OUTCOMES, RowResult
 
 IDEMPOTENCY_KEY = "idempotency-key"
 DEFAULT_BAND = 0.9

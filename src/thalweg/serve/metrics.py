@@ -6,7 +6,7 @@ The format is a few lines of text, so that no library is needed for it.
 from collections import Counter
 from collections.abc import Iterator
 
-from thalweg.serve.observed_rows import OUTCOMES
+from thalweg.serve.row_outcomes import OUTCOMES
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 COMMIT_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)

@@ -28,9 +28,9 @@ from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.serve.limits import Limits
 from thalweg.serve.live_feed import LiveFeed, LiveRow
 from thalweg.serve.metrics import Metrics
-from thalweg.serve.observed_rows import LastSeqs, RowResult, learn_row
 from thalweg.serve.request_body import Row
 from thalweg.serve.request_journal import JournalEntry, RequestJournal
+from thalweg.serve.row_outcomes import LastSeqs, RowResult, learn_row
 
 OTHER_REQUEST = (
     "This Idempotency-Key was used for another request. Each request needs its own."
