@@ -211,10 +211,11 @@ def test_intervals_of_other_losses_are_refused_by_name(loss):
     assert errors_of(model) is None
 
 
+@pytest.mark.parametrize("learner", [RLS, tw.Tracker()], ids=["rls", "tracker"])
 @pytest.mark.parametrize("level", [0.0, 1.0, -1, np.nan, "0.9", True])
-def test_a_level_outside_its_range_is_refused(level):
-    with pytest.raises(InvalidParameterError, match="'level' parameter"):
-        tw.Online(RLS).predict(X[0], interval=level)
+def test_a_level_outside_its_range_is_refused(level, learner):
+    with pytest.raises(InvalidParameterError, match="'interval' parameter"):
+        tw.Online(learner).predict(X[0], interval=level)
 
 
 @pytest.mark.parametrize("generate", SYNTHETIC, ids=lambda g: g.__name__)

@@ -27,7 +27,7 @@ NAMED = {
     ),
     "keyed offset is the last one": (
         "models/keyed_cache.py", "KeyedCache.flush",
-        "max(offset, model.seq)", "model.seq",
+        "max((model.seq for model in models), default=-1)", "models[-1].seq",
     ),
     "resume without truncation": (
         "cli/runs/predictions.py", "PredictionFile._open",

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from thalweg import checks
 from thalweg.errors import UnsupportedLossError
 from thalweg.kernels.error_intervals import ERROR_WINDOW, interval_offsets
 from thalweg.learners import Learner, Tracker
@@ -89,7 +88,6 @@ def interval_at(
 
     The prediction is a number or any number of them, of k > 1 targets (..., k).
     """
-    checks.require_argument("a prediction", "interval", coverage, "(0, 1)")
     if errors is None:
         errors = np.empty((0, 1))
     offsets = _offsets(errors, np.array([len(errors)]), float(coverage))[0]

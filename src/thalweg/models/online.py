@@ -289,6 +289,8 @@ class Online:
     ) -> Any:
         """The prediction at x (n,), or those at x (T, n)."""
         learner, has_rows = self.learner, x.ndim == 2
+        if interval is not None:
+            checks.require_argument("a prediction", "interval", interval, "(0, 1)")
         if interval is not None and isinstance(learner, Tracker):
             find_interval = learner.interval_rows if has_rows else learner.interval
             return find_interval(state, x, interval)
