@@ -52,7 +52,7 @@ def expected_errors(whole, horizon, season, cycle):
         for step in range(1, horizon + 1):
             if origin + step >= len(y) or np.isnan(y[origin + step]):
                 continue
-            last = past[origin]
+            last = y[: origin + 1][~np.isnan(y[: origin + 1])][-1]
             naive = {
                 LAST_VALUE: last, FORECASTER: whole.mean[origin, step - 1],
                 SEASON_AGO: last, CYCLE_AGO: last,

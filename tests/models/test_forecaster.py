@@ -151,3 +151,14 @@ def test_values_that_begin_at_zero_are_never_forecast_below_it():
     assert (forecaster.update(-3.0).forecast().low < 0).all()
     above = Forecaster(horizon=7, season=7).update(y + 1).forecast()
     assert (above.low < 1).any()  # nothing says that values begin at 1
+
+
+@pytest.mark.parametrize("rows", [300, 360, 365, 370, 400, 730, 760])
+def test_a_year_ago_does_not_take_a_trend_back_by_a_year(rows):
+    """A line in daily rows: where the first year ends, forecasts go on as before."""
+    rng = np.random.default_rng(1)
+    days = np.datetime64("2023-01-01") + np.arange(rows)
+    y = 100 - 0.2 * np.arange(rows) + 0.1 * rng.normal(size=rows)
+    forecast = Forecaster(horizon=14).update(y, time=days).forecast()
+    expected = 100 - 0.2 * np.arange(rows, rows + 14)
+    assert abs(forecast.mean - expected).max() < 3  # fifteen days of the trend

@@ -114,9 +114,11 @@ def collect_until_interrupt(
 
 def new_table(title: str) -> Table:
     """An empty table in the style of all our tables."""
+    # Text, as brackets in names, of units say, would count as markup.
     return Table(
-        title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
-    )
+        title=Text(title, "table.title"), title_justify="left", box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )  # fmt: skip
 
 
 def print_saved_files(

@@ -39,6 +39,7 @@ class BacktestSnapshot(NamedTuple):
     absolute: FloatArray  # (4, S) sums of absolute errors
     held: FloatArray  # (S,) values that were inside their band
     values: FloatArray  # (≤ most,) the last values, missing ones filled
+    carried: FloatArray  # (≤ H,) the last known value at the last origins
     waiting: FloatArray  # (≤ H, S, 3) forecasts and bands of the last origins
     seasons: FloatArray  # (≤ H, 2) season and cycle as known at these origins
 
@@ -62,7 +63,8 @@ class BacktestScores(Component):
     On the same origins and steps are scored the last value, and the values a season and
     a cycle before (seasonal naive), by the seasons that were known at the origin; the
     last value counts where that much past is not there yet. A missing value is not
-    scored, and counts as the value a season before it in later naive forecasts.
+    scored. The last value is the last that is known; in seasonal naive forecasts a
+    missing one counts as the value a season before it.
 
     The result does not depend on how rows are cut into calls of ``add``.
     """
@@ -77,6 +79,7 @@ class BacktestScores(Component):
         self.squared: FloatArray = np.zeros((len(METHODS), count))
         self.absolute: FloatArray = np.zeros((len(METHODS), count))
         self.values: FloatArray = np.empty(0)
+        self.carried: FloatArray = np.empty(0)
         self.waiting: FloatArray = np.empty((0, count, 3))
         self.seasons: FloatArray = np.empty((0, 2))
 
@@ -91,13 +94,17 @@ class BacktestScores(Component):
         waiting = np.concatenate([self.waiting, new])
         before = len(self.values)
         values = _with_filled(self.values, y, seasons[-len(y) :])
+        carried = _with_carried(self.carried, y)
+        last = _take(
+            carried, len(self.carried) + np.arange(len(y))[:, None] - self.steps
+        )
         origins = len(self.waiting) + np.arange(len(y))[:, None] - self.steps
         is_there = origins >= 0
         at = np.maximum(origins, 0)
         columns = np.arange(len(self.steps))
         forecasts = waiting[at, columns]  # (T, S, 3)
         predictions = np.stack(
-            [forecasts[:, :, 0], *self._naive(values, before, y, seasons[at])]
+            [forecasts[:, :, 0], *self._naive(values, before, last, seasons[at])]
         )
         first = np.maximum(WARM_UP, seasons[at, 0])
         origin_rows = self.rows + np.arange(len(y))[:, None] - self.steps
@@ -105,6 +112,7 @@ class BacktestScores(Component):
         is_scored &= np.isfinite(predictions).all(axis=0)
         self._add_errors(y, predictions, forecasts, is_scored)
         self.rows += len(y)
+        self.carried = carried[-self.horizon :].copy()
         self._keep(values, waiting, seasons)
 
     def errors(self, method: str) -> StepErrors:
@@ -148,16 +156,16 @@ class BacktestScores(Component):
             yield name, Array((len(METHODS), steps), 0.0)
         kept = min(rows, self.horizon)
         yield "waiting", Array((kept, steps, 3), may_be_nan=True)
+        yield "carried", Array((kept,), may_be_nan=True)
         yield "seasons", Array((kept, 2), 1, whole=True)
         length = min(rows, _kept_values(self.horizon, snapshot.seasons))
         yield "values", Array((length,), may_be_nan=True)
 
     def _naive(
-        self, values: FloatArray, before: int, y: FloatArray, seasons: FloatArray
+        self, values: FloatArray, before: int, last: FloatArray, seasons: FloatArray
     ) -> Iterator[FloatArray]:
-        """Forecasts (T, S) of each method without a model, for the rows of y."""
-        at = before + np.arange(len(y))[:, None]
-        last = _take(values, at - self.steps)
+        """Forecasts (T, S) of each method without a model; ``last`` is the first."""
+        at = before + np.arange(len(last))[:, None]
         yield last
         for periods in np.moveaxis(seasons, 2, 0).astype(np.int64):
             back = at - periods * -(-self.steps // periods)
@@ -200,6 +208,13 @@ def _with_filled(values: FloatArray, y: FloatArray, seasons: FloatArray) -> Floa
         before = joined[at - 1] if at else np.nan
         joined[at] = before if np.isnan(season_ago) else season_ago
     return joined
+
+
+def _with_carried(carried: FloatArray, y: FloatArray) -> FloatArray:
+    """The last known value at each row; NaN before the first."""
+    joined = np.append(carried, y)
+    known = np.where(np.isnan(joined), 0, np.arange(len(joined)))
+    return np.asarray(joined[np.maximum.accumulate(known)])
 
 
 def _take(values: FloatArray, at: IntArray) -> FloatArray:

@@ -14,6 +14,12 @@ from thalweg.kernels.forecaster import (
 )
 
 
+def known_share(t, lag, length):
+    """How much a value ``lag`` rounds back counts, which is known after round ``lag``:
+    all of it after ``length`` rounds more."""
+    return float(np.clip((t - lag) / length, 0, 1)) if length else 1.0
+
+
 def running_mean(values, least_share):
     """The mean in which a new value has a share of 1/count, or the least share."""
     mean = 0.0

@@ -14,6 +14,7 @@ import scipy.stats
 from tests.kernels.forecaster.effects_definition import (
     Effects,
     in_units,
+    known_share,
     limit,
     running_mean,
 )
@@ -235,16 +236,14 @@ class ForecasterDefinition:
         ago = row[layout.SEASON_AGO] = value(target - season_lag)
         before = max(target - season_lag, 0)
         row[layout.PROFILE_SEASON_AGO] = limit(self.cycle_profile(before) / scale)
-        two = target - season_lag - season
-        row[layout.SEASONS_AGO] = value(two) if two >= 0 else ago
-        row[layout.CYCLE_AGO] = (
-            value(target - cycle_lag) if target >= cycle_lag else ago
-        )
-        row[layout.CYCLES_AGO] = (
-            value(target - 2 * cycle_lag)
-            if target >= 2 * cycle_lag
-            else row[layout.CYCLE_AGO]
-        )
+
+        def fade_in(other, lag, length):
+            share = known_share(t, lag, length)
+            return (1 - share) * other + (share * value(target - lag) if share else 0)
+
+        row[layout.SEASONS_AGO] = fade_in(ago, season_lag + season, season)
+        cycle_ago = row[layout.CYCLE_AGO] = fade_in(ago, cycle_lag, cycle)
+        row[layout.CYCLES_AGO] = fade_in(cycle_ago, 2 * cycle_lag, cycle)
         row[layout.PROFILE] = limit(self.season_profile(target) / scale)
         row[layout.CYCLE_PROFILE] = limit(self.cycle_profile(target) / scale)
         return row

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.kernels.forecaster.effects_definition import limit, running_mean
+from tests.kernels.forecaster.effects_definition import known_share, limit, running_mean
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster import nonlinear_features as features
 from thalweg.kernels.forecaster import nonlinear_regression as regression
@@ -75,8 +75,10 @@ class Context:
         target = t + h
 
         def level_before(lag):
-            before = t - lag
-            return f.level(season, values[: before + 1]) - level if before >= 0 else 0.0
+            share = known_share(t, lag, lag)
+            if share == 0:
+                return 0.0
+            return share * (f.level(season, values[: t - lag + 1]) - level)
 
         anomalies = [
             values[r] - level - f.cycle_profile(r) for r in range(t - 3, t + 1)

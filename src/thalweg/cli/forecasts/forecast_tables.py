@@ -205,7 +205,8 @@ def _error_table(result: ForecastResult) -> Table:
     for k in shown_steps(result):
         naive = [method.by_step.root_mean_square[k] for method in methods]
         own = result.own.by_step
-        ratio = own.root_mean_square[k] / naive[0] if naive[0] > 0 else np.nan
+        best = min(naive)
+        ratio = own.root_mean_square[k] / best if best > 0 else np.nan
         table.add_row(
             str(result.steps[k]),
             *(_number(v) for v in (own.root_mean_square[k], own.mean_absolute[k])),

@@ -43,6 +43,7 @@ from thalweg.kernels.forecaster.forecaster_layout import (
 )
 from thalweg.kernels.forecaster.step_features import (
     known_lag,
+    known_share,
     profile_at,
     scale_feature,
     value_at,
@@ -97,10 +98,13 @@ def set_origin_context(s, path, t, level, scale, context):
 
 @inline_function
 def _level_before(s, t, lag, level, scale):
-    """The level so many rounds before round t, less that of now; 0 if there is none."""
-    if t < lag:
+    """The level so many rounds before round t, less that of now; 0 if there is none,
+    and little when it is new (``known_share``)."""
+    share = known_share(t, lag, lag)
+    if share == 0:
         return 0.0
-    return scale_feature(s.levels[(t - lag) % s.levels.size] - level, scale)
+    before = s.levels[(t - lag) % s.levels.size]
+    return share * scale_feature(before - level, scale)
 
 
 @inline_function

@@ -183,21 +183,35 @@ def set_step_features(s, path, t, h, level, scale, row):
     at = max(target - season_lag, 0)
     row[SEASON_AGO] = scale_feature(value_at(s, path, at) - level, scale)
     row[PROFILE_SEASON_AGO] = scale_feature(profile_at(s, at), scale)
-    at = target - season_lag - season
     row[SEASONS_AGO] = row[SEASON_AGO]
-    if at >= 0:
-        row[SEASONS_AGO] = scale_feature(value_at(s, path, at) - level, scale)
+    share = known_share(t, season_lag + season, season)
+    if share > 0:
+        value = value_at(s, path, target - season_lag - season)
+        own = scale_feature(value - level, scale)
+        row[SEASONS_AGO] += share * (own - row[SEASONS_AGO])
     row[CYCLE_AGO] = row[SEASON_AGO]
-    if target >= cycle_lag:
-        row[CYCLE_AGO] = scale_feature(
-            value_at(s, path, target - cycle_lag) - level, scale
-        )
+    share = known_share(t, cycle_lag, cycle)
+    if share > 0:
+        own = scale_feature(value_at(s, path, target - cycle_lag) - level, scale)
+        row[CYCLE_AGO] += share * (own - row[CYCLE_AGO])
     row[CYCLES_AGO] = row[CYCLE_AGO]
-    if target >= 2 * cycle_lag:
-        at = target - 2 * cycle_lag
-        row[CYCLES_AGO] = scale_feature(value_at(s, path, at) - level, scale)
+    share = known_share(t, 2 * cycle_lag, cycle)
+    if share > 0:
+        own = scale_feature(value_at(s, path, target - 2 * cycle_lag) - level, scale)
+        row[CYCLES_AGO] += share * (own - row[CYCLES_AGO])
     row[PROFILE] = scale_feature(s.profile[0, target % season], scale)
     row[CYCLE_PROFILE] = scale_feature(profile_at(s, target), scale)
+
+
+@inline_function
+def known_share(t, lag, length):
+    """How much a value ``lag`` rounds back counts: from 0 where it is first known,
+    after round ``lag``, to 1 after ``length`` more.
+
+    Until then another value has stood in its place, and coefficients are those of that
+    one. All at once, a year's value would take a growing series back by a year.
+    """
+    return min(max((t - lag) / length, 0.0), 1.0) if length > 0 else 1.0
 
 
 @inline_function
