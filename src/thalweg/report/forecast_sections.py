@@ -64,7 +64,7 @@ def overview_section(
     if len(scored):
         mean = float(np.exp(np.log(np.maximum(scored, 1e-12)).mean()))
         headline = (
-            f"The next values of {len(results):,} series: the typical error was "
+            f"The next values of {len(results):,} series: the error was "
             f"{_comparison(mean)} the best naive forecast of each."
         )
         text = "series with a smaller error than their best naive forecast."
@@ -85,7 +85,7 @@ def forecast_headline(result: ForecastResult) -> str:
     if not np.isfinite(result.ratio):
         return f"{sentence}."
     comparison = _comparison(result.ratio)
-    return f"{sentence}; the typical error was {comparison} the best naive forecast."
+    return f"{sentence}; the error was {comparison} the best naive forecast."
 
 
 def value_table(result: ForecastResult) -> PageTable:
@@ -124,8 +124,10 @@ def _tiles(result: ForecastResult) -> tuple[Tile, ...]:
         title = f"Sum of the next {result.horizon:,}"
         tiles.append(Tile(title, format_number(total.mean), band))
     if np.isfinite(result.own.overall):
-        text = f"over all {result.horizon:,} rows ahead (root mean square)."
-        tiles.append(Tile("Typical error", format_number(result.own.overall), text))
+        text = f"on average over {result.horizon:,} rows ahead."
+        by_step = result.own.by_step.mean_absolute
+        typical = float(np.nansum(by_step * result.counts) / result.counts.sum())
+        tiles.append(Tile("Typical error", format_number(typical), text))
     if np.isfinite(result.ratio):
         best = result.naive[0].name
         tiles.append(

@@ -16,16 +16,19 @@ def keyed_section(
     scores: KeyedScores, columns: Sequence[str], title: str, notes: Sequence[str] = ()
 ) -> Section:
     """How well the values of many series were predicted."""
-    typical = float(np.sqrt(scores.tracker.squared))
+    typical = scores.tracker.absolute
     better = sum(score.ratio < 1 for score in scores.keys)
     ratio = float(np.sqrt(scores.mean_ratio))
     headline = (
-        f"{scores.target} of {len(scores.keys):,} series, one row ahead: the typical "
-        f"error was {format_number(typical)}"
+        f"{scores.target} of {len(scores.keys):,} series, one row ahead: off by "
+        f"{format_number(typical)} on average"
     )
     if np.isfinite(ratio):
         change = f"{format_percent(abs(1 - ratio))} {'below' if ratio < 1 else 'above'}"
-        headline += f", {change} that of the best simple baseline of each series"
+        headline += (
+            f"; the root mean squared error was {change} that of the best simple "
+            f"baseline of each series"
+        )
     count = f"{better:,} of {len(scores.keys):,}"
     tiles = (
         Tile("Typical error", format_number(typical), "over all rows of all series."),
@@ -50,7 +53,7 @@ def _key_table(scores: KeyedScores, columns: Sequence[str]) -> PageTable:
             " / ".join(cell or "(blank)" for cell in score.key),
             format_count(score.rows),
             f"{score.ratio:.3f}",
-            format_number(float(np.sqrt(score.squared))),
+            format_number(score.absolute),
             score.best_baseline,
         )
         for score in shown

@@ -117,6 +117,17 @@ def make_plan(
     )
 
 
+def far_horizon_notes(scan: TableScan, horizon: int) -> list[str]:
+    """A warning where no forecast so far ahead can have been scored."""
+    longest = max((one.rows for one in scan.series.values()), default=0)
+    if horizon < longest:
+        return []
+    return [
+        f"The horizon of {horizon:,} rows is longer than the {longest:,} rows there are: "
+        f"no forecast so far ahead can be checked, and bands may have no end."
+    ]
+
+
 def horizon_sentence(scan: TableScan, horizon: int) -> str:
     """Why the horizon is what it is, where nobody said."""
     rows = "1 row" if horizon == 1 else f"{horizon:,} rows"

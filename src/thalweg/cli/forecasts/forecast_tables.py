@@ -77,7 +77,7 @@ def result_sentences(result: ForecastResult) -> list[str]:
     else:
         best = result.naive[0].name
         sentences.append(
-            f"Over all {result.horizon:,} steps the typical error (RMSE) was "
+            f"Over all {result.horizon:,} steps the error (RMSE) was "
             f"{_number(result.own.overall)}, {ratio_text(result.ratio)} that of the "
             f"best naive forecast ({best}), from {int(result.counts.max()):,} origins."
         )
@@ -112,7 +112,7 @@ def overview_sentences(
         better = int((ratios < 1).sum())
         mean = float(np.exp(np.log(np.maximum(ratios, 1e-12)).mean()))
         sentences.append(
-            f"The typical error was {ratio_text(mean)} that of the best naive forecast "
+            f"The error (RMSE) was {ratio_text(mean)} that of the best naive forecast "
             f"of each series (geometric mean); it was smaller in {better:,} of "
             f"{len(ratios):,} series."
         )
