@@ -106,7 +106,7 @@ def forecast_table(
         plan = make_plan(scan, options, source.name, scan.first_times)
         if options.horizon is None:
             notes.append(horizon_sentence(scan, plan.settings.horizon))
-    notes += far_horizon_notes(scan, plan.settings.horizon)
+        notes += far_horizon_notes(scan, plan.settings.horizon)
     notes += _feature_notes(plan, scan)
     paths = _paths(plan, source, out, resume)
     if not outputs.json:

@@ -123,8 +123,8 @@ def far_horizon_notes(scan: TableScan, horizon: int) -> list[str]:
     if horizon < longest:
         return []
     return [
-        f"The horizon of {horizon:,} rows is longer than the {longest:,} rows there are: "
-        f"no forecast so far ahead can be checked, and bands may have no end."
+        f"The horizon of {horizon:,} rows reaches further than the {longest:,} rows "
+        f"there are: no forecast so far ahead can be checked, and bands may have no end."
     ]
 
 
