@@ -124,7 +124,7 @@ def far_horizon_notes(scan: TableScan, horizon: int) -> list[str]:
         return []
     return [
         f"The horizon of {horizon:,} rows reaches further than the {longest:,} rows "
-        f"there are: no forecast so far ahead can be checked, and bands may have no end."
+        "there are: no forecast so far ahead can be checked, and bands may be endless."
     ]
 
 
