@@ -317,6 +317,14 @@ class ForecasterDefinition:
 
     def learn(self, t, y):
         values = [*self.values, y]
+        known = np.array(self.values)[~np.array(self.is_missing, bool)]
+        rounding = 0.0
+        if len(known):
+            rounding = step_features.MIN_RELATIVE_DEVIATION * abs(known).max()
+
+        def without_rounding(error, values):
+            return 0.0 if abs(error) <= values * rounding else error
+
         for j, model in enumerate(self.models):
             h = model.step
             if t < h:
@@ -331,10 +339,11 @@ class ForecasterDefinition:
                 features = self.context.features(row, context, t)
                 weight = model.weights[-1][WEIGHT_LANE]
                 shared.learn(row, features, label, weight, is_first)
-            error = y - origin.forecasts[h - 1]
+            error = without_rounding(y - origin.forecasts[h - 1], 1)
             definition.learn_error(model.value_errors, error, origin.error_scales[j][0])
             if not any(self.is_missing[t - h + 1 : t]):
                 error = sum(values[t - h + 1 :]) - origin.forecasts[:h].sum()
+                error = without_rounding(error, h)
                 scale = origin.error_scales[j][1]
                 definition.learn_error(model.total_errors, error, scale)
 

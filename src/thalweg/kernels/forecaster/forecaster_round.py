@@ -50,6 +50,7 @@ from thalweg.kernels.forecaster.nonlinear_regression import (
 )
 from thalweg.kernels.forecaster.recursive_forecast import set_path
 from thalweg.kernels.forecaster.step_features import (
+    MIN_RELATIVE_DEVIATION,
     known_lag,
     learn_value,
     level_of,
@@ -202,6 +203,8 @@ def observe(s, w, y, given):
 def learn_steps(s, w, t, y):
     """Learn the value y of round t in every step that it was forecast for."""
     total, summed = 0.0, 0  # of the last values, and how many they are
+    size = max(abs(s.counters[LOWEST]), abs(s.counters[HIGHEST]))
+    rounding = MIN_RELATIVE_DEVIATION * size
     for j in range(w.step_of.size):
         h = int(w.step_of[j])
         if t < h:
@@ -214,12 +217,21 @@ def learn_steps(s, w, t, y):
         if scale > 0:
             learn_step(s, w, j, slot, t, scale_feature(y - level, scale))
         error, scales = y - s.forecasts[slot, h - 1], s.error_scales[slot, j]
+        error = without_rounding(error, rounding)
         learn_error(s.step_counters[j], s.step_errors[j], error, scales[0])
         if s.counters[LAST_MISSING] <= t - h + 1:
             error = total
             for i in range(h):
                 error -= s.forecasts[slot, i]
+            error = without_rounding(error, h * rounding)
             learn_error(s.total_counters[j], s.total_errors[j], error, scales[1])
+
+
+@inline_function
+def without_rounding(error, rounding):
+    """The error; 0 where it is no more than rounding, which would be a scale for later
+    errors that makes them a million times too large."""
+    return 0.0 if abs(error) <= rounding else error
 
 
 @inline_function
