@@ -17,6 +17,7 @@ from thalweg import checks
 from thalweg.errors import PersistenceError, StorageError, ThalwegError
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
+from thalweg.models.garbage_collection import without_collection
 from thalweg.models.inputs import NUMBERS
 from thalweg.models.keyed_batch import as_batch
 from thalweg.models.keyed_batch_learning import observe_batch
@@ -186,7 +187,7 @@ class KeyedModels:
         batch = as_batch(keys, x, y, seq, weight, elapsed)
         with Turn(self._thread_lock):
             self._check_open()
-            return observe_batch(self._cache, batch)
+            return without_collection(lambda: observe_batch(self._cache, batch))
 
     def predict(self, key: str, x: Any, interval: float | None = None) -> Any:
         """The prediction of y at ``x`` for ``key``; 0 before its first row.

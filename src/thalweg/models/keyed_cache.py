@@ -9,6 +9,7 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import ThalwegError
+from thalweg.models.garbage_collection import without_collection
 from thalweg.models.keyed_codec import KeyedSettings
 from thalweg.models.keyed_model import KeyedModel
 from thalweg.models.keyed_store import KeyedStore, Row, check_seq
@@ -122,16 +123,19 @@ class KeyedCache:
             self._drop(key)
         keys = sorted(self.unsaved & self.models.keys())
         models = [self.models[key] for key in keys]
-        encoded = self.settings.encode_many(models)
-        rows: list[Row] = [
-            (key, data, layout)
-            for key, (layout, data) in zip(keys, encoded, strict=True)
-        ]
+        rows = without_collection(lambda: self._encode_rows(keys, models))
         offset = max((model.seq for model in models), default=-1)
         offset = max(offset, -1 if self.offset is None else self.offset)
         commit(rows, offset if offset >= 0 else None, now, expired)
         self.offset = offset if offset >= 0 else None
         self.unsaved.clear()
+
+    def _encode_rows(self, keys: list[str], models: list[KeyedModel]) -> list[Row]:
+        encoded = self.settings.encode_many(models)
+        return [
+            (key, data, layout)
+            for key, (layout, data) in zip(keys, encoded, strict=True)
+        ]
 
     def new_keys(self) -> list[str]:
         """Keys that may not be on the disk yet."""

@@ -69,7 +69,10 @@ class KeyedModel:
 
     def forget_address(self) -> None:
         """The live buffer may be replaced; ``measure`` looks where the new one is."""
-        self.batch, self.address = None, 0
+        # An interrupt may come in between: where there is an address, there are
+        # kernels for it.
+        self.address = 0
+        self.batch = None
 
     def copy(self) -> "KeyedModel":
         """A model that goes on from here by itself."""
@@ -93,7 +96,8 @@ class KeyedModel:
         self.bytes, live = self.count_bytes(), self.online._live
         buffer = live.batch_buffer()
         if buffer is not None and type(self.last[1]) is float:
-            self.batch, self.address = buffer.batch, buffer.address
+            self.batch = buffer.batch
+            self.address = buffer.address
         features, targets = live.count_features(), live.targets
         if features is None:
             return
