@@ -2,7 +2,7 @@
 
     git worktree add ../before 9789eb7
     python benchmarks/keyed_models.py --before ../before --learner rls
-    python benchmarks/keyed_models.py --before ../before --learner tracker --rounds 2
+    python benchmarks/keyed_models.py --before ../before --learner tracker
 
 Two tables, of n = 8 features:
 
@@ -12,7 +12,9 @@ Two tables, of n = 8 features:
 2. Durable rows a second: rounds of five rows for every key, then a flush. Processes
    with the code of before (``--before``, a checkout) and of now take turns, round by
    round, on one core; then SQLite's ``executemany`` writes blobs of the same size, with
-   new bytes each time. The first round, which makes the models, is not counted.
+   new bytes each time. The first round, which makes the models, is not counted. Most
+   flushes of now write rows, every sixth or so all models (``MAX_LOG_BYTES``): figures
+   are means over all rounds, with the bytes that were written.
 
 On a busy machine only ratios of the same run mean anything.
 """
@@ -106,15 +108,24 @@ def work(name, keys, path, is_before):
             number = int(line)
             x, y = rows_of_round(number, keys)
             seq = range(number * len(y), (number + 1) * len(y))
-            start = (time.perf_counter(), time.process_time())
+            start = usage()
             if is_before:
                 for key, row, target, own in zip(names, x, y, seq, strict=True):
                     models.observe(key, row, target, own)
             else:
                 models.observe_many(names, x, y, seq)
             models.flush()
-            spent = (time.perf_counter() - start[0], time.process_time() - start[1])
+            spent = [now - then for now, then in zip(usage(), start, strict=True)]
             print(json.dumps(spent), flush=True)
+
+
+def usage():
+    """Seconds by the clock and of the processor, and bytes written (Linux)."""
+    (line,) = (
+        line for line in Path("/proc/self/io").read_text().splitlines()
+        if line.startswith("wchar")
+    )  # fmt: skip
+    return time.perf_counter(), time.process_time(), int(line.split()[1])
 
 
 class Worker:
@@ -132,7 +143,7 @@ class Worker:
         self.process.stdout.readline()
 
     def play(self, number):
-        """Seconds of a round, by the clock and of the processor."""
+        """Seconds of a round, by the clock and of the processor, and bytes written."""
         print(number, file=self.process.stdin, flush=True)
         return json.loads(self.process.stdout.readline())
 
@@ -168,11 +179,11 @@ class PlainStore:
         """Seconds in which new blobs of all keys are written."""
         rng = np.random.default_rng(number)
         rows = [(key, rng.bytes(self.size)) for key in self.keys]
-        start = (time.perf_counter(), time.process_time())
+        start = usage()
         self.connection.execute("BEGIN IMMEDIATE")
         self.connection.executemany("INSERT OR REPLACE INTO models VALUES (?, ?)", rows)
         self.connection.execute("COMMIT")
-        return (time.perf_counter() - start[0], time.process_time() - start[1])
+        return [now - then for now, then in zip(usage(), start, strict=True)]
 
 
 def print_durable(name, keys, rounds, before):
@@ -200,19 +211,20 @@ def print_durable(name, keys, rounds, before):
             "executemany": size
         }
     count = keys * ROWS_PER_KEY
-    times = {what: np.median(spent[what][1:], axis=0) for what in spent}
+    times = {what: np.mean(spent[what][1:], axis=0) for what in spent}
     print(
         f"\n{name}, durable: {keys:,} keys, {ROWS_PER_KEY} rows each a flush, one core"
     )
     print(
         f"{'':14}{'rows/s':>10}{'of CPU':>10}{'ratio':>8}{'of CPU':>8}{'bytes/key':>11}"
+        f"{'written/row':>13}"
     )
     base = times.get("before", times["now"])
-    for what, (wall, processor) in times.items():
+    for what, (wall, processor, written) in times.items():
         ratios = f"{base[0] / wall:8.1f}{base[1] / processor:8.1f}"
         print(
             f"{what:14}{count / wall:10,.0f}{count / processor:10,.0f}{ratios}"
-            f"{sizes[what]:11,}"
+            f"{sizes[what]:11,}{written / count:13,.0f}"
         )
 
 
@@ -222,7 +234,7 @@ def main():
     parser.add_argument("--before", help="a checkout of the code to compare with")
     parser.add_argument("--learner", choices=("rls", "tracker"), action="append")
     parser.add_argument("--keys", type=int, default=10_000)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=13)
     parser.add_argument("--work", help=argparse.SUPPRESS)
     parser.add_argument("--path", help=argparse.SUPPRESS)
     parser.add_argument("--is-before", action="store_true", help=argparse.SUPPRESS)

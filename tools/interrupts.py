@@ -248,10 +248,13 @@ def _classifier(learner: Any, missing: Any = "refuse", rounds: int = ROUNDS) -> 
 
 TWO_MODELS = 20_000
 """Memory of two models of RLS with three features, and not of three."""
+ALL_MODELS = 10**9
 
 
 def _keyed_fingerprint(models: KeyedModels) -> bytes:
-    models.close()
+    """What a kill after a flush leaves: states, and rows in the log."""
+    models.flush()
+    models._release()
     with KeyedModels(models.path, models.learner, memory=TWO_MODELS) as again:
         kept = {
             key: again._cache.settings.encode(again._cache.find(key))
@@ -260,10 +263,10 @@ def _keyed_fingerprint(models: KeyedModels) -> bytes:
         return b"|".join(leaves((again.offset, kept)))
 
 
-def _keyed(folder: Path) -> Subject:
-    """A ``KeyedModels`` with three keys, two of them in memory."""
-    learner, source = tw.RecursiveLeastSquares(0.9), folder / "keyed.db"
-    with KeyedModels(source, learner, memory=TWO_MODELS) as models:
+def _keyed(folder: Path, memory: int) -> Subject:
+    """A ``KeyedModels`` with three keys; one of them has a row in the log."""
+    learner, source = tw.RecursiveLeastSquares(0.9), folder / f"keyed-{memory}.db"
+    with KeyedModels(source, learner, memory=memory) as models:
         for seq in range(9):
             models.observe("abc"[seq % 3], X[seq], Y[seq], seq)
 
@@ -272,7 +275,11 @@ def _keyed(folder: Path) -> Subject:
         for stale in own.glob("keyed.db*"):
             stale.unlink()
         shutil.copy(source, copied)
-        opened = KeyedModels(copied, learner, memory=TWO_MODELS)
+        opened = KeyedModels(copied, learner, memory=memory)
+        opened.observe("a", X[0], Y[0], 8)
+        opened.flush()
+        opened.observe("a", X[1], Y[1], 9)
+        opened.flush()
         opened.observe("a", X[0], Y[0], 10)
         return opened
 
@@ -290,6 +297,7 @@ def _keyed(folder: Path) -> Subject:
             ["a", "a"], X[-2:], Y[-2:], [11, 12]
         ),
         "flush": lambda models, _: models.flush(),
+        "flush-last": lambda models, _: models._flush(is_last=True),
         "predict": lambda models, _: models.predict("c", ROW),
         "keys": lambda models, _: models.keys(),
         "model": lambda models, _: models["a"],
@@ -326,7 +334,8 @@ def subjects(folder: Path) -> dict[str, Subject]:
         "classifier-new": _classifier(tw.LogisticTracker(), rounds=0),
         "classifier-impute": _classifier(tw.LogisticTracker(), "impute"),
         "classifier-gradient": _classifier(tw.DiscountedGradient()),  # copies learn
-        "keyed": _keyed(folder),
+        "keyed": _keyed(folder, TWO_MODELS),
+        "keyed-log": _keyed(folder, ALL_MODELS),
     }
 
 

@@ -27,9 +27,9 @@ def row(seq):
 class OffsetApart(KeyedModels):
     """Wrong: the offset in a transaction of its own, before the models."""
 
-    def _commit(self, models, offset, *others):
+    def _commit(self, models, offset, *more, **others):
         self._store.commit([], offset)
-        self._store.commit(models, offset)
+        self._store.commit(models, offset, *more, **others)
 
 
 class AcknowledgesEarly(KeyedModels):
@@ -37,10 +37,10 @@ class AcknowledgesEarly(KeyedModels):
 
     pending = None
 
-    def _commit(self, *given):
-        pending, self.pending = self.pending, given
+    def _commit(self, *given, **named):
+        pending, self.pending = self.pending, (given, named)
         if pending is not None:
-            super()._commit(*pending)
+            super()._commit(*pending[0], **pending[1])
 
 
 KINDS = {kind.__name__: kind for kind in (KeyedModels, OffsetApart, AcknowledgesEarly)}

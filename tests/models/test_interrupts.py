@@ -6,7 +6,16 @@ import pytest
 
 from tools import interrupts
 
-SUBJECTS = ["rls", "tracker", "window", "experts", "late", "classifier", "keyed"]
+SUBJECTS = [
+    "rls",
+    "tracker",
+    "window",
+    "experts",
+    "late",
+    "classifier",
+    "keyed",
+    "keyed-log",
+]
 
 
 # Python warns of a file that an interrupt between ``open`` and ``with`` leaves to its
@@ -34,7 +43,13 @@ def test_a_model_learns_on_after_an_interrupt_by_a_signal():
 
 # Where an interrupt did harm once: before the block that undoes what was done, in it,
 # and between the two changes of one round.
-WINDOWS = ["rls/health", "rls-impute/update", "rls-new/update", "keyed/observe"]
+WINDOWS = [
+    "rls/health",
+    "rls-impute/update",
+    "rls-new/update",
+    "keyed/observe",
+    "keyed-log/observe",
+]
 WINDOWS += ["classifier/update-new", "late/ask", "late/tell", "late-delay/tell"]
 
 

@@ -16,7 +16,7 @@ from tests.models.test_keyed import RLS, X, Y, feed, model_bytes
 from thalweg.errors import PersistenceError, StorageError, ThalwegError
 from thalweg.learners import LogisticTracker, RecursiveLeastSquares, SlidingWindow
 from thalweg.losses import Logistic
-from thalweg.models import KeyedModels
+from thalweg.models import KeyedModels, keyed_store, row_log
 from thalweg.models.keyed_codec import KeyedSettings
 from thalweg.persistence.raw_values import from_raw, to_raw
 
@@ -57,8 +57,14 @@ STEPS = st.one_of(
 )
 
 
-@pytest.mark.parametrize("missing", ["refuse", "skip"])
-@pytest.mark.parametrize("learner", [RLS, tw.Tracker(delay=1), SlidingWindow(5)])
+@pytest.mark.parametrize(
+    "learner, missing",
+    [
+        (RLS, "refuse"), (RLS, "skip"), (RLS, "impute"), (tw.Tracker(), "refuse"),
+        (tw.Tracker(), "impute"), (tw.Tracker(delay=1), "skip"),
+        (SlidingWindow(5), "refuse"),
+    ],
+)  # fmt: skip
 @settings(
     deadline=None,
     max_examples=15,
@@ -68,10 +74,12 @@ STEPS = st.one_of(
     steps=st.lists(STEPS, max_size=8),
     held=st.integers(1, 5),
     one_by_one=st.booleans(),
+    log_bytes=st.sampled_from([0, 500, 2000, 2**25]),
 )
 def test_any_history_equals_a_dict_of_models(
-    tmp_path_factory, learner, missing, steps, held, one_by_one
+    tmp_path_factory, monkeypatch, learner, missing, steps, held, one_by_one, log_bytes
 ):
+    monkeypatch.setattr(row_log, "MAX_LOG_BYTES", log_bytes)
     path = tmp_path_factory.mktemp("keyed") / "models.db"
     memory = held * (600_000 if isinstance(learner, tw.Tracker) else 9_000)
     options = {"missing": missing, "memory": memory}
@@ -192,7 +200,7 @@ def test_files_of_the_first_version_open_and_go_on(path):
         assert models.predict("a", x[1]) == alone.predict(x[1])
         assert models.predict("b", x[0]) == float.fromhex("-0x1.178ff7b11bdbdp-2")
     with sqlite3.connect(path) as file:
-        assert file.execute("PRAGMA user_version").fetchone() == (2,)
+        assert file.execute("PRAGMA user_version").fetchone() == (3,)
     file.close()
 
 
@@ -200,7 +208,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(path, monkeypatch):
     shutil.copy(FIRST_VERSION, path)
     broken = ("ALTER TABLE models ADD COLUMN layout INTEGER", "SELECT no_such_thing")
     with monkeypatch.context() as patch:
-        patch.setattr("thalweg.models.keyed_store.MIGRATION", broken)
+        patch.setitem(keyed_store.MIGRATIONS, 1, broken)
         with pytest.raises(StorageError, match="no_such_thing"):
             KeyedModels(path)
     with KeyedModels(path) as models:

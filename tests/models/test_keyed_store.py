@@ -72,7 +72,7 @@ def test_other_files_are_refused(path):
         (f"UPDATE layouts SET layout = '{RLS_NAME} \"int\"'", "of which 8 are used"),
         ("UPDATE source SET value = 'x' WHERE name = 'offset'", "offset that is no"),
         ("DELETE FROM source", "cannot be loaded"),
-        ("PRAGMA user_version = 3", "has layout 3, and this thalweg reads 1 to 2. Ope"),
+        ("PRAGMA user_version = 4", "has layout 4, and this thalweg reads 1 to 3. Ope"),
     ],
 )
 def test_damage_within_the_file_is_named(path, statement, words):
@@ -223,7 +223,7 @@ def test_a_model_that_is_not_finite_is_never_flushed(path):
     live = models._cache.models["k1"].online._live
     live.live_buffer()._theta[0] = np.nan
     with pytest.raises(PersistenceError, match="theta of RecursiveLeastSquares is not"):
-        models.flush()
+        models.close()
     models._release()
     with KeyedModels(path) as models:
         assert models.offset == 7 and models["k1"].rounds == 2

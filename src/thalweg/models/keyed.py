@@ -32,6 +32,7 @@ from thalweg.models.keyed_store import (
 )
 from thalweg.models.model_lock import ModelLock
 from thalweg.models.online import Online
+from thalweg.models.row_log import MAX_BUFFERED_ROWS
 from thalweg.persistence.file_kinds import READING_RULE, require_regular_file
 from thalweg.persistence.lock import FileLock
 from thalweg.preprocessing.imputer import MissingPolicy
@@ -59,11 +60,13 @@ class KeyedModels:
     from it, and others are refused. Rows are arrays, dicts, Series or frames of one
     row, as in ``Online``; each key has its own features.
 
-    Models are in memory in the form that rows change, and are written by ``flush``
-    only. ``memory`` is how many bytes they may take: where more are needed, all are
-    flushed and those least recently used leave the memory (an LRU cache). ``ttl`` is a
-    time in seconds (time to live): a flush removes keys of which no row was flushed for
-    longer, with all they have learnt. ``clock`` gives the time.
+    Models are in memory in the form that rows change. ``flush`` writes the rows that
+    were learnt to a log, and models now and then (row_log.py); after a crash the rows
+    since are learnt again. ``memory`` is how many bytes models may take: where more are
+    needed, all rows are flushed and the models least recently used leave the memory (an
+    LRU cache). ``ttl`` is a time in seconds (time to live): a flush removes keys of
+    which no row was flushed for longer, with all they have learnt. ``clock`` gives the
+    time.
 
     ``flush()``, or the end of the ``with`` block, is the acknowledgement: all that was
     observed is then on the disk, with ``offset``, in one transaction. A block left by
@@ -113,6 +116,7 @@ class KeyedModels:
             raise
         self.learner, self.loss, self.intercept, self.missing = settings
         self._models, self._unsaved = self._cache.models, self._cache.unsaved
+        self._log = self._cache.log
 
     @property
     def offset(self) -> int | None:
@@ -136,15 +140,18 @@ class KeyedModels:
         row is then known by its seq: under ``missing="refuse"`` the model stays as it
         was, otherwise time passes, as in ``Online``.
         """
-        lock, frame = self._thread_lock, sys._getframe()
+        lock, frame, log = self._thread_lock, sys._getframe(), self._log
         try:
             if lock.acquire(frame):
                 raise ThalwegError(NESTED)
             model = self._models.get(key) if type(key) is str else None
+            rows = log.rows
             # Spelt out: a function of its own would cost as much as a round of RLS.
             if (
                 model is not None
                 and model.pending is None
+                and log.in_flight is None
+                and len(rows) < MAX_BUFFERED_ROWS
                 and type(seq) is int
                 and model.last[0] < seq <= MAX_SEQ
                 and type(x) is ARRAY
@@ -156,7 +163,7 @@ class KeyedModels:
             ):
                 live = model.online._live
                 # First, so that no row that was learnt goes unsaved.
-                self._unsaved.add(key)
+                log.in_flight = key
                 model.pending = ((seq,), 0)
                 try:
                     prediction = live.learn(live.buffer, x, y, weight, elapsed, True)
@@ -164,7 +171,10 @@ class KeyedModels:
                     prediction = math.nan
                 if prediction == prediction:  # else it is a REFUSAL
                     model.last = (seq, prediction, model.last[2] + 1)
+                    if key not in self._unsaved:
+                        rows.append((key, seq, x.tobytes(), y, weight, elapsed))
                     model.pending = None
+                    log.in_flight = None
                     self._models.move_to_end(key)
                     return prediction
             self._check_key(key)
@@ -210,9 +220,12 @@ class KeyedModels:
 
         Where the disk refuses, nothing is lost: it can be called again.
         """
+        self._flush(is_last=False)
+
+    def _flush(self, is_last: bool) -> None:
         with Turn(self._thread_lock):
             self._check_open()
-            self._cache.flush(self._commit)
+            self._cache.flush(self._commit, is_last)
 
     def keys(self) -> list[str]:
         """The keys that have observed a row, in order."""
@@ -244,9 +257,9 @@ class KeyedModels:
             return model.online.clone()
 
     def close(self) -> None:
-        """Flush, and let other writers in."""
+        """Flush, with all models, and let other writers in."""
         if self._file_lock is not None:
-            self.flush()
+            self._flush(is_last=True)
             self._release()
 
     def __enter__(self) -> "KeyedModels":
@@ -260,7 +273,7 @@ class KeyedModels:
     ) -> None:
         try:
             if kind is None:
-                self.flush()
+                self._flush(is_last=True)
         finally:
             self._release()
 
@@ -270,9 +283,10 @@ class KeyedModels:
     def __del__(self) -> None:
         # What was not flushed is lost, as the docstring says; the file is free again.
         if getattr(self, "_file_lock", None) is not None:
-            if getattr(self, "_unsaved", None):
+            unsaved = self._cache.unsaved_keys() if hasattr(self, "_cache") else ()
+            if unsaved:
                 warnings.warn(
-                    f"{self.path} was not closed: rows of {len(self._unsaved)} keys "
+                    f"{self.path} was not closed: rows of {len(unsaved)} keys "
                     "are lost. Use it in a with block, or close it.",
                     ResourceWarning,
                     stacklevel=1,
@@ -295,10 +309,9 @@ class KeyedModels:
         return stored
 
     def _commit(
-        self, models: list[Row], offset: int | None, now: float,
-        dropped: list[str],
-    ) -> None:  # fmt: skip
-        self._store.commit(models, offset, now, dropped)
+        self, models: list[Row], offset: int | None, *more: Any, **others: Any
+    ) -> None:
+        self._store.commit(models, offset, *more, **others)
 
     def _release(self) -> None:
         with self._thread_lock:

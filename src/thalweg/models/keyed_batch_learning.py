@@ -5,6 +5,7 @@ Whether a row with names can be encoded shows only when it is: such rows are lea
 copies of the models, which take their places in the end.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,12 +17,16 @@ from thalweg.models.keyed_batch import Batch, IntArray
 from thalweg.models.keyed_cache import KeyedCache
 from thalweg.models.keyed_codec import KeyedSettings
 from thalweg.models.keyed_model import KeyedModel
+from thalweg.models.row_log import Segment
 from thalweg.preprocessing.imputer import without_missing
 from thalweg.types import Block, FloatArray
 
 
 def observe_batch(cache: KeyedCache, batch: Batch) -> FloatArray:
     """Predict and learn the rows in their order; the predictions."""
+    cache.settle_flight()
+    if cache.log.is_too_long():
+        cache.write_states()
     if batch.x is None or not batch.keys:
         return _observe_copies(cache, batch)
     _check_numbers(batch, cache.settings)
@@ -49,6 +54,7 @@ class Groups(NamedTuple):
     keys: list[str]  # K, each once
     starts: IntArray  # (K + 1,) where in ``rows`` those of each begin, and the last end
     rows: IntArray  # (T,) indices of rows, those of a key in their order
+    numbers: IntArray  # (T,) which of the keys each row has
 
     def rows_of(self, k: int, first: int = 0) -> list[int]:
         """The rows of a key, without the ``first`` so many."""
@@ -58,12 +64,13 @@ class Groups(NamedTuple):
 
 def _group_rows(keys: list[str]) -> Groups:
     number_of = {key: k for k, key in enumerate(dict.fromkeys(keys))}
-    numbers = np.fromiter(map(number_of.__getitem__, keys), np.intp, len(keys))
+    numbers = np.fromiter(map(number_of.__getitem__, keys), np.int64, len(keys))
     # Sixteen bits are sorted by a radix sort.
     small = numbers.astype(np.uint16) if len(number_of) <= 2**16 else numbers
     starts = np.zeros(len(number_of) + 1, np.int64)
     np.cumsum(np.bincount(numbers), out=starts[1:])
-    return Groups(list(number_of), starts, np.argsort(small, kind="stable"))
+    order = np.argsort(small, kind="stable")
+    return Groups(list(number_of), starts, order, numbers)
 
 
 def _learn_together(
@@ -73,7 +80,7 @@ def _learn_together(
 
     It takes one target, keys in memory, and no row that is late or comes twice.
     """
-    keys, starts, rows = groups
+    keys, starts, rows = groups[:3]
     models = [cache.models[key] for key in keys]
     addresses = [0 if model.pending else model.address for model in models]
     kernels = models[0].batch if all(addresses) else None
@@ -87,7 +94,7 @@ def _learn_together(
     ones, learnt = np.ones(len(rows)), np.empty(len(models), np.int64)
     weight = ones if batch.weight is None else np.array(batch.weight, np.float64)
     elapsed = ones if batch.elapsed is None else np.array(batch.elapsed, np.float64)
-    cache.unsaved.update(keys)  # first, so that no row that was learnt goes unsaved
+    cache.log.in_flight = keys  # first, so that no row that was learnt goes unsaved
     for model, start in zip(models, starts.tolist(), strict=False):
         model.pending = (seqs, start)
     kernels.learn_rows(
@@ -105,9 +112,29 @@ def _learn_together(
             model.last = (seq, prediction, model.last[2] + count)
         model.pending = None
         move_to_end(key)
-    for k in np.flatnonzero(learnt < np.diff(starts)).tolist():  # the kernel refused
+    refused = np.flatnonzero(learnt < np.diff(starts)).tolist()
+    if refused:
+        cache.settle_flight()
+    else:
+        cache.log.add_batch(_as_segment(batch, groups, weight, elapsed), keys)
+        cache.log.in_flight = None
+    for k in refused:
         _observe_rows(cache, batch, keys[k], groups.rows_of(k, learnt[k]), predictions)
     return True
+
+
+def _as_segment(
+    batch: Batch, groups: Groups, weight: FloatArray, elapsed: FloatArray
+) -> Segment:
+    """The rows of a batch for the log: copies, since the caller may change them."""
+    assert batch.x is not None
+    count, features = batch.x.shape
+    has_rates = batch.weight is not None or batch.elapsed is not None
+    rates = np.stack([weight, elapsed]) if has_rates else np.empty((2, 0))
+    return Segment(
+        json.dumps(groups.keys), groups.numbers.astype(np.int32), batch.seq,
+        np.full(count, features, np.int32), batch.x.flatten(), batch.y.copy(), rates,
+    )  # fmt: skip
 
 
 def _observe_rows(
@@ -116,7 +143,7 @@ def _observe_rows(
 ) -> None:  # fmt: skip
     """``KeyedModels.observe`` of these rows of a key, in their order."""
     models, x, seqs, (weight, elapsed) = cache.models, batch.rows, batch.seq, (1.0, 1.0)
-    model, has_one_target = models.get(key), batch.y.ndim == 1
+    model, has_one_target, log = models.get(key), batch.y.ndim == 1, cache.log
     has_rates = batch.weight is not None or batch.elapsed is not None
     for row in rows:
         seq = int(seqs[row])
@@ -130,12 +157,15 @@ def _observe_rows(
             and has_one_target
         ):
             live = model.online._live
-            cache.unsaved.add(key)  # first, so that no row that was learnt goes unsaved
+            log.in_flight = key  # first, so that no row that was learnt goes unsaved
             model.pending = ((seq,), 0)
             prediction = live.learn(live.buffer, x[row], y, weight, elapsed, True)
             if prediction == prediction:  # else it is a REFUSAL
                 model.last = (seq, prediction, model.last[2] + 1)
+                if key not in cache.unsaved:
+                    log.rows.append((key, seq, x[row].tobytes(), y, weight, elapsed))
                 model.pending = None
+                log.in_flight = None
                 predictions[row] = prediction
                 continue
         try:

@@ -1,13 +1,14 @@
-"""The SQLite file of ``KeyedModels``: models by key, and the offset in their source.
+"""The SQLite file of ``KeyedModels``: models by key, rows, the offset in their source.
 
-Both change in one transaction, in WAL mode with synchronous=FULL: after a crash the
-file holds what some commit left, never something between two. What describes the bytes
-of models (persistence/raw_values.py) is stored once, in the table ``layouts``.
+Rows that were learnt since a model was written are in the log (row_log.py). All of it
+changes in one transaction, in WAL mode with synchronous=FULL: after a crash the file
+holds what some commit left, never something between two. What describes the bytes of
+models (persistence/raw_values.py) is stored once, in the table ``layouts``.
 """
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,39 +21,57 @@ APPLICATION_ID = int.from_bytes(b"thal", "big")
 """The number in the header of a SQLite file that marks it as one of KeyedModels."""
 DATABASE_START = b"SQLite format 3\0"
 """How a file of SQLite begins."""
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 MAX_SEQ = 2**63 - 1
 """Largest sequence number: SQLite holds integers of 64 bits."""
 PAGE_BYTES = 16384
 """Size of a new file's pages: models of 1 to 100 kB are written 1.5 to 2 times as fast
 as with SQLite's 4096."""
 LAYOUTS = "CREATE TABLE layouts (id INTEGER PRIMARY KEY, layout TEXT NOT NULL UNIQUE)"
+ROW_LOG = (
+    "CREATE TABLE row_log (segment INTEGER PRIMARY KEY, written_at REAL NOT NULL, "
+    "rows BLOB NOT NULL)"
+)
 SET_VERSION = f"PRAGMA user_version = {SCHEMA_VERSION}"
 SCHEMA = (
     "CREATE TABLE models (key TEXT PRIMARY KEY, layout INTEGER, written_at REAL, "
-    "model BLOB NOT NULL)",
+    "segment INTEGER, model BLOB NOT NULL)",
     "CREATE TABLE source (name TEXT PRIMARY KEY, value BLOB)",
     LAYOUTS,
+    ROW_LOG,
     f"PRAGMA application_id = {APPLICATION_ID}",
     SET_VERSION,
 )
-MIGRATION = (
-    "ALTER TABLE models ADD COLUMN layout INTEGER",
-    "ALTER TABLE models ADD COLUMN written_at REAL",
-    LAYOUTS,
+FROM_VERSION_2 = (
+    "ALTER TABLE models ADD COLUMN segment INTEGER",
+    ROW_LOG,
     SET_VERSION,
 )
-"""Makes a file of version 1 one of version 2, whose models are files by themselves."""
+MIGRATIONS = {
+    # Its models are files by themselves.
+    1: (
+        "ALTER TABLE models ADD COLUMN layout INTEGER",
+        "ALTER TABLE models ADD COLUMN written_at REAL",
+        LAYOUTS,
+        *FROM_VERSION_2,
+    ),
+    2: FROM_VERSION_2,
+}
+"""Makes a file of an earlier version one of this version."""
 INSERT_MODEL = (
-    "INSERT INTO models (key, layout, written_at, model) VALUES (?, ?, ?, ?) "
-    "ON CONFLICT (key) DO UPDATE SET layout = excluded.layout, "
-    "written_at = excluded.written_at, model = excluded.model"
+    "INSERT INTO models (key, layout, written_at, segment, model) "
+    "VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET layout = excluded.layout, "
+    "written_at = excluded.written_at, segment = excluded.segment, "
+    "model = excluded.model"
 )
+INSERT_SEGMENT = "INSERT INTO row_log VALUES (?, ?, ?)"
 INSERT_SOURCE = "INSERT OR REPLACE INTO source VALUES (?, ?)"
 SELECT_MODEL = (
-    "SELECT model, models.layout, layouts.layout FROM models "
+    "SELECT model, segment, models.layout, layouts.layout FROM models "
     "LEFT JOIN layouts ON layouts.id = models.layout WHERE key = ?"
 )
+NO_TIMES: dict[str, float] = {}
+NO_SEGMENTS: dict[int, bytes] = {}
 FULL_CODES = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
 """What SQLite says where a disk is full, and where a file may grow no further."""
 
@@ -67,6 +86,7 @@ class StoredModel(NamedTuple):
     key: str
     data: bytes
     layout: str | None = None  # of ``data``; None: it is a file that describes itself
+    segment: int = 0  # rows of later segments of the log are not in ``data``
 
 
 class KeyedStore:
@@ -112,13 +132,33 @@ class KeyedStore:
             row = self._connection.execute(SELECT_MODEL, (key,)).fetchone()
         if row is None:
             return None
-        data, number, layout = row
+        data, segment, number, layout = row
         is_text = layout is None if number is None else isinstance(layout, str)
-        if not isinstance(data, bytes) or not is_text:
+        is_model = isinstance(data, bytes) and isinstance(segment, int | None)
+        if not is_model or not is_text:
             raise PersistenceError(
                 f"{self.path} holds a model of {key!r} that is no model."
             )
-        return StoredModel(key, data, layout)
+        return StoredModel(key, data, layout, segment or 0)
+
+    def read_segment_number(self) -> int:
+        """The number of the last segment of the log, which may be gone by now."""
+        with self._translate_errors():
+            number = self._read_one("SELECT value FROM source WHERE name = 'segment'")
+        if number is not None and not isinstance(number, int):
+            raise PersistenceError(f"{self.path} counts segments by {number!r:.40}.")
+        return number or 0
+
+    def read_log(self) -> Iterator[tuple[int, float, bytes]]:
+        """The segments of the log in order: number, time and rows."""
+        statement = "SELECT segment, written_at, rows FROM row_log ORDER BY segment"
+        with self._translate_errors():
+            for number, time, data in self._connection.execute(statement):
+                if not isinstance(time, float) or not isinstance(data, bytes):
+                    raise PersistenceError(
+                        f"{self.path} holds segment {number} of its log, which is none."
+                    )
+                yield number, time, data
 
     def keys(self) -> list[str]:
         """All keys in the file."""
@@ -156,23 +196,37 @@ class KeyedStore:
         offset: int | None,
         time: float | None = None,
         dropped: Iterable[str] = (),
+        times: Mapping[str, float] = NO_TIMES,
+        segments: Mapping[int, bytes] = NO_SEGMENTS,
+        segment_number: int = 0,
+        first_segment: int = 0,
     ) -> None:
         """Write models and offset; they are on the disk when this returns.
 
-        ``time`` is when they are written, by the caller's clock; models of the keys
-        ``dropped`` are removed.
+        ``time`` is when they are written, by the caller's clock, unless ``times`` has
+        another for a key; models of the keys ``dropped`` are removed. ``segments`` are
+        rows for the log by number. The models hold all rows up to ``segment_number``,
+        and no segment before ``first_segment`` is needed any longer.
         """
         ids = self._layout_ids.copy()
         with self._translate_errors(), self._transaction():
             rows = (
                 (key, ids[layout] if layout in ids else self._add_layout(ids, layout),
-                 time, data)
+                 times.get(key, time), segment_number, data)
                 for key, data, layout in models
             )  # fmt: skip
-            self._connection.executemany(INSERT_MODEL, rows)
+            execute, execute_many = (
+                self._connection.execute, self._connection.executemany,
+            )  # fmt: skip
+            execute_many(INSERT_MODEL, rows)
             keys = ((key,) for key in dropped)
-            self._connection.executemany("DELETE FROM models WHERE key = ?", keys)
-            self._connection.execute(INSERT_SOURCE, ("offset", offset))
+            execute_many("DELETE FROM models WHERE key = ?", keys)
+            execute("DELETE FROM row_log WHERE segment < ?", (first_segment,))
+            logged = ((number, time, data) for number, data in segments.items())
+            execute_many(INSERT_SEGMENT, logged)
+            execute(INSERT_SOURCE, ("offset", offset))
+            if segment_number:
+                execute(INSERT_SOURCE, ("segment", segment_number))
         self._layout_ids = ids  # those of a transaction that failed are not there
 
     def _add_layout(self, ids: dict[str | None, int | None], layout: str | None) -> int:
@@ -209,8 +263,8 @@ class KeyedStore:
             if is_empty:
                 self._execute_all(SCHEMA, settings)
             version = self._read_one("PRAGMA user_version")
-            if version == 1:
-                self._execute_all(MIGRATION)
+            if version in MIGRATIONS:
+                self._execute_all(MIGRATIONS[version])
                 version = SCHEMA_VERSION
         if version != SCHEMA_VERSION:
             raise PersistenceError(

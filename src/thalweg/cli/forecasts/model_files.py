@@ -16,7 +16,7 @@ from thalweg.errors import PersistenceError
 from thalweg.evaluation.forecast_run import ForecastRun
 from thalweg.learners import LastValue
 from thalweg.losses import SquaredError
-from thalweg.models.keyed_store import KeyedStore, StoredModel
+from thalweg.models.keyed_store import KeyedStore
 from thalweg.persistence import SavedModel, dumps, loads
 
 MODEL = "model.thalweg"
@@ -117,8 +117,7 @@ class KeyedModelFile:
     def save(self, runs: Mapping[Key, ForecastRun]) -> None:
         """Write these models, in one transaction."""
         models = (
-            StoredModel(key_name(key), dumps(run.saved_model()))
-            for key, run in runs.items()
+            (key_name(key), dumps(run.saved_model()), None) for key, run in runs.items()
         )
         self._store.commit(models, None)
 

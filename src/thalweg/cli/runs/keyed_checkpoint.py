@@ -24,7 +24,7 @@ from thalweg.cli.runs.storage import make_folder
 from thalweg.errors import InvalidParameterError, PersistenceError
 from thalweg.learners import LastValue
 from thalweg.losses import SquaredError
-from thalweg.models.keyed_store import KeyedStore, StoredModel
+from thalweg.models.keyed_store import KeyedStore
 from thalweg.persistence import SavedModel, dumps, loads
 from thalweg.tables import Recipe
 
@@ -69,13 +69,12 @@ class KeyedCheckpoint:
             predictions=None if file is None else os.path.relpath(file, folder),
             written_bytes=origin.written_bytes,
         )
+        runs = session.sessions
         models = (
-            StoredModel(
-                key_name(key), dumps(run_model(session.sessions[key], NEW_RUN, folder))
-            )
+            (key_name(key), dumps(run_model(runs[key], NEW_RUN, folder)), None)
             for key in sorted(session.changed)
         )
-        shared = StoredModel(PROGRESS, _pack(progress._asdict()))
+        shared = (PROGRESS, _pack(progress._asdict()), None)
         self._store.commit([*models, shared], session.rows)
         session.changed.clear()
 
