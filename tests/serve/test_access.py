@@ -33,6 +33,8 @@ def test_probes_and_the_empty_page_need_no_token(tmp_path):
     paths = ("/health", "/v2/health/live", "/v2/health/ready")
     answers = ask(tmp_path / "m", *map(get, paths), token=TOKEN)
     assert [answer.status_code for answer in answers] == [200] * 3
+    (head,) = ask(tmp_path / "m", ("HEAD", "/health", {}), token=TOKEN)
+    assert head.status_code == 200
 
 
 BAD_BODIES = {

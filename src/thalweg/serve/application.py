@@ -137,6 +137,7 @@ def _router(writer: ModelWriter) -> APIRouter:
             {"keys": found[:MAX_LISTED_KEYS], "more": len(found) > MAX_LISTED_KEYS}
         )
 
+    @router.head("/health", include_in_schema=False)  # as load balancers ask
     @router.get("/health")
     async def health() -> Response:
         """Whether models can be read: 200, or 503 with the reason."""
