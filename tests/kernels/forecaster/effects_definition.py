@@ -14,10 +14,12 @@ from thalweg.kernels.forecaster import (
 )
 
 
-def known_share(t, lag, length):
-    """How much a value ``lag`` rounds back counts, which is known after round ``lag``:
-    all of it after ``length`` rounds more."""
-    return float(np.clip((t - lag) / length, 0, 1)) if length else 1.0
+def known_share(t, lag, cycle, season):
+    """How much a value ``lag`` rounds back counts, which is known from round ``lag``:
+    all of it at once, or, of a cycle of many seasons, by and by."""
+    if cycle <= step_features.MAX_SEASONS_AT_ONCE * season:
+        return float(t >= lag)
+    return float(np.clip((t - lag) / cycle, 0, 1))
 
 
 def running_mean(values, least_share):

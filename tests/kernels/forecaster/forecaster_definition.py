@@ -238,7 +238,7 @@ class ForecasterDefinition:
         row[layout.PROFILE_SEASON_AGO] = limit(self.cycle_profile(before) / scale)
 
         def fade_in(other, lag, length):
-            share = known_share(t, lag, length)
+            share = known_share(t, lag, length, season)
             return (1 - share) * other + (share * value(target - lag) if share else 0)
 
         row[layout.SEASONS_AGO] = fade_in(ago, season_lag + season, season)

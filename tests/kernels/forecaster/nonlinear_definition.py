@@ -75,7 +75,7 @@ class Context:
         target = t + h
 
         def level_before(lag):
-            share = known_share(t, lag, lag)
+            share = known_share(t, lag, lag, season)
             if share == 0:
                 return 0.0
             return share * (f.level(season, values[: t - lag + 1]) - level)

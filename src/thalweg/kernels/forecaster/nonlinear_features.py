@@ -89,18 +89,18 @@ def set_origin_context(s, path, t, level, scale, context):
     for i in range(min(RECENT_VALUES, t + 1)):
         total += value_at(s, path, t - i) - level - profile_at(s, t - i)
     context[LAST_ANOMALIES] = scale_feature(total / RECENT_VALUES, scale)
-    context[LEVEL_SEASON_AGO] = _level_before(s, t, season, level, scale)
-    context[LEVEL_CYCLE_AGO] = _level_before(s, t, cycle, level, scale)
-    context[LEVEL_AHEAD] = _level_before(s, t, cycle - season, level, scale)
+    context[LEVEL_SEASON_AGO] = _level_before(s, t, season, season, level, scale)
+    context[LEVEL_CYCLE_AGO] = _level_before(s, t, cycle, season, level, scale)
+    context[LEVEL_AHEAD] = _level_before(s, t, cycle - season, season, level, scale)
     context[LEVEL_ANOMALY] = scale_feature(level - counters[MEAN_LEVEL], scale)
     context[SLOW_PROFILE_NOW] = scale_feature(_slow_profile_at(s, t), scale)
 
 
 @inline_function
-def _level_before(s, t, lag, level, scale):
+def _level_before(s, t, lag, season, level, scale):
     """The level so many rounds before round t, less that of now; 0 if there is none,
     and little when it is new (``known_share``)."""
-    share = known_share(t, lag, lag)
+    share = known_share(t, lag, lag, season)
     if share == 0:
         return 0.0
     before = s.levels[(t - lag) % s.levels.size]

@@ -50,6 +50,9 @@ one outlier would be seen in the scale and in a profile for many cycles."""
 MAX_FEATURE = 1e6
 """Upper limit of a feature in units of the scale, which may be next to nothing."""
 MIN_SCALE = 1e-290
+MAX_SEASONS_AT_ONCE = 10
+"""Values of a cycle ago count fully as soon as they are known, unless the cycle has
+more seasons: a year of weeks."""
 
 
 @inline_function
@@ -184,18 +187,16 @@ def set_step_features(s, path, t, h, level, scale, row):
     row[SEASON_AGO] = scale_feature(value_at(s, path, at) - level, scale)
     row[PROFILE_SEASON_AGO] = scale_feature(profile_at(s, at), scale)
     row[SEASONS_AGO] = row[SEASON_AGO]
-    share = known_share(t, season_lag + season, season)
-    if share > 0:
+    if t >= season_lag + season:
         value = value_at(s, path, target - season_lag - season)
-        own = scale_feature(value - level, scale)
-        row[SEASONS_AGO] += share * (own - row[SEASONS_AGO])
+        row[SEASONS_AGO] = scale_feature(value - level, scale)
     row[CYCLE_AGO] = row[SEASON_AGO]
-    share = known_share(t, cycle_lag, cycle)
+    share = known_share(t, cycle_lag, cycle, season)
     if share > 0:
         own = scale_feature(value_at(s, path, target - cycle_lag) - level, scale)
         row[CYCLE_AGO] += share * (own - row[CYCLE_AGO])
     row[CYCLES_AGO] = row[CYCLE_AGO]
-    share = known_share(t, 2 * cycle_lag, cycle)
+    share = known_share(t, 2 * cycle_lag, cycle, season)
     if share > 0:
         own = scale_feature(value_at(s, path, target - 2 * cycle_lag) - level, scale)
         row[CYCLES_AGO] += share * (own - row[CYCLES_AGO])
@@ -204,14 +205,16 @@ def set_step_features(s, path, t, h, level, scale, row):
 
 
 @inline_function
-def known_share(t, lag, length):
-    """How much a value ``lag`` rounds back counts: from 0 where it is first known,
-    after round ``lag``, to 1 after ``length`` more.
+def known_share(t, lag, cycle, season):
+    """How much a value ``lag`` rounds back counts: 0 up to round ``lag``, where it is
+    not known, then 1; of a cycle of many seasons, 1 after as many rounds more.
 
     Until then another value has stood in its place, and coefficients are those of that
     one. All at once, a year's value would take a growing series back by a year.
     """
-    return min(max((t - lag) / length, 0.0), 1.0) if length > 0 else 1.0
+    if t < lag or cycle <= MAX_SEASONS_AT_ONCE * season:
+        return 1.0 if t >= lag else 0.0
+    return min((t - lag) / cycle, 1.0)
 
 
 @inline_function
