@@ -1,8 +1,10 @@
 """``thalweg run`` on many series in one file: a Tracker for each key."""
 
+import contextlib
 import csv
 import json
 import signal
+import sqlite3
 import time
 
 import numpy as np
@@ -216,6 +218,20 @@ def test_classes_by_key_are_refused_by_name(folder):
     assert done.exit_code == 0, done.output
 
 
+def wait_for_rows(path, rows):
+    """Wait until the quiet pipe has been saved, which it is after two seconds."""
+    for _ in range(600):
+        time.sleep(0.1)
+        with contextlib.suppress(sqlite3.OperationalError):  # not there yet
+            file = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+            query = "SELECT value FROM source WHERE name = 'offset'"
+            found = file.execute(query).fetchone()
+            file.close()
+            if found == (rows,):
+                return
+    raise AssertionError(f"{rows} rows were never saved")
+
+
 def test_a_pipe_of_many_keys_that_goes_quiet_survives_a_kill(folder):
     written(folder / "mixed.csv", [HEADER, *MIXED])
     assert thalweg("run", "mixed.csv", *RUN, "--key", "shop").exit_code == 0
@@ -225,7 +241,7 @@ def test_a_pipe_of_many_keys_that_goes_quiet_survives_a_kill(folder):
     for first, last in ((0, 11), (11, 81)):
         fed(process, [HEADER, *MIXED][first:last])
         assert read(process, last - first) == whole[first:last]
-    time.sleep(2.5)
+    wait_for_rows(folder / "piped/models.db", 80)
     process.kill()
     process.communicate()
     resume = ("run", "-", "--resume", "piped/models.db", "--no-report")

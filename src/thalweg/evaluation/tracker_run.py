@@ -6,6 +6,7 @@ long for ``prequential``, or that has no end yet.
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from thalweg.evaluation.statistics import (
 )
 from thalweg.evaluation.study import Study
 from thalweg.evaluation.tracker_trace import RECORDS
+from thalweg.evaluation.zero_limit import ZeroLimit, ZeroLimitSnapshot
 from thalweg.kernels.jit import count_as_compilation
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.losses import SquaredError
@@ -68,6 +70,7 @@ class TrackerRunSnapshot(NamedTuple):
     state: Any  # TrackerState
     imputer: ImputerState
     statistics: StatisticsSnapshot
+    zero_limit: ZeroLimitSnapshot
 
 
 class TrackerRun(Component):
@@ -76,7 +79,8 @@ class TrackerRun(Component):
     Every row is predicted from what was learnt before it. With a ``delay`` d the label
     of a row is learnt d rounds later, and persistence is the last label known by then.
     Rows whose label is NaN are predicted, and neither scored nor learnt. ``missing``
-    says what a NaN among the features means, as it does for ``Online``.
+    says what a NaN among the features means, as it does for ``Online``. Where labels
+    begin at 0, no prediction is below (``ZeroLimit``).
 
     However a stream is cut into calls of ``play``, and whether or not a snapshot is
     taken and restored between them, the result is the same to the last bit, in memory
@@ -97,6 +101,7 @@ class TrackerRun(Component):
         self.rounds = 0
         self.seconds = 0.0
         self.imputer = Imputer(missing, ImputerState.initial(n))
+        self.zero_limit = ZeroLimit(delay)
         self._batch: list[PlayedRounds] = []  # rounds that the statistics lack
         warm_up = Block(np.zeros((1, n)), np.zeros(1), np.ones(1), np.ones(1))
         with count_as_compilation():
@@ -202,6 +207,15 @@ class TrackerRun(Component):
         x, learnable = self.imputer.impute(x, y)
         elapsed = np.where(~np.isnan(y) | (not is_question), 1.0, 0.0)
         trace = self._track(x, y, learnable, elapsed)
+        limits = self.zero_limit.limits(y, elapsed > 0)
+        trace = replace(
+            trace,
+            prediction=np.maximum(trace.prediction, limits),
+            extras={
+                **trace.extras,
+                "interval": np.maximum(trace.extras["interval"], limits[:, None]),
+            },
+        )
         self._batch.append(PlayedRounds(x, y, learnable, trace, elapsed, times))
         self.rounds += len(y)
         if self.rounds - self.statistics.rounds >= STATISTICS_BATCH:
