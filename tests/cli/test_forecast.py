@@ -2,12 +2,14 @@
 
 import csv
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tests.cli.streams import thalweg, written
 from thalweg import Forecaster
+from thalweg.cli.forecasts import forecast_tables
 
 ROWS = 130
 MONTHS = np.datetime64("2014-01", "M") + np.arange(ROWS)
@@ -187,6 +189,25 @@ def test_the_page_of_many_series_has_an_overview_and_a_few_keys(folder):
     assert "All series of items.csv" in page
     assert page.count('<section class="study"') == 1 + 9
     assert "The best and the worst series" in done.stdout
+    _, _, after = done.stdout.partition("The next value of sales of every series")
+    assert "sum of 2" in after
+    first = next(
+        row
+        for row in forecasts(folder / "out/items-forecast")
+        if row["item"] == keys[3]
+    )
+    (line,) = (line for line in after.splitlines() if keys[3] in line)
+    assert float(line.split()[-4]) == pytest.approx(float(first["forecast"]), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "horizon, shown",
+    [(1, [1]), (36, range(1, 37)), (96, [1, *range(2, 97, 2)]),
+     (100, [1, *range(3, 100, 3)])],
+)  # fmt: skip
+def test_long_forecasts_are_thinned_evenly(horizon, shown):
+    result = SimpleNamespace(horizon=horizon)
+    assert [k + 1 for k in forecast_tables.shown_values(result)] == list(shown)
 
 
 def test_repeated_hours_are_left_out_and_counted(folder):

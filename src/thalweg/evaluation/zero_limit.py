@@ -39,7 +39,7 @@ class ZeroLimit(Component):
         """
         labels = np.concatenate([self.waiting, y[is_round]])
         # The first so many of them are known before each row, and after the last one.
-        rounds_before = np.cumsum(is_round) - is_round
+        rounds_before: npt.NDArray[np.int64] = np.cumsum(is_round) - is_round
         before = np.maximum(len(self.waiting) + rounds_before - self.delay, 0)
         known = max(len(labels) - self.delay, 0)
         lowest = np.fmin.accumulate([self.lowest, *labels[:known]])

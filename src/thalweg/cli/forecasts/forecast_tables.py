@@ -17,12 +17,14 @@ from thalweg.types import FloatArray
 
 SHOWN_STEPS = (1, 2, 3, 6, 12, 24, 48, 96, 168, 336, 720)
 """Steps of the table of errors, where they were scored; and the last one."""
-MAX_SHOWN_VALUES = 24
+MAX_SHOWN_VALUES = 48
 """Lines of the table of forecasts; longer ones are thinned."""
 MAX_KEY_WIDTH = 28
 """Letters of a key in a table."""
 MAX_SHOWN_KEYS = 5
 """Best and worst keys in the overview."""
+MAX_SHOWN_SERIES = 12
+"""Series whose next value is shown."""
 
 
 def print_result(console: Console, result: ForecastResult) -> None:
@@ -59,6 +61,8 @@ def print_overview(
             table.add_row("…")
         table.add_row(*_key_cells(results[key]))
     console.print(table)
+    console.print()
+    console.print(_next_value_table(results, columns))
 
 
 def ranked_keys(results: Mapping[Key, ForecastResult]) -> list[Key]:
@@ -170,10 +174,12 @@ def shown_steps(result: ForecastResult) -> list[int]:
 
 
 def shown_values(result: ForecastResult) -> list[int]:
-    """Which of the next values a table shows: positions, evenly spaced."""
-    count = min(result.horizon, MAX_SHOWN_VALUES)
-    spaced = np.linspace(0, result.horizon - 1, count)
-    return [int(k) for k in np.unique(np.round(spaced))]
+    """Which of the next values a table shows: positions.
+
+    All of them; or the first, and from then on one in so many.
+    """
+    every = -(-result.horizon // MAX_SHOWN_VALUES)
+    return sorted({0, *range(every - 1, result.horizon, every)})
 
 
 def shown_methods(result: ForecastResult) -> list[MethodErrors]:
@@ -232,6 +238,39 @@ def _value_table(result: ForecastResult) -> Table:
     for k in shown:
         place = str(k + 1) if texts is None else texts[k]
         table.add_row(place, *map(write, (ahead.mean[k], ahead.low[k], ahead.high[k])))
+    return table
+
+
+def _next_value_table(
+    results: Mapping[Key, ForecastResult], columns: Sequence[str]
+) -> Table:
+    """The next value of each series, and the sum of all that were forecast."""
+    shown = sorted(results)[:MAX_SHOWN_SERIES]
+    one = results[shown[0]]
+    title = f"The next value of {one.target} of every series"
+    if len(shown) < len(results):
+        title = (
+            f"The next value of {one.target}, {len(shown)} of {len(results):,} series"
+        )
+    table = new_table(title)
+    table.add_column(
+        ", ".join(columns), no_wrap=True, overflow="ellipsis", max_width=MAX_KEY_WIDTH
+    )
+    is_timed = all(results[key].times is not None for key in shown)
+    if is_timed:
+        table.add_column("time", no_wrap=True)
+    names = ["forecast", "low", "high"]
+    names += [f"sum of {one.horizon:,}"] if one.horizon > 1 else []
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    for key in shown:
+        ahead = results[key].forecast
+        write = value_formatter(ahead.mean, ahead.high - ahead.low)
+        times = results[key].times
+        place = [] if times is None or not is_timed else [short_times(times)[0]]
+        values = [*map(write, (ahead.mean[0], ahead.low[0], ahead.high[0]))]
+        total = [_number(ahead.total.mean)] if one.horizon > 1 else []
+        table.add_row(key_text(key), *place, *values, *total)
     return table
 
 
