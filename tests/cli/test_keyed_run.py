@@ -13,7 +13,7 @@ import pytest
 from tests.cli.streams import RUNNER, started, thalweg, written
 from tests.cli.test_live import PIPES, fed, read
 from thalweg.cli.main import app
-from thalweg.cli.runs import keyed_loop
+from thalweg.cli.runs import checkpoint_schedule, keyed_loop
 
 ROWS = 90
 SHOPS = ("north", "south", "west")
@@ -143,8 +143,8 @@ def test_a_run_that_was_killed_goes_on_to_the_last_bit(folder, monkeypatch):
     thalweg("run", "whole.csv", *RUN, "--key", "shop")
     written(folder / "killed.csv", [HEADER, *MIXED])
     monkeypatch.setattr("thalweg.cli.run.KEYED_CHUNK_ROWS", 50)
-    monkeypatch.setattr(keyed_loop, "FILE_CHECKPOINT_SECONDS", 0.0)
-    monkeypatch.setattr(keyed_loop, "CHECKPOINT_SHARE", 0)
+    monkeypatch.setattr(checkpoint_schedule, "FILE_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint_schedule, "MIN_WORK_SHARE", 0)
     play = keyed_loop.KeyedRunLoop._play
 
     def play_until_killed(self, chunk):

@@ -1,26 +1,18 @@
 """The loop of a run by key: rows in; predictions and checkpoints out."""
 
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 
 from thalweg.cli.console import ProgressBar
 from thalweg.cli.runs.checkpoint import RunOrigin
+from thalweg.cli.runs.checkpoint_schedule import CheckpointSchedule
 from thalweg.cli.runs.keyed_checkpoint import KeyedCheckpoint
 from thalweg.cli.runs.keyed_session import KeyedSession
 from thalweg.cli.runs.predictions import PredictionFile
-from thalweg.cli.runs.run_loop import (
-    FILE_CHECKPOINT_SECONDS,
-    LIVE_CHECKPOINT_SECONDS,
-)
 from thalweg.cli.runs.signals import StoppedError, StopSignal
 from thalweg.errors import StreamError
 from thalweg.tables import Chunk, Table
-
-CHECKPOINT_SHARE = 20
-"""Checkpoints are so far apart that one takes a twentieth of the time: those of many
-keys are large."""
 
 
 class KeyedRunLoop:
@@ -35,16 +27,12 @@ class KeyedRunLoop:
         self.echo = echo  # print predictions as they are made
         self.rows = 0  # played in this run
         self._has_printed_header = session.earlier_rows + session.rows > 0
-        self._has_unsaved_rows = False
-        is_live = table.is_live
-        self._least = LIVE_CHECKPOINT_SECONDS if is_live else FILE_CHECKPOINT_SECONDS
-        self._period = self._least
-        self._saved_at = -float("inf")  # the first rows are saved at once
+        self._schedule = CheckpointSchedule(self._save, table.is_live)
 
     def run(self, stop: StopSignal, bar: ProgressBar) -> None:
         """Play all rows of the table, or those until a signal to stop."""
         if self.table.is_live:
-            self.table.on_idle(lambda: self._save_when_idle(stop))
+            self.table.on_idle(lambda: self._schedule.save_when_idle(stop))
         try:
             with suppress(StoppedError), stop.allow_interrupt():
                 for chunk in self._new_rows():
@@ -70,21 +58,18 @@ class KeyedRunLoop:
 
     def save(self) -> None:
         """Write a checkpoint, from which a run continues to the last bit."""
-        began = time.monotonic()
+        self._schedule.save()
+
+    def _save(self) -> None:
         if self.file is not None:
             self.file.sync()
         path = None if self.file is None else self.file.path
         written = 0 if self.file is None else self.file.size
         self.checkpoint.save(self.session, RunOrigin(self.table.name, path, written))
-        self._has_unsaved_rows = False
-        self._saved_at = time.monotonic()
-        took = self._saved_at - began
-        self._period = max(self._least, CHECKPOINT_SHARE * took)
 
     def _play(self, chunk: Chunk) -> None:
         lines = self.session.play(chunk)
         self.rows += len(chunk)
-        self._has_unsaved_rows = True
         columns = self.session.columns()  # which the first row decides
         if self.file is not None:
             self.file.columns = columns
@@ -94,22 +79,7 @@ class KeyedRunLoop:
             sys.stdout.write(header + lines)
             sys.stdout.flush()
             self._has_printed_header = True
-        if self._seconds_to_checkpoint() <= 0:
-            self.save()
-
-    def _seconds_to_checkpoint(self) -> float:
-        """Seconds until the next checkpoint is to be written."""
-        return self._saved_at + self._period - time.monotonic()
-
-    def _save_when_idle(self, stop: StopSignal) -> float | None:
-        """Save rows that came before a silence, once that is due.
-
-        Returns the seconds until it is, or None if there is nothing to save.
-        """
-        if self._has_unsaved_rows and self._seconds_to_checkpoint() <= 0:
-            with stop.defer_interrupt():
-                self.save()
-        return self._seconds_to_checkpoint() if self._has_unsaved_rows else None
+        self._schedule.add_rows()
 
     def _new_rows(self) -> Iterator[Chunk]:
         """Rows not seen before; those that were are verified."""

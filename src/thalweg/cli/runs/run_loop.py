@@ -1,13 +1,13 @@
 """The loop of a run: rows in; predictions and checkpoints out."""
 
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 
 from thalweg.cli.console import ProgressBar, print_sentence, stderr_console
 from thalweg.cli.runs import study_files
 from thalweg.cli.runs.checkpoint import RunOrigin, save_checkpoint
+from thalweg.cli.runs.checkpoint_schedule import CheckpointSchedule
 from thalweg.cli.runs.file_locks import FileLocks
 from thalweg.cli.runs.output_paths import OutputPaths
 from thalweg.cli.runs.session import Session
@@ -15,9 +15,6 @@ from thalweg.cli.runs.signals import StoppedError, StopSignal
 from thalweg.errors import StreamError
 from thalweg.tables import Chunk, Table
 from thalweg.tables.malformed_rows import WellFormedRows
-
-FILE_CHECKPOINT_SECONDS, LIVE_CHECKPOINT_SECONDS = 5.0, 1.0
-"""Seconds between checkpoints, of a file and of a live stream."""
 
 
 class RunLoop:
@@ -38,9 +35,8 @@ class RunLoop:
         self.rows = 0  # played in this run
         self._locks = locks
         self._has_printed_header = session.rows > 0
-        self._saved_at = -float("inf")
+        self._schedule = CheckpointSchedule(self._save, table.is_live)
         self._has_saved = False  # in this run
-        self._has_unsaved_rows = False
 
     def run(self, stop: StopSignal, bar: ProgressBar) -> None:
         """Play all rows of the table, or those until a signal to stop."""
@@ -67,7 +63,7 @@ class RunLoop:
 
     def _play_rows(self, stop: StopSignal, bar: ProgressBar) -> None:
         if self.table.is_live:
-            self.table.on_idle(lambda: self._save_when_idle(stop))
+            self.table.on_idle(lambda: self._schedule.save_when_idle(stop))
         with suppress(StoppedError):
             for chunk, last in self._chunks(stop):
                 self._play_chunk(chunk, last)
@@ -77,6 +73,9 @@ class RunLoop:
 
     def save(self) -> None:
         """Write a checkpoint, from which a run continues to the last bit."""
+        self._schedule.save()
+
+    def _save(self) -> None:
         self._locks.acquire(self.model)
         if self.file is not None:
             self.file.sync()
@@ -87,8 +86,7 @@ class RunLoop:
         if self.paths.is_new_folder and not self._has_saved:
             names = (study_files.STUDY, study_files.PAGE, study_files.FORECAST)
             study_files.remove_files(self.paths.folder, *names)
-        self._has_saved, self._saved_at = True, time.monotonic()
-        self._has_unsaved_rows = False
+        self._has_saved = True
 
     def _play_chunk(self, chunk: Chunk, is_last: bool) -> None:
         if is_last and not self.session.runs:
@@ -97,7 +95,6 @@ class RunLoop:
         if is_last:
             self._check_targets()
         self.rows += len(chunk)
-        self._has_unsaved_rows = True
         columns = self.session.columns()
         lines = columns.lines(predictions)
         if self.file is not None:
@@ -113,24 +110,7 @@ class RunLoop:
             sys.stdout.write(header + lines)
             sys.stdout.flush()
             self._has_printed_header = True
-        if self._seconds_to_checkpoint() <= 0:
-            self.save()
-
-    def _seconds_to_checkpoint(self) -> float:
-        """Seconds until the next checkpoint is to be written."""
-        is_live = self.table.is_live
-        period = LIVE_CHECKPOINT_SECONDS if is_live else FILE_CHECKPOINT_SECONDS
-        return self._saved_at + period - time.monotonic()
-
-    def _save_when_idle(self, stop: StopSignal) -> float | None:
-        """Save rows that came in a burst before a silence, once that is due.
-
-        Returns the seconds until it is, or None if there is nothing to save.
-        """
-        if self._has_unsaved_rows and self._seconds_to_checkpoint() <= 0:
-            with stop.defer_interrupt():
-                self.save()
-        return self._seconds_to_checkpoint() if self._has_unsaved_rows else None
+        self._schedule.add_rows()
 
     def _check_targets(self) -> None:
         """Raise, and remove all output, if there was nothing to learn."""
