@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from thalweg import Forecaster
-from thalweg.kernels.tracker.tracker_layout import ERROR_COUNT, SLOW_ERROR_MEAN
+from thalweg.kernels.tracker.tracker_layout import ERROR_COUNT
 from thalweg.preprocessing.forecaster_state import ForecasterSettings, ForecasterState
 from thalweg.preprocessing.seasons import Seasons
 
@@ -106,14 +106,14 @@ def test_the_errors_that_count_are_those_of_forecasts_that_were_made():
     forecaster, forecasts = Forecaster(5, 4, known=True), []
     for t in range(80):
         state = forecaster._model[0]
-        counters = None if state is None else state.views.step_counters.copy()
+        before = None if state is None else state.views.mean_sizes.copy()
         forecaster.update(y[t], x[t])
-        after = forecaster._model[0].views.step_counters
+        after = forecaster._model[0].views
         for h in range(1, min(t, 5) + 1):
-            count, slow = after[h - 1, ERROR_COUNT], counters[h - 1, SLOW_ERROR_MEAN]
+            count, size = after.step_counters[h - 1, ERROR_COUNT], before[h - 1]
             error = abs(y[t] - forecasts[t - h][h - 1])
-            expected = slow + (error - slow) / min(count, 32)
-            assert after[h - 1, SLOW_ERROR_MEAN] == pytest.approx(expected, rel=1e-9)
+            expected = size + (error - size) / count
+            assert after.mean_sizes[h - 1] == pytest.approx(expected, rel=1e-9)
         future = np.append(x[t + 1 : t + 6], np.zeros((5, 1)), axis=0)[:5]
         forecasts.append(forecaster.forecast(future=future).mean)
 

@@ -119,7 +119,7 @@ def _checks(past: TargetPast, of_means: Seasons, delay: int) -> Iterator[bool]:
         views.counters[
             [DEVIATION_COUNT, VALUE_COUNT, CHANGE_COUNT, EFFECT_COUNT, ORIGIN_COUNT]
         ],
-        views.profile[1],
+        views.profile[1], views.spread[1], views.cycle_spread[1],
         views.cycle_profile[1], views.error_counts, views.group_counts,
         views.step_counters[:, ERROR_COUNT], views.total_counters[:, ERROR_COUNT],
     ):  # fmt: skip

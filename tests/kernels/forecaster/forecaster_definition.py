@@ -9,6 +9,7 @@ the Tracker's (thalweg/learners/tracker/definition.py), which has tests of its o
 from types import SimpleNamespace
 
 import numpy as np
+import scipy.special
 import scipy.stats
 
 from tests.kernels.forecaster.effects_definition import (
@@ -20,7 +21,12 @@ from tests.kernels.forecaster.effects_definition import (
 )
 from tests.kernels.forecaster.nonlinear_definition import Context, NonlinearRegression
 from thalweg.kernels.forecaster import forecaster_layout as layout
-from thalweg.kernels.forecaster import step_features, step_mixture, step_regressions
+from thalweg.kernels.forecaster import (
+    phase_spread,
+    step_features,
+    step_mixture,
+    step_regressions,
+)
 from thalweg.kernels.forecaster.forecaster_round import EARLY_ROUNDS, RANGE_MARGIN
 from thalweg.kernels.forecaster.given_features import MIN_GIVEN_SHARE
 from thalweg.kernels.forecaster.nonlinear_regression import (
@@ -57,6 +63,7 @@ class Regressions:
         self.prior = np.append(layout.PRIOR, np.zeros(size - layout.OWN_FEATURES))
         self.theta = np.tile(self.prior[:, None], layout.LANES)
         self.value_errors, self.total_errors = (new_errors(step - 1) for _ in range(2))
+        self.sizes = []  # of the errors
 
     def learn(self, row, candidates, label):
         count = len(self.labels)
@@ -160,6 +167,8 @@ class ForecasterDefinition:
         self.lowest = np.inf  # of the values as given
         self.effects = Effects(self) if self.known.any() else None
         self.deviations = []  # (round, y - level before), after the first season
+        self.spread_gain = 0.0
+        self.relative_sizes = []  # (round, mean |error| over the mean of those before)
         self.origins = []
 
     # What is known of the series.
@@ -325,6 +334,7 @@ class ForecasterDefinition:
         def without_rounding(error, values):
             return 0.0 if abs(error) <= values * rounding else error
 
+        spread, relative = self.spread(t), []
         for j, model in enumerate(self.models):
             h = model.step
             if t < h:
@@ -340,12 +350,39 @@ class ForecasterDefinition:
                 weight = model.weights[-1][WEIGHT_LANE]
                 shared.learn(row, features, label, weight, is_first)
             error = without_rounding(y - origin.forecasts[h - 1], 1)
-            definition.learn_error(model.value_errors, error, origin.error_scales[j][0])
+            mean = running_mean(model.sizes, phase_spread.MIN_SIZE_SHARE)
+            if mean > 0:
+                relative.append(min(abs(error) / mean, phase_spread.MAX_SPREAD))
+            model.sizes.append(abs(error))
+            scale = origin.error_scales[j][0]
+            definition.learn_error(model.value_errors, error / spread, scale)
             if not any(self.is_missing[t - h + 1 : t]):
                 error = sum(values[t - h + 1 :]) - origin.forecasts[:h].sum()
                 error = without_rounding(error, h)
                 scale = origin.error_scales[j][1]
                 definition.learn_error(model.total_errors, error, scale)
+        if relative:
+            size, spread = np.mean(relative), self.phase_spread(t)
+            gain = size - (size / spread + np.log(spread))  # of log-likelihoods
+            gain += phase_spread.MEMORY_OF_GAIN * self.spread_gain
+            most = phase_spread.MAX_GAIN
+            self.spread_gain = np.clip(gain, -most, most)
+            self.relative_sizes.append((t, size))
+
+    def spread(self, r):
+        """How large errors are at round r, relative to others."""
+        return self.phase_spread(r) ** scipy.special.expit(self.spread_gain)
+
+    def phase_spread(self, r):
+        """How large errors were at the phases of round r, relative to others."""
+        spread = 1.0
+        for length in sorted({self.season, self.cycle}):
+            sizes = [size for t, size in self.relative_sizes if (t - r) % length == 0]
+            count = min(len(sizes), 1 / phase_spread.MIN_SPREAD_SHARE)
+            mean = running_mean(sizes, phase_spread.MIN_SPREAD_SHARE)
+            total = count * mean + phase_spread.PRIOR_ERRORS * spread
+            spread = total / (count + phase_spread.PRIOR_ERRORS)
+        return np.clip(spread, phase_spread.MIN_SPREAD, phase_spread.MAX_SPREAD)
 
     def forecast_from(self, t):
         """All that is forecast after round t, the newest one: the season before, until
@@ -464,4 +501,6 @@ class ForecasterDefinition:
                 result[h - 1] = ends[after - 1]
             else:
                 result[h - 1] = before + part * (ends[after - 1] - before)
+            if kind == "value_errors":
+                result[h - 1] *= self.spread(len(self.values) - 1 + h)
         return result

@@ -147,8 +147,14 @@ class ForecasterViews(NamedTuple):
     nonlinear_theta: Annotated[Array, Shape("groups", "nonlinear", align=WIDTH)]
     group_counts: Annotated[Array, Shape("groups")]
     input_sizes: Annotated[Array, Shape(HINGE_INPUTS)]
-    # Recent errors of the forecasts of each step, and of their sums up to each step
-    # (kernels/tracker/prediction_interval.py).
+    # Mean |error| of the forecasts of each step; relative sizes of errors and their
+    # counts, at each phase of the season and of the cycle (phase_spread.py).
+    mean_sizes: Annotated[Array, Shape("steps")]
+    spread: Annotated[Array, Shape(2, "season")]
+    cycle_spread: Annotated[Array, Shape(2, "cycle")]
+    spread_gain: Annotated[Array, Shape(1)]
+    # Recent errors of the forecasts of each step, in units of the spread, and of their
+    # sums up to each step (kernels/tracker/prediction_interval.py).
     step_counters: Annotated[Array, Shape("steps", ERROR_COUNTERS)]
     step_errors: Annotated[Array, Shape("steps", 2, RECENT_ERRORS)]
     total_counters: Annotated[Array, Shape("steps", ERROR_COUNTERS)]
@@ -215,7 +221,7 @@ DIMENSIONS = (
     "base", "given", "steps", "horizon", "season", "cycle", "past", "known", "terms",
     "recent", "effects", "groups", "nonlinear",
 )  # fmt: skip
-STATE = Layout("Forecaster state", ForecasterViews, version=3, dimensions=DIMENSIONS)
+STATE = Layout("Forecaster state", ForecasterViews, version=4, dimensions=DIMENSIONS)
 WORKSPACE = Layout(
     "Forecaster workspace", ForecasterWorkspace, version=3, dimensions=DIMENSIONS
 )

@@ -48,6 +48,11 @@ from thalweg.kernels.forecaster.nonlinear_regression import (
     predict_nonlinear,
     solve_now_and_then,
 )
+from thalweg.kernels.forecaster.phase_spread import (
+    learn_size,
+    learn_spread,
+    spread_at,
+)
 from thalweg.kernels.forecaster.recursive_forecast import set_path
 from thalweg.kernels.forecaster.step_features import (
     MIN_RELATIVE_DEVIATION,
@@ -116,9 +121,7 @@ def play(
         if len(forecasts) > 0:
             copy_forecasts(s, w, given[t + 1 :], forecasts[t])
         if len(bands) > 0:
-            _set_bands(
-                w, coverage, few_errors, s.step_counters, s.step_errors, bands[t]
-            )
+            _set_step_bands(s, w, coverage, few_errors, bands[t])
             if starts_at_zero(s.counters, w.known_at.size > 0):
                 for h in range(len(bands[t])):
                     bands[t, h, 0] = max(bands[t, h, 0], -forecasts[t, h])
@@ -138,8 +141,19 @@ def set_bands(
     """Set how far below and above each step, and their sums, values may lie: (H, 2);
     ``few_errors`` as in ``play``."""
     s, w = _unpack(state, workspace, dimensions)
-    _set_bands(w, coverage, few_errors, s.step_counters, s.step_errors, offsets)
+    _set_step_bands(s, w, coverage, few_errors, offsets)
     _set_bands(w, coverage, few_errors, s.total_counters, s.total_errors, total_offsets)
+
+
+@inner_function
+def _set_step_bands(s, w, coverage, few_errors, offsets):
+    """Offsets of all steps, in units of the spread of the rounds that they are for."""
+    _set_bands(w, coverage, few_errors, s.step_counters, s.step_errors, offsets)
+    rounds = int(s.counters[ROUNDS])
+    for i in range(len(offsets)):
+        spread = spread_at(s, rounds + i)
+        offsets[i, 0] *= spread
+        offsets[i, 1] *= spread
 
 
 @inner_function
@@ -205,6 +219,7 @@ def learn_steps(s, w, t, y):
     total, summed = 0.0, 0  # of the last values, and how many they are
     size = max(abs(s.counters[LOWEST]), abs(s.counters[HIGHEST]))
     rounding = MIN_RELATIVE_DEVIATION * size
+    spread, relative_size, compared = spread_at(s, t), 0.0, 0
     for j in range(w.step_of.size):
         h = int(w.step_of[j])
         if t < h:
@@ -218,13 +233,18 @@ def learn_steps(s, w, t, y):
             learn_step(s, w, j, slot, t, scale_feature(y - level, scale))
         error, scales = y - s.forecasts[slot, h - 1], s.error_scales[slot, j]
         error = without_rounding(error, rounding)
-        learn_error(s.step_counters[j], s.step_errors[j], error, scales[0])
+        relative = learn_size(s, j, error)
+        if relative >= 0:
+            relative_size, compared = relative_size + relative, compared + 1
+        learn_error(s.step_counters[j], s.step_errors[j], error / spread, scales[0])
         if s.counters[LAST_MISSING] <= t - h + 1:
             error = total
             for i in range(h):
                 error -= s.forecasts[slot, i]
             error = without_rounding(error, h * rounding)
             learn_error(s.total_counters[j], s.total_errors[j], error, scales[1])
+    if compared > 0:
+        learn_spread(s, t, relative_size / compared)
 
 
 @inline_function

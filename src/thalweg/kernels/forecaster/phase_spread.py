@@ -1,0 +1,77 @@
+"""How large errors are at each phase of the season and of the cycle.
+
+Nights of traffic, and days on which a shop is closed, are forecast with far smaller
+errors than rush hours. Errors are stored in units of the *spread* of their phase, and a
+band is as wide as the spread of the phase that it is for: also known as locally scaled
+or normalised conformal intervals, or seasonal heteroscedasticity.
+
+The spread of a phase is the mean size of the errors there, of all steps, relative to
+the mean size of the errors of each step. It begins at 1, as if ``PRIOR_ERRORS`` errors
+had been of the mean size; that of the cycle's phase begins at the season's. Whether
+phases tell sizes at all is not known before: the *gain* is the discounted sum of
+log-likelihoods of sizes (of a Laplace distribution) with the spread, less those
+without. The spread counts with the exponent 1/(1 + exp(-gain)).
+"""
+
+import math
+
+from thalweg.kernels.jit import inline_function, inner_function
+from thalweg.kernels.tracker.tracker_layout import ERROR_COUNT
+
+PRIOR_ERRORS = 10.0
+"""Errors of the mean size that a phase begins with."""
+MIN_SPREAD_SHARE = 0.05
+"""The least share of a new error in a spread: about twenty cycles count."""
+MIN_SIZE_SHARE = 0.001
+"""The same in the mean size of the errors of a step."""
+MIN_SPREAD, MAX_SPREAD = 0.05, 20.0
+MEMORY_OF_GAIN, MAX_GAIN = 0.999, 20.0
+"""The discount of the gain, and its limit."""
+
+
+@inline_function
+def spread_at(s, r):
+    """The spread of errors at round r, as far as phases have told sizes so far."""
+    weight = 1 / (1 + math.exp(-s.spread_gain[0]))
+    return _phase_spread(s, r) ** weight
+
+
+@inline_function
+def _phase_spread(s, r):
+    """The spread of errors at the phases of round r."""
+    season, cycle = s.spread.shape[1], s.cycle_spread.shape[1]
+    spread = _towards(1.0, s.spread, r % season)
+    if cycle > season:
+        spread = _towards(spread, s.cycle_spread, r % cycle)
+    return min(max(spread, MIN_SPREAD), MAX_SPREAD)
+
+
+@inline_function
+def _towards(prior, spreads, phase):
+    """The mean of a phase, as if it had begun with ``PRIOR_ERRORS`` of this size."""
+    mean, count = spreads[0, phase], min(spreads[1, phase], 1 / MIN_SPREAD_SHARE)
+    return (count * mean + PRIOR_ERRORS * prior) / (count + PRIOR_ERRORS)
+
+
+@inline_function
+def learn_size(s, j, error):
+    """Learn the size of an error of step j, whose count is not raised yet; returns it
+    relative to those before, -1 where there is nothing to compare with."""
+    size, mean = abs(error), s.mean_sizes[j]
+    share = max(1 / (s.step_counters[j, ERROR_COUNT] + 1), MIN_SIZE_SHARE)
+    s.mean_sizes[j] += share * (size - mean)
+    return min(size / mean, MAX_SPREAD) if mean > 0 else -1.0
+
+
+@inner_function
+def learn_spread(s, t, relative_size):
+    """Learn the mean relative size of the errors of round t, over all steps."""
+    spread = _phase_spread(s, t)
+    gain = relative_size - relative_size / spread - math.log(spread)
+    s.spread_gain[0] = MEMORY_OF_GAIN * s.spread_gain[0] + gain
+    s.spread_gain[0] = min(max(s.spread_gain[0], -MAX_GAIN), MAX_GAIN)
+    for spreads in (s.spread, s.cycle_spread):
+        phase = t % spreads.shape[1]
+        spreads[1, phase] += 1
+        share = max(1 / spreads[1, phase], MIN_SPREAD_SHARE)
+        spreads[0, phase] += share * (relative_size - spreads[0, phase])
