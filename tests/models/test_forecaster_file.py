@@ -14,6 +14,7 @@ from thalweg.kernels.tracker.tracker_layout import DELAY, ERROR_COUNT
 from thalweg.learners import LastValue
 from thalweg.losses import SquaredError
 from thalweg.models.forecaster_file import FIELD
+from thalweg.preprocessing.forecaster_state import analogue_count
 
 ROWS = 620
 
@@ -115,6 +116,8 @@ def views_of(fields):
     sizes = (layout.OWN_FEATURES + 1, 2, 4, 4, season, cycle, past)
     nonlinear = layout.OWN_FEATURES + 3 + layout.DERIVED_FEATURES + layout.HINGES
     sizes += (1, terms, max(cycle, 2) + 1, 1, 4, -(-nonlinear // 8) * 8)
+    analogues = analogue_count(4, season)
+    sizes += (analogues, (analogues * season + 2) // 2)
     by_name = dict(zip(layout.DIMENSIONS, sizes, strict=True))
     assert layout.STATE.size(**by_name) == len(fields["packed"])
     return layout.STATE.views(fields["packed"], **by_name)
@@ -130,7 +133,7 @@ def test_an_undamaged_record_is_loaded(record, tmp_path):
     "place",
     ["rounds", "step_errors", "total_errors", "step_delay", "total_delay"]
     + ["error_counts", "group_counts", "profile", "value_count", "effect_count"]
-    + ["origin_count", "is_frozen"],
+    + ["origin_count", "is_frozen", "history_start"],
 )
 def test_a_count_that_no_state_has_is_refused(record, tmp_path, place, value):
     def change(fields):
@@ -145,6 +148,7 @@ def test_a_count_that_no_state_has_is_refused(record, tmp_path, place, value):
             "error_counts": views.error_counts,
             "group_counts": views.group_counts,
             "origin_count": views.counters[layout.ORIGIN_COUNT :],
+            "history_start": views.counters[layout.HISTORY_START :],
             "profile": views.profile[1],
             "effect_count": views.counters[layout.EFFECT_COUNT :],
             "is_frozen": views.counters[layout.IS_FROZEN :],
@@ -157,6 +161,10 @@ def test_a_count_that_no_state_has_is_refused(record, tmp_path, place, value):
 
 def set_packed(fields, value):
     fields["packed"][7] = value
+
+
+def set_history(fields, value):
+    views_of(fields).history.view(np.float32)[0] = value
 
 
 def unsort(fields):
@@ -173,6 +181,8 @@ def set_progress(name, value):
     [
         lambda fields: set_packed(fields, np.nan),
         lambda fields: set_packed(fields, np.inf),
+        lambda fields: set_history(fields, np.nan),
+        lambda fields: set_history(fields, 1e38),
         unsort,
         lambda fields: fields.update(packed=fields["packed"][:-1]),
         lambda fields: fields.update(layout=99),
@@ -199,7 +209,7 @@ def set_progress(name, value):
         set_progress("grid", {"first": 0, "step": 5}),
         set_progress("grid", 3),
     ],
-    ids=range(27),
+    ids=range(29),
 )
 def test_a_damaged_record_is_refused(record, tmp_path, change):
     with pytest.raises(PersistenceError):

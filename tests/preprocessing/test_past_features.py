@@ -6,10 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import thalweg as tw
+from thalweg.preprocessing.forecaster_state import ForecasterState
 from thalweg.preprocessing.past_check import is_possible_past
 from thalweg.preprocessing.past_features import (
     MAX_FORECAST_DELAY,
     PastState,
+    forecaster_settings,
     next_search,
 )
 from thalweg.preprocessing.row_clock import CLOCK_ROWS, NO_TIME, RowClock
@@ -36,11 +38,12 @@ def features_of(y, times, delay=0, cuts=()):
 
 
 def forecast_by_hand(y, positions, row, seasons):
-    """The forecast of a row by a Forecaster that has learnt the rows before it."""
+    """The forecast of a row by a forecaster that has learnt the rows before it: one
+    of the last step alone, which has no analogues."""
     values = np.full(positions[row] - positions[0], np.nan)
     values[positions[:row] - positions[0]] = y[:row]
-    forecaster = tw.Forecaster(horizon=1, season=seasons)
-    return forecaster.update(values).forecast().mean[0]
+    state = ForecasterState(forecaster_settings(0), Seasons(*seasons))
+    return state.play_last_step(values)[-1]
 
 
 def mean_by_hand(y, phases, row, delay=0):
@@ -63,7 +66,7 @@ def test_before_the_grid_is_known_rows_are_counted_and_have_no_season():
     made = features_of(Y, TIMES)
     assert made[0].tolist() == [0, 0]
     for row in (1, 2, 7):
-        by_hand = forecast_by_hand(Y, np.arange(T), row, 1)
+        by_hand = forecast_by_hand(Y, np.arange(T), row, (1, 1))
         assert made[row].tolist() == [by_hand, mean_by_hand(Y, np.zeros(T), row)]
 
 

@@ -72,7 +72,8 @@ class Forecaster:
     There is nothing to fit and nothing to choose. Of every step it mixes ridge
     regressions of eight kinds (four memories, two limits of outliers) on last values,
     values of seasons before and seasonal profiles; one on products and hinges of these;
-    the recursive forecast of the first step; the last value, and the values a season
+    the recursive forecast of the first step; analogues, what followed the origins of
+    the past that were most like the newest one; the last value, and the values a season
     and a cycle ago. How good each has been lately decides (kernels/forecaster/). Bands
     are as wide as such forecasts have turned out to be. Where 0 was among the values
     and nothing below it, as in counts and sales, no forecast and no band is below 0. A

@@ -11,10 +11,12 @@ import numpy as np
 from thalweg import persistence
 from thalweg.checks import MAX_MAGNITUDE
 from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
+from thalweg.kernels.forecaster.analogues import MAX_HISTORY_VALUE
 from thalweg.kernels.forecaster.forecaster_layout import (
     CHANGE_COUNT,
     DEVIATION_COUNT,
     EFFECT_COUNT,
+    HISTORY_START,
     IS_FROZEN,
     ORIGIN_COUNT,
     ROUNDS,
@@ -183,7 +185,14 @@ def _validate_packed(
     validate_snapshot(rule, views.counters[ROUNDS : ROUNDS + 1], f"{name}.rounds")
     counts = {
         "counters": views.counters[
-            [DEVIATION_COUNT, VALUE_COUNT, CHANGE_COUNT, EFFECT_COUNT, ORIGIN_COUNT]
+            [
+                DEVIATION_COUNT,
+                VALUE_COUNT,
+                CHANGE_COUNT,
+                EFFECT_COUNT,
+                ORIGIN_COUNT,
+                HISTORY_START,
+            ]
         ],
         "profile": views.profile[1],
         "cycle_profile": views.cycle_profile[1],
@@ -197,6 +206,12 @@ def _validate_packed(
         validate_snapshot(rule, array, f"{name}.{field}")
     is_zero = Condition(views.counters[IS_FROZEN] == 0, "0")
     validate_snapshot(is_zero, views.counters[IS_FROZEN], f"{name}.is_frozen")
+    # Of the two values in a finite number, one may be NaN.
+    history = views.history.view(np.float32)
+    is_legal = (np.abs(history) <= np.float32(MAX_HISTORY_VALUE)).all()
+    validate_snapshot(
+        Condition(is_legal, "pairs of values"), history, f"{name}.history"
+    )
     for kind in ("step", "total"):
         counters, errors = (
             getattr(views, f"{kind}_{f}") for f in ("counters", "errors")

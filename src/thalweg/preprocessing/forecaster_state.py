@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster import forecaster_round, given_features
+from thalweg.kernels.forecaster.analogues import MIN_ANALOGUES, first_analogue
 from thalweg.kernels.forecaster.known_effects import EFFECT_RIDGE
 from thalweg.kernels.forecaster.step_regressions import (
     GIVEN_RIDGE,
@@ -25,6 +26,9 @@ MODELLED_STEPS = 16
 
 MAX_SINGLE_STEPS = 8
 """Up to so many modelled steps each has a nonlinear regression of its own."""
+
+MAX_HISTORY, MAX_SEASONS_BACK = 16_384, 680
+"""Values at most among which analogues are looked for, and seasons."""
 
 NO_FEATURES = np.empty((1, 0))
 EFFECT_FIELDS = (
@@ -242,10 +246,23 @@ def dimensions(settings: ForecasterSettings, seasons: Seasons) -> tuple[int, ...
     groups = int(group_of_steps(steps)[-1]) + 1
     nonlinear = base + settings.given + layout.DERIVED_FEATURES + layout.HINGES
     nonlinear = -(-nonlinear // WIDTH) * WIDTH
+    analogues = 0 if settings.last_only else analogue_count(horizon, season)
+    history = (analogues * season + 2) // 2 if analogues else 0  # pairs of values
     return (
         base, settings.given, steps, horizon, season, cycle, past, known, terms, recent,
-        int(known > 0), groups, nonlinear,
+        int(known > 0), groups, nonlinear, analogues, history,
     )  # fmt: skip
+
+
+def analogue_count(horizon: int, season: int) -> int:
+    """Origins that may be compared: the newest one, and those whole seasons before.
+
+    0 where a season is too long, or where there is none: the level is then the last
+    value, and nothing is left to compare.
+    """
+    count = min(MAX_SEASONS_BACK, (MAX_HISTORY - 1) // season)
+    is_enough = count - first_analogue(season, horizon) >= MIN_ANALOGUES
+    return count if season > 1 and is_enough else 0
 
 
 def group_of_steps(steps: int) -> IntArray:

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.special
 import scipy.stats
 
+from tests.kernels.forecaster.analogues_definition import Analogues
 from tests.kernels.forecaster.effects_definition import (
     Effects,
     in_units,
@@ -94,20 +95,28 @@ class Regressions:
             theta[:, lane] = self.prior + np.linalg.solve(S, b)
         return theta
 
-    def mixture(self):
-        """The weights of all candidates."""
+    def mixture(self, analogue_origins):
+        """The weights of all candidates; so many origins by now had analogues, and of
+        the last ``step`` of them the errors are not known yet."""
         count = min(len(self.labels), step_mixture.LOSS_MEMORY)
         losses = np.zeros(layout.CANDIDATES)
         losses += running_mean(self.losses, 1 / step_mixture.LOSS_MEMORY)
+        errors = len(self.labels)
+        analogue_errors = min(max(analogue_origins - self.step, 0), errors)
+        is_mixed = np.ones(layout.CANDIDATES, bool)
+        is_mixed[layout.ANALOGUE] = analogue_errors > 0
+        lowest = losses[is_mixed].min()
         sharpness = step_mixture.SHARPNESS / (1 + step_mixture.OVERLAP * self.step)
         excess = np.zeros(layout.CANDIDATES)
-        if losses.min() > 0:
-            excess = sharpness * count * (losses / losses.min() - 1)
+        if lowest > 0:
+            excess = sharpness * count * np.maximum(losses / lowest - 1, 0)
         elif losses.max() > 0:
             excess = np.where(losses > 0, np.inf, 0.0)
-        errors = len(self.labels)
         prior = layout.CANDIDATE_PRIOR.copy()
         prior[layout.NONLINEAR] *= errors / (errors + step_mixture.NONLINEAR_ERRORS)
+        prior[layout.ANALOGUE] *= analogue_errors / (
+            analogue_errors + step_mixture.ANALOGUE_ERRORS
+        )
         weights = prior * np.exp(-np.minimum(excess, 700))
         return weights / weights.sum()
 
@@ -145,7 +154,7 @@ def ridges(size, given):
 class ForecasterDefinition:
     """A forecaster of the steps ``steps``, the last of which is the horizon."""
 
-    def __init__(self, steps, season, cycle, lags=(), known=()):
+    def __init__(self, steps, season, cycle, lags=(), known=(), seasons_back=680):
         self.season, self.cycle, self.lags = season, cycle, lags
         self.known = np.array(known, dtype=bool)
         self.horizon = int(steps[-1])
@@ -163,6 +172,7 @@ class ForecasterDefinition:
             for model in group:
                 model.nonlinear = shared
         self.context = Context(self)
+        self.analogues = Analogues(self, seasons_back)
         self.values, self.is_missing, self.given = [], [], []
         self.lowest = np.inf  # of the values as given
         self.effects = Effects(self) if self.known.any() else None
@@ -294,6 +304,7 @@ class ForecasterDefinition:
             if t >= self.season:
                 self.deviations.append((t, self.deviation(value)))
         self.values.append(value)
+        self.analogues.learn(t)
         if self.effects is not None:
             self.effects.learn(value + effect if np.isnan(y) else y, np.isnan(y))
         self.is_missing.append(bool(np.isnan(y)))
@@ -413,6 +424,7 @@ class ForecasterDefinition:
         parts = self.mixed_parts(scale, means, deviations)
         origin.known_part = lambda h, x: origin.effect(x) + parts(h, x)
         path = self.recursive_path(units, scale, low, high)
+        analogues = self.analogues.forecasts(scale)
         origin.forecasts = np.zeros(self.horizon)
         self.context.levels.append(level)
         for h in steps:
@@ -429,11 +441,15 @@ class ForecasterDefinition:
             candidates[layout.NONLINEAR] = np.clip(
                 self.nonlinear_forecast(model, row, context, t + h), *ends
             )
+            candidates[layout.ANALOGUE] = candidates[layout.NONLINEAR]
+            if analogues is not None:
+                candidates[layout.ANALOGUE] = np.clip(limit(analogues[h - 1]), *ends)
             candidates[layout.RECURSIVE] = limit((path[h - 1] - level) / scale)
             candidates[layout.LAST_VALUE] = row[layout.LAST]
             candidates[layout.SEASON_VALUE] = row[layout.SEASON_AGO]
             candidates[layout.CYCLE_VALUE] = row[layout.CYCLE_AGO]
-            mean = level + scale * float(model.mixture() @ candidates)
+            weights = model.mixture(self.analogues.origins)
+            mean = level + scale * float(weights @ candidates)
             origin.forecasts[h - 1] = np.clip(mean, low, high)
             if h == model.step:
                 origin.rows.append(row)
@@ -456,7 +472,7 @@ class ForecasterDefinition:
         coefficients = []
         for h in range(1, self.horizon + 1):
             model = self.model_of[h - 1]
-            weights = model.mixture()
+            weights = model.mixture(self.analogues.origins)
             mixed = model.theta[base:] @ weights[: layout.LANES]
             given = model.nonlinear.coefficients(slice(base, base + len(self.known)))
             mixed += weights[layout.NONLINEAR] * given

@@ -7,6 +7,7 @@ step_regressions       ridge regressions of a step, with memories and outlier we
 nonlinear_features     context, waves, products and hinges
 nonlinear_regression   a regression on these, shared by neighbouring steps
 recursive_forecast     the first step's regressions, again and again
+analogues              what followed origins whose recent course was like today's
 step_mixture           weights of all candidates for a step
 given_features         features that users give
 known_effects          the effects of features known in advance, taken away first

@@ -7,7 +7,9 @@ most distant step; ``season`` and ``cycle`` are the lengths of two seasons in ro
 none); ``past`` values are remembered. Of the given features, ``known`` are known in
 advance, and their effects are estimated by a regression of ``terms`` terms on the
 ``recent`` values; both are 0 where there are none, ``effects`` is 0, else 1. ``groups``
-of neighbouring steps share a nonlinear regression of ``nonlinear`` features.
+of neighbouring steps share a nonlinear regression of ``nonlinear`` features. Origins
+up to ``analogues`` seasons ago are searched for analogues, in ``history`` pairs of
+values; both are 0 where there are none.
 """
 
 from typing import Annotated, NamedTuple
@@ -32,9 +34,10 @@ assert len(DISCOUNT) == LANES
 
 # The forecasts that are mixed in each step: a regression in every lane, then these.
 RECURSIVE, LAST_VALUE, SEASON_VALUE, CYCLE_VALUE, NONLINEAR = range(LANES, LANES + 5)
-CANDIDATES = LANES + 5
+ANALOGUE = LANES + 5
+CANDIDATES = LANES + 6
 PADDED_CANDIDATES = 16
-CANDIDATE_PRIOR = np.array([1.0] * LANES + [8.0, 0.3, 0.3, 0.3, 20.0])
+CANDIDATE_PRIOR = np.array([1.0] * LANES + [8.0, 0.3, 0.3, 0.3, 20.0, 12.0])
 """Weights before any error is known, up to a factor."""
 
 # The features of a regression: values are less the level, and in units of the scale.
@@ -64,6 +67,8 @@ CONTEXT = 9
 SEASON_WAVES, CYCLE_WAVES = 6, 4  # sines and cosines: three, two of each
 DERIVED_FEATURES = 39  # of context, waves and products: nonlinear_features.py
 HINGE_INPUTS, HINGES = 16, 73
+NEIGHBOURS = 20
+"""Analogues that are averaged."""
 
 # counters
 ROUNDS = 0  # rounds passed, with or without a value
@@ -79,6 +84,8 @@ LOWEST_GIVEN, HIGHEST_GIVEN = 12, 13
 EFFECT_COUNT = 14  # rounds that the regression on known features has learnt
 IS_FROZEN = 15  # 1: effects stay as they are, for rounds that are learnt once more
 MEAN_LEVEL, ORIGIN_COUNT = 16, 17  # the mean of levels, and of how many
+HISTORY_START = 18  # the first round in the history
+HISTORY_OFFSET, HISTORY_UNIT = 19, 20  # of its values; the unit is 0 before it begins
 COUNTERS = 24
 
 # The terms of the regression on known features, in units of the mean change: first
@@ -147,6 +154,12 @@ class ForecasterViews(NamedTuple):
     nonlinear_theta: Annotated[Array, Shape("groups", "nonlinear", align=WIDTH)]
     group_counts: Annotated[Array, Shape("groups")]
     input_sizes: Annotated[Array, Shape(HINGE_INPUTS)]
+    # The history for analogues: (y - offset) / unit of round r at r mod its length, two
+    # float32 in each number; the sum of the season up to the origin j seasons ago, and
+    # the discounted squared distance of its course.
+    history: Annotated[Array, Shape("history")]
+    season_sums: Annotated[Array, Shape("analogues")]
+    distances: Annotated[Array, Shape("analogues")]
     # Mean |error| of the forecasts of each step; relative sizes of errors and their
     # counts, at each phase of the season and of the cycle (phase_spread.py).
     mean_sizes: Annotated[Array, Shape("steps")]
@@ -195,6 +208,10 @@ class ForecasterWorkspace(NamedTuple):
     known_at: Annotated[Array, Shape("known")]  # their positions
     # The values that follow the newest one in a recursive forecast.
     path: Annotated[Array, Shape("horizon")]
+    # The nearest analogues: seasons back, weights, and the forecasts of all steps.
+    neighbours: Annotated[Array, Shape(NEIGHBOURS)]
+    neighbour_weights: Annotated[Array, Shape(NEIGHBOURS)]
+    analogues: Annotated[Array, Shape("horizon")]
     row: Annotated[Array, Shape("base + given")]
     coefficients: Annotated[Array, Shape("base + given")]
     weights: Annotated[Array, Shape(PADDED_CANDIDATES)]  # of the candidates
@@ -219,9 +236,9 @@ class ForecasterWorkspace(NamedTuple):
 
 DIMENSIONS = (
     "base", "given", "steps", "horizon", "season", "cycle", "past", "known", "terms",
-    "recent", "effects", "groups", "nonlinear",
+    "recent", "effects", "groups", "nonlinear", "analogues", "history",
 )  # fmt: skip
 STATE = Layout("Forecaster state", ForecasterViews, version=4, dimensions=DIMENSIONS)
 WORKSPACE = Layout(
-    "Forecaster workspace", ForecasterWorkspace, version=3, dimensions=DIMENSIONS
+    "Forecaster workspace", ForecasterWorkspace, version=4, dimensions=DIMENSIONS
 )

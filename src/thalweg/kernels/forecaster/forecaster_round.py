@@ -2,7 +2,13 @@
 
 import math
 
+from thalweg.kernels.forecaster.analogues import (
+    learn_history,
+    rounds_with_analogues,
+    set_analogues,
+)
 from thalweg.kernels.forecaster.forecaster_layout import (
+    ANALOGUE,
     CYCLE_AGO,
     CYCLE_SUM,
     CYCLE_VALUE,
@@ -90,14 +96,15 @@ EARLY_ROUNDS = 2
 @inline_function
 def _unpack(state, workspace, dimensions):
     base, given, steps, horizon, season, cycle, past = dimensions[:7]
-    known, terms, recent, effects, groups, nonlinear = dimensions[7:]
+    known, terms, recent, effects, groups, nonlinear = dimensions[7:13]
+    analogues, history = dimensions[13:]
     s = unpack_state(
         state, 0, base, given, steps, horizon, season, cycle, past, known, terms,
-        recent, effects, groups, nonlinear,
+        recent, effects, groups, nonlinear, analogues, history,
     )  # fmt: skip
     w = unpack_workspace(
         workspace, 0, base, given, steps, horizon, season, cycle, past, known, terms,
-        recent, effects, groups, nonlinear,
+        recent, effects, groups, nonlinear, analogues, history,
     )  # fmt: skip
     return s, w
 
@@ -203,6 +210,9 @@ def observe(s, w, y, given):
     if w.known_at.size > 0 and not is_frozen:
         learn_effects(s, w, value + effect if is_missing else y, given, is_missing)
     learn_value(s, value, is_missing)
+    if s.history.size > 0:
+        level = level_of(counters[LEVEL_SUM], t + 1, s.profile.shape[1])
+        learn_history(s, t, value, level)
     if given.size > 0:
         if not is_frozen:
             learn_given(s.given_moments, given, t)
@@ -305,11 +315,17 @@ def forecast_steps(s, w, t):
     base = w.row.size - w.given_row.size
     for i in range(w.given_row.size):
         w.row[base + i] = 0.0 if w.is_known[i] > 0 else w.given_row[i]
+    rounds = rounds_with_analogues(s, t)
+    if rounds > 0:
+        set_analogues(s, w, t, scale)
     model = -1
     for h in range(1, horizon + 1):
         j = int(w.model_of[h - 1])
         if j != model:
-            set_weights(s.losses[j], s.error_counts[j], w.step_of[j], w.weights)
+            step, count = int(w.step_of[j]), int(s.error_counts[j])
+            # Origins with analogues whose step is known by now.
+            errors = min(max(rounds - step, 0), count)
+            set_weights(s.losses[j], count, errors, step, w.weights)
             if w.known_at.size > 0:
                 set_known_coefficients(s, w, slot, j)
             model = j
@@ -319,7 +335,7 @@ def forecast_steps(s, w, t):
             set_inputs(w, w.row, w.context, t + h, w.hinge_inputs)
             learn_sizes(s, w.hinge_inputs)
         candidates = s.candidates[slot, j]
-        set_candidates(s, w, j, t, h, level, scale, low, high, candidates)
+        set_candidates(s, w, j, t, h, level, scale, low, high, rounds > 0, candidates)
         forecast = level + scale * mix(candidates, w.weights)
         s.forecasts[slot, h - 1] = min(max(forecast, low), high)
         if h == int(w.step_of[j]):
@@ -330,7 +346,9 @@ def forecast_steps(s, w, t):
 
 
 @inline_function
-def set_candidates(s, w, j, t, h, level, scale, low, high, candidates):
+def set_candidates(
+    s, w, j, t, h, level, scale, low, high, has_analogues, candidates
+):  # fmt: skip
     """Set all candidates for step h, less the level and in units of the scale."""
     predict_lanes(s.theta[j], w.row, candidates)
     lowest, highest = (
@@ -346,6 +364,9 @@ def set_candidates(s, w, j, t, h, level, scale, low, high, candidates):
     for lane in range(LANES):
         candidates[lane] = min(max(candidates[lane], lowest), highest)
     candidates[NONLINEAR] = min(max(candidates[NONLINEAR], lowest), highest)
+    # Where there are no analogues, their errors are those of another candidate.
+    analogue = w.analogues[h - 1] if has_analogues else candidates[NONLINEAR]
+    candidates[ANALOGUE] = min(max(analogue, lowest), highest)
     candidates[RECURSIVE] = scale_feature(w.path[h - 1] - level, scale)
     candidates[LAST_VALUE] = w.row[LAST]
     candidates[SEASON_VALUE] = w.row[SEASON_AGO]

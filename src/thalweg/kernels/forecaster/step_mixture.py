@@ -11,6 +11,7 @@ plain mean of all that are not clearly worse, did best on the series of
 import math
 
 from thalweg.kernels.forecaster.forecaster_layout import (
+    ANALOGUE,
     CANDIDATE_PRIOR,
     CANDIDATES,
     NONLINEAR,
@@ -24,6 +25,8 @@ SHARPNESS, OVERLAP = 0.3, 3.0
 NONLINEAR_ERRORS = 100.0
 """After so many errors the prior of the nonlinear regression is half of what it will
 be: with more coefficients than rounds, errors say little of the next one."""
+ANALOGUE_ERRORS = 100.0
+"""The same of analogues, after so many errors of theirs."""
 MAX_LOSS = 400.0
 """Errors beyond 20 scales count as 20: of an outlier all candidates know nothing, and
 its square would hide their differences for long."""
@@ -39,11 +42,16 @@ def learn_losses(losses, count, candidates, label):
 
 
 @inner_function
-def set_weights(losses, count, h, weights):
-    """Set the weights of the candidates at step h, which sum to 1."""
+def set_weights(losses, count, analogue_count, h, weights):
+    """Set the weights of the candidates at step h, which sum to 1.
+
+    ``count`` errors are known, of which analogues have ``analogue_count``: 0, and they
+    have no part in it.
+    """
     lowest = losses[0]
     for k in range(1, CANDIDATES):
-        lowest = min(lowest, losses[k])
+        if k != ANALOGUE or analogue_count > 0:
+            lowest = min(lowest, losses[k])
     c = SHARPNESS * min(count, LOSS_MEMORY) / (1 + OVERLAP * h)
     total = 0.0
     for k in range(CANDIDATES):
@@ -53,6 +61,8 @@ def set_weights(losses, count, h, weights):
         prior = CANDIDATE_PRIOR[k]
         if k == NONLINEAR:
             prior *= count / (count + NONLINEAR_ERRORS)
+        if k == ANALOGUE:
+            prior *= analogue_count / (analogue_count + ANALOGUE_ERRORS)
         weights[k] = prior * math.exp(-min(excess, 700.0))
         total += weights[k]
     for k in range(CANDIDATES):

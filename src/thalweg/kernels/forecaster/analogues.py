@@ -1,0 +1,194 @@
+r"""Analogues: the origins of the past whose recent course was most like today's.
+
+Also known as: analogue forecasting (Lorenz 1969), k-nearest-neighbour regression on
+delay vectors, method of analogues. With ℓ the level (the mean of a season), e = y - ℓ
+and r = t - jS the origins a whole number j of seasons S ago,
+
+.. math:: D_t(j) = \alpha D_{t-1}(j) + (e_t - e_r)^2, \quad
+          d(j) = p_j \bigl[(1 - \alpha) D_t(j) + \lambda (\ell_t - \ell_r)^2\bigr],
+          \quad \hat y_{t+h} = \ell_t + \sum_j w_j (y_{r+h} - \ell_r), \quad
+          w_j \propto (d(j) / \bar d + 0.1)^{-2}
+
+where p is 2 at another phase of the cycle, 1 at the same, and the sum is over the
+``NEIGHBOURS`` nearest origins of which all following values are known. Regressions have
+one course for all days; analogues see that a day off, or a day of snow, is followed by
+what followed such days.
+
+Without a season (S = 1) the level is the last value and e is 0: nothing can be compared
+and there are no analogues. The values are kept as float32, two in each number of the
+state, less an offset and in a unit: the level and the scale when the history begins. A
+round costs O(J + H) for J seasons of history: each pair of origins t and r was a pair
+one round ago, and so was the sum of a season up to r.
+"""
+
+import numpy as np
+
+from thalweg.kernels.forecaster.forecaster_layout import (
+    DEVIATION,
+    HISTORY_OFFSET,
+    HISTORY_START,
+    HISTORY_UNIT,
+    NEIGHBOURS,
+)
+from thalweg.kernels.forecaster.step_features import scale_feature, scale_of
+from thalweg.kernels.jit import inline_function, inner_function
+
+DECAY = 0.9
+"""α: ten rounds count in the comparison of recent courses."""
+LEVEL_SHARE = 0.3
+"""λ: how much a difference of levels counts."""
+OTHER_PHASE = 2.0
+"""p: the factor of the distance of an origin at another phase of the cycle."""
+DISTANCE_MARGIN = 0.1
+"""Added to distances, in units of their mean, so that none outweighs all others."""
+MIN_ANALOGUES = 8
+"""Fewer origins to choose from are too few."""
+COMPARED_ROUNDS = 20
+"""Rounds before an origin that are compared at least: they have 88 % of the weight."""
+MAX_HISTORY_VALUE = 1e30
+"""The limit of a value in the history, of which squares are taken."""
+MAX_DRIFT, MAX_RATIO = 1e5, 1e20
+"""The history begins anew where the level is so many scales away from the offset, as
+values would be stored too coarsely, or where scale and unit differ by that factor. It
+is looked at once in a turn of the ring."""
+
+
+@inner_function
+def learn_history(s, t, y, level):
+    """Add the value y of round t, and compare its course with all before."""
+    history, counters = s.history.view(np.float32), s.counters
+    season, size = s.profile.shape[1], 2 * s.history.size
+    if _is_time_to_begin(counters, t, level, size):
+        counters[HISTORY_START], counters[HISTORY_OFFSET] = t, level
+        counters[HISTORY_UNIT] = scale_of(counters)
+        s.season_sums[:], s.distances[:] = 0.0, 0.0
+    if counters[HISTORY_UNIT] == 0:
+        return
+    value = (y - counters[HISTORY_OFFSET]) / counters[HISTORY_UNIT]
+    value = min(max(value, -MAX_HISTORY_VALUE), MAX_HISTORY_VALUE)
+    at, start, newest = t % size, int(counters[HISTORY_START]), 0.0
+    history[at] = value
+    next_sum = t % season  # every season-th sum is made anew, in turn
+    for j in range(s.distances.size):
+        known = t - j * season - start + 1  # values up to the origin j seasons ago
+        if known < 1:
+            break
+        season_ago = at - season if at >= season else at - season + size
+        if j == next_sum:
+            next_sum += season
+            s.season_sums[j] = _sum_of_season(history, at, min(season, known))
+        else:
+            s.season_sums[j] += float(history[at])
+            if known > season:
+                s.season_sums[j] -= float(history[season_ago])
+        if known >= season:
+            anomaly = float(history[at]) - s.season_sums[j] / season  # e
+            if j == 0:
+                newest = anomaly
+            difference = newest - anomaly
+            s.distances[j] = DECAY * s.distances[j] + difference * difference
+        at = season_ago
+
+
+@inline_function
+def _is_time_to_begin(counters, t, level, size):
+    """Whether the history begins with round t, for the first time or anew."""
+    unit, scale = counters[HISTORY_UNIT], scale_of(counters)
+    if unit == 0:
+        return counters[DEVIATION] > 0
+    if (t - int(counters[HISTORY_START])) % size != 0:
+        return False
+    drift = abs(level - counters[HISTORY_OFFSET])
+    is_other = scale / MAX_RATIO > unit or scale < unit / MAX_RATIO
+    return is_other or drift > MAX_DRIFT * scale
+
+
+@inner_function
+def _sum_of_season(history, at, count):
+    """The sum of ``count`` values up to the one at ``at``: made anew once in a season,
+    so that no rounding stays."""
+    total = 0.0
+    for i in range(at, at - count, -1):
+        total += float(history[i if i >= 0 else i + history.size])
+    return total
+
+
+@inline_function
+def first_analogue(season, horizon):
+    """The least number of seasons back with all following values known."""
+    return (horizon + season - 1) // season
+
+
+@inner_function
+def rounds_with_analogues(s, t):
+    """How many origins up to round t had enough analogues, the last ones; 0: none."""
+    season, horizon = s.profile.shape[1], s.forecasts.shape[1]
+    if s.history.size == 0 or s.counters[HISTORY_UNIT] == 0:
+        return 0
+    seasons = first_analogue(season, horizon) + MIN_ANALOGUES
+    first = int(s.counters[HISTORY_START]) + seasons * season + COMPARED_ROUNDS - 1
+    return max(t - first + 1, 0)
+
+
+@inner_function
+def set_analogues(s, w, t, scale):
+    """Set ``w.analogues`` to the forecasts of all steps after round t, less the level
+    and in units of the scale; there have to be enough (``rounds_with_analogues``)."""
+    history, size = s.history.view(np.float32), 2 * s.history.size
+    season, horizon = s.profile.shape[1], w.analogues.size
+    count = _find_nearest(s, w, t)
+    _set_neighbour_weights(w, count)
+    w.analogues[:] = 0.0
+    for k in range(count):
+        j = int(w.neighbours[k])
+        level, weight = s.season_sums[j] / season, w.neighbour_weights[k]
+        at = (t - j * season) % size
+        for h in range(horizon):
+            at = at + 1 if at + 1 < size else 0
+            w.analogues[h] += weight * (float(history[at]) - level)
+    for h in range(horizon):
+        difference = w.analogues[h] * s.counters[HISTORY_UNIT]
+        w.analogues[h] = scale_feature(difference, scale)
+
+
+@inner_function
+def _find_nearest(s, w, t):
+    """Set the nearest origins, as seasons back, and their distances; returns how many.
+
+    Both are in order of distance; of equal ones the newer is first.
+    """
+    season, cycle = s.profile.shape[1], s.cycle_profile.shape[1]
+    start, count = int(s.counters[HISTORY_START]), 0
+    nearest, distances = w.neighbours, w.neighbour_weights
+    first = first_analogue(season, w.analogues.size)
+    last = (t - start - season + 1 - COMPARED_ROUNDS) // season
+    phase = first * season % cycle
+    for j in range(first, min(last + 1, s.distances.size)):
+        step = (s.season_sums[0] - s.season_sums[j]) / season
+        distance = (1 - DECAY) * s.distances[j] + LEVEL_SHARE * step * step
+        if phase != 0:
+            distance *= OTHER_PHASE
+        phase = phase + season if phase + season < cycle else phase + season - cycle
+        if count == NEIGHBOURS and distance >= distances[count - 1]:
+            continue
+        count = min(count + 1, NEIGHBOURS)
+        k = count - 1
+        while k > 0 and distances[k - 1] > distance:
+            nearest[k], distances[k] = nearest[k - 1], distances[k - 1]
+            k -= 1
+        nearest[k], distances[k] = j, distance
+    return count
+
+
+@inner_function
+def _set_neighbour_weights(w, count):
+    """Set weights from distances, in place."""
+    weights, mean, total = w.neighbour_weights, 0.0, 0.0
+    for k in range(count):
+        mean += weights[k] / count
+    for k in range(count):
+        distance = weights[k] / mean if mean > 0 else 0.0
+        weights[k] = 1 / (distance + DISTANCE_MARGIN) ** 2
+        total += weights[k]
+    for k in range(count):
+        weights[k] /= total
