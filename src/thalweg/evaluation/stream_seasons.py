@@ -19,6 +19,7 @@ from thalweg.preprocessing.seasons import (
     find_seasons,
 )
 from thalweg.preprocessing.time_grid import TimeGrid, Times, find_grid
+from thalweg.preprocessing.weekdays import DAY, is_possible_set, weekday_of
 from thalweg.types import FloatArray
 
 GRID_ROWS = FIRST_SEARCH
@@ -40,6 +41,7 @@ class StreamSeasonsSnapshot(NamedTuple):
     start: float  # the time of the first row, seconds since 1970
     step: float  # seconds between rows; 0 where rows are counted
     months: int  # between rows; 0 where the step is a duration
+    weekdays: int  # that have rows, as in preprocessing/weekdays.py; 0: all of them
     season: int
     cycle: int
     is_settled: bool
@@ -51,9 +53,10 @@ class StreamSeasons(Component):
 
     Where rows have times, the calendar gives the seasons once 24 rows have been asked
     for (``calendar_seasons``), and positions are counted by the local clock, so that
-    rows may be missing. Else rows are counted, and seasons are looked for among the
-    values known after 24, 36, 54, … 4,096 rows, as the Forecaster does; the last search
-    decides.
+    rows may be missing. A later row on a weekday that has no place on the grid (see
+    preprocessing/weekdays.py) has the position of the next day that has one. Else rows
+    are counted, and seasons are looked for among the values known after 24, 36, 54, …
+    4,096 rows, as the Forecaster does; the last search decides.
     """
 
     Snapshot: ClassVar[Any] = StreamSeasonsSnapshot
@@ -63,7 +66,7 @@ class StreamSeasons(Component):
         self.first_times: FloatArray = np.empty(0)
         self.last_time = float("nan")
         self.start = self.step = 0.0
-        self.months = 0
+        self.months = self.weekdays = 0
         self.season = self.cycle = 1
         self.is_settled = False
         self.history: FloatArray = np.empty((0, 3))
@@ -84,6 +87,11 @@ class StreamSeasons(Component):
             return seconds
         times, rows = np.append(self.last_time, seconds), np.arange(len(seconds) + 1)
         newest = np.maximum.accumulate(np.where(np.isnan(times), 0, rows))
+        grid = self._day_grid()
+        if grid is not None:
+            at, _ = grid.nearest_positions(as_stamps(times[newest]))
+            filled = as_seconds(grid.times(at + rows - newest), len(times))
+            return np.where(np.isnan(times), filled, times)[1:]
         return np.asarray(times[newest] + (rows - newest) * self.step)[1:]
 
     def add_rows(self, seconds: FloatArray) -> None:
@@ -114,6 +122,9 @@ class StreamSeasons(Component):
         numbers, seconds = rows.T
         if not self.step:
             return np.asarray(numbers)
+        grid = self._day_grid()
+        if grid is not None:
+            return grid.nearest_positions(as_stamps(seconds))[0].astype(np.float64)
         if not self.months:
             return np.asarray(np.floor((seconds - self.start) / self.step + 0.5))
         months = _months(seconds) - _months(np.array([self.start]))
@@ -138,6 +149,9 @@ class StreamSeasons(Component):
         yield "start", Number()
         yield "step", Number(0.0)
         yield "months", Count(12)
+        is_set = is_possible_set(snapshot.weekdays)
+        is_set = is_set and _is_on(snapshot.weekdays, snapshot.start)
+        yield "weekdays", Condition(is_set, "a set of weekdays")
         seasons = (snapshot.season, snapshot.cycle)
         is_possible = 1 <= min(seasons) and max(seasons) <= MAX_CYCLE
         yield "season", Condition(is_possible, f"from 1 to {MAX_CYCLE}, as is 'cycle'")
@@ -158,6 +172,7 @@ class StreamSeasons(Component):
             return
         self.start = float(self.first_times[0])
         self.step, self.months = grid.step / 1e9, grid.months
+        self.weekdays = grid.weekdays
         self.season, self.cycle = seasons
         self.is_settled = True
 
@@ -165,7 +180,14 @@ class StreamSeasons(Component):
         """The grid of the times; None where rows are counted."""
         if not self.step:
             return None
-        return TimeGrid(0, round(self.step * 1e9), self.months)
+        step = round(self.step * 1e9)
+        return TimeGrid(0, step, self.months, weekdays=self.weekdays)
+
+    def _day_grid(self) -> TimeGrid | None:
+        """The grid from the first time on, if some weekdays have no rows."""
+        if not self.weekdays:
+            return None
+        return TimeGrid(_nanoseconds(self.start), DAY, weekdays=self.weekdays)
 
 
 def as_seconds(times: Times | None, rows: int) -> FloatArray:
@@ -181,6 +203,15 @@ def as_stamps(seconds: FloatArray) -> Times:
     """Seconds since 1970 as times."""
     microseconds = np.rint(seconds / MICROSECOND).astype(np.int64)
     return np.asarray(microseconds.astype("datetime64[us]").astype("datetime64[ns]"))
+
+
+def _nanoseconds(seconds: float) -> int:
+    return int(as_stamps(np.array([seconds])).astype(np.int64)[0])
+
+
+def _is_on(weekdays: int, seconds: float) -> bool:
+    """Whether the time is on one of these weekdays."""
+    return not weekdays or bool(weekdays >> weekday_of(_nanoseconds(seconds)) & 1)
 
 
 def _months(seconds: FloatArray) -> FloatArray:

@@ -39,10 +39,14 @@ from thalweg.preprocessing.forecaster_state import (
 )
 from thalweg.preprocessing.seasons import Seasons
 from thalweg.preprocessing.time_grid import TimeGrid
+from thalweg.preprocessing.weekdays import DAY, is_possible_set, weekday_of
 from thalweg.types import FloatArray
 
 FIELD = "forecaster"
 """The name in a file's ``extra`` by which it is a file of ``Forecaster``."""
+LAYOUT = STATE.version + 1
+"""The version of a file's record: raised with that of the packed state, and by one
+since a grid of times has weekdays."""
 MAX_TIME = 2**63 - 1
 MAX_GIVEN = 64
 """Given features at most: a round costs their square, and a state as well."""
@@ -93,7 +97,7 @@ def saved_forecaster(
 ) -> persistence.SavedModel:
     """The forecaster as a file holds it, with others beside it by name."""
     settings, progress, packed = contents
-    record = _Record(**settings, progress=progress, packed=packed, layout=STATE.version)
+    record = _Record(**settings, progress=progress, packed=packed, layout=LAYOUT)
     extra = {FIELD: record, **others}
     return persistence.SavedModel(LastValue(), SquaredError(), None, extra)
 
@@ -112,15 +116,15 @@ def restore_forecaster(
         raise PersistenceError(f"{name} holds no Forecaster.")
     try:
         record = restore_snapshot(_Record, saved.extra[FIELD], FIELD)
+        if record.layout != LAYOUT:
+            raise PersistenceError(
+                f"its layout is version {record.layout}, and this thalweg reads "
+                f"version {LAYOUT}: train the forecaster again"
+            )
         progress = _restore_progress(record.progress)
         settings = record._asdict()
         for name in ("progress", "packed", "layout"):
             del settings[name]
-        if record.layout != STATE.version:
-            raise PersistenceError(
-                f"its layout is version {record.layout}, and this thalweg reads "
-                f"version {STATE.version}: train the forecaster again"
-            )
         rounds = 0
         sizes = sizes_of(settings, None if record.packed is None else progress)
         if record.packed is not None and sizes is not None:
@@ -146,6 +150,7 @@ def _restore_progress(progress: Progress) -> Progress:
         )
         is_grid = is_grid and fields["step"] > 0 and 0 <= fields["months"] <= MAX_MONTHS
         is_grid = is_grid and 0 <= fields["day"] <= 31
+        is_grid = is_grid and _has_possible_weekdays(TimeGrid(**fields))
         name = f"{FIELD}.progress.grid"
         validate_snapshot(Condition(is_grid, "a grid of times"), grid, name)
         grid = TimeGrid(**fields)
@@ -222,6 +227,14 @@ def _validate_errors(
     )
     rule = Condition(is_right, "errors, then the same in order")
     validate_snapshot(rule, errors, f"{name}_errors")
+
+
+def _has_possible_weekdays(grid: TimeGrid) -> bool:
+    """Whether the weekdays are a set to which that of the first time belongs."""
+    if not grid.weekdays:
+        return True
+    is_daily = grid.step == DAY and not grid.months and is_possible_set(grid.weekdays)
+    return is_daily and bool(grid.weekdays >> weekday_of(grid.first) & 1)
 
 
 def _is_time(value: Any) -> bool:

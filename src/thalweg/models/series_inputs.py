@@ -1,5 +1,6 @@
 """What users give a forecaster: values with times, and rows of further features."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from thalweg.preprocessing.time_grid import (
     has_offset,
     require_increasing,
 )
+from thalweg.preprocessing.weekdays import NAMES, weekday_of
 from thalweg.tables.validation import read_numbers
 from thalweg.types import FloatArray
 
@@ -307,6 +309,7 @@ def place_on_grid(
     """Rows with those that their times show to be missing; NaN, and the given features
     of the row before.
 
+    Rows on a weekday on which the first rows had none are left out, with a warning.
     ``rounds`` is how many rows there were before, the first of which had a value.
     """
     y, times = series.y, series.times
@@ -332,6 +335,12 @@ def place_on_grid(
     progress = progress._replace(first_time=first, grid=grid)
     if grid is None:  # the first value, and its time alone
         return GridRows(progress, series, given)
+    is_absent = grid.is_absent_weekday(times)
+    if is_absent.any():
+        _warn_of_weekdays(times[is_absent])
+        y, times, given = y[~is_absent], times[~is_absent], given[~is_absent]
+        if not len(y):
+            return GridRows(progress, Series(y, times, series.zone), given)
     at = grid.positions(times) - rounds
     if (np.diff(at, prepend=-1) <= 0).any():
         row = int((np.diff(at, prepend=-1) <= 0).argmax())
@@ -349,6 +358,17 @@ def place_on_grid(
     before = np.maximum(np.searchsorted(at, np.arange(len(filled)), "right") - 1, 0)
     all_times = grid.times(rounds + np.arange(len(filled)))
     return GridRows(progress, Series(filled, all_times, series.zone), given[before])
+
+
+def _warn_of_weekdays(times: Times) -> None:
+    """Say that rows at these times are left out."""
+    stamp = int(times[0].astype(np.int64))
+    rows = "A row is" if len(times) == 1 else f"{len(times)} rows are"
+    warnings.warn(
+        f"{rows} left out: the first is at {times[0]}, and the series has no rows on "
+        f"{NAMES[weekday_of(stamp)]}s.",
+        stacklevel=2,
+    )
 
 
 def read_future(future: Any, names: tuple[str, ...], h: int) -> FloatArray:

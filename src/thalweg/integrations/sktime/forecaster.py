@@ -151,6 +151,8 @@ class TrackerForecaster(BaseForecaster):
         times, _ = _index_times(X.index)
         grid = self._grid.grid
         assert grid is not None
+        is_absent = grid.is_absent_weekday(times)
+        X, times = X[~is_absent], times[~is_absent]
         at = grid.positions(times) - self._grid.rows
         values = _features(X, len(X))
         row = np.maximum(np.searchsorted(at, np.arange(last), "right") - 1, 0)
