@@ -174,7 +174,7 @@ def test_what_no_run_has_left_is_refused():
     for damage in (
         past._replace(packed=past.packed[:-1]), past._replace(packed=wrong_packed),
         past._replace(packed=-past.packed), past._replace(seasons=Seasons(24, 167)),
-        past._replace(by_clock=False), past._replace(latest=np.inf),
+        past._replace(grid_rows=0), past._replace(latest=np.inf),
         past._replace(history=np.zeros(3)),
         past._replace(means=past.means._replace(cycle=np.zeros((2, 3)))),
     ):  # fmt: skip

@@ -69,6 +69,8 @@ class Progress(NamedTuple):
     # with what is found out of known features: y, then features. Room for more follows.
     # None: nothing more is looked for.
     history: FloatArray | None = None
+    # Whether the first rows are too few to show if weekdays lack rows: weekdays.py.
+    awaits_weekdays: bool = False
 
 
 class ForecasterFileContents(NamedTuple):
@@ -159,6 +161,7 @@ def _restore_progress(progress: Progress) -> Progress:
     validate_snapshot(Condition(is_legal, "a time or None"), first_time, name)
     is_legal = progress.zone is None or type(progress.zone) is str
     is_legal = is_legal and type(progress.by_clock) is bool
+    is_legal = is_legal and type(progress.awaits_weekdays) is bool
     rule = Condition(is_legal, "a zone or None")
     validate_snapshot(rule, progress.zone, f"{FIELD}.progress.zone")
     validate_snapshot(Count(MAX_GIVEN), progress.given, f"{FIELD}.progress.given")

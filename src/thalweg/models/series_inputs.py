@@ -26,6 +26,8 @@ from thalweg.types import FloatArray
 NAIVE, WHOLE = "none", "whole numbers"
 """In place of a zone: times without one, and whole numbers."""
 ALMOST_A_DAY = np.timedelta64(23, "h")
+CALL_DEPTH = 5
+"""Calls from a user's ``update`` to a warning."""
 LARGEST = MAX_MAGNITUDE[np.dtype(np.float64)]
 
 
@@ -235,6 +237,16 @@ def require_coming_times(future: Any, progress: Progress, rounds: int, h: int) -
         )
 
 
+def without_absent_weekdays(future: Any, progress: Progress) -> Any:
+    """``future``, where it has times, without rows on weekdays that are no rows of the
+    series."""
+    instants, _, clock_times = _read_times(_index_times(future))
+    times, grid = clock_times if progress.by_clock else instants, progress.grid
+    if times is None or grid is None or not grid.weekdays:
+        return future
+    return future[~grid.is_absent_weekday(times)]
+
+
 def _refuse_frame(y: Any) -> None:
     columns = getattr(y, "columns", None)
     if columns is not None and not callable(columns):
@@ -362,12 +374,13 @@ def place_on_grid(
 
 def _warn_of_weekdays(times: Times) -> None:
     """Say that rows at these times are left out."""
-    stamp = int(times[0].astype(np.int64))
-    rows = "A row is" if len(times) == 1 else f"{len(times)} rows are"
+    name = NAMES[weekday_of(int(times[0].astype(np.int64)))]
+    rows = f"The row at {times[0]} is"
+    if len(times) > 1:
+        rows = f"{len(times)} rows, the first at {times[0]}, are"
     warnings.warn(
-        f"{rows} left out: the first is at {times[0]}, and the series has no rows on "
-        f"{NAMES[weekday_of(stamp)]}s.",
-        stacklevel=2,
+        f"{rows} left out: the series has no rows on {name}s.",
+        stacklevel=CALL_DEPTH,
     )
 
 
