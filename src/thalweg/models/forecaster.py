@@ -322,6 +322,9 @@ class Forecaster:
                 series.after(first),
                 given[first:],
             )
+            if progress.awaits_weekdays and state is not None:
+                state, progress = self._with_weekdays(state, progress, series)
+                rounds = state.rounds
             had_grid = progress.grid is not None
             progress, series, given = place_on_grid(progress, series, given, rounds)
             if not had_grid:
@@ -332,32 +335,35 @@ class Forecaster:
                 later = self._future_rows(progress, future, len(np.asarray(future)))
                 given = np.concatenate([given, later])
             played = self._play(state, progress, series.y, given, level)
-            self._find_weekdays()
             if played is None:
                 return None
             zone = ForecastZone(progress.zone, progress.by_clock)
             return make_backtest(played, skipped.join(series), level or 0.5, zone)
 
-    def _find_weekdays(self) -> None:
-        """Look for weekdays without values, once there are rows of three weeks, and
-        learn the rows of the other days again."""
-        state, progress = self._model
-        is_due = state is not None and state.rounds >= WEEKDAY_ROWS
-        if not progress.awaits_weekdays or state is None or not is_due:
-            return
-        grid, (y, _) = progress.grid, _history(progress, state)
-        days = grid.times(np.arange(len(y)))
-        weekdays = find_weekdays(days[~np.isnan(y)].astype(np.int64))
+    def _with_weekdays(
+        self, state: ForecasterState, progress: Progress, series: Series
+    ) -> tuple[ForecasterState, Progress]:
+        """Look for weekdays without rows, once those of three weeks are there or to be
+        learnt; where there are some, learn the values of the other days again."""
+        if series.times is None:
+            return state, progress
+        y, grid = _history(progress, state)[0], progress.grid
+        days = grid.times(np.arange(len(y) + 1))
+        later = series.times[series.times >= days[-1]]
+        if not len(later) or grid.nearest_positions(later[-1:])[0] < WEEKDAY_ROWS - 1:
+            return state, progress
+        known = np.append(days[:-1][~np.isnan(y)], later)
+        weekdays = find_weekdays(known.astype(np.int64))
         progress = progress._replace(awaits_weekdays=False)
-        if weekdays:
-            grid = grid._replace(weekdays=weekdays)
-            is_absent = grid.is_absent_weekday(days)
-            history = progress.history[: len(y)][~is_absent]  # type: ignore[index]
-            progress = progress._replace(grid=grid, history=history)
-            seasons = self._settled_seasons(progress) or progress.seasons
-            progress = progress._replace(seasons=seasons)
-            state = self._replay(state, progress)
-        self._model = state, self._with_needed_history(progress, state)
+        if not weekdays:
+            return state, progress
+        grid = grid._replace(weekdays=weekdays)
+        history = progress.history[: len(y)]  # type: ignore[index]
+        history = history[~grid.is_absent_weekday(days[:-1])]
+        progress = progress._replace(grid=grid, history=history)
+        seasons = self._settled_seasons(progress) or progress.seasons
+        progress = progress._replace(seasons=seasons)
+        return self._replay(state, progress), progress
 
     def _filled_features(
         self, state: ForecasterState | None, progress: Progress, given: FloatArray
@@ -447,8 +453,9 @@ class Forecaster:
             rows = max(rows, MAX_REPEATED)
         if progress.awaits_weekdays:
             rows = max(rows, WEEKDAY_ROWS)
-        is_needed = state.rounds < rows
-        return progress if is_needed else progress._replace(history=None)
+        if state.rounds < rows:
+            return progress
+        return progress._replace(history=None, awaits_weekdays=False)
 
     def _replay(
         self, state: ForecasterState | None, progress: Progress
