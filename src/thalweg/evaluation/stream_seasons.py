@@ -19,7 +19,12 @@ from thalweg.preprocessing.seasons import (
     find_seasons,
 )
 from thalweg.preprocessing.time_grid import TimeGrid, Times, find_grid
-from thalweg.preprocessing.weekdays import DAY, is_possible_set, weekday_of
+from thalweg.preprocessing.weekdays import (
+    DAY,
+    count_weekdays,
+    is_possible_set,
+    weekday_of,
+)
 from thalweg.types import FloatArray
 
 GRID_ROWS = FIRST_SEARCH
@@ -30,6 +35,8 @@ SEARCHES = tuple(
 )  # fmt: skip
 """Seasons are looked for among so many values: 24, 36, 54, … 4,096."""
 MICROSECOND = 1e-6
+WEEK, YEAR = 7, 364
+"""Days of the periods where some weekdays have no rows: the same weekday a year ago."""
 
 
 class StreamSeasonsSnapshot(NamedTuple):
@@ -53,10 +60,11 @@ class StreamSeasons(Component):
 
     Where rows have times, the calendar gives the seasons once 24 rows have been asked
     for (``calendar_seasons``), and positions are counted by the local clock, so that
-    rows may be missing. A later row on a weekday that has no place on the grid (see
-    preprocessing/weekdays.py) has the position of the next day that has one. Else rows
-    are counted, and seasons are looked for among the values known after 24, 36, 54, …
-    4,096 rows, as the Forecaster does; the last search decides.
+    rows may be missing. Where some weekdays have no rows (preprocessing/weekdays.py),
+    positions still count all days, with periods of 7 and 364 of them, so that a later
+    row on such a day has a position of its own; ``rows_of`` says how many rows that is.
+    Else rows are counted, and seasons are looked for among the values known after 24,
+    36, 54, … 4,096 rows, as the Forecaster does; the last search decides.
     """
 
     Snapshot: ClassVar[Any] = StreamSeasonsSnapshot
@@ -122,9 +130,6 @@ class StreamSeasons(Component):
         numbers, seconds = rows.T
         if not self.step:
             return np.asarray(numbers)
-        grid = self._day_grid()
-        if grid is not None:
-            return grid.nearest_positions(as_stamps(seconds))[0].astype(np.float64)
         if not self.months:
             return np.asarray(np.floor((seconds - self.start) / self.step + 0.5))
         months = _months(seconds) - _months(np.array([self.start]))
@@ -138,8 +143,9 @@ class StreamSeasons(Component):
     @property
     def profile_period(self) -> int:
         """The period of a mean of the same position: the cycle, where the season
-        divides it (the hour of the week), else the season."""
-        return self.season if self.cycle % self.season else self.cycle
+        divides it (the hour of the week), else the season, as of days."""
+        is_season = self.weekdays or self.cycle % self.season
+        return self.season if is_season else self.cycle
 
     def rules(self, snapshot: StreamSeasonsSnapshot) -> Iterator[tuple[str, Any]]:
         """Sizes fit the rounds, and seasons are such as can be found."""
@@ -174,7 +180,15 @@ class StreamSeasons(Component):
         self.step, self.months = grid.step / 1e9, grid.months
         self.weekdays = grid.weekdays
         self.season, self.cycle = seasons
+        if self.weekdays:
+            self.season, self.cycle = WEEK, YEAR
         self.is_settled = True
+
+    def rows_of(self, period: int) -> int:
+        """How many rows there are in so many positions."""
+        if not self.weekdays:
+            return period
+        return period * count_weekdays(self.weekdays) // WEEK
 
     def grid(self) -> TimeGrid | None:
         """The grid of the times; None where rows are counted."""
