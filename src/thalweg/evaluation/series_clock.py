@@ -14,7 +14,7 @@ import numpy.typing as npt
 from thalweg.errors import PersistenceError
 from thalweg.persistence.snapshots import Component, require
 from thalweg.preprocessing.time_grid import TimeGrid, Times, find_grid
-from thalweg.preprocessing.weekdays import DAY, is_possible_set
+from thalweg.preprocessing.weekdays import DAY
 from thalweg.types import FloatArray
 
 MIN_FITTING = 0.9
@@ -173,9 +173,9 @@ class SeriesClock(Component):
                 type(value) is int for value in fields.values()
             ):
                 raise PersistenceError(f"its {name}.grid must be a grid of times")
-            is_legal = is_possible_set(fields["weekdays"])
-            require(is_legal, f"{name}.grid", "a grid", grid)
-            snapshot = snapshot._replace(grid=TimeGrid(**fields))
+            own = TimeGrid(**fields)
+            require(own.has_possible_weekdays(), f"{name}.grid", "a grid", grid)
+            snapshot = snapshot._replace(grid=own)
         for field in ("offset", "last_time", "position"):
             value = getattr(snapshot, field)
             is_whole = type(value) is int and abs(value) < 2**63

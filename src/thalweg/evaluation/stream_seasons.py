@@ -19,12 +19,7 @@ from thalweg.preprocessing.seasons import (
     find_seasons,
 )
 from thalweg.preprocessing.time_grid import TimeGrid, Times, find_grid
-from thalweg.preprocessing.weekdays import (
-    DAY,
-    count_weekdays,
-    is_possible_set,
-    weekday_of,
-)
+from thalweg.preprocessing.weekdays import DAY, count_weekdays
 from thalweg.types import FloatArray
 
 GRID_ROWS = FIRST_SEARCH
@@ -155,8 +150,8 @@ class StreamSeasons(Component):
         yield "start", Number()
         yield "step", Number(0.0)
         yield "months", Count(12)
-        is_set = is_possible_set(snapshot.weekdays)
-        is_set = is_set and _is_on(snapshot.weekdays, snapshot.start)
+        grid = TimeGrid(_nanoseconds(snapshot.start), DAY, weekdays=snapshot.weekdays)
+        is_set = grid.has_possible_weekdays()
         yield "weekdays", Condition(is_set, "a set of weekdays")
         seasons = (snapshot.season, snapshot.cycle)
         is_possible = 1 <= min(seasons) and max(seasons) <= MAX_CYCLE
@@ -221,11 +216,6 @@ def as_stamps(seconds: FloatArray) -> Times:
 
 def _nanoseconds(seconds: float) -> int:
     return int(as_stamps(np.array([seconds])).astype(np.int64)[0])
-
-
-def _is_on(weekdays: int, seconds: float) -> bool:
-    """Whether the time is on one of these weekdays."""
-    return not weekdays or bool(weekdays >> weekday_of(_nanoseconds(seconds)) & 1)
 
 
 def _months(seconds: FloatArray) -> FloatArray:

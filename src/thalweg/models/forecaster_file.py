@@ -39,7 +39,6 @@ from thalweg.preprocessing.forecaster_state import (
 )
 from thalweg.preprocessing.seasons import Seasons
 from thalweg.preprocessing.time_grid import TimeGrid
-from thalweg.preprocessing.weekdays import DAY, is_possible_set, weekday_of
 from thalweg.types import FloatArray
 
 FIELD = "forecaster"
@@ -152,7 +151,7 @@ def _restore_progress(progress: Progress) -> Progress:
         )
         is_grid = is_grid and fields["step"] > 0 and 0 <= fields["months"] <= MAX_MONTHS
         is_grid = is_grid and 0 <= fields["day"] <= 31
-        is_grid = is_grid and _has_possible_weekdays(TimeGrid(**fields))
+        is_grid = is_grid and TimeGrid(**fields).has_possible_weekdays()
         name = f"{FIELD}.progress.grid"
         validate_snapshot(Condition(is_grid, "a grid of times"), grid, name)
         grid = TimeGrid(**fields)
@@ -230,14 +229,6 @@ def _validate_errors(
     )
     rule = Condition(is_right, "errors, then the same in order")
     validate_snapshot(rule, errors, f"{name}_errors")
-
-
-def _has_possible_weekdays(grid: TimeGrid) -> bool:
-    """Whether the weekdays are a set to which that of the first time belongs."""
-    if not grid.weekdays:
-        return True
-    is_daily = grid.step == DAY and not grid.months and is_possible_set(grid.weekdays)
-    return is_daily and bool(grid.weekdays >> weekday_of(grid.first) & 1)
 
 
 def _is_time(value: Any) -> bool:

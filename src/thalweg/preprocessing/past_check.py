@@ -37,7 +37,6 @@ from thalweg.preprocessing.row_clock import (
 from thalweg.preprocessing.seasonal_means import clock_seasons
 from thalweg.preprocessing.seasons import Seasons, calendar_seasons
 from thalweg.preprocessing.time_grid import TimeGrid
-from thalweg.preprocessing.weekdays import DAY, is_possible_set, weekday_of
 
 MAX_ROUNDS = 2**53
 MAX_MONTHS = 12
@@ -81,13 +80,10 @@ def _is_possible_grid(fields: Any, first: Any, rows: int, needed: int) -> bool:
     is_grid = is_grid and all(type(field) is int for field in fields)
     if not is_grid or rows < needed or NO_TIME in first[:needed]:
         return False
-    start, step, months, day, weekdays = fields
-    if not all(abs(field) < -NO_TIME for field in fields):
-        return False
-    if weekdays:
-        is_daily = step == DAY and not months and is_possible_set(weekdays)
-        return is_daily and bool(weekdays >> weekday_of(start) & 1)
-    return bool(step > 0 and 0 <= months <= MAX_MONTHS and 0 <= day <= 31)
+    grid = TimeGrid(*fields)
+    in_range = all(abs(field) < -NO_TIME for field in fields)
+    in_range = in_range and grid.step > 0 and 0 <= grid.months <= MAX_MONTHS
+    return in_range and 0 <= grid.day <= 31 and grid.has_possible_weekdays()
 
 
 def _are_times(times: Any, count: int) -> bool:

@@ -14,7 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.errors import StreamError
-from thalweg.preprocessing.weekdays import DAY, WeekdayCalendar, find_weekdays
+from thalweg.preprocessing.weekdays import (
+    DAY,
+    WeekdayCalendar,
+    find_weekdays,
+    is_possible_set,
+    weekday_of,
+)
 
 ONE_DAY, ONE_MONTH = np.timedelta64(1, "D"), np.timedelta64(1, "M")
 MONTH_DAYS = {
@@ -101,6 +107,14 @@ class TimeGrid(NamedTuple):
             return np.zeros(len(times), np.bool_)
         days = self._replace(weekdays=0).nearest_positions(times)[0]
         return self._calendar().positions(days)[1]
+
+    def has_possible_weekdays(self) -> bool:
+        """Whether its weekdays are all, or a set with that of the first stamp."""
+        if type(self.weekdays) is int and self.weekdays == 0:
+            return True
+        is_daily = self.step == DAY and not self.months
+        is_set = is_daily and is_possible_set(self.weekdays)
+        return is_set and bool(self.weekdays >> weekday_of(self.first) & 1)
 
     def _calendar(self) -> WeekdayCalendar:
         return WeekdayCalendar(self.weekdays, self.first)
