@@ -74,6 +74,26 @@ def test_hours_are_counted_in_utc_and_written_with_the_last_offset():
     assert clock.times_ahead(1)[0] == HOURS[-1] + 3 * HOUR
 
 
+def test_rows_on_weekdays_without_rows_are_left_out_and_counted():
+    every = np.datetime64("2024-01-01", "ns") + np.arange(70) * np.timedelta64(1, "D")
+    clock, _ = clock_of(every[np.arange(70) % 7 < 5])
+    later = RowTimes(every[-1] + np.arange(1, 15) * np.timedelta64(1, "D"))
+    placed = clock.place(later, 14)
+    assert placed.rows.tolist() == [0, 1, 2, 3, 4, 7, 8, 9, 10, 11]
+    assert placed.absent.tolist() == [5, 6, 12, 13]
+    assert placed.steps.tolist() == list(range(1, 11))
+    clock.advance(later, placed, 14)
+    assert clock.on_absent_weekdays == 4 and clock.left_out == 0
+    monday = every[-1] + np.timedelta64(15, "D")
+    assert clock.times_ahead(1) == monday
+    again = SeriesClock()
+    again.restore(clock.snapshot())
+    assert again.times_ahead(1) == monday
+    wrong = clock.grid._replace(weekdays=128)
+    with pytest.raises(PersistenceError):
+        SeriesClock().restore(clock.snapshot()._replace(grid=wrong))
+
+
 def test_what_a_file_cannot_hold_is_refused():
     clock, _ = clock_of(HOURS)
     snapshot = clock.snapshot()

@@ -143,6 +143,53 @@ def test_baselines_are_called_by_the_calendar(step, words):
     assert mean.description == f"the mean so far of {words[2]}"
 
 
+def working_days(rows):
+    """The days from Monday to Friday, and their numbers from a Monday on."""
+    numbers = np.arange(2 * rows)
+    numbers = numbers[numbers % 7 < 5][:rows]
+    return np.datetime64("2015-01-05") + numbers, numbers
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+def test_weeks_without_some_days_are_five_rows(delay):
+    times, days = working_days(600)
+    y, baselines = np.random.default_rng(3).normal(size=600), SimpleBaselines(delay)
+    found = baselines.play(y, None, times)
+    for t in range(GRID_ROWS, 600):
+        expected = [seasonal_naive(y, np.arange(600), t, n, delay) for n in (5, 260)]
+        np.testing.assert_array_equal(found[t, [SEASON, CYCLE]], expected)
+        mean = seasonal_mean(y, np.arange(600), t, 5, delay)
+        np.testing.assert_allclose(found[t, PROFILE], mean, rtol=1e-12)
+    season, cycle, _, mean = baselines.display_infos()
+    assert season.name == "seasonal naive (5 rows)"
+    assert season.description == "repeating the same day last week"
+    assert cycle.name == "seasonal naive (260 rows)"
+    assert cycle.description == "repeating the same day last year"
+    assert mean.description == "the mean so far of the same weekday"
+
+
+def test_a_later_saturday_is_compared_with_saturdays():
+    times, days = working_days(200)
+    later = np.datetime64("2015-01-05") + np.arange(days[-1] + 1, days[-1] + 22)
+    y = np.random.default_rng(3).normal(size=221)
+    found = SimpleBaselines().play(y, None, np.append(times, later))
+    assert found[207, SEASON] == y[200]  # the Saturday a week before
+    assert found[209, SEASON] == y[202]
+
+
+def test_the_day_after_a_friday_whose_time_is_missing_is_monday():
+    times, _ = working_days(100)
+    stamps, y = (
+        times.astype("datetime64[ns]"),
+        np.random.default_rng(3).normal(size=100),
+    )
+    holes = stamps.copy()
+    holes[[30, 31, 32, 70, 99]] = np.datetime64("NaT")
+    np.testing.assert_array_equal(
+        SimpleBaselines().play(y, None, holes), SimpleBaselines().play(y, None, stamps)
+    )
+
+
 def test_times_that_tell_nothing_leave_the_count_of_rows():
     y = np.tile([1.0, 4.0, 2.0, 8.0, 5.0, 7.0], 40)
     twice = np.repeat(HOURS, 2)[: len(y)]

@@ -330,7 +330,7 @@ def test_a_refusal_names_the_series_and_the_rule(case):
         ({"h": 1.5}, "The 'h' parameter of forecast must be a whole number. Got 1.5"),
         ({"level": [101]}, "The 'level' parameter of forecast must be in (0, 100)."),
         ({"level": [90, 90]}, "The 'level' parameter of forecast must not name"),
-        ({"freq": "B"}, "The 'freq' parameter of forecast must be a fixed step or"),
+        ({"freq": "2B"}, "The 'freq' parameter of forecast must be a fixed step or"),
         ({"freq": 1}, "The 'freq' parameter of forecast must be a fixed step or"),
         ({"freq": "0h"}, "The 'freq' parameter of forecast must be a fixed step or"),
     ],

@@ -177,7 +177,7 @@ def test_what_no_run_has_left_is_refused():
     for damage in (
         past._replace(packed=past.packed[:-1]), past._replace(packed=wrong_packed),
         past._replace(packed=-past.packed), past._replace(seasons=Seasons(24, 167)),
-        past._replace(by_clock=False), past._replace(latest=np.inf),
+        past._replace(grid_rows=0), past._replace(latest=np.inf),
         past._replace(history=np.zeros(3)),
         past._replace(means=past.means._replace(cycle=np.zeros((2, 3)))),
     ):  # fmt: skip
@@ -194,3 +194,39 @@ def test_what_no_run_has_left_is_refused():
         clock._replace(last_time="late"), clock._replace(backward_row=51),
     ):  # fmt: skip
         assert not is_possible_past(state, wrong, 1, 50, 0)
+
+
+WORKING = np.arange(0, 280)[np.arange(0, 280) % 7 < 5]  # days from a Monday on
+MONDAY = np.datetime64("2024-01-01", "ns").astype(np.int64)
+
+
+@pytest.mark.parametrize("row", [24, 25, 40, 100, 199])
+def test_weeks_without_some_days_have_so_many_rows(row):
+    y = np.sin(np.arange(200) * 2 * np.pi / 5) + RNG.normal(size=200)
+    made = features_of(y, MONDAY + WORKING * DAY)[row]
+    forecaster = tw.Forecaster(horizon=1, season=(5, 261)).update(y[:row])
+    assert made[0] == forecaster.forecast().mean[0]
+    assert made[1] == mean_by_hand(y, WORKING % 7, row)
+
+
+def test_before_24_rows_each_day_may_have_a_row():
+    y = RNG.normal(size=200)
+    made = features_of(y, MONDAY + WORKING * DAY)[23, 0]
+    assert made == forecast_by_hand(y, WORKING, 23, (7, 365))
+
+
+@given(st.sets(st.integers(25, 275)), st.lists(st.integers(1, 180), max_size=3))
+@settings(max_examples=25, deadline=None)
+def test_rows_on_other_days_leave_the_forecast_as_it_is(extra, cuts):
+    """Some days are missing, and others come that had no rows before."""
+    rng = np.random.default_rng(0)
+    is_extra = {day for day in extra if day % 7 > 4}
+    missing = {day for day in extra if day % 7 < 3 and day > 40}
+    days = np.array(sorted({*WORKING.tolist(), *is_extra} - missing))
+    y = rng.normal(size=len(days))
+    whole = features_of(y, MONDAY + days * DAY)
+    in_parts = features_of(y, MONDAY + days * DAY, cuts=sorted(set(cuts)))
+    np.testing.assert_array_equal(in_parts, whole)
+    is_working = days % 7 < 5
+    without = features_of(y[is_working], MONDAY + days[is_working] * DAY)
+    np.testing.assert_array_equal(whole[is_working, 0], without[:, 0])

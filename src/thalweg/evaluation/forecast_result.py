@@ -16,6 +16,7 @@ from thalweg.evaluation.backtest_scores import (
 from thalweg.evaluation.forecast_run import ForecastRun, TimedRows
 from thalweg.evaluation.series_clock import local_times
 from thalweg.models.forecast import Forecast
+from thalweg.preprocessing.weekdays import absent_weekdays, week_sentence
 from thalweg.tables import Timestamps
 from thalweg.types import FloatArray
 
@@ -46,6 +47,7 @@ class ForecastResult:
     key: tuple[str, ...]
     rows: int
     left_out: int  # rows whose time was taken already
+    week_notes: tuple[str, ...]  # sentences, where some weekdays have no rows
     forecast: Forecast
     times: Any  # (H,) local times datetime64[ns], or numbers; None: steps only
     time_texts: list[str] | None  # ISO, with the offset if the file has one
@@ -104,6 +106,7 @@ def make_result(
         key=key,
         rows=run.rows,
         left_out=run.clock.left_out,
+        week_notes=_week_notes(run),
         forecast=forecast,
         times=times,
         time_texts=texts,
@@ -117,6 +120,19 @@ def make_result(
         tail_times=_tail_times(run),
         past=_past_forecast(run),
     )
+
+
+def _week_notes(run: ForecastRun) -> tuple[str, ...]:
+    """What a reader should know where some weekdays have no rows."""
+    grid, count = run.clock.grid, run.clock.on_absent_weekdays
+    if grid is None or not grid.weekdays:
+        return ()
+    notes = [week_sentence(grid.weekdays)]
+    if count:
+        rows = "1 row was" if count == 1 else f"{count:,} rows were"
+        names = absent_weekdays(grid.weekdays)
+        notes.append(f"{rows} left out: the first rows had none on {names}.")
+    return tuple(notes)
 
 
 def without_history(result: ForecastResult) -> ForecastResult:

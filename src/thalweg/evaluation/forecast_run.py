@@ -118,7 +118,8 @@ class ForecastRun(Component):
             steps = placed.steps[ahead] - placed.steps[stop - 1]
             future = self._known_ahead(kept.x[ahead], steps, kept.x[stop - 1])
             self._play_piece(kept.take(slice(start, stop)), times, future)
-        learnt = PlacedRows(placed.rows[:count], None, placed.steps[:count])
+        absent = placed.absent[placed.absent < len(rows)]
+        learnt = PlacedRows(placed.rows[:count], None, placed.steps[:count], absent)
         self.clock.advance(rows.times, learnt, len(rows))
         self.rows += len(rows)
 

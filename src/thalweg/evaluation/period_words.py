@@ -1,7 +1,7 @@
 """Periods of a stream in words: the same hour last week, the same month last year."""
 
-from thalweg.preprocessing.seasons import DAY
 from thalweg.preprocessing.time_grid import TimeGrid
+from thalweg.preprocessing.weekdays import DAY, count_weekdays
 
 HOUR, WEEK = DAY // 24, 7 * DAY
 YEAR_ROWS = {1: ("month", 12), 3: ("quarter", 4)}
@@ -26,7 +26,7 @@ def _ago(grid: TimeGrid, period: int) -> str | None:
         return (
             f"the same {name} last year" if period == rows else "the value a year ago"
         )
-    length, row = grid.step * period, _row_name(grid)
+    length, row = _length(grid, period), _row_name(grid)
     if grid.step < DAY:
         return {
             HOUR: "the value an hour ago",
@@ -42,7 +42,7 @@ def _position(grid: TimeGrid, period: int) -> str | None:
     if grid.months:
         name, rows = YEAR_ROWS.get(grid.months, ("months", 0))
         return f"the same {name}" if period == rows else "the same part of the year"
-    length, row = grid.step * period, _row_name(grid)
+    length, row = _length(grid, period), _row_name(grid)
     if grid.step < DAY:
         return {
             HOUR: "the same time of the hour",
@@ -52,6 +52,13 @@ def _position(grid: TimeGrid, period: int) -> str | None:
     if length == WEEK:
         return "the same weekday"
     return f"the same {row} of the year" if length >= 364 * DAY else None
+
+
+def _length(grid: TimeGrid, period: int) -> int:
+    """How long so many rows are, in nanoseconds."""
+    if not grid.weekdays:
+        return grid.step * period
+    return period * WEEK // count_weekdays(grid.weekdays)
 
 
 def _row_name(grid: TimeGrid) -> str:

@@ -2,7 +2,8 @@
 
 A forecaster asks for rows in equal steps. Files have repeated hours where summer time
 ends, late rows and gaps: what is wrong with a few rows is mended and counted; where
-most steps are uneven, rows count as steps, and times mean nothing to the forecast.
+most steps are uneven, rows count as steps, and times mean nothing to the forecast. Rows
+on a weekday on which the first rows had none are left out and counted.
 """
 
 from typing import Any, ClassVar, NamedTuple
@@ -12,13 +13,14 @@ import numpy.typing as npt
 
 from thalweg.errors import PersistenceError
 from thalweg.persistence.snapshots import Component, require
-from thalweg.preprocessing.time_grid import DAY, TimeGrid, Times, find_grid
+from thalweg.preprocessing.time_grid import TimeGrid, Times, find_grid
+from thalweg.preprocessing.weekdays import DAY
 from thalweg.types import FloatArray
 
 MIN_FITTING = 0.9
 """Share of rows that must be at least a step after the row before, and on the grid."""
 MIN_DENSITY = 0.3
-"""Share of the grid's places that must have a row: working days have 5 of 7."""
+"""Share of the grid's places that must have a row."""
 NUMBER_TOLERANCE = 1e-2
 """How far steps of numbers may be from their median, as a share of it."""
 
@@ -37,6 +39,7 @@ class ClockSnapshot(NamedTuple):
     last_time: Any  # an int or None: nanoseconds since 1970 of the last row
     position: Any  # an int: of the last row on the grid, -1 before the first
     left_out: int  # rows whose place on the grid was taken already
+    on_absent_weekdays: int  # rows left out, on weekdays that are not of the grid
 
 
 class RowTimes(NamedTuple):
@@ -65,6 +68,7 @@ class PlacedRows(NamedTuple):
     rows: npt.NDArray[np.int64]  # of those given, in order
     times: Times | None  # None where rows count as steps
     steps: npt.NDArray[np.int64]  # of each row from the last known one, 1 for the next
+    absent: npt.NDArray[np.int64]  # rows on weekdays that are not of the grid
 
 
 class SeriesClock(Component):
@@ -79,7 +83,7 @@ class SeriesClock(Component):
         self.is_local = False
         self.offset: int | None = None
         self.last_time: int | None = None
-        self.position, self.left_out = -1, 0
+        self.position, self.left_out, self.on_absent_weekdays = -1, 0, 0
 
     def start(self, times: RowTimes) -> None:
         """Find the grid in the first rows; the first row is the grid's first."""
@@ -101,19 +105,25 @@ class SeriesClock(Component):
         """The places of so many rows after the last one; what has none is left out."""
         rows = np.arange(count)
         if self.kind != "grid":
-            return PlacedRows(rows, None, rows + 1)
+            return PlacedRows(rows, None, rows + 1, rows[:0])
         grid: Any = self.grid
         stamps = local_times(times) if self.is_local else times.instants
         positions, _ = grid.nearest_positions(stamps)
+        is_absent = grid.is_absent_weekday(stamps)
+        positions[is_absent] = -1
         before = np.maximum.accumulate(np.append(self.position, positions))[:-1]
         kept = np.flatnonzero(positions > before)
         return PlacedRows(
-            kept, grid.times(positions[kept]), positions[kept] - self.position
+            kept,
+            grid.times(positions[kept]),
+            positions[kept] - self.position,
+            np.flatnonzero(is_absent),
         )
 
     def advance(self, times: RowTimes, placed: PlacedRows, count: int) -> None:
         """Go on to the last of ``count`` rows, which were learnt."""
-        self.left_out += count - len(placed.rows)
+        self.left_out += count - len(placed.rows) - len(placed.absent)
+        self.on_absent_weekdays += len(placed.absent)
         if len(placed.steps):
             self.position += int(placed.steps[-1])
         if times.instants is None or not count:
@@ -163,7 +173,9 @@ class SeriesClock(Component):
                 type(value) is int for value in fields.values()
             ):
                 raise PersistenceError(f"its {name}.grid must be a grid of times")
-            snapshot = snapshot._replace(grid=TimeGrid(**fields))
+            own = TimeGrid(**fields)
+            require(own.has_possible_weekdays(), f"{name}.grid", "a grid", grid)
+            snapshot = snapshot._replace(grid=own)
         for field in ("offset", "last_time", "position"):
             value = getattr(snapshot, field)
             is_whole = type(value) is int and abs(value) < 2**63

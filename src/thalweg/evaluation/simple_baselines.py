@@ -133,14 +133,16 @@ class SimpleBaselines(Component):
         )
         for column, period in ((SEASON, season), (CYCLE, cycle)):
             if 1 < period <= span and (column == SEASON or cycle != season):
+                rows = seasons.rows_of(period)
                 shown[column] = LearnerInfo(
-                    f"seasonal naive ({period:,} rows)", "baseline",
-                    description=f"repeating {ago_words(grid, period)}",
+                    f"seasonal naive ({rows:,} rows)", "baseline",
+                    description=f"repeating {ago_words(grid, rows)}",
                 )  # fmt: skip
         if 1 < profile <= span:
+            rows = seasons.rows_of(profile)
             shown[PROFILE] = LearnerInfo(
-                f"seasonal mean ({profile:,} rows)", "baseline",
-                description=f"the mean so far of {position_words(grid, profile)}",
+                f"seasonal mean ({rows:,} rows)", "baseline",
+                description=f"the mean so far of {position_words(grid, rows)}",
             )  # fmt: skip
         return tuple(shown)
 

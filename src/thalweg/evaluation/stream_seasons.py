@@ -19,6 +19,7 @@ from thalweg.preprocessing.seasons import (
     find_seasons,
 )
 from thalweg.preprocessing.time_grid import TimeGrid, Times, find_grid
+from thalweg.preprocessing.weekdays import DAY, count_weekdays
 from thalweg.types import FloatArray
 
 GRID_ROWS = FIRST_SEARCH
@@ -29,6 +30,8 @@ SEARCHES = tuple(
 )  # fmt: skip
 """Seasons are looked for among so many values: 24, 36, 54, … 4,096."""
 MICROSECOND = 1e-6
+WEEK, YEAR = 7, 364
+"""Days of the periods where some weekdays have no rows: the same weekday a year ago."""
 
 
 class StreamSeasonsSnapshot(NamedTuple):
@@ -40,6 +43,7 @@ class StreamSeasonsSnapshot(NamedTuple):
     start: float  # the time of the first row, seconds since 1970
     step: float  # seconds between rows; 0 where rows are counted
     months: int  # between rows; 0 where the step is a duration
+    weekdays: int  # that have rows, as in preprocessing/weekdays.py; 0: all of them
     season: int
     cycle: int
     is_settled: bool
@@ -51,9 +55,11 @@ class StreamSeasons(Component):
 
     Where rows have times, the calendar gives the seasons once 24 rows have been asked
     for (``calendar_seasons``), and positions are counted by the local clock, so that
-    rows may be missing. Else rows are counted, and seasons are looked for among the
-    values known after 24, 36, 54, … 4,096 rows, as the Forecaster does; the last search
-    decides.
+    rows may be missing. Where some weekdays have no rows (preprocessing/weekdays.py),
+    positions still count all days, with periods of 7 and 364 of them, so that a later
+    row on such a day has a position of its own; ``rows_of`` says how many rows that is.
+    Else rows are counted, and seasons are looked for among the values known after 24,
+    36, 54, … 4,096 rows, as the Forecaster does; the last search decides.
     """
 
     Snapshot: ClassVar[Any] = StreamSeasonsSnapshot
@@ -63,7 +69,7 @@ class StreamSeasons(Component):
         self.first_times: FloatArray = np.empty(0)
         self.last_time = float("nan")
         self.start = self.step = 0.0
-        self.months = 0
+        self.months = self.weekdays = 0
         self.season = self.cycle = 1
         self.is_settled = False
         self.history: FloatArray = np.empty((0, 3))
@@ -84,6 +90,11 @@ class StreamSeasons(Component):
             return seconds
         times, rows = np.append(self.last_time, seconds), np.arange(len(seconds) + 1)
         newest = np.maximum.accumulate(np.where(np.isnan(times), 0, rows))
+        grid = self._day_grid()
+        if grid is not None:
+            at, _ = grid.nearest_positions(as_stamps(times[newest]))
+            filled = as_seconds(grid.times(at + rows - newest), len(times))
+            return np.where(np.isnan(times), filled, times)[1:]
         return np.asarray(times[newest] + (rows - newest) * self.step)[1:]
 
     def add_rows(self, seconds: FloatArray) -> None:
@@ -127,8 +138,9 @@ class StreamSeasons(Component):
     @property
     def profile_period(self) -> int:
         """The period of a mean of the same position: the cycle, where the season
-        divides it (the hour of the week), else the season."""
-        return self.season if self.cycle % self.season else self.cycle
+        divides it (the hour of the week), else the season, as of days."""
+        is_season = self.weekdays or self.cycle % self.season
+        return self.season if is_season else self.cycle
 
     def rules(self, snapshot: StreamSeasonsSnapshot) -> Iterator[tuple[str, Any]]:
         """Sizes fit the rounds, and seasons are such as can be found."""
@@ -138,6 +150,9 @@ class StreamSeasons(Component):
         yield "start", Number()
         yield "step", Number(0.0)
         yield "months", Count(12)
+        grid = TimeGrid(_nanoseconds(snapshot.start), DAY, weekdays=snapshot.weekdays)
+        is_set = grid.has_possible_weekdays()
+        yield "weekdays", Condition(is_set, "a set of weekdays")
         seasons = (snapshot.season, snapshot.cycle)
         is_possible = 1 <= min(seasons) and max(seasons) <= MAX_CYCLE
         yield "season", Condition(is_possible, f"from 1 to {MAX_CYCLE}, as is 'cycle'")
@@ -158,14 +173,30 @@ class StreamSeasons(Component):
             return
         self.start = float(self.first_times[0])
         self.step, self.months = grid.step / 1e9, grid.months
+        self.weekdays = grid.weekdays
         self.season, self.cycle = seasons
+        if self.weekdays:
+            self.season, self.cycle = WEEK, YEAR
         self.is_settled = True
+
+    def rows_of(self, period: int) -> int:
+        """How many rows there are in so many positions."""
+        if not self.weekdays:
+            return period
+        return period * count_weekdays(self.weekdays) // WEEK
 
     def grid(self) -> TimeGrid | None:
         """The grid of the times; None where rows are counted."""
         if not self.step:
             return None
-        return TimeGrid(0, round(self.step * 1e9), self.months)
+        step = round(self.step * 1e9)
+        return TimeGrid(0, step, self.months, weekdays=self.weekdays)
+
+    def _day_grid(self) -> TimeGrid | None:
+        """The grid from the first time on, if some weekdays have no rows."""
+        if not self.weekdays:
+            return None
+        return TimeGrid(_nanoseconds(self.start), DAY, weekdays=self.weekdays)
 
 
 def as_seconds(times: Times | None, rows: int) -> FloatArray:
@@ -181,6 +212,10 @@ def as_stamps(seconds: FloatArray) -> Times:
     """Seconds since 1970 as times."""
     microseconds = np.rint(seconds / MICROSECOND).astype(np.int64)
     return np.asarray(microseconds.astype("datetime64[us]").astype("datetime64[ns]"))
+
+
+def _nanoseconds(seconds: float) -> int:
+    return int(as_stamps(np.array([seconds])).astype(np.int64)[0])
 
 
 def _months(seconds: FloatArray) -> FloatArray:

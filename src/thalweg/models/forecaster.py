@@ -44,6 +44,7 @@ from thalweg.models.series_inputs import (
     read_future,
     require_coming_times,
     require_same_times,
+    without_absent_weekdays,
 )
 from thalweg.preprocessing.forecaster_state import (
     ForecasterSettings,
@@ -51,12 +52,16 @@ from thalweg.preprocessing.forecaster_state import (
 )
 from thalweg.preprocessing.seasons import Seasons, calendar_seasons, find_seasons
 from thalweg.preprocessing.time_grid import TimeGrid
+from thalweg.preprocessing.weekdays import DAY, find_weekdays
 from thalweg.types import FloatArray, Interval
 
 HISTORY = 4096
 """Values among which seasons are looked for, where the calendar does not give them."""
 FIRST_SEARCH, SEARCH_GROWTH = 24, 1.5
 """Seasons are looked for after 24 rounds, then 36, 54 and so on."""
+WEEKDAY_ROWS = 22
+"""Where the first call shows daily rows on fewer days than these, three weeks and one,
+weekdays without values are looked for once there are so many."""
 MAX_HORIZON = 10_000
 MAX_REPEATED = 1000
 """Where features are known in advance, the first rows are learnt again at each such
@@ -92,7 +97,9 @@ class Forecaster:
     has regressions for 16 of them, and the steps between use the next one's.
 
     Values may be missing (NaN or None), or whole rows where times are given: the season
-    goes on, and nothing is learnt.
+    goes on, and nothing is learnt. Where daily times never fall on some weekdays, rows
+    are the other days (preprocessing/weekdays.py), and so are those of forecasts; a
+    later row on another day is left out with a warning.
     """
 
     def __init__(
@@ -146,7 +153,8 @@ class Forecaster:
         """Say how far rows are apart, before the first one; returns the forecaster.
 
         The first row has to be the grid's first. Without this call the grid is the one
-        that the times of the first call of ``update`` or ``run`` show.
+        that the times of the first call of ``update`` or ``run`` show; which weekdays
+        have rows, those of the first three weeks, where the first call has fewer.
         """
         with self._lock:
             state, progress = self._model
@@ -315,7 +323,14 @@ class Forecaster:
                 series.after(first),
                 given[first:],
             )
+            if progress.awaits_weekdays and state is not None:
+                state, progress = self._with_weekdays(state, progress, series)
+                rounds = state.rounds
+            had_grid = progress.grid is not None
             progress, series, given = place_on_grid(progress, series, given, rounds)
+            if not had_grid:
+                awaits = _awaits_weekdays(progress, rounds + len(series.y))
+                progress = progress._replace(awaits_weekdays=awaits)
             progress = self._with_seasons(progress, rounds)
             if future is not None:
                 later = self._future_rows(progress, future, len(np.asarray(future)))
@@ -325,6 +340,31 @@ class Forecaster:
                 return None
             zone = ForecastZone(progress.zone, progress.by_clock)
             return make_backtest(played, skipped.join(series), level or 0.5, zone)
+
+    def _with_weekdays(
+        self, state: ForecasterState, progress: Progress, series: Series
+    ) -> tuple[ForecasterState, Progress]:
+        """Look for weekdays without rows, once those of three weeks are there or to be
+        learnt; where there are some, learn the values of the other days again."""
+        if series.times is None:
+            return state, progress
+        y, grid = _history(progress, state)[0], progress.grid
+        days = grid.times(np.arange(len(y) + 1))
+        later = series.times[series.times >= days[-1]]
+        if not len(later) or grid.nearest_positions(later[-1:])[0] < WEEKDAY_ROWS - 1:
+            return state, progress
+        known = np.append(days[:-1][~np.isnan(y)], later)
+        weekdays = find_weekdays(known.astype(np.int64))
+        progress = progress._replace(awaits_weekdays=False)
+        if not weekdays:
+            return state, progress
+        grid = grid._replace(weekdays=weekdays)
+        history = progress.history[: len(y)]  # type: ignore[index]
+        history = history[~grid.is_absent_weekday(days[:-1])]
+        progress = progress._replace(grid=grid, history=history)
+        seasons = self._settled_seasons(progress) or progress.seasons
+        progress = progress._replace(seasons=seasons)
+        return self._replay(state, progress), progress
 
     def _filled_features(
         self, state: ForecasterState | None, progress: Progress, given: FloatArray
@@ -342,8 +382,9 @@ class Forecaster:
     def _with_seasons(self, progress: Progress, rounds: int) -> Progress:
         """With the seasons that the settings or the calendar say; else a history."""
         fixed = self._settled_seasons(progress)
-        has_known = any(self._known_flags(progress))
-        if progress.history is None and rounds == 0 and (fixed is None or has_known):
+        is_needed = fixed is None or progress.awaits_weekdays
+        is_needed = is_needed or any(self._known_flags(progress))
+        if progress.history is None and rounds == 0 and is_needed:
             progress = progress._replace(history=np.empty((0, 1 + progress.given)))
         return progress if fixed is None else progress._replace(seasons=fixed)
 
@@ -411,8 +452,11 @@ class Forecaster:
         rows = HISTORY if self._settled_seasons(progress) is None else 0
         if any(state.settings.known):
             rows = max(rows, MAX_REPEATED)
-        is_needed = state.rounds < rows
-        return progress if is_needed else progress._replace(history=None)
+        if progress.awaits_weekdays:
+            rows = max(rows, WEEKDAY_ROWS)
+        if state.rounds < rows:
+            return progress
+        return progress._replace(history=None, awaits_weekdays=False)
 
     def _replay(
         self, state: ForecasterState | None, progress: Progress
@@ -457,12 +501,21 @@ class Forecaster:
                 f"Forecaster.forecast needs 'future', the {h} coming rows of the "
                 f"features known in advance: {', '.join(known)}."
             )
+        future = without_absent_weekdays(future, progress)
         rows = read_future(future, tuple(known), h)
         if progress.grid is not None and self._model[0] is not None:
             require_coming_times(future, progress, self._model[0].rounds, h)
         full = np.zeros((h, progress.given))
         full[:, list(flags)] = rows
         return full
+
+
+def _awaits_weekdays(progress: Progress, rows: int) -> bool:
+    """Whether later rows are to show which weekdays lack rows."""
+    grid = progress.grid
+    if grid is None or rows >= WEEKDAY_ROWS or progress.zone == WHOLE:
+        return False
+    return grid.step == DAY and not grid.months and not grid.weekdays
 
 
 def _history(

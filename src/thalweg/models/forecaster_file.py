@@ -45,6 +45,9 @@ from thalweg.types import FloatArray
 
 FIELD = "forecaster"
 """The name in a file's ``extra`` by which it is a file of ``Forecaster``."""
+LAYOUT = STATE.version + 1
+"""The version of a file's record: raised with that of the packed state, and by one
+since a grid of times has weekdays."""
 MAX_TIME = 2**63 - 1
 MAX_GIVEN = 64
 """Given features at most: a round costs their square, and a state as well."""
@@ -67,6 +70,8 @@ class Progress(NamedTuple):
     # with what is found out of known features: y, then features. Room for more follows.
     # None: nothing more is looked for.
     history: FloatArray | None = None
+    # Whether the first rows are too few to show if weekdays lack rows: weekdays.py.
+    awaits_weekdays: bool = False
 
 
 class ForecasterFileContents(NamedTuple):
@@ -95,7 +100,7 @@ def saved_forecaster(
 ) -> persistence.SavedModel:
     """The forecaster as a file holds it, with others beside it by name."""
     settings, progress, packed = contents
-    record = _Record(**settings, progress=progress, packed=packed, layout=STATE.version)
+    record = _Record(**settings, progress=progress, packed=packed, layout=LAYOUT)
     extra = {FIELD: record, **others}
     return persistence.SavedModel(LastValue(), SquaredError(), None, extra)
 
@@ -114,15 +119,15 @@ def restore_forecaster(
         raise PersistenceError(f"{name} holds no Forecaster.")
     try:
         record = restore_snapshot(_Record, saved.extra[FIELD], FIELD)
+        if record.layout != LAYOUT:
+            raise PersistenceError(
+                f"its layout is version {record.layout}, and this thalweg reads "
+                f"version {LAYOUT}: train the forecaster again"
+            )
         progress = _restore_progress(record.progress)
         settings = record._asdict()
         for name in ("progress", "packed", "layout"):
             del settings[name]
-        if record.layout != STATE.version:
-            raise PersistenceError(
-                f"its layout is version {record.layout}, and this thalweg reads "
-                f"version {STATE.version}: train the forecaster again"
-            )
         rounds = 0
         sizes = sizes_of(settings, None if record.packed is None else progress)
         if record.packed is not None and sizes is not None:
@@ -148,6 +153,7 @@ def _restore_progress(progress: Progress) -> Progress:
         )
         is_grid = is_grid and fields["step"] > 0 and 0 <= fields["months"] <= MAX_MONTHS
         is_grid = is_grid and 0 <= fields["day"] <= 31
+        is_grid = is_grid and TimeGrid(**fields).has_possible_weekdays()
         name = f"{FIELD}.progress.grid"
         validate_snapshot(Condition(is_grid, "a grid of times"), grid, name)
         grid = TimeGrid(**fields)
@@ -156,6 +162,7 @@ def _restore_progress(progress: Progress) -> Progress:
     validate_snapshot(Condition(is_legal, "a time or None"), first_time, name)
     is_legal = progress.zone is None or type(progress.zone) is str
     is_legal = is_legal and type(progress.by_clock) is bool
+    is_legal = is_legal and type(progress.awaits_weekdays) is bool
     rule = Condition(is_legal, "a zone or None")
     validate_snapshot(rule, progress.zone, f"{FIELD}.progress.zone")
     validate_snapshot(Count(MAX_GIVEN), progress.given, f"{FIELD}.progress.given")

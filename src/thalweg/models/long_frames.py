@@ -38,8 +38,10 @@ def forecast(
     datetimes, dates, ISO text or whole numbers. A value may be missing, or its row.
 
     ``freq`` is the step from row to row: a number for times that are whole numbers,
-    else ``"h"``, ``"15min"``, ``"D"``, ``"MS"`` and the like, in the way of pandas or
-    polars. None: the most frequent step of each series.
+    else ``"h"``, ``"15min"``, ``"D"``, ``"B"``, ``"MS"`` and the like, in the way of
+    pandas or polars. None: the most frequent step of each series; of daily times that
+    never fall on some weekdays, only the others are rows (preprocessing/weekdays.py),
+    unless ``freq`` is ``"D"``.
 
     A frame without the column ``unique_id`` is one series. What is wrong with any
     series is said of all of them at once.
@@ -131,6 +133,9 @@ class _Models:
             forecaster = Forecaster(
                 self.h, self.season, self.lags, self.calendar, self.known
             )
+            grid = rows.grid.daily_grid(rows.y, rows.times)
+            if rows.has_calendar and grid is not None:
+                forecaster.start_grid(grid)
         times = rows.times[part] if rows.has_calendar else None
         x = rows.given[part] if rows.given.shape[1] else None
         return forecaster.update(rows.y[part], x, times)

@@ -90,7 +90,8 @@ class Panel:
         assert times is not None
         calendar = not self.frame.is_whole
         stamps = times.copy()
-        stamps[grid.grid.positions(series.times)] = series.times
+        own = series.times[~grid.grid.is_absent_weekday(series.times)]
+        stamps[grid.grid.positions(own)] = own
         return PanelRows(y, times, stamps, placed.given, grid, calendar)
 
     def _require_rows(self, series: SeriesRows, y: FloatArray) -> None:
@@ -142,6 +143,7 @@ class FutureRows:
         """The features of the next ``h`` rows of a series, (h, k)."""
         assert grid.grid is not None
         rows = self._rows.get(name, np.empty(0, np.int64))
+        rows = rows[~grid.grid.is_absent_weekday(self._frame.times[rows])]
         at = grid.grid.positions(self._frame.times[rows]) - grid.rows
         ahead = grid.times_ahead(h)
         chosen = np.empty((h, len(self.features)))

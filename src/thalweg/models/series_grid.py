@@ -5,6 +5,7 @@ import numpy as np
 from thalweg.models.forecaster_file import Progress
 from thalweg.models.series_inputs import GridRows, Series, place_on_grid
 from thalweg.preprocessing.time_grid import TimeGrid, Times
+from thalweg.preprocessing.weekdays import DAY
 from thalweg.types import FloatArray
 
 
@@ -32,6 +33,19 @@ class SeriesGrid:
         self._progress = placed.progress
         self.rows += len(placed.series.y)
         return placed
+
+    def daily_grid(self, y: FloatArray, times: Times | None) -> TimeGrid | None:
+        """The grid from the first value on, if rows are a day apart; else None.
+
+        ``y`` and ``times`` are the first rows that were placed. A forecaster that finds
+        the grid in them by itself could see other weekdays, where they are few.
+        """
+        if self.grid is None or self.grid.step != DAY or times is None:
+            return None
+        known = times[~np.isnan(y)]
+        if not len(known):
+            return None
+        return self.grid._replace(first=int(known[0].astype(np.int64)))
 
     def times_ahead(self, steps: int) -> Times:
         """The times of the next steps."""

@@ -1,5 +1,6 @@
 """What users give a forecaster: values with times, and rows of further features."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -18,12 +19,15 @@ from thalweg.preprocessing.time_grid import (
     has_offset,
     require_increasing,
 )
+from thalweg.preprocessing.weekdays import NAMES, weekday_of
 from thalweg.tables.validation import read_numbers
 from thalweg.types import FloatArray
 
 NAIVE, WHOLE = "none", "whole numbers"
 """In place of a zone: times without one, and whole numbers."""
 ALMOST_A_DAY = np.timedelta64(23, "h")
+CALL_DEPTH = 5
+"""Calls from a user's ``update`` to a warning."""
 LARGEST = MAX_MAGNITUDE[np.dtype(np.float64)]
 
 
@@ -233,6 +237,16 @@ def require_coming_times(future: Any, progress: Progress, rounds: int, h: int) -
         )
 
 
+def without_absent_weekdays(future: Any, progress: Progress) -> Any:
+    """``future``, where it has times, without rows on weekdays that are no rows of the
+    series."""
+    instants, _, clock_times = _read_times(_index_times(future))
+    times, grid = clock_times if progress.by_clock else instants, progress.grid
+    if times is None or grid is None or not grid.weekdays:
+        return future
+    return future[~grid.is_absent_weekday(times)]
+
+
 def _refuse_frame(y: Any) -> None:
     columns = getattr(y, "columns", None)
     if columns is not None and not callable(columns):
@@ -307,6 +321,7 @@ def place_on_grid(
     """Rows with those that their times show to be missing; NaN, and the given features
     of the row before.
 
+    Rows on a weekday on which the first rows had none are left out, with a warning.
     ``rounds`` is how many rows there were before, the first of which had a value.
     """
     y, times = series.y, series.times
@@ -332,6 +347,12 @@ def place_on_grid(
     progress = progress._replace(first_time=first, grid=grid)
     if grid is None:  # the first value, and its time alone
         return GridRows(progress, series, given)
+    is_absent = grid.is_absent_weekday(times)
+    if is_absent.any():
+        _warn_of_weekdays(times[is_absent])
+        y, times, given = y[~is_absent], times[~is_absent], given[~is_absent]
+        if not len(y):
+            return GridRows(progress, Series(y, times, series.zone), given)
     at = grid.positions(times) - rounds
     if (np.diff(at, prepend=-1) <= 0).any():
         row = int((np.diff(at, prepend=-1) <= 0).argmax())
@@ -349,6 +370,18 @@ def place_on_grid(
     before = np.maximum(np.searchsorted(at, np.arange(len(filled)), "right") - 1, 0)
     all_times = grid.times(rounds + np.arange(len(filled)))
     return GridRows(progress, Series(filled, all_times, series.zone), given[before])
+
+
+def _warn_of_weekdays(times: Times) -> None:
+    """Say that rows at these times are left out."""
+    name = NAMES[weekday_of(int(times[0].astype(np.int64)))]
+    rows = f"The row at {times[0]} is"
+    if len(times) > 1:
+        rows = f"{len(times)} rows, the first at {times[0]}, are"
+    warnings.warn(
+        f"{rows} left out: the series has no rows on {name}s.",
+        stacklevel=CALL_DEPTH,
+    )
 
 
 def read_future(future: Any, names: tuple[str, ...], h: int) -> FloatArray:

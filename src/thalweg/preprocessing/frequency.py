@@ -1,6 +1,7 @@
 """Frequencies of a series by the names that pandas and polars have for them.
 
-Also known as: offset aliases. ``"h"``, ``"15min"``, ``"D"``, ``"MS"``, ``"1mo"``.
+Also known as: offset aliases. ``"h"``, ``"15min"``, ``"D"``, ``"MS"``, ``"1mo"``;
+``"B"`` for Monday to Friday.
 """
 
 import re
@@ -9,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg.errors import InvalidParameterError
-from thalweg.preprocessing.time_grid import DAY, TimeGrid, Times, month_grid
+from thalweg.preprocessing.time_grid import TimeGrid, Times, month_grid
+from thalweg.preprocessing.weekdays import DAY, MONDAY_TO_FRIDAY, weekday_of
 
 SECOND = 10**9
 STEP_OF = {
@@ -23,6 +25,8 @@ MONTHS_OF = {
     "mo": 1, "M": 1, "MS": 1, "ME": 1, "q": 3, "Q": 3, "QS": 3, "QE": 3,
     "y": 12, "Y": 12, "A": 12, "YS": 12, "YE": 12, "AS": 12,
 }  # fmt: skip
+BUSINESS_DAY = "B"
+"""The unit of days from Monday to Friday."""
 MONTH = 365.2425 / 12 * DAY
 
 
@@ -31,13 +35,16 @@ class Frequency(NamedTuple):
 
     step: int  # nanoseconds, or the difference of times that are whole numbers
     months: int = 0
+    weekdays: int = 0  # a set as in weekdays.py; 0: all of them
 
     def grid(self, times: Times) -> TimeGrid:
         """The grid of these steps from the first of the times on."""
         if self.months:
             return month_grid(times, self.step, self.months)
-        first = times[0].astype("datetime64[ns]").astype(np.int64)
-        return TimeGrid(int(first), self.step)
+        first = int(times[0].astype("datetime64[ns]").astype(np.int64))
+        while self.weekdays and not self.weekdays >> weekday_of(first) & 1:
+            first += DAY
+        return TimeGrid(first, self.step, weekdays=self.weekdays)
 
 
 def parse_frequency(freq: Any, owner: str, is_whole: bool) -> Frequency:
@@ -53,6 +60,8 @@ def parse_frequency(freq: Any, owner: str, is_whole: bool) -> Frequency:
         match = re.fullmatch(r"(\d*)([A-Za-z]+)(-[A-Z]{3})?", str(text))
         count = int(match[1] or 1) if match else 0
         unit = match[2] if match else ""
+        if count == 1 and unit == BUSINESS_DAY:
+            return Frequency(DAY, weekdays=MONDAY_TO_FRIDAY)
         if count and unit in STEP_OF:
             return Frequency(count * STEP_OF[unit])
         if count and unit in MONTHS_OF:
@@ -61,7 +70,8 @@ def parse_frequency(freq: Any, owner: str, is_whole: bool) -> Frequency:
     rule = (
         "a whole number of at least 1, for times are whole numbers"
         if is_whole
-        else "a fixed step or a number of months, such as 'h', '15min', 'D' or 'MS'"
+        else "a fixed step or a number of months, such as 'h', '15min', 'D', 'B' or "
+        "'MS'"
     )
     raise InvalidParameterError(
         f"The 'freq' parameter of {owner} must be {rule}. Got {freq!r} instead."

@@ -28,9 +28,15 @@ from thalweg.preprocessing.past_features import (
     TargetPast,
     forecaster_settings,
 )
-from thalweg.preprocessing.row_clock import CLOCK_ROWS, NO_TIME, RowClock
+from thalweg.preprocessing.row_clock import (
+    CLOCK_ROWS,
+    NO_TIME,
+    WEEKDAY_ROWS,
+    RowClock,
+)
 from thalweg.preprocessing.seasonal_means import clock_seasons
 from thalweg.preprocessing.seasons import Seasons, calendar_seasons
+from thalweg.preprocessing.time_grid import TimeGrid
 
 MAX_ROUNDS = 2**53
 MAX_MONTHS = 12
@@ -57,16 +63,27 @@ def is_possible_clock(clock: RowClock, rows: int) -> bool:
     fields, first = clock.grid_fields, clock.first_times
     is_right = clock.rows == rows and 0 <= clock.backward_row <= rows
     is_right = is_right and _are_times((clock.last_time,), 1)
-    is_right = is_right and _are_times(first, min(rows, CLOCK_ROWS))
-    if not is_right or fields is None:
-        return is_right
-    is_grid = type(fields) is tuple and len(fields) == 4 and rows >= CLOCK_ROWS
-    is_grid = is_grid and all(type(field) is int for field in fields)
-    if not is_grid or NO_TIME in first:
+    is_right = is_right and _are_times(first, min(rows, WEEKDAY_ROWS))
+    if not is_right:
         return False
-    _, step, months, day = fields
+    if fields is not None and not _is_possible_grid(fields, first, rows, CLOCK_ROWS):
+        return False
+    fields = clock.weekday_fields
+    return fields is None or (
+        _is_possible_grid(fields, first, rows, WEEKDAY_ROWS) and fields[-1] != 0
+    )
+
+
+def _is_possible_grid(fields: Any, first: Any, rows: int, needed: int) -> bool:
+    """Whether the first rows, so many of which are needed, could show such a grid."""
+    is_grid = type(fields) is tuple and len(fields) == len(TimeGrid._fields)
+    is_grid = is_grid and all(type(field) is int for field in fields)
+    if not is_grid or rows < needed or NO_TIME in first[:needed]:
+        return False
+    grid = TimeGrid(*fields)
     in_range = all(abs(field) < -NO_TIME for field in fields)
-    return in_range and step > 0 and 0 <= months <= MAX_MONTHS and 0 <= day <= 31
+    in_range = in_range and grid.step > 0 and 0 <= grid.months <= MAX_MONTHS
+    return in_range and 0 <= grid.day <= 31 and grid.has_possible_weekdays()
 
 
 def _are_times(times: Any, count: int) -> bool:
@@ -84,8 +101,10 @@ def _is_possible(past: TargetPast, rows: int, clock: RowClock, delay: int) -> bo
     if not (math.isfinite(last) and 0 <= largest < math.inf and 0 <= known <= rows):
         return False
     of_means = past.seasons
+    if past.grid_rows not in (0, CLOCK_ROWS, WEEKDAY_ROWS):
+        return False
     if past.by_clock:
-        grid = clock.grid
+        grid = clock.grid_after(past.grid_rows)
         if grid is None or calendar_seasons(grid) != past.seasons:
             return False
         of_means = clock_seasons(grid)

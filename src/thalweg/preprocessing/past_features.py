@@ -6,7 +6,9 @@ and seasonal profiles. The *mean* is that of the same phase of the cycle, as of 
 hour of the week (seasonal_means.py).
 
 The seasons are those of the calendar, where the first 8 rows are on a grid of times
-that has some; values that are missing on the grid count as missing. Else they are
+that has some; values that are missing on the grid count as missing. Where the first 24
+rows show that some weekdays have no rows (weekdays.py), the grid is without these from
+then on, and a later value on such a day enters the means alone. Else they are
 looked for in the values, after 24, 36, 54, … rows and at most 4,096 (seasons.py). Rows
 learnt by then are learnt again with new seasons, so that nothing depends on how a table
 is cut. With a delay of d rows all of it is made of rows more than d rows ago, and the
@@ -41,6 +43,7 @@ FIRST_SEARCH, SEARCH_GROWTH = 24, 1.5
 """Seasons are looked for in the values after 24 rows, then 36, 54 and so on."""
 MAX_FORECAST_DELAY = 200
 """With a longer delay the forecast is the last known value: another costs too much."""
+NO_FEATURES = np.empty((0, 0))
 PIECE = 2**18
 """Forecasts that are made at a time."""
 
@@ -49,21 +52,26 @@ class TargetPast(NamedTuple):
     """What is remembered of one target."""
 
     seasons: Seasons
-    by_clock: bool  # whether they are the calendar's
+    grid_rows: int  # first rows whose grid they are of: 8 or 24; 0: they are no grid's
     packed: FloatArray  # the forecaster's state
     means: SeasonalMeans
     history: FloatArray | None  # (rows,) all values; None once seasons are settled
     latest: float = 0.0  # the last known value
     limit: StepLimit = StepLimit()  # of the next one
 
+    @property
+    def by_clock(self) -> bool:
+        """Whether the seasons are those of the calendar."""
+        return self.grid_rows > 0
+
     @classmethod
-    def initial(cls, seasons: Seasons, delay: int, by_clock: bool = False) -> Self:
+    def initial(cls, seasons: Seasons, delay: int, grid_rows: int = 0) -> Self:
         """Before the first row, with these seasons."""
         packed = np.empty(0)
         if delay <= MAX_FORECAST_DELAY:
             packed = ForecasterState(forecaster_settings(delay), seasons).packed
-        history = None if by_clock else np.empty(0)
-        return cls(seasons, by_clock, packed, SeasonalMeans.initial(seasons), history)
+        means = SeasonalMeans.initial(seasons)
+        return cls(seasons, grid_rows, packed, means, np.empty(0))
 
 
 class PastState(NamedTuple):
@@ -187,23 +195,24 @@ def _search(past: TargetPast, part: Lesson) -> tuple[TargetPast, FloatArray | No
     Returns the features after the last row as well, or None if they stay.
     """
     assert past.history is not None
-    history, grid = past.history, part.clock.grid
-    rows = len(history)
+    history, rows = past.history, len(past.history)
+    grid = part.clock.grid_after(rows)
     by_clock = grid is not None and calendar_seasons(grid) != Seasons()
     times = np.full(rows, NO_TIME)
     if by_clock:
         assert grid is not None
         seasons = calendar_seasons(grid)
-        times = np.array(part.clock.first_times, np.int64)
+        times = np.array(part.clock.first_times[:rows], np.int64)
     elif rows == CLOCK_ROWS:
         seasons = past.seasons
     else:
         seasons = find_seasons(history)
-    if by_clock or rows >= HISTORY:
+    is_final = rows > CLOCK_ROWS or not part.clock.may_lack_weekdays()
+    if (by_clock and is_final) or rows >= HISTORY:
         past = past._replace(history=None)
-    if seasons == past.seasons and not by_clock:
+    if seasons == past.seasons and by_clock == past.by_clock:
         return past, None
-    again = TargetPast.initial(seasons, part.delay, by_clock)
+    again = TargetPast.initial(seasons, part.delay, rows if by_clock else 0)
     if by_clock:
         assert grid is not None
         means = SeasonalMeans.initial(clock_seasons(grid))
@@ -217,19 +226,23 @@ def _search(past: TargetPast, part: Lesson) -> tuple[TargetPast, FloatArray | No
 
 def _play(past: TargetPast, lesson: Lesson) -> tuple[TargetPast, FloatArray]:
     """Learn rows with seasons as they are; the features (T, 2) after each."""
-    delay, grid, values = lesson.delay, lesson.clock.grid, lesson.values
+    delay, values = lesson.delay, lesson.values
+    grid = lesson.clock.grid_after(past.grid_rows)
     rows = lesson.first_row + np.arange(len(values))
     steps = np.ones(len(values), np.int64)
+    is_absent = np.zeros(len(values), np.bool_)
     if past.by_clock:
         assert grid is not None
         phases = clock_phases(grid, lesson.times)
         next_phases = clock_phases(grid, lesson.next_times)
         if delay == 0:
             steps = grid_steps(grid, lesson.times, lesson.next_times)
+            is_absent = grid.is_absent_weekday(lesson.times.view("datetime64[ns]"))
     else:
         cycle = past.seasons.cycle
         phases, next_phases = rows % cycle, (rows + delay + 1) % cycle
-    past, forecasts = _play_forecaster(past, values, steps, delay)
+    own = np.where(is_absent, np.nan, values)
+    past, forecasts = _play_forecaster(past, own, steps, delay)
     means, expected = past.means.play(values, phases, next_phases, forecasts)
     return past._replace(means=means), np.column_stack([forecasts, expected])
 
@@ -237,7 +250,10 @@ def _play(past: TargetPast, lesson: Lesson) -> tuple[TargetPast, FloatArray]:
 def _play_forecaster(
     past: TargetPast, values: FloatArray, steps: Stamps, delay: int
 ) -> tuple[TargetPast, FloatArray]:
-    """Learn values, and so many missing ones up to the next row; the forecasts (T,)."""
+    """Learn values, and so many missing ones up to the next row; the forecasts (T,).
+
+    A row without a step has no place of its own, and its value must be missing.
+    """
     known = np.flatnonzero(~np.isnan(values))
     latest = float(values[known[-1]]) if len(known) else past.latest
     if delay > MAX_FORECAST_DELAY:
@@ -255,8 +271,13 @@ def _play_forecaster(
         rows = max(int(np.searchsorted(ends, PIECE // (delay + 1), "right")), 1)
         part, ends = slice(start, start + rows), ends[:rows]
         series = np.full(int(ends[-1]), np.nan)
-        series[ends - steps[part]] = values[part]
-        forecasts[part] = forecaster.play_last_step(series)[ends - 1]
+        has_place = steps[part] > 0
+        series[(ends - steps[part])[has_place]] = values[part][has_place]
+        before: FloatArray = np.zeros(1)
+        if not has_place[0]:
+            before = forecaster.forecast(NO_FEATURES)[-1:]
+        made = np.append(before, forecaster.play_last_step(series))
+        forecasts[part] = made[ends]
         start += rows
     return past._replace(packed=forecaster.packed, latest=latest), forecasts
 

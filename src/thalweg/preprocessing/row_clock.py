@@ -1,8 +1,9 @@
 """The clock of a table's rows: their local times, and the grid that the first show.
 
 Times are integers of nanoseconds since 1970 by the local clock; ``NO_TIME`` where one
-is missing. The grid is looked for once, in the first 8 rows, so that it is the same
-however a table is cut and depends on no later row.
+is missing. The grid is looked for in the first 8 rows, and weekdays that never have a
+row (weekdays.py) in the first 24, so that both are the same however a table is cut and
+depend on no later row.
 """
 
 from typing import Any, NamedTuple, Self
@@ -11,13 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.errors import StreamError
-from thalweg.preprocessing.seasons import DAY
 from thalweg.preprocessing.time_grid import TimeGrid, find_grid
+from thalweg.preprocessing.weekdays import DAY
 
 NO_TIME = -(2**63)
 """The integer that NumPy reads as NaT."""
 CLOCK_ROWS = 8
 """Rows whose times show the grid."""
+WEEKDAY_ROWS = 24
+"""Rows whose times show which weekdays have rows."""
 MAX_SPREAD = 4
 """The first rows are on a grid if at least one in so many of its times has a row."""
 Stamps = npt.NDArray[np.int64]
@@ -27,15 +30,23 @@ class RowClock(NamedTuple):
     """The times of rows so far."""
 
     rows: int = 0
-    first_times: Any = ()  # integers, of the first 8 rows
+    first_times: Any = ()  # integers, of the first 24 rows
     grid_fields: Any = None  # of a TimeGrid; None where there is none, or not yet
+    weekday_fields: Any = None  # of one without some weekdays, which 24 rows show
     last_time: Any = NO_TIME  # of the last row; an estimate where that is missing
     backward_row: int = 0  # the first row, from 1, whose time goes back; 0: none does
 
     @property
     def grid(self) -> TimeGrid | None:
-        """The grid that the first rows show; None where they show none."""
-        return None if self.grid_fields is None else TimeGrid(*self.grid_fields)
+        """The grid that the rows so far show; None where they show none."""
+        return self.grid_after(self.rows)
+
+    def grid_after(self, rows: int) -> TimeGrid | None:
+        """The grid that the first so many rows show; None where they show none."""
+        fields = self.grid_fields if rows >= CLOCK_ROWS else None
+        if rows >= WEEKDAY_ROWS and self.weekday_fields is not None:
+            fields = self.weekday_fields
+        return None if fields is None else TimeGrid(*fields)
 
     def advance(self, times: Stamps) -> tuple[Self, Stamps]:
         """The clock after more rows, and their times without gaps.
@@ -45,8 +56,9 @@ class RowClock(NamedTuple):
         """
         clock, parts = self, [times[:0]]
         while len(times):
-            early = max(CLOCK_ROWS - clock.rows, 0)
-            part = times[: early or len(times)]
+            stops = (CLOCK_ROWS, WEEKDAY_ROWS, clock.rows + len(times))
+            stop = next(stop for stop in stops if stop > clock.rows)
+            part = times[: stop - clock.rows]
             clock, part = clock._advance_part(part)
             parts.append(part)
             times = times[len(part) :]
@@ -54,10 +66,11 @@ class RowClock(NamedTuple):
 
     def fill(self, times: Stamps) -> Stamps:
         """Times of rows each of which may come next, with the expected one in gaps."""
-        is_missing = times == NO_TIME
-        if self.grid_fields is None or not is_missing.any():
+        is_missing, grid = times == NO_TIME, self.grid
+        if grid is None or not is_missing.any():
             return times
-        return np.where(is_missing, self.last_time + self.grid_fields[1], times)
+        expected = _times_after(grid, np.array([self.last_time]), np.ones(1, np.int64))
+        return np.where(is_missing, expected, times)
 
     def is_daily(self) -> bool:
         """Whether rows are known to be a day apart."""
@@ -72,8 +85,8 @@ class RowClock(NamedTuple):
             before = known[:1] if self.last_time == NO_TIME else [self.last_time]
             goes_back = np.diff(np.concatenate([before, known])) < 0
             backward = int(numbers[goes_back.argmax()]) if goes_back.any() else 0
-        if self.grid_fields is not None:
-            times = _fill_gaps(times, int(self.last_time), self.grid_fields[1])
+        if self.grid is not None:
+            times = _fill_gaps(times, int(self.last_time), self.grid)
         latest = times[times != NO_TIME]
         rows = self.rows + len(times)
         clock = self._replace(
@@ -81,14 +94,27 @@ class RowClock(NamedTuple):
             backward_row=backward,
             last_time=int(latest[-1]) if len(latest) else self.last_time,
         )
-        if self.rows < CLOCK_ROWS:
-            first_times = (*self.first_times, *times.tolist())
-            grid = find_row_grid(first_times) if rows >= CLOCK_ROWS else None
-            clock = clock._replace(
-                first_times=first_times,
-                grid_fields=None if grid is None else tuple(grid),
-            )
+        if self.rows < WEEKDAY_ROWS:
+            clock = clock._replace(first_times=(*self.first_times, *times.tolist()))
+            clock = clock._with_grids()
         return clock, times
+
+    def _with_grids(self) -> Self:
+        """With the grids that the first 8 and 24 rows show, if there are so many."""
+        if self.rows == CLOCK_ROWS:
+            grid = find_row_grid(self.first_times)
+            return self._replace(grid_fields=None if grid is None else tuple(grid))
+        if self.rows == WEEKDAY_ROWS and self.may_lack_weekdays():
+            grid = find_row_grid(self.first_times)
+            if grid is not None and grid.weekdays:
+                return self._replace(weekday_fields=tuple(grid))
+        return self
+
+    def may_lack_weekdays(self) -> bool:
+        """Whether 24 rows may show that some weekdays have none."""
+        grid = self.grid_after(CLOCK_ROWS)
+        is_known = grid is not None and grid.weekdays != 0
+        return not is_known and (grid is None or DAY <= grid.step < 7 * DAY)
 
 
 def find_row_grid(first_times: tuple[int, ...]) -> TimeGrid | None:
@@ -107,8 +133,18 @@ def find_row_grid(first_times: tuple[int, ...]) -> TimeGrid | None:
 
 
 def grid_steps(grid: TimeGrid, before: Stamps, after: Stamps) -> Stamps:
-    """How many steps of the grid lie between times; 1 where time does not go on."""
-    if grid.months:
+    """How many steps of the grid lie between times; 1 where time does not go on.
+
+    A time on a weekday without rows counts as the next time of the grid; from there on
+    there may be no step.
+    """
+    least = np.ones(len(before), np.int64)
+    if grid.weekdays:
+        pair = [stamps.view("datetime64[ns]") for stamps in (before, after)]
+        places = [grid.nearest_positions(times)[0] for times in pair]
+        steps = places[1] - places[0]
+        least = np.where(grid.is_absent_weekday(pair[0]), 0, least)
+    elif grid.months:
         months = [_month_numbers(stamps) // grid.months for stamps in (before, after)]
         steps = months[1] - months[0]
     else:
@@ -116,7 +152,7 @@ def grid_steps(grid: TimeGrid, before: Stamps, after: Stamps) -> Stamps:
         positions = [(t - grid.first + half) // grid.step for t in (before, after)]
         steps = positions[1] - positions[0]
     is_known = (before != NO_TIME) & (after != NO_TIME)
-    return np.where(is_known & (steps > 1), steps, 1)
+    return np.where(is_known, np.maximum(steps, least), 1)
 
 
 def _month_numbers(stamps: Stamps) -> Stamps:
@@ -124,7 +160,7 @@ def _month_numbers(stamps: Stamps) -> Stamps:
     return times.astype("datetime64[M]").astype(np.int64)
 
 
-def _fill_gaps(times: Stamps, last_time: int, step: int) -> Stamps:
+def _fill_gaps(times: Stamps, last_time: int, grid: TimeGrid) -> Stamps:
     """Each missing time is that of the row before and a step."""
     is_known = times != NO_TIME
     if is_known.all():
@@ -132,4 +168,12 @@ def _fill_gaps(times: Stamps, last_time: int, step: int) -> Stamps:
     rows = np.arange(len(times))
     latest = np.maximum.accumulate(np.where(is_known, rows, -1))
     base = np.where(latest >= 0, times[np.maximum(latest, 0)], last_time)
-    return base + (rows - latest) * step
+    return np.where(is_known, times, _times_after(grid, base, rows - latest))
+
+
+def _times_after(grid: TimeGrid, times: Stamps, steps: Stamps) -> Stamps:
+    """The times so many steps later."""
+    if not grid.weekdays:
+        return times + steps * grid.step
+    positions, _ = grid.nearest_positions(times.view("datetime64[ns]"))
+    return grid.times(positions + steps).view(np.int64)

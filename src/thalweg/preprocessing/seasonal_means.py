@@ -9,8 +9,9 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from thalweg.preprocessing.row_clock import Stamps
-from thalweg.preprocessing.seasons import DAY, Seasons, calendar_seasons
+from thalweg.preprocessing.seasons import Seasons, calendar_seasons
 from thalweg.preprocessing.time_grid import TimeGrid
+from thalweg.preprocessing.weekdays import DAY
 from thalweg.types import FloatArray
 
 MIN_SHARE = 0.1
@@ -66,9 +67,11 @@ def _learn(means: list[float], counts: list[float], phase: int, y: float) -> Non
 
 def clock_seasons(grid: TimeGrid) -> Seasons:
     """The seasons of means by the clock: those of the calendar, but days of one year
-    are too few for means, so that of days it is the week alone."""
-    season, cycle = calendar_seasons(grid)
-    return Seasons(season, season if grid.step == DAY and not grid.months else cycle)
+    are too few for means, so that of days it is the week alone, of seven phases whether
+    all weekdays have rows or not."""
+    if grid.step == DAY and not grid.months:
+        return Seasons(7, 7)
+    return calendar_seasons(grid)
 
 
 def clock_phases(grid: TimeGrid, times: Stamps) -> Stamps:

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from thalweg.preprocessing.time_grid import TimeGrid
+from thalweg.preprocessing.weekdays import DAY, count_weekdays, rows_of_year
 from thalweg.types import FloatArray
 
-DAY = 86_400 * 10**9
-"""Nanoseconds of a day."""
 TINY = 1e-290
 """Values that differ by no more count as equal."""
 MAX_CYCLE = 20_160
@@ -50,8 +49,8 @@ def calendar_seasons(grid: TimeGrid) -> Seasons:
     """The seasons of rows that are so far apart.
 
     Less than a day: the day and the week (the hour and the day, where a week has more
-    than 20,160 rows); days: the week and the year; weeks, months and quarters: the
-    year.
+    than 20,160 rows); days: the week and the year, of 7 and 365 rows, or 5 and 261
+    where rows are on Monday to Friday only; weeks, months and quarters: the year.
     """
     if grid.months:
         year = 12 // grid.months if 12 % grid.months == 0 else 1
@@ -62,7 +61,7 @@ def calendar_seasons(grid: TimeGrid) -> Seasons:
         if step < season and season % step == 0 and cycle // step <= MAX_CYCLE:
             return Seasons(season // step, cycle // step)
     if step == DAY:
-        return Seasons(7, 365)
+        return Seasons(count_weekdays(grid.weekdays), rows_of_year(grid.weekdays))
     return Seasons(52, 52) if step == 7 * DAY else Seasons()
 
 

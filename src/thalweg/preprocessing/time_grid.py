@@ -2,7 +2,8 @@
 
 Also known as: the frequency of a time index, resampling to a regular index. Steps are
 durations, or calendar months where stamps fall on the same day of months of different
-lengths.
+lengths. Of daily stamps that never fall on some weekdays, as prices on Saturdays, only
+the others have a place on the grid (weekdays.py); a holiday is a missing row.
 """
 
 import re
@@ -13,9 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.errors import StreamError
+from thalweg.preprocessing.weekdays import (
+    DAY,
+    WeekdayCalendar,
+    find_weekdays,
+    is_possible_set,
+    weekday_of,
+)
 
-DAY = 86_400 * 10**9
-"""Nanoseconds of a day."""
 ONE_DAY, ONE_MONTH = np.timedelta64(1, "D"), np.timedelta64(1, "M")
 MONTH_DAYS = {
     1: (28, 31), 2: (59, 62), 3: (89, 92), 4: (120, 123), 6: (181, 184),
@@ -38,12 +44,16 @@ Times = npt.NDArray[np.datetime64]
 
 
 class TimeGrid(NamedTuple):
-    """Stamps first, first + step, …; where ``months`` is not 0, steps of so many."""
+    """Stamps first, first + step, …; where ``months`` is not 0, steps of so many.
+
+    Where ``weekdays`` is not 0 the step is a day, and other weekdays have no stamps.
+    """
 
     first: int  # nanoseconds since 1970
     step: int  # nanoseconds
     months: int = 0
     day: int = 0  # of the month; 31: the last one; 0: that of the first stamp
+    weekdays: int = 0  # a set as in weekdays.py, in which the first is; 0: all of them
 
     def positions(self, times: Times) -> npt.NDArray[np.int64]:
         """The number of each stamp on the grid, 0 for the first; it has to be on it."""
@@ -59,7 +69,10 @@ class TimeGrid(NamedTuple):
     def nearest_positions(
         self, times: Times
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-        """The nearest number of each stamp, and whether it is too far from the grid."""
+        """The nearest number of each stamp, and whether it is too far from the grid.
+
+        On a weekday that is not of the grid it is the number of the next day that is.
+        """
         if self.months:
             count = _month_numbers(times) - _month_numbers(_as_times([self.first]))[0]
             positions, rest = count // self.months, count % self.months != 0
@@ -67,12 +80,17 @@ class TimeGrid(NamedTuple):
             elapsed = _nanoseconds(times) - self.first
             positions = (elapsed + self.step // 2) // self.step
             rest = np.abs(elapsed - positions * self.step) > JITTER * self.step
+        if self.weekdays:
+            positions, is_off = self._calendar().positions(positions)
+            rest |= is_off
         return np.asarray(positions, np.int64), np.asarray(rest, np.bool_)
 
     def times(self, positions: Any) -> Times:
         """The stamps at these numbers of the grid."""
         numbers = np.asarray(positions, np.int64)
         first = _as_times([self.first])[0]
+        if self.weekdays:
+            numbers = self._calendar().days(numbers)
         if not self.months:
             return _as_times(self.first + numbers * self.step)
         passed = (self.months * numbers).astype("timedelta64[M]")
@@ -82,6 +100,24 @@ class TimeGrid(NamedTuple):
         time_of_day = first - first.astype("datetime64[D]")
         days = np.minimum(starts + (day - 1) * ONE_DAY, lasts)
         return np.asarray(days.astype("datetime64[ns]") + time_of_day)
+
+    def is_absent_weekday(self, times: Times) -> npt.NDArray[np.bool_]:
+        """Whether each stamp is on a weekday that is not of the grid."""
+        if not self.weekdays:
+            return np.zeros(len(times), np.bool_)
+        days = self._replace(weekdays=0).nearest_positions(times)[0]
+        return self._calendar().positions(days)[1]
+
+    def has_possible_weekdays(self) -> bool:
+        """Whether its weekdays are all, or a set with that of the first stamp."""
+        if type(self.weekdays) is int and self.weekdays == 0:
+            return True
+        is_daily = self.step == DAY and not self.months
+        is_set = is_daily and is_possible_set(self.weekdays)
+        return is_set and bool(self.weekdays >> weekday_of(self.first) & 1)
+
+    def _calendar(self) -> WeekdayCalendar:
+        return WeekdayCalendar(self.weekdays, self.first)
 
     def __str__(self) -> str:
         if self.months:
@@ -98,7 +134,8 @@ def find_grid(times: Times) -> TimeGrid | None:
 
     Its step is a number of months where stamps fall into different months, so many
     apart; else the most frequent step, or, where steps are uneven, their median,
-    rounded to days, hours, minutes or seconds.
+    rounded to days, hours, minutes or seconds. Where it is less than a week, weekdays
+    without any stamp are left out as ``find_weekdays`` says.
     """
     if len(times) < 2:
         return None
@@ -112,7 +149,8 @@ def find_grid(times: Times) -> TimeGrid | None:
     step = int(steps[counts.argmax()])
     if counts.max() <= len(gaps) // 2:
         step = _rounded_step(int(np.median(gaps)))
-    return TimeGrid(int(stamps[0]), step)
+    weekdays = find_weekdays(stamps) if DAY <= step < 7 * DAY else 0
+    return TimeGrid(int(stamps[0]), DAY if weekdays else step, weekdays=weekdays)
 
 
 def month_grid(times: Times, step: int, months: int) -> TimeGrid:

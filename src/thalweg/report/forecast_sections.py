@@ -33,8 +33,9 @@ def forecast_section(
                 figures=(step_error_figure(result),),
             )
         )  # fmt: skip
+    notes = (*notes, *result.week_notes)
     if notes:
-        folded.append(FoldedPart("notes", "Notes", items=tuple(notes)))
+        folded.append(FoldedPart("notes", "Notes", items=notes))
     return Section(
         title=title or result.title,
         headline=forecast_headline(result),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from thalweg.preprocessing.past_features import TargetPast
 from thalweg.preprocessing.seasonal_means import clock_seasons
-from thalweg.preprocessing.seasons import DAY
+from thalweg.preprocessing.weekdays import DAY, week_sentence
 from thalweg.tables.encoder_state import EncoderState
 from thalweg.tables.recipe import AUTO, Recipe
 from thalweg.tables.timestamps import YEAR_FEATURES
@@ -20,6 +20,9 @@ def feature_notes(
     if schema is None or not recipe.has_past_features:
         return []
     notes = [f"Features: {_enumerate(_parts(state, recipe, used_names))}."]
+    grid = state.clock.grid
+    if grid is not None and grid.weekdays:
+        notes.append(week_sentence(grid.weekdays))
     if schema.inputs:
         notes.append(
             f"A column that is known only after {' and '.join(recipe.targets)} must be "

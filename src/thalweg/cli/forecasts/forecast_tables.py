@@ -90,6 +90,7 @@ def result_sentences(result: ForecastResult) -> list[str]:
         )
     if result.seasons[0] == 1:
         sentences.append("No season was found in the values.")
+    sentences += result.week_notes
     if result.left_out:
         sentences.append(
             f"{result.left_out:,} rows were left out: their time was no later than "

@@ -33,6 +33,7 @@ PROGRESS = "progress"
 """The name of what all keys share; names of keys are lists in JSON."""
 DATABASE_START = b"SQLite format 3\0"
 VERSION = 2
+"""Version of ``KeyedProgress`` and of the runs by key; any other is refused."""
 
 
 class KeyedProgress(NamedTuple):
@@ -123,7 +124,10 @@ class KeyedCheckpoint:
             fields = json.loads(loads(stored.data, str(self.path)).extra[PROGRESS])
             progress = KeyedProgress(**fields | {"keys": tuple(fields["keys"])})
             if progress.version != VERSION:
-                raise ValueError("version")
+                raise PersistenceError(
+                    f"{self.path} cannot be resumed: another version of thalweg wrote "
+                    "it."
+                )
             return progress
         except MALFORMED_JSON_ERRORS:
             raise PersistenceError(

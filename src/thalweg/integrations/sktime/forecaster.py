@@ -114,6 +114,9 @@ class TrackerForecaster(BaseForecaster):
         placed = self._grid.place(values, times, given)
         x = placed.given if given.shape[1] else None
         stamps = None if is_whole else placed.series.times
+        grid = self._grid.daily_grid(placed.series.y, stamps)
+        if grid is not None and not self.forecaster_.rounds:
+            self.forecaster_.start_grid(grid)
         self.forecaster_.update(placed.series.y, x, stamps)
         self._latest = y.index[-1]
         return self
@@ -151,6 +154,8 @@ class TrackerForecaster(BaseForecaster):
         times, _ = _index_times(X.index)
         grid = self._grid.grid
         assert grid is not None
+        is_absent = grid.is_absent_weekday(times)
+        X, times = X[~is_absent], times[~is_absent]
         at = grid.positions(times) - self._grid.rows
         values = _features(X, len(X))
         row = np.maximum(np.searchsorted(at, np.arange(last), "right") - 1, 0)
