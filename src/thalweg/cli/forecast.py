@@ -53,6 +53,7 @@ def forecast(
     features: options.Features = None,
     time: options.Time = None,
     key: options.Key = None,
+    codes: options.Codes = None,
     dayfirst: options.DayFirst = None,
     decimal: options.Decimal = None,
     format: options.Format = None,
@@ -105,6 +106,7 @@ def forecast(
         raise InvalidParameterError(
             f"One column is forecast at a time. Got --target {' and '.join(target)}."
         )
+    options.check_choice("--codes", codes, options.CODE_POLICIES)
     if horizon is not None:
         options.check_horizon(horizon)
     path, reading = source, options.table_settings(source, format, encoding, None)
@@ -123,6 +125,7 @@ def forecast(
             options.split_key(key),
             None if features is None else options.split_names("--features", features),
             forecasts.FormatSettings(dayfirst, options.decimal_mark(decimal)),
+            codes=codes,
         ),
         forecasts.ForecastOptions(
             horizon,

@@ -9,6 +9,7 @@ import typer
 from thalweg.errors import InvalidParameterError
 from thalweg.preprocessing.imputer import POLICIES, POLICY_HELP
 from thalweg.tables import LineErrors
+from thalweg.tables.recipe import CODE_POLICIES as CODE_POLICIES
 
 COLUMNS, OUTPUT = "Columns", "Output"
 DECIMAL_MARKS = {"point": ".", "comma": ",", ".": ".", ",": ","}
@@ -104,6 +105,14 @@ Classify = Annotated[
         show_default=False,
     ),
 ]
+Codes = Annotated[
+    str | None,
+    typer.Option(
+        help="Numbers such as -999 and 9999 that lie far outside of all others of "
+        "their column: missing (the default) or keep.",
+        rich_help_panel=COLUMNS, metavar="POLICY",
+    ),
+]  # fmt: skip
 Format = Annotated[
     str | None,
     typer.Option(
@@ -207,6 +216,7 @@ def recipe_settings(
 ) -> dict[str, Any]:  # fmt: skip
     """The settings of a Recipe that the command line gives, by name."""
     check_choice("--missing", others.get("missing"), POLICIES)
+    check_choice("--codes", others.get("codes"), CODE_POLICIES)
     others["decimal"] = decimal_mark(others.get("decimal"))
     parsed = {
         "targets": tuple(dict.fromkeys(target)) if target else None,

@@ -30,6 +30,7 @@ def run(
     lags: options.Lags = None,
     delay: options.Delay = None,
     missing: options.Missing = None,
+    codes: options.Codes = None,
     categories: options.Categories = None,
     key: options.Key = None,
     horizon: Annotated[
@@ -117,6 +118,7 @@ def run(
     recipe = options.recipe_settings(
         target, features, text, lags, time=time, calendar=calendar, delay=delay,
         missing=missing, categories=categories, dayfirst=dayfirst, decimal=decimal,
+        codes=codes,
     )  # fmt: skip
     path_options = PathOptions(out, predictions, model, resume)
     outputs = OutputOptions(report, figures, json)
@@ -171,8 +173,9 @@ def _forecaster(
     formats = forecasts.FormatSettings(recipe.get("dayfirst"), recipe.get("decimal"))
     time = recipe.get("time") or recipe.get("calendar")
     columns = forecasts.ColumnOptions(
-        recipe["targets"][0], time, keys, recipe.get("features"), formats
-    )
+        recipe["targets"][0], time, keys, recipe.get("features"), formats,
+        codes=recipe.get("codes"),
+    )  # fmt: skip
     ahead = forecasts.ForecastOptions(horizon)
     return lambda folder: forecasts.forecast_after_run(
         forecasts.open_source(source, open_table), columns, ahead, folder

@@ -16,6 +16,7 @@ from thalweg.tables.format_detection import (
     unread_date,
 )
 from thalweg.tables.literals import Kind
+from thalweg.tables.missing_codes import ColumnRange, first_ranges
 from thalweg.tables.missing_markers import marked_columns, marker_note
 from thalweg.tables.recipe import AUTO, Recipe
 
@@ -39,6 +40,7 @@ class Schema(NamedTuple):
     formats: tuple[ColumnFormat, ...] = ()  # of columns that are not written plainly
     time_column: str | None = None  # the one that is named, or was found
     markers: tuple[str, ...] = ()  # inputs with a feature that says where they lack
+    ranges: tuple[ColumnRange, ...] = ()  # by which codes are found, before any row
 
     @classmethod
     def from_first_chunk(cls, recipe: Recipe, chunk: Chunk) -> Self:
@@ -57,10 +59,11 @@ class Schema(NamedTuple):
                 f"{chunk.source} has no column to learn from. Earlier targets can "
                 f"serve as features: {chunk.setting('lags', '1')}."
             )
-        markers = _marked_inputs(recipe, chunk, inputs)
+        ranges = _first_ranges(recipe, chunk, inputs)
+        markers = _marked_inputs(recipe, chunk, inputs, ranges)
         notes = (*format_notes, *notes, *marker_note(markers))
         kind = _time_kind(time, chunk)
-        return cls(inputs, kind, notes, formats, time, markers)
+        return cls(inputs, kind, notes, formats, time, markers, ranges)
 
     def has_year_features(self, recipe: Recipe) -> bool:
         """Whether the position in the year is a feature, without having been named."""
@@ -166,14 +169,24 @@ def _usable_columns(
     return tuple(inputs), tuple(notes)
 
 
-def _marked_inputs(
+def _first_ranges(
     recipe: Recipe, chunk: Chunk, inputs: Sequence[InputColumn]
-) -> tuple[str, ...]:
+) -> tuple[ColumnRange, ...]:
+    if recipe.codes == "keep":
+        return ()
+    numbers = [name for name, kind in inputs if kind == "number"]
+    return first_ranges(chunk, [*recipe.targets, *numbers])
+
+
+def _marked_inputs(
+    recipe: Recipe, chunk: Chunk, inputs: Sequence[InputColumn],
+    ranges: Sequence[ColumnRange],
+) -> tuple[str, ...]:  # fmt: skip
     if recipe.missing != "impute":
         return ()
     numbers = [name for name, kind in inputs if kind == "number"]
     try:
-        return marked_columns(chunk, numbers)
+        return marked_columns(chunk, numbers, ranges)
     except CellError:  # The cell is named when its row is read.
         return ()
 

@@ -22,6 +22,7 @@ from thalweg.evaluation.series_clock import RowTimes, local_times
 from thalweg.tables import Chunk, Table, Timestamps
 from thalweg.tables.column_format import ColumnFormat
 from thalweg.tables.format_detection import FormatSettings, detect_formats
+from thalweg.tables.missing_codes import ColumnRange, first_ranges, replace_codes
 from thalweg.tables.schema import is_unnamed, refuse_unknown_columns
 from thalweg.tables.validation import (
     are_flags,
@@ -49,6 +50,8 @@ class ColumnOptions(NamedTuple):
     features: tuple[str, ...] | None = None
     settings: FormatSettings = FormatSettings()
     formats: tuple[ColumnFormat, ...] | None = None  # None: to be found
+    codes: str | None = None  # "keep": numbers such as -999 are what they are
+    ranges: tuple[ColumnRange, ...] | None = None  # None: of the first rows
 
 
 @dataclass
@@ -61,10 +64,13 @@ class TableColumns:
     features: tuple[str, ...]
     formats: tuple[ColumnFormat, ...] = ()
     notes: list[str] = field(default_factory=list)
+    ranges: tuple[ColumnRange, ...] = ()  # of the rows so far, by which codes are found
+    first_ranges: tuple[ColumnRange, ...] = ()  # before any row was read
 
     def read(self, chunk: Chunk) -> TimedRows:
         """Targets, times and features of a chunk, NaN where missing."""
         chunk = chunk.with_formats(self.formats)
+        self.ranges, chunk = replace_codes(chunk, self.ranges)
         y = read_numbers(chunk, self.target, "skip", NUMBERS_ONLY)
         columns = [_read_feature(chunk, name) for name in self.features]
         x = np.stack(columns, axis=1) if columns else np.empty((len(chunk), 0))
@@ -273,7 +279,14 @@ def _choose_columns(chunk: Chunk, options: ColumnOptions) -> TableColumns:
         )
         notes += [_text_note(name) for name in text if name not in flags]
         notes += [f"Column {name!r}: yes counts as 1, no as 0." for name in flags]
-    return TableColumns(options.target, time, keys, features, formats, notes)
+    ranges = options.ranges
+    if ranges is None:
+        numbers = [name for name in features if chunk.kind(name) == "number"]
+        keeps = options.codes == "keep"
+        ranges = () if keeps else first_ranges(chunk, [options.target, *numbers])
+    return TableColumns(
+        options.target, time, keys, features, formats, notes, ranges, ranges
+    )
 
 
 def _formats(

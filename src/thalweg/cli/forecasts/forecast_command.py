@@ -52,6 +52,7 @@ from thalweg.cli.runs.storage import refuse_overwriting
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.forecast_result import ForecastResult
 from thalweg.tables import Table
+from thalweg.tables.missing_codes import code_notes, without_counts
 
 RUN_MODEL, RUN_MODELS = "forecast.thalweg", "forecasts.db"
 """Files of forecasters, beside those of the run that they belong to."""
@@ -96,12 +97,13 @@ def forecast_table(
             plan.keys,
             plan.settings.features,
             formats=plan.formats,
+            ranges=without_counts(plan.ranges),
         )
         is_next = _is_next(plan, source, is_next)
     scan = scan_table(source.open_table, columns)
     if plan is None:
         check_scan(scan, source.name)
-    notes = list(scan.columns.notes)
+    notes = _column_notes(scan)
     if plan is None:
         plan = make_plan(scan, options, source.name, scan.first_times)
         if options.horizon is None:
@@ -162,7 +164,7 @@ def forecast_after_run(
     if stop.number is not None:
         raise typer.Exit(stop.exit_code)
     write_forecasts(loop.results, plan.keys, paths.forecast)
-    notes = [*scan.columns.notes, *_feature_notes(plan, scan), *_loop_notes(loop)]
+    notes = [*_column_notes(scan), *_feature_notes(plan, scan), *_loop_notes(loop)]
     return RunForecast(loop, notes, [model, paths.forecast])
 
 
@@ -269,6 +271,10 @@ def _is_next(plan: ForecastPlan, source: Source, is_next: bool | None) -> bool:
             f"those, --from-start if it begins with them."
         )
     return bool(is_next)
+
+
+def _column_notes(scan: TableScan) -> list[str]:
+    return [*scan.columns.notes, *code_notes(scan.columns.ranges)]
 
 
 def _feature_notes(plan: ForecastPlan, scan: TableScan) -> list[str]:

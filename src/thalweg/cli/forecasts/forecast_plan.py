@@ -15,6 +15,11 @@ from thalweg.models.forecaster_file import MAX_GIVEN
 from thalweg.preprocessing.forecaster_state import ForecasterSettings, state_size
 from thalweg.preprocessing.seasons import Seasons, calendar_seasons
 from thalweg.tables.column_format import ColumnFormat
+from thalweg.tables.missing_codes import (
+    ColumnRange,
+    ranges_from_fields,
+    without_counts,
+)
 from thalweg.tables.timestamps import TimeArray
 
 DEFAULT_HORIZON = 24
@@ -44,12 +49,17 @@ class ForecastPlan(NamedTuple):
     keys: tuple[str, ...]
     settings: ForecastSettings
     formats: tuple[ColumnFormat, ...] = ()
+    ranges: tuple[ColumnRange, ...] = ()  # by which codes are found; none: they stay
 
     @property
     def columns(self) -> TableColumns:
         """The columns to be read."""
         features = self.settings.features
-        return TableColumns(self.target, self.time, self.keys, features, self.formats)
+        columns = TableColumns(
+            self.target, self.time, self.keys, features, self.formats
+        )
+        columns.ranges = without_counts(self.ranges)
+        return columns
 
     def as_json(self) -> str:
         """The plan as text for a file."""
@@ -62,7 +72,9 @@ class ForecastPlan(NamedTuple):
             fields = json.loads(text)
             settings = ForecastSettings(**_with_tuples(fields.pop("settings")))
             formats = tuple(ColumnFormat(*one) for one in fields.pop("formats"))
-            return cls(**_with_tuples(fields), settings=settings, formats=formats)
+            ranges = ranges_from_fields(fields.pop("ranges", ()))
+            fields = _with_tuples(fields) | {"formats": formats, "ranges": ranges}
+            return cls(**fields, settings=settings)
         except (TypeError, ValueError, KeyError, AttributeError):
             raise PersistenceError(f"{name} holds no forecast of a file.") from None
 
@@ -74,6 +86,7 @@ class ForecastPlan(NamedTuple):
             "time": (columns.time, self.time),
             "key": (columns.keys, self.keys),
             "features": (columns.features, settings.features),
+            "codes": (columns.codes, "missing" if self.ranges else "keep"),
             "horizon": (options.horizon, settings.horizon),
             "interval": (options.interval, settings.interval),
             "known": (options.known, settings.known),
@@ -113,8 +126,9 @@ def make_plan(
     )
     _require_memory(scan, settings, source)
     return ForecastPlan(
-        source, columns.target, columns.time, columns.keys, settings, columns.formats
-    )
+        source, columns.target, columns.time, columns.keys, settings, columns.formats,
+        columns.first_ranges,
+    )  # fmt: skip
 
 
 def far_horizon_notes(scan: TableScan, horizon: int) -> list[str]:

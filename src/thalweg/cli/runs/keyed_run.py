@@ -50,6 +50,7 @@ from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.keyed_scores import KeyedScores
 from thalweg.tables import Table
 from thalweg.tables.class_labels import Task
+from thalweg.tables.missing_codes import code_notes
 
 
 class KeyedRunSettings(NamedTuple):
@@ -176,6 +177,11 @@ def _notes(loop: KeyedRunLoop) -> tuple[str, ...]:
     ordered = (one for key, one in sessions.items() if key not in backward)
     session = next(ordered, None) or next(iter(sessions.values()), None)
     notes = () if session is None else session.notes()
+    if session is not None:  # codes are counted in all series
+        own = code_notes(session.encoder.state.ranges)
+        states = (one.encoder.state for one in sessions.values())
+        of_all = code_notes([one for state in states for one in state.ranges])
+        notes = (*(note for note in notes if note not in own), *of_all)
     if not backward or len(backward) == len(sessions):
         return notes
     key, row = next(iter(backward.items()))
