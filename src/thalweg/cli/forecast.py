@@ -115,13 +115,14 @@ def forecast(
         reading = options.table_settings(path, format, encoding, None)
 
     def open_table() -> tables.Table:
-        return tables.read_table(path, chunk_rows=CHUNK_ROWS, **reading)
+        table = tables.read_table(path, chunk_rows=CHUNK_ROWS, **reading)
+        return table.join_times(options.time_columns(time))
 
     forecasts.forecast_table(
         forecasts.open_source(source, open_table),
         forecasts.ColumnOptions(
             target[0] if target else "",
-            forecasts.NO_TIME if time == "none" else time,
+            forecasts.NO_TIME if time == "none" else options.time_name(time),
             options.split_key(key),
             None if features is None else options.split_names("--features", features),
             forecasts.FormatSettings(dayfirst, options.decimal_mark(decimal)),

@@ -10,6 +10,7 @@ from thalweg.errors import InvalidParameterError
 from thalweg.preprocessing.imputer import POLICIES, POLICY_HELP
 from thalweg.tables import LineErrors
 from thalweg.tables.recipe import CODE_POLICIES as CODE_POLICIES
+from thalweg.tables.time_parts import joined_name
 
 COLUMNS, OUTPUT = "Columns", "Output"
 DECIMAL_MARKS = {"point": ".", "comma": ",", ".": ".", ",": ","}
@@ -51,8 +52,8 @@ Time = Annotated[
     str | None,
     typer.Option(
         help="Column of times, which must not decrease; the first column of times, if "
-        "not given, or none. Times with offsets from UTC (all or none of them) are "
-        "compared as moments.",
+        "not given, or none. Several are joined: Date,Time or Year,Month,Day,Hour. "
+        "Times with offsets from UTC (all or none of them) are compared as moments.",
         rich_help_panel=COLUMNS, metavar="NAME",
     ),
 ]  # fmt: skip
@@ -218,6 +219,7 @@ def recipe_settings(
     check_choice("--missing", others.get("missing"), POLICIES)
     check_choice("--codes", others.get("codes"), CODE_POLICIES)
     others["decimal"] = decimal_mark(others.get("decimal"))
+    others["time"] = time_name(others.get("time"))
     parsed = {
         "targets": tuple(dict.fromkeys(target)) if target else None,
         "features": None if features is None else split_names("--features", features),
@@ -227,6 +229,18 @@ def recipe_settings(
     settings = parsed | others
     given = {key: value for key, value in settings.items() if value is not None}
     return given | {key: None for key in ("time", "calendar") if given.get(key) == NONE}
+
+
+def time_columns(time: str | None) -> tuple[str, ...]:
+    """The columns that --time names, if it names several; they are joined."""
+    names = () if time is None else split_names("--time", time)
+    return names if len(names) > 1 else ()
+
+
+def time_name(time: str | None) -> str | None:
+    """The column of times that --time names, or the one that several are joined to."""
+    names = () if time is None else split_names("--time", time)
+    return joined_name(names) if names else None
 
 
 def parse_lags(text: str) -> Any:

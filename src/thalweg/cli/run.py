@@ -12,6 +12,7 @@ from thalweg.cli import forecasts, options, runs
 from thalweg.cli.console import print_sentence, stderr_console
 from thalweg.cli.options import OUTPUT, OutputOptions, PathOptions
 from thalweg.errors import InvalidParameterError, ThalwegError
+from thalweg.tables.time_parts import split_joined
 
 CHUNK_ROWS = 8192
 """Rows that are read at once: a Ctrl-C waits for the rest of them, a second at most."""
@@ -127,7 +128,8 @@ def run(
 
     def open_table(report: bool = True, rows: int = CHUNK_ROWS) -> tables.Table:
         chosen = reading if report else options.without_reports(reading)
-        return tables.read_table(source, chunk_rows=rows, **chosen)
+        table = tables.read_table(source, chunk_rows=rows, **chosen)
+        return table.join_times(options.time_columns(time))
 
     if horizon is not None:
         options.check_horizon(horizon)
@@ -231,6 +233,7 @@ def _run_table(
             locks.acquire(path_options.in_place)
         session, origin = runs.open_session(path_options.resume, recipe, task)
         session.rows_are_questions = table.is_live
+        table.join_times(split_joined(session.recipe.time))
         runs.set_earlier_rows(session, origin, table, next)
         paths = runs.OutputPaths.from_options(table, session, origin, path_options)
         paths.refuse_overwriting(source)

@@ -19,6 +19,7 @@ from thalweg.tables.literals import Kind
 from thalweg.tables.missing_codes import ColumnRange, first_ranges
 from thalweg.tables.missing_markers import marked_columns, marker_note
 from thalweg.tables.recipe import AUTO, Recipe
+from thalweg.tables.time_parts import joined_note, part_names
 
 _UNNAMED = re.compile(r"|column [0-9]+|Unnamed: [0-9]+|__index_level_[0-9]+__")
 _MAX_NAMES_IN_MESSAGE = 12
@@ -63,6 +64,8 @@ class Schema(NamedTuple):
         markers = _marked_inputs(recipe, chunk, inputs, ranges)
         notes = (*format_notes, *notes, *marker_note(markers))
         kind = _time_kind(time, chunk)
+        joined = None if time is None else joined_note(time, chunk.cells)
+        notes = notes if joined is None else (joined, *notes)
         return cls(inputs, kind, notes, formats, time, markers, ranges)
 
     def has_year_features(self, recipe: Recipe) -> bool:
@@ -140,7 +143,11 @@ def _time_column(recipe: Recipe, chunk: Chunk) -> str | None:
     if recipe.time != AUTO or not recipe.targets:
         return recipe.given_time
     used = (*recipe.targets, *(recipe.features or ()), *recipe.text)
-    names = (name for name in chunk.cells if name not in used)
+    names = (
+        name
+        for name in chunk.cells
+        if name not in used and not {*part_names(name, chunk.cells)} & {*recipe.targets}
+    )
     return next((name for name in names if chunk.kind(name) == "time"), None)
 
 
@@ -150,7 +157,10 @@ def _usable_columns(
     """Every column of numbers or text, and notes about the others."""
     inputs, notes = [], []
     for name in chunk.cells:
-        if name in (*recipe.targets, time, recipe.given_calendar):
+        parts = part_names(time, chunk.cells)
+        if name in (*recipe.targets, time, recipe.given_calendar, *parts):
+            continue
+        if part_names(name, chunk.cells):  # which are there themselves
             continue
         kind = _kind(recipe, chunk, name)
         if kind == "time":

@@ -1,7 +1,6 @@
 """The scan of a table before it is forecast: columns, series, rows without a target."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -24,6 +23,7 @@ from thalweg.tables.column_format import ColumnFormat
 from thalweg.tables.format_detection import FormatSettings, detect_formats
 from thalweg.tables.missing_codes import ColumnRange, first_ranges, replace_codes
 from thalweg.tables.schema import is_unnamed, refuse_unknown_columns
+from thalweg.tables.time_parts import JOINT, joined_note, part_names
 from thalweg.tables.validation import (
     are_flags,
     read_flags,
@@ -38,7 +38,7 @@ MAX_OUT_OF_ORDER = 0.1
 """Share of rows that may be no later than one before: those are left out."""
 NUMBERS_ONLY = " A forecast is of numbers: name a column of them with --target."
 
-OpenTable = Callable[[], AbstractContextManager[Table]]
+OpenTable = Callable[[], Table]
 
 
 class ColumnOptions(NamedTuple):
@@ -262,16 +262,24 @@ def _choose_columns(chunk: Chunk, options: ColumnOptions) -> TableColumns:
     others = [name for name in chunk.cells if name not in (*named, *keys)]
     if options.time is None:
         times = [name for name in others if chunk.kind(name) == "time"]
+        if times and {*part_names(times[0], chunk.cells)} & {*named, *keys}:
+            del times[0]  # A part of the date is the target, or tells series apart.
         time = times[0] if times else time_by_name(chunk, others)
+        others = [one for one in others if one not in part_names(time, chunk.cells)]
+        times = [name for name in times if name in others]
         if len(times) > 1:
             notes.append(
                 f"Column {time!r} is taken as the time, the first of {len(times)} that "
                 f"hold times; --time to say otherwise."
             )
+    joined = None if time is None else joined_note(time, chunk.cells)
+    notes += [] if joined is None else [joined]
     if options.features is not None:
         features = options.features
     else:
+        parts = part_names(time, chunk.cells)
         others = [name for name in others if name != time and not is_unnamed(name)]
+        others = [name for name in others if name not in parts and JOINT not in name]
         text = [name for name in others if chunk.kind(name) == "text"]
         flags = [name for name in text if are_flags(chunk.cells[name].distinct_texts())]
         features = tuple(

@@ -53,6 +53,7 @@ from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.forecast_result import ForecastResult
 from thalweg.tables import Table
 from thalweg.tables.missing_codes import code_notes, without_counts
+from thalweg.tables.time_parts import split_joined
 
 RUN_MODEL, RUN_MODELS = "forecast.thalweg", "forecasts.db"
 """Files of forecasters, beside those of the run that they belong to."""
@@ -100,6 +101,7 @@ def forecast_table(
             ranges=without_counts(plan.ranges),
         )
         is_next = _is_next(plan, source, is_next)
+        source = _with_times(source, plan.time)
     scan = scan_table(source.open_table, columns)
     if plan is None:
         check_scan(scan, source.name)
@@ -172,6 +174,14 @@ def open_source(source: str, open_table: Callable[[], Table]) -> Source:
     """A table that ``open_table`` opens anew whenever it is read."""
     with open_table() as table:
         return Source(source, table.name, source_stem(table), open_table)
+
+
+def _with_times(source: Source, time: str | None) -> Source:
+    """The source with the columns joined that its times were joined of before."""
+    open_table, parts = source.open_table, split_joined(time)
+    if not parts:
+        return source
+    return source._replace(open_table=lambda: open_table().join_times(parts))
 
 
 def _learn(

@@ -51,6 +51,7 @@ from thalweg.evaluation.keyed_scores import KeyedScores
 from thalweg.tables import Table
 from thalweg.tables.class_labels import Task
 from thalweg.tables.missing_codes import code_notes
+from thalweg.tables.time_parts import split_joined
 
 
 class KeyedRunSettings(NamedTuple):
@@ -267,6 +268,7 @@ def _open_session(
         recipe = new_recipe(settings.recipe)
         return KeyedSession(recipe, settings.keys, settings.task), NEW_RUN
     session, origin = checkpoint.load(settings.recipe)
+    table.join_times(split_joined(session.recipe.time))
     refuse_other_keys(session, settings.keys)
     is_next = table.is_live if settings.is_next is None else settings.is_next
     if settings.is_next is None and not is_next and table.name != origin.source:
