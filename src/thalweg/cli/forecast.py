@@ -106,6 +106,7 @@ def forecast(
         raise InvalidParameterError(
             f"One column is forecast at a time. Got --target {' and '.join(target)}."
         )
+    options.check_resume("forecast", source, target, resume)
     options.check_choice("--codes", codes, options.CODE_POLICIES)
     if horizon is not None:
         options.check_horizon(horizon)

@@ -1,12 +1,13 @@
 """Options that several commands share, and what they mean."""
 
 import csv
+import shlex
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from thalweg.errors import InvalidParameterError
+from thalweg.errors import InvalidParameterError, StorageError
 from thalweg.preprocessing.imputer import POLICIES, POLICY_HELP
 from thalweg.tables import LineErrors
 from thalweg.tables.recipe import CODE_POLICIES as CODE_POLICIES
@@ -15,6 +16,8 @@ from thalweg.tables.time_parts import joined_name
 COLUMNS, OUTPUT = "Columns", "Output"
 DECIMAL_MARKS = {"point": ".", "comma": ",", ".": ".", ",": ","}
 """What --decimal takes."""
+MODEL_FILES = ("model.thalweg", "models.db")
+"""Models that a command leaves in its folder."""
 NONE, AUTO = "none", "auto"
 """What options take instead of a name: no such thing, or what the rows show."""
 
@@ -253,6 +256,28 @@ def decimal_mark(decimal: str | None) -> str | None:
     """The decimal mark that --decimal names, if it is given."""
     check_choice("--decimal", decimal, tuple(DECIMAL_MARKS))
     return None if decimal is None else DECIMAL_MARKS[decimal]
+
+
+def check_resume(
+    command: str, source: str, target: list[str] | None, resume: Path | None
+) -> None:
+    """Raise unless there is a file to resume; the message says how to start."""
+    if resume is None or resume.is_file():
+        return
+    if resume.is_dir():
+        found = next((f for n in MODEL_FILES if (f := resume / n).is_file()), None)
+        if found is not None:
+            raise StorageError(
+                f"{resume} is a folder. Its model is a file: --resume {found}."
+            )
+    elif resume.exists():
+        return  # What is wrong with it, its reader says.
+    names = "".join(f" -t {shlex.quote(name)}" for name in target or ["NAME"])
+    looked = resume / MODEL_FILES[0] if resume.is_dir() else resume
+    raise StorageError(
+        f"There is no model {looked} to resume. Start without --resume: thalweg "
+        f"{command} {shlex.quote(source)}{names}."
+    )
 
 
 def target_task(classify: bool | None) -> Any:

@@ -116,6 +116,7 @@ def run(
     Ctrl-C saves. Exit codes: 0 done, 2 something was wrong with the input, 130 stopped
     by Ctrl-C, 143 by kill.
     """
+    options.check_resume("run", source, target, resume)
     recipe = options.recipe_settings(
         target, features, text, lags, time=time, calendar=calendar, delay=delay,
         missing=missing, categories=categories, dayfirst=dayfirst, decimal=decimal,

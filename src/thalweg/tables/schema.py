@@ -1,6 +1,5 @@
 """Columns of a table: their names, and which of them a run reads as what."""
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
@@ -8,6 +7,7 @@ from typing import Any, NamedTuple, Self
 from thalweg.errors import StreamError
 from thalweg.tables.cells import CellError
 from thalweg.tables.chunk import Chunk
+from thalweg.tables.close_names import closest_name
 from thalweg.tables.column_format import TIME_EXAMPLES, ColumnFormat
 from thalweg.tables.format_detection import (
     DetectedFormats,
@@ -113,12 +113,10 @@ def refuse_unknown_columns(
     """Raise if a name is not that of a column; the message names the nearest one."""
     for name in names:
         if name not in columns:
-            near = difflib.get_close_matches(name, columns, n=1)
-            hint = (
-                f"Did you mean {near[0]!r}?"
-                if near
-                else f"It has {_enumeration([*columns])}."
-            )
+            known = [other for other in columns if not part_names(other, columns)]
+            near = closest_name(name, known)
+            question = "" if near is None else f"Did you mean {near!r}? "
+            hint = f"{question}It has {_enumeration(known)}."
             # "the data frame", say, where it is no file that has a name.
             start = f"The {source[4:]}" if source.startswith("the ") else source
             raise StreamError(f"{start} has no column {name!r}. {hint}")

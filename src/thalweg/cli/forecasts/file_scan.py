@@ -166,6 +166,11 @@ def check_scan(scan: TableScan, source: str) -> None:
             f"The target {columns.target!r} of {source} is always missing."
         )
     rows = sum(one.rows for one in totals)
+    if not columns.keys and sum(one.known for one in totals) == 1:
+        raise StreamError(
+            f"{source} has one value of {columns.target!r}. A forecast takes two at "
+            f"least, and its error is known from about ten on."
+        )
     out_of_order = sum(one.out_of_order for one in totals)
     if not _is_ordered(scan):
         hint = (

@@ -118,10 +118,12 @@ def forecast_table(
             print_sentence(stderr_console(), note)
     with FileLocks() as locks:
         locks.acquire(paths.model)
+        is_replaced = resume is None and paths.model.exists()
         loop, stop = _learn(plan, scan, source, paths, bool(is_next))
         notes += _loop_notes(loop)
         if stop.number is None:
-            _write_results(loop, paths, outputs, notes)
+            replaced = paths.model if is_replaced else None
+            _write_results(loop, paths, outputs, notes, replaced)
         loop.models.close()
     if stop.number is not None:
         _show_resume_command(loop, source, paths)
@@ -221,8 +223,9 @@ def _refuse_short_series(plan: ForecastPlan, source: Source) -> None:
 
 
 def _write_results(
-    loop: ForecastLoop, paths: ForecastPaths, outputs: OutputOptions, notes: list[str]
-) -> None:
+    loop: ForecastLoop, paths: ForecastPaths, outputs: OutputOptions, notes: list[str],
+    replaced: Path | None,
+) -> None:  # fmt: skip
     """Write the files, and print the tables or the JSON object."""
     plan, results = loop.plan, loop.results
     write_forecasts(results, plan.keys, paths.forecast)
@@ -233,7 +236,7 @@ def _write_results(
     if outputs.json:
         typer.echo(json.dumps(_as_json(loop, saved, notes), allow_nan=False))
     else:
-        print_saved_files(stdout_console(), saved)
+        print_saved_files(stdout_console(), saved, replaced)
 
 
 def _print_tables(plan: ForecastPlan, results: Mapping[Key, ForecastResult]) -> None:

@@ -27,6 +27,8 @@ LONGEST_DEFAULT = 1440
 """The longest season that is taken as the horizon: a day of minutes."""
 ROWS_PER_STEP = 4
 """A default horizon is at most this part of the longest series, for a backtest."""
+FEW_VALUES = 5
+"""Of so many values at most little more than the last one can be forecast."""
 USUAL_SEASONS = Seasons(24, 168)
 """Seasons by which memory is estimated, before they are known."""
 
@@ -134,6 +136,13 @@ def make_plan(
 def far_horizon_notes(scan: TableScan, horizon: int) -> list[str]:
     """A warning where no forecast so far ahead can have been scored."""
     longest = max((one.rows for one in scan.series.values()), default=0)
+    known = max((one.known for one in scan.series.values()), default=0)
+    if known <= FEW_VALUES:
+        return [
+            f"There are {known} values of {scan.columns.target!r}: about the last one "
+            "is forecast. A trend, a season and an error take more rows, and bands are "
+            "wide or endless."
+        ]
     if horizon < longest:
         return []
     return [

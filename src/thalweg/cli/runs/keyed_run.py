@@ -84,6 +84,7 @@ def run_by_key(
                 "A run by key goes on in its own folder. Leave out --out and --model."
             )
         _protect_files(settings, folder, model)
+        replaced = model if resumed is None and model.exists() else None
         if resumed is None:
             remove_database(model)
             names = (study_files.STUDY, study_files.PAGE, study_files.FORECAST)
@@ -95,12 +96,12 @@ def run_by_key(
                 require_standard_output()
             file = _prediction_file(settings, session, origin, folder, table.is_live)
             loop = KeyedRunLoop(table, session, checkpoint, file, echo)
-            _finish(settings, loop, folder, forecast)
+            _finish(settings, loop, folder, forecast, replaced)
 
 
 def _finish(
     settings: KeyedRunSettings, loop: KeyedRunLoop, folder: Path,
-    forecast: Callable[[Path], Any] | None,
+    forecast: Callable[[Path], Any] | None, replaced: Path | None,
 ) -> None:  # fmt: skip
     session, outputs = loop.session, settings.outputs
     if session.rows:
@@ -127,7 +128,7 @@ def _finish(
     if outputs.json:
         _print_json(settings, loop, scores, saved, seconds, ahead)
     else:
-        print_saved_files(_console(loop), saved)
+        print_saved_files(_console(loop), saved, replaced)
     if stop.number is not None:
         _show_resume_command(settings, loop)
         raise typer.Exit(stop.exit_code)
