@@ -39,6 +39,7 @@ class KeyedRunLoop:
         is_live = table.is_live
         self._least = LIVE_CHECKPOINT_SECONDS if is_live else FILE_CHECKPOINT_SECONDS
         self._period = self._least
+        self._took = 0.0  # seconds of the last checkpoint
         self._saved_at = -float("inf")  # the first rows are saved at once
 
     def run(self, stop: StopSignal, bar: ProgressBar) -> None:
@@ -79,7 +80,9 @@ class KeyedRunLoop:
         self._has_unsaved_rows = False
         self._saved_at = time.monotonic()
         took = self._saved_at - began
-        self._period = max(self._least, CHECKPOINT_SHARE * took)
+        # The lesser of two: one may have waited for the disk or a garbage collection.
+        usual = min(took, self._took)
+        self._took, self._period = took, max(self._least, CHECKPOINT_SHARE * usual)
 
     def _play(self, chunk: Chunk) -> None:
         lines = self.session.play(chunk)
