@@ -1,5 +1,6 @@
 """What a user reads whose first command goes wrong, or has little to work on."""
 
+import numpy as np
 import pytest
 
 from tests.cli.streams import rows, thalweg, written
@@ -95,3 +96,42 @@ def test_usual_marks_of_missing_values_are_known(folder, text):
     for command in ("run", "forecast"):
         done = thalweg(command, "gap.csv", "-t", "y", "--no-report")
         assert done.exit_code == 0, done.output
+
+
+def daily(cells):
+    days = np.datetime64("2024-01-01") + np.arange(len(cells))
+    return ["day,y\n", *(f"{d},{cell}\n" for d, cell in zip(days, cells, strict=True))]
+
+
+def test_a_forecast_of_0_and_1_points_to_classification(folder):
+    cells = np.random.default_rng(0).integers(0, 2, 80)
+    written(folder / "rain.csv", daily(cells))
+    done = thalweg("forecast", "rain.csv", "-t", "y", "--no-report")
+    assert done.exit_code == 0, done.output
+    assert "'y' holds 0 and 1 only: the forecast is a mean of such values." in told(
+        done
+    )
+    assert "thalweg run rain.csv -t y classifies" in told(done)
+    written(folder / "counts.csv", daily([*cells, 2]))
+    done = thalweg("forecast", "counts.csv", "-t", "y", "--no-report")
+    assert "classifies" not in told(done)
+
+
+def test_a_forecast_of_text_points_to_classification(folder):
+    written(folder / "sky.csv", daily(["wet", "dry"] * 30))
+    done = thalweg("forecast", "sky.csv", "-t", "y")
+    assert done.exit_code == 2
+    assert "thalweg run predicts text: it gives the probability of" in told(done)
+
+
+def test_months_are_written_as_months_and_csv_has_whole_dates(folder):
+    months = np.datetime64("2001-01") + np.arange(60)
+    lines = [f"{month}-01,{k % 12 + k % 5}\n" for k, month in enumerate(months)]
+    written(folder / "m.csv", ["month,y\n", *lines])
+    for horizon in (1, 3):
+        done = thalweg(
+            "forecast", "m.csv", "-t", "y", "--horizon", horizon, "--no-report"
+        )
+        assert done.exit_code == 0, done.output
+        assert " 2006-01 " in done.stdout and "2006-01-01" not in done.stdout
+    assert "2006-01-01," in (folder / "out/m-forecast/forecast.csv").read_text()

@@ -37,6 +37,10 @@ NO_TIME = ""
 MAX_OUT_OF_ORDER = 0.1
 """Share of rows that may be no later than one before: those are left out."""
 NUMBERS_ONLY = " A forecast is of numbers: name a column of them with --target."
+TEXT_IS_CLASSIFIED = (
+    " A forecast is of numbers. thalweg run predicts text: it gives the probability of "
+    "every class, also in rows at the end whose target is blank."
+)
 
 OpenTable = Callable[[], Table]
 
@@ -71,7 +75,9 @@ class TableColumns:
         """Targets, times and features of a chunk, NaN where missing."""
         chunk = chunk.with_formats(self.formats)
         self.ranges, chunk = replace_codes(chunk, self.ranges)
-        y = read_numbers(chunk, self.target, "skip", NUMBERS_ONLY)
+        is_text = chunk.kind(self.target) == "text"
+        hint = TEXT_IS_CLASSIFIED if is_text else NUMBERS_ONLY
+        y = read_numbers(chunk, self.target, "skip", hint)
         columns = [_read_feature(chunk, name) for name in self.features]
         x = np.stack(columns, axis=1) if columns else np.empty((len(chunk), 0))
         return TimedRows(y, self._read_times(chunk), x)
@@ -118,6 +124,7 @@ class TableScan(NamedTuple):
     series: Mapping[Key, SeriesScan]
     order: TimeOrder
     first_times: Any = None  # (≤ GRID_ROWS,) datetime64[ns] of the first series
+    is_binary: bool = False  # whether all known targets are 0 or 1, and there are both
 
     def has_future(self) -> bool:
         """Whether rows at the end without a target are the future.
@@ -204,6 +211,7 @@ def _scan(open_table: OpenTable, options: ColumnOptions) -> TableScan:
     series: dict[Key, SeriesScan] = {}
     order = TimeOrder()
     first: list[Any] = []
+    levels: set[float] = set()  # of the target, until there are more than two
     with open_table() as table:
         for chunk in table.chunks():
             if columns is None:
@@ -211,6 +219,8 @@ def _scan(open_table: OpenTable, options: ColumnOptions) -> TableScan:
             chunk = chunk.with_formats(columns.formats)
             _drop_text(chunk, columns, options, series)
             rows = columns.read(chunk)
+            if len(levels) <= 2:
+                levels.update(np.unique(rows.y[~np.isnan(rows.y)])[:3].tolist())
             times = None
             if columns.time is not None:
                 times = times_as_numbers(chunk, columns.time)
@@ -226,7 +236,7 @@ def _scan(open_table: OpenTable, options: ColumnOptions) -> TableScan:
             require_key_count(len(series), columns.keys, chunk.source)
     assert columns is not None
     first_times = np.concatenate(first)[:GRID_ROWS] if first else None
-    return TableScan(columns, series, order, first_times)
+    return TableScan(columns, series, order, first_times, levels == {0.0, 1.0})
 
 
 def _clock_times(times: RowTimes) -> list[Any]:

@@ -31,6 +31,7 @@ from thalweg.cli.forecasts.forecast_loop import ForecastLoop
 from thalweg.cli.forecasts.forecast_plan import (
     ForecastOptions,
     ForecastPlan,
+    binary_notes,
     far_horizon_notes,
     horizon_sentence,
     make_plan,
@@ -111,6 +112,7 @@ def forecast_table(
         if options.horizon is None:
             notes.append(horizon_sentence(scan, plan.settings.horizon))
         notes += far_horizon_notes(scan, plan.settings.horizon)
+        notes += binary_notes(scan, shlex.quote(source.given))
     notes += _feature_notes(plan, scan)
     paths = _paths(plan, source, out, resume)
     if not outputs.json:

@@ -1,6 +1,7 @@
 """The plan of a forecast: which columns, how far ahead, and what a file keeps of it."""
 
 import json
+import shlex
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from thalweg.models.forecaster import MAX_HORIZON
 from thalweg.models.forecaster_file import MAX_GIVEN
 from thalweg.preprocessing.forecaster_state import ForecasterSettings, state_size
 from thalweg.preprocessing.seasons import Seasons, calendar_seasons
+from thalweg.tables.class_labels import MIN_VALUES
 from thalweg.tables.column_format import ColumnFormat
 from thalweg.tables.missing_codes import (
     ColumnRange,
@@ -131,6 +133,19 @@ def make_plan(
         source, columns.target, columns.time, columns.keys, settings, columns.formats,
         columns.first_ranges,
     )  # fmt: skip
+
+
+def binary_notes(scan: TableScan, source: str) -> list[str]:
+    """A note where the target holds 0 and 1 only, which are classes."""
+    known = sum(one.known for one in scan.series.values())
+    if not scan.is_binary or known < MIN_VALUES or scan.columns.keys:
+        return []
+    target = scan.columns.target
+    return [
+        f"{target!r} holds 0 and 1 only: the forecast is a mean of such values. "
+        f"thalweg run {source} -t {shlex.quote(target)} classifies: it predicts the "
+        f"probability of 1, also in rows at the end whose {target!r} is blank."
+    ]
 
 
 def far_horizon_notes(scan: TableScan, horizon: int) -> list[str]:
