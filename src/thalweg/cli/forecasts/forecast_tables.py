@@ -224,7 +224,10 @@ def _value_table(result: ForecastResult) -> Table:
         title += f", {len(shown)} of them shown"
     table = new_table(title)
     is_timed = result.times is not None
-    texts = short_times(result.times) if is_timed else None
+    earlier = result.tail_times
+    has_earlier = earlier is not None and earlier.dtype.kind == "M"
+    before = earlier[-MAX_SHOWN_VALUES:] if has_earlier else None
+    texts = short_times(result.times, before) if is_timed else None
     table.add_column("time" if is_timed else "step", no_wrap=True)
     for name in ("forecast", "low", "high"):
         table.add_column(name, justify="right", no_wrap=True)
