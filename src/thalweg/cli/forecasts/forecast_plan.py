@@ -171,8 +171,11 @@ def horizon_sentence(scan: TableScan, horizon: int) -> str:
     rows = "1 row" if horizon == 1 else f"{horizon:,} rows"
     season = _calendar_horizon(scan.first_times)
     longest = max(one.rows for one in scan.series.values())
+    known = max(one.known for one in scan.series.values())
     if scan.has_future():
         reason = f"those at the end without {scan.columns.target!r}"
+    elif known <= FEW_VALUES:
+        reason = f"there are only {longest:,}"
     elif horizon < (season or DEFAULT_HORIZON):
         reason = f"a quarter of the {longest:,} there are, so that errors are known"
     elif season:

@@ -219,7 +219,8 @@ def _error_table(result: ForecastResult) -> Table:
 
 def _value_table(result: ForecastResult) -> Table:
     ahead, shown = result.forecast, shown_values(result)
-    title = f"The next {result.horizon:,} values of {result.target}"
+    next_values = "value" if result.horizon == 1 else f"{result.horizon:,} values"
+    title = f"The next {next_values} of {result.target}"
     if len(shown) < result.horizon:
         title += f", {len(shown)} of them shown"
     table = new_table(title)
