@@ -116,7 +116,6 @@ def run(
     Ctrl-C saves. Exit codes: 0 done, 2 something was wrong with the input, 130 stopped
     by Ctrl-C, 143 by kill.
     """
-    options.check_resume("run", source, target, resume)
     recipe = options.recipe_settings(
         target, features, text, lags, time=time, calendar=calendar, delay=delay,
         missing=missing, categories=categories, dayfirst=dayfirst, decimal=decimal,
@@ -135,6 +134,7 @@ def run(
     if horizon is not None:
         options.check_horizon(horizon)
         _check_forecast(source, recipe, next)
+    options.check_resume("run", source, target, resume)
     keyed, note = _find_key(
         source, recipe, keys, resume, lambda: open_table(False), json
     )
