@@ -40,7 +40,7 @@ BAD = {
     "straem.csv --target y": "There is no file straem.csv. Did you mean stream.csv?",
     "folder --target y": "folder is a folder. A file is needed.",
     "stream.csv --target yy": (
-        "stream.csv has no column 'yy'. Did you mean 'y'?"
+        "stream.csv has no column 'yy'. Did you mean 'y'? It has 't', 'x', 'y'."
     ),
     "text.csv --target y": (
         "Row 4 (line 5) of text.csv: 'x' is 'three', which is no number. If the column "
@@ -155,7 +155,8 @@ BAD = {
         "The folder stream.csv/out cannot be made: Not a directory."
     ),
     "stream.csv --resume none.thalweg": (
-        "none.thalweg cannot be read: No such file or directory."
+        "There is no model none.thalweg to resume. Start without --resume: thalweg run "
+        "stream.csv -t NAME."
     ),
     "stream.csv --resume text.csv": (
         "text.csv cannot be loaded: it is no thalweg model."

@@ -17,7 +17,7 @@ CONTENTS = {
     "unknown column": (
         b"temp,y\n1,2\n",
         Recipe(("y",), features=("tmp",)),
-        "x.csv has no column 'tmp'. Did you mean 'temp'?",
+        "x.csv has no column 'tmp'. Did you mean 'temp'? It has 'temp', 'y'.",
     ),
     "unknown column like no other": (
         b"temp,y\n1,2\n",

@@ -22,6 +22,7 @@ def compare(
     lags: options.Lags = None,
     delay: options.Delay = None,
     missing: options.Missing = None,
+    codes: options.Codes = None,
     categories: options.Categories = None,
     dayfirst: options.DayFirst = None,
     decimal: options.Decimal = None,
@@ -67,6 +68,7 @@ def compare(
     recipe = options.recipe_settings(
         target, features, text, lags, time=time, calendar=calendar, delay=delay,
         missing=missing, categories=categories, dayfirst=dayfirst, decimal=decimal,
+        codes=codes,
     )  # fmt: skip
     outputs = OutputOptions(report, figures, json)
     settings = options.table_settings(source, format, encoding, on_error)

@@ -38,6 +38,7 @@ from thalweg.evaluation.summary import PAST_LABELS
 from thalweg.preprocessing.imputer import Imputer
 from thalweg.preprocessing.time_grid import Times
 from thalweg.tables import Encoder, Table, Timestamps
+from thalweg.tables.time_parts import split_joined
 from thalweg.types import FloatArray
 
 
@@ -71,7 +72,8 @@ def compare_table(
         raise InvalidParameterError("Say which column to predict: --target NAME.")
     outputs = study_files.available_outputs(outputs)
     encoder = Encoder(new_recipe(recipe))
-    with tables.read_table(source, **settings) as table:
+    times = split_joined(recipe.get("time"))
+    with tables.read_table(source, **settings).join_times(times) as table:
         folder = out or Path("out", f"{source_stem(table)}-compared")
         study_files.protect_source(source, folder)
         stream = _read_last_rows(table, encoder, max_rows)

@@ -53,6 +53,7 @@ def forecast(
     features: options.Features = None,
     time: options.Time = None,
     key: options.Key = None,
+    codes: options.Codes = None,
     dayfirst: options.DayFirst = None,
     decimal: options.Decimal = None,
     format: options.Format = None,
@@ -105,6 +106,8 @@ def forecast(
         raise InvalidParameterError(
             f"One column is forecast at a time. Got --target {' and '.join(target)}."
         )
+    options.check_resume("forecast", source, target, resume)
+    options.check_choice("--codes", codes, options.CODE_POLICIES)
     if horizon is not None:
         options.check_horizon(horizon)
     path, reading = source, options.table_settings(source, format, encoding, None)
@@ -113,16 +116,18 @@ def forecast(
         reading = options.table_settings(path, format, encoding, None)
 
     def open_table() -> tables.Table:
-        return tables.read_table(path, chunk_rows=CHUNK_ROWS, **reading)
+        table = tables.read_table(path, chunk_rows=CHUNK_ROWS, **reading)
+        return table.join_times(options.time_columns(time))
 
     forecasts.forecast_table(
         forecasts.open_source(source, open_table),
         forecasts.ColumnOptions(
             target[0] if target else "",
-            forecasts.NO_TIME if time == "none" else time,
+            forecasts.NO_TIME if time == "none" else options.time_name(time),
             options.split_key(key),
             None if features is None else options.split_names("--features", features),
             forecasts.FormatSettings(dayfirst, options.decimal_mark(decimal)),
+            codes=codes,
         ),
         forecasts.ForecastOptions(
             horizon,

@@ -1,18 +1,23 @@
 """Options that several commands share, and what they mean."""
 
 import csv
+import shlex
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from thalweg.errors import InvalidParameterError
+from thalweg.errors import InvalidParameterError, StorageError
 from thalweg.preprocessing.imputer import POLICIES, POLICY_HELP
 from thalweg.tables import LineErrors
+from thalweg.tables.recipe import CODE_POLICIES as CODE_POLICIES
+from thalweg.tables.time_parts import joined_name
 
 COLUMNS, OUTPUT = "Columns", "Output"
 DECIMAL_MARKS = {"point": ".", "comma": ",", ".": ".", ",": ","}
 """What --decimal takes."""
+MODEL_FILES = ("model.thalweg", "models.db")
+"""Models that a command leaves in its folder."""
 NONE, AUTO = "none", "auto"
 """What options take instead of a name: no such thing, or what the rows show."""
 
@@ -50,8 +55,8 @@ Time = Annotated[
     str | None,
     typer.Option(
         help="Column of times, which must not decrease; the first column of times, if "
-        "not given, or none. Times with offsets from UTC (all or none of them) are "
-        "compared as moments.",
+        "not given, or none. Several are joined: Date,Time or Year,Month,Day,Hour. "
+        "Times with offsets from UTC (all or none of them) are compared as moments.",
         rich_help_panel=COLUMNS, metavar="NAME",
     ),
 ]  # fmt: skip
@@ -104,6 +109,14 @@ Classify = Annotated[
         show_default=False,
     ),
 ]
+Codes = Annotated[
+    str | None,
+    typer.Option(
+        help="Numbers such as -999 and 9999 that lie far outside of all others of "
+        "their column: missing (the default) or keep.",
+        rich_help_panel=COLUMNS, metavar="POLICY",
+    ),
+]  # fmt: skip
 Format = Annotated[
     str | None,
     typer.Option(
@@ -207,7 +220,9 @@ def recipe_settings(
 ) -> dict[str, Any]:  # fmt: skip
     """The settings of a Recipe that the command line gives, by name."""
     check_choice("--missing", others.get("missing"), POLICIES)
+    check_choice("--codes", others.get("codes"), CODE_POLICIES)
     others["decimal"] = decimal_mark(others.get("decimal"))
+    others["time"] = time_name(others.get("time"))
     parsed = {
         "targets": tuple(dict.fromkeys(target)) if target else None,
         "features": None if features is None else split_names("--features", features),
@@ -217,6 +232,18 @@ def recipe_settings(
     settings = parsed | others
     given = {key: value for key, value in settings.items() if value is not None}
     return given | {key: None for key in ("time", "calendar") if given.get(key) == NONE}
+
+
+def time_columns(time: str | None) -> tuple[str, ...]:
+    """The columns that --time names, if it names several; they are joined."""
+    names = () if time is None else split_names("--time", time)
+    return names if len(names) > 1 else ()
+
+
+def time_name(time: str | None) -> str | None:
+    """The column of times that --time names, or the one that several are joined to."""
+    names = () if time is None else split_names("--time", time)
+    return joined_name(names) if names else None
 
 
 def parse_lags(text: str) -> Any:
@@ -229,6 +256,28 @@ def decimal_mark(decimal: str | None) -> str | None:
     """The decimal mark that --decimal names, if it is given."""
     check_choice("--decimal", decimal, tuple(DECIMAL_MARKS))
     return None if decimal is None else DECIMAL_MARKS[decimal]
+
+
+def check_resume(
+    command: str, source: str, target: list[str] | None, resume: Path | None
+) -> None:
+    """Raise unless there is a file to resume; the message says how to start."""
+    if resume is None or resume.is_file():
+        return
+    if resume.is_dir():
+        found = next((f for n in MODEL_FILES if (f := resume / n).is_file()), None)
+        if found is not None:
+            raise StorageError(
+                f"{resume} is a folder. Its model is a file: --resume {found}."
+            )
+    elif resume.exists():
+        return  # What is wrong with it, its reader says.
+    names = "".join(f" -t {shlex.quote(name)}" for name in target or ["NAME"])
+    looked = resume / MODEL_FILES[0] if resume.is_dir() else resume
+    raise StorageError(
+        f"There is no model {looked} to resume. Start without --resume: thalweg "
+        f"{command} {shlex.quote(source)}{names}."
+    )
 
 
 def target_task(classify: bool | None) -> Any:

@@ -12,6 +12,7 @@ from thalweg.cli import forecasts, options, runs
 from thalweg.cli.console import print_sentence, stderr_console
 from thalweg.cli.options import OUTPUT, OutputOptions, PathOptions
 from thalweg.errors import InvalidParameterError, ThalwegError
+from thalweg.tables.time_parts import split_joined
 
 CHUNK_ROWS = 8192
 """Rows that are read at once: a Ctrl-C waits for the rest of them, a second at most."""
@@ -30,6 +31,7 @@ def run(
     lags: options.Lags = None,
     delay: options.Delay = None,
     missing: options.Missing = None,
+    codes: options.Codes = None,
     categories: options.Categories = None,
     key: options.Key = None,
     horizon: Annotated[
@@ -117,6 +119,7 @@ def run(
     recipe = options.recipe_settings(
         target, features, text, lags, time=time, calendar=calendar, delay=delay,
         missing=missing, categories=categories, dayfirst=dayfirst, decimal=decimal,
+        codes=codes,
     )  # fmt: skip
     path_options = PathOptions(out, predictions, model, resume)
     outputs = OutputOptions(report, figures, json)
@@ -125,11 +128,13 @@ def run(
 
     def open_table(report: bool = True, rows: int = CHUNK_ROWS) -> tables.Table:
         chosen = reading if report else options.without_reports(reading)
-        return tables.read_table(source, chunk_rows=rows, **chosen)
+        table = tables.read_table(source, chunk_rows=rows, **chosen)
+        return table.join_times(options.time_columns(time))
 
     if horizon is not None:
         options.check_horizon(horizon)
         _check_forecast(source, recipe, next)
+    options.check_resume("run", source, target, resume)
     keyed, note = _find_key(
         source, recipe, keys, resume, lambda: open_table(False), json
     )
@@ -171,8 +176,9 @@ def _forecaster(
     formats = forecasts.FormatSettings(recipe.get("dayfirst"), recipe.get("decimal"))
     time = recipe.get("time") or recipe.get("calendar")
     columns = forecasts.ColumnOptions(
-        recipe["targets"][0], time, keys, recipe.get("features"), formats
-    )
+        recipe["targets"][0], time, keys, recipe.get("features"), formats,
+        codes=recipe.get("codes"),
+    )  # fmt: skip
     ahead = forecasts.ForecastOptions(horizon)
     return lambda folder: forecasts.forecast_after_run(
         forecasts.open_source(source, open_table), columns, ahead, folder
@@ -228,6 +234,7 @@ def _run_table(
             locks.acquire(path_options.in_place)
         session, origin = runs.open_session(path_options.resume, recipe, task)
         session.rows_are_questions = table.is_live
+        table.join_times(split_joined(session.recipe.time))
         runs.set_earlier_rows(session, origin, table, next)
         paths = runs.OutputPaths.from_options(table, session, origin, path_options)
         paths.refuse_overwriting(source)

@@ -191,14 +191,23 @@ class Columns:
         """Whether features are numbers of the same row, whatever came before."""
         recipe, inputs = self.recipe, self._schema.inputs
         named = recipe.fixed_lags or recipe.given_calendar or recipe.given_time
-        reaches_out = named or recipe.has_past_features or self._schema.markers
-        return not reaches_out and all(kind == "number" for _, kind in inputs)
+        schema = self._schema
+        reaches_out = named or recipe.has_past_features
+        remembers = schema.markers or schema.ranges
+        return not (reaches_out or remembers) and all(
+            kind == "number" for _, kind in inputs
+        )
 
     def _with_inputs(self, inputs: tuple[InputColumn, ...]) -> "Columns":
         names = {column.name for column in inputs}
         markers = tuple(name for name in self._schema.markers if name in names)
-        schema = self._schema._replace(inputs=inputs, markers=markers)
-        state = self.encoder.state._replace(schema=schema)
+        names |= {*self.recipe.targets}
+        first, latest = (
+            tuple(one for one in ranges if one.name in names)
+            for ranges in (self._schema.ranges, self.encoder.state.ranges)
+        )
+        schema = self._schema._replace(inputs=inputs, markers=markers, ranges=first)
+        state = self.encoder.state._replace(schema=schema, ranges=latest)
         return Columns(Encoder.restore(self.recipe, state))
 
 

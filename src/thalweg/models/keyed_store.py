@@ -244,6 +244,10 @@ class KeyedStore:
         with self._translate_errors():
             self._connection.close()
 
+    def replace_settings(self, settings: bytes) -> None:
+        """Write other settings than those that were given when the file was made."""
+        self._execute_all((), settings)
+
     def _prepare(self, settings: bytes) -> None:
         """Check whose file it is, and make the tables of a new one."""
         with self._translate_errors():

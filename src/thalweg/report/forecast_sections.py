@@ -1,6 +1,7 @@
 """Sections of a page about forecasts: of one series, and an overview of many."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -9,9 +10,11 @@ from thalweg.report.forecast_charts import forecast_figure, step_error_figure
 from thalweg.report.number_text import format_count, format_number, format_percent
 from thalweg.report.row_axis import format_time
 from thalweg.report.section import FoldedPart, PageTable, Section, Tile
-from thalweg.report.time_text import short_times
+from thalweg.report.time_text import period_unit, short_times
 from thalweg.report.value_text import value_formatter
 
+EARLIER_ROWS = 24
+"""Rows before a forecast whose times tell whether rows are months."""
 MAX_ROWS = 24
 """Rows of the table of next values; longer forecasts are thinned."""
 CLOSE = 0.02
@@ -93,7 +96,7 @@ def value_table(result: ForecastResult) -> PageTable:
     """The next values with their bands, thinned where they are many."""
     ahead, count = result.forecast, min(result.horizon, MAX_ROWS)
     shown = np.unique(np.round(np.linspace(0, result.horizon - 1, count))).astype(int)
-    times = None if result.times is None else short_times(result.times)
+    times = None if result.times is None else forecast_times(result)
     write = value_formatter(ahead.mean, ahead.high - ahead.low)
     rows = tuple(
         (
@@ -110,6 +113,24 @@ def value_table(result: ForecastResult) -> PageTable:
     return PageTable(caption, (first, "forecast", "low", "high"), rows, (1, 2, 3))
 
 
+def forecast_times(result: ForecastResult) -> list[str]:
+    """The times of the next values as texts, of months as 1960-12."""
+    assert result.times is not None
+    return short_times(result.times, _earlier_times(result))
+
+
+def _earlier_times(result: ForecastResult) -> Any:
+    """The last times before the forecast, where they are known."""
+    earlier = result.tail_times
+    is_time = earlier is not None and earlier.dtype.kind == "M"
+    return earlier[-EARLIER_ROWS:] if is_time else None
+
+
+def _unit(result: ForecastResult) -> Any:
+    earlier, times = _earlier_times(result), result.times
+    return period_unit(times if earlier is None else np.concatenate([earlier, times]))
+
+
 def _tiles(result: ForecastResult) -> tuple[Tile, ...]:
     ahead = result.forecast
     level = f"{100 * ahead.level:g} %"
@@ -117,7 +138,7 @@ def _tiles(result: ForecastResult) -> tuple[Tile, ...]:
     if np.isfinite(ahead.low[0]):
         text = _band_text(level, ahead.low[0], ahead.high[0])
         if result.times is not None:
-            text = f"At {short_times(result.times[:1])[0]}. {text}"
+            text = f"At {forecast_times(result)[0]}. {text}"
         tiles.append(Tile("Next value", format_number(ahead.mean[0]), text))
     total = ahead.total
     if result.horizon > 1 and np.isfinite(total.low):
@@ -148,6 +169,8 @@ def _when(result: ForecastResult, k: int) -> str:
         return "in the next row" if k == 0 else f"{k + 1:,} rows ahead"
     if times.dtype.kind != "M":
         return f"at {short_times(times[k : k + 1])[0]}"
+    if _unit(result) is not None:
+        return f"in {forecast_times(result)[k]}"
     is_daily = bool((times == times.astype("datetime64[D]")).all())
     seconds = float(times[k].astype("datetime64[s]").astype(np.int64))
     return f"{'on' if is_daily else 'at'} {format_time(seconds, is_daily)}"

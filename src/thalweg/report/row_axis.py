@@ -11,9 +11,14 @@ import altair as alt
 import numpy as np
 
 from thalweg.evaluation.classification_study import AnyStudy
+from thalweg.report.time_text import period_unit
 from thalweg.types import FloatArray
 
 PIXELS_PER_TICK = 90
+PERIOD_FORMATS = {"month": "%Y-%m", "quarter": "%Y-Q%q", "year": "%Y"}
+"""How times are written where rows are months, quarters or years."""
+MIN_PERIODS = 3
+"""Times from which it is told whether rows are months."""
 DAY = 86_400.0
 START, END = "window_start", "window_end"
 """The signals of a chart that can be zoomed: the rows or times at both of its ends."""
@@ -135,6 +140,7 @@ class RowAxis:
         if not self.has_times:
             return [row]
         format = "%-d %b %Y" if self._is_daily() else "%-d %b %Y, %H:%M"
+        format = self._period_format() or format
         # A unit of UTC makes Vega-Lite write the time as UTC, not as the reader's.
         unit: Any = "utcyearmonthdatehoursminutes"
         time = alt.Tooltip("time:T", timeUnit=unit, format=format, title="time")
@@ -144,13 +150,37 @@ class RowAxis:
         """The time of the row as people write it, or its number."""
         if not self.has_times:
             return f"row {row:,}"
-        return format_time(float(self.times([row])[0]), self._is_daily())
+        seconds = float(self.times([row])[0])
+        return self._period(seconds) or format_time(seconds, self._is_daily())
 
     def date_label(self, row: int) -> str:
         """The day of the row as people write it, or its number."""
         if not self.has_times:
             return f"row {row:,}"
-        return format_time(float(self.times([row])[0]), date_only=True)
+        seconds = float(self.times([row])[0])
+        return self._period(seconds) or format_time(seconds, date_only=True)
+
+    def _period(self, seconds: float) -> str | None:
+        """A time as that of a month, a quarter or a year; None: rows are neither."""
+        format = self._period_format()
+        if format is None:
+            return None
+        time = datetime.fromtimestamp(round(seconds), UTC)
+        quarter = str((time.month + 2) // 3)
+        return time.strftime(format.replace("%q", quarter))
+
+    def _period_format(self) -> str | None:
+        """How the times of rows that are months, quarters or years are written.
+
+        Of rows in between, whose times are not known, all may be months.
+        """
+        if len(self.seconds) < MIN_PERIODS:
+            return None
+        unit = period_unit(np.round(self.seconds).astype("datetime64[s]"))
+        is_complete = bool((np.diff(self.ends) == 1).all())
+        return (
+            None if unit is None else PERIOD_FORMATS[unit if is_complete else "month"]
+        )
 
     def _is_daily(self) -> bool:
         """Whether all times are at midnight."""

@@ -17,6 +17,7 @@ from thalweg.tables.encoder_state import (
     validate_snapshot,
 )
 from thalweg.tables.feature_notes import feature_notes
+from thalweg.tables.missing_codes import code_notes, replace_codes
 from thalweg.tables.missing_markers import marker_features, marker_name
 from thalweg.tables.one_hot import one_hot
 from thalweg.tables.recipe import AUTO, Recipe
@@ -58,6 +59,8 @@ class Encoder:
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
         self.state = EncoderState.initial(recipe)
+        # The last chunk, with codes as missing; None where codes are kept.
+        self.decoded_chunk: Chunk | None = None
         self._source = "the stream"
 
     def encode(self, chunk: Chunk, are_questions: bool = False) -> EncodedRows:
@@ -72,6 +75,9 @@ class Encoder:
         assert before.schema is not None
         before.schema.check_chunk(recipe, chunk)
         chunk = chunk.with_formats(before.schema.formats)
+        if before.ranges:
+            ranges, chunk = replace_codes(chunk, before.ranges)
+            before = before._replace(ranges=ranges)
         dropped = min(max(recipe.longest_lag - before.rows, 0), len(chunk))
         time = _read_time(chunk, recipe, before)
         y = np.empty((len(chunk), len(recipe.targets)))
@@ -86,6 +92,7 @@ class Encoder:
             after, time = after.with_time(time), time[dropped:]
         x = np.hstack([*(column[dropped:] for column in features), *lagged_targets])
         self.state, self._source = after, chunk.source
+        self.decoded_chunk = chunk if before.ranges else None
         end = chunk.first_row + len(chunk)
         rows = np.arange(chunk.first_row + dropped, end)
         return EncodedRows(x, y[dropped:], time, rows)
@@ -98,6 +105,9 @@ class Encoder:
         assert state.schema is not None
         state.schema.check_queries(recipe, chunk)
         chunk = chunk.with_formats(state.schema.formats)
+        if state.ranges:
+            ranges, chunk = replace_codes(chunk, state.ranges)
+            state = state._replace(ranges=ranges)
         after, features = _encode_columns(chunk, recipe, state)
         if recipe.has_past_features:
             time = _read_time(chunk, recipe, state)
@@ -136,6 +146,7 @@ class Encoder:
                 f"{state.rows:,}."
             )
         chunk = chunk.with_formats(state.schema.formats)
+        _, chunk = replace_codes(chunk, state.ranges)
         _, features = _encode_columns(chunk, recipe, state, adds_levels=False)
         if state.past is not None:
             time = None
@@ -207,6 +218,7 @@ class Encoder:
             *feature_notes(state, self.recipe, self.used_feature_names()),
             *state.schema.notes,
             *(note for note in text if note is not None),
+            *code_notes(state.ranges),
         )
 
     def last_time(self) -> Timestamps | FloatArray | None:

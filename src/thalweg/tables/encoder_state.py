@@ -10,6 +10,7 @@ from thalweg.preprocessing.past_features import PastState
 from thalweg.preprocessing.row_clock import RowClock, Stamps
 from thalweg.tables.column_format import ColumnFormat
 from thalweg.tables.date_literals import DATE_ORDERS
+from thalweg.tables.missing_codes import ColumnRange, are_possible_ranges
 from thalweg.tables.number_literals import NUMBER_STYLES
 from thalweg.tables.one_hot import TextColumn
 from thalweg.tables.recipe import AUTO, Recipe
@@ -40,6 +41,7 @@ class EncoderState(NamedTuple):
     calendar_has_offset: bool | None = None
     clock: RowClock = RowClock()
     past: PastState | None = None  # None: no features are made of the past
+    ranges: tuple[ColumnRange, ...] = ()  # by which codes are found; none: they stay
 
     @classmethod
     def initial(cls, recipe: Recipe) -> Self:
@@ -54,7 +56,8 @@ class EncoderState(NamedTuple):
     def with_schema(self, schema: Schema) -> Self:
         """The state once the first row has decided what the columns are."""
         names = (name for name, kind in schema.inputs if kind == "text")
-        return self._replace(schema=schema, text_columns=tuple(map(TextColumn, names)))
+        text = tuple(map(TextColumn, names))
+        return self._replace(schema=schema, text_columns=text, ranges=schema.ranges)
 
     def with_targets(
         self, y: FloatArray, dropped: int, lags: tuple[int, ...]
@@ -180,6 +183,9 @@ def validate_snapshot(state: EncoderState, recipe: Recipe) -> None:
     else:
         _validate_schema(state.schema, recipe)
         _validate_text(state, state.schema, recipe)
+        names = [one.name for one in state.schema.ranges]
+        right = [one.name for one in state.ranges] == names
+        _require(right and are_possible_ranges(state.ranges, names), "codes")
     _validate_targets(state, recipe)
     _validate_times(state, recipe)
 
@@ -203,6 +209,7 @@ def _validate_schema(schema: Schema, recipe: Recipe) -> None:
     numbers = {name for name, kind in schema.inputs if kind == "number"}
     _require(_is_strings(schema.markers) and set(schema.markers) <= numbers, "columns")
     _require(len(set(schema.markers)) == len(schema.markers), "columns")
+    _require(are_possible_ranges(schema.ranges, (*recipe.targets, *numbers)), "codes")
 
 
 def _validate_text(state: EncoderState, schema: Schema, recipe: Recipe) -> None:

@@ -7,6 +7,7 @@ from thalweg.preprocessing.seasonal_means import clock_seasons
 from thalweg.preprocessing.weekdays import DAY, week_sentence
 from thalweg.tables.encoder_state import EncoderState
 from thalweg.tables.recipe import AUTO, Recipe
+from thalweg.tables.time_parts import split_joined
 from thalweg.tables.timestamps import YEAR_FEATURES
 
 MAX_NAMED_COLUMNS = 5
@@ -28,8 +29,9 @@ def feature_notes(
             f"A column that is known only after {' and '.join(recipe.targets)} must be "
             f"left out: name those to use, --features."
         )
-    if schema.time_column is not None and recipe.time == AUTO:
-        backward = state.clock.backward_row
+    backward = state.clock.backward_row
+    is_told = not backward and bool(split_joined(schema.time_column))
+    if schema.time_column is not None and recipe.time == AUTO and not is_told:
         notes.append(
             f"Column {schema.time_column!r} holds the times of the rows."
             if not backward

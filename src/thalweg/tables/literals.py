@@ -1,8 +1,8 @@
 """What the text in a cell means: a missing value, a number, a time, or just text.
 
-One rule for every format. A value is missing where the cell is empty or holds NA, N/A,
-#N/A, NaN, null, None, ? or -, in capital letters or small ones. A number is plain if it
-is written with a decimal point and without thousands separators (others:
+One rule for every format. A value is missing where the cell is empty or holds a text in
+``MISSING`` such as NA, n.a., NULL, ? or -, in capital letters or small ones. A number
+is plain if it is written with a decimal point and without thousands separators (others:
 ``number_literals``); true and false are 1 and 0. How times are written is said in
 ``date_literals``; four digits are a number, and so are eight, unless the column is one
 of dates. Blanks around a value are no part of it.
@@ -23,8 +23,15 @@ from thalweg.tables.date_literals import (
 Kind = Literal["number", "text", "time", "other"]
 """What a column holds; lists, objects, bytes and durations are "other" and not used."""
 
-MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-", ".")
-"""Texts that stand for a missing value, in small letters."""
+MISSING = (
+    "", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-", ".",
+    "n.a.", "n.a", "n. a.", "n/a.", "#na", "<na>", "nat", "nil", "missing", "(missing)",
+    "not available", "no data", "nodata", "k.a.", "k. a.", "n.v.", "n.d.", "--", "---",
+    "–", "—", "..", "...", "…", "??", "\\n", "(null)", "#null!", "#value!", "#ref!",
+    "#div/0!", "#num!",
+)  # fmt: skip
+"""Texts that stand for a missing value, in small letters. Of other languages only those
+that are no words: k.A. and n.v. are German, n.d. French."""
 _MISSING = frozenset(MISSING)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NUMBER_WORDS = {"true": 1.0, "false": 0.0} | {

@@ -12,24 +12,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from thalweg.tables.chunk import Chunk
-from thalweg.tables.column_format import PLAIN
+from thalweg.tables.missing_codes import ColumnRange, sample_gaps
 from thalweg.types import FloatArray
 
 MIN_SHARE, MIN_GAPS = 0.05, 20
 
 
-def marked_columns(chunk: Chunk, names: Sequence[str]) -> tuple[str, ...]:
-    """Which of these columns of numbers have a marker."""
+def marked_columns(
+    chunk: Chunk, names: Sequence[str], ranges: Sequence[ColumnRange] = ()
+) -> tuple[str, ...]:
+    """Which of these columns of numbers have a marker; codes in ranges are gaps."""
     if chunk.sample is None:
         return ()
+    rows = len(next(iter(chunk.sample.values())))
     marked = []
     for name in names:
         if marker_name(name) in chunk.cells:
             continue
-        known = chunk.formats.get(name, PLAIN)
-        is_missing = np.isnan(chunk.sample[name].numbers(known.number_style))
-        gaps = int(is_missing.sum())
-        if gaps >= max(MIN_GAPS, MIN_SHARE * len(is_missing)):
+        gaps = sample_gaps(chunk, name, ranges)
+        if gaps is not None and gaps >= max(MIN_GAPS, MIN_SHARE * rows):
             marked.append(name)
     return tuple(marked)
 

@@ -10,6 +10,9 @@ from thalweg.preprocessing.imputer import POLICIES, MissingPolicy
 
 AUTO: Literal["auto"] = "auto"
 """A setting that is found from the rows."""
+CodePolicy = Literal["missing", "keep"]
+CODE_POLICIES: tuple[CodePolicy, ...] = ("missing", "keep")
+"""What to do with codes such as -999."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,9 @@ class Recipe:
     ``dayfirst`` says whether the day comes first in 01/02/2024, and ``decimal`` which
     decimal mark numbers have; both are found out if not given (format_detection.py).
 
+    ``codes``: ``"missing"`` takes numbers such as -999 and 9999 that lie far outside of
+    all others of their column as missing (missing_codes.py); ``"keep"`` does not.
+
     ``missing``: ``"refuse"`` raises an error that names the first missing number; with
     ``"skip"`` or ``"impute"`` it becomes NaN, which the model then skips or imputes.
     """
@@ -56,6 +62,7 @@ class Recipe:
     text: tuple[str, ...] = ()
     dayfirst: bool | None = None  # None: the first rows tell, or the month is first
     decimal: str | None = None  # "." or ","; None: the first rows tell
+    codes: CodePolicy = "keep"
 
     def __post_init__(self) -> None:
         checks.require_type(self, "delay", int)
@@ -63,6 +70,7 @@ class Recipe:
         checks.require_interval(self, "delay", "[0, inf)")
         checks.require_interval(self, "categories", "[1, inf)")
         checks.require_choice(self, "missing", POLICIES)
+        checks.require_choice(self, "codes", CODE_POLICIES)
         if self.decimal is not None:
             checks.require_choice(self, "decimal", (".", ","))
         if self.dayfirst is not None:

@@ -1,6 +1,5 @@
 """Columns of a table: their names, and which of them a run reads as what."""
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
@@ -8,6 +7,7 @@ from typing import Any, NamedTuple, Self
 from thalweg.errors import StreamError
 from thalweg.tables.cells import CellError
 from thalweg.tables.chunk import Chunk
+from thalweg.tables.close_names import closest_name
 from thalweg.tables.column_format import TIME_EXAMPLES, ColumnFormat
 from thalweg.tables.format_detection import (
     DetectedFormats,
@@ -16,8 +16,10 @@ from thalweg.tables.format_detection import (
     unread_date,
 )
 from thalweg.tables.literals import Kind
+from thalweg.tables.missing_codes import ColumnRange, first_ranges
 from thalweg.tables.missing_markers import marked_columns, marker_note
 from thalweg.tables.recipe import AUTO, Recipe
+from thalweg.tables.time_parts import joined_note, part_names
 
 _UNNAMED = re.compile(r"|column [0-9]+|Unnamed: [0-9]+|__index_level_[0-9]+__")
 _MAX_NAMES_IN_MESSAGE = 12
@@ -39,6 +41,7 @@ class Schema(NamedTuple):
     formats: tuple[ColumnFormat, ...] = ()  # of columns that are not written plainly
     time_column: str | None = None  # the one that is named, or was found
     markers: tuple[str, ...] = ()  # inputs with a feature that says where they lack
+    ranges: tuple[ColumnRange, ...] = ()  # by which codes are found, before any row
 
     @classmethod
     def from_first_chunk(cls, recipe: Recipe, chunk: Chunk) -> Self:
@@ -57,10 +60,13 @@ class Schema(NamedTuple):
                 f"{chunk.source} has no column to learn from. Earlier targets can "
                 f"serve as features: {chunk.setting('lags', '1')}."
             )
-        markers = _marked_inputs(recipe, chunk, inputs)
+        ranges = _first_ranges(recipe, chunk, inputs)
+        markers = _marked_inputs(recipe, chunk, inputs, ranges)
         notes = (*format_notes, *notes, *marker_note(markers))
         kind = _time_kind(time, chunk)
-        return cls(inputs, kind, notes, formats, time, markers)
+        joined = None if time is None else joined_note(time, chunk.cells)
+        notes = notes if joined is None else (joined, *notes)
+        return cls(inputs, kind, notes, formats, time, markers, ranges)
 
     def has_year_features(self, recipe: Recipe) -> bool:
         """Whether the position in the year is a feature, without having been named."""
@@ -107,12 +113,10 @@ def refuse_unknown_columns(
     """Raise if a name is not that of a column; the message names the nearest one."""
     for name in names:
         if name not in columns:
-            near = difflib.get_close_matches(name, columns, n=1)
-            hint = (
-                f"Did you mean {near[0]!r}?"
-                if near
-                else f"It has {_enumeration([*columns])}."
-            )
+            known = [other for other in columns if not part_names(other, columns)]
+            near = closest_name(name, known)
+            question = "" if near is None else f"Did you mean {near!r}? "
+            hint = f"{question}It has {_enumeration(known)}."
             # "the data frame", say, where it is no file that has a name.
             start = f"The {source[4:]}" if source.startswith("the ") else source
             raise StreamError(f"{start} has no column {name!r}. {hint}")
@@ -137,7 +141,11 @@ def _time_column(recipe: Recipe, chunk: Chunk) -> str | None:
     if recipe.time != AUTO or not recipe.targets:
         return recipe.given_time
     used = (*recipe.targets, *(recipe.features or ()), *recipe.text)
-    names = (name for name in chunk.cells if name not in used)
+    names = (
+        name
+        for name in chunk.cells
+        if name not in used and not {*part_names(name, chunk.cells)} & {*recipe.targets}
+    )
     return next((name for name in names if chunk.kind(name) == "time"), None)
 
 
@@ -147,7 +155,10 @@ def _usable_columns(
     """Every column of numbers or text, and notes about the others."""
     inputs, notes = [], []
     for name in chunk.cells:
-        if name in (*recipe.targets, time, recipe.given_calendar):
+        parts = part_names(time, chunk.cells)
+        if name in (*recipe.targets, time, recipe.given_calendar, *parts):
+            continue
+        if part_names(name, chunk.cells):  # which are there themselves
             continue
         kind = _kind(recipe, chunk, name)
         if kind == "time":
@@ -166,14 +177,24 @@ def _usable_columns(
     return tuple(inputs), tuple(notes)
 
 
-def _marked_inputs(
+def _first_ranges(
     recipe: Recipe, chunk: Chunk, inputs: Sequence[InputColumn]
-) -> tuple[str, ...]:
+) -> tuple[ColumnRange, ...]:
+    if recipe.codes == "keep":
+        return ()
+    numbers = [name for name, kind in inputs if kind == "number"]
+    return first_ranges(chunk, [*recipe.targets, *numbers])
+
+
+def _marked_inputs(
+    recipe: Recipe, chunk: Chunk, inputs: Sequence[InputColumn],
+    ranges: Sequence[ColumnRange],
+) -> tuple[str, ...]:  # fmt: skip
     if recipe.missing != "impute":
         return ()
     numbers = [name for name, kind in inputs if kind == "number"]
     try:
-        return marked_columns(chunk, numbers)
+        return marked_columns(chunk, numbers, ranges)
     except CellError:  # The cell is named when its row is read.
         return ()
 

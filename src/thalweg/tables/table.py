@@ -15,8 +15,15 @@ from thalweg.tables.json_documents import open_json
 from thalweg.tables.json_lines import JsonLinesReader
 from thalweg.tables.line_errors import LineErrors
 from thalweg.tables.optional_pyarrow import import_pyarrow
+from thalweg.tables.schema import refuse_unknown_columns
 from thalweg.tables.sources import ByteSource, existing_path
 from thalweg.tables.text_encoding import TextSettings, check_encoding
+from thalweg.tables.time_parts import (
+    TimeParts,
+    find_time_parts,
+    join_time_parts,
+    joined_name,
+)
 
 _BINARY_FORMATS = ("xlsx", "parquet", "arrow")
 
@@ -68,6 +75,17 @@ class Table:
         self._source = source
         self._chunk_rows = chunk_rows
         self._is_read = False
+        self._given_times: Sequence[str] | None = None  # None: none are joined
+        self._time_parts: TimeParts | None = None
+
+    def join_times(self, given: Sequence[str] = ()) -> Self:
+        """Join dates and clocks of several columns to one (``time_parts``).
+
+        ``given``: the columns that a user names; otherwise they are found.
+        """
+        is_column = joined_name(given) in self.columns
+        self._given_times = () if is_column else given
+        return self
 
     def chunks(self) -> Iterator[Chunk]:
         """The rows, at most ``chunk_rows`` at a time; then the file is closed."""
@@ -76,6 +94,7 @@ class Table:
         self._is_read, has_rows = True, False
         with self:
             for chunk in self._reader.chunks():
+                chunk = self._with_times(chunk, is_first=not has_rows)
                 has_rows = True
                 for start in range(0, len(chunk), self._chunk_rows):
                     yield chunk.slice_rows(
@@ -83,6 +102,14 @@ class Table:
                     )
         if not has_rows:
             raise StreamError(f"{self.name} names its columns and has no rows.")
+
+    def _with_times(self, chunk: Chunk, is_first: bool) -> Chunk:
+        """The chunk with a column of times whose parts are in several columns."""
+        if is_first and self._given_times is not None:
+            refuse_unknown_columns(self._given_times, chunk.cells, self.name)
+            self._time_parts = find_time_parts(chunk, self._given_times)
+        parts = self._time_parts
+        return chunk if parts is None else join_time_parts(chunk, parts)
 
     def on_idle(self, callback: Callable[[], float | None]) -> None:
         """Call ``callback`` whenever the table is about to wait for rows of live text.

@@ -1,7 +1,6 @@
 """The scan of a table before it is forecast: columns, series, rows without a target."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -22,7 +21,9 @@ from thalweg.evaluation.series_clock import RowTimes, local_times
 from thalweg.tables import Chunk, Table, Timestamps
 from thalweg.tables.column_format import ColumnFormat
 from thalweg.tables.format_detection import FormatSettings, detect_formats
+from thalweg.tables.missing_codes import ColumnRange, first_ranges, replace_codes
 from thalweg.tables.schema import is_unnamed, refuse_unknown_columns
+from thalweg.tables.time_parts import JOINT, joined_note, part_names
 from thalweg.tables.validation import (
     are_flags,
     read_flags,
@@ -36,8 +37,12 @@ NO_TIME = ""
 MAX_OUT_OF_ORDER = 0.1
 """Share of rows that may be no later than one before: those are left out."""
 NUMBERS_ONLY = " A forecast is of numbers: name a column of them with --target."
+TEXT_IS_CLASSIFIED = (
+    " A forecast is of numbers. thalweg run predicts text: it gives the probability of "
+    "every class, also in rows at the end whose target is blank."
+)
 
-OpenTable = Callable[[], AbstractContextManager[Table]]
+OpenTable = Callable[[], Table]
 
 
 class ColumnOptions(NamedTuple):
@@ -49,6 +54,8 @@ class ColumnOptions(NamedTuple):
     features: tuple[str, ...] | None = None
     settings: FormatSettings = FormatSettings()
     formats: tuple[ColumnFormat, ...] | None = None  # None: to be found
+    codes: str | None = None  # "keep": numbers such as -999 are what they are
+    ranges: tuple[ColumnRange, ...] | None = None  # None: of the first rows
 
 
 @dataclass
@@ -61,11 +68,16 @@ class TableColumns:
     features: tuple[str, ...]
     formats: tuple[ColumnFormat, ...] = ()
     notes: list[str] = field(default_factory=list)
+    ranges: tuple[ColumnRange, ...] = ()  # of the rows so far, by which codes are found
+    first_ranges: tuple[ColumnRange, ...] = ()  # before any row was read
 
     def read(self, chunk: Chunk) -> TimedRows:
         """Targets, times and features of a chunk, NaN where missing."""
         chunk = chunk.with_formats(self.formats)
-        y = read_numbers(chunk, self.target, "skip", NUMBERS_ONLY)
+        self.ranges, chunk = replace_codes(chunk, self.ranges)
+        is_text = chunk.kind(self.target) == "text"
+        hint = TEXT_IS_CLASSIFIED if is_text else NUMBERS_ONLY
+        y = read_numbers(chunk, self.target, "skip", hint)
         columns = [_read_feature(chunk, name) for name in self.features]
         x = np.stack(columns, axis=1) if columns else np.empty((len(chunk), 0))
         return TimedRows(y, self._read_times(chunk), x)
@@ -112,6 +124,7 @@ class TableScan(NamedTuple):
     series: Mapping[Key, SeriesScan]
     order: TimeOrder
     first_times: Any = None  # (≤ GRID_ROWS,) datetime64[ns] of the first series
+    is_binary: bool = False  # whether all known targets are 0 or 1, and there are both
 
     def has_future(self) -> bool:
         """Whether rows at the end without a target are the future.
@@ -160,6 +173,11 @@ def check_scan(scan: TableScan, source: str) -> None:
             f"The target {columns.target!r} of {source} is always missing."
         )
     rows = sum(one.rows for one in totals)
+    if not columns.keys and sum(one.known for one in totals) == 1:
+        raise StreamError(
+            f"{source} has one value of {columns.target!r}. A forecast takes two at "
+            f"least, and its error is known from about ten on."
+        )
     out_of_order = sum(one.out_of_order for one in totals)
     if not _is_ordered(scan):
         hint = (
@@ -193,6 +211,7 @@ def _scan(open_table: OpenTable, options: ColumnOptions) -> TableScan:
     series: dict[Key, SeriesScan] = {}
     order = TimeOrder()
     first: list[Any] = []
+    levels: set[float] = set()  # of the target, until there are more than two
     with open_table() as table:
         for chunk in table.chunks():
             if columns is None:
@@ -200,6 +219,8 @@ def _scan(open_table: OpenTable, options: ColumnOptions) -> TableScan:
             chunk = chunk.with_formats(columns.formats)
             _drop_text(chunk, columns, options, series)
             rows = columns.read(chunk)
+            if len(levels) <= 2:
+                levels.update(np.unique(rows.y[~np.isnan(rows.y)])[:3].tolist())
             times = None
             if columns.time is not None:
                 times = times_as_numbers(chunk, columns.time)
@@ -215,7 +236,7 @@ def _scan(open_table: OpenTable, options: ColumnOptions) -> TableScan:
             require_key_count(len(series), columns.keys, chunk.source)
     assert columns is not None
     first_times = np.concatenate(first)[:GRID_ROWS] if first else None
-    return TableScan(columns, series, order, first_times)
+    return TableScan(columns, series, order, first_times, levels == {0.0, 1.0})
 
 
 def _clock_times(times: RowTimes) -> list[Any]:
@@ -256,16 +277,24 @@ def _choose_columns(chunk: Chunk, options: ColumnOptions) -> TableColumns:
     others = [name for name in chunk.cells if name not in (*named, *keys)]
     if options.time is None:
         times = [name for name in others if chunk.kind(name) == "time"]
+        if times and {*part_names(times[0], chunk.cells)} & {*named, *keys}:
+            del times[0]  # A part of the date is the target, or tells series apart.
         time = times[0] if times else time_by_name(chunk, others)
+        others = [one for one in others if one not in part_names(time, chunk.cells)]
+        times = [name for name in times if name in others]
         if len(times) > 1:
             notes.append(
                 f"Column {time!r} is taken as the time, the first of {len(times)} that "
                 f"hold times; --time to say otherwise."
             )
+    joined = None if time is None else joined_note(time, chunk.cells)
+    notes += [] if joined is None else [joined]
     if options.features is not None:
         features = options.features
     else:
+        parts = part_names(time, chunk.cells)
         others = [name for name in others if name != time and not is_unnamed(name)]
+        others = [name for name in others if name not in parts and JOINT not in name]
         text = [name for name in others if chunk.kind(name) == "text"]
         flags = [name for name in text if are_flags(chunk.cells[name].distinct_texts())]
         features = tuple(
@@ -273,7 +302,14 @@ def _choose_columns(chunk: Chunk, options: ColumnOptions) -> TableColumns:
         )
         notes += [_text_note(name) for name in text if name not in flags]
         notes += [f"Column {name!r}: yes counts as 1, no as 0." for name in flags]
-    return TableColumns(options.target, time, keys, features, formats, notes)
+    ranges = options.ranges
+    if ranges is None:
+        numbers = [name for name in features if chunk.kind(name) == "number"]
+        keeps = options.codes == "keep"
+        ranges = () if keeps else first_ranges(chunk, [options.target, *numbers])
+    return TableColumns(
+        options.target, time, keys, features, formats, notes, ranges, ranges
+    )
 
 
 def _formats(

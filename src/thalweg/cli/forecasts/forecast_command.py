@@ -31,6 +31,7 @@ from thalweg.cli.forecasts.forecast_loop import ForecastLoop
 from thalweg.cli.forecasts.forecast_plan import (
     ForecastOptions,
     ForecastPlan,
+    binary_notes,
     far_horizon_notes,
     horizon_sentence,
     make_plan,
@@ -52,6 +53,8 @@ from thalweg.cli.runs.storage import refuse_overwriting
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.forecast_result import ForecastResult
 from thalweg.tables import Table
+from thalweg.tables.missing_codes import code_notes, without_counts
+from thalweg.tables.time_parts import split_joined
 
 RUN_MODEL, RUN_MODELS = "forecast.thalweg", "forecasts.db"
 """Files of forecasters, beside those of the run that they belong to."""
@@ -96,17 +99,20 @@ def forecast_table(
             plan.keys,
             plan.settings.features,
             formats=plan.formats,
+            ranges=without_counts(plan.ranges),
         )
         is_next = _is_next(plan, source, is_next)
+        source = _with_times(source, plan.time)
     scan = scan_table(source.open_table, columns)
     if plan is None:
         check_scan(scan, source.name)
-    notes = list(scan.columns.notes)
+    notes = _column_notes(scan)
     if plan is None:
         plan = make_plan(scan, options, source.name, scan.first_times)
         if options.horizon is None:
             notes.append(horizon_sentence(scan, plan.settings.horizon))
         notes += far_horizon_notes(scan, plan.settings.horizon)
+        notes += binary_notes(scan, shlex.quote(source.given))
     notes += _feature_notes(plan, scan)
     paths = _paths(plan, source, out, resume)
     if not outputs.json:
@@ -114,10 +120,12 @@ def forecast_table(
             print_sentence(stderr_console(), note)
     with FileLocks() as locks:
         locks.acquire(paths.model)
+        is_replaced = resume is None and paths.model.exists()
         loop, stop = _learn(plan, scan, source, paths, bool(is_next))
         notes += _loop_notes(loop)
         if stop.number is None:
-            _write_results(loop, paths, outputs, notes)
+            replaced = paths.model if is_replaced else None
+            _write_results(loop, paths, outputs, notes, replaced)
         loop.models.close()
     if stop.number is not None:
         _show_resume_command(loop, source, paths)
@@ -162,7 +170,7 @@ def forecast_after_run(
     if stop.number is not None:
         raise typer.Exit(stop.exit_code)
     write_forecasts(loop.results, plan.keys, paths.forecast)
-    notes = [*scan.columns.notes, *_feature_notes(plan, scan), *_loop_notes(loop)]
+    notes = [*_column_notes(scan), *_feature_notes(plan, scan), *_loop_notes(loop)]
     return RunForecast(loop, notes, [model, paths.forecast])
 
 
@@ -170,6 +178,14 @@ def open_source(source: str, open_table: Callable[[], Table]) -> Source:
     """A table that ``open_table`` opens anew whenever it is read."""
     with open_table() as table:
         return Source(source, table.name, source_stem(table), open_table)
+
+
+def _with_times(source: Source, time: str | None) -> Source:
+    """The source with the columns joined that its times were joined of before."""
+    open_table, parts = source.open_table, split_joined(time)
+    if not parts:
+        return source
+    return source._replace(open_table=lambda: open_table().join_times(parts))
 
 
 def _learn(
@@ -209,8 +225,9 @@ def _refuse_short_series(plan: ForecastPlan, source: Source) -> None:
 
 
 def _write_results(
-    loop: ForecastLoop, paths: ForecastPaths, outputs: OutputOptions, notes: list[str]
-) -> None:
+    loop: ForecastLoop, paths: ForecastPaths, outputs: OutputOptions, notes: list[str],
+    replaced: Path | None,
+) -> None:  # fmt: skip
     """Write the files, and print the tables or the JSON object."""
     plan, results = loop.plan, loop.results
     write_forecasts(results, plan.keys, paths.forecast)
@@ -221,7 +238,7 @@ def _write_results(
     if outputs.json:
         typer.echo(json.dumps(_as_json(loop, saved, notes), allow_nan=False))
     else:
-        print_saved_files(stdout_console(), saved)
+        print_saved_files(stdout_console(), saved, replaced)
 
 
 def _print_tables(plan: ForecastPlan, results: Mapping[Key, ForecastResult]) -> None:
@@ -269,6 +286,10 @@ def _is_next(plan: ForecastPlan, source: Source, is_next: bool | None) -> bool:
             f"those, --from-start if it begins with them."
         )
     return bool(is_next)
+
+
+def _column_notes(scan: TableScan) -> list[str]:
+    return [*scan.columns.notes, *code_notes(scan.columns.ranges)]
 
 
 def _feature_notes(plan: ForecastPlan, scan: TableScan) -> list[str]:

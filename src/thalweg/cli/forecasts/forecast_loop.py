@@ -17,6 +17,7 @@ from thalweg.evaluation.forecast_result import (
 )
 from thalweg.evaluation.forecast_run import ForecastRun, TimedRows
 from thalweg.tables import Table
+from thalweg.tables.missing_codes import without_counts
 
 MIN_VALUES = 2
 """Known targets that a series needs."""
@@ -58,6 +59,7 @@ class ForecastLoop:
         is_stopped = stop.number is not None
         for key in list(self._live):
             self._finish(key, is_stopped)
+        self.models.set_ranges(without_counts(self.columns.ranges))
         self._save()
         if not is_stopped:
             self._add_unchanged()

@@ -1,6 +1,7 @@
 """The plan of a forecast: which columns, how far ahead, and what a file keeps of it."""
 
 import json
+import shlex
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,13 @@ from thalweg.models.forecaster import MAX_HORIZON
 from thalweg.models.forecaster_file import MAX_GIVEN
 from thalweg.preprocessing.forecaster_state import ForecasterSettings, state_size
 from thalweg.preprocessing.seasons import Seasons, calendar_seasons
+from thalweg.tables.class_labels import MIN_VALUES
 from thalweg.tables.column_format import ColumnFormat
+from thalweg.tables.missing_codes import (
+    ColumnRange,
+    ranges_from_fields,
+    without_counts,
+)
 from thalweg.tables.timestamps import TimeArray
 
 DEFAULT_HORIZON = 24
@@ -22,6 +29,8 @@ LONGEST_DEFAULT = 1440
 """The longest season that is taken as the horizon: a day of minutes."""
 ROWS_PER_STEP = 4
 """A default horizon is at most this part of the longest series, for a backtest."""
+FEW_VALUES = 5
+"""Of so many values at most little more than the last one can be forecast."""
 USUAL_SEASONS = Seasons(24, 168)
 """Seasons by which memory is estimated, before they are known."""
 
@@ -44,12 +53,17 @@ class ForecastPlan(NamedTuple):
     keys: tuple[str, ...]
     settings: ForecastSettings
     formats: tuple[ColumnFormat, ...] = ()
+    ranges: tuple[ColumnRange, ...] = ()  # by which codes are found; none: they stay
 
     @property
     def columns(self) -> TableColumns:
         """The columns to be read."""
         features = self.settings.features
-        return TableColumns(self.target, self.time, self.keys, features, self.formats)
+        columns = TableColumns(
+            self.target, self.time, self.keys, features, self.formats
+        )
+        columns.ranges = without_counts(self.ranges)
+        return columns
 
     def as_json(self) -> str:
         """The plan as text for a file."""
@@ -62,7 +76,9 @@ class ForecastPlan(NamedTuple):
             fields = json.loads(text)
             settings = ForecastSettings(**_with_tuples(fields.pop("settings")))
             formats = tuple(ColumnFormat(*one) for one in fields.pop("formats"))
-            return cls(**_with_tuples(fields), settings=settings, formats=formats)
+            ranges = ranges_from_fields(fields.pop("ranges", ()))
+            fields = _with_tuples(fields) | {"formats": formats, "ranges": ranges}
+            return cls(**fields, settings=settings)
         except (TypeError, ValueError, KeyError, AttributeError):
             raise PersistenceError(f"{name} holds no forecast of a file.") from None
 
@@ -74,6 +90,7 @@ class ForecastPlan(NamedTuple):
             "time": (columns.time, self.time),
             "key": (columns.keys, self.keys),
             "features": (columns.features, settings.features),
+            "codes": (columns.codes, "missing" if self.ranges else "keep"),
             "horizon": (options.horizon, settings.horizon),
             "interval": (options.interval, settings.interval),
             "known": (options.known, settings.known),
@@ -113,13 +130,34 @@ def make_plan(
     )
     _require_memory(scan, settings, source)
     return ForecastPlan(
-        source, columns.target, columns.time, columns.keys, settings, columns.formats
-    )
+        source, columns.target, columns.time, columns.keys, settings, columns.formats,
+        columns.first_ranges,
+    )  # fmt: skip
+
+
+def binary_notes(scan: TableScan, source: str) -> list[str]:
+    """A note where the target holds 0 and 1 only, which are classes."""
+    known = sum(one.known for one in scan.series.values())
+    if not scan.is_binary or known < MIN_VALUES or scan.columns.keys:
+        return []
+    target = scan.columns.target
+    return [
+        f"{target!r} holds 0 and 1 only: the forecast is a mean of such values. "
+        f"thalweg run {source} -t {shlex.quote(target)} classifies: it predicts the "
+        f"probability of 1, also in rows at the end whose {target!r} is blank."
+    ]
 
 
 def far_horizon_notes(scan: TableScan, horizon: int) -> list[str]:
     """A warning where no forecast so far ahead can have been scored."""
     longest = max((one.rows for one in scan.series.values()), default=0)
+    known = max((one.known for one in scan.series.values()), default=0)
+    if known <= FEW_VALUES:
+        return [
+            f"There are {known} values of {scan.columns.target!r}: about the last one "
+            "is forecast. A trend, a season and an error take more rows, and bands are "
+            "wide or endless."
+        ]
     if horizon < longest:
         return []
     return [
@@ -133,8 +171,11 @@ def horizon_sentence(scan: TableScan, horizon: int) -> str:
     rows = "1 row" if horizon == 1 else f"{horizon:,} rows"
     season = _calendar_horizon(scan.first_times)
     longest = max(one.rows for one in scan.series.values())
+    known = max(one.known for one in scan.series.values())
     if scan.has_future():
         reason = f"those at the end without {scan.columns.target!r}"
+    elif known <= FEW_VALUES:
+        reason = f"there are only {longest:,}"
     elif horizon < (season or DEFAULT_HORIZON):
         reason = f"a quarter of the {longest:,} there are, so that errors are known"
     elif season:

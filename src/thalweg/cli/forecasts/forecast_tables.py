@@ -226,12 +226,16 @@ def _error_table(result: ForecastResult) -> Table:
 
 def _value_table(result: ForecastResult) -> Table:
     ahead, shown = result.forecast, shown_values(result)
-    title = f"The next {result.horizon:,} values of {result.target}"
+    next_values = "value" if result.horizon == 1 else f"{result.horizon:,} values"
+    title = f"The next {next_values} of {result.target}"
     if len(shown) < result.horizon:
         title += f", {len(shown)} of them shown"
     table = new_table(title)
     is_timed = result.times is not None
-    texts = short_times(result.times) if is_timed else None
+    earlier = result.tail_times
+    has_earlier = earlier is not None and earlier.dtype.kind == "M"
+    before = earlier[-MAX_SHOWN_VALUES:] if has_earlier else None
+    texts = short_times(result.times, before) if is_timed else None
     table.add_column("time" if is_timed else "step", no_wrap=True)
     for name in ("forecast", "low", "high"):
         table.add_column(name, justify="right", no_wrap=True)

@@ -19,6 +19,7 @@ from thalweg.errors import StreamError
 from thalweg.tables import Chunk, Table
 from thalweg.tables.format_detection import FormatSettings, detect_formats
 from thalweg.tables.schema import is_unnamed
+from thalweg.tables.time_parts import part_names
 from thalweg.types import FloatArray
 
 MIN_REPEATS = 0.01
@@ -145,7 +146,11 @@ def detect_key(
 
 def _first_time(chunk: Chunk, targets: Sequence[str]) -> str | None:
     """The first column of times, or of numbers that are called so."""
-    names = [name for name in chunk.cells if name not in targets]
+    names = [
+        name
+        for name in chunk.cells
+        if name not in targets and not {*part_names(name, chunk.cells)} & {*targets}
+    ]
     times = [name for name in names if chunk.kind(name) == "time"]
     return times[0] if times else time_by_name(chunk, names)
 
@@ -192,7 +197,8 @@ def _add(candidate: KeyCandidate, chunk: Chunk, times: FloatArray) -> None:
 
 def _candidate_columns(chunk: Chunk, others: Sequence[str]) -> list[str]:
     """Columns of text, then those of whole numbers, from left to right."""
-    names = [name for name in chunk.cells if name not in others]
+    parts = [part for name in others for part in part_names(name, chunk.cells)]
+    names = [name for name in chunk.cells if name not in (*others, *parts)]
     names = [name for name in names if not is_unnamed(name)]
     text = [name for name in names if chunk.kind(name) == "text"]
     numbers = [name for name in names if chunk.kind(name) == "number"]

@@ -18,6 +18,7 @@ from thalweg.learners import LastValue
 from thalweg.losses import SquaredError
 from thalweg.models.keyed_store import KeyedStore
 from thalweg.persistence import SavedModel, dumps, loads
+from thalweg.tables.missing_codes import ColumnRange
 
 MODEL = "model.thalweg"
 PLAN = "plan"
@@ -36,6 +37,9 @@ class ForecastModels(Protocol):
 
     def save(self, runs: Mapping[Key, ForecastRun]) -> None:
         """Write these models."""
+
+    def set_ranges(self, ranges: tuple[ColumnRange, ...]) -> None:
+        """Note by which ranges codes are found in the rows to come."""
 
     def close(self) -> None:
         """Write no more."""
@@ -70,6 +74,10 @@ class SingleModel:
         plan = {PLAN: self._plan.as_json()}
         persistence.save(self.path, self._run.saved_model(**plan))
 
+    def set_ranges(self, ranges: tuple[ColumnRange, ...]) -> None:
+        """Note by which ranges codes are found in the rows to come."""
+        self._plan = self._plan._replace(ranges=ranges)
+
     def close(self) -> None:
         """Nothing is open."""
 
@@ -92,8 +100,7 @@ class KeyedModelFile:
             remove_database(self._working_path)
             if resumed is not None:
                 shutil.copyfile(resumed, self._working_path)
-        extra = {PLAN: plan.as_json()}
-        self._settings = dumps(SavedModel(LastValue(), SquaredError(), None, extra))
+        self._plan, self._settings = plan, _plan_settings(plan)
         self._store = KeyedStore(self._working_path, self._settings)
         self._is_open = True
 
@@ -121,6 +128,13 @@ class KeyedModelFile:
         )
         self._store.commit(models, None)
 
+    def set_ranges(self, ranges: tuple[ColumnRange, ...]) -> None:
+        """Note by which ranges codes are found in the rows to come."""
+        if ranges != self._plan.ranges:
+            self._plan = self._plan._replace(ranges=ranges)
+            self._settings = _plan_settings(self._plan)
+            self._store.replace_settings(self._settings)
+
     def close(self) -> None:
         """Close the database; a new one takes the place of the old one."""
         self._store.close()
@@ -135,6 +149,11 @@ class KeyedModelFile:
         self._store.close()
         if self._working_path != self.path:
             remove_database(self._working_path)
+
+
+def _plan_settings(plan: ForecastPlan) -> bytes:
+    extra = {PLAN: plan.as_json()}
+    return dumps(SavedModel(LastValue(), SquaredError(), None, extra))
 
 
 def open_models(plan: ForecastPlan, path: Path, resumed: Path | None) -> ForecastModels:

@@ -21,6 +21,7 @@ class CheckpointSchedule:
     def __init__(self, save: Callable[[], None], is_live: bool) -> None:
         self._save = save
         self._least = self._period = LIVE_SECONDS if is_live else FILE_SECONDS
+        self._took = 0.0  # seconds of the last checkpoint
         self._saved_at = -float("inf")
         self._has_unsaved_rows = False
 
@@ -30,7 +31,10 @@ class CheckpointSchedule:
         self._save()
         self._saved_at = time.monotonic()
         self._has_unsaved_rows = False
-        self._period = max(self._least, MIN_WORK_SHARE * (self._saved_at - began))
+        took = self._saved_at - began
+        # The lesser of two: one may have waited for the disk or a garbage collection.
+        self._period = max(self._least, MIN_WORK_SHARE * min(took, self._took))
+        self._took = took
 
     def add_rows(self) -> None:
         """Rows were played: write a checkpoint, if it is time."""

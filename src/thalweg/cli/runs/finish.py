@@ -124,8 +124,13 @@ def _no_score_sentence(loop: RunLoop) -> str:
     runs = loop.session.runs
     if not runs:
         return "No row came."
-    labels = runs[0].burn_in
-    return f"Too few rows to score: the first {labels} labels only warm up."
+    labels, known = runs[0].burn_in, int(loop.session.encoder.state.known_targets[0])
+    values = "value" if known == 1 else "values"
+    return (
+        f"Too few rows to score: there are {known:,} {values} of the target, and the "
+        f"first {labels} only warm up. The rows are predicted and the model is saved, "
+        f"to go on with more rows (--resume); errors are told from row {labels + 1} on."
+    )
 
 
 def _print_json(

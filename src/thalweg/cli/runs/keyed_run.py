@@ -50,6 +50,8 @@ from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.keyed_scores import KeyedScores
 from thalweg.tables import Table
 from thalweg.tables.class_labels import Task
+from thalweg.tables.missing_codes import code_notes
+from thalweg.tables.time_parts import split_joined
 
 
 class KeyedRunSettings(NamedTuple):
@@ -82,6 +84,7 @@ def run_by_key(
                 "A run by key goes on in its own folder. Leave out --out and --model."
             )
         _protect_files(settings, folder, model)
+        replaced = model if resumed is None and model.exists() else None
         if resumed is None:
             remove_database(model)
             names = (study_files.STUDY, study_files.PAGE, study_files.FORECAST)
@@ -93,12 +96,12 @@ def run_by_key(
                 require_standard_output()
             file = _prediction_file(settings, session, origin, folder, table.is_live)
             loop = KeyedRunLoop(table, session, checkpoint, file, echo)
-            _finish(settings, loop, folder, forecast)
+            _finish(settings, loop, folder, forecast, replaced)
 
 
 def _finish(
     settings: KeyedRunSettings, loop: KeyedRunLoop, folder: Path,
-    forecast: Callable[[Path], Any] | None,
+    forecast: Callable[[Path], Any] | None, replaced: Path | None,
 ) -> None:  # fmt: skip
     session, outputs = loop.session, settings.outputs
     if session.rows:
@@ -125,7 +128,7 @@ def _finish(
     if outputs.json:
         _print_json(settings, loop, scores, saved, seconds, ahead)
     else:
-        print_saved_files(_console(loop), saved)
+        print_saved_files(_console(loop), saved, replaced)
     if stop.number is not None:
         _show_resume_command(settings, loop)
         raise typer.Exit(stop.exit_code)
@@ -176,6 +179,11 @@ def _notes(loop: KeyedRunLoop) -> tuple[str, ...]:
     ordered = (one for key, one in sessions.items() if key not in backward)
     session = next(ordered, None) or next(iter(sessions.values()), None)
     notes = () if session is None else session.notes()
+    if session is not None:  # codes are counted in all series
+        own = code_notes(session.encoder.state.ranges)
+        states = (one.encoder.state for one in sessions.values())
+        of_all = code_notes([one for state in states for one in state.ranges])
+        notes = (*(note for note in notes if note not in own), *of_all)
     if not backward or len(backward) == len(sessions):
         return notes
     key, row = next(iter(backward.items()))
@@ -261,6 +269,7 @@ def _open_session(
         recipe = new_recipe(settings.recipe)
         return KeyedSession(recipe, settings.keys, settings.task), NEW_RUN
     session, origin = checkpoint.load(settings.recipe)
+    table.join_times(split_joined(session.recipe.time))
     refuse_other_keys(session, settings.keys)
     is_next = table.is_live if settings.is_next is None else settings.is_next
     if settings.is_next is None and not is_next and table.name != origin.source:

@@ -90,7 +90,8 @@ class KeyedSession:
 
     def play(self, chunk: Chunk) -> str:
         """Predict and learn the next rows; returns their lines, in order of rows."""
-        refuse_unknown_columns(self.keys, chunk.cells, chunk.source)
+        names = (*self.keys, *self.recipe.columns)
+        refuse_unknown_columns(names, chunk.cells, chunk.source)
         if self._schema is None:
             self._decide_schema(chunk)
         lines: list[tuple[int, str]] = []

@@ -43,7 +43,7 @@ class ObservedRows(NamedTuple):
         """
         schema, recipe = encoder.state.schema, encoder.recipe
         assert schema is not None
-        chunk = chunk.with_formats(schema.formats)
+        chunk = (encoder.decoded_chunk or chunk).with_formats(schema.formats)
         columns, targets = (
             np.column_stack(
                 [

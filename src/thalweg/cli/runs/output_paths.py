@@ -30,8 +30,13 @@ def open_session(
 
 
 def new_recipe(settings: dict[str, Any]) -> Recipe:
-    """The recipe of a new run: missing values are imputed unless it says otherwise."""
-    return Recipe(**({"missing": "impute"} | settings))
+    """The recipe of a new run: missing values are imputed unless it says otherwise.
+
+    Codes for missing values are missing, but where a missing value is refused: that
+    would name a cell that holds a number.
+    """
+    codes = "keep" if settings.get("missing") == "refuse" else "missing"
+    return Recipe(**({"missing": "impute", "codes": codes} | settings))
 
 
 def _refuse_other_task(session: Session, task: Task) -> None:

@@ -1,0 +1,92 @@
+"""Times in several columns: what is joined, and what is not."""
+
+import numpy as np
+import pytest
+
+from thalweg.errors import StreamError
+from thalweg.tables import read_table
+
+HOURS = (np.datetime64("2024-01-30T00") + np.arange(72)).astype(object)
+
+
+def joined(tmp_path, header, line, given=()):
+    """The name of the joined column and its times; None if there is none."""
+    path = tmp_path / "s.csv"
+    path.write_text(header + "\n" + "".join(line(hour) + "\n" for hour in HOURS))
+    with read_table(path).join_times(given) as table:
+        chunk = next(iter(table.chunks()))
+    name = next(iter(chunk.cells))
+    if " + " not in name:
+        return None
+    return name, chunk.timestamps(name).instants
+
+
+@pytest.mark.parametrize(
+    ("header", "form"),
+    [
+        ("y,Date,Time", "1,{0:%Y-%m-%d},{0:%H:%M}"),
+        ("y,Date,Time", "1,{0:%Y-%m-%d},{0:%H:%M:%S}"),
+        ("y,Date,Time", "1,{0:%Y-%m-%d},{0:%H.%M.%S}"),
+        ("y,Date,Time", "1,{0:%Y-%m-%d},{0:%I:%M %p}"),
+        ("y,Date,at", "1,{0:%m/%d/%Y},{0:%H:%M}"),
+        ("y,Date,hr", "1,{0:%Y-%m-%d},{0.hour}"),
+        ("y,date,Hour", "1,{0:%Y%m%d},{0.hour}"),
+        ("y,Year,Month,Day,Hour", "1,{0.year},{0.month},{0.day},{0.hour}"),
+        ("y,YR,mo,dd,HR", "1,{0.year},{0.month},{0.day},{0.hour}"),
+    ],
+)
+def test_dates_and_clocks_are_joined(tmp_path, header, form):
+    found = joined(tmp_path, header, form.format)
+    assert found is not None
+    assert found[0] == " + ".join(header.split(",")[1:])
+    assert found[1].astype("datetime64[h]").astype(object).tolist() == list(HOURS)
+
+
+def test_hour_24_is_hour_0_of_the_next_day(tmp_path):
+    form = "1,{0.year},{0.month},{0.day},{1}"
+    line = lambda hour: form.format(hour, hour.hour + 1)  # noqa: E731
+    found = joined(tmp_path, "y,Year,Month,Day,Hour", line)
+    assert found is not None
+    assert (found[1] == np.array(HOURS, "M8[ns]") + np.timedelta64(1, "h")).all()
+
+
+@pytest.mark.parametrize(
+    ("header", "form"),
+    [
+        ("y,when,Time", "1,{0:%Y-%m-%dT%H:%M},{0:%H:%M}"),  # a clock is there already
+        ("y,Date,Year,Month,Day", "1,{0:%Y-%m-%d},{0.year},{0.month},{0.day}"),
+        ("y,Year,Day", "1,{0.year},{0.day}"),
+        ("y,yr,mo", "1,1,{0.month}"),  # the first year, not a date
+        ("y,Date,count", "1,{0:%Y-%m-%d},{0.hour}"),
+    ],
+)
+def test_other_columns_are_not_joined(tmp_path, header, form):
+    assert joined(tmp_path, header, form.format) is None
+
+
+def test_a_clock_for_every_day_is_joined_if_it_is_called_a_time(tmp_path):
+    days = dict(zip(HOURS, np.datetime64("2024-01-30") + np.arange(72), strict=True))
+    line = lambda hour: f"1,{days[hour]},06:{hour.hour:02d}"  # noqa: E731
+    assert joined(tmp_path, "y,Date,sunrise", line) is None
+    assert joined(tmp_path, "y,Date,Time", line) is not None
+
+
+def test_columns_that_are_named_are_joined(tmp_path):
+    form = "1,{0:%Y-%m-%d},{0:%H:%M}".format
+    found = joined(tmp_path, "y,a,b", form, given=("a", "b"))
+    assert found is not None
+    assert found[0] == "a + b"
+    with pytest.raises(StreamError, match="has no column 'c'"):
+        joined(tmp_path, "y,a,b", form, given=("a", "c"))
+    with pytest.raises(StreamError, match="cannot be joined"):
+        joined(tmp_path, "y,a,b", form, given=("y", "a", "b"))
+
+
+def test_a_part_that_is_missing_makes_the_time_missing(tmp_path):
+    def line(hour):
+        clock = "" if hour.hour == 5 else f"{hour:%H:%M}"
+        return f"1,{hour:%Y-%m-%d},{clock}"
+
+    found = joined(tmp_path, "y,Date,Time", line)
+    assert found is not None
+    assert np.isnat(found[1]).sum() == 3
