@@ -7,8 +7,8 @@ generated streams with known changes, and stable streams, whose alarms are all f
 River's detectors have their defaults. They read the target; where a relation changes,
 the errors of River's LinearRegression on standardised columns.
 
-The detector's constants were set on streams of seeds 0 to 15 (stable) and 1000 to 1399
-(changing), not by the annotated series; here seeds begin at 5000.
+The detector's constants were set on streams of seeds 0 to 15, 100 to 102 (stable) and
+1000 to 1399, 2000, 3000 (changing); here seeds begin at 5000.
 """
 
 import argparse
