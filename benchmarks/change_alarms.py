@@ -7,8 +7,8 @@ generated streams with known changes, and stable streams, whose alarms are all f
 River's detectors have their defaults. They read the target; where a relation changes,
 the errors of River's LinearRegression on standardised columns.
 
-The detector's constants were set on streams of seeds 0 to 15 (stable) and 1000 to 1399
-(changing), not by the annotated series; here seeds begin at 5000.
+The detector's constants were set on streams of seeds 0 to 15, 100 to 102 (stable) and
+1000 to 1399, 2000, 3000 (changing); here seeds begin at 5000.
 """
 
 import argparse
@@ -31,6 +31,9 @@ WINDOW = 200
 """A change is found by the first alarm in so many rows from it on."""
 MARGIN = 5
 """Rows that a change point may be off in the Turing benchmark."""
+DAY_IN_YEARS = 1 / 365.25
+WEEK_IN_YEARS = 7 * DAY_IN_YEARS
+WEEK_PROFILE = np.array([1, 0.95, 0.97, 1.02, 1.2, 1.5, 0.7])
 OURS, OURS_AT_ALARM = "thalweg", "thalweg, row of the alarm"
 PEERS: dict[str, Callable[[], Any]] = {
     "ADWIN": drift.ADWIN,
@@ -45,6 +48,7 @@ class Stream(NamedTuple):
     y: FloatArray
     columns: FloatArray
     changes: Sequence[int] = ()
+    years: FloatArray | None = None  # (T,) times of rows, where they are known
 
 
 class Alarms(NamedTuple):
@@ -74,7 +78,7 @@ class Counts(NamedTuple):
 def own_alarms(stream: Stream) -> Alarms:
     """The alarms of thalweg's detector."""
     detector = ChangeDetector(stream.columns.shape[1])
-    detector.add(stream.y, stream.columns)
+    detector.add(stream.y, stream.columns, years=stream.years)
     names = [str(j) for j in range(stream.columns.shape[1])]
     alarms = detector.alarms(names)
     return Alarms([one.row - 1 for one in alarms], [one.onset - 1 for one in alarms])
@@ -168,6 +172,18 @@ def coefficient_stream(size: float, g: np.random.Generator) -> Stream:
     return Stream(y, columns, changes)
 
 
+def weekly_stream(size: float, g: np.random.Generator) -> Stream:
+    """Six years of weekly sales with a year's cycle that rise by ``size`` for good."""
+    t = np.arange(6 * 52)
+    angle, swing = 2 * np.pi * t * WEEK_IN_YEARS, g.uniform(0.05, 0.25)
+    year = np.sin(angle + g.uniform(0, 2 * np.pi))
+    year += 0.3 * np.sin(2 * angle + g.uniform(0, 2 * np.pi))
+    noise = g.uniform(0.03, 0.08) * lfilter([1], [1, -0.3], g.normal(size=len(t)))
+    change = int(g.integers(110, len(t) - 60))
+    y = 1000 * (1 + swing * year) * (1 + noise) * np.where(t < change, 1, 1 + size)
+    return Stream(y, np.empty((len(t), 0)), (change,), t * WEEK_IN_YEARS)
+
+
 CASES = (
     ("mean, 1 deviation", mean_stream, 1.0),
     ("mean, 2", mean_stream, 2.0),
@@ -184,6 +200,8 @@ CASES = (
     ("coefficient, 1", coefficient_stream, 1.0),
     ("coefficient, 2", coefficient_stream, 2.0),
     ("coefficient, 3", coefficient_stream, 3.0),
+    ("weekly rows, rise of 27 %", weekly_stream, 0.27),
+    ("weekly rows, fall of 25 %", weekly_stream, -0.25),
 )
 
 
@@ -229,29 +247,73 @@ def daily_series(g: np.random.Generator) -> Iterator[tuple[str, Stream]]:
     year's season 15 per cent.
     """
     t, none = np.arange(3 * 365), np.empty((3 * 365, 0))
-    week = np.array([1, 0.95, 0.97, 1.02, 1.2, 1.5, 0.7]) * np.exp(
-        0.1 * g.normal(size=7)
-    )
+    week = WEEK_PROFILE * np.exp(0.1 * g.normal(size=7))
     noise = g.uniform(0.02, 0.08) * g.normal(size=len(t))
     growth, profile = g.uniform(-0.2, 0.5) * t / 365, week[(t + g.integers(7)) % 7]
-    year = 0.15 * np.sin(2 * np.pi * t / 365.25 + g.uniform(0, 2 * np.pi))
+    year = 0.15 * np.sin(2 * np.pi * t * DAY_IN_YEARS + g.uniform(0, 2 * np.pi))
     line = 1 + abs(growth)
-    yield "trend and week, sum", Stream(1000 * (growth + profile + noise), none)
-    yield "trend and week, product", Stream(1000 * line * profile * (1 + noise), none)
-    y = 1000 * np.exp(growth + noise) * profile
-    yield "growth and week, product", Stream(y, none)
-    yield (
-        "trend, week, year, sum",
-        Stream(1000 * (growth + profile + year + noise), none),
-    )
-    y = 1000 * line * profile * (1 + year) * (1 + noise)
-    yield "trend, week, year, product", Stream(y, none)
+    kinds = {
+        "trend and week, sum": growth + profile + noise,
+        "trend and week, product": line * profile * (1 + noise),
+        "growth and week, product": np.exp(growth + noise) * profile,
+        "trend, week, year, sum": growth + profile + year + noise,
+        "trend, week, year, product": line * profile * (1 + year) * (1 + noise),
+    }
+    for name, y in kinds.items():
+        yield name, Stream(1000 * y, none, (), t * DAY_IN_YEARS)
+
+
+def long_daily_series(g: np.random.Generator) -> Iterator[tuple[str, Stream]]:
+    """Daily rows of eight years with a year's season that never change."""
+    t, none = np.arange(8 * 365), np.empty((8 * 365, 0))
+    week = WEEK_PROFILE * np.exp(0.1 * g.normal(size=7))
+    noise = g.uniform(0.02, 0.08) * g.normal(size=len(t))
+    growth, profile = g.uniform(-0.2, 0.5) * t / 365, week[(t + g.integers(7)) % 7]
+    wave = np.sin(2 * np.pi * t * DAY_IN_YEARS + g.uniform(0, 2 * np.pi))
+    weather = lfilter([1], [1, -0.7], g.normal(size=len(t)))
+    year = 1000 * (1 + 0.15 * wave) * np.exp(noise)
+    kinds = {
+        "eight years": year,
+        "eight years, week": year * profile,
+        "eight years, week, growth": year * profile * np.exp(growth),
+        "eight years of temperatures": 10 + 10 * wave + 2 * weather,
+    }
+    for name, y in kinds.items():
+        yield name, Stream(y, none, (), t * DAY_IN_YEARS)
+
+
+def hourly_series(g: np.random.Generator) -> Iterator[tuple[str, Stream]]:
+    """Two years of hourly rows with a day and a week, in products.
+
+    The clock shifts by an hour every 26 weeks, as daylight saving does to habits; or
+    the level rises by 1 per cent, which the day's swing of 35 makes unimportant.
+    """
+    t, none, hours = np.arange(104 * 168), np.empty((104 * 168, 0)), np.arange(24)
+    day = 1 + 0.35 * np.sin((hours - 8) * 2 * np.pi / 24) + 0.05 * g.normal(size=24)
+    day += 0.12 * np.sin((hours - 5) * 4 * np.pi / 24)
+    noise = g.uniform(0.01, 0.04) * lfilter([1], [1, -0.6], g.normal(size=len(t)))
+    clock, rise = t // (26 * 168) % 2, np.where(t < 60 * 168, 1, 1.01)
+
+    def profile(hour: FloatArray) -> FloatArray:
+        return 1000 * np.where(hour // 24 % 7 < 5, 1, 0.8) * day[hour % 24]
+
+    kinds = {
+        "hourly": profile(t) * (1 + noise),
+        "hourly, clock shifts": profile(t + clock) * (1 + noise),
+        "hourly, rise of 1 %": profile(t) * rise * (1 + noise),
+    }
+    for name, y in kinds.items():
+        yield name, Stream(y, none, (), t / 24 * DAY_IN_YEARS)
 
 
 def short_streams(seed: int) -> Iterator[tuple[str, Stream]]:
-    """Series of three years that make up about 100,000 rows of each kind."""
+    """Series of several years that make up about 100,000 rows of each kind."""
     for part in range(91):
         yield from daily_series(np.random.default_rng([seed, part]))
+    for part in range(34):
+        yield from long_daily_series(np.random.default_rng([seed, 1, part]))
+    for part in range(6):
+        yield from hourly_series(np.random.default_rng([seed, 2, part]))
 
 
 # Scores.
@@ -414,7 +476,8 @@ def print_stable(peers: dict[str, Callable[[], Any]], seeds: int) -> None:
     others: dict[str, list[float]] = {}
     if peers:
         generator = np.random.default_rng(FIRST_SEED)
-        one = daily_series(generator)
+        makers = (daily_series, long_daily_series, hourly_series)
+        one = chain.from_iterable(make(generator) for make in makers)
         for name, stream in chain(stable_streams(peer_rows, generator), one):
             values = inputs_of_peers(stream)
             others[name] = [

@@ -80,3 +80,23 @@ def test_compare_sees_the_changes_that_run_sees(stream):
     (study,) = json.loads(compared.stdout)["studies"]
     assert study["alarm_count"] == 1
     assert study["alarms"] == alarms_in(stream.parent / "run")
+
+
+def test_the_year_of_daily_rows_is_no_change_with_and_without_lags(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    rng, t = np.random.default_rng(5), np.arange(1000)
+    days = np.datetime64("2020-03-01") + t
+    year = 1000 + 200 * np.sin(2 * np.pi * t / 365.25) + 30 * rng.normal(size=1000)
+    lines = [f"{day},{y:.1f}\n" for day, y in zip(days, year, strict=True)]
+    written(tmp_path / "days.csv", ["day,y\n", *lines])
+    for name, options in {"plain": (), "lags": ("--lags", "1,7")}.items():
+        common = ("-t", "y", "--time", "day", "--no-report", "--out", name)
+        outcome = thalweg("run", "days.csv", *common, *options)
+        assert outcome.exit_code == 0, outcome.output
+        assert alarms_in(tmp_path / name) == []
+    lines = [line.split(",", 1)[1] for line in lines]
+    written(tmp_path / "rows.csv", ["y\n", *lines])
+    outcome = thalweg("run", "rows.csv", "-t", "y", "--no-report", "--out", "rows")
+    assert outcome.exit_code == 0 and alarms_in(tmp_path / "rows") != []

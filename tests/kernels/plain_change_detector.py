@@ -20,7 +20,8 @@ from thalweg.kernels.change_detector.detector_layout import (
 class PlainModel:
     """Ridge regression on the rows learnt so far, and the scale of its errors."""
 
-    def __init__(self):
+    def __init__(self, ridges):
+        self.ridges = ridges  # of each feature
         self.rows, self.targets, self.variance, self.size = [], [], 0.0, 0.0
 
     def forecast(self, row):
@@ -42,7 +43,7 @@ class PlainModel:
         moments = a.T @ a
         inverse = np.zeros((len(free), len(free)))
         inverse[np.ix_(free, free)] = np.linalg.inv(
-            moments + np.diag(np.diag(moments)) * 4 / len(x)
+            moments + np.diag(np.diag(moments) * self.ridges[free]) / len(x)
         )
         return inverse @ deviations.T @ (y - y.mean()), inverse
 
@@ -59,9 +60,16 @@ class PlainModel:
 class PlainDetector:
     """The alarms of a stream, without seasons: (row, onset, statistic)."""
 
-    def __init__(self, y, columns):
-        self.y, self.columns = np.asarray(y, float), np.asarray(columns, float)
+    def __init__(self, y, columns, years=None):
+        """``years`` (T,) are times in years, of daily or weekly rows."""
+        self.given, self.columns = np.asarray(y, float), np.asarray(columns, float)
+        angle = 2 * np.pi * (np.empty(0) if years is None else np.asarray(years))
+        harmonics = np.cos(angle), np.sin(angle), np.cos(2 * angle), np.sin(2 * angle)
+        self.year = np.empty((len(y), 0)) if years is None else np.transpose(harmonics)
         self.alarms = []
+        self.y = self.given.copy()  # on the scale of now
+        self.is_log, self.scale_row = False, 0
+        self.squares = {}  # of recursive residuals
         self.clean = {}  # of each row: the value without the excess of an outlier
         self.adjusted = {}  # and less the effect of the columns
         self.errors = {}
@@ -69,8 +77,17 @@ class PlainDetector:
 
     def begin(self, start):
         """Forget everything before this row."""
+        self.regime_start = start
+        self.begin_models(start)
+
+    def begin_models(self, start):
+        """Forget what was learnt, but not past values."""
         self.start, self.degrees, self.jump = start, 0, None
-        self.models = PlainModel(), PlainModel(), PlainModel()
+        year, p = [1] * self.year.shape[1], self.columns.shape[1]
+        ridges = np.array([4, 4, *year, *[4] * p])
+        self.models = (
+            PlainModel(np.append(4, ridges)), PlainModel(ridges), PlainModel(ridges),
+        )  # fmt: skip
         self.sums = np.zeros(6 + 2 * self.columns.shape[1])
         self.onsets = np.zeros(len(self.sums), int)
         self.square_mean, self.square_variance = 0.9205, 1.233
@@ -79,21 +96,66 @@ class PlainDetector:
     def run(self):
         """Play all rows."""
         for t in range(len(self.y)):
+            if self.is_log and self.given[t] <= 0:
+                self.change_scale(t)
+            self.y[t] = np.log(self.given[t]) if self.is_log else self.given[t]
             statistic = self.play(t, is_tested=True)
-            if statistic is not None:
-                onset = self.onset(statistic, t + 1)
+            if statistic is None:
+                is_quiet = (t + 1) % 64 == 0 and self.ratios().max() < 0.5
+                if is_quiet and self.is_other_scale_better(t + 1):
+                    self.change_scale(t + 1)
+                continue
+            onset = self.onset(statistic, t + 1)
+            for again in range(onset, t + 1):
+                self.clean[again] = self.adjusted[again] = self.y[again]
+            if self.scale_row <= onset and self.is_other_scale_better(onset):
+                self.change_scale(t + 1)
+            else:
                 self.alarms.append((t, onset, statistic))
                 self.begin(onset)
                 for again in range(onset, t + 1):
                     self.play(again, is_tested=False)
         return self.alarms
 
+    def is_other_scale_better(self, end):
+        """Whether errors before ``end`` are likelier in logarithms, or in values."""
+        past = [min(self.clean[t], self.y[t]) for t in self.clean]
+        if self.columns.shape[1] or (not self.is_log and min(past) <= 0):
+            return False
+        known = [t for t in range(end) if t in self.squares]
+        level = np.array([self.clean[t] for t in known])
+        size = np.sqrt([self.squares[t] for t in known])
+        if not size.sum() > 0:
+            return False
+        if self.is_log:
+            level = np.exp(level)
+            size = size * level
+        gain = len(known) * np.log(size.sum() / (size / level).sum())
+        gain -= np.log(level).sum()
+        return (-gain if self.is_log else gain) > 2
+
+    def change_scale(self, end):
+        """Play the last rows anew on the other scale, without alarms."""
+        convert = np.exp if self.is_log else np.log
+        for t in range(end):
+            if t in self.squares:
+                level = np.exp(self.clean[t]) if self.is_log else self.clean[t]
+                self.squares[t] *= level**2 if self.is_log else level**-2
+            self.clean[t] = self.adjusted[t] = convert(self.clean[t])
+            self.y[t], self.errors[t] = convert(self.y[t]), 0.0
+        self.is_log, self.scale_row = not self.is_log, end
+        start = max(end - 256, self.regime_start)
+        self.begin_models(start)
+        for t in range(start, end):
+            self.play(t, is_tested=True)
+
     def features(self, t, last):
         """Those of the models with a trend, of differences, and without a trend."""
         y1 = self.adjusted[t - 1] + last - self.clean[t - 1]
         y2, y3 = self.adjusted[t - 2], self.adjusted[t - 3]
-        change = self.columns[t] - self.columns[t - 1]
-        values = np.array([t - self.start, y1, y2, *self.columns[t]])
+        known = np.hstack([self.year, self.columns])
+        change = known[t] - known[t - 1]
+        values = np.array([t - self.start, y1, y2, *known[t]])
         return values, np.array([y1 - y2, y2 - y3, *change]), values[1:]
 
     def forecasts(self, t, last):
@@ -118,7 +180,8 @@ class PlainDetector:
     def play(self, t, is_tested):
         self.clean[t] = self.adjusted[t] = self.y[t]
         self.errors[t] = 0.0
-        if t - self.start < 3:
+        self.squares.pop(t, None)
+        if t - self.regime_start < 3:
             return None
         last, alarm, y = self.clean[t - 1], None, self.y[t]
         rows, forecasts, spreads = self.forecasts(t, last)
@@ -136,6 +199,9 @@ class PlainDetector:
             scale = max(noise, self.least_scale()) * spreads[chosen]
             error = self.errors[t] = y - forecasts[chosen]
             self.clean[t] = forecasts[chosen] + np.clip(error, -4 * scale, 4 * scale)
+            self.squares[t] = (
+                (self.clean[t] - forecasts[chosen]) / spreads[chosen]
+            ) ** 2
             if is_tested and self.degrees >= 12:
                 has_noise = noise > self.least_scale()
                 alarm = self.test(t, chosen, rows[chosen], error, scale, has_noise)
@@ -154,7 +220,8 @@ class PlainDetector:
         return 0.1 * np.std(self.models[1].targets)
 
     def learn(self, rows, forecasts, spreads, y, clean, last):
-        is_scaled = len(self.models[0].rows) >= self.columns.shape[1] + 2
+        known = self.columns.shape[1] + self.year.shape[1]
+        is_scaled = len(self.models[0].rows) >= known + 2
         targets = clean, clean - last, clean
         for k, model in enumerate(self.models):
             if is_scaled:
@@ -193,9 +260,13 @@ class PlainDetector:
             self.sums[k] = max(self.sums[k] + amount, 0)
         return self.alarm(t, error, scale)
 
-    def alarm(self, t, error, scale):
+    def ratios(self):
+        """The statistics in units of their thresholds."""
         p = self.columns.shape[1]
-        parts = self.sums / [tests.threshold(k, p) for k in range(len(self.sums))]
+        return self.sums / [tests.threshold(k, p) for k in range(len(self.sums))]
+
+    def alarm(self, t, error, scale):
+        parts = self.ratios()
         best = int(parts.argmax())
         causes = parts.copy()
         causes[[VARIANCE_UP, VARIANCE_DOWN]] = -1

@@ -15,12 +15,13 @@ from thalweg.kernels.change_detector.detector_layout import (
 )
 
 
-def play(y, columns):
+def play(y, columns, years=None):
     p = columns.shape[1]
     buffer = np.zeros(STATE.size(columns=p))
     work = np.zeros(WORKSPACE.size(columns=p))
     records = np.zeros((len(y), ALARM_FIELDS))
-    count = detect_changes(buffer, work, y, columns, records)
+    times = np.full(len(y), np.nan) if years is None else years
+    count = detect_changes(buffer, work, y, times, columns, records)
     return records[:count], STATE.views(buffer, columns=p)
 
 
@@ -38,23 +39,31 @@ def changing_stream(seed, rows, p, kind):
         y += rng.uniform(-5, 5) * columns[:, 0] * after
     elif kind == "random walk":
         y = np.cumsum(noise) + rng.uniform(-60, 60) * after
+    elif kind == "growth":
+        y = np.exp(0.01 * np.arange(rows) + 0.1 * noise) + after * rng.uniform(0, 3)
+    elif kind == "fall below zero":
+        y = np.exp(0.02 * np.arange(rows) + 0.1 * noise) - 200 * after
     elif kind == "outliers":
         y[rng.integers(0, rows, 5)] += rng.uniform(-90, 90)
     return y, columns
 
 
-KINDS = ("none", "level", "variance", "relation", "random walk", "outliers")
+KINDS = (
+    "none", "level", "variance", "relation", "random walk", "outliers", "growth",
+    "fall below zero",
+)  # fmt: skip
 
 
 @settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10_000), rows=st.integers(100, 260), p=st.integers(0, 2),
-    kind=st.sampled_from(KINDS),
+    kind=st.sampled_from(KINDS), step=st.sampled_from([None, 1.0, 7.0]),
 )  # fmt: skip
-def test_the_kernel_has_the_alarms_of_the_definition(seed, rows, p, kind):
+def test_the_kernel_has_the_alarms_of_the_definition(seed, rows, p, kind, step):
     y, columns = changing_stream(seed, rows, p, kind)
-    plain = PlainDetector(y, columns)
-    records, state = play(y, columns)
+    years = None if step is None else 30 + np.arange(rows) * step / 365.25
+    plain = PlainDetector(y, columns, years)
+    records, state = play(y, columns, years)
     # The definition has no season, which a stream of so few rows may seem to have.
     assume(state.counters[5] == 0)
     found = records[:, [ALARM_ROW, ALARM_ONSET, ALARM_STATISTIC]].astype(int)
@@ -94,3 +103,44 @@ def test_week_ends_of_daily_rows_raise_no_alarm():
     noise = np.random.default_rng(1).normal(size=7 * 60)
     records, state = play(np.tile(week, 60) + noise, np.empty((7 * 60, 0)))
     assert len(records) == 0 and state.counters[5] == 7
+
+
+def test_the_year_of_daily_rows_with_times_raises_no_alarm():
+    rng, t = np.random.default_rng(1), np.arange(8 * 365)
+    week = np.array([1, 0.95, 0.97, 1.02, 1.2, 1.5, 0.7])[t % 7]
+    year = 1 + 0.15 * np.sin(2 * np.pi * t / 365.25)
+    growth = np.exp(0.3 * t / 365 + 0.04 * rng.normal(size=len(t)))
+    for y in (1000 * year * week, 1000 * year * week * growth):
+        y = y * (1 + 0.03 * rng.normal(size=len(t)))
+        assert len(play(y, np.empty((len(t), 0)), t / 365.25)[0]) == 0
+
+
+def test_rows_of_hours_have_no_year():
+    y = np.random.default_rng(2).normal(size=500)
+    hours = np.arange(500) / 8766
+    _, state = play(y, np.empty((500, 0)), hours)
+    _, plain = play(y, np.empty((500, 0)))
+    assert state.counters[15] == 0
+    np.testing.assert_array_equal(state.sums, plain.sums)
+
+
+@pytest.mark.parametrize("rise", [1.27, 1 / 1.27])
+def test_a_lasting_step_of_weekly_rows_is_found(rise):
+    rng, t = np.random.default_rng(3), np.arange(312)
+    year = 1 + 0.15 * np.sin(2 * np.pi * t / 52.18)
+    y = 1000 * year * np.exp(0.05 * rng.normal(size=312)) * np.where(t < 200, 1, rise)
+    (record,), _ = play(y, np.empty((312, 0)), t * 7 / 365.25)
+    assert 200 <= record[ALARM_ROW] < 226 and abs(record[ALARM_ONSET] - 200) <= 3
+
+
+@pytest.mark.parametrize(("rise", "count"), [(0.01, 0), (0.2, 1)])
+def test_a_step_that_is_small_beside_the_season_is_no_alarm(rise, count):
+    rng, t = np.random.default_rng(4), np.arange(3000)
+    day = 1 + 0.35 * np.sin(2 * np.pi * t / 24)
+    y = (
+        1000
+        * day
+        * np.where(t < 1500, 1, 1 + rise)
+        * (1 + 0.002 * rng.normal(size=3000))
+    )
+    assert len(play(y, np.empty((3000, 0)))[0]) == count

@@ -89,17 +89,21 @@ class ChangeDetector(Component):
 
     def add(
         self, y: FloatArray, columns: FloatArray, rows: Any = None,
-        times: TimeTexts | None = None,
+        times: TimeTexts | None = None, years: FloatArray | None = None,
     ) -> None:  # fmt: skip
         """Look at the next rows: labels (T,) or NaN, columns (T, p), NaN where missing.
 
         ``rows`` (T,) are their numbers, the first of all being 1; without them they go
-        on from the last. ``times`` gives their times as text.
+        on from the last. ``times`` gives their times as text. ``years`` (T,) are their
+        times in years from any origin, NaN where unknown: with them, daily and weekly
+        rows may have a yearly cycle.
         """
         if rows is None:
             last = self.recent_rows[-1] if len(self.recent_rows) else 0.0
             rows = last + np.arange(1, len(y) + 1)
         texts = times or _no_times
+        if years is None:
+            years = np.full(len(y), np.nan)
         for start in range(0, len(y), PIECE):
             piece = slice(start, start + PIECE)
 
@@ -107,7 +111,11 @@ class ChangeDetector(Component):
                 return texts(start + first, start + last)
 
             self._add_piece(
-                y[piece], columns[piece], np.asarray(rows)[piece], piece_texts
+                y[piece],
+                columns[piece],
+                np.asarray(rows)[piece],
+                years[piece],
+                piece_texts,
             )
 
     def alarms(self, names: Sequence[str]) -> tuple[ChangeAlarm, ...]:
@@ -146,11 +154,16 @@ class ChangeDetector(Component):
         yield "recent_times", Condition(is_equal, f"the times of {recent} rows")
 
     def _add_piece(
-        self, y: FloatArray, columns: FloatArray, rows: FloatArray, times: TimeTexts
+        self,
+        y: FloatArray,
+        columns: FloatArray,
+        rows: FloatArray,
+        years: FloatArray,
+        times: TimeTexts,
     ) -> None:
         known = np.append(self.recent_rows, rows)
         old, first = len(self.recent_rows), self._row_count() - len(self.recent_rows)
-        records = self._detect(y, columns)
+        records = self._detect(y, years, columns)
         for record in records:
             # Positions among the rows known: those of before, then these.
             places = record[[ALARM_ROW, ALARM_ONSET]].astype(np.int64) - first
@@ -168,14 +181,18 @@ class ChangeDetector(Component):
         newest = times(max(len(y) - RECENT_ROWS, 0), len(y))
         self.recent_times = (*self.recent_times, *newest)[-RECENT_ROWS:]
 
-    def _detect(self, y: FloatArray, columns: FloatArray) -> FloatArray:
+    def _detect(
+        self, y: FloatArray, years: FloatArray, columns: FloatArray
+    ) -> FloatArray:
         """Play rows in the kernel; the alarms, whose rows are counted from 0."""
         self.buffer = self.buffer.copy()  # a snapshot may hold the one before
         work = np.zeros(WORKSPACE.size(columns=self.columns))
         records = np.zeros((len(y), ALARM_FIELDS))
         given = np.ascontiguousarray(columns[:, : self.columns], np.float64)
         labels = np.ascontiguousarray(y, np.float64)
-        return records[: detect_changes(self.buffer, work, labels, given, records)]
+        times = np.ascontiguousarray(years, np.float64)
+        count = detect_changes(self.buffer, work, labels, times, given, records)
+        return records[:count]
 
     def _row_count(self) -> int:
         """The rows that the kernel has seen."""

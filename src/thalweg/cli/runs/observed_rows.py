@@ -14,8 +14,11 @@ from thalweg.evaluation.change_detector import MAX_COLUMNS, ChangeDetector, Time
 from thalweg.evaluation.study import Study
 from thalweg.tables import Chunk, Encoder
 from thalweg.tables.schema import Schema
-from thalweg.tables.validation import read_numbers
+from thalweg.tables.validation import read_any_times, read_numbers
 from thalweg.types import FloatArray
+
+YEAR = 365.2425 * 24 * 3600 * 1e9
+"""The mean year of the calendar, in nanoseconds."""
 
 
 def given_columns(schema: Schema | None) -> tuple[str, ...]:
@@ -32,6 +35,7 @@ class ObservedRows(NamedTuple):
     targets: FloatArray  # (T, k) NaN where not known
     rows: FloatArray  # (T,) the first row of the stream being 1
     times: TimeTexts | None
+    years: FloatArray  # (T,) times in years since 1970, NaN where unknown
 
     @classmethod
     def read(
@@ -54,7 +58,8 @@ class ObservedRows(NamedTuple):
             for names in (given_columns(schema), recipe.targets)
         )
         rows = np.arange(1.0, len(chunk) + 1) + earlier_rows + chunk.first_row
-        return cls(columns, targets, rows, _time_texts(time, len(chunk)))
+        texts = _time_texts(time, len(chunk))
+        return cls(columns, targets, rows, texts, _years(chunk, schema))
 
     def add_to(self, detector: ChangeDetector, target: int, is_question: bool) -> None:
         """Let a detector look at the rows of one target.
@@ -63,7 +68,7 @@ class ObservedRows(NamedTuple):
         """
         y, times = self.targets[:, target], self.times
         if not is_question:
-            detector.add(y, self.columns, self.rows, times)
+            detector.add(y, self.columns, self.rows, times, self.years)
             return
         known = np.flatnonzero(~np.isnan(y))
 
@@ -73,7 +78,7 @@ class ObservedRows(NamedTuple):
 
         detector.add(
             y[known], self.columns[known], self.rows[known],
-            None if times is None else known_times,
+            None if times is None else known_times, self.years[known],
         )  # fmt: skip
 
 
@@ -83,6 +88,15 @@ def add_alarms(study: Study, detector: ChangeDetector, encoder: Encoder) -> Stud
         return study
     alarms = detector.alarms(given_columns(encoder.state.schema))
     return study.with_alarms(alarms, detector.total)
+
+
+def _years(chunk: Chunk, schema: Schema) -> FloatArray:
+    """Times in years of 365.2425 days since 1970, of all rows, whatever lags drop."""
+    if schema.time != "time" or schema.time_column is None:
+        return np.full(len(chunk), np.nan)
+    local = read_any_times(chunk, schema.time_column).local_times()
+    nanoseconds = local.astype("datetime64[ns]").view(np.int64).astype(np.float64)
+    return np.where(np.isnat(local), np.nan, nanoseconds / YEAR)
 
 
 def _time_texts(time: Any, rows: int) -> TimeTexts | None:

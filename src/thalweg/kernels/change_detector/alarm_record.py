@@ -6,6 +6,7 @@ from thalweg.kernels.change_detector.detector_layout import (
     ALARM_ONSET,
     ALARM_ROW,
     ALARM_STATISTIC,
+    IS_LOGARITHMIC,
     JUMP_ROW,
     JUMP_SIZE,
     LABEL_UNIT,
@@ -64,15 +65,19 @@ def record_alarm(s, statistic, onset, slope, record):
     """Fill in a record of ``ALARM_FIELDS`` numbers."""
     end, unit = int(s.counters[ROWS]), s.counters[LABEL_UNIT]
     record[ALARM_ROW], record[ALARM_ONSET] = end - 1, onset
-    record[ALARM_STATISTIC], record[TREND_CHANGE] = statistic, unit * slope
-    record[LEVEL_BEFORE] = unit * _level_before(s, onset, end)
-    record[LEVEL_AFTER] = unit * _level_after(s, onset, end)
-    record[SPREAD_BEFORE] = unit * error_scale(s, chosen_model(s))
-    record[SPREAD_AFTER] = unit * _spread_after(s, onset, end)
+    before, after = level_before(s, onset, end), level_after(s, onset, end)
+    spread_unit = unit
+    if s.counters[IS_LOGARITHMIC] > 0.0:
+        before, after = math.exp(before), math.exp(after)
+        spread_unit *= before
+    record[ALARM_STATISTIC], record[TREND_CHANGE] = statistic, spread_unit * slope
+    record[LEVEL_BEFORE], record[LEVEL_AFTER] = unit * before, unit * after
+    record[SPREAD_BEFORE] = spread_unit * error_scale(s, chosen_model(s))
+    record[SPREAD_AFTER] = spread_unit * spread_after(s, onset, end)
 
 
 @inner_function
-def _level_before(s, onset, end):
+def level_before(s, onset, end):
     """The mean of values before the onset, in the same phases of the season."""
     c = s.counters
     season = int(c[SEASON])
@@ -87,7 +92,8 @@ def _level_before(s, onset, end):
 
 
 @inner_function
-def _level_after(s, onset, end):
+def level_after(s, onset, end):
+    """The mean of values since the onset."""
     total, count = 0.0, 0
     for t in range(onset, end):
         y = s.recent[t % RECENT_ROWS, 0]
@@ -98,7 +104,7 @@ def _level_after(s, onset, end):
 
 
 @inner_function
-def _spread_after(s, onset, end):
+def spread_after(s, onset, end):
     """The root mean square of errors since the onset."""
     total, count = 0.0, 0
     for t in range(onset, end):

@@ -1,13 +1,15 @@
 """The change detector's loop over rows: forecast, test, learn; and what an alarm does.
 
 After an alarm the models forget all rows before the onset of the change, and learn
-those since then anew, so that one change is one alarm. Where a season explains what
-looked like a change, that is taken in place of an alarm.
+those since then anew, so that one change is one alarm. Where a season or the scale of
+labels explains what looked like a change, that is taken in place of an alarm. A change
+that is small beside the season's swing is none.
 """
 
 import math
 
 from thalweg.kernels.change_detector.alarm_record import change_onset, record_alarm
+from thalweg.kernels.change_detector.alarm_relevance import is_small
 from thalweg.kernels.change_detector.change_statistics import (
     MIN_DEGREES,
     NORMAL_SQUARE,
@@ -20,8 +22,13 @@ from thalweg.kernels.change_detector.change_statistics import (
 )
 from thalweg.kernels.change_detector.detector_layout import (
     DEGREES,
+    FIRST_COLUMN,
+    FIRST_TIME,
+    IS_LOGARITHMIC,
+    IS_YEARLY,
     JUMP_ROW,
     LABEL_UNIT,
+    LAST_TIME,
     MEMORY,
     MODEL_START,
     MODELS,
@@ -30,29 +37,40 @@ from thalweg.kernels.change_detector.detector_layout import (
     RECENT_ROWS,
     REGIME_START,
     ROWS,
+    SCALE_ROW,
     SEARCHED_ROWS,
     SEASON,
     SQUARE_MEAN,
     SQUARE_VARIANCE,
     STATE,
+    TIMED_ROWS,
     WEIGHT,
     WORKSPACE,
+    YEAR_FEATURES,
 )
 from thalweg.kernels.change_detector.reference_model import (
     FIRST_ERRORS,
     PAST_ROWS,
     SCORE_LIMIT,
+    SEASONS,
     chosen_model,
     column_effect,
     error_scale,
     factorise,
     has_features,
+    is_yearly,
     learn,
     least_scale,
     set_forecasts,
     set_season_prior,
     target_base,
     update_scales,
+)
+from thalweg.kernels.change_detector.scale_choice import (
+    MIN_VALUE,
+    change_scale,
+    is_other_scale_better,
+    is_scale_row,
 )
 from thalweg.kernels.change_detector.season_search import (
     find_season,
@@ -70,11 +88,12 @@ NO_ALARM = -1
 
 
 @kernel(ieee_division=True, nogil=True)
-def detect_changes(buffer, work, labels, columns, records):
+def detect_changes(buffer, work, labels, years, columns, records):
     """Play rows, and record their alarms; returns how many there were.
 
     Shapes: buffer and work by the layouts, zeros before the first row; labels (T,), NaN
-    where unknown; columns (T, p), NaN where missing; records (≥ T, ALARM_FIELDS).
+    where unknown; years (T,), the times of the rows in years, NaN where unknown;
+    columns (T, p), NaN where missing; records (≥ T, ALARM_FIELDS).
     """
     s = unpack_state(buffer, 0, columns.shape[1])
     w = unpack_workspace(work, 0, columns.shape[1])
@@ -82,16 +101,27 @@ def detect_changes(buffer, work, labels, columns, records):
     if s.counters[ROWS] == 0.0:
         _restart_models(s)
     for t in range(labels.size):
-        w.values[0] = _in_units(labels[t], s.counters, LABEL_UNIT)
+        label = _in_units(labels[t], s.counters, LABEL_UNIT)
+        w.values[0] = _on_scale(s, w, label)
+        _set_year(s.counters, years[t], w.values)
         for j in range(columns.shape[1]):
-            w.values[1 + j] = _in_units(columns[t, j], s.column_units, j)
+            w.values[FIRST_COLUMN + j] = _in_units(columns[t, j], s.column_units, j)
         statistic = _play_row(s, w, True)
+        if statistic == NO_ALARM and is_scale_row(s):
+            if is_other_scale_better(s, int(s.counters[ROWS])):
+                _change_scale(s, w)
         if statistic == NO_ALARM and not is_search_row(int(s.counters[ROWS])):
             continue
         onset, slope, season = 0, 0.0, 0
         if statistic != NO_ALARM:
             onset, slope = change_onset(s, statistic)
             _restore_values(s, onset)
+            if s.counters[SCALE_ROW] <= onset and is_other_scale_better(s, onset):
+                _change_scale(s, w)
+                continue
+            if is_small(s, statistic, onset):
+                s.sums.fill(0.0)
+                continue
             season = recurrence(s, statistic, onset)
         if season == 0:
             season = find_season(s.counters, s.adjusted, s.past_squares, w.ratios)
@@ -112,6 +142,51 @@ def _in_units(value, units, j):
     if units[j] == 0.0:
         units[j] = 2.0 ** float(min(max(math.frexp(value)[1], -1000), 1000))
     return min(max(value / units[j], -MAX_VALUE), MAX_VALUE)
+
+
+@inner_function
+def _on_scale(s, w, value):
+    """The label, or its logarithm; a label without one ends the scale of logarithms."""
+    if s.counters[IS_LOGARITHMIC] == 0.0 or math.isnan(value):
+        return value
+    if value > 0.0:
+        return math.log(max(value, MIN_VALUE))
+    _change_scale(s, w)
+    return value
+
+
+@inner_function
+def _change_scale(s, w):
+    """Learn and test the last rows anew on the other scale; the regime goes on.
+
+    A change among them raises its alarm after the next row, if it is one on this scale.
+    """
+    c = s.counters
+    change_scale(s)
+    end = int(c[ROWS])
+    # Before so many rows, the season's values are means of fewer seasons.
+    first = int(c[REGIME_START] + SEASONS * c[SEASON])
+    start = min(max(end - RECENT_ROWS, first), end)
+    c[ROWS] = start
+    _restart_models(s)
+    for t in range(start, end):
+        for j in range(w.values.size):
+            w.values[j] = s.recent[t % RECENT_ROWS, j]
+        _play_row(s, w, True)
+
+
+@inner_function
+def _set_year(counters, time, values):
+    """Cosines and sines of the time of the year; NaN where the time is unknown."""
+    values[1:FIRST_COLUMN] = math.nan
+    if math.isfinite(time):
+        if counters[TIMED_ROWS] == 0.0:
+            counters[FIRST_TIME] = time
+        counters[LAST_TIME] = time
+        counters[TIMED_ROWS] += 1
+        angle = 2 * math.pi * (time - math.floor(time))
+        values[1], values[2] = math.cos(angle), math.sin(angle)
+        values[3], values[4] = math.cos(2 * angle), math.sin(2 * angle)
 
 
 @inner_function
@@ -173,6 +248,7 @@ def _play_row(s, w, is_tested):
     if has_features(c):
         if c[WEIGHT] == 0.0:
             set_season_prior(s)
+            c[IS_YEARLY] = is_yearly(c)
         for model in range(MODELS):
             factorise(c[WEIGHT], s.means[model], s.moments[model], w.lower[model])
         set_forecasts(s, w)
@@ -187,7 +263,7 @@ def _play_row(s, w, is_tested):
         clean = s.past_values[(t - 1) % PAST_VALUES] if t > 0 else 0.0
     residual = (clean - (y - error)) / w.spreads[chosen]
     s.past_values[t % PAST_VALUES] = s.adjusted[t % PAST_VALUES] = clean
-    if has_score and w.values.size > 1:
+    if has_score and w.values.size > FIRST_COLUMN:
         s.adjusted[t % PAST_VALUES] -= column_effect(s, w, chosen)
     s.past_squares[t % SEARCHED_ROWS] = residual * residual if has_score else -1.0
     s.recent_errors[t % RECENT_ROWS] = error
@@ -239,7 +315,7 @@ def _learn_row(s, w, clean):
     """The models learn the row with the label ``clean``, scales with its own."""
     c, y, target = s.counters, w.values[0], w.rows.shape[1] - 1
     # Errors of a model that has seen fewer rows than features are its own.
-    used = target - OWN_FEATURES + 2 + (c[SEASON] > 0.0)
+    used = target - OWN_FEATURES + 2 + (c[SEASON] > 0.0) + YEAR_FEATURES * c[IS_YEARLY]
     is_scaled, weight = c[WEIGHT] >= used, 0.0
     for model in range(MODELS):
         w.rows[model, target] = clean - target_base(s, model, w.rows[model])

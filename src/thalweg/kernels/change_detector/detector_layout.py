@@ -13,9 +13,13 @@ from thalweg.kernels.layout import Layout, Shape
 Array = np.ndarray
 
 # Features of a reference model: the row's number, the last two values less their
-# season, the season's value; then the given columns.
-TREND, LAST, LAST_BUT_ONE, SEASON_VALUE = range(4)
-OWN_FEATURES = 4
+# season, the season's value, two harmonics of the time of the year; then the given
+# columns.
+TREND, LAST, LAST_BUT_ONE, SEASON_VALUE, YEAR = range(5)
+YEAR_FEATURES = 4
+OWN_FEATURES = YEAR + YEAR_FEATURES
+FIRST_COLUMN = 1 + YEAR_FEATURES
+"""A row's values are its label, the year's cosines and sines, and the columns."""
 
 # The reference models: of values, of their differences, of values without a trend.
 VALUES, DIFFERENCES, LEVEL = 0, 1, 2
@@ -50,7 +54,11 @@ LABEL_UNIT = 6  # what labels are divided by; 0: not known yet
 JUMP_ROW = 7  # one more than the row of a jump that may stay; 0: none
 JUMP_BASE, JUMP_SIZE = 8, 9  # the forecast of that row, and its error
 SQUARE_MEAN, SQUARE_VARIANCE = 10, 11  # of squared scores, limited
-COUNTERS = 12
+FIRST_TIME, LAST_TIME, TIMED_ROWS = 12, 13, 14  # in years; rows that had a time
+IS_YEARLY = 15  # 1 if the models use the time of the year
+IS_LOGARITHMIC = 16  # 1 if labels are taken as their logarithms
+SCALE_ROW = 17  # the row after which the scale of labels last changed
+COUNTERS = 18
 
 # The scales of each model: a robust variance of one-step errors, and the mean |error|.
 ERROR_VARIANCE, MEAN_SIZE = 0, 1
@@ -72,15 +80,15 @@ class DetectorViews(NamedTuple):
     counters: Annotated[Array, Shape(COUNTERS)]
     column_units: Annotated[Array, Shape("columns")]  # 0: not known yet
     # Of each model: means of the features and of the target, and their centred moments.
-    means: Annotated[Array, Shape(MODELS, "columns + 5")]
-    moments: Annotated[Array, Shape(MODELS, "columns + 5", "columns + 5")]
+    means: Annotated[Array, Shape(MODELS, "columns + 9")]
+    moments: Annotated[Array, Shape(MODELS, "columns + 9", "columns + 9")]
     scales: Annotated[Array, Shape(MODELS, SCALES)]
     column_powers: Annotated[Array, Shape("columns")]  # mean squares of column scores
     # CUSUM statistics, and the row in which each last left zero.
     sums: Annotated[Array, Shape("2 * columns + 6")]
     onsets: Annotated[Array, Shape("2 * columns + 6")]
-    # Row r is at r mod RECENT_ROWS: label and columns as they came, and the error.
-    recent: Annotated[Array, Shape(RECENT_ROWS, "columns + 1")]
+    # Row r is at r mod RECENT_ROWS: its values as they came, and the error.
+    recent: Annotated[Array, Shape(RECENT_ROWS, "columns + 5")]
     recent_errors: Annotated[Array, Shape(RECENT_ROWS)]
     # Onset and statistic, counted from 1, of the last alarms, the newest first.
     alarms: Annotated[Array, Shape(RECURRENT_ALARMS, 2)]
@@ -93,18 +101,18 @@ class DetectorViews(NamedTuple):
 class DetectorWorkspace(NamedTuple):
     """Arrays to work in during a row."""
 
-    values: Annotated[Array, Shape("columns + 1")]  # label and columns of the row
-    rows: Annotated[Array, Shape(MODELS, "columns + 5")]  # features, then the target
-    lower: Annotated[Array, Shape(MODELS, "columns + 5", "columns + 5")]
+    values: Annotated[Array, Shape("columns + 5")]  # label, year, columns of the row
+    rows: Annotated[Array, Shape(MODELS, "columns + 9")]  # features, then the target
+    lower: Annotated[Array, Shape(MODELS, "columns + 9", "columns + 9")]
     forecasts: Annotated[Array, Shape(MODELS)]
     spreads: Annotated[Array, Shape(MODELS)]  # √(1 + leverage)
-    whitened: Annotated[Array, Shape("columns + 5")]
-    deviation: Annotated[Array, Shape("columns + 5")]
-    coefficients: Annotated[Array, Shape("columns + 4")]
+    whitened: Annotated[Array, Shape("columns + 9")]
+    deviation: Annotated[Array, Shape("columns + 9")]
+    coefficients: Annotated[Array, Shape("columns + 8")]
     ratios: Annotated[Array, Shape(MAX_SEASON + 1)]
 
 
-STATE = Layout("change detector", DetectorViews, version=2, dimensions=("columns",))
+STATE = Layout("change detector", DetectorViews, version=3, dimensions=("columns",))
 WORKSPACE = Layout(
-    "change detector workspace", DetectorWorkspace, version=1, dimensions=("columns",)
+    "change detector workspace", DetectorWorkspace, version=2, dimensions=("columns",)
 )

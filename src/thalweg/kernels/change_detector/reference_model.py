@@ -4,6 +4,8 @@ The model of values regresses y_t less its season on the row's number, the two v
 before (less their season), the season's value and the given columns; a second one has
 no row's number, so no trend. Values before, and seasons, are less the effects of the
 columns (a regression with autoregressive errors), which would else be noise to them.
+Rows whose times say that they are daily or weekly have two harmonics of the year as
+further features of all three.
 The model of differences regresses y_t - y_{t-1}, less that of the season, on the two
 differences before and on those of the season and of the columns: it is for values that
 move like a random walk. All count all rows since the last change, at most about 2,000.
@@ -23,8 +25,12 @@ from thalweg.kernels.change_detector.detector_layout import (
     DEGREES,
     DIFFERENCES,
     ERROR_VARIANCE,
+    FIRST_COLUMN,
+    FIRST_TIME,
+    IS_YEARLY,
     LAST,
     LAST_BUT_ONE,
+    LAST_TIME,
     LEVEL,
     MEAN_SIZE,
     MEMORY,
@@ -36,9 +42,11 @@ from thalweg.kernels.change_detector.detector_layout import (
     ROWS,
     SEASON,
     SEASON_VALUE,
+    TIMED_ROWS,
     TREND,
     VALUES,
     WEIGHT,
+    YEAR,
 )
 from thalweg.kernels.jit import inner_function
 
@@ -48,6 +56,9 @@ variances. The end of a line that need not be there follows a shift of the level
 RIDGE = 4.0
 """The ridge of a feature is its variance times this, as if so many rows said nothing of
 it. Without one, the first errors of a model of a few rows are mostly its own."""
+YEAR_RIDGE = 1.0
+"""That of the time of the year, whose cosines and sines are nearly dependent in the
+first months: with more, they would not follow a slow cycle."""
 DEPENDENT = 1e-9
 """A feature with less than this part of its variance left follows from the others."""
 PAST_ROWS = 3
@@ -67,6 +78,10 @@ become that of the rest."""
 NOISE_PART = 0.1
 """The scale is at least this part of the standard deviation of y_t - y_{t-1}: errors
 that are smaller are not those of a noise, but of a model that still learns."""
+MIN_YEAR_STEP, MAX_YEAR_STEP = 1 / 800, 1 / 20
+"""Rows that are so many years apart, such as daily and weekly ones, may have a year's
+cycle. The memory of hourly rows is shorter than a year; months have a season of twelve
+rows."""
 RELATIVE_ROUNDING, TINY = 1e-12, 1e-200
 """Deviations below this part of the mean are rounding errors."""
 
@@ -116,10 +131,20 @@ def has_features(counters):
 
 
 @inner_function
-def set_features(s, values, rows):
-    """The features of the models in the row whose columns are values[1:].
+def is_yearly(counters):
+    """1 if rows are so far apart that the time of the year counts, else 0."""
+    steps = counters[TIMED_ROWS] - 1.0
+    if steps < 1.0:
+        return 0.0
+    step = (counters[LAST_TIME] - counters[FIRST_TIME]) / steps
+    return 1.0 if MIN_YEAR_STEP <= step <= MAX_YEAR_STEP else 0.0
 
-    A missing column counts as its mean, a missing difference as 0.
+
+@inner_function
+def set_features(s, values, rows):
+    """The features of the models in the row whose year and columns are values[1:].
+
+    A missing one counts as its mean, a missing difference as 0.
     """
     c = s.counters
     t = int(c[ROWS])
@@ -134,10 +159,11 @@ def set_features(s, values, rows):
     x[LAST_BUT_ONE] = y2 - season_value(c, s.adjusted, t - 2)
     d[LAST_BUT_ONE] = y2 - y3
     x[SEASON_VALUE], d[SEASON_VALUE] = now, now - before
-    for j in range(values.size - 1):
-        i, value = OWN_FEATURES + j, values[1 + j]
+    for j in range(1, values.size):
+        is_year = j < FIRST_COLUMN and c[IS_YEARLY] == 0.0
+        i, value = YEAR + j - 1, math.nan if is_year else values[j]
         x[i] = s.means[VALUES, i] if math.isnan(value) else value
-        change = value - s.recent[(t - 1) % RECENT_ROWS, 1 + j]
+        change = value - s.recent[(t - 1) % RECENT_ROWS, j]
         d[i] = 0.0 if math.isnan(change) else change
     for i in range(x.size - 1):
         rows[LEVEL, i] = x[i]
@@ -154,7 +180,9 @@ def factorise(weight, means, moments, lower):
     ridge = 1.0 + RIDGE / max(weight, 1.0)
     for i in range(n + 1):
         for j in range(min(i + 1, n)):
-            rest = ridge * moments[i, i] if i == j else moments[i, j]
+            is_year = YEAR <= i < OWN_FEATURES
+            own_ridge = 1.0 + YEAR_RIDGE / max(weight, 1.0) if is_year else ridge
+            rest = own_ridge * moments[i, i] if i == j else moments[i, j]
             for k in range(j):
                 rest -= lower[i, k] * lower[j, k]
             if i == j:
