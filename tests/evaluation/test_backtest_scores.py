@@ -1,5 +1,7 @@
 """Errors by step, held to loops over origins and steps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -63,6 +65,8 @@ def expected_errors(whole, horizon, season, cycle):
                     back -= period
                 if back >= 0:
                     naive[method] = past[back]
+                elif method == CYCLE_AGO:
+                    naive[method] = naive[SEASON_AGO]
             for method, value in naive.items():
                 errors[method][step - 1].append(y[origin + step] - value)
     return errors
@@ -86,6 +90,16 @@ def test_errors_are_those_of_a_loop_over_origins_and_steps(missing):
     assert scores.overall_error(FORECASTER) == pytest.approx(
         np.sqrt(np.mean(everything**2))
     )
+
+
+def test_before_a_cycle_has_passed_the_season_ago_counts_in_its_place():
+    y = np.tile([0.0, 9.0, 4.0, 7.0], 30)  # the same every season, not every row
+    whole = backtest(seasons=(4, 60))
+    whole = replace(whole, y=y)
+    scores = BacktestScores(5)
+    scores.add(whole)
+    assert scores.overall_error(SEASON_AGO) == scores.overall_error(CYCLE_AGO) == 0
+    assert scores.overall_error(LAST_VALUE) > 0
 
 
 def test_coverage_is_the_share_of_values_inside_their_band():

@@ -162,3 +162,16 @@ def test_a_year_ago_does_not_take_a_trend_back_by_a_year(rows):
     forecast = Forecaster(horizon=14).update(y, time=days).forecast()
     expected = 100 - 0.2 * np.arange(rows, rows + 14)
     assert abs(forecast.mean - expected).max() < 3  # fifteen days of the trend
+
+
+def test_an_upheaval_of_the_past_does_not_make_bands_beyond_all_values():
+    rng = np.random.default_rng(0)
+    t = np.arange(180)
+    y = 4000 + 8 * t + 600 * np.sin(t / 6 * np.pi) + rng.normal(0, 20, 180)
+    y[120:135] *= 0.55
+    forecast = Forecaster(12, 12).update(y).forecast()
+    spread = y.max() - y.min()
+    assert (forecast.low > y.min() - spread).all()
+    assert (forecast.high < y.max() + spread).all()
+    # Nor does the band of the year's sum reach further than the worst year's error.
+    assert forecast.total.low > 12 * (y[-12:].mean() - 0.7 * y[-12:].mean())

@@ -1,5 +1,7 @@
 """Times in several columns: what is joined, and what is not."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,20 @@ def test_dates_and_clocks_are_joined(tmp_path, header, form):
     assert found is not None
     assert found[0] == " + ".join(header.split(",")[1:])
     assert found[1].astype("datetime64[h]").astype(object).tolist() == list(HOURS)
+
+
+@pytest.mark.parametrize("header", ["y,year,quarter", "y,Year,QTR"])
+def test_years_and_quarters_are_joined(tmp_path, header):
+    count = itertools.count()
+
+    def line(_):
+        k = next(count)
+        return f"1,{1959 + k // 4},{k % 4 + 1}"
+
+    found = joined(tmp_path, header, line)
+    assert found is not None
+    months = found[1].astype("datetime64[M]").astype(int)
+    assert months[0] == (1959 - 1970) * 12 and set(np.diff(months)) == {3}
 
 
 def test_hour_24_is_hour_0_of_the_next_day(tmp_path):

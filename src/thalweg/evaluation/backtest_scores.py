@@ -61,10 +61,11 @@ class BacktestScores(Component):
     """Scores forecasts from every origin when their values become known.
 
     On the same origins and steps are scored the last value, and the values a season and
-    a cycle before (seasonal naive), by the seasons that were known at the origin; the
-    last value counts where that much past is not there yet. A missing value is not
-    scored. The last value is the last that is known; in seasonal naive forecasts a
-    missing one counts as the value a season before it.
+    a cycle before (seasonal naive), by the seasons that were known at the origin. Where
+    that much past is not there yet, the value a season before counts in place of a
+    cycle's, and the last value in place of a season's. A missing value is not scored.
+    The last value is the last that is known; in seasonal naive forecasts a missing one
+    counts as the value a season before it.
 
     The result does not depend on how rows are cut into calls of ``add``.
     """
@@ -170,7 +171,8 @@ class BacktestScores(Component):
         for periods in np.moveaxis(seasons, 2, 0).astype(np.int64):
             back = at - periods * -(-self.steps // periods)
             found = _take(values, back)
-            yield np.where(np.isnan(found), last, found)
+            last = np.where(np.isnan(found), last, found)
+            yield last
 
     def _add_errors(
         self, y: FloatArray, predictions: FloatArray, forecasts: FloatArray,

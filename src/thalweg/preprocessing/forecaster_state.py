@@ -40,6 +40,7 @@ EFFECT_COUNTERS = slice(layout.CHANGE, layout.EFFECT_COUNT + 1)
 ERROR_FIELDS = (
     "step_counters", "step_errors", "total_counters", "total_errors", "error_scales",
     "mean_sizes", "spread", "cycle_spread", "spread_gain",
+    "largest_errors",
 )  # fmt: skip
 """What is known of the errors of forecasts."""
 

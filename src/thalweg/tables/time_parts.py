@@ -9,7 +9,7 @@ a clock:
   the first rows, or the column of clocks is called what clocks are called: a time of
   sunrise for every day is no clock of the rows;
 - columns of whole numbers called year, month and day, perhaps with hour, or year and
-  month alone, where no other column holds dates.
+  month or year and quarter alone, where no other column holds dates.
 
 The parts stay in the table, but are no features and no keys unless they are named.
 Hour 24 is hour 0 of the next day.
@@ -45,11 +45,15 @@ HOUR_NAMES = frozenset({"hour", "hours", "hr", "hrs", "hh", "stunde", "heure", "
 CALENDAR_NAMES = {
     "year": ("year", "yr", "yyyy", "jahr"),
     "month": ("month", "mo", "mon", "mnth", "mm", "monat"),
+    "quarter": ("quarter", "qtr", "quartal", "trimestre"),
     "day": ("day", "dy", "dd", "dom", "mday", "tag"),
     "hour": tuple(sorted(HOUR_NAMES)),
 }
 """What columns of whole numbers are called that are parts of a date."""
-_LIMITS = {"year": (1700, 2260), "month": (1, 12), "day": (1, 31), "hour": (0, 24)}
+_LIMITS = {
+    "year": (1700, 2260), "month": (1, 12), "quarter": (1, 4), "day": (1, 31),
+    "hour": (0, 24),
+}  # fmt: skip
 _CLOCK = re.compile(
     r"([0-9]{1,2})(?::([0-9]{2})(?::([0-9]{2})(?:\.[0-9]+)?)?|"
     r"\.([0-9]{2})\.([0-9]{2}))(?: ?([ap])\.?m\.?)?",
@@ -64,7 +68,8 @@ IntArray = npt.NDArray[np.int64]
 class TimeParts(NamedTuple):
     """The columns that are joined."""
 
-    dates: tuple[str, ...]  # one column of dates; or year, month and perhaps day
+    # One column of dates; or year, month and perhaps day; or year and quarter.
+    dates: tuple[str, ...]
     clock: str | None  # of clocks or hours
 
     @property
@@ -189,7 +194,7 @@ def _join(rows: Mapping[str, Cells], parts: TimeParts) -> JoinedTimeCells:
     if len(parts.dates) == 1:
         dates = rows[parts.dates[0]]
     else:
-        numbers = [_whole_numbers(rows[name]) for name in parts.dates]
+        numbers = [_calendar_numbers(name, rows[name]) for name in parts.dates]
         count = len(rows[parts.dates[0]])
         columns = np.stack([np.full(count, np.nan) if part is None else part
                             for part in numbers], axis=1)  # fmt: skip
@@ -198,6 +203,13 @@ def _join(rows: Mapping[str, Cells], parts: TimeParts) -> JoinedTimeCells:
     if parts.clock is not None:
         clocks = _clock_times(rows[parts.clock])
     return JoinedTimeCells(dates, clocks)
+
+
+def _calendar_numbers(name: str, cells: Cells) -> FloatArray | None:
+    """Years, months or days; of quarters their first months."""
+    numbers = _whole_numbers(cells)
+    is_quarter = name.strip().lower() in CALENDAR_NAMES["quarter"]
+    return 3 * numbers - 2 if is_quarter and numbers is not None else numbers
 
 
 def _date_text(row: list[float]) -> str | None:
@@ -294,6 +306,8 @@ def _calendar_parts(rows: Mapping[str, Cells]) -> TimeParts | None:
             is_named = name.strip().lower() in names
             if part not in found and is_named and _is_in_limits(rows[name], part):
                 found[part] = name
+    if {"year", "quarter"} <= found.keys() and "month" not in found:
+        return TimeParts((found["year"], found["quarter"]), None)
     if not {"year", "month"} <= found.keys():
         return None
     has_day = "day" in found
@@ -315,7 +329,7 @@ def _given_parts(
     raise StreamError(
         f"--time names the columns {', '.join(map(repr, given))} of {source}, which "
         f"cannot be joined to times: a date and a clock can, or year, month, day and "
-        f"hour."
+        f"hour, or year and quarter."
     )
 
 

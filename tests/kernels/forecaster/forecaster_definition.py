@@ -23,6 +23,7 @@ from tests.kernels.forecaster.effects_definition import (
 from tests.kernels.forecaster.nonlinear_definition import Context, NonlinearRegression
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster import (
+    forecaster_round,
     phase_spread,
     step_features,
     step_mixture,
@@ -64,7 +65,7 @@ class Regressions:
         self.prior = np.append(layout.PRIOR, np.zeros(size - layout.OWN_FEATURES))
         self.theta = np.tile(self.prior[:, None], layout.LANES)
         self.value_errors, self.total_errors = (new_errors(step - 1) for _ in range(2))
-        self.sizes = []  # of the errors
+        self.sizes, self.total_sizes = [], []  # of the errors
 
     def learn(self, row, candidates, label):
         count = len(self.labels)
@@ -371,6 +372,7 @@ class ForecasterDefinition:
                 error = sum(values[t - h + 1 :]) - origin.forecasts[:h].sum()
                 error = without_rounding(error, h)
                 scale = origin.error_scales[j][1]
+                model.total_sizes.append(abs(error))
                 definition.learn_error(model.total_errors, error, scale)
         if relative:
             size, spread = np.mean(relative), self.phase_spread(t)
@@ -505,7 +507,13 @@ class ForecasterDefinition:
         return np.maximum(mean, 0.0) if self.lowest == 0 else mean
 
     def offsets(self, coverage, kind="value_errors"):
-        """The ends of the bands less the forecasts, (H, 2): linear between models."""
+        """The ends of the bands less the forecasts, (H, 2): linear between models.
+
+        None reaches far beyond the largest error, if the last step has enough for
+        quantiles, or beyond the range of the values.
+        """
+        enough = np.ceil(2 / (1 - coverage) - 1e-9) - 1
+        needed = min(np.ceil(enough * (1 + (self.horizon - 1) / 2)), RECENT_ERRORS)
         ends = np.array([band(getattr(m, kind), coverage, m.step) for m in self.models])
         steps = [0] + [m.step for m in self.models]
         result = np.empty((self.horizon, 2))
@@ -519,4 +527,20 @@ class ForecasterDefinition:
                 result[h - 1] = before + part * (ends[after - 1] - before)
             if kind == "value_errors":
                 result[h - 1] *= self.spread(len(self.values) - 1 + h)
+            model = self.model_of[h - 1]
+            sizes = model.sizes if kind == "value_errors" else model.total_sizes
+            if len(sizes) >= needed:
+                reach = forecaster_round.MAX_REACH * max(sizes)
+                result[h - 1] = np.clip(result[h - 1], -reach, reach)
+        known = np.array(self.values)[~np.array(self.is_missing, bool)]
+        enough = forecaster_round.MIN_LIMIT_ROUNDS
+        enough += forecaster_round.MIN_LIMIT_HORIZONS * self.horizon
+        if kind == "total_errors" or self.known.any() or len(known) < enough:
+            return result
+        margin = forecaster_round.BAND_MARGIN * (max(known) - min(known))
+        forecasts = self.origins[-1].forecasts
+        low = np.minimum(min(known) - margin - forecasts, 0.0)
+        high = np.maximum(max(known) + margin - forecasts, 0.0)
+        result[:, 0] = np.maximum(result[:, 0], low)
+        result[:, 1] = np.minimum(result[:, 1], high)
         return result

@@ -166,6 +166,8 @@ class ForecasterViews(NamedTuple):
     spread: Annotated[Array, Shape(2, "season")]
     cycle_spread: Annotated[Array, Shape(2, "cycle")]
     spread_gain: Annotated[Array, Shape(1)]
+    # The largest |error| of each step, and of sums up to it.
+    largest_errors: Annotated[Array, Shape(2, "steps")]
     # Recent errors of the forecasts of each step, in units of the spread, and of their
     # sums up to each step (kernels/tracker/prediction_interval.py).
     step_counters: Annotated[Array, Shape("steps", ERROR_COUNTERS)]

@@ -27,6 +27,7 @@ from thalweg.kernels.forecaster.forecaster_layout import (
     SEASON_AGO,
     SEASON_VALUE,
     STATE,
+    VALUE_COUNT,
     WORKSPACE,
 )
 from thalweg.kernels.forecaster.given_features import (
@@ -91,6 +92,11 @@ RANGE_MARGIN = 0.5
 """Forecasts stay within the range of all values, widened by this share on each side."""
 EARLY_ROUNDS = 2
 """Rounds beyond the first season before regressions begin."""
+MAX_REACH = 1.5
+"""A band reaches no further than so many times the largest error of its step."""
+BAND_MARGIN, MIN_LIMIT_ROUNDS, MIN_LIMIT_HORIZONS = 1.0, 20, 2
+"""Bands stay within the range of all values, widened by this share on each side, after
+so many values, and so many horizons more."""
 
 
 @inline_function
@@ -150,17 +156,45 @@ def set_bands(
     s, w = _unpack(state, workspace, dimensions)
     _set_step_bands(s, w, coverage, few_errors, offsets)
     _set_bands(w, coverage, few_errors, s.total_counters, s.total_errors, total_offsets)
+    _limit_bands(s.largest_errors[1], w, few_errors, s.total_counters, total_offsets)
 
 
 @inner_function
 def _set_step_bands(s, w, coverage, few_errors, offsets):
     """Offsets of all steps, in units of the spread of the rounds that they are for."""
     _set_bands(w, coverage, few_errors, s.step_counters, s.step_errors, offsets)
-    rounds = int(s.counters[ROUNDS])
-    for i in range(len(offsets)):
+    counters, rounds, horizon = s.counters, int(s.counters[ROUNDS]), len(offsets)
+    forecasts = s.forecasts[(rounds - 1) % len(s.forecasts)]
+    for i in range(horizon):
         spread = spread_at(s, rounds + i)
         offsets[i, 0] *= spread
         offsets[i, 1] *= spread
+    _limit_bands(s.largest_errors[0], w, few_errors, s.step_counters, offsets)
+    enough = MIN_LIMIT_ROUNDS + MIN_LIMIT_HORIZONS * horizon
+    if counters[VALUE_COUNT] < enough or w.known_at.size > 0:
+        return
+    lowest, highest = counters[LOWEST], counters[HIGHEST]
+    margin = BAND_MARGIN * (highest - lowest)
+    for i in range(horizon):
+        low, high = lowest - margin - forecasts[i], highest + margin - forecasts[i]
+        offsets[i, 0] = max(offsets[i, 0], min(low, 0.0))
+        offsets[i, 1] = min(offsets[i, 1], max(high, 0.0))
+
+
+@inner_function
+def _limit_bands(largest_errors, w, few_errors, counters, offsets):
+    """Let no band reach further than ``MAX_REACH`` of the largest errors there were,
+    where enough are known.
+
+    Quantiles are of errors in units of the scale at their time. One that came when the
+    scale was small would make bands of many times its own size when it is large.
+    """
+    for i in range(len(offsets)):
+        j = int(w.model_of[i])
+        if counters[j, ERROR_COUNT] >= few_errors.shape[1]:
+            reach = MAX_REACH * largest_errors[j]
+            offsets[i, 0] = max(offsets[i, 0], -reach)
+            offsets[i, 1] = min(offsets[i, 1], reach)
 
 
 @inner_function
@@ -244,6 +278,7 @@ def learn_steps(s, w, t, y):
         error, scales = y - s.forecasts[slot, h - 1], s.error_scales[slot, j]
         error = without_rounding(error, rounding)
         relative = learn_size(s, j, error)
+        s.largest_errors[0, j] = max(s.largest_errors[0, j], abs(error))
         if relative >= 0:
             relative_size, compared = relative_size + relative, compared + 1
         learn_error(s.step_counters[j], s.step_errors[j], error / spread, scales[0])
@@ -252,6 +287,7 @@ def learn_steps(s, w, t, y):
             for i in range(h):
                 error -= s.forecasts[slot, i]
             error = without_rounding(error, h * rounding)
+            s.largest_errors[1, j] = max(s.largest_errors[1, j], abs(error))
             learn_error(s.total_counters[j], s.total_errors[j], error, scales[1])
     if compared > 0:
         learn_spread(s, t, relative_size / compared)
