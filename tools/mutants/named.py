@@ -27,7 +27,7 @@ NAMED = {
     ),
     "keyed offset is the last one": (
         "models/keyed_cache.py", "KeyedCache.flush",
-        "max((model.seq for model in models), default=-1)", "models[-1].seq",
+        "*(model.seq for model in models)", "*(model.seq for model in models[-1:])",
     ),
     "resume without truncation": (
         "cli/runs/predictions.py", "PredictionFile._open",
