@@ -181,16 +181,16 @@ def first_ranges(chunk: Chunk, names: Sequence[str]) -> tuple[ColumnRange, ...]:
     return tuple(_first_range(chunk, name) for name in names)
 
 
-def sample_gaps(chunk: Chunk, name: str, known: Sequence[ColumnRange]) -> int | None:
-    """How many of the first rows lack a number, codes included; None of a pipe."""
+def sample_gaps(chunk: Chunk, name: str, known: ColumnRange | None) -> int | None:
+    """How many of the first rows lack a number, codes included; None of a pipe.
+
+    ``known`` is the range of the column, where codes are taken as missing.
+    """
     if chunk.sample is None:
         return None
     numbers = _sample_numbers(chunk, name)
     missing = int(np.isnan(numbers).sum())
-    for one in known:
-        if one.name == name:
-            missing += int(one.advance(numbers)[1].sum())
-    return missing
+    return missing if known is None else missing + int(known.advance(numbers)[1].sum())
 
 
 def replace_codes(

@@ -25,11 +25,12 @@ def marked_columns(
     if chunk.sample is None:
         return ()
     rows = len(next(iter(chunk.sample.values())))
+    range_of = {one.name: one for one in ranges}
     marked = []
     for name in names:
         if marker_name(name) in chunk.cells:
             continue
-        gaps = sample_gaps(chunk, name, ranges)
+        gaps = sample_gaps(chunk, name, range_of.get(name))
         if gaps is not None and gaps >= max(MIN_GAPS, MIN_SHARE * rows):
             marked.append(name)
     return tuple(marked)
