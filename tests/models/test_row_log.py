@@ -171,6 +171,25 @@ def test_old_keys_are_removed_also_after_a_crash(path):
     assert read(path, "SELECT * FROM row_log") == []
 
 
+def test_old_keys_expire_though_a_flush_before_failed(path, monkeypatch):
+    now = [1000.0]
+    models = KeyedModels(path, RLS, ttl=60.0, clock=lambda: now[0])
+    feed(models, 0, 8)
+    models.flush()
+    now[0] += 61
+
+    def refuse(*given, **named):
+        raise StorageError("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(models._store, "commit", refuse)
+        with pytest.raises(StorageError):
+            models.flush()
+    models.flush()
+    assert models.keys() == []
+    models.close()
+
+
 def test_a_number_of_a_segment_is_never_used_again(path, monkeypatch):
     models = KeyedModels(path, RLS)
     feed(models, 0, 8)

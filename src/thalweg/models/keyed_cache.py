@@ -197,10 +197,14 @@ class KeyedCache:
         needed = log.first_needed(settled, numbered)
         # An interrupt must not leave models in memory that the file has no longer.
         log.in_flight = expired or None
-        commit(
-            rows, offset, now, expired, times=times, segments=numbered,
-            segment_number=log.number, first_segment=needed,
-        )  # fmt: skip
+        try:
+            commit(
+                rows, offset, now, expired, times=times, segments=numbered,
+                segment_number=log.number, first_segment=needed,
+            )  # fmt: skip
+        except ThalwegError:  # Nothing was removed: it expires with the next flush.
+            log.in_flight = None
+            raise
         self.offset = offset
         for key in expired:
             self._drop(key)

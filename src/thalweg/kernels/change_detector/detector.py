@@ -167,12 +167,7 @@ def _change_scale(s, w):
     # Before so many rows, the season's values are means of fewer seasons.
     first = int(c[REGIME_START] + SEASONS * c[SEASON])
     start = min(max(end - RECENT_ROWS, first), end)
-    c[ROWS] = start
-    _restart_models(s)
-    for t in range(start, end):
-        for j in range(w.values.size):
-            w.values[j] = s.recent[t % RECENT_ROWS, j]
-        _play_row(s, w, True)
+    _replay_rows(s, w, start, end, True)
 
 
 @inner_function
@@ -229,12 +224,19 @@ def _restart_regime(s, w, onset):
     """Learn the rows since the onset anew, as the first of a regime."""
     c = s.counters
     end = int(c[ROWS])
-    c[ROWS] = c[REGIME_START] = onset
+    c[REGIME_START] = onset
+    _replay_rows(s, w, onset, end, False)
+
+
+@inner_function
+def _replay_rows(s, w, start, end, is_tested):
+    """Learn recent rows with models that begin at ``start``."""
+    s.counters[ROWS] = start
     _restart_models(s)
-    for t in range(onset, end):
+    for t in range(start, end):
         for j in range(w.values.size):
             w.values[j] = s.recent[t % RECENT_ROWS, j]
-        _play_row(s, w, False)
+        _play_row(s, w, is_tested)
 
 
 @inner_function
