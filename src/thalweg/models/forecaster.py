@@ -30,6 +30,12 @@ from thalweg.models.forecaster_settings import (
     as_periods,
     require_count,
 )
+from thalweg.models.future_rows import (
+    read_future,
+    require_coming_times,
+    without_absent_weekdays,
+)
+from thalweg.models.grid_rows import in_zone, place_on_grid
 from thalweg.models.inputs import NUMBERS
 from thalweg.models.model_lock import ModelLock
 from thalweg.models.series_inputs import (
@@ -39,12 +45,7 @@ from thalweg.models.series_inputs import (
     as_given_rows,
     as_series,
     fill_features,
-    in_zone,
-    place_on_grid,
-    read_future,
-    require_coming_times,
     require_same_times,
-    without_absent_weekdays,
 )
 from thalweg.preprocessing.forecaster_state import (
     ForecasterSettings,

@@ -3,7 +3,8 @@
 import numpy as np
 
 from thalweg.models.forecaster_file import Progress
-from thalweg.models.series_inputs import GridRows, Series, place_on_grid
+from thalweg.models.grid_rows import GridRows, place_on_grid
+from thalweg.models.series_inputs import Series
 from thalweg.preprocessing.time_grid import TimeGrid, Times
 from thalweg.preprocessing.weekdays import DAY
 from thalweg.types import FloatArray

@@ -1,6 +1,5 @@
 """What users give a forecaster: values with times, and rows of further features."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,24 +9,16 @@ from thalweg import checks
 from thalweg.checks import MAX_MAGNITUDE
 from thalweg.errors import StreamError
 from thalweg.models.columns import read_chunk
-from thalweg.models.forecaster_file import Progress
 from thalweg.preprocessing.time_grid import (
-    MAX_GAP,
     Times,
     as_times,
-    find_grid,
     has_offset,
-    require_increasing,
 )
-from thalweg.preprocessing.weekdays import NAMES, weekday_of
 from thalweg.tables.validation import read_numbers
 from thalweg.types import FloatArray
 
 NAIVE, WHOLE = "none", "whole numbers"
 """In place of a zone: times without one, and whole numbers."""
-ALMOST_A_DAY = np.timedelta64(23, "h")
-CALL_DEPTH = 5
-"""Calls from a user's ``update`` to a warning."""
 LARGEST = MAX_MAGNITUDE[np.dtype(np.float64)]
 
 
@@ -71,7 +62,7 @@ class GivenRows(NamedTuple):
 def as_series(y: Any, times: Any = None) -> Series:
     """One value or many, with their times: ``times``, or the index of a Series."""
     if times is None:
-        times = _index_times(y)
+        times = index_times(y)
     _refuse_frame(y)
     array = y
     if y is None or (isinstance(y, Sequence) and any(value is None for value in y)):
@@ -92,7 +83,7 @@ def as_series(y: Any, times: Any = None) -> Series:
             f"Row {at} of y (counted from 0) must be finite and at most {LARGEST:g} in "
             f"size, or NaN where it is missing. Got {values[at]} instead."
         )
-    stamps, zone, clock_times = _read_times(times)
+    stamps, zone, clock_times = read_times(times)
     if stamps is not None and len(stamps) != len(values):
         raise StreamError(
             f"A forecaster needs one time for each value. Got {len(values)} values and "
@@ -101,7 +92,7 @@ def as_series(y: Any, times: Any = None) -> Series:
     return Series(values, stamps, zone, clock_times)
 
 
-def _read_times(times: Any) -> tuple[Times | None, str | None, Times | None]:
+def read_times(times: Any) -> tuple[Times | None, str | None, Times | None]:
     """Times as instants, their zone, and as clocks of that zone show them."""
     if times is None:
         return None, None, None
@@ -203,10 +194,10 @@ def fill_features(
 
 def require_same_times(x: Any, series: Series) -> None:
     """Raise where features have an index of times that is not that of the values."""
-    times = _index_times(x)
+    times = index_times(x)
     if times is None or series.times is None:
         return
-    own = _read_times(times)[0]
+    own = read_times(times)[0]
     assert own is not None
     if len(own) != len(series.times):
         return
@@ -218,33 +209,6 @@ def require_same_times(x: Any, series: Series) -> None:
             f"{series.times[row]}. Align them, or pass x.to_numpy() if rows are in "
             "order."
         )
-
-
-def require_coming_times(future: Any, progress: Progress, rounds: int, h: int) -> None:
-    """Raise where ``future`` has an index of times that are not those to come."""
-    instants, _, clock_times = _read_times(_index_times(future))
-    times, grid = clock_times if progress.by_clock else instants, progress.grid
-    if times is None or grid is None:
-        return
-    own, coming = times[:h], grid.times(rounds + np.arange(h))
-    at, is_off = grid.nearest_positions(own)
-    is_off |= at != rounds + np.arange(h)
-    if is_off.any():
-        row = int(is_off.argmax())
-        raise StreamError(
-            f"Row {row} (counted from 0) of 'future' is at {own[row]}, and the "
-            f"forecast's row is at {coming[row]}. Align them, or pass an array."
-        )
-
-
-def without_absent_weekdays(future: Any, progress: Progress) -> Any:
-    """``future``, where it has times, without rows on weekdays that are no rows of the
-    series."""
-    instants, _, clock_times = _read_times(_index_times(future))
-    times, grid = clock_times if progress.by_clock else instants, progress.grid
-    if times is None or grid is None or not grid.weekdays:
-        return future
-    return future[~grid.is_absent_weekday(times)]
 
 
 def _refuse_frame(y: Any) -> None:
@@ -267,7 +231,7 @@ def _as_floats(y: Any) -> Any:
         return np.asarray(y)
 
 
-def _index_times(y: Any) -> Any:
+def index_times(y: Any) -> Any:
     """The index of a Series of pandas, if it is one of times."""
     index = getattr(y, "index", None)
     if index is None or callable(index):
@@ -276,142 +240,3 @@ def _index_times(y: Any) -> Any:
         index = index.to_timestamp()
     dtype = getattr(index, "dtype", None)
     return index if getattr(dtype, "kind", "") == "M" else None
-
-
-def in_zone(progress: Progress, series: Series) -> tuple[Progress, Series]:
-    """The series with the times that earlier rows have: instants, or those of clocks.
-
-    Clocks count where the first rows are a day apart or more, so that midnights stay
-    midnights. A zone after times without one is refused, and the reverse.
-    """
-    zone = progress.zone
-    if series.times is None or not len(series.y):
-        return progress, series
-    kinds = (NAIVE, WHOLE)
-    is_other = zone is not None and zone != series.zone
-    if is_other and (zone in kinds or series.zone in kinds):
-        raise StreamError(
-            f"The forecaster's times are in the zone: {zone}. Got the time "
-            f"{series.times[0]} in the zone: {series.zone}."
-        )
-    if is_other and progress.by_clock:
-        raise StreamError(
-            f"The forecaster's days are those of {zone}. Got the time "
-            f"{series.times[0]} of {series.zone}: convert it."
-        )
-    if zone is None:
-        by_clock = series.clock_times is not None and series.zone not in kinds
-        gaps = np.diff(series.times)
-        by_clock = by_clock and len(gaps) > 0 and bool(gaps.min() >= ALMOST_A_DAY)
-        progress = progress._replace(zone=series.zone, by_clock=by_clock)
-    return progress, series.by_clock() if progress.by_clock else series
-
-
-class GridRows(NamedTuple):
-    """Rows of a series without gaps, and what is known of its times."""
-
-    progress: Progress
-    series: Series
-    given: FloatArray  # (T, m)
-
-
-def place_on_grid(
-    progress: Progress, series: Series, given: FloatArray, rounds: int
-) -> GridRows:
-    """Rows with those that their times show to be missing; NaN, and the given features
-    of the row before.
-
-    Rows on a weekday on which the first rows had none are left out, with a warning.
-    ``rounds`` is how many rows there were before, the first of which had a value.
-    """
-    y, times = series.y, series.times
-    if times is None or not len(y):
-        return GridRows(progress, series, given)
-    if rounds and progress.first_time is None:
-        raise StreamError(
-            "The forecaster's first values came without times, so it cannot place "
-            f"{times[0]}."
-        )
-    first = progress.first_time
-    stamps, grid = times, progress.grid
-    if first is None:
-        first = int(times[0].astype(np.int64))
-        require_increasing(times)
-    else:
-        latest = np.int64(first).astype("datetime64[ns]")
-        if grid is not None:
-            latest = grid.times([rounds - 1])[0]
-        require_increasing(times, latest)
-        stamps = np.append(latest, times)
-    grid = grid or find_grid(stamps)
-    progress = progress._replace(first_time=first, grid=grid)
-    if grid is None:  # the first value, and its time alone
-        return GridRows(progress, series, given)
-    is_absent = grid.is_absent_weekday(times)
-    if is_absent.any():
-        _warn_of_weekdays(times[is_absent])
-        y, times, given = y[~is_absent], times[~is_absent], given[~is_absent]
-        if not len(y):
-            return GridRows(progress, Series(y, times, series.zone), given)
-    at = grid.positions(times) - rounds
-    if (np.diff(at, prepend=-1) <= 0).any():
-        row = int((np.diff(at, prepend=-1) <= 0).argmax())
-        raise StreamError(
-            f"The time {times[row]} of row {row} is less than a step after the one "
-            f"before: rows are {grid} apart."
-        )
-    if at[-1] + 1 - len(at) > MAX_GAP:
-        raise StreamError(
-            f"Rows that are {grid} apart leave {at[-1] + 1 - len(at)} rows missing up "
-            f"to {times[-1]}, more than {MAX_GAP}."
-        )
-    filled = np.full(at[-1] + 1, np.nan)
-    filled[at] = y
-    before = np.maximum(np.searchsorted(at, np.arange(len(filled)), "right") - 1, 0)
-    all_times = grid.times(rounds + np.arange(len(filled)))
-    return GridRows(progress, Series(filled, all_times, series.zone), given[before])
-
-
-def _warn_of_weekdays(times: Times) -> None:
-    """Say that rows at these times are left out."""
-    name = NAMES[weekday_of(int(times[0].astype(np.int64)))]
-    rows = f"The row at {times[0]} is"
-    if len(times) > 1:
-        rows = f"{len(times)} rows, the first at {times[0]}, are"
-    warnings.warn(
-        f"{rows} left out: the series has no rows on {name}s.",
-        stacklevel=CALL_DEPTH,
-    )
-
-
-def read_future(future: Any, names: tuple[str, ...], h: int) -> FloatArray:
-    """The first ``h`` rows of features known in advance, (h, k), in this order."""
-    chunk = read_chunk(future)
-    if isinstance(future, Mapping):
-        given = {str(key): np.atleast_1d(value) for key, value in future.items()}
-    elif chunk is not None:
-        given = {n: read_numbers(chunk, n, "skip") for n in names if n in chunk.cells}
-    else:
-        array = checks.check_numbers("'future'", future).astype(np.float64)
-        array = array[:, None] if array.ndim == 1 else array
-        if array.ndim != 2 or array.shape[1] != len(names):
-            raise StreamError(
-                f"'future' must have a column for each of {', '.join(names)}. "
-                f"Got shape {array.shape}."
-            )
-        given = {name: array[:, k] for k, name in enumerate(names)}
-    absent = [name for name in names if name not in given]
-    if absent:
-        raise StreamError(
-            f"'future' lacks the feature {absent[0]!r}, which is known in advance."
-        )
-    rows = np.column_stack([np.asarray(given[name], np.float64) for name in names])
-    if len(rows) < h:
-        raise StreamError(f"'future' must have {h} rows. Got {len(rows)}.")
-    if not (np.abs(rows[:h]) <= LARGEST).all():
-        row, column = np.argwhere(~(np.abs(rows[:h]) <= LARGEST))[0].tolist()
-        raise StreamError(
-            f"Feature {names[column]} of row {row} of 'future' (counted from 0) must "
-            f"be finite. Got {rows[row, column]} instead."
-        )
-    return rows[:h]
