@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from thalweg.errors import StreamError
-from thalweg.models.forecaster import FIRST_SEARCH, HISTORY, SEARCH_GROWTH
+from thalweg.models.season_learning import FIRST_SEARCH, HISTORY, SEARCH_GROWTH
 from thalweg.persistence.snapshots import Array, Component, Condition, Count, Number
 from thalweg.preprocessing.seasons import (
     MAX_CYCLE,

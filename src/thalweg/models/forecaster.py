@@ -14,7 +14,6 @@ from thalweg.models.forecast import (
     Backtest,
     Forecast,
     ForecastZone,
-    PlayedForecasts,
     make_backtest,
 )
 from thalweg.models.forecaster_file import (
@@ -38,35 +37,21 @@ from thalweg.models.future_rows import (
 from thalweg.models.grid_rows import in_zone, place_on_grid
 from thalweg.models.inputs import NUMBERS
 from thalweg.models.model_lock import ModelLock
+from thalweg.models.season_learning import HISTORY, SeasonLearning, awaits_weekdays
 from thalweg.models.series_inputs import (
     LARGEST,
-    WHOLE,
     Series,
     as_given_rows,
     as_series,
     fill_features,
     require_same_times,
 )
-from thalweg.preprocessing.forecaster_state import (
-    ForecasterSettings,
-    ForecasterState,
-)
-from thalweg.preprocessing.seasons import Seasons, calendar_seasons, find_seasons
+from thalweg.preprocessing.forecaster_state import ForecasterSettings, ForecasterState
+from thalweg.preprocessing.seasons import Seasons
 from thalweg.preprocessing.time_grid import TimeGrid
-from thalweg.preprocessing.weekdays import DAY, find_weekdays
 from thalweg.types import FloatArray, Interval
 
-HISTORY = 4096
-"""Values among which seasons are looked for, where the calendar does not give them."""
-FIRST_SEARCH, SEARCH_GROWTH = 24, 1.5
-"""Seasons are looked for after 24 rounds, then 36, 54 and so on."""
-WEEKDAY_ROWS = 22
-"""Where the first call shows daily rows on fewer days than these, three weeks and one,
-weekdays without values are looked for once there are so many."""
 MAX_HORIZON = 10_000
-MAX_REPEATED = 1000
-"""Where features are known in advance, the first rows are learnt again at each such
-search, with the effects of features as they are known by then, up to so many rows."""
 
 
 class Forecaster:
@@ -113,7 +98,9 @@ class Forecaster:
         self.lags = None if lags is None else as_counts(self, "lags", lags, HISTORY)
         self.calendar, self.known = calendar, as_known(known)
         checks.require_choice(self, "calendar", (False, True))
-        self._lags = self.lags or ()
+        self._learning = SeasonLearning(
+            self.horizon, self.season, self.lags or (), self.calendar, self.known
+        )
         self._lock = ModelLock()
         # Both change at once, so that no Ctrl-C falls in between.
         self._model: tuple[ForecasterState | None, Progress] = (None, Progress())
@@ -262,7 +249,7 @@ class Forecaster:
             settings: dict[str, Any], progress: Progress | None
         ) -> ForecasterSettings | None:
             checked = cls(**settings)
-            return None if progress is None else checked._sizes(progress)
+            return None if progress is None else checked._learning.sizes(progress)
 
         settings, progress, packed = restore_forecaster(saved, name, sizes_of)
         forecaster = cls(**settings)
@@ -287,12 +274,10 @@ class Forecaster:
         """Go on from what ``_file_contents`` gave."""
         state = None
         if packed is not None:
-            state = ForecasterState(self._sizes(progress), progress.seasons, packed)
+            state = ForecasterState(
+                self._learning.sizes(progress), progress.seasons, packed
+            )
         self._model = state, progress
-
-    def _sizes(self, progress: Progress) -> ForecasterSettings:
-        known = self._known_flags(progress)
-        return ForecasterSettings(self.horizon, self._lags, progress.given, known)
 
     def _learn(
         self, series: Series, x: Any, level: float | None = None, future: Any = None
@@ -325,47 +310,25 @@ class Forecaster:
                 given[first:],
             )
             if progress.awaits_weekdays and state is not None:
-                state, progress = self._with_weekdays(state, progress, series)
+                state, progress = self._learning.with_weekdays(state, progress, series)
                 rounds = state.rounds
             had_grid = progress.grid is not None
             progress, series, given = place_on_grid(progress, series, given, rounds)
             if not had_grid:
-                awaits = _awaits_weekdays(progress, rounds + len(series.y))
+                awaits = awaits_weekdays(progress, rounds + len(series.y))
                 progress = progress._replace(awaits_weekdays=awaits)
-            progress = self._with_seasons(progress, rounds)
+            progress = self._learning.with_seasons(progress, rounds)
             if future is not None:
                 later = self._future_rows(progress, future, len(np.asarray(future)))
                 given = np.concatenate([given, later])
-            played = self._play(state, progress, series.y, given, level)
-            if played is None:
+            state, progress, played = self._learning.play(
+                state, progress, series.y, given, level
+            )
+            self._model = state, progress
+            if level is None:
                 return None
             zone = ForecastZone(progress.zone, progress.by_clock)
-            return make_backtest(played, skipped.join(series), level or 0.5, zone)
-
-    def _with_weekdays(
-        self, state: ForecasterState, progress: Progress, series: Series
-    ) -> tuple[ForecasterState, Progress]:
-        """Look for weekdays without rows, once those of three weeks are there or to be
-        learnt; where there are some, learn the values of the other days again."""
-        if series.times is None:
-            return state, progress
-        y, grid = _history(progress, state)[0], progress.grid
-        days = grid.times(np.arange(len(y) + 1))
-        later = series.times[series.times >= days[-1]]
-        if not len(later) or grid.nearest_positions(later[-1:])[0] < WEEKDAY_ROWS - 1:
-            return state, progress
-        known = np.append(days[:-1][~np.isnan(y)], later)
-        weekdays = find_weekdays(known.astype(np.int64))
-        progress = progress._replace(awaits_weekdays=False)
-        if not weekdays:
-            return state, progress
-        grid = grid._replace(weekdays=weekdays)
-        history = progress.history[: len(y)]  # type: ignore[index]
-        history = history[~grid.is_absent_weekday(days[:-1])]
-        progress = progress._replace(grid=grid, history=history)
-        seasons = self._settled_seasons(progress) or progress.seasons
-        progress = progress._replace(seasons=seasons)
-        return self._replay(state, progress), progress
+            return make_backtest(played, skipped.join(series), level, zone)
 
     def _filled_features(
         self, state: ForecasterState | None, progress: Progress, given: FloatArray
@@ -374,125 +337,15 @@ class Forecaster:
         if not np.isnan(given).any():
             return given
         labels = progress.names or tuple(map(str, range(progress.given)))
-        known = self._known_flags(progress)
+        known = self._learning.known_flags(progress)
         before = None
         if state is not None and state.rounds:
             before = state.views.given_moments[LAST_GIVEN]
         return fill_features(given, before, labels, known)
 
-    def _with_seasons(self, progress: Progress, rounds: int) -> Progress:
-        """With the seasons that the settings or the calendar say; else a history."""
-        fixed = self._settled_seasons(progress)
-        is_needed = fixed is None or progress.awaits_weekdays
-        is_needed = is_needed or any(self._known_flags(progress))
-        if progress.history is None and rounds == 0 and is_needed:
-            progress = progress._replace(history=np.empty((0, 1 + progress.given)))
-        return progress if fixed is None else progress._replace(seasons=fixed)
-
-    def _settled_seasons(self, progress: Progress) -> Seasons | None:
-        """The seasons by the settings or the calendar; None: what the values show."""
-        if self.season is not None:
-            periods = (self.season,) if isinstance(self.season, int) else self.season
-            return Seasons(min(periods), max(periods))
-        if not self.calendar or progress.grid is None or progress.zone == WHOLE:
-            return None
-        seasons = calendar_seasons(progress.grid)
-        return None if seasons == Seasons() else seasons
-
-    def _play(
-        self, state: ForecasterState | None, progress: Progress, y: FloatArray,
-        given: FloatArray, level: float | None,
-    ) -> list[PlayedForecasts] | None:  # fmt: skip
-        """Play rows up to each search for seasons; what was played, with a level.
-
-        ``given`` may have more rows than y: those that are known of later ones.
-        """
-        played, start = [], 0
-        if state is None or state.seasons != progress.seasons:
-            state = self._replay(state, progress)
-        progress = self._with_needed_history(progress, state)
-        stops = _searches(state.rounds, len(y)) if progress.history is not None else []
-        if stops:  # all of it is learnt or nothing
-            state = state.copy()
-        for stop in [*stops, len(y)]:
-            rows = slice(start, stop)
-            if progress.history is not None:
-                progress = _with_history(progress, state.rounds, y[rows], given[rows])
-            known_rows = given[start : stop + self.horizon]
-            result = state.play(y[rows], known_rows, level)
-            if result is not None:
-                played.append(PlayedForecasts(*result, state.seasons))
-            if stop in stops and progress.history is not None:
-                state, progress = self._search(state, progress)
-                progress = self._with_needed_history(progress, state)
-            start = stop
-        self._model = state, progress
-        return played if level is not None else None
-
-    def _search(
-        self, state: ForecasterState, progress: Progress
-    ) -> tuple[ForecasterState, Progress]:
-        """Look for seasons in the history, and learn it again with what is found."""
-        y, given = _history(progress, state)
-        has_known = any(state.settings.known)
-        if self._settled_seasons(progress) is None:
-            values = state.without_effects(y, given) if has_known else y
-            progress = progress._replace(seasons=find_seasons(values))
-        if progress.seasons != state.seasons:
-            return self._replay(state, progress), progress
-        if has_known and state.rounds <= MAX_REPEATED:
-            state = state.learn_again(y, given)
-        return state, progress
-
-    def _with_needed_history(
-        self, progress: Progress, state: ForecasterState
-    ) -> Progress:
-        """Without the history, once nothing more is looked for in it."""
-        if progress.history is None:
-            return progress
-        rows = HISTORY if self._settled_seasons(progress) is None else 0
-        if any(state.settings.known):
-            rows = max(rows, MAX_REPEATED)
-        if progress.awaits_weekdays:
-            rows = max(rows, WEEKDAY_ROWS)
-        if state.rounds < rows:
-            return progress
-        return progress._replace(history=None, awaits_weekdays=False)
-
-    def _replay(
-        self, state: ForecasterState | None, progress: Progress
-    ) -> ForecasterState:
-        """A new state with these seasons, which has learnt the history."""
-        new = ForecasterState(self._sizes(progress), progress.seasons)
-        if state is not None and progress.history is not None and state.rounds:
-            y, given = _history(progress, state)
-            new.play(y, given)
-            if any(new.settings.known):
-                new = new.learn_again(y, given)
-        return new
-
-    def _known_flags(self, progress: Progress) -> tuple[bool, ...]:
-        """Of each given feature, whether it is known in advance."""
-        count, known = progress.given, self.known
-        if isinstance(known, bool):
-            return (known,) * count
-        labels: Sequence[Any] = progress.names or range(count)
-        flags = [False] * count
-        for name in known:
-            if isinstance(name, int) and 0 <= name < count:
-                flags[name] = True
-                continue
-            if name not in labels:
-                raise StreamError(
-                    f"The feature {name!r}, known in advance, is not among those "
-                    f"given: {', '.join(map(str, labels)) or 'none'}."
-                )
-            flags[list(labels).index(name)] = True
-        return tuple(flags)
-
     def _future_rows(self, progress: Progress, future: Any, h: int) -> FloatArray:
         """The features known in advance, (h, m), with zeros for all others."""
-        flags = self._known_flags(progress)
+        flags = self._learning.known_flags(progress)
         labels = progress.names or tuple(map(str, range(progress.given)))
         known = [name for name, flag in zip(labels, flags, strict=True) if flag]
         if not known:
@@ -509,45 +362,3 @@ class Forecaster:
         full = np.zeros((h, progress.given))
         full[:, list(flags)] = rows
         return full
-
-
-def _awaits_weekdays(progress: Progress, rows: int) -> bool:
-    """Whether later rows are to show which weekdays lack rows."""
-    grid = progress.grid
-    if grid is None or rows >= WEEKDAY_ROWS or progress.zone == WHOLE:
-        return False
-    return grid.step == DAY and not grid.months and not grid.weekdays
-
-
-def _history(
-    progress: Progress, state: ForecasterState
-) -> tuple[FloatArray, FloatArray]:
-    """All values of the state's rounds, and their given features."""
-    assert progress.history is not None
-    history = progress.history[: state.rounds]
-    y, given = history[:, 0], history[:, 1:]
-    return np.ascontiguousarray(y), np.ascontiguousarray(given)
-
-
-def _searches(rounds: int, rows: int) -> list[int]:
-    """After which of the next rows seasons are looked for."""
-    stops, at = [], float(FIRST_SEARCH)
-    while at < HISTORY * SEARCH_GROWTH:
-        stops.append(min(int(at), HISTORY))
-        at *= SEARCH_GROWTH
-    return [stop - rounds for stop in stops if rounds < stop <= rounds + rows]
-
-
-def _with_history(
-    progress: Progress, rounds: int, y: FloatArray, given: FloatArray
-) -> Progress:
-    """With rows written to the history, which is made longer where it is full."""
-    history = progress.history
-    assert history is not None
-    if len(history) < rounds + len(y):
-        longer = np.full((2 * (rounds + len(y)), history.shape[1]), np.nan)
-        longer[:rounds] = history[:rounds]
-        history = longer
-    history[rounds : rounds + len(y), 0] = y
-    history[rounds : rounds + len(y), 1:] = given
-    return progress._replace(history=history)
