@@ -133,6 +133,13 @@ class Forecaster:
         return self._model[1].seasons
 
     @property
+    def holidays(self) -> str | None:
+        """The country whose public holidays the values follow, such as "US"; None where
+        none was found, or days are not known."""
+        state = self._model[0]
+        return None if state is None else state.holiday_country
+
+    @property
     def feature_names(self) -> tuple[str, ...] | None:
         """The names of the given features; None where they have none."""
         return self._model[1].names

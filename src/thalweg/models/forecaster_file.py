@@ -14,13 +14,18 @@ from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
 from thalweg.kernels.forecaster.analogues import MAX_HISTORY_VALUE
 from thalweg.kernels.forecaster.forecaster_layout import (
     CHANGE_COUNT,
+    COUNTRIES,
+    COUNTRY,
+    DAY,
     DEVIATION_COUNT,
     EFFECT_COUNT,
     HISTORY_START,
     IS_FROZEN,
     ORIGIN_COUNT,
     ROUNDS,
+    ROW_OF_DAY,
     STATE,
+    USUAL_COUNT,
     VALUE_COUNT,
 )
 from thalweg.kernels.tracker.tracker_layout import DELAY, ERROR_COUNT
@@ -207,12 +212,16 @@ def _validate_packed(
         "group_counts": views.group_counts,
         "step_counters": views.step_counters[:, ERROR_COUNT],
         "total_counters": views.total_counters[:, ERROR_COUNT],
+        "day_counters": views.day_counters[[DAY, USUAL_COUNT] if sizes.days else []],
+        "week_counts": views.week_counts,
+        "date_counts": views.date_counts,
     }
     for field, array in counts.items():
         rule = Array(array.shape, 0, state.rounds, whole=True)
         validate_snapshot(rule, array, f"{name}.{field}")
     is_zero = Condition(views.counters[IS_FROZEN] == 0, "0")
     validate_snapshot(is_zero, views.counters[IS_FROZEN], f"{name}.is_frozen")
+    _validate_days(views, sizes, state.rounds, name)
     # Of the two values in a finite number, one may be NaN.
     history = views.history.view(np.float32)
     is_legal = (np.abs(history) <= np.float32(MAX_HISTORY_VALUE)).all()
@@ -225,6 +234,21 @@ def _validate_packed(
         )
         _validate_errors(counters, errors, sizes.horizon, f"{name}.{kind}")
     return state.rounds
+
+
+def _validate_days(
+    views: Any, sizes: ForecasterSettings, rounds: int, name: str
+) -> None:
+    """Raise unless the day is that of the rounds, and the country one that there is."""
+    if sizes.days is None:
+        return
+    rows, counters = sizes.days.first_row + rounds, views.day_counters
+    expected = divmod(rows, sizes.days.rows)
+    is_right = (counters[DAY], counters[ROW_OF_DAY]) == expected
+    rule = Condition(is_right, f"day and row {expected}")
+    validate_snapshot(rule, counters, f"{name}.day_counters")
+    rule = Array((1,), 0, COUNTRIES, whole=True)
+    validate_snapshot(rule, counters[COUNTRY : COUNTRY + 1], f"{name}.country")
 
 
 def _validate_errors(

@@ -6,16 +6,20 @@ functions return new states and progress, and change none.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 
 from thalweg.errors import StreamError
 from thalweg.models.forecast import PlayedForecasts
 from thalweg.models.forecaster_file import Progress
-from thalweg.models.series_inputs import WHOLE, Series
+from thalweg.models.series_inputs import NAIVE, WHOLE, Series
 from thalweg.preprocessing.forecaster_state import ForecasterSettings, ForecasterState
+from thalweg.preprocessing.public_holidays import DayGrid, find_day_grid
 from thalweg.preprocessing.seasons import Seasons, calendar_seasons, find_seasons
+from thalweg.preprocessing.time_grid import TimeGrid
 from thalweg.preprocessing.weekdays import DAY, find_weekdays
 from thalweg.types import FloatArray
 
@@ -43,7 +47,17 @@ class SeasonLearning(NamedTuple):
     def sizes(self, progress: Progress) -> ForecasterSettings:
         """What decides the size of a state."""
         known = self.known_flags(progress)
-        return ForecasterSettings(self.horizon, self.lags, progress.given, known)
+        days = self._day_grid(progress)
+        return ForecasterSettings(
+            self.horizon, self.lags, progress.given, known, days=days
+        )
+
+    def _day_grid(self, progress: Progress) -> DayGrid | None:
+        """Where days begin, if holidays are looked at."""
+        if not self.calendar or progress.grid is None or progress.zone == WHOLE:
+            return None
+        offset = 0 if progress.by_clock else zone_offset(progress.zone, progress.grid)
+        return find_day_grid(progress.grid, offset)
 
     def with_weekdays(
         self, state: ForecasterState, progress: Progress, series: Series
@@ -75,6 +89,7 @@ class SeasonLearning(NamedTuple):
         fixed = self._settled_seasons(progress)
         is_needed = fixed is None or progress.awaits_weekdays
         is_needed = is_needed or any(self.known_flags(progress))
+        is_needed = is_needed or _awaits_grid(progress)
         if progress.history is None and rounds == 0 and is_needed:
             progress = progress._replace(history=np.empty((0, 1 + progress.given)))
         return progress if fixed is None else progress._replace(seasons=fixed)
@@ -98,7 +113,8 @@ class SeasonLearning(NamedTuple):
         ``given`` may have more rows than y: those that are known of later ones.
         """
         played, start = [], 0
-        if state is None or state.seasons != progress.seasons:
+        is_other = state is None or state.seasons != progress.seasons
+        if is_other or state.settings != self.sizes(progress):  # type: ignore[union-attr]
             state = self._replay(state, progress)
         progress = self._with_needed_history(progress, state)
         stops = _searches(state.rounds, len(y)) if progress.history is not None else []
@@ -144,6 +160,8 @@ class SeasonLearning(NamedTuple):
             rows = max(rows, MAX_REPEATED)
         if progress.awaits_weekdays:
             rows = max(rows, WEEKDAY_ROWS)
+        if _awaits_grid(progress):
+            return progress
         if state.rounds < rows:
             return progress
         return progress._replace(history=None, awaits_weekdays=False)
@@ -186,6 +204,25 @@ def awaits_weekdays(progress: Progress, rows: int) -> bool:
     if grid is None or rows >= WEEKDAY_ROWS or progress.zone == WHOLE:
         return False
     return grid.step == DAY and not grid.months and not grid.weekdays
+
+
+def _awaits_grid(progress: Progress) -> bool:
+    """Whether rows have times, and too few came to say how far they are apart."""
+    return progress.zone not in (None, WHOLE) and progress.grid is None
+
+
+def zone_offset(zone: str | None, grid: TimeGrid) -> int:
+    """How far clocks of the zone were ahead of UTC at the grid's first time, in
+    nanoseconds; 0 of times without a zone. (That they are changed twice a year is left
+    out of account: holidays then begin an hour late.)"""
+    if zone is None or zone in (NAIVE, WHOLE):
+        return 0
+    try:
+        seconds = grid.first / 1e9
+        ahead = datetime.fromtimestamp(seconds, ZoneInfo(zone)).utcoffset()
+    except (ZoneInfoNotFoundError, ValueError, OverflowError, OSError):
+        return 0
+    return 0 if ahead is None else int(ahead.total_seconds()) * 10**9
 
 
 def _history(

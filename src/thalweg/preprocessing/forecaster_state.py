@@ -17,6 +17,7 @@ from thalweg.kernels.layout import aligned_zeros
 from thalweg.kernels.simd import WIDTH
 from thalweg.kernels.tracker.tracker_layout import DELAY
 from thalweg.preprocessing.few_errors import few_errors
+from thalweg.preprocessing.public_holidays import COUNTRIES, DayGrid, day_marks
 from thalweg.preprocessing.seasons import Seasons
 from thalweg.types import FloatArray
 
@@ -31,6 +32,9 @@ MAX_HISTORY, MAX_SEASONS_BACK = 16_384, 680
 """Values at most among which analogues are looked for, and seasons."""
 
 NO_FEATURES = np.empty((1, 0))
+NO_MARKS = np.empty((0, 3), np.int64)
+MARKED_DAYS = 400
+"""Days ahead whose holidays are looked up at a time."""
 EFFECT_FIELDS = (
     "given_moments", "recent_values", "recent_known", "effect_moments", "effect_theta",
     "series_theta", "effect_errors", "effect_losses",
@@ -53,6 +57,7 @@ class ForecasterSettings(NamedTuple):
     given: int  # features given with each value
     known: tuple[bool, ...]  # of each of them, whether it is known in advance
     last_only: bool = False  # only the first step and the last have regressions
+    days: DayGrid | None = None  # where days begin; None: holidays are not looked at
 
     def steps(self) -> FloatArray:
         """The steps that have regressions of their own."""
@@ -80,8 +85,11 @@ class ForecasterState:
             state.theta[:, : layout.OWN_FEATURES] = layout.PRIOR[:, None]
             state.step_counters[:, DELAY] = steps - 1
             state.total_counters[:, DELAY] = steps - 1
+            if settings.days is not None:
+                state.day_counters[layout.ROW_OF_DAY] = settings.days.first_row
         else:
             self.packed[:] = packed
+        self._marks, self._first_day = NO_MARKS, 0
         self._value, self._no_forecasts = np.zeros(1), np.empty((0, settings.horizon))
         self._no_bounds: FloatArray = np.empty((len(steps), 0))
         self._no_bands = np.empty((0, settings.horizon, 2))
@@ -165,8 +173,29 @@ class ForecasterState:
     @property
     def starts_at_zero(self) -> bool:
         """Whether 0 is among the values, and nothing below it."""
-        counters, has_known = self.views.counters, any(self.settings.known)
-        return bool(given_features.starts_at_zero(counters, has_known))
+        return bool(given_features.starts_at_zero(self.views.counters))
+
+    @property
+    def holiday_country(self) -> str | None:
+        """The country whose public holidays have effects; None where none was found."""
+        if self.settings.days is None:
+            return None
+        country = int(self.views.day_counters[layout.COUNTRY])
+        return COUNTRIES[country - 1] if country else None
+
+    def _days_ahead(self, rows: int) -> tuple[IntArray, int]:
+        """What is known of the days of the next rows, and of those whose effects are
+        computed meanwhile; and the number of the first of these days."""
+        days = self.settings.days
+        if days is None:
+            return NO_MARKS, 0
+        day = int(self.views.day_counters[layout.DAY])
+        needed = rows // days.rows + 2 + len(self.views.day_effects)
+        known = self._first_day + len(self._marks) - day
+        if day < self._first_day or known < needed:
+            self._marks = day_marks(days.first_day + day, needed + MARKED_DAYS)
+            self._first_day = day
+        return self._marks, self._first_day
 
     def learn(self, y: float) -> None:
         """Learn one value, without given features."""
@@ -174,6 +203,7 @@ class ForecasterState:
         forecaster_round.play(
             self.packed, self._workspace, self._dimensions, self._value, NO_FEATURES,
             0.5, self._no_bounds, self._no_forecasts, self._no_bands,
+            *self._days_ahead(1),
         )  # fmt: skip
 
     def play(
@@ -193,7 +223,7 @@ class ForecasterState:
             bounds = few_errors(level, self._steps)
         forecaster_round.play(
             self.packed, self._workspace, self._dimensions, y, given, level or 0.5,
-            bounds, forecasts, offsets,
+            bounds, forecasts, offsets, *self._days_ahead(len(y)),
         )  # fmt: skip
         return None if level is None else (forecasts, forecasts[..., None] + offsets)
 
@@ -203,7 +233,7 @@ class ForecasterState:
         forecasts = np.empty((len(y), self.settings.horizon))
         forecaster_round.play(
             self.packed, self._workspace, self._dimensions, y, np.empty((len(y), 0)),
-            0.5, self._no_bounds, forecasts, self._no_bands,
+            0.5, self._no_bounds, forecasts, self._no_bands, *self._days_ahead(len(y)),
         )  # fmt: skip
         return np.ascontiguousarray(forecasts[:, -1])
 
@@ -249,9 +279,13 @@ def dimensions(settings: ForecasterSettings, seasons: Seasons) -> tuple[int, ...
     nonlinear = -(-nonlinear // WIDTH) * WIDTH
     analogues = 0 if settings.last_only else analogue_count(horizon, season)
     history = (analogues * season + 2) // 2 if analogues else 0  # pairs of values
+    day_rows = 0 if settings.days is None else settings.days.rows
+    # Today, the days that steps reach, and one more once a day has passed.
+    day_ring = 2 + (horizon - 1) // day_rows if day_rows else 0
     return (
         base, settings.given, steps, horizon, season, cycle, past, known, terms, recent,
-        int(known > 0), groups, nonlinear, analogues, history,
+        int(known > 0), groups, nonlinear, analogues, history, day_rows, day_ring,
+        int(day_rows > 0),
     )  # fmt: skip
 
 

@@ -9,7 +9,9 @@ advance, and their effects are estimated by a regression of ``terms`` terms on t
 ``recent`` values; both are 0 where there are none, ``effects`` is 0, else 1. ``groups``
 of neighbouring steps share a nonlinear regression of ``nonlinear`` features. Origins
 up to ``analogues`` seasons ago are searched for analogues, in ``history`` pairs of
-values; both are 0 where there are none.
+values; both are 0 where there are none. Where rows are on a grid that divides days,
+``day_rows`` is the rows of a day and ``day_ring`` the days whose effects are
+remembered; both are 0, and ``calendar`` as well, where they are not, else it is 1.
 """
 
 from typing import Annotated, NamedTuple
@@ -86,7 +88,16 @@ IS_FROZEN = 15  # 1: effects stay as they are, for rounds that are learnt once m
 MEAN_LEVEL, ORIGIN_COUNT = 16, 17  # the mean of levels, and of how many
 HISTORY_START = 18  # the first round in the history
 HISTORY_OFFSET, HISTORY_UNIT = 19, 20  # of its values; the unit is 0 before it begins
+LOWEST_OBSERVED = 21  # of all values as they came
 COUNTERS = 24
+
+# Of days: the row of the day that comes next, how many days have passed, the country
+# whose holidays matter, from 1, 0 for none; how many ordinary days there were.
+ROW_OF_DAY, DAY, COUNTRY, USUAL_COUNT = range(4)
+DAY_COUNTERS = 4
+COUNTRIES, YEAR_END_DATES, USUAL_DAYS = 32, 5, 128
+GAIN, ALPHA_MOMENT, SQUARE_MOMENT = range(3)
+COUNTRY_MOMENTS = 3
 
 # The terms of the regression on known features, in units of the mean change: first
 # those of the series, then three for each known feature.
@@ -174,6 +185,21 @@ class ForecasterViews(NamedTuple):
     step_errors: Annotated[Array, Shape("steps", 2, RECENT_ERRORS)]
     total_counters: Annotated[Array, Shape("steps", ERROR_COUNTERS)]
     total_errors: Annotated[Array, Shape("steps", 2, RECENT_ERRORS)]
+    # Public holidays (holiday_effects.py): the values of the day, and 1 where they are
+    # known; the mean of each weekday, and how many there were; the mean squared
+    # anomalies of ordinary days; of each country's holidays how like Sundays they are;
+    # the own effects of dates around the year's end and their years; and the effects of
+    # today and of the next days, of day d at d mod day_ring.
+    day_counters: Annotated[Array, Shape(f"calendar * {DAY_COUNTERS}")]
+    day_values: Annotated[Array, Shape("day_rows")]
+    day_known: Annotated[Array, Shape("day_rows")]
+    week_profile: Annotated[Array, Shape(7, "day_rows")]
+    week_counts: Annotated[Array, Shape("calendar * 7")]
+    usual_sizes: Annotated[Array, Shape(f"calendar * {USUAL_DAYS}")]
+    country_moments: Annotated[Array, Shape(COUNTRY_MOMENTS, f"calendar * {COUNTRIES}")]
+    date_effects: Annotated[Array, Shape(YEAR_END_DATES, "day_rows")]
+    date_counts: Annotated[Array, Shape(f"calendar * {YEAR_END_DATES}")]
+    day_effects: Annotated[Array, Shape("day_ring", "day_rows")]
     # The regression on features known in advance: values and features of round r at
     # r mod recent, discounted moments, coefficients with the features and without,
     # mean |error| of each lane, mean squared errors with the features and without.
@@ -226,6 +252,7 @@ class ForecasterWorkspace(NamedTuple):
         Array, Shape("base + given + 1", "base + given", LANES, align=WIDTH)
     ]
     work: Annotated[Array, Shape(3, "base + given", LANES, align=WIDTH)]
+    ordered_sizes: Annotated[Array, Shape(f"calendar * {USUAL_DAYS}")]
     terms: Annotated[Array, Shape("terms")]
     effect_predictions: Annotated[Array, Shape(EFFECT_CANDIDATES)]
     effect_weights: Annotated[Array, Shape(EFFECT_CANDIDATES)]
@@ -239,8 +266,9 @@ class ForecasterWorkspace(NamedTuple):
 DIMENSIONS = (
     "base", "given", "steps", "horizon", "season", "cycle", "past", "known", "terms",
     "recent", "effects", "groups", "nonlinear", "analogues", "history",
+    "day_rows", "day_ring", "calendar",
 )  # fmt: skip
-STATE = Layout("Forecaster state", ForecasterViews, version=4, dimensions=DIMENSIONS)
+STATE = Layout("Forecaster state", ForecasterViews, version=5, dimensions=DIMENSIONS)
 WORKSPACE = Layout(
-    "Forecaster workspace", ForecasterWorkspace, version=4, dimensions=DIMENSIONS
+    "Forecaster workspace", ForecasterWorkspace, version=5, dimensions=DIMENSIONS
 )

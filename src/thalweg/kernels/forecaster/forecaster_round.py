@@ -21,6 +21,7 @@ from thalweg.kernels.forecaster.forecaster_layout import (
     LAST_VALUE,
     LEVEL_SUM,
     LOWEST,
+    LOWEST_OBSERVED,
     NONLINEAR,
     RECURSIVE,
     ROUNDS,
@@ -40,6 +41,7 @@ from thalweg.kernels.forecaster.given_features import (
     set_origin_units,
     starts_at_zero,
 )
+from thalweg.kernels.forecaster.holiday_effects import effect_ahead, pass_row
 from thalweg.kernels.forecaster.known_effects import learn_effects, set_effects
 from thalweg.kernels.forecaster.nonlinear_features import (
     learn_sizes,
@@ -103,14 +105,16 @@ so many values, and so many horizons more."""
 def _unpack(state, workspace, dimensions):
     base, given, steps, horizon, season, cycle, past = dimensions[:7]
     known, terms, recent, effects, groups, nonlinear = dimensions[7:13]
-    analogues, history = dimensions[13:]
+    analogues, history, day_rows, day_ring, calendar = dimensions[13:]
     s = unpack_state(
         state, 0, base, given, steps, horizon, season, cycle, past, known, terms,
-        recent, effects, groups, nonlinear, analogues, history,
+        recent, effects, groups, nonlinear, analogues, history, day_rows, day_ring,
+        calendar,
     )  # fmt: skip
     w = unpack_workspace(
         workspace, 0, base, given, steps, horizon, season, cycle, past, known, terms,
-        recent, effects, groups, nonlinear, analogues, history,
+        recent, effects, groups, nonlinear, analogues, history, day_rows, day_ring,
+        calendar,
     )  # fmt: skip
     return s, w
 
@@ -118,6 +122,7 @@ def _unpack(state, workspace, dimensions):
 @kernel(ieee_division=True, nogil=True)
 def play(
     state, workspace, dimensions, y, given, coverage, few_errors, forecasts, bands,
+    marks, first_day,
 ):  # fmt: skip
     """Learn the values y (T,), NaN where one is missing, and forecast after each.
 
@@ -126,16 +131,18 @@ def play(
     length 0. ``few_errors`` (steps, k) is how many mean errors a band reaches at least
     in each direction, while fewer than k errors are known, or 0. Features known in
     advance are those of the rounds that they belong to; beyond the last they have no
-    effect. Where values begin at 0 (``starts_at_zero``), no band goes below.
+    effect. Where values begin at 0 (``starts_at_zero``), no band goes below. ``marks``
+    (D, 3) is what is known of the days from ``first_day`` on (holiday_effects.py), up
+    to one day more than effects are remembered of; of length 0 without holidays.
     """
     s, w = _unpack(state, workspace, dimensions)
     for t in range(y.size):
-        observe(s, w, y[t], given[t])
+        observe_day(s, w, y[t], given[t], marks, first_day)
         if len(forecasts) > 0:
             copy_forecasts(s, w, given[t + 1 :], forecasts[t])
         if len(bands) > 0:
             _set_step_bands(s, w, coverage, few_errors, bands[t])
-            if starts_at_zero(s.counters, w.known_at.size > 0):
+            if starts_at_zero(s.counters):
                 for h in range(len(bands[t])):
                     bands[t, h, 0] = max(bands[t, h, 0], -forecasts[t, h])
 
@@ -217,6 +224,21 @@ def _set_bands(w, coverage, few_errors, counters, errors, offsets):
                 offsets[i - 1, 0] = low_before + part * (low - low_before)
                 offsets[i - 1, 1] = high_before + part * (high - high_before)
         before, low_before, high_before = h, low, high
+
+
+@inner_function
+def observe_day(s, w, y, given, marks, first_day):
+    """Learn the value of one round less the effect of its day, and forecast."""
+    counters, effect = s.counters, 0.0
+    is_missing, has_days = math.isnan(y), s.day_values.size > 0
+    if not is_missing:
+        is_lowest = counters[VALUE_COUNT] == 0 or y < counters[LOWEST_OBSERVED]
+        counters[LOWEST_OBSERVED] = y if is_lowest else counters[LOWEST_OBSERVED]
+    if has_days:
+        effect = effect_ahead(s, 0)
+    observe(s, w, y - effect, given)
+    if has_days and counters[ROUNDS] > 0:
+        pass_row(s, w, y, marks, first_day)
 
 
 @inner_function

@@ -18,8 +18,7 @@ from thalweg.kernels.forecaster.forecaster_layout import (
     EFFECT_UNIT,
     LANES,
     LAST_GIVEN,
-    LOWEST,
-    LOWEST_GIVEN,
+    LOWEST_OBSERVED,
     MEAN,
     MEAN_CHANGE,
     NONLINEAR,
@@ -31,6 +30,7 @@ from thalweg.kernels.forecaster.forecaster_layout import (
     VALUE_COUNT,
     VARIANCE,
 )
+from thalweg.kernels.forecaster.holiday_effects import effect_ahead
 from thalweg.kernels.forecaster.known_effects import limit_effect
 from thalweg.kernels.forecaster.nonlinear_features import SECOND_UNIT
 from thalweg.kernels.forecaster.step_features import scale_feature
@@ -156,30 +156,29 @@ def add_known_part(s, w, t, given, effect):
 
 @inner_function
 def copy_forecasts(s, w, future, forecasts):
-    """Copy the newest forecasts, with what is known of the k next rows: (k, given).
+    """Copy the newest forecasts, with what is known of the k next rows: (k, given),
+    and the effects of holidays.
 
     None is below 0 where values begin there (``starts_at_zero``).
     """
     slot = max(int(s.counters[ROUNDS]) - 1, 0) % len(s.forecasts)
-    is_bounded = starts_at_zero(s.counters, w.known_at.size > 0)
+    is_bounded = starts_at_zero(s.counters)
     for h in range(s.forecasts.shape[1]):
         forecasts[h] = s.forecasts[slot, h]
         if w.known_at.size > 0 and h < len(future):
             j = int(w.model_of[h])
             part = known_part(s, w, slot, j, future[h])
             forecasts[h] += known_effect(s, w, slot, future[h]) + part
+        if s.day_values.size > 0:
+            forecasts[h] += effect_ahead(s, h)
         if is_bounded:
             forecasts[h] = max(forecasts[h], 0.0)
 
 
 @inner_function
-def starts_at_zero(counters, has_known):
-    """Whether 0 is among the values, and nothing below it: counts, sales, rain.
-
-    ``has_known`` is whether there are features known in advance.
-    """
-    lowest = counters[LOWEST_GIVEN] if has_known else counters[LOWEST]
-    return counters[VALUE_COUNT] > 0 and lowest == 0
+def starts_at_zero(counters):
+    """Whether 0 is among the values, and nothing below it: counts, sales, rain."""
+    return counters[VALUE_COUNT] > 0 and counters[LOWEST_OBSERVED] == 0
 
 
 @inner_function
