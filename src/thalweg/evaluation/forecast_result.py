@@ -52,6 +52,7 @@ class ForecastResult:
     times: Any  # (H,) local times datetime64[ns], or numbers; None: steps only
     time_texts: list[str] | None  # ISO, with the offset if the file has one
     seasons: tuple[int, int]
+    holidays: str | None  # the country whose public holidays the values follow
     steps: IntArray  # (S,) that were scored
     counts: FloatArray  # (S,)
     own: MethodErrors
@@ -111,6 +112,7 @@ def make_result(
         times=times,
         time_texts=texts,
         seasons=(seasons.season, seasons.cycle),
+        holidays=run.forecaster.holidays,
         steps=scores.steps,
         counts=scores.counts,
         own=errors[FORECASTER],

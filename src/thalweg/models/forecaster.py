@@ -65,7 +65,8 @@ class Forecaster:
     values of seasons before and seasonal profiles; one on products and hinges of these;
     the recursive forecast of the first step; analogues, what followed the origins of
     the past that were most like the newest one; the last value, and the values a season
-    and a cycle ago. How good each has been lately decides (kernels/forecaster/). Bands
+    and a cycle ago. How good each has been lately decides (kernels/forecaster/). Where
+    times show days, public holidays are found out and taken into account. Bands
     are as wide as such forecasts have turned out to be. Where 0 was among the values
     and nothing below it, as in counts and sales, no forecast and no band is below 0. A
     new value costs as much as some ten rounds of a Tracker for 24 steps, and no more

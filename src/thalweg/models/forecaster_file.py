@@ -247,8 +247,8 @@ def _validate_days(
     is_right = (counters[DAY], counters[ROW_OF_DAY]) == expected
     rule = Condition(is_right, f"day and row {expected}")
     validate_snapshot(rule, counters, f"{name}.day_counters")
-    rule = Array((1,), 0, COUNTRIES, whole=True)
-    validate_snapshot(rule, counters[COUNTRY : COUNTRY + 1], f"{name}.country")
+    country = Array((1,), 0, COUNTRIES, whole=True)
+    validate_snapshot(country, counters[COUNTRY : COUNTRY + 1], f"{name}.country")
 
 
 def _validate_errors(

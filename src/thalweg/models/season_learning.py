@@ -113,8 +113,11 @@ class SeasonLearning(NamedTuple):
         ``given`` may have more rows than y: those that are known of later ones.
         """
         played, start = [], 0
-        is_other = state is None or state.seasons != progress.seasons
-        if is_other or state.settings != self.sizes(progress):  # type: ignore[union-attr]
+        if (
+            state is None
+            or state.seasons != progress.seasons
+            or state.settings != self.sizes(progress)
+        ):
             state = self._replay(state, progress)
         progress = self._with_needed_history(progress, state)
         stops = _searches(state.rounds, len(y)) if progress.history is not None else []

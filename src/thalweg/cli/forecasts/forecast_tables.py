@@ -90,6 +90,11 @@ def result_sentences(result: ForecastResult) -> list[str]:
         )
     if result.seasons[0] == 1:
         sentences.append("No season was found in the values.")
+    if result.holidays is not None:
+        sentences.append(
+            "The values follow the public holidays of the country "
+            f"{result.holidays}, which forecasts take into account."
+        )
     sentences += result.week_notes
     if result.left_out:
         sentences.append(
@@ -151,6 +156,7 @@ def result_as_json(result: ForecastResult) -> dict[str, Any]:
         "key": list(result.key),
         "rows": result.rows,
         "season": list(result.seasons),
+        "holidays": result.holidays,
         "origins": int(result.counts.max()),
         "over_best_naive": _finite(result.ratio) if scored else None,
         "coverage": _finite(result.mean_coverage),
