@@ -57,7 +57,8 @@ class HolidayDefinition:
         if self.weekday_counts[weekday] >= rules.MIN_PROFILE_DAYS:
             usual = self.size_quantile(0.5, rules.MIN_LIMIT_DAYS)
             if usual > 0:
-                limited = min(size, rules.MAX_SIZE * usual)
+                largest = rules.MAX_SHARE**2 * np.mean(step[known] ** 2)
+                limited = min(size, rules.MAX_SIZE * usual + largest)
                 anomaly *= np.sqrt(limited / size) if size > 0 else 1.0
                 size = limited
             if self.size_quantile(0.5) > 0 and self.weekday_counts[rules.SUNDAY] >= 3:

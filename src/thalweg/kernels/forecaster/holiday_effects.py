@@ -54,7 +54,8 @@ MIN_USUAL_SIZE = 1e-290
 UNUSUAL_SHARE = 0.9
 """A date's own effect has to be above this quantile of those of ordinary days."""
 MAX_SIZE = 400.0
-"""The mean squared anomaly of a day counts as at most so many times the usual one."""
+"""The mean squared anomaly of a day counts as at most so many times the usual one, and
+that of the largest effect of a holiday."""
 PRIOR_SHARE, PRIOR_WEIGHT = 0.5, 1.0
 """α₀ and λ."""
 MIN_SHARE, MAX_SHARE = -1.0, 3.0
@@ -123,9 +124,10 @@ def _learn_day(s, w, mark, effects):
     size, usual, factor = size / known, 0.0, 1.0
     if s.week_counts[weekday] >= MIN_PROFILE_DAYS:
         usual = usual_size(s, w, 0.5, MIN_LIMIT_DAYS)
-        if usual > 0 and size > MAX_SIZE * usual:
-            factor = math.sqrt(MAX_SIZE * usual / size)
-            size, product = MAX_SIZE * usual, factor * product
+        limit = MAX_SIZE * usual + MAX_SHARE * MAX_SHARE * square / known
+        if usual > 0 and size > limit:
+            factor = math.sqrt(limit / size)
+            size, product = limit, factor * product
         is_known = s.day_counters[USUAL_COUNT] >= MIN_USUAL_DAYS and usual > 0
         if is_known and s.week_counts[SUNDAY] >= MIN_PROFILE_DAYS:
             test_size = known * usual_size(s, w, TEST_QUANTILE, MIN_USUAL_DAYS)
