@@ -118,6 +118,7 @@ def views_of(fields):
     sizes += (1, terms, max(cycle, 2) + 1, 1, 4, -(-nonlinear // 8) * 8)
     analogues = analogue_count(4, season)
     sizes += (analogues, (analogues * season + 2) // 2)
+    sizes += (0, 0, 0)  # without times there are no days
     by_name = dict(zip(layout.DIMENSIONS, sizes, strict=True))
     assert layout.STATE.size(**by_name) == len(fields["packed"])
     return layout.STATE.views(fields["packed"], **by_name)

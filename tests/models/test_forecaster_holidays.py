@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 
 import thalweg as tw
+from thalweg.errors import PersistenceError
+from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.preprocessing.public_holidays import COUNTRIES, day_marks
 
 DAYS = pd.date_range("2021-01-04", "2023-01-20", freq="D")
@@ -60,6 +62,16 @@ def test_a_saved_forecaster_goes_on(tmp_path):
     loaded = tw.Forecaster.load(tmp_path / "shop.thalweg").update(sold[1000:])
     np.testing.assert_array_equal(loaded.forecast().mean, whole.forecast().mean)
     assert loaded.holidays == "US"
+
+
+@pytest.mark.parametrize("value", [-1.0, 0.5, 33.0, 1e300])
+@pytest.mark.parametrize("place", [layout.DAY, layout.ROW_OF_DAY, layout.COUNTRY])
+def test_a_day_that_no_state_has_is_refused(tmp_path, place, value):
+    forecaster = tw.Forecaster(3).update(shop()[0][:101])
+    forecaster._model[0].views.day_counters[place] = value
+    forecaster.save(tmp_path / "damaged.thalweg")
+    with pytest.raises(PersistenceError, match=r"cannot be loaded: its 'forecaster"):
+        tw.Forecaster.load(tmp_path / "damaged.thalweg")
 
 
 def test_forecasts_of_counts_stay_above_zero_on_holidays():
