@@ -75,8 +75,10 @@ class HolidayDefinition:
     def _learn_holiday(self, bits, anomaly, step, known):
         product, square = (anomaly * step)[known].sum(), (step**2)[known].sum()
         noise = known.sum() * self.size_quantile(rules.TEST_QUANTILE)
-        rest = ((anomaly - rules.TEST_SHARE * step)[known] ** 2).sum()
-        gain = ((anomaly[known] ** 2).sum() - rest) / (2 * noise)
+        # The noise of the weekday's mean is in both factors.
+        product -= rules.SHARED_NOISE * known.sum() * self.size_quantile(0.5)
+        gain = rules.TEST_SHARE * (2 * product - rules.TEST_SHARE * square)
+        gain /= 2 * noise
         gain *= min(rules.INDEPENDENT_ROWS, self.rows)
         gain = np.clip(gain, -rules.MAX_DAY_GAIN, rules.MAX_DAY_GAIN)
         for c in range(layout.COUNTRIES):

@@ -94,6 +94,14 @@ def test_huge_and_tiny_values_give_finite_forecasts(size):
     assert np.isfinite(forecasts).all() and np.isfinite(state.packed).all()
 
 
+def test_many_years_of_noise_have_no_country():
+    y = np.random.default_rng(4).normal(size=24 * 4000)
+    settings = ForecasterSettings(2, (), 0, (), days=DayGrid(24, 0, FIRST_DAY))
+    state = ForecasterState(settings, Seasons(24, 168))
+    state.play(y, np.empty((len(y), 0)))
+    assert state.holiday_country is None
+
+
 def test_a_run_can_be_cut_anywhere():
     values, _ = made_up_days(4, 800, "US")
     y, rng = values.ravel(), np.random.default_rng(2)

@@ -60,6 +60,9 @@ PRIOR_SHARE, PRIOR_WEIGHT = 0.5, 1.0
 """α₀ and λ."""
 MIN_SHARE, MAX_SHARE = -1.0, 3.0
 """The limits of α."""
+SHARED_NOISE = MIN_PROFILE_SHARE / 2
+"""The share of the anomalies' variance that is noise of the weekday's mean. It is in a
+and in q alike, so that their product is above 0 where nothing differs."""
 TEST_SHARE, TEST_QUANTILE, INDEPENDENT_ROWS = 0.7, 0.8, 3.0
 """The effect that a country is tested with; the quantile of the anomalies of ordinary
 days that stands for their variance, as they have heavy tails; and as how many
@@ -130,8 +133,9 @@ def _learn_day(s, w, mark, effects):
             size, product = limit, factor * product
         is_known = s.day_counters[USUAL_COUNT] >= MIN_USUAL_DAYS and usual > 0
         if is_known and s.week_counts[SUNDAY] >= MIN_PROFILE_DAYS:
-            test_size = known * usual_size(s, w, TEST_QUANTILE, MIN_USUAL_DAYS)
-            _learn_countries(s, mark, product, square, test_size)
+            noise = known * usual_size(s, w, TEST_QUANTILE, MIN_USUAL_DAYS)
+            product -= SHARED_NOISE * known * usual
+            _learn_countries(s, mark, product, square, noise)
             _learn_date(s, mark, factor)
             _choose_country(s)
         if mark[COUNTRY_BITS] == 0 and mark[YEAR_END_DATE] < 0:
