@@ -32,6 +32,20 @@ UNITS = {"day": DAY, "hour": DAY // 24, "minute": DAY // 1440, "second": 10**9}
 """Steps are expected to be multiples of these."""
 ROUNDING = 0.02
 """How far the median of uneven steps may be from a multiple of a unit."""
+USUAL_STEPS = tuple(
+    count * unit
+    for unit, counts in (
+        (10**9, (1, 2, 5, 10, 15, 20, 30)),
+        (DAY // 1440, (1, 2, 5, 10, 15, 20, 30)),
+        (DAY // 24, (1, 2, 3, 4, 6, 8, 12)),
+        (DAY, (1, 7)),
+    )
+    for count in counts
+)
+"""Steps that clocks have which read at about equal times: divisors of a minute, an
+hour, a day and a week."""
+MAX_WAVER = 0.2
+"""How far the median of uneven steps may be from a usual step."""
 YEARS = (1678, 2261)
 """The first and last years that nanoseconds since 1970 reach as a whole."""
 JITTER = 0.25
@@ -133,9 +147,10 @@ def find_grid(times: Times) -> TimeGrid | None:
     """The grid of stamps in order; None for fewer than two.
 
     Its step is a number of months where stamps fall into different months, so many
-    apart; else the most frequent step, or, where steps are uneven, their median,
-    rounded to days, hours, minutes or seconds. Where it is less than a week, weekdays
-    without any stamp are left out as ``find_weekdays`` says.
+    apart; else the most frequent step. Where steps are uneven, it is a usual one about
+    which they waver, as 26, 34, 33 and 27 minutes do about half an hour; or their
+    median, rounded to days, hours, minutes or seconds. Where it is less than a week,
+    weekdays without any stamp are left out as ``find_weekdays`` says.
     """
     if len(times) < 2:
         return None
@@ -148,7 +163,8 @@ def find_grid(times: Times) -> TimeGrid | None:
     steps, counts = np.unique(gaps, return_counts=True)
     step = int(steps[counts.argmax()])
     if counts.max() <= len(gaps) // 2:
-        step = _rounded_step(int(np.median(gaps)))
+        median = int(np.median(gaps))
+        step = _wavering_step(stamps, median) or _rounded_step(median)
     weekdays = find_weekdays(stamps) if DAY <= step < 7 * DAY else 0
     return TimeGrid(int(stamps[0]), DAY if weekdays else step, weekdays=weekdays)
 
@@ -293,6 +309,18 @@ def _month_day(times: Any) -> int:
     numbers, lengths = ((part - starts).astype(np.int64) for part in (nexts, ends))
     counts = [(np.minimum(day, lengths) == numbers).sum() for day in range(31, 0, -1)]
     return 31 - int(np.argmax(counts))
+
+
+def _wavering_step(stamps: npt.NDArray[np.int64], median: int) -> int:
+    """The usual step nearest to the median of steps, if each stamp has a place of its
+    own on the grid of it; 0 where there is none."""
+    near = [step for step in USUAL_STEPS if abs(step - median) <= MAX_WAVER * step]
+    for step in sorted(near, key=lambda step: abs(step - median)):
+        grid = TimeGrid(int(stamps[0]), step)
+        positions, is_off = grid.nearest_positions(_as_times(stamps))
+        if not is_off.any() and (np.diff(positions) > 0).all():
+            return step
+    return 0
 
 
 def _rounded_step(step: int) -> int:
