@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from thalweg.kernels import exponential_smoothing, forecast_pool
 from thalweg.kernels.forecaster.forecaster_layout import (
     CHANGE_COUNT,
     DEVIATION_COUNT,
@@ -26,8 +27,8 @@ from thalweg.preprocessing.past_features import (
     SEARCH_GROWTH,
     PastState,
     TargetPast,
-    forecaster_settings,
 )
+from thalweg.preprocessing.past_forecasts import forecaster_settings
 from thalweg.preprocessing.row_clock import (
     CLOCK_ROWS,
     NO_TIME,
@@ -37,6 +38,7 @@ from thalweg.preprocessing.row_clock import (
 from thalweg.preprocessing.seasonal_means import clock_seasons
 from thalweg.preprocessing.seasons import Seasons, calendar_seasons
 from thalweg.preprocessing.time_grid import TimeGrid
+from thalweg.types import FloatArray
 
 MAX_ROUNDS = 2**53
 MAX_MONTHS = 12
@@ -125,12 +127,29 @@ def _checks(past: TargetPast, of_means: Seasons, delay: int) -> Iterator[bool]:
         yield means.shape == (2, period)
         yield bool(np.isfinite(means).all() and (means[1] >= 0).all())
     if delay > MAX_FORECAST_DELAY:
-        yield past.packed.shape == (0,)
+        yield past.forecasts is None
         return
+    yield past.forecasts is not None
+    forecasts = past.forecasts
+    assert forecasts is not None
+    yield from _forecaster_checks(forecasts.forecaster, past.seasons, delay)
+    if len(forecasts.logarithms):
+        yield from _forecaster_checks(forecasts.logarithms, past.seasons, delay)
+    yield 0 <= forecasts.highest < math.inf
+    smoothing = exponential_smoothing.new_state(past.seasons.season)
+    yield forecasts.smoothing.shape == smoothing.shape
+    yield _are_counts(forecasts.smoothing[[exponential_smoothing.ROUNDS]], MAX_ROUNDS)
+    yield forecasts.pool.shape == (forecast_pool.STATE.size(delay=delay),)
+    yield _are_counts(forecasts.pool[[forecast_pool.ROUNDS]], MAX_ROUNDS)
+
+
+def _forecaster_checks(
+    packed: FloatArray, seasons: Seasons, delay: int
+) -> Iterator[bool]:
     settings = forecaster_settings(delay)
-    yield past.packed.shape == (state_size(settings, past.seasons),)
-    yield bool(np.isfinite(past.packed).all())
-    views: Any = ForecasterState(settings, past.seasons, past.packed).views
+    yield packed.shape == (state_size(settings, seasons),)
+    yield bool(np.isfinite(packed).all())
+    views: Any = ForecasterState(settings, seasons, packed).views
     rounds = views.counters[ROUNDS]
     yield _are_counts(views.counters[[ROUNDS]], MAX_ROUNDS)
     yield bool(views.counters[IS_FROZEN] == 0)

@@ -1,8 +1,8 @@
 """Features that are made of a target's own past: a forecast, and a seasonal mean.
 
-The *forecast* is that of a forecaster (kernels/forecaster) which has learnt every value
-known by then: ridge regressions on the last values, those of a season and a cycle ago,
-and seasonal profiles. The *mean* is that of the same phase of the cycle, as of the same
+The *forecast* is made of every value known by then (past_forecasts.py): of regressions
+on the last values, those of a season and a cycle ago, the same of logarithms, and
+exponential smoothing. The *mean* is that of the same phase of the cycle, as of the same
 hour of the week (seasonal_means.py).
 
 The seasons are those of the calendar, where the first 8 rows are on a grid of times
@@ -19,8 +19,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from thalweg.kernels.forecaster.forecaster_layout import VALUE_COUNT
-from thalweg.preprocessing.forecaster_state import ForecasterSettings, ForecasterState
+from thalweg.preprocessing.past_forecasts import PastForecasts
 from thalweg.preprocessing.row_clock import (
     CLOCK_ROWS,
     NO_TIME,
@@ -43,9 +42,6 @@ FIRST_SEARCH, SEARCH_GROWTH = 24, 1.5
 """Seasons are looked for in the values after 24 rows, then 36, 54 and so on."""
 MAX_FORECAST_DELAY = 200
 """With a longer delay the forecast is the last known value: another costs too much."""
-NO_FEATURES = np.empty((0, 0))
-PIECE = 2**18
-"""Forecasts that are made at a time."""
 
 
 class TargetPast(NamedTuple):
@@ -53,7 +49,7 @@ class TargetPast(NamedTuple):
 
     seasons: Seasons
     grid_rows: int  # first rows whose grid they are of: 8 or 24; 0: they are no grid's
-    packed: FloatArray  # the forecaster's state
+    forecasts: PastForecasts | None  # None where the delay is too long for them
     means: SeasonalMeans
     history: FloatArray | None  # (rows,) all values; None once seasons are settled
     latest: float = 0.0  # the last known value
@@ -67,11 +63,11 @@ class TargetPast(NamedTuple):
     @classmethod
     def initial(cls, seasons: Seasons, delay: int, grid_rows: int = 0) -> Self:
         """Before the first row, with these seasons."""
-        packed = np.empty(0)
+        forecasts = None
         if delay <= MAX_FORECAST_DELAY:
-            packed = ForecasterState(forecaster_settings(delay), seasons).packed
+            forecasts = PastForecasts.initial(seasons, delay)
         means = SeasonalMeans.initial(seasons)
-        return cls(seasons, grid_rows, packed, means, np.empty(0))
+        return cls(seasons, grid_rows, forecasts, means, np.empty(0))
 
 
 class PastState(NamedTuple):
@@ -149,11 +145,6 @@ class Lesson(NamedTuple):
             times=self.times[rows],
             next_times=self.next_times[rows],
         )
-
-
-def forecaster_settings(delay: int) -> ForecasterSettings:
-    """The settings of a forecaster of the row ``delay`` + 1 rows ahead."""
-    return ForecasterSettings(delay + 1, (), 0, (), last_only=True)
 
 
 def next_search(rows: int) -> int:
@@ -242,44 +233,21 @@ def _play(past: TargetPast, lesson: Lesson) -> tuple[TargetPast, FloatArray]:
         cycle = past.seasons.cycle
         phases, next_phases = rows % cycle, (rows + delay + 1) % cycle
     own = np.where(is_absent, np.nan, values)
-    past, forecasts = _play_forecaster(past, own, steps, delay)
+    past, forecasts = _play_forecasts(past, own, steps, delay)
     means, expected = past.means.play(values, phases, next_phases, forecasts)
     return past._replace(means=means), np.column_stack([forecasts, expected])
 
 
-def _play_forecaster(
+def _play_forecasts(
     past: TargetPast, values: FloatArray, steps: Stamps, delay: int
 ) -> tuple[TargetPast, FloatArray]:
-    """Learn values, and so many missing ones up to the next row; the forecasts (T,).
-
-    A row without a step has no place of its own, and its value must be missing.
-    """
+    """Learn values, and so many missing ones up to the next row; the forecasts (T,)."""
     known = np.flatnonzero(~np.isnan(values))
     latest = float(values[known[-1]]) if len(known) else past.latest
-    if delay > MAX_FORECAST_DELAY:
+    if past.forecasts is None:
         return past._replace(latest=latest), _last_known(values, past.latest)
-    forecaster = ForecasterState(forecaster_settings(delay), past.seasons, past.packed)
-    forecasts, start = np.zeros(len(values)), 0
-    if not forecaster.views.counters[VALUE_COUNT]:
-        # Before the first value there is nothing to forecast from.
-        start = int(known[0]) if len(known) else len(values)
-    cycle = past.seasons.cycle
-    # A long gap counts as some cycles and the rest of one, so that phases stay right.
-    steps = np.where(steps > 2 * cycle, cycle + steps % cycle, steps)
-    while start < len(values):
-        ends = np.cumsum(steps[start:])
-        rows = max(int(np.searchsorted(ends, PIECE // (delay + 1), "right")), 1)
-        part, ends = slice(start, start + rows), ends[:rows]
-        series = np.full(int(ends[-1]), np.nan)
-        has_place = steps[part] > 0
-        series[(ends - steps[part])[has_place]] = values[part][has_place]
-        before: FloatArray = np.zeros(1)
-        if not has_place[0]:
-            before = forecaster.forecast(NO_FEATURES)[-1:]
-        made = np.append(before, forecaster.play_last_step(series))
-        forecasts[part] = made[ends]
-        start += rows
-    return past._replace(packed=forecaster.packed, latest=latest), forecasts
+    after, forecasts = past.forecasts.play(values, steps, past.seasons, delay)
+    return past._replace(forecasts=after, latest=latest), forecasts
 
 
 def _last_known(values: FloatArray, before: float) -> FloatArray:

@@ -1,0 +1,188 @@
+r"""A bank of exponential smoothing models, and their weighted mean.
+
+Also known as: Holt-Winters, ETS, simple (SES), Holt's linear and damped trend
+smoothing. Level, damped trend and season follow each known value y:
+
+.. math:: b_t = \ell_{t-1} + \varphi\, r_{t-1}, \quad
+          \ell_t = \alpha (y - s_{t-m}) + (1 - \alpha) b_t
+
+.. math:: r_t = \beta (\ell_t - \ell_{t-1}) + (1 - \beta) \varphi\, r_{t-1}, \quad
+          s_t = \gamma (y - \ell_t) + (1 - \gamma) s_{t-m}
+
+or with quotients y / s and y / ℓ where the season multiplies. The forecast h steps
+ahead is ℓ + (φ + … + φ^h) r plus, or times, the season. There are 15 pairs of α and β,
+each with two γ and both kinds of season where there is one. While few values are known,
+1/(number of values) and 1/(number of seasons) are the least α and γ, so that first
+values count alike.
+
+Models are weighed by their errors one step ahead (loss_weights.py), about the last 100
+of which count. What a model holds and forecasts stays within the range of all values,
+widened by half of it, and above a tenth of the lowest value where seasons multiply.
+These models stop counting at the first value that is not above 0.
+"""
+
+import math
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from thalweg.kernels.jit import inner_function, kernel
+from thalweg.kernels.layout import Layout, Shape
+from thalweg.kernels.loss_weights import set_weights
+
+ALPHAS = (0.02, 0.1, 0.3, 0.6, 0.95)
+BETAS = (0.0, 0.03, 0.15)
+GAMMAS = (0.05, 0.2)
+"""Shares of a new value in level, trend and season. Twice as many gained 1 %."""
+DAMPING = 0.97
+PAIRS = len(ALPHAS) * len(BETAS)
+ADDITIVE = PAIRS * len(GAMMAS)
+MODELS = 2 * ADDITIVE
+"""Those whose season is added, then those whose season multiplies. Without a season
+only the first ``PAIRS`` differ, and count."""
+ALPHA = np.tile(np.repeat(ALPHAS, len(BETAS)), MODELS // PAIRS)
+BETA = np.tile(BETAS, MODELS // len(BETAS))
+GAMMA = np.tile(np.repeat(GAMMAS, PAIRS), 2)
+RATE, DISCOUNT = 0.5, 0.99
+"""η and d of the weights."""
+UNSCORED = 2
+"""First values whose errors do not count: all models forecast them alike."""
+MAX_SEASON = 512
+"""A longer season is not modelled: 60 numbers for each of its phases are too many."""
+RANGE_MARGIN, LEAST_SHARE, MAX_FACTOR = 0.5, 0.1, 10.0
+
+# The entries of ``SmoothingState.counters``.
+ROUNDS, VALUES, LOWEST, HIGHEST, WEIGHT = range(5)
+
+Array = np.ndarray
+
+
+class SmoothingState(NamedTuple):
+    """What is remembered; zeros before the first value."""
+
+    counters: Annotated[Array, Shape(8)]  # rounds and values so far, their range, N
+    level: Annotated[Array, Shape(MODELS)]
+    trend: Annotated[Array, Shape(MODELS)]
+    losses: Annotated[Array, Shape(MODELS)]  # NaN of models that do not count
+    season: Annotated[Array, Shape("season", MODELS)]
+
+
+STATE = Layout(
+    "exponential smoothing", SmoothingState, version=1, dimensions=("season",)
+)
+unpack = STATE.unpack
+
+
+def new_state(season: int) -> np.ndarray:
+    """The state before the first round; ``season`` is 1 where there is none."""
+    modelled = season if season <= MAX_SEASON else 1
+    packed = np.zeros(STATE.size(season=modelled))
+    state: Any = STATE.views(packed, season=modelled)
+    state.season[:, ADDITIVE:] = 1.0
+    if modelled == 1:
+        state.losses[PAIRS:] = np.nan
+    return packed
+
+
+def modelled_season(packed: np.ndarray) -> int:
+    """The season of a state, by its size."""
+    return (packed.size - STATE.size(season=0)) // MODELS
+
+
+@kernel(ieee_division=True)
+def play(packed, season, values, horizon, out):
+    """Learn values (T,), NaN where missing; after each, forecast into ``out`` (T,).
+
+    The forecast is that of the value ``horizon`` rounds later.
+    """
+    s = unpack(packed, 0, season)
+    forecasts, weights = np.empty(MODELS), np.empty(MODELS)
+    for t in range(values.size):
+        y = values[t]
+        if not math.isnan(y):
+            if s.counters[VALUES] == 0.0:
+                _begin(s, y)
+            else:
+                _learn(s, season, y, forecasts)
+            s.counters[VALUES] += 1
+        s.counters[ROUNDS] += 1
+        out[t] = 0.0
+        if s.counters[VALUES] > 0.0:
+            _set_forecasts(s, season, horizon, forecasts)
+            set_weights(s.losses, s.counters[WEIGHT], RATE, weights)
+            for k in range(MODELS):
+                out[t] += weights[k] * forecasts[k]
+
+
+@inner_function
+def _begin(s, y):
+    """Take the first value for the level of all models."""
+    s.counters[LOWEST], s.counters[HIGHEST] = y, y
+    s.level.fill(y)
+    _end_products(s, y)
+
+
+@inner_function
+def _end_products(s, y):
+    """Let no model with a season that multiplies count, if y is not above 0."""
+    if y <= 0.0:
+        for k in range(ADDITIVE, MODELS):
+            s.losses[k] = math.nan
+
+
+@inner_function
+def _learn(s, season, y, forecasts):
+    """Score the forecasts of this round by its value, and let the models learn it."""
+    c = s.counters
+    if c[VALUES] >= UNSCORED:
+        _set_forecasts(s, season, 1, forecasts)
+        for k in range(MODELS):
+            s.losses[k] = DISCOUNT * s.losses[k] + (y - forecasts[k]) ** 2
+        c[WEIGHT] = DISCOUNT * c[WEIGHT] + 1.0
+    c[LOWEST], c[HIGHEST] = min(c[LOWEST], y), max(c[HIGHEST], y)
+    _end_products(s, y)
+    phase, seasons = int(c[ROUNDS]) % season, 1 + int(c[ROUNDS]) // season
+    for k in range(MODELS):
+        is_product = k >= ADDITIVE
+        if math.isnan(s.losses[k]):
+            continue
+        alpha, own = max(ALPHA[k], 1.0 / (c[VALUES] + 1.0)), s.season[phase, k]
+        expected = _within(s, k, s.level[k] + DAMPING * s.trend[k])
+        value = y / own if is_product else y - own
+        level = _within(s, k, alpha * value + (1.0 - alpha) * expected)
+        step = level - s.level[k]
+        s.trend[k] = BETA[k] * step + (1.0 - BETA[k]) * DAMPING * s.trend[k]
+        s.level[k] = level
+        if season > 1:
+            gamma = max(GAMMA[k], 1.0 / seasons)
+            value = y / level if is_product else y - level
+            own = (1.0 - gamma) * own + gamma * value
+            if is_product:
+                own = min(max(own, 1.0 / MAX_FACTOR), MAX_FACTOR)
+            s.season[phase, k] = own
+
+
+@inner_function
+def _set_forecasts(s, season, horizon, forecasts):
+    """Set the forecasts (MODELS,) of the value ``horizon`` rounds after the last."""
+    phase = (int(s.counters[ROUNDS]) + horizon - 1) % season
+    reach = DAMPING * (1.0 - DAMPING**horizon) / (1.0 - DAMPING)
+    for k in range(MODELS):
+        forecasts[k] = 0.0
+        if not math.isnan(s.losses[k]):
+            level = s.level[k] + reach * s.trend[k]
+            if k >= ADDITIVE:
+                forecasts[k] = _within(s, k, level * s.season[phase, k])
+            else:
+                forecasts[k] = _within(s, k, level + s.season[phase, k])
+
+
+@inner_function
+def _within(s, k, value):
+    """The value within the range of all values so far, widened."""
+    low, high = s.counters[LOWEST], s.counters[HIGHEST]
+    margin = RANGE_MARGIN * (high - low)
+    least = low - margin
+    if k >= ADDITIVE:
+        least = max(least, LEAST_SHARE * low)
+    return min(max(value, least), high + margin)

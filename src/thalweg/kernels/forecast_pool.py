@@ -1,0 +1,93 @@
+r"""A pool of up to three forecasts of the same values: their weighted mean.
+
+Also known as: forecast combination, opinion pool. What is weighed is each forecast and
+the mean of every two or all of them, seven in all, since means are often better than
+any of their parts. Their weights are those of loss_weights.py; about the last 500
+values count.
+"""
+
+import math
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from thalweg.kernels.jit import inner_function, kernel
+from thalweg.kernels.layout import Layout, Shape
+from thalweg.kernels.loss_weights import set_weights
+
+FORECASTS, MEANS = 3, 7
+RATE, DISCOUNT = 0.1, 0.998
+"""η and d of the weights: slower than those of single models, whose means differ by
+less."""
+UNSCORED = 2
+"""First values whose errors do not count: all forecasts of them are alike."""
+
+# The entries of ``PoolState.counters``.
+ROUNDS, VALUES, WEIGHT = range(3)
+
+Array = np.ndarray
+
+
+class PoolState(NamedTuple):
+    """What is remembered; zeros before the first value."""
+
+    counters: Annotated[Array, Shape(8)]  # rounds and values so far, N
+    losses: Annotated[Array, Shape(MEANS)]
+    # Forecasts of values to come, in a ring; NaN where one is not made.
+    pending: Annotated[Array, Shape("delay + 1", FORECASTS)]
+
+
+STATE = Layout("forecast pool", PoolState, version=1, dimensions=("delay",))
+unpack = STATE.unpack
+
+
+@kernel(ieee_division=True)
+def play(packed, delay, values, forecasts, out):
+    """Learn values (T,), NaN where missing; after each, pool new forecasts.
+
+    ``forecasts`` (T, 3) are made after each value, of the one ``delay`` + 1 rounds
+    later; NaN where one is not made, which the first one always is. Their weighted
+    means are put into ``out`` (T,).
+    """
+    s = unpack(packed, 0, delay)
+    c, means, weights = s.counters, np.empty(MEANS), np.empty(MEANS)
+    masked = np.empty(MEANS)
+    for t in range(values.size):
+        slot = int(c[ROUNDS]) % (delay + 1)
+        if not math.isnan(values[t]):
+            if c[ROUNDS] > delay and c[VALUES] >= UNSCORED:
+                _set_means(s.pending[slot], means)
+                _learn(s, means, values[t])
+            c[VALUES] += 1
+        for j in range(FORECASTS):
+            s.pending[slot, j] = forecasts[t, j]
+        c[ROUNDS] += 1
+        _set_means(s.pending[slot], means)
+        for j in range(MEANS):
+            masked[j] = math.nan if math.isnan(means[j]) else s.losses[j]
+        set_weights(masked, c[WEIGHT], RATE, weights)
+        out[t] = 0.0
+        for j in range(MEANS):
+            if weights[j] > 0.0:
+                out[t] += weights[j] * means[j]
+
+
+@inner_function
+def _set_means(forecasts, means):
+    """Set the means (MEANS,) of one, two and three forecasts."""
+    for j in range(MEANS):
+        total, count = 0.0, 0
+        for k in range(FORECASTS):
+            if (j + 1) >> k & 1:
+                total += forecasts[k]
+                count += 1
+        means[j] = total / count
+
+
+@inner_function
+def _learn(s, means, y):
+    """Count the errors of the means; of one that was not made, that of the first."""
+    for j in range(MEANS):
+        made = means[0] if math.isnan(means[j]) else means[j]
+        s.losses[j] = DISCOUNT * s.losses[j] + (y - made) ** 2
+    s.counters[WEIGHT] = DISCOUNT * s.counters[WEIGHT] + 1.0
