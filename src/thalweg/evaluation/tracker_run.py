@@ -80,7 +80,8 @@ class TrackerRun(Component):
     of a row is learnt d rounds later, and persistence is the last label known by then.
     Rows whose label is NaN are predicted, and neither scored nor learnt. ``missing``
     says what a NaN among the features means, as it does for ``Online``. Where labels
-    begin at 0, no prediction is below (``ZeroLimit``).
+    begin at 0, no prediction is below (``ZeroLimit``). ``given_forecast`` is the index
+    of a feature that is itself a forecast of the label, if there is one.
 
     However a stream is cut into calls of ``play``, and whether or not a snapshot is
     taken and restored between them, the result is the same to the last bit, in memory
@@ -90,13 +91,16 @@ class TrackerRun(Component):
     Snapshot: ClassVar[Any] = TrackerRunSnapshot
 
     def __init__(
-        self, features: int, delay: int = 0, missing: MissingPolicy = "refuse"
-    ) -> None:
+        self, features: int, delay: int = 0, missing: MissingPolicy = "refuse",
+        given_forecast: int | None = None,
+    ) -> None:  # fmt: skip
         self.features = n = features
         self.delay = delay  # how many rounds late the labels come
         self.burn_in = burn_in(n)
         self.tracker = Tracker(delay=delay)
         self.state: TrackerState = self.tracker.init(np.zeros(n))
+        if given_forecast is not None:
+            self.state = self.tracker.with_given_forecast(self.state, (given_forecast,))
         self.statistics = RunStatistics(self.tracker, n, self.burn_in)
         self.rounds = 0
         self.seconds = 0.0

@@ -7,6 +7,7 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import StreamError
+from thalweg.learners.tracker import Tracker
 from thalweg.models.columns import Columns
 from thalweg.models.live_state import LiveState, ModelSettings
 from thalweg.preprocessing.imputer import without_missing
@@ -65,9 +66,13 @@ def as_number(value: Any) -> Any:
 
 
 def as_rounds(
-    settings: ModelSettings, live: LiveState, x: Any, y: Any, weight: Any, elapsed: Any
-) -> tuple[Any, Block]:
-    """The state to play from, and the rounds as it takes them."""
+    settings: ModelSettings, live: LiveState, columns: Columns | None, x: Any, y: Any,
+    weight: Any, elapsed: Any,
+) -> tuple[Any, Block]:  # fmt: skip
+    """The state to play from, and the rounds as it takes them.
+
+    Where a feature is a forecast by the past, a Tracker is told so at the start.
+    """
     intercept = settings.intercept
     features = _append_intercept(
         checks.check_numbers("features", x), live.count_features(), intercept
@@ -75,7 +80,10 @@ def as_rounds(
     targets = checks.check_numbers("targets", y)
     block, state = Block(features, targets, weight, elapsed), live.copy_state()
     if state is None:
-        state = initial_state(settings, features, targets)
+        state, learner = initial_state(settings, features, targets), settings.learner
+        given = () if columns is None else columns.encoder.past_forecasts()
+        if given and isinstance(learner, Tracker):
+            state = learner.with_given_forecast(state, given)
     return state, block
 
 

@@ -395,7 +395,7 @@ class Online:
     ) -> Trace:  # fmt: skip
         settings = self._settings()
         elapsed, clock = measure_elapsed(live.clock, elapsed)
-        state, block = as_rounds(settings, live, x, y, weight, elapsed)
+        state, block = as_rounds(settings, live, columns, x, y, weight, elapsed)
         imputer, learnable, errors = live.imputer, None, live.copy_errors()
         names, has_interval = separate_interval(self.learner, self.loss, record)
         if imputer is None:

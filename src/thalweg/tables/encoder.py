@@ -197,6 +197,14 @@ class Encoder:
             names += (f"{target} lag {lag}" for target in recipe.targets)
         return tuple(names)
 
+    def past_forecasts(self) -> tuple[int, ...]:
+        """The feature that is a forecast by the past, of each target; if there are."""
+        recipe = self.recipe
+        targets = len(recipe.targets) if recipe.has_past_features else 0
+        lagged = len(recipe.fixed_lags) * len(recipe.targets)
+        first = len(self.feature_names()) - lagged - 2 * targets
+        return tuple(range(first, first + 2 * targets, 2))
+
     def used_feature_names(self) -> tuple[str, ...]:
         """The names of features that could be other than 0 so far."""
         unused = {

@@ -172,7 +172,8 @@ class Session(Component):
                 )
                 for one in self.classes
             ]
-        return [TrackerRun(features, delay, missing) for _ in self.recipe.targets]
+        given = self.encoder.past_forecasts() or (None,) * len(self.recipe.targets)
+        return [TrackerRun(features, delay, missing, one) for one in given]
 
     def _new_detectors(self) -> list[ChangeDetector]:
         """The change detector of each target, before its first row."""

@@ -31,6 +31,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     DELAY,
     EARLIER_LOSS,
     EXPERTS,
+    GIVEN_FORECAST,
     GRAM_SCALE,
     HIGHEST_LABEL,
     HINGE_COUNT,
@@ -132,6 +133,7 @@ def begin_replay(s, former, packed, former_packed):
         s.active_from[k] = former.active_from[k]
     s.counters[DELAY] = former.counters[DELAY]
     s.counters[STEP_LIMIT] = former.counters[STEP_LIMIT]
+    s.counters[GIVEN_FORECAST] = former.counters[GIVEN_FORECAST]
     s.counters[SEASON] = 1
     s.counters[GRAM_SCALE] = 1.0
     s.counters[HINGE_COUNT] = former.counters[HINGE_COUNT]

@@ -104,6 +104,8 @@ def restart_after_outlier(s, workspace, recent_steps):
         _reset_experts(s, last_x, s.past_y[newest_label(counters)])
         _reset_rules(s.rules)
         _reset_curvature(s)
+        s.pool.losses.fill(0.0)
+        s.pool.weight.fill(0.0)
         largest = counters[MAX_LOSS]
         active_next, mask = workspace.active_next, workspace.rule_mask
         steady, meta = s.rules.adashare[0], s.rules.meta

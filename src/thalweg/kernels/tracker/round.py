@@ -1,7 +1,7 @@
 """One round of the Tracker, prequential (test-then-train): predict, then learn.
 
-predict   deviations → experts → clip → rules → forecast
-learn     rules, recent errors; means → moments → factors → coefficients;
+predict   deviations → experts → clip → rules → forecast, pooled with a given one
+learn     rules, pool, recent errors; means → moments → factors → coefficients;
           range of labels, season, past rounds; now and then a restart or a replay
 """
 
@@ -43,6 +43,7 @@ from thalweg.kernels.tracker.distributed_lag import (
     learn_distributed_lag,
     set_distributed_deviations,
 )
+from thalweg.kernels.tracker.given_forecast import learn_pool, pool_forecasts
 from thalweg.kernels.tracker.pending_labels import pop_pending, push_pending
 from thalweg.kernels.tracker.prediction_interval import learn_error
 from thalweg.kernels.tracker.replay import WARM_UP, is_replay_due
@@ -90,6 +91,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     LOWEST_LABEL,
     MAX_LOSS,
     MEMORIES,
+    OWN,
     PADDED_EXPERTS,
     ROUNDS,
     RULE_MASK,
@@ -137,7 +139,8 @@ def predict(s, x, workspace):
         set_context(s, x, workspace.lags.labels, curvature.context)
         set_hinges(s.curvature, curvature.context, curvature.features)
         correct(s, curvature, rules, low, high)
-    return mixture.mix(rules.rule_predictions, rules.rule_weights)
+    own = mixture.mix(rules.rule_predictions, rules.rule_weights)
+    return pool_forecasts(counters, s.pool, x, own, low, high, workspace.pool)
 
 
 @inline_function
@@ -235,12 +238,13 @@ def observe(s, x, y, w, elapsed, forecast, workspace):
     if counters[DELAY] > 0:
         rules, experts = workspace.rules, workspace.experts
         if not push_pending(
-            counters, s.pending, x, y, w, elapsed, forecast, rules, workspace.curvature
-        ):
+            counters, s.pending, x, y, w, elapsed, forecast, rules,
+            workspace.curvature, workspace.pool,
+        ):  # fmt: skip
             return False
         row = experts.pending_x
         y, w, elapsed, forecast, has_prediction, scale = pop_pending(
-            counters, s.pending, rules, workspace.curvature, row
+            counters, s.pending, rules, workspace.curvature, workspace.pool, row
         )
         set_all_deviations(s, row, workspace, int(counters[DELAY]))
         predict_shrunk(  # for the leverages of the features in that round
@@ -274,9 +278,11 @@ def learn(s, x, y, w, elapsed, forecast, has_prediction, scale, workspace):
             if has_prediction:
                 mean = workspace.curvature.committee[COMMITTEE_MEAN]
                 t = counters[ROUNDS]
+                pooled = workspace.pool.forecasts
                 largest = mixture.learn(
-                    s.rules, workspace.rules, mean, forecast, y, w, t
+                    s.rules, workspace.rules, mean, pooled[OWN], y, w, t
                 )
+                learn_pool(counters, s.pool, pooled, y, w)
                 counters[MAX_LOSS] = max(counters[MAX_LOSS], largest)
                 learn_error(counters, s.recent_errors, y - forecast, scale)
                 if counters[ROUNDS] >= WARM_UP:

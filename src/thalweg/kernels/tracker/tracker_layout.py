@@ -109,6 +109,9 @@ HINGES = 80
 CANDIDATES = 3
 """How the committee's prediction may be corrected: by nothing, by all and by half."""
 CANDIDATE_MASK = np.repeat([1.0, 0.0], [CANDIDATES, PADDED_RULES - CANDIDATES])
+OWN, OWN_AND_GIVEN, GIVEN = range(3)
+"""What is pooled where a forecast is given: the own one, their mean, the given one."""
+POOLED = GIVEN + 1
 MAX_SEASON = 512
 """The longest season in rounds; so many past rounds are remembered."""
 RECENT_ERRORS = 512
@@ -121,8 +124,11 @@ PENDING_CANDIDATES = PENDING_CORRECTION + 1
 PENDING_PREDICTIONS = PENDING_CANDIDATES + CANDIDATES
 PENDING_RULES = PENDING_PREDICTIONS + PADDED_EXPERTS
 PENDING_CONFIDENCES = PENDING_RULES + PADDED_RULES
+# The Tracker's own forecast, and the given one that it was pooled with.
+PENDING_OWN = PENDING_CONFIDENCES + PADDED_EXPERTS
+PENDING_GIVEN = PENDING_OWN + 1
 # The features follow, then the context (n + CONTEXT_LABELS).
-PENDING_FEATURES = PENDING_CONFIDENCES + PADDED_EXPERTS
+PENDING_FEATURES = PENDING_GIVEN + 1
 CONTEXT_LABELS = 2
 """Coordinates of the context behind the features: the last label and its change."""
 
@@ -154,7 +160,7 @@ JUMP_ORIGIN, JUMP_SIZE = 25, 26  # the forecast of the label that jumped, and it
 JUMP_LOW, JUMP_HIGH = 27, 28  # the range of labels since, or since the return
 JUMP_RETURNED = 29  # 1: the label has returned, else 0
 GAP_ROUNDS = 30  # rounds passed over since the last one learnt
-# The last one is not used.
+GIVEN_FORECAST = 31  # 1 + the column of x that is a forecast of y; 0: none is
 
 # The entries of ``ExpertWorkspace.status``.
 HAS_FACTORS = 0  # 1: the factors are those of the state
@@ -264,6 +270,14 @@ class CurvatureState(NamedTuple):
     change_spread: Annotated[Array, Shape(1)]
 
 
+class PoolState(NamedTuple):
+    """How good the own forecast, a given one and their mean are (given_forecast.py)."""
+
+    # Discounted losses, and the discounted weight of all rounds.
+    losses: Annotated[Array, Shape(POOLED)]
+    weight: Annotated[Array, Shape(1)]
+
+
 class StateViews(NamedTuple):
     """Views of the packed state."""
 
@@ -291,6 +305,7 @@ class StateViews(NamedTuple):
     # which past features are rounded (rounding.py).
     first_x: Annotated[Array, Shape("n")]
     x_unit: Annotated[Array, Shape("n")]
+    pool: PoolState
     # A ring of rounds that wait for their labels (pending_labels.py); empty without a
     # delay, else one more than the delay.
     pending: Annotated[
@@ -426,6 +441,13 @@ class CurvatureWorkspace(NamedTuple):
     context: Annotated[Array, Shape(f"n + {CONTEXT_LABELS}")]
 
 
+class PoolWorkspace(NamedTuple):
+    """What is pooled in one round, and its weights (given_forecast.py)."""
+
+    forecasts: Annotated[Array, Shape(POOLED)]
+    weights: Annotated[Array, Shape(POOLED)]
+
+
 class WorkspaceViews(NamedTuple):
     """Arrays in which one round is computed."""
 
@@ -434,6 +456,7 @@ class WorkspaceViews(NamedTuple):
     distributed_lag: DistributedLagWorkspace
     rules: RuleWorkspace
     curvature: CurvatureWorkspace
+    pool: PoolWorkspace
 
 
 ROW_TAIL = 3
@@ -481,13 +504,13 @@ class BufferViews(NamedTuple):
 
 
 STATE = Layout(
-    "Tracker state", StateViews, version=6, dimensions=("n", "hinges", "slots")
+    "Tracker state", StateViews, version=7, dimensions=("n", "hinges", "slots")
 )
-"""``hinges`` is ``HINGES`` or 0, ``slots`` is ``pending_slots(delay)``. Version 5 was
-stored as it is packed, version 4 had 79 experts, version 3 no limits after jumps,
-version 2 71 experts and no curvature."""
+"""``hinges`` is ``HINGES`` or 0, ``slots`` is ``pending_slots(delay)``. Version 6 had
+no given forecasts, version 5 was stored as it is packed, version 4 had 79 experts,
+version 3 no limits after jumps, version 2 71 experts and no curvature."""
 WORKSPACE = Layout(
-    "Tracker workspace", WorkspaceViews, version=2, dimensions=("n", "hinges")
+    "Tracker workspace", WorkspaceViews, version=3, dimensions=("n", "hinges")
 )
 RECORD_ROWS = tuple(f"{name}_rows" for name in Records._fields)
 """The dimensions of the records: how many rows each has, 0 where it is not recorded."""
@@ -504,7 +527,7 @@ assert TARGETS < HEADER_SIZE
 BUFFER = Layout(
     "Tracker buffer",
     BufferViews,
-    version=3,
+    version=4,
     dimensions=("n", "hinges", "slots", "rows", "state_size", *RECORD_ROWS),
 )
 assert len(BUFFER.dimensions) + len(BUFFER.fields) <= TABLE_SIZE

@@ -16,7 +16,8 @@ A round (``observe``):
    expert predicts the last label (definition_experts.py). Predictions are clipped, and
    seven rules and a committee of them mix them, each expert trusted by its leverage.
    The committee is corrected for curvature (definition_curvature.py), and a meta-rule
-   mixes it with the rules into one forecast (definition_rules.py).
+   mixes it with the rules into one forecast (definition_rules.py). Where a feature
+   is a forecast of y, that is pooled with it (definition_given.py).
 2. Where labels come late (``delay``), the round waits until its label is due
    (definition_pending.py).
 3. ``learn``. The rules learn from the predictions made in that round, the prediction
@@ -92,6 +93,7 @@ from thalweg.learners.tracker.definition_experts import (
     learn_experts,
     predict_experts,
 )
+from thalweg.learners.tracker.definition_given import learn_pool, pool_forecasts
 from thalweg.learners.tracker.definition_pending import (
     LabelledRound,
     pop_pending,
@@ -145,7 +147,7 @@ def predict(s: Any, x: FloatArray) -> Mixture:
         experts, rules = np.zeros(PADDED_EXPERTS), np.zeros(PADDED_RULES)
         no_context = np.zeros(len(x) + CONTEXT_LABELS)
         nothing = (np.zeros(2), np.zeros(CANDIDATES), no_context)
-        return Mixture(0.0, experts, rules, experts, *nothing)
+        return Mixture(0.0, experts, rules, experts, *nothing, np.zeros(2))
     u, active = deviations(s, x, rounds_late=0), active_experts(s, t)
     q, h = predict_experts(s, u)
     low, high = clip_limits(s.counters, u.labels, q)
@@ -157,9 +159,11 @@ def predict(s: Any, x: FloatArray) -> Mixture:
     mean = float(predictions[COMMITTEE])
     correction, candidates = correct(s, mean, z, low, high)
     predictions[COMMITTEE] = mean + correction
-    forecast = mix(predictions, adashare_weights(s.rules.meta, IS_RULE))
+    own = mix(predictions, adashare_weights(s.rules.meta, IS_RULE))
+    forecast, given = pool_forecasts(s, x, own, low, high)
     committee = np.array([mean, correction])
-    return Mixture(forecast, q, predictions, trust, committee, candidates, z)
+    pool = np.array([own, given])
+    return Mixture(forecast, q, predictions, trust, committee, candidates, z, pool)
 
 
 @ignore_overflow
@@ -232,9 +236,11 @@ def learn_predictions(s: Any, played: LabelledRound, w: float) -> None:
     active, active_next = active_experts(s, t), active_experts(s, t + 1)
     largest = learn_rules(
         s.rules, played.expert_predictions, played.rule_predictions,
-        float(played.committee[0]), played.confidences, played.forecast, played.y, w,
-        t, active, active_next,
+        float(played.committee[0]), played.confidences, float(played.pool[0]), played.y,
+        w, t, active, active_next,
     )  # fmt: skip
+    own, given = map(float, played.pool)
+    learn_pool(s, own, given, played.y, w)
     counters[MAX_LOSS] = max(counters[MAX_LOSS], largest)
     learn_error(s, played.y - played.forecast, played.error_scale)
     learn_block_loss(s, played.y - played.forecast)

@@ -17,6 +17,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     PENDING_FEATURES,
     PENDING_FORECAST,
     PENDING_MEAN,
+    PENDING_OWN,
     PENDING_PREDICTIONS,
     PENDING_RULES,
     PENDING_SCALE,
@@ -40,6 +41,7 @@ class LabelledRound(NamedTuple):
     committee: FloatArray  # (2,) its own prediction, and the correction of it
     candidates: FloatArray  # (CANDIDATES,)
     context: FloatArray  # (n + 2,)
+    pool: FloatArray  # (2,) the own forecast, and the given one
     has_prediction: bool  # False: nothing was known then, or it is to be ignored
     error_scale: float  # the mean size of errors, as far as known then
 
@@ -54,7 +56,8 @@ def push_pending(s: Any, played: LabelledRound) -> None:
     row[HAS_PREDICTION], row[PENDING_SCALE] = played.has_prediction, played.error_scale
     row[PENDING_MEAN:] = np.concatenate([
         played.committee, played.candidates, played.expert_predictions,
-        played.rule_predictions, played.confidences, played.x, played.context,
+        played.rule_predictions, played.confidences, played.pool, played.x,
+        played.context,
     ])  # fmt: skip
     counters[PENDING_COUNT] += 1
 
@@ -70,10 +73,11 @@ def pop_pending(s: Any) -> LabelledRound:
         row[PENDING_FEATURES : PENDING_FEATURES + n], row[PENDING_Y],
         row[PENDING_WEIGHT], row[PENDING_ELAPSED], row[PENDING_FORECAST],
         row[PENDING_PREDICTIONS:PENDING_RULES], row[PENDING_RULES:PENDING_CONFIDENCES],
-        row[PENDING_CONFIDENCES:PENDING_FEATURES],
+        row[PENDING_CONFIDENCES:PENDING_OWN],
         row[PENDING_MEAN:PENDING_CANDIDATES],
         row[PENDING_CANDIDATES:PENDING_PREDICTIONS], row[PENDING_FEATURES + n :],
-        bool(row[HAS_PREDICTION]), row[PENDING_SCALE],
+        row[PENDING_OWN:PENDING_FEATURES], bool(row[HAS_PREDICTION]),
+        row[PENDING_SCALE],
     )  # fmt: skip
 
 

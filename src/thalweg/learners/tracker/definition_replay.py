@@ -27,6 +27,7 @@ from thalweg.kernels.tracker.tracker_layout import (
     DELAY,
     EARLIER_LOSS,
     EXPERTS,
+    GIVEN_FORECAST,
     GRAM_SCALE,
     HIGHEST_LABEL,
     HINGE_COUNT,
@@ -139,6 +140,7 @@ def fresh_state(s: Any) -> Any:
     fresh = views(packed, n)
     for name in ("coordinates", "directions", "biases"):
         getattr(fresh.curvature, name)[:] = getattr(s.curvature, name)
+    fresh.counters[GIVEN_FORECAST] = s.counters[GIVEN_FORECAST]
     fresh.counters[SEASON], fresh.counters[STEP_LIMIT] = 1, s.counters[STEP_LIMIT]
     fresh.active_from[:] = s.active_from
     active = s.active_from <= 1

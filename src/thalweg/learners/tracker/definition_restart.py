@@ -107,6 +107,7 @@ def restart(s: Any, last_x: FloatArray, last_y: float) -> None:
     reset_experts(s, last_x, last_y)
     reset_rules(s.rules)
     reset_curvature(s)
+    s.pool.losses[:] = s.pool.weight[:] = 0.0
     active_next = active_experts(s, counters[ROUNDS])
     steady, meta = s.rules.adashare[0], s.rules.meta
     raise_loss_scale(steady, active_next, EXPERT_PRIOR, counters[MAX_LOSS])

@@ -72,6 +72,7 @@ class Mixture(NamedTuple):
     committee: FloatArray  # (2,) its own prediction, and the correction of it
     candidates: FloatArray  # (CANDIDATES,) of the correction
     context: FloatArray  # (n + 2,)
+    pool: FloatArray  # (2,) the own forecast, and the given one; 0 without one
 
 
 def active_experts(s: Any, t: float) -> Mask:

@@ -28,7 +28,8 @@ FIRST_FEATURE = {"pending": layout.PENDING_FEATURES}
 def change_packed(packed: FloatArray, n: int, change: FeatureChange) -> FloatArray:
     """The packed state with the features of ``change`` in place of ``n``.
 
-    Coordinates of hinges are moved along; those of a removed feature become -1.
+    Coordinates of hinges are moved along; those of a removed feature become -1. So is
+    the feature that is a forecast; without it there is none.
     """
     hinges, delay = int(packed[layout.HINGE_COUNT]), int(packed[layout.DELAY])
     dimensions = {"hinges": hinges, "slots": layout.pending_slots(delay)}
@@ -44,6 +45,10 @@ def change_packed(packed: FloatArray, n: int, change: FeatureChange) -> FloatArr
             sources.append(_axis(change.sources, n, start, count, rest))
             places.append(_axis(change.places, change.size, start, count, rest))
         after[name][np.ix_(*places)] = array[np.ix_(*sources)]
+    counters = after["counters"]
+    given = int(counters[layout.GIVEN_FORECAST])
+    place = change.places[change.sources == given - 1]
+    counters[layout.GIVEN_FORECAST] = 1 + place[0] if len(place) else 0
     seen = after["curvature.coordinates"]
     seen[:] = _moved_coordinates(n, change)[seen.astype(int)]
     return changed

@@ -32,6 +32,7 @@ from thalweg.learners.tracker.stored_state import clear_unused, scatter_entries
 from thalweg.learners.tracker.tracker_state import (
     TrackerState,
     check_counters,
+    check_given_forecast,
     check_hinges,
 )
 from thalweg.learners.tracker.workspace import (
@@ -116,9 +117,12 @@ class Tracker(Learner[TrackerState]):
     then on (learners/tracker/hinges.py). The draw is one of ``seed``, the rounds learnt
     and the number of features, and its result is saved with the state.
 
-    θ is the slope of the coming forecast in x without the correction, the weighted mean
-    of the experts' coefficients at full confidence; the forecast itself is no x·θ, so
-    losses are those of predictions.
+    Where a feature is itself a forecast of y, made by others or by another method, a
+    state may say so (``with_given_forecast``): forecasts are then pooled with it.
+
+    θ is the slope of the coming forecast in x without the correction and the pool, the
+    weighted mean of the experts' coefficients at full confidence; the forecast itself
+    is no x·θ, so losses are those of predictions.
     The start given to ``init`` says how many features there are, and is not used. Of
     shape (n, k) there are k targets, each with experts and weights of its own: what k
     Trackers would forecast, played in threads (learners/tracker/several_targets.py).
@@ -129,10 +133,10 @@ class Tracker(Learner[TrackerState]):
     Proven for any labels, if they come at once: over rounds a to b its loss exceeds
     that of any one of its experts that is active from a on by at most
     ``interval_regret(E, a, b)``, which grows as E² ln b, E the largest error of an
-    expert or of the corrected committee. (The sum of two bounds of AdaShare, with a
-    prior: docs/derivations/tracker.md.) Not proven: that the other rules and the
-    correction help, any rate against the best sequence of θ's, and the coverage of
-    intervals, which is measured (benchmarks/tracker_accuracy.py).
+    expert or of the corrected committee, if no forecast is given. (The sum of two
+    bounds of AdaShare, with a prior: docs/derivations/tracker.md.) Not proven: that the
+    other rules and the correction help, any rate against the best sequence of θ's, and
+    the coverage of intervals, which is measured (benchmarks/tracker_accuracy.py).
 
     ``update`` runs the definition in plain NumPy (learners/tracker/definition.py);
     ``predict``, ``run`` and ``Online`` run the kernels, which equal it to rounding. A
@@ -187,6 +191,23 @@ class Tracker(Learner[TrackerState]):
         if self.curvature:
             draw_hinges(state.curvature, self._context_size(theta.size), self.seed)
         return TrackerState(theta, packed)
+
+    def with_given_forecast(
+        self, state: TrackerState, features: Sequence[int]
+    ) -> TrackerState:
+        """The state, with which a feature is taken for a forecast of y from now on.
+
+        ``features`` has its index, or that of each target's. Its errors decide how far
+        the Tracker's own forecast, their mean or the feature itself counts
+        (kernels/tracker/given_forecast.py).
+        """
+        self.check_state(state)
+        packed = state.packed.copy()
+        for own, feature in zip(np.atleast_2d(packed), features, strict=True):
+            own[layout.GIVEN_FORECAST] = feature + 1
+        after = TrackerState(state.theta, packed)
+        self.check_state(after)
+        return after
 
     def predict(self, state: TrackerState, x: Any = None) -> Any:
         if has_several_targets(state):
@@ -359,6 +380,7 @@ class Tracker(Learner[TrackerState]):
         super().check_state(state)
         for own in np.atleast_2d(state.packed):
             check_hinges(own, len(state.theta))
+            check_given_forecast(own, len(state.theta))
 
     def live_buffer(
         self, state: TrackerState, loss: Loss, constant_features: int

@@ -74,6 +74,16 @@ def check_hinges(packed: FloatArray, n: int) -> None:
         )
 
 
+def check_given_forecast(packed: FloatArray, n: int) -> None:
+    """Raise unless the feature that is a forecast of y, if any, is one of n."""
+    given = packed[layout.GIVEN_FORECAST]
+    if not (0 <= given <= n and given == int(given)):
+        raise InvalidParameterError(
+            f"The given forecast in the state of a Tracker must be one of {n} features."
+            f" Got {given - 1:g} instead."
+        )
+
+
 def check_counters(tracker: Any, counters: list[float]) -> None:
     """Raise unless the first numbers of a packed state are valid for this Tracker.
 
