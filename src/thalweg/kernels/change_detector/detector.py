@@ -1,15 +1,16 @@
 """The change detector's loop over rows: forecast, test, learn; and what an alarm does.
 
 After an alarm the models forget all rows before the onset of the change, and learn
-those since then anew, so that one change is one alarm. Where a season or the scale of
-labels explains what looked like a change, that is taken in place of an alarm. A change
-that is small beside the season's swing is none.
+those since then anew, so that one change is one alarm. Where a season, the scale of
+labels or a shift of the clock explains what looked like a change, that is taken in
+place of an alarm. A change that is small beside the season's swing is none.
 """
 
 import math
 
 from thalweg.kernels.change_detector.alarm_record import change_onset, record_alarm
 from thalweg.kernels.change_detector.alarm_relevance import is_small
+from thalweg.kernels.change_detector.clock_shift import note_clock, take_clock_shift
 from thalweg.kernels.change_detector.detector_layout import (
     FIRST_COLUMN,
     FIRST_TIME,
@@ -52,12 +53,14 @@ MAX_VALUE = 1e60
 
 
 @kernel(ieee_division=True, nogil=True)
-def detect_changes(buffer, work, labels, years, columns, records):
+def detect_changes(buffer, saved, work, labels, years, regions, columns, records):
     """Play rows, and record their alarms; returns how many there were.
 
-    Shapes: buffer and work by the layouts, zeros before the first row; labels (T,), NaN
-    where unknown; years (T,), the times of the rows in years, NaN where unknown;
-    columns (T, p), NaN where missing; records (≥ T, ALARM_FIELDS).
+    Shapes: buffer and work by the layouts, zeros before the first row; saved like the
+    buffer, to work in; labels (T,), NaN where unknown; years (T,), the times of the
+    rows in years, NaN where unknown; regions (T,), those that have summer time, as
+    bits, NaN where unknown; columns (T, p), NaN where missing; records
+    (≥ T, ALARM_FIELDS).
     """
     s = unpack_state(buffer, 0, columns.shape[1])
     w = unpack_workspace(work, 0, columns.shape[1])
@@ -67,6 +70,7 @@ def detect_changes(buffer, work, labels, years, columns, records):
     for t in range(labels.size):
         label = _in_units(labels[t], s.counters, LABEL_UNIT)
         w.values[0] = _on_scale(s, w, label)
+        note_clock(s, years[t], regions[t])
         _set_year(s.counters, years[t], w.values)
         for j in range(columns.shape[1]):
             w.values[FIRST_COLUMN + j] = _in_units(columns[t, j], s.column_units, j)
@@ -80,6 +84,8 @@ def detect_changes(buffer, work, labels, years, columns, records):
         if statistic != NO_ALARM:
             onset, slope = change_onset(s, statistic)
             _restore_values(s, onset)
+            if take_clock_shift(buffer, saved, s, w):
+                continue
             if s.counters[SCALE_ROW] <= onset and is_other_scale_better(s, onset):
                 _change_scale(s, w)
                 continue
