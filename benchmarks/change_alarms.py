@@ -14,8 +14,10 @@ The detector's constants were set on streams of seeds 0 to 15, 100 to 102 (stabl
 import argparse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 import numpy as np
 from river import drift, linear_model, preprocessing
@@ -33,6 +35,13 @@ MARGIN = 5
 """Rows that a change point may be off in the Turing benchmark."""
 DAY_IN_YEARS = 1 / 365.25
 WEEK_IN_YEARS = 7 * DAY_IN_YEARS
+YEAR_SECONDS = 365.2425 * 24 * 3600
+REGIONS = {
+    "Europe": ("Europe/Berlin", "Europe/London", "Europe/Athens"),
+    "North America": ("America/New_York", "America/Chicago", "America/Los_Angeles"),
+    "Australia": ("Australia/Sydney", "Australia/Adelaide"),
+}
+ZONES = tuple(chain.from_iterable(REGIONS.values()))
 WEEK_PROFILE = np.array([1, 0.95, 0.97, 1.02, 1.2, 1.5, 0.7])
 OURS, OURS_AT_ALARM = "thalweg", "thalweg, row of the alarm"
 PEERS: dict[str, Callable[[], Any]] = {
@@ -184,6 +193,45 @@ def weekly_stream(size: float, g: np.random.Generator) -> Stream:
     return Stream(y, np.empty((len(t), 0)), (change,), t * WEEK_IN_YEARS)
 
 
+def summer_time(zone: str, times: Any) -> FloatArray:
+    """1 where clocks of a zone have summer time, at UTC times of hourly rows."""
+    local = ZoneInfo(zone)
+    moments = (datetime.fromtimestamp(one, local) for one in times.tolist())
+    return np.array([one.dst() != timedelta(0) for one in moments], float)
+
+
+def hourly_times(g: np.random.Generator, rows: int) -> FloatArray:
+    """Times in UTC of hourly rows from an hour of 2008 to 2021, in seconds."""
+    first = int(g.integers(38 * 8766, 51 * 8766))
+    return 3600.0 * (first + np.arange(rows))
+
+
+def dated_mean_stream(
+    size: float, g: np.random.Generator, follows_clock: bool = False
+) -> Stream:
+    """The same in hourly rows with times, the first shift near one of the clock.
+
+    It is within a week of the beginning or end of summer time, which the season follows
+    or not. That is the shift of the level: an alarm of the clock's is false.
+    """
+    zone = ZONES[int(g.integers(len(ZONES)))]
+    times = hourly_times(g, 9000)
+    shifts = np.flatnonzero(np.diff(summer_time(zone, times))) + 1
+    is_inside = (shifts > 1000) & (shifts < len(times) - ROWS)
+    shift = int(g.choice(shifts[is_inside]))
+    stream = mean_stream(size, g)
+    first = shift - stream.changes[0] + int(g.integers(-168, 169))
+    times = times[first : first + ROWS]
+    hours = times / 3600 + follows_clock * summer_time(zone, times)
+    y = stream.y + 5 * np.sin(hours * 2 * np.pi / 24)
+    return stream._replace(y=y, years=times / YEAR_SECONDS)
+
+
+def clock_mean_stream(size: float, g: np.random.Generator) -> Stream:
+    """The same with a season that follows the clock."""
+    return dated_mean_stream(size, g, follows_clock=True)
+
+
 CASES = (
     ("mean, 1 deviation", mean_stream, 1.0),
     ("mean, 2", mean_stream, 2.0),
@@ -192,6 +240,12 @@ CASES = (
     ("mean, 2, autoregressive", autoregressive_mean_stream, 2.0),
     ("mean, 3, autoregressive", autoregressive_mean_stream, 3.0),
     ("mean, 2, seasonal", seasonal_mean_stream, 2.0),
+    ("mean, 1, hourly, near a clock shift", dated_mean_stream, 1.0),
+    ("mean, 2, hourly, near a clock shift", dated_mean_stream, 2.0),
+    ("mean, 3, hourly, near a clock shift", dated_mean_stream, 3.0),
+    ("mean, 1, hourly, with a clock shift", clock_mean_stream, 1.0),
+    ("mean, 2, hourly, with a clock shift", clock_mean_stream, 2.0),
+    ("mean, 3, hourly, with a clock shift", clock_mean_stream, 3.0),
     ("slope, 0.02 a row", slope_stream, 0.02),
     ("slope, 0.05", slope_stream, 0.05),
     ("slope, 0.1", slope_stream, 0.1),
@@ -285,25 +339,50 @@ def long_daily_series(g: np.random.Generator) -> Iterator[tuple[str, Stream]]:
 def hourly_series(g: np.random.Generator) -> Iterator[tuple[str, Stream]]:
     """Two years of hourly rows with a day and a week, in products.
 
-    The clock shifts by an hour every 26 weeks, as daylight saving does to habits; or
-    the level rises by 1 per cent, which the day's swing of 35 makes unimportant.
+    The clock shifts by an hour every 26 weeks, at dates on which none does; or the
+    level rises by 1 per cent, which the day's swing of 35 makes unimportant.
     """
-    t, none, hours = np.arange(104 * 168), np.empty((104 * 168, 0)), np.arange(24)
-    day = 1 + 0.35 * np.sin((hours - 8) * 2 * np.pi / 24) + 0.05 * g.normal(size=24)
-    day += 0.12 * np.sin((hours - 5) * 4 * np.pi / 24)
-    noise = g.uniform(0.01, 0.04) * lfilter([1], [1, -0.6], g.normal(size=len(t)))
+    t, none = np.arange(104 * 168), np.empty((104 * 168, 0))
+    profile, noise = hourly_profile(g, len(t))
     clock, rise = t // (26 * 168) % 2, np.where(t < 60 * 168, 1, 1.01)
-
-    def profile(hour: FloatArray) -> FloatArray:
-        return 1000 * np.where(hour // 24 % 7 < 5, 1, 0.8) * day[hour % 24]
-
     kinds = {
         "hourly": profile(t) * (1 + noise),
-        "hourly, clock shifts": profile(t + clock) * (1 + noise),
+        "hourly, shifts at any date": profile(t + clock) * (1 + noise),
         "hourly, rise of 1 %": profile(t) * rise * (1 + noise),
     }
     for name, y in kinds.items():
         yield name, Stream(y, none, (), t / 24 * DAY_IN_YEARS)
+
+
+def hourly_profile(
+    g: np.random.Generator, rows: int
+) -> tuple[Callable[[Any], FloatArray], FloatArray]:
+    """The level of an hour, counted from a Monday's midnight, and relative noise."""
+    hours = np.arange(24)
+    day = 1 + 0.35 * np.sin((hours - 8) * 2 * np.pi / 24) + 0.05 * g.normal(size=24)
+    day += 0.12 * np.sin((hours - 5) * 4 * np.pi / 24)
+    noise = g.uniform(0.01, 0.04) * lfilter([1], [1, -0.6], g.normal(size=rows))
+
+    def profile(hour: Any) -> FloatArray:
+        return 1000 * np.where(hour // 24 % 7 < 5, 1, 0.8) * day[hour % 24]
+
+    return profile, noise
+
+
+def dated_hourly_series(g: np.random.Generator) -> Iterator[tuple[str, Stream]]:
+    """The same with times in UTC, of habits on clocks with summer time or without."""
+    rows = 104 * 168
+    none = np.empty((rows, 0))
+    profile, noise = hourly_profile(g, rows)
+    times = hourly_times(g, rows)
+    hours = (times / 3600).astype(int) + int(g.integers(-12, 13))  # of local time
+    kinds: dict[str, FloatArray] = {"hourly, dated, no summer time": np.zeros(rows)}
+    for region, zones in REGIONS.items():
+        zone = zones[int(g.integers(len(zones)))]
+        kinds[f"hourly, summer time of {region}"] = summer_time(zone, times)
+    for name, summer in kinds.items():
+        y = profile(hours + summer.astype(int)) * (1 + noise)
+        yield name, Stream(y, none, (), times / YEAR_SECONDS)
 
 
 def short_streams(seed: int) -> Iterator[tuple[str, Stream]]:
@@ -314,6 +393,7 @@ def short_streams(seed: int) -> Iterator[tuple[str, Stream]]:
         yield from long_daily_series(np.random.default_rng([seed, 1, part]))
     for part in range(6):
         yield from hourly_series(np.random.default_rng([seed, 2, part]))
+        yield from dated_hourly_series(np.random.default_rng([seed, 3, part]))
 
 
 # Scores.
@@ -476,7 +556,9 @@ def print_stable(peers: dict[str, Callable[[], Any]], seeds: int) -> None:
     others: dict[str, list[float]] = {}
     if peers:
         generator = np.random.default_rng(FIRST_SEED)
-        makers = (daily_series, long_daily_series, hourly_series)
+        makers = (
+            daily_series, long_daily_series, hourly_series, dated_hourly_series
+        )  # fmt: skip
         one = chain.from_iterable(make(generator) for make in makers)
         for name, stream in chain(stable_streams(peer_rows, generator), one):
             values = inputs_of_peers(stream)

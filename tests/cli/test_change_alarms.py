@@ -100,3 +100,24 @@ def test_the_year_of_daily_rows_is_no_change_with_and_without_lags(
     written(tmp_path / "rows.csv", ["y\n", *lines])
     outcome = thalweg("run", "rows.csv", "-t", "y", "--no-report", "--out", "rows")
     assert outcome.exit_code == 0 and alarms_in(tmp_path / "rows") != []
+
+
+def test_summer_time_is_no_alarm_where_times_are_in_utc(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(2)
+    day = 50 + 5 * rng.normal(size=24)
+    times = np.datetime64("2024-02-20", "h") + np.arange(1200)
+    clock = np.arange(1200) + 1 * (times >= np.datetime64("2024-03-31T01"))
+    y = day[clock % 24] + rng.normal(size=1200)
+    later = times + np.timedelta64(60, "D")
+    counts = {}
+    for name, stamps in {"at the date": times, "later": later}.items():
+        lines = [
+            f"{when}:00Z,{label:.4f}\n" for when, label in zip(stamps, y, strict=True)
+        ]
+        written(tmp_path / f"{name}.csv", ["when,y\n", *lines])
+        options = ("-t", "y", "--time", "when", "--no-report", "--out", name)
+        outcome = thalweg("run", f"{name}.csv", *options)
+        assert outcome.exit_code == 0, outcome.output
+        counts[name] = len(alarms_in(tmp_path / name))
+    assert counts["at the date"] == 0 < counts["later"]

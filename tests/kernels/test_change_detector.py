@@ -4,6 +4,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.plain_change_detector import PlainDetector
+from thalweg.evaluation.change_detector import YEAR_SECONDS
 from thalweg.kernels.change_detector.detector import detect_changes
 from thalweg.kernels.change_detector.detector_layout import (
     ALARM_FIELDS,
@@ -13,6 +14,7 @@ from thalweg.kernels.change_detector.detector_layout import (
     STATE,
     WORKSPACE,
 )
+from thalweg.preprocessing.summer_time import summer_times
 
 
 def play(y, columns, years=None):
@@ -21,7 +23,9 @@ def play(y, columns, years=None):
     work = np.zeros(WORKSPACE.size(columns=p))
     records = np.zeros((len(y), ALARM_FIELDS))
     times = np.full(len(y), np.nan) if years is None else years
-    count = detect_changes(buffer, work, y, times, columns, records)
+    regions = summer_times(np.rint(times * YEAR_SECONDS))
+    saved = np.empty_like(buffer)
+    count = detect_changes(buffer, saved, work, y, times, regions, columns, records)
     return records[:count], STATE.views(buffer, columns=p)
 
 

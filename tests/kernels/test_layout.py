@@ -159,7 +159,7 @@ VERSIONS = {
     "live RLS buffer": (rls_live.LAYOUT, 3, "2c78d041dcbcac0a"),
     "live logistic buffer": (logistic_live.LAYOUT, 1, "58da3da3c6640f0c"),
     "Forecaster state": (forecaster_layout.STATE, 5, "51b3fe09966b7dab"),
-    "change detector": (detector_layout.STATE, 3, "55079be084abe6ae"),
+    "change detector": (detector_layout.STATE, 4, "6ab33e98e46b8358"),
     "lanes of a bank": (lane_state.LAYOUT, 1, "cb7a1bb296aca636"),
 }
 

@@ -37,12 +37,15 @@ from thalweg.persistence.snapshots import (
     Condition,
     Count,
 )
+from thalweg.preprocessing.summer_time import summer_times
 from thalweg.types import FloatArray
 
 MAX_COLUMNS = 16
 """The first so many columns are looked at: a row costs the cube of their number."""
 MAX_ALARMS = 1000
 """Alarms that are listed: the newest. All are counted."""
+YEAR_SECONDS = 365.2425 * 24 * 3600
+"""The mean year of the calendar."""
 PIECE = 4096
 """Rows that are looked at together."""
 
@@ -95,8 +98,8 @@ class ChangeDetector(Component):
 
         ``rows`` (T,) are their numbers, the first of all being 1; without them they go
         on from the last. ``times`` gives their times as text. ``years`` (T,) are their
-        times in years from any origin, NaN where unknown: with them, daily and weekly
-        rows may have a yearly cycle.
+        times in mean years of the calendar since 1970, NaN where unknown: with them,
+        daily and weekly rows may have a yearly cycle, and hourly ones summer time.
         """
         if rows is None:
             last = self.recent_rows[-1] if len(self.recent_rows) else 0.0
@@ -191,7 +194,11 @@ class ChangeDetector(Component):
         given = np.ascontiguousarray(columns[:, : self.columns], np.float64)
         labels = np.ascontiguousarray(y, np.float64)
         times = np.ascontiguousarray(years, np.float64)
-        count = detect_changes(self.buffer, work, labels, times, given, records)
+        regions = summer_times(np.rint(times * YEAR_SECONDS))
+        count = detect_changes(
+            self.buffer, np.empty_like(self.buffer), work, labels, times, regions,
+            given, records,
+        )  # fmt: skip
         return records[:count]
 
     def _row_count(self) -> int:

@@ -10,14 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg.cli.runs.predictions import format_times
-from thalweg.evaluation.change_detector import MAX_COLUMNS, ChangeDetector, TimeTexts
+from thalweg.evaluation.change_detector import (
+    MAX_COLUMNS,
+    YEAR_SECONDS,
+    ChangeDetector,
+    TimeTexts,
+)
 from thalweg.evaluation.study import Study
 from thalweg.tables import Chunk, Encoder
 from thalweg.tables.schema import Schema
 from thalweg.tables.validation import read_any_times, read_numbers
 from thalweg.types import FloatArray
 
-YEAR = 365.2425 * 24 * 3600 * 1e9
+YEAR = YEAR_SECONDS * 1e9
 """The mean year of the calendar, in nanoseconds."""
 
 

@@ -58,7 +58,15 @@ FIRST_TIME, LAST_TIME, TIMED_ROWS = 12, 13, 14  # in years; rows that had a time
 IS_YEARLY = 15  # 1 if the models use the time of the year
 IS_LOGARITHMIC = 16  # 1 if labels are taken as their logarithms
 SCALE_ROW = 17  # the row after which the scale of labels last changed
-COUNTERS = 18
+ROW_STEP, LAST_STEP = 18, 19  # years between rows: what came twice, and the last
+CLOCK_REGIONS = 20  # those that have summer time in the last row, as bits
+COUNTERS = 21
+
+# The last shift of each region's clock.
+SHIFT_ROW, SHIFT_HOURS = 0, 1  # one more than its first row, 0: none; 1 or -1
+CLOCK_RULES = 4
+"""Regions whose rules of summer time are known; an hour that times skip or repeat is
+remembered after them."""
 
 # The scales of each model: a robust variance of one-step errors, and the mean |error|.
 ERROR_VARIANCE, MEAN_SIZE = 0, 1
@@ -96,6 +104,7 @@ class DetectorViews(NamedTuple):
     past_values: Annotated[Array, Shape(PAST_VALUES)]
     adjusted: Annotated[Array, Shape(PAST_VALUES)]
     past_squares: Annotated[Array, Shape(SEARCHED_ROWS)]  # of errors; -1: none
+    clock_shifts: Annotated[Array, Shape(CLOCK_RULES + 1, 2)]
 
 
 class DetectorWorkspace(NamedTuple):
@@ -112,7 +121,7 @@ class DetectorWorkspace(NamedTuple):
     ratios: Annotated[Array, Shape(MAX_SEASON + 1)]
 
 
-STATE = Layout("change detector", DetectorViews, version=3, dimensions=("columns",))
+STATE = Layout("change detector", DetectorViews, version=4, dimensions=("columns",))
 WORKSPACE = Layout(
     "change detector workspace", DetectorWorkspace, version=2, dimensions=("columns",)
 )
