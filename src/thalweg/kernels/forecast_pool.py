@@ -1,8 +1,8 @@
-r"""A pool of up to three forecasts of the same values: their weighted mean.
+r"""A pool of forecasts of the same values: their weighted mean.
 
-Also known as: forecast combination, opinion pool. What is weighed is each forecast and
-the mean of every two or all of them, seven in all, since means are often better than
-any of their parts. Their weights are those of loss_weights.py; about the last 500
+Also known as: forecast combination, opinion pool. There are up to three forecasts and
+the last value. What is weighed is each of these, the mean of every two or three
+forecasts, and that of all four: means are often better than any of their parts. Their weights are those of loss_weights.py; about the last 500
 values count.
 """
 
@@ -15,7 +15,10 @@ from thalweg.kernels.jit import inner_function, kernel
 from thalweg.kernels.layout import Layout, Shape
 from thalweg.kernels.loss_weights import set_weights
 
-FORECASTS, MEANS = 3, 7
+FORECASTS = 4
+SETS = (1, 2, 3, 4, 5, 6, 7, 8, 15)
+"""Whose means are weighed, as bits: 1, 2 and 4 are the forecasts, 8 the last value."""
+MEANS = len(SETS)
 RATE, DISCOUNT = 0.1, 0.998
 """η and d of the weights: slower than those of single models, whose means differ by
 less."""
@@ -45,7 +48,7 @@ unpack = STATE.unpack
 def play(packed, delay, values, forecasts, out):
     """Learn values (T,), NaN where missing; after each, pool new forecasts.
 
-    ``forecasts`` (T, 3) are made after each value, of the one ``delay`` + 1 rounds
+    ``forecasts`` (T, 4) are made after each value, of the one ``delay`` + 1 rounds
     later; NaN where one is not made, which the first one always is. Their weighted
     means are put into ``out`` (T,).
     """
@@ -74,14 +77,14 @@ def play(packed, delay, values, forecasts, out):
 
 @inner_function
 def _set_means(forecasts, means):
-    """Set the means (MEANS,) of one, two and three forecasts."""
+    """Set the means (MEANS,) of those in each set that are made; NaN if none is."""
     for j in range(MEANS):
         total, count = 0.0, 0
         for k in range(FORECASTS):
-            if (j + 1) >> k & 1:
+            if SETS[j] >> k & 1 and not math.isnan(forecasts[k]):
                 total += forecasts[k]
                 count += 1
-        means[j] = total / count
+        means[j] = total / count if count > 0 else math.nan
 
 
 @inner_function

@@ -229,6 +229,7 @@ def _play(past: TargetPast, lesson: Lesson) -> tuple[TargetPast, FloatArray]:
         if delay == 0:
             steps = grid_steps(grid, lesson.times, lesson.next_times)
             is_absent = grid.is_absent_weekday(lesson.times.view("datetime64[ns]"))
+            is_absent |= steps == 0  # the last row of a place is the one that counts
     else:
         cycle = past.seasons.cycle
         phases, next_phases = rows % cycle, (rows + delay + 1) % cycle
@@ -242,12 +243,12 @@ def _play_forecasts(
     past: TargetPast, values: FloatArray, steps: Stamps, delay: int
 ) -> tuple[TargetPast, FloatArray]:
     """Learn values, and so many missing ones up to the next row; the forecasts (T,)."""
-    known = np.flatnonzero(~np.isnan(values))
-    latest = float(values[known[-1]]) if len(known) else past.latest
+    last = _last_known(values, past.latest)
+    past = past._replace(latest=float(last[-1]) if len(last) else past.latest)
     if past.forecasts is None:
-        return past._replace(latest=latest), _last_known(values, past.latest)
-    after, forecasts = past.forecasts.play(values, steps, past.seasons, delay)
-    return past._replace(forecasts=after, latest=latest), forecasts
+        return past, last
+    after, forecasts = past.forecasts.play(values, last, steps, past.seasons, delay)
+    return past._replace(forecasts=after), forecasts
 
 
 def _last_known(values: FloatArray, before: float) -> FloatArray:

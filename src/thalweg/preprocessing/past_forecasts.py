@@ -1,4 +1,4 @@
-"""A forecast of a target by its past: the pool of three kinds of forecasts.
+"""A forecast of a target by its past: the pool of four kinds of forecasts.
 
 1. The forecaster's (kernels/forecaster): ridge regressions on the last values, those of
    a season and a cycle ago, and seasonal profiles.
@@ -6,6 +6,7 @@
    proportion to the level.
 3. Exponential smoothing (kernels/exponential_smoothing.py), which learns fastest from
    few values.
+4. The last value, which a random walk has nothing better than.
 
 The pool (kernels/forecast_pool.py) weighs these and their means by their errors so far.
 """
@@ -47,12 +48,14 @@ class PastForecasts(NamedTuple):
         return cls(packed, packed, smoothing, pool)
 
     def play(
-        self, values: FloatArray, steps: Stamps, seasons: Seasons, delay: int
-    ) -> tuple[Self, FloatArray]:
+        self, values: FloatArray, last: FloatArray, steps: Stamps, seasons: Seasons,
+        delay: int,
+    ) -> tuple[Self, FloatArray]:  # fmt: skip
         """Learn the values (T,), NaN where missing, and ``steps`` (T,) rows of the grid
         up to the next one; the forecasts (T,) after each.
 
-        A row without a step has no place of its own, and its value must be missing.
+        ``last`` (T,) is the last known value at each row. A row without a step has no
+        place of its own, and its value must be missing.
         """
         start = 0
         if not self._forecaster(seasons, delay).views.counters[VALUE_COUNT]:
@@ -68,14 +71,17 @@ class PastForecasts(NamedTuple):
             ends = np.cumsum(steps[start:])
             rows = max(int(np.searchsorted(ends, PIECE // (delay + 1), "right")), 1)
             here = slice(start, start + rows)
-            after, made = after._play_piece(values[here], steps[here], seasons, delay)
+            after, made = after._play_piece(
+                values[here], last[here], steps[here], seasons, delay
+            )
             parts.append(made)
             start += rows
         return after, np.concatenate(parts)
 
     def _play_piece(
-        self, values: FloatArray, steps: Stamps, seasons: Seasons, delay: int
-    ) -> tuple[Self, FloatArray]:
+        self, values: FloatArray, last: FloatArray, steps: Stamps, seasons: Seasons,
+        delay: int,
+    ) -> tuple[Self, FloatArray]:  # fmt: skip
         """``play`` from a first value on, of rows that are forecast together."""
         ends, has_place = np.cumsum(steps), steps > 0
         series = np.full(int(ends[-1]), np.nan)
@@ -91,6 +97,7 @@ class PastForecasts(NamedTuple):
         exponential_smoothing.play(smoothing, season, series, delay + 1, smoothed)
         has_any = ends > 0
         made[has_any, 2] = smoothed[ends[has_any] - 1]
+        made[:, 3] = last
         pool, pooled = self.pool.copy(), np.empty(len(values))
         forecast_pool.play(pool, delay, values, made, pooled)
         after = self._replace(

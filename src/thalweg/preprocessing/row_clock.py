@@ -133,17 +133,15 @@ def find_row_grid(first_times: tuple[int, ...]) -> TimeGrid | None:
 
 
 def grid_steps(grid: TimeGrid, before: Stamps, after: Stamps) -> Stamps:
-    """How many steps of the grid lie between times; 1 where time does not go on.
+    """How many steps of the grid lie between times; 1 where time goes back.
 
-    A time on a weekday without rows counts as the next time of the grid; from there on
-    there may be no step.
+    There is none between two rows of the same place. A time on a weekday without rows
+    counts as the next time of the grid.
     """
-    least = np.ones(len(before), np.int64)
     if grid.weekdays:
         pair = [stamps.view("datetime64[ns]") for stamps in (before, after)]
         places = [grid.nearest_positions(times)[0] for times in pair]
         steps = places[1] - places[0]
-        least = np.where(grid.is_absent_weekday(pair[0]), 0, least)
     elif grid.months:
         months = [_month_numbers(stamps) // grid.months for stamps in (before, after)]
         steps = months[1] - months[0]
@@ -152,7 +150,7 @@ def grid_steps(grid: TimeGrid, before: Stamps, after: Stamps) -> Stamps:
         positions = [(t - grid.first + half) // grid.step for t in (before, after)]
         steps = positions[1] - positions[0]
     is_known = (before != NO_TIME) & (after != NO_TIME)
-    return np.where(is_known, np.maximum(steps, least), 1)
+    return np.where(is_known & (steps >= 0), steps, 1)
 
 
 def _month_numbers(stamps: Stamps) -> Stamps:
