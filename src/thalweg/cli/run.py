@@ -126,15 +126,21 @@ def run(
     task, keys = options.target_task(classify), options.split_key(key)
     reading = options.table_settings(source, format, encoding, on_error)
 
+    newest_first_by: str | None = None
+
     def open_table(report: bool = True, rows: int = CHUNK_ROWS) -> tables.Table:
         chosen = reading if report else options.without_reports(reading)
         table = tables.read_table(source, chunk_rows=rows, **chosen)
-        return table.join_times(options.time_columns(time))
+        table.join_times(options.time_columns(time))
+        return table if newest_first_by is None else table.reverse_rows(newest_first_by)
 
     if horizon is not None:
         options.check_horizon(horizon)
         _check_forecast(source, recipe, next)
     options.check_resume("run", source, target, resume)
+    newest_first_by = _newest_first_time(
+        source, recipe, keys, resume, lambda: open_table(False)
+    )
     keyed, note = _find_key(
         source, recipe, keys, resume, lambda: open_table(False), json
     )
@@ -185,6 +191,23 @@ def _forecaster(
     )
 
 
+def _newest_first_time(
+    source: str, recipe: dict[str, Any], keys: tuple[str, ...] | None,
+    resume: Path | None, open_table: Callable[[], tables.Table],
+) -> str | None:  # fmt: skip
+    """The column by which the newest rows come first, if they do.
+
+    Of a run that is resumed its model says which column has the times.
+    """
+    is_new = resume is None and "targets" in recipe
+    if not is_new or not Path(source).is_file() or recipe.get("time", "") is None:
+        return None
+    time = recipe.get("time") or recipe.get("calendar")
+    settings = forecasts.FormatSettings(recipe.get("dayfirst"), recipe.get("decimal"))
+    order = forecasts.OrderOptions(recipe["targets"], time, keys, settings)
+    return forecasts.newest_first_time(open_table, order)
+
+
 def _find_key(
     source: str, recipe: dict[str, Any], keys: tuple[str, ...] | None,
     resume: Path | None, open_table: Callable[[], tables.Table], is_quiet: bool,
@@ -218,7 +241,7 @@ def _find_key(
 
 def _run_table(
     source: str, recipe: dict[str, Any], task: Any,
-    open_table: Callable[[], tables.Table], path_options: PathOptions,
+    open_table: Callable[..., tables.Table], path_options: PathOptions,
     next: bool | None, outputs: OutputOptions,
     ahead: Callable[[Path], Any] | None = None,
 ) -> None:  # fmt: skip
@@ -235,6 +258,11 @@ def _run_table(
         session, origin = runs.open_session(path_options.resume, recipe, task)
         session.rows_are_questions = table.is_live
         table.join_times(split_joined(session.recipe.time))
+        if path_options.resume is not None:
+            runs.order_oldest_first(
+                table, session.recipe, session.encoder.state.schema, (),
+                lambda: open_table(False),
+            )  # fmt: skip
         runs.set_earlier_rows(session, origin, table, next)
         paths = runs.OutputPaths.from_options(table, session, origin, path_options)
         paths.refuse_overwriting(source)

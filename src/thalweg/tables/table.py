@@ -15,6 +15,7 @@ from thalweg.tables.json_documents import open_json
 from thalweg.tables.json_lines import JsonLinesReader
 from thalweg.tables.line_errors import LineErrors
 from thalweg.tables.optional_pyarrow import import_pyarrow
+from thalweg.tables.reversed_rows import reverse_rows
 from thalweg.tables.schema import refuse_unknown_columns
 from thalweg.tables.sources import ByteSource, existing_path
 from thalweg.tables.text_encoding import TextSettings, check_encoding
@@ -77,6 +78,7 @@ class Table:
         self._is_read = False
         self._given_times: Sequence[str] | None = None  # None: none are joined
         self._time_parts: TimeParts | None = None
+        self._newest_first_by: str | None = None  # None: rows stay in their order
 
     def join_times(self, given: Sequence[str] = ()) -> Self:
         """Join dates and clocks of several columns to one (``time_parts``).
@@ -87,13 +89,19 @@ class Table:
         self._given_times = () if is_column else given
         return self
 
+    def reverse_rows(self, time: str) -> Self:
+        """Take the rows in reverse order; the newest ones come first by ``time``."""
+        self._newest_first_by = time
+        return self
+
     def chunks(self) -> Iterator[Chunk]:
         """The rows, at most ``chunk_rows`` at a time; then the file is closed."""
         if self._is_read:
             raise StreamError(f"{self.name} has been read. Open it again.")
         self._is_read, has_rows = True, False
         with self:
-            for chunk in self._reader.chunks():
+            chunks, time = self._reader.chunks(), self._newest_first_by
+            for chunk in chunks if time is None else reverse_rows(chunks, time):
                 chunk = self._with_times(chunk, is_first=not has_rows)
                 has_rows = True
                 for start in range(0, len(chunk), self._chunk_rows):
@@ -127,7 +135,9 @@ class Table:
     def notes(self) -> tuple[str, ...]:
         """Sentences about how the rows so far were read."""
         passed_over = () if self.errors is None else self.errors.notes()
-        return (*self._reader.notes(), *passed_over)
+        time = self._newest_first_by
+        order = () if time is None else (_order_note(self.name, time),)
+        return (*self._reader.notes(), *order, *passed_over)
 
     def close(self) -> None:
         """Close the file, unless someone else opened it."""
@@ -234,6 +244,13 @@ def _open_text(
     except BaseException:
         source.close()
         raise
+
+
+def _order_note(source: str, time: str) -> str:
+    return (
+        f"The newest rows of {source} come first, by {time!r}: rows are taken in "
+        f"reverse order, oldest first; --time none takes them as they are."
+    )
 
 
 def _refuse_duplicates(names: Sequence[str], source: str) -> None:

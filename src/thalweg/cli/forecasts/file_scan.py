@@ -234,6 +234,8 @@ def _scan(open_table: OpenTable, options: ColumnOptions) -> TableScan:
                     first += _clock_times(rows.take(members).times)
                 _add_rows(scan, rows.take(members), own)
             require_key_count(len(series), columns.keys, chunk.source)
+        if columns is not None:
+            columns.notes += table.notes()
     assert columns is not None
     first_times = np.concatenate(first)[:GRID_ROWS] if first else None
     return TableScan(columns, series, order, first_times, levels == {0.0, 1.0})

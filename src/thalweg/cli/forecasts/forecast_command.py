@@ -16,6 +16,7 @@ from thalweg.cli.console import (
     stdout_console,
 )
 from thalweg.cli.forecasts.file_scan import (
+    NO_TIME,
     ColumnOptions,
     OpenTable,
     TableScan,
@@ -42,6 +43,7 @@ from thalweg.cli.forecasts.forecast_tables import (
     result_as_json,
 )
 from thalweg.cli.forecasts.model_files import MODEL, open_models, read_plan
+from thalweg.cli.forecasts.newest_first import OrderOptions, in_time_order
 from thalweg.cli.forecasts.row_keys import Key, key_text
 from thalweg.cli.options import OutputOptions
 from thalweg.cli.runs import study_files
@@ -103,6 +105,7 @@ def forecast_table(
         )
         is_next = _is_next(plan, source, is_next)
         source = _with_times(source, plan.time)
+    source = _with_order(source, columns)
     scan = scan_table(source.open_table, columns)
     if plan is None:
         check_scan(scan, source.name)
@@ -160,6 +163,7 @@ def forecast_after_run(
     source: Source, columns: ColumnOptions, options: ForecastOptions, folder: Path
 ) -> RunForecast:
     """Forecast the rows after those of a run; the files go to its folder."""
+    source = _with_order(source, columns)
     scan = scan_table(source.open_table, columns)
     check_scan(scan, source.name)
     plan = make_plan(scan, options, source.name, scan.first_times)
@@ -186,6 +190,16 @@ def _with_times(source: Source, time: str | None) -> Source:
     if not parts:
         return source
     return source._replace(open_table=lambda: open_table().join_times(parts))
+
+
+def _with_order(source: Source, columns: ColumnOptions) -> Source:
+    """The source with its oldest row first, where the newest one comes first."""
+    if columns.time == NO_TIME:
+        return source
+    order = OrderOptions(
+        (columns.target,), columns.time, columns.keys, columns.settings, columns.formats
+    )
+    return source._replace(open_table=in_time_order(source.open_table, order))
 
 
 def _learn(

@@ -100,16 +100,20 @@ class FoundKey(NamedTuple):
 
 
 def find_key(
-    chunks: Iterator[Chunk], target: Sequence[str], time: str, order: TimeOrder
-) -> FoundKey | None:
-    """The key of a table whose rows look like several series; None if none is found."""
+    chunks: Iterator[Chunk], target: Sequence[str], time: str, order: TimeOrder,
+    direction: int = 1,
+) -> FoundKey | None:  # fmt: skip
+    """The key of a table whose rows look like several series; None if none is found.
+
+    ``direction``: -1 if the newest rows of each series come first.
+    """
     candidates: list[KeyCandidate] | None = None
     for chunk in chunks:
         if candidates is None:
             names = _candidate_columns(chunk, (*target, time))
             choices = [(name,) for name in names] + list(combinations(names, 2))
             candidates = [KeyCandidate(columns, order.span) for columns in choices]
-        times = times_as_numbers(chunk, time)
+        times = direction * times_as_numbers(chunk, time)
         for candidate in candidates:
             if candidate.is_possible:
                 _add(candidate, chunk, times)
@@ -130,7 +134,7 @@ def detect_key(
         for chunk in table.chunks():
             if formats is None:
                 formats = detect_formats(chunk, list(chunk.cells), settings).formats
-                time = time or _first_time(chunk.with_formats(formats), targets)
+                time = time or first_time(chunk.with_formats(formats), targets)
             if time is None or time not in chunk.cells:
                 return None
             times = times_as_numbers(chunk.with_formats(formats), time)
@@ -144,7 +148,7 @@ def detect_key(
         return find_key(chunks, targets, time, order)
 
 
-def _first_time(chunk: Chunk, targets: Sequence[str]) -> str | None:
+def first_time(chunk: Chunk, targets: Sequence[str]) -> str | None:
     """The first column of times, or of numbers that are called so."""
     names = [
         name

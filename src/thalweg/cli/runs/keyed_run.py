@@ -38,7 +38,12 @@ from thalweg.cli.runs.keyed_results import (
     scores_as_json,
 )
 from thalweg.cli.runs.keyed_session import KeyedSession
-from thalweg.cli.runs.output_paths import NEW_RUN, new_recipe, source_stem
+from thalweg.cli.runs.output_paths import (
+    NEW_RUN,
+    new_recipe,
+    order_oldest_first,
+    source_stem,
+)
 from thalweg.cli.runs.predictions import PredictionFile
 from thalweg.cli.runs.signals import StopSignal
 from thalweg.cli.runs.storage import (
@@ -90,7 +95,7 @@ def run_by_key(
             names = (study_files.STUDY, study_files.PAGE, study_files.FORECAST)
             study_files.remove_files(folder, *names)
         with KeyedCheckpoint(model) as checkpoint:
-            session, origin = _open_session(settings, checkpoint, table)
+            session, origin = _open_session(settings, checkpoint, table, open_table)
             echo = table.is_live and not settings.outputs.json
             if echo:
                 require_standard_output()
@@ -184,6 +189,7 @@ def _notes(loop: KeyedRunLoop) -> tuple[str, ...]:
         states = (one.encoder.state for one in sessions.values())
         of_all = code_notes([one for state in states for one in state.ranges])
         notes = (*(note for note in notes if note not in own), *of_all)
+    notes = (*notes, *loop.table.notes())
     if not backward or len(backward) == len(sessions):
         return notes
     key, row = next(iter(backward.items()))
@@ -261,8 +267,9 @@ def _protect_files(settings: KeyedRunSettings, folder: Path, model: Path) -> Non
 
 
 def _open_session(
-    settings: KeyedRunSettings, checkpoint: KeyedCheckpoint, table: Table
-) -> tuple[KeyedSession, RunOrigin]:
+    settings: KeyedRunSettings, checkpoint: KeyedCheckpoint, table: Table,
+    open_table: Callable[[], Table],
+) -> tuple[KeyedSession, RunOrigin]:  # fmt: skip
     """A new session of all keys, or the one to be resumed."""
     if settings.paths.resume is None:
         assert settings.keys is not None
@@ -271,6 +278,8 @@ def _open_session(
     session, origin = checkpoint.load(settings.recipe)
     table.join_times(split_joined(session.recipe.time))
     refuse_other_keys(session, settings.keys)
+    known = session.schema()
+    order_oldest_first(table, session.recipe, known, session.keys, open_table)
     is_next = table.is_live if settings.is_next is None else settings.is_next
     if settings.is_next is None and not is_next and table.name != origin.source:
         raise InvalidParameterError(

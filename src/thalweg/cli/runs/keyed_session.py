@@ -81,6 +81,11 @@ class KeyedSession:
             self.keys, (session or Session(self.recipe, self.task)).columns()
         )
 
+    def schema(self) -> Schema | None:
+        """The columns that are read; None before the first row."""
+        known = next(iter(self.sessions.values()), None)
+        return self._schema if known is None else known.encoder.state.schema
+
     def start_source(self) -> None:
         """Go on with a source whose rows all come after those seen."""
         self.earlier_rows += self.rows
@@ -143,9 +148,8 @@ class KeyedSession:
     def _decide_schema(self, chunk: Chunk) -> None:
         """Decide what the columns hold, by the first rows whatever their key."""
         plain = chunk.take_rows(np.arange(len(chunk)), chunk.first_row, self.keys)
-        known = next(iter(self.sessions.values()), None)
-        if known is not None:
-            self._schema = known.encoder.state.schema
+        if self.sessions:
+            self._schema = self.schema()
             return
         first = Session(self.recipe, self.task)
         if first.decide_classes(plain):
