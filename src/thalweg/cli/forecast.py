@@ -58,6 +58,7 @@ def forecast(
     decimal: options.Decimal = None,
     format: options.Format = None,
     encoding: options.Encoding = None,
+    header: options.Header = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -110,10 +111,13 @@ def forecast(
     options.check_choice("--codes", codes, options.CODE_POLICIES)
     if horizon is not None:
         options.check_horizon(horizon)
-    path, reading = source, options.table_settings(source, format, encoding, None)
+    path, reading = (
+        source,
+        options.table_settings(source, format, encoding, None, header),
+    )
     if source == "-":
         path = forecasts.spool_standard_input(format or "csv")
-        reading = options.table_settings(path, format, encoding, None)
+        reading = options.table_settings(path, format, encoding, None, header)
 
     def open_table() -> tables.Table:
         table = tables.read_table(path, chunk_rows=CHUNK_ROWS, **reading)

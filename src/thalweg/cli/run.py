@@ -48,6 +48,7 @@ def run(
     decimal: options.Decimal = None,
     format: options.Format = None,
     encoding: options.Encoding = None,
+    header: options.Header = None,
     on_error: options.OnError = None,
     out: Annotated[
         Path | None,
@@ -124,7 +125,7 @@ def run(
     path_options = PathOptions(out, predictions, model, resume)
     outputs = OutputOptions(report, figures, json)
     task, keys = options.target_task(classify), options.split_key(key)
-    reading = options.table_settings(source, format, encoding, on_error)
+    reading = options.table_settings(source, format, encoding, on_error, header)
 
     newest_first_by: str | None = None
 

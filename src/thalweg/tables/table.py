@@ -153,6 +153,7 @@ class Table:
 def read_table(
     source: Any, *, format: Format | None = None, chunk_rows: int = 65_536,
     encoding: str | None = None, errors: LineErrors | None = None,
+    header: int | None = None,
 ) -> Table:  # fmt: skip
     """Open a table: ``source`` is a path, ``"-"`` for standard input, or a file object.
 
@@ -160,9 +161,10 @@ def read_table(
     .parquet, .feather, .arrow or .ipc, and text also with .gz, .bz2, .xz, .zst or .zip
     after it; where it does not, ``format`` or the content does. Standard input is CSV
     unless ``format`` says otherwise. CSV may be separated by commas, semicolons, tabs
-    or bars. Text is UTF-8, UTF-16 with a mark, or Windows-1252, unless ``encoding``
-    says otherwise. Malformed lines are refused, or go to ``errors`` and are passed
-    over.
+    or bars. ``header`` is the line of CSV, or the row of a workbook, that names the
+    columns; if it is not given, titles above that are found. Text is UTF-8, UTF-16 with
+    a mark, or Windows-1252, unless ``encoding`` says otherwise. Malformed lines are
+    refused, or go to ``errors`` and are passed over.
 
     A chunk has at most ``chunk_rows`` rows. From standard input and file objects a
     chunk is the lines that have arrived: nothing waits for a second line.
@@ -174,7 +176,10 @@ def read_table(
             f"The 'format' parameter of read_table must be one of {formats}. "
             f"Got {format!r} instead."
         )
-    text = TextSettings(None if encoding is None else check_encoding(encoding), errors)
+    if header is not None:
+        checks.require_argument("read_table", "header", header, "[1, inf)")
+    known = None if encoding is None else check_encoding(encoding)
+    text = TextSettings(known, errors, header)
     if source == "-":
         if sys.stdin is None:
             raise StreamError("Standard input is closed: there is nothing to read.")
@@ -217,7 +222,7 @@ def _open_path(
     reader: TableReader
     if found == "xlsx":
         xlsx_files = import_pyarrow("thalweg.tables.xlsx_files", path.name)
-        reader = xlsx_files.XlsxReader(path)
+        reader = xlsx_files.XlsxReader(path, text.header)
         return Table(path.name, reader, chunk_rows, is_live=False, errors=text.errors)
     arrow_files = import_pyarrow("thalweg.tables.arrow_files", path.name)
     if found == "parquet":
