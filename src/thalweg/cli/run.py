@@ -221,14 +221,18 @@ def _find_key(
         return keys or (), ()
     if keys == () or resume is not None or "targets" not in recipe:
         return None, ()
-    if keys is not None:
-        return keys, ()
-    if not Path(source).is_file():  # a pipe, which can be read only once, or nothing
-        return None, ()
-    if recipe.get("time", "") is None:  # --time none: rows are in no order of time
+    # A pipe can be read only once; with --time none rows are in no order of time.
+    has_order = Path(source).is_file() and recipe.get("time", "") is not None
+    if keys is None and not has_order:
         return None, ()
     settings = forecasts.FormatSettings(recipe.get("dayfirst"), recipe.get("decimal"))
     time = recipe.get("time") or recipe.get("calendar")
+    if keys is not None:
+        order = forecasts.OrderOptions(recipe["targets"], time, keys, settings)
+        advice = forecasts.advise_on_key(open_table, order) if has_order else None
+        if advice is not None and not is_quiet:
+            print_sentence(stderr_console(), advice)
+        return keys, () if advice is None else (advice,)
     found = None
     with suppress(ThalwegError):  # what is wrong with the rows, the run will say
         found = forecasts.detect_key(open_table, recipe["targets"], time, settings)

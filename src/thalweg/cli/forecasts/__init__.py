@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from thalweg.cli.forecasts.forecast_command import forecast_table as forecast_table
     from thalweg.cli.forecasts.forecast_command import open_source as open_source
     from thalweg.cli.forecasts.forecast_plan import ForecastOptions as ForecastOptions
+    from thalweg.cli.forecasts.key_advice import advise_on_key as advise_on_key
     from thalweg.cli.forecasts.key_detection import detect_key as detect_key
     from thalweg.cli.forecasts.key_detection import key_sentence as key_sentence
     from thalweg.cli.forecasts.newest_first import OrderOptions as OrderOptions
@@ -31,6 +32,7 @@ _MODULE_OF = {
     "NO_TIME": "file_scan",
     "OrderOptions": "newest_first",
     "detect_key": "key_detection",
+    "advise_on_key": "key_advice",
     "key_sentence": "key_detection",
     "forecast_after_run": "forecast_command",
     "forecast_table": "forecast_command",

@@ -11,6 +11,7 @@ from thalweg.cli.forecasts.key_detection import (
     TimeOrder,
     find_key,
     key_sentence,
+    refuse_time_as_key,
     time_by_name,
     times_as_numbers,
 )
@@ -157,7 +158,7 @@ def scan_table(open_table: OpenTable, options: ColumnOptions) -> TableScan:
         if found is not None:
             scan = _scan(open_table, options._replace(keys=found.columns))
             scan.columns.notes.insert(0, key_sentence(found))
-    if options.time is None and not _is_ordered(scan) and _is_time_by_name(scan):
+    if options.time is None and not is_ordered(scan) and _is_time_by_name(scan):
         # Numbers that do not rise are no times, whatever they are called.
         features = (*scan.columns.features, columns.time)
         keyed = options._replace(time=NO_TIME, keys=scan.columns.keys)
@@ -165,34 +166,7 @@ def scan_table(open_table: OpenTable, options: ColumnOptions) -> TableScan:
     return scan
 
 
-def check_scan(scan: TableScan, source: str) -> None:
-    """Raise unless the series have values, in order of time."""
-    columns, totals = scan.columns, list(scan.series.values())
-    if not sum(one.known for one in totals):
-        raise StreamError(
-            f"The target {columns.target!r} of {source} is always missing."
-        )
-    rows = sum(one.rows for one in totals)
-    if not columns.keys and sum(one.known for one in totals) == 1:
-        raise StreamError(
-            f"{source} has one value of {columns.target!r}. A forecast takes two at "
-            f"least, and its error is known from about ten on."
-        )
-    out_of_order = sum(one.out_of_order for one in totals)
-    if not _is_ordered(scan):
-        hint = (
-            "Sort the rows by it first"
-            if columns.keys
-            else "Sort the rows by it first; or, if they are several series, name the "
-            "columns that tell them apart: --key"
-        )
-        raise StreamError(
-            f"{out_of_order:,} of {rows:,} rows of {source} are not later than a row "
-            f"before, by {columns.time!r}. {hint}."
-        )
-
-
-def _is_ordered(scan: TableScan) -> bool:
+def is_ordered(scan: TableScan) -> bool:
     """Whether nearly all rows of each series are later than all before."""
     rows = sum(one.rows for one in scan.series.values())
     out_of_order = sum(one.out_of_order for one in scan.series.values())
@@ -289,6 +263,8 @@ def _choose_columns(chunk: Chunk, options: ColumnOptions) -> TableColumns:
                 f"Column {time!r} is taken as the time, the first of {len(times)} that "
                 f"hold times; --time to say otherwise."
             )
+    if time is None and options.time is None:
+        refuse_time_as_key(chunk, keys)
     joined = None if time is None else joined_note(time, chunk.cells)
     notes += [] if joined is None else [joined]
     if options.features is not None:

@@ -20,7 +20,6 @@ from thalweg.cli.forecasts.file_scan import (
     ColumnOptions,
     OpenTable,
     TableScan,
-    check_scan,
     scan_table,
 )
 from thalweg.cli.forecasts.forecast_files import (
@@ -45,6 +44,7 @@ from thalweg.cli.forecasts.forecast_tables import (
 from thalweg.cli.forecasts.model_files import MODEL, open_models, read_plan
 from thalweg.cli.forecasts.newest_first import OrderOptions, in_time_order
 from thalweg.cli.forecasts.row_keys import Key, key_text
+from thalweg.cli.forecasts.scan_check import check_scan, short_series_sentence
 from thalweg.cli.options import OutputOptions
 from thalweg.cli.runs import study_files
 from thalweg.cli.runs.file_locks import FileLocks
@@ -108,7 +108,7 @@ def forecast_table(
     source = _with_order(source, columns)
     scan = scan_table(source.open_table, columns)
     if plan is None:
-        check_scan(scan, source.name)
+        check_scan(scan, source.name, source.open_table)
     notes = _column_notes(scan)
     if plan is None:
         plan = make_plan(scan, options, source.name, scan.first_times)
@@ -165,7 +165,7 @@ def forecast_after_run(
     """Forecast the rows after those of a run; the files go to its folder."""
     source = _with_order(source, columns)
     scan = scan_table(source.open_table, columns)
-    check_scan(scan, source.name)
+    check_scan(scan, source.name, source.open_table)
     plan = make_plan(scan, options, source.name, scan.first_times)
     model = folder / (RUN_MODELS if plan.keys else RUN_MODEL)
     paths = ForecastPaths(folder, model, None)
@@ -227,11 +227,7 @@ def _learn(
 def _refuse_short_series(plan: ForecastPlan, source: Source) -> None:
     """Raise, for no series has enough values."""
     if plan.keys:
-        raise StreamError(
-            f"Every series that --key {','.join(plan.keys)} tells apart has fewer than "
-            f"two values of {plan.target!r}. Name the columns that say which series a "
-            f"row belongs to, not which row it is."
-        )
+        raise StreamError(short_series_sentence(plan.keys, plan.target))
     raise StreamError(
         f"{source.name} has fewer than two values of {plan.target!r}: there is nothing "
         f"to learn."

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.cli.forecasts.row_keys import MAX_KEYS, Key, split_by_key
-from thalweg.errors import StreamError
+from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.tables import Chunk, Table
 from thalweg.tables.format_detection import FormatSettings, detect_formats
 from thalweg.tables.schema import is_unnamed
@@ -219,6 +219,16 @@ def _is_likely(candidate: KeyCandidate, order: TimeOrder) -> bool:
         and order.rows >= MIN_ROWS_PER_KEY * keys
         and order.repeats >= (keys - 1) / 2
     )
+
+
+def refuse_time_as_key(chunk: Chunk, keys: Sequence[str]) -> None:
+    """Raise if the rows have no times but in a column of the key."""
+    for name in keys:
+        if chunk.kind(name) == "time":
+            raise InvalidParameterError(
+                f"--key names {name!r}, which holds the times of the rows. A key says "
+                f"which series a row belongs to; if these do, say --time none."
+            )
 
 
 def key_sentence(found: FoundKey) -> str:

@@ -55,6 +55,7 @@ from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.keyed_scores import KeyedScores
 from thalweg.tables import Table
 from thalweg.tables.class_labels import Task
+from thalweg.tables.feature_notes import backward_note
 from thalweg.tables.missing_codes import code_notes
 from thalweg.tables.time_parts import split_joined
 
@@ -190,14 +191,18 @@ def _notes(loop: KeyedRunLoop) -> tuple[str, ...]:
         of_all = code_notes([one for state in states for one in state.ranges])
         notes = (*(note for note in notes if note not in own), *of_all)
     notes = (*notes, *loop.table.notes())
-    if not backward or len(backward) == len(sessions):
+    if not backward or session is None:
         return notes
     key, row = next(iter(backward.items()))
+    state = session.encoder.state
+    time = None if state.schema is None else state.schema.time_column
+    of_one = "" if time is None else backward_note(time, state.clock.backward_row)
     return (
-        *notes,
+        *(note for note in notes if note != of_one),
         f"Times go back in {len(backward):,} of {len(sessions):,} series, first in "
         f"{key_text(key)} (row {row:,} of it): rows are taken in their order. Sort "
-        "them by time, oldest first.",
+        "them by time, oldest first; if one is several series, name all columns that "
+        "tell them apart: --key.",
     )
 
 

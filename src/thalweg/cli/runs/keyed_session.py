@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thalweg.cli.forecasts.key_detection import refuse_time_as_key
 from thalweg.cli.forecasts.row_keys import (
     Key,
     key_text,
@@ -127,6 +128,12 @@ class KeyedSession:
 
     def check_targets(self, source: str) -> None:
         """Raise if no target of any key ever changes."""
+        if all(one.rows <= 1 for one in self.sessions.values()):
+            raise StreamError(
+                f"Every series that --key {','.join(self.keys)} tells apart has one "
+                f"row. Name the columns that say which series a row belongs to, not "
+                f"which row it is."
+            )
         refusals = [_target_refusal(session) for session in self.sessions.values()]
         if refusals and all(refusals):
             raise StreamError(
@@ -159,6 +166,8 @@ class KeyedSession:
                 f"--regress to predict 0 and 1 as numbers, or --key none."
             )
         self._schema = Schema.from_first_chunk(self.recipe, plain)
+        if self._schema.time_column is None and self.recipe.time is not None:
+            refuse_time_as_key(chunk, self.keys)
         features = first.encoder.count_features(plain)
         keys = sum(1 for _ in split_by_key(chunk, self.keys))
         require_keyed_memory(chunk.source, features, self.recipe.delay, keys)
