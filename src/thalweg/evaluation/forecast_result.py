@@ -1,5 +1,6 @@
 """The forecast of one series with its backtest: all that tables and pages show."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -47,6 +48,8 @@ class ForecastResult:
     key: tuple[str, ...]
     rows: int
     left_out: int  # rows whose time was taken already
+    gaps: int  # values that are missing, also of rows that are not there
+    filled: int  # missing values of features
     week_notes: tuple[str, ...]  # sentences, where some weekdays have no rows
     forecast: Forecast
     times: Any  # (H,) local times datetime64[ns], or numbers; None: steps only
@@ -107,6 +110,8 @@ def make_result(
         key=key,
         rows=run.rows,
         left_out=run.clock.left_out,
+        gaps=run.forecaster.gaps,
+        filled=run.imputer.state.imputed,
         week_notes=_week_notes(run),
         forecast=forecast,
         times=times,
@@ -135,6 +140,27 @@ def _week_notes(run: ForecastRun) -> tuple[str, ...]:
         names = absent_weekdays(grid.weekdays)
         notes.append(f"{rows} left out: the first rows had none on {names}.")
     return tuple(notes)
+
+
+def missing_sentences(results: Sequence[ForecastResult]) -> list[str]:
+    """How many values were missing, in sentences."""
+    gaps = sum(result.gaps for result in results)
+    filled = sum(result.filled for result in results)
+    sentences = []
+    if gaps:
+        values = "1 value" if gaps == 1 else f"{gaps:,} values"
+        are = "is" if gaps == 1 else "are"
+        sentences.append(
+            f"{values} of {results[0].target!r} {are} missing before the last one, "
+            f"those of rows that are not there included."
+        )
+    if filled:
+        values = "1 missing value" if filled == 1 else f"{filled:,} missing values"
+        were = "was" if filled == 1 else "were"
+        sentences.append(
+            f"{values} of other columns {were} filled with the mean so far."
+        )
+    return sentences
 
 
 def without_history(result: ForecastResult) -> ForecastResult:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.evaluation.forecast_result import ForecastResult
+from thalweg.evaluation.forecast_result import ForecastResult, missing_sentences
 from thalweg.report.forecast_charts import forecast_figure, step_error_figure
 from thalweg.report.number_text import format_count, format_number, format_percent
 from thalweg.report.row_axis import format_time
@@ -36,7 +36,7 @@ def forecast_section(
                 figures=(step_error_figure(result),),
             )
         )  # fmt: skip
-    notes = (*notes, *result.week_notes)
+    notes = (*notes, *result.week_notes, *missing_sentences([result]))
     if notes:
         folded.append(FoldedPart("notes", "Notes", items=notes))
     return Section(
@@ -73,7 +73,8 @@ def overview_section(
         )
         text = "series with a smaller error than their best naive forecast."
         tiles.append(Tile("Better", f"{better:,} of {len(scored):,}", text))
-    folded = [FoldedPart("notes", "Notes", items=tuple(notes))] if notes else []
+    notes = (*notes, *missing_sentences(results))
+    folded = [FoldedPart("notes", "Notes", items=notes)] if notes else []
     table = _key_table(results, columns)
     return Section(title, headline, tuple(tiles), folded=tuple(folded), tables=(table,))
 

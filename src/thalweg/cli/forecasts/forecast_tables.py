@@ -9,7 +9,11 @@ from rich.table import Table
 
 from thalweg.cli.console import new_table, print_sentence
 from thalweg.cli.forecasts.row_keys import Key, key_text
-from thalweg.evaluation.forecast_result import ForecastResult, MethodErrors
+from thalweg.evaluation.forecast_result import (
+    ForecastResult,
+    MethodErrors,
+    missing_sentences,
+)
 from thalweg.report.number_text import format_number
 from thalweg.report.time_text import short_times
 from thalweg.report.value_text import value_formatter
@@ -101,6 +105,7 @@ def result_sentences(result: ForecastResult) -> list[str]:
             f"{result.left_out:,} rows were left out: their time was no later than "
             f"that of a row before."
         )
+    sentences += missing_sentences([result])
     total = result.forecast.total
     if np.isfinite(total.low) and result.horizon > 1:
         sentences.append(
@@ -129,7 +134,7 @@ def overview_sentences(
     if len(ratios) < len(results):
         short = len(results) - len(ratios)
         sentences.append(f"{short:,} series were too short for a backtest.")
-    return sentences
+    return sentences + missing_sentences(list(results.values()))
 
 
 def scored_ratios(results: Mapping[Key, ForecastResult]) -> FloatArray:
@@ -155,6 +160,7 @@ def result_as_json(result: ForecastResult) -> dict[str, Any]:
     return {
         "key": list(result.key),
         "rows": result.rows,
+        "missing": result.gaps,
         "season": list(result.seasons),
         "holidays": result.holidays,
         "origins": int(result.counts.max()),

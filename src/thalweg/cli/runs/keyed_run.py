@@ -38,6 +38,7 @@ from thalweg.cli.runs.keyed_results import (
     scores_as_json,
 )
 from thalweg.cli.runs.keyed_session import KeyedSession
+from thalweg.cli.runs.missing_notes import missing_notes
 from thalweg.cli.runs.output_paths import (
     NEW_RUN,
     new_recipe,
@@ -189,7 +190,11 @@ def _notes(loop: KeyedRunLoop) -> tuple[str, ...]:
         own = code_notes(session.encoder.state.ranges)
         states = (one.encoder.state for one in sessions.values())
         of_all = code_notes([one for state in states for one in state.ranges])
+        own += missing_notes(session.recipe, [session.encoder.state], session.runs[:1])
         notes = (*(note for note in notes if note not in own), *of_all)
+        states = (one.encoder.state for one in sessions.values())
+        runs = [run for one in sessions.values() for run in one.runs[:1]]
+        notes = (*notes, *missing_notes(session.recipe, states, runs))
     notes = (*notes, *loop.table.notes())
     if not backward or session is None:
         return notes
