@@ -90,7 +90,8 @@ def run(
             "--next/--from-start",
             help="Whether SOURCE holds the rows after those the model has seen (the "
             "default for standard input) or starts with them (the default for files). "
-            "A header comes first either way.",
+            "A header comes first either way. Rows at the start that are no later than "
+            "the last one seen are passed over.",
             rich_help_panel=RESUME,
         ),
     ] = None,

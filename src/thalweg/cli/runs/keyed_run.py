@@ -46,6 +46,7 @@ from thalweg.cli.runs.output_paths import (
     source_stem,
 )
 from thalweg.cli.runs.predictions import PredictionFile
+from thalweg.cli.runs.repeated_rows import repeated_sentence
 from thalweg.cli.runs.signals import StopSignal
 from thalweg.cli.runs.storage import (
     refuse_overwriting,
@@ -195,7 +196,9 @@ def _notes(loop: KeyedRunLoop) -> tuple[str, ...]:
         states = (one.encoder.state for one in sessions.values())
         runs = [run for one in sessions.values() for run in one.runs[:1]]
         notes = (*notes, *missing_notes(session.recipe, states, runs))
-    notes = (*notes, *loop.table.notes())
+    count, name = loop.session.repeated_rows(), loop.table.name
+    repeated = (repeated_sentence(count, name),) if count else ()
+    notes = (*notes, *loop.table.notes(), *repeated)
     if not backward or session is None:
         return notes
     key, row = next(iter(backward.items()))

@@ -7,6 +7,7 @@ import numpy as np
 
 from thalweg.cli.forecasts.key_detection import refuse_time_as_key
 from thalweg.cli.forecasts.row_keys import (
+    IntArray,
     Key,
     key_text,
     require_key_count,
@@ -14,6 +15,7 @@ from thalweg.cli.forecasts.row_keys import (
 )
 from thalweg.cli.runs.memory import require_keyed_memory
 from thalweg.cli.runs.predictions import csv_lines
+from thalweg.cli.runs.repeated_rows import RepeatedRows
 from thalweg.cli.runs.row_digest import SourceDigest
 from thalweg.cli.runs.session import Session
 from thalweg.errors import InvalidParameterError, StreamError
@@ -68,6 +70,7 @@ class KeyedSession:
         self.earlier_rows = 0  # of sources before
         self._schema: Schema | None = None
         self._verified: dict[Key, int] = {}  # rows that were verified
+        self._repeated: dict[Key, RepeatedRows] = {}  # of this source
         for name in keys:
             if name in recipe.columns:
                 raise InvalidParameterError(
@@ -91,6 +94,7 @@ class KeyedSession:
         """Go on with a source whose rows all come after those seen."""
         self.earlier_rows += self.rows
         self.rows = 0
+        self._repeated = {}
         for session in self.sessions.values():
             session.start_source()
 
@@ -103,7 +107,9 @@ class KeyedSession:
         lines: list[tuple[int, str]] = []
         for key, members in split_by_key(chunk, self.keys):
             session = self._session(key, chunk.source)
-            before = session.seen_rows()
+            before, members = session.seen_rows(), self._new_rows(key, chunk, members)
+            if not len(members):
+                continue
             predictions = session.play(chunk.take_rows(members, before, self.keys))
             places = predictions.rows - 1 - session.earlier_rows - before
             rows = self.earlier_rows + chunk.first_row + members[places] + 1
@@ -122,9 +128,23 @@ class KeyedSession:
                     f"{chunk.source} has changed since the run saw its first "
                     f"{self.rows:,} rows: {key_text(key)!r} was no key then."
                 )
+            members = self._new_rows(key, chunk, members)
+            if not len(members):
+                continue
             before = self._verified.get(key, 0)
             session.verify_rows(chunk.take_rows(members, before, self.keys))
             self._verified[key] = before + len(members)
+
+    def repeated_rows(self) -> int:
+        """Rows at the start of this source that were passed over, of all keys."""
+        return sum(one.count for one in self._repeated.values())
+
+    def _new_rows(self, key: Key, chunk: Chunk, members: IntArray) -> IntArray:
+        """The rows of a key that no source before has had, of those in a chunk."""
+        repeated = self._repeated.get(key)
+        if repeated is None:
+            repeated = self._repeated[key] = RepeatedRows(self.sessions[key])
+        return members[repeated.new_rows(chunk.take_rows(members, 0))]
 
     def check_targets(self, source: str) -> None:
         """Raise if no target of any key ever changes."""
