@@ -231,7 +231,7 @@ def test_rows_without_times_are_steps(folder):
     assert np.array_equal(
         column(found, "forecast"), Forecaster(3).update(y).forecast().mean
     )
-    assert "seasonal naive 12" in done.stdout
+    assert "seasonal mean 12" in done.stdout
     rng = np.random.default_rng(0)
     written(folder / "noise.csv", ["y\n", *(f"{v}\n" for v in rng.normal(size=90))])
     done = thalweg("forecast", "noise.csv", "-t", "y", "--season", "1", "--no-report")

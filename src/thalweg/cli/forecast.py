@@ -90,9 +90,10 @@ def forecast(
     """Forecast the next values of a column, with bands, and show how good that was.
 
     There is nothing to tune. From every row of the past the next values are forecast
-    (a backtest) and scored by step, beside the last value and the value one season
-    before (seasonal naive). Then come the values after the last row. Rows whose target
-    is blank are the future: what they hold of other columns is known in advance.
+    (a backtest) and scored by step, beside the last value, the value one season before
+    (seasonal naive) and the mean of the same hour, weekday or month (seasonal mean).
+    Then come the values after the last row. Rows whose target is blank are the future:
+    what they hold of other columns is known in advance.
 
         thalweg forecast sales.csv --target units --horizon 28
         thalweg forecast load.csv -t load --key site

@@ -11,10 +11,12 @@ from thalweg.evaluation.backtest_scores import (
     FORECASTER,
     LAST_VALUE,
     SEASON_AGO,
+    SEASON_MEAN,
     IntArray,
     StepErrors,
 )
 from thalweg.evaluation.forecast_run import ForecastRun, TimedRows
+from thalweg.evaluation.phase_means import mean_period
 from thalweg.evaluation.series_clock import local_times
 from thalweg.models.forecast import Forecast
 from thalweg.preprocessing.weekdays import absent_weekdays, week_sentence
@@ -99,6 +101,7 @@ def make_result(
         LAST_VALUE: "last value",
         SEASON_AGO: f"seasonal naive {seasons.season}",
         CYCLE_AGO: f"seasonal naive {seasons.cycle}",
+        SEASON_MEAN: f"seasonal mean {mean_period(seasons.season, seasons.cycle)}",
     }
     errors = {
         method: MethodErrors(name, scores.errors(method), scores.overall_error(method))
@@ -219,5 +222,5 @@ def _past_forecast(run: ForecastRun) -> PastForecast | None:
         or len(run.tail) <= scores.horizon
     ):
         return None
-    mean, low, high = scores.waiting[0].T
+    mean, low, high = scores.waiting[0, :, :3].T
     return PastForecast(scores.steps, mean, low, high)

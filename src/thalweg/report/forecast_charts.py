@@ -107,7 +107,8 @@ def step_error_figure(result: ForecastResult) -> Figure:
     caption = (
         "How far forecasts missed, by how many rows ahead they were made: the root "
         "mean squared error over all rows of the past, lower is better. Seasonal naive "
-        "repeats the value one season before."
+        "repeats the value one season before; the seasonal mean is that of all values "
+        "at the same position of the season."
     )
     return Figure("steps", "Error by rows ahead", caption, chart)
 
