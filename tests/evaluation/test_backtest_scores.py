@@ -175,7 +175,7 @@ def test_methods_that_say_the_same_are_named_once():
         scores.add(backtest(seasons=seasons))
         found = scores.naive_methods()
         assert set(found) == names
-        errors = [scores.overall_error(name) for name in found]
+        errors = [scores.typical_error(name) for name in found]
         assert errors == sorted(errors)
 
 

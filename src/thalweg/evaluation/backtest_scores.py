@@ -136,6 +136,12 @@ class BacktestScores(Component):
         squared = self.squared[METHODS.index(method)].sum()
         return float(np.sqrt(squared / total)) if total else float("nan")
 
+    def typical_error(self, method: str) -> float:
+        """The mean absolute error over all scored steps; NaN where none was."""
+        total = self.counts.sum()
+        absolute = self.absolute[METHODS.index(method)].sum()
+        return float(absolute / total) if total else float("nan")
+
     def coverage(self) -> FloatArray:
         """The share of values that were inside their band, by step."""
         counts = np.where(self.counts, self.counts, np.nan)
@@ -147,7 +153,7 @@ class BacktestScores(Component):
         names = [LAST_VALUE]
         names += [SEASON_AGO, SEASON_MEAN] if season > 1 else []
         names += [CYCLE_AGO] if cycle > season else []
-        return tuple(sorted(names, key=lambda name: (self.overall_error(name), name)))
+        return tuple(sorted(names, key=lambda name: (self.typical_error(name), name)))
 
     def rules(self, snapshot: BacktestSnapshot) -> Iterator[tuple[str, Any]]:
         """Arrays have the sizes that so many rows leave."""

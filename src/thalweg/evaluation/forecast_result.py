@@ -30,6 +30,7 @@ class MethodErrors(NamedTuple):
     name: str  # as tables show it
     by_step: StepErrors
     overall: float  # root mean squared error over all scored steps
+    typical: float  # mean absolute error over them
 
 
 class PastForecast(NamedTuple):
@@ -74,11 +75,11 @@ class ForecastResult:
 
     @property
     def ratio(self) -> float:
-        """The error over that of the best method without a model; NaN: not scored."""
-        best = self.naive[0].overall
+        """The typical error over that of the best naive method; NaN: not scored."""
+        best = self.naive[0].typical
         if not best > 0:
-            return 1.0 if self.own.overall == best else float("nan")
-        return self.own.overall / best
+            return 1.0 if self.own.typical == best else float("nan")
+        return self.own.typical / best
 
     @property
     def mean_coverage(self) -> float:
@@ -104,7 +105,12 @@ def make_result(
         SEASON_MEAN: f"seasonal mean {mean_period(seasons.season, seasons.cycle)}",
     }
     errors = {
-        method: MethodErrors(name, scores.errors(method), scores.overall_error(method))
+        method: MethodErrors(
+            name,
+            scores.errors(method),
+            scores.overall_error(method),
+            scores.typical_error(method),
+        )
         for method, name in names.items()
     }
     return ForecastResult(
