@@ -103,3 +103,8 @@ def test_titles_of_a_workbook_are_passed_over(tmp_path):
 
 def test_lines_of_an_open_quote_are_no_titles():
     assert count_title_lines([b'"Sales', b'2024"', b"a,b", b"1,2"], (",",)) == 0
+
+
+def test_a_line_may_be_longer_than_a_cell():
+    lines = [b"a," * 100_000 + b"b", b"1," * 100_000 + b"2"]
+    assert count_title_lines(lines, (",", ";")) == 0

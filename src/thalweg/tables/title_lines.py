@@ -39,10 +39,7 @@ def count_title_lines(lines: Sequence[bytes], delimiters: Sequence[str]) -> int:
     texts = [line.decode("utf-8", "replace").rstrip("\r") for line in lines]
     open_quotes = (k for k, text in enumerate(texts) if text.count('"') % 2)
     texts = texts[: next(open_quotes, None)]  # From there on a cell has several lines.
-    tables = [
-        [next(csv.reader([text], delimiter=mark), []) for text in texts]
-        for mark in delimiters
-    ]
+    tables = ([_split_line(text, mark) for text in texts] for mark in delimiters)
     counts = [count_title_rows(rows) for rows in tables]
     return min((count for count in counts if count is not None), default=0)
 
@@ -56,6 +53,13 @@ def title_note(source: str, lines: range) -> str:
         f"{what} of {source} {are} taken as a title and passed over: line "
         f"{last + 1:,} names the columns; --header {first} takes line {first} for that."
     )
+
+
+def _split_line(text: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([text], delimiter=delimiter), [])
+    except csv.Error:  # A cell is too long, most often for want of its delimiter.
+        return [text]
 
 
 def _names_columns(cells: Cells) -> bool:
