@@ -25,9 +25,9 @@ def count_title_rows(rows: Sequence[Cells]) -> int | None:
     """How many of the first rows are titles; None if no row names columns."""
     for header in range(min(len(rows), MAX_TITLE_LINES + 1)):
         width = len(rows[header])
-        below = [row for row in rows[header + 1 :] if _filled(row)][:LOOK_ROWS]
+        below = [row for row in rows[header + 1 :] if _filled_cells(row)][:LOOK_ROWS]
         above = rows[:header]
-        is_apart = header > 0 and not _filled(above[-1])
+        is_apart = header > 0 and not _filled_cells(above[-1])
         are_titles = is_apart or all(_is_title(row, width) for row in above)
         if are_titles and _names_columns(rows[header]) and _are_rows(below, width):
             return header
@@ -63,7 +63,7 @@ def _split_line(text: str, delimiter: str) -> list[str]:
 
 
 def _names_columns(cells: Cells) -> bool:
-    filled = _filled(cells)
+    filled = _filled_cells(cells)
     is_wide = len(cells) > 1 and 2 * len(filled) > len(cells)
     return is_wide and not any(_is_value(cell) or is_missing(cell) for cell in filled)
 
@@ -77,10 +77,10 @@ def _are_rows(rows: Sequence[Cells], width: int) -> bool:
 
 def _is_title(cells: Cells, width: int) -> bool:
     """Whether a line above a header of so many cells is no row of a table."""
-    return len(cells) < width or 2 * len(_filled(cells)) <= width
+    return len(cells) < width or 2 * len(_filled_cells(cells)) <= width
 
 
-def _filled(cells: Cells) -> list[str]:
+def _filled_cells(cells: Cells) -> list[str]:
     return [cell for cell in cells if cell.strip()]
 
 

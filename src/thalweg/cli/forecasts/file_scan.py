@@ -191,6 +191,8 @@ def _scan(open_table: OpenTable, options: ColumnOptions) -> TableScan:
             if columns is None:
                 columns = _choose_columns(chunk, options)
             chunk = chunk.with_formats(columns.formats)
+            if columns.time is None and options.time is None:
+                refuse_time_as_key(chunk, columns.keys)
             _drop_text(chunk, columns, options, series)
             rows = columns.read(chunk)
             if len(levels) <= 2:
@@ -263,8 +265,6 @@ def _choose_columns(chunk: Chunk, options: ColumnOptions) -> TableColumns:
                 f"Column {time!r} is taken as the time, the first of {len(times)} that "
                 f"hold times; --time to say otherwise."
             )
-    if time is None and options.time is None:
-        refuse_time_as_key(chunk, keys)
     joined = None if time is None else joined_note(time, chunk.cells)
     notes += [] if joined is None else [joined]
     if options.features is not None:
