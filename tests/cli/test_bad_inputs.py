@@ -25,7 +25,7 @@ FILES = {
     "latin.csv": "größe,y\n1,2\n2,ö\n".encode() + b"\xf6,1\n",
     "ragged.csv": "x,y\n1,2\n1,2,3\n",
     "bare.csv": "1,2\n3,4\n",
-    "back.csv": "t,x,y\n2024-01-02,1,2\n2024-01-01,2,3\n",
+    "back.csv": "t,x,y\n2024-01-02,1,2\n2024-01-01,2,3\n2024-01-03,3,4\n",
     "when.csv": "t,x,y\n31.1.2024,1,2\n1.2.2024,2,3\n",
     "gap.csv": "x,y\n1,2\n,3\n",
     "never.csv": "x,y\n1,\n2,\n3,\n",

@@ -231,7 +231,7 @@ def test_rows_without_times_are_steps(folder):
     assert np.array_equal(
         column(found, "forecast"), Forecaster(3).update(y).forecast().mean
     )
-    assert "seasonal naive 12" in done.stdout
+    assert "seasonal mean 12" in done.stdout
     rng = np.random.default_rng(0)
     written(folder / "noise.csv", ["y\n", *(f"{v}\n" for v in rng.normal(size=90))])
     done = thalweg("forecast", "noise.csv", "-t", "y", "--season", "1", "--no-report")
@@ -253,7 +253,8 @@ def test_years_are_times_that_are_numbers(folder):
         (("--horizon", "0"), "number of rows to forecast, from 1 on. Got 0"),
         (("--interval", "90"), "a share between 0 and 1"),
         (("--key", "town"), "no column 'town'"),
-        (("--key", "month"), "fewer than two values"),
+        (("--key", "month"), "which holds the times of the rows"),
+        (("--key", "name"), "fewer than two values"),
         (("--known", "price"), "'price', which is not among the columns"),
         (("--known", "size"), "has no such row"),
         (("--season", "1,2,3"), "one number of rows or two"),
@@ -270,8 +271,9 @@ def test_what_cannot_be_forecast_is_said(folder, options, sentence):
     assert sentence in " ".join(done.output.split())
 
 
-def test_rows_that_run_backwards_are_refused(folder):
-    written(folder / "sales.csv", ["month,sales\n", *reversed(lines(values()))])
+def test_rows_in_mixed_order_are_refused(folder):
+    mixed = [line for k in range(3) for line in lines(values())[k::3]]
+    written(folder / "sales.csv", ["month,sales\n", *mixed])
     done = thalweg("forecast", "sales.csv", "-t", "sales")
     assert done.exit_code == 2 and "Sort the rows" in " ".join(done.output.split())
 

@@ -13,6 +13,7 @@ from thalweg.evaluation.backtest_scores import (
     LAST_VALUE,
     METHODS,
     SEASON_AGO,
+    SEASON_MEAN,
     WARM_UP,
     BacktestScores,
     scored_steps,
@@ -67,6 +68,9 @@ def expected_errors(whole, horizon, season, cycle):
                     naive[method] = past[back]
                 elif method == CYCLE_AGO:
                     naive[method] = naive[SEASON_AGO]
+            phase = slice((origin + step) % cycle, origin + 1, cycle)
+            same = y[phase][~np.isnan(y[phase])]
+            naive[SEASON_MEAN] = same.mean() if len(same) else naive[CYCLE_AGO]
             for method, value in naive.items():
                 errors[method][step - 1].append(y[origin + step] - value)
     return errors
@@ -127,6 +131,34 @@ def test_rows_can_be_cut_anywhere(cuts, horizon):
         assert np.array_equal(one, other, equal_nan=True), name
 
 
+@pytest.mark.parametrize("cuts", [(40,), (31, 50, 51, 100), tuple(range(1, 120))])
+def test_rows_can_be_cut_anywhere_where_seasons_are_found_later(cuts):
+    whole = backtest(horizon=7, missing=(0, 40, 41))
+    found = np.repeat([[1, 1], [4, 4], [4, 12], [5, 31]], [30, 20, 50, 20], axis=0)
+    whole = replace(whole, seasons=found)
+    in_one, in_pieces = BacktestScores(7), BacktestScores(7)
+    in_one.add(whole)
+    edges = [0, *cuts, 120]
+    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+        in_pieces.add(part(whole, slice(start, stop)))
+    for name in in_one.Snapshot._fields:
+        one, other = getattr(in_one, name), getattr(in_pieces, name)
+        assert np.array_equal(one, other, equal_nan=True), name
+    assert in_one.totals.shape == (2, 5)  # 5 does not divide 31
+    y = np.nan_to_num(whole.y[4::5])
+    assert in_one.totals[0, 4] == pytest.approx(y.sum())
+
+
+def test_the_mean_of_a_season_beats_its_last_value_where_values_are_noise():
+    rng = np.random.default_rng(3)
+    whole = backtest(rows=400)
+    y = np.tile([0.0, 9.0, 4.0, 7.0], 100) + rng.normal(size=400)
+    scores = BacktestScores(5)
+    scores.add(replace(whole, y=y))
+    assert scores.naive_methods()[0] == SEASON_MEAN
+    assert scores.overall_error(SEASON_MEAN) < 0.8 * scores.overall_error(SEASON_AGO)
+
+
 def test_long_horizons_are_scored_at_some_steps_and_the_last():
     assert scored_steps(10).tolist() == list(range(1, 11))
     steps = scored_steps(1000)
@@ -136,14 +168,14 @@ def test_long_horizons_are_scored_at_some_steps_and_the_last():
 def test_methods_that_say_the_same_are_named_once():
     for seasons, names in (
         ((1, 1), {LAST_VALUE}),
-        ((4, 4), {LAST_VALUE, SEASON_AGO}),
-        ((4, 12), {LAST_VALUE, SEASON_AGO, CYCLE_AGO}),
+        ((4, 4), {LAST_VALUE, SEASON_AGO, SEASON_MEAN}),
+        ((4, 12), {LAST_VALUE, SEASON_AGO, CYCLE_AGO, SEASON_MEAN}),
     ):
         scores = BacktestScores(5)
         scores.add(backtest(seasons=seasons))
         found = scores.naive_methods()
         assert set(found) == names
-        errors = [scores.overall_error(name) for name in found]
+        errors = [scores.typical_error(name) for name in found]
         assert errors == sorted(errors)
 
 

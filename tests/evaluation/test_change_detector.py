@@ -15,6 +15,8 @@ from thalweg.evaluation.change_words import change_text
 from thalweg.evaluation.study import ChangeAlarm
 from thalweg.kernels.change_detector.detector_layout import (
     ALARM_FIELDS,
+    ALARM_ONSET,
+    ALARM_ROW,
     ALARM_STATISTIC,
     LARGE_UP,
     LEVEL_AFTER,
@@ -232,8 +234,9 @@ def test_a_snapshot_that_no_detector_left_is_refused():
             ChangeDetector(0).restore(wrong)
 
 
-def record(statistic, before=100.0, after=10.0, spreads=(1.0, 2.0)):
+def record(statistic, before=100.0, after=10.0, spreads=(1.0, 2.0), rows=10):
     values = np.zeros(ALARM_FIELDS)
+    values[[ALARM_ONSET, ALARM_ROW]] = 200, 199 + rows
     values[[ALARM_STATISTIC, LEVEL_BEFORE, LEVEL_AFTER]] = statistic, before, after
     values[[SPREAD_BEFORE, SPREAD_AFTER]] = spreads
     return values
@@ -244,6 +247,14 @@ def record(statistic, before=100.0, after=10.0, spreads=(1.0, 2.0)):
     [
         (record(LARGE_UP, 100, 10), "level fell by 90 %, from 100 to 10"),
         (record(LARGE_UP, 100, 150), "level rose by 50 %, from 100 to 150"),
+        (record(LARGE_UP, 118, 145, (9.0, 2.0), 6), "level rose by about 20 % in its "
+         "first 6 rows, from 118 to 145"),
+        (record(LARGE_UP, 118, 145, (6.0, 2.0), 6), "level rose by about 25 % in its "
+         "first 6 rows, from 118 to 145"),
+        (record(LARGE_UP, 118, 145, (6.0, 2.0), 1), "level rose by about 20 % in its "
+         "first row, from 118 to 145"),
+        (record(LARGE_UP, 118, 145, (1.0, 2.0), 6), "level rose by 23 %, from 118 to "
+         "145"),
         (record(LARGE_UP, 1e6, 4e6), "level rose to 4 times, from 1,000,000 to "
          "4,000,000"),
         (record(LARGE_UP, -0.5, 2), "level rose from -0.5 to 2"),

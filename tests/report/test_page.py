@@ -201,7 +201,7 @@ def line(table, name):
 )
 def test_numbers_are_short_whatever_their_size(error, shown):
     table = table_rows(mine=error, naive=1.0)
-    assert table.rows[line(table, "mine")][2] == shown
+    assert table.rows[line(table, "mine")][3] == shown
 
 
 def test_a_bar_is_half_as_long_as_its_cell_where_persistence_is_and_never_longer():

@@ -28,6 +28,7 @@ def compare(
     decimal: options.Decimal = None,
     format: options.Format = None,
     encoding: options.Encoding = None,
+    header: options.Header = None,
     on_error: options.OnError = None,
     rows: Annotated[
         int,
@@ -71,5 +72,5 @@ def compare(
         codes=codes,
     )  # fmt: skip
     outputs = OutputOptions(report, figures, json)
-    settings = options.table_settings(source, format, encoding, on_error)
+    settings = options.table_settings(source, format, encoding, on_error, header)
     cli.compare_table(source, recipe, settings, rows, out, outputs)

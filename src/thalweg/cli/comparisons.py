@@ -28,7 +28,7 @@ from thalweg.cli.options import OutputOptions
 from thalweg.cli.runs import study_files
 from thalweg.cli.runs.memory import require_memory
 from thalweg.cli.runs.observed_rows import ObservedRows, add_alarms
-from thalweg.cli.runs.output_paths import new_recipe, source_stem
+from thalweg.cli.runs.output_paths import new_recipe, order_oldest_first, source_stem
 from thalweg.cli.study_tables import print_study, study_as_json
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.baseline_study import announcement_count, study_with_baselines
@@ -73,7 +73,12 @@ def compare_table(
     outputs = study_files.available_outputs(outputs)
     encoder = Encoder(new_recipe(recipe))
     times = split_joined(recipe.get("time"))
-    with tables.read_table(source, **settings).join_times(times) as table:
+
+    def open_table() -> Table:
+        return tables.read_table(source, **settings).join_times(times)
+
+    with open_table() as table:
+        order_oldest_first(table, encoder.recipe, None, (), open_table)
         folder = out or Path("out", f"{source_stem(table)}-compared")
         study_files.protect_source(source, folder)
         stream = _read_last_rows(table, encoder, max_rows)

@@ -58,6 +58,7 @@ def forecast(
     decimal: options.Decimal = None,
     format: options.Format = None,
     encoding: options.Encoding = None,
+    header: options.Header = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -89,9 +90,10 @@ def forecast(
     """Forecast the next values of a column, with bands, and show how good that was.
 
     There is nothing to tune. From every row of the past the next values are forecast
-    (a backtest) and scored by step, beside the last value and the value one season
-    before (seasonal naive). Then come the values after the last row. Rows whose target
-    is blank are the future: what they hold of other columns is known in advance.
+    (a backtest) and scored by step, beside the last value, the value one season before
+    (seasonal naive) and the mean of the same hour, weekday or month (seasonal mean).
+    Then come the values after the last row. Rows whose target is blank are the future:
+    what they hold of other columns is known in advance.
 
         thalweg forecast sales.csv --target units --horizon 28
         thalweg forecast load.csv -t load --key site
@@ -110,10 +112,13 @@ def forecast(
     options.check_choice("--codes", codes, options.CODE_POLICIES)
     if horizon is not None:
         options.check_horizon(horizon)
-    path, reading = source, options.table_settings(source, format, encoding, None)
+    path, reading = (
+        source,
+        options.table_settings(source, format, encoding, None, header),
+    )
     if source == "-":
         path = forecasts.spool_standard_input(format or "csv")
-        reading = options.table_settings(path, format, encoding, None)
+        reading = options.table_settings(path, format, encoding, None, header)
 
     def open_table() -> tables.Table:
         table = tables.read_table(path, chunk_rows=CHUNK_ROWS, **reading)

@@ -142,6 +142,14 @@ Encoding = Annotated[
         rich_help_panel=COLUMNS, metavar="NAME",
     ),
 ]  # fmt: skip
+Header = Annotated[
+    int | None,
+    typer.Option(
+        help="Line of CSV, or row of a workbook, that names the columns. If not given: "
+        "the first one that is no title.", min=1,
+        rich_help_panel=COLUMNS, metavar="LINE",
+    ),
+]  # fmt: skip
 OnError = Annotated[
     str | None,
     typer.Option(
@@ -286,8 +294,9 @@ def target_task(classify: bool | None) -> Any:
 
 
 def table_settings(
-    source: str, format: str | None, encoding: str | None, on_error: str | None
-) -> dict[str, Any]:
+    source: str, format: str | None, encoding: str | None, on_error: str | None,
+    header: int | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """How ``source`` is read, as the settings of ``read_table``."""
     check_choice("--on-error", on_error, ("stop", "skip"))
     is_pipe = source == "-" or (Path(source).exists() and not Path(source).is_file())
@@ -295,6 +304,7 @@ def table_settings(
     return {
         "format": table_format(format),
         "encoding": encoding,
+        "header": header,
         "errors": LineErrors(_print_remark) if skips else None,
     }
 

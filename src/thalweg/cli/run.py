@@ -48,6 +48,7 @@ def run(
     decimal: options.Decimal = None,
     format: options.Format = None,
     encoding: options.Encoding = None,
+    header: options.Header = None,
     on_error: options.OnError = None,
     out: Annotated[
         Path | None,
@@ -89,7 +90,8 @@ def run(
             "--next/--from-start",
             help="Whether SOURCE holds the rows after those the model has seen (the "
             "default for standard input) or starts with them (the default for files). "
-            "A header comes first either way.",
+            "A header comes first either way. Rows at the start that are no later than "
+            "the last one seen are passed over.",
             rich_help_panel=RESUME,
         ),
     ] = None,
@@ -124,17 +126,23 @@ def run(
     path_options = PathOptions(out, predictions, model, resume)
     outputs = OutputOptions(report, figures, json)
     task, keys = options.target_task(classify), options.split_key(key)
-    reading = options.table_settings(source, format, encoding, on_error)
+    reading = options.table_settings(source, format, encoding, on_error, header)
+
+    newest_first_by: str | None = None
 
     def open_table(report: bool = True, rows: int = CHUNK_ROWS) -> tables.Table:
         chosen = reading if report else options.without_reports(reading)
         table = tables.read_table(source, chunk_rows=rows, **chosen)
-        return table.join_times(options.time_columns(time))
+        table.join_times(options.time_columns(time))
+        return table if newest_first_by is None else table.reverse_rows(newest_first_by)
 
     if horizon is not None:
         options.check_horizon(horizon)
         _check_forecast(source, recipe, next)
     options.check_resume("run", source, target, resume)
+    newest_first_by = _newest_first_time(
+        source, recipe, keys, resume, lambda: open_table(False)
+    )
     keyed, note = _find_key(
         source, recipe, keys, resume, lambda: open_table(False), json
     )
@@ -185,6 +193,23 @@ def _forecaster(
     )
 
 
+def _newest_first_time(
+    source: str, recipe: dict[str, Any], keys: tuple[str, ...] | None,
+    resume: Path | None, open_table: Callable[[], tables.Table],
+) -> str | None:  # fmt: skip
+    """The column by which the newest rows come first, if they do.
+
+    Of a run that is resumed its model says which column has the times.
+    """
+    is_new = resume is None and "targets" in recipe
+    if not is_new or not Path(source).is_file() or recipe.get("time", "") is None:
+        return None
+    time = recipe.get("time") or recipe.get("calendar")
+    settings = forecasts.FormatSettings(recipe.get("dayfirst"), recipe.get("decimal"))
+    order = forecasts.OrderOptions(recipe["targets"], time, keys, settings)
+    return forecasts.newest_first_time(open_table, order)
+
+
 def _find_key(
     source: str, recipe: dict[str, Any], keys: tuple[str, ...] | None,
     resume: Path | None, open_table: Callable[[], tables.Table], is_quiet: bool,
@@ -197,14 +222,18 @@ def _find_key(
         return keys or (), ()
     if keys == () or resume is not None or "targets" not in recipe:
         return None, ()
-    if keys is not None:
-        return keys, ()
-    if not Path(source).is_file():  # a pipe, which can be read only once, or nothing
-        return None, ()
-    if recipe.get("time", "") is None:  # --time none: rows are in no order of time
+    # A pipe can be read only once; with --time none rows are in no order of time.
+    has_order = Path(source).is_file() and recipe.get("time", "") is not None
+    if keys is None and not has_order:
         return None, ()
     settings = forecasts.FormatSettings(recipe.get("dayfirst"), recipe.get("decimal"))
     time = recipe.get("time") or recipe.get("calendar")
+    if keys is not None:
+        order = forecasts.OrderOptions(recipe["targets"], time, keys, settings)
+        advice = forecasts.advise_on_key(open_table, order) if has_order else None
+        if advice is not None and not is_quiet:
+            print_sentence(stderr_console(), advice)
+        return keys, () if advice is None else (advice,)
     found = None
     with suppress(ThalwegError):  # what is wrong with the rows, the run will say
         found = forecasts.detect_key(open_table, recipe["targets"], time, settings)
@@ -218,7 +247,7 @@ def _find_key(
 
 def _run_table(
     source: str, recipe: dict[str, Any], task: Any,
-    open_table: Callable[[], tables.Table], path_options: PathOptions,
+    open_table: Callable[..., tables.Table], path_options: PathOptions,
     next: bool | None, outputs: OutputOptions,
     ahead: Callable[[Path], Any] | None = None,
 ) -> None:  # fmt: skip
@@ -235,6 +264,11 @@ def _run_table(
         session, origin = runs.open_session(path_options.resume, recipe, task)
         session.rows_are_questions = table.is_live
         table.join_times(split_joined(session.recipe.time))
+        if path_options.resume is not None:
+            runs.order_oldest_first(
+                table, session.recipe, session.encoder.state.schema, (),
+                lambda: open_table(False),
+            )  # fmt: skip
         runs.set_earlier_rows(session, origin, table, next)
         paths = runs.OutputPaths.from_options(table, session, origin, path_options)
         paths.refuse_overwriting(source)

@@ -6,19 +6,21 @@ as many past values as the seasons need.
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.evaluation.phase_means import PhaseMeans, mean_period
 from thalweg.models.forecast import Backtest
 from thalweg.persistence.snapshots import Array, Component, Condition, Count
 from thalweg.types import FloatArray
 
 IntArray = npt.NDArray[np.int64]
 
-METHODS = FORECASTER, LAST_VALUE, SEASON_AGO, CYCLE_AGO = (
-    "forecast", "last value", "season ago", "longer season ago",
+METHODS = FORECASTER, LAST_VALUE, SEASON_AGO, CYCLE_AGO, SEASON_MEAN = (
+    "forecast", "last value", "season ago", "longer season ago", "mean of the season",
 )  # fmt: skip
 """The forecasts that are scored, in the order of the rows of all arrays of errors."""
 MAX_SCORED_STEPS = 48
@@ -35,13 +37,15 @@ class BacktestSnapshot(NamedTuple):
 
     rows: int  # rows so far, each an origin
     counts: FloatArray  # (S,) forecasts of each step that were scored
-    squared: FloatArray  # (4, S) sums of squared errors
-    absolute: FloatArray  # (4, S) sums of absolute errors
+    squared: FloatArray  # (5, S) sums of squared errors
+    absolute: FloatArray  # (5, S) sums of absolute errors
     held: FloatArray  # (S,) values that were inside their band
     values: FloatArray  # (≤ most,) the last values, missing ones filled
     carried: FloatArray  # (≤ H,) the last known value at the last origins
-    waiting: FloatArray  # (≤ H, S, 3) forecasts and bands of the last origins
+    # (≤ H, S, 4) forecasts, bands and means of the season, of the last origins
+    waiting: FloatArray
     seasons: FloatArray  # (≤ H, 2) season and cycle as known at these origins
+    totals: FloatArray  # (2, p) of the means at each position of the season
 
 
 class StepErrors(NamedTuple):
@@ -65,7 +69,9 @@ class BacktestScores(Component):
     that much past is not there yet, the value a season before counts in place of a
     cycle's, and the last value in place of a season's. A missing value is not scored.
     The last value is the last that is known; in seasonal naive forecasts a missing one
-    counts as the value a season before it.
+    counts as the value a season before it. The mean of the season is that of all known
+    values at the same position since the season is known, and of the ``PAST_VALUES``
+    before; where there is none, the value of a cycle before counts in its place.
 
     The result does not depend on how rows are cut into calls of ``add``.
     """
@@ -81,8 +87,9 @@ class BacktestScores(Component):
         self.absolute: FloatArray = np.zeros((len(METHODS), count))
         self.values: FloatArray = np.empty(0)
         self.carried: FloatArray = np.empty(0)
-        self.waiting: FloatArray = np.empty((0, count, 3))
+        self.waiting: FloatArray = np.empty((0, count, 4))
         self.seasons: FloatArray = np.empty((0, 2))
+        self.totals: FloatArray = PhaseMeans.initial(1).totals
 
     def add(self, backtest: Backtest) -> None:
         """Score the next rows, and let their forecasts wait."""
@@ -90,11 +97,12 @@ class BacktestScores(Component):
         if not len(y):
             return
         parts = (backtest.mean, backtest.low, backtest.high)
-        new = np.stack([part[:, chosen] for part in parts], axis=2)
         seasons = np.concatenate([self.seasons, backtest.seasons.astype(np.float64)])
-        waiting = np.concatenate([self.waiting, new])
         before = len(self.values)
         values = _with_filled(self.values, y, seasons[-len(y) :])
+        means = self._seasonal_means(values, y, seasons[-len(y) :].astype(np.int64))
+        new = np.stack([*(part[:, chosen] for part in parts), means], axis=2)
+        waiting = np.concatenate([self.waiting, new])
         carried = _with_carried(self.carried, y)
         last = _take(
             carried, len(self.carried) + np.arange(len(y))[:, None] - self.steps
@@ -103,10 +111,10 @@ class BacktestScores(Component):
         is_there = origins >= 0
         at = np.maximum(origins, 0)
         columns = np.arange(len(self.steps))
-        forecasts = waiting[at, columns]  # (T, S, 3)
-        predictions = np.stack(
-            [forecasts[:, :, 0], *self._naive(values, before, last, seasons[at])]
-        )
+        forecasts = waiting[at, columns]  # (T, S, 4)
+        naive = [*self._naive(values, before, last, seasons[at])]
+        mean = np.where(np.isnan(forecasts[:, :, 3]), naive[-1], forecasts[:, :, 3])
+        predictions = np.stack([forecasts[:, :, 0], *naive, mean])
         first = np.maximum(WARM_UP, seasons[at, 0])
         origin_rows = self.rows + np.arange(len(y))[:, None] - self.steps
         is_scored = is_there & (origin_rows >= first - 1) & ~np.isnan(y)[:, None]
@@ -128,6 +136,12 @@ class BacktestScores(Component):
         squared = self.squared[METHODS.index(method)].sum()
         return float(np.sqrt(squared / total)) if total else float("nan")
 
+    def typical_error(self, method: str) -> float:
+        """The mean absolute error over all scored steps; NaN where none was."""
+        total = self.counts.sum()
+        absolute = self.absolute[METHODS.index(method)].sum()
+        return float(absolute / total) if total else float("nan")
+
     def coverage(self) -> FloatArray:
         """The share of values that were inside their band, by step."""
         counts = np.where(self.counts, self.counts, np.nan)
@@ -137,9 +151,9 @@ class BacktestScores(Component):
         """The methods without a model that differ from each other, best first."""
         season, cycle = self.seasons[-1] if len(self.seasons) else (1, 1)
         names = [LAST_VALUE]
-        names += [SEASON_AGO] if season > 1 else []
+        names += [SEASON_AGO, SEASON_MEAN] if season > 1 else []
         names += [CYCLE_AGO] if cycle > season else []
-        return tuple(sorted(names, key=lambda name: (self.overall_error(name), name)))
+        return tuple(sorted(names, key=lambda name: (self.typical_error(name), name)))
 
     def rules(self, snapshot: BacktestSnapshot) -> Iterator[tuple[str, Any]]:
         """Arrays have the sizes that so many rows leave."""
@@ -156,11 +170,36 @@ class BacktestScores(Component):
         for name in ("squared", "absolute"):
             yield name, Array((len(METHODS), steps), 0.0)
         kept = min(rows, self.horizon)
-        yield "waiting", Array((kept, steps, 3), may_be_nan=True)
+        yield "waiting", Array((kept, steps, 4), may_be_nan=True)
         yield "carried", Array((kept,), may_be_nan=True)
         yield "seasons", Array((kept, 2), 1, whole=True)
+        shape = snapshot.totals.shape if len(snapshot.totals) == 2 else (2, 1)
+        yield "totals", Array(shape)
+        yield "totals", Condition(len(shape) == 2 and shape[1] > 0, "sums and counts")
         length = min(rows, _kept_values(self.horizon, snapshot.seasons))
         yield "values", Array((length,), may_be_nan=True)
+
+    def _seasonal_means(
+        self, values: FloatArray, y: FloatArray, seasons: IntArray
+    ) -> FloatArray:
+        """The means (T, S) that each of the last rows y (T,) forecasts with.
+
+        ``values`` are all that are kept, y the last of them; ``seasons`` (T, 2) are
+        those known at each row. Another season begins with the means of past values.
+        """
+        means, parts = PhaseMeans(self.totals), []
+        periods = np.array([mean_period(*row) for row in seasons.tolist()])
+        edges = [0, *(np.flatnonzero(np.diff(periods)) + 1).tolist(), len(y)]
+        for start, stop in pairwise(edges):
+            if periods[start] != means.period:
+                past = values[: len(values) - len(y) + start][-PAST_VALUES:]
+                row = self.rows + start - len(past)
+                means = PhaseMeans.initial(int(periods[start]))
+                means, _ = means.play(past, row, self.steps)
+            means, part = means.play(y[start:stop], self.rows + start, self.steps)
+            parts.append(part)
+        self.totals = means.totals
+        return np.concatenate(parts)
 
     def _naive(
         self, values: FloatArray, before: int, last: FloatArray, seasons: FloatArray

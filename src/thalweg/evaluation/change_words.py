@@ -1,8 +1,15 @@
-"""Changes in plain words: what an alarm says of the target."""
+"""Changes in plain words: what an alarm says of the target.
+
+An alarm is raised a few rows after the change, and its levels are means over those rows
+and as many before. The part by which a level rose is told as exactly as that allows:
+about 20 %, not 22 %.
+"""
 
 from collections.abc import Sequence
 
 from thalweg.kernels.change_detector.detector_layout import (
+    ALARM_ONSET,
+    ALARM_ROW,
     ALARM_STATISTIC,
     LEVEL_AFTER,
     LEVEL_BEFORE,
@@ -66,12 +73,23 @@ def _level_text(record: FloatArray) -> str:
     ratio = after / before
     if ratio >= MAX_PERCENT:
         return f"level {verb} to {ratio:.2g} times, {between}"
-    return f"level {verb} by {_percent(abs(1 - ratio))}, {between}"
+    rows = int(record[ALARM_ROW] - record[ALARM_ONSET]) + 1
+    # Both levels are means over about so many rows, each with the noise before.
+    uncertainty = ratio * noise / abs(before) * (2 / max(rows, 1)) ** 0.5
+    change = _percent(abs(1 - ratio), uncertainty)
+    if change.startswith("about"):
+        change += f" in its first {rows:,} rows" if rows > 1 else " in its first row"
+    return f"level {verb} by {change}, {between}"
 
 
-def _percent(part: float) -> str:
-    percent = 100 * part
-    return f"{percent:.0f} %" if percent >= 1 else f"{percent:.2g} %"
+def _percent(part: float, uncertainty: float) -> str:
+    """A part in percent, as exactly as it is known: its standard deviation is given."""
+    percent, deviation = 100 * part, 100 * uncertainty
+    if percent < 1:
+        return f"{percent:.2g} %"
+    step = 1 if deviation < 1 else 5 if deviation < 4 else 10
+    rounded = max(step * round(percent / step), step)
+    return f"{rounded:.0f} %" if step == 1 else f"about {rounded:.0f} %"
 
 
 def _short(value: float) -> str:

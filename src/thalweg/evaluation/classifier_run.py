@@ -41,7 +41,6 @@ from thalweg.persistence.snapshots import (
 )
 from thalweg.preprocessing.delayed_labels import DelayedLabels, DelayedLabelsState
 from thalweg.preprocessing.imputer import (
-    POLICY_RULES,
     Imputer,
     ImputerState,
     MissingPolicy,
@@ -187,14 +186,6 @@ class ClassifierRun(Component):
         if self.delay:
             notes.append(
                 f"Labels come {self.delay:,} rows late, for the baselines as well."
-            )
-        imputer = self.imputer
-        if imputer.state.imputed:
-            rule = POLICY_RULES[imputer.policy]
-            learning = "learnt from as well" if rule.learns else "not learnt"
-            notes.append(
-                f"{imputer.state.imputed:,} missing numbers were filled with "
-                f"{rule.fill_name}; rows with one are {learning}."
             )
         return notes
 

@@ -1,5 +1,6 @@
 """The forecast of one series with its backtest: all that tables and pages show."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -10,10 +11,12 @@ from thalweg.evaluation.backtest_scores import (
     FORECASTER,
     LAST_VALUE,
     SEASON_AGO,
+    SEASON_MEAN,
     IntArray,
     StepErrors,
 )
 from thalweg.evaluation.forecast_run import ForecastRun, TimedRows
+from thalweg.evaluation.phase_means import mean_period
 from thalweg.evaluation.series_clock import local_times
 from thalweg.models.forecast import Forecast
 from thalweg.preprocessing.weekdays import absent_weekdays, week_sentence
@@ -27,6 +30,7 @@ class MethodErrors(NamedTuple):
     name: str  # as tables show it
     by_step: StepErrors
     overall: float  # root mean squared error over all scored steps
+    typical: float  # mean absolute error over them
 
 
 class PastForecast(NamedTuple):
@@ -47,6 +51,8 @@ class ForecastResult:
     key: tuple[str, ...]
     rows: int
     left_out: int  # rows whose time was taken already
+    gaps: int  # values that are missing, also of rows that are not there
+    filled: int  # missing values of features
     week_notes: tuple[str, ...]  # sentences, where some weekdays have no rows
     forecast: Forecast
     times: Any  # (H,) local times datetime64[ns], or numbers; None: steps only
@@ -69,11 +75,11 @@ class ForecastResult:
 
     @property
     def ratio(self) -> float:
-        """The error over that of the best method without a model; NaN: not scored."""
-        best = self.naive[0].overall
+        """The typical error over that of the best naive method; NaN: not scored."""
+        best = self.naive[0].typical
         if not best > 0:
-            return 1.0 if self.own.overall == best else float("nan")
-        return self.own.overall / best
+            return 1.0 if self.own.typical == best else float("nan")
+        return self.own.typical / best
 
     @property
     def mean_coverage(self) -> float:
@@ -96,9 +102,15 @@ def make_result(
         LAST_VALUE: "last value",
         SEASON_AGO: f"seasonal naive {seasons.season}",
         CYCLE_AGO: f"seasonal naive {seasons.cycle}",
+        SEASON_MEAN: f"seasonal mean {mean_period(seasons.season, seasons.cycle)}",
     }
     errors = {
-        method: MethodErrors(name, scores.errors(method), scores.overall_error(method))
+        method: MethodErrors(
+            name,
+            scores.errors(method),
+            scores.overall_error(method),
+            scores.typical_error(method),
+        )
         for method, name in names.items()
     }
     return ForecastResult(
@@ -107,6 +119,8 @@ def make_result(
         key=key,
         rows=run.rows,
         left_out=run.clock.left_out,
+        gaps=run.forecaster.gaps,
+        filled=run.imputer.state.imputed,
         week_notes=_week_notes(run),
         forecast=forecast,
         times=times,
@@ -135,6 +149,27 @@ def _week_notes(run: ForecastRun) -> tuple[str, ...]:
         names = absent_weekdays(grid.weekdays)
         notes.append(f"{rows} left out: the first rows had none on {names}.")
     return tuple(notes)
+
+
+def missing_sentences(results: Sequence[ForecastResult]) -> list[str]:
+    """How many values were missing, in sentences."""
+    gaps = sum(result.gaps for result in results)
+    filled = sum(result.filled for result in results)
+    sentences = []
+    if gaps:
+        values = "1 value" if gaps == 1 else f"{gaps:,} values"
+        are = "is" if gaps == 1 else "are"
+        sentences.append(
+            f"{values} of {results[0].target!r} {are} missing before the last one, "
+            f"those of rows that are not there included."
+        )
+    if filled:
+        values = "1 missing value" if filled == 1 else f"{filled:,} missing values"
+        were = "was" if filled == 1 else "were"
+        sentences.append(
+            f"{values} of other columns {were} filled with the mean so far."
+        )
+    return sentences
 
 
 def without_history(result: ForecastResult) -> ForecastResult:
@@ -193,5 +228,5 @@ def _past_forecast(run: ForecastRun) -> PastForecast | None:
         or len(run.tail) <= scores.horizon
     ):
         return None
-    mean, low, high = scores.waiting[0].T
+    mean, low, high = scores.waiting[0, :, :3].T
     return PastForecast(scores.steps, mean, low, high)

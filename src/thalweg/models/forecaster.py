@@ -129,6 +129,12 @@ class Forecaster:
         return 0 if state is None else state.rounds
 
     @property
+    def gaps(self) -> int:
+        """Rows since the first value that had none, those not there included."""
+        state = self._model[0]
+        return 0 if state is None else state.rounds - state.values
+
+    @property
     def seasons(self) -> Seasons:
         """The lengths of season and cycle, in rows; 1 where there is none."""
         return self._model[1].seasons

@@ -171,6 +171,11 @@ class ForecasterState:
         return int(self.views.counters[layout.ROUNDS])
 
     @property
+    def values(self) -> int:
+        """Values so far, without those that were missing."""
+        return int(self.views.counters[layout.VALUE_COUNT])
+
+    @property
     def starts_at_zero(self) -> bool:
         """Whether 0 is among the values, and nothing below it."""
         return bool(given_features.starts_at_zero(self.views.counters))

@@ -80,10 +80,10 @@ def step_error_figure(result: ForecastResult) -> Figure:
     """The error of each step ahead, beside those of forecasts without a model."""
     methods = (result.own, *result.naive)[:MAX_LINES]
     names = [method.name for method in methods]
-    columns = {f"m{k}": m.by_step.root_mean_square for k, m in enumerate(methods)}
+    columns = {f"m{k}": m.by_step.mean_absolute for k, m in enumerate(methods)}
     wide = base_chart({"step": result.steps, **columns})
     x = alt.X("step:Q", title="rows ahead").axis(tickMinStep=1, grid=False)
-    y = alt.Y("m0:Q", title="root mean squared error").scale(zero=True)
+    y = alt.Y("m0:Q", title="typical error").scale(zero=True)
     y = y.axis(labelExpr=NUMBER_LABEL, tickCount=5)
     colour = name_colours(names, top_legend(names))
     lines = [
@@ -105,9 +105,10 @@ def step_error_figure(result: ForecastResult) -> Figure:
         description="Errors by the number of rows ahead.",
     )
     caption = (
-        "How far forecasts missed, by how many rows ahead they were made: the root "
-        "mean squared error over all rows of the past, lower is better. Seasonal naive "
-        "repeats the value one season before."
+        "How far forecasts missed, by how many rows ahead they were made: the mean "
+        "absolute error over all rows of the past, lower is better. Seasonal naive "
+        "repeats the value one season before; the seasonal mean is that of all values "
+        "at the same position of the season."
     )
     return Figure("steps", "Error by rows ahead", caption, chart)
 

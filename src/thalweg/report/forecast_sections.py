@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.evaluation.forecast_result import ForecastResult
+from thalweg.evaluation.forecast_result import ForecastResult, missing_sentences
 from thalweg.report.forecast_charts import forecast_figure, step_error_figure
 from thalweg.report.number_text import format_count, format_number, format_percent
 from thalweg.report.row_axis import format_time
@@ -36,7 +36,7 @@ def forecast_section(
                 figures=(step_error_figure(result),),
             )
         )  # fmt: skip
-    notes = (*notes, *result.week_notes)
+    notes = (*notes, *result.week_notes, *missing_sentences([result]))
     if notes:
         folded.append(FoldedPart("notes", "Notes", items=notes))
     return Section(
@@ -68,12 +68,13 @@ def overview_section(
     if len(scored):
         mean = float(np.exp(np.log(np.maximum(scored, 1e-12)).mean()))
         headline = (
-            f"The next values of {len(results):,} series: the error was "
+            f"The next values of {len(results):,} series: the typical error was "
             f"{_comparison(mean)} the best naive forecast of each."
         )
         text = "series with a smaller error than their best naive forecast."
         tiles.append(Tile("Better", f"{better:,} of {len(scored):,}", text))
-    folded = [FoldedPart("notes", "Notes", items=tuple(notes))] if notes else []
+    notes = (*notes, *missing_sentences(results))
+    folded = [FoldedPart("notes", "Notes", items=notes)] if notes else []
     table = _key_table(results, columns)
     return Section(title, headline, tuple(tiles), folded=tuple(folded), tables=(table,))
 
@@ -89,7 +90,7 @@ def forecast_headline(result: ForecastResult) -> str:
     if not np.isfinite(result.ratio):
         return f"{sentence}."
     comparison = _comparison(result.ratio)
-    return f"{sentence}; the error was {comparison} the best naive forecast."
+    return f"{sentence}; the typical error was {comparison} the best naive forecast."
 
 
 def value_table(result: ForecastResult) -> PageTable:
@@ -145,18 +146,17 @@ def _tiles(result: ForecastResult) -> tuple[Tile, ...]:
         band = _band_text(level, total.low, total.high)
         title = f"Sum of the next {result.horizon:,}"
         tiles.append(Tile(title, format_number(total.mean), band))
-    if np.isfinite(result.own.overall):
+    if np.isfinite(result.own.typical):
         text = f"on average over {result.horizon:,} rows ahead."
-        by_step = result.own.by_step.mean_absolute
-        typical = float(np.nansum(by_step * result.counts) / result.counts.sum())
-        tiles.append(Tile("Typical error", format_number(typical), text))
+        error = format_number(result.own.typical)
+        tiles.append(Tile("Typical error", error, text))
     if np.isfinite(result.ratio):
         best = result.naive[0].name
         tiles.append(
             Tile(
                 "Against the best naive",
                 _change(result.ratio),
-                f"error, beside {best}.",
+                f"typical error, beside {best}.",
             )
         )
     return tuple(tiles)
@@ -192,7 +192,7 @@ def _step_table(result: ForecastResult) -> PageTable:
     rows = tuple(
         (
             str(step),
-            *(format_number(m.by_step.root_mean_square[k]) for m in methods),
+            *(format_number(m.by_step.mean_absolute[k]) for m in methods),
             format_percent(result.coverage[k]),
         )
         for k, step in enumerate(result.steps)
@@ -200,7 +200,7 @@ def _step_table(result: ForecastResult) -> PageTable:
     names = tuple(method.name for method in methods)
     columns = ("rows ahead", *names, "in band")
     caption = (
-        "Root mean squared errors by rows ahead, and the share of values in bands."
+        "Typical (mean absolute) errors by rows ahead; the share of values in bands."
     )
     return PageTable(caption, columns, rows, tuple(range(1, len(columns))))
 
@@ -208,7 +208,7 @@ def _step_table(result: ForecastResult) -> PageTable:
 def _key_table(results: Sequence[ForecastResult], columns: Sequence[str]) -> PageTable:
     """All series, or the first and the last hundred."""
     shown = list(results)
-    caption = "Errors (root mean square) over all rows ahead, the best ratio first."
+    caption = "Typical (mean absolute) errors over all rows ahead, and their ratio."
     if len(shown) > 200:
         caption += f" The best and the worst 100 of {len(shown):,} are shown."
         shown = [*shown[:100], *shown[-100:]]
@@ -216,14 +216,21 @@ def _key_table(results: Sequence[ForecastResult], columns: Sequence[str]) -> Pag
         (
             result.title,
             format_count(result.rows),
-            format_number(result.own.overall),
+            format_number(result.own.typical),
             f"{result.ratio:.2f}" if np.isfinite(result.ratio) else "",
             result.naive[0].name,
             format_percent(result.mean_coverage) if result.counts.sum() else "",
         )
         for result in shown
     )
-    names = (", ".join(columns), "rows", "error", "over naive", "best naive", "in band")
+    names = (
+        ", ".join(columns),
+        "rows",
+        "typical error",
+        "over best naive's",
+        "best naive",
+        "in band",
+    )
     return PageTable(caption, names, rows, (1, 2, 3, 5), (1, 4))
 
 

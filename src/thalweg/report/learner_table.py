@@ -17,12 +17,15 @@ ROLE_LABELS = {
 }
 FULL_BAR = 2.0
 """The ratio to persistence at which a bar fills its cell."""
-COLUMNS = ("learner", "kind", "mean squared", "mean absolute", "over persistence")
+COLUMNS = (
+    "learner", "kind", "typical error", "squared error", "squared over persistence's",
+)  # fmt: skip
 DIGITS = 4
 CAPTION = (
-    "Mean errors over the scored rows, the least squared error first. The last column "
-    "is the squared error over that of persistence, whose forecast is the last known "
-    "value: below 1 a learner was worth running."
+    "Errors over the scored rows, the least squared error first. The typical error is "
+    "the mean size of an error, in the unit of the target. The last column is the mean "
+    "squared error over that of persistence, whose forecast is the last known value: "
+    "below 1 a learner was worth running."
 )
 
 
@@ -36,8 +39,8 @@ def learner_table(study: Study) -> PageTable:
             (
                 entry.name,
                 ROLE_LABELS[entry.role],
-                format_number(entry.squared, DIGITS),
                 format_number(entry.absolute, DIGITS),
+                format_number(entry.squared, DIGITS),
                 persistence_ratio(study, entry),
             )
             for entry in entries

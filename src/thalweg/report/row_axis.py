@@ -31,17 +31,18 @@ not as 1m. Beyond T, the last prefix that many readers know, there is an exponen
 # Two lines for each tick: the second has the day or the year, where it is new.
 _SPAN_DAYS = f"(({END} - {START}) / 86400000)"
 _IS_FIRST = "datum.index == 0"
+_IS_MIDNIGHT = "utcFormat(datum.value, '%H:%M') == '00:00'"
 TIME_LABEL = (
-    f"{_SPAN_DAYS} > 1500 ? utcFormat(datum.value, '%Y') : "
+    f"{_SPAN_DAYS} > 1500 && utcFormat(datum.value, '%m') == '01' ? "
+    "utcFormat(datum.value, '%Y') : "
     f"{_SPAN_DAYS} > 60 ? [utcFormat(datum.value, '%-d') == '1' ? "
     "utcFormat(datum.value, '%b') : utcFormat(datum.value, '%-d %b'), "
     f"{_IS_FIRST} || utcFormat(datum.value, '%m') == '01' ? "
     "utcFormat(datum.value, '%Y') : ''] : "
-    f"{_SPAN_DAYS} > 4 ? [utcFormat(datum.value, '%-d %b'), "
+    f"{_SPAN_DAYS} > 4 && {_IS_MIDNIGHT} ? [utcFormat(datum.value, '%-d %b'), "
     f"{_IS_FIRST} ? utcFormat(datum.value, '%Y') : ''] : "
     "[utcFormat(datum.value, '%H:%M'), "
-    f"{_IS_FIRST} || utcFormat(datum.value, '%H:%M') == '00:00' ? "
-    "utcFormat(datum.value, '%-d %b %Y') : '']"
+    f"{_IS_FIRST} || {_IS_MIDNIGHT} ? utcFormat(datum.value, '%-d %b %Y') : '']"
 )
 
 

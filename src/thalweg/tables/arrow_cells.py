@@ -14,7 +14,13 @@ from thalweg.tables.arrow_dates import dates_with_clocks, nanoseconds, starts_wi
 from thalweg.tables.cells import Categorical, CellError, PythonCells, known_texts
 from thalweg.tables.date_literals import NOT_A_TIME, DateOrder, parse_offset
 from thalweg.tables.literals import Kind, is_missing, text_kind
-from thalweg.tables.number_literals import PATTERNS, SEPARATORS, NumberStyle
+from thalweg.tables.number_literals import (
+    PATTERNS,
+    POWER_OF_SUFFIX,
+    SEPARATORS,
+    SUFFIX_STYLES,
+    NumberStyle,
+)
 from thalweg.tables.timestamps import OffsetArray, TimeArray, Timestamps
 from thalweg.types import FloatArray
 
@@ -157,7 +163,11 @@ def _plain_texts(values: Any, style: NumberStyle) -> Any:
     if pc.all(matches).as_py() is False:
         raise pa.ArrowInvalid("a cell is written in another way")
     bare = pc.replace_substring_regex(values, SEPARATORS[style], "")
-    return pc.replace_substring(bare, ",", ".")
+    bare = pc.replace_substring(bare, ",", ".")
+    if style in SUFFIX_STYLES:
+        for suffix, power in POWER_OF_SUFFIX.items():
+            bare = pc.replace_substring(bare, suffix, power)
+    return bare
 
 
 def _floats(values: Any) -> FloatArray:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from thalweg.errors import StreamError
 from thalweg.tables.cells import Cells, PythonCells
 from thalweg.tables.chunk import Chunk
-from thalweg.tables.delimiters import LOOK_LINES, sniff_delimiter
-from thalweg.tables.line_errors import SKIP_HINT, LineErrors
+from thalweg.tables.delimiters import DELIMITERS, LOOK_LINES, sniff_delimiter
+from thalweg.tables.line_errors import HEADER_HINT, SKIP_HINT, LineErrors
 from thalweg.tables.literals import MISSING, parse_number, parse_time
 from thalweg.tables.optional_pyarrow import import_pyarrow, is_worth_pyarrow
 from thalweg.tables.records import (
@@ -28,6 +28,12 @@ from thalweg.tables.records import (
 )
 from thalweg.tables.sources import ByteSource
 from thalweg.tables.text_encoding import PLAIN_TEXT, TextSettings
+from thalweg.tables.title_lines import (
+    LOOK_ROWS,
+    MAX_TITLE_LINES,
+    count_title_lines,
+    title_note,
+)
 
 COMMENT = b"#"
 _NULLS = sorted(
@@ -56,12 +62,23 @@ class CsvReader(TextReader):
         settings: TextSettings = PLAIN_TEXT,
     ) -> None:  # fmt: skip
         peekable = PeekableSource(source, settings, COMMENT)
+        self._titles = range(0)  # lines above the header
+        if settings.header is None and not source.is_live:
+            first_lines = peekable.complete_lines(MAX_TITLE_LINES + LOOK_ROWS + 1)
+            marks = DELIMITERS if delimiter is None else (delimiter,)
+            count = count_title_lines(first_lines, marks)
+            self._titles = peekable.skip_lines(count)
         # Lines of a pipe after the first may have arrived or not.
         lines = [] if source.is_live else peekable.complete_lines(LOOK_LINES + 1)[1:]
         header = peekable.first_line()
         self.delimiter = delimiter or sniff_delimiter(header, lines)
         self._comment = peekable.last_comment
         super().__init__(peekable, csv_record_end(self.delimiter), settings)
+
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about how the text was read."""
+        titles = (title_note(self._name, self._titles),) if self._titles else ()
+        return (*titles, *super().notes())
 
     def _read_columns(self, first: RecordBlock) -> RecordBlock:
         self.columns, rows = _split_header(first, self.delimiter, self._comment)
@@ -95,9 +112,10 @@ def read_block_by_csv_module(
             if errors is not None:
                 errors.add(f"line {line:,} of {block.source} {rule}")
                 continue
+            row = first_row + len(rows) + 1
             raise StreamError(
-                f"Row {first_row + len(rows) + 1:,} (line {line:,}) of {block.source} "
-                f"{rule} {SKIP_HINT}"
+                f"Row {row:,} (line {line:,}) of {block.source} {rule} "
+                f"{HEADER_HINT if row == 1 < len(cells) else SKIP_HINT}"
             )
         lines.append(line)
         rows.append(cells)

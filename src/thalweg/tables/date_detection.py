@@ -51,9 +51,9 @@ def find_date_order(
 ) -> FoundOrder | None:
     """The order in which all cells are times; None if they are no times.
 
-    Where both orders are possible: that in which times go back less often, then that
-    whose steps are more even, then the month first, or the day where the numbers are
-    separated by dots.
+    Where both orders are possible: that in which times turn less often, then that in
+    which they go back less often, then that whose steps are more even, then the month
+    first, or the day where the numbers are separated by dots.
     """
     if not any(parse_date(texts[0], order) for order in DATE_ORDERS):
         return None
@@ -102,10 +102,15 @@ def _read_times(cells: Cells, order: DateOrder) -> Timestamps | None:
         return None
 
 
-def _unevenness(times: Timestamps | None) -> tuple[int, float]:
-    """How often times go back, and how many of the shortest steps the longest has."""
+def _unevenness(times: Timestamps | None) -> tuple[int, int, float]:
+    """How often times turn, and go back, and the longest step over the shortest.
+
+    The newest row may come first, so that all times go back and none turns.
+    """
     assert times is not None
     instants = times.instants[times.is_known()].view(np.int64)
     steps = np.diff(np.unique(instants))
     goes_back = int((np.diff(instants) < 0).sum())
-    return goes_back, float(steps.max() / steps.min()) if len(steps) else 1.0
+    turns = min(goes_back, int((np.diff(instants) > 0).sum()))
+    unevenness = float(steps.max() / steps.min()) if len(steps) else 1.0
+    return turns, goes_back, unevenness

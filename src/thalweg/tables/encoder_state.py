@@ -11,7 +11,7 @@ from thalweg.preprocessing.row_clock import RowClock, Stamps
 from thalweg.tables.column_format import ColumnFormat
 from thalweg.tables.date_literals import DATE_ORDERS
 from thalweg.tables.missing_codes import ColumnRange, are_possible_ranges
-from thalweg.tables.number_literals import NUMBER_STYLES
+from thalweg.tables.number_literals import ALL_STYLES
 from thalweg.tables.one_hot import TextColumn
 from thalweg.tables.recipe import AUTO, Recipe
 from thalweg.tables.schema import InputColumn, Schema
@@ -266,7 +266,7 @@ def _is_format(value: Any) -> bool:
         isinstance(value, ColumnFormat)
         and isinstance(value.name, str)
         and value.kind in ("number", "text", "time")
-        and value.number_style in NUMBER_STYLES
+        and value.number_style in ALL_STYLES
         and value.date_order in DATE_ORDERS
     )
 

@@ -33,14 +33,21 @@ def feature_notes(
     is_told = not backward and bool(split_joined(schema.time_column))
     if schema.time_column is not None and recipe.time == AUTO and not is_told:
         notes.append(
-            f"Column {schema.time_column!r} holds the times of the rows."
-            if not backward
-            else f"Column {schema.time_column!r} is taken for the times of the rows, "
-            f"and goes back in row {backward:,}: rows are taken in their order. "
-            f"Sort them by time, oldest first; if they are several series in a file, "
-            f"name the columns that tell them apart: --key NAMES."
+            backward_note(schema.time_column, backward)
+            if backward
+            else f"Column {schema.time_column!r} holds the times of the rows."
         )
     return notes
+
+
+def backward_note(time: str, row: int) -> str:
+    """A sentence about times that go back in a row, from 1."""
+    return (
+        f"Column {time!r} is taken for the times of the rows, and goes back in row "
+        f"{row:,}: rows are taken in their order. Sort them by time, oldest first; if "
+        f"they are several series in a file, name the columns that tell them apart: "
+        f"--key NAMES."
+    )
 
 
 def _parts(state: EncoderState, recipe: Recipe, used_names: Sequence[str]) -> list[str]:

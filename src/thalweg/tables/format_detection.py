@@ -6,7 +6,8 @@ alone, so that nothing depends on how many lines have arrived. A column is
 - of plain numbers if all its cells are, or of days such as 20240131
   (``date_detection.holds_days``);
 - of times if all its cells are (``date_detection.find_date_order``);
-- of numbers in another style if all its cells are. Where both a decimal point and a
+- of numbers in another style if all its cells are; with suffixes, such as 1.2M, if one
+  has a fraction as well. Where both a decimal point and a
   decimal comma are possible, as in 1,234 and 1.234, the mark is that of the other
   columns, and a point where they do not tell;
 - of text otherwise.
@@ -30,7 +31,9 @@ from thalweg.tables.date_literals import DATE_ORDERS, looks_like_date
 from thalweg.tables.literals import text_kind
 from thalweg.tables.number_literals import (
     NUMBER_STYLES,
+    SUFFIX_STYLES,
     NumberStyle,
+    has_fraction_and_suffix,
     parse_styled_number,
     style_of_mark,
 )
@@ -78,6 +81,15 @@ class ColumnSample:
         styles = [style for style in NUMBER_STYLES[1:] if self.has_style(style)]
         return ["plain", *styles] if self.is_plain else styles
 
+    def suffix_style(self, mark: str | None) -> NumberStyle | None:
+        """The style with suffixes in which all texts are numbers, if there is one."""
+        for style in SUFFIX_STYLES if self.styles() == [] else ():
+            is_possible = mark is None or style.startswith(style_of_mark(mark))
+            has_suffix = (has_fraction_and_suffix(text, style) for text in self.texts)
+            if is_possible and any(has_suffix) and self.has_style(style):
+                return style
+        return None
+
     def has_style(self, style: NumberStyle) -> bool:
         """Whether there are texts, and all are numbers in this style."""
         parsed = (parse_styled_number(text, style) for text in self.texts)
@@ -99,7 +111,9 @@ def detect_formats(
             formats.append(time)
             notes += _order_notes(chunk, column.name, found)
     styles = _detect_styles(others, settings.decimal)
+    styles |= _detect_suffixes(others, settings.decimal)
     formats += [ColumnFormat(name, "number", style) for name, style in styles.items()]
+    notes += _suffix_notes(chunk, others, styles)
     if settings.decimal is None:
         notes += _style_notes(chunk, [c for c in others if c.name in styles], styles)
     for column in others:
@@ -153,6 +167,31 @@ def _detect_styles(
         if (styles := column.styles()) and styles != ["plain"]
         and (not column.is_plain or column.has_style("decimal comma"))
     }  # fmt: skip
+
+
+def _detect_suffixes(
+    columns: Sequence[ColumnSample], decimal: str | None
+) -> dict[str, NumberStyle]:
+    """The style of each column of numbers such as 1.2M."""
+    styles = {column.name: column.suffix_style(decimal) for column in columns}
+    return {name: style for name, style in styles.items() if style is not None}
+
+
+def _suffix_notes(
+    chunk: Chunk, columns: Sequence[ColumnSample], styles: Mapping[str, NumberStyle]
+) -> list[str]:
+    """A sentence for each column of numbers such as 1.2M."""
+    notes = []
+    for column in columns:
+        style = styles.get(column.name, "plain")
+        text = _unusual_text(column, style) if style in SUFFIX_STYLES else None
+        if text is not None:
+            notes.append(
+                f"Column {column.name!r}: {text!r} is taken as "
+                f"{parse_styled_number(text, style)!r} (K, M, B and T stand for "
+                f"thousand, million, billion and trillion)."
+            )
+    return notes
 
 
 def _is_text(column: ColumnSample) -> bool:

@@ -7,6 +7,9 @@ MAX_REPORTS = 20
 
 SKIP_HINT = "To pass over such lines, say --on-error skip."
 
+HEADER_HINT = "If a line further down names the columns, say which: --header LINE."
+"""What may be wrong where the first row already has another number of cells."""
+
 
 class LineErrors:
     """The malformed lines of a source so far."""

@@ -56,8 +56,9 @@ class RecordBlock:
 class PeekableSource:
     """A source in UTF-8 whose first lines can be read before the rest.
 
-    A byte order mark, blank lines and, unless ``comment`` is empty, lines that begin
-    with it are skipped at the start.
+    A byte order mark, the lines above the one that ``settings`` name as the header,
+    blank lines and, unless ``comment`` is empty, lines that begin with it are skipped
+    at the start.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class PeekableSource:
     ) -> None:  # fmt: skip
         self.source = source
         self._comment = comment
+        self._lines_above = 0 if settings.header is None else settings.header - 1
         named = settings.encoding
         self.encoding = LineEncoding("utf-8" if named == "utf-8" else None)
         self._reader: ByteReader = source
@@ -86,6 +88,15 @@ class PeekableSource:
     def complete_lines(self, count: int) -> list[bytes]:
         """Of the lines that have been read, the first ones that have ended."""
         return self._start.split(b"\n", count)[:-1]
+
+    def skip_lines(self, count: int) -> range:
+        """Pass over some of the lines that have been read; returns their numbers."""
+        first = self.line
+        for _ in range(count):
+            end = self._start.index(b"\n") + 1
+            self._start, self.offset = self._start[end:], self.offset + end
+        self.line += count
+        return range(first, self.line)
 
     def read(self) -> bytes:
         """The next bytes; empty at the end."""
@@ -116,6 +127,9 @@ class PeekableSource:
     def _count_skipped_bytes(self, start: bytes) -> int:
         """How many of the first bytes are a mark, blank lines or comments."""
         position = len(UTF_8_MARK) if start.startswith(UTF_8_MARK) else 0
+        for _ in range(self._lines_above):
+            end = start.find(b"\n", position)
+            position = len(start) if end < 0 else end + 1
         while position < len(start):
             if start[position : position + 1] in (b"\r", b"\n"):
                 position += 1

@@ -15,6 +15,7 @@ from thalweg.tables.json_documents import open_json
 from thalweg.tables.json_lines import JsonLinesReader
 from thalweg.tables.line_errors import LineErrors
 from thalweg.tables.optional_pyarrow import import_pyarrow
+from thalweg.tables.reversed_rows import reverse_rows
 from thalweg.tables.schema import refuse_unknown_columns
 from thalweg.tables.sources import ByteSource, existing_path
 from thalweg.tables.text_encoding import TextSettings, check_encoding
@@ -77,6 +78,7 @@ class Table:
         self._is_read = False
         self._given_times: Sequence[str] | None = None  # None: none are joined
         self._time_parts: TimeParts | None = None
+        self._newest_first_by: str | None = None  # None: rows stay in their order
 
     def join_times(self, given: Sequence[str] = ()) -> Self:
         """Join dates and clocks of several columns to one (``time_parts``).
@@ -87,13 +89,19 @@ class Table:
         self._given_times = () if is_column else given
         return self
 
+    def reverse_rows(self, time: str) -> Self:
+        """Take the rows in reverse order; the newest ones come first by ``time``."""
+        self._newest_first_by = time
+        return self
+
     def chunks(self) -> Iterator[Chunk]:
         """The rows, at most ``chunk_rows`` at a time; then the file is closed."""
         if self._is_read:
             raise StreamError(f"{self.name} has been read. Open it again.")
         self._is_read, has_rows = True, False
         with self:
-            for chunk in self._reader.chunks():
+            chunks, time = self._reader.chunks(), self._newest_first_by
+            for chunk in chunks if time is None else reverse_rows(chunks, time):
                 chunk = self._with_times(chunk, is_first=not has_rows)
                 has_rows = True
                 for start in range(0, len(chunk), self._chunk_rows):
@@ -127,7 +135,9 @@ class Table:
     def notes(self) -> tuple[str, ...]:
         """Sentences about how the rows so far were read."""
         passed_over = () if self.errors is None else self.errors.notes()
-        return (*self._reader.notes(), *passed_over)
+        time = self._newest_first_by
+        order = () if time is None else (_order_note(self.name, time),)
+        return (*self._reader.notes(), *order, *passed_over)
 
     def close(self) -> None:
         """Close the file, unless someone else opened it."""
@@ -143,6 +153,7 @@ class Table:
 def read_table(
     source: Any, *, format: Format | None = None, chunk_rows: int = 65_536,
     encoding: str | None = None, errors: LineErrors | None = None,
+    header: int | None = None,
 ) -> Table:  # fmt: skip
     """Open a table: ``source`` is a path, ``"-"`` for standard input, or a file object.
 
@@ -150,9 +161,10 @@ def read_table(
     .parquet, .feather, .arrow or .ipc, and text also with .gz, .bz2, .xz, .zst or .zip
     after it; where it does not, ``format`` or the content does. Standard input is CSV
     unless ``format`` says otherwise. CSV may be separated by commas, semicolons, tabs
-    or bars. Text is UTF-8, UTF-16 with a mark, or Windows-1252, unless ``encoding``
-    says otherwise. Malformed lines are refused, or go to ``errors`` and are passed
-    over.
+    or bars. ``header`` is the line of CSV, or the row of a workbook, that names the
+    columns; if it is not given, titles above that are found. Text is UTF-8, UTF-16 with
+    a mark, or Windows-1252, unless ``encoding`` says otherwise. Malformed lines are
+    refused, or go to ``errors`` and are passed over.
 
     A chunk has at most ``chunk_rows`` rows. From standard input and file objects a
     chunk is the lines that have arrived: nothing waits for a second line.
@@ -164,7 +176,10 @@ def read_table(
             f"The 'format' parameter of read_table must be one of {formats}. "
             f"Got {format!r} instead."
         )
-    text = TextSettings(None if encoding is None else check_encoding(encoding), errors)
+    if header is not None:
+        checks.require_argument("read_table", "header", header, "[1, inf)")
+    known = None if encoding is None else check_encoding(encoding)
+    text = TextSettings(known, errors, header)
     if source == "-":
         if sys.stdin is None:
             raise StreamError("Standard input is closed: there is nothing to read.")
@@ -207,7 +222,7 @@ def _open_path(
     reader: TableReader
     if found == "xlsx":
         xlsx_files = import_pyarrow("thalweg.tables.xlsx_files", path.name)
-        reader = xlsx_files.XlsxReader(path)
+        reader = xlsx_files.XlsxReader(path, text.header)
         return Table(path.name, reader, chunk_rows, is_live=False, errors=text.errors)
     arrow_files = import_pyarrow("thalweg.tables.arrow_files", path.name)
     if found == "parquet":
@@ -234,6 +249,13 @@ def _open_text(
     except BaseException:
         source.close()
         raise
+
+
+def _order_note(source: str, time: str) -> str:
+    return (
+        f"The newest rows of {source} come first, by {time!r}: rows are taken in "
+        f"reverse order, oldest first; --time none takes them as they are."
+    )
 
 
 def _refuse_duplicates(names: Sequence[str], source: str) -> None:

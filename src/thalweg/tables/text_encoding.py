@@ -34,6 +34,7 @@ class TextSettings(NamedTuple):
 
     encoding: str | None = None  # None: as its first lines say
     errors: Any = None  # LineErrors; None: a malformed line is refused
+    header: int | None = None  # the line that names columns; None: found out
 
 
 PLAIN_TEXT = TextSettings()

@@ -1,12 +1,13 @@
 """Workbooks of spreadsheets (.xlsx) by openpyxl, which is imported only here.
 
-The first sheet is read: its first row that is not empty names the columns, and every
-later one that is not empty is a row. Times are those that the workbook has.
+The first sheet is read: its first row that is neither empty nor a title names the
+columns, and every later one that is not empty is a row. Times are those that the
+workbook has.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -17,6 +18,12 @@ from openpyxl.utils.exceptions import InvalidFileException
 from thalweg.errors import StreamError
 from thalweg.tables.cells import PythonCells
 from thalweg.tables.chunk import Chunk
+from thalweg.tables.title_lines import (
+    LOOK_ROWS,
+    MAX_TITLE_LINES,
+    count_title_rows,
+    title_note,
+)
 
 BATCH_ROWS = 10_000
 _READ_ERRORS = (
@@ -30,7 +37,7 @@ class XlsxReader:
 
     rows = None  # A sheet may claim rows that are empty.
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, header: int | None = None) -> None:
         self._name = path.name
         # By its path openpyxl would refuse a name without a suffix.
         self._file = path.open("rb")
@@ -41,13 +48,23 @@ class XlsxReader:
         except _READ_ERRORS as error:
             self._file.close()
             raise _read_error(path.name, error) from None
-        self._records = _records(sheet, path.name)
-        _, header = next(self._records, (0, ()))
-        while header and header[-1] is None:
-            header = header[:-1]
+        records = _records(sheet, path.name)
+        self._titles = range(0)  # rows above the header
+        if header is None:
+            first = list(islice(records, MAX_TITLE_LINES + LOOK_ROWS + 1))
+            count = count_title_rows(_texts(first)) or 0
+            if count:
+                self._titles = range(first[0][0], first[count][0])
+            records = chain(first[count:], records)
+        else:
+            records = (record for record in records if record[0] >= header)
+        _, names = next(records, (0, ()))
+        while names and names[-1] is None:
+            names = names[:-1]
+        self._records = records
         self.columns = tuple(
             f"column {i + 1}" if name is None else str(name).strip()
-            for i, name in enumerate(header)
+            for i, name in enumerate(names)
         )
 
     def chunks(self) -> Iterator[Chunk]:
@@ -63,11 +80,13 @@ class XlsxReader:
             first_row += len(batch)
 
     def notes(self) -> tuple[str, ...]:
-        """A sentence if there are other sheets."""
+        """Sentences if there are titles or other sheets."""
+        titles = (title_note(self._name, self._titles),) if self._titles else ()
         if len(self._sheets) < 2:
-            return ()
+            return titles
         others = len(self._sheets) - 1
         return (
+            *titles,
             f"The sheet {self._sheets[0]!r} of {self._name} is read; "
             f"{others} other{'s are' if others > 1 else ' is'} not.",
         )
@@ -80,6 +99,13 @@ class XlsxReader:
         """Close the file."""
         self._workbook.close()
         self._file.close()
+
+
+def _texts(records: Sequence[tuple[int, tuple[Any, ...]]]) -> list[list[str]]:
+    """Rows as text, without columns that are empty in all of them."""
+    rows = [["" if c is None else str(c) for c in cells] for _, cells in records]
+    width = max((k + 1 for row in rows for k, c in enumerate(row) if c), default=0)
+    return [row[:width] for row in rows]
 
 
 def _records(sheet: Any, name: str) -> Iterator[tuple[int, tuple[Any, ...]]]:

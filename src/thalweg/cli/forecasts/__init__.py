@@ -13,8 +13,13 @@ if TYPE_CHECKING:
     from thalweg.cli.forecasts.forecast_command import forecast_table as forecast_table
     from thalweg.cli.forecasts.forecast_command import open_source as open_source
     from thalweg.cli.forecasts.forecast_plan import ForecastOptions as ForecastOptions
+    from thalweg.cli.forecasts.key_advice import advise_on_key as advise_on_key
     from thalweg.cli.forecasts.key_detection import detect_key as detect_key
     from thalweg.cli.forecasts.key_detection import key_sentence as key_sentence
+    from thalweg.cli.forecasts.newest_first import OrderOptions as OrderOptions
+    from thalweg.cli.forecasts.newest_first import (
+        newest_first_time as newest_first_time,
+    )
     from thalweg.cli.forecasts.standard_input import (
         spool_standard_input as spool_standard_input,
     )
@@ -25,10 +30,13 @@ _MODULE_OF = {
     "ForecastOptions": "forecast_plan",
     "FormatSettings": "file_scan",
     "NO_TIME": "file_scan",
+    "OrderOptions": "newest_first",
     "detect_key": "key_detection",
+    "advise_on_key": "key_advice",
     "key_sentence": "key_detection",
     "forecast_after_run": "forecast_command",
     "forecast_table": "forecast_command",
+    "newest_first_time": "newest_first",
     "open_source": "forecast_command",
     "spool_standard_input": "standard_input",
 }

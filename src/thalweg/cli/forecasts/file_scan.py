@@ -11,6 +11,7 @@ from thalweg.cli.forecasts.key_detection import (
     TimeOrder,
     find_key,
     key_sentence,
+    refuse_time_as_key,
     time_by_name,
     times_as_numbers,
 )
@@ -157,7 +158,7 @@ def scan_table(open_table: OpenTable, options: ColumnOptions) -> TableScan:
         if found is not None:
             scan = _scan(open_table, options._replace(keys=found.columns))
             scan.columns.notes.insert(0, key_sentence(found))
-    if options.time is None and not _is_ordered(scan) and _is_time_by_name(scan):
+    if options.time is None and not is_ordered(scan) and _is_time_by_name(scan):
         # Numbers that do not rise are no times, whatever they are called.
         features = (*scan.columns.features, columns.time)
         keyed = options._replace(time=NO_TIME, keys=scan.columns.keys)
@@ -165,34 +166,7 @@ def scan_table(open_table: OpenTable, options: ColumnOptions) -> TableScan:
     return scan
 
 
-def check_scan(scan: TableScan, source: str) -> None:
-    """Raise unless the series have values, in order of time."""
-    columns, totals = scan.columns, list(scan.series.values())
-    if not sum(one.known for one in totals):
-        raise StreamError(
-            f"The target {columns.target!r} of {source} is always missing."
-        )
-    rows = sum(one.rows for one in totals)
-    if not columns.keys and sum(one.known for one in totals) == 1:
-        raise StreamError(
-            f"{source} has one value of {columns.target!r}. A forecast takes two at "
-            f"least, and its error is known from about ten on."
-        )
-    out_of_order = sum(one.out_of_order for one in totals)
-    if not _is_ordered(scan):
-        hint = (
-            "Sort the rows by it first"
-            if columns.keys
-            else "Sort the rows by it first; or, if they are several series, name the "
-            "columns that tell them apart: --key"
-        )
-        raise StreamError(
-            f"{out_of_order:,} of {rows:,} rows of {source} are not later than a row "
-            f"before, by {columns.time!r}. {hint}."
-        )
-
-
-def _is_ordered(scan: TableScan) -> bool:
+def is_ordered(scan: TableScan) -> bool:
     """Whether nearly all rows of each series are later than all before."""
     rows = sum(one.rows for one in scan.series.values())
     out_of_order = sum(one.out_of_order for one in scan.series.values())
@@ -217,6 +191,8 @@ def _scan(open_table: OpenTable, options: ColumnOptions) -> TableScan:
             if columns is None:
                 columns = _choose_columns(chunk, options)
             chunk = chunk.with_formats(columns.formats)
+            if columns.time is None and options.time is None:
+                refuse_time_as_key(chunk, columns.keys)
             _drop_text(chunk, columns, options, series)
             rows = columns.read(chunk)
             if len(levels) <= 2:
@@ -234,6 +210,8 @@ def _scan(open_table: OpenTable, options: ColumnOptions) -> TableScan:
                     first += _clock_times(rows.take(members).times)
                 _add_rows(scan, rows.take(members), own)
             require_key_count(len(series), columns.keys, chunk.source)
+        if columns is not None:
+            columns.notes += table.notes()
     assert columns is not None
     first_times = np.concatenate(first)[:GRID_ROWS] if first else None
     return TableScan(columns, series, order, first_times, levels == {0.0, 1.0})

@@ -16,10 +16,10 @@ from thalweg.cli.console import (
     stdout_console,
 )
 from thalweg.cli.forecasts.file_scan import (
+    NO_TIME,
     ColumnOptions,
     OpenTable,
     TableScan,
-    check_scan,
     scan_table,
 )
 from thalweg.cli.forecasts.forecast_files import (
@@ -42,7 +42,9 @@ from thalweg.cli.forecasts.forecast_tables import (
     result_as_json,
 )
 from thalweg.cli.forecasts.model_files import MODEL, open_models, read_plan
+from thalweg.cli.forecasts.newest_first import OrderOptions, in_time_order
 from thalweg.cli.forecasts.row_keys import Key, key_text
+from thalweg.cli.forecasts.scan_check import check_scan, short_series_sentence
 from thalweg.cli.options import OutputOptions
 from thalweg.cli.runs import study_files
 from thalweg.cli.runs.file_locks import FileLocks
@@ -103,9 +105,10 @@ def forecast_table(
         )
         is_next = _is_next(plan, source, is_next)
         source = _with_times(source, plan.time)
+    source = _with_order(source, columns)
     scan = scan_table(source.open_table, columns)
     if plan is None:
-        check_scan(scan, source.name)
+        check_scan(scan, source.name, source.open_table)
     notes = _column_notes(scan)
     if plan is None:
         plan = make_plan(scan, options, source.name, scan.first_times)
@@ -160,8 +163,9 @@ def forecast_after_run(
     source: Source, columns: ColumnOptions, options: ForecastOptions, folder: Path
 ) -> RunForecast:
     """Forecast the rows after those of a run; the files go to its folder."""
+    source = _with_order(source, columns)
     scan = scan_table(source.open_table, columns)
-    check_scan(scan, source.name)
+    check_scan(scan, source.name, source.open_table)
     plan = make_plan(scan, options, source.name, scan.first_times)
     model = folder / (RUN_MODELS if plan.keys else RUN_MODEL)
     paths = ForecastPaths(folder, model, None)
@@ -186,6 +190,16 @@ def _with_times(source: Source, time: str | None) -> Source:
     if not parts:
         return source
     return source._replace(open_table=lambda: open_table().join_times(parts))
+
+
+def _with_order(source: Source, columns: ColumnOptions) -> Source:
+    """The source with its oldest row first, where the newest one comes first."""
+    if columns.time == NO_TIME:
+        return source
+    order = OrderOptions(
+        (columns.target,), columns.time, columns.keys, columns.settings, columns.formats
+    )
+    return source._replace(open_table=in_time_order(source.open_table, order))
 
 
 def _learn(
@@ -213,11 +227,7 @@ def _learn(
 def _refuse_short_series(plan: ForecastPlan, source: Source) -> None:
     """Raise, for no series has enough values."""
     if plan.keys:
-        raise StreamError(
-            f"Every series that --key {','.join(plan.keys)} tells apart has fewer than "
-            f"two values of {plan.target!r}. Name the columns that say which series a "
-            f"row belongs to, not which row it is."
-        )
+        raise StreamError(short_series_sentence(plan.keys, plan.target))
     raise StreamError(
         f"{source.name} has fewer than two values of {plan.target!r}: there is nothing "
         f"to learn."

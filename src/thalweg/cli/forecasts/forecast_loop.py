@@ -8,6 +8,7 @@ from thalweg.cli.forecasts.forecast_plan import ForecastPlan
 from thalweg.cli.forecasts.model_files import ForecastModels
 from thalweg.cli.forecasts.pending_rows import PendingRows
 from thalweg.cli.forecasts.row_keys import Key, key_text, split_by_key
+from thalweg.cli.forecasts.scan_check import MIN_VALUES
 from thalweg.cli.runs.signals import StoppedError, StopSignal
 from thalweg.evaluation.forecast_result import (
     ForecastResult,
@@ -19,8 +20,6 @@ from thalweg.evaluation.forecast_run import ForecastRun, TimedRows
 from thalweg.tables import Table
 from thalweg.tables.missing_codes import without_counts
 
-MIN_VALUES = 2
-"""Known targets that a series needs."""
 SAVED_TOGETHER = 32
 """Models that are written in one transaction."""
 

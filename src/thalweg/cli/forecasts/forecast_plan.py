@@ -154,7 +154,8 @@ def far_horizon_notes(scan: TableScan, horizon: int) -> list[str]:
     known = max((one.known for one in scan.series.values()), default=0)
     if known <= FEW_VALUES:
         return [
-            f"There are {known} values of {scan.columns.target!r}: about the last one "
+            f"{'There is one value' if known == 1 else f'There are {known} values'} of "
+            f"{scan.columns.target!r}: about the last one "
             "is forecast. A trend, a season and an error take more rows, and bands are "
             "wide or endless."
         ]

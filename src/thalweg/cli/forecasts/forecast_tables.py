@@ -9,7 +9,11 @@ from rich.table import Table
 
 from thalweg.cli.console import new_table, print_sentence
 from thalweg.cli.forecasts.row_keys import Key, key_text
-from thalweg.evaluation.forecast_result import ForecastResult, MethodErrors
+from thalweg.evaluation.forecast_result import (
+    ForecastResult,
+    MethodErrors,
+    missing_sentences,
+)
 from thalweg.report.number_text import format_number
 from thalweg.report.time_text import short_times
 from thalweg.report.value_text import value_formatter
@@ -49,11 +53,11 @@ def print_overview(
     if len(ranked) > 2 * MAX_SHOWN_KEYS:
         shown = [*ranked[:MAX_SHOWN_KEYS], *ranked[-MAX_SHOWN_KEYS:]]
     title = "All series" if shown is ranked else "The best and the worst series"
-    table = new_table(f"{title}: error over that of the best naive forecast")
+    table = new_table(f"{title}: typical error, and its ratio to the best naive's")
     table.add_column(
         ", ".join(columns), no_wrap=True, overflow="ellipsis", max_width=MAX_KEY_WIDTH
     )
-    for name in ("rows", "error", "over naive", "best naive", "in band"):
+    for name in ("rows", "error", "ratio", "best naive", "in band"):
         is_text = name == "best naive"
         table.add_column(name, justify="left" if is_text else "right", no_wrap=True)
     for k, key in enumerate(shown):
@@ -81,8 +85,8 @@ def result_sentences(result: ForecastResult) -> list[str]:
     else:
         best = result.naive[0].name
         sentences.append(
-            f"Over all {result.horizon:,} steps the error (RMSE) was "
-            f"{_number(result.own.overall)}, {ratio_text(result.ratio)} that of the "
+            f"Over all {result.horizon:,} steps the typical error was "
+            f"{_number(result.own.typical)}, {ratio_text(result.ratio)} that of the "
             f"best naive forecast ({best}), from {int(result.counts.max()):,} origins."
         )
         sentences.append(
@@ -101,6 +105,7 @@ def result_sentences(result: ForecastResult) -> list[str]:
             f"{result.left_out:,} rows were left out: their time was no later than "
             f"that of a row before."
         )
+    sentences += missing_sentences([result])
     total = result.forecast.total
     if np.isfinite(total.low) and result.horizon > 1:
         sentences.append(
@@ -122,14 +127,14 @@ def overview_sentences(
         better = int((ratios < 1).sum())
         mean = float(np.exp(np.log(np.maximum(ratios, 1e-12)).mean()))
         sentences.append(
-            f"The error (RMSE) was {ratio_text(mean)} that of the best naive forecast "
+            f"The typical error was {ratio_text(mean)} that of the best naive forecast "
             f"of each series (geometric mean); it was smaller in {better:,} of "
             f"{len(ratios):,} series."
         )
     if len(ratios) < len(results):
         short = len(results) - len(ratios)
         sentences.append(f"{short:,} series were too short for a backtest.")
-    return sentences
+    return sentences + missing_sentences(list(results.values()))
 
 
 def scored_ratios(results: Mapping[Key, ForecastResult]) -> FloatArray:
@@ -155,6 +160,7 @@ def result_as_json(result: ForecastResult) -> dict[str, Any]:
     return {
         "key": list(result.key),
         "rows": result.rows,
+        "missing": result.gaps,
         "season": list(result.seasons),
         "holidays": result.holidays,
         "origins": int(result.counts.max()),
@@ -200,6 +206,7 @@ def _errors_as_json(method: MethodErrors, result: ForecastResult) -> dict[str, A
     return {
         "name": method.name,
         "rmse": _finite(method.overall),
+        "mae": _finite(method.typical),
         "by_step": [
             {"step": int(step), "rmse": _finite(squared), "mae": _finite(absolute)}
             for step, squared, absolute in zip(
@@ -210,19 +217,19 @@ def _errors_as_json(method: MethodErrors, result: ForecastResult) -> dict[str, A
 
 
 def _error_table(result: ForecastResult) -> Table:
-    table = new_table(f"{result.title}: {result.target}")
+    table = new_table(f"{result.title}: typical errors of {result.target}")
     methods = shown_methods(result)
-    names = ["step", "RMSE", "MAE", *(method.name for method in methods), "ratio"]
+    names = ["step", "error", *(method.name for method in methods), "ratio"]
     for name in [*names, "in band"]:
         table.add_column(name, justify="right", no_wrap=True, overflow="ellipsis")
     for k in shown_steps(result):
-        naive = [method.by_step.root_mean_square[k] for method in methods]
+        naive = [method.by_step.mean_absolute[k] for method in methods]
         own = result.own.by_step
         best = min(naive)
-        ratio = own.root_mean_square[k] / best if best > 0 else np.nan
+        ratio = own.mean_absolute[k] / best if best > 0 else np.nan
         table.add_row(
             str(result.steps[k]),
-            *(_number(v) for v in (own.root_mean_square[k], own.mean_absolute[k])),
+            _number(own.mean_absolute[k]),
             *map(_number, naive),
             f"{ratio:.2f}" if np.isfinite(ratio) else "",
             _percent(result.coverage[k]),
@@ -291,7 +298,7 @@ def _key_cells(result: ForecastResult) -> tuple[str, ...]:
     return (
         key_text(result.key),
         f"{result.rows:,}",
-        _number(result.own.overall),
+        _number(result.own.typical),
         f"{result.ratio:.2f}",
         result.naive[0].name,
         _percent(result.mean_coverage),

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.cli.forecasts.row_keys import MAX_KEYS, Key, split_by_key
-from thalweg.errors import StreamError
+from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.tables import Chunk, Table
 from thalweg.tables.format_detection import FormatSettings, detect_formats
 from thalweg.tables.schema import is_unnamed
@@ -100,16 +100,20 @@ class FoundKey(NamedTuple):
 
 
 def find_key(
-    chunks: Iterator[Chunk], target: Sequence[str], time: str, order: TimeOrder
-) -> FoundKey | None:
-    """The key of a table whose rows look like several series; None if none is found."""
+    chunks: Iterator[Chunk], target: Sequence[str], time: str, order: TimeOrder,
+    direction: int = 1,
+) -> FoundKey | None:  # fmt: skip
+    """The key of a table whose rows look like several series; None if none is found.
+
+    ``direction``: -1 if the newest rows of each series come first.
+    """
     candidates: list[KeyCandidate] | None = None
     for chunk in chunks:
         if candidates is None:
             names = _candidate_columns(chunk, (*target, time))
             choices = [(name,) for name in names] + list(combinations(names, 2))
             candidates = [KeyCandidate(columns, order.span) for columns in choices]
-        times = times_as_numbers(chunk, time)
+        times = direction * times_as_numbers(chunk, time)
         for candidate in candidates:
             if candidate.is_possible:
                 _add(candidate, chunk, times)
@@ -130,7 +134,7 @@ def detect_key(
         for chunk in table.chunks():
             if formats is None:
                 formats = detect_formats(chunk, list(chunk.cells), settings).formats
-                time = time or _first_time(chunk.with_formats(formats), targets)
+                time = time or first_time(chunk.with_formats(formats), targets)
             if time is None or time not in chunk.cells:
                 return None
             times = times_as_numbers(chunk.with_formats(formats), time)
@@ -144,7 +148,7 @@ def detect_key(
         return find_key(chunks, targets, time, order)
 
 
-def _first_time(chunk: Chunk, targets: Sequence[str]) -> str | None:
+def first_time(chunk: Chunk, targets: Sequence[str]) -> str | None:
     """The first column of times, or of numbers that are called so."""
     names = [
         name
@@ -215,6 +219,16 @@ def _is_likely(candidate: KeyCandidate, order: TimeOrder) -> bool:
         and order.rows >= MIN_ROWS_PER_KEY * keys
         and order.repeats >= (keys - 1) / 2
     )
+
+
+def refuse_time_as_key(chunk: Chunk, keys: Sequence[str]) -> None:
+    """Raise if the rows have no times but in a column of the key."""
+    for name in keys:
+        if chunk.kind(name) == "time":
+            raise InvalidParameterError(
+                f"--key names {name!r}, which holds the times of the rows. A key says "
+                f"which series a row belongs to; if these do, say --time none."
+            )
 
 
 def key_sentence(found: FoundKey) -> str:

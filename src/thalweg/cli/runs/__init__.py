@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from thalweg.cli.runs.keyed_run import run_by_key as run_by_key
     from thalweg.cli.runs.output_paths import OutputPaths as OutputPaths
     from thalweg.cli.runs.output_paths import open_session as open_session
+    from thalweg.cli.runs.output_paths import order_oldest_first as order_oldest_first
     from thalweg.cli.runs.output_paths import set_earlier_rows as set_earlier_rows
     from thalweg.cli.runs.predictions import check_suffix as check_suffix
     from thalweg.cli.runs.run_loop import RunLoop as RunLoop
@@ -38,6 +39,7 @@ _MODULE_OF = {
     "load_checkpoint": "checkpoint",
     "load_studies": "study_files",
     "open_session": "output_paths",
+    "order_oldest_first": "output_paths",
     "run_by_key": "keyed_run",
     "require_standard_output": "storage",
     "set_earlier_rows": "output_paths",

@@ -50,7 +50,7 @@ def finish_run(
     with StopSignal() as stop, progress_bar(loop.table.name, total) as bar:
         loop.run(stop, bar)
     seconds = clock.seconds()
-    notes = loop.table.notes()
+    notes = loop.notes()
     studies = session.studies(loop.table.name, notes) if session.scored_rounds() else []
     # Who presses Ctrl-C does not wait for a page: thalweg report makes it later.
     complete = studies if stop.number is None else []
@@ -100,7 +100,7 @@ def _show(loop: RunLoop, studies: list[AnyStudy], seconds: float) -> None:
     # Where predictions are printed as they are made, the rest was said before them.
     session = loop.session
     notes = session.encoder.notes() if loop.echo else session.notes()
-    for note in (*notes, *loop.table.notes()):
+    for note in (*notes, *loop.notes()):
         print_sentence(stderr_console(), note)
     print_sentence(console, _speed_sentence(loop, seconds))
 
@@ -112,6 +112,8 @@ def _speed_sentence(loop: RunLoop, seconds: float) -> str:
         name, seen_rows = loop.table.name, session.seen_rows()
         if loop.table.is_live:
             return "No new row came."
+        if not seen_rows:
+            return f"No new row in {name}."
         return f"No new row in {name}: all {seen_rows:,} were seen."
     rate = float(f"{loop.rows / seconds:.2g}")  # as exact as the seconds allow
     return (

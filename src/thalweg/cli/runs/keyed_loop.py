@@ -39,8 +39,6 @@ class KeyedRunLoop:
                     with stop.defer_interrupt():
                         self._play(chunk)
                         bar.update(self.table.fraction(), self.rows)
-            if stop.number is None:
-                self.session.check_targets(self.table.name)
             self.save()
         except StreamError as error:
             if not self.rows:
@@ -53,8 +51,10 @@ class KeyedRunLoop:
         finally:
             if self.file is not None:
                 self.file.close()
-        if self.file is not None and stop.number is None:
-            self.file.finish()
+        if stop.number is None:
+            self.session.check_targets(self.table.name)
+            if self.file is not None:
+                self.file.finish()
 
     def save(self) -> None:
         """Write a checkpoint, from which a run continues to the last bit."""

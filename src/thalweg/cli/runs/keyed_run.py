@@ -38,8 +38,15 @@ from thalweg.cli.runs.keyed_results import (
     scores_as_json,
 )
 from thalweg.cli.runs.keyed_session import KeyedSession
-from thalweg.cli.runs.output_paths import NEW_RUN, new_recipe, source_stem
+from thalweg.cli.runs.missing_notes import missing_notes
+from thalweg.cli.runs.output_paths import (
+    NEW_RUN,
+    new_recipe,
+    order_oldest_first,
+    source_stem,
+)
 from thalweg.cli.runs.predictions import PredictionFile
+from thalweg.cli.runs.repeated_rows import repeated_sentence
 from thalweg.cli.runs.signals import StopSignal
 from thalweg.cli.runs.storage import (
     refuse_overwriting,
@@ -50,6 +57,7 @@ from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.keyed_scores import KeyedScores
 from thalweg.tables import Table
 from thalweg.tables.class_labels import Task
+from thalweg.tables.feature_notes import backward_note
 from thalweg.tables.missing_codes import code_notes
 from thalweg.tables.time_parts import split_joined
 
@@ -90,7 +98,7 @@ def run_by_key(
             names = (study_files.STUDY, study_files.PAGE, study_files.FORECAST)
             study_files.remove_files(folder, *names)
         with KeyedCheckpoint(model) as checkpoint:
-            session, origin = _open_session(settings, checkpoint, table)
+            session, origin = _open_session(settings, checkpoint, table, open_table)
             echo = table.is_live and not settings.outputs.json
             if echo:
                 require_standard_output()
@@ -183,15 +191,26 @@ def _notes(loop: KeyedRunLoop) -> tuple[str, ...]:
         own = code_notes(session.encoder.state.ranges)
         states = (one.encoder.state for one in sessions.values())
         of_all = code_notes([one for state in states for one in state.ranges])
+        own += missing_notes(session.recipe, [session.encoder.state], session.runs[:1])
         notes = (*(note for note in notes if note not in own), *of_all)
-    if not backward or len(backward) == len(sessions):
+        states = (one.encoder.state for one in sessions.values())
+        runs = [run for one in sessions.values() for run in one.runs[:1]]
+        notes = (*notes, *missing_notes(session.recipe, states, runs))
+    count, name = loop.session.repeated_rows(), loop.table.name
+    repeated = (repeated_sentence(count, name),) if count else ()
+    notes = (*notes, *loop.table.notes(), *repeated)
+    if not backward or session is None:
         return notes
     key, row = next(iter(backward.items()))
+    state = session.encoder.state
+    time = None if state.schema is None else state.schema.time_column
+    of_one = "" if time is None else backward_note(time, state.clock.backward_row)
     return (
-        *notes,
+        *(note for note in notes if note != of_one),
         f"Times go back in {len(backward):,} of {len(sessions):,} series, first in "
         f"{key_text(key)} (row {row:,} of it): rows are taken in their order. Sort "
-        "them by time, oldest first.",
+        "them by time, oldest first; if one is several series, name all columns that "
+        "tell them apart: --key.",
     )
 
 
@@ -261,8 +280,9 @@ def _protect_files(settings: KeyedRunSettings, folder: Path, model: Path) -> Non
 
 
 def _open_session(
-    settings: KeyedRunSettings, checkpoint: KeyedCheckpoint, table: Table
-) -> tuple[KeyedSession, RunOrigin]:
+    settings: KeyedRunSettings, checkpoint: KeyedCheckpoint, table: Table,
+    open_table: Callable[[], Table],
+) -> tuple[KeyedSession, RunOrigin]:  # fmt: skip
     """A new session of all keys, or the one to be resumed."""
     if settings.paths.resume is None:
         assert settings.keys is not None
@@ -271,6 +291,8 @@ def _open_session(
     session, origin = checkpoint.load(settings.recipe)
     table.join_times(split_joined(session.recipe.time))
     refuse_other_keys(session, settings.keys)
+    known = session.schema()
+    order_oldest_first(table, session.recipe, known, session.keys, open_table)
     is_next = table.is_live if settings.is_next is None else settings.is_next
     if settings.is_next is None and not is_next and table.name != origin.source:
         raise InvalidParameterError(

@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thalweg.cli.forecasts.key_detection import refuse_time_as_key
 from thalweg.cli.forecasts.row_keys import (
+    IntArray,
     Key,
     key_text,
     require_key_count,
@@ -13,6 +15,7 @@ from thalweg.cli.forecasts.row_keys import (
 )
 from thalweg.cli.runs.memory import require_keyed_memory
 from thalweg.cli.runs.predictions import csv_lines
+from thalweg.cli.runs.repeated_rows import RepeatedRows
 from thalweg.cli.runs.row_digest import SourceDigest
 from thalweg.cli.runs.session import Session
 from thalweg.errors import InvalidParameterError, StreamError
@@ -67,6 +70,7 @@ class KeyedSession:
         self.earlier_rows = 0  # of sources before
         self._schema: Schema | None = None
         self._verified: dict[Key, int] = {}  # rows that were verified
+        self._repeated: dict[Key, RepeatedRows] = {}  # of this source
         for name in keys:
             if name in recipe.columns:
                 raise InvalidParameterError(
@@ -81,10 +85,16 @@ class KeyedSession:
             self.keys, (session or Session(self.recipe, self.task)).columns()
         )
 
+    def schema(self) -> Schema | None:
+        """The columns that are read; None before the first row."""
+        known = next(iter(self.sessions.values()), None)
+        return self._schema if known is None else known.encoder.state.schema
+
     def start_source(self) -> None:
         """Go on with a source whose rows all come after those seen."""
         self.earlier_rows += self.rows
         self.rows = 0
+        self._repeated = {}
         for session in self.sessions.values():
             session.start_source()
 
@@ -97,7 +107,9 @@ class KeyedSession:
         lines: list[tuple[int, str]] = []
         for key, members in split_by_key(chunk, self.keys):
             session = self._session(key, chunk.source)
-            before = session.seen_rows()
+            before, members = session.seen_rows(), self._new_rows(key, chunk, members)
+            if not len(members):
+                continue
             predictions = session.play(chunk.take_rows(members, before, self.keys))
             places = predictions.rows - 1 - session.earlier_rows - before
             rows = self.earlier_rows + chunk.first_row + members[places] + 1
@@ -116,12 +128,32 @@ class KeyedSession:
                     f"{chunk.source} has changed since the run saw its first "
                     f"{self.rows:,} rows: {key_text(key)!r} was no key then."
                 )
+            members = self._new_rows(key, chunk, members)
+            if not len(members):
+                continue
             before = self._verified.get(key, 0)
             session.verify_rows(chunk.take_rows(members, before, self.keys))
             self._verified[key] = before + len(members)
 
+    def repeated_rows(self) -> int:
+        """Rows at the start of this source that were passed over, of all keys."""
+        return sum(one.count for one in self._repeated.values())
+
+    def _new_rows(self, key: Key, chunk: Chunk, members: IntArray) -> IntArray:
+        """The rows of a key that no source before has had, of those in a chunk."""
+        repeated = self._repeated.get(key)
+        if repeated is None:
+            repeated = self._repeated[key] = RepeatedRows(self.sessions[key])
+        return members[repeated.new_rows(chunk.take_rows(members, 0))]
+
     def check_targets(self, source: str) -> None:
         """Raise if no target of any key ever changes."""
+        if all(one.rows <= 1 for one in self.sessions.values()):
+            raise StreamError(
+                f"Every series that --key {','.join(self.keys)} tells apart has one "
+                f"row. Name the columns that say which series a row belongs to, not "
+                f"which row it is."
+            )
         refusals = [_target_refusal(session) for session in self.sessions.values()]
         if refusals and all(refusals):
             raise StreamError(
@@ -143,9 +175,8 @@ class KeyedSession:
     def _decide_schema(self, chunk: Chunk) -> None:
         """Decide what the columns hold, by the first rows whatever their key."""
         plain = chunk.take_rows(np.arange(len(chunk)), chunk.first_row, self.keys)
-        known = next(iter(self.sessions.values()), None)
-        if known is not None:
-            self._schema = known.encoder.state.schema
+        if self.sessions:
+            self._schema = self.schema()
             return
         first = Session(self.recipe, self.task)
         if first.decide_classes(plain):
@@ -155,6 +186,8 @@ class KeyedSession:
                 f"--regress to predict 0 and 1 as numbers, or --key none."
             )
         self._schema = Schema.from_first_chunk(self.recipe, plain)
+        if self._schema.time_column is None and self.recipe.time is not None:
+            refuse_time_as_key(chunk, self.keys)
         features = first.encoder.count_features(plain)
         keys = sum(1 for _ in split_by_key(chunk, self.keys))
         require_keyed_memory(chunk.source, features, self.recipe.delay, keys)

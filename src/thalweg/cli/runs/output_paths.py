@@ -1,8 +1,10 @@
 """Where a run starts or continues, and the paths of all that it writes."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from thalweg.cli.forecasts.newest_first import OrderOptions, newest_first_time
 from thalweg.cli.options import PathOptions
 from thalweg.cli.runs import study_files
 from thalweg.cli.runs.checkpoint import RunOrigin, load_checkpoint
@@ -12,6 +14,9 @@ from thalweg.cli.runs.storage import refuse_overwriting
 from thalweg.errors import InvalidParameterError
 from thalweg.tables import Recipe, Table
 from thalweg.tables.class_labels import Task
+from thalweg.tables.format_detection import FormatSettings
+from thalweg.tables.schema import Schema
+from thalweg.tables.time_parts import split_joined
 
 NEW_RUN = RunOrigin("", None, 0)
 
@@ -65,6 +70,26 @@ def set_earlier_rows(
         )
     if table.is_live if next is None else next:
         session.start_source()
+
+
+def order_oldest_first(
+    table: Table, recipe: Recipe, schema: Schema | None, keys: tuple[str, ...],
+    open_table: Callable[[], Table],
+) -> None:  # fmt: skip
+    """Let the table begin with its oldest row, where its newest one comes first.
+
+    ``schema`` is that of a run that is resumed, which says which column has the times.
+    """
+    if table.is_live or recipe.time is None:
+        return
+    time = None if schema is None else schema.time_column
+    formats = None if schema is None else schema.formats
+    settings = FormatSettings(recipe.dayfirst, recipe.decimal)
+    order = OrderOptions(recipe.targets, time, keys, settings, formats)
+    parts = split_joined(recipe.time)
+    found = newest_first_time(lambda: open_table().join_times(parts), order)
+    if found is not None:
+        table.reverse_rows(found)
 
 
 class OutputPaths(NamedTuple):

@@ -10,6 +10,7 @@ from thalweg.cli.runs.checkpoint import RunOrigin, save_checkpoint
 from thalweg.cli.runs.checkpoint_schedule import CheckpointSchedule
 from thalweg.cli.runs.file_locks import FileLocks
 from thalweg.cli.runs.output_paths import OutputPaths
+from thalweg.cli.runs.repeated_rows import RepeatedRows, repeated_sentence
 from thalweg.cli.runs.session import Session
 from thalweg.cli.runs.signals import StoppedError, StopSignal
 from thalweg.errors import StreamError
@@ -33,6 +34,7 @@ class RunLoop:
         self.replaces_model = paths.is_new_folder and paths.model.exists()
         self.echo = echo  # print predictions as they are made
         self.rows = 0  # played in this run
+        self._repeated = RepeatedRows(session)
         self._locks = locks
         self._has_printed_header = session.rows > 0
         self._schedule = CheckpointSchedule(self._save, table.is_live)
@@ -70,6 +72,14 @@ class RunLoop:
                 bar.update(self.table.fraction(), self.rows)
                 if stop.number is not None:
                     break
+
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about how the table was read, and about rows passed over."""
+        count, notes = self._repeated.count, self.table.notes()
+        if not count:
+            return notes
+        latest = self._repeated.latest
+        return (*notes, repeated_sentence(count, self.table.name, latest))
 
     def save(self) -> None:
         """Write a checkpoint, from which a run continues to the last bit."""
@@ -128,8 +138,8 @@ class RunLoop:
         """The rows of the table, without malformed ones where those are passed over."""
         errors, session = self.table.errors, self.session
         rows = None if errors is None else WellFormedRows(session.recipe, errors)
-        for chunk in self.table.chunks():
-            if rows is not None:
+        for chunk in map(self._repeated.select, self.table.chunks()):
+            if rows is not None and len(chunk):
                 schema = session.encoder.schema(chunk)
                 chunk = rows.select(chunk, schema, session.text_targets(chunk))
             if len(chunk):

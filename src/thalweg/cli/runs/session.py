@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from thalweg.cli.runs.class_columns import ClassColumns
 from thalweg.cli.runs.memory import require_class_memory, require_memory
+from thalweg.cli.runs.missing_notes import missing_notes
 from thalweg.cli.runs.observed_rows import ObservedRows, add_alarms, given_columns
 from thalweg.cli.runs.predictions import (
     PredictedRows,
@@ -27,7 +28,6 @@ from thalweg.persistence.snapshots import (
     require,
     restore_snapshot,
 )
-from thalweg.preprocessing.imputer import POLICY_RULES
 from thalweg.tables import Chunk, Encoder, EncoderState, Recipe, Timestamps
 from thalweg.tables.class_labels import (
     ClassLabels,
@@ -195,7 +195,9 @@ class Session(Component):
 
     def notes(self) -> tuple[str, ...]:
         """Sentences about what was decided of the columns."""
-        return (*(one.sentence() for one in self.classes), *self.encoder.notes())
+        classes = (one.sentence() for one in self.classes)
+        missing = missing_notes(self.recipe, [self.encoder.state], self.runs[:1])
+        return (*classes, *self.encoder.notes(), *missing)
 
     def check_row_count(self, last: Chunk) -> None:
         """Raise if the rows until the last chunk are too few for a first round."""
@@ -320,12 +322,4 @@ def _scoring_notes(run: TrackerRun) -> list[str]:
     ]
     if run.delay:
         notes.append(f"Labels come {run.delay:,} rounds late, for baselines as well.")
-    imputer = run.imputer
-    if imputer.state.imputed:
-        rule = POLICY_RULES[imputer.policy]
-        learning = "learnt from as well" if rule.learns else "not learnt"
-        notes.append(
-            f"{imputer.state.imputed:,} missing numbers were filled with "
-            f"{rule.fill_name}; rounds with one are {learning}."
-        )
     return notes
