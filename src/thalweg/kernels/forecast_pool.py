@@ -1,9 +1,9 @@
 r"""A pool of forecasts of the same values: their weighted mean.
 
-Also known as: forecast combination, opinion pool. There are up to three forecasts and
-the last value. What is weighed is each of these, the mean of every two or three
-forecasts, and that of all four: means are often better than any of their parts. Their weights are those of loss_weights.py; about the last 500
-values count.
+Also known as: forecast combination, opinion pool. There are up to three forecasts, the
+last value and the mean of the same phase. What is weighed is each of these and means of
+several, ``SETS``: they are often better than any of their parts. Their weights are
+those of loss_weights.py; about the last 500 values count.
 """
 
 import math
@@ -15,9 +15,10 @@ from thalweg.kernels.jit import inner_function, kernel
 from thalweg.kernels.layout import Layout, Shape
 from thalweg.kernels.loss_weights import set_weights
 
-FORECASTS = 4
-SETS = (1, 2, 3, 4, 5, 6, 7, 8, 15)
-"""Whose means are weighed, as bits: 1, 2 and 4 are the forecasts, 8 the last value."""
+FORECASTS = 5
+SETS = (1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 20, 23)
+"""Whose means are weighed, as bits: 1, 2 and 4 are the forecasts, 8 the last value, 16
+the mean of the same phase."""
 MEANS = len(SETS)
 RATE, DISCOUNT = 0.1, 0.998
 """η and d of the weights: slower than those of single models, whose means differ by
@@ -48,7 +49,7 @@ unpack = STATE.unpack
 def play(packed, delay, values, forecasts, out):
     """Learn values (T,), NaN where missing; after each, pool new forecasts.
 
-    ``forecasts`` (T, 4) are made after each value, of the one ``delay`` + 1 rounds
+    ``forecasts`` (T, 5) are made after each value, of the one ``delay`` + 1 rounds
     later; NaN where one is not made, which the first one always is. Their weighted
     means are put into ``out`` (T,).
     """

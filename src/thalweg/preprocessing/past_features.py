@@ -234,20 +234,25 @@ def _play(past: TargetPast, lesson: Lesson) -> tuple[TargetPast, FloatArray]:
         cycle = past.seasons.cycle
         phases, next_phases = rows % cycle, (rows + delay + 1) % cycle
     own = np.where(is_absent, np.nan, values)
-    past, forecasts = _play_forecasts(past, own, steps, delay)
-    means, expected = past.means.play(values, phases, next_phases, forecasts)
+    means, expected = past.means.play(values, phases, next_phases)
+    past, forecasts = _play_forecasts(past, own, steps, expected, delay)
+    expected = np.where(np.isnan(expected), forecasts, expected)
     return past._replace(means=means), np.column_stack([forecasts, expected])
 
 
 def _play_forecasts(
-    past: TargetPast, values: FloatArray, steps: Stamps, delay: int
+    past: TargetPast, values: FloatArray, steps: Stamps, means: FloatArray, delay: int
 ) -> tuple[TargetPast, FloatArray]:
-    """Learn values, and so many missing ones up to the next row; the forecasts (T,)."""
+    """Learn values, and so many missing ones up to the next row; the forecasts (T,).
+
+    ``means`` (T,) are those of the phase to come, NaN where unknown.
+    """
     last = _last_known(values, past.latest)
     past = past._replace(latest=float(last[-1]) if len(last) else past.latest)
     if past.forecasts is None:
         return past, last
-    after, forecasts = past.forecasts.play(values, last, steps, past.seasons, delay)
+    simple = np.column_stack([last, means])
+    after, forecasts = past.forecasts.play(values, simple, steps, past.seasons, delay)
     return past._replace(forecasts=after), forecasts
 
 

@@ -1,4 +1,4 @@
-"""A forecast of a target by its past: the pool of four kinds of forecasts.
+"""A forecast of a target by its past: the pool of five kinds of forecasts.
 
 1. The forecaster's (kernels/forecaster): ridge regressions on the last values, those of
    a season and a cycle ago, and seasonal profiles.
@@ -7,6 +7,7 @@
 3. Exponential smoothing (kernels/exponential_smoothing.py), which learns fastest from
    few values.
 4. The last value, which a random walk has nothing better than.
+5. The mean of the same phase, as of the same hour of the week (seasonal_means.py).
 
 The pool (kernels/forecast_pool.py) weighs these and their means by their errors so far.
 """
@@ -48,14 +49,15 @@ class PastForecasts(NamedTuple):
         return cls(packed, packed, smoothing, pool)
 
     def play(
-        self, values: FloatArray, last: FloatArray, steps: Stamps, seasons: Seasons,
+        self, values: FloatArray, simple: FloatArray, steps: Stamps, seasons: Seasons,
         delay: int,
     ) -> tuple[Self, FloatArray]:  # fmt: skip
         """Learn the values (T,), NaN where missing, and ``steps`` (T,) rows of the grid
         up to the next one; the forecasts (T,) after each.
 
-        ``last`` (T,) is the last known value at each row. A row without a step has no
-        place of its own, and its value must be missing.
+        ``simple`` (T, 2) are the last known value after each row and the mean of the
+        phase to come, NaN where unknown. A row without a step has no place of its own,
+        and its value must be missing.
         """
         start = 0
         if not self._forecaster(seasons, delay).views.counters[VALUE_COUNT]:
@@ -72,14 +74,14 @@ class PastForecasts(NamedTuple):
             rows = max(int(np.searchsorted(ends, PIECE // (delay + 1), "right")), 1)
             here = slice(start, start + rows)
             after, made = after._play_piece(
-                values[here], last[here], steps[here], seasons, delay
+                values[here], simple[here], steps[here], seasons, delay
             )
             parts.append(made)
             start += rows
         return after, np.concatenate(parts)
 
     def _play_piece(
-        self, values: FloatArray, last: FloatArray, steps: Stamps, seasons: Seasons,
+        self, values: FloatArray, simple: FloatArray, steps: Stamps, seasons: Seasons,
         delay: int,
     ) -> tuple[Self, FloatArray]:  # fmt: skip
         """``play`` from a first value on, of rows that are forecast together."""
@@ -97,7 +99,7 @@ class PastForecasts(NamedTuple):
         exponential_smoothing.play(smoothing, season, series, delay + 1, smoothed)
         has_any = ends > 0
         made[has_any, 2] = smoothed[ends[has_any] - 1]
-        made[:, 3] = last
+        made[:, 3:] = simple
         pool, pooled = self.pool.copy(), np.empty(len(values))
         forecast_pool.play(pool, delay, values, made, pooled)
         after = self._replace(

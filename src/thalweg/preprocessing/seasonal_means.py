@@ -4,6 +4,7 @@ Also known as: seasonal profiles, seasonal indices, the mean of the same hour. A
 last ten values of a phase count, so that a mean follows what changes.
 """
 
+import math
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -33,20 +34,19 @@ class SeasonalMeans(NamedTuple):
         return cls(np.zeros((2, seasons.season)), np.zeros((2, seasons.cycle)))
 
     def play(
-        self, values: FloatArray, phases: Stamps, next_phases: Stamps,
-        others: FloatArray,
-    ) -> tuple[Self, FloatArray]:  # fmt: skip
+        self, values: FloatArray, phases: Stamps, next_phases: Stamps
+    ) -> tuple[Self, FloatArray]:
         """Learn values (T,) at phases of the cycle; after each, the mean at another.
 
         The mean at ``next_phases`` is that of the cycle; where that phase is new, of
-        the season; where that is new too, what ``others`` has.
+        the season; where that is new too, NaN.
         """
         s = self.season.shape[1]
         season: list[float] = self.season[0].tolist()
         seen: list[float] = self.season[1].tolist()
         cycle: list[float] = self.cycle[0].tolist()
         cycle_seen: list[float] = self.cycle[1].tolist()
-        means: list[float] = others.tolist()
+        means = [math.nan] * len(values)
         rows = zip(values.tolist(), phases.tolist(), next_phases.tolist(), strict=True)
         for row, (y, phase, ahead) in enumerate(rows):
             if y == y:
