@@ -1,4 +1,5 @@
-"""Features of a target's past: held to the Forecaster and to means by hand."""
+"""Features of a target's past: held to slow versions of what is pooled, and to means
+by hand."""
 
 import numpy as np
 import pytest
@@ -6,14 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import thalweg as tw
+from tests.kernels.plain_forecasts import pooled_forecasts, smoothing_forecasts
 from thalweg.preprocessing.forecaster_state import ForecasterState
 from thalweg.preprocessing.past_check import is_possible_past
 from thalweg.preprocessing.past_features import (
     MAX_FORECAST_DELAY,
     PastState,
-    forecaster_settings,
     next_search,
 )
+from thalweg.preprocessing.past_forecasts import forecaster_settings
 from thalweg.preprocessing.row_clock import CLOCK_ROWS, NO_TIME, RowClock
 from thalweg.preprocessing.seasons import DAY, Seasons, find_seasons
 
@@ -37,29 +39,64 @@ def features_of(y, times, delay=0, cuts=()):
     return np.vstack(made)
 
 
-def forecast_by_hand(y, positions, row, seasons):
-    """The forecast of a row by a forecaster that has learnt the rows before it: one
-    of the last step alone, which has no analogues."""
-    values = np.full(positions[row] - positions[0], np.nan)
-    values[positions[:row] - positions[0]] = y[:row]
+def forecast_by_hand(y, positions, row, seasons, phases=None):
+    """The forecast of a row by the pool of what is made of the rows before it.
+
+    ``phases`` of rows are those of their positions in the cycle.
+    """
+    positions = positions[: row + 1] - positions[0]
+    season, cycle = seasons
+    phases = positions % cycle if phases is None else phases
+    made = np.full((row, 5), np.nan)
+    for last in range(row):
+        values = np.full(positions[last + 1], np.nan)
+        values[positions[: last + 1]] = y[: last + 1]
+        made[last, 0] = single_forecast(values, seasons)
+        if np.nanmin(values) > 0:
+            by_logarithms = np.exp(single_forecast(np.log(values), seasons))
+            made[last, 1] = min(by_logarithms, 2 * np.nanmax(values))
+        made[last, 3] = values[~np.isnan(values)][-1]
+        means = (
+            mean_by_hand(y[: last + 1], of[: last + 1], last + 1, ahead=of[last + 1])
+            for of in (phases[: row + 1], phases[: row + 1] % season)
+        )
+        mean = next((mean for mean in means if mean is not None), None)
+        made[last, 4] = np.nan if mean is None else mean
+    series = np.full(positions[row], np.nan)
+    series[positions[:row]] = y[:row]
+    smoothed = smoothing_forecasts(series, season, 1)
+    made[:, 2] = smoothed[positions[1:] - 1]
+    return pooled_forecasts(y[:row], made, 0)[-1]
+
+
+def single_forecast(values, seasons):
+    """That of a forecaster of the last step alone, which has no analogues."""
     state = ForecasterState(forecaster_settings(0), Seasons(*seasons))
     return state.play_last_step(values)[-1]
 
 
-def mean_by_hand(y, phases, row, delay=0):
+def mean_by_hand(y, phases, row, delay=0, ahead=None):
     """The mean of a phase, in which a value counts for a tenth at least."""
     mean, count = 0.0, 0
-    for value in y[: max(row - delay, 0)][phases[: max(row - delay, 0)] == phases[row]]:
+    phase = phases[row] if ahead is None else ahead
+    for value in y[: max(row - delay, 0)][phases[: max(row - delay, 0)] == phase]:
         if not np.isnan(value):
             count += 1
             mean += max(1 / count, 0.1) * (value - mean)
     return mean if count else None
 
 
-@pytest.mark.parametrize("row", [8, 9, 24, 40, 72, 130, 131, 259])
-def test_the_forecast_is_that_of_a_forecaster_on_the_grid_of_times(row):
-    made = features_of(Y, TIMES)[row, 0]
-    assert made == forecast_by_hand(Y, POSITIONS, row, (24, 168))
+def assert_equal(made, expected):
+    assert made == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("level", [0, 5])
+@pytest.mark.parametrize("row", [8, 9, 24, 40, 72, 130, 131, 200])
+def test_the_forecast_is_that_of_the_pool_on_the_grid_of_times(row, level):
+    """At level 5 all values are above 0, so that their logarithms are in it."""
+    made = features_of(Y + level, TIMES)[row, 0]
+    expected = forecast_by_hand(Y + level, POSITIONS, row, (24, 168))
+    assert_equal(made, expected)
 
 
 def test_before_the_grid_is_known_rows_are_counted_and_have_no_season():
@@ -67,7 +104,8 @@ def test_before_the_grid_is_known_rows_are_counted_and_have_no_season():
     assert made[0].tolist() == [0, 0]
     for row in (1, 2, 7):
         by_hand = forecast_by_hand(Y, np.arange(T), row, (1, 1))
-        assert made[row].tolist() == [by_hand, mean_by_hand(Y, np.zeros(T), row)]
+        assert_equal(made[row, 0], by_hand)
+        assert made[row, 1] == mean_by_hand(Y, np.zeros(T), row)
 
 
 @pytest.mark.parametrize("delay", [0, 3])
@@ -92,7 +130,7 @@ def test_seasons_are_looked_for_in_the_values_where_there_are_no_times():
     assert find_seasons(y[:24]) == Seasons(5, 5)
     for row, search in ((24, 24), (53, 36), (60, 54), (119, 81)):
         seasons = find_seasons(y[:search])
-        assert made[row, 0] == forecast_by_hand(y, np.arange(120), row, seasons)
+        assert_equal(made[row, 0], forecast_by_hand(y, np.arange(120), row, seasons))
         means = (mean_by_hand(y, np.arange(120) % n, row) for n in reversed(seasons))
         assert made[row, 1] == next(mean for mean in means if mean is not None)
     searches = [next_search(rows) for rows in (0, 7, 8, 23, 24, 53, 54)]
@@ -100,10 +138,20 @@ def test_seasons_are_looked_for_in_the_values_where_there_are_no_times():
 
 
 def test_with_a_delay_the_forecast_looks_further_ahead():
-    made = features_of(Y[:100], START + np.arange(100) * HOUR, 4)
+    times = START + np.arange(100) * HOUR
+    made = features_of(Y[:100], times, 4)
     forecaster = tw.Forecaster(horizon=5, season=(24, 168))
+    state, clock = PastState.initial(1, 4), RowClock()
+    clock, filled = clock.advance(times[:90])
+    state, _ = state.advance(Y[:90, None], filled, clock, 4)
+    packed = state.targets[0].forecasts.forecaster
+    settings = forecaster_settings(4)
+    own = ForecasterState(settings, Seasons(24, 168), packed).forecast(np.empty((0, 0)))
     forecaster.update(Y[:85])
-    np.testing.assert_allclose(made[89, 0], forecaster.forecast().mean[4], rtol=1e-12)
+    np.testing.assert_allclose(own[4], forecaster.forecast().mean[4], rtol=1e-12)
+    smoothed = smoothing_forecasts(Y[:85], 24, 5)[-1]
+    span = sorted([own[4], smoothed, Y[84], made[89, 1]])
+    assert span[0] <= made[89, 0] <= span[-1]
     assert not made[:5].any()
 
 
@@ -172,11 +220,20 @@ def test_what_no_run_has_left_is_refused():
     state, _ = state.advance(Y[:50, None], filled, clock, 0)
     assert is_possible_past(state, clock, 1, 50, 0)
     past = state.targets[0]
-    wrong_packed = past.packed.copy()
-    wrong_packed[:] = np.nan
+    forecasts = past.forecasts
+
+    def damaged_by(**fields):
+        return past._replace(forecasts=forecasts._replace(**fields))
+
     for damage in (
-        past._replace(packed=past.packed[:-1]), past._replace(packed=wrong_packed),
-        past._replace(packed=-past.packed), past._replace(seasons=Seasons(24, 167)),
+        damaged_by(forecaster=forecasts.forecaster[:-1]),
+        damaged_by(forecaster=forecasts.forecaster * np.nan),
+        damaged_by(forecaster=-forecasts.forecaster),
+        damaged_by(logarithms=np.ones(7)), damaged_by(highest=np.inf),
+        damaged_by(smoothing=forecasts.smoothing[1:]),
+        damaged_by(smoothing=-1 - forecasts.smoothing),
+        damaged_by(pool=forecasts.pool[1:]), damaged_by(pool=forecasts.pool + 0.5),
+        past._replace(forecasts=None), past._replace(seasons=Seasons(24, 167)),
         past._replace(grid_rows=0), past._replace(latest=np.inf),
         past._replace(history=np.zeros(3)),
         past._replace(means=past.means._replace(cycle=np.zeros((2, 3)))),
@@ -204,14 +261,15 @@ MONDAY = np.datetime64("2024-01-01", "ns").astype(np.int64)
 def test_weeks_without_some_days_have_so_many_rows(row):
     y = np.sin(np.arange(200) * 2 * np.pi / 5) + RNG.normal(size=200)
     made = features_of(y, MONDAY + WORKING * DAY)[row]
-    assert made[0] == forecast_by_hand(y, np.arange(len(y)), row, (5, 261))
+    rows = np.arange(len(y))
+    assert_equal(made[0], forecast_by_hand(y, rows, row, (5, 261), WORKING % 7))
     assert made[1] == mean_by_hand(y, WORKING % 7, row)
 
 
 def test_before_24_rows_each_day_may_have_a_row():
     y = RNG.normal(size=200)
     made = features_of(y, MONDAY + WORKING * DAY)[23, 0]
-    assert made == forecast_by_hand(y, WORKING, 23, (7, 365))
+    assert_equal(made, forecast_by_hand(y, WORKING, 23, (7, 365), WORKING % 7))
 
 
 @given(st.sets(st.integers(25, 275)), st.lists(st.integers(1, 180), max_size=3))
@@ -229,3 +287,36 @@ def test_rows_on_other_days_leave_the_forecast_as_it_is(extra, cuts):
     is_working = days % 7 < 5
     without = features_of(y[is_working], MONDAY + days[is_working] * DAY)
     np.testing.assert_array_equal(whole[is_working, 0], without[:, 0])
+
+
+def test_of_rows_at_one_time_the_last_one_counts_and_the_season_stays_in_place():
+    rng = np.random.default_rng(0)
+    hours = np.arange(400)
+    twice = np.sort(np.append(hours, rng.choice(hours[50:], 60, replace=False)))
+    is_last = np.append(np.diff(twice) > 0, True)
+    y = 10 * np.sin(twice * np.pi / 12) + rng.normal(size=len(twice))
+    made = features_of(y, START + twice * HOUR)
+    once = features_of(y[is_last], START + hours * HOUR)
+    is_first = np.append(True, np.diff(twice) > 0)
+    errors = [
+        np.mean((features[100:, 0] - values[100:]) ** 2)
+        for features, values in ((made[is_first], y[is_last]), (once, y[is_last]))
+    ]
+    assert errors[0] < 1.1 * errors[1]
+
+
+def test_logarithms_end_with_the_first_value_that_has_none():
+    y = np.exp(np.sin(np.arange(80) * np.pi / 6) + 0.1 * RNG.normal(size=80))
+    y[50] = 0.0
+    state, clock = PastState.initial(1, 0), RowClock()
+    for stop in (51, 52):
+        clock, filled = clock.advance(START + np.arange(clock.rows, stop) * HOUR)
+        state, _ = state.advance(
+            y[clock.rows - len(filled) : stop, None], filled, clock, 0
+        )
+        # The last row is learnt with the next one.
+        assert len(state.targets[0].forecasts.logarithms) == (
+            0 if stop == 52 else len(state.targets[0].forecasts.forecaster)
+        )
+    whole = features_of(y, START + np.arange(80) * HOUR, cuts=(10, 51, 60))
+    np.testing.assert_array_equal(whole, features_of(y, START + np.arange(80) * HOUR))

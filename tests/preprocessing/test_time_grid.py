@@ -216,3 +216,31 @@ def test_a_missing_time_is_the_one_that_is_refused():
     times = as_times(["2026-01-01", None, "2026-01-03"])
     with pytest.raises(StreamError, match="time of row 1 .* is missing"):
         require_increasing(times)
+
+
+@pytest.mark.parametrize(("minutes", "waver"), [(30, 4), (60, 8), (10, 1), (1440, 90)])
+def test_times_that_waver_about_a_usual_step_are_on_its_grid(minutes, waver):
+    """As those of a sensor that answers late, or of somebody who reads a meter."""
+    rng = np.random.default_rng(minutes)
+    places = np.delete(np.arange(200), [50, 51, 120])
+    seconds = 60 * (minutes * places + rng.uniform(-waver, waver, len(places)))
+    seconds[0] = 0
+    times = np.datetime64("2024-03-01", "ns") + (seconds * 10**9).astype(
+        "timedelta64[ns]"
+    )
+    grid = find_grid(times)
+    assert grid.step == minutes * 60 * 10**9
+    found, is_off = grid.nearest_positions(times)
+    np.testing.assert_array_equal(found, places)
+    assert not is_off.any()
+
+
+def test_times_without_a_usual_step_have_that_of_their_median():
+    steps = np.tile([13, 14, 14, 13, 15], 20)  # minutes: no divisor of an hour is near
+    times = np.datetime64("2024-03-01", "ns") + np.cumsum(steps) * np.timedelta64(
+        60, "s"
+    )
+    assert find_grid(times[::2]).step == 28 * 60 * 10**9
+    bursts = np.cumsum(np.tile([1, 59], 30))  # two a clock hour: no place of its own
+    times = np.datetime64("2024-03-01", "ns") + bursts * np.timedelta64(60, "s")
+    assert find_grid(times).step != 30 * 60 * 10**9

@@ -208,4 +208,4 @@ def test_steps_lead_from_friday_to_monday_and_past_days_without_rows():
     pairs = [(friday, monday), (friday, saturday), (saturday, monday),
              (saturday, wednesday), (thursday, saturday), (monday, monday)]  # fmt: skip
     before, after = np.array(pairs).T
-    assert grid_steps(grid, before, after).tolist() == [1, 1, 0, 2, 2, 1]
+    assert grid_steps(grid, before, after).tolist() == [1, 1, 0, 2, 2, 0]

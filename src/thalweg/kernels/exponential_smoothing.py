@@ -11,9 +11,9 @@ smoothing. Level, damped trend and season follow each known value y:
 
 or with quotients y / s and y / ℓ where the season multiplies. The forecast h steps
 ahead is ℓ + (φ + … + φ^h) r plus, or times, the season. There are 20 pairs of α and β,
-each with three γ and both kinds of season where there is one. While few values are known,
-1/(number of values) and 1/(number of seasons) are the least α and γ, so that first
-values count alike.
+each with three γ and both kinds of season where there is one. While few values are
+known, 1/(number of values) and 1/(number of seasons) are the least α and γ, so that
+first values count alike.
 
 Models are weighed by their errors one step ahead (loss_weights.py), about the last 100
 of which count. What a model holds and forecasts stays within the range of all values,
@@ -33,7 +33,8 @@ from thalweg.kernels.loss_weights import set_weights
 ALPHAS = (0.02, 0.1, 0.3, 0.6, 0.95)
 BETAS = (0.0, 0.02, 0.1, 0.3)
 GAMMAS = (0.05, 0.15, 0.4)
-"""Shares of a new value in level, trend and season. A quarter of these models lost 2 %."""
+"""Shares of a new value in level, trend and season. With half as many models the error
+of the pool (forecast_pool.py) was 2 % larger."""
 DAMPING = 0.97
 PAIRS = len(ALPHAS) * len(BETAS)
 ADDITIVE = PAIRS * len(GAMMAS)
@@ -110,8 +111,10 @@ def play(packed, season, values, horizon, out):
         if s.counters[VALUES] > 0.0:
             _set_forecasts(s, season, horizon, forecasts)
             set_weights(s.losses, s.counters[WEIGHT], RATE, weights)
-            for k in range(MODELS):
-                out[t] += weights[k] * forecasts[k]
+            # Summed from the first on, so that where all agree the sum is exact.
+            out[t] = forecasts[0]
+            for k in range(1, MODELS):
+                out[t] += weights[k] * (forecasts[k] - forecasts[0])
 
 
 @inner_function

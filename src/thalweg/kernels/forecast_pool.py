@@ -70,10 +70,11 @@ def play(packed, delay, values, forecasts, out):
         for j in range(MEANS):
             masked[j] = math.nan if math.isnan(means[j]) else s.losses[j]
         set_weights(masked, c[WEIGHT], RATE, weights)
-        out[t] = 0.0
-        for j in range(MEANS):
+        # Summed from the first on, so that where all agree the sum is exact.
+        out[t] = means[0]
+        for j in range(1, MEANS):
             if weights[j] > 0.0:
-                out[t] += weights[j] * means[j]
+                out[t] += weights[j] * (means[j] - means[0])
 
 
 @inner_function

@@ -11,7 +11,7 @@ from thalweg.learners.tracker.workspace import TrackerWorkspace
 
 def test_a_changed_layout_of_the_state_has_a_new_version():
     """Whoever changes the declaration raises ``STATE.version``, then this pair."""
-    assert (layout.STATE.version, layout.STATE.fingerprint) == (6, "51818619ba5ec46e")
+    assert (layout.STATE.version, layout.STATE.fingerprint) == (7, "a30f1e010534a86a")
     assert TrackerState.layout_version == layout.STATE.version
 
 
@@ -20,7 +20,8 @@ SCALARS = {
     "experts.overall_mean", "experts.spread", "experts.recent_steps",
     "experts.pending_x", "lags.overall_mean", "lags.spread", "lags.labels",
     "curvature.change_mean", "curvature.change_spread", "curvature.context", "pending",
-    "max_feature_steps", "past_x", "first_x", "x_unit",
+    "max_feature_steps", "past_x", "first_x", "x_unit", "pool.losses", "pool.weight",
+    "pool.forecasts", "pool.weights",
 }  # fmt: skip
 
 

@@ -43,6 +43,6 @@ def pool_weights(losses: FloatArray, count: float) -> FloatArray:
 def learn_pool(s: Any, own: float, given: float, y: float, w: float) -> None:
     """L_j ← d L_j + w(y - c_j)², N ← d N + w."""
     if s.counters[GIVEN_FORECAST] > 0:
-        s.pool.losses *= DISCOUNT
-        s.pool.losses += w * (y - pooled(own, given)) ** 2
+        losses = w * (y - pooled(own, given)) ** 2
+        s.pool.losses[:] = DISCOUNT * s.pool.losses + losses
         s.pool.weight[0] = DISCOUNT * s.pool.weight[0] + w
