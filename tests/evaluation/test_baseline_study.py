@@ -227,12 +227,14 @@ def test_only_rounds_with_an_interval_count_for_coverage():
     assert 0 < has_interval.sum() < scored.sum()
     covered = ((low <= y) & (y <= high))[has_interval].mean()
     labels = np.where(scored, y, np.nan)
-    assert dict(interval_coverage(Block(x, y), labels, delay))[0.9] == covered
+    assert dict(interval_coverage(Block(x, y), labels, delay, start))[0.9] == covered
     run = TrackerRun(2, delay)
     run.play(x, y)
     assert run.study("", "y", "ab").history.coverage == ((0.9, covered),)
     none = np.flatnonzero(np.isfinite(low))[0]
-    assert interval_coverage(Block(x[:none], y[:none]), labels[:none], delay) == ()
+    assert (
+        interval_coverage(Block(x[:none], y[:none]), labels[:none], delay, start) == ()
+    )
 
 
 def test_a_ctrl_c_before_the_tracker_is_done_leaves_nothing():

@@ -131,11 +131,12 @@ def _compare_targets(
 ) -> Iterator[Study]:
     """Compare all learners on each target by itself."""
     targets, notes = encoder.recipe.targets, _notes(encoder, stream)
+    given = encoder.past_forecasts() or (None,) * len(targets)
     for k, target in enumerate(targets):
         study = compare_with_progress(
             f"{name}, {target}" if len(targets) > 1 else name, target,
             encoder.feature_names(), stream.x, stream.y[:, k], notes,
-            encoder.recipe.delay, stream.times,
+            encoder.recipe.delay, stream.times, given[k],
         )  # fmt: skip
         study = add_alarms(study, stream.changes[k], encoder)
         yield replace(study, features=encoder.used_feature_names())
@@ -161,12 +162,13 @@ def _notes(encoder: Encoder, stream: StreamRows) -> list[str]:
 def compare_with_progress(
     title: str, target: str, features: Sequence[str], x: FloatArray, y: FloatArray,
     notes: Sequence[str] = (), delay: int = 0, times: Times | None = None,
+    given_forecast: int | None = None,
 ) -> Study:  # fmt: skip
     """The study of every learner on (x, y), with a bar that names each learner."""
     with progress_bar(title, float(announcement_count())) as bar:
         study = study_with_baselines(
             title, target, features, x, y,
-            lambda name: bar.advance(f"{title}: {name}"), delay, times,
+            lambda name: bar.advance(f"{title}: {name}"), delay, times, given_forecast,
         )  # fmt: skip
     return replace(study, notes=(*notes, *study.notes))
 

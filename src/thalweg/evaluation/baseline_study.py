@@ -61,6 +61,7 @@ Announce = Callable[[str], None]
 def study_with_baselines(
     title: str, target: str, features: Sequence[str], x: FloatArray, y: FloatArray,
     announce: Announce = lambda _: None, delay: int = 0, times: Times | None = None,
+    given_forecast: int | None = None,
 ) -> Study:  # fmt: skip
     """Run every learner on the features (T, n) and labels (T,), none missing.
 
@@ -68,12 +69,14 @@ def study_with_baselines(
     There are no bounds then, and the comparators in hindsight stay the same. A Ctrl-C
     after the Tracker's run leaves a study of what was done by then, which names what
     was not. ``announce`` is called ``announcement_count()`` times. Seasonal baselines
-    go by the local ``times`` (T,), where there are any.
+    go by the local ``times`` (T,), where there are any. ``given_forecast`` is the index
+    of a feature that is itself a forecast of the label, which the Tracker is told.
     """
     burn_in, block = _burn_in(x, y, delay), Block(x, y)
     scored_labels = np.append(np.full(burn_in, np.nan), y[burn_in:])
     announce("Tracker")
-    result = _run_tracker(block, scored_labels, delay)
+    start = _tracker_start(block, delay, given_forecast)
+    result = _run_tracker(block, scored_labels, delay, start)
     comparison = _start_comparison(block, scored_labels, delay, result, times)
     comparison.run(announce)
     scores, forecast = comparison.scores(), result.trace.prediction
@@ -137,6 +140,7 @@ def comparison_steps() -> list[str]:
 class TrackerResult(NamedTuple):
     """The Tracker's run over a whole stream."""
 
+    start: TrackerState
     tracker_trace: TrackerTrace
     state: TrackerState
     trace: Trace
@@ -154,7 +158,8 @@ class Comparison:
     stream: StandardisedStream  # the same rounds in units of their deviation
     scored_labels: FloatArray  # (T,) NaN where they are not scored
     forecasts: dict[LearnerInfo, FloatArray]  # Tracker and simple ones from the start
-    largest_error: float  # of any expert of the Tracker, in deviations
+    tracker_start: TrackerState
+    largest_error: float | None  # of any expert of the Tracker, in deviations
     divergence_notes: list[str]
     unfinished: list[str]  # what is still to be done
     regrets: tuple[RegretEntry, ...] = ()
@@ -175,7 +180,7 @@ class Comparison:
             self.unfinished.remove(FRONTIER)
             announce(COVERAGE)
             self.coverage = interval_coverage(
-                self.raw, self.scored_labels, self.stream.delay
+                self.raw, self.scored_labels, self.stream.delay, self.tracker_start
             )
             self.unfinished.remove(COVERAGE)
         except KeyboardInterrupt:
@@ -237,17 +242,25 @@ def _burn_in(x: FloatArray, y: FloatArray, delay: int) -> int:
     return rounds
 
 
-def _run_tracker(block: Block, scored_labels: FloatArray, delay: int) -> TrackerResult:
+def _tracker_start(block: Block, delay: int, given: int | None) -> TrackerState:
+    """The Tracker's state before the first row."""
+    tracker = Tracker(delay=delay)
+    start = tracker.init(np.zeros(np.shape(block.x)[1]))
+    return start if given is None else tracker.with_given_forecast(start, (given,))
+
+
+def _run_tracker(
+    block: Block, scored_labels: FloatArray, delay: int, start: TrackerState
+) -> TrackerResult:
     """The Tracker's run, timed after two rounds that compile it."""
-    features, tracker = np.shape(block.x)[1], Tracker(delay=delay)
-    tracker_trace = TrackerTrace(tracker, features)
-    start = tracker.init(np.zeros(features))
+    tracker = Tracker(delay=delay)
+    tracker_trace = TrackerTrace(tracker, len(start.theta))
     tracker.run(start, LOSS, block[:2], RECORDS)
     began = time.perf_counter()
     state, trace = tracker.run(start, LOSS, block, RECORDS)
     seconds = time.perf_counter() - began
     tracker_trace.add(trace, scored_labels)
-    return TrackerResult(tracker_trace, state, trace, seconds)
+    return TrackerResult(start, tracker_trace, state, trace, seconds)
 
 
 def _start_comparison(
@@ -270,9 +283,13 @@ def _start_comparison(
         info: stream.standardise(np.nan_to_num(forecast))
         for info, forecast in raw.items()
     }
-    error = largest_error(result.state) / stream.deviation
-    steps = comparison_steps()
-    return Comparison(block, stream, scored_labels, forecasts, error, [], steps)
+    error = largest_error(result.state)
+    if error is not None:
+        error /= stream.deviation
+    return Comparison(
+        block, stream, scored_labels, forecasts, result.start, error, [],
+        comparison_steps(),
+    )  # fmt: skip
 
 
 def _delay_notes(delay: int) -> list[str]:

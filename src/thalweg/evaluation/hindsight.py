@@ -9,7 +9,7 @@ from thalweg import bounds, regret
 from thalweg.domains import Ball
 from thalweg.evaluation.baselines import LOSS, PAPER
 from thalweg.evaluation.study import Hindsight, Mark, RegretEntry
-from thalweg.kernels.tracker.tracker_layout import MAX_LOSS
+from thalweg.kernels.tracker.tracker_layout import GIVEN_FORECAST, MAX_LOSS
 from thalweg.learners.tracker import TrackerState, interval_regret
 from thalweg.types import Block, FloatArray, Trace
 
@@ -73,24 +73,32 @@ def _bound(problem: bounds.Problem, path_length: float) -> float:
 
 
 def regret_to_last_value(
-    forecast: FloatArray, persistence: FloatArray, y: FloatArray, error: float
+    forecast: FloatArray, persistence: FloatArray, y: FloatArray, error: float | None
 ) -> RegretEntry:
     """The Tracker's regret to its expert "last value", on the interval that is worst.
 
-    ``error`` is the largest of any of its experts. From the second round on: in the
+    ``error`` is the largest of any of its experts; None where forecasts were pooled
+    with a given one, for which no bound is proven. From the second round on: in the
     first no expert predicts.
     """
     own, other = (y - forecast)[1:] ** 2, (y - persistence)[1:] ** 2
     excess_loss = np.append(0.0, np.cumsum(own - other) / 2)
     last = int((excess_loss - np.minimum.accumulate(excess_loss)).argmax())
     first = int(excess_loss[: last + 1].argmin())
-    bound = interval_regret(error, first + 1, max(last, first + 1))
+    bound = None
+    if error is not None:
+        bound = interval_regret(error, first + 1, max(last, first + 1))
     worst = float(excess_loss[last] - excess_loss[first])
     return RegretEntry("Tracker, against last value", "interval", worst, bound)
 
 
-def largest_error(state: TrackerState) -> float:
-    """The largest error that any expert of the Tracker made while it had a weight."""
+def largest_error(state: TrackerState) -> float | None:
+    """The largest error that any expert of the Tracker made while it had a weight.
+
+    None of one whose forecasts are pooled with a given one.
+    """
+    if state.packed[GIVEN_FORECAST]:
+        return None
     return float(np.sqrt(state.packed[MAX_LOSS]))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from thalweg.evaluation.downsampling import POINTS, Downsampler, DownsamplerSnapshot
 from thalweg.evaluation.study import Entry
-from thalweg.learners.tracker import Tracker
+from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.losses import SquaredError
 from thalweg.persistence.snapshots import Component, Condition
 from thalweg.types import Block, FloatArray
@@ -92,17 +92,17 @@ def _absolute_points(learner: LearnerInfo) -> int:
 
 
 def interval_coverage(
-    block: Block, scored_labels: FloatArray, delay: int
+    block: Block, scored_labels: FloatArray, delay: int, start: TrackerState
 ) -> tuple[tuple[float, float], ...]:
     """Pairs of nominal coverage and measured coverage of the Tracker's intervals.
 
     It is measured in the rounds whose ``scored_labels`` are not NaN and that have an
-    interval: an infinite one is none, as no error has been seen yet.
+    interval: an infinite one is none, as no error has been seen yet. ``start`` is the
+    Tracker's state before the first round.
     """
     pairs, y = [], np.asarray(block.y)
     for level in LEVELS:
         tracker = Tracker(coverage=level, delay=delay)
-        start = tracker.init(np.zeros(np.shape(block.x)[1]))
         _, trace = tracker.run(start, SquaredError(), block, ("interval",))
         count, covered = count_covered(trace.extras["interval"], scored_labels, y)
         if count:

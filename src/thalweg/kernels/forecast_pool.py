@@ -26,13 +26,13 @@ less."""
 UNSCORED = 2
 """First values whose errors do not count: all forecasts of them are alike."""
 
-# The entries of ``PoolState.counters``.
+# The entries of ``ForecastPoolState.counters``.
 ROUNDS, VALUES, WEIGHT = range(3)
 
 Array = np.ndarray
 
 
-class PoolState(NamedTuple):
+class ForecastPoolState(NamedTuple):
     """What is remembered; zeros before the first value."""
 
     counters: Annotated[Array, Shape(8)]  # rounds and values so far, N
@@ -41,7 +41,7 @@ class PoolState(NamedTuple):
     pending: Annotated[Array, Shape("delay + 1", FORECASTS)]
 
 
-STATE = Layout("forecast pool", PoolState, version=1, dimensions=("delay",))
+STATE = Layout("forecast pool", ForecastPoolState, version=1, dimensions=("delay",))
 unpack = STATE.unpack
 
 

@@ -270,7 +270,7 @@ class CurvatureState(NamedTuple):
     change_spread: Annotated[Array, Shape(1)]
 
 
-class PoolState(NamedTuple):
+class GivenForecastState(NamedTuple):
     """How good the own forecast, a given one and their mean are (given_forecast.py)."""
 
     # Discounted losses, and the discounted weight of all rounds.
@@ -305,7 +305,7 @@ class StateViews(NamedTuple):
     # which past features are rounded (rounding.py).
     first_x: Annotated[Array, Shape("n")]
     x_unit: Annotated[Array, Shape("n")]
-    pool: PoolState
+    pool: GivenForecastState
     # A ring of rounds that wait for their labels (pending_labels.py); empty without a
     # delay, else one more than the delay.
     pending: Annotated[
@@ -441,7 +441,7 @@ class CurvatureWorkspace(NamedTuple):
     context: Annotated[Array, Shape(f"n + {CONTEXT_LABELS}")]
 
 
-class PoolWorkspace(NamedTuple):
+class GivenForecastWorkspace(NamedTuple):
     """What is pooled in one round, and its weights (given_forecast.py)."""
 
     forecasts: Annotated[Array, Shape(POOLED)]
@@ -456,7 +456,7 @@ class WorkspaceViews(NamedTuple):
     distributed_lag: DistributedLagWorkspace
     rules: RuleWorkspace
     curvature: CurvatureWorkspace
-    pool: PoolWorkspace
+    pool: GivenForecastWorkspace
 
 
 ROW_TAIL = 3

@@ -22,10 +22,10 @@ def pool_forecasts(
         return own, 0.0
     given = min(max(float(x[column - 1]), low), high)
     weights = pool_weights(s.pool.losses, float(s.pool.weight[0]))
-    return own + float(weights[1:] @ (pooled(own, given)[1:] - own)), given
+    return own + float(weights[1:] @ (pool_members(own, given)[1:] - own)), given
 
 
-def pooled(own: float, given: float) -> FloatArray:
+def pool_members(own: float, given: float) -> FloatArray:
     """What is pooled: the own forecast, the mean of both, the given one."""
     return np.array([own, own + 0.5 * (given - own), given])
 
@@ -43,6 +43,6 @@ def pool_weights(losses: FloatArray, count: float) -> FloatArray:
 def learn_pool(s: Any, own: float, given: float, y: float, w: float) -> None:
     """L_j ← d L_j + w(y - c_j)², N ← d N + w."""
     if s.counters[GIVEN_FORECAST] > 0:
-        losses = w * (y - pooled(own, given)) ** 2
+        losses = w * (y - pool_members(own, given)) ** 2
         s.pool.losses[:] = DISCOUNT * s.pool.losses + losses
         s.pool.weight[0] = DISCOUNT * s.pool.weight[0] + w
