@@ -2,6 +2,7 @@
 by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -320,3 +321,22 @@ def test_logarithms_end_with_the_first_value_that_has_none():
         )
     whole = features_of(y, START + np.arange(80) * HOUR, cuts=(10, 51, 60))
     np.testing.assert_array_equal(whole, features_of(y, START + np.arange(80) * HOUR))
+
+
+@pytest.mark.parametrize("delay", [0, 5])
+@pytest.mark.parametrize("exponent", [-323, -150, 150])
+@pytest.mark.parametrize("lowest", [-1.0, 0.0, 0.1])
+def test_features_of_legal_values_are_legal(delay, exponent, lowest):
+    rng = np.random.default_rng(abs(exponent))
+    y = rng.uniform(lowest, 1, 120) * 10.0**exponent
+    made = features_of(y, START + np.arange(120) * HOUR, delay)
+    assert np.isfinite(made).all()
+    assert abs(made).max() <= 1e150
+
+
+def test_a_frame_of_the_largest_values_is_learnt():
+    y = 1e150 * np.random.default_rng(0).uniform(-1, 1, 60)
+    frame = pd.DataFrame(
+        {"t": pd.date_range("2024-01-01", periods=60, freq="h"), "y": y}
+    )
+    assert np.isfinite(tw.Online().run(frame, target="y").prediction).all()

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from thalweg import checks
 from thalweg.preprocessing.past_forecasts import PastForecasts
 from thalweg.preprocessing.row_clock import (
     CLOCK_ROWS,
@@ -36,6 +37,7 @@ from thalweg.preprocessing.seasons import Seasons, calendar_seasons, find_season
 from thalweg.preprocessing.step_limit import StepLimit
 from thalweg.types import FloatArray
 
+MAX_VALUE = checks.MAX_MAGNITUDE[np.dtype(np.float64)]
 HISTORY = 4096
 """Rows among which seasons are looked for."""
 FIRST_SEARCH, SEARCH_GROWTH = 24, 1.5
@@ -237,7 +239,9 @@ def _play(past: TargetPast, lesson: Lesson) -> tuple[TargetPast, FloatArray]:
     means, expected = past.means.play(values, phases, next_phases)
     past, forecasts = _play_forecasts(past, own, steps, expected, delay)
     expected = np.where(np.isnan(expected), forecasts, expected)
-    return past._replace(means=means), np.column_stack([forecasts, expected])
+    # A forecast may lie beyond the range of values, but not beyond legal ones.
+    features = np.column_stack([forecasts, expected]).clip(-MAX_VALUE, MAX_VALUE)
+    return past._replace(means=means), features
 
 
 def _play_forecasts(
