@@ -205,7 +205,9 @@ class PlainDetector:
             if is_tested and self.degrees >= 12:
                 has_noise = noise > self.least_scale()
                 alarm = self.test(t, chosen, rows[chosen], error, scale, has_noise)
-        self.learn(rows, forecasts, spreads, y, self.clean[t], last)
+        is_in_doubt = max(self.sums[LARGE_UP], self.sums[LARGE_DOWN]) > 3.5
+        if not 64 <= len(self.models[0].rows) < 256 or not is_in_doubt:
+            self.learn(rows, forecasts, spreads, y, self.clean[t], last)
         self.adjusted[t] = self.clean[t]
         if theta is not None:
             self.adjusted[t] -= self.column_effect(t, theta)

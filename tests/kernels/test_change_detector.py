@@ -4,7 +4,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.plain_change_detector import PlainDetector
-from thalweg.evaluation.change_detector import YEAR_SECONDS
+from thalweg.evaluation.change_detector import YEAR_SECONDS, ChangeDetector
 from thalweg.kernels.change_detector.detector import detect_changes
 from thalweg.kernels.change_detector.detector_layout import (
     ALARM_FIELDS,
@@ -148,3 +148,23 @@ def test_a_step_that_is_small_beside_the_season_is_no_alarm(rise, count):
         * (1 + 0.002 * rng.normal(size=3000))
     )
     assert len(play(y, np.empty((3000, 0)))[0]) == count
+
+
+@pytest.mark.parametrize(
+    ("size", "days", "least"),
+    [(2.0, None, 18), (3.0, None, 18), (7.5, None, 20), (3.0, 1, 15), (7.5, 1, 20)]
+    + [(2.0, 7, 19), (3.0, 7, 19), (7.5, 7, 20)],
+)
+def test_a_step_after_a_hundred_rows_is_an_alarm(size, days, least):
+    """Models of so few rows could follow the new level faster than errors add up."""
+    found = 0
+    for seed in range(20):
+        rng = np.random.default_rng([seed, 70])
+        y = 500 + 20 * rng.normal(size=160)
+        y[100:] += 20 * size
+        detector = ChangeDetector(0)
+        years = None if days is None else 54 + np.arange(160) * days / 365.25
+        detector.add(y, np.empty((160, 0)), years=years)
+        rows = [alarm.row for alarm in detector.alarms(())]
+        found += len(rows) == 1 and 100 < rows[0] < 145
+    assert found >= least

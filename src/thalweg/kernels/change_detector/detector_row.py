@@ -17,6 +17,8 @@ from thalweg.kernels.change_detector.detector_layout import (
     FIRST_COLUMN,
     IS_YEARLY,
     JUMP_ROW,
+    LARGE_DOWN,
+    LARGE_UP,
     MEMORY,
     MODEL_START,
     MODELS,
@@ -51,6 +53,9 @@ from thalweg.kernels.jit import inner_function
 
 CLEAN_LIMIT = 4.0
 """Values are learnt as if their errors were at most so many standard deviations."""
+FEWEST_ROWS, FEW_ROWS, DOUBT = 64.0, 256.0, 3.5
+"""Models of so many rows learn none while a CUSUM statistic of large shifts is above
+this: two errors at their limit, of the five or more that are an alarm."""
 NO_ALARM = -1
 
 
@@ -108,7 +113,8 @@ def play_row(s, w, is_tested):
             has_score = c[DEGREES] >= FIRST_ERRORS
             if has_score:
                 error, clean, alarm = _test(s, w, is_tested)
-            _learn_row(s, w, clean)
+            if not _is_in_doubt(s):
+                _learn_row(s, w, clean)
     elif math.isnan(y):
         clean = s.past_values[(t - 1) % PAST_VALUES] if t > 0 else 0.0
     residual = (clean - (y - error)) / w.spreads[chosen]
@@ -158,6 +164,18 @@ def _choose_last_value(s, w, model):
     if abs(y - w.forecasts[model]) >= error:
         s.past_values[place], s.adjusted[place] = clean, adjusted
         set_forecasts(s, w)
+
+
+@inner_function
+def _is_in_doubt(s):
+    """Whether the last rows may be of another level, and earlier ones are few.
+
+    Models of so few rows would follow the new level before the shift is an alarm.
+    Where there is a season, or rows are too few to tell, they have to follow.
+    """
+    weight, rise = s.counters[WEIGHT], max(s.sums[LARGE_UP], s.sums[LARGE_DOWN])
+    is_young = FEWEST_ROWS <= weight < FEW_ROWS and s.counters[SEASON] == 0.0
+    return is_young and rise > DOUBT
 
 
 @inner_function
