@@ -66,7 +66,7 @@ class PlainDetector:
         angle = 2 * np.pi * (np.empty(0) if years is None else np.asarray(years))
         harmonics = np.cos(angle), np.sin(angle), np.cos(2 * angle), np.sin(2 * angle)
         self.year = np.empty((len(y), 0)) if years is None else np.transpose(harmonics)
-        self.alarms = []
+        self.times, self.alarms = years, []
         self.y = self.given.copy()  # on the scale of now
         self.is_log, self.scale_row = False, 0
         self.squares = {}  # of recursive residuals
@@ -205,13 +205,27 @@ class PlainDetector:
             if is_tested and self.degrees >= 12:
                 has_noise = noise > self.least_scale()
                 alarm = self.test(t, chosen, rows[chosen], error, scale, has_noise)
-        is_in_doubt = max(self.sums[LARGE_UP], self.sums[LARGE_DOWN]) > 3.5
-        if not 64 <= len(self.models[0].rows) < 256 or not is_in_doubt:
+        if not 64 <= len(self.models[0].rows) < 256 or not self.is_in_doubt(t):
             self.learn(rows, forecasts, spreads, y, self.clean[t], last)
         self.adjusted[t] = self.clean[t]
         if theta is not None:
             self.adjusted[t] -= self.column_effect(t, theta)
         return alarm
+
+    def is_in_doubt(self, t):
+        """Whether a shift has begun, abruptly so where there is a year."""
+        return any(
+            self.sums[k]
+            > max(3.5, 1.5 * (t - self.onsets[k] + 1) * self.is_new_year(t))
+            for k in (LARGE_UP, LARGE_DOWN)
+        )
+
+    def is_new_year(self, t):
+        """Whether rows have a year, of which less than one has been learnt."""
+        if self.times is None:
+            return False
+        step = (self.times[t] - self.times[0]) / (t + 1)
+        return step * len(self.models[0].rows) < 1
 
     def noise(self, chosen):
         model = self.models[chosen]

@@ -152,7 +152,7 @@ def test_a_step_that_is_small_beside_the_season_is_no_alarm(rise, count):
 
 @pytest.mark.parametrize(
     ("size", "days", "least"),
-    [(2.0, None, 18), (3.0, None, 18), (7.5, None, 20), (3.0, 1, 15), (7.5, 1, 20)]
+    [(2.0, None, 18), (3.0, None, 18), (7.5, None, 20), (7.5, 1, 18)]
     + [(2.0, 7, 19), (3.0, 7, 19), (7.5, 7, 20)],
 )
 def test_a_step_after_a_hundred_rows_is_an_alarm(size, days, least):

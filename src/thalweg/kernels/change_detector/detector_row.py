@@ -15,10 +15,12 @@ from thalweg.kernels.change_detector.change_statistics import (
 from thalweg.kernels.change_detector.detector_layout import (
     DEGREES,
     FIRST_COLUMN,
+    FIRST_TIME,
     IS_YEARLY,
     JUMP_ROW,
     LARGE_DOWN,
     LARGE_UP,
+    LAST_TIME,
     MEMORY,
     MODEL_START,
     MODELS,
@@ -30,6 +32,7 @@ from thalweg.kernels.change_detector.detector_layout import (
     SEASON,
     SQUARE_MEAN,
     SQUARE_VARIANCE,
+    TIMED_ROWS,
     WEIGHT,
     YEAR_FEATURES,
 )
@@ -56,6 +59,8 @@ CLEAN_LIMIT = 4.0
 FEWEST_ROWS, FEW_ROWS, DOUBT = 64.0, 256.0, 3.5
 """Models of so many rows learn none while a CUSUM statistic of large shifts is above
 this: two errors at their limit, of the five or more that are an alarm."""
+ABRUPT = 1.5
+"""In the first year also above so much a row since it left zero, of 2 at most."""
 NO_ALARM = -1
 
 
@@ -173,9 +178,17 @@ def _is_in_doubt(s):
     Models of so few rows would follow the new level before the shift is an alarm.
     Where there is a season, or rows are too few to tell, they have to follow.
     """
-    weight, rise = s.counters[WEIGHT], max(s.sums[LARGE_UP], s.sums[LARGE_DOWN])
-    is_young = FEWEST_ROWS <= weight < FEW_ROWS and s.counters[SEASON] == 0.0
-    return is_young and rise > DOUBT
+    c = s.counters
+    if not FEWEST_ROWS <= c[WEIGHT] < FEW_ROWS or c[SEASON] > 0.0:
+        return False
+    least, step = DOUBT, (c[LAST_TIME] - c[FIRST_TIME]) / c[TIMED_ROWS]
+    is_new_year = c[IS_YEARLY] > 0.0 and step * c[WEIGHT] < 1.0
+    for k in (LARGE_UP, LARGE_DOWN):
+        if is_new_year:  # a wave that is hardly known has errors like a slow shift
+            least = max(DOUBT, ABRUPT * (c[ROWS] - s.onsets[k] + 1.0))
+        if s.sums[k] > least:
+            return True
+    return False
 
 
 @inner_function
