@@ -159,7 +159,7 @@ def _decide_target(head: Chunk, target: str, task: Task) -> ClassLabels | None:
 
 
 def _are_labels(head: Chunk, target: str, levels: Sequence[str]) -> bool:
-    """Whether no text is a number or a time, nor the column one of 1.2M and the like."""
+    """Whether no text is a number or a time, nor all together numbers such as 1.2M."""
     if not all(map(_is_label, levels)):
         return False
     style = ColumnSample(target, first_rows(head)[target]).suffix_style(None)
