@@ -218,7 +218,7 @@ def test_repeated_hours_are_left_out_and_counted(folder):
     written(folder / "load.csv", ["when,load\n", *rows])
     done = thalweg("forecast", "load.csv", "-t", "load", "--no-report")
     assert done.exit_code == 0, done.output
-    assert "1 rows were left out" in " ".join(done.output.split())
+    assert "1 row was left out: its time was" in " ".join(done.output.split())
     assert "The horizon is 24 rows" in done.stderr
 
 

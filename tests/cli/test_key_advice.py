@@ -51,6 +51,26 @@ def test_rows_that_are_no_series_name_the_key():
     assert ADVICE in text and "Sort the rows" not in text
 
 
+def test_times_that_only_repeat_are_not_to_be_sorted(folder):
+    rows = [f"{day},{k}.5\n" for day in DAYS for k in range(2)]
+    written(folder / "long.csv", ["date,units\n", DAYS[0] + ",1.5\n", *rows[2:]])
+    text = said("forecast", exit_code=2)
+    sentence = (
+        "59 of 119 rows have the same 'date' as the row before, the first of them row "
+        "3. Keep one row for each time. If they are several series, name the columns "
+        "that tell them apart: --key."
+    )
+    assert sentence in text and "Sort the rows" not in text
+
+
+def test_times_that_repeat_within_a_series_are_said_to(folder):
+    rows = [f"{day},{s},{k}.5\n" for day in DAYS for s in "AB" for k in range(2)]
+    written(folder / "long.csv", ["date,store,units\n", *rows])
+    text = said("forecast", "--key", "store", exit_code=2)
+    assert "--key store: times repeat. Keep one row for each time." in text
+    assert "Sort the rows" not in text
+
+
 def test_the_time_is_no_key():
     for command in ("run", "forecast"):
         for key in ("date", "store,item,date"):

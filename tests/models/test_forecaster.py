@@ -175,3 +175,22 @@ def test_an_upheaval_of_the_past_does_not_make_bands_beyond_all_values():
     assert (forecast.high < y.max() + spread).all()
     # Nor does the band of the year's sum reach further than the worst year's error.
     assert forecast.total.low > 12 * (y[-12:].mean() - 0.7 * y[-12:].mean())
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_the_band_of_a_sum_reaches_no_further_than_the_sum_of_bands(level):
+    """Forecasts of a year, most of which missed by the same amount throughout."""
+    rng = np.random.default_rng(1)
+    t = np.arange(208)
+    y = 1000 + 150 * np.sin(t * 2 * np.pi / 52) + rng.normal(0, 30, 208)
+    y[105:] *= 1.4
+    forecaster = Forecaster(52, 52).update(y)
+    forecast = forecaster.forecast(interval=level)
+    least, largest = np.cumsum(forecast.low), np.cumsum(forecast.high)
+    totals = forecast.totals
+    assert (totals.low >= least).all() and (totals.high <= largest).all()
+    assert (totals.low <= totals.mean).all() and (totals.mean <= totals.high).all()
+    assert (totals.low == least)[1:].any() or (totals.high == largest)[1:].any()
+    shorter = forecaster.forecast(20, interval=level).totals
+    np.testing.assert_array_equal(shorter.high, totals.high[:20])
+    np.testing.assert_array_equal(shorter.low, totals.low[:20])

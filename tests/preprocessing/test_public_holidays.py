@@ -4,6 +4,7 @@ import numpy as np
 
 from thalweg.preprocessing.public_holidays import (
     COUNTRIES,
+    COUNTRY_NAMES,
     YEAR_END_DATES,
     day_marks,
     find_day_grid,
@@ -43,6 +44,11 @@ def test_days_of_many_years_are_those_of_each():
     many = day_marks(first, 800)
     single = np.vstack([day_marks(first + k, 1) for k in range(800)])
     np.testing.assert_array_equal(many, single)
+
+
+def test_every_country_has_a_name():
+    assert set(COUNTRY_NAMES) == set(COUNTRIES)
+    assert len(set(COUNTRY_NAMES.values())) == len(COUNTRIES)
 
 
 def test_years_without_known_holidays_have_none():

@@ -50,6 +50,8 @@ def test_zero_and_one_only_are_classified(values, labels):
         ["2024-01-01", "2024-01-02"] * 10,
         ["12", "n.a.", "13"] * 10,  # a number with a mistake, which is refused later
         ["1,5", "2,5"] * 10,
+        ["1.09M", "950K", "", "$2M"] * 10,
+        ["1,5K", "2 M"] * 10,
     ],
 )
 def test_all_else_is_a_number_unless_it_is_asked_for(values):
@@ -72,6 +74,12 @@ def test_text_is_classified_and_numbered_in_order_of_appearance():
     assert later.labels == ("b", "a", "c", "d") and later.first_classes == 3
     assert encoded.numbers("y").tolist() == [3.0, 1.0]
     assert after.labels == ("b", "a", "c")  # as it was
+
+
+@pytest.mark.parametrize("values", [["2B", "3B"], ["1.5K", "2M", "late"]])
+def test_names_with_the_letter_of_a_suffix_are_classes(values):
+    (found,) = decided(values * 10)
+    assert found.first_classes == len(values)
 
 
 def test_only_the_first_rows_decide():

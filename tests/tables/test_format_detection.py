@@ -206,3 +206,41 @@ def test_times_that_nobody_has_named_have_their_order_too(layout, tmp_path):
     rounds = encode_table(read_table(tmp_path / "x.csv"), Recipe(("y",)))
     days = rounds.time[:, 0].view("datetime64[ns]").astype("datetime64[D]")
     assert days.astype(object).tolist() == DAILY
+
+
+def non_time_notes(tmp_path, cells, **settings):
+    encoder, _ = read(tmp_path, cells, **settings)
+    return [note for note in encoder.notes() if "one of times" in note]
+
+
+def test_a_line_that_keeps_a_column_from_being_times_is_named(tmp_path):
+    cells = [*map(str, DAILY), "Total"]
+    (note,) = non_time_notes(tmp_path, cells)
+    assert note == (
+        "Row 41 (line 42) of x.csv: 'when' is 'Total', and all other rows hold times: "
+        "the column does not count as one of times. Delete that line, or pass over it: "
+        "thalweg run --time when --on-error skip."
+    )
+    cells = [*map(str, DAILY * 6), "Total", "Mean"]
+    (note,) = non_time_notes(tmp_path, cells)
+    assert "Row 241 (line 242)" in note and "all but 2 rows hold times" in note
+    assert "Delete those lines, or pass over them" in note
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [*map(str, DAILY), "Total", "Mean"],  # more than one, and more than 1 %
+        [*map(str, DAILY[:10]), "Total"],  # too few to tell
+        [*map(str, DAILY * 20), *"abcdef"],
+        [*map(str, DAILY), ""],
+        ["shop", "office"] * 20,
+    ],
+)
+def test_a_column_that_is_hardly_one_of_times_has_no_such_note(cells, tmp_path):
+    assert non_time_notes(tmp_path, cells) == []
+
+
+def test_a_first_line_that_is_no_time_is_found_too(tmp_path):
+    (note,) = non_time_notes(tmp_path, ["Opening", *map(str, DAILY)])
+    assert note.startswith("Row 1 (line 2) of x.csv: 'when' is 'Opening', and all")

@@ -63,7 +63,8 @@ class Forecast(_Frames):
 
     Bands do not cross: that of a higher level contains that of a lower one. ``totals``
     are sums: ``totals.mean[k]`` is that of the first k + 1 values, and its band is made
-    of the errors of such sums. (The sum of ends of bands would be far too wide.)
+    of the errors of such sums. (The sum of ends of bands is mostly far too wide; the
+    band of a sum never reaches further.)
     """
 
     mean: FloatArray  # (h,)

@@ -235,7 +235,11 @@ class Forecaster:
         low, high = (mean[:, None] + offsets)[:h].T
         sums = np.cumsum(mean)
         total_low, total_high = (sums[:, None] + total_offsets)[:h].T
-        low, total_low = np.maximum(low, lowest), np.maximum(total_low, lowest)
+        low = np.maximum(low, lowest)
+        # No sum is likely to lie where not even all values at the same end would be.
+        least, largest = np.cumsum(low), np.cumsum(high)
+        total_low = np.clip(total_low, least, largest)
+        total_high = np.clip(total_high, least, largest)
         totals = Interval(sums[:h], total_low, total_high)
         zone = ForecastZone(progress.zone, progress.by_clock)
         return Forecast(mean[:h], low, high, totals, interval, zone.times(times), zone)

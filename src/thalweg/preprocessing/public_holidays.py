@@ -24,6 +24,17 @@ COUNTRIES = (
     "AR", "CL", "CO", "ZA",
 )  # fmt: skip
 """ISO 3166 codes; the order is that of the bits, and part of saved states."""
+COUNTRY_NAMES = {
+    "US": "the United States", "CA": "Canada", "GB": "the United Kingdom",
+    "IE": "Ireland", "FR": "France", "DE": "Germany", "IT": "Italy", "ES": "Spain",
+    "PT": "Portugal", "NL": "the Netherlands", "BE": "Belgium", "AT": "Austria",
+    "CH": "Switzerland", "SE": "Sweden", "NO": "Norway", "DK": "Denmark",
+    "FI": "Finland", "PL": "Poland", "CZ": "Czechia", "HU": "Hungary", "GR": "Greece",
+    "RO": "Romania", "AU": "Australia", "NZ": "New Zealand", "JP": "Japan",
+    "KR": "South Korea", "BR": "Brazil", "MX": "Mexico", "AR": "Argentina",
+    "CL": "Chile", "CO": "Colombia", "ZA": "South Africa",
+}  # fmt: skip
+"""English names of the countries, as they stand in a sentence after "of"."""
 YEAR_END_DATES = ((12, 24), (12, 25), (12, 26), (12, 31), (1, 1))
 """Month and day of the dates that have effects of their own."""
 YEARS = range(1950, 2101)

@@ -19,6 +19,7 @@ from thalweg.report.chart_elements import (
     set_name,
     top_legend,
 )
+from thalweg.report.forecast_notes import band_text
 from thalweg.report.row_axis import RowAxis
 from thalweg.report.theme import DASHES
 
@@ -66,10 +67,9 @@ def forecast_figure(result: ForecastResult) -> Figure:
         f"{result.horizon}, with bands.",
         usermeta=axis.zoom_meta("least", "largest"),
     )
-    level = f"{100 * result.forecast.level:g} %"
     caption = (
         f"Grey: {result.target} as it came. Blue: the next {result.horizon:,} values, "
-        f"with a band that holds {level} of them. Dashed: the forecast made "
+        f"with {band_text(result)}. Dashed: the forecast made "
         f"{result.horizon - 1:,} rows before the last one, to compare with what came. "
         f"Drag across the chart to zoom in; a double click shows everything again."
     )

@@ -7,6 +7,12 @@ import numpy as np
 
 from thalweg.evaluation.forecast_result import ForecastResult, missing_sentences
 from thalweg.report.forecast_charts import forecast_figure, step_error_figure
+from thalweg.report.forecast_notes import (
+    holiday_note,
+    left_out_note,
+    level_text,
+    narrow_bands_note,
+)
 from thalweg.report.number_text import format_count, format_number, format_percent
 from thalweg.report.row_axis import format_time
 from thalweg.report.section import FoldedPart, PageTable, Section, Tile
@@ -26,6 +32,7 @@ def forecast_section(
 ) -> Section:
     """The next values of one series, and how such forecasts have turned out."""
     figures = [forecast_figure(result)] if len(result.tail) else []
+    headline = [forecast_headline(result), narrow_bands_note(result)]
     folded = [
         FoldedPart("values", "The next values as a table", table=value_table(result))
     ]
@@ -36,12 +43,14 @@ def forecast_section(
                 figures=(step_error_figure(result),),
             )
         )  # fmt: skip
-    notes = (*notes, *result.week_notes, *missing_sentences([result]))
+    found = (holiday_note(result), *result.week_notes, left_out_note(result))
+    notes = (*notes, *(note for note in found if note is not None))
+    notes = (*notes, *missing_sentences([result]))
     if notes:
         folded.append(FoldedPart("notes", "Notes", items=notes))
     return Section(
         title=title or result.title,
-        headline=forecast_headline(result),
+        headline=" ".join(filter(None, headline)),
         tiles=_tiles(result),
         figures=tuple(figures),
         folded=tuple(folded),
@@ -106,8 +115,10 @@ def value_table(result: ForecastResult) -> PageTable:
         )
         for k in shown
     )
-    level = f"{100 * ahead.level:g} %"
+    narrow, level = narrow_bands_note(result), level_text(result)
     caption = f"{level} of the values are expected to lie between low and high."
+    if narrow is not None:
+        caption = f"Low and high are the ends of bands. {narrow}"
     if count < result.horizon:
         caption += f" {count} of {result.horizon:,} are shown."
     first = "rows ahead" if times is None else "time"
@@ -134,7 +145,7 @@ def _unit(result: ForecastResult) -> Any:
 
 def _tiles(result: ForecastResult) -> tuple[Tile, ...]:
     ahead = result.forecast
-    level = f"{100 * ahead.level:g} %"
+    level = level_text(result)
     tiles = []
     if np.isfinite(ahead.low[0]):
         text = _band_text(level, ahead.low[0], ahead.high[0])
@@ -179,7 +190,7 @@ def _when(result: ForecastResult, k: int) -> str:
 def _coverage_text(result: ForecastResult) -> str:
     if not np.isfinite(result.mean_coverage):
         return "not known yet"
-    aim = f"{100 * result.forecast.level:g} %"
+    aim = level_text(result)
     return f"{format_percent(result.mean_coverage)} of past values; the aim is {aim}"
 
 

@@ -2,7 +2,8 @@
 
 A target is classified if its first known values, of at most ``LOOK_ROWS`` rows, are
 
-* text, and none of them a number or a date, or
+* text, and none of them a number or a date; a column of numbers such as 1.2M, by the
+  rule of ``format_detection``, is no text; or
 * 0 and 1, both of them, or true and false, at least ``MIN_VALUES`` in all.
 
 Every other target is a number to be predicted, unless it is asked for as classes.
@@ -17,6 +18,7 @@ import numpy as np
 from thalweg.errors import PersistenceError, StreamError
 from thalweg.tables.cells import CellError, PythonCells
 from thalweg.tables.chunk import Chunk
+from thalweg.tables.format_detection import ColumnSample, first_rows
 from thalweg.tables.literals import text_kind
 from thalweg.tables.number_literals import NUMBER_STYLES, parse_styled_number
 from thalweg.types import FloatArray
@@ -149,11 +151,21 @@ def _decide_target(head: Chunk, target: str, task: Task) -> ClassLabels | None:
         if task == "auto":
             return None
     column = head.categories(target)
-    if task == "auto" and not all(map(_is_label, column.levels)):
+    if task == "auto" and not _are_labels(head, target, column.levels):
         return None
     _refuse_many_classes(head, target, column.levels, int((column.codes >= 0).sum()))
     # The first chunk gives every class its number: here they are only counted.
     return ClassLabels(target, (), False, len(column.levels))
+
+
+def _are_labels(head: Chunk, target: str, levels: Sequence[str]) -> bool:
+    """Whether no text is a number or a time, nor all together numbers such as 1.2M."""
+    if not all(map(_is_label, levels)):
+        return False
+    style = ColumnSample(target, first_rows(head)[target]).suffix_style(None)
+    if style is None:
+        return True
+    return any(parse_styled_number(level, style) is None for level in levels)
 
 
 def _is_label(text: str) -> bool:

@@ -1,9 +1,11 @@
 """Which columns hold dates, and whether the month or the day comes first in them."""
 
 import re
+from itertools import filterfalse, islice
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from thalweg.tables.cells import CellError, Cells
 from thalweg.tables.date_literals import (
@@ -21,6 +23,10 @@ DATE_NAMES = re.compile(
 """Names of columns whose whole numbers of eight digits are days: sale_date, say."""
 MIN_INCREASING_DAYS = 3
 """So many whole numbers that increase are days, whatever their column is called."""
+MIN_TIME_ROWS = 20
+"""So many rows at least must be known for a few to be the exception."""
+MAX_NON_TIMES, MAX_NON_TIME_SHARE = 5, 0.01
+"""Cells at most that are no times in a column otherwise of times; one always may be."""
 _FIRST_DAY, _LAST_DAY = 18000101, 21991231
 
 
@@ -69,6 +75,27 @@ def find_date_order(
     if month == day:
         return FoundOrder(usual_order(ambiguous_text), ambiguous_text)
     return FoundOrder("month first" if month < day else "day first", ambiguous_text)
+
+
+def find_non_times(cells: Cells, texts: list[str]) -> npt.NDArray[np.intp]:
+    """The positions of the few cells that are no times in a column otherwise of times,
+    such as the last line of a report, its total; none where it is no such column."""
+    none = np.empty(0, np.intp)
+    if not any(map(_is_time, texts[:2])):
+        return none
+    others = list(islice(filterfalse(_is_time, texts), MAX_NON_TIMES + 1))
+    if not 0 < len(others) <= MAX_NON_TIMES:
+        return none
+    column = cells.categories()
+    known = int((column.codes >= 0).sum())
+    codes = [code for code, level in enumerate(column.levels) if level in others]
+    positions = np.flatnonzero(np.isin(column.codes, codes))
+    most = min(MAX_NON_TIMES, max(1, int(MAX_NON_TIME_SHARE * known)))
+    return positions if known >= MIN_TIME_ROWS and len(positions) <= most else none
+
+
+def _is_time(text: str) -> bool:
+    return any(parse_date(text, order) is not None for order in DATE_ORDERS)
 
 
 def _has_two_readings(text: str) -> bool:

@@ -13,17 +13,20 @@ alone, so that nothing depends on how many lines have arrived. A column is
 - of text otherwise.
 """
 
+import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 from thalweg.tables.cells import CellError, Cells
-from thalweg.tables.chunk import Chunk
+from thalweg.tables.chunk import PYTHON_SOURCES, Chunk, short_repr
 from thalweg.tables.column_format import ColumnFormat
 from thalweg.tables.date_detection import (
     FoundOrder,
     day_text,
     find_date_order,
+    find_non_times,
     holds_days,
     usual_order,
 )
@@ -46,6 +49,7 @@ class FormatSettings(NamedTuple):
 
     dayfirst: bool | None = None
     decimal: str | None = None  # "." or ","
+    times: tuple[str, ...] = ()  # columns said to hold times
 
 
 class DetectedFormats(NamedTuple):
@@ -120,6 +124,8 @@ def detect_formats(
         if column.name not in styles and _is_text(column):
             order = usual_order(column.texts[0], settings.dayfirst)
             formats.append(ColumnFormat(column.name, "text", "plain", order))
+        if column.name not in (*styles, *settings.times):
+            notes += _non_time_notes(chunk, column)
     return DetectedFormats(tuple(formats), tuple(notes))
 
 
@@ -212,6 +218,29 @@ def _order_notes(chunk: Chunk, name: str, found: FoundOrder) -> list[str]:
     return [
         f"Column {name!r}: {text!r} is taken as {day_text(text, found.order)} "
         f"({found.order}); {setting} reads it as {day_text(text, other)}."
+    ]
+
+
+def _non_time_notes(chunk: Chunk, column: ColumnSample) -> list[str]:
+    """A sentence about a column that would be one of times but for a few cells."""
+    if column.is_plain or not column.texts:
+        return []
+    positions = find_non_times(column.cells, column.texts).tolist()
+    if not positions:
+        return []
+    first, count = positions[0], len(positions)
+    if first >= len(chunk):  # The line is known of rows of the chunk alone.
+        chunk = replace(chunk, line_of=None)
+    (text,) = column.cells.slice_rows(first, first + 1).categories().levels
+    others = "all other rows hold" if count == 1 else f"all but {count} rows hold"
+    lines, them = ("that line", "it") if count == 1 else ("those lines", "them")
+    advice = f"Delete {lines}"
+    if chunk.source not in PYTHON_SOURCES:
+        name = shlex.quote(column.name)
+        advice += f", or pass over {them}: thalweg run --time {name} --on-error skip"
+    return [
+        f"{chunk.location(first)}: {column.name!r} is {short_repr(text)}, and {others} "
+        f"times: the column does not count as one of times. {advice}."
     ]
 
 

@@ -202,7 +202,9 @@ def _marked_inputs(
 def _detect_formats(recipe: Recipe, chunk: Chunk) -> DetectedFormats:
     names = chunk.cells if recipe.features is None else recipe.columns
     written = [name for name in dict.fromkeys(names) if name not in recipe.text]
-    settings = FormatSettings(recipe.dayfirst, recipe.decimal)
+    given = (recipe.given_time, recipe.given_calendar)
+    times = tuple(name for name in given if name is not None)
+    settings = FormatSettings(recipe.dayfirst, recipe.decimal, times)
     return detect_formats(chunk, written, settings)
 
 

@@ -14,6 +14,12 @@ from thalweg.evaluation.forecast_result import (
     MethodErrors,
     missing_sentences,
 )
+from thalweg.report.forecast_notes import (
+    holiday_note,
+    left_out_note,
+    level_text,
+    narrow_bands_note,
+)
 from thalweg.report.number_text import format_number
 from thalweg.report.time_text import short_times
 from thalweg.report.value_text import value_formatter
@@ -79,7 +85,7 @@ def ranked_keys(results: Mapping[Key, ForecastResult]) -> list[Key]:
 def result_sentences(result: ForecastResult) -> list[str]:
     """What a reader should know of one series, in sentences."""
     sentences = []
-    level = f"{100 * result.forecast.level:g} %"
+    level = level_text(result)
     if not result.counts.sum():
         sentences.append("Too few rows for a backtest: no error is known.")
     else:
@@ -89,22 +95,12 @@ def result_sentences(result: ForecastResult) -> list[str]:
             f"{_number(result.own.typical)}, {ratio_text(result.ratio)} that of the "
             f"best naive forecast ({best}), from {int(result.counts.max()):,} origins."
         )
-        sentences.append(
-            f"The {level} bands held {_percent(result.mean_coverage)} of the values."
-        )
+        held = f"The {level} bands held {_percent(result.mean_coverage)} of the values."
+        sentences.append(narrow_bands_note(result) or held)
     if result.seasons[0] == 1:
         sentences.append("No season was found in the values.")
-    if result.holidays is not None:
-        sentences.append(
-            "The values follow the public holidays of the country "
-            f"{result.holidays}, which forecasts take into account."
-        )
-    sentences += result.week_notes
-    if result.left_out:
-        sentences.append(
-            f"{result.left_out:,} rows were left out: their time was no later than "
-            f"that of a row before."
-        )
+    notes = (holiday_note(result), *result.week_notes, left_out_note(result))
+    sentences += [note for note in notes if note is not None]
     sentences += missing_sentences([result])
     total = result.forecast.total
     if np.isfinite(total.low) and result.horizon > 1:

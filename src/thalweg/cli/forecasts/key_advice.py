@@ -24,13 +24,14 @@ LOOK_ROWS = 100_000
 
 
 def unordered_sentence(
-    rows: int, total: int, keys: tuple[str, ...], time: str, found: FoundKey | None
-) -> str:
+    rows: int, order: TimeOrder, keys: tuple[str, ...], time: str,
+    found: FoundKey | None,
+) -> str:  # fmt: skip
     """What is wrong with rows whose times repeat or go back, and what to do.
 
-    ``found`` is a key within which they do not.
+    ``order`` is that of all rows, ``found`` a key within which times rise.
     """
-    count = f"{rows:,} of {total:,} rows are not later than a row before"
+    count = f"{rows:,} of {order.rows:,} rows are not later than a row before"
     if keys:
         count += f" of their series, by {time!r} and --key {','.join(keys)}"
     else:
@@ -48,7 +49,16 @@ def unordered_sentence(
         if keys
         else "If they are several series, name the columns that tell them apart: --key."
     )
-    return f"{count}. Sort the rows by {time!r} first. {series}"
+    if order.longest_back > 0:
+        return f"{count}. Sort the rows by {time!r} first. {series}"
+    # The rows are sorted, and times only repeat.
+    if keys or order.first_repeat is None:
+        return f"{count}: times repeat. Keep one row for each time. {series}"
+    return (
+        f"{rows:,} of {order.rows:,} rows have the same {time!r} as the row before, "
+        f"the first of them row {order.first_repeat:,}. Keep one row for each time. "
+        f"{series}"
+    )
 
 
 def advise_on_key(open_table: Callable[[], Table], options: OrderOptions) -> str | None:
@@ -93,4 +103,4 @@ def _advise_on_key(
     with open_table() as table:
         chunks = (chunk.with_formats(formats or ()) for chunk in table.chunks())
         found = find_key(chunks, options.targets, time, order)
-    return unordered_sentence(unordered, order.rows, keys, time, found)
+    return unordered_sentence(unordered, order, keys, time, found)

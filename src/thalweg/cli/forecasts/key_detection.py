@@ -43,6 +43,7 @@ class TimeOrder:
     def __init__(self) -> None:
         self.rows = 0
         self.repeats = 0  # rows that are not later than the row before
+        self.first_repeat: int | None = None  # the first such row, counted from 1
         self.longest_back = 0.0
         self._first, self._last = np.inf, -np.inf
         self._before = np.nan
@@ -52,7 +53,10 @@ class TimeOrder:
         if not len(times):
             return
         steps = np.diff(np.append(self._before, times))
-        self.repeats += int((steps <= 0).sum())
+        is_repeat = steps <= 0
+        if self.first_repeat is None and is_repeat.any():
+            self.first_repeat = self.rows + int(is_repeat.argmax()) + 1
+        self.repeats += int(is_repeat.sum())
         self.longest_back = max(self.longest_back, float(np.nanmax([0.0, *-steps])))
         self._first = min(self._first, float(times.min()))
         self._last = max(self._last, float(times.max()))

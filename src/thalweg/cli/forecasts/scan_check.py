@@ -23,12 +23,11 @@ def check_scan(scan: TableScan, source: str, open_table: OpenTable) -> None:
             f"least, and its error is known from about ten on."
         )
     if not is_ordered(scan):
-        rows = sum(one.rows for one in totals)
         unordered = sum(one.out_of_order for one in totals)
         found = _find_key(scan, open_table)
         assert columns.time is not None
         sentence = unordered_sentence(
-            unordered, rows, columns.keys, columns.time, found
+            unordered, scan.order, columns.keys, columns.time, found
         )
         raise StreamError(f"{source}: {sentence}")
     if columns.keys and all(one.known < MIN_VALUES for one in totals):
