@@ -15,9 +15,12 @@ import numpy as np
 def serving(path, *options):
     """The address of a server, and its process, which is ended with SIGTERM."""
     command = [sys.executable, "-m", "thalweg.cli", "serve", str(path), "--port", "0"]
+    # A shell lets its background processes ignore SIGINT, and children inherit that:
+    # the server would then end with 0, as the signal that it raises again does nothing.
     with subprocess.Popen(
-        [*command, *options], stderr=subprocess.PIPE, text=True
-    ) as process:
+        [*command, *options], stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:  # fmt: skip
         try:
             text = ""
             while (found := re.search(r"http://[\w.:]+\d", text)) is None:
