@@ -7,7 +7,11 @@ import pytest
 
 from tests.report.test_forecast_sections import result_of
 from thalweg.cli.forecasts.forecast_tables import result_as_json, result_sentences
-from thalweg.report.forecast_notes import left_out_note, narrow_bands_note
+from thalweg.report.forecast_notes import (
+    large_error_note,
+    left_out_note,
+    narrow_bands_note,
+)
 from thalweg.report.forecast_sections import forecast_section
 
 RESULT = result_of(np.timedelta64(1, "D"))
@@ -65,3 +69,35 @@ def test_rows_left_out_are_counted(count, start):
     note = left_out_note(replace(RESULT, left_out=count))
     assert note is not None and note.startswith(start)
     assert left_out_note(RESULT) is None
+
+
+def with_errors(own, naive):
+    """A result with these (root mean squared, mean absolute) errors."""
+    made, *others = (
+        RESULT.own._replace(name=name, overall=overall, typical=typical)
+        for name, (overall, typical) in zip(
+            ["thalweg", "one", "another"], [own, *naive], strict=True
+        )
+    )
+    return replace(RESULT, own=made, naive=tuple(others))
+
+
+@pytest.mark.parametrize(
+    ("overall", "change"), [(15.0, "25 % less than"), (24.0, "20 % more than")]
+)
+def test_errors_by_squares_are_told_where_they_compare_otherwise(overall, change):
+    result = with_errors((overall, 10.0), [(30.0, 10.0), (20.0, 12.0)])
+    note = (
+        f"Large errors count more in the root mean squared error: it is {change} the "
+        f"best naive forecast's."
+    )
+    assert large_error_note(result) == note
+    assert note in result_sentences(result)
+    assert forecast_section(result).tiles[-1].text.endswith(note)
+    assert result_as_json(result)["rmse_over_best_naive"] == overall / 20
+
+
+def test_errors_by_squares_that_compare_alike_are_not_told():
+    result = with_errors((18.0, 9.0), [(20.0, 10.0), (25.0, 12.0)])
+    assert large_error_note(result) is None
+    assert large_error_note(with_errors((0.0, 0.0), [(0.0, 0.0), (1.0, 1.0)])) is None

@@ -76,10 +76,15 @@ class ForecastResult:
     @property
     def ratio(self) -> float:
         """The typical error over that of the best naive method; NaN: not scored."""
-        best = self.naive[0].typical
-        if not best > 0:
-            return 1.0 if self.own.typical == best else float("nan")
-        return self.own.typical / best
+        return _error_ratio(self.own.typical, self.naive[0].typical)
+
+    @property
+    def square_ratio(self) -> float:
+        """The root mean squared error over the smallest of naive methods; NaN: not
+        scored."""
+        return _error_ratio(
+            self.own.overall, min(method.overall for method in self.naive)
+        )
 
     @property
     def mean_coverage(self) -> float:
@@ -87,6 +92,13 @@ class ForecastResult:
         total = self.counts.sum()
         held = np.nansum(self.coverage * self.counts)
         return float(held / total) if total else float("nan")
+
+
+def _error_ratio(own: float, best: float) -> float:
+    """An error over that of the best naive method; 1 where both are 0."""
+    if not best > 0:
+        return 1.0 if own == best else float("nan")
+    return own / best
 
 
 def make_result(

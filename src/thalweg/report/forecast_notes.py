@@ -8,6 +8,9 @@ from thalweg.report.number_text import format_percent
 
 MAX_SHORTFALL = 0.05
 """A share of values in bands that is further than this below the aim is said."""
+MAX_RATIO_DIFFERENCE = 0.03
+"""Ratios of typical and of root mean squared errors that differ by more are both told.
+"""
 
 
 def has_narrow_bands(result: ForecastResult) -> bool:
@@ -36,6 +39,23 @@ def band_text(result: ForecastResult) -> str:
     return (
         f"a band that was to hold {level_text(result)} of them and held {held} in the "
         f"backtest"
+    )
+
+
+def large_error_note(result: ForecastResult) -> str | None:
+    """How root mean squared errors compare with the best naive forecast's, where the
+    typical errors compare otherwise: a forecast of the mean seldom has large errors,
+    one that is often nearly right has small ones."""
+    ratio = result.square_ratio
+    if not abs(ratio - result.ratio) > MAX_RATIO_DIFFERENCE:
+        return None
+    part = format_percent(abs(1 - ratio))
+    change = f"{part} {'less' if ratio < 1 else 'more'} than"
+    if part == format_percent(0.0):
+        change = "that of"
+    return (
+        f"Large errors count more in the root mean squared error: it is {change} the "
+        f"best naive forecast's."
     )
 
 

@@ -9,6 +9,7 @@ from thalweg.evaluation.forecast_result import ForecastResult, missing_sentences
 from thalweg.report.forecast_charts import forecast_figure, step_error_figure
 from thalweg.report.forecast_notes import (
     holiday_note,
+    large_error_note,
     left_out_note,
     level_text,
     narrow_bands_note,
@@ -162,14 +163,10 @@ def _tiles(result: ForecastResult) -> tuple[Tile, ...]:
         error = format_number(result.own.typical)
         tiles.append(Tile("Typical error", error, text))
     if np.isfinite(result.ratio):
-        best = result.naive[0].name
-        tiles.append(
-            Tile(
-                "Against the best naive",
-                _change(result.ratio),
-                f"typical error, beside {best}.",
-            )
-        )
+        text = f"typical error, beside {result.naive[0].name}."
+        note = large_error_note(result)
+        text += "" if note is None else f" {note}"
+        tiles.append(Tile("Against the best naive", _change(result.ratio), text))
     return tuple(tiles)
 
 

@@ -16,6 +16,7 @@ from thalweg.evaluation.forecast_result import (
 )
 from thalweg.report.forecast_notes import (
     holiday_note,
+    large_error_note,
     left_out_note,
     level_text,
     narrow_bands_note,
@@ -99,7 +100,8 @@ def result_sentences(result: ForecastResult) -> list[str]:
         sentences.append(narrow_bands_note(result) or held)
     if result.seasons[0] == 1:
         sentences.append("No season was found in the values.")
-    notes = (holiday_note(result), *result.week_notes, left_out_note(result))
+    notes = (large_error_note(result), holiday_note(result), *result.week_notes)
+    notes = (*notes, left_out_note(result))
     sentences += [note for note in notes if note is not None]
     sentences += missing_sentences([result])
     total = result.forecast.total
@@ -161,6 +163,7 @@ def result_as_json(result: ForecastResult) -> dict[str, Any]:
         "holidays": result.holidays,
         "origins": int(result.counts.max()),
         "over_best_naive": _finite(result.ratio) if scored else None,
+        "rmse_over_best_naive": _finite(result.square_ratio) if scored else None,
         "coverage": _finite(result.mean_coverage),
         "errors": [_errors_as_json(method, result) for method in methods],
         "forecast": [
