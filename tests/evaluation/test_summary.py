@@ -194,7 +194,7 @@ def test_a_season_is_mentioned_only_where_its_experts_have_weight():
 
 
 def test_intervals_are_judged_at_ninety_per_cent():
-    assert "Its 90 % intervals held the label 91 % of the time." in text_of(errors())
+    assert "Its 90 % intervals held the value 91 % of the time." in text_of(errors())
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_one_level_of_coverage_is_a_sentence_and_no_chart():
     inside = replace(example_studies.tracker_history(), coverage=((0.9, 0.91),))
     study = example_studies.full(history=inside)
     assert "calibration" not in by_name(study)
-    assert "Its 90 % intervals held the label 91 % of the time." in summary(study)
+    assert "Its 90 % intervals held the value 91 % of the time." in summary(study)
 
 
 def test_the_last_rows_are_drawn_one_by_one():

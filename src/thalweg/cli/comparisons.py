@@ -139,7 +139,11 @@ def _compare_targets(
             encoder.recipe.delay, stream.times, given[k],
         )  # fmt: skip
         study = add_alarms(study, stream.changes[k], encoder)
-        yield replace(study, features=encoder.used_feature_names())
+        yield replace(
+            study,
+            features=encoder.used_feature_names(),
+            column_features=encoder.column_features(),
+        )
 
 
 def _notes(encoder: Encoder, stream: StreamRows) -> list[str]:

@@ -40,7 +40,8 @@ Target = Annotated[
 Features = Annotated[
     str | None,
     typer.Option(
-        help="Columns to predict from, such as a,b,c; all other columns, if not given.",
+        help="Columns to predict from, such as a,b,c; all other columns, if not given; "
+        "none: the past and the times alone.",
         rich_help_panel=COLUMNS, metavar="NAMES",
     ),
 ]  # fmt: skip
@@ -233,7 +234,7 @@ def recipe_settings(
     others["time"] = time_name(others.get("time"))
     parsed = {
         "targets": tuple(dict.fromkeys(target)) if target else None,
-        "features": None if features is None else split_names("--features", features),
+        "features": None if features is None else names_or_none("--features", features),
         "text": None if text is None else split_names("--text", text),
         "lags": None if lags is None else parse_lags(lags),
     }
@@ -340,7 +341,12 @@ def split_key(text: str | None) -> tuple[str, ...] | None:
     """The columns of a key; (): there is to be none, None: they are to be found."""
     if text is None:
         return None
-    return () if text.strip().lower() == "none" else split_names("--key", text)
+    return names_or_none("--key", text)
+
+
+def names_or_none(option: str, text: str) -> tuple[str, ...]:
+    """The names in ``a,b,c``; none at all of ``none``."""
+    return () if text.strip().lower() == NONE else split_names(option, text)
 
 
 def split_season(text: str | None) -> tuple[int, ...] | None:

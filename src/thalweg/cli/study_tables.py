@@ -38,10 +38,8 @@ def _learner_table(study: Study) -> Table:
         f"{study.title}: {study.target}, {study.scored_rounds:,} rows scored"
     )
     table.add_column("learner", no_wrap=True, overflow="ellipsis")
-    names = ["over\npersistence", "mean\nsquared", "mean\nabsolute"]
-    if _has_several_baselines(study):
-        names.insert(0, "over the best\nbaseline")
-    for name in names:
+    best = "the best simple\nmethod's" if len(study.baselines) > 1 else "persistence's"
+    for name in ("typical\nerror", "squared\nerror", f"squared over\n{best}"):
         table.add_column(name, justify="right", no_wrap=True)
     for entry in study.ranked_entries():
         table.add_row(*_learner_cells(study, entry), style=_style(entry))
@@ -97,10 +95,8 @@ def study_as_json(study: AnyStudy) -> dict[str, Any]:
 
 
 def _learner_cells(study: Study, entry: Entry) -> tuple[str, ...]:
-    ratios = [f"{_persistence_ratio(study, entry):.3f}"]
-    if _has_several_baselines(study):
-        ratios.insert(0, f"{_baseline_ratio(study, entry):.3f}")
-    return entry.name, *ratios, _number(entry.squared), _number(entry.absolute)
+    ratio = f"{_baseline_ratio(study, entry):.3f}"
+    return entry.name, _number(entry.absolute), _number(entry.squared), ratio
 
 
 def _number(value: float) -> str:
@@ -116,11 +112,6 @@ def _persistence_ratio(study: Study, entry: Entry) -> float:
 
 def _baseline_ratio(study: Study, entry: Entry) -> float:
     return study.ratio(entry.name, study.best_baseline.name)
-
-
-def _has_several_baselines(study: Study) -> bool:
-    """Whether there is a simple baseline beside persistence; old files have none."""
-    return len(study.baselines) > 1
 
 
 def _style(entry: Entry) -> str | None:

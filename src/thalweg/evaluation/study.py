@@ -177,6 +177,7 @@ class Study:
     bands: PredictionBands | None = None
     residuals: Histogram | None = None  # values minus forecasts, in the scored rounds
     effects: Mapping[str, float] | None = None  # mean size of each feature's effect
+    column_features: tuple[str, ...] = ()  # those that are columns of the same row
 
     def __post_init__(self) -> None:
         names = [entry.name for entry in self.entries]

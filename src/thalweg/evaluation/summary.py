@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from thalweg.evaluation.study import Entry, Study, TrackerHistory
+from thalweg.evaluation.telling_columns import telling_sentence
 from thalweg.types import FloatArray
 
 SMALL_DIFFERENCE = 0.01
@@ -31,7 +32,8 @@ def summary(study: Study) -> list[str]:
     if study.scored_rounds == 0:
         return ["No row was scored, so that nothing can be said, not even whether "
                 "persistence is better."]  # fmt: skip
-    sentences = [_headline(study), _change_sentence(study), _error_sentence(study)]
+    sentences = [_headline(study), telling_sentence(study), _change_sentence(study)]
+    sentences.append(_error_sentence(study))
     sentences.append(_winner_sentence(study))
     if study.history is not None:
         sentences += [_memory_sentence(study.history), _season_sentence(study.history)]
@@ -216,7 +218,7 @@ def _coverage_sentence(history: TrackerHistory) -> str:
         return ""
     nominal, measured = min(history.coverage, key=lambda pair: abs(pair[0] - 0.9))
     return (
-        f"Its {_format_percent(nominal)} intervals held the label "
+        f"Its {_format_percent(nominal)} intervals held the value "
         f"{_format_percent(measured)} of the time."
     )
 

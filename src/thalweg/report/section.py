@@ -57,6 +57,7 @@ class Section:
     folded: tuple[FoldedPart, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()  # small print: a name and a text each
     tables: tuple[PageTable, ...] = ()  # after the tiles, before the figures
+    caution: str = ""  # what a reader must know before believing the headline
 
     def all_figures(self) -> tuple[Figure, ...]:
         """The figures, those in folded parts last."""

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import summary
+from thalweg.evaluation.telling_columns import telling_sentence
 from thalweg.report import headline
 from thalweg.report.chart_elements import Figure
 from thalweg.report.charts import (
@@ -33,6 +34,7 @@ def study_section(study: Study, forecast: Section | None = None) -> Section:
         figures=tuple(main_figures(study)),
         folded=_folded_parts(study),
         facts=study_facts(study),
+        caution=telling_sentence(study),
     )
     if forecast is None:
         return own

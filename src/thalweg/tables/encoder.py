@@ -171,8 +171,8 @@ class Encoder:
         """Raise if a source of so many rows in all has too few for the lags."""
         check_row_count(rows, self.recipe, source)
 
-    def feature_names(self) -> tuple[str, ...]:
-        """The name of each feature in x; none before the first chunk."""
+    def column_features(self) -> tuple[str, ...]:
+        """The names of the features that are columns of the same row."""
         state, recipe = self.state, self.recipe
         if state.schema is None:
             return ()
@@ -184,6 +184,14 @@ class Encoder:
             else:
                 marked = name in state.schema.markers
                 names += [name, marker_name(name)] if marked else [name]
+        return tuple(names)
+
+    def feature_names(self) -> tuple[str, ...]:
+        """The name of each feature in x; none before the first chunk."""
+        state, recipe = self.state, self.recipe
+        if state.schema is None:
+            return ()
+        names = [*self.column_features()]
         if recipe.given_calendar is not None:
             names += CALENDAR_FEATURES
         if state.schema.has_year_features(recipe):

@@ -134,6 +134,13 @@ def first_rows(chunk: Chunk) -> Mapping[str, Cells]:
     return chunk.sample or chunk.slice_rows(0, 1).cells
 
 
+def holds_times(chunk: Chunk, name: str, dayfirst: bool | None) -> bool:
+    """Whether all of the first cells of a column are times."""
+    return (
+        _detect_time(ColumnSample(name, first_rows(chunk)[name]), dayfirst) is not None
+    )
+
+
 def unread_date(chunk: Chunk, name: str) -> str | None:
     """The first text of a column all of which looks like dates; None if it does not."""
     texts = first_rows(chunk)[name].distinct_texts()

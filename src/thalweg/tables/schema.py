@@ -13,6 +13,7 @@ from thalweg.tables.format_detection import (
     DetectedFormats,
     FormatSettings,
     detect_formats,
+    holds_times,
     unread_date,
 )
 from thalweg.tables.literals import Kind
@@ -200,11 +201,15 @@ def _marked_inputs(
 
 
 def _detect_formats(recipe: Recipe, chunk: Chunk) -> DetectedFormats:
-    names = chunk.cells if recipe.features is None else recipe.columns
+    names: Sequence[str] = (*chunk.cells,)
+    if recipe.features is not None:
+        found = names if recipe.time == AUTO else ()
+        times = (name for name in found if holds_times(chunk, name, recipe.dayfirst))
+        names = (*recipe.columns, *times)
     written = [name for name in dict.fromkeys(names) if name not in recipe.text]
     given = (recipe.given_time, recipe.given_calendar)
-    times = tuple(name for name in given if name is not None)
-    settings = FormatSettings(recipe.dayfirst, recipe.decimal, times)
+    named = tuple(name for name in given if name is not None)
+    settings = FormatSettings(recipe.dayfirst, recipe.decimal, named)
     return detect_formats(chunk, written, settings)
 
 

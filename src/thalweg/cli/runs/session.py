@@ -245,10 +245,9 @@ class Session(Component):
                 )
             else:
                 one_notes = (*common, *lag_notes, *_scoring_notes(run))
-                study = add_alarms(
-                    run.study(name, target, names, one_notes, self.start, end),
-                    self.changes[k], self.encoder,
-                )  # fmt: skip
+                made = run.study(name, target, names, one_notes, self.start, end)
+                made = replace(made, column_features=self.encoder.column_features())
+                study = add_alarms(made, self.changes[k], self.encoder)
             studies.append(replace(study, features=used))
         return studies
 
