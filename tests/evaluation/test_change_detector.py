@@ -11,10 +11,13 @@ from thalweg.evaluation.change_detector import (
     MAX_COLUMNS,
     ChangeDetector,
 )
-from thalweg.evaluation.change_words import change_text
+from thalweg.evaluation.change_words import (
+    ALARM_VALUES,
+    LISTED_FIELDS,
+    change_text,
+)
 from thalweg.evaluation.study import ChangeAlarm
 from thalweg.kernels.change_detector.detector_layout import (
-    ALARM_FIELDS,
     ALARM_ONSET,
     ALARM_ROW,
     ALARM_STATISTIC,
@@ -220,7 +223,7 @@ def damaged(snapshot, size):
     yield snapshot._replace(buffer=counters)
     yield snapshot._replace(buffer=snapshot.buffer[:-1])
     yield snapshot._replace(total=size + 1)
-    yield snapshot._replace(records=np.full((1, ALARM_FIELDS), np.nan))
+    yield snapshot._replace(records=np.full((1, LISTED_FIELDS), np.nan))
     yield snapshot._replace(recent_rows=snapshot.recent_rows[1:])
     yield snapshot._replace(recent_times=())
     yield snapshot._replace(alarm_times=())
@@ -235,8 +238,8 @@ def test_a_snapshot_that_no_detector_left_is_refused():
 
 
 def record(statistic, before=100.0, after=10.0, spreads=(1.0, 2.0), rows=10):
-    values = np.zeros(ALARM_FIELDS)
-    values[[ALARM_ONSET, ALARM_ROW]] = 200, 199 + rows
+    values = np.zeros(LISTED_FIELDS)
+    values[[ALARM_ONSET, ALARM_ROW, ALARM_VALUES]] = 200, 199 + rows, rows
     values[[ALARM_STATISTIC, LEVEL_BEFORE, LEVEL_AFTER]] = statistic, before, after
     values[[SPREAD_BEFORE, SPREAD_AFTER]] = spreads
     return values
@@ -258,11 +261,25 @@ def record(statistic, before=100.0, after=10.0, spreads=(1.0, 2.0), rows=10):
         (record(LARGE_UP, 1e6, 4e6), "level rose to 4 times, from 1,000,000 to "
          "4,000,000"),
         (record(LARGE_UP, -0.5, 2), "level rose from -0.5 to 2"),
+        (record(LARGE_UP, -0.445, -0.0964, (0.01, 1.0)), "level rose from -0.445 to "
+         "-0.0964"),
+        (record(LARGE_UP, 2.07e-200, 1, (0.0, 1.0)), "level rose from 0 to 1"),
+        (record(LARGE_UP, 1e-3, 1e4, (1e-5, 1.0)), "level rose from 0.001 to 10,000"),
+        (record(LARGE_UP, 40.1, 139, (20.0, 1.0), 5), "level rose in its first 5 rows, "
+         "from 40.1 to 139"),
+        (record(LARGE_UP, 40.1, 139, (10.0, 1.0), 5), "level rose to about 3.5 times "
+         "in its first 5 rows, from 40.1 to 139"),
+        (record(LARGE_UP, 100, 100.7, (0.1, 1.0)), "level rose slightly, from 100 to "
+         "101"),
         (record(LARGE_UP, 2, 0.5), "level fell from 2 to 0.5"),
         (record(LARGE_UP, 1e150, 1e149), "level fell by 90 %, from 1.00e+150 to "
          "1.00e+149"),
         (record(VARIANCE_UP), "variance rose 4 times"),
         (record(VARIANCE_UP, spreads=(0.0, 2.0)), "variance rose from 0"),
+        (record(VARIANCE_UP, spreads=(5e-324, 2.0)), "variance rose from 0"),
+        (record(VARIANCE_DOWN, spreads=(2.0, 0.0)), "variance fell to 0"),
+        (record(VARIANCE_DOWN, spreads=(1.0, 0.97)), "variance fell slightly"),
+        (record(VARIANCE_UP, spreads=(1.0, 0.97)), "variance rose slightly"),
         (record(VARIANCE_DOWN, spreads=(2.0, 1.0)), "variance fell to 0.25 of what it "
          "was"),
         (record(9), "relation to 'b' changed"),

@@ -32,9 +32,9 @@ from thalweg.cli.runs.output_paths import new_recipe, order_oldest_first, source
 from thalweg.cli.study_tables import print_study, study_as_json
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.baseline_study import announcement_count, study_with_baselines
-from thalweg.evaluation.change_detector import ChangeDetector
 from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import PAST_LABELS
+from thalweg.evaluation.timed_change_detector import TimedChangeDetector
 from thalweg.preprocessing.imputer import Imputer
 from thalweg.preprocessing.time_grid import Times
 from thalweg.tables import Encoder, Table, Timestamps
@@ -50,7 +50,7 @@ class StreamRows(NamedTuple):
     times: Times | None  # (T,) local times, where rows have any
     complete: int  # complete rows in the whole table
     left_out: int  # rows that lack a target or, under "skip", a feature
-    changes: list[ChangeDetector]  # of each target, in all rows of the table
+    changes: list[TimedChangeDetector]  # of each target, in all rows of the table
 
 
 class ComparisonOutcome(NamedTuple):
@@ -94,7 +94,7 @@ def _read_last_rows(table: Table, encoder: Encoder, max_rows: int) -> StreamRows
     """Read the whole table, and keep the last rows that have all targets."""
     imputer = Imputer(encoder.recipe.missing)
     x, y, times, complete, left_out = [], [], [], 0, 0
-    changes: list[ChangeDetector] = []
+    changes: list[TimedChangeDetector] = []
     total = None if table.is_live else 1.0
     with progress_bar(f"reading {table.name}", total) as bar:
         for chunk in table.chunks():
@@ -105,7 +105,7 @@ def _read_last_rows(table: Table, encoder: Encoder, max_rows: int) -> StreamRows
             given = ObservedRows.read(encoder, chunk, 0, time)
             if not changes:
                 columns = given.columns.shape[1]
-                changes = [ChangeDetector(columns) for _ in encoder.recipe.targets]
+                changes = [TimedChangeDetector(columns) for _ in encoder.recipe.targets]
             for k, detector in enumerate(changes):
                 given.add_to(detector, k, is_question=False)
             features, known = imputer.impute(features, targets)

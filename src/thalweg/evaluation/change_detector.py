@@ -14,7 +14,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from thalweg.evaluation.change_words import change_kind, change_text
+from thalweg.evaluation.change_words import (
+    ALARM_VALUES,
+    LISTED_FIELDS,
+    change_kind,
+    change_text,
+)
 from thalweg.evaluation.study import ChangeAlarm
 from thalweg.kernels.change_detector.detector import detect_changes
 from thalweg.kernels.change_detector.detector_layout import (
@@ -30,6 +35,7 @@ from thalweg.kernels.change_detector.detector_layout import (
     STATE,
     WORKSPACE,
 )
+from thalweg.kernels.change_detector.known_season import take_known_season
 from thalweg.persistence.snapshots import (
     MAX_COUNT,
     Array,
@@ -60,12 +66,19 @@ class AlarmTimes(NamedTuple):
     onset: str
 
 
+class FoundChange(NamedTuple):
+    """An alarm of the kernel, that is not listed yet."""
+
+    record: FloatArray  # (LISTED_FIELDS,) rows from 1
+    times: AlarmTimes
+
+
 class ChangeSnapshot(NamedTuple):
     """All that a change detector remembers."""
 
     total: int  # alarms so far
     buffer: FloatArray  # (size,) of the kernel
-    records: FloatArray  # (a, ALARM_FIELDS) of the newest alarms, rows from 1
+    records: FloatArray  # (a, LISTED_FIELDS) of the newest alarms, rows from 1
     alarm_times: tuple[AlarmTimes, ...]  # of the same alarms
     recent_rows: FloatArray  # (≤ RECENT_ROWS,) the numbers of the last rows, from 1
     recent_times: tuple[str, ...]  # of the same rows
@@ -85,7 +98,7 @@ class ChangeDetector(Component):
         self.columns = min(columns, MAX_COLUMNS)
         self.total = 0
         self.buffer: FloatArray = np.zeros(STATE.size(columns=self.columns))
-        self.records: FloatArray = np.empty((0, ALARM_FIELDS))
+        self.records: FloatArray = np.empty((0, LISTED_FIELDS))
         self.alarm_times: tuple[AlarmTimes, ...] = ()
         self.recent_rows: FloatArray = np.empty(0)
         self.recent_times: tuple[str, ...] = ()
@@ -101,25 +114,48 @@ class ChangeDetector(Component):
         times in mean years of the calendar since 1970, NaN where unknown: with them,
         daily and weekly rows may have a yearly cycle, and hourly ones summer time.
         """
+        self.list_changes(self.find(y, columns, rows, times, years))
+
+    def find(
+        self, y: FloatArray, columns: FloatArray, rows: Any = None,
+        times: TimeTexts | None = None, years: FloatArray | None = None,
+    ) -> list[FoundChange]:  # fmt: skip
+        """The changes in the next rows, as ``add`` takes them, none of them listed."""
         if rows is None:
             last = self.recent_rows[-1] if len(self.recent_rows) else 0.0
             rows = last + np.arange(1, len(y) + 1)
         texts = times or _no_times
         if years is None:
             years = np.full(len(y), np.nan)
+        found = list[FoundChange]()
         for start in range(0, len(y), PIECE):
             piece = slice(start, start + PIECE)
 
             def piece_texts(first: int, last: int, start: int = start) -> list[str]:
                 return texts(start + first, start + last)
 
-            self._add_piece(
+            found += self._find_in_piece(
                 y[piece],
                 columns[piece],
                 np.asarray(rows)[piece],
                 years[piece],
                 piece_texts,
             )
+        return found
+
+    def take_season(self, season: int) -> None:
+        """Take a season that is known beforehand, once three of them have shown it."""
+        buffer = self.buffer.copy()  # a snapshot may hold the one before
+        take_known_season(buffer, season, self.columns)
+        self.buffer = buffer
+
+    def list_changes(self, found: Sequence[FoundChange]) -> None:
+        """List changes as alarms, and count them."""
+        self.total += len(found)
+        records = [one.record for one in found]
+        self.records = np.vstack([self.records, *records])[-MAX_ALARMS:]
+        times = (one.times for one in found)
+        self.alarm_times = (*self.alarm_times, *times)[-MAX_ALARMS:]
 
     def alarms(self, names: Sequence[str]) -> tuple[ChangeAlarm, ...]:
         """The newest alarms; ``names`` are those of the columns."""
@@ -150,26 +186,28 @@ class ChangeDetector(Component):
         yield "buffer", Condition(is_right, "what a change detector remembers")
         listed, recent = min(snapshot.total, MAX_ALARMS), min(int(rows), RECENT_ROWS)
         yield "total", Count(int(rows))
-        yield "records", Array((listed, ALARM_FIELDS))
+        yield "records", Array((listed, LISTED_FIELDS))
         yield "alarm_times", Condition(len(snapshot.alarm_times) == listed, "as many")
         yield "recent_rows", Array((recent,), 1.0, float(MAX_COUNT), whole=True)
         is_equal = len(snapshot.recent_times) == recent
         yield "recent_times", Condition(is_equal, f"the times of {recent} rows")
 
-    def _add_piece(
+    def _find_in_piece(
         self,
         y: FloatArray,
         columns: FloatArray,
         rows: FloatArray,
         years: FloatArray,
         times: TimeTexts,
-    ) -> None:
+    ) -> list[FoundChange]:
         known = np.append(self.recent_rows, rows)
         old, first = len(self.recent_rows), self._row_count() - len(self.recent_rows)
-        records = self._detect(y, years, columns)
-        for record in records:
+        found = list[FoundChange]()
+        for values in self._detect(y, years, columns):
             # Positions among the rows known: those of before, then these.
-            places = record[[ALARM_ROW, ALARM_ONSET]].astype(np.int64) - first
+            places = values[[ALARM_ROW, ALARM_ONSET]].astype(np.int64) - first
+            record = np.append(values, 0.0)
+            record[ALARM_VALUES] = places[0] - places[1] + 1
             record[[ALARM_ROW, ALARM_ONSET]] = known[places]
             texts = (
                 self.recent_times[place]
@@ -177,12 +215,11 @@ class ChangeDetector(Component):
                 else times(place - old, place - old + 1)[0]
                 for place in places.tolist()
             )
-            self.alarm_times = (*self.alarm_times, AlarmTimes(*texts))[-MAX_ALARMS:]
-        self.total += len(records)
-        self.records = np.vstack([self.records, records])[-MAX_ALARMS:]
+            found.append(FoundChange(record, AlarmTimes(*texts)))
         self.recent_rows = known[-RECENT_ROWS:].copy()
         newest = times(max(len(y) - RECENT_ROWS, 0), len(y))
         self.recent_times = (*self.recent_times, *newest)[-RECENT_ROWS:]
+        return found
 
     def _detect(
         self, y: FloatArray, years: FloatArray, columns: FloatArray

@@ -8,6 +8,7 @@ about 20 %, not 22 %.
 from collections.abc import Sequence
 
 from thalweg.kernels.change_detector.detector_layout import (
+    ALARM_FIELDS,
     ALARM_ONSET,
     ALARM_ROW,
     ALARM_STATISTIC,
@@ -21,11 +22,25 @@ from thalweg.kernels.change_detector.detector_layout import (
 )
 from thalweg.types import FloatArray
 
+ALARM_VALUES = ALARM_FIELDS
+"""Where a record of an alarm that is listed has the number of values since the onset:
+of rows, or of means of rows."""
+LISTED_FIELDS = ALARM_FIELDS + 1
 MIN_LEVEL_RATIO = 3.0
 """A level can fall by a percentage if it is at least so many standard deviations of its
 noise away from 0."""
 MAX_PERCENT = 2.0
 """From this ratio on a rise is given in times, not in percent."""
+MAX_TIMES, MIN_TIMES_ERROR = 1000.0, 0.05
+"""Greater ratios say no more than the two levels do; one that is known less exactly, as
+a part of itself, is "about" so much."""
+NOTHING = 1e-9
+"""Numbers below this part of others in the same sentence are rounding errors of 0."""
+FEW_VALUES = 10
+"""A level is told as that of its first rows if it is a mean of fewer values."""
+SLIGHT_PERCENT, SLIGHT_VARIANCE = 1.0, (0.8, 1.25)
+"""A smaller change of the level, or ratio of variances, is called slight: it was seen
+because many rows agree, or is larger than the first rows show."""
 
 
 def change_kind(record: FloatArray) -> str:
@@ -53,40 +68,64 @@ def change_text(record: FloatArray, columns: Sequence[str]) -> str:
 
 
 def _variance_text(record: FloatArray) -> str:
-    before, after = float(record[SPREAD_BEFORE]), float(record[SPREAD_AFTER])
+    before, after = _without_rounding(record[SPREAD_BEFORE], record[SPREAD_AFTER])
     is_rise = int(record[ALARM_STATISTIC]) == VARIANCE_UP
-    if not before > 0:
-        return "variance rose from 0"
+    verb = "rose" if is_rise else "fell"
+    if not (before > 0 and after > 0):
+        return f"variance {verb} {'from' if is_rise else 'to'} 0"
     ratio = (after / before) ** 2
+    if is_rise != (ratio > 1) or SLIGHT_VARIANCE[0] < ratio < SLIGHT_VARIANCE[1]:
+        return f"variance {verb} slightly"
     if is_rise:
         return f"variance rose {ratio:.2g} times" if ratio < 100 else "variance rose"
     return f"variance fell to {ratio:.2g} of what it was"
 
 
 def _level_text(record: FloatArray) -> str:
-    before, after = float(record[LEVEL_BEFORE]), float(record[LEVEL_AFTER])
+    before, after = _without_rounding(record[LEVEL_BEFORE], record[LEVEL_AFTER])
     verb = "rose" if after > before else "fell"
     between = f"from {_short(before)} to {_short(after)}"
-    noise = float(record[SPREAD_BEFORE])
-    if before * after < 0 or abs(before) <= MIN_LEVEL_RATIO * noise or before == 0:
-        return f"level {verb} {between}"
+    noise, values = float(record[SPREAD_BEFORE]), max(record[ALARM_VALUES], 1.0)
+    # A part of a negative level says nothing: such values may be on both sides of 0.
+    is_part = before > MIN_LEVEL_RATIO * noise and after >= 0
+    if not is_part or after > MAX_TIMES * before:
+        first = f"{_first_rows(record)}, " if values < FEW_VALUES else ""
+        return f"level {verb}{first or ' '}{between}"
     ratio = after / before
+    # Both levels are means over about so many values, each with the noise before.
+    uncertainty = ratio * noise / before * (2 / values) ** 0.5
     if ratio >= MAX_PERCENT:
-        return f"level {verb} to {ratio:.2g} times, {between}"
-    rows = int(record[ALARM_ROW] - record[ALARM_ONSET]) + 1
-    # Both levels are means over about so many rows, each with the noise before.
-    uncertainty = ratio * noise / abs(before) * (2 / max(rows, 1)) ** 0.5
+        if uncertainty < MIN_TIMES_ERROR * ratio:
+            return f"level {verb} to {ratio:.2g} times, {between}"
+        return (
+            f"level {verb} to about {ratio:.2g} times{_first_rows(record)}, {between}"
+        )
+    if 100 * abs(1 - ratio) < SLIGHT_PERCENT:
+        return f"level {verb} slightly, {between}"
     change = _percent(abs(1 - ratio), uncertainty)
     if change.startswith("about"):
-        change += f" in its first {rows:,} rows" if rows > 1 else " in its first row"
+        change += _first_rows(record)
     return f"level {verb} by {change}, {between}"
+
+
+def _first_rows(record: FloatArray) -> str:
+    """That a level is the one since the change began, which is few rows."""
+    rows = int(record[ALARM_ROW] - record[ALARM_ONSET]) + 1
+    return f" in its first {rows:,} rows" if rows > 1 else " in its first row"
+
+
+def _without_rounding(before: float, after: float) -> tuple[float, float]:
+    """Both numbers, with 0 for one that is nothing beside the other."""
+    limit = NOTHING * max(abs(before), abs(after))
+    return (
+        0.0 if abs(before) <= limit else float(before),
+        0.0 if abs(after) <= limit else float(after),
+    )
 
 
 def _percent(part: float, uncertainty: float) -> str:
     """A part in percent, as exactly as it is known: its standard deviation is given."""
     percent, deviation = 100 * part, 100 * uncertainty
-    if percent < 1:
-        return f"{percent:.2g} %"
     step = 1 if deviation < 1 else 5 if deviation < 4 else 10
     rounded = max(step * round(percent / step), step)
     return f"{rounded:.0f} %" if step == 1 else f"about {rounded:.0f} %"

@@ -23,7 +23,7 @@ from thalweg.persistence.snapshots import require, restore_snapshot
 from thalweg.preprocessing.imputer import POLICY_RULES
 from thalweg.tables import Encoder, Recipe
 
-VERSION = 5
+VERSION = 6
 """Version of ``RunCheckpoint``; any other is refused."""
 MALFORMED_JSON_ERRORS = (
     AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError,

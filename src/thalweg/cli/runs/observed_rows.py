@@ -10,20 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg.cli.runs.predictions import format_times
-from thalweg.evaluation.change_detector import (
-    MAX_COLUMNS,
-    YEAR_SECONDS,
-    ChangeDetector,
-    TimeTexts,
-)
+from thalweg.evaluation.change_detector import MAX_COLUMNS, TimeTexts
 from thalweg.evaluation.study import Study
+from thalweg.evaluation.timed_change_detector import TimedChangeDetector
+from thalweg.preprocessing.row_clock import Stamps
 from thalweg.tables import Chunk, Encoder
 from thalweg.tables.schema import Schema
 from thalweg.tables.validation import read_any_times, read_numbers
 from thalweg.types import FloatArray
-
-YEAR = YEAR_SECONDS * 1e9
-"""The mean year of the calendar, in nanoseconds."""
 
 
 def given_columns(schema: Schema | None) -> tuple[str, ...]:
@@ -40,7 +34,7 @@ class ObservedRows(NamedTuple):
     targets: FloatArray  # (T, k) NaN where not known
     rows: FloatArray  # (T,) the first row of the stream being 1
     times: TimeTexts | None
-    years: FloatArray  # (T,) times in years since 1970, NaN where unknown
+    stamps: Stamps | None  # (T,) nanoseconds since 1970, NO_TIME where missing
 
     @classmethod
     def read(
@@ -64,16 +58,18 @@ class ObservedRows(NamedTuple):
         )
         rows = np.arange(1.0, len(chunk) + 1) + earlier_rows + chunk.first_row
         texts = _time_texts(time, len(chunk))
-        return cls(columns, targets, rows, texts, _years(chunk, schema))
+        return cls(columns, targets, rows, texts, _stamps(chunk, schema))
 
-    def add_to(self, detector: ChangeDetector, target: int, is_question: bool) -> None:
+    def add_to(
+        self, detector: TimedChangeDetector, target: int, is_question: bool
+    ) -> None:
         """Let a detector look at the rows of one target.
 
         If ``is_question``, rows without a label are yet to come, and are left out.
         """
         y, times = self.targets[:, target], self.times
         if not is_question:
-            detector.add(y, self.columns, self.rows, times, self.years)
+            detector.add(y, self.columns, self.rows, times, self.stamps)
             return
         known = np.flatnonzero(~np.isnan(y))
 
@@ -83,11 +79,12 @@ class ObservedRows(NamedTuple):
 
         detector.add(
             y[known], self.columns[known], self.rows[known],
-            None if times is None else known_times, self.years[known],
+            None if times is None else known_times,
+            None if self.stamps is None else self.stamps[known],
         )  # fmt: skip
 
 
-def add_alarms(study: Study, detector: ChangeDetector, encoder: Encoder) -> Study:
+def add_alarms(study: Study, detector: TimedChangeDetector, encoder: Encoder) -> Study:
     """The study with the alarms of a detector, and a note if not all are listed."""
     if study.history is None:
         return study
@@ -95,13 +92,12 @@ def add_alarms(study: Study, detector: ChangeDetector, encoder: Encoder) -> Stud
     return study.with_alarms(alarms, detector.total)
 
 
-def _years(chunk: Chunk, schema: Schema) -> FloatArray:
-    """Times in years of 365.2425 days since 1970, of all rows, whatever lags drop."""
+def _stamps(chunk: Chunk, schema: Schema) -> Stamps | None:
+    """The local times of all rows, whatever lags drop; None where rows have none."""
     if schema.time != "time" or schema.time_column is None:
-        return np.full(len(chunk), np.nan)
+        return None
     local = read_any_times(chunk, schema.time_column).local_times()
-    nanoseconds = local.astype("datetime64[ns]").view(np.int64).astype(np.float64)
-    return np.where(np.isnat(local), np.nan, nanoseconds / YEAR)
+    return np.asarray(local.astype("datetime64[ns]").view(np.int64))
 
 
 def _time_texts(time: Any, rows: int) -> TimeTexts | None:

@@ -15,10 +15,10 @@ from thalweg.cli.runs.predictions import (
 )
 from thalweg.cli.runs.row_digest import MAX_MARKS, RowDigestState, SourceDigest
 from thalweg.errors import StreamError
-from thalweg.evaluation.change_detector import ChangeDetector, ChangeSnapshot
 from thalweg.evaluation.classification_study import AnyStudy
 from thalweg.evaluation.classifier_run import ClassifierRun, ClassifierRunSnapshot
 from thalweg.evaluation.summary import PAST_LABELS
+from thalweg.evaluation.timed_change_detector import TimedChangeDetector, TimedSnapshot
 from thalweg.evaluation.tracker_run import TrackerRun, TrackerRunSnapshot
 from thalweg.persistence.snapshots import (
     Component,
@@ -51,7 +51,7 @@ class SessionSnapshot(NamedTuple):
     runs: Any  # tuple of TrackerRunSnapshot or ClassifierRunSnapshot, one a target
     digest: RowDigestState | None = None  # of the rows of this source, where known
     classes: tuple[ClassLabels, ...] = ()  # of each target; none: they are numbers
-    changes: tuple[ChangeSnapshot, ...] = ()  # of each target, where it is a number
+    changes: tuple[TimedSnapshot, ...] = ()  # of each target, where it is a number
 
 
 class Session(Component):
@@ -66,7 +66,9 @@ class Session(Component):
         self.classes: tuple[ClassLabels, ...] = ()
         # One a target, once features are known.
         self.runs: list[TrackerRun | ClassifierRun] = []
-        self.changes: list[ChangeDetector] = []  # one a target, unless it has classes
+        self.changes: list[
+            TimedChangeDetector
+        ] = []  # one a target, unless it has classes
         self.rows = 0
         self.earlier_rows = 0
         self.start: str | None = None
@@ -175,11 +177,11 @@ class Session(Component):
         given = self.encoder.past_forecasts() or (None,) * len(self.recipe.targets)
         return [TrackerRun(features, delay, missing, one) for one in given]
 
-    def _new_detectors(self) -> list[ChangeDetector]:
+    def _new_detectors(self) -> list[TimedChangeDetector]:
         """The change detector of each target, before its first row."""
         columns = len(given_columns(self.encoder.state.schema))
         targets = () if self.classes else self.recipe.targets
-        return [ChangeDetector(columns) for _ in targets]
+        return [TimedChangeDetector(columns) for _ in targets]
 
     def check_targets(self) -> None:
         """Raise if the rows so far are too few, or if a target never changes."""

@@ -96,7 +96,7 @@ def detect_changes(buffer, saved, work, labels, years, regions, columns, records
         if season == 0:
             season = find_season(s.counters, s.adjusted, s.past_squares, w.ratios)
         if season > 0:
-            _take_season(s, season)
+            take_season(s, season)
         elif statistic != NO_ALARM:
             record_alarm(s, statistic, onset, slope, records[count])
             count += 1
@@ -165,7 +165,7 @@ def _restore_values(s, onset):
 
 
 @inner_function
-def _take_season(s, season):
+def take_season(s, season):
     """Start the models anew, with a season; values before are of the same regime."""
     c = s.counters
     c[SEASON] = season
