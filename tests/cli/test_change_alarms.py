@@ -72,6 +72,30 @@ def test_a_resumed_run_has_the_alarms_of_one_run(stream, lines):
     )
 
 
+def test_rows_of_five_minutes_can_be_cut_within_a_half_hour(stream):
+    rng, rows = np.random.default_rng(5), 1500
+    times = np.datetime64("2024-03-01T00:10", "m") + 5 * np.arange(rows)
+    y = 100 + 30 * np.sin(np.arange(rows) * 2 * np.pi / 288) + 3 * rng.normal(size=rows)
+    y[1200:] /= 10
+    body = [f"{when},{v:.3f}\n" for when, v in zip(times, y, strict=True)]
+    del body[700:760]
+    folder, header = stream.parent, "when,y\n"
+    whole = written(folder / "five.csv", [header, *body])
+    head = written(folder / "head.csv", [header, *body[:1133]])
+    tail = written(folder / "tail.csv", [header, *body[1133:]])
+    options = ("-t", "y", "--no-report", "--out")
+    for command in (
+        ("run", whole, *options, "whole"),
+        ("run", head, *options, "cut"),
+        ("run", tail, "--next", "--resume", "cut/model.thalweg", "--no-report"),
+    ):
+        outcome = thalweg(*command)
+        assert outcome.exit_code == 0, outcome.output
+    (alarm,) = alarms_in(folder / "whole")
+    assert alarms_in(folder / "cut") == [alarm]
+    assert alarm["onset"] == 1141 and alarm["row"] <= 1149
+
+
 def test_compare_sees_the_changes_that_run_sees(stream):
     common = ("-t", "y", "--time", "when", "--no-report", "--json")
     run = thalweg("run", "stream.csv", *common, "--out", "run")

@@ -176,6 +176,28 @@ def test_a_signal_saves_and_says_how_to_go_on(folder):
     assert b"Go on with:" in said and b"--resume out/long/models.db" in said
 
 
+def test_changes_are_told_by_key(folder):
+    lines = [line.split(",") for line in LINES["south"]]
+    days = np.datetime64("2024-01-01") + np.arange(3 * ROWS)
+    sales = [f"{float(cells[3]) / (1 if k < 200 else 10):.4f}" for k, cells in
+             enumerate(lines * 3)]  # fmt: skip
+    changed = [f"south,{d},0,{v}\n" for d, v in zip(days, sales, strict=True)]
+    written(folder / "mixed.csv", [HEADER, *LINES["north"], *changed])
+    run = ("run", "mixed.csv", "-t", "sales", "--key", "shop", "--features", "none")
+    done = thalweg(*run)
+    assert done.exit_code == 0, done.output
+    words = " ".join(done.output.split())
+    assert "south: one change, at its row 201 (2024-07-19" in words
+    page = (folder / "out/mixed/report.html").read_text()
+    assert "one change, at its row 201" in page
+    (study,) = json.loads(thalweg(*run, "--json", "--out", "again").stdout)["studies"]
+    alarms = {one["key"][0]: one["alarms"] for one in study["keys"]}
+    assert [one["onset"] for one in alarms["south"]] == [201] and not alarms["north"]
+    assert {one["key"][0]: one["alarm_count"] for one in study["keys"]} == {
+        "south": 1, "north": 0,
+    }  # fmt: skip
+
+
 def test_one_page_has_the_overview_and_the_keys(folder):
     written(folder / "mixed.csv", [HEADER, *MIXED])
     done = thalweg("run", "mixed.csv", "-t", "sales", "--key", "shop")

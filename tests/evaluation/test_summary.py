@@ -68,6 +68,18 @@ def test_four_alarms_are_not_yet_a_habit():
     assert first.startswith("4 changes were seen, the last at row 2,600: ")
 
 
+def test_the_largest_change_is_told_where_it_is_not_the_last():
+    history = example_studies.tracker_history(alarms=[400, 900, 1900])
+    first, second, third = history.alarms
+    second = replace(second, before=200.0, text="level fell by 95 %, from 200 to 10")
+    third = replace(third, kind="variance", text="variance fell to 0.66 of what it was")
+    told = changes_of(errors(history=replace(history, alarms=(first, second, third))))
+    assert told.startswith(
+        "3 changes were seen, the last at row 1,900: variance fell to 0.66 of what it "
+        "was, the largest at row 900: level fell by 95 %, from 200 to 10"
+    )
+
+
 def test_a_change_is_named_by_its_date_where_rows_have_one():
     history = example_studies.tracker_history(alarms=[1234])
     (alarm,) = history.alarms

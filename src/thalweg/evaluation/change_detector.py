@@ -77,7 +77,7 @@ class ChangeSnapshot(NamedTuple):
     """All that a change detector remembers."""
 
     total: int  # alarms so far
-    buffer: FloatArray  # (size,) of the kernel
+    buffer: FloatArray  # (size,) of the kernel; empty before the first row
     records: FloatArray  # (a, LISTED_FIELDS) of the newest alarms, rows from 1
     alarm_times: tuple[AlarmTimes, ...]  # of the same alarms
     recent_rows: FloatArray  # (≤ RECENT_ROWS,) the numbers of the last rows, from 1
@@ -97,7 +97,7 @@ class ChangeDetector(Component):
     def __init__(self, columns: int) -> None:
         self.columns = min(columns, MAX_COLUMNS)
         self.total = 0
-        self.buffer: FloatArray = np.zeros(STATE.size(columns=self.columns))
+        self.buffer: FloatArray = np.empty(0)
         self.records: FloatArray = np.empty((0, LISTED_FIELDS))
         self.alarm_times: tuple[AlarmTimes, ...] = ()
         self.recent_rows: FloatArray = np.empty(0)
@@ -145,6 +145,8 @@ class ChangeDetector(Component):
 
     def take_season(self, season: int) -> None:
         """Take a season that is known beforehand, once three of them have shown it."""
+        if not len(self.buffer):
+            return
         buffer = self.buffer.copy()  # a snapshot may hold the one before
         take_known_season(buffer, season, self.columns)
         self.buffer = buffer
@@ -176,9 +178,10 @@ class ChangeDetector(Component):
     def rules(self, snapshot: ChangeSnapshot) -> Iterator[tuple[str, Any]]:
         """Sizes are those of so many columns and rows; the kernel's counters are in
         range, though what it has learnt may be anything."""
-        size = STATE.size(columns=self.columns)
+        size = STATE.size(columns=self.columns) if len(snapshot.buffer) else 0
         yield "buffer", Array((size,), may_be_nan=True)
-        counters = STATE.views(snapshot.buffer, columns=self.columns).counters
+        buffer = snapshot.buffer if size else self._new_buffer()
+        counters = STATE.views(buffer, columns=self.columns).counters
         rows = float(counters[ROWS])
         is_right = np.isfinite(counters).all() and 0 <= rows <= MAX_COUNT
         is_right = is_right and rows == int(rows)
@@ -225,7 +228,9 @@ class ChangeDetector(Component):
         self, y: FloatArray, years: FloatArray, columns: FloatArray
     ) -> FloatArray:
         """Play rows in the kernel; the alarms, whose rows are counted from 0."""
-        self.buffer = self.buffer.copy()  # a snapshot may hold the one before
+        # A snapshot may hold the one before.
+        buffer = self.buffer.copy() if len(self.buffer) else self._new_buffer()
+        self.buffer = buffer
         work = np.zeros(WORKSPACE.size(columns=self.columns))
         records = np.zeros((len(y), ALARM_FIELDS))
         given = np.ascontiguousarray(columns[:, : self.columns], np.float64)
@@ -240,7 +245,12 @@ class ChangeDetector(Component):
 
     def _row_count(self) -> int:
         """The rows that the kernel has seen."""
+        if not len(self.buffer):
+            return 0
         return int(STATE.views(self.buffer, columns=self.columns).counters[ROWS])
+
+    def _new_buffer(self) -> FloatArray:
+        return np.zeros(STATE.size(columns=self.columns))
 
 
 def _no_times(start: int, stop: int) -> list[str]:

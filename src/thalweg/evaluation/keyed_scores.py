@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thalweg.evaluation.study import Study
+from thalweg.evaluation.study import ChangeAlarm, Study
+from thalweg.evaluation.summary import onset_words
 
 Key = tuple[str, ...]
 
@@ -20,6 +21,9 @@ class KeyScore(NamedTuple):
     absolute: float
     best_baseline: str
     ratio: float  # the squared error over that of the best baseline
+    alarms: tuple[ChangeAlarm, ...] = ()  # changes of the target, in order
+    alarm_count: int = 0  # with those that are not listed
+    largest_alarm: ChangeAlarm | None = None  # None: the last one is the largest
 
 
 class PooledEntry(NamedTuple):
@@ -73,11 +77,33 @@ class KeyedScores(NamedTuple):
 
 def key_score(key: Key, study: Study) -> KeyScore:
     """The errors on one series."""
-    tracker, best = study.tracker, study.best_baseline
-    return KeyScore(
+    tracker, best, history = study.tracker, study.best_baseline, study.history
+    score = KeyScore(
         key, study.rounds, study.scored_rounds, tracker.squared, tracker.absolute,
         best.name, study.ratio(tracker.name, best.name),
     )  # fmt: skip
+    if history is None:
+        return score
+    return score._replace(
+        alarms=history.alarms,
+        alarm_count=history.alarm_count,
+        largest_alarm=history.largest_alarm,
+    )
+
+
+def change_words(score: KeyScore) -> str:
+    """How many changes a series had, and what the last and the largest one was.
+
+    Rows are those of the series alone.
+    """
+    last, largest = score.alarms[-1], score.largest_alarm
+    if score.alarm_count == 1:
+        return f"one change, at its {onset_words(last)}: {last.text}"
+    words = f"{score.alarm_count:,} changes, the last at its {onset_words(last)}: "
+    words += last.text
+    if largest is not None:
+        words += f", the largest at its {onset_words(largest)}: {largest.text}"
+    return words
 
 
 def pool_scores(

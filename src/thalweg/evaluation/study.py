@@ -85,6 +85,22 @@ class TrackerHistory:
         total = self.total_alarms
         return len(self.alarms) if total is None else total
 
+    @property
+    def largest_alarm(self) -> ChangeAlarm | None:
+        """The change of the level that is largest of those listed, if it is not the
+        last change; of values at one scale, no other unit is needed."""
+        levels = [one for one in self.alarms[:-1] if one.kind == "level"]
+        if not levels:
+            return None
+        largest = max(levels, key=_level_change)
+        last = self.alarms[-1]
+        is_less = last.kind == "level" and _level_change(largest) <= _level_change(last)
+        return None if is_less else largest
+
+
+def _level_change(alarm: ChangeAlarm) -> float:
+    return abs(alarm.after - alarm.before)
+
 
 @dataclass(frozen=True, eq=False)
 class LastRounds:

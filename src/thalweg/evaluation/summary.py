@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from thalweg.evaluation.study import Entry, Study, TrackerHistory
+from thalweg.evaluation.study import ChangeAlarm, Entry, Study, TrackerHistory
 from thalweg.evaluation.telling_columns import telling_sentence
 from thalweg.types import FloatArray
 
@@ -110,16 +110,24 @@ def _alarm_clause(study: Study) -> str:
     count, alarms = study.history.alarm_count, study.history.alarms
     if not count:
         return "no change of the target was seen"
-    last = alarms[-1]
-    when = f"row {last.onset:,}"
-    if last.onset_time is not None:
-        when += f" ({last.onset_time.removesuffix(MIDNIGHT)})"
+    last, largest = alarms[-1], study.history.largest_alarm
+    when = onset_words(last)
     if count == 1:
         return f"one change was seen, at {when}: {last.text}"
     often = ""
     if count >= MIN_FREQUENT_ALARMS:
         often = f", about every {_round_to_two_digits(study.rounds / count):,} rows"
-    return f"{count:,} changes were seen{often}, the last at {when}: {last.text}"
+    text = f"{count:,} changes were seen{often}, the last at {when}: {last.text}"
+    if largest is not None:
+        text += f", the largest at {onset_words(largest)}: {largest.text}"
+    return text
+
+
+def onset_words(alarm: ChangeAlarm) -> str:
+    """The row in which a change began, and its time."""
+    if alarm.onset_time is None:
+        return f"row {alarm.onset:,}"
+    return f"row {alarm.onset:,} ({alarm.onset_time.removesuffix(MIDNIGHT)})"
 
 
 def _forgetting_gain(study: Study) -> tuple[float, str]:

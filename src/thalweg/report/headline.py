@@ -123,6 +123,9 @@ def _change_tile(study: Study) -> Tile | None:
     named = history.alarms[-NAMED_CHANGES:][::-1]
     dates = [axis.date_label(one.onset) for one in named]
     text = f"The last one, {dates[0]}: {named[0].text}."
+    largest = history.largest_alarm
+    if largest is not None:
+        text += f" The largest, {axis.date_label(largest.onset)}: {largest.text}."
     if dates[1:]:
         text += f" Before that: {' and '.join(dates[1:])}."
     return Tile("What changed", value, text)

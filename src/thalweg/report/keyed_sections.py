@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from thalweg.evaluation.keyed_scores import KeyedScores
+from thalweg.evaluation.keyed_scores import KeyedScores, KeyScore, change_words
 from thalweg.report.number_text import format_count, format_number, format_percent
 from thalweg.report.section import FoldedPart, PageTable, Section, Tile
 
@@ -36,6 +36,10 @@ def keyed_section(
         Tile("Rows", format_count(scores.rows), f"of {len(scores.keys):,} series."),
     )
     folded = [FoldedPart("learners", "All learners", table=_learner_table(scores))]
+    changed = [score for score in scores.keys if score.alarms]
+    if changed:
+        table = _change_table(changed, columns)
+        folded.insert(0, FoldedPart("changes", "Changes that were seen", table=table))
     if notes:
         folded.append(FoldedPart("notes", "Notes", items=tuple(notes)))
     table = _key_table(scores, columns)
@@ -50,16 +54,34 @@ def _key_table(scores: KeyedScores, columns: Sequence[str]) -> PageTable:
         caption += f" The best and the worst {SHOWN_KEYS} of {len(scores.keys):,}."
     rows = tuple(
         (
-            " / ".join(cell or "(blank)" for cell in score.key),
+            _key_words(score),
             format_count(score.rows),
             f"{score.ratio:.3f}",
             format_number(score.absolute),
+            format_count(score.alarm_count),
             score.best_baseline,
         )
         for score in shown
     )
-    names = (", ".join(columns), "rows", "over baseline", "typical error", "baseline")
-    return PageTable(caption, names, rows, (1, 2, 3), (1, 4))
+    names = (
+        ", ".join(columns), "rows", "over baseline", "typical error", "changes",
+        "baseline",
+    )  # fmt: skip
+    return PageTable(caption, names, rows, (1, 2, 3, 4), (1, 5))
+
+
+def _change_table(changed: Sequence[KeyScore], columns: Sequence[str]) -> PageTable:
+    """The last and the largest change of each series, the latest first."""
+    latest = sorted(changed, key=lambda one: one.alarms[-1].time or "", reverse=True)
+    caption = "Rows are those of each series alone."
+    if len(latest) > SHOWN_KEYS:
+        caption += f" The latest {SHOWN_KEYS} of {len(latest):,} series."
+    rows = tuple((_key_words(one), change_words(one)) for one in latest[:SHOWN_KEYS])
+    return PageTable(caption, (", ".join(columns), "changes"), rows)
+
+
+def _key_words(score: KeyScore) -> str:
+    return " / ".join(cell or "(blank)" for cell in score.key)
 
 
 def _learner_table(scores: KeyedScores) -> PageTable:

@@ -6,6 +6,7 @@ from thalweg.evaluation.study import Study
 from thalweg.evaluation.summary import summary
 from thalweg.evaluation.telling_columns import telling_sentence
 from thalweg.report import headline
+from thalweg.report.change_table import change_table
 from thalweg.report.chart_elements import Figure
 from thalweg.report.charts import (
     coefficient_figures,
@@ -76,6 +77,7 @@ def _folded_parts(study: Study) -> tuple[FoldedPart, ...]:
     """What only some readers want; parts without content are left out."""
     history = study.history
     parts = [
+        FoldedPart("changes", "Changes that were seen", table=change_table(study)),
         FoldedPart(
             "learners",
             "All methods that were run",

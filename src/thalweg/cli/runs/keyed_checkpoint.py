@@ -32,7 +32,7 @@ MODELS = "models.db"
 PROGRESS = "progress"
 """The name of what all keys share; names of keys are lists in JSON."""
 DATABASE_START = b"SQLite format 3\0"
-VERSION = 2
+VERSION = 3
 """Version of ``KeyedProgress`` and of the runs by key; any other is refused."""
 
 

@@ -1,6 +1,7 @@
 """Results of a run by key: tables for the terminal, JSON, and the page."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from rich.console import Console
 from thalweg.cli.console import new_table, print_sentence
 from thalweg.cli.forecasts.row_keys import Key, key_text
 from thalweg.cli.runs.keyed_session import KeyedSession
-from thalweg.evaluation.keyed_scores import KeyedScores, pool_scores
+from thalweg.evaluation.keyed_scores import KeyedScores, change_words, pool_scores
 from thalweg.evaluation.study import Study
 from thalweg.report.number_text import format_number
 
@@ -17,6 +18,8 @@ MAX_KEY_WIDTH = 28
 """Letters of a key in a table."""
 MAX_SHOWN_KEYS = 5
 """Best and worst keys in the table."""
+MAX_SHOWN_CHANGES = 5
+"""Series whose changes are told in a sentence."""
 
 
 def keyed_scores(session: KeyedSession) -> list[KeyedScores]:
@@ -79,6 +82,22 @@ def score_sentences(scores: KeyedScores) -> list[str]:
         )
     if scores.unscored:
         sentences.append(f"{scores.unscored:,} series have too few rows to be scored.")
+    return [*sentences, *_change_sentences(scores)]
+
+
+def _change_sentences(scores: KeyedScores) -> list[str]:
+    """What changed in which series, those with the latest changes first."""
+    changed = [score for score in scores.keys if score.alarms]
+    if not changed:
+        return ["No change was seen in any series."]
+    changed.sort(key=lambda score: score.alarms[-1].time or "", reverse=True)
+    sentences = [
+        f"{key_text(score.key)}: {change_words(score)}."
+        for score in changed[:MAX_SHOWN_CHANGES]
+    ]
+    others = len(changed) - len(sentences)
+    if others:
+        sentences.append(f"Changes were seen in {others:,} other series as well.")
     return sentences
 
 
@@ -113,6 +132,8 @@ def scores_as_json(scores: KeyedScores, title: str) -> dict[str, Any]:
                 "absolute": _finite(score.absolute),
                 "best_baseline": score.best_baseline,
                 "over_best_baseline": _finite(score.ratio),
+                "alarms": [asdict(one) for one in score.alarms],
+                "alarm_count": score.alarm_count,
             }
             for score in scores.keys
         ],
@@ -130,14 +151,15 @@ def _key_table(columns: Sequence[str], scores: KeyedScores) -> Any:
     table.add_column(
         ", ".join(columns), no_wrap=True, overflow="ellipsis", max_width=MAX_KEY_WIDTH
     )
-    for name in ("rows", "over its best\nbaseline", "mean\nsquared"):
+    for name in ("rows", "over its best\nbaseline", "mean\nsquared", "changes"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("best baseline", no_wrap=True, overflow="ellipsis")
     for k, score in enumerate(shown):
         if len(shown) < len(scores.keys) and k == MAX_SHOWN_KEYS:
             table.add_row("…")
         cells = (f"{score.rows:,}", f"{score.ratio:.3f}", format_number(score.squared))
-        table.add_row(key_text(score.key), *cells, score.best_baseline)
+        changes = f"{score.alarm_count:,}"
+        table.add_row(key_text(score.key), *cells, changes, score.best_baseline)
     return table
 
 
