@@ -1,6 +1,7 @@
 import json
 import signal
 import subprocess
+import threading
 import time
 
 import numpy as np
@@ -155,3 +156,26 @@ def test_a_reader_that_leaves_is_no_reason_to_complain(tmp_path):
     assert b"Traceback" not in process.stderr.read()
     assert (tmp_path / "out/stdin/model.thalweg").exists()
     process.stderr.close()
+
+
+def test_a_change_is_told_while_the_pipe_goes_on(tmp_path):
+    rng = np.random.default_rng(3)
+    y = np.where(np.arange(260) < 200, 100.0, 10.0) + rng.normal(size=260)
+    process = started("run", "-", "-t", "y", "--no-report", cwd=tmp_path, **PIPES)
+    timer = threading.Timer(120, process.kill)
+    timer.start()
+    fed(process, ["y\n", *(f"{value:.3f}\n" for value in y[:207])])
+    while not (line := process.stderr.readline()).startswith(b"row "):
+        assert line, "the run ended before a change was told"
+    timer.cancel()
+    assert b": since row 201, level fell by 90 %, from 1" in line
+    fed(process, [f"{value:.3f}\n" for value in y[207:]])
+    remarks = process.communicate()[1]
+    assert b"since row" not in remarks  # it is told once
+    again = started(
+        "run", "-", "--resume", "out/stdin/model.thalweg", "--no-report",
+        cwd=tmp_path, **PIPES,
+    )  # fmt: skip
+    more = "".join(["y\n", *(f"{value:.3f}\n" for value in y[207:])])
+    assert b"since row" not in again.communicate(more.encode())[1]
+    assert again.returncode == 0

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from thalweg.cli.console import ProgressBar, print_sentence, stderr_console
 from thalweg.cli.runs import study_files
+from thalweg.cli.runs.change_notices import ChangeNotices
 from thalweg.cli.runs.checkpoint import RunOrigin, save_checkpoint
 from thalweg.cli.runs.checkpoint_schedule import CheckpointSchedule
 from thalweg.cli.runs.file_locks import FileLocks
@@ -35,6 +36,7 @@ class RunLoop:
         self.echo = echo  # print predictions as they are made
         self.rows = 0  # played in this run
         self._repeated = RepeatedRows(session)
+        self._notices = ChangeNotices(session)
         self._locks = locks
         self._has_printed_header = session.rows > 0
         self._schedule = CheckpointSchedule(self._save, table.is_live)
@@ -120,6 +122,8 @@ class RunLoop:
             sys.stdout.write(header + lines)
             sys.stdout.flush()
             self._has_printed_header = True
+        if self.table.is_live:
+            self._notices.print()
         self._schedule.add_rows()
 
     def _check_targets(self) -> None:
