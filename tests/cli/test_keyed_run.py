@@ -286,3 +286,22 @@ def test_a_pipe_of_many_keys_can_be_cut_anywhere(folder):
     whole = (folder / "out/mixed/predictions.csv").read_text()
     assert first.stdout + second.stdout == whole
     assert not (folder / "piped/predictions.csv").exists()
+
+
+def test_a_change_is_told_by_key_while_the_pipe_goes_on(folder):
+    rng = np.random.default_rng(3)
+    rows = [
+        f"{shop},{(10 if shop == 'south' and t >= 200 else 100) + rng.normal():.3f}\n"
+        for t in range(230)
+        for shop in ("north", "south")
+    ]
+    run = ("run", "-", "-t", "sales", "--key", "shop", "--no-report")
+    process = started(*run, cwd=folder, **PIPES)
+    _, remarks = process.communicate("".join(["shop,sales\n", *rows]).encode())
+    assert process.returncode == 0, remarks
+    told = [line for line in remarks.splitlines() if b"since row" in line]
+    assert len(told) == 1 and told[0].startswith(b"south: row 20")
+    assert b"since row 201, level" in told[0]
+    again = started(*run, "--resume", "out/stdin/models.db", cwd=folder, **PIPES)
+    more = "".join(["shop,sales\n", *rows[-20:]]).encode()
+    assert b"since row" not in again.communicate(more)[1] and not again.returncode

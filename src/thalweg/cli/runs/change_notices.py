@@ -7,11 +7,16 @@ from thalweg.evaluation.study import ChangeAlarm
 
 
 class ChangeNotices:
-    """Tells the changes that a session notices from now on, on standard error."""
+    """Tells the changes that a session notices from now on, on standard error.
 
-    def __init__(self, session: Session) -> None:
+    ``name`` is that of a series among several, whose rows are numbered alone. If
+    ``is_new``, the rows that the session has seen came just now.
+    """
+
+    def __init__(self, session: Session, name: str = "", is_new: bool = False) -> None:
         self.session = session
-        self._told = [detector.total for detector in session.changes]
+        self.name = name
+        self._told = [] if is_new else [one.total for one in session.changes]
 
     def print(self) -> None:
         """Print a sentence on each change since the last call."""
@@ -22,6 +27,7 @@ class ChangeNotices:
         for k, detector in enumerate(session.changes):
             count = detector.total - told[k]
             target = f"{session.recipe.targets[k]}: " if len(told) > 1 else ""
+            target = f"{self.name}: {target}" if self.name else target
             for alarm in detector.alarms(names)[-count:] if count else ():
                 print_sentence(stderr_console(), target + _notice(alarm))
 

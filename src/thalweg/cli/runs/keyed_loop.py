@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from thalweg.cli.console import ProgressBar
+from thalweg.cli.forecasts.row_keys import key_text
+from thalweg.cli.runs.change_notices import ChangeNotices
 from thalweg.cli.runs.checkpoint import RunOrigin
 from thalweg.cli.runs.checkpoint_schedule import CheckpointSchedule
 from thalweg.cli.runs.keyed_checkpoint import KeyedCheckpoint
@@ -26,6 +28,10 @@ class KeyedRunLoop:
         self.checkpoint, self.file = checkpoint, file
         self.echo = echo  # print predictions as they are made
         self.rows = 0  # played in this run
+        self._notices = {
+            key: ChangeNotices(one, key_text(key))
+            for key, one in session.sessions.items()
+        }
         self._has_printed_header = session.earlier_rows + session.rows > 0
         self._schedule = CheckpointSchedule(self._save, table.is_live)
 
@@ -69,6 +75,8 @@ class KeyedRunLoop:
 
     def _play(self, chunk: Chunk) -> None:
         lines = self.session.play(chunk)
+        if self.table.is_live:
+            self._print_notices()
         self.rows += len(chunk)
         columns = self.session.columns()  # which the first row decides
         if self.file is not None:
@@ -80,6 +88,14 @@ class KeyedRunLoop:
             sys.stdout.flush()
             self._has_printed_header = True
         self._schedule.add_rows()
+
+    def _print_notices(self) -> None:
+        """Tell the changes that the last rows have shown, by key."""
+        for key in self.session.played:
+            if key not in self._notices:
+                session = self.session.sessions[key]
+                self._notices[key] = ChangeNotices(session, key_text(key), is_new=True)
+            self._notices[key].print()
 
     def _new_rows(self) -> Iterator[Chunk]:
         """Rows not seen before; those that were are verified."""

@@ -66,6 +66,7 @@ class KeyedSession:
         self.recipe, self.keys, self.task = recipe, keys, task
         self.sessions: dict[Key, Session] = {}
         self.changed: set[Key] = set()  # since the last checkpoint
+        self.played: list[Key] = []  # those of the last rows
         self.rows = 0  # of this source, seen so far
         self.earlier_rows = 0  # of sources before
         self._schema: Schema | None = None
@@ -105,6 +106,7 @@ class KeyedSession:
         if self._schema is None:
             self._decide_schema(chunk)
         lines: list[tuple[int, str]] = []
+        self.played = []
         for key, members in split_by_key(chunk, self.keys):
             session = self._session(key, chunk.source)
             before, members = session.seen_rows(), self._new_rows(key, chunk, members)
@@ -116,6 +118,7 @@ class KeyedSession:
             numbered = predictions._replace(rows=np.asarray(rows, np.int64))
             lines += self.columns().lines(numbered, key)
             self.changed.add(key)
+            self.played.append(key)
         self.rows = chunk.first_row + len(chunk)
         return "".join(line for _, line in sorted(lines))
 
