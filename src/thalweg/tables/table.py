@@ -159,12 +159,13 @@ def read_table(
 
     The file's name decides the format: .csv, .txt, .tsv, .jsonl, .ndjson, .json, .xlsx,
     .parquet, .feather, .arrow or .ipc, and text also with .gz, .bz2, .xz, .zst or .zip
-    after it; where it does not, ``format`` or the content does. Standard input is CSV
-    unless ``format`` says otherwise. CSV may be separated by commas, semicolons, tabs
-    or bars. ``header`` is the line of CSV, or the row of a workbook, that names the
-    columns; if it is not given, titles above that are found. Text is UTF-8, UTF-16 with
-    a mark, or Windows-1252, unless ``encoding`` says otherwise. Malformed lines are
-    refused, or go to ``errors`` and are passed over.
+    after it; where it does not, ``format`` or the content does. Standard input is CSV,
+    or JSON lines if it begins with a brace, unless ``format`` says otherwise. CSV may
+    be separated by commas, semicolons, tabs or bars. ``header`` is the line of CSV, or
+    the row of a workbook, that names the columns; if it is not given, titles above that
+    are found. Text is UTF-8, UTF-16 with a mark, or Windows-1252, unless ``encoding``
+    says otherwise. Malformed lines are refused, or go to ``errors`` and are passed
+    over.
 
     A chunk has at most ``chunk_rows`` rows. From standard input and file objects a
     chunk is the lines that have arrived: nothing waits for a second line.
@@ -202,7 +203,11 @@ def _open_live(
         arrow_files = import_pyarrow("thalweg.tables.arrow_files", "an Arrow stream")
         reader = arrow_files.open_arrow_stream(file, name)
         return Table(name, reader, chunk_rows, is_live=True, errors=text.errors)
-    return _open_text(ByteSource(file, name), format or "csv", chunk_rows, text)
+    source = ByteSource(file, name)
+    if format is None:
+        is_object = source.peek().lstrip().startswith(b"{")
+        format = "jsonl" if is_object else "csv"
+    return _open_text(source, format, chunk_rows, text)
 
 
 def _open_path(
