@@ -214,24 +214,24 @@ def non_time_notes(tmp_path, cells, **settings):
 
 
 def test_a_line_that_keeps_a_column_from_being_times_is_named(tmp_path):
-    cells = [*map(str, DAILY), "Total"]
+    cells = [*map(str, DAILY), "(end)"]
     (note,) = non_time_notes(tmp_path, cells)
     assert note == (
-        "Row 41 (line 42) of x.csv: 'when' is 'Total', and all other rows hold times: "
-        "the column does not count as one of times. Delete that line, or pass over it: "
-        "thalweg run --time when --on-error skip."
+        "Row 41 (line 42) of x.csv: 'when' is '(end)', and all other rows hold times: "
+        "the column does not count as one of times. Delete or correct that line, or "
+        "pass over it: --time when --on-error skip."
     )
-    cells = [*map(str, DAILY * 6), "Total", "Mean"]
+    cells = [*map(str, DAILY * 6), "(end)", "(x)"]
     (note,) = non_time_notes(tmp_path, cells)
     assert "Row 241 (line 242)" in note and "all but 2 rows hold times" in note
-    assert "Delete those lines, or pass over them" in note
+    assert "Delete or correct those lines, or pass over them" in note
 
 
 @pytest.mark.parametrize(
     "cells",
     [
-        [*map(str, DAILY), "Total", "Mean"],  # more than one, and more than 1 %
-        [*map(str, DAILY[:10]), "Total"],  # too few to tell
+        [*map(str, DAILY), "(end)", "(x)"],  # more than one, and more than 1 %
+        [*map(str, DAILY[:10]), "(end)"],  # too few to tell
         [*map(str, DAILY * 20), *"abcdef"],
         [*map(str, DAILY), ""],
         ["shop", "office"] * 20,

@@ -153,6 +153,11 @@ class Chunk:
         return f"{self.location(error.position)}: {name!r} is {short_repr(error.value)}"
 
 
+def first_rows(chunk: Chunk) -> Mapping[str, Cells]:
+    """The rows of a table that may be looked at before the first one is read."""
+    return chunk.sample or chunk.slice_rows(0, 1).cells
+
+
 def short_repr(value: Any) -> str:
     """``repr``, cut where it would fill the screen."""
     text = repr(value)
