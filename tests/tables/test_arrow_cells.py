@@ -26,7 +26,8 @@ SAME_DATES = st.from_regex(
     r"[0-3]?[0-9]/[01]?[0-9]/20[0-9]{2} [0-2]?[0-9]:[0-6][0-9]", fullmatch=True
 )
 STYLED = st.from_regex(
-    r"[+-]?\$?[0-9]{0,4}([,.' ][0-9]{2,4}){0,3}([,.][0-9]{0,3})?(e[+-]?[0-9])?( ?%)?",
+    r"[+-]?\$?\(?\$?[0-9]{0,4}([,.' ][0-9]{2,4}){0,3}([,.][0-9]{0,3})?(e[+-]?[0-9])?"
+    r"( ?%)?\)?",
     fullmatch=True,
 )
 CELL = (
@@ -80,6 +81,7 @@ def test_text_in_an_array_reads_like_text_in_a_list(reading, values):
 )
 @given(values=COLUMNS)
 @example(values=["1.234,5", "1 234,5", "5 %", "1,234"])
+@example(values=["(1,234.5)", "$(5)", "($ 1'234)", "(3 %)", "-$1,234", "(2) €"])
 @example(values=["31/01/2024 07:45", None, "1/2/2024 7:45"])
 @example(values=["31/01/2024", "01/31/2024"])
 @example(values=["2024/1/31 23:59:59"])

@@ -1,6 +1,7 @@
 """How columns are written: found out once, said, and the same however rows are cut."""
 
 import io
+import re
 from datetime import date, timedelta
 
 import numpy as np
@@ -130,6 +131,12 @@ def test_whole_numbers_are_days_only_by_a_name_or_in_order(
         (["0,123", "1,234"], [0.123, 1.234]),
         (["$1,234.50", "-$3"], [1234.5, -3.0]),
         (["5 %", "1.5%"], [5.0, 1.5]),
+        (["(1,234)", "1,144"], [-1234.0, 1144.0]),
+        (["(1,234.50)", "($1,234)"], [-1234.5, -1234.0]),
+        (["$(1,234)", "-$1,234"], [-1234.0, -1234.0]),
+        (["(1.234,50)", "(5 €)"], [-1234.5, -5.0]),
+        (["(2368)", "(3)"], [-2368.0, -3.0]),
+        (["(1.2M)", "1.3M"], [-1.2e6, 1.3e6]),
         (["NA", "1,5"], [np.nan, 1.5]),
         (["1.234", "2.345"], [1.234, 2.345]),
     ],
@@ -137,6 +144,17 @@ def test_whole_numbers_are_days_only_by_a_name_or_in_order(
 def test_numbers_are_read_as_people_write_them(cells, numbers, tmp_path):
     encoder, rounds = read(tmp_path, ["0", *cells], "x", missing="skip")
     assert np.array_equal(rounds.x[:, 0], numbers, equal_nan=True)
+
+
+def test_advice_names_what_else_is_no_number(tmp_path):
+    (tmp_path / "x.csv").write_text('y\n"1,234"\n"(5)"\nsee note\n')
+    encoder = Encoder(Recipe(("y",), lags=(1,), decimal="."))
+    message = (
+        "Row 1 (line 2) of x.csv: 'y' is '1,234', which is no number in plain digits, "
+        "and 'see note' in the same column is none with a decimal point either."
+    )
+    with pytest.raises(StreamError, match=re.escape(message)):
+        encode_table(read_table(tmp_path / "x.csv"), encoder=encoder)
 
 
 def test_other_columns_tell_what_a_comma_is(tmp_path):

@@ -51,6 +51,8 @@ def test_a_workbook_has_units_too(tmp_path):
     [
         [HEADER, "2024-01-01,n.v,kW\n", *ROWS],  # a time is a value
         [HEADER, ",,\n", *ROWS],  # no text
+        ["a,b,c\n", "31/08/2023,1.4M,($5)\n", "1/9/2023,2,1\n", "2/9/2023,3,2\n"],
+        ["a,b\n", "31-Aug-23,\n", "30-Sep-23,1\n", "31-Oct-23,1\n"],
         ["time,load,shop\n", ",kW,a\n", "2024-01-01,3,b\n", "2024-01-02,4,c\n"],
         ["a,b\n", "x,y\n", "z,w\n", "v,u\n"],
         ["a,b\n", "x,y\n", "1,2\n"],  # one row of values tells nothing

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from thalweg.tables.cells import CellError, Cells
 from thalweg.tables.chunk import Chunk, short_repr
+from thalweg.tables.date_literals import DATE_ORDERS
 from thalweg.tables.format_detection import ColumnSample, holds_values
 from thalweg.tables.literals import parse_number, parse_time
 
@@ -61,7 +62,10 @@ def _text(cells: Cells, row: int) -> str | None:
 
 
 def _is_value(text: str) -> bool:
-    return parse_number(text) is not None or parse_time(text) is not None
+    """Whether a cell may be a number or a time, however it is written."""
+    if text.lstrip("([$€£¥'+−-., ")[:1].isdigit() or parse_number(text) is not None:
+        return True
+    return any(parse_time(text, order) is not None for order in DATE_ORDERS)
 
 
 def _note(chunk: Chunk, count: int) -> str:
