@@ -413,3 +413,9 @@ def test_a_column_that_says_neither_yes_nor_no_later_is_left_out(tmp_path):
     done = thalweg("forecast", "a.csv", "-t", "sold")
     assert done.exit_code == 0, done.output
     assert "Column 'open' is not all numbers and is left out." in done.output
+
+
+def test_rows_without_times_are_not_said_to_show_no_season(folder):
+    written(folder / "y.csv", ["y\n", *(f"{value}\n" for value in values())])
+    shown = " ".join(thalweg("forecast", "y.csv", "-t", "y").output.split())
+    assert "24 rows: there is no column of dates that could show a season;" in shown

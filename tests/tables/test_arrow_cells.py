@@ -96,11 +96,27 @@ def test_distinct_texts_agree(values):
     assert by_arrow == PythonCells(values).distinct_texts()
 
 
+PERIODS = st.from_regex(
+    r"(FY ?)?(20)?[0-3][0-9][- ]?Q[0-5]|Q[1-4][- ]('|FY)?(20)?1[0-9]|[1-4]Q(20)?1[0-9]"
+    r"|[JF](an|eb)[- ]'?(20)?[0-3][0-9]|20[0-9]{2}M?[0-1][0-9]|[01]?[0-9]/20[0-9]{2}",
+    fullmatch=True,
+)
+
+
+@given(values=st.lists(PERIODS | st.none(), min_size=1))
+def test_periods_read_alike_in_every_format(values):
+    by_arrow = outcome(ArrowCells(pa.array(values, pa.string())), "timestamps")
+    assert by_arrow == outcome(PythonCells(values), "timestamps")
+
+
 EIGHT_DIGITS = st.dates().map(lambda day: int(f"{day:%Y%m%d}"))
+SIX_DIGITS = st.dates().map(lambda day: int(f"{day:%Y%m}"))
 
 
-@given(values=st.lists(st.integers(0, 30_000_000) | EIGHT_DIGITS, min_size=1))
-def test_whole_numbers_of_eight_digits_are_days(values):
+@given(
+    values=st.lists(st.integers(0, 30_000_000) | EIGHT_DIGITS | SIX_DIGITS, min_size=1)
+)
+def test_whole_numbers_of_six_or_eight_digits_are_dates(values):
     by_arrow = outcome(ArrowCells(pa.array(values)), "timestamps")
     assert by_arrow == outcome(PythonCells(values), "timestamps")
     assert by_arrow == outcome(PythonCells([float(v) for v in values]), "timestamps")

@@ -3,7 +3,7 @@
 Of a file, and of a data frame, up to 10,000 rows are looked at; of a pipe the first one
 alone, so that nothing depends on how many lines have arrived. A column is
 
-- of plain numbers if all its cells are, or of days such as 20240131
+- of plain numbers if all its cells are, or of days such as 20240131, of months too
   (``date_detection.holds_days``);
 - of times if all its cells are (``date_detection.find_date_order``);
 - of numbers in another style if all its cells are; with suffixes, such as 1.2M, if one
@@ -225,8 +225,10 @@ def _is_text(column: ColumnSample) -> bool:
 
 
 def _order_notes(chunk: Chunk, name: str, found: FoundOrder) -> list[str]:
-    """A sentence about a day and a month that could be exchanged."""
+    """A sentence about dates that could be others: day and month exchanged, say."""
     text = found.ambiguous_text
+    if found.assumption is not None:
+        return [f"Column {name!r}: {found.assumption}."]
     if text is None:
         return []
     first, last = DATE_ORDERS

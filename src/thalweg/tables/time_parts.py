@@ -58,6 +58,7 @@ _CLOCK = re.compile(
     r"\.([0-9]{2})\.([0-9]{2}))(?: ?([ap])\.?m\.?)?",
     re.IGNORECASE,
 )
+_DIGITS_OF_DATES = (len("202401"), len("20240131"))
 _HOUR = 3600 * 10**9
 _MISSING = np.iinfo(np.int64).min
 
@@ -273,7 +274,7 @@ def _has_clock(name: str, cells: Cells) -> bool | None:
     texts = cells.distinct_texts()
     if texts:
         if not any(parse_date(texts[0], order) for order in DATE_ORDERS):
-            is_day = texts[0].isdecimal() and len(texts[0]) == len("20240131")
+            is_day = texts[0].isdecimal() and len(texts[0]) in _DIGITS_OF_DATES
             return False if is_day and _holds_days(name, cells) else None
         if texts[0].isdecimal() and not _holds_days(name, cells):
             return None
