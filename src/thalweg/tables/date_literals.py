@@ -1,14 +1,14 @@
 """Dates and times in text, as files write them.
 
 ISO 8601 (2024-01-31, 2024-01-31T18:30:00.5+01:00) and what is as clear: 2024/1/31,
-20240131, Jan 31 2024, 31-Jan-2024, 31 January 2024; 2024-01, 01/2024, 2024M01, 202401 and
-Jan 2024 (the first day of the month); 2024Q1, Q1-24 and 1Q24 (of the quarter); 2024-W05
-(its Monday). FY24 Q1 is a quarter of that year. Jan-24 is a month, which may be wrong
-where days have no year (``date_detection``). In 01/02/2024 no rule tells a day from a
-month, so that the reader says which comes first. Years of two digits are 1969 to 2068. A
-clock may follow a day, of 24 hours or with AM and PM, and then an offset from UTC. Times
-are in the years 1678 to 2261, which 64 bits of nanoseconds hold; without an offset the
-time zone is not known.
+20240131, Jan 31 2024, 31-Jan-2024, 31 January 2024; 2024-01, 01/2024, 2024M01, 202401
+and Jan 2024 (the first day of the month); 2024Q1, Q1-24 and 1Q24 (of the quarter);
+2024-W05 (its Monday). FY24 Q1 is a quarter of that year. Jan-24 is a month, which may
+be wrong where days have no year (``date_detection``). In 01/02/2024 no rule tells a day
+from a month, so that the reader says which comes first. Years of two digits are 1969 to
+2068. A clock may follow a day, of 24 hours or with AM and PM, and then an offset from
+UTC. Times are in the years 1678 to 2261, which 64 bits of nanoseconds hold; without an
+offset the time zone is not known.
 """
 
 import re
