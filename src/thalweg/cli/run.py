@@ -229,6 +229,9 @@ def _find_key(
     settings = forecasts.FormatSettings(recipe.get("dayfirst"), recipe.get("decimal"))
     time = recipe.get("time") or recipe.get("calendar")
     if keys is not None:
+        used = {*recipe["targets"], *(recipe.get("features") or ()), time}
+        if Path(source).is_file() and not used & {*keys}:
+            forecasts.refuse_measured_key(open_table, keys, settings)
         order = forecasts.OrderOptions(recipe["targets"], time, keys, settings)
         advice = forecasts.advise_on_key(open_table, order) if has_order else None
         if advice is not None and not is_quiet:
