@@ -88,3 +88,26 @@ def test_a_forecast_does_not_advise_an_option_that_it_lacks(folder):
         shown = " ".join(thalweg(command, "x.csv", "-t", "load").output.split())
         assert "Row 61 (line 62) of x.csv: 'date' is '(later)'" in shown
         assert ("--on-error" in shown) == offers
+
+
+@pytest.mark.parametrize("is_split", [False, True])
+def test_a_forecast_passes_over_blank_rows_between_others(folder, is_split):
+    header, *rows = lines(is_split=is_split)
+    blank = [",," if is_split else ","]
+    written(folder / "plain.csv", [header, *rows])
+    gaps = [*rows[:50], f"{blank[0]}\n" * 2, *rows[50:90], f"{blank[0]}\n", *rows[90:]]
+    written(folder / "gaps.csv", [header, *gaps])
+    one, other = (outcome("forecast", name) for name in ("plain.csv", "gaps.csv"))
+    assert numbers(one) == numbers(other)
+    done = thalweg("run", "gaps.csv", "-t", "load", "--horizon", "5", "--no-report")
+    assert done.exit_code == 0 and "The next 5 values" in done.output
+    said = "3 rows of gaps.csv between others have no value and are passed over."
+    assert said in other["notes"]
+
+
+def test_blank_rows_of_a_file_without_times_are_missing_values(folder):
+    rows = [f"{k % 7},{k}\n" for k in range(90)]
+    written(folder / "x.csv", ["load,x\n", *rows[:50], ",\n", *rows[50:]])
+    found = outcome("forecast", "x.csv")
+    assert found["series"][0]["rows"] == 91
+    assert not any("passed over" in note for note in found["notes"])

@@ -189,8 +189,9 @@ def _forecaster(
     )  # fmt: skip
     ahead = forecasts.ForecastOptions(horizon)
     return lambda folder: forecasts.forecast_after_run(
-        forecasts.open_source(source, open_table), columns, ahead, folder
-    )
+        forecasts.open_source(source, lambda: open_table().drop_blank_rows()),
+        columns, ahead, folder,
+    )  # fmt: skip
 
 
 def _newest_first_time(

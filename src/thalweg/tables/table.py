@@ -9,6 +9,7 @@ from typing import Any, Protocol, Self, get_args
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError, StreamError
+from thalweg.tables.blank_rows import BlankRows
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.csv_files import CsvReader
 from thalweg.tables.file_formats import Format, file_format
@@ -82,6 +83,7 @@ class Table:
         self._given_times: Sequence[str] | None = None  # None: none are joined
         self._time_parts: TimeParts | None = None
         self._newest_first_by: str | None = None  # None: rows stay in their order
+        self._blank_rows: BlankRows | None = None  # None: they stay
         self._summary_rows = SummaryRows()
         self._unit_note: str | None = None
 
@@ -92,6 +94,11 @@ class Table:
         """
         is_column = joined_name(given) in self.columns
         self._given_times = () if is_column else given
+        return self
+
+    def drop_blank_rows(self) -> Self:
+        """Pass over rows without any value where rows have times (``blank_rows``)."""
+        self._blank_rows = BlankRows()
         return self
 
     def reverse_rows(self, time: str) -> Self:
@@ -109,6 +116,8 @@ class Table:
             for chunk in chunks if time is None else reverse_rows(chunks, time):
                 chunk = self._with_times(chunk, is_first=not has_rows)
                 has_rows = True
+                if self._blank_rows is not None:
+                    chunk = self._blank_rows.drop(chunk)
                 for start in range(0, len(chunk), self._chunk_rows):
                     yield chunk.slice_rows(
                         start, min(start + self._chunk_rows, len(chunk))
@@ -157,7 +166,8 @@ class Table:
         time = self._newest_first_by
         order = () if time is None else (_order_note(self.name, time),)
         units = () if self._unit_note is None else (self._unit_note,)
-        edges = (*units, *self._summary_rows.notes)
+        blanks = self._blank_rows.notes(self.name) if self._blank_rows else ()
+        edges = (*units, *blanks, *self._summary_rows.notes)
         return (*self._reader.notes(), *edges, *order, *passed_over)
 
     def close(self) -> None:
