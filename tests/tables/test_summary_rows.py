@@ -67,7 +67,8 @@ def test_a_total_in_a_column_of_numbers_or_without_a_time_is_passed_over(tmp_pat
     [
         ["2024-02-01,3,Total\n"],  # a place where a shop is named
         ["Closed,3,\n"],  # no summary
-        ["Total,3,\n", "2024-02-01,3,north\n"],  # not at the end
+        ["2) estimated,,\n"],  # a footnote that may be a value
+        ["Closed on Sundays,,x\n"],
         ["Maxim,3,\n"],  # another word
         [",3,\n"],  # the time alone is missing
     ],
@@ -81,9 +82,22 @@ def test_a_column_that_says_total_in_all_rows_is_one_of_the_table(tmp_path):
     rows = [f"{day},{k},Total\n" for k, day in enumerate(DAYS)]
     found, notes = read(tmp_path / "x.csv", [HEADER, *rows])
     assert found == DAY_TEXTS and notes == ()
-    totals = ["Total,1,\n"] * (MAX_SUMMARY_ROWS + 1)
+    totals = ["Total,1,\n"] * (2 * MAX_SUMMARY_ROWS)  # more than a third
     found, notes = read(tmp_path / "x.csv", [HEADER, *ROWS, *totals])
     assert len(found) == 30 + len(totals) and notes == ()
+
+
+def test_a_footnote_is_passed_over(tmp_path):
+    end = ["Total,450,\n", ",,\n", "Source: the shops,,\n", "* estimated,,\n"]
+    found, notes = read(tmp_path / "x.csv", [HEADER, *ROWS, *end])
+    assert found == DAY_TEXTS and len(notes) == 4
+    assert notes[1] == (
+        "Row 33 (line 34) of x.csv is passed over as a footnote: 'day' is 'Source: the "
+        "shops', and no other cell has a value."
+    )
+    end = ["2024-02-01,,\n"] * 20  # rows to be predicted
+    found, notes = read(tmp_path / "x.csv", [HEADER, *ROWS, *end])
+    assert len(found) == 50 and notes == ()
 
 
 def test_rows_of_a_pipe_stay():

@@ -1,18 +1,21 @@
 """Rows at the end of a file that are no rows of its table: totals, and blank ones.
 
-Reports end with a total or a mean, spreadsheets with rows of separators alone. A row
-at the end is passed over if
+Reports end with a total or a mean, spreadsheets with rows of separators alone. A row at
+the end is passed over if
 
 - all its cells are missing, or
 - it says ``Total``, ``Summe``, ``Average`` or the like where the rows before have times
-  or numbers, or in any column if it has no time and the rows before have times.
+  or numbers, or in any column if it has no time and the rows before have times, or
+- its only cell is text in the first column, where the rows before have times or
+  numbers: a footnote, such as the source of a table.
 
 Only the end of a file tells, so that rows that may be of this kind wait until then. The
-same rows are passed over however the file is cut into chunks.
+same rows are passed over however the file is cut into chunks. Totals between other rows
+are looked for in ``subtotal_rows``.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +25,7 @@ from thalweg.errors import StreamError
 from thalweg.tables.cells import CellError
 from thalweg.tables.chunk import Chunk, short_repr
 from thalweg.tables.format_detection import FormatSettings, detect_formats
+from thalweg.tables.literals import may_be_value
 
 MAX_SUMMARY_ROWS = 10
 """Rows at the end that may be totals and means; where more say so, none is."""
@@ -111,6 +115,10 @@ class _ColumnKinds:
             if name in words:
                 what = "times" if name in self.times else "numbers"
                 return _sentence(chunk, row, name, f"other rows have {what} there")
+        name = next(iter(texts))
+        if name in (*self.times, *self.numbers) and _is_footnote(texts):
+            why = "no other cell has a value"
+            return _sentence(chunk, row, name, why, "a footnote")
         has_time = any(texts[name] for name in self.times)
         if has_time or not self.times or not words:
             return None
@@ -141,18 +149,24 @@ def _last_plain_row(chunk: Chunk) -> int:
 
 
 def _row_marks(chunk: Chunk) -> tuple[BoolArray, BoolArray]:
-    """Which rows are blank, and which have the word of a summary in a cell."""
+    """Which rows are blank, and which may be summaries or footnotes by their text."""
     is_blank, has_word = np.ones(len(chunk), np.bool_), np.zeros(len(chunk), np.bool_)
-    for cells in chunk.cells.values():
+    is_footnote = np.zeros(len(chunk), np.bool_)
+    for k, cells in enumerate(chunk.cells.values()):
         try:
             column = cells.categories()
         except CellError:  # a list, say
-            is_blank[:] = False
+            is_blank[:] = is_footnote[:] = False
             continue
-        is_blank &= column.codes < 0
         words = np.array([*map(is_summary_word, column.levels), False], np.bool_)
         has_word |= words[column.codes]
-    return is_blank, has_word
+        if k == 0:
+            values = np.array([*map(may_be_value, column.levels), True], np.bool_)
+            is_footnote = ~values[column.codes]
+        else:
+            is_footnote &= column.codes < 0
+        is_blank &= column.codes < 0
+    return is_blank, has_word | (is_footnote & (len(chunk.cells) > 1))
 
 
 def _split(chunk: Chunk, stop: int) -> list[Chunk]:
@@ -181,10 +195,18 @@ def _are_numbers(chunk: Chunk, name: str) -> bool:
         return False
 
 
-def _sentence(chunk: Chunk, row: int, name: str, why: str) -> str:
+def _is_footnote(texts: Mapping[str, str]) -> bool:
+    """Whether the only cell of several columns that is not missing is some text."""
+    first, *others = texts.values()
+    return bool(others) and not any(others) and not may_be_value(first)
+
+
+def _sentence(
+    chunk: Chunk, row: int, name: str, why: str, what: str = "a summary"
+) -> str:
     text = short_repr(_text(chunk, name, row))
     return (
-        f"{chunk.location(row)} is passed over as a summary: {name!r} is {text}, and "
+        f"{chunk.location(row)} is passed over as {what}: {name!r} is {text}, and "
         f"{why}."
     )
 

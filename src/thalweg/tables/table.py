@@ -20,6 +20,7 @@ from thalweg.tables.optional_pyarrow import import_pyarrow
 from thalweg.tables.reversed_rows import reverse_rows
 from thalweg.tables.schema import refuse_unknown_columns
 from thalweg.tables.sources import ByteSource, existing_path
+from thalweg.tables.subtotal_rows import SubtotalRows
 from thalweg.tables.summary_rows import SummaryRows
 from thalweg.tables.text_encoding import TextSettings, check_encoding
 from thalweg.tables.time_parts import (
@@ -84,7 +85,7 @@ class Table:
         self._time_parts: TimeParts | None = None
         self._newest_first_by: str | None = None  # None: rows stay in their order
         self._blank_rows: BlankRows | None = None  # None: they stay
-        self._summary_rows = SummaryRows()
+        self._summary_rows, self._subtotal_rows = SummaryRows(), SubtotalRows()
         self._unit_note: str | None = None
 
     def join_times(self, given: Sequence[str] = ()) -> Self:
@@ -133,11 +134,12 @@ class Table:
             return
         for chunk in ends.drop(chunks):
             if chunk.first_row:
-                yield replace(chunk, first_row=chunk.first_row - ends.unit_rows)
-                continue
-            rest, self._unit_note = without_unit_rows(chunk)
-            ends.unit_rows = len(chunk) - len(rest)
-            yield rest
+                chunk = replace(chunk, first_row=chunk.first_row - ends.unit_rows)
+            else:
+                rest, self._unit_note = without_unit_rows(chunk)
+                ends.unit_rows = len(chunk) - len(rest)
+                chunk = rest
+            yield self._subtotal_rows.drop(chunk)
 
     def _with_times(self, chunk: Chunk, is_first: bool) -> Chunk:
         """The chunk with a column of times whose parts are in several columns."""
@@ -167,7 +169,12 @@ class Table:
         order = () if time is None else (_order_note(self.name, time),)
         units = () if self._unit_note is None else (self._unit_note,)
         blanks = self._blank_rows.notes(self.name) if self._blank_rows else ()
-        edges = (*units, *blanks, *self._summary_rows.notes)
+        edges = (
+            *units,
+            *blanks,
+            *self._subtotal_rows.notes(),
+            *self._summary_rows.notes,
+        )
         return (*self._reader.notes(), *edges, *order, *passed_over)
 
     def close(self) -> None:

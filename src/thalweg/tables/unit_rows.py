@@ -9,9 +9,8 @@ from dataclasses import replace
 
 from thalweg.tables.cells import CellError, Cells
 from thalweg.tables.chunk import Chunk, short_repr
-from thalweg.tables.date_literals import DATE_ORDERS
 from thalweg.tables.format_detection import ColumnSample, holds_values
-from thalweg.tables.literals import parse_number, parse_time
+from thalweg.tables.literals import may_be_value
 
 MAX_UNIT_ROWS = 3
 """Rows that may stand between the header and the values."""
@@ -39,7 +38,7 @@ def _count_unit_rows(chunk: Chunk) -> int:
             return 0
         for name, cells in rows.items():
             text = _text(cells, count - 1)
-            if text is not None and _is_value(text):
+            if text is not None and may_be_value(text):
                 return 0
             if text is not None:
                 texts[name] = cells
@@ -59,13 +58,6 @@ def _text(cells: Cells, row: int) -> str | None:
     except CellError:  # a list, say
         return "0"
     return column.levels[0] if column.levels else None
-
-
-def _is_value(text: str) -> bool:
-    """Whether a cell may be a number or a time, however it is written."""
-    if text.lstrip("([$€£¥'+−-., ")[:1].isdigit() or parse_number(text) is not None:
-        return True
-    return any(parse_time(text, order) is not None for order in DATE_ORDERS)
 
 
 def _note(chunk: Chunk, count: int) -> str:
