@@ -275,7 +275,32 @@ def test_rows_in_mixed_order_are_refused(folder):
     mixed = [line for k in range(3) for line in lines(values())[k::3]]
     written(folder / "sales.csv", ["month,sales\n", *mixed])
     done = thalweg("forecast", "sales.csv", "-t", "sales")
-    assert done.exit_code == 2 and "Sort the rows" in " ".join(done.output.split())
+    text = " ".join(done.output.split())
+    assert done.exit_code == 2 and "Sort the rows by 'month' first." in text
+    assert (
+        "'month' goes back 2 times, first in row 45, from 2024-10-01 to 2014-02-01"
+        in text
+    )
+
+
+@pytest.mark.parametrize("hours", [0, 7.5])
+def test_a_wrong_year_is_said_and_not_to_be_sorted(folder, hours):
+    start = np.datetime64("2018-01-01T00:00") + np.timedelta64(int(60 * hours), "m")
+    days = start + 1440 * np.arange(200)
+    days[3:] -= np.timedelta64(2 * 365, "D")
+    rows = [f"{day},{k % 7}.5\n" for k, day in enumerate(days)]
+    written(folder / "x.csv", ["when,y\n", *rows])
+    done = thalweg("forecast", "x.csv", "-t", "y")
+    text, clock = " ".join(done.output.split()), " 07:30" if hours else ""
+    assert done.exit_code == 2 and "Sort the rows" not in text
+    assert (
+        f"x.csv: 'when' goes back once, in row 4, from 2018-01-03{clock} to "
+        f"2016-01-05{clock}. So long a step is most often a wrong date, or rows of "
+        "different years put together: --time none --horizon ROWS takes the rows in "
+        "their order."
+    ) in text
+    done = thalweg("forecast", "x.csv", "-t", "y", "--time", "none", "--horizon", "7")
+    assert done.exit_code == 0 and len(forecasts(folder / "out/x-forecast")) == 7
 
 
 def test_a_key_with_one_row_is_left_out_by_name(folder, cities):
@@ -413,3 +438,9 @@ def test_a_column_that_says_neither_yes_nor_no_later_is_left_out(tmp_path):
     done = thalweg("forecast", "a.csv", "-t", "sold")
     assert done.exit_code == 0, done.output
     assert "Column 'open' is not all numbers and is left out." in done.output
+
+
+def test_rows_without_times_are_not_said_to_show_no_season(folder):
+    written(folder / "y.csv", ["y\n", *(f"{value}\n" for value in values())])
+    shown = " ".join(thalweg("forecast", "y.csv", "-t", "y").output.split())
+    assert "24 rows: there is no column of dates that could show a season;" in shown

@@ -41,6 +41,7 @@ from thalweg.cli.forecasts.forecast_tables import (
     print_result,
     result_as_json,
 )
+from thalweg.cli.forecasts.measured_key import refuse_measured_key
 from thalweg.cli.forecasts.model_files import MODEL, open_models, read_plan
 from thalweg.cli.forecasts.newest_first import OrderOptions, in_time_order
 from thalweg.cli.forecasts.row_keys import Key, key_text
@@ -105,6 +106,9 @@ def forecast_table(
         )
         is_next = _is_next(plan, source, is_next)
         source = _with_times(source, plan.time)
+    keys = columns.keys or ()
+    if plan is None and keys and not {columns.target, columns.time} & {*keys}:
+        refuse_measured_key(source.open_table, keys, columns.settings)
     source = _with_order(source, columns)
     scan = scan_table(source.open_table, columns)
     if plan is None:

@@ -181,6 +181,8 @@ def horizon_sentence(scan: TableScan, horizon: int) -> str:
         reason = f"a quarter of the {longest:,} there are, so that errors are known"
     elif season:
         reason = "one season by the calendar"
+    elif scan.first_times is None:
+        reason = "there is no column of dates that could show a season"
     else:
         reason = "the times show no season"
     return f"The horizon is {rows}: {reason}; --horizon to say otherwise."
