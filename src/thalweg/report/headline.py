@@ -121,7 +121,7 @@ def _change_tile(study: Study) -> Tile | None:
     value = "1 change" if count == 1 else f"{format_count(count)} changes"
     axis = RowAxis.from_study(study)
     named = history.alarms[-NAMED_CHANGES:][::-1]
-    dates = [axis.date_label(one.onset) for one in named]
+    dates = [axis.date_label(one.onset, one.onset_time) for one in named]
     text = f"The last one, {dates[0]}: {named[0].text}."
     if dates[1:]:
         text += f" Before that: {' and '.join(dates[1:])}."

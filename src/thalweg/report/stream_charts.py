@@ -82,7 +82,7 @@ def recent_rows_figure(study: Study, recent: LastRounds) -> Figure:
     """The last rows one by one, as means over many rows hide the errors."""
     count = len(recent.observed)
     rows = np.arange(recent.last_round - count + 1, recent.last_round + 1)
-    axis = _recent_axis(recent, rows)
+    axis = RowAxis.from_times(rows, recent.time)
     columns = {"observed": recent.observed, "forecast": recent.forecast}
     has_band = recent.low is not None and bool(np.isfinite(recent.low).any())
     if recent.low is not None and recent.high is not None and has_band:
@@ -111,14 +111,6 @@ def recent_rows_figure(study: Study, recent: LastRounds) -> Figure:
         f"known.{_band_note(study) if has_band else ''}"
     )
     return Figure("recent", "The last rows, one by one", caption, chart)
-
-
-def _recent_axis(recent: LastRounds, rows: Any) -> RowAxis:
-    """The axis of the last rows, at their own times if all of these are known."""
-    seconds = recent.time
-    if seconds is None or not np.isfinite(seconds).all():
-        return RowAxis.from_rows(rows)
-    return RowAxis(int(rows[-1]), rows.astype(np.float64), seconds)
 
 
 def _lines(

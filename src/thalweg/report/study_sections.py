@@ -68,7 +68,8 @@ def study_facts(study: Study) -> tuple[tuple[str, str], ...]:
     if axis.has_times:
         facts.insert(1, ("time", f"{axis.label(1)} to {axis.label(study.rounds)}"))
     elif study.start is not None and study.end is not None:
-        facts.insert(1, ("time", f"{study.start} to {study.end}"))
+        order = "" if study.times is None else ", not in order: charts go by rows"
+        facts.insert(1, ("time", f"{study.start} to {study.end}{order}"))
     return tuple(facts)
 
 
