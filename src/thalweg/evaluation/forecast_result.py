@@ -10,6 +10,7 @@ from thalweg.evaluation.backtest_scores import (
     CYCLE_AGO,
     FORECASTER,
     LAST_VALUE,
+    MIN_OWN_SHARE,
     SEASON_AGO,
     SEASON_MEAN,
     IntArray,
@@ -31,6 +32,7 @@ class MethodErrors(NamedTuple):
     by_step: StepErrors
     overall: float  # root mean squared error over all scored steps
     typical: float  # mean absolute error over them
+    own_share: float = 1.0  # of these forecasts, those for which it had its own value
 
 
 class PastForecast(NamedTuple):
@@ -82,9 +84,9 @@ class ForecastResult:
     def square_ratio(self) -> float:
         """The root mean squared error over the smallest of naive methods; NaN: not
         scored."""
-        return _error_ratio(
-            self.own.overall, min(method.overall for method in self.naive)
-        )
+        # As the best by typical errors, the best here mostly has values of its own.
+        rivals = [m.overall for m in self.naive if m.own_share >= MIN_OWN_SHARE]
+        return _error_ratio(self.own.overall, min(rivals, default=float("nan")))
 
     @property
     def mean_coverage(self) -> float:
@@ -122,6 +124,7 @@ def make_result(
             scores.errors(method),
             scores.overall_error(method),
             scores.typical_error(method),
+            scores.own_share(method),
         )
         for method, name in names.items()
     }
