@@ -103,10 +103,11 @@ def _band_tile(study: Study) -> Tile | None:
     nominal, measured = min(history.coverage, key=lambda pair: abs(pair[0] - 0.9))
     share, held = format_percent(nominal), format_percent(measured)
     text = f"The band around a forecast should hold {share} of all values; it held "
-    if (width := _half_width(study)) is None:
+    width = None if study.bands is None else study.bands.half_width
+    if width is None:
         return Tile(BAND, f"{held} held", f"{text}{held}.")
     value = f"± {with_unit(width, study.target)}"
-    text = f"The usual band around a forecast. It should hold {share} of all values, "
+    text = f"The band around a forecast, on average. It should hold {share} of all values, "
     return Tile(BAND, value, f"{text}and held {held}.")
 
 
@@ -126,14 +127,6 @@ def _change_tile(study: Study) -> Tile | None:
     if dates[1:]:
         text += f" Before that: {' and '.join(dates[1:])}."
     return Tile("What changed", value, text)
-
-
-def _half_width(study: Study) -> float | None:
-    """Half the mean width of the bands; None where there are none."""
-    if study.bands is None:
-        return None
-    widths = study.bands.high.mean - study.bands.low.mean
-    return float(np.nanmedian(widths)) / 2 if np.isfinite(widths).any() else None
 
 
 def _gain_words(study: Study) -> str:
