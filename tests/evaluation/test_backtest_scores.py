@@ -143,9 +143,9 @@ def test_a_method_that_never_had_a_value_of_its_own_is_left_out():
     whole = backtest(seasons=(1, 1))
     late = replace(whole, seasons=whole.seasons.copy())
     late.seasons[60:] = 4, 200
-    for given, left_out in ((whole, SEASON_AGO), (late, CYCLE_AGO)):
+    for rows, left_out in ((whole, SEASON_AGO), (late, CYCLE_AGO)):
         scores = BacktestScores(5)
-        scores.add(given)
+        scores.add(rows)
         assert left_out not in scores.naive_methods()
         assert scores.own_share(left_out) == 0
     assert set(scores.naive_methods()) == {LAST_VALUE, SEASON_AGO, SEASON_MEAN}

@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.report import example_studies
 from thalweg.report.charts import main_figures
-from thalweg.report.headline import BAND, tiles
+from thalweg.report.headline import BAND, GAIN, tiles
 
 
 def tile_of(study, title):
@@ -35,3 +35,33 @@ def test_values_in_the_first_rows_only_make_no_chart_of_errors_over_time():
     )
     names = [figure.name for figure in main_figures(study)]  # warnings are errors
     assert "coverage" not in names and "error" not in names
+
+
+def with_errors(own, other):
+    """A study with these (mean squared, mean absolute) errors."""
+    study = example_studies.bare()
+    tracker, persistence = study.entries
+    names = ("squared", "absolute")
+    return replace(
+        study,
+        entries=(
+            replace(tracker, **dict(zip(names, own, strict=True))),
+            replace(persistence, **dict(zip(names, other, strict=True))),
+        ),
+    )
+
+
+def test_where_squared_errors_compare_otherwise_the_page_says_both():
+    tile = tile_of(with_errors((144.0, 9.0), (100.0, 10.0)), GAIN)
+    assert tile.value == "10 % less error"
+    assert tile.text.endswith(
+        "Large errors count more in the squared error, by which repeating the last "
+        "value is better: the forecast has 20 % more error."
+    )
+    alike = tile_of(with_errors((81.0, 9.0), (100.0, 10.0)), GAIN)
+    assert "squared" not in alike.text
+
+
+def test_errors_that_are_not_numbers_have_no_squares_to_compare():
+    tile = tile_of(with_errors((np.nan, np.nan), (100.0, 10.0)), GAIN)
+    assert "squared" not in tile.text

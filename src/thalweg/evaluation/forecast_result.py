@@ -17,8 +17,10 @@ from thalweg.evaluation.backtest_scores import (
     StepErrors,
 )
 from thalweg.evaluation.forecast_run import ForecastRun, TimedRows
+from thalweg.evaluation.period_words import ago_words, position_words
 from thalweg.evaluation.phase_means import mean_period
 from thalweg.evaluation.series_clock import local_times
+from thalweg.evaluation.simple_baselines import PERSISTENCE_WORDS
 from thalweg.models.forecast import Forecast
 from thalweg.preprocessing.weekdays import absent_weekdays, week_sentence
 from thalweg.tables import Timestamps
@@ -33,6 +35,7 @@ class MethodErrors(NamedTuple):
     overall: float  # root mean squared error over all scored steps
     typical: float  # mean absolute error over them
     own_share: float = 1.0  # of these forecasts, those for which it had its own value
+    description: str = ""  # what it does, in plain words
 
 
 class PastForecast(NamedTuple):
@@ -84,9 +87,14 @@ class ForecastResult:
     def square_ratio(self) -> float:
         """The root mean squared error over the smallest of naive methods; NaN: not
         scored."""
-        # As the best by typical errors, the best here mostly has values of its own.
-        rivals = [m.overall for m in self.naive if m.own_share >= MIN_OWN_SHARE]
-        return _error_ratio(self.own.overall, min(rivals, default=float("nan")))
+        return _error_ratio(self.own.overall, self.best_by_squares.overall)
+
+    @property
+    def best_by_squares(self) -> MethodErrors:
+        """The naive method of the least root mean squared error, among those that
+        mostly have values of their own, as the best by typical errors is."""
+        rivals = [one for one in self.naive if one.own_share >= MIN_OWN_SHARE]
+        return min(rivals or self.naive[:1], key=lambda method: method.overall)
 
     @property
     def mean_coverage(self) -> float:
@@ -111,13 +119,6 @@ def make_result(
     scores, forecast = run.scores, run.forecast(future)
     times, texts = _times_ahead(run, future, len(forecast))
     seasons = run.forecaster.seasons
-    names = {
-        FORECASTER: "thalweg",
-        LAST_VALUE: "last value",
-        SEASON_AGO: f"seasonal naive {seasons.season}",
-        CYCLE_AGO: f"seasonal naive {seasons.cycle}",
-        SEASON_MEAN: f"seasonal mean {mean_period(seasons.season, seasons.cycle)}",
-    }
     errors = {
         method: MethodErrors(
             name,
@@ -125,8 +126,9 @@ def make_result(
             scores.overall_error(method),
             scores.typical_error(method),
             scores.own_share(method),
+            description,
         )
-        for method, name in names.items()
+        for method, (name, description) in _method_names(run).items()
     }
     return ForecastResult(
         title=title,
@@ -151,6 +153,26 @@ def make_result(
         tail_times=_tail_times(run),
         past=_past_forecast(run),
     )
+
+
+def _method_names(run: ForecastRun) -> dict[str, tuple[str, str]]:
+    """What tables call each method, and what it does in plain words."""
+    seasons, grid = run.forecaster.seasons, run.clock.grid
+    season, cycle = seasons.season, seasons.cycle
+    period = mean_period(season, cycle)
+    return {
+        FORECASTER: ("thalweg", ""),
+        LAST_VALUE: ("last value", PERSISTENCE_WORDS),
+        SEASON_AGO: (
+            f"seasonal naive {season}",
+            f"repeating {ago_words(grid, season)}",
+        ),
+        CYCLE_AGO: (f"seasonal naive {cycle}", f"repeating {ago_words(grid, cycle)}"),
+        SEASON_MEAN: (
+            f"seasonal mean {period}",
+            f"the mean so far of {position_words(grid, period)}",
+        ),
+    }
 
 
 def _week_notes(run: ForecastRun) -> tuple[str, ...]:

@@ -4,13 +4,11 @@ import numpy as np
 
 from thalweg.evaluation.forecast_result import ForecastResult
 from thalweg.preprocessing.public_holidays import COUNTRY_NAMES
+from thalweg.report.error_comparison import large_error_sentence
 from thalweg.report.number_text import format_percent
 
 MAX_SHORTFALL = 0.05
 """A share of values in bands that is further than this below the aim is said."""
-MAX_RATIO_DIFFERENCE = 0.03
-"""Ratios of typical and of root mean squared errors that differ by more are both told.
-"""
 
 
 def has_narrow_bands(result: ForecastResult) -> bool:
@@ -43,20 +41,10 @@ def band_text(result: ForecastResult) -> str:
 
 
 def large_error_note(result: ForecastResult) -> str | None:
-    """How root mean squared errors compare with the best naive forecast's, where the
-    typical errors compare otherwise: a forecast of the mean seldom has large errors,
-    one that is often nearly right has small ones."""
-    ratio = result.square_ratio
-    if not abs(ratio - result.ratio) > MAX_RATIO_DIFFERENCE:
-        return None
-    part = format_percent(abs(1 - ratio))
-    change = f"{part} {'less' if ratio < 1 else 'more'} than"
-    if part == format_percent(0.0):
-        change = "that of"
-    return (
-        f"Large errors count more in the root mean squared error: it is {change} the "
-        f"best naive forecast's."
-    )
+    """How squared errors compare with the best naive forecast's, where the typical
+    errors compare otherwise."""
+    method = result.best_by_squares.description
+    return large_error_sentence(result.ratio, result.square_ratio, method)
 
 
 def level_text(result: ForecastResult) -> str:
