@@ -29,7 +29,7 @@ def test_bands_that_held_too_few_values_are_called_too_narrow():
     )
     assert result_sentences(result)[1] == note
     section = forecast_section(result)
-    assert section.headline.endswith(f"the best naive forecast. {note}")
+    assert section.headline.endswith(f"repeating the last value. {note}")
     caption = section.figures[0].caption
     assert "was to hold 90 % of them and held 75 % in the backtest" in caption
     assert section.folded[0].table.caption.startswith(

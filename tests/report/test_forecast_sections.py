@@ -1,13 +1,23 @@
 """Sections about forecasts: what they say, and what their charts show."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from thalweg.cli.forecasts.forecast_tables import result_sentences
 from thalweg.evaluation.forecast_result import make_result
 from thalweg.evaluation.forecast_run import ForecastRun, ForecastSettings, TimedRows
 from thalweg.evaluation.series_clock import RowTimes
 from thalweg.models import Forecaster
-from thalweg.report.forecast_sections import forecast_section, overview_section
+from thalweg.report.forecast_headline import forecast_headline
+from thalweg.report.forecast_notes import few_origins_note
+from thalweg.report.forecast_sections import (
+    forecast_section,
+    overview_section,
+    value_table,
+)
 
 ROWS, HORIZON = 200, 6
 
@@ -20,30 +30,188 @@ def values_of(count, seed=0):
 VALUES = values_of(ROWS)
 
 
-def result_of(step, count=ROWS, seed=0, key=()):
+def result_of(step, count=ROWS, seed=0, key=(), horizon=HORIZON):
     times = None if step is None else np.datetime64("2024-01-01", "ns")
     stamps = None if step is None else times + np.arange(count) * step
     y = values_of(count, seed)
-    run = ForecastRun(ForecastSettings(HORIZON))
+    run = ForecastRun(ForecastSettings(horizon))
     run.play(TimedRows(y, RowTimes(stamps), np.empty((count, 0))))
     return make_result(run, "stream.csv", "load", key)
 
 
+def with_forecast(result, mean):
+    """The result with other values to come, each with a band of 0.2 around it."""
+    mean = np.array(mean)
+    ahead = replace(result.forecast, mean=mean, low=mean - 0.1, high=mean + 0.1)
+    return replace(result, forecast=ahead)
+
+
 @pytest.mark.parametrize(
-    ("step", "when"),
+    ("step", "low", "high"),
     [
-        (np.timedelta64(1, "h"), "at 9 January 2024, 08:00"),
-        (np.timedelta64(1, "D"), "on 19 July 2024"),
-        (None, "in the next row"),
+        (
+            np.timedelta64(1, "h"),
+            "at 9 January 2024, 10:00",
+            "at 9 January 2024, 09:00",
+        ),
+        (np.timedelta64(1, "D"), "on 21 July 2024", "on 20 July 2024"),
+        (None, "3 rows ahead", "2 rows ahead"),
     ],
 )
-def test_the_headline_says_what_is_expected_when(step, when):
-    section = forecast_section(result_of(step))
-    assert when in section.headline and "load is expected to be" in section.headline
-    assert "that of the best naive forecast" in section.headline
-    assert [tile.title for tile in section.tiles][:2] == [
-        "Next value", f"Sum of the next {HORIZON}",
+def test_the_headline_names_the_lowest_and_the_highest_value(step, low, high):
+    result = with_forecast(result_of(step), [5.0, 6.5, 4.25, 5.0, 5.0, 5.0])
+    section = forecast_section(result)
+    assert section.headline.startswith(
+        f"In the next 6 rows load is expected to be lowest {low}, with 4.250, and "
+        f"highest {high}, with 6.500. In the past "
+    )
+    assert [tile.title for tile in section.tiles] == [
+        "Next value", f"Sum of the next {HORIZON}", "Typical error",
+        "Against the usual method",
     ]  # fmt: skip
+
+
+def test_values_that_are_all_the_same_are_named_once():
+    headline = forecast_headline(with_forecast(result_of(None), [5.0] * HORIZON))
+    assert headline.startswith(
+        "load is expected to be 5.000 in all of the next 6 rows."
+    )
+
+
+@pytest.mark.parametrize(
+    ("horizon", "words"),
+    [
+        (1, r"load is expected to be 5\.\d+ in the next row\. "),
+        (2, r"load is expected to be 5\.\d+ in the next row and 5\.\d+ 2 rows ahead\."),
+    ],
+)
+def test_one_or_two_values_are_all_named(horizon, words):
+    section = forecast_section(result_of(None, horizon=horizon))
+    assert re.match(words, section.headline)
+    texts = str(section)
+    assert "next 1 " not in texts and "1 rows" not in texts and "0 rows" not in texts
+    titles = [tile.title for tile in section.tiles]
+    assert ("Sum of the next 2" in titles) == (horizon == 2)
+    dashed = "Dashed: the forecast made 1 row before the last one"
+    assert (dashed in section.figures[0].caption) == (horizon == 2)
+
+
+def test_a_number_has_the_same_digits_in_the_headline_the_tiles_and_the_table():
+    result = with_forecast(result_of(None), [1462.7, *[1500.0] * (HORIZON - 1)])
+    section = forecast_section(result)
+    tile, (row, *_) = section.tiles[0], section.folded[0].table.rows
+    assert row[1] == tile.value == "1,462.700" and tile.value in section.headline
+    assert f"between {row[2]} and {row[3]}." in tile.text
+    last = next(text for text in result_sentences(result) if "The sum of" in text)
+    total = section.tiles[1]
+    assert total.value in last and total.text.removesuffix(".") in last
+
+
+def with_ratio(ratio, **changes):
+    """A result whose typical errors are this part of the best simple method's."""
+    result = result_of(np.timedelta64(1, "h"))
+    best = result.naive[0]._replace(description="repeating a day ago", typical=2.0)
+    own = result.own._replace(typical=2.0 * ratio, overall=best.overall * ratio)
+    return replace(result, own=own, naive=(best, *result.naive[1:]), **changes)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "value", "words"),
+    [
+        (0.66, "34 % less error", "it had 34 % less error than repeating a day ago."),
+        (1.01, "equally good", "it was as good as repeating a day ago."),
+        (
+            1.19,
+            "19 % more error",
+            "repeating a day ago was better: the forecast had 19 % more error. "
+            "Use that instead.",
+        ),
+    ],
+)
+def test_the_gain_is_told_in_the_words_of_a_run(ratio, value, words):
+    result = with_ratio(ratio)
+    section = forecast_section(result)
+    assert section.headline.endswith(f" In the past {words}")
+    tile = section.tiles[-1]
+    assert tile.title == "Against the usual method" and tile.value == value
+    count = len(result.naive)
+    assert tile.text == (
+        f"Repeating a day ago was off by 2 on average, the best of {count} simple "
+        f"methods."
+    )
+    advice = "Here repeating a day ago is better: use that."
+    assert (advice in " ".join(result_sentences(result))) == (ratio > 1.1)
+
+
+def test_a_method_that_is_better_by_typical_errors_only_is_no_advice():
+    result = with_ratio(1.19)
+    result = replace(result, own=result.own._replace(overall=0.0))
+    section = forecast_section(result)
+    assert "Use that" not in section.headline
+    assert "use that" not in " ".join(result_sentences(result))
+    assert "Large errors count more" in section.tiles[-1].text
+
+
+def test_a_method_without_any_error_is_the_one_to_use():
+    result = with_ratio(1.19)
+    best = result.naive[0]._replace(typical=0.0, overall=0.0)
+    result = replace(result, naive=(best, *result.naive[1:]))
+    assert forecast_headline(result).endswith("made no error at all: use that.")
+
+
+@pytest.mark.parametrize("origins", [1, 9, 10])
+def test_no_method_is_compared_from_fewer_than_ten_origins(origins):
+    counts = np.minimum(result_of(None).counts, origins)
+    result = with_ratio(0.66, counts=counts)
+    section, sentences = forecast_section(result), result_sentences(result)
+    number = "1 past forecast" if origins == 1 else f"{origins} past forecasts"
+    titles = [tile.title for tile in section.tiles]
+    is_few = origins < 10
+    assert (f"only {number} could be compared" in section.headline) == is_few
+    assert ("Against the usual method" in titles) != is_few
+    assert ("less error" in section.headline) != is_few
+    assert (f"from only {number}: too few to" in sentences[0]) == is_few
+    assert (f"in only {number}." in section.tiles[2].text) == is_few
+
+
+def test_steps_that_few_forecasts_were_of_are_told():
+    counts = np.array([40.0, 30, 20, 11, 4, 0])
+    result = with_ratio(0.66, counts=counts)
+    note = "The errors rest on few past forecasts: 40 at most, and none 6 rows ahead."
+    assert few_origins_note(result) == note and note in result_sentences(result)
+    steps = next(one for one in forecast_section(result).folded if one.name == "steps")
+    assert steps.table.caption.endswith(note)
+    assert few_origins_note(replace(result, counts=counts + 10)) is None
+    equal = replace(result, counts=np.full(HORIZON, 3.0))
+    assert few_origins_note(equal) == "The errors rest on 3 past forecasts only."
+
+
+def test_all_next_values_are_in_the_table_up_to_a_hundred():
+    result = result_of(np.timedelta64(1, "h"))
+    for horizon, shown in ((100, 100), (101, 100)):
+        values = np.arange(float(horizon))
+        ahead = replace(result.forecast, mean=values, low=values, high=values + 1)
+        longer = replace(result, forecast=ahead, times=None)
+        table = value_table(longer)
+        assert [row[0] for row in table.rows] == [str(k + 1) for k in range(shown)]
+        rest = "The first 100 of 101; forecast.csv has all."
+        assert table.caption.endswith(rest) == (horizon > 100)
+
+
+def test_what_was_found_and_used_stands_outside_the_folded_notes():
+    result = result_of(np.timedelta64(1, "h"))
+    facts = dict(forecast_section(result).facts)
+    assert facts["season found"].startswith("24 rows")
+    assert facts["other columns used"] == facts["public holidays found"] == "none"
+    many = replace(result, features=tuple("abcdefg"), holidays="NO", seasons=(1, 1))
+    facts = dict(forecast_section(many).facts)
+    assert facts["other columns used"] == "a, b, c, d, e and 2 more"
+    assert facts["public holidays found"] == "those of Norway"
+    assert facts["season found"] == "none"
+    sentences = result_sentences(many)
+    assert "Other columns used: a, b, c, d, e and 2 more." in sentences
+    none = "No other column is used: load goes on from its own past."
+    assert none in result_sentences(result)
 
 
 def test_the_chart_has_the_values_the_band_and_the_forecast_before():

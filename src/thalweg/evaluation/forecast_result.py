@@ -59,6 +59,7 @@ class ForecastResult:
     gaps: int  # values that are missing, also of rows that are not there
     filled: int  # missing values of features
     week_notes: tuple[str, ...]  # sentences, where some weekdays have no rows
+    features: tuple[str, ...]  # the other columns that are used
     forecast: Forecast
     times: Any  # (H,) local times datetime64[ns], or numbers; None: steps only
     time_texts: list[str] | None  # ISO, with the offset if the file has one
@@ -139,6 +140,7 @@ def make_result(
         gaps=run.forecaster.gaps,
         filled=run.imputer.state.imputed,
         week_notes=_week_notes(run),
+        features=run.settings.features,
         forecast=forecast,
         times=times,
         time_texts=texts,
