@@ -135,6 +135,29 @@ def test_a_resumed_forecast_is_that_of_one_go(folder):
     assert forecasts(folder / "out/part-forecast") == forecasts(folder / "on")
 
 
+def test_a_resumed_forecast_says_which_rows_of_which_file_were_new(folder):
+    whole = ["month,sales\n", *lines(values())]
+    written(folder / "day1.csv", whole[:101])
+    written(folder / "day2.csv", [whole[0], *whole[98:]])
+    options = ("-t", "sales", "--horizon", "6")
+    first = thalweg("forecast", "day1.csv", *options)
+    assert "new row" not in first.stderr
+    model = folder / "out/day1-forecast/model.thalweg"
+    done = thalweg("forecast", "day2.csv", "--resume", model)
+    said = " ".join(done.stderr.split())
+    assert "30 new rows of day2.csv were learnt, after 100 before." in said
+    passed = "3 rows at the start of day2.csv are no later than the last row that was"
+    assert passed in said
+    assert "day2.csv: typical errors" in done.stdout
+    page = (folder / "out/day1-forecast/report.html").read_text()
+    assert passed in page and "day2.csv" in page and "day1.csv" not in page
+    again = thalweg("forecast", "day2.csv", "--resume", model, "--json")
+    found = json.loads(again.stdout)
+    assert found["source"] == "day2.csv"
+    none = "No new row in day2.csv: the model has learnt 130 before."
+    assert none in found["notes"]
+
+
 @pytest.fixture(scope="module")
 def cities():
     return {city: lines(values(k), key=city) for k, city in enumerate(CITIES)}

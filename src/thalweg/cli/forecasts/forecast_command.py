@@ -43,6 +43,7 @@ from thalweg.cli.forecasts.forecast_tables import (
 )
 from thalweg.cli.forecasts.model_files import MODEL, open_models, read_plan
 from thalweg.cli.forecasts.newest_first import OrderOptions, in_time_order
+from thalweg.cli.forecasts.resumed_rows import resumed_notes
 from thalweg.cli.forecasts.row_keys import Key, key_text
 from thalweg.cli.forecasts.scan_check import check_scan, short_series_sentence
 from thalweg.cli.options import OutputOptions
@@ -125,7 +126,11 @@ def forecast_table(
         locks.acquire(paths.model)
         is_replaced = resume is None and paths.model.exists()
         loop, stop = _learn(plan, scan, source, paths, bool(is_next))
-        notes += _loop_notes(loop)
+        resumed = resumed_notes(loop)
+        if not outputs.json:
+            for note in resumed:
+                print_sentence(stderr_console(), note)
+        notes += [*resumed, *_loop_notes(loop)]
         if stop.number is None:
             replaced = paths.model if is_replaced else None
             _write_results(loop, paths, outputs, notes, replaced)
@@ -208,7 +213,7 @@ def _learn(
 ) -> tuple[ForecastLoop, StopSignal]:  # fmt: skip
     """Learn all rows, with a bar that shows how far it is."""
     models = open_models(plan, paths.model, paths.resume)
-    loop = ForecastLoop(plan, dict(scan.series), models, is_next)
+    loop = ForecastLoop(plan, dict(scan.series), models, is_next, source.name)
     try:
         with (
             source.open_table() as table,
@@ -262,7 +267,7 @@ def _print_tables(plan: ForecastPlan, results: Mapping[Key, ForecastResult]) -> 
 def _as_json(loop: ForecastLoop, saved: list[Path], notes: list[str]) -> dict[str, Any]:
     plan = loop.plan
     return {
-        "source": plan.source,
+        "source": loop.source,
         "target": plan.target,
         "key": list(plan.keys),
         "horizon": plan.settings.horizon,

@@ -57,7 +57,7 @@ def forecast_sections(loop: ForecastLoop, notes: Sequence[str]) -> list[Any]:
         return [sections.forecast_section(results[()], None, notes)]
     ranked = ranked_keys(results)
     overview = sections.overview_section(
-        [results[key] for key in ranked], plan.keys, f"All series of {plan.source}",
+        [results[key] for key in ranked], plan.keys, f"All series of {loop.source}",
         notes,
     )  # fmt: skip
     return [overview] + [
@@ -86,9 +86,9 @@ def write_page(
     content, paths = forecast_sections(loop, notes), []
     with storage_errors(folder):
         if outputs.report:
-            title = (
-                f"{loop.plan.target}: the next {loop.plan.settings.horizon:,} values"
-            )
+            horizon = loop.plan.settings.horizon
+            values = "value" if horizon == 1 else f"{horizon:,} values"
+            title = f"{loop.plan.target}: the next {values}"
             report.write_page(content, folder / PAGE, title)
             paths.append(folder / PAGE)
         if outputs.figures:

@@ -119,8 +119,10 @@ def result_sentences(result: ForecastResult) -> list[str]:
 
 def _error_sentence(result: ForecastResult) -> str:
     """The typical error, beside the best naive forecast's if enough were scored."""
-    steps = f"all {result.horizon:,} steps" if result.horizon > 1 else "the next row"
-    error = f"Over {steps} the typical error was {_number(result.own.typical)}"
+    steps = f"Over all {result.horizon:,} steps"
+    if result.horizon == 1:
+        steps = "One row ahead"
+    error = f"{steps} the typical error was {_number(result.own.typical)}"
     if has_few_origins(result):
         return (
             f"{error}, from only {origins_text(result)}: too few to compare it with "
