@@ -41,14 +41,17 @@ ZOOM_HINT = (
 def stream_figure(study: Study) -> Figure:
     """The values with their extremes, the forecast, its band, and abrupt changes."""
     observed, axis = study.observed, RowAxis.from_study(study)
+    is_blind = before_any_value(study)
     columns = {
         "mean": observed.mean,
         "low": observed.low,
         "high": observed.high,
-        "forecast": study.forecast.mean,
+        "forecast": np.where(is_blind, np.nan, study.forecast.mean),
     }
     if study.bands is not None:
-        columns |= {"from": study.bands.low.mean, "to": study.bands.high.mean}
+        low, high = study.bands.low.mean, study.bands.high.mean
+        columns["from"] = np.where(is_blind, np.nan, low)
+        columns["to"] = np.where(is_blind, np.nan, high)
     wide = base_chart({**axis.columns(observed.last_round), **columns})
     x, y = axis.x(), _y_axis(study.target)
     layers = []
@@ -76,6 +79,20 @@ def stream_figure(study: Study) -> Figure:
         f"{_bucket_note(observed)}{ZOOM_HINT}"
     )
     return Figure("stream", "Forecast and actual values", caption, chart)
+
+
+def before_any_value(study: Study) -> Any:
+    """The buckets whose forecasts, or some of them, were made before any value was
+    known, or before any error was: they say 0, whatever the values are."""
+    known = np.isfinite(study.observed.mean)
+    bands = study.bands
+    if bands is not None and np.isfinite(bands.low.mean).any():
+        # The first row that has a band comes after the first value that was learnt.
+        has_band = np.isfinite(bands.low.mean)
+        first = max(int(known.argmax()), int(has_band.argmax()) - 1)
+    else:
+        first = int(known.argmax())
+    return np.arange(len(known)) <= first
 
 
 def recent_rows_figure(study: Study, recent: LastRounds) -> Figure:
