@@ -13,11 +13,9 @@ from thalweg.evaluation.series_clock import RowTimes
 from thalweg.models import Forecaster
 from thalweg.report.forecast_headline import forecast_headline
 from thalweg.report.forecast_notes import few_origins_note
-from thalweg.report.forecast_sections import (
-    forecast_section,
-    overview_section,
-    value_table,
-)
+from thalweg.report.forecast_overview import overview_section
+from thalweg.report.forecast_sections import forecast_section, value_table
+from thalweg.report.page import write_page
 
 ROWS, HORIZON = 200, 6
 
@@ -248,7 +246,13 @@ def test_the_overview_counts_series_and_lists_them():
     results = [result_of(hour, seed=k, key=(f"k{k}",)) for k in range(3)]
     section = overview_section(results, ("site",), "All series")
     (table,) = section.tables
-    assert table.columns[0] == "site" and len(table.rows) == 3
+    assert table.columns == (
+        "site", "time", "next value", "typical error", "against the usual method",
+    )  # fmt: skip
+    assert len(table.rows) == 3
+    assert table.rows[0][1] == "2024-01-09 08:00" and table.rows[0][-1].endswith(
+        "error"
+    )
     assert "The next values of 3 series" in section.headline
 
 
@@ -258,3 +262,36 @@ def test_steps_that_were_never_scored_are_shown_as_such():
     run.play(TimedRows(values_of(rows), RowTimes(None), np.empty((rows, 0))))
     section = forecast_section(make_result(run, "stream.csv", "load", ()))
     assert "nan" not in str(section.folded).lower().split()
+
+
+@pytest.mark.parametrize(("rows", "is_scored"), [(8, False), (ROWS, True)])
+def test_the_overview_of_many_series_begins_with_a_short_table(rows, is_scored):
+    one = result_of(None, count=rows)
+    results = [replace(one, title=f"k{k}") for k in range(30)]
+    section = overview_section(results, ("site",), "All series")
+    (short,) = section.tables
+    assert [row[0] for row in short.rows][9:11] == ["k9", "k20"]
+    assert len(short.rows) == 20 and "10 of 30 series" in short.caption
+    # Rows without times have none; nor have series without a backtest errors.
+    names = ("typical error", "against the usual method") if is_scored else ()
+    assert short.columns == ("site", "next value", *names)
+    assert {len(row) for row in short.rows} == {len(short.columns)}
+    every = section.folded[0].table
+    assert len(every.rows) == 30 and "unknown" not in str(every.rows)
+    assert ("None has enough rows" in section.headline) != is_scored
+
+
+def test_a_page_of_many_series_names_them_and_does_not_repeat_their_headlines(tmp_path):
+    results = [
+        replace(result_of(None, seed=k, key=(f"k{k}",)), title=f"k{k}")
+        for k in range(3)
+    ]
+    overview = overview_section(results, ("site",), "All series")
+    sections = [forecast_section(one) for one in results]
+    write_page([overview, *sections], tmp_path / "page.html", "load")
+    page = (tmp_path / "page.html").read_text()
+    assert all(page.count(section.headline) == 1 for section in sections)
+    assert all(f">{one.title}</a>" in page for one in results)
+    write_page(sections, tmp_path / "page.html", "load")
+    page = (tmp_path / "page.html").read_text()
+    assert all(page.count(section.headline) == 2 for section in sections)

@@ -1,4 +1,4 @@
-"""Sections of a page about forecasts: of one series, and an overview of many."""
+"""The section of a page about the forecast of one series."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,6 @@ import numpy as np
 
 from thalweg.evaluation.forecast_result import ForecastResult, missing_sentences
 from thalweg.preprocessing.public_holidays import COUNTRY_NAMES
-from thalweg.report.error_comparison import CLOSE
 from thalweg.report.forecast_charts import forecast_figure, step_error_figure
 from thalweg.report.forecast_headline import (
     forecast_headline,
@@ -23,7 +22,7 @@ from thalweg.report.forecast_notes import (
     season_text,
 )
 from thalweg.report.number_text import format_count, format_number, format_percent
-from thalweg.report.section import FoldedPart, PageTable, Section, Tile
+from thalweg.report.section import FoldedPart, PageTable, Section
 from thalweg.report.value_text import value_writer
 
 MAX_ROWS = 100
@@ -77,30 +76,6 @@ def _facts(result: ForecastResult) -> tuple[tuple[str, str], ...]:
     )
 
 
-def overview_section(
-    results: Sequence[ForecastResult], columns: Sequence[str], title: str,
-    notes: Sequence[str] = (),
-) -> Section:  # fmt: skip
-    """How well many series were forecast; ``results`` have the best first."""
-    ratios = np.array([result.ratio for result in results])
-    scored = ratios[np.isfinite(ratios)]
-    better = int((scored < 1).sum())
-    headline = f"{len(results):,} series were forecast."
-    tiles = [Tile("Series", format_count(len(results)), _rows_text(results))]
-    if len(scored):
-        mean = float(np.exp(np.log(np.maximum(scored, 1e-12)).mean()))
-        headline = (
-            f"The next values of {len(results):,} series: the typical error was "
-            f"{_comparison(mean)} the best simple method of each."
-        )
-        text = "series with a smaller error than their best simple method."
-        tiles.append(Tile("Better", f"{better:,} of {len(scored):,}", text))
-    notes = (*notes, *missing_sentences(results))
-    folded = [FoldedPart("notes", "Notes", items=notes)] if notes else []
-    table = _key_table(results, columns)
-    return Section(title, headline, tuple(tiles), folded=tuple(folded), tables=(table,))
-
-
 def value_table(result: ForecastResult) -> PageTable:
     """The next values with their bands: the first ones where they are many."""
     ahead, count = result.forecast, min(result.horizon, MAX_ROWS)
@@ -148,44 +123,3 @@ def _step_table(result: ForecastResult) -> PageTable:
     few = few_origins_note(result)
     caption += "" if few is None else f" {few}"
     return PageTable(caption, columns, rows, tuple(range(1, len(columns))))
-
-
-def _key_table(results: Sequence[ForecastResult], columns: Sequence[str]) -> PageTable:
-    """All series, or the first and the last hundred."""
-    shown = list(results)
-    caption = "Typical (mean absolute) errors over all rows ahead, and their ratio."
-    if len(shown) > 200:
-        caption += f" The best and the worst 100 of {len(shown):,} are shown."
-        shown = [*shown[:100], *shown[-100:]]
-    rows = tuple(
-        (
-            result.title,
-            format_count(result.rows),
-            format_number(result.own.typical),
-            f"{result.ratio:.2f}" if np.isfinite(result.ratio) else "",
-            result.naive[0].name,
-            format_percent(result.mean_coverage) if result.counts.sum() else "",
-        )
-        for result in shown
-    )
-    names = (
-        ", ".join(columns),
-        "rows",
-        "typical error",
-        "over best naive's",
-        "best naive",
-        "in band",
-    )
-    return PageTable(caption, names, rows, (1, 2, 3, 5), (1, 4))
-
-
-def _rows_text(results: Sequence[ForecastResult]) -> str:
-    return f"with {sum(result.rows for result in results):,} rows in all."
-
-
-def _comparison(ratio: float) -> str:
-    """Words before "the best simple method"."""
-    if abs(ratio - 1) <= CLOSE:
-        return "about that of"
-    word = "below" if ratio < 1 else "above"
-    return f"{format_percent(abs(1 - ratio))} {word} that of"
