@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.report import example_studies
 from thalweg.cli.forecasts.forecast_tables import result_sentences
 from thalweg.evaluation.forecast_result import make_result
 from thalweg.evaluation.forecast_run import ForecastRun, ForecastSettings, TimedRows
@@ -16,6 +17,7 @@ from thalweg.report.forecast_notes import few_origins_note
 from thalweg.report.forecast_overview import overview_section
 from thalweg.report.forecast_sections import forecast_section, value_table
 from thalweg.report.page import write_page
+from thalweg.report.study_sections import study_section
 
 ROWS, HORIZON = 200, 6
 
@@ -295,3 +297,17 @@ def test_a_page_of_many_series_names_them_and_does_not_repeat_their_headlines(tm
     write_page(sections, tmp_path / "page.html", "load")
     page = (tmp_path / "page.html").read_text()
     assert all(page.count(section.headline) == 2 for section in sections)
+
+
+def test_beside_a_run_the_forecast_has_the_headline_and_tiles_say_how_far_ahead():
+    ahead, study = forecast_section(with_ratio(1.19)), example_studies.full()
+    joined, alone = study_section(study, ahead), study_section(study)
+    assert joined.headline == ahead.headline
+    titles = [tile.title for tile in joined.tiles]
+    assert titles == [
+        "Next value", "Typical error, one row ahead",
+        "Against the usual method, one row ahead", "What changed",
+    ]  # fmt: skip
+    assert [tile.title for tile in alone.tiles][:2] == [
+        "Typical error", "Against the usual method",
+    ]  # fmt: skip

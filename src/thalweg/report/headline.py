@@ -17,8 +17,9 @@ from thalweg.report.section import Tile
 
 BAND = "How sure it is"
 """The title of the tile of the bands around forecasts."""
+TYPICAL_ERROR = "Typical error"
 GAIN = "Against the usual method"
-"""The title of the tile of the gain over the best simple method."""
+"""The titles of the tiles of the error, and of the gain over the best simple method."""
 NAMED_CHANGES = 3
 """Changes whose dates are named, the newest."""
 METHOD_WORDS = {"persistence": "repeating the last value"}
@@ -86,7 +87,7 @@ def _error_tile(study: Study) -> Tile:
     if share is not None:
         usual = with_unit(_usual_value(study), study.target)
         text += f": {format_percent(share)} of the usual {usual}"
-    return Tile("Typical error", _typical_error(study), f"{text}.")
+    return Tile(TYPICAL_ERROR, _typical_error(study), f"{text}.")
 
 
 def _gain_tile(study: Study) -> Tile:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from thalweg.evaluation.keyed_scores import KeyedScores
-from thalweg.report.number_text import format_count, format_number, format_percent
+from thalweg.report.error_comparison import gain_clause
+from thalweg.report.number_text import format_count, format_number
 from thalweg.report.section import FoldedPart, PageTable, Section, Tile
 
 SHOWN_KEYS, LISTED_KEYS = 10, 100
@@ -24,15 +25,16 @@ def keyed_section(
         f"{format_number(typical)} on average"
     )
     if np.isfinite(ratio):
-        change = f"{format_percent(abs(1 - ratio))} {'below' if ratio < 1 else 'above'}"
-        headline += (
-            f"; the root mean squared error was {change} that of the best simple "
-            f"baseline of each series"
-        )
+        gain = gain_clause(ratio, "the best simple method of each series")
+        headline += f"; by squared errors, in which large ones count more, {gain}"
     count = f"{better:,} of {len(scores.keys):,}"
     tiles = (
         Tile("Typical error", format_number(typical), "over all rows of all series."),
-        Tile("Better", count, "series with less error than their best baseline."),
+        Tile(
+            "Better",
+            count,
+            "series with less squared error than their best simple method.",
+        ),
         Tile("Rows", format_count(scores.rows), f"of {len(scores.keys):,} series."),
     )
     folded = [
@@ -56,7 +58,7 @@ def keyed_section(
 def _key_table(scores: KeyedScores, columns: Sequence[str], each: int) -> PageTable:
     """So many of the best and of the worst keys."""
     shown = list(scores.keys)
-    caption = "Squared error over that of the best simple baseline of each series."
+    caption = "Squared error over that of the best simple method of each series."
     if len(shown) > 2 * each:
         shown = [*shown[:each], *shown[-each:]]
         caption += f" The best and the worst {each} of {len(scores.keys):,}."
