@@ -26,7 +26,7 @@ NAMED_STEPS = 2
 
 def forecast_headline(result: ForecastResult) -> str:
     """The forecast in one sentence, and in another how good such forecasts were."""
-    return " ".join(filter(None, (_expected(result), _comparison(result))))
+    return " ".join(filter(None, (_expected_values(result), _comparison(result))))
 
 
 def forecast_tiles(result: ForecastResult) -> tuple[Tile, ...]:
@@ -50,7 +50,7 @@ def ahead_text(result: ForecastResult) -> str:
     return f"up to {result.horizon:,} rows ahead"
 
 
-def _expected(result: ForecastResult) -> str:
+def _expected_values(result: ForecastResult) -> str:
     """The values that are expected: the lowest and the highest where they are many."""
     ahead, write = result.forecast, value_writer(result)
     texts = [write(value) for value in ahead.mean]

@@ -119,17 +119,13 @@ def forecast_table(
         notes += binary_notes(scan, shlex.quote(source.given))
     notes += _feature_notes(plan, scan)
     paths = _paths(plan, source, out, resume)
-    if not outputs.json:
-        for note in notes:
-            print_sentence(stderr_console(), note)
+    _print_notes(notes, outputs)
     with FileLocks() as locks:
         locks.acquire(paths.model)
         is_replaced = resume is None and paths.model.exists()
         loop, stop = _learn(plan, scan, source, paths, bool(is_next))
         resumed = resumed_notes(loop)
-        if not outputs.json:
-            for note in resumed:
-                print_sentence(stderr_console(), note)
+        _print_notes(resumed, outputs)
         notes += [*resumed, *_loop_notes(loop)]
         if stop.number is None:
             replaced = paths.model if is_replaced else None
@@ -138,6 +134,12 @@ def forecast_table(
     if stop.number is not None:
         _show_resume_command(loop, source, paths)
         raise typer.Exit(stop.exit_code)
+
+
+def _print_notes(notes: list[str], outputs: OutputOptions) -> None:
+    if not outputs.json:
+        for note in notes:
+            print_sentence(stderr_console(), note)
 
 
 class RunForecast(NamedTuple):
