@@ -118,8 +118,12 @@ def with_ratio(ratio, **changes):
 @pytest.mark.parametrize(
     ("ratio", "value", "words"),
     [
-        (0.66, "34 % less error", "it had 34 % less error than repeating a day ago."),
-        (1.01, "equally good", "it was as good as repeating a day ago."),
+        (
+            0.66,
+            "34 % less error",
+            "the forecast had 34 % less error than repeating a day ago.",
+        ),
+        (1.01, "equally good", "the forecast was as good as repeating a day ago."),
         (
             1.19,
             "19 % more error",
@@ -177,7 +181,9 @@ def test_no_method_is_compared_from_fewer_than_ten_origins(origins):
 def test_steps_that_few_forecasts_were_of_are_told():
     counts = np.array([40.0, 30, 20, 11, 4, 0])
     result = with_ratio(0.66, counts=counts)
-    note = "The errors rest on few past forecasts: 40 at most, and none 6 rows ahead."
+    note = (
+        "The errors rest on few past forecasts: at most 40 a step, and none for step 6."
+    )
     assert few_origins_note(result) == note and note in result_sentences(result)
     steps = next(one for one in forecast_section(result).folded if one.name == "steps")
     assert steps.table.caption.endswith(note)

@@ -81,8 +81,8 @@ def _comparison(result: ForecastResult) -> str:
         return f"In the past {best.description} made no error at all: use that."
     if result.ratio <= 1 + CLOSE:
         part = gain_clause(result.ratio, best.description)
-        verb = "it was" if result.ratio >= 1 - CLOSE else "it had"
-        return f"In the past {verb} {part}."
+        verb = "was" if result.ratio >= 1 - CLOSE else "had"
+        return f"In the past the forecast {verb} {part}."
     # Squares may tell otherwise, and then neither is simply better.
     advice = " Use that instead." if large_error_note(result) is None else ""
     return (

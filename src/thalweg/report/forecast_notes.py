@@ -32,14 +32,13 @@ def few_origins_note(result: ForecastResult) -> str | None:
     if not counts.sum() or least >= MIN_ORIGINS:
         return None
     step = int(result.steps[counts.argmin()])
-    ahead = "1 row ahead" if step == 1 else f"{step:,} rows ahead"
-    last = "none" if least == 0 else f"{least:,}"
-    forecasts = "forecast" if least == 1 else "forecasts"
     most = int(counts.max())
     if least == most:
+        forecasts = "forecast" if most == 1 else "forecasts"
         return f"The errors rest on {most:,} past {forecasts} only."
     return (
-        f"The errors rest on few past forecasts: {most:,} at most, and {last} {ahead}."
+        f"The errors rest on few past forecasts: at most {most:,} a step, and "
+        f"{least or 'none'} for step {step:,}."
     )
 
 

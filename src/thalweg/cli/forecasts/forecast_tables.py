@@ -14,6 +14,7 @@ from thalweg.evaluation.forecast_result import (
     MethodErrors,
     missing_sentences,
 )
+from thalweg.evaluation.simple_baselines import PERSISTENCE_WORDS
 from thalweg.report.error_comparison import CLOSE
 from thalweg.report.forecast_notes import (
     columns_note,
@@ -97,7 +98,7 @@ def result_sentences(result: ForecastResult) -> list[str]:
         sentences.append("Too few rows for a backtest: no error is known.")
     else:
         sentences.append(_error_sentence(result))
-        few = None if has_few_origins(result) else few_origins_note(result)
+        few = few_origins_note(result)
         sentences += [] if few is None else [few]
         held = f"The {level} bands held {_percent(result.mean_coverage)} of the values."
         sentences.append(narrow_bands_note(result) or held)
@@ -129,9 +130,12 @@ def _error_sentence(result: ForecastResult) -> str:
             f"those of other methods."
         )
     best = result.naive[0]
+    name = best.name
+    if best.description != PERSISTENCE_WORDS:
+        name += f": {best.description}"
     sentence = (
         f"{error}, {ratio_text(result.ratio)} that of the best naive forecast "
-        f"({best.name}: {best.description}), from {int(result.counts.max()):,} origins."
+        f"({name}), from {int(result.counts.max()):,} origins."
     )
     if result.ratio > 1 + CLOSE and large_error_note(result) is None:
         sentence += f" Here {best.description} is better: use that."
