@@ -51,8 +51,8 @@ def with_forecast(result, mean):
     [
         (
             np.timedelta64(1, "h"),
-            "at 9 January 2024, 10:00",
-            "at 9 January 2024, 09:00",
+            "on 9 January 2024, 10:00",
+            "on 9 January 2024, 09:00",
         ),
         (np.timedelta64(1, "D"), "on 21 July 2024", "on 20 July 2024"),
         (None, "3 rows ahead", "2 rows ahead"),
@@ -62,8 +62,8 @@ def test_the_headline_names_the_lowest_and_the_highest_value(step, low, high):
     result = with_forecast(result_of(step), [5.0, 6.5, 4.25, 5.0, 5.0, 5.0])
     section = forecast_section(result)
     assert section.headline.startswith(
-        f"In the next 6 rows load is expected to be lowest {low}, with 4.250, and "
-        f"highest {high}, with 6.500. In the past "
+        f"The next 6 values of load are expected between 4.250 ({low}) and 6.500 "
+        f"({high}). In the past "
     )
     assert [tile.title for tile in section.tiles] == [
         "Next value", f"Sum of the next {HORIZON}", "Typical error",

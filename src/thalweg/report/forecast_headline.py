@@ -62,8 +62,9 @@ def _expected_values(result: ForecastResult) -> str:
         return f"{subject} {' and '.join(named)}."
     low, high = int(np.argmin(ahead.mean)), int(np.argmax(ahead.mean))
     return (
-        f"In the next {result.horizon:,} rows {subject} lowest {_when(result, low)}, "
-        f"with {texts[low]}, and highest {_when(result, high)}, with {texts[high]}."
+        f"The next {result.horizon:,} values of {result.target} are expected between "
+        f"{texts[low]} ({_when(result, low)}) and {texts[high]} "
+        f"({_when(result, high)})."
     )
 
 
@@ -155,7 +156,7 @@ def _when(result: ForecastResult, k: int) -> str:
         return f"in {forecast_times(result)[k]}"
     is_daily = bool((times == times.astype("datetime64[D]")).all())
     seconds = float(times[k].astype("datetime64[s]").astype(np.int64))
-    return f"{'on' if is_daily else 'at'} {format_time(seconds, is_daily)}"
+    return f"on {format_time(seconds, is_daily)}"
 
 
 def _band_text(
