@@ -110,7 +110,7 @@ class Chunk:
         """The column as times."""
         known = self.formats.get(name, PLAIN)
         try:
-            return self.cells[name].timestamps(known.date_order)
+            return known.timestamps(self.cells[name])
         except CellError as error:
             raise StreamError(
                 f"{self._culprit(name, error)}, which is no time"

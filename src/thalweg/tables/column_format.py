@@ -3,9 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from thalweg.tables.date_literals import DATE_ORDERS, DateOrder, parse_date
+from thalweg.tables.cells import Cells
+from thalweg.tables.date_literals import DATE_ORDERS, DateOrder, UnixUnit, parse_date
 from thalweg.tables.literals import Kind
 from thalweg.tables.number_literals import NumberStyle, parse_styled_number
+from thalweg.tables.timestamps import Timestamps
+from thalweg.tables.unix_times import unix_times
 
 TIME_EXAMPLES = "such as 2024-01-31, 2024-01-31T18:30:00 or Jan 31 2024"
 _MARKS: dict[NumberStyle, str] = {"decimal point": ".", "decimal comma": ","}
@@ -20,6 +23,13 @@ class ColumnFormat(NamedTuple):
     kind: Kind
     number_style: NumberStyle = "plain"
     date_order: DateOrder = "month first"
+    unix_unit: UnixUnit | None = None  # of numbers that are times
+
+    def timestamps(self, cells: Cells) -> Timestamps:
+        """The cells as times."""
+        if self.unix_unit is not None:
+            return unix_times(cells, self.unix_unit)
+        return cells.timestamps(self.date_order)
 
 
 PLAIN = ColumnFormat("", "number")

@@ -12,6 +12,7 @@ from thalweg.tables.date_literals import (
     DATE_ORDERS,
     FIRST_SHORT_YEAR,
     DateOrder,
+    UnixUnit,
     is_ambiguous,
     is_fiscal,
     month_and_number,
@@ -42,12 +43,13 @@ _FIRST_MONTH, _LAST_MONTH = 180001, 219912
 _LAST_DAY_OF_MONTH = 31
 
 
-class FoundOrder(NamedTuple):
-    """The order of day and month in a column of times."""
+class FoundTimes(NamedTuple):
+    """How a column of times is written: the order of day and month, or a unit."""
 
     order: DateOrder
     ambiguous_text: str | None = None  # a date, if the other order reads all as well
     assumption: str | None = None  # what was taken for what, for a note
+    unix_unit: UnixUnit | None = None  # of numbers since 1970
 
 
 def holds_days(name: str, cells: Cells) -> bool:
@@ -74,7 +76,7 @@ def holds_days(name: str, cells: Cells) -> bool:
 
 def find_date_order(
     cells: Cells, texts: list[str], dayfirst: bool | None
-) -> FoundOrder | None:
+) -> FoundTimes | None:
     """The order in which all cells are times; None if they are no times.
 
     Where both orders are possible: that in which times turn less often, then that in
@@ -89,14 +91,14 @@ def find_date_order(
     possible = [order for order in DATE_ORDERS if read[order] is not None]
     if dayfirst is not None:
         # Where that cannot be, the row that contradicts is named when it is read.
-        return FoundOrder(usual_order("", dayfirst)) if possible else None
+        return FoundTimes(usual_order("", dayfirst)) if possible else None
     ambiguous_text = next(filter(_has_two_readings, texts), None)
     if len(possible) < 2 or ambiguous_text is None:
-        return FoundOrder(possible[0], None, _assumption(texts)) if possible else None
+        return FoundTimes(possible[0], None, _assumption(texts)) if possible else None
     month, day = (_unevenness(read[order]) for order in DATE_ORDERS)
     if month == day:
-        return FoundOrder(usual_order(ambiguous_text), ambiguous_text)
-    return FoundOrder("month first" if month < day else "day first", ambiguous_text)
+        return FoundTimes(usual_order(ambiguous_text), ambiguous_text)
+    return FoundTimes("month first" if month < day else "day first", ambiguous_text)
 
 
 def find_non_times(cells: Cells, texts: list[str]) -> npt.NDArray[np.intp]:

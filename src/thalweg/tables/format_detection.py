@@ -25,7 +25,7 @@ from thalweg.tables.cells import CellError, Cells
 from thalweg.tables.chunk import PYTHON_SOURCES, Chunk, first_rows, short_repr
 from thalweg.tables.column_format import ColumnFormat
 from thalweg.tables.date_detection import (
-    FoundOrder,
+    FoundTimes,
     day_text,
     find_date_order,
     find_non_times,
@@ -43,6 +43,7 @@ from thalweg.tables.number_literals import (
     style_of_mark,
 )
 from thalweg.tables.time_parts import JOINT, split_joined
+from thalweg.tables.unix_times import find_unix_unit, unix_times
 
 _MAX_NAMES_IN_NOTE = 3
 
@@ -115,7 +116,9 @@ def detect_formats(
         if found is None:
             others.append(column)
         else:
-            time = ColumnFormat(column.name, "time", "plain", found.order)
+            time = ColumnFormat(
+                column.name, "time", "plain", found.order, found.unix_unit
+            )
             formats.append(time)
             notes += _order_notes(chunk, column.name, found)
     styles = _detect_styles(others, settings.decimal)
@@ -157,13 +160,27 @@ def unread_date(chunk: Chunk, name: str) -> str | None:
     return texts[0] if texts and all(map(looks_like_date, texts)) else None
 
 
-def _detect_time(column: ColumnSample, dayfirst: bool | None) -> FoundOrder | None:
+def _detect_time(column: ColumnSample, dayfirst: bool | None) -> FoundTimes | None:
     if column.is_plain:
-        is_day = holds_days(column.name, column.cells)
-        return FoundOrder("month first") if is_day else None
+        if holds_days(column.name, column.cells):
+            return FoundTimes("month first")
+        return _find_unix_times(column)
     if not column.texts:
         return None
     return find_date_order(column.cells, column.texts, dayfirst)
+
+
+def _find_unix_times(column: ColumnSample) -> FoundTimes | None:
+    """The unit of plain numbers that are times since 1970; None if they are none."""
+    unit = find_unix_unit(column.name, column.cells)
+    if unit is None:
+        return None
+    instants = unix_times(column.cells, unit).instants
+    first = int(np.flatnonzero(~np.isnat(instants))[0])
+    number = column.cells.numbers()[first]
+    when = str(instants[first].astype("datetime64[s]")).replace("T", " ")
+    taken = f"{number:.0f} is taken as {when} UTC ({unit} since 1970)"
+    return FoundTimes("month first", None, taken, unit)
 
 
 def _detect_styles(
@@ -224,7 +241,7 @@ def _is_text(column: ColumnSample) -> bool:
     return column.cells.kind() != "text"
 
 
-def _order_notes(chunk: Chunk, name: str, found: FoundOrder) -> list[str]:
+def _order_notes(chunk: Chunk, name: str, found: FoundTimes) -> list[str]:
     """A sentence about dates that could be others: day and month exchanged, say."""
     text = found.ambiguous_text
     if found.assumption is not None:
