@@ -26,7 +26,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.jit import inner_function, kernel
+from thalweg.kernels.jit import inline_function, inner_function, kernel
 from thalweg.kernels.layout import Layout, Shape
 from thalweg.kernels.loss_weights import set_weights
 
@@ -146,9 +146,17 @@ def mean_forecast(s, season, horizon, weights, forecasts):
     _set_forecasts(s, season, horizon, forecasts)
     # Summed from the first on, so that where all agree the sum is exact.
     mean = forecasts[0]
-    for k in range(1, MODELS):
+    for k in range(1, _model_count(s, season)):
         mean += weights[k] * (forecasts[k] - forecasts[0])
     return mean
+
+
+@inline_function
+def _model_count(s, season):
+    """How many of the first models may count: all others do not."""
+    if season == 1:
+        return PAIRS
+    return MODELS if s.losses[ADDITIVE] >= 0.0 else ADDITIVE
 
 
 @inner_function
@@ -173,14 +181,14 @@ def _learn(s, season, y, forecasts):
     c = s.counters
     if c[VALUES] >= UNSCORED:
         _set_forecasts(s, season, 1, forecasts)
-        for k in range(MODELS):
+        for k in range(_model_count(s, season)):
             if s.losses[k] >= 0.0:
                 s.losses[k] = DISCOUNT * s.losses[k] + (y - forecasts[k]) ** 2
         c[WEIGHT] = DISCOUNT * c[WEIGHT] + 1.0
     c[LOWEST], c[HIGHEST] = min(c[LOWEST], y), max(c[HIGHEST], y)
     _end_products(s, y)
     phase, seasons = int(c[ROUNDS]) % season, 1 + int(c[ROUNDS]) // season
-    for k in range(MODELS):
+    for k in range(_model_count(s, season)):
         is_product = k >= ADDITIVE
         if s.losses[k] < 0.0:
             continue
@@ -205,7 +213,7 @@ def _set_forecasts(s, season, horizon, forecasts):
     """Set the forecasts (MODELS,) of the value ``horizon`` rounds after the last."""
     phase = (int(s.counters[ROUNDS]) + horizon - 1) % season
     reach = DAMPING * (1.0 - DAMPING**horizon) / (1.0 - DAMPING)
-    for k in range(MODELS):
+    for k in range(_model_count(s, season)):
         forecasts[k] = 0.0
         if s.losses[k] >= 0.0:
             level = s.level[k] + reach * s.trend[k]
