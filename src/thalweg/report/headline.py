@@ -6,6 +6,7 @@ import re
 import numpy as np
 
 from thalweg.evaluation.study import Entry, Study
+from thalweg.evaluation.summary import FEW_ROWS
 from thalweg.report.number_text import format_count, format_number, format_percent
 from thalweg.report.row_axis import RowAxis
 from thalweg.report.section import Tile
@@ -116,8 +117,10 @@ def _change_tile(study: Study) -> Tile | None:
         return None
     count = history.alarm_count
     if not count:
-        text = "The values went on as before: no change was seen."
-        return Tile("What changed", "nothing", text)
+        text = f"No change of {study.target} was found."
+        if study.rounds < FEW_ROWS:
+            text += f" Among {format_count(study.rounds)} rows only large ones can be."
+        return Tile("What changed", "none found", text)
     value = "1 change" if count == 1 else f"{format_count(count)} changes"
     axis = RowAxis.from_study(study)
     named = history.alarms[-NAMED_CHANGES:][::-1]
