@@ -77,7 +77,8 @@ ALARM_ROW = 0  # in which it is raised
 ALARM_ONSET = 1  # the first row of the change
 ALARM_STATISTIC = 2  # which of the CUSUM statistics tells its kind
 LEVEL_BEFORE, LEVEL_AFTER = 3, 4
-SPREAD_BEFORE, SPREAD_AFTER = 5, 6  # standard deviations of one-step errors
+SPREAD_BEFORE, SPREAD_AFTER = 5, 6  # standard deviations of one-step errors; the
+# second is 0 where all values since the onset are the same
 TREND_CHANGE = 7  # per row; 0 where a step explains the errors better than a slope
 ALARM_FIELDS = 8
 
