@@ -159,6 +159,22 @@ def test_alarms_do_not_depend_on_cuts_or_restarts(seed, cuts, gaps):
     assert pieces.snapshot()[3:6:2] == whole.snapshot()[3:6:2]
 
 
+@pytest.mark.parametrize("cut", [1, 40, 63, 66, 90])
+def test_alarms_of_months_do_not_depend_on_cuts_or_restarts(cut):
+    columns = np.random.default_rng(22).normal(size=(120, 1))
+    y = np.where(np.arange(120) < 60, 100.0, 80.0) + 3 * noise(22, 120) + columns[:, 0]
+    y[[20, 50]] = columns[30] = np.nan
+    years = 50 + np.arange(120) / 12
+    whole, pieces = ChangeDetector(1), ChangeDetector(1)
+    whole.add(y, columns, years=years)
+    pieces.add(y[:cut], columns[:cut], years=years[:cut])
+    snapshot, pieces = pieces.snapshot(), ChangeDetector(1)
+    pieces.restore(snapshot)
+    pieces.add(y[cut:], columns[cut:], years=years[cut:])
+    assert pieces.alarms("a") == whole.alarms("a") and whole.total == 1
+    np.testing.assert_array_equal(pieces.buffer, whole.buffer)
+
+
 def test_alarms_have_the_times_of_their_rows():
     detector = ChangeDetector(0)
     y = np.where(T < 500, 100.0, 10.0) + noise(8)

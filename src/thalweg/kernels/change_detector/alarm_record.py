@@ -23,6 +23,7 @@ from thalweg.kernels.change_detector.detector_layout import (
     SPREAD_BEFORE,
     TREND_CHANGE,
 )
+from thalweg.kernels.change_detector.level_shift import rows_per_year
 from thalweg.kernels.change_detector.reference_model import (
     chosen_model,
     error_scale,
@@ -88,7 +89,7 @@ def record_alarm(s, statistic, onset, slope, record):
 def level_before(s, onset, end):
     """The mean of values before the onset, in the same phases of the season."""
     c = s.counters
-    season = int(c[SEASON])
+    season = int(c[SEASON]) if c[SEASON] > 0.0 else rows_per_year(c)
     shift = -(-(end - onset) // season) * season if season > 0 else 0
     first, last = onset - shift, end - shift
     if season == 0 or first < c[REGIME_START]:
