@@ -99,7 +99,8 @@ class ChangeDetector(Component):
         ``rows`` (T,) are their numbers, the first of all being 1; without them they go
         on from the last. ``times`` gives their times as text. ``years`` (T,) are their
         times in mean years of the calendar since 1970, NaN where unknown: with them,
-        daily and weekly rows may have a yearly cycle, and hourly ones summer time.
+        daily and weekly rows may have a yearly cycle, hourly ones summer time, and
+        shifts of the level are found among few months or quarters.
         """
         if rows is None:
             last = self.recent_rows[-1] if len(self.recent_rows) else 0.0

@@ -49,11 +49,17 @@ def change_text(record: FloatArray, columns: Sequence[str]) -> str:
     if kind == "trend":
         slope = float(record[TREND_CHANGE])
         return f"trend turned {'up' if slope > 0 else 'down'}"
-    return _level_text(record)
+    text = _level_text(record)
+    if float(record[SPREAD_AFTER]) == 0 < float(record[SPREAD_BEFORE]):
+        text += f", stuck there for {_rows_since(record):,} rows"
+    return text
 
 
 def _variance_text(record: FloatArray) -> str:
     before, after = float(record[SPREAD_BEFORE]), float(record[SPREAD_AFTER])
+    if after == 0:
+        rows = _rows_since(record)
+        return f"value stuck at {record[LEVEL_AFTER]:.6g}, the same for {rows:,} rows"
     is_rise = int(record[ALARM_STATISTIC]) == VARIANCE_UP
     if not before > 0:
         return "variance rose from 0"
@@ -73,13 +79,18 @@ def _level_text(record: FloatArray) -> str:
     ratio = after / before
     if ratio >= MAX_PERCENT:
         return f"level {verb} to {ratio:.2g} times, {between}"
-    rows = int(record[ALARM_ROW] - record[ALARM_ONSET]) + 1
+    rows = _rows_since(record)
     # Both levels are means over about so many rows, each with the noise before.
     uncertainty = ratio * noise / abs(before) * (2 / max(rows, 1)) ** 0.5
     change = _percent(abs(1 - ratio), uncertainty)
     if change.startswith("about"):
         change += f" in its first {rows:,} rows" if rows > 1 else " in its first row"
     return f"level {verb} by {change}, {between}"
+
+
+def _rows_since(record: FloatArray) -> int:
+    """The rows from the onset of a change to its alarm."""
+    return int(record[ALARM_ROW] - record[ALARM_ONSET]) + 1
 
 
 def _percent(part: float, uncertainty: float) -> str:

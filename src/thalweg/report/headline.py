@@ -6,6 +6,7 @@ import re
 import numpy as np
 
 from thalweg.evaluation.study import Entry, Study
+from thalweg.evaluation.summary import FEW_ROWS
 from thalweg.report.error_comparison import (
     gain_clause,
     gain_text,
@@ -127,8 +128,10 @@ def _change_tile(study: Study) -> Tile | None:
         return None
     count = history.alarm_count
     if not count:
-        text = "The values went on as before: no change was seen."
-        return Tile("What changed", "nothing", text)
+        text = f"No change of {study.target} was found."
+        if study.rounds < FEW_ROWS:
+            text += f" Among {format_count(study.rounds)} rows only large ones can be."
+        return Tile("What changed", "none found", text)
     value = "1 change" if count == 1 else f"{format_count(count)} changes"
     axis = RowAxis.from_study(study)
     named = history.alarms[-NAMED_CHANGES:][::-1]

@@ -23,11 +23,11 @@ class ColumnFormat(NamedTuple):
     kind: Kind
     number_style: NumberStyle = "plain"
     date_order: DateOrder = "month first"
-    unix_unit: UnixUnit | None = None  # of numbers that are times
+    unix_unit: UnixUnit = ""  # of numbers that are times
 
     def timestamps(self, cells: Cells) -> Timestamps:
         """The cells as times."""
-        if self.unix_unit is not None:
+        if self.unix_unit:
             return unix_times(cells, self.unix_unit)
         return cells.timestamps(self.date_order)
 

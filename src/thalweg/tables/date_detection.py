@@ -49,7 +49,7 @@ class FoundTimes(NamedTuple):
     order: DateOrder
     ambiguous_text: str | None = None  # a date, if the other order reads all as well
     assumption: str | None = None  # what was taken for what, for a note
-    unix_unit: UnixUnit | None = None  # of numbers since 1970
+    unix_unit: UnixUnit = ""  # of numbers since 1970
 
 
 def holds_days(name: str, cells: Cells) -> bool:

@@ -18,8 +18,8 @@ from typing import Literal, NamedTuple
 DateOrder = Literal["month first", "day first"]
 """Which comes first in 01/02/2024."""
 DATE_ORDERS: tuple[DateOrder, DateOrder] = ("month first", "day first")
-UnixUnit = Literal["seconds", "milliseconds", "microseconds", "nanoseconds"]
-"""The unit of numbers that are times since 1970 (``unix_times``)."""
+UnixUnit = Literal["", "seconds", "milliseconds", "microseconds", "nanoseconds"]
+"""The unit of numbers that are times since 1970 (``unix_times``); "" for no such."""
 NOT_A_TIME = -(2**63)
 """Nanoseconds that NumPy reads as NaT, for a missing time and for no offset."""
 

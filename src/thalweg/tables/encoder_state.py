@@ -269,7 +269,7 @@ def _is_format(value: Any) -> bool:
         and value.kind in ("number", "text", "time")
         and value.number_style in ALL_STYLES
         and value.date_order in DATE_ORDERS
-        and (value.unix_unit is None or value.unix_unit in PARTS)
+        and value.unix_unit in ("", *PARTS)
     )
 
 

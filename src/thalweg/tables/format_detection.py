@@ -173,7 +173,7 @@ def _detect_time(column: ColumnSample, dayfirst: bool | None) -> FoundTimes | No
 def _find_unix_times(column: ColumnSample) -> FoundTimes | None:
     """The unit of plain numbers that are times since 1970; None if they are none."""
     unit = find_unix_unit(column.name, column.cells)
-    if unit is None:
+    if not unit:
         return None
     instants = unix_times(column.cells, unit).instants
     first = int(np.flatnonzero(~np.isnat(instants))[0])

@@ -28,18 +28,18 @@ MAX_SECONDS = 9.2e9
 """Times further from 1970 are no 64 bits of nanoseconds."""
 
 
-def find_unix_unit(name: str, cells: Cells) -> UnixUnit | None:
-    """The unit in which plain numbers are times; None if they are none."""
+def find_unix_unit(name: str, cells: Cells) -> UnixUnit:
+    """The unit in which plain numbers are times; "" if they are none."""
     is_named = any(names.fullmatch(name.strip()) for names in (DATE_NAMES, UNIX_NAMES))
     values = cells.numbers()
     values = values[~np.isnan(values)]
     if not is_named or not len(values):
-        return None
+        return ""
     low, high = values.min(), values.max()
     for unit, parts in PARTS.items():
         if FIRST_SECOND * parts <= low and high <= LAST_SECOND * parts:
             return unit
-    return None
+    return ""
 
 
 def unix_times(cells: Cells, unit: UnixUnit) -> Timestamps:
