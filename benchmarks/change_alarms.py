@@ -2,8 +2,9 @@
 
     python -m benchmarks.change_alarms [--seeds 100] [--without-peers]
 
-Three tables: annotated series that come with River (Turing change point dataset),
-generated streams with known changes, and stable streams, whose alarms are all false.
+Four tables: annotated series that come with River (Turing change point dataset),
+generated streams with known changes, and stable streams and months, whose alarms are
+all false.
 River's detectors have their defaults. They read the target; where a relation changes,
 the errors of River's LinearRegression on standardised columns.
 
@@ -24,6 +25,7 @@ from river import drift, linear_model, preprocessing
 from river.drift import datasets
 from scipy.signal import lfilter
 
+from benchmarks.monthly_streams import shifted_months, stable_months
 from thalweg.evaluation.change_detector import ChangeDetector
 from thalweg.types import FloatArray
 
@@ -31,6 +33,10 @@ FIRST_SEED = 5000
 ROWS, CHANGES, JITTER = 1500, (500, 1000), 50
 WINDOW = 200
 """A change is found by the first alarm in so many rows from it on."""
+MONTHS_WINDOW = 24
+"""The same, of months and quarters."""
+MONTHS_SERIES = 100
+"""Stable series of months a seed, of each kind."""
 MARGIN = 5
 """Rows that a change point may be off in the Turing benchmark."""
 DAY_IN_YEARS = 1 / 365.25
@@ -58,6 +64,7 @@ class Stream(NamedTuple):
     columns: FloatArray
     changes: Sequence[int] = ()
     years: FloatArray | None = None  # (T,) times of rows, where they are known
+    window: int = WINDOW
 
 
 class Alarms(NamedTuple):
@@ -232,6 +239,27 @@ def clock_mean_stream(size: float, g: np.random.Generator) -> Stream:
     return dated_mean_stream(size, g, follows_clock=True)
 
 
+def months_stream(size: float, g: np.random.Generator, *kind: Any) -> Stream:
+    """Months with a year's season whose level shifts for good."""
+    y, change, years = shifted_months(size, g, *kind)
+    return Stream(y, np.empty((len(y), 0)), (change,), years, MONTHS_WINDOW)
+
+
+def plain_months_stream(size: float, g: np.random.Generator) -> Stream:
+    """The same without a season."""
+    return months_stream(size, g, "no season")
+
+
+def autoregressive_months_stream(size: float, g: np.random.Generator) -> Stream:
+    """The same with noise that is an autoregression with coefficient 0.6."""
+    return months_stream(size, g, "autoregression")
+
+
+def quarters_stream(size: float, g: np.random.Generator) -> Stream:
+    """The same in quarters."""
+    return months_stream(size, g, "season", 4)
+
+
 CASES = (
     ("mean, 1 deviation", mean_stream, 1.0),
     ("mean, 2", mean_stream, 2.0),
@@ -256,6 +284,13 @@ CASES = (
     ("coefficient, 3", coefficient_stream, 3.0),
     ("weekly rows, rise of 27 %", weekly_stream, 0.27),
     ("weekly rows, fall of 25 %", weekly_stream, -0.25),
+    ("months, 3 deviations", months_stream, 3.0),
+    ("months, 4", months_stream, 4.0),
+    ("months, 6", months_stream, 6.0),
+    ("months, 10", months_stream, 10.0),
+    ("months, 6, no season", plain_months_stream, 6.0),
+    ("months, 6, autoregressive", autoregressive_months_stream, 6.0),
+    ("quarters, 6", quarters_stream, 6.0),
 )
 
 
@@ -399,11 +434,13 @@ def short_streams(seed: int) -> Iterator[tuple[str, Stream]]:
 # Scores.
 
 
-def count_found(rows: Sequence[int], changes: Sequence[int]) -> Counts:
-    """The first alarm within WINDOW rows finds a change; all others are false."""
+def count_found(
+    rows: Sequence[int], changes: Sequence[int], window: int = WINDOW
+) -> Counts:
+    """The first alarm within a window finds a change; all others are false."""
     delays, used = [], set()
     for change in changes:
-        hits = [row for row in rows if change <= row < change + WINDOW]
+        hits = [row for row in rows if change <= row < change + window]
         if hits:
             delays.append(hits[0] - change)
             used.add(hits[0])
@@ -525,7 +562,7 @@ def print_generated(peers: dict[str, Callable[[], Any]], seeds: int) -> None:
             for name, make in peers.items():
                 found[name] = river_alarms(make, values).rows
             for name, rows in found.items():
-                counts[name].append(count_found(rows, stream.changes))
+                counts[name].append(count_found(rows, stream.changes, stream.window))
         sums = {name: add_counts(part) for name, part in counts.items()}
         for name, one in sums.items():
             totals[name].append(one)
@@ -577,8 +614,36 @@ def print_stable(peers: dict[str, Callable[[], Any]], seeds: int) -> None:
     print(f"| all | {mean:.2f} | {' | '.join('' for _ in peers)} |")
 
 
+def print_months(peers: dict[str, Callable[[], Any]], seeds: int) -> None:
+    """False alarms of months per 100,000 rows, and of how many series in a hundred."""
+    alarms: dict[str, dict[str, list[int]]] = {}
+    rows: Counter[str] = Counter()
+    for seed in range(FIRST_SEED, FIRST_SEED + seeds):
+        for part in range(MONTHS_SERIES):
+            generator = np.random.default_rng([seed, 4, part])
+            for name, y, years in stable_months(generator):
+                stream = Stream(y, np.empty((len(y), 0)), (), years)
+                found = {OURS: own_alarms(stream).rows}
+                for peer, make in peers.items():
+                    found[peer] = river_alarms(make, y).rows
+                rows[name] += len(y)
+                for detector, one in found.items():
+                    own = alarms.setdefault(name, {}).setdefault(detector, [])
+                    own.append(len(one))
+    print(f"\n## Stable months: false alarms per 100,000 rows, {seeds} seeds\n")
+    print("In brackets the per cent of series that have any.\n")
+    print(f"| stream | {' | '.join([OURS, *peers])} |")
+    print(f"|---{'|---' * (len(peers) + 1)}|")
+    for name, each in alarms.items():
+        rates = (100_000 * sum(one) / rows[name] for one in each.values())
+        shares = (100 * np.mean(np.array(one) > 0) for one in each.values())
+        pairs = zip(rates, shares, strict=True)
+        cells = " | ".join(f"{rate:.2f} ({share:.2f})" for rate, share in pairs)
+        print(f"| {name} | {cells} |")
+
+
 def main() -> None:
-    """Print the three tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--stable-seeds", type=int, default=20)
@@ -587,6 +652,7 @@ def main() -> None:
     peers = {} if options.without_peers else PEERS
     print_annotated(peers)
     print_stable(peers, options.stable_seeds)
+    print_months(peers, options.stable_seeds)
     print_generated(peers, options.seeds)
 
 

@@ -231,3 +231,19 @@ def test_a_pipe_classifies_what_a_file_does(stream):
     assert process.returncode == 0, remarks
     assert found.decode() == text
     assert remarks.count(b"'colour' is text: classified") == 1
+
+
+def test_identifiers_have_no_weight_among_the_features(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = (
+        f"c{t:04},{X[t, 0]:.4f},{COLOUR[t].split()[0].strip(chr(34))},{SPAM[t]}\n"
+        for t in range(COUNT)
+    )
+    written(tmp_path / "s.csv", ["customer,a,word,spam\n", *rows])
+    done = thalweg("run", "s.csv", "-t", "spam")
+    assert "'customer' looks like identifiers" in " ".join(done.stderr.split())
+    (study,) = studies_in(tmp_path / "out/s/study.json")
+    assert study["identifiers"] == ["customer"]
+    weights = study["weights"]
+    assert "a" in weights and any("word=" in name for name in weights)
+    assert not any("customer" in name for name in weights)

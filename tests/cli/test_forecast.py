@@ -135,6 +135,29 @@ def test_a_resumed_forecast_is_that_of_one_go(folder):
     assert forecasts(folder / "out/part-forecast") == forecasts(folder / "on")
 
 
+def test_a_resumed_forecast_says_which_rows_of_which_file_were_new(folder):
+    whole = ["month,sales\n", *lines(values())]
+    written(folder / "day1.csv", whole[:101])
+    written(folder / "day2.csv", [whole[0], *whole[98:]])
+    options = ("-t", "sales", "--horizon", "6")
+    first = thalweg("forecast", "day1.csv", *options)
+    assert "new row" not in first.stderr
+    model = folder / "out/day1-forecast/model.thalweg"
+    done = thalweg("forecast", "day2.csv", "--resume", model)
+    said = " ".join(done.stderr.split())
+    assert "30 new rows of day2.csv were learnt, after 100 before." in said
+    passed = "3 rows at the start of day2.csv are no later than the last row that was"
+    assert passed in said
+    assert "day2.csv: typical errors" in done.stdout
+    page = (folder / "out/day1-forecast/report.html").read_text()
+    assert passed in page and "day2.csv" in page and "day1.csv" not in page
+    again = thalweg("forecast", "day2.csv", "--resume", model, "--json")
+    found = json.loads(again.stdout)
+    assert found["source"] == "day2.csv"
+    none = "No new row in day2.csv: the model has learnt 130 before."
+    assert none in found["notes"]
+
+
 @pytest.fixture(scope="module")
 def cities():
     return {city: lines(values(k), key=city) for k, city in enumerate(CITIES)}
@@ -201,13 +224,33 @@ def test_the_page_of_many_series_has_an_overview_and_a_few_keys(folder):
 
 
 @pytest.mark.parametrize(
-    "horizon, shown",
-    [(1, [1]), (36, range(1, 37)), (96, [1, *range(2, 97, 2)]),
-     (100, [1, *range(3, 100, 3)])],
-)  # fmt: skip
-def test_long_forecasts_are_thinned_evenly(horizon, shown):
+    ("horizon", "shown"), [(1, 1), (36, 36), (60, 60), (61, 60), (500, 60)]
+)
+def test_tables_show_the_first_values_and_leave_none_out_between(horizon, shown):
     result = SimpleNamespace(horizon=horizon)
-    assert [k + 1 for k in forecast_tables.shown_values(result)] == list(shown)
+    assert forecast_tables.shown_values(result) == list(range(shown))
+
+
+def test_a_table_that_shows_the_first_values_says_so(folder):
+    written(folder / "sales.csv", ["month,sales\n", *lines(values(count=300))])
+    options = ("-t", "sales", "--no-report", "--horizon")
+    full = thalweg("forecast", "sales.csv", *options, "60").stdout
+    assert "The next 60 values of sales " in full and "2043-12" in full
+    cut = thalweg("forecast", "sales.csv", *options, "61").stdout
+    title = "The next 61 values of sales, the first 60 shown"
+    assert title in " ".join(cut.split()) and "2044-01" not in cut
+
+
+@pytest.mark.parametrize(("count", "is_known"), [(16, False), (30, False), (47, True)])
+def test_errors_are_promised_only_where_there_are_some(folder, count, is_known):
+    written(folder / "sales.csv", ["month,sales\n", *lines(values(count=count))])
+    done = thalweg("forecast", "sales.csv", "-t", "sales", "--no-report")
+    said = " ".join(done.stderr.split())
+    assert f"a quarter of the {count} there are" in said
+    assert ("so that errors are known" in said) == is_known
+    told = " ".join(done.stdout.split())
+    assert ("Too few rows for a backtest" in told) == (count == 16)
+    assert ("past forecasts: too few to compare" in told) == (count == 30)
 
 
 def test_repeated_hours_are_left_out_and_counted(folder):
@@ -275,7 +318,32 @@ def test_rows_in_mixed_order_are_refused(folder):
     mixed = [line for k in range(3) for line in lines(values())[k::3]]
     written(folder / "sales.csv", ["month,sales\n", *mixed])
     done = thalweg("forecast", "sales.csv", "-t", "sales")
-    assert done.exit_code == 2 and "Sort the rows" in " ".join(done.output.split())
+    text = " ".join(done.output.split())
+    assert done.exit_code == 2 and "Sort the rows by 'month' first." in text
+    assert (
+        "'month' goes back 2 times, first in row 45, from 2024-10-01 to 2014-02-01"
+        in text
+    )
+
+
+@pytest.mark.parametrize("hours", [0, 7.5])
+def test_a_wrong_year_is_said_and_not_to_be_sorted(folder, hours):
+    start = np.datetime64("2018-01-01T00:00") + np.timedelta64(int(60 * hours), "m")
+    days = start + 1440 * np.arange(200)
+    days[3:] -= np.timedelta64(2 * 365, "D")
+    rows = [f"{day},{k % 7}.5\n" for k, day in enumerate(days)]
+    written(folder / "x.csv", ["when,y\n", *rows])
+    done = thalweg("forecast", "x.csv", "-t", "y")
+    text, clock = " ".join(done.output.split()), " 07:30" if hours else ""
+    assert done.exit_code == 2 and "Sort the rows" not in text
+    assert (
+        f"x.csv: 'when' goes back once, in row 4, from 2018-01-03{clock} to "
+        f"2016-01-05{clock}. So long a step is most often a wrong date, or rows of "
+        "different years put together: --time none --horizon ROWS takes the rows in "
+        "their order."
+    ) in text
+    done = thalweg("forecast", "x.csv", "-t", "y", "--time", "none", "--horizon", "7")
+    assert done.exit_code == 0 and len(forecasts(folder / "out/x-forecast")) == 7
 
 
 def test_a_key_with_one_row_is_left_out_by_name(folder, cities):
@@ -413,3 +481,9 @@ def test_a_column_that_says_neither_yes_nor_no_later_is_left_out(tmp_path):
     done = thalweg("forecast", "a.csv", "-t", "sold")
     assert done.exit_code == 0, done.output
     assert "Column 'open' is not all numbers and is left out." in done.output
+
+
+def test_rows_without_times_are_not_said_to_show_no_season(folder):
+    written(folder / "y.csv", ["y\n", *(f"{value}\n" for value in values())])
+    shown = " ".join(thalweg("forecast", "y.csv", "-t", "y").output.split())
+    assert "24 rows: there is no column of dates that could show a season;" in shown

@@ -94,3 +94,22 @@ def test_a_key_of_every_row_is_refused_without_a_model_to_resume(folder):
         text = said(command, "--key", "id", exit_code=2)
         assert "not which row it is." in text and "--resume" not in text
         assert "value of" not in text.replace("values of", "")
+
+
+def test_a_key_of_measured_numbers_is_refused(folder):
+    rng = np.random.default_rng(0)
+    lines = [f"{day},{t:.1f},{k}\n" for k, (day, t) in enumerate(
+        zip(DAYS, rng.normal(10, 5, 60), strict=True))]  # fmt: skip
+    written(folder / "long.csv", ["date,temp,units\n", *lines])
+    for command in ("run", "forecast"):
+        text = said(command, "--key", "temp", exit_code=2)
+        assert "--key names 'temp', whose numbers have decimals: it would make" in text
+        assert "series of 60 rows. A key says which series a row belongs to" in text
+
+
+def test_a_key_of_few_numbers_with_decimals_is_one(folder):
+    lines = [f"{day},{size},{k % 7}\n" for k, day in enumerate(DAYS)
+             for size in (0.5, 1.5)]  # fmt: skip
+    written(folder / "long.csv", ["date,size,units\n", *lines])
+    for command in ("run", "forecast"):
+        assert "decimals" not in said(command, "--key", "size")

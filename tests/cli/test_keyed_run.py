@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import json
+import re
 import signal
 import sqlite3
 import time
@@ -204,6 +205,8 @@ def test_one_page_has_the_overview_and_the_keys(folder):
     assert done.exit_code == 0, done.output
     page = (folder / "out/mixed/report.html").read_text()
     assert "All series of mixed.csv" in page
+    words = r"by squared errors, in which large ones count more, .* the best simple"
+    assert re.search(words, page)
     assert page.count('<section class="study"') == 1 + len(SHOPS)
 
 

@@ -23,7 +23,8 @@ def test_one_command_gives_table_predictions_model_and_page(stream):
     done = thalweg("run", "stream.csv", "--target", "y")
     assert done.exit_code == 0, done.output
     assert "Tracker" in done.output and "persistence" in done.output
-    assert "rows a second" in done.output
+    words = "s, with reading and saving: about"  # the page has that of forecasts alone
+    assert words in done.output and "rows a second" in done.output
     assert max(map(len, done.output.splitlines())) <= 80
     out = stream.parent / "out" / "stream"
     names = {"model.thalweg", "predictions.csv", "report.html", "study.json"}

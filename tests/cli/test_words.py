@@ -26,7 +26,8 @@ def stream(tmp_path, monkeypatch):
 def test_the_rate_follows_from_the_rows_and_the_seconds(stream):
     done = thalweg("run", "stream.csv", "-t", "y", "--no-report")
     found = re.search(
-        r"300 rows in ([0-9.]+) s: about ([0-9,]+) rows a sec", done.output
+        r"300 rows in ([0-9.]+) s, with reading and saving: about ([0-9,]+) rows a sec",
+        done.output,
     )
     seconds, rate = float(found[1]), float(found[2].replace(",", ""))
     # Two decimals of the seconds are shown, and two digits of the rate.

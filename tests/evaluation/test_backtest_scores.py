@@ -12,6 +12,7 @@ from thalweg.evaluation.backtest_scores import (
     FORECASTER,
     LAST_VALUE,
     METHODS,
+    MIN_OWN_SHARE,
     SEASON_AGO,
     SEASON_MEAN,
     WARM_UP,
@@ -104,6 +105,62 @@ def test_before_a_cycle_has_passed_the_season_ago_counts_in_its_place():
     scores.add(whole)
     assert scores.overall_error(SEASON_AGO) == scores.overall_error(CYCLE_AGO) == 0
     assert scores.overall_error(LAST_VALUE) > 0
+
+
+def expected_own(whole, horizon, season, cycle):
+    """Forecasts of each step for which a method had a value of its own."""
+    own = {method: [0] * horizon for method in METHODS}
+    for origin in range(max(WARM_UP, season) - 1, len(whole.y)):
+        for step in range(1, horizon + 1):
+            target = origin + step
+            if target >= len(whole.y) or np.isnan(whole.y[target]):
+                continue
+            own[FORECASTER][step - 1] += 1
+            own[LAST_VALUE][step - 1] += 1
+            own[SEASON_AGO][step - 1] += target - season * -(-step // season) >= 0
+            own[CYCLE_AGO][step - 1] += target - cycle * -(-step // cycle) >= 0
+            phase = whole.y[target % cycle : origin + 1 : cycle]
+            own[SEASON_MEAN][step - 1] += not np.isnan(phase).all()
+    return own
+
+
+@pytest.mark.parametrize("seasons", [(4, 12), (31, 44), (5, 200)])
+def test_forecasts_with_a_value_of_its_own_are_counted_for_each_method(seasons):
+    whole = backtest(seasons=seasons, missing=(30, 31, 60, 119))
+    scores = BacktestScores(7)
+    mean = np.zeros((len(whole.y), 7))
+    scores.add(replace(whole, mean=mean, low=mean, high=mean))
+    # The mean of a season of 4 rows in a cycle of 12 is that of the cycle.
+    is_cycle = seasons == (4, 12)
+    phase = seasons if is_cycle else (seasons[0], seasons[0])
+    expected = expected_own(whole, 7, *seasons)
+    expected[SEASON_MEAN] = expected_own(whole, 7, *phase)[SEASON_MEAN]
+    for method, own in zip(METHODS, scores.own, strict=True):
+        assert own.tolist() == expected[method], method
+
+
+def test_a_method_that_never_had_a_value_of_its_own_is_left_out():
+    whole = backtest(seasons=(1, 1))
+    late = replace(whole, seasons=whole.seasons.copy())
+    late.seasons[60:] = 4, 200
+    for rows, left_out in ((whole, SEASON_AGO), (late, CYCLE_AGO)):
+        scores = BacktestScores(5)
+        scores.add(rows)
+        assert left_out not in scores.naive_methods()
+        assert scores.own_share(left_out) == 0
+    assert set(scores.naive_methods()) == {LAST_VALUE, SEASON_AGO, SEASON_MEAN}
+
+
+def test_a_method_that_seldom_had_a_value_of_its_own_is_not_the_best():
+    y = np.tile(np.arange(30.0) % 7 + np.arange(30) // 7, 4)  # repeats after 30 rows
+    for rows, place in ((31, -1), (120, 0)):
+        whole = replace(backtest(rows=rows, seasons=(7, 30)), y=y[:rows])
+        scores = BacktestScores(1)
+        scores.add(whole)
+        methods = scores.naive_methods()
+        assert min(methods, key=scores.typical_error) == CYCLE_AGO
+        assert methods[place] == CYCLE_AGO and len(methods) == 4
+        assert (scores.own_share(CYCLE_AGO) < MIN_OWN_SHARE) == (place == -1)
 
 
 def test_coverage_is_the_share_of_values_inside_their_band():

@@ -103,6 +103,23 @@ def test_a_change_of_variance_is_named_by_its_ratio():
     assert alarm.kind == "variance" and alarm.text.startswith("variance fell to 0.")
 
 
+def test_a_sensor_that_is_stuck_at_a_usual_value_is_named():
+    """Its errors are those of a day that goes on without it."""
+    y = 350 + 100 * np.sin(T / 12 * np.pi) + 20 * noise(20)
+    y[700:] = 350.8
+    (alarm, *_) = alarms_of(y)
+    assert alarm.onset == 701 and "stuck" in alarm.text
+    assert alarm.text.endswith(f" for {alarm.row - 700} rows")
+
+
+def test_a_level_that_is_stuck_is_named():
+    (alarm,) = alarms_of(np.where(T < 500, 100 + noise(21), 0.0))
+    words = (
+        f"level fell by 100 %, from 100 to 0, stuck there for {alarm.row - 500} rows"
+    )
+    assert alarm.onset == 501 and alarm.text == words
+
+
 def test_a_changed_relation_names_the_column():
     columns = np.random.default_rng(5).normal(size=(ROWS, 2))
     y = noise(6) + columns @ [1.0, 2.0] - 3 * columns[:, 1] * (T >= 500)
@@ -143,6 +160,22 @@ def test_alarms_do_not_depend_on_cuts_or_restarts(seed, cuts, gaps):
     assert pieces.alarms("ab") == whole.alarms("ab")
     np.testing.assert_array_equal(pieces.buffer, whole.buffer)
     assert pieces.snapshot()[3:6:2] == whole.snapshot()[3:6:2]
+
+
+@pytest.mark.parametrize("cut", [1, 40, 63, 66, 90])
+def test_alarms_of_months_do_not_depend_on_cuts_or_restarts(cut):
+    columns = np.random.default_rng(22).normal(size=(120, 1))
+    y = np.where(np.arange(120) < 60, 100.0, 80.0) + 3 * noise(22, 120) + columns[:, 0]
+    y[[20, 50]] = columns[30] = np.nan
+    years = 50 + np.arange(120) / 12
+    whole, pieces = ChangeDetector(1), ChangeDetector(1)
+    whole.add(y, columns, years=years)
+    pieces.add(y[:cut], columns[:cut], years=years[:cut])
+    snapshot, pieces = pieces.snapshot(), ChangeDetector(1)
+    pieces.restore(snapshot)
+    pieces.add(y[cut:], columns[cut:], years=years[cut:])
+    assert pieces.alarms("a") == whole.alarms("a") and whole.total == 1
+    np.testing.assert_array_equal(pieces.buffer, whole.buffer)
 
 
 def test_alarms_have_the_times_of_their_rows():
@@ -277,11 +310,13 @@ def record(statistic, before=100.0, after=10.0, spreads=(1.0, 2.0), rows=10):
         (record(VARIANCE_UP), "variance rose 4 times"),
         (record(VARIANCE_UP, spreads=(0.0, 2.0)), "variance rose from 0"),
         (record(VARIANCE_UP, spreads=(5e-324, 2.0)), "variance rose from 0"),
-        (record(VARIANCE_DOWN, spreads=(2.0, 0.0)), "variance fell to 0"),
+        (record(VARIANCE_DOWN, spreads=(2.0, 1e-12)), "variance fell to 0"),
         (record(VARIANCE_DOWN, spreads=(1.0, 0.97)), "variance fell slightly"),
         (record(VARIANCE_UP, spreads=(1.0, 0.97)), "variance rose slightly"),
         (record(VARIANCE_DOWN, spreads=(2.0, 1.0)), "variance fell to 0.25 of what it "
          "was"),
+        (record(VARIANCE_UP, spreads=(2.0, 0.0)), "value stuck at 10, the same for 10 "
+         "rows"),
         (record(9), "relation to 'b' changed"),
     ],
 )  # fmt: skip

@@ -34,12 +34,12 @@ def text_of(study):
     return " ".join(summary(study))
 
 
-def test_the_second_sentence_says_how_often_it_changes_and_what_forgetting_saves():
+def test_the_second_sentence_counts_changes_and_says_what_forgetting_saves():
     study = errors(
         history=example_studies.tracker_history(alarms=range(400, 3000, 400))
     )
     assert changes_of(study) == (
-        "7 changes were seen, about every 430 rows, the last at row 2,800: level fell "
+        "7 changes were seen in 3,000 rows, the last at row 2,800: level fell "
         "by 90 %, from 100 to 10; forgetting saves 38 % (discount 0.98 against none)."
     )
 
@@ -50,7 +50,11 @@ def test_one_change_is_named_and_none_too():
         "One change was seen, at row 1,234: level fell by 90 %, from 100 to 10; "
     )
     none = errors(history=example_studies.tracker_history(alarms=[]))
-    assert changes_of(none).startswith("No change of the target was seen; ")
+    assert changes_of(none).startswith("No change of the target was found; ")
+    few = replace(none, rounds=96)
+    assert changes_of(few).startswith(
+        "No change of the target was found (among 96 rows only large ones can be); "
+    )
 
 
 @pytest.mark.parametrize("fixed", [1.235, 2.0])
@@ -61,11 +65,13 @@ def test_where_forgetting_does_not_pay_that_comes_first(fixed):
     assert first.endswith(" the last at row 2,800: level fell by 90 %, from 100 to 10.")
 
 
-def test_four_alarms_are_not_yet_a_habit():
+def test_the_last_of_several_changes_is_named():
     first = changes_of(
         errors(history=example_studies.tracker_history(alarms=[400, 900, 1900, 2600]))
     )
-    assert first.startswith("4 changes were seen, the last at row 2,600: ")
+    assert first.startswith(
+        "4 changes were seen in 3,000 rows, the last at row 2,600: "
+    )
 
 
 def test_the_largest_change_is_told_where_it_is_not_the_last():
@@ -75,8 +81,8 @@ def test_the_largest_change_is_told_where_it_is_not_the_last():
     third = replace(third, kind="variance", text="variance fell to 0.66 of what it was")
     told = changes_of(errors(history=replace(history, alarms=(first, second, third))))
     assert told.startswith(
-        "3 changes were seen, the last at row 1,900: variance fell to 0.66 of what it "
-        "was, the largest at row 900: level fell by 95 %, from 200 to 10"
+        "3 changes were seen in 3,000 rows, the last at row 1,900: variance fell to "
+        "0.66 of what it was, the largest at row 900: level fell by 95 %, from 200 to 10"
     )
 
 
@@ -94,7 +100,7 @@ def test_alarms_that_are_not_listed_count():
         example_studies.tracker_history(alarms=[400, 2600]), total_alarms=30
     )
     assert changes_of(errors(history=history)).startswith(
-        "30 changes were seen, about every 100 rows, the last at row 2,600: "
+        "30 changes were seen in 3,000 rows, the last at row 2,600: "
     )
 
 

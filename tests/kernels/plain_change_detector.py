@@ -6,6 +6,7 @@ size, and columns must not depend on each other.
 
 import numpy as np
 
+from tests.kernels.plain_level_shift import find_plain_shift, plain_period
 from thalweg.kernels.change_detector import change_statistics as tests
 from thalweg.kernels.change_detector.detector_layout import (
     LARGE_DOWN,
@@ -61,11 +62,13 @@ class PlainDetector:
     """The alarms of a stream, without seasons: (row, onset, statistic)."""
 
     def __init__(self, y, columns, years=None):
-        """``years`` (T,) are times in years, of daily or weekly rows."""
+        """``years`` (T,) are times in years, of daily or weekly rows, or of months."""
         self.given, self.columns = np.asarray(y, float), np.asarray(columns, float)
         angle = 2 * np.pi * (np.empty(0) if years is None else np.asarray(years))
         harmonics = np.cos(angle), np.sin(angle), np.cos(2 * angle), np.sin(2 * angle)
-        self.year = np.empty((len(y), 0)) if years is None else np.transpose(harmonics)
+        self.period = plain_period(years)
+        has_year = years is not None and self.period == 0
+        self.year = np.transpose(harmonics) if has_year else np.empty((len(y), 0))
         self.times, self.alarms = years, []
         self.y = self.given.copy()  # on the scale of now
         self.is_log, self.scale_row = False, 0
@@ -100,22 +103,44 @@ class PlainDetector:
                 self.change_scale(t)
             self.y[t] = np.log(self.given[t]) if self.is_log else self.given[t]
             statistic = self.play(t, is_tested=True)
+            if self.has_level_shift(t):
+                continue
             if statistic is None:
                 is_quiet = (t + 1) % 64 == 0 and self.ratios().max() < 0.5
                 if is_quiet and self.is_other_scale_better(t + 1):
                     self.change_scale(t + 1)
                 continue
             onset = self.onset(statistic, t + 1)
-            for again in range(onset, t + 1):
-                self.clean[again] = self.adjusted[again] = self.y[again]
+            self.restore(onset, t)
             if self.scale_row <= onset and self.is_other_scale_better(onset):
                 self.change_scale(t + 1)
             else:
-                self.alarms.append((t, onset, statistic))
-                self.begin(onset)
-                for again in range(onset, t + 1):
-                    self.play(again, is_tested=False)
+                self.raise_alarm(t, onset, statistic)
         return self.alarms
+
+    def restore(self, onset, t):
+        """Values since the onset are no outliers."""
+        for again in range(onset, t + 1):
+            self.clean[again] = self.adjusted[again] = self.y[again]
+
+    def raise_alarm(self, t, onset, statistic):
+        """Begin anew from the onset."""
+        self.alarms.append((t, onset, statistic))
+        self.begin(onset)
+        for again in range(onset, t + 1):
+            self.play(again, is_tested=False)
+
+    def has_level_shift(self, t):
+        """Whether months have a shift of the level, which is then an alarm."""
+        if self.period == 0:
+            return False
+        onsets = [onset for _, onset, _ in self.alarms]
+        y, times = self.given[: t + 1], self.times[: t + 1]
+        found = find_plain_shift(y, times, self.period, self.columns, onsets)
+        if found is not None:
+            self.restore(found[0], t)
+            self.raise_alarm(t, found[0], LARGE_UP if found[1] > 0 else LARGE_DOWN)
+        return found is not None
 
     def is_other_scale_better(self, end):
         """Whether errors before ``end`` are likelier in logarithms, or in values."""
@@ -222,7 +247,7 @@ class PlainDetector:
 
     def is_new_year(self, t):
         """Whether rows have a year, of which less than one has been learnt."""
-        if self.times is None:
+        if self.times is None or self.period > 0:
             return False
         step = (self.times[t] - self.times[0]) / (t + 1)
         return step * len(self.models[0].rows) < 1
@@ -257,6 +282,8 @@ class PlainDetector:
             SMALL_UP: z - 0.3, SMALL_DOWN: -z - 0.3,
             LARGE_UP: z - 1, LARGE_DOWN: -z - 1,
         }  # fmt: skip
+        if self.period > 0:
+            inputs.clear()
         if has_noise:
             deviation = min(z**2, 4) - self.square_mean
             standard = deviation / np.sqrt(max(self.square_variance, 0.6))
@@ -274,6 +301,8 @@ class PlainDetector:
             if self.sums[k] <= 0:
                 self.onsets[k] = t
             self.sums[k] = max(self.sums[k] + amount, 0)
+        if self.period > 0:
+            self.sums[VARIANCE_DOWN] = 0
         return self.alarm(t, error, scale)
 
     def ratios(self):

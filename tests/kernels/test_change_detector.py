@@ -61,7 +61,7 @@ KINDS = (
 @settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10_000), rows=st.integers(100, 260), p=st.integers(0, 2),
-    kind=st.sampled_from(KINDS), step=st.sampled_from([None, 1.0, 7.0]),
+    kind=st.sampled_from(KINDS), step=st.sampled_from([None, 1.0, 7.0, 28.0, 91.3]),
 )  # fmt: skip
 def test_the_kernel_has_the_alarms_of_the_definition(seed, rows, p, kind, step):
     y, columns = changing_stream(seed, rows, p, kind)

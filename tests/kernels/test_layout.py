@@ -158,7 +158,7 @@ VERSIONS = {
     "UD factor": (ud_factor.LAYOUT, 1, "01e3a1c1a52e8bc2"),
     "live RLS buffer": (rls_live.LAYOUT, 3, "2c78d041dcbcac0a"),
     "live logistic buffer": (logistic_live.LAYOUT, 1, "58da3da3c6640f0c"),
-    "Forecaster state": (forecaster_layout.STATE, 5, "51b3fe09966b7dab"),
+    "Forecaster state": (forecaster_layout.STATE, 6, "695ad0f145453e6b"),
     "change detector": (detector_layout.STATE, 4, "6ab33e98e46b8358"),
     "lanes of a bank": (lane_state.LAYOUT, 1, "cb7a1bb296aca636"),
 }

@@ -94,3 +94,17 @@ def test_features_known_in_advance_go_with_holidays():
     np.testing.assert_array_equal(
         single.forecast(future=future).mean, whole.forecast(future=future).mean
     )
+
+
+def test_a_weekday_without_sales_has_none_on_dates_that_were_unusual():
+    """Of two years the 24th is a Saturday with many sales, then a closed Sunday."""
+    days = pd.date_range("2022-01-03", "2023-12-22", freq="D")
+    rng = np.random.default_rng(0)
+    sold = rng.poisson(40, len(days)) + 45.0 * ((days.month == 12) & (days.day == 24))
+    sold[days.day_of_week == 6] = 0.0
+    forecast = tw.Forecaster(horizon=10).update(pd.Series(sold, days)).forecast()
+    coming = pd.DatetimeIndex(forecast.times)
+    is_closed = coming.day_of_week == 6
+    assert pd.Timestamp("2023-12-24") in coming[is_closed]
+    np.testing.assert_allclose(forecast.mean[is_closed], 0.0, atol=2.0)
+    assert forecast.mean[~is_closed].min() > 20.0

@@ -124,7 +124,7 @@ def bands() -> PredictionBands:
     level = rng.normal(size=ROUNDS).cumsum()
     covered = (np.random.default_rng(10).random(ROUNDS) < 0.9).astype(float)
     covered[: FIRST_SCORED - 1] = np.nan
-    return PredictionBands(0.9, curve(level - 2), curve(level + 2), curve(covered))
+    return PredictionBands(0.9, curve(level - 2), curve(level + 2), curve(covered), 2.0)
 
 
 def hours() -> Curve:

@@ -272,3 +272,35 @@ def test_a_regret_without_a_bound_mentions_none():
     assert (figure.title, legends(figure)) == ("Regret", ["measured"])
     assert "theory" not in figure.caption
     assert columns(figure)["line"] == ["best moving\nTracker"]
+
+
+def blind_rows(study):
+    """The buckets without a forecast in the chart of the stream."""
+    made = spec(by_name(study)["stream"])
+    (lists,) = (made.get("data") or made["layer"][0]["data"])["values"]
+    blind = [k for k, value in enumerate(lists["forecast"]) if value is None]
+    if study.bands is not None:
+        assert [k for k, value in enumerate(lists["from"]) if value is None] == blind
+    return blind
+
+
+def test_a_forecast_made_before_any_value_was_known_is_not_drawn():
+    study = example_studies.full()
+    assert blind_rows(study) == [0]
+    assert blind_rows(replace(study, bands=None)) == [0]
+    late = study.observed.mean.copy()
+    late[:5] = np.nan  # the first values are missing
+    observed = replace(study.observed, mean=late)
+    assert blind_rows(replace(study, observed=observed)) == [0, 1, 2, 3, 4, 5]
+
+
+def test_labels_that_come_late_leave_out_the_forecasts_before_them():
+    study = example_studies.full()
+    low, high = (band.mean.copy() for band in (study.bands.low, study.bands.high))
+    low[:9] = high[:9] = np.nan  # there is no band before an error is known
+    bands = replace(
+        study.bands,
+        low=replace(study.bands.low, mean=low),
+        high=replace(study.bands.high, mean=high),
+    )
+    assert blind_rows(replace(study, bands=bands)) == list(range(9))

@@ -29,7 +29,7 @@ def test_bands_that_held_too_few_values_are_called_too_narrow():
     )
     assert result_sentences(result)[1] == note
     section = forecast_section(result)
-    assert section.headline.endswith(f"the best naive forecast. {note}")
+    assert section.headline.endswith(f"repeating the last value. {note}")
     caption = section.figures[0].caption
     assert "was to hold 90 % of them and held 75 % in the backtest" in caption
     assert section.folded[0].table.caption.startswith(
@@ -74,7 +74,9 @@ def test_rows_left_out_are_counted(count, start):
 def with_errors(own, naive):
     """A result with these (root mean squared, mean absolute) errors."""
     made, *others = (
-        RESULT.own._replace(name=name, overall=overall, typical=typical)
+        RESULT.own._replace(
+            name=name, overall=overall, typical=typical, description=f"saying {name}"
+        )
         for name, (overall, typical) in zip(
             ["thalweg", "one", "another"], [own, *naive], strict=True
         )
@@ -83,21 +85,38 @@ def with_errors(own, naive):
 
 
 @pytest.mark.parametrize(
-    ("overall", "change"), [(15.0, "25 % less than"), (24.0, "20 % more than")]
+    ("overall", "end"),
+    [
+        (15.0, "the forecast is better: 25 % less error than saying another."),
+        (24.0, "saying another is better: the forecast has 20 % more error."),
+    ],
 )
-def test_errors_by_squares_are_told_where_they_compare_otherwise(overall, change):
+def test_errors_by_squares_are_told_where_they_compare_otherwise(overall, end):
     result = with_errors((overall, 10.0), [(30.0, 10.0), (20.0, 12.0)])
-    note = (
-        f"Large errors count more in the root mean squared error: it is {change} the "
-        f"best naive forecast's."
-    )
+    note = f"Large errors count more in the squared error, by which {end}"
     assert large_error_note(result) == note
     assert note in result_sentences(result)
     assert forecast_section(result).tiles[-1].text.endswith(note)
     assert result_as_json(result)["rmse_over_best_naive"] == overall / 20
 
 
-def test_errors_by_squares_that_compare_alike_are_not_told():
-    result = with_errors((18.0, 9.0), [(20.0, 10.0), (25.0, 12.0)])
-    assert large_error_note(result) is None
-    assert large_error_note(with_errors((0.0, 0.0), [(0.0, 0.0), (1.0, 1.0)])) is None
+@pytest.mark.parametrize(
+    ("own", "naive"),
+    [
+        ((18.0, 9.0), [(20.0, 10.0), (25.0, 12.0)]),  # better by both
+        ((12.0, 9.0), [(20.0, 10.0), (25.0, 12.0)]),
+        ((30.0, 12.0), [(20.0, 10.0), (25.0, 12.0)]),  # worse by both
+        ((20.3, 9.95), [(20.0, 10.0), (25.0, 12.0)]),  # equal by both
+        ((0.0, 0.0), [(0.0, 0.0), (1.0, 1.0)]),
+    ],
+)
+def test_errors_by_squares_that_compare_alike_are_not_told(own, naive):
+    assert large_error_note(with_errors(own, naive)) is None
+
+
+def test_the_best_by_squares_mostly_has_values_of_its_own():
+    result = with_errors((24.0, 10.0), [(30.0, 10.0), (20.0, 12.0)])
+    seldom = result.naive[1]._replace(own_share=0.1)
+    result = replace(result, naive=(result.naive[0], seldom))
+    assert result.best_by_squares.name == "one"
+    assert result.square_ratio == 24.0 / 30.0

@@ -1,13 +1,23 @@
 """Sections about forecasts: what they say, and what their charts show."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from tests.report import example_studies
+from thalweg.cli.forecasts.forecast_tables import result_sentences
 from thalweg.evaluation.forecast_result import make_result
 from thalweg.evaluation.forecast_run import ForecastRun, ForecastSettings, TimedRows
 from thalweg.evaluation.series_clock import RowTimes
 from thalweg.models import Forecaster
-from thalweg.report.forecast_sections import forecast_section, overview_section
+from thalweg.report.forecast_headline import forecast_headline
+from thalweg.report.forecast_notes import few_origins_note
+from thalweg.report.forecast_overview import overview_section
+from thalweg.report.forecast_sections import forecast_section, value_table
+from thalweg.report.page import write_page
+from thalweg.report.study_sections import study_section
 
 ROWS, HORIZON = 200, 6
 
@@ -20,30 +30,194 @@ def values_of(count, seed=0):
 VALUES = values_of(ROWS)
 
 
-def result_of(step, count=ROWS, seed=0, key=()):
+def result_of(step, count=ROWS, seed=0, key=(), horizon=HORIZON):
     times = None if step is None else np.datetime64("2024-01-01", "ns")
     stamps = None if step is None else times + np.arange(count) * step
     y = values_of(count, seed)
-    run = ForecastRun(ForecastSettings(HORIZON))
+    run = ForecastRun(ForecastSettings(horizon))
     run.play(TimedRows(y, RowTimes(stamps), np.empty((count, 0))))
     return make_result(run, "stream.csv", "load", key)
 
 
+def with_forecast(result, mean):
+    """The result with other values to come, each with a band of 0.2 around it."""
+    mean = np.array(mean)
+    ahead = replace(result.forecast, mean=mean, low=mean - 0.1, high=mean + 0.1)
+    return replace(result, forecast=ahead)
+
+
 @pytest.mark.parametrize(
-    ("step", "when"),
+    ("step", "low", "high"),
     [
-        (np.timedelta64(1, "h"), "at 9 January 2024, 08:00"),
-        (np.timedelta64(1, "D"), "on 19 July 2024"),
-        (None, "in the next row"),
+        (
+            np.timedelta64(1, "h"),
+            "on 9 January 2024, 10:00",
+            "on 9 January 2024, 09:00",
+        ),
+        (np.timedelta64(1, "D"), "on 21 July 2024", "on 20 July 2024"),
+        (None, "3 rows ahead", "2 rows ahead"),
     ],
 )
-def test_the_headline_says_what_is_expected_when(step, when):
-    section = forecast_section(result_of(step))
-    assert when in section.headline and "load is expected to be" in section.headline
-    assert "that of the best naive forecast" in section.headline
-    assert [tile.title for tile in section.tiles][:2] == [
-        "Next value", f"Sum of the next {HORIZON}",
+def test_the_headline_names_the_lowest_and_the_highest_value(step, low, high):
+    result = with_forecast(result_of(step), [5.0, 6.5, 4.25, 5.0, 5.0, 5.0])
+    section = forecast_section(result)
+    assert section.headline.startswith(
+        f"The next 6 values of load are expected between 4.250 ({low}) and 6.500 "
+        f"({high}). In the past "
+    )
+    assert [tile.title for tile in section.tiles] == [
+        "Next value", f"Sum of the next {HORIZON}", "Typical error",
+        "Against the usual method",
     ]  # fmt: skip
+
+
+def test_values_that_are_all_the_same_are_named_once():
+    headline = forecast_headline(with_forecast(result_of(None), [5.0] * HORIZON))
+    assert headline.startswith(
+        "load is expected to be 5.000 in all of the next 6 rows."
+    )
+
+
+@pytest.mark.parametrize(
+    ("horizon", "words"),
+    [
+        (1, r"load is expected to be 5\.\d+ in the next row\. "),
+        (2, r"load is expected to be 5\.\d+ in the next row and 5\.\d+ 2 rows ahead\."),
+    ],
+)
+def test_one_or_two_values_are_all_named(horizon, words):
+    section = forecast_section(result_of(None, horizon=horizon))
+    assert re.match(words, section.headline)
+    texts = str(section)
+    assert "next 1 " not in texts and "1 rows" not in texts and "0 rows" not in texts
+    titles = [tile.title for tile in section.tiles]
+    assert ("Sum of the next 2" in titles) == (horizon == 2)
+    dashed = "Dashed: the forecast made 1 row before the last one"
+    assert (dashed in section.figures[0].caption) == (horizon == 2)
+
+
+def test_a_number_has_the_same_digits_in_the_headline_the_tiles_and_the_table():
+    result = with_forecast(result_of(None), [1462.7, *[1500.0] * (HORIZON - 1)])
+    section = forecast_section(result)
+    tile, (row, *_) = section.tiles[0], section.folded[0].table.rows
+    assert row[1] == tile.value == "1,462.700" and tile.value in section.headline
+    assert f"between {row[2]} and {row[3]}." in tile.text
+    last = next(text for text in result_sentences(result) if "The sum of" in text)
+    total = section.tiles[1]
+    assert total.value in last and total.text.removesuffix(".") in last
+
+
+def with_ratio(ratio, **changes):
+    """A result whose typical errors are this part of the best simple method's."""
+    result = result_of(np.timedelta64(1, "h"))
+    best = result.naive[0]._replace(description="repeating a day ago", typical=2.0)
+    own = result.own._replace(typical=2.0 * ratio, overall=best.overall * ratio)
+    return replace(result, own=own, naive=(best, *result.naive[1:]), **changes)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "value", "words"),
+    [
+        (
+            0.66,
+            "34 % less error",
+            "the forecast had 34 % less error than repeating a day ago.",
+        ),
+        (1.01, "equally good", "the forecast was as good as repeating a day ago."),
+        (
+            1.19,
+            "19 % more error",
+            "repeating a day ago was better: the forecast had 19 % more error. "
+            "Use that instead.",
+        ),
+    ],
+)
+def test_the_gain_is_told_in_the_words_of_a_run(ratio, value, words):
+    result = with_ratio(ratio)
+    section = forecast_section(result)
+    assert section.headline.endswith(f" In the past {words}")
+    tile = section.tiles[-1]
+    assert tile.title == "Against the usual method" and tile.value == value
+    count = len(result.naive)
+    assert tile.text == (
+        f"Repeating a day ago was off by 2 on average, the best of {count} simple "
+        f"methods."
+    )
+    advice = "Here repeating a day ago is better: use that."
+    assert (advice in " ".join(result_sentences(result))) == (ratio > 1.1)
+
+
+def test_a_method_that_is_better_by_typical_errors_only_is_no_advice():
+    result = with_ratio(1.19)
+    result = replace(result, own=result.own._replace(overall=0.0))
+    section = forecast_section(result)
+    assert "Use that" not in section.headline
+    assert "use that" not in " ".join(result_sentences(result))
+    assert "Large errors count more" in section.tiles[-1].text
+
+
+def test_a_method_without_any_error_is_the_one_to_use():
+    result = with_ratio(1.19)
+    best = result.naive[0]._replace(typical=0.0, overall=0.0)
+    result = replace(result, naive=(best, *result.naive[1:]))
+    assert forecast_headline(result).endswith("made no error at all: use that.")
+
+
+@pytest.mark.parametrize("origins", [1, 9, 10])
+def test_no_method_is_compared_from_fewer_than_ten_origins(origins):
+    counts = np.minimum(result_of(None).counts, origins)
+    result = with_ratio(0.66, counts=counts)
+    section, sentences = forecast_section(result), result_sentences(result)
+    number = "1 past forecast" if origins == 1 else f"{origins} past forecasts"
+    titles = [tile.title for tile in section.tiles]
+    is_few = origins < 10
+    assert (f"only {number} could be compared" in section.headline) == is_few
+    assert ("Against the usual method" in titles) != is_few
+    assert ("less error" in section.headline) != is_few
+    assert (f"from only {number}: too few to" in sentences[0]) == is_few
+    assert (f"in only {number}." in section.tiles[2].text) == is_few
+
+
+def test_steps_that_few_forecasts_were_of_are_told():
+    counts = np.array([40.0, 30, 20, 11, 4, 0])
+    result = with_ratio(0.66, counts=counts)
+    note = (
+        "The errors rest on few past forecasts: at most 40 a step, and none for step 6."
+    )
+    assert few_origins_note(result) == note and note in result_sentences(result)
+    steps = next(one for one in forecast_section(result).folded if one.name == "steps")
+    assert steps.table.caption.endswith(note)
+    assert few_origins_note(replace(result, counts=counts + 10)) is None
+    equal = replace(result, counts=np.full(HORIZON, 3.0))
+    assert few_origins_note(equal) == "The errors rest on 3 past forecasts only."
+
+
+def test_all_next_values_are_in_the_table_up_to_a_hundred():
+    result = result_of(np.timedelta64(1, "h"))
+    for horizon, shown in ((100, 100), (101, 100)):
+        values = np.arange(float(horizon))
+        ahead = replace(result.forecast, mean=values, low=values, high=values + 1)
+        longer = replace(result, forecast=ahead, times=None)
+        table = value_table(longer)
+        assert [row[0] for row in table.rows] == [str(k + 1) for k in range(shown)]
+        rest = "The first 100 of 101; forecast.csv has all."
+        assert table.caption.endswith(rest) == (horizon > 100)
+
+
+def test_what_was_found_and_used_stands_outside_the_folded_notes():
+    result = result_of(np.timedelta64(1, "h"))
+    facts = dict(forecast_section(result).facts)
+    assert facts["season found"].startswith("24 rows")
+    assert facts["other columns used"] == facts["public holidays found"] == "none"
+    many = replace(result, features=tuple("abcdefg"), holidays="NO", seasons=(1, 1))
+    facts = dict(forecast_section(many).facts)
+    assert facts["other columns used"] == "a, b, c, d, e and 2 more"
+    assert facts["public holidays found"] == "those of Norway"
+    assert facts["season found"] == "none"
+    sentences = result_sentences(many)
+    assert "Other columns used: a, b, c, d, e and 2 more." in sentences
+    none = "No other column is used: load goes on from its own past."
+    assert none in result_sentences(result)
 
 
 def test_the_chart_has_the_values_the_band_and_the_forecast_before():
@@ -80,7 +254,13 @@ def test_the_overview_counts_series_and_lists_them():
     results = [result_of(hour, seed=k, key=(f"k{k}",)) for k in range(3)]
     section = overview_section(results, ("site",), "All series")
     (table,) = section.tables
-    assert table.columns[0] == "site" and len(table.rows) == 3
+    assert table.columns == (
+        "site", "time", "next value", "typical error", "against the usual method",
+    )  # fmt: skip
+    assert len(table.rows) == 3
+    assert table.rows[0][1] == "2024-01-09 08:00" and table.rows[0][-1].endswith(
+        "error"
+    )
     assert "The next values of 3 series" in section.headline
 
 
@@ -90,3 +270,50 @@ def test_steps_that_were_never_scored_are_shown_as_such():
     run.play(TimedRows(values_of(rows), RowTimes(None), np.empty((rows, 0))))
     section = forecast_section(make_result(run, "stream.csv", "load", ()))
     assert "nan" not in str(section.folded).lower().split()
+
+
+@pytest.mark.parametrize(("rows", "is_scored"), [(8, False), (ROWS, True)])
+def test_the_overview_of_many_series_begins_with_a_short_table(rows, is_scored):
+    one = result_of(None, count=rows)
+    results = [replace(one, title=f"k{k}") for k in range(30)]
+    section = overview_section(results, ("site",), "All series")
+    (short,) = section.tables
+    assert [row[0] for row in short.rows][9:11] == ["k9", "k20"]
+    assert len(short.rows) == 20 and "10 of 30 series" in short.caption
+    # Rows without times have none; nor have series without a backtest errors.
+    names = ("typical error", "against the usual method") if is_scored else ()
+    assert short.columns == ("site", "next value", *names)
+    assert {len(row) for row in short.rows} == {len(short.columns)}
+    every = section.folded[0].table
+    assert len(every.rows) == 30 and "unknown" not in str(every.rows)
+    assert ("None has enough rows" in section.headline) != is_scored
+
+
+def test_a_page_of_many_series_names_them_and_does_not_repeat_their_headlines(tmp_path):
+    results = [
+        replace(result_of(None, seed=k, key=(f"k{k}",)), title=f"k{k}")
+        for k in range(3)
+    ]
+    overview = overview_section(results, ("site",), "All series")
+    sections = [forecast_section(one) for one in results]
+    write_page([overview, *sections], tmp_path / "page.html", "load")
+    page = (tmp_path / "page.html").read_text()
+    assert all(page.count(section.headline) == 1 for section in sections)
+    assert all(f">{one.title}</a>" in page for one in results)
+    write_page(sections, tmp_path / "page.html", "load")
+    page = (tmp_path / "page.html").read_text()
+    assert all(page.count(section.headline) == 2 for section in sections)
+
+
+def test_beside_a_run_the_forecast_has_the_headline_and_tiles_say_how_far_ahead():
+    ahead, study = forecast_section(with_ratio(1.19)), example_studies.full()
+    joined, alone = study_section(study, ahead), study_section(study)
+    assert joined.headline == ahead.headline
+    titles = [tile.title for tile in joined.tiles]
+    assert titles == [
+        "Next value", "Typical error, one row ahead",
+        "Against the usual method, one row ahead", "What changed",
+    ]  # fmt: skip
+    assert [tile.title for tile in alone.tiles][:2] == [
+        "Typical error", "Against the usual method",
+    ]  # fmt: skip

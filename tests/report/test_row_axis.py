@@ -10,6 +10,7 @@ import vl_convert
 from tests.report import example_studies
 from thalweg.report.chart_elements import VEGA_LITE, base_chart
 from thalweg.report.row_axis import DAY, RowAxis, format_time
+from thalweg.report.study_sections import study_facts
 
 START = 1_577_836_800.0
 """1 January 2020 in seconds since 1970."""
@@ -38,6 +39,56 @@ def test_times_that_are_missing_are_interpolated_and_never_go_back():
     axis = RowAxis.from_study(example_studies.full(times=replace(times, high=high)))
     every = axis.times(np.arange(1, example_studies.ROUNDS + 1))
     assert np.isfinite(every).all() and (np.diff(every) >= 0).all()
+
+
+def moved(times, rows, seconds):
+    """The times with those of the first buckets later or earlier."""
+    first = times.last_round <= rows
+    low, high = times.low.copy(), times.high.copy()
+    low[first] += seconds
+    high[first] += seconds
+    return replace(times, low=low, high=high)
+
+
+@pytest.mark.parametrize("years", [2, -2])
+def test_rows_whose_times_go_back_stand_at_their_numbers(years):
+    hours = example_studies.hours()
+    last = np.searchsorted(hours.last_round, example_studies.ROUNDS - 100)
+    rows = 100 if years > 0 else int(hours.last_round[last])
+    # A first day that is years too late, or a last one that is years too early.
+    times = moved(hours, rows, abs(years) * 365 * DAY)
+    study = example_studies.full(times=times)
+    axis = RowAxis.from_study(study)
+    assert axis.field == "row" and axis.label(1) == "row 1"
+    assert dict(study_facts(study))["time"].endswith("charts go by rows")
+
+
+@pytest.mark.parametrize(("back", "field"), [(1, "time"), (2, "time"), (3, "row")])
+def test_clocks_that_go_back_an_hour_leave_the_axis_of_times(back, field):
+    seconds = START + 3600.0 * np.arange(200)
+    seconds[100:] -= 3600.0 * (back + 1)
+    assert RowAxis.from_times(np.arange(1, 201), seconds).field == field
+
+
+def test_the_last_rows_stand_at_their_numbers_if_their_times_go_back():
+    rows, seconds = np.arange(11, 31), START + 3600.0 * np.arange(20)
+    assert RowAxis.from_times(rows, seconds).field == "time"
+    mixed = np.append(seconds[10:], seconds[:10])
+    axis = RowAxis.from_times(rows, mixed)
+    assert axis.field == "row" and axis.rounds == 30
+    unknown = np.where(seconds > START, seconds, np.nan)
+    assert RowAxis.from_times(rows, unknown).field == "row"
+    assert RowAxis.from_times(rows, None).field == "row"
+
+
+def test_the_date_of_a_row_is_its_own_where_it_is_known():
+    axis = RowAxis.from_study(example_studies.full())
+    assert axis.date_label(701, "2016-12-30T09:30:00+02:00") == "30 December 2016"
+    assert axis.date_label(701, "17.5") == "30 January 2020"
+    assert axis.date_label(701) == "30 January 2020"
+    no_times = RowAxis.from_study(example_studies.bare())
+    assert no_times.date_label(7, "2016-12-30T09:30:00") == "30 December 2016"
+    assert no_times.date_label(7, "17.5") == "row 7"
 
 
 def test_a_time_is_written_as_people_write_it():

@@ -26,7 +26,8 @@ SAME_DATES = st.from_regex(
     r"[0-3]?[0-9]/[01]?[0-9]/20[0-9]{2} [0-2]?[0-9]:[0-6][0-9]", fullmatch=True
 )
 STYLED = st.from_regex(
-    r"[+-]?\$?[0-9]{0,4}([,.' ][0-9]{2,4}){0,3}([,.][0-9]{0,3})?(e[+-]?[0-9])?( ?%)?",
+    r"[+-]?\$?\(?\$?[0-9]{0,4}([,.' ][0-9]{2,4}){0,3}([,.][0-9]{0,3})?(e[+-]?[0-9])?"
+    r"( ?%)?\)?",
     fullmatch=True,
 )
 CELL = (
@@ -80,6 +81,7 @@ def test_text_in_an_array_reads_like_text_in_a_list(reading, values):
 )
 @given(values=COLUMNS)
 @example(values=["1.234,5", "1 234,5", "5 %", "1,234"])
+@example(values=["(1,234.5)", "$(5)", "($ 1'234)", "(3 %)", "-$1,234", "(2) €"])
 @example(values=["31/01/2024 07:45", None, "1/2/2024 7:45"])
 @example(values=["31/01/2024", "01/31/2024"])
 @example(values=["2024/1/31 23:59:59"])
@@ -94,11 +96,27 @@ def test_distinct_texts_agree(values):
     assert by_arrow == PythonCells(values).distinct_texts()
 
 
+PERIODS = st.from_regex(
+    r"(FY ?)?(20)?[0-3][0-9][- ]?Q[0-5]|Q[1-4][- ]('|FY)?(20)?1[0-9]|[1-4]Q(20)?1[0-9]"
+    r"|[JF](an|eb)[- ]'?(20)?[0-3][0-9]|20[0-9]{2}M?[0-1][0-9]|[01]?[0-9]/20[0-9]{2}",
+    fullmatch=True,
+)
+
+
+@given(values=st.lists(PERIODS | st.none(), min_size=1))
+def test_periods_read_alike_in_every_format(values):
+    by_arrow = outcome(ArrowCells(pa.array(values, pa.string())), "timestamps")
+    assert by_arrow == outcome(PythonCells(values), "timestamps")
+
+
 EIGHT_DIGITS = st.dates().map(lambda day: int(f"{day:%Y%m%d}"))
+SIX_DIGITS = st.dates().map(lambda day: int(f"{day:%Y%m}"))
 
 
-@given(values=st.lists(st.integers(0, 30_000_000) | EIGHT_DIGITS, min_size=1))
-def test_whole_numbers_of_eight_digits_are_days(values):
+@given(
+    values=st.lists(st.integers(0, 30_000_000) | EIGHT_DIGITS | SIX_DIGITS, min_size=1)
+)
+def test_whole_numbers_of_six_or_eight_digits_are_dates(values):
     by_arrow = outcome(ArrowCells(pa.array(values)), "timestamps")
     assert by_arrow == outcome(PythonCells(values), "timestamps")
     assert by_arrow == outcome(PythonCells([float(v) for v in values]), "timestamps")

@@ -1,6 +1,7 @@
 """How columns are written: found out once, said, and the same however rows are cut."""
 
 import io
+import re
 from datetime import date, timedelta
 
 import numpy as np
@@ -98,6 +99,74 @@ def test_dates_that_cannot_be_read_are_left_out_with_a_note(tmp_path):
     assert encoder.feature_names()[0] == "when=1. Januar 2000"
 
 
+QUARTERS = [date(2019 + k // 4, k % 4 * 3 + 1, 1) for k in range(14)]
+MONTH_FORMS = {
+    "{0:%b-%y}": True, "{0:%b '%y}": False, "{0:%b’%y}": False, "{0:%b %y}": True,
+    "{0:%b%Y}": False, "{0:%m/%Y}": False, "{0.month}/{0.year}": False,
+    "{0:%m-%Y}": False, "{0:%Y/%m}": False, "{0:%Y%m}": False, "{0:%YM%m}": False,
+    "{0:%Y M%m}": False,
+}  # fmt: skip
+QUARTER_FORMS = {
+    "Q{1}-{0:%y}": False, "Q{1}-{0:%Y}": False, "Q{1} '{0:%y}": False,
+    "{1}Q{0:%y}": False, "{1}Q{0:%Y}": False, "{0:%Y}-Q{1}": False,
+    "{0:%y}-Q{1}": False, "FY{0:%Y} Q{1}": True, "FY{0:%y}-Q{1}": True,
+    "FY{0:%y}Q{1}": True, "Q{1} FY{0:%Y}": True, "Q{1} FY{0:%y}": True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", [*MONTH_FORMS, *QUARTER_FORMS])
+@pytest.mark.parametrize("is_newest_first", [False, True])
+def test_months_and_quarters_are_read_as_people_write_them(
+    form, is_newest_first, tmp_path
+):
+    has_note = {**MONTH_FORMS, **QUARTER_FORMS}[form]
+    days = MONTHLY if form in MONTH_FORMS else QUARTERS
+    # Numbers of six digits that fall are months by their name alone.
+    days = days[::-1] if is_newest_first and form != "{0:%Y%m}" else days
+    cells = [form.format(day, (day.month + 2) // 3) for day in days]
+    encoder, rounds = read(tmp_path, cells, "obs", time="auto")
+    found = rounds.time[:, 0].view("datetime64[ns]").astype("datetime64[D]")
+    assert found.astype(object).tolist() == days[1:]
+    assert any(f"'obs': {cells[0]!r} is taken as" in n for n in encoder.notes()) == (
+        has_note
+    )
+
+
+def test_what_was_taken_for_a_month_or_a_quarter_is_said(tmp_path):
+    _, notes = times_of(tmp_path, ["Jan-15", "Feb-15", "Mar-15"])
+    sentence = "'Jan-15' is taken as January 2015, not as a day of the month."
+    assert notes == (f"Column 'when': {sentence}",)
+    _, notes = times_of(tmp_path, ["FY10-Q4", "FY11-Q1"])
+    assert "'FY10-Q4' is taken as quarter 4 of the year 2010, for nobody" in notes[0]
+
+
+def test_days_without_a_year_are_no_months(tmp_path):
+    for first in (1, 25):
+        days = [date(2019, 1, first) + timedelta(days=k) for k in range(20)]
+        encoder, _ = read(tmp_path, [f"{day:%b-%d}" for day in days], time="auto")
+        assert encoder.state.schema.time_column is None
+        assert "looks like dates, and 'Jan-" in " ".join(encoder.notes())
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "are_months"),
+    [
+        ("month", ["201512", "201512"], True),
+        ("period", ["201503", "201501"], True),
+        ("obs", ["201511", "201512", "201601"], True),
+        ("obs", ["201510", "201511", "201512"], False),  # a counter, perhaps
+        ("obs", ["201511", "201601", "201512"], False),
+        ("month", ["201512", "201513"], False),
+        ("month", ["101512", "101601"], False),
+    ],
+)
+def test_six_digits_are_months_only_by_a_name_or_in_order(
+    name, cells, are_months, tmp_path
+):
+    encoder, _ = read(tmp_path, cells, name)
+    assert (encoder.feature_names() == ("y lag 1",)) == are_months
+
+
 @pytest.mark.parametrize(
     ("name", "cells", "are_days"),
     [
@@ -130,6 +199,12 @@ def test_whole_numbers_are_days_only_by_a_name_or_in_order(
         (["0,123", "1,234"], [0.123, 1.234]),
         (["$1,234.50", "-$3"], [1234.5, -3.0]),
         (["5 %", "1.5%"], [5.0, 1.5]),
+        (["(1,234)", "1,144"], [-1234.0, 1144.0]),
+        (["(1,234.50)", "($1,234)"], [-1234.5, -1234.0]),
+        (["$(1,234)", "-$1,234"], [-1234.0, -1234.0]),
+        (["(1.234,50)", "(5 €)"], [-1234.5, -5.0]),
+        (["(2368)", "(3)"], [-2368.0, -3.0]),
+        (["(1.2M)", "1.3M"], [-1.2e6, 1.3e6]),
         (["NA", "1,5"], [np.nan, 1.5]),
         (["1.234", "2.345"], [1.234, 2.345]),
     ],
@@ -137,6 +212,17 @@ def test_whole_numbers_are_days_only_by_a_name_or_in_order(
 def test_numbers_are_read_as_people_write_them(cells, numbers, tmp_path):
     encoder, rounds = read(tmp_path, ["0", *cells], "x", missing="skip")
     assert np.array_equal(rounds.x[:, 0], numbers, equal_nan=True)
+
+
+def test_advice_names_what_else_is_no_number(tmp_path):
+    (tmp_path / "x.csv").write_text('y\n"1,234"\n"(5)"\nsee note\n')
+    encoder = Encoder(Recipe(("y",), lags=(1,), decimal="."))
+    message = (
+        "Row 1 (line 2) of x.csv: 'y' is '1,234', which is no number in plain digits, "
+        "and 'see note' in the same column is none with a decimal point either."
+    )
+    with pytest.raises(StreamError, match=re.escape(message)):
+        encode_table(read_table(tmp_path / "x.csv"), encoder=encoder)
 
 
 def test_other_columns_tell_what_a_comma_is(tmp_path):
@@ -214,24 +300,24 @@ def non_time_notes(tmp_path, cells, **settings):
 
 
 def test_a_line_that_keeps_a_column_from_being_times_is_named(tmp_path):
-    cells = [*map(str, DAILY), "Total"]
+    cells = [*map(str, DAILY), "(end)"]
     (note,) = non_time_notes(tmp_path, cells)
     assert note == (
-        "Row 41 (line 42) of x.csv: 'when' is 'Total', and all other rows hold times: "
-        "the column does not count as one of times. Delete that line, or pass over it: "
-        "thalweg run --time when --on-error skip."
+        "Row 41 (line 42) of x.csv: 'when' is '(end)', and all other rows hold times: "
+        "the column does not count as one of times. Delete or correct that line, or "
+        "pass over it: --time when --on-error skip."
     )
-    cells = [*map(str, DAILY * 6), "Total", "Mean"]
+    cells = [*map(str, DAILY * 6), "(end)", "(x)"]
     (note,) = non_time_notes(tmp_path, cells)
     assert "Row 241 (line 242)" in note and "all but 2 rows hold times" in note
-    assert "Delete those lines, or pass over them" in note
+    assert "Delete or correct those lines, or pass over them" in note
 
 
 @pytest.mark.parametrize(
     "cells",
     [
-        [*map(str, DAILY), "Total", "Mean"],  # more than one, and more than 1 %
-        [*map(str, DAILY[:10]), "Total"],  # too few to tell
+        [*map(str, DAILY), "(end)", "(x)"],  # more than one, and more than 1 %
+        [*map(str, DAILY[:10]), "(end)"],  # too few to tell
         [*map(str, DAILY * 20), *"abcdef"],
         [*map(str, DAILY), ""],
         ["shop", "office"] * 20,

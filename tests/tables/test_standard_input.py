@@ -44,10 +44,11 @@ def test_each_line_is_a_chunk_as_soon_as_it_is_there(pipe):
     assert_same(concatenate(result), encode_table(read_table(io.BytesIO(WEATHER))))
 
 
-def test_json_comes_line_by_line_too(pipe):
+@pytest.mark.parametrize("given", ["jsonl", None])
+def test_json_comes_line_by_line_too_and_is_known_by_its_brace(pipe, given):
     out, into = pipe
     into.write(b'{"y": 1, "a": "x"}\n')
-    chunks = read_table(out, format="jsonl").chunks()
+    chunks = read_table(out, format=given).chunks()
     assert next(chunks).numbers("y").tolist() == [1.0]
     into.write(b'{"y": 2}\n{"y": 3}\n{"y": 4')
     assert next(chunks).numbers("y").tolist() == [2.0, 3.0]

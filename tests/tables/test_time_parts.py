@@ -7,6 +7,9 @@ import pytest
 
 from thalweg.errors import StreamError
 from thalweg.tables import read_table
+from thalweg.tables.column_format import ColumnFormat
+from thalweg.tables.format_detection import FormatSettings, detect_formats
+from thalweg.tables.validation import read_any_times
 
 HOURS = (np.datetime64("2024-01-30T00") + np.arange(72)).astype(object)
 
@@ -106,3 +109,44 @@ def test_a_part_that_is_missing_makes_the_time_missing(tmp_path):
     found = joined(tmp_path, "y,Date,Time", line)
     assert found is not None
     assert np.isnat(found[1]).sum() == 3
+
+
+@pytest.mark.parametrize(
+    ("header", "form", "bad"),
+    [
+        ("y,Date,Time", "1,{0:%d.%m.%Y},{0:%H:%M}", "1,x,12:00"),
+        ("y,Date,hr", "1,{0:%Y-%m-%d},{0.hour}", "1,2024-02-01,noon"),
+        ("y,Year,Month,Day,Hour", "1,{0.year},{0.month},{0.day},{0.hour}", "1,x,1,2,3"),
+    ],
+)
+@pytest.mark.parametrize("cut", [1, 7, 200])
+def test_a_part_that_is_none_leaves_other_rows_as_they_are(
+    tmp_path, monkeypatch, header, form, bad, cut
+):
+    monkeypatch.setattr("thalweg.tables.chunk.SAMPLE_ROWS", 24)
+    lines = [form.format(hour) for hour in HOURS]
+    lines[40] = bad
+    (tmp_path / "s.csv").write_text("\n".join([header, *lines]) + "\n")
+    name = " + ".join(header.split(",")[1:])
+    with read_table(tmp_path / "s.csv", chunk_rows=cut).join_times() as table:
+        chunks = list(table.chunks())
+    column = ColumnFormat(name, "time", "plain", "day first")
+    known = [
+        read_any_times(chunk.with_formats([column]), name).is_known().tolist()
+        for chunk in chunks
+    ]
+    assert sum(known, []) == [k != 40 for k in range(72)]
+
+
+def test_a_date_that_is_none_is_named_with_the_columns_that_are_joined(tmp_path):
+    lines = [f"1,{hour:%d.%m.%Y},{hour:%H:%M}" for hour in HOURS]
+    lines[40] = "1,x,12:00"
+    (tmp_path / "s.csv").write_text("\n".join(["y,Date,at Time", *lines]) + "\n")
+    with read_table(tmp_path / "s.csv").join_times(["Date", "at Time"]) as table:
+        (chunk,) = table.chunks()
+    for can_skip in (False, True):
+        settings = FormatSettings(can_skip=can_skip)
+        (note,) = detect_formats(chunk, [*chunk.cells], settings).notes
+        assert note.startswith("Row 41 (line 42) of s.csv: 'Date + at Time' is 'x'")
+        advice = ", or pass over it: --time 'Date,at Time' --on-error skip."
+        assert note.endswith("correct that line" + (advice if can_skip else "."))

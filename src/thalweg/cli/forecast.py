@@ -122,7 +122,8 @@ def forecast(
 
     def open_table() -> tables.Table:
         table = tables.read_table(path, chunk_rows=CHUNK_ROWS, **reading)
-        return table.join_times(options.time_columns(time))
+        table.join_times(options.time_columns(time))
+        return table if time == "none" else table.drop_blank_rows()
 
     forecasts.forecast_table(
         forecasts.open_source(source, open_table),

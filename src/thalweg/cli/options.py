@@ -25,8 +25,8 @@ Source = Annotated[
     str,
     typer.Argument(
         help="CSV, TSV, JSON (also .gz, .bz2, .xz, .zst, .zip), Excel (.xlsx), "
-        "Parquet, Feather or Arrow; '-' is standard input, CSV unless --format says "
-        "otherwise.",
+        "Parquet, Feather or Arrow; '-' is standard input, CSV or JSON lines unless "
+        "--format says otherwise.",
         metavar="SOURCE",
     ),
 ]

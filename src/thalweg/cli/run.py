@@ -189,8 +189,9 @@ def _forecaster(
     )  # fmt: skip
     ahead = forecasts.ForecastOptions(horizon)
     return lambda folder: forecasts.forecast_after_run(
-        forecasts.open_source(source, open_table), columns, ahead, folder
-    )
+        forecasts.open_source(source, lambda: open_table().drop_blank_rows()),
+        columns, ahead, folder,
+    )  # fmt: skip
 
 
 def _newest_first_time(
@@ -229,6 +230,9 @@ def _find_key(
     settings = forecasts.FormatSettings(recipe.get("dayfirst"), recipe.get("decimal"))
     time = recipe.get("time") or recipe.get("calendar")
     if keys is not None:
+        used = {*recipe["targets"], *(recipe.get("features") or ()), time}
+        if Path(source).is_file() and not used & {*keys}:
+            forecasts.refuse_measured_key(open_table, keys, settings)
         order = forecasts.OrderOptions(recipe["targets"], time, keys, settings)
         advice = forecasts.advise_on_key(open_table, order) if has_order else None
         if advice is not None and not is_quiet:

@@ -30,6 +30,9 @@ WARM_UP = 24
 PAST_VALUES = 4096
 """Past values that are kept beside those of horizon and season: among so many, seasons
 are looked for, and a season that is found may need them."""
+MIN_OWN_SHARE = 0.25
+"""A method that had a value of its own in a smaller share of the scored forecasts is
+not called the best: what it missed by is mostly that of another method."""
 
 
 class BacktestSnapshot(NamedTuple):
@@ -39,6 +42,7 @@ class BacktestSnapshot(NamedTuple):
     counts: FloatArray  # (S,) forecasts of each step that were scored
     squared: FloatArray  # (5, S) sums of squared errors
     absolute: FloatArray  # (5, S) sums of absolute errors
+    own: FloatArray  # (5, S) scored forecasts for which a method had a value of its own
     held: FloatArray  # (S,) values that were inside their band
     values: FloatArray  # (≤ most,) the last values, missing ones filled
     carried: FloatArray  # (≤ H,) the last known value at the last origins
@@ -67,7 +71,8 @@ class BacktestScores(Component):
     On the same origins and steps are scored the last value, and the values a season and
     a cycle before (seasonal naive), by the seasons that were known at the origin. Where
     that much past is not there yet, the value a season before counts in place of a
-    cycle's, and the last value in place of a season's. A missing value is not scored.
+    cycle's, and the last value in place of a season's; forecasts for which a method had
+    a value of its own are counted. A missing value is not scored.
     The last value is the last that is known; in seasonal naive forecasts a missing one
     counts as the value a season before it. The mean of the season is that of all known
     values at the same position since the season is known, and of the ``PAST_VALUES``
@@ -87,6 +92,7 @@ class BacktestScores(Component):
         self.absolute: FloatArray = np.zeros((len(METHODS), count))
         self.values: FloatArray = np.empty(0)
         self.carried: FloatArray = np.empty(0)
+        self.own: FloatArray = np.zeros((len(METHODS), count))
         self.waiting: FloatArray = np.empty((0, count, 4))
         self.seasons: FloatArray = np.empty((0, 2))
         self.totals: FloatArray = PhaseMeans.initial(1).totals
@@ -112,14 +118,19 @@ class BacktestScores(Component):
         at = np.maximum(origins, 0)
         columns = np.arange(len(self.steps))
         forecasts = waiting[at, columns]  # (T, S, 4)
-        naive = [*self._naive(values, before, last, seasons[at])]
-        mean = np.where(np.isnan(forecasts[:, :, 3]), naive[-1], forecasts[:, :, 3])
+        naive, had_own = zip(
+            *self._naive(values, before, last, seasons[at]), strict=True
+        )
+        has_mean = ~np.isnan(forecasts[:, :, 3])
+        mean = np.where(has_mean, forecasts[:, :, 3], naive[-1])
         predictions = np.stack([forecasts[:, :, 0], *naive, mean])
         first = np.maximum(WARM_UP, seasons[at, 0])
         origin_rows = self.rows + np.arange(len(y))[:, None] - self.steps
         is_scored = is_there & (origin_rows >= first - 1) & ~np.isnan(y)[:, None]
         is_scored &= np.isfinite(predictions).all(axis=0)
         self._add_errors(y, predictions, forecasts, is_scored)
+        is_own = np.stack([is_there, *had_own, has_mean & (seasons[at, 0] > 1)])
+        self.own = self.own + (is_own & is_scored).sum(axis=1)
         self.rows += len(y)
         self.carried = carried[-self.horizon :].copy()
         self._keep(values, waiting, seasons)
@@ -147,13 +158,31 @@ class BacktestScores(Component):
         counts = np.where(self.counts, self.counts, np.nan)
         return np.asarray(self.held / counts)
 
+    def own_share(self, method: str) -> float:
+        """The share of scored forecasts for which a method had a value of its own;
+        NaN where none was scored."""
+        total = self.counts.sum()
+        own = self.own[METHODS.index(method)].sum()
+        return float(own / total) if total else float("nan")
+
     def naive_methods(self) -> tuple[str, ...]:
-        """The methods without a model that differ from each other, best first."""
+        """The methods without a model that differ from each other, best first.
+
+        One that never had a value of its own is left out, and one that seldom had
+        comes after the others.
+        """
         season, cycle = self.seasons[-1] if len(self.seasons) else (1, 1)
-        names = [LAST_VALUE]
-        names += [SEASON_AGO, SEASON_MEAN] if season > 1 else []
+        names = [SEASON_AGO, SEASON_MEAN] if season > 1 else []
         names += [CYCLE_AGO] if cycle > season else []
-        return tuple(sorted(names, key=lambda name: (self.typical_error(name), name)))
+        names = [LAST_VALUE, *(name for name in names if self.own_share(name) > 0)]
+        return tuple(
+            sorted(
+                names,
+                key=lambda name: (
+                    self.own_share(name) < MIN_OWN_SHARE, self.typical_error(name), name
+                ),
+            )
+        )  # fmt: skip
 
     def rules(self, snapshot: BacktestSnapshot) -> Iterator[tuple[str, Any]]:
         """Arrays have the sizes that so many rows leave."""
@@ -169,6 +198,9 @@ class BacktestScores(Component):
         )
         for name in ("squared", "absolute"):
             yield name, Array((len(METHODS), steps), 0.0)
+        yield "own", Array((len(METHODS), steps), 0, rows, whole=True)
+        is_part = (snapshot.own <= snapshot.counts).all()
+        yield "own", Condition(is_part, "no more than the scored ones")
         kept = min(rows, self.horizon)
         yield "waiting", Array((kept, steps, 4), may_be_nan=True)
         yield "carried", Array((kept,), may_be_nan=True)
@@ -203,15 +235,20 @@ class BacktestScores(Component):
 
     def _naive(
         self, values: FloatArray, before: int, last: FloatArray, seasons: FloatArray
-    ) -> Iterator[FloatArray]:
-        """Forecasts (T, S) of each method without a model; ``last`` is the first."""
+    ) -> Iterator[tuple[FloatArray, npt.NDArray[np.bool_]]]:
+        """Forecasts (T, S) of each method without a model, and where they are its own.
+
+        ``last`` are the first, which stand in for what the others lack.
+        """
         at = before + np.arange(len(last))[:, None]
-        yield last
+        yield last, ~np.isnan(last)
+        shorter = np.ones_like(seasons[:, :, 0], np.int64)
         for periods in np.moveaxis(seasons, 2, 0).astype(np.int64):
             back = at - periods * -(-self.steps // periods)
             found = _take(values, back)
             last = np.where(np.isnan(found), last, found)
-            yield last
+            yield last, ~np.isnan(found) & (periods > shorter)
+            shorter = periods
 
     def _add_errors(
         self, y: FloatArray, predictions: FloatArray, forecasts: FloatArray,

@@ -112,7 +112,8 @@ class ChangeDetector(Component):
         ``rows`` (T,) are their numbers, the first of all being 1; without them they go
         on from the last. ``times`` gives their times as text. ``years`` (T,) are their
         times in mean years of the calendar since 1970, NaN where unknown: with them,
-        daily and weekly rows may have a yearly cycle, and hourly ones summer time.
+        daily and weekly rows may have a yearly cycle, hourly ones summer time, and
+        shifts of the level are found among few months or quarters.
         """
         self.list_changes(self.find(y, columns, rows, times, years))
 

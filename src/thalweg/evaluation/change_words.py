@@ -64,10 +64,16 @@ def change_text(record: FloatArray, columns: Sequence[str]) -> str:
     if kind == "trend":
         slope = float(record[TREND_CHANGE])
         return f"trend turned {'up' if slope > 0 else 'down'}"
-    return _level_text(record)
+    text = _level_text(record)
+    if float(record[SPREAD_AFTER]) == 0 < float(record[SPREAD_BEFORE]):
+        text += f", stuck there for {_rows_since(record):,} rows"
+    return text
 
 
 def _variance_text(record: FloatArray) -> str:
+    if record[SPREAD_AFTER] == 0:
+        rows = _rows_since(record)
+        return f"value stuck at {record[LEVEL_AFTER]:.6g}, the same for {rows:,} rows"
     before, after = _without_rounding(record[SPREAD_BEFORE], record[SPREAD_AFTER])
     is_rise = int(record[ALARM_STATISTIC]) == VARIANCE_UP
     verb = "rose" if is_rise else "fell"
@@ -110,7 +116,7 @@ def _level_text(record: FloatArray) -> str:
 
 def _first_rows(record: FloatArray) -> str:
     """That a level is the one since the change began, which is few rows."""
-    rows = int(record[ALARM_ROW] - record[ALARM_ONSET]) + 1
+    rows = _rows_since(record)
     return f" in its first {rows:,} rows" if rows > 1 else " in its first row"
 
 
@@ -121,6 +127,11 @@ def _without_rounding(before: float, after: float) -> tuple[float, float]:
         0.0 if abs(before) <= limit else float(before),
         0.0 if abs(after) <= limit else float(after),
     )
+
+
+def _rows_since(record: FloatArray) -> int:
+    """The rows from the onset of a change to its alarm."""
+    return int(record[ALARM_ROW] - record[ALARM_ONSET]) + 1
 
 
 def _percent(part: float, uncertainty: float) -> str:

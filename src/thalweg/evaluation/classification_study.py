@@ -1,7 +1,7 @@
 """The results on one stream of classes: all that a report shows, and no more."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,9 @@ class ClassificationStudy:
     start: str | None = None  # time of the first round
     end: str | None = None  # and of the last
     times: Curve | None = None  # seconds since 1970, by local clocks
+    # The class that each of these features speaks for; None: of an older file.
+    leanings: Mapping[str, str] | None = None
+    identifiers: tuple[str, ...] = ()  # columns whose features have no weight here
     # ``weights`` are log-odds by spread of the feature: of the class 1 where there are
     # two, else the root mean square over the classes' models.
 
@@ -116,6 +119,14 @@ class ClassificationStudy:
             known = values[~np.isnan(values)]
             if not ((known >= 0) & (known < k) & (known == np.floor(known))).all():
                 raise InvalidParameterError(f"A class must be one of {k}.")
+
+    def without_identifiers(
+        self, columns: Mapping[str, Sequence[str]]
+    ) -> "ClassificationStudy":
+        """The study without the weights of these columns, given with their features."""
+        left_out = {name for names in columns.values() for name in names}
+        weights = {k: v for k, v in self.weights.items() if k not in left_out}
+        return replace(self, weights=weights, identifiers=tuple(columns))
 
     @property
     def tracker(self) -> ClassifierEntry:
@@ -198,6 +209,7 @@ def make_classification_study(
         ),
         confusion=tuple(tuple(map(int, row)) for row in counts),
         weights=_weights(coefficients, names),
+        leanings=_leanings(coefficients, names, labels),
         last_rows=LastClasses(statistics.rounds, *last),
         times=statistics.times.curve() if statistics.times.count() else None,
         **others,
@@ -215,9 +227,23 @@ def _weights(coefficients: FloatArray, names: Sequence[str]) -> dict[str, float]
     """The weight of each feature that has any, the largest in size first."""
     if len(coefficients) == 1:
         values = coefficients[0]
+    elif len(coefficients) == 2:
+        values = (coefficients[1] - coefficients[0]) / 2  # the models of both classes
     elif len(coefficients):
         values = np.sqrt(np.mean(coefficients**2, axis=0))
     else:
         values = np.zeros(len(names))
     order = np.argsort(-np.abs(values), kind="stable")
     return {names[i]: float(values[i]) for i in order if values[i] != 0}
+
+
+def _leanings(
+    coefficients: FloatArray, names: Sequence[str], labels: Sequence[str]
+) -> dict[str, str]:
+    """The class that each feature speaks for: the one whose model has it largest."""
+    if len(coefficients) == 1:
+        coefficients = np.vstack([-coefficients, coefficients])
+    if not len(coefficients):
+        return {}
+    best = np.argmax(coefficients, axis=0)
+    return {name: labels[k] for name, k in zip(names, best.tolist(), strict=False)}

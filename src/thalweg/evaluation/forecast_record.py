@@ -24,6 +24,7 @@ class ForecastRecordSnapshot(NamedTuple):
     band_low: DownsamplerSnapshot
     band_high: DownsamplerSnapshot
     covered: DownsamplerSnapshot  # 1 where the band held the value, 0 where not
+    half_widths: DownsamplerSnapshot  # of the bands of rows that were scored
     residuals: ErrorHistogramSnapshot
     effects: FeatureEffectsSnapshot
 
@@ -34,8 +35,8 @@ class ForecastRecord(Component):
     Snapshot: ClassVar[Any] = ForecastRecordSnapshot
 
     def __init__(self, features: int) -> None:
-        self.times, self.band_low, self.band_high, self.covered = (
-            Downsampler() for _ in range(4)
+        self.times, self.band_low, self.band_high, self.covered, self.half_widths = (
+            Downsampler() for _ in range(5)
         )
         self.residuals = ErrorHistogram()
         self.effects = FeatureEffects(features)
@@ -55,6 +56,8 @@ class ForecastRecord(Component):
         is_scored = ~np.isnan(scored_labels)
         inside = ((low <= scored_labels) & (scored_labels <= high)).astype(np.float64)
         self.covered.add(np.where(has_band & is_scored, inside, np.nan))
+        half_width = np.where(has_band, high - low, np.nan) / 2
+        self.half_widths.add(np.where(is_scored, half_width, np.nan))
         self.residuals.add(scored_labels - trace.prediction)
         self.effects.add(x, y, trace.theta, trace.prediction, is_scored)
 
@@ -67,9 +70,10 @@ class ForecastRecord(Component):
             self.band_low.curve(),
             self.band_high.curve(),
             self.covered.curve(),
+            self.half_widths.average() if self.half_widths.count() else None,
         )
 
     def rules(self, snapshot: ForecastRecordSnapshot) -> Iterator[tuple[str, Any]]:
         """All curves are of the same rounds."""
-        rounds = {part.rounds for part in snapshot[:4]}
+        rounds = {part.rounds for part in snapshot[:5]}
         yield "times", Condition(len(rounds) == 1, "of the same rounds as the bands")

@@ -10,14 +10,17 @@ from thalweg.evaluation.backtest_scores import (
     CYCLE_AGO,
     FORECASTER,
     LAST_VALUE,
+    MIN_OWN_SHARE,
     SEASON_AGO,
     SEASON_MEAN,
     IntArray,
     StepErrors,
 )
 from thalweg.evaluation.forecast_run import ForecastRun, TimedRows
+from thalweg.evaluation.period_words import ago_words, position_words
 from thalweg.evaluation.phase_means import mean_period
 from thalweg.evaluation.series_clock import local_times
+from thalweg.evaluation.simple_baselines import PERSISTENCE_WORDS
 from thalweg.models.forecast import Forecast
 from thalweg.preprocessing.weekdays import absent_weekdays, week_sentence
 from thalweg.tables import Timestamps
@@ -31,6 +34,8 @@ class MethodErrors(NamedTuple):
     by_step: StepErrors
     overall: float  # root mean squared error over all scored steps
     typical: float  # mean absolute error over them
+    own_share: float = 1.0  # of these forecasts, those for which it had its own value
+    description: str = ""  # what it does, in plain words
 
 
 class PastForecast(NamedTuple):
@@ -54,6 +59,7 @@ class ForecastResult:
     gaps: int  # values that are missing, also of rows that are not there
     filled: int  # missing values of features
     week_notes: tuple[str, ...]  # sentences, where some weekdays have no rows
+    features: tuple[str, ...]  # the other columns that are used
     forecast: Forecast
     times: Any  # (H,) local times datetime64[ns], or numbers; None: steps only
     time_texts: list[str] | None  # ISO, with the offset if the file has one
@@ -82,9 +88,14 @@ class ForecastResult:
     def square_ratio(self) -> float:
         """The root mean squared error over the smallest of naive methods; NaN: not
         scored."""
-        return _error_ratio(
-            self.own.overall, min(method.overall for method in self.naive)
-        )
+        return _error_ratio(self.own.overall, self.best_by_squares.overall)
+
+    @property
+    def best_by_squares(self) -> MethodErrors:
+        """The naive method of the least root mean squared error, among those that
+        mostly have values of their own, as the best by typical errors is."""
+        rivals = [one for one in self.naive if one.own_share >= MIN_OWN_SHARE]
+        return min(rivals or self.naive[:1], key=lambda method: method.overall)
 
     @property
     def mean_coverage(self) -> float:
@@ -109,21 +120,16 @@ def make_result(
     scores, forecast = run.scores, run.forecast(future)
     times, texts = _times_ahead(run, future, len(forecast))
     seasons = run.forecaster.seasons
-    names = {
-        FORECASTER: "thalweg",
-        LAST_VALUE: "last value",
-        SEASON_AGO: f"seasonal naive {seasons.season}",
-        CYCLE_AGO: f"seasonal naive {seasons.cycle}",
-        SEASON_MEAN: f"seasonal mean {mean_period(seasons.season, seasons.cycle)}",
-    }
     errors = {
         method: MethodErrors(
             name,
             scores.errors(method),
             scores.overall_error(method),
             scores.typical_error(method),
+            scores.own_share(method),
+            description,
         )
-        for method, name in names.items()
+        for method, (name, description) in _method_names(run).items()
     }
     return ForecastResult(
         title=title,
@@ -134,6 +140,7 @@ def make_result(
         gaps=run.forecaster.gaps,
         filled=run.imputer.state.imputed,
         week_notes=_week_notes(run),
+        features=run.settings.features,
         forecast=forecast,
         times=times,
         time_texts=texts,
@@ -148,6 +155,26 @@ def make_result(
         tail_times=_tail_times(run),
         past=_past_forecast(run),
     )
+
+
+def _method_names(run: ForecastRun) -> dict[str, tuple[str, str]]:
+    """What tables call each method, and what it does in plain words."""
+    seasons, grid = run.forecaster.seasons, run.clock.grid
+    season, cycle = seasons.season, seasons.cycle
+    period = mean_period(season, cycle)
+    return {
+        FORECASTER: ("thalweg", ""),
+        LAST_VALUE: ("last value", PERSISTENCE_WORDS),
+        SEASON_AGO: (
+            f"seasonal naive {season}",
+            f"repeating {ago_words(grid, season)}",
+        ),
+        CYCLE_AGO: (f"seasonal naive {cycle}", f"repeating {ago_words(grid, cycle)}"),
+        SEASON_MEAN: (
+            f"seasonal mean {period}",
+            f"the mean so far of {position_words(grid, period)}",
+        ),
+    }
 
 
 def _week_notes(run: ForecastRun) -> tuple[str, ...]:

@@ -122,6 +122,7 @@ class PredictionBands:
     low: Curve
     high: Curve
     covered: Curve  # 1 where the band held the value, 0 where it did not
+    half_width: float | None = None  # the mean over scored rows; None: not known
 
 
 @dataclass(frozen=True, eq=False)

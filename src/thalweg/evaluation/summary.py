@@ -11,8 +11,9 @@ from thalweg.types import FloatArray
 SMALL_DIFFERENCE = 0.01
 """Differences of error smaller than this part of it are not worth a verdict."""
 
-MIN_FREQUENT_ALARMS = 5
-"""From so many alarms on their frequency is reported."""
+FEW_ROWS = 200
+"""Among fewer rows only large changes of the target are found (docs/change-alarms.md).
+"""
 
 PAST_LABELS = (
     "The Tracker also sees past labels, the last and those a season ago; fixed "
@@ -109,15 +110,17 @@ def _alarm_clause(study: Study) -> str:
         return ""
     count, alarms = study.history.alarm_count, study.history.alarms
     if not count:
-        return "no change of the target was seen"
+        if study.rounds < FEW_ROWS:
+            few = f"among {study.rounds:,} rows only large ones can be"
+            return f"no change of the target was found ({few})"
+        return "no change of the target was found"
     last, largest = alarms[-1], study.history.largest_alarm
     when = onset_words(last)
     if count == 1:
         return f"one change was seen, at {when}: {last.text}"
-    often = ""
-    if count >= MIN_FREQUENT_ALARMS:
-        often = f", about every {_round_to_two_digits(study.rounds / count):,} rows"
-    text = f"{count:,} changes were seen{often}, the last at {when}: {last.text}"
+    # Changes need not be evenly spaced, so that no frequency is told.
+    seen = f"{count:,} changes were seen in {study.rounds:,} rows"
+    text = f"{seen}, the last at {when}: {last.text}"
     if largest is not None:
         text += f", the largest at {onset_words(largest)}: {largest.text}"
     return text

@@ -26,7 +26,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.jit import inner_function, kernel
+from thalweg.kernels.jit import inline_function, inner_function, kernel
 from thalweg.kernels.layout import Layout, Shape
 from thalweg.kernels.loss_weights import set_weights
 
@@ -48,6 +48,7 @@ RATE, DISCOUNT = 0.5, 0.99
 """η and d of the weights."""
 UNSCORED = 2
 """First values whose errors do not count: all models forecast them alike."""
+NO_LOSS = -1.0
 MAX_SEASON = 512
 """A longer season is not modelled: 120 numbers for each of its phases are too many."""
 RANGE_MARGIN, LEAST_SHARE, MAX_FACTOR = 0.5, 0.1, 10.0
@@ -64,24 +65,34 @@ class SmoothingState(NamedTuple):
     counters: Annotated[Array, Shape(8)]  # rounds and values so far, their range, N
     level: Annotated[Array, Shape(MODELS)]
     trend: Annotated[Array, Shape(MODELS)]
-    losses: Annotated[Array, Shape(MODELS)]  # NaN of models that do not count
+    losses: Annotated[Array, Shape(MODELS)]  # NO_LOSS of models that do not count
     season: Annotated[Array, Shape("season", MODELS)]
 
 
 STATE = Layout(
-    "exponential smoothing", SmoothingState, version=1, dimensions=("season",)
+    "exponential smoothing", SmoothingState, version=2, dimensions=("season",)
 )
 unpack = STATE.unpack
 
 
-def new_state(season: int) -> np.ndarray:
-    """The state before the first round; ``season`` is 1 where there is none."""
-    modelled = season if season <= MAX_SEASON else 1
-    packed = np.zeros(STATE.size(season=modelled))
+def state_size(season: int) -> int:
+    """How many numbers a state has; ``season`` is 1 where there is none."""
+    return STATE.size(season=season if season <= MAX_SEASON else 1)
+
+
+def new_state(season: int, has_products: bool = True) -> np.ndarray:
+    """The state before the first round; ``season`` is 1 where there is none.
+
+    Without products no season multiplies, and forecasts do not depend on where zero is.
+    """
+    packed = np.zeros(state_size(season))
+    modelled = modelled_season(packed)
     state: Any = STATE.views(packed, season=modelled)
     state.season[:, ADDITIVE:] = 1.0
     if modelled == 1:
-        state.losses[PAIRS:] = np.nan
+        state.losses[PAIRS:] = NO_LOSS
+    if not has_products:
+        state.losses[ADDITIVE:] = NO_LOSS
     return packed
 
 
@@ -99,22 +110,53 @@ def play(packed, season, values, horizon, out):
     s = unpack(packed, 0, season)
     forecasts, weights = np.empty(MODELS), np.empty(MODELS)
     for t in range(values.size):
-        y = values[t]
-        if not math.isnan(y):
-            if s.counters[VALUES] == 0.0:
-                _begin(s, y)
-            else:
-                _learn(s, season, y, forecasts)
-            s.counters[VALUES] += 1
-        s.counters[ROUNDS] += 1
+        learn_round(s, season, values[t], forecasts)
         out[t] = 0.0
         if s.counters[VALUES] > 0.0:
-            _set_forecasts(s, season, horizon, forecasts)
-            set_weights(s.losses, s.counters[WEIGHT], RATE, weights)
-            # Summed from the first on, so that where all agree the sum is exact.
-            out[t] = forecasts[0]
-            for k in range(1, MODELS):
-                out[t] += weights[k] * (forecasts[k] - forecasts[0])
+            set_model_weights(s, weights)
+            out[t] = mean_forecast(s, season, horizon, weights, forecasts)
+
+
+@inner_function
+def learn_round(s, season, y, forecasts):
+    """Learn the value of a round, NaN where it is missing."""
+    if not math.isnan(y):
+        if s.counters[VALUES] == 0.0:
+            _begin(s, y)
+        else:
+            _learn(s, season, y, forecasts)
+        s.counters[VALUES] += 1
+    s.counters[ROUNDS] += 1
+
+
+@inner_function
+def set_model_weights(s, weights):
+    """Set the weights (MODELS,) of the models, by their errors one step ahead."""
+    for k in range(MODELS):
+        weights[k] = s.losses[k] if s.losses[k] >= 0.0 else math.nan
+    set_weights(weights, s.counters[WEIGHT], RATE, weights)
+
+
+@inner_function
+def mean_forecast(s, season, horizon, weights, forecasts):
+    """The weighted mean of all forecasts of the value ``horizon`` rounds ahead.
+
+    A value has to be known.
+    """
+    _set_forecasts(s, season, horizon, forecasts)
+    # Summed from the first on, so that where all agree the sum is exact.
+    mean = forecasts[0]
+    for k in range(1, _model_count(s, season)):
+        mean += weights[k] * (forecasts[k] - forecasts[0])
+    return mean
+
+
+@inline_function
+def _model_count(s, season):
+    """How many of the first models may count: all others do not."""
+    if season == 1:
+        return PAIRS
+    return MODELS if s.losses[ADDITIVE] >= 0.0 else ADDITIVE
 
 
 @inner_function
@@ -130,7 +172,7 @@ def _end_products(s, y):
     """Let no model with a season that multiplies count, if y is not above 0."""
     if y <= 0.0:
         for k in range(ADDITIVE, MODELS):
-            s.losses[k] = math.nan
+            s.losses[k] = NO_LOSS
 
 
 @inner_function
@@ -139,15 +181,16 @@ def _learn(s, season, y, forecasts):
     c = s.counters
     if c[VALUES] >= UNSCORED:
         _set_forecasts(s, season, 1, forecasts)
-        for k in range(MODELS):
-            s.losses[k] = DISCOUNT * s.losses[k] + (y - forecasts[k]) ** 2
+        for k in range(_model_count(s, season)):
+            if s.losses[k] >= 0.0:
+                s.losses[k] = DISCOUNT * s.losses[k] + (y - forecasts[k]) ** 2
         c[WEIGHT] = DISCOUNT * c[WEIGHT] + 1.0
     c[LOWEST], c[HIGHEST] = min(c[LOWEST], y), max(c[HIGHEST], y)
     _end_products(s, y)
     phase, seasons = int(c[ROUNDS]) % season, 1 + int(c[ROUNDS]) // season
-    for k in range(MODELS):
+    for k in range(_model_count(s, season)):
         is_product = k >= ADDITIVE
-        if math.isnan(s.losses[k]):
+        if s.losses[k] < 0.0:
             continue
         alpha, own = max(ALPHA[k], 1.0 / (c[VALUES] + 1.0)), s.season[phase, k]
         expected = _within(s, k, s.level[k] + DAMPING * s.trend[k])
@@ -170,9 +213,9 @@ def _set_forecasts(s, season, horizon, forecasts):
     """Set the forecasts (MODELS,) of the value ``horizon`` rounds after the last."""
     phase = (int(s.counters[ROUNDS]) + horizon - 1) % season
     reach = DAMPING * (1.0 - DAMPING**horizon) / (1.0 - DAMPING)
-    for k in range(MODELS):
+    for k in range(_model_count(s, season)):
         forecasts[k] = 0.0
-        if not math.isnan(s.losses[k]):
+        if s.losses[k] >= 0.0:
             level = s.level[k] + reach * s.trend[k]
             if k >= ADDITIVE:
                 forecasts[k] = _within(s, k, level * s.season[phase, k])

@@ -18,7 +18,8 @@ from thalweg.kernels.jit import inner_function
 def set_weights(losses, weight, rate, weights):
     """Set the weights (m,) from losses (m,), NaN of a forecast that is not there.
 
-    ``weight`` is N, ``rate`` is η. One forecast at least has to be there.
+    ``weight`` is N, ``rate`` is η. One forecast at least has to be there. The weights
+    may take the place of the losses.
     """
     best, total = math.inf, 0.0
     for j in range(losses.size):

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.kernels import exponential_smoothing
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster import forecaster_round, given_features
 from thalweg.kernels.forecaster.analogues import MIN_ANALOGUES, first_analogue
@@ -56,7 +57,8 @@ class ForecasterSettings(NamedTuple):
     lags: tuple[int, ...]
     given: int  # features given with each value
     known: tuple[bool, ...]  # of each of them, whether it is known in advance
-    last_only: bool = False  # only the first step and the last have regressions
+    # Only the first step and the last have regressions, and nothing is pooled.
+    last_only: bool = False
     days: DayGrid | None = None  # where days begin; None: holidays are not looked at
 
     def steps(self) -> FloatArray:
@@ -82,6 +84,10 @@ class ForecasterState:
         state: Any = layout.STATE.views(self.packed, **by_name)
         self.views = state
         if packed is None:
+            if state.smoothing.size:
+                state.smoothing[:] = exponential_smoothing.new_state(
+                    seasons.season, has_products=False
+                )
             state.theta[:, : layout.OWN_FEATURES] = layout.PRIOR[:, None]
             state.step_counters[:, DELAY] = steps - 1
             state.total_counters[:, DELAY] = steps - 1
@@ -287,10 +293,12 @@ def dimensions(settings: ForecasterSettings, seasons: Seasons) -> tuple[int, ...
     day_rows = 0 if settings.days is None else settings.days.rows
     # Today, the days that steps reach, and one more once a day has passed.
     day_ring = 2 + (horizon - 1) // day_rows if day_rows else 0
+    pooled = not settings.last_only
+    smoothing = exponential_smoothing.state_size(season) if pooled else 0
     return (
         base, settings.given, steps, horizon, season, cycle, past, known, terms, recent,
         int(known > 0), groups, nonlinear, analogues, history, day_rows, day_ring,
-        int(day_rows > 0),
+        int(day_rows > 0), int(pooled), smoothing,
     )  # fmt: skip
 
 

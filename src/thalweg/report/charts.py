@@ -44,8 +44,9 @@ def main_figures(study: Study) -> list[Figure]:
         figures.append(error)
     if study.residuals is not None:
         figures.append(residual_figure(study, study.residuals))
-    if study.bands is not None and _has_values(study.bands.covered):
-        figures.append(coverage_figure(study, study.bands))
+    if study.bands is not None:
+        coverage = coverage_figure(study, study.bands)
+        figures += [] if coverage is None else [coverage]
     # A single level of coverage is a tile, and needs no chart.
     if (history := study.history) is not None and len(history.coverage) > 1:
         figures.append(calibration_figure(history))

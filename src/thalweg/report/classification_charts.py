@@ -10,6 +10,8 @@ from thalweg.report.chart_elements import (
     Figure,
     base_chart,
     line_chart,
+    name_colours,
+    top_legend,
 )
 from thalweg.report.row_axis import RowAxis
 
@@ -132,29 +134,59 @@ def reliability_figure(study: ClassificationStudy) -> Figure:
 def feature_weight_figure(study: ClassificationStudy) -> Figure:
     """The weights of the features at the end, the largest first."""
     largest = dict(list(study.weights.items())[:MAX_WEIGHTS])
-    columns = {"name": np.array(list(largest)), "weight": np.array([*largest.values()])}
+    names, leanings = list(largest), study.leanings or {}
+    is_signed = len(study.classes) == 2 and study.leanings is not None
+    # Of more classes than two the size of a bar does not say for which it speaks.
+    labels = [
+        f"{name}, for {leanings[name]}" if leanings and not is_signed else name
+        for name in names
+    ]
+    columns = {
+        "feature": np.array(labels),
+        "weight": np.array([*largest.values()]),
+        "name": np.array(
+            [f"for {leanings[name]}" if is_signed else "" for name in names]
+        ),
+    }
     bars = base_chart(columns).mark_bar(style="measured").encode(
         x=alt.X("weight:Q", title="weight").axis(labelExpr=NUMBER_LABEL, tickCount=5),
-        y=alt.Y("name:N", title=None, sort=list(largest)).axis(labelLimit=260),
+        y=alt.Y("feature:N", title=None, sort=labels).axis(labelLimit=260),
         tooltip=[
-            alt.Tooltip("name:N", title="feature"),
+            alt.Tooltip("feature:N", title="feature"),
             alt.Tooltip("weight:Q", title="weight", format=",.3~r"),
         ],
     )  # fmt: skip
+    if is_signed:
+        sides = [f"for {label}" for label in reversed(study.classes)]
+        bars = bars.encode(color=name_colours(sides, top_legend(sides, "square", 150)))
     chart = alt.layer(bars).properties(
         width="container",
         height=max(20 * len(largest), 60),
         description=f"Weights of {len(largest)} features after the last row.",
     )
-    of = f"for {study.classes[1]}" if study.is_binary else "for or against a class"
-    which = "The weights" if len(largest) == len(study.weights) else (
-        f"The {len(largest)} largest of {len(study.weights):,} weights"
+    caption = _weight_caption(study, len(largest), is_signed)
+    return Figure("feature-weights", "What the features say", caption, chart)
+
+
+def _weight_caption(study: ClassificationStudy, shown: int, is_signed: bool) -> str:
+    which = "The weights" if shown == len(study.weights) else (
+        f"The {shown} largest of {len(study.weights):,} weights"
     )  # fmt: skip
+    of = f"for {study.classes[1]}" if study.is_binary else "for or against a class"
+    if is_signed:
+        against, of = study.classes
+        of = f"for {of} (bars to the right) or for {against} (to the left)"
+    elif study.leanings:
+        of = "for or against classes; the one it speaks for most stands beside it"
     caption = (
         f"{which} of the features after the last row: how much a feature that is "
         f"larger than usual, by one standard deviation, speaks {of}."
     )
-    return Figure("feature-weights", "What the features say", caption, chart)
+    if study.identifiers:
+        columns = " and ".join(map(repr, study.identifiers))
+        look = "looks" if len(study.identifiers) == 1 else "look"
+        caption += f" Left out: {columns}, which {look} like identifiers."
+    return caption
 
 
 def _share_axis(title: str) -> alt.Y:

@@ -152,5 +152,5 @@ def _facts(study: ClassificationStudy) -> tuple[tuple[str, str], ...]:
         ("rows", format_count(study.rounds)),
         ("scored", f"{scored}, from row {first}"),
         ("features", format_count(len(study.features))),
-        ("computing time", f"{study.seconds:.2g} s"),
+        ("computing time", f"{study.seconds:.2g} s for the forecasts alone"),
     )

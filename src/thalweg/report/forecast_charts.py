@@ -43,7 +43,8 @@ def forecast_figure(result: ForecastResult) -> Figure:
     axis, columns = _row_axis(result, rows), _chart_columns(result)
     wide = base_chart({**axis.columns(rows), **columns})
     x, y = axis.x(), _y_axis(result.target)
-    colour = name_colours(NAMES, top_legend(NAMES))
+    shown = NAMES if _has_past(result) else NAMES[:2]
+    colour = name_colours(NAMES, top_legend(shown))
     layers = [
         _area(wide, "range", x, y("past_low"), "past_high:Q"),
         _area(wide, "band", x, y("low"), "high:Q"),
@@ -63,17 +64,35 @@ def forecast_figure(result: ForecastResult) -> Figure:
     chart = chart.properties(
         width="container",
         height=HEIGHT + 40,
-        description=f"The last values of {result.target} and the next "
-        f"{result.horizon}, with bands.",
+        description=f"The last values of {result.target} and {_next_values(result)}, "
+        f"with bands.",
         usermeta=axis.zoom_meta("least", "largest"),
     )
     caption = (
-        f"Grey: {result.target} as it came. Blue: the next {result.horizon:,} values, "
-        f"with {band_text(result)}. Dashed: the forecast made "
-        f"{result.horizon - 1:,} rows before the last one, to compare with what came. "
-        f"Drag across the chart to zoom in; a double click shows everything again."
+        f"Grey: {result.target} as it came. Blue: {_next_values(result)}, "
+        f"with {band_text(result)}.{_past_note(result)} Drag across the chart to zoom "
+        f"in; a double click shows everything again."
     )
     return Figure("forecast", f"The next values of {result.target}", caption, chart)
+
+
+def _next_values(result: ForecastResult) -> str:
+    steps = result.horizon
+    return "the next value" if steps == 1 else f"the next {steps:,} values"
+
+
+def _has_past(result: ForecastResult) -> bool:
+    """Whether a forecast that was made before the last values is drawn."""
+    return result.past is not None and _history_length(result) > result.horizon
+
+
+def _past_note(result: ForecastResult) -> str:
+    """What the dashed line is, where there is one."""
+    if not _has_past(result):
+        return ""
+    before = result.horizon - 1
+    rows = "1 row" if before == 1 else f"{before:,} rows"
+    return f" Dashed: the forecast made {rows} before the last one, to compare."
 
 
 def step_error_figure(result: ForecastResult) -> Figure:
@@ -108,9 +127,16 @@ def step_error_figure(result: ForecastResult) -> Figure:
         "How far forecasts missed, by how many rows ahead they were made: the mean "
         "absolute error over all rows of the past, lower is better. Seasonal naive "
         "repeats the value one season before; the seasonal mean is that of all values "
-        "at the same position of the season."
+        f"at the same position of the season.{_method_note(result)}"
     )
     return Figure("steps", "Error by rows ahead", caption, chart)
+
+
+def _method_note(result: ForecastResult) -> str:
+    """What each method with a season does, in plain words."""
+    named = [one for one in result.naive if one.name != "last value"]
+    words = "; ".join(f"{one.name} is {one.description}" for one in named)
+    return f" Here {words}." if words else ""
 
 
 def _chart_columns(result: ForecastResult) -> dict[str, Any]:
@@ -118,7 +144,7 @@ def _chart_columns(result: ForecastResult) -> dict[str, Any]:
     steps, history = result.horizon, _history_length(result)
     nothing_ahead, nothing_before = np.full(steps, np.nan), np.full(history, np.nan)
     past = {name: nothing_before.copy() for name in ("past", "past_low", "past_high")}
-    if result.past is not None and history > steps:
+    if result.past is not None and _has_past(result):
         # Its origin is the first of the last H rows, so that its last step is to come.
         at = history - steps + result.past.steps
         for name, values in zip(past, result.past[1:], strict=True):

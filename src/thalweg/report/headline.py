@@ -6,14 +6,21 @@ import re
 import numpy as np
 
 from thalweg.evaluation.study import Entry, Study
+from thalweg.evaluation.summary import FEW_ROWS
+from thalweg.report.error_comparison import (
+    gain_clause,
+    gain_text,
+    large_error_sentence,
+)
 from thalweg.report.number_text import format_count, format_number, format_percent
 from thalweg.report.row_axis import RowAxis
 from thalweg.report.section import Tile
 
-SMALL_DIFFERENCE = 0.02
-"""Errors that differ by no more than this part are called equal."""
 BAND = "How sure it is"
 """The title of the tile of the bands around forecasts."""
+TYPICAL_ERROR = "Typical error"
+GAIN = "Against the usual method"
+"""The titles of the tiles of the error, and of the gain over the best simple method."""
 NAMED_CHANGES = 3
 """Changes whose dates are named, the newest."""
 METHOD_WORDS = {"persistence": "repeating the last value"}
@@ -81,7 +88,7 @@ def _error_tile(study: Study) -> Tile:
     if share is not None:
         usual = with_unit(_usual_value(study), study.target)
         text += f": {format_percent(share)} of the usual {usual}"
-    return Tile("Typical error", _typical_error(study), f"{text}.")
+    return Tile(TYPICAL_ERROR, _typical_error(study), f"{text}.")
 
 
 def _gain_tile(study: Study) -> Tile:
@@ -93,7 +100,11 @@ def _gain_tile(study: Study) -> Tile:
         f"{_capitalise(method_words(best))} is off by "
         f"{with_unit(other, study.target)} on average{among}."
     )
-    return Tile("Against the usual method", _gain_value(own, other), text)
+    note = large_error_sentence(
+        _ratio(own, other), _squared_ratio(study), method_words(study.best_baseline)
+    )
+    text += "" if note is None else f" {note}"
+    return Tile(GAIN, gain_text(_ratio(own, other)), text)
 
 
 def _band_tile(study: Study) -> Tile | None:
@@ -103,11 +114,12 @@ def _band_tile(study: Study) -> Tile | None:
     nominal, measured = min(history.coverage, key=lambda pair: abs(pair[0] - 0.9))
     share, held = format_percent(nominal), format_percent(measured)
     text = f"The band around a forecast should hold {share} of all values; it held "
-    if (width := _half_width(study)) is None:
+    width = None if study.bands is None else study.bands.half_width
+    if width is None:
         return Tile(BAND, f"{held} held", f"{text}{held}.")
     value = f"± {with_unit(width, study.target)}"
-    text = f"The usual band around a forecast. It should hold {share} of all values, "
-    return Tile(BAND, value, f"{text}and held {held}.")
+    text = "The band around a forecast, on average. It should hold "
+    return Tile(BAND, value, f"{text}{share} of all values, and held {held}.")
 
 
 def _change_tile(study: Study) -> Tile | None:
@@ -116,12 +128,14 @@ def _change_tile(study: Study) -> Tile | None:
         return None
     count = history.alarm_count
     if not count:
-        text = "The values went on as before: no change was seen."
-        return Tile("What changed", "nothing", text)
+        text = f"No change of {study.target} was found."
+        if study.rounds < FEW_ROWS:
+            text += f" Among {format_count(study.rounds)} rows only large ones can be."
+        return Tile("What changed", "none found", text)
     value = "1 change" if count == 1 else f"{format_count(count)} changes"
     axis = RowAxis.from_study(study)
     named = history.alarms[-NAMED_CHANGES:][::-1]
-    dates = [axis.date_label(one.onset) for one in named]
+    dates = [axis.date_label(one.onset, one.onset_time) for one in named]
     text = f"The last one, {dates[0]}: {named[0].text}."
     largest = history.largest_alarm
     if largest is not None:
@@ -131,39 +145,16 @@ def _change_tile(study: Study) -> Tile | None:
     return Tile("What changed", value, text)
 
 
-def _half_width(study: Study) -> float | None:
-    """Half the mean width of the bands; None where there are none."""
-    if study.bands is None:
-        return None
-    widths = study.bands.high.mean - study.bands.low.mean
-    return float(np.nanmedian(widths)) / 2 if np.isfinite(widths).any() else None
-
-
 def _gain_words(study: Study) -> str:
     best = best_simple_method(study)
     ratio = _ratio(study.tracker.absolute, best.absolute)
-    words = method_words(best)
-    if not math.isfinite(ratio):
-        return f"{words} makes no error at all here"
-    if abs(ratio - 1) <= SMALL_DIFFERENCE:
-        return f"as good as {words}"
-    if 0.47 <= ratio <= 0.53:
-        return f"half the error of {words}"
-    if ratio < 1:
-        return f"{format_percent(1 - ratio)} less error than {words}"
-    return f"{format_percent(ratio - 1)} more error than {words}"
+    return gain_clause(ratio, method_words(best))
 
 
-def _gain_value(own: float, other: float) -> str:
-    ratio = _ratio(own, other)
-    if not math.isfinite(ratio):
-        return "no gain"
-    if abs(ratio - 1) <= SMALL_DIFFERENCE:
-        return "equally good"
-    if 0.47 <= ratio <= 0.53:
-        return "half the error"
-    part = format_percent(abs(1 - ratio))
-    return f"{part} less error" if ratio < 1 else f"{part} more error"
+def _squared_ratio(study: Study) -> float:
+    """The root mean squared error over the least of simple methods."""
+    own, other = study.tracker.squared, study.best_baseline.squared
+    return math.sqrt(_ratio(own, other)) if own >= 0 else math.nan
 
 
 def _typical_error(study: Study) -> str:

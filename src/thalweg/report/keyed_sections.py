@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from thalweg.evaluation.keyed_scores import KeyedScores, KeyScore, change_words
-from thalweg.report.number_text import format_count, format_number, format_percent
+from thalweg.report.error_comparison import gain_clause
+from thalweg.report.number_text import format_count, format_number
 from thalweg.report.section import FoldedPart, PageTable, Section, Tile
 
-SHOWN_KEYS = 100
-"""Best and worst keys in the table, each."""
+SHOWN_KEYS, LISTED_KEYS = 10, 100
+"""Best and worst keys, each, in the table that is read first and in the folded one."""
 
 
 def keyed_section(
@@ -24,34 +25,47 @@ def keyed_section(
         f"{format_number(typical)} on average"
     )
     if np.isfinite(ratio):
-        change = f"{format_percent(abs(1 - ratio))} {'below' if ratio < 1 else 'above'}"
-        headline += (
-            f"; the root mean squared error was {change} that of the best simple "
-            f"baseline of each series"
-        )
+        gain = gain_clause(ratio, "the best simple method of each series")
+        headline += f"; by squared errors, in which large ones count more, {gain}"
     count = f"{better:,} of {len(scores.keys):,}"
     tiles = (
         Tile("Typical error", format_number(typical), "over all rows of all series."),
-        Tile("Better", count, "series with less error than their best baseline."),
+        Tile(
+            "Better",
+            count,
+            "series with less squared error than their best simple method.",
+        ),
         Tile("Rows", format_count(scores.rows), f"of {len(scores.keys):,} series."),
     )
-    folded = [FoldedPart("learners", "All learners", table=_learner_table(scores))]
+    folded = [
+        FoldedPart(
+            "series", "All series", table=_key_table(scores, columns, LISTED_KEYS)
+        ),
+        FoldedPart("learners", "All learners", table=_learner_table(scores)),
+    ]
     changed = [score for score in scores.keys if score.alarms]
     if changed:
         table = _change_table(changed, columns)
         folded.insert(0, FoldedPart("changes", "Changes that were seen", table=table))
     if notes:
         folded.append(FoldedPart("notes", "Notes", items=tuple(notes)))
-    table = _key_table(scores, columns)
-    return Section(title, f"{headline}.", tiles, folded=tuple(folded), tables=(table,))
+    return Section(
+        title=title,
+        headline=f"{headline}.",
+        tiles=tiles,
+        folded=tuple(folded),
+        tables=(_key_table(scores, columns, SHOWN_KEYS),),
+        is_overview=True,
+    )
 
 
-def _key_table(scores: KeyedScores, columns: Sequence[str]) -> PageTable:
+def _key_table(scores: KeyedScores, columns: Sequence[str], each: int) -> PageTable:
+    """So many of the best and of the worst keys."""
     shown = list(scores.keys)
-    caption = "Squared error over that of the best simple baseline of each series."
-    if len(shown) > 2 * SHOWN_KEYS:
-        shown = [*shown[:SHOWN_KEYS], *shown[-SHOWN_KEYS:]]
-        caption += f" The best and the worst {SHOWN_KEYS} of {len(scores.keys):,}."
+    caption = "Squared error over that of the best simple method of each series."
+    if len(shown) > 2 * each:
+        shown = [*shown[:each], *shown[-each:]]
+        caption += f" The best and the worst {each} of {len(scores.keys):,}."
     rows = tuple(
         (
             _key_words(score),

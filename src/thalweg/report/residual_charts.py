@@ -31,11 +31,14 @@ def error_over_time_figure(study: Study) -> Figure | None:
     """The mean absolute error of the last rows, beside the best simple method."""
     best = best_simple_method(study)
     own, other = study.tracker.absolute_errors, best.absolute_errors
-    if own is None or other is None or not np.isfinite(own.mean).any():
+    if own is None or other is None:
         return None
     window = _window(own)
+    mean = rolling_mean(own, window)
+    if not np.isfinite(mean).any():
+        return None
     lines = {
-        OWN: rolling_mean(own, window),
+        OWN: mean,
         _short_words(best): rolling_mean(other, window),
     }
     rows = format_count(window * int(own.last_round[0]))
@@ -97,10 +100,12 @@ def residual_figure(study: Study, residuals: Histogram) -> Figure:
     return Figure("residuals", "How large the errors are", caption, chart)
 
 
-def coverage_figure(study: Study, bands: PredictionBands) -> Figure:
-    """How often the bands held the value, over time."""
+def coverage_figure(study: Study, bands: PredictionBands) -> Figure | None:
+    """How often the bands held the value, over time; None where too few did or not."""
     window = _window(bands.covered)
     measured = rolling_mean(bands.covered, window)
+    if not np.isfinite(measured).any():
+        return None
     nominal = np.full(len(measured), bands.nominal)
     low = min(float(np.nanmin(measured)), bands.nominal)
     promise = f"{format_percent(bands.nominal)} that it should hold"

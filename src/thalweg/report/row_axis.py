@@ -20,6 +20,10 @@ PERIOD_FORMATS = {"month": "%Y-%m", "quarter": "%Y-Q%q", "year": "%Y"}
 MIN_PERIODS = 3
 """Times from which it is told whether rows are months."""
 DAY = 86_400.0
+MAX_BACK = 7200.0, 0.1
+"""By so many seconds, and so much of the span of all, times may go back on an axis of
+times: clocks do where summer time ends, and a row may come a little late. Beyond that
+rows are in another order than their times, and stand at their numbers."""
 START, END = "window_start", "window_end"
 """The signals of a chart that can be zoomed: the rows or times at both of its ends."""
 NUMBER_LABEL = (
@@ -56,11 +60,16 @@ class RowAxis:
 
     @classmethod
     def from_study(cls, study: AnyStudy) -> "RowAxis":
-        """The axis of the study's rows; times that are missing are interpolated."""
+        """The axis of the study's rows; times that are missing are interpolated.
+
+        It has no times where those of the rows go back.
+        """
         times = study.times
         if times is None or not np.isfinite(times.high).any():
             return cls(study.rounds, np.empty(0), np.empty(0))
         known = np.isfinite(times.high)
+        if times_go_back(times.low[known], times.high[known]):
+            return cls(study.rounds, np.empty(0), np.empty(0))
         ends = times.last_round[known].astype(np.float64)
         seconds = np.maximum.accumulate(times.high[known])
         first = float(times.low[known][0])
@@ -72,6 +81,16 @@ class RowAxis:
     def from_rows(cls, rows: Any) -> "RowAxis":
         """The axis of rows that have no times."""
         return cls(int(rows[-1]), np.empty(0), np.empty(0))
+
+    @classmethod
+    def from_times(cls, rows: Any, seconds: FloatArray | None) -> "RowAxis":
+        """The axis of consecutive rows, at their own times if all are known and in
+        order."""
+        if seconds is None or not np.isfinite(seconds).all():
+            return cls.from_rows(rows)
+        if times_go_back(seconds, seconds):
+            return cls.from_rows(rows)
+        return cls(int(rows[-1]), np.asarray(rows, np.float64), seconds)
 
     @property
     def has_times(self) -> bool:
@@ -154,11 +173,17 @@ class RowAxis:
         seconds = float(self.times([row])[0])
         return self._period(seconds) or format_time(seconds, self._is_daily())
 
-    def date_label(self, row: int) -> str:
-        """The day of the row as people write it, or its number."""
-        if not self.has_times:
+    def date_label(self, row: int, time: str | None = None) -> str:
+        """The day of the row as people write it, or its number.
+
+        ``time`` is that of the row in ISO 8601, where it is known; else it is that of
+        its place on the axis.
+        """
+        seconds = None if time is None else _seconds_of(time)
+        if seconds is None and not self.has_times:
             return f"row {row:,}"
-        seconds = float(self.times([row])[0])
+        if seconds is None:
+            seconds = float(self.times([row])[0])
         return self._period(seconds) or format_time(seconds, date_only=True)
 
     def _period(self, seconds: float) -> str | None:
@@ -186,6 +211,26 @@ class RowAxis:
     def _is_daily(self) -> bool:
         """Whether all times are at midnight."""
         return bool((np.round(self.seconds) % DAY == 0).all())
+
+
+def times_go_back(low: FloatArray, high: FloatArray) -> bool:
+    """Whether times in seconds go back by more than clocks do, from bucket to bucket;
+    ``low`` and ``high`` are the least and the largest of each."""
+    if len(low) < 2:
+        return False
+    back = np.maximum.accumulate(high)[:-1] - low[1:]
+    seconds, part = MAX_BACK
+    span = float(high.max() - low.min())
+    return bool(back.max() > min(seconds, part * span))
+
+
+def _seconds_of(time: str) -> float | None:
+    """The seconds since 1970 of a time in ISO 8601, by its local clock; None: it is
+    none, as where times are numbers."""
+    try:
+        return datetime.fromisoformat(time).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
 
 
 def format_time(seconds: float, date_only: bool = False) -> str:

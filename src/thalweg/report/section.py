@@ -57,6 +57,7 @@ class Section:
     folded: tuple[FoldedPart, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()  # small print: a name and a text each
     tables: tuple[PageTable, ...] = ()  # after the tiles, before the figures
+    is_overview: bool = False  # of the sections that follow
     caution: str = ""  # what a reader must know before believing the headline
 
     def all_figures(self) -> tuple[Figure, ...]:

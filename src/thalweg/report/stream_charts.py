@@ -41,14 +41,17 @@ ZOOM_HINT = (
 def stream_figure(study: Study) -> Figure:
     """The values with their extremes, the forecast, its band, and abrupt changes."""
     observed, axis = study.observed, RowAxis.from_study(study)
+    is_blind = before_any_value(study)
     columns = {
         "mean": observed.mean,
         "low": observed.low,
         "high": observed.high,
-        "forecast": study.forecast.mean,
+        "forecast": np.where(is_blind, np.nan, study.forecast.mean),
     }
     if study.bands is not None:
-        columns |= {"from": study.bands.low.mean, "to": study.bands.high.mean}
+        low, high = study.bands.low.mean, study.bands.high.mean
+        columns["from"] = np.where(is_blind, np.nan, low)
+        columns["to"] = np.where(is_blind, np.nan, high)
     wide = base_chart({**axis.columns(observed.last_round), **columns})
     x, y = axis.x(), _y_axis(study.target)
     layers = []
@@ -78,11 +81,25 @@ def stream_figure(study: Study) -> Figure:
     return Figure("stream", "Forecast and actual values", caption, chart)
 
 
+def before_any_value(study: Study) -> Any:
+    """The buckets whose forecasts, or some of them, were made before any value was
+    known, or before any error was: they say 0, whatever the values are."""
+    known = np.isfinite(study.observed.mean)
+    bands = study.bands
+    if bands is not None and np.isfinite(bands.low.mean).any():
+        # The first row that has a band comes after the first value that was learnt.
+        has_band = np.isfinite(bands.low.mean)
+        first = max(int(known.argmax()), int(has_band.argmax()) - 1)
+    else:
+        first = int(known.argmax())
+    return np.arange(len(known)) <= first
+
+
 def recent_rows_figure(study: Study, recent: LastRounds) -> Figure:
     """The last rows one by one, as means over many rows hide the errors."""
     count = len(recent.observed)
     rows = np.arange(recent.last_round - count + 1, recent.last_round + 1)
-    axis = _recent_axis(recent, rows)
+    axis = RowAxis.from_times(rows, recent.time)
     columns = {"observed": recent.observed, "forecast": recent.forecast}
     has_band = recent.low is not None and bool(np.isfinite(recent.low).any())
     if recent.low is not None and recent.high is not None and has_band:
@@ -111,14 +128,6 @@ def recent_rows_figure(study: Study, recent: LastRounds) -> Figure:
         f"known.{_band_note(study) if has_band else ''}"
     )
     return Figure("recent", "The last rows, one by one", caption, chart)
-
-
-def _recent_axis(recent: LastRounds, rows: Any) -> RowAxis:
-    """The axis of the last rows, at their own times if all of these are known."""
-    seconds = recent.time
-    if seconds is None or not np.isfinite(seconds).all():
-        return RowAxis.from_rows(rows)
-    return RowAxis(int(rows[-1]), rows.astype(np.float64), seconds)
 
 
 def _lines(

@@ -15,18 +15,20 @@ from thalweg.report.charts import (
     learner_figures,
     main_figures,
 )
-from thalweg.report.headline import BAND
+from thalweg.report.headline import BAND, GAIN, TYPICAL_ERROR
 from thalweg.report.learner_table import learner_table
 from thalweg.report.number_text import format_count
 from thalweg.report.row_axis import RowAxis
-from thalweg.report.section import FoldedPart, Section
+from thalweg.report.section import FoldedPart, Section, Tile
 
 
 def study_section(study: Study, forecast: Section | None = None) -> Section:
     """All that a page shows of one study, after the next values where there are any.
 
-    ``forecast`` is the section of the next values of the same target: its first tile,
-    which has a band of its own, and its figures come first, its details last.
+    ``forecast`` is the section of the next values of the same target: its headline, its
+    first tile, which has a band of its own, and its figures come first, its details
+    last. Errors of the study are called those of one row ahead then, as the forecast
+    has others.
     """
     own = Section(
         title=study.title,
@@ -45,13 +47,21 @@ def study_section(study: Study, forecast: Section | None = None) -> Section:
     )
     return replace(
         own,
+        headline=forecast.headline,
         tiles=(
             *forecast.tiles[:1],
-            *(tile for tile in own.tiles if tile.title != BAND),
+            *(_one_row_ahead(tile) for tile in own.tiles if tile.title != BAND),
         ),
         figures=(*forecast.figures, *own.figures),
         folded=(*own.folded, *details),
     )
+
+
+def _one_row_ahead(tile: Tile) -> Tile:
+    """A tile of errors, with a title that says how far ahead they are of."""
+    if tile.title not in (TYPICAL_ERROR, GAIN):
+        return tile
+    return replace(tile, title=f"{tile.title}, one row ahead")
 
 
 def study_facts(study: Study) -> tuple[tuple[str, str], ...]:
@@ -69,7 +79,8 @@ def study_facts(study: Study) -> tuple[tuple[str, str], ...]:
     if axis.has_times:
         facts.insert(1, ("time", f"{axis.label(1)} to {axis.label(study.rounds)}"))
     elif study.start is not None and study.end is not None:
-        facts.insert(1, ("time", f"{study.start} to {study.end}"))
+        order = "" if study.times is None else ", not in order: charts go by rows"
+        facts.insert(1, ("time", f"{study.start} to {study.end}{order}"))
     return tuple(facts)
 
 
@@ -113,8 +124,8 @@ def _has_content(part: FoldedPart) -> bool:
 
 
 def _duration(study: Study) -> str:
+    """The seconds of the forecaster; a whole run takes longer, as the terminal says."""
     if not study.seconds > 0:
         return "no time"
     took = f"{study.seconds:.1f} s" if study.seconds >= 1 else f"{study.seconds:.2g} s"
-    rate = float(f"{study.rounds / study.seconds:.2g}")
-    return f"{took}, {rate:,.0f} rows a second"
+    return f"{took} for the forecasts alone"

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from thalweg.evaluation.forecast_result import ForecastResult
 from thalweg.report.number_text import format_number
 from thalweg.types import FloatArray
 
@@ -22,6 +23,18 @@ def value_formatter(values: FloatArray, widths: FloatArray) -> "ValueFormatter":
         return ValueFormatter(None)
     width = float(np.median(known))
     return ValueFormatter(max(BAND_DIGITS - 1 - math.floor(math.log10(width)), 0))
+
+
+def value_writer(result: ForecastResult) -> "ValueFormatter":
+    """Writes the next values, the same number with the same digits everywhere."""
+    ahead = result.forecast
+    return value_formatter(ahead.mean, ahead.high - ahead.low)
+
+
+def sum_writer(result: ForecastResult) -> "ValueFormatter":
+    """Writes the sum of the next values and the ends of its band."""
+    total = result.forecast.total
+    return value_formatter(np.array([total.mean]), np.array([total.high - total.low]))
 
 
 class ValueFormatter:

@@ -163,7 +163,7 @@ def _plain_texts(values: Any, style: NumberStyle) -> Any:
     if pc.all(matches).as_py() is False:
         raise pa.ArrowInvalid("a cell is written in another way")
     bare = pc.replace_substring_regex(values, SEPARATORS[style], "")
-    bare = pc.replace_substring(bare, ",", ".")
+    bare = pc.replace_substring(pc.replace_substring(bare, ",", "."), "(", "-")
     if style in SUFFIX_STYLES:
         for suffix, power in POWER_OF_SUFFIX.items():
             bare = pc.replace_substring(bare, suffix, power)

@@ -13,8 +13,8 @@ from thalweg.tables.timestamps import Timestamps
 from thalweg.types import FloatArray
 
 _SCALARS = {float, int, bool, type(None)}
-_FIRST_DAY, _LAST_DAY = 1e7, 1e8
-"""Whole numbers of eight digits may be days, such as 20240131."""
+_DIGITS_OF_DATES = (6, 8)
+"""Digits of whole numbers that may be months or days, such as 202401 and 20240131."""
 
 
 class Categorical(NamedTuple):
@@ -143,8 +143,9 @@ def _time(position: int, cell: Any, order: DateOrder) -> ParsedTime:
         value = parse_time(cell, order)
     elif cell is None or cell != cell:
         value = ParsedTime(NOT_A_TIME)
-    elif type(cell) in (int, float) and _FIRST_DAY <= cell < _LAST_DAY:
-        value = parse_time(str(int(cell))) if cell == int(cell) else None
+    elif type(cell) in (int, float) and abs(cell) < 1e8 and cell == int(cell):
+        text = str(int(cell))
+        value = parse_time(text) if len(text) in _DIGITS_OF_DATES else None
     if value is None:
         raise CellError(position, cell)
     return value

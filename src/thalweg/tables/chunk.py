@@ -99,16 +99,18 @@ class Chunk:
         try:
             return self.cells[name].numbers(known.number_style)
         except CellError as error:
+            sample = None if self.sample is None else self.sample.get(name)
+            texts = None if sample is None else sample.distinct_texts()
+            way = decimal_hint(error.value, known, self.setting, texts or ())
             raise StreamError(
-                f"{self._culprit(name, error)}, which is no number"
-                f"{decimal_hint(error.value, known, self.setting)}.{hint}"
+                f"{self._culprit(name, error)}, which is no number{way}.{hint}"
             ) from None
 
     def timestamps(self, name: str) -> Timestamps:
         """The column as times."""
         known = self.formats.get(name, PLAIN)
         try:
-            return self.cells[name].timestamps(known.date_order)
+            return known.timestamps(self.cells[name])
         except CellError as error:
             raise StreamError(
                 f"{self._culprit(name, error)}, which is no time"
@@ -151,6 +153,11 @@ class Chunk:
 
     def _culprit(self, name: str, error: CellError) -> str:
         return f"{self.location(error.position)}: {name!r} is {short_repr(error.value)}"
+
+
+def first_rows(chunk: Chunk) -> Mapping[str, Cells]:
+    """The rows of a table that may be looked at before the first one is read."""
+    return chunk.sample or chunk.slice_rows(0, 1).cells
 
 
 def short_repr(value: Any) -> str:

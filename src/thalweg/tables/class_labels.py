@@ -17,8 +17,8 @@ import numpy as np
 
 from thalweg.errors import PersistenceError, StreamError
 from thalweg.tables.cells import CellError, PythonCells
-from thalweg.tables.chunk import Chunk
-from thalweg.tables.format_detection import ColumnSample, first_rows
+from thalweg.tables.chunk import Chunk, first_rows
+from thalweg.tables.format_detection import ColumnSample
 from thalweg.tables.literals import text_kind
 from thalweg.tables.number_literals import NUMBER_STYLES, parse_styled_number
 from thalweg.types import FloatArray

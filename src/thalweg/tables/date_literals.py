@@ -1,12 +1,14 @@
 """Dates and times in text, as files write them.
 
 ISO 8601 (2024-01-31, 2024-01-31T18:30:00.5+01:00) and what is as clear: 2024/1/31,
-2024-01 and Jan 2024 (the first day of the month), 2024Q1 (of the quarter), 2024-W05
-(its Monday), 20240131, Jan 31 2024, 31-Jan-2024, 31 January 2024. In 01/02/2024 no rule
-tells a day from a month, so that the reader says which comes first. Years of two digits
-are 1969 to 2068. A clock may follow a day, of 24 hours or with AM and PM, and then an
-offset from UTC. Times are in the years 1678 to 2261, which 64 bits of nanoseconds hold;
-without an offset the time zone is not known.
+20240131, Jan 31 2024, 31-Jan-2024, 31 January 2024; 2024-01, 01/2024, 2024M01, 202401
+and Jan 2024 (the first day of the month); 2024Q1, Q1-24 and 1Q24 (of the quarter);
+2024-W05 (its Monday). FY24 Q1 is a quarter of that year. Jan-24 is a month, which may
+be wrong where days have no year (``date_detection``). In 01/02/2024 no rule tells a day
+from a month, so that the reader says which comes first. Years of two digits are 1969 to
+2068. A clock may follow a day, of 24 hours or with AM and PM, and then an offset from
+UTC. Times are in the years 1678 to 2261, which 64 bits of nanoseconds hold; without an
+offset the time zone is not known.
 """
 
 import re
@@ -16,11 +18,14 @@ from typing import Literal, NamedTuple
 DateOrder = Literal["month first", "day first"]
 """Which comes first in 01/02/2024."""
 DATE_ORDERS: tuple[DateOrder, DateOrder] = ("month first", "day first")
+UnixUnit = Literal["", "seconds", "milliseconds", "microseconds", "nanoseconds"]
+"""The unit of numbers that are times since 1970 (``unix_times``); "" for no such."""
 NOT_A_TIME = -(2**63)
 """Nanoseconds that NumPy reads as NaT, for a missing time and for no offset."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST_SHORT_YEAR = 69  # 69 is 1969 and 68 is 2068, as POSIX has it.
+FIRST_SHORT_YEAR = 69
+"""69 is 1969 and 68 is 2068, as POSIX has it."""
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august",
     "september", "october", "november", "december",
@@ -45,14 +50,24 @@ _CLEAR_DATES = (
     rf"{_DAY}{_GAP}{_NAME}{_GAP}(?P<year>[0-9]{{4}}|[0-9]{{2}})",
     rf"{_YEAR}{_GAP}{_NAME}{_GAP}{_DAY}",
 )
+_ANY_YEAR = "(?P<year>[0-9]{4}|[0-9]{2})"
+_QUARTER, _APOSTROPHE = "(?P<quarter>[1-4])", "['’]"
 _CLEAR_PERIODS = (
     rf"{_YEAR}[-/](?P<month>[0-9]{{1,2}})",
-    rf"{_YEAR}[- ]?Q(?P<quarter>[1-4])",
-    rf"Q(?P<quarter>[1-4])[- ]?{_YEAR}",
+    rf"(?P<month>[0-9]{{1,2}})[-/]{_YEAR}",
+    rf"{_YEAR}[- ]?M(?P<month>[0-9]{{1,2}})",
+    r"(?P<year>(?:1[89]|2[01])[0-9]{2})(?P<month>[0-9]{2})",
+    rf"(?:FY ?{_APOSTROPHE}?)?{_ANY_YEAR}[-/ ]{{0,2}}Q{_QUARTER}",
+    rf"Q{_QUARTER}[-/ ]{{0,2}}(?:FY ?)?{_YEAR}",
+    rf"Q{_QUARTER}(?:[-/ ]{{1,2}}(?:FY ?)?{_APOSTROPHE}?|{_APOSTROPHE}){_ANY_YEAR}",
+    rf"{_QUARTER}Q[-/ ]?{_APOSTROPHE}?{_ANY_YEAR}",
     rf"{_YEAR}-?W(?P<week>[0-9]{{2}})(?:-?(?P<weekday>[1-7]))?",
-    rf"{_NAME}{_GAP}{_YEAR}",
+    rf"{_NAME}(?:{_GAP})?{_YEAR}",
+    rf"{_NAME}(?:{_GAP}{_APOSTROPHE}?|{_APOSTROPHE})(?P<year>[0-9]{{2}})",
     rf"{_YEAR}{_GAP}{_NAME}",
 )
+_MONTH_AND_NUMBER = re.compile(rf"{_NAME}{_GAP}(?P<number>[0-9]{{2}})", re.IGNORECASE)
+_FISCAL = re.compile(r"(?:Q[1-4][-/ ]*)?FY.*", re.IGNORECASE)
 _CLEAR = tuple(
     re.compile(pattern, re.IGNORECASE | re.ASCII)
     for pattern in (
@@ -102,9 +117,26 @@ def is_three_numbers(text: str) -> bool:
     return _THREE_NUMBERS.fullmatch(text) is not None
 
 
+def month_and_number(text: str) -> tuple[int, int] | None:
+    """Month and number of Jan-15, of which nobody knows whether it is day or year."""
+    match = _MONTH_AND_NUMBER.fullmatch(text)
+    if match is None:
+        return None
+    return _MONTH_OF[match["name"].lower()], int(match["number"])
+
+
+def is_fiscal(text: str) -> bool:
+    """Whether it is a quarter of a fiscal year, which may begin in any month."""
+    return _FISCAL.fullmatch(text) is not None and parse_date(text) is not None
+
+
 def looks_like_date(text: str) -> bool:
-    """Whether it has a year and another number beside it, in whatever order."""
-    return _DATE_LIKE.fullmatch(text) is not None
+    """Whether it has a year and another number beside it, in whatever order.
+
+    Also Jan-15, where that is a day.
+    """
+    is_day = month_and_number(text) is not None
+    return is_day or _DATE_LIKE.fullmatch(text) is not None
 
 
 def parse_offset(text: str) -> int:
@@ -130,7 +162,7 @@ def _day(groups: dict[str, str | None], order: DateOrder) -> date:
     get, digits = groups.get, groups["year"] or ""
     year = int(digits)
     if len(digits) == 2:
-        year += 1900 if year >= _FIRST_SHORT_YEAR else 2000
+        year += 1900 if year >= FIRST_SHORT_YEAR else 2000
     if get("one"):
         one, two = int(groups["one"] or 0), int(groups["two"] or 0)
         return date(year, *((one, two) if order == "month first" else (two, one)))

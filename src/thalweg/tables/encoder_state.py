@@ -16,6 +16,7 @@ from thalweg.tables.one_hot import TextColumn
 from thalweg.tables.recipe import AUTO, Recipe
 from thalweg.tables.schema import InputColumn, Schema
 from thalweg.tables.timestamps import CALENDAR_FEATURES, YEAR_FEATURES, Timestamps
+from thalweg.tables.unix_times import PARTS
 from thalweg.types import FloatArray
 
 _DAY = 24 * 3600 * 10**9
@@ -268,6 +269,7 @@ def _is_format(value: Any) -> bool:
         and value.kind in ("number", "text", "time")
         and value.number_style in ALL_STYLES
         and value.date_order in DATE_ORDERS
+        and value.unix_unit in ("", *PARTS)
     )
 
 

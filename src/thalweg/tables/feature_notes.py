@@ -44,9 +44,9 @@ def backward_note(time: str, row: int) -> str:
     """A sentence about times that go back in a row, from 1."""
     return (
         f"Column {time!r} is taken for the times of the rows, and goes back in row "
-        f"{row:,}: rows are taken in their order. Sort them by time, oldest first; if "
-        f"they are several series in a file, name the columns that tell them apart: "
-        f"--key NAMES."
+        f"{row:,}: rows are taken in their order. If that is not the order of time, "
+        f"sort them, oldest first; if they are several series in a file, name the "
+        f"columns that tell them apart: --key NAMES."
     )
 
 

@@ -3,7 +3,7 @@
 Of a file, and of a data frame, up to 10,000 rows are looked at; of a pipe the first one
 alone, so that nothing depends on how many lines have arrived. A column is
 
-- of plain numbers if all its cells are, or of days such as 20240131
+- of plain numbers if all its cells are, or of days such as 20240131, of months too
   (``date_detection.holds_days``);
 - of times if all its cells are (``date_detection.find_date_order``);
 - of numbers in another style if all its cells are; with suffixes, such as 1.2M, if one
@@ -19,11 +19,13 @@ from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from thalweg.tables.cells import CellError, Cells
-from thalweg.tables.chunk import PYTHON_SOURCES, Chunk, short_repr
+from thalweg.tables.chunk import PYTHON_SOURCES, Chunk, first_rows, short_repr
 from thalweg.tables.column_format import ColumnFormat
 from thalweg.tables.date_detection import (
-    FoundOrder,
+    FoundTimes,
     day_text,
     find_date_order,
     find_non_times,
@@ -40,6 +42,8 @@ from thalweg.tables.number_literals import (
     parse_styled_number,
     style_of_mark,
 )
+from thalweg.tables.time_parts import JOINT, split_joined
+from thalweg.tables.unix_times import find_unix_unit, unix_times
 
 _MAX_NAMES_IN_NOTE = 3
 
@@ -50,6 +54,7 @@ class FormatSettings(NamedTuple):
     dayfirst: bool | None = None
     decimal: str | None = None  # "." or ","
     times: tuple[str, ...] = ()  # columns said to hold times
+    can_skip: bool = False  # whether malformed rows can be passed over: --on-error
 
 
 class DetectedFormats(NamedTuple):
@@ -111,7 +116,9 @@ def detect_formats(
         if found is None:
             others.append(column)
         else:
-            time = ColumnFormat(column.name, "time", "plain", found.order)
+            time = ColumnFormat(
+                column.name, "time", "plain", found.order, found.unix_unit
+            )
             formats.append(time)
             notes += _order_notes(chunk, column.name, found)
     styles = _detect_styles(others, settings.decimal)
@@ -120,18 +127,14 @@ def detect_formats(
     notes += _suffix_notes(chunk, others, styles)
     if settings.decimal is None:
         notes += _style_notes(chunk, [c for c in others if c.name in styles], styles)
+    parts = {part for name in names for part in split_joined(name)}
     for column in others:
         if column.name not in styles and _is_text(column):
             order = usual_order(column.texts[0], settings.dayfirst)
             formats.append(ColumnFormat(column.name, "text", "plain", order))
-        if column.name not in (*styles, *settings.times):
-            notes += _non_time_notes(chunk, column)
+        if column.name not in (*styles, *settings.times, *parts):
+            notes += _non_time_notes(chunk, column, settings.can_skip)
     return DetectedFormats(tuple(formats), tuple(notes))
-
-
-def first_rows(chunk: Chunk) -> Mapping[str, Cells]:
-    """The rows of a table that may be looked at before the first one is read."""
-    return chunk.sample or chunk.slice_rows(0, 1).cells
 
 
 def holds_times(chunk: Chunk, name: str, dayfirst: bool | None) -> bool:
@@ -141,19 +144,43 @@ def holds_times(chunk: Chunk, name: str, dayfirst: bool | None) -> bool:
     )
 
 
+def holds_values(column: ColumnSample) -> bool:
+    """Whether all cells of a column are numbers or times, and one at least is known."""
+    if column.is_plain:
+        return not bool(np.isnan(column.cells.numbers()).all())
+    if not column.texts:
+        return column.cells.kind() == "time"
+    is_number = bool(column.styles()) or column.suffix_style(None) is not None
+    return is_number or find_date_order(column.cells, column.texts, None) is not None
+
+
 def unread_date(chunk: Chunk, name: str) -> str | None:
     """The first text of a column all of which looks like dates; None if it does not."""
     texts = first_rows(chunk)[name].distinct_texts()
     return texts[0] if texts and all(map(looks_like_date, texts)) else None
 
 
-def _detect_time(column: ColumnSample, dayfirst: bool | None) -> FoundOrder | None:
+def _detect_time(column: ColumnSample, dayfirst: bool | None) -> FoundTimes | None:
     if column.is_plain:
-        is_day = holds_days(column.name, column.cells)
-        return FoundOrder("month first") if is_day else None
+        if holds_days(column.name, column.cells):
+            return FoundTimes("month first")
+        return _find_unix_times(column)
     if not column.texts:
         return None
     return find_date_order(column.cells, column.texts, dayfirst)
+
+
+def _find_unix_times(column: ColumnSample) -> FoundTimes | None:
+    """The unit of plain numbers that are times since 1970; None if they are none."""
+    unit = find_unix_unit(column.name, column.cells)
+    if not unit:
+        return None
+    instants = unix_times(column.cells, unit).instants
+    first = int(np.flatnonzero(~np.isnat(instants))[0])
+    number = column.cells.numbers()[first]
+    when = str(instants[first].astype("datetime64[s]")).replace("T", " ")
+    taken = f"{number:.0f} is taken as {when} UTC ({unit} since 1970)"
+    return FoundTimes("month first", None, taken, unit)
 
 
 def _detect_styles(
@@ -214,9 +241,11 @@ def _is_text(column: ColumnSample) -> bool:
     return column.cells.kind() != "text"
 
 
-def _order_notes(chunk: Chunk, name: str, found: FoundOrder) -> list[str]:
-    """A sentence about a day and a month that could be exchanged."""
+def _order_notes(chunk: Chunk, name: str, found: FoundTimes) -> list[str]:
+    """A sentence about dates that could be others: day and month exchanged, say."""
     text = found.ambiguous_text
+    if found.assumption is not None:
+        return [f"Column {name!r}: {found.assumption}."]
     if text is None:
         return []
     first, last = DATE_ORDERS
@@ -228,7 +257,7 @@ def _order_notes(chunk: Chunk, name: str, found: FoundOrder) -> list[str]:
     ]
 
 
-def _non_time_notes(chunk: Chunk, column: ColumnSample) -> list[str]:
+def _non_time_notes(chunk: Chunk, column: ColumnSample, can_skip: bool) -> list[str]:
     """A sentence about a column that would be one of times but for a few cells."""
     if column.is_plain or not column.texts:
         return []
@@ -241,10 +270,10 @@ def _non_time_notes(chunk: Chunk, column: ColumnSample) -> list[str]:
     (text,) = column.cells.slice_rows(first, first + 1).categories().levels
     others = "all other rows hold" if count == 1 else f"all but {count} rows hold"
     lines, them = ("that line", "it") if count == 1 else ("those lines", "them")
-    advice = f"Delete {lines}"
-    if chunk.source not in PYTHON_SOURCES:
-        name = shlex.quote(column.name)
-        advice += f", or pass over {them}: thalweg run --time {name} --on-error skip"
+    advice = f"Delete or correct {lines}"
+    if can_skip and chunk.source not in PYTHON_SOURCES:
+        name = shlex.quote(column.name.replace(JOINT, ","))
+        advice += f", or pass over {them}: --time {name} --on-error skip"
     return [
         f"{chunk.location(first)}: {column.name!r} is {short_repr(text)}, and {others} "
         f"times: the column does not count as one of times. {advice}."

@@ -63,6 +63,13 @@ def parse_time(text: str, order: DateOrder = "month first") -> ParsedTime | None
     return parse_date(text, order)
 
 
+def may_be_value(text: str) -> bool:
+    """Whether a cell may be a number or a time, in whatever style."""
+    if text.lstrip("([$€£¥'+−-., ")[:1].isdigit() or parse_number(text) is not None:
+        return True
+    return any(parse_time(text, order) is not None for order in DATE_ORDERS)
+
+
 def text_kind(text: str) -> Kind:
     """What a column holds whose first cell is this text; numbers where missing."""
     if parse_number(text) is not None:

@@ -3,7 +3,8 @@
 In the style ``"decimal point"`` 1,234.5 and 1 234.5 and 1'234.5 are numbers, in the
 style ``"decimal comma"`` 1.234,5 and 1 234,5 and 1'234,5. Groups have three digits, and
 one number has one kind of separator. A sign of a currency before or after the number,
-and a percent sign after it, are no part of it: 5 % is 5. In the styles with suffixes
+and a percent sign after it, are no part of it: 5 % is 5. A number in parentheses is
+negative, as in accounts: (1,234.50), ($5) and $(5). In the styles with suffixes
 1.2K, 1.2M, 1.2B and 1.2T are 1200, 1.2 million, 1.2 billion and 1.2 trillion.
 """
 
@@ -25,6 +26,7 @@ ALL_STYLES = (*NUMBER_STYLES, *SUFFIX_STYLES)
 POWER_OF_SUFFIX = {"K": "e3", "k": "e3", "M": "e6", "B": "e9", "T": "e12"}
 _BLANK = "[ \u00a0\u202f\u2009]"
 _CURRENCY = f"(?:[$€£¥]{_BLANK}?)"
+_UNIT = f"(?:{_BLANK}?[$€£¥%])?"
 _EXPONENT = "(?:[eE][+-]?[0-9]+)?"
 _SUFFIX = f"(?:{_BLANK}?[{''.join(POWER_OF_SUFFIX)}])?"
 
@@ -34,10 +36,12 @@ def _pattern(decimal: str, thousands: str, ending: str = _EXPONENT) -> str:
         rf"[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+"
         for mark in (thousands, _BLANK, "['’]")
     )
+    number = (
+        rf"(?:(?:{groups}|[0-9]+)(?:{decimal}[0-9]*)?|{decimal}[0-9]+){ending}{_UNIT}"
+    )
     return (
-        rf"{_CURRENCY}?(?P<number>[+-]?{_CURRENCY}?(?:(?:{groups}|[0-9]+)"
-        rf"(?:{decimal}[0-9]*)?|{decimal}[0-9]+){ending})"
-        rf"(?:{_BLANK}?[$€£¥%])?"
+        rf"{_CURRENCY}?(?:[+-]?{_CURRENCY}?{number}|"
+        rf"[(]{_BLANK}?{_CURRENCY}?{number}{_BLANK}?[)]{_UNIT})"
     )
 
 
@@ -48,15 +52,15 @@ PATTERNS: dict[NumberStyle, str] = {
     "decimal comma, suffixes": _pattern(",", r"\.", _SUFFIX),
 }
 """Each style as a regular expression, of Python and of RE2, for a whole cell."""
-_POINT_SEPARATORS = f"[,'’$€£¥%]|{_BLANK}"
-_COMMA_SEPARATORS = f"[.'’$€£¥%]|{_BLANK}"
+_POINT_SEPARATORS = f"[,'’$€£¥%)]|{_BLANK}"
+_COMMA_SEPARATORS = f"[.'’$€£¥%)]|{_BLANK}"
 SEPARATORS: dict[NumberStyle, str] = {
     "decimal point": _POINT_SEPARATORS,
     "decimal comma": _COMMA_SEPARATORS,
     "decimal point, suffixes": _POINT_SEPARATORS,
     "decimal comma, suffixes": _COMMA_SEPARATORS,
 }
-"""What is removed before the decimal mark becomes a point."""
+"""What is removed before the decimal mark becomes a point, and ( a minus."""
 _COMPILED = {style: re.compile(pattern) for style, pattern in PATTERNS.items()}
 _REMOVED = {style: re.compile(pattern) for style, pattern in SEPARATORS.items()}
 _FRACTION_AND_SUFFIX = {
@@ -87,7 +91,7 @@ def parse_styled_number(text: str, style: NumberStyle) -> float | None:
         # Words such as true and inf, and missing values.
         is_word = text[-1:].isalpha() or is_missing(text)
         return parse_number(text) if is_word else None
-    bare = _REMOVED[style].sub("", text).replace(",", ".")
+    bare = _REMOVED[style].sub("", text).replace(",", ".").replace("(", "-")
     if style in SUFFIX_STYLES:
         power = POWER_OF_SUFFIX.get(bare[-1])
         bare = bare if power is None else bare[:-1] + power

@@ -85,11 +85,16 @@ class TextColumn(NamedTuple):
         names = self.feature_names(categories)
         return names[len(self.levels) : categories if self.cells else categories + 1]
 
+    def looks_like_identifiers(self) -> bool:
+        """Whether levels without a feature hardly ever repeat one that has."""
+        is_rare = self.repeats <= MAX_REPEAT_SHARE * self.cells
+        return self.cells >= MIN_CELLS and is_rare
+
     def note(self, categories: int) -> str | None:
         """A sentence for the user if there are more levels than features."""
         if not self.cells:
             return None
-        if self.cells < MIN_CELLS or self.repeats > MAX_REPEAT_SHARE * self.cells:
+        if not self.looks_like_identifiers():
             return (
                 f"Column {self.name!r} has more than {categories} levels: the later "
                 f"ones share a feature, unless --categories allows for more."

@@ -209,7 +209,7 @@ def _detect_formats(recipe: Recipe, chunk: Chunk) -> DetectedFormats:
     written = [name for name in dict.fromkeys(names) if name not in recipe.text]
     given = (recipe.given_time, recipe.given_calendar)
     named = tuple(name for name in given if name is not None)
-    settings = FormatSettings(recipe.dayfirst, recipe.decimal, named)
+    settings = FormatSettings(recipe.dayfirst, recipe.decimal, named, can_skip=True)
     return detect_formats(chunk, written, settings)
 
 

@@ -88,6 +88,7 @@ class ByteSource:
         self._raw: Any = _open(file) if self._owns_file else file
         self._file = self._raw
         self.on_idle: Callable[[], float | None] | None = None  # see Table.on_idle
+        self._peeked = b""
         if compression:
             self._file = self._decompressor(compression)
 
@@ -101,8 +102,16 @@ class ByteSource:
             self._raw.close()
             raise self._damage(error) from None
 
+    def peek(self) -> bytes:
+        """The next bytes, which are read again by ``read``; empty at the end."""
+        self._peeked = self._peeked or self.read()
+        return self._peeked
+
     def read(self) -> bytes:
         """The next bytes; empty at the end."""
+        if self._peeked:
+            peeked, self._peeked = self._peeked, b""
+            return peeked
         if self.on_idle is not None and self._file is self._raw:
             while (seconds := self.on_idle()) is not None and not self._poll(seconds):
                 pass

@@ -3,11 +3,13 @@
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Self, get_args
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError, StreamError
+from thalweg.tables.blank_rows import BlankRows
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.csv_files import CsvReader
 from thalweg.tables.file_formats import Format, file_format
@@ -18,6 +20,8 @@ from thalweg.tables.optional_pyarrow import import_pyarrow
 from thalweg.tables.reversed_rows import reverse_rows
 from thalweg.tables.schema import refuse_unknown_columns
 from thalweg.tables.sources import ByteSource, existing_path
+from thalweg.tables.subtotal_rows import SubtotalRows
+from thalweg.tables.summary_rows import SummaryRows
 from thalweg.tables.text_encoding import TextSettings, check_encoding
 from thalweg.tables.time_parts import (
     TimeParts,
@@ -25,6 +29,7 @@ from thalweg.tables.time_parts import (
     join_time_parts,
     joined_name,
 )
+from thalweg.tables.unit_rows import without_unit_rows
 
 _BINARY_FORMATS = ("xlsx", "parquet", "arrow")
 
@@ -79,6 +84,9 @@ class Table:
         self._given_times: Sequence[str] | None = None  # None: none are joined
         self._time_parts: TimeParts | None = None
         self._newest_first_by: str | None = None  # None: rows stay in their order
+        self._blank_rows: BlankRows | None = None  # None: they stay
+        self._summary_rows, self._subtotal_rows = SummaryRows(), SubtotalRows()
+        self._unit_note: str | None = None
 
     def join_times(self, given: Sequence[str] = ()) -> Self:
         """Join dates and clocks of several columns to one (``time_parts``).
@@ -87,6 +95,11 @@ class Table:
         """
         is_column = joined_name(given) in self.columns
         self._given_times = () if is_column else given
+        return self
+
+    def drop_blank_rows(self) -> Self:
+        """Pass over rows without any value where rows have times (``blank_rows``)."""
+        self._blank_rows = BlankRows()
         return self
 
     def reverse_rows(self, time: str) -> Self:
@@ -100,16 +113,33 @@ class Table:
             raise StreamError(f"{self.name} has been read. Open it again.")
         self._is_read, has_rows = True, False
         with self:
-            chunks, time = self._reader.chunks(), self._newest_first_by
+            chunks, time = self._rows_of_table(), self._newest_first_by
             for chunk in chunks if time is None else reverse_rows(chunks, time):
                 chunk = self._with_times(chunk, is_first=not has_rows)
                 has_rows = True
+                if self._blank_rows is not None:
+                    chunk = self._blank_rows.drop(chunk)
                 for start in range(0, len(chunk), self._chunk_rows):
                     yield chunk.slice_rows(
                         start, min(start + self._chunk_rows, len(chunk))
                     )
         if not has_rows:
             raise StreamError(f"{self.name} names its columns and has no rows.")
+
+    def _rows_of_table(self) -> Iterator[Chunk]:
+        """The rows of a file without units below its header and totals at its end."""
+        chunks, ends = self._reader.chunks(), self._summary_rows
+        if self.is_live:  # Nobody knows which row is the last.
+            yield from chunks
+            return
+        for chunk in ends.drop(chunks):
+            if chunk.first_row:
+                chunk = replace(chunk, first_row=chunk.first_row - ends.unit_rows)
+            else:
+                rest, self._unit_note = without_unit_rows(chunk)
+                ends.unit_rows = len(chunk) - len(rest)
+                chunk = rest
+            yield self._subtotal_rows.drop(chunk)
 
     def _with_times(self, chunk: Chunk, is_first: bool) -> Chunk:
         """The chunk with a column of times whose parts are in several columns."""
@@ -137,7 +167,15 @@ class Table:
         passed_over = () if self.errors is None else self.errors.notes()
         time = self._newest_first_by
         order = () if time is None else (_order_note(self.name, time),)
-        return (*self._reader.notes(), *order, *passed_over)
+        units = () if self._unit_note is None else (self._unit_note,)
+        blanks = self._blank_rows.notes(self.name) if self._blank_rows else ()
+        edges = (
+            *units,
+            *blanks,
+            *self._subtotal_rows.notes(),
+            *self._summary_rows.notes,
+        )
+        return (*self._reader.notes(), *edges, *order, *passed_over)
 
     def close(self) -> None:
         """Close the file, unless someone else opened it."""
@@ -159,12 +197,13 @@ def read_table(
 
     The file's name decides the format: .csv, .txt, .tsv, .jsonl, .ndjson, .json, .xlsx,
     .parquet, .feather, .arrow or .ipc, and text also with .gz, .bz2, .xz, .zst or .zip
-    after it; where it does not, ``format`` or the content does. Standard input is CSV
-    unless ``format`` says otherwise. CSV may be separated by commas, semicolons, tabs
-    or bars. ``header`` is the line of CSV, or the row of a workbook, that names the
-    columns; if it is not given, titles above that are found. Text is UTF-8, UTF-16 with
-    a mark, or Windows-1252, unless ``encoding`` says otherwise. Malformed lines are
-    refused, or go to ``errors`` and are passed over.
+    after it; where it does not, ``format`` or the content does. Standard input is CSV,
+    or JSON lines if it begins with a brace, unless ``format`` says otherwise. CSV may
+    be separated by commas, semicolons, tabs or bars. ``header`` is the line of CSV, or
+    the row of a workbook, that names the columns; if it is not given, titles above that
+    are found. Text is UTF-8, UTF-16 with a mark, or Windows-1252, unless ``encoding``
+    says otherwise. Malformed lines are refused, or go to ``errors`` and are passed
+    over.
 
     A chunk has at most ``chunk_rows`` rows. From standard input and file objects a
     chunk is the lines that have arrived: nothing waits for a second line.
@@ -202,7 +241,11 @@ def _open_live(
         arrow_files = import_pyarrow("thalweg.tables.arrow_files", "an Arrow stream")
         reader = arrow_files.open_arrow_stream(file, name)
         return Table(name, reader, chunk_rows, is_live=True, errors=text.errors)
-    return _open_text(ByteSource(file, name), format or "csv", chunk_rows, text)
+    source = ByteSource(file, name)
+    if format is None:
+        is_object = source.peek().lstrip().startswith(b"{")
+        format = "jsonl" if is_object else "csv"
+    return _open_text(source, format, chunk_rows, text)
 
 
 def _open_path(

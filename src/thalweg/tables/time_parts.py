@@ -25,11 +25,10 @@ import numpy.typing as npt
 
 from thalweg.errors import StreamError
 from thalweg.tables.cells import Categorical, CellError, Cells, PythonCells
-from thalweg.tables.chunk import Chunk
+from thalweg.tables.chunk import Chunk, first_rows
 from thalweg.tables.date_detection import holds_days
 from thalweg.tables.date_literals import DATE_ORDERS, DateOrder, parse_date
-from thalweg.tables.format_detection import first_rows
-from thalweg.tables.literals import Kind
+from thalweg.tables.literals import Kind, parse_number
 from thalweg.tables.number_literals import NumberStyle
 from thalweg.tables.timestamps import Timestamps
 from thalweg.types import FloatArray
@@ -59,6 +58,7 @@ _CLOCK = re.compile(
     r"\.([0-9]{2})\.([0-9]{2}))(?: ?([ap])\.?m\.?)?",
     re.IGNORECASE,
 )
+_DIGITS_OF_DATES = (len("202401"), len("20240131"))
 _HOUR = 3600 * 10**9
 _MISSING = np.iinfo(np.int64).min
 
@@ -102,7 +102,8 @@ class JoinedTimeCells:
 
     def numbers(self, style: NumberStyle = "plain") -> FloatArray:
         """Times are no numbers."""
-        raise CellError(0, self.categories().levels[:1])
+        texts = self._dates.categories().levels
+        raise CellError(0, texts[0] if texts else "")
 
     def timestamps(self, order: DateOrder = "month first") -> Timestamps:
         """The dates with their clocks, without an offset from UTC."""
@@ -113,9 +114,8 @@ class JoinedTimeCells:
         return Timestamps(joined.view("datetime64[ns]"), dates.offsets)
 
     def categories(self) -> Categorical:
-        """The times as text."""
-        texts = self.timestamps().isoformat()
-        return PythonCells([text or None for text in texts]).categories()
+        """The dates as text, as ``distinct_texts`` has them."""
+        return self._dates.categories()
 
     def distinct_texts(self) -> list[str] | None:
         """The dates, which tell whether the day or the month comes first."""
@@ -194,10 +194,9 @@ def _join(rows: Mapping[str, Cells], parts: TimeParts) -> JoinedTimeCells:
     if len(parts.dates) == 1:
         dates = rows[parts.dates[0]]
     else:
-        numbers = [_calendar_numbers(name, rows[name]) for name in parts.dates]
-        count = len(rows[parts.dates[0]])
-        columns = np.stack([np.full(count, np.nan) if part is None else part
-                            for part in numbers], axis=1)  # fmt: skip
+        columns = np.stack(
+            [_calendar_numbers(name, rows[name]) for name in parts.dates], axis=1
+        )
         dates = PythonCells([_date_text(row) for row in columns.tolist()])
     clocks = np.zeros(len(dates), np.int64)
     if parts.clock is not None:
@@ -205,11 +204,15 @@ def _join(rows: Mapping[str, Cells], parts: TimeParts) -> JoinedTimeCells:
     return JoinedTimeCells(dates, clocks)
 
 
-def _calendar_numbers(name: str, cells: Cells) -> FloatArray | None:
-    """Years, months or days; of quarters their first months."""
-    numbers = _whole_numbers(cells)
+def _calendar_numbers(name: str, cells: Cells) -> FloatArray:
+    """Years, months or days, NaN where a cell is none; of quarters their first months.
+
+    Cells are looked at one by one, for a column was chosen by its first rows.
+    """
+    numbers = _any_numbers(cells)
+    numbers = np.where(numbers == np.floor(numbers), numbers, np.nan)
     is_quarter = name.strip().lower() in CALENDAR_NAMES["quarter"]
-    return 3 * numbers - 2 if is_quarter and numbers is not None else numbers
+    return 3 * numbers - 2 if is_quarter else numbers
 
 
 def _date_text(row: list[float]) -> str | None:
@@ -222,18 +225,32 @@ def _date_text(row: list[float]) -> str | None:
 
 def _clock_times(cells: Cells) -> IntArray:
     """Nanoseconds since midnight of clocks or hours; the smallest number: missing."""
-    hours = _whole_numbers(cells)
-    if hours is not None:
-        is_hour = (hours >= 0) & (hours <= 24)
-        known = np.where(is_hour, hours, 0).astype(np.int64)
-        return np.where(is_hour, known * _HOUR, _MISSING)
+    hours = _any_numbers(cells)
+    is_hour = (hours >= 0) & (hours <= 24) & (hours == np.floor(hours))
+    known = np.where(is_hour, hours, 0).astype(np.int64)
+    times = np.where(is_hour, known * _HOUR, _MISSING)
     try:
         column = cells.categories()
     except CellError:
-        return np.full(len(cells), _MISSING)
-    times = [_parse_clock(level) for level in column.levels]
-    found = [_MISSING if time is None else time for time in times]
-    return np.array([*found, _MISSING], np.int64)[column.codes]
+        return times
+    clocks = [_parse_clock(level) for level in column.levels]
+    found = [_MISSING if time is None else time for time in clocks]
+    return np.maximum(times, np.array([*found, _MISSING], np.int64)[column.codes])
+
+
+def _any_numbers(cells: Cells) -> FloatArray:
+    """The cells as numbers, NaN where they are none."""
+    try:
+        return cells.numbers()
+    except CellError:
+        pass
+    try:
+        column = cells.categories()
+    except CellError:
+        return np.full(len(cells), np.nan)
+    numbers = [parse_number(level) for level in column.levels]
+    known = [np.nan if number is None else number for number in numbers]
+    return np.array([*known, np.nan])[column.codes]
 
 
 def _parse_clock(text: str) -> int | None:
@@ -257,7 +274,7 @@ def _has_clock(name: str, cells: Cells) -> bool | None:
     texts = cells.distinct_texts()
     if texts:
         if not any(parse_date(texts[0], order) for order in DATE_ORDERS):
-            is_day = texts[0].isdecimal() and len(texts[0]) == len("20240131")
+            is_day = texts[0].isdecimal() and len(texts[0]) in _DIGITS_OF_DATES
             return False if is_day and _holds_days(name, cells) else None
         if texts[0].isdecimal() and not _holds_days(name, cells):
             return None

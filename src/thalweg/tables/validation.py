@@ -88,16 +88,16 @@ def read_any_times(chunk: Chunk, name: str) -> Timestamps:
     times = Timestamps(np.full(len(chunk), np.datetime64("NaT", "ns")))
     if name not in chunk.cells:
         return times
-    order = chunk.formats.get(name, PLAIN).date_order
+    known = chunk.formats.get(name, PLAIN)
     parts, start = [times[:0]], 0
     while start < len(chunk):
         cells = chunk.cells[name].slice_rows(start, len(chunk))
         try:
-            parts.append(cells.timestamps(order))
+            parts.append(known.timestamps(cells))
             break
         except CellError as error:
-            known = cells.slice_rows(0, error.position).timestamps(order)
-            parts += [known, times[:1]]
+            before = known.timestamps(cells.slice_rows(0, error.position))
+            parts += [before, times[:1]]
             start += error.position + 1
     return join_timestamps(parts)
 

@@ -21,6 +21,7 @@ from tests.kernels.forecaster.effects_definition import (
     running_mean,
 )
 from tests.kernels.forecaster.nonlinear_definition import Context, NonlinearRegression
+from tests.kernels.forecaster.pool_definition import Pool, PooledSeries
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster import (
     forecaster_round,
@@ -48,10 +49,9 @@ from thalweg.learners.tracker import definition
 
 class Origin(SimpleNamespace):
     """What was known and forecast after a round: level, scale, low, high, rows (J, n),
-    contexts (J, C), candidates (J, K), forecasts (H,), error_scales (J, 2). Of known
-    features the
-    function ``effect`` of a row, and ``known_part`` of a step and a row: the effect,
-    and what the regressions of the step add."""
+    contexts (J, C), candidates (J, K), members of the pool (J, 3), forecasts (H,),
+    error_scales (J, 2). Of known features the function ``effect`` of a row, and
+    ``known_part`` of a step and a row: the effect, and what the regressions add."""
 
 
 class Regressions:
@@ -66,6 +66,7 @@ class Regressions:
         self.theta = np.tile(self.prior[:, None], layout.LANES)
         self.value_errors, self.total_errors = (new_errors(step - 1) for _ in range(2))
         self.sizes, self.total_sizes = [], []  # of the errors
+        self.pool = Pool(step)
 
     def learn(self, row, candidates, label):
         count = len(self.labels)
@@ -181,6 +182,7 @@ class ForecasterDefinition:
         self.spread_gain = 0.0
         self.relative_sizes = []  # (round, mean |error| over the mean of those before)
         self.origins = []
+        self.pooled_series = PooledSeries(season, self.horizon)
 
     # What is known of the series.
 
@@ -305,6 +307,7 @@ class ForecasterDefinition:
             if t >= self.season:
                 self.deviations.append((t, self.deviation(value)))
         self.values.append(value)
+        self.pooled_series.learn(np.nan if np.isnan(y) else value)
         self.analogues.learn(t)
         if self.effects is not None:
             self.effects.learn(value + effect if np.isnan(y) else y, np.isnan(y))
@@ -333,6 +336,8 @@ class ForecasterDefinition:
             if origin.scale > 0 and h == model.step:
                 j = self.models.index(model)
                 origin.candidates[j] += self.known_part(model, now)
+                part = origin.known_part(h, x) - origin.effect(x)
+                origin.members[j] += part / origin.scale
                 base = layout.OWN_FEATURES + len(self.lags)
                 origin.rows[j][base:][self.known] = now[self.known]
 
@@ -356,13 +361,15 @@ class ForecasterDefinition:
                 label = limit((y - origin.level) / origin.scale)
                 row, context = origin.rows[j], origin.contexts[j]
                 model.learn(row, origin.candidates[j], label)
+                model.pool.learn(origin.members[j], label)
                 shared = model.nonlinear
                 is_first = j == 0 or self.models[j - 1].nonlinear is not shared
                 features = self.context.features(row, context, t)
                 weight = model.weights[-1][WEIGHT_LANE]
                 shared.learn(row, features, label, weight, is_first)
             error = without_rounding(y - origin.forecasts[h - 1], 1)
-            mean = running_mean(model.sizes, phase_spread.MIN_SIZE_SHARE)
+            least = 1 / (phase_spread.SIZE_SEASONS * self.season)
+            mean = running_mean(model.sizes, min(phase_spread.MIN_SIZE_SHARE, least))
             if mean > 0:
                 relative.append(min(abs(error) / mean, phase_spread.MAX_SPREAD))
             model.sizes.append(abs(error))
@@ -388,11 +395,13 @@ class ForecasterDefinition:
 
     def phase_spread(self, r):
         """How large errors were at the phases of round r, relative to others."""
-        spread = 1.0
+        spread, width = 1.0, -(-self.season // phase_spread.MAX_SPREADS)
         for length in sorted({self.season, self.cycle}):
-            sizes = [size for t, size in self.relative_sizes if (t - r) % length == 0]
-            count = min(len(sizes), 1 / phase_spread.MIN_SPREAD_SHARE)
-            mean = running_mean(sizes, phase_spread.MIN_SPREAD_SHARE)
+            place = r % length // width
+            relative = self.relative_sizes
+            sizes = [size for t, size in relative if t % length // width == place]
+            share = phase_spread.MIN_SPREAD_SHARE / width
+            count, mean = min(len(sizes), 1 / share), running_mean(sizes, share)
             total = count * mean + phase_spread.PRIOR_ERRORS * spread
             spread = total / (count + phase_spread.PRIOR_ERRORS)
         return np.clip(spread, phase_spread.MIN_SPREAD, phase_spread.MAX_SPREAD)
@@ -402,7 +411,7 @@ class ForecasterDefinition:
         a season has passed and values have differed from its level."""
         origin = Origin(
             level=self.level(self.season), scale=0.0, rows=[], contexts=[],
-            candidates=[],
+            candidates=[], members=[],
         )  # fmt: skip
         origin.error_scales = [
             [
@@ -451,9 +460,12 @@ class ForecasterDefinition:
             candidates[layout.SEASON_VALUE] = row[layout.SEASON_AGO]
             candidates[layout.CYCLE_VALUE] = row[layout.CYCLE_AGO]
             weights = model.mixture(self.analogues.origins)
-            mean = level + scale * float(weights @ candidates)
+            mixture = float(weights @ candidates)
+            members = self.pooled_series.members(h, mixture, level, scale, ends)
+            mean = level + scale * model.pool.forecast(members)
             origin.forecasts[h - 1] = np.clip(mean, low, high)
             if h == model.step:
+                origin.members.append(members)
                 origin.rows.append(row)
                 origin.contexts.append(context)
                 origin.candidates.append(candidates)

@@ -124,4 +124,4 @@ class HolidayDefinition:
             unusual = self.size_quantile(rules.UNUSUAL_SHARE)
             if size > unusual:
                 effect = effect + (1 - unusual / size) * own
-        self.effects[day] = effect
+        self.effects[day] = np.where(self.profile[weekday] == 0, 0.0, effect)

@@ -18,6 +18,7 @@ CASES = {
     "two seasons": (6, (4, 12), (), ()),
     "two seasons, neither divides the other": (6, (5, 8), (), ()),
     "a cycle of many seasons": (4, (2, 21), (), ()),
+    "a season of which neighbours share a spread": (3, (50, 50), (), ()),
     "further lags": (3, (6, 6), (5, 11), ()),
     "a feature known at the origin": (4, (5, 5), (), (False,)),
     "a feature known in advance": (4, (5, 5), (), (True,)),

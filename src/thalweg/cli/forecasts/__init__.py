@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from thalweg.cli.forecasts.key_advice import advise_on_key as advise_on_key
     from thalweg.cli.forecasts.key_detection import detect_key as detect_key
     from thalweg.cli.forecasts.key_detection import key_sentence as key_sentence
+    from thalweg.cli.forecasts.measured_key import (
+        refuse_measured_key as refuse_measured_key,
+    )
     from thalweg.cli.forecasts.newest_first import OrderOptions as OrderOptions
     from thalweg.cli.forecasts.newest_first import (
         newest_first_time as newest_first_time,
@@ -37,6 +40,7 @@ _MODULE_OF = {
     "forecast_after_run": "forecast_command",
     "forecast_table": "forecast_command",
     "newest_first_time": "newest_first",
+    "refuse_measured_key": "measured_key",
     "open_source": "forecast_command",
     "spool_standard_input": "standard_input",
 }

@@ -41,8 +41,10 @@ from thalweg.cli.forecasts.forecast_tables import (
     print_result,
     result_as_json,
 )
+from thalweg.cli.forecasts.measured_key import refuse_measured_key
 from thalweg.cli.forecasts.model_files import MODEL, open_models, read_plan
 from thalweg.cli.forecasts.newest_first import OrderOptions, in_time_order
+from thalweg.cli.forecasts.resumed_rows import resumed_notes
 from thalweg.cli.forecasts.row_keys import Key, key_text
 from thalweg.cli.forecasts.scan_check import check_scan, short_series_sentence
 from thalweg.cli.options import OutputOptions
@@ -105,6 +107,9 @@ def forecast_table(
         )
         is_next = _is_next(plan, source, is_next)
         source = _with_times(source, plan.time)
+    keys = columns.keys or ()
+    if plan is None and keys and not {columns.target, columns.time} & {*keys}:
+        refuse_measured_key(source.open_table, keys, columns.settings)
     source = _with_order(source, columns)
     scan = scan_table(source.open_table, columns)
     if plan is None:
@@ -118,14 +123,14 @@ def forecast_table(
         notes += binary_notes(scan, shlex.quote(source.given))
     notes += _feature_notes(plan, scan)
     paths = _paths(plan, source, out, resume)
-    if not outputs.json:
-        for note in notes:
-            print_sentence(stderr_console(), note)
+    _print_notes(notes, outputs)
     with FileLocks() as locks:
         locks.acquire(paths.model)
         is_replaced = resume is None and paths.model.exists()
         loop, stop = _learn(plan, scan, source, paths, bool(is_next))
-        notes += _loop_notes(loop)
+        resumed = resumed_notes(loop)
+        _print_notes(resumed, outputs)
+        notes += [*resumed, *_loop_notes(loop)]
         if stop.number is None:
             replaced = paths.model if is_replaced else None
             _write_results(loop, paths, outputs, notes, replaced)
@@ -133,6 +138,12 @@ def forecast_table(
     if stop.number is not None:
         _show_resume_command(loop, source, paths)
         raise typer.Exit(stop.exit_code)
+
+
+def _print_notes(notes: list[str], outputs: OutputOptions) -> None:
+    if not outputs.json:
+        for note in notes:
+            print_sentence(stderr_console(), note)
 
 
 class RunForecast(NamedTuple):
@@ -208,7 +219,7 @@ def _learn(
 ) -> tuple[ForecastLoop, StopSignal]:  # fmt: skip
     """Learn all rows, with a bar that shows how far it is."""
     models = open_models(plan, paths.model, paths.resume)
-    loop = ForecastLoop(plan, dict(scan.series), models, is_next)
+    loop = ForecastLoop(plan, dict(scan.series), models, is_next, source.name)
     try:
         with (
             source.open_table() as table,
@@ -262,7 +273,7 @@ def _print_tables(plan: ForecastPlan, results: Mapping[Key, ForecastResult]) -> 
 def _as_json(loop: ForecastLoop, saved: list[Path], notes: list[str]) -> dict[str, Any]:
     plan = loop.plan
     return {
-        "source": plan.source,
+        "source": loop.source,
         "target": plan.target,
         "key": list(plan.keys),
         "horizon": plan.settings.horizon,

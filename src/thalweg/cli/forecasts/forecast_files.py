@@ -52,17 +52,17 @@ def forecast_sections(loop: ForecastLoop, notes: Sequence[str]) -> list[Any]:
 
     The best, the worst and the middle keys have a section of their own.
     """
-    sections, plan, results = _report_sections(), loop.plan, loop.results
+    plan, results = loop.plan, loop.results
+    forecast_section = _report_module("forecast_sections").forecast_section
     if not plan.keys:
-        return [sections.forecast_section(results[()], None, notes)]
+        return [forecast_section(results[()], None, notes)]
     ranked = ranked_keys(results)
-    overview = sections.overview_section(
-        [results[key] for key in ranked], plan.keys, f"All series of {plan.source}",
+    overview = _report_module("forecast_overview").overview_section(
+        [results[key] for key in ranked], plan.keys, f"All series of {loop.source}",
         notes,
     )  # fmt: skip
     return [overview] + [
-        sections.forecast_section(loop.full_result(key))
-        for key in interesting_keys(ranked)
+        forecast_section(loop.full_result(key)) for key in interesting_keys(ranked)
     ]
 
 
@@ -86,9 +86,9 @@ def write_page(
     content, paths = forecast_sections(loop, notes), []
     with storage_errors(folder):
         if outputs.report:
-            title = (
-                f"{loop.plan.target}: the next {loop.plan.settings.horizon:,} values"
-            )
+            horizon = loop.plan.settings.horizon
+            values = "value" if horizon == 1 else f"{horizon:,} values"
+            title = f"{loop.plan.target}: the next {values}"
             report.write_page(content, folder / PAGE, title)
             paths.append(folder / PAGE)
         if outputs.figures:
@@ -97,6 +97,6 @@ def write_page(
     return paths
 
 
-def _report_sections() -> Any:
+def _report_module(name: str) -> Any:
     # A command that writes no page needs no altair.
-    return import_module("thalweg.report.forecast_sections")
+    return import_module(f"thalweg.report.{name}")

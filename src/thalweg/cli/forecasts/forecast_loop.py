@@ -33,9 +33,12 @@ class ForecastLoop:
 
     def __init__(
         self, plan: ForecastPlan, scan: dict[Key, SeriesScan], models: ForecastModels,
-        is_next: bool,
+        is_next: bool, source: str,
     ) -> None:  # fmt: skip
         self.plan, self.models = plan, models
+        self.source = source  # the name of the table
+        self.earlier_rows = 0  # learnt before, of the series that have rows now
+        self.new_rows = self.passed_over = 0  # of the table
         self.columns: TableColumns = plan.columns
         self.results: dict[Key, ForecastResult] = {}
         self.too_short: list[Key] = []
@@ -95,6 +98,9 @@ class ForecastLoop:
             self.too_short.append(key)
             return
         self._unsaved[key] = run
+        self.earlier_rows += series.earlier_rows
+        self.new_rows += run.rows - series.earlier_rows
+        self.passed_over += series.passed_over
         if not is_stopped:
             self.results[key] = self._result(key, run, future)
         if len(self._unsaved) >= SAVED_TOGETHER:
@@ -111,7 +117,7 @@ class ForecastLoop:
     def _result(
         self, key: Key, run: ForecastRun, future: TimedRows | None
     ) -> ForecastResult:
-        title = key_text(key) if key else self.plan.source
+        title = key_text(key) if key else self.source
         result = make_result(run, title, self.plan.target, key, future)
         return without_history(result) if key else result
 

@@ -9,6 +9,7 @@ import numpy as np
 from thalweg.cli.forecasts.file_scan import ColumnOptions, TableColumns, TableScan
 from thalweg.cli.runs.memory import format_bytes, free_memory
 from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
+from thalweg.evaluation.backtest_scores import WARM_UP
 from thalweg.evaluation.forecast_run import ForecastSettings
 from thalweg.evaluation.series_clock import usable_grid
 from thalweg.models.forecaster import MAX_HORIZON
@@ -178,9 +179,14 @@ def horizon_sentence(scan: TableScan, horizon: int) -> str:
     elif known <= FEW_VALUES:
         reason = f"there are only {longest:,}"
     elif horizon < (season or DEFAULT_HORIZON):
-        reason = f"a quarter of the {longest:,} there are, so that errors are known"
+        reason = f"a quarter of the {longest:,} there are"
+        # The first origins of a backtest are not scored.
+        if known > WARM_UP + horizon:
+            reason += ", so that errors are known"
     elif season:
         reason = "one season by the calendar"
+    elif scan.first_times is None:
+        reason = "there is no column of dates that could show a season"
     else:
         reason = "the times show no season"
     return f"The horizon is {rows}: {reason}; --horizon to say otherwise."

@@ -14,22 +14,29 @@ from thalweg.evaluation.forecast_result import (
     MethodErrors,
     missing_sentences,
 )
+from thalweg.evaluation.simple_baselines import PERSISTENCE_WORDS
+from thalweg.report.error_comparison import CLOSE
 from thalweg.report.forecast_notes import (
+    columns_note,
+    few_origins_note,
+    has_few_origins,
     holiday_note,
     large_error_note,
     left_out_note,
     level_text,
     narrow_bands_note,
+    origins_text,
+    season_note,
 )
 from thalweg.report.number_text import format_number
 from thalweg.report.time_text import short_times
-from thalweg.report.value_text import value_formatter
+from thalweg.report.value_text import sum_writer, value_formatter, value_writer
 from thalweg.types import FloatArray
 
 SHOWN_STEPS = (1, 2, 3, 6, 12, 24, 48, 96, 168, 336, 720)
 """Steps of the table of errors, where they were scored; and the last one."""
-MAX_SHOWN_VALUES = 48
-"""Lines of the table of forecasts; longer ones are thinned."""
+MAX_SHOWN_VALUES = 60
+"""Lines of the table of forecasts; of longer ones the first are shown."""
 MAX_KEY_WIDTH = 28
 """Letters of a key in a table."""
 MAX_SHOWN_KEYS = 5
@@ -90,27 +97,49 @@ def result_sentences(result: ForecastResult) -> list[str]:
     if not result.counts.sum():
         sentences.append("Too few rows for a backtest: no error is known.")
     else:
-        best = result.naive[0].name
-        sentences.append(
-            f"Over all {result.horizon:,} steps the typical error was "
-            f"{_number(result.own.typical)}, {ratio_text(result.ratio)} that of the "
-            f"best naive forecast ({best}), from {int(result.counts.max()):,} origins."
-        )
+        sentences.append(_error_sentence(result))
+        few = few_origins_note(result)
+        sentences += [] if few is None else [few]
         held = f"The {level} bands held {_percent(result.mean_coverage)} of the values."
         sentences.append(narrow_bands_note(result) or held)
-    if result.seasons[0] == 1:
-        sentences.append("No season was found in the values.")
-    notes = (large_error_note(result), holiday_note(result), *result.week_notes)
-    notes = (*notes, left_out_note(result))
+    if not has_few_origins(result):
+        sentences += filter(None, [large_error_note(result)])
+    sentences += [season_note(result), columns_note(result)]
+    notes = (holiday_note(result), *result.week_notes, left_out_note(result))
     sentences += [note for note in notes if note is not None]
     sentences += missing_sentences([result])
     total = result.forecast.total
     if np.isfinite(total.low) and result.horizon > 1:
+        write = sum_writer(result)
         sentences.append(
-            f"The sum of the next {result.horizon:,} values: {_number(total.mean)}, "
-            f"{level} between {_number(total.low)} and {_number(total.high)}."
+            f"The sum of the next {result.horizon:,} values: {write(total.mean)}, "
+            f"{level} between {write(total.low)} and {write(total.high)}."
         )
     return sentences
+
+
+def _error_sentence(result: ForecastResult) -> str:
+    """The typical error, beside the best naive forecast's if enough were scored."""
+    steps = f"Over all {result.horizon:,} steps"
+    if result.horizon == 1:
+        steps = "One row ahead"
+    error = f"{steps} the typical error was {_number(result.own.typical)}"
+    if has_few_origins(result):
+        return (
+            f"{error}, from only {origins_text(result)}: too few to compare it with "
+            f"those of other methods."
+        )
+    best = result.naive[0]
+    name = best.name
+    if best.description != PERSISTENCE_WORDS:
+        name += f": {best.description}"
+    sentence = (
+        f"{error}, {ratio_text(result.ratio)} that of the best naive forecast "
+        f"({name}), from {int(result.counts.max()):,} origins."
+    )
+    if result.ratio > 1 + CLOSE and large_error_note(result) is None:
+        sentence += f" Here {best.description} is better: use that."
+    return sentence
 
 
 def overview_sentences(
@@ -186,12 +215,8 @@ def shown_steps(result: ForecastResult) -> list[int]:
 
 
 def shown_values(result: ForecastResult) -> list[int]:
-    """Which of the next values a table shows: positions.
-
-    All of them; or the first, and from then on one in so many.
-    """
-    every = -(-result.horizon // MAX_SHOWN_VALUES)
-    return sorted({0, *range(every - 1, result.horizon, every)})
+    """Which of the next values a table shows, all or the first: positions."""
+    return list(range(min(result.horizon, MAX_SHOWN_VALUES)))
 
 
 def shown_methods(result: ForecastResult) -> list[MethodErrors]:
@@ -241,7 +266,7 @@ def _value_table(result: ForecastResult) -> Table:
     next_values = "value" if result.horizon == 1 else f"{result.horizon:,} values"
     title = f"The next {next_values} of {result.target}"
     if len(shown) < result.horizon:
-        title += f", {len(shown)} of them shown"
+        title += f", the first {len(shown)} shown"
     table = new_table(title)
     is_timed = result.times is not None
     earlier = result.tail_times
@@ -251,7 +276,7 @@ def _value_table(result: ForecastResult) -> Table:
     table.add_column("time" if is_timed else "step", no_wrap=True)
     for name in ("forecast", "low", "high"):
         table.add_column(name, justify="right", no_wrap=True)
-    write = value_formatter(ahead.mean, ahead.high - ahead.low)
+    write = value_writer(result)
     for k in shown:
         place = str(k + 1) if texts is None else texts[k]
         table.add_row(place, *map(write, (ahead.mean[k], ahead.low[k], ahead.high[k])))

@@ -37,6 +37,14 @@ MAX_COLUMNS = 8
 """Columns that are looked at as keys, the leftmost of text, then of whole numbers."""
 
 
+class StepBack(NamedTuple):
+    """A row that is earlier than the row before."""
+
+    row: int  # counted from 1
+    before: float  # the time of the row before
+    time: float
+
+
 class TimeOrder:
     """Whether the rows of a table are in order of time."""
 
@@ -44,6 +52,8 @@ class TimeOrder:
         self.rows = 0
         self.repeats = 0  # rows that are not later than the row before
         self.first_repeat: int | None = None  # the first such row, counted from 1
+        self.steps_back = 0  # rows that are earlier than the row before
+        self.first_back: StepBack | None = None
         self.longest_back = 0.0
         self._first, self._last = np.inf, -np.inf
         self._before = np.nan
@@ -52,7 +62,12 @@ class TimeOrder:
         """Take the times of the next rows, as numbers."""
         if not len(times):
             return
-        steps = np.diff(np.append(self._before, times))
+        before = np.append(self._before, times)
+        steps = np.diff(before)
+        self.steps_back += int((steps < 0).sum())
+        if self.first_back is None and self.steps_back:
+            k = int((steps < 0).argmax())
+            self.first_back = StepBack(self.rows + k + 1, before[k], before[k + 1])
         is_repeat = steps <= 0
         if self.first_repeat is None and is_repeat.any():
             self.first_repeat = self.rows + int(is_repeat.argmax()) + 1
@@ -66,6 +81,11 @@ class TimeOrder:
     def span(self) -> float:
         """From the earliest time to the latest."""
         return self._last - self._first
+
+    def has_broken_dates(self) -> bool:
+        """Whether a few steps go back, one far: wrong dates, or years put together."""
+        are_few = 0 < self.steps_back <= max(1, MIN_REPEATS * self.rows)
+        return are_few and self.longest_back > SHORT_STEP_BACK * self.span
 
     def looks_like_several_series(self) -> bool:
         """Whether many rows repeat a time, or one goes far back."""

@@ -21,6 +21,8 @@ class PendingRows:
     def __init__(self, run: ForecastRun, skips_seen: bool, skipped_rows: int) -> None:
         self.run = run
         self.rows = 0  # of the table, given so far
+        self.earlier_rows = run.rows  # learnt before this command
+        self.passed_over = 0  # rows given that were among those
         self._pending: list[TimedRows] = []
         self._count = 0
         self._skips_seen = skips_seen  # those up to the last time that was learnt
@@ -77,10 +79,10 @@ class PendingRows:
         if is_later is None:
             is_later = np.arange(len(rows)) >= self._skipped_rows
             self._skipped_rows -= int((~is_later).sum())
-        if not is_later.any():
-            return rows.take(slice(0, 0))
-        self._skips_seen = False
-        return rows.take(slice(int(is_later.argmax()), None))
+        first = int(is_later.argmax()) if is_later.any() else len(rows)
+        self.passed_over += first
+        self._skips_seen = first == len(rows)
+        return rows.take(slice(first, None))
 
 
 def _join_rows(parts: list[TimedRows]) -> TimedRows:

@@ -27,8 +27,9 @@ def check_scan(scan: TableScan, source: str, open_table: OpenTable) -> None:
         found = _find_key(scan, open_table)
         assert columns.time is not None
         sentence = unordered_sentence(
-            unordered, scan.order, columns.keys, columns.time, found
-        )
+            unordered, scan.order, columns.keys, columns.time, found,
+            scan.first_times is not None,
+        )  # fmt: skip
         raise StreamError(f"{source}: {sentence}")
     if columns.keys and all(one.known < MIN_VALUES for one in totals):
         raise StreamError(short_series_sentence(columns.keys, columns.target))

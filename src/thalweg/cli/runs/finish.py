@@ -117,8 +117,8 @@ def _speed_sentence(loop: RunLoop, seconds: float) -> str:
         return f"No new row in {name}: all {seen_rows:,} were seen."
     rate = float(f"{loop.rows / seconds:.2g}")  # as exact as the seconds allow
     return (
-        f"{loop.rows:,} rows in {_format_seconds(seconds)} s: about {rate:,.0f} "
-        f"rows a second."
+        f"{loop.rows:,} rows in {_format_seconds(seconds)} s, with reading and "
+        f"saving: about {rate:,.0f} rows a second."
     )
 
 

@@ -244,7 +244,7 @@ class Session(Component):
                 one_notes = (*common, *run.scoring_notes())
                 study: AnyStudy = run.study(
                     name, self.classes[k], names, one_notes, self.start, end
-                )
+                ).without_identifiers(self._identifiers())
             else:
                 one_notes = (*common, *lag_notes, *_scoring_notes(run))
                 made = run.study(name, target, names, one_notes, self.start, end)
@@ -252,6 +252,14 @@ class Session(Component):
                 study = add_alarms(made, self.changes[k], self.encoder)
             studies.append(replace(study, features=used))
         return studies
+
+    def _identifiers(self) -> dict[str, tuple[str, ...]]:
+        """The columns that look like identifiers, with the names of their features."""
+        return {
+            column.name: column.feature_names(self.recipe.categories)
+            for column in self.encoder.state.text_columns
+            if column.looks_like_identifiers()
+        }
 
     @classmethod
     def from_snapshot(cls, snapshot: SessionSnapshot, recipe: Recipe) -> Self:

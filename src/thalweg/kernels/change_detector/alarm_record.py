@@ -23,6 +23,7 @@ from thalweg.kernels.change_detector.detector_layout import (
     SPREAD_BEFORE,
     TREND_CHANGE,
 )
+from thalweg.kernels.change_detector.level_shift import rows_per_year
 from thalweg.kernels.change_detector.reference_model import (
     chosen_model,
     error_scale,
@@ -34,6 +35,8 @@ LEVEL_ROWS = 32
 """Rows before the onset whose mean is the level before, where there is no season."""
 SLOPE_ADVANTAGE = 1.05
 """A slope must explain errors so many times as well as a step to be the change."""
+STUCK_ROWS = 5
+"""A value is stuck if so many at least are the same."""
 ERROR_LIMIT = 6.0
 """Errors count as at most so many standard deviations where the onset is looked for."""
 MARGIN, MIN_FIT = 10, 2
@@ -74,13 +77,19 @@ def record_alarm(s, statistic, onset, slope, record):
     record[LEVEL_BEFORE], record[LEVEL_AFTER] = unit * before, unit * after
     record[SPREAD_BEFORE] = spread_unit * error_scale(s, chosen_model(s))
     record[SPREAD_AFTER] = spread_unit * spread_after(s, onset, end)
+    if is_stuck(s, onset, end):
+        # The last value, which a mean would round; no error tells of it.
+        last = s.recent[(end - 1) % RECENT_ROWS, 0]
+        is_log = s.counters[IS_LOGARITHMIC] > 0.0
+        record[LEVEL_AFTER] = unit * (math.exp(last) if is_log else last)
+        record[SPREAD_AFTER] = 0.0
 
 
 @inner_function
 def level_before(s, onset, end):
     """The mean of values before the onset, in the same phases of the season."""
     c = s.counters
-    season = int(c[SEASON])
+    season = int(c[SEASON]) if c[SEASON] > 0.0 else rows_per_year(c)
     shift = -(-(end - onset) // season) * season if season > 0 else 0
     first, last = onset - shift, end - shift
     if season == 0 or first < c[REGIME_START]:
@@ -112,6 +121,16 @@ def spread_after(s, onset, end):
             total += s.recent_errors[t % RECENT_ROWS] ** 2
             count += 1
     return math.sqrt(total / max(count, 1))
+
+
+@inner_function
+def is_stuck(s, onset, end):
+    """Whether all values since the onset are the same, and enough to tell."""
+    last = s.recent[(end - 1) % RECENT_ROWS, 0]
+    for t in range(onset, end):
+        if s.recent[t % RECENT_ROWS, 0] != last:
+            return False
+    return end - onset >= STUCK_ROWS
 
 
 @inner_function

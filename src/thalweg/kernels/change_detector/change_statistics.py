@@ -38,6 +38,7 @@ from thalweg.kernels.change_detector.detector_layout import (
     VARIANCE_UP,
     WEIGHT,
 )
+from thalweg.kernels.change_detector.level_shift import rows_per_year
 from thalweg.kernels.jit import inner_function
 
 MIN_DEGREES = 12.0
@@ -84,15 +85,20 @@ def add(s, k, amount):
 def update_statistics(s, model, row, score, has_noise):
     """Add the score of a row, whose features ``row`` are those of ``model``.
 
-    Without noise there is no variance that could change.
+    Without noise there is no variance that could change. Where rows are months, shifts
+    of the level are looked for in another way (level_shift.py), and errors become
+    smaller as models learn the year.
     """
     rate = 1.0 / (min(s.counters[DEGREES], MEMORY) + PRIOR_ROWS)
-    add(s, SMALL_UP, score - SMALL_ALLOWANCE)
-    add(s, SMALL_DOWN, -score - SMALL_ALLOWANCE)
-    add(s, LARGE_UP, score - LARGE_ALLOWANCE)
-    add(s, LARGE_DOWN, -score - LARGE_ALLOWANCE)
+    if rows_per_year(s.counters) == 0:
+        add(s, SMALL_UP, score - SMALL_ALLOWANCE)
+        add(s, SMALL_DOWN, -score - SMALL_ALLOWANCE)
+        add(s, LARGE_UP, score - LARGE_ALLOWANCE)
+        add(s, LARGE_DOWN, -score - LARGE_ALLOWANCE)
     if has_noise:
         _update_variance_statistics(s, rate, score)
+    if rows_per_year(s.counters) > 0:
+        s.sums[VARIANCE_DOWN] = 0.0
     for j in range(s.column_units.size):
         _update_column_statistics(s, model, row, rate, score, j)
 

@@ -16,6 +16,8 @@ from thalweg.kernels.change_detector.detector_layout import (
     FIRST_TIME,
     IS_LOGARITHMIC,
     LABEL_UNIT,
+    LARGE_DOWN,
+    LARGE_UP,
     LAST_TIME,
     PAST_VALUES,
     RECENT_ROWS,
@@ -33,6 +35,7 @@ from thalweg.kernels.change_detector.detector_row import (
     replay_rows,
     restart_models,
 )
+from thalweg.kernels.change_detector.level_shift import find_level_shift
 from thalweg.kernels.change_detector.reference_model import PAST_ROWS, SEASONS
 from thalweg.kernels.change_detector.scale_choice import (
     MIN_VALUE,
@@ -44,6 +47,7 @@ from thalweg.kernels.change_detector.season_search import (
     find_season,
     is_search_row,
     recurrence,
+    remember_alarm,
 )
 from thalweg.kernels.jit import inner_function, kernel
 
@@ -75,6 +79,9 @@ def detect_changes(buffer, saved, work, labels, years, regions, columns, records
         for j in range(columns.shape[1]):
             w.values[FIRST_COLUMN + j] = _in_units(columns[t, j], s.column_units, j)
         statistic = play_row(s, w, True)
+        if _has_level_shift(s, w, records[count]):
+            count += 1
+            continue
         if statistic == NO_ALARM and is_scale_row(s):
             if is_other_scale_better(s, int(s.counters[ROWS])):
                 _change_scale(s, w)
@@ -92,7 +99,8 @@ def detect_changes(buffer, saved, work, labels, years, regions, columns, records
             if is_small(s, statistic, onset):
                 s.sums.fill(0.0)
                 continue
-            season = recurrence(s, statistic, onset)
+            remember_alarm(s, statistic, onset)
+            season = recurrence(s)
         if season == 0:
             season = find_season(s.counters, s.adjusted, s.past_squares, w.ratios)
         if season > 0:
@@ -102,6 +110,24 @@ def detect_changes(buffer, saved, work, labels, years, regions, columns, records
             count += 1
             _restart_regime(s, w, onset)
     return count
+
+
+@inner_function
+def _has_level_shift(s, w, record):
+    """Whether months, or the like, have a shift of the level, which is then recorded.
+
+    Models start anew from its onset, while the search for shifts goes on with the rows
+    before.
+    """
+    onset, size = find_level_shift(s, w)
+    statistic = LARGE_UP if size > 0.0 else LARGE_DOWN
+    if onset < 0 or is_small(s, statistic, onset):
+        return False
+    _restore_values(s, onset)
+    remember_alarm(s, statistic, onset)
+    record_alarm(s, statistic, onset, 0.0, record)
+    _restart_regime(s, w, onset)
+    return True
 
 
 @inner_function

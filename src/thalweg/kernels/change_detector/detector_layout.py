@@ -42,6 +42,13 @@ RECURRENT_ALARMS = 16
 """Alarms that are remembered, to see whether they recur."""
 MAX_SEASON = 512
 """The longest season, in rows."""
+MAX_PERIOD = 13
+"""Rows of which a year has so many at most, those of four weeks, are looked at for
+shifts of the level in another way (level_shift.py)."""
+EARLIER_SHIFTS = 4
+"""The newest alarms, whose shifts that way knows."""
+PHIS = 7
+"""Autoregressions that it tries."""
 
 # counters
 ROWS = 0  # rows seen
@@ -77,7 +84,8 @@ ALARM_ROW = 0  # in which it is raised
 ALARM_ONSET = 1  # the first row of the change
 ALARM_STATISTIC = 2  # which of the CUSUM statistics tells its kind
 LEVEL_BEFORE, LEVEL_AFTER = 3, 4
-SPREAD_BEFORE, SPREAD_AFTER = 5, 6  # standard deviations of one-step errors
+SPREAD_BEFORE, SPREAD_AFTER = 5, 6  # standard deviations of one-step errors; the
+# second is 0 where all values since the onset are the same
 TREND_CHANGE = 7  # per row; 0 where a step explains the errors better than a slope
 ALARM_FIELDS = 8
 
@@ -119,9 +127,19 @@ class DetectorWorkspace(NamedTuple):
     deviation: Annotated[Array, Shape("columns + 9")]
     coefficients: Annotated[Array, Shape("columns + 8")]
     ratios: Annotated[Array, Shape(MAX_SEASON + 1)]
+    # Of recent rows that are months: their numbers, values and features, which are at
+    # most 13 months, a trend, the columns, and 4 shifts with the trends since; the
+    # features less φ times those of the row before, and the residuals for each φ.
+    places: Annotated[Array, Shape(RECENT_ROWS)]
+    series: Annotated[Array, Shape(RECENT_ROWS)]
+    design: Annotated[Array, Shape(RECENT_ROWS, "columns + 22")]
+    differences: Annotated[Array, Shape(RECENT_ROWS, "columns + 22")]
+    residuals: Annotated[Array, Shape(PHIS, RECENT_ROWS)]
+    lower_products: Annotated[Array, Shape("columns + 22", "columns + 22")]
+    products: Annotated[Array, Shape("columns + 22")]
 
 
 STATE = Layout("change detector", DetectorViews, version=4, dimensions=("columns",))
 WORKSPACE = Layout(
-    "change detector workspace", DetectorWorkspace, version=2, dimensions=("columns",)
+    "change detector workspace", DetectorWorkspace, version=3, dimensions=("columns",)
 )

@@ -90,20 +90,25 @@ def find_season(counters, values, squares, ratios):
 
 
 @inner_function
-def recurrence(s, statistic, onset):
-    """The distance of alarms that recur, such as those of every week-end; 0: none.
-
-    An alarm of the same kind must be that distance before this one. And either another
-    pair of alarms is as far apart, give or take a row, or all values repeat those of so
-    many rows before. This alarm is remembered in place of the oldest.
-    """
-    season = 0
+def remember_alarm(s, statistic, onset):
+    """Remember an alarm in place of the oldest."""
     for i in range(RECURRENT_ALARMS - 1, 0, -1):
         for k in range(2):
             s.alarms[i, k] = s.alarms[i - 1, k]
     is_level = statistic <= LARGE_DOWN
     s.alarms[0, 0], s.alarms[0, 1] = onset, statistic % 2 if is_level else statistic
     s.alarms[0, 1] += 1
+
+
+@inner_function
+def recurrence(s):
+    """The distance of alarms that recur, such as those of every week-end; 0: none.
+
+    An alarm of the same kind must be that distance before the last. And either another
+    pair of alarms is as far apart, give or take a row, or all values repeat those of so
+    many rows before.
+    """
+    season = 0
     for i in range(RECURRENT_ALARMS - 1, 0, -1):
         distance = s.alarms[0, 0] - s.alarms[i, 0]
         is_same = s.alarms[i, 1] == s.alarms[0, 1]

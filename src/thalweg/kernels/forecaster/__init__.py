@@ -9,6 +9,7 @@ nonlinear_regression   a regression on these, shared by neighbouring steps
 recursive_forecast     the first step's regressions, again and again
 analogues              what followed origins whose recent course was like today's
 step_mixture           weights of all candidates for a step
+step_pool              the mixture, pooled with forecasts that learn from few values
 given_features         features that users give
 known_effects          the effects of features known in advance, taken away first
 """

@@ -12,12 +12,15 @@ up to ``analogues`` seasons ago are searched for analogues, in ``history`` pairs
 values; both are 0 where there are none. Where rows are on a grid that divides days,
 ``day_rows`` is the rows of a day and ``day_ring`` the days whose effects are
 remembered; both are 0, and ``calendar`` as well, where they are not, else it is 1.
+Where forecasts are pooled with simpler ones ``pooled`` is 1, and the models of
+exponential smoothing take ``smoothing`` numbers; else both are 0.
 """
 
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from thalweg.kernels.exponential_smoothing import MODELS
 from thalweg.kernels.layout import Layout, Shape
 from thalweg.kernels.simd import WIDTH
 from thalweg.kernels.tracker.tracker_layout import COUNTERS as ERROR_COUNTERS
@@ -41,6 +44,12 @@ CANDIDATES = LANES + 6
 PADDED_CANDIDATES = 16
 CANDIDATE_PRIOR = np.array([1.0] * LANES + [8.0, 0.3, 0.3, 0.3, 20.0, 12.0])
 """Weights before any error is known, up to a factor."""
+
+# What is pooled at a step (step_pool.py); the sets whose means are weighed, as bits.
+POOLED_MIXTURE, PHASE_MEAN, SMOOTHED = range(3)
+POOL_MEMBERS = 3
+POOL_SETS = (1, 2, 4, 3, 5, 7)
+POOL_MEANS = len(POOL_SETS)
 
 # The features of a regression: values are less the level, and in units of the scale.
 # First those of the origin, the same for all steps; then those of the step.
@@ -89,6 +98,7 @@ MEAN_LEVEL, ORIGIN_COUNT = 16, 17  # the mean of levels, and of how many
 HISTORY_START = 18  # the first round in the history
 HISTORY_OFFSET, HISTORY_UNIT = 19, 20  # of its values; the unit is 0 before it begins
 LOWEST_OBSERVED = 21  # of all values as they came
+VALUE_UNIT = 22  # a power of two near the first value that was not 0; 0 before it
 COUNTERS = 24
 
 # Of days: the row of the day that comes next, how many days have passed, the country
@@ -200,6 +210,14 @@ class ForecasterViews(NamedTuple):
     date_effects: Annotated[Array, Shape(YEAR_END_DATES, "day_rows")]
     date_counts: Annotated[Array, Shape(f"calendar * {YEAR_END_DATES}")]
     day_effects: Annotated[Array, Shape("day_ring", "day_rows")]
+    # The pool of each step (step_pool.py): the mean of each phase of the season and its
+    # count, the models of exponential smoothing, what was pooled at the last H + 1
+    # origins, and the discounted squared errors of the means of sets, with their count.
+    phase_means: Annotated[Array, Shape(2, "pooled * season")]
+    smoothing: Annotated[Array, Shape("smoothing")]
+    pool_members: Annotated[Array, Shape("horizon + 1", "pooled * steps", POOL_MEMBERS)]
+    pool_losses: Annotated[Array, Shape("pooled * steps", POOL_MEANS)]
+    pool_counts: Annotated[Array, Shape("pooled * steps")]
     # The regression on features known in advance: values and features of round r at
     # r mod recent, discounted moments, coefficients with the features and without,
     # mean |error| of each lane, mean squared errors with the features and without.
@@ -252,6 +270,11 @@ class ForecasterWorkspace(NamedTuple):
         Array, Shape("base + given + 1", "base + given", LANES, align=WIDTH)
     ]
     work: Annotated[Array, Shape(3, "base + given", LANES, align=WIDTH)]
+    smoothed: Annotated[Array, Shape("pooled * horizon")]
+    smoothing_forecasts: Annotated[Array, Shape(f"pooled * {MODELS}")]
+    smoothing_weights: Annotated[Array, Shape(f"pooled * {MODELS}")]
+    pool_means: Annotated[Array, Shape(POOL_MEANS)]
+    pool_weights: Annotated[Array, Shape(POOL_MEANS)]
     ordered_sizes: Annotated[Array, Shape(f"calendar * {USUAL_DAYS}")]
     terms: Annotated[Array, Shape("terms")]
     effect_predictions: Annotated[Array, Shape(EFFECT_CANDIDATES)]
@@ -266,9 +289,9 @@ class ForecasterWorkspace(NamedTuple):
 DIMENSIONS = (
     "base", "given", "steps", "horizon", "season", "cycle", "past", "known", "terms",
     "recent", "effects", "groups", "nonlinear", "analogues", "history",
-    "day_rows", "day_ring", "calendar",
+    "day_rows", "day_ring", "calendar", "pooled", "smoothing",
 )  # fmt: skip
-STATE = Layout("Forecaster state", ForecasterViews, version=5, dimensions=DIMENSIONS)
+STATE = Layout("Forecaster state", ForecasterViews, version=6, dimensions=DIMENSIONS)
 WORKSPACE = Layout(
-    "Forecaster workspace", ForecasterWorkspace, version=5, dimensions=DIMENSIONS
+    "Forecaster workspace", ForecasterWorkspace, version=6, dimensions=DIMENSIONS
 )

@@ -74,6 +74,13 @@ from thalweg.kernels.forecaster.step_features import (
     set_step_features,
 )
 from thalweg.kernels.forecaster.step_mixture import learn_losses, mix, set_weights
+from thalweg.kernels.forecaster.step_pool import (
+    learn_pool,
+    learn_pooled_value,
+    pool_forecasts,
+    set_pool_weights,
+    set_smoothed,
+)
 from thalweg.kernels.forecaster.step_regressions import (
     learn_lanes,
     limit_leverage,
@@ -105,16 +112,17 @@ so many values, and so many horizons more."""
 def _unpack(state, workspace, dimensions):
     base, given, steps, horizon, season, cycle, past = dimensions[:7]
     known, terms, recent, effects, groups, nonlinear = dimensions[7:13]
-    analogues, history, day_rows, day_ring, calendar = dimensions[13:]
+    analogues, history, day_rows, day_ring, calendar = dimensions[13:18]
+    pooled, smoothing = dimensions[18:]
     s = unpack_state(
         state, 0, base, given, steps, horizon, season, cycle, past, known, terms,
         recent, effects, groups, nonlinear, analogues, history, day_rows, day_ring,
-        calendar,
+        calendar, pooled, smoothing,
     )  # fmt: skip
     w = unpack_workspace(
         workspace, 0, base, given, steps, horizon, season, cycle, past, known, terms,
         recent, effects, groups, nonlinear, analogues, history, day_rows, day_ring,
-        calendar,
+        calendar, pooled, smoothing,
     )  # fmt: skip
     return s, w
 
@@ -266,6 +274,8 @@ def observe(s, w, y, given):
     if w.known_at.size > 0 and not is_frozen:
         learn_effects(s, w, value + effect if is_missing else y, given, is_missing)
     learn_value(s, value, is_missing)
+    if s.smoothing.size > 0:
+        learn_pooled_value(s, w, t, math.nan if is_missing else value)
     if s.history.size > 0:
         level = level_of(counters[LEVEL_SUM], t + 1, s.profile.shape[1])
         learn_history(s, t, value, level)
@@ -331,6 +341,8 @@ def learn_step(s, w, j, slot, target, label):
         w.lane_errors[lane] = abs(candidates[lane] - label)
     set_outlier_weights(w.lane_errors, s.mean_errors[j], count, w.lane_weights)
     learn_losses(s.losses[j], count, candidates, label)
+    if s.smoothing.size > 0:
+        learn_pool(s, w, j, s.pool_members[slot, j], label)
     row = s.features[slot, j]
     limit_leverage(row, w.lane_weights)
     learn_lanes(s.moments[j], s.theta[j], row, label, w.lane_weights, w)
@@ -373,6 +385,8 @@ def forecast_steps(s, w, t):
     base = w.row.size - w.given_row.size
     for i in range(w.given_row.size):
         w.row[base + i] = 0.0 if w.is_known[i] > 0 else w.given_row[i]
+    if s.smoothing.size > 0:
+        set_smoothed(s, w)
     rounds = rounds_with_analogues(s, t)
     if rounds > 0:
         set_analogues(s, w, t, scale)
@@ -384,6 +398,8 @@ def forecast_steps(s, w, t):
             # Origins with analogues whose step is known by now.
             errors = min(max(rounds - step, 0), count)
             set_weights(s.losses[j], count, errors, step, w.weights)
+            if s.smoothing.size > 0:
+                set_pool_weights(s, w, j)
             if w.known_at.size > 0:
                 set_known_coefficients(s, w, slot, j)
             model = j
@@ -394,8 +410,12 @@ def forecast_steps(s, w, t):
             learn_sizes(s, w.hinge_inputs)
         candidates = s.candidates[slot, j]
         set_candidates(s, w, j, t, h, level, scale, low, high, rounds > 0, candidates)
-        forecast = level + scale * mix(candidates, w.weights)
-        s.forecasts[slot, h - 1] = min(max(forecast, low), high)
+        forecast = mix(candidates, w.weights)
+        if s.smoothing.size > 0:
+            ends = scale_feature(low - level, scale), scale_feature(high - level, scale)
+            members = s.pool_members[slot, j]
+            forecast = pool_forecasts(s, w, h, forecast, level, scale, *ends, members)
+        s.forecasts[slot, h - 1] = min(max(level + scale * forecast, low), high)
         if h == int(w.step_of[j]):
             for i in range(w.row.size):
                 s.features[slot, j, i] = w.row[i]

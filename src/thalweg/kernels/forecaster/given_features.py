@@ -25,6 +25,7 @@ from thalweg.kernels.forecaster.forecaster_layout import (
     OFFSET,
     ORIGIN_MEAN,
     ORIGIN_UNIT,
+    POOL_MEMBERS,
     RECURSIVE,
     ROUNDS,
     VALUE_COUNT,
@@ -149,9 +150,14 @@ def add_known_part(s, w, t, given, effect):
     for h in range(1, min(t, slots - 1) + 1):
         slot, j = (t - h) % slots, int(w.model_of[h - 1])
         difference = known_effect(s, w, slot, given) - effect
-        s.forecasts[slot, h - 1] += difference + known_part(s, w, slot, j, given)
+        part = known_part(s, w, slot, j, given)
+        s.forecasts[slot, h - 1] += difference + part
         if s.origins[slot, 1] > 0 and h == int(w.step_of[j]):
             _complete_candidates(s, w, j, slot)
+            if s.smoothing.size > 0:
+                # It was added to the pooled forecast, and so to all that is pooled.
+                for k in range(POOL_MEMBERS):
+                    s.pool_members[slot, j, k] += part / s.origins[slot, 1]
 
 
 @inner_function

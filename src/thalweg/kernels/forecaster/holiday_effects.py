@@ -244,9 +244,19 @@ def _set_effects(s, w, mark, effects):
             effects[i] = alpha * (
                 s.week_profile[SUNDAY, i] - s.week_profile[weekday, i]
             )
-    if date < 0 or s.date_counts[date] == 0:
-        return
-    size = 0.0
+    if date >= 0 and s.date_counts[date] > 0:
+        _add_date_effect(s, w, date, effects)
+    # A shop that is always closed on Sundays is so on the 24th of December, whatever
+    # that date was like on a Saturday.
+    for i in range(length):
+        if s.week_profile[weekday, i] == 0.0:
+            effects[i] = 0.0
+
+
+@inner_function
+def _add_date_effect(s, w, date, effects):
+    """Add the own effect of a date around the year's end, as far as it is unusual."""
+    size, length = 0.0, effects.size
     for i in range(length):
         size += s.date_effects[date, i] * s.date_effects[date, i]
     size *= math.sqrt(min(s.date_counts[date], MAX_YEARS)) / length

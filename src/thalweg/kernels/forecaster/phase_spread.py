@@ -11,6 +11,9 @@ had been of the mean size; that of the cycle's phase begins at the season's. Whe
 phases tell sizes at all is not known before: the *gain* is the discounted sum of
 log-likelihoods of sizes (of a Laplace distribution) with the spread, less those
 without. The spread counts with the exponent 1/(1 + exp(-gain)).
+
+Of a long season, as the minutes of a day, neighbouring phases share a spread, so that
+it is known from as many errors as there are.
 """
 
 import math
@@ -20,11 +23,14 @@ from thalweg.kernels.tracker.tracker_layout import ERROR_COUNT
 
 PRIOR_ERRORS = 10.0
 """Errors of the mean size that a phase begins with."""
+MAX_SPREADS = 48
+"""Spreads of a season at most: with more phases, as many neighbours share one."""
 MIN_SPREAD_SHARE = 0.05
 """The least share of a new error in a spread: about twenty cycles count."""
-MIN_SIZE_SHARE = 0.001
-"""The same in the mean size of the errors of a step."""
-MIN_SPREAD, MAX_SPREAD = 0.05, 20.0
+MIN_SIZE_SHARE, SIZE_SEASONS = 0.001, 10.0
+"""The same in the mean size of the errors of a step, over ten seasons at least: it must
+not follow the season."""
+MIN_SPREAD, MAX_SPREAD = 0.001, 20.0
 MEMORY_OF_GAIN, MAX_GAIN = 0.999, 20.0
 """The discount of the gain, and its limit."""
 
@@ -40,16 +46,23 @@ def spread_at(s, r):
 def _phase_spread(s, r):
     """The spread of errors at the phases of round r."""
     season, cycle = s.spread.shape[1], s.cycle_spread.shape[1]
-    spread = _towards(1.0, s.spread, r % season)
+    width = _neighbours(season)
+    spread = _towards(1.0, s.spread, r % season // width, width)
     if cycle > season:
-        spread = _towards(spread, s.cycle_spread, r % cycle)
+        spread = _towards(spread, s.cycle_spread, r % cycle // width, width)
     return min(max(spread, MIN_SPREAD), MAX_SPREAD)
 
 
 @inline_function
-def _towards(prior, spreads, phase):
-    """The mean of a phase, as if it had begun with ``PRIOR_ERRORS`` of this size."""
-    mean, count = spreads[0, phase], min(spreads[1, phase], 1 / MIN_SPREAD_SHARE)
+def _neighbours(season):
+    """How many neighbouring phases share a spread."""
+    return (season + MAX_SPREADS - 1) // MAX_SPREADS
+
+
+@inline_function
+def _towards(prior, spreads, place, width):
+    """The mean of a spread, as if it had begun with ``PRIOR_ERRORS`` of this size."""
+    mean, count = spreads[0, place], min(spreads[1, place], width / MIN_SPREAD_SHARE)
     return (count * mean + PRIOR_ERRORS * prior) / (count + PRIOR_ERRORS)
 
 
@@ -58,7 +71,8 @@ def learn_size(s, j, error):
     """Learn the size of an error of step j, whose count is not raised yet; returns it
     relative to those before, -1 where there is nothing to compare with."""
     size, mean = abs(error), s.mean_sizes[j]
-    share = max(1 / (s.step_counters[j, ERROR_COUNT] + 1), MIN_SIZE_SHARE)
+    least = min(MIN_SIZE_SHARE, 1 / (SIZE_SEASONS * s.spread.shape[1]))
+    share = max(1 / (s.step_counters[j, ERROR_COUNT] + 1), least)
     s.mean_sizes[j] += share * (size - mean)
     return min(size / mean, MAX_SPREAD) if mean > 0 else -1.0
 
@@ -70,8 +84,9 @@ def learn_spread(s, t, relative_size):
     gain = relative_size - relative_size / spread - math.log(spread)
     s.spread_gain[0] = MEMORY_OF_GAIN * s.spread_gain[0] + gain
     s.spread_gain[0] = min(max(s.spread_gain[0], -MAX_GAIN), MAX_GAIN)
+    width = _neighbours(s.spread.shape[1])
     for spreads in (s.spread, s.cycle_spread):
-        phase = t % spreads.shape[1]
-        spreads[1, phase] += 1
-        share = max(1 / spreads[1, phase], MIN_SPREAD_SHARE)
-        spreads[0, phase] += share * (relative_size - spreads[0, phase])
+        place = t % spreads.shape[1] // width
+        spreads[1, place] += 1
+        share = max(1 / spreads[1, place], MIN_SPREAD_SHARE / width)
+        spreads[0, place] += share * (relative_size - spreads[0, place])

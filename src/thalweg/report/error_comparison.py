@@ -1,0 +1,62 @@
+"""Errors beside those of a simple method, in words that pages and tables share.
+
+A ratio is an error over that of the method, of mean absolute errors if it is called
+typical, and of root mean squared ones if it is called squared.
+"""
+
+import math
+
+from thalweg.report.number_text import format_percent
+
+CLOSE = 0.02
+"""Errors that differ by no more than this part are called equal."""
+MIN_DIFFERENCE = 0.03
+"""Ratios of typical and of squared errors that differ by less are not both told."""
+HALF = (0.47, 0.53)
+"""Ratios that are called half."""
+
+
+def gain_text(ratio: float) -> str:
+    """The gain over a method in two or three words: "34 % less error"."""
+    if not math.isfinite(ratio):
+        return "no gain"
+    if abs(ratio - 1) <= CLOSE:
+        return "equally good"
+    if HALF[0] <= ratio <= HALF[1]:
+        return "half the error"
+    part = format_percent(abs(1 - ratio))
+    return f"{part} less error" if ratio < 1 else f"{part} more error"
+
+
+def gain_clause(ratio: float, method: str) -> str:
+    """The gain over a method with its name: "34 % less error than repeating …"."""
+    if not math.isfinite(ratio):
+        return f"{method} makes no error at all here"
+    if abs(ratio - 1) <= CLOSE:
+        return f"as good as {method}"
+    link = "of" if HALF[0] <= ratio <= HALF[1] else "than"
+    return f"{gain_text(ratio)} {link} {method}"
+
+
+def large_error_sentence(typical: float, squared: float, method: str) -> str | None:
+    """How squared errors compare, where typical ones compare otherwise.
+
+    A forecast of the mean seldom has large errors, one that is often nearly right has
+    small ones. ``method`` is the best simple method by squared errors.
+    """
+    is_known = math.isfinite(typical) and math.isfinite(squared)
+    if not is_known or _verdict(typical) == _verdict(squared):
+        return None
+    if abs(typical - squared) <= MIN_DIFFERENCE:
+        return None
+    start = "Large errors count more in the squared error, by which"
+    if _verdict(squared) == 0:
+        return f"{start} the forecast is as good as {method}."
+    if squared < 1:
+        return f"{start} the forecast is better: {gain_clause(squared, method)}."
+    return f"{start} {method} is better: the forecast has {gain_text(squared)}."
+
+
+def _verdict(ratio: float) -> int:
+    """-1 where the forecast is better, 1 where the method is, 0 where neither is."""
+    return 0 if abs(ratio - 1) <= CLOSE else 1 if ratio > 1 else -1
