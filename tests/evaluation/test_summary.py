@@ -82,7 +82,8 @@ def test_the_largest_change_is_told_where_it_is_not_the_last():
     told = changes_of(errors(history=replace(history, alarms=(first, second, third))))
     assert told.startswith(
         "3 changes were seen in 3,000 rows, the last at row 1,900: variance fell to "
-        "0.66 of what it was, the largest at row 900: level fell by 95 %, from 200 to 10"
+        "0.66 of what it was, the largest at row 900: level fell by 95 %, from 200 to "
+        "10"
     )
 
 
