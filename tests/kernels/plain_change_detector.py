@@ -287,7 +287,9 @@ class PlainDetector:
         if has_noise:
             deviation = min(z**2, 4) - self.square_mean
             standard = deviation / np.sqrt(max(self.square_variance, 0.6))
-            inputs |= {VARIANCE_UP: standard - 0.5, VARIANCE_DOWN: -standard - 0.25}
+            allowance = 0.65 if self.period > 0 else 0.5
+            inputs |= {VARIANCE_UP: standard - allowance}
+            inputs |= {VARIANCE_DOWN: -standard - 0.25}
             self.square_mean += rate * deviation
             self.square_variance += rate * (deviation**2 - self.square_variance)
         for j in range(self.columns.shape[1]):

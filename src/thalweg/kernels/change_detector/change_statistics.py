@@ -46,6 +46,7 @@ MIN_DEGREES = 12.0
 SMALL_ALLOWANCE, SMALL_THRESHOLD = 0.3, 21.0
 LARGE_ALLOWANCE, LARGE_THRESHOLD = 1.0, 9.9
 UP_ALLOWANCE, UP_THRESHOLD = 0.5, 18.0
+MONTHS_UP_ALLOWANCE = 0.65
 DOWN_ALLOWANCE, DOWN_THRESHOLD = 0.25, 20.0
 COLUMN_ALLOWANCE, COLUMN_THRESHOLD = 0.3, 30.0
 """Allowances and thresholds; that of columns grows with the logarithm of their number,
@@ -95,20 +96,22 @@ def update_statistics(s, model, row, score, has_noise):
         add(s, SMALL_DOWN, -score - SMALL_ALLOWANCE)
         add(s, LARGE_UP, score - LARGE_ALLOWANCE)
         add(s, LARGE_DOWN, -score - LARGE_ALLOWANCE)
+    are_months = rows_per_year(s.counters) > 0
     if has_noise:
-        _update_variance_statistics(s, rate, score)
-    if rows_per_year(s.counters) > 0:
+        allowance = MONTHS_UP_ALLOWANCE if are_months else UP_ALLOWANCE
+        _update_variance_statistics(s, rate, score, allowance)
+    if are_months:
         s.sums[VARIANCE_DOWN] = 0.0
     for j in range(s.column_units.size):
         _update_column_statistics(s, model, row, rate, score, j)
 
 
 @inner_function
-def _update_variance_statistics(s, rate, score):
+def _update_variance_statistics(s, rate, score, up_allowance):
     c = s.counters
     deviation = min(score * score, SQUARE_LIMIT) - c[SQUARE_MEAN]
     standard = deviation / math.sqrt(max(c[SQUARE_VARIANCE], MIN_SQUARE_VARIANCE))
-    add(s, VARIANCE_UP, standard - UP_ALLOWANCE)
+    add(s, VARIANCE_UP, standard - up_allowance)
     add(s, VARIANCE_DOWN, -standard - DOWN_ALLOWANCE)
     c[SQUARE_MEAN] += rate * deviation
     c[SQUARE_VARIANCE] += rate * (deviation * deviation - c[SQUARE_VARIANCE])
