@@ -51,10 +51,10 @@ def with_forecast(result, mean):
     [
         (
             np.timedelta64(1, "h"),
-            "on 9 January 2024, 10:00",
-            "on 9 January 2024, 09:00",
+            "9 January 2024, 10:00",
+            "9 January 2024, 09:00",
         ),
-        (np.timedelta64(1, "D"), "on 21 July 2024", "on 20 July 2024"),
+        (np.timedelta64(1, "D"), "21 July 2024", "20 July 2024"),
         (None, "3 rows ahead", "2 rows ahead"),
     ],
 )

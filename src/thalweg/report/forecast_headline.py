@@ -58,13 +58,14 @@ def _expected_values(result: ForecastResult) -> str:
     if len(set(texts)) == 1 and result.horizon > 1:
         return f"{subject} {texts[0]} in all of the next {result.horizon:,} rows."
     if result.horizon <= NAMED_STEPS:
-        named = [f"{text} {_when(result, k)}" for k, text in enumerate(texts)]
+        when = (" ".join(_when(result, k)).strip() for k in range(len(texts)))
+        named = (f"{text} {time}" for text, time in zip(texts, when, strict=True))
         return f"{subject} {' and '.join(named)}."
     low, high = int(np.argmin(ahead.mean)), int(np.argmax(ahead.mean))
     return (
         f"The next {result.horizon:,} values of {result.target} are expected between "
-        f"{texts[low]} ({_when(result, low)}) and {texts[high]} "
-        f"({_when(result, high)})."
+        f"{texts[low]} ({_when(result, low)[1]}) and {texts[high]} "
+        f"({_when(result, high)[1]})."
     )
 
 
@@ -145,18 +146,18 @@ def _unit(result: ForecastResult) -> Any:
     return period_unit(times if earlier is None else np.concatenate([earlier, times]))
 
 
-def _when(result: ForecastResult, k: int) -> str:
-    """When the value k rows after the next one will come, in words."""
+def _when(result: ForecastResult, k: int) -> tuple[str, str]:
+    """When the value k rows after the next one comes: a preposition, and the time."""
     times = result.times
     if times is None:
-        return "in the next row" if k == 0 else f"{k + 1:,} rows ahead"
+        return ("in", "the next row") if k == 0 else ("", f"{k + 1:,} rows ahead")
     if times.dtype.kind != "M":
-        return f"at {short_times(times[k : k + 1])[0]}"
+        return "at", short_times(times[k : k + 1])[0]
     if _unit(result) is not None:
-        return f"in {forecast_times(result)[k]}"
+        return "in", forecast_times(result)[k]
     is_daily = bool((times == times.astype("datetime64[D]")).all())
     seconds = float(times[k].astype("datetime64[s]").astype(np.int64))
-    return f"on {format_time(seconds, is_daily)}"
+    return "on", format_time(seconds, is_daily)
 
 
 def _band_text(
