@@ -51,10 +51,10 @@ def with_forecast(result, mean):
     [
         (
             np.timedelta64(1, "h"),
-            "9 January 2024, 10:00",
-            "9 January 2024, 09:00",
+            "on 9 January 2024, 10:00",
+            "on 9 January 2024, 09:00",
         ),
-        (np.timedelta64(1, "D"), "21 July 2024", "20 July 2024"),
+        (np.timedelta64(1, "D"), "on 21 July 2024", "on 20 July 2024"),
         (None, "3 rows ahead", "2 rows ahead"),
     ],
 )
@@ -62,8 +62,8 @@ def test_the_headline_names_the_lowest_and_the_highest_value(step, low, high):
     result = with_forecast(result_of(step), [5.0, 6.5, 4.25, 5.0, 5.0, 5.0])
     section = forecast_section(result)
     assert section.headline.startswith(
-        f"The next 6 values of load are expected between 4.250 ({low}) and 6.500 "
-        f"({high}). In the past "
+        f"In the next 6 rows load is expected to reach its highest, 6.500, {high} and "
+        f"its lowest, 4.250, {low}. In the past "
     )
     assert [tile.title for tile in section.tiles] == [
         "Next value", f"Sum of the next {HORIZON}", "Typical error",
@@ -92,7 +92,7 @@ def test_one_or_two_values_are_all_named(horizon, words):
     assert "next 1 " not in texts and "1 rows" not in texts and "0 rows" not in texts
     titles = [tile.title for tile in section.tiles]
     assert ("Sum of the next 2" in titles) == (horizon == 2)
-    dashed = "Dashed: the forecast made 1 row before the last one"
+    dashed = "the forecast made 1 row before the last one"
     assert (dashed in section.figures[0].caption) == (horizon == 2)
 
 

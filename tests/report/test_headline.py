@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.report import example_studies
 from thalweg.report.charts import main_figures
-from thalweg.report.headline import BAND, GAIN, tiles
+from thalweg.report.headline import BAND, GAIN, headline_sentence, tiles
 
 
 def tile_of(study, title):
@@ -82,3 +82,17 @@ def test_among_few_rows_only_large_changes_are_found():
     assert change_tile([], 96).text == (
         "No change of y was found. Among 96 rows only large ones can be."
     )
+
+
+def headline_after(kind, before, after):
+    (alarm,) = example_studies.tracker_history(alarms=[1234]).alarms
+    alarm = replace(alarm, kind=kind, before=before, after=after, onset_time=None)
+    history = replace(example_studies.tracker_history(alarms=[1]), alarms=(alarm,))
+    return headline_sentence(example_studies.full(history=history))
+
+
+def test_a_large_change_of_the_level_is_in_the_headline():
+    sentence = headline_after("level", 100.0, 10.0)
+    assert " Its level fell by 90 %, from 100 to 10 (" in sentence
+    assert "Its level" not in headline_after("level", 100.0, 90.0)
+    assert "Its level" not in headline_after("variance", 100.0, 10.0)

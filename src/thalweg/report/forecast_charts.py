@@ -92,7 +92,10 @@ def _past_note(result: ForecastResult) -> str:
         return ""
     before = result.horizon - 1
     rows = "1 row" if before == 1 else f"{before:,} rows"
-    return f" Dashed: the forecast made {rows} before the last one, to compare."
+    return (
+        f" Dashed, with a grey band: the forecast made {rows} before the last one, to "
+        f"compare."
+    )
 
 
 def step_error_figure(result: ForecastResult) -> Figure:

@@ -58,14 +58,13 @@ def _expected_values(result: ForecastResult) -> str:
     if len(set(texts)) == 1 and result.horizon > 1:
         return f"{subject} {texts[0]} in all of the next {result.horizon:,} rows."
     if result.horizon <= NAMED_STEPS:
-        when = (" ".join(_when(result, k)).strip() for k in range(len(texts)))
-        named = (f"{text} {time}" for text, time in zip(texts, when, strict=True))
+        named = [f"{text} {_when(result, k)}" for k, text in enumerate(texts)]
         return f"{subject} {' and '.join(named)}."
-    low, high = int(np.argmin(ahead.mean)), int(np.argmax(ahead.mean))
+    ends = {int(np.argmin(ahead.mean)): "lowest", int(np.argmax(ahead.mean)): "highest"}
+    named = [f"{ends[k]}, {texts[k]}, {_when(result, k)}" for k in sorted(ends)]
     return (
-        f"The next {result.horizon:,} values of {result.target} are expected between "
-        f"{texts[low]} ({_when(result, low)[1]}) and {texts[high]} "
-        f"({_when(result, high)[1]})."
+        f"In the next {result.horizon:,} rows {result.target} is expected to reach its "
+        f"{' and its '.join(named)}."
     )
 
 
@@ -146,18 +145,18 @@ def _unit(result: ForecastResult) -> Any:
     return period_unit(times if earlier is None else np.concatenate([earlier, times]))
 
 
-def _when(result: ForecastResult, k: int) -> tuple[str, str]:
-    """When the value k rows after the next one comes: a preposition, and the time."""
+def _when(result: ForecastResult, k: int) -> str:
+    """When the value k rows after the next one will come, in words."""
     times = result.times
     if times is None:
-        return ("in", "the next row") if k == 0 else ("", f"{k + 1:,} rows ahead")
+        return "in the next row" if k == 0 else f"{k + 1:,} rows ahead"
     if times.dtype.kind != "M":
-        return "at", short_times(times[k : k + 1])[0]
+        return f"at {short_times(times[k : k + 1])[0]}"
     if _unit(result) is not None:
-        return "in", forecast_times(result)[k]
+        return f"in {forecast_times(result)[k]}"
     is_daily = bool((times == times.astype("datetime64[D]")).all())
     seconds = float(times[k].astype("datetime64[s]").astype(np.int64))
-    return "on", format_time(seconds, is_daily)
+    return f"on {format_time(seconds, is_daily)}"
 
 
 def _band_text(

@@ -23,6 +23,8 @@ GAIN = "Against the usual method"
 """The titles of the tiles of the error, and of the gain over the best simple method."""
 NAMED_CHANGES = 3
 """Changes whose dates are named, the newest."""
+LARGE_CHANGE = 0.25
+"""A change of the level by this part of it is in the headline."""
 METHOD_WORDS = {"persistence": "repeating the last value"}
 """What a simple method does, by the name of its entry."""
 
@@ -46,7 +48,20 @@ def headline_sentence(study: Study) -> str:
     share = error_share(study)
     if share is not None:
         miss += f", {format_percent(share)} of the usual value"
-    return f"{miss}: {_gain_words(study)}."
+    return f"{miss}: {_gain_words(study)}.{_level_change(study)}"
+
+
+def _level_change(study: Study) -> str:
+    """A sentence on the largest change, where it is one of the level and large."""
+    history = study.history
+    if history is None or not history.alarms:
+        return ""
+    largest = history.largest_alarm or history.alarms[-1]
+    least = LARGE_CHANGE * max(abs(largest.before), abs(largest.after))
+    if largest.kind != "level" or abs(largest.after - largest.before) < least:
+        return ""
+    when = RowAxis.from_study(study).date_label(largest.onset, largest.onset_time)
+    return f" Its {largest.text} ({when})."
 
 
 def tiles(study: Study) -> tuple[Tile, ...]:
@@ -139,7 +154,8 @@ def _change_tile(study: Study) -> Tile | None:
     text = f"The last one, {dates[0]}: {named[0].text}."
     largest = history.largest_alarm
     if largest is not None:
-        text += f" The largest, {axis.date_label(largest.onset)}: {largest.text}."
+        when = axis.date_label(largest.onset, largest.onset_time)
+        text += f" The largest, {when}: {largest.text}."
     if dates[1:]:
         text += f" Before that: {' and '.join(dates[1:])}."
     return Tile("What changed", value, text)
