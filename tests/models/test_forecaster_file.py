@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from thalweg import Forecaster, persistence
 from thalweg.errors import PersistenceError
+from thalweg.kernels import exponential_smoothing
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.tracker.tracker_layout import DELAY, ERROR_COUNT
 from thalweg.learners import LastValue
@@ -119,6 +120,7 @@ def views_of(fields):
     analogues = analogue_count(4, season)
     sizes += (analogues, (analogues * season + 2) // 2)
     sizes += (0, 0, 0)  # without times there are no days
+    sizes += (1, exponential_smoothing.state_size(season))
     by_name = dict(zip(layout.DIMENSIONS, sizes, strict=True))
     assert layout.STATE.size(**by_name) == len(fields["packed"])
     return layout.STATE.views(fields["packed"], **by_name)
@@ -134,7 +136,7 @@ def test_an_undamaged_record_is_loaded(record, tmp_path):
     "place",
     ["rounds", "step_errors", "total_errors", "step_delay", "total_delay"]
     + ["error_counts", "group_counts", "profile", "value_count", "effect_count"]
-    + ["origin_count", "is_frozen", "history_start"],
+    + ["origin_count", "is_frozen", "history_start", "phase_means", "smoothing"],
 )
 def test_a_count_that_no_state_has_is_refused(record, tmp_path, place, value):
     def change(fields):
@@ -151,6 +153,8 @@ def test_a_count_that_no_state_has_is_refused(record, tmp_path, place, value):
             "origin_count": views.counters[layout.ORIGIN_COUNT :],
             "history_start": views.counters[layout.HISTORY_START :],
             "profile": views.profile[1],
+            "phase_means": views.phase_means[1],
+            "smoothing": views.smoothing[exponential_smoothing.ROUNDS :],
             "effect_count": views.counters[layout.EFFECT_COUNT :],
             "is_frozen": views.counters[layout.IS_FROZEN :],
         }

@@ -11,6 +11,7 @@ import numpy as np
 from thalweg import persistence
 from thalweg.checks import MAX_MAGNITUDE
 from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
+from thalweg.kernels import exponential_smoothing
 from thalweg.kernels.forecaster.analogues import MAX_HISTORY_VALUE
 from thalweg.kernels.forecaster.forecaster_layout import (
     CHANGE_COUNT,
@@ -208,6 +209,8 @@ def _validate_packed(
         ],
         "profile": views.profile[1],
         "cycle_profile": views.cycle_profile[1],
+        "phase_means": views.phase_means[1],
+        "smoothing": views.smoothing[[exponential_smoothing.ROUNDS]],
         "error_counts": views.error_counts,
         "group_counts": views.group_counts,
         "step_counters": views.step_counters[:, ERROR_COUNT],
