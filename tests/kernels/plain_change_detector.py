@@ -8,14 +8,7 @@ import numpy as np
 
 from tests.kernels.plain_level_shift import find_plain_shift, plain_period
 from thalweg.kernels.change_detector import change_statistics as tests
-from thalweg.kernels.change_detector.detector_layout import (
-    LARGE_DOWN,
-    LARGE_UP,
-    SMALL_DOWN,
-    SMALL_UP,
-    VARIANCE_DOWN,
-    VARIANCE_UP,
-)
+from thalweg.kernels.change_detector import detector_layout as layout
 
 
 class PlainModel:
@@ -139,7 +132,9 @@ class PlainDetector:
         found = find_plain_shift(y, times, self.period, self.columns, onsets)
         if found is not None:
             self.restore(found[0], t)
-            self.raise_alarm(t, found[0], LARGE_UP if found[1] > 0 else LARGE_DOWN)
+            self.raise_alarm(
+                t, found[0], layout.LARGE_UP if found[1] > 0 else layout.LARGE_DOWN
+            )
         return found is not None
 
     def is_other_scale_better(self, end):
@@ -242,7 +237,7 @@ class PlainDetector:
         return any(
             self.sums[k]
             > max(3.5, 1.5 * (t - self.onsets[k] + 1) * self.is_new_year(t))
-            for k in (LARGE_UP, LARGE_DOWN)
+            for k in (layout.LARGE_UP, layout.LARGE_DOWN)
         )
 
     def is_new_year(self, t):
@@ -279,8 +274,8 @@ class PlainDetector:
         z = np.clip(np.sign(error) * z * (8 * nu + 1) / (8 * nu + 3), -3, 3)
         rate = 1 / (nu + 20)
         inputs = {
-            SMALL_UP: z - 0.3, SMALL_DOWN: -z - 0.3,
-            LARGE_UP: z - 1, LARGE_DOWN: -z - 1,
+            layout.SMALL_UP: z - 0.3, layout.SMALL_DOWN: -z - 0.3,
+            layout.LARGE_UP: z - 1, layout.LARGE_DOWN: -z - 1,
         }  # fmt: skip
         if self.period > 0:
             inputs.clear()
@@ -288,8 +283,8 @@ class PlainDetector:
             deviation = min(z**2, 4) - self.square_mean
             standard = deviation / np.sqrt(max(self.square_variance, 0.6))
             allowance = 0.65 if self.period > 0 else 0.5
-            inputs |= {VARIANCE_UP: standard - allowance}
-            inputs |= {VARIANCE_DOWN: -standard - 0.25}
+            inputs |= {layout.VARIANCE_UP: standard - allowance}
+            inputs |= {layout.VARIANCE_DOWN: -standard - 0.25}
             self.square_mean += rate * deviation
             self.square_variance += rate * (deviation**2 - self.square_variance)
         for j in range(self.columns.shape[1]):
@@ -304,7 +299,7 @@ class PlainDetector:
                 self.onsets[k] = t
             self.sums[k] = max(self.sums[k] + amount, 0)
         if self.period > 0:
-            self.sums[VARIANCE_DOWN] = 0
+            self.sums[layout.VARIANCE_DOWN] = 0
         return self.alarm(t, error, scale)
 
     def ratios(self):
@@ -316,9 +311,9 @@ class PlainDetector:
         parts = self.ratios()
         best = int(parts.argmax())
         causes = parts.copy()
-        causes[[VARIANCE_UP, VARIANCE_DOWN]] = -1
+        causes[[layout.VARIANCE_UP, layout.VARIANCE_DOWN]] = -1
         cause, since = int(causes.argmax()), t - self.onsets
-        if best == VARIANCE_UP and 2 * causes[cause] >= parts[best]:
+        if best == layout.VARIANCE_UP and 2 * causes[cause] >= parts[best]:
             if 2 * since[cause] >= since[best]:
                 best = cause
         has_stayed = self.has_jump_stayed(t, error, scale)
@@ -326,7 +321,7 @@ class PlainDetector:
             return best
         if not has_stayed:
             return None
-        k = LARGE_UP if self.jump[2] > 0 else LARGE_DOWN
+        k = layout.LARGE_UP if self.jump[2] > 0 else layout.LARGE_DOWN
         self.onsets[k] = self.jump[0]
         return k
 
@@ -346,7 +341,7 @@ class PlainDetector:
         """That of the step or slope that fits errors best, for changes of level."""
         oldest = end - 256
         onset = max(int(self.onsets[statistic]), oldest)
-        if statistic > LARGE_DOWN:
+        if statistic > layout.LARGE_DOWN:
             return onset
         if self.jump is not None and (self.jump[2] < 0) == (statistic % 2 == 1):
             return self.jump[0]

@@ -4,29 +4,22 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.plain_change_detector import PlainDetector
-from thalweg.evaluation.change_detector import YEAR_SECONDS, ChangeDetector
+from thalweg.calendar.summer_time import summer_times
+from thalweg.changes.change_detector import YEAR_SECONDS, ChangeDetector
+from thalweg.kernels.change_detector import detector_layout as layout
 from thalweg.kernels.change_detector.detector import detect_changes
-from thalweg.kernels.change_detector.detector_layout import (
-    ALARM_FIELDS,
-    ALARM_ONSET,
-    ALARM_ROW,
-    ALARM_STATISTIC,
-    STATE,
-    WORKSPACE,
-)
-from thalweg.preprocessing.summer_time import summer_times
 
 
 def play(y, columns, years=None):
     p = columns.shape[1]
-    buffer = np.zeros(STATE.size(columns=p))
-    work = np.zeros(WORKSPACE.size(columns=p))
-    records = np.zeros((len(y), ALARM_FIELDS))
+    buffer = np.zeros(layout.STATE.size(columns=p))
+    work = np.zeros(layout.WORKSPACE.size(columns=p))
+    records = np.zeros((len(y), layout.ALARM_FIELDS))
     times = np.full(len(y), np.nan) if years is None else years
     regions = summer_times(np.rint(times * YEAR_SECONDS))
     saved = np.empty_like(buffer)
     count = detect_changes(buffer, saved, work, y, times, regions, columns, records)
-    return records[:count], STATE.views(buffer, columns=p)
+    return records[:count], layout.STATE.views(buffer, columns=p)
 
 
 def changing_stream(seed, rows, p, kind):
@@ -70,7 +63,9 @@ def test_the_kernel_has_the_alarms_of_the_definition(seed, rows, p, kind, step):
     records, state = play(y, columns, years)
     # The definition has no season, which a stream of so few rows may seem to have.
     assume(state.counters[5] == 0)
-    found = records[:, [ALARM_ROW, ALARM_ONSET, ALARM_STATISTIC]].astype(int)
+    found = records[
+        :, [layout.ALARM_ROW, layout.ALARM_ONSET, layout.ALARM_STATISTIC]
+    ].astype(int)
     assert [tuple(one) for one in found.tolist()] == plain.run()
     # Rounding: moments are summed in another order.
     np.testing.assert_allclose(state.sums, plain.sums, rtol=1e-6, atol=1e-7)
@@ -98,7 +93,7 @@ def test_alarms_of_every_week_end_become_a_season(start, drop):
     noise = np.random.default_rng(start).normal(size=168 * 20)
     y = np.roll(np.tile(week, 20), -start) + noise
     records, state = play(y, np.empty((168 * 20, 0)))
-    assert len(records) <= 4 and records[-1, ALARM_ROW] < 168 * 4
+    assert len(records) <= 4 and records[-1, layout.ALARM_ROW] < 168 * 4
     assert state.counters[5] % 168 == 0 < state.counters[5]
 
 
@@ -134,7 +129,10 @@ def test_a_lasting_step_of_weekly_rows_is_found(rise):
     year = 1 + 0.15 * np.sin(2 * np.pi * t / 52.18)
     y = 1000 * year * np.exp(0.05 * rng.normal(size=312)) * np.where(t < 200, 1, rise)
     (record,), _ = play(y, np.empty((312, 0)), t * 7 / 365.25)
-    assert 200 <= record[ALARM_ROW] < 226 and abs(record[ALARM_ONSET] - 200) <= 3
+    assert (
+        200 <= record[layout.ALARM_ROW] < 226
+        and abs(record[layout.ALARM_ONSET] - 200) <= 3
+    )
 
 
 @pytest.mark.parametrize(("rise", "count"), [(0.01, 0), (0.2, 1)])

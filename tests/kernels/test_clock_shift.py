@@ -1,28 +1,20 @@
 import numpy as np
 import pytest
 
+from thalweg.calendar.summer_time import RULES
+from thalweg.kernels.change_detector import detector_layout as layout
 from thalweg.kernels.change_detector.clock_shift import _move_past, note_clock
-from thalweg.kernels.change_detector.detector_layout import (
-    CLOCK_RULES,
-    LAST_TIME,
-    PAST_VALUES,
-    RECENT_ROWS,
-    ROWS,
-    STATE,
-    TIMED_ROWS,
-)
-from thalweg.preprocessing.summer_time import RULES
 
 HOUR = 1 / 8765.82
 
 
 def state(rows):
     """A detector's views after so many rows whose values are their numbers."""
-    s = STATE.views(np.zeros(STATE.size(columns=1)), columns=1)
-    s.counters[ROWS] = rows
-    for t in range(max(rows - PAST_VALUES, 0), rows):
-        s.past_values[t % PAST_VALUES] = s.adjusted[t % PAST_VALUES] = t
-        s.recent[t % RECENT_ROWS] = t
+    s = layout.STATE.views(np.zeros(layout.STATE.size(columns=1)), columns=1)
+    s.counters[layout.ROWS] = rows
+    for t in range(max(rows - layout.PAST_VALUES, 0), rows):
+        s.past_values[t % layout.PAST_VALUES] = s.adjusted[t % layout.PAST_VALUES] = t
+        s.recent[t % layout.RECENT_ROWS] = t
     return s
 
 
@@ -31,29 +23,31 @@ def state(rows):
 def test_rows_before_a_shift_are_moved_and_others_are_not(rows, shift):
     s, row = state(rows), rows - 40
     _move_past(s, row, shift)
-    for t in range(max(rows - PAST_VALUES, 0) + 2, rows):
+    for t in range(max(rows - layout.PAST_VALUES, 0) + 2, rows):
         is_moved = t < row - max(shift, 0)
         if is_moved or t >= row:
             moved = t + shift * is_moved
-            assert s.past_values[t % PAST_VALUES] == moved
-            assert s.adjusted[t % PAST_VALUES] == moved
-            if t >= rows - RECENT_ROWS + 2:
-                assert (s.recent[t % RECENT_ROWS] == moved).all()
+            assert s.past_values[t % layout.PAST_VALUES] == moved
+            assert s.adjusted[t % layout.PAST_VALUES] == moved
+            if t >= rows - layout.RECENT_ROWS + 2:
+                assert (s.recent[t % layout.RECENT_ROWS] == moved).all()
     # An hour that the new clock skipped has no label.
-    skipped = [t for t in range(row - 5, row) if np.isnan(s.recent[t % RECENT_ROWS, 0])]
+    skipped = [
+        t for t in range(row - 5, row) if np.isnan(s.recent[t % layout.RECENT_ROWS, 0])
+    ]
     assert skipped == list(range(row - max(shift, 0), row))
 
 
 def noted_shifts(steps, regions):
     """(row, hours) of the last shift of each region and of times, by row from 0."""
-    s = STATE.views(np.zeros(STATE.size(columns=0)), columns=0)
+    s = layout.STATE.views(np.zeros(layout.STATE.size(columns=0)), columns=0)
     times = 40 + HOUR * np.cumsum(steps)
     for time, region in zip(times, regions, strict=True):
         note_clock(s, time, region)
         if np.isfinite(time):
-            s.counters[LAST_TIME] = time
-            s.counters[TIMED_ROWS] += 1
-        s.counters[ROWS] += 1
+            s.counters[layout.LAST_TIME] = time
+            s.counters[layout.TIMED_ROWS] += 1
+        s.counters[layout.ROWS] += 1
     return [(int(row) - 1, int(hours)) for row, hours in s.clock_shifts]
 
 
@@ -67,14 +61,14 @@ def test_the_last_shift_of_each_region_is_noted():
 def test_an_hour_that_times_skip_or_repeat_is_noted(step, hours):
     steps = np.full(12, step)
     steps[7] += hours
-    assert noted_shifts(steps, np.zeros(12))[CLOCK_RULES] == (7, hours)
+    assert noted_shifts(steps, np.zeros(12))[layout.CLOCK_RULES] == (7, hours)
 
 
 def test_rows_without_times_note_nothing():
     steps, unknown = np.ones(8), np.full(8, np.nan)
     assert noted_shifts(steps, unknown) == noted_shifts(unknown, [0, 1] * 4)
-    assert noted_shifts(steps, unknown) == [(-1, 0)] * (CLOCK_RULES + 1)
+    assert noted_shifts(steps, unknown) == [(-1, 0)] * (layout.CLOCK_RULES + 1)
 
 
 def test_all_rules_of_summer_time_are_known():
-    assert len(RULES) == CLOCK_RULES
+    assert len(RULES) == layout.CLOCK_RULES

@@ -3,8 +3,8 @@ import pytest
 
 from tests.kernels.plain_change_detector import PlainDetector
 from tests.kernels.test_change_detector import play
-from thalweg.kernels.change_detector.detector_layout import ALARM_ONSET, ALARM_ROW
-from thalweg.kernels.jit import COMPILED
+from thalweg.kernels.change_detector import detector_layout as layout
+from thalweg.kernels.compiler.jit import COMPILED
 
 ROWS = 96
 SEEDS = range(20 if COMPILED else 1)  # all rows are fitted anew after each of them
@@ -27,7 +27,7 @@ def months(seed, rows=ROWS, noise=0.04, growth=0.05):
 def alarms_of(y, years, columns=None):
     columns = np.empty((len(y), 0)) if columns is None else columns
     records = play(y, columns, years)[0]
-    pairs = records[:, [ALARM_ROW, ALARM_ONSET]].astype(int)
+    pairs = records[:, [layout.ALARM_ROW, layout.ALARM_ONSET]].astype(int)
     return [tuple(pair) for pair in pairs.tolist()]
 
 

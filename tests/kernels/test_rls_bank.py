@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thalweg.kernels import ud_factor as factors
-from thalweg.kernels.jit import COMPILED
+from thalweg.kernels.compiler.jit import COMPILED
 from thalweg.kernels.rls_bank.bank import CHUNK, choose_groups, lane_thresholds, play
 from thalweg.learners import Experts, Learner, RecursiveLeastSquares
 from thalweg.learners.exponential_weights import hedge, initial_log_weights
@@ -123,6 +123,7 @@ def test_they_agree_where_there_is_no_prior(rounds):
     assert (factor[:3, 3, 3] == np.inf).all()
 
 
+@pytest.mark.slow
 def test_they_agree_where_only_the_unseen_is_large():
     x = np.random.default_rng(0).normal(size=(10, 2)) * [1, 0]
     data = x, x[:, :1], NONE, NONE

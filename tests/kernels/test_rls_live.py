@@ -39,6 +39,7 @@ def learn_together(buffers, groups, rows):
 
 
 @pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+@pytest.mark.slow
 def test_rows_of_many_buffers_are_learnt_as_by_calls(learner):
     together, alone = live_buffers(learner, [4] * 3), []
     for live in together:

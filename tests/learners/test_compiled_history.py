@@ -156,6 +156,7 @@ def test_the_kernel_weighs_as_hedge_does_however_large_the_losses(losses, later,
 
 
 @pytest.mark.parametrize("kind", ["gradient", "full newton"])
+@pytest.mark.slow
 def test_single_precision_agrees_to_its_own_rounding(kind):
     loss = SquaredError()
     learner = FollowTheLeadingHistory(make_expert(loss, DOMAINS[0], kind, 0.9), 0.3)

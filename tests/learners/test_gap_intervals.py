@@ -1,5 +1,7 @@
 """Prediction intervals of the Tracker in a gap, where labels stay away."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -159,6 +161,22 @@ def test_recorded_intervals_are_those_that_are_asked_for_round_by_round(tracker)
             interval = model.predict(x[t], interval=0.9)
             assert interval[1:] == tuple(trace.extras["interval"][t]), t
         model.update(x[t], y[t], weight=weight[t])
+
+
+@pytest.mark.parametrize("tracker", [Tracker(), Tracker(delay=20, curvature=False)])
+def test_one_run_records_the_intervals_of_a_run_at_each_level(tracker):
+    x, y = random_walk(700)
+    weight = np.ones(700)
+    weight[100] = weight[630:655] = 0
+    state, trace = play(tracker, x, y, weight, record=("interval", "intervals"))
+    intervals = trace.extras["intervals"]
+    assert intervals.shape == (700, 5, 2)
+    for k, level in enumerate(layout.INTERVAL_LEVELS):
+        alone = replace(tracker, coverage=level)
+        after, one = play(alone, x, y, weight, record=("interval",))
+        np.testing.assert_array_equal(intervals[:, k], one.extras["interval"])
+        np.testing.assert_array_equal(after.packed, state.packed)
+    np.testing.assert_array_equal(intervals[:, 2], trace.extras["interval"])
 
 
 def test_a_gap_may_be_cut_anywhere():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from thalweg.kernels.tracker.tracker_layout import EXPERTS, RULE_PRIOR
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.tracker.regret_bound import adashare_regret, interval_regret
 
 
@@ -39,5 +39,5 @@ def test_an_unlikely_expert_costs_more():
 def test_the_tracker_pays_for_its_experts_and_for_its_rules():
     # Experts are equal, and the rule of the proof is the first.
     parts = [adashare_regret(2.0, prior, 5, 50) for prior in (1 / 76, 0.1 / 7)]
-    assert (EXPERTS, RULE_PRIOR[0]) == (76, pytest.approx(0.1 / 7))
+    assert (layout.EXPERTS, layout.RULE_PRIOR[0]) == (76, pytest.approx(0.1 / 7))
     assert interval_regret(2.0, 5, 50) == pytest.approx(sum(parts))

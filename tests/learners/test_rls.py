@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests import oracles
 from thalweg import checks
 from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
-from thalweg.kernels.jit import COMPILED
+from thalweg.kernels.compiler.jit import COMPILED
 from thalweg.learners import Experts, RecursiveLeastSquares
 from thalweg.losses import Logistic, SquaredError
 from thalweg.models import Online

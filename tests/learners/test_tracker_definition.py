@@ -92,6 +92,7 @@ def test_every_round_of_the_kernel_is_that_of_the_definition(n, information, del
     assert 0 < state.packed[layout.CORRECTION_COUNT] < state.packed[layout.ROUNDS] - 500
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("n", [1, 3, 8])
 def test_a_whole_run_stays_with_the_definition(n):
     """Rounding differs by 1e-16 a round, and what is forgotten takes it along."""
@@ -107,6 +108,7 @@ def test_a_whole_run_stays_with_the_definition(n):
     assert_states_agree(fast.packed, packed, n, rtol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_feature_out_of_all_proportion_restarts_both():
     block = stream(900, 3, seed=2)
     block.x[60, 0] = 1e12

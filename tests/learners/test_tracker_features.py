@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.learners.test_feature_changes import feature_changes, with_zeros
 from tests.learners.tracker_arrays import assert_states_agree, named_arrays
-from thalweg.kernels.layout import by_name
+from thalweg.kernels.compiler.layout import by_name
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners import Tracker
 from thalweg.learners.tracker import TrackerState, hinges
@@ -96,8 +96,6 @@ FEATURE_ENTRIES = {
     "distributed_lag.moments": lambda a, n, k: (a[k], a[n + k], a[:, k], a[:, n + k]),
     "distributed_lag.theta": lambda a, n, k: (a[k], a[n + k]),
     "max_feature_steps": lambda a, n, k: a[k : k + 1],
-    "first_x": lambda a, n, k: a[k : k + 1],
-    "x_unit": lambda a, n, k: a[k : k + 1],
     "pending": lambda a, n, k: (
         a[:, layout.PENDING_FEATURES + k],
         a[:, layout.PENDING_FEATURES + n + k],
@@ -172,7 +170,7 @@ def test_moments_without_a_feature_are_those_of_a_tracker_that_never_saw_it():
     theirs = named_arrays(never.packed, 3)
     for name in ours:
         is_moment = name.split(".")[0] in ("experts", "lags", "distributed_lag")
-        is_memory = name in ("past_x", "first_x", "x_unit", "max_feature_steps")
+        is_memory = name in ("past_x", "max_feature_steps")
         solved = ("experts.anchored", "distributed_lag.theta")
         leverage = "distributed_lag.last_leverage"
         if is_memory or (is_moment and name not in (*solved, leverage)):

@@ -47,6 +47,7 @@ def test_a_run_is_that_of_separate_trackers(tracker, threads, monkeypatch):
 
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.integers(0, 80), max_size=4))
+@pytest.mark.slow
 def test_single_calls_runs_and_cuts_agree(cuts):
     whole, cut, single = tw.Online(), tw.Online(), tw.Online()
     trace = whole.run(X[:80], Y[:80])

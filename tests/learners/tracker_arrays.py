@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from thalweg.kernels.layout import by_name
+from thalweg.kernels.compiler.layout import by_name
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.tracker.definition_season import (
     past_labels,

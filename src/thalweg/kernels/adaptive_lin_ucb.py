@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.lin_ucb import (
     confidence_width,
     first_largest,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.gradient import (
     descend,
     gradient_round,
@@ -9,7 +10,6 @@ from thalweg.kernels.gradient import (
     project_point,
 )
 from thalweg.kernels.hedge import mean_point, update_log_weights
-from thalweg.kernels.jit import kernel
 from thalweg.kernels.losses import phi, slope
 from thalweg.kernels.rls_bank.exponential_weights import MAX_LOSS
 
@@ -93,7 +93,7 @@ def _surrogate_round(point, theta, grad, step_size, domain, step):
 
 @kernel(ieee_division=True, counts_references=False)
 def _expert_round(point, inverse_step_size, formula, domain, data, t, w, step):
-    """A step on the round's own loss, of which the value before it is returned."""
+    """A step on the round's own loss; returns the loss before the step."""
     x, y, _ = data
     (is_point, code, shape), (radius, low, high) = formula, domain
     if is_point:

@@ -10,7 +10,8 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import inner_function, kernel
+from thalweg.kernels.cholesky import factorise_row
+from thalweg.kernels.compiler.jit import inner_function, kernel
 
 MAX_FEATURES = 64
 """With more of them, eigenvectors by LAPACK are faster."""
@@ -117,7 +118,11 @@ def _move_to_sphere(P, L, y, radius, z, product, half):
         for j in range(n):
             product[i] += P[i, j] * y[j]
     for _ in range(MAX_STEPS):
-        _factorise(P, mu, L)
+        for i in range(n):
+            for j in range(i + 1):
+                L[i, j] = P[i, j]
+            L[i, i] += mu
+            factorise_row(L, i, n, -np.inf)
         _solve_lower(L, product, half)
         for i in range(n - 1, -1, -1):
             entry = half[i]
@@ -133,22 +138,6 @@ def _move_to_sphere(P, L, y, radius, z, product, half):
         if not excess > n * np.finfo(np.float64).eps:
             return
         mu += excess * square / slope
-
-
-@kernel(ieee_division=True, counts_references=False)
-def _factorise(P, mu, L):
-    """Cholesky's L, lower triangular, with LLᵀ = P + μI."""
-    for j in range(len(P)):
-        pivot = P[j, j] + mu
-        for k in range(j):
-            pivot -= L[j, k] * L[j, k]
-        pivot = math.sqrt(pivot)
-        L[j, j] = pivot
-        for i in range(j + 1, len(P)):
-            entry = P[i, j]
-            for k in range(j):
-                entry -= L[i, k] * L[j, k]
-            L[i, j] = entry / pivot
 
 
 @kernel(ieee_division=True, counts_references=False)

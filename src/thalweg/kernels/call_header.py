@@ -9,18 +9,18 @@
 
 Behind the header come the features (n) of the round. A kernel holds the interpreter
 lock from its first check to its last number, so that calls from several threads come
-one after the other. Whoever needs the state for longer closes the buffer first, and
-calls that come meanwhile are refused.
+one after the other. A caller that needs the state for longer closes the buffer first;
+calls in the meantime are refused.
 
 A kernel ``call(buffer, x, y, weight, elapsed, learning)`` returns the prediction of y
-at x, or ``REFUSAL``. ``thalweg.kernels.jit.entry_point`` makes it callable from Python.
+at x, or ``REFUSAL``. ``entry_point`` (compiler/jit.py) makes it callable from Python.
 """
 
 import math
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 
 IS_OPEN, COUNT, N, N_GIVEN, MAX_VALUE, SETTINGS = range(6)
 HEADER_SIZE = 24
@@ -56,7 +56,7 @@ def copy_features(buffer, x, max_value):
 
 @kernel
 def max_legal_value(buffer, weight, elapsed):
-    """The largest legal number in a round of this weight; NaN if none is legal.
+    """The largest legal number in a round of this weight; NaN if no number is legal.
 
     Kernels compute with √w x and √w y, which have to be legal as well.
     """

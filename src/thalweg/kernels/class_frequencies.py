@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 
 SHARES, RECENT_SHARES, AFTER_LAST = 0, 1, 2
-"""The probabilities that are made: by all labels, by recent ones, by what followed the
-last known class before."""
+"""The kinds of probabilities: shares of all labels, shares of recent labels, and shares
+of the labels that followed the last known class in the past."""
 
 
 @kernel
@@ -23,7 +23,7 @@ def class_frequencies(
     Shapes: is_known (C,) 1 where the class has appeared, counts and recent_counts (C,),
     the latter discounted by ``discount`` with each label; transitions (C+1, C), row C
     for no class; all four are updated in place. last, due and due_last (T,) are classes
-    as numbers, C where there is none. out (T, 3, K) with K ≤ C.
+    as numbers, C where it is missing. out (T, 3, K) with K ≤ C.
     """
     classes, none = out.shape[2], counts.size
     row = np.empty(none)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.logistic_tracker import (
     mix_predictions,
     move_experts,

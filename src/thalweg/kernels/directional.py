@@ -5,7 +5,7 @@ The proof is in docs/derivations/directional-forgetting.md.
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.ud_factor import min_forgetting_factor
 from thalweg.kernels.ud_marginal import add_outer_product
 

@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import inner_function, kernel
+from thalweg.kernels.compiler.jit import inner_function, kernel
 from thalweg.kernels.tracker.prediction_interval import (
     MAX_SCORE,
     QUICK_SCALE_MEMORY,
@@ -24,17 +24,17 @@ from thalweg.kernels.tracker.prediction_interval import (
 )
 
 ERROR_WINDOW = 512
-"""How many errors are stored; 1,024 gave an interval score 0.3 % lower."""
+"""Number of errors stored; 1,024 gave an interval score 0.3 % lower."""
 WARM_UP_SHARE = 16
-"""One error in so many only starts the means. Without that, scores of the first errors
-in the window, whose scale is that of one or two others, made intervals 1.5 % wider."""
+"""Inverse share of the errors, the first ones, that only start the means. With those,
+whose scale is the mean of one or two errors, intervals were 1.5 % wider."""
 
 
 @kernel(ieee_division=True, nogil=True)
 def interval_offsets(errors, known, coverage, offsets):
-    """How far below and above its prediction each target may lie, at this coverage.
+    """Offsets of the interval's ends from each prediction, at this coverage.
 
-    Shapes: errors (E, k), oldest first; known (T,), how many of them were known before
+    Shapes: errors (E, k), oldest first; known (T,), the number of errors known before
     each round, never falling; offsets (T, k, 2), to be filled in: ≤ 0 and ≥ 0, minus
     infinity and infinity before any error is known.
     """

@@ -15,9 +15,9 @@ each with three γ and both kinds of season where there is one. While few values
 known, 1/(number of values) and 1/(number of seasons) are the least α and γ, so that
 first values count alike.
 
-Models are weighed by their errors one step ahead (loss_weights.py), about the last 100
-of which count. What a model holds and forecasts stays within the range of all values,
-widened by half of it, and above a tenth of the lowest value where seasons multiply.
+Models are weighed by about their last 100 errors one step ahead (loss_weights.py). A
+model's level and forecasts stay within the range of all values, widened by half of it,
+and above a tenth of the lowest value where seasons multiply.
 These models stop counting at the first value that is not above 0.
 """
 
@@ -26,8 +26,8 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.jit import inline_function, inner_function, kernel
-from thalweg.kernels.layout import Layout, Shape
+from thalweg.kernels.compiler.jit import inline_function, inner_function, kernel
+from thalweg.kernels.compiler.layout import Layout, Shape
 from thalweg.kernels.loss_weights import set_weights
 
 ALPHAS = (0.02, 0.1, 0.3, 0.6, 0.95)
@@ -39,18 +39,18 @@ DAMPING = 0.97
 PAIRS = len(ALPHAS) * len(BETAS)
 ADDITIVE = PAIRS * len(GAMMAS)
 MODELS = 2 * ADDITIVE
-"""Those whose season is added, then those whose season multiplies. Without a season
-only the first ``PAIRS`` differ, and count."""
+"""Number of models: first those whose season is added, then those whose season
+multiplies. Without a season only the first ``PAIRS`` differ, and are used."""
 ALPHA = np.tile(np.repeat(ALPHAS, len(BETAS)), MODELS // PAIRS)
 BETA = np.tile(BETAS, MODELS // len(BETAS))
 GAMMA = np.tile(np.repeat(GAMMAS, PAIRS), 2)
 RATE, DISCOUNT = 0.5, 0.99
 """η and d of the weights."""
 UNSCORED = 2
-"""First values whose errors do not count: all models forecast them alike."""
+"""Number of first values whose errors do not count: all models forecast them alike."""
 NO_LOSS = -1.0
 MAX_SEASON = 512
-"""A longer season is not modelled: 120 numbers for each of its phases are too many."""
+"""Limit of a season's length: each of its phases takes 120 numbers of the state."""
 RANGE_MARGIN, LEAST_SHARE, MAX_FACTOR = 0.5, 0.1, 10.0
 
 # The entries of ``SmoothingState.counters``.
@@ -76,12 +76,12 @@ unpack = STATE.unpack
 
 
 def state_size(season: int) -> int:
-    """How many numbers a state has; ``season`` is 1 where there is none."""
+    """The size of a state; ``season`` is 1 without a season."""
     return STATE.size(season=season if season <= MAX_SEASON else 1)
 
 
 def new_state(season: int, has_products: bool = True) -> np.ndarray:
-    """The state before the first round; ``season`` is 1 where there is none.
+    """The state before the first round; ``season`` is 1 without a season.
 
     Without products no season multiplies, and forecasts do not depend on where zero is.
     """
@@ -133,8 +133,8 @@ def learn_round(s, season, y, forecasts):
 def set_model_weights(s, weights):
     """Set the weights (MODELS,) of the models, by their errors one step ahead."""
     for k in range(MODELS):
-        weights[k] = s.losses[k] if s.losses[k] >= 0.0 else math.nan
-    set_weights(weights, s.counters[WEIGHT], RATE, weights)
+        weights[k] = 1.0 if s.losses[k] >= 0.0 else 0.0
+    set_weights(s.losses, RATE * s.counters[WEIGHT], weights)
 
 
 @inner_function

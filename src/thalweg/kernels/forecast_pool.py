@@ -1,9 +1,8 @@
 r"""A pool of forecasts of the same values: their weighted mean.
 
 Also known as: forecast combination, opinion pool. There are up to three forecasts, the
-last value and the mean of the same phase. What is weighed is each of these and means of
-several, ``SETS``: they are often better than any of their parts. Their weights are
-those of loss_weights.py; about the last 500 values count.
+last value and the mean of the same phase. Each of these and means of several, ``SETS``,
+are weighed (loss_weights.py) by about the last 500 values.
 """
 
 import math
@@ -11,20 +10,20 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.jit import inner_function, kernel
-from thalweg.kernels.layout import Layout, Shape
-from thalweg.kernels.loss_weights import set_weights
+from thalweg.kernels.compiler.jit import inner_function, kernel
+from thalweg.kernels.compiler.layout import Layout, Shape
+from thalweg.kernels.loss_weights import set_means, set_weights, weighted_mean
 
 FORECASTS = 5
-SETS = (1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 20, 23)
-"""Whose means are weighed, as bits: 1, 2 and 4 are the forecasts, 8 the last value, 16
-the mean of the same phase."""
+SETS = np.array((1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 20, 23))
+"""The sets of forecasts whose means are weighed, as bits: 1, 2 and 4 are the forecasts,
+8 the last value, 16 the mean of the same phase."""
 MEANS = len(SETS)
 RATE, DISCOUNT = 0.1, 0.998
 """η and d of the weights: slower than those of single models, whose means differ by
 less."""
 UNSCORED = 2
-"""First values whose errors do not count: all forecasts of them are alike."""
+"""Number of first values whose errors do not count: all forecasts of them agree."""
 
 # The entries of ``ForecastPoolState.counters``.
 ROUNDS, VALUES, WEIGHT = range(3)
@@ -55,38 +54,21 @@ def play(packed, delay, values, forecasts, out):
     """
     s = unpack(packed, 0, delay)
     c, means, weights = s.counters, np.empty(MEANS), np.empty(MEANS)
-    masked = np.empty(MEANS)
     for t in range(values.size):
         slot = int(c[ROUNDS]) % (delay + 1)
         if not math.isnan(values[t]):
             if c[ROUNDS] > delay and c[VALUES] >= UNSCORED:
-                _set_means(s.pending[slot], means)
+                set_means(s.pending[slot], SETS, means)
                 _learn(s, means, values[t])
             c[VALUES] += 1
         for j in range(FORECASTS):
             s.pending[slot, j] = forecasts[t, j]
         c[ROUNDS] += 1
-        _set_means(s.pending[slot], means)
+        set_means(s.pending[slot], SETS, means)
         for j in range(MEANS):
-            masked[j] = math.nan if math.isnan(means[j]) else s.losses[j]
-        set_weights(masked, c[WEIGHT], RATE, weights)
-        # Summed from the first on, so that where all agree the sum is exact.
-        out[t] = means[0]
-        for j in range(1, MEANS):
-            if weights[j] > 0.0:
-                out[t] += weights[j] * (means[j] - means[0])
-
-
-@inner_function
-def _set_means(forecasts, means):
-    """Set the means (MEANS,) of those in each set that are made; NaN if none is."""
-    for j in range(MEANS):
-        total, count = 0.0, 0
-        for k in range(FORECASTS):
-            if SETS[j] >> k & 1 and not math.isnan(forecasts[k]):
-                total += forecasts[k]
-                count += 1
-        means[j] = total / count if count > 0 else math.nan
+            weights[j] = 0.0 if math.isnan(means[j]) else 1.0
+        set_weights(s.losses, RATE * c[WEIGHT], weights)
+        out[t] = weighted_mean(means, weights)
 
 
 @inner_function

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.ud_factor import (
     bierman_update,
     clip,

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.losses import phi, slope
 
 
@@ -16,7 +16,7 @@ def gradient(
     """Play the rounds (x, y), updating ``theta`` in place; returns the new S_t.
 
     The step size is 1 / (before·γS_{t-1} + now·w_t). The domain is
-    {‖θ‖ ≤ radius, low ≤ θ ≤ high}, of which one part only may bind.
+    {‖θ‖ ≤ radius, low ≤ θ ≤ high}; only one of the two constraints may be active.
     ``discounted_count`` is S_{t-1}, the discounted number of rounds so far.
     Shapes: theta, low, high (n,), x (T, n), y (T,), weight and elapsed (T,) or empty
     for all ones, out (T,), loss (T,), played (T, n) or empty.

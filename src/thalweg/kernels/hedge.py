@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.rls_bank.exponential_weights import MAX_LOSS
 
 

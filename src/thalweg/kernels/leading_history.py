@@ -11,9 +11,9 @@ import math
 import numpy as np
 
 from thalweg.kernels.ball_projection import project_on_ball, projection_workspace
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.gradient import gradient_round, point_gradient_round
 from thalweg.kernels.hedge import mean_point, normalise, update_log_weights
-from thalweg.kernels.jit import kernel
 from thalweg.kernels.losses import phi
 from thalweg.kernels.newton import newton_round
 
@@ -28,7 +28,7 @@ def follow_history(expert, formula, domain, rate, slots, living, start, data, tr
     way that kernels/ball_projection.py cannot mend.
 
     Returns the number of rounds played; the copies of ``outside`` are then where their
-    last step led. With S slots of which K are in use:
+    last step led. With S slots, K of them in use:
         expert    kind, and three settings: γ, 1/η, full or γ, before, now
         formula   code and shape parameter of the loss; domain: radius, low, high
         slots     theta (S, n), factor (S, n+3, n), discounted_count (S,), outside (S,)

@@ -14,13 +14,13 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import inner_function, kernel
+from thalweg.kernels.compiler.jit import inner_function, kernel
 from thalweg.kernels.ud_factor import GROWTH, forget, learn, solve
 
 
 @inner_function
 def confidence_width(rounds, n, settings):
-    """β, the radius of the confidence ellipsoid after so many rounds.
+    """β, the radius of the confidence ellipsoid after this number of rounds.
 
     ``settings`` are γ, λ, σ, S, L, log 1/δ and the factor of exploration.
     """
@@ -60,7 +60,7 @@ def learn_reward(
     """
     n = action.size
     forget(factor, gamma)
-    factor[GROWTH, 0] = 1  # nothing here looks at it, and it would overflow
+    factor[GROWTH, 0] = 1  # not used here, and it would overflow
     for i in range(n):
         v[i] = action[i]
     add_row(factor, v, gain)

@@ -18,8 +18,8 @@ from thalweg.kernels.call_header import (
     finite_or_refusal,
     max_legal_value,
 )
-from thalweg.kernels.jit import kernel
-from thalweg.kernels.layout import Layout, Shape
+from thalweg.kernels.compiler.jit import kernel
+from thalweg.kernels.compiler.layout import Layout, Shape
 from thalweg.kernels.logistic_tracker import (
     mix_predictions,
     move_experts,

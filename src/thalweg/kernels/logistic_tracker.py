@@ -8,14 +8,14 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.losses import sigmoid
 from thalweg.kernels.ud_factor import forget, learn
 from thalweg.kernels.windup import cap_covariance
 
 MIN_CURVATURE = 1e-3
-"""Lower limit of σ(1-σ): where labels are all but certain, a Newton step on next to no
-curvature would be boundless."""
+"""Lower limit of σ(1-σ): where labels are almost certain, a Newton step on almost no
+curvature would be unbounded."""
 RADIUS = 50.0
 """Upper limit of ‖θ‖ and of standardised features. Features have unit spread, so that a
 longer θ says no more than certainty."""

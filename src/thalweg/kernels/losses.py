@@ -1,15 +1,15 @@
 """φ, φ′ and φ″ of the linear-model losses, by their integer codes.
 
-Here alone codes are declared: a loss of losses/ names its own as ``code``. To add one,
+Codes are declared only here: a loss of losses/ names its own as ``code``. To add one,
 declare it, list it in ``CODES``, and give it a branch in all three functions: they
 check nothing, and the last branch serves any other number. That a code is listed
 is checked where a loss is defined (losses/linear.py); that its branches compute what
-the loss says, by tests/kernels/test_losses.py, for every public loss.
+the loss class does, by tests/kernels/test_losses.py, for every public loss.
 """
 
 import math
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 
 SQUARED, LOGISTIC, HUBER = 0, 1, 2
 CODES = (SQUARED, LOGISTIC, HUBER)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from thalweg.kernels.ball_projection import project_on_ball, projection_workspace
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.losses import curvature, phi, slope
 from thalweg.kernels.ud_factor import forget, learn, solve
 from thalweg.kernels.windup import cap_covariance

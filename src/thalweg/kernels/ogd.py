@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.gradient import gradient_round, point_gradient_round
-from thalweg.kernels.jit import kernel
 
 
 @kernel(ieee_division=True, nogil=True)

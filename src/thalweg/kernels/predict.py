@@ -1,6 +1,6 @@
 """Linear predictions in the kernels' order of sums, so that calls agree with runs."""
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 
 
 @kernel

@@ -15,8 +15,8 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
-from thalweg.kernels.layout import view
+from thalweg.kernels.compiler.jit import kernel
+from thalweg.kernels.compiler.layout import view
 from thalweg.kernels.ud_factor import (
     GROWTH,
     bierman_update,
@@ -140,7 +140,7 @@ def _move_targets(theta, root, inverse_alpha, y, t, out, row, gain):
     for i in range(n):
         point, own_gain = view(theta, i * targets, (targets,)), gain[i]
         for j in range(targets):
-            # Computed anew for every i, which costs less than an array to keep it in.
+            # Computed again for every i, which costs less than storing it in an array.
             innovation = clip(root * (labels[j] - predictions[j]), largest)
             step = theta.dtype.type(inverse_alpha * innovation)
             point[j] = clip(point[j] + own_gain * step, limit)

@@ -24,9 +24,9 @@ from thalweg.kernels.call_header import (
     finite_or_refusal,
     max_legal_value,
 )
+from thalweg.kernels.compiler.jit import kernel
+from thalweg.kernels.compiler.layout import Layout, Shape, array_at
 from thalweg.kernels.error_intervals import ERROR_WINDOW
-from thalweg.kernels.jit import kernel
-from thalweg.kernels.layout import Layout, Shape, array_at
 from thalweg.kernels.rls import predict_targets, rls_round
 from thalweg.kernels.ud_factor import EXTRA_ROWS
 from thalweg.kernels.windup import restore_ridge

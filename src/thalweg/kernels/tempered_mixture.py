@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 
 
 @kernel(ieee_division=True)
@@ -21,7 +21,7 @@ def tempered_mixture(
 
     Shapes: weights (M,), updated in place, of the E exponents (E,) of each classifier
     and of the B others; count: labels learnt before; probability (T, G, K), others
-    (T, B, K), number (T,) the row's class, -1: none. own (W+T, M): what the experts
+    (T, B, K), number (T,) the row's class or -1. own (W+T, M): what the experts
     gave to the class of each row, NaN where it is not to be learnt; the first W rows
     wait for their labels, the others are filled. out (T, K). Returns the count after.
     """

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.lin_ucb import first_largest
 
 
@@ -52,7 +52,7 @@ def learn_in_window(sums, counts, arms, rewards, rounds, arm, reward):
     """The same over the last τ rounds: arms and rewards (τ,) are ring buffers.
 
     The oldest round is subtracted. Its rounding is removed each time the ring is full:
-    sums are then formed anew.
+    sums are then computed again.
     """
     place = rounds % arms.size
     if rounds >= arms.size:

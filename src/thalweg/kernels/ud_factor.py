@@ -22,8 +22,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.kernels.jit import inner_function, kernel
-from thalweg.kernels.layout import Layout, Shape
+from thalweg.kernels.compiler.jit import inner_function, kernel
+from thalweg.kernels.compiler.layout import Layout, Shape
 
 
 class UDFactor(NamedTuple):
@@ -241,10 +241,10 @@ def transposed_product(factor, v, out):
 
 @kernel(ieee_division=True)
 def _bounded_pivot(factor, v, j, f):
-    """(d, f) of a direction about which next to nothing is known; 0 if v adds nothing.
+    """(d, f) of a direction with almost no information; 0 if v adds nothing.
 
-    Its D_j is so large that 1/D_j counts as 0, or even infinite: P_0 = 0 and j was
-    never seen, or its feature has grown out of all proportion.
+    Its D_j is so large that 1/D_j counts as 0, or even infinite: P_0 = 0 and no row had
+    a component in j, or its feature has grown by orders of magnitude.
     """
     d, zero = factor[j, j], factor.dtype.type(0)
     if not abs(f) < np.inf:
@@ -297,7 +297,7 @@ def drop_overflow(factor, j):
     """Set entries of column j of U that have overflowed to 0.
 
     Each of them makes f_j overflow in the next round, whatever v is, so that
-    ``bierman_update`` drops them then; whoever hands out a factor does it before.
+    ``bierman_update`` drops them then; code that returns a factor does it before.
     """
     for i in range(j):
         if not abs(factor[j, i]) < np.inf:
@@ -322,7 +322,7 @@ def _is_noise(factor, v, j, f):
 
 @kernel
 def is_unlearnt(factor, j):
-    """Whether P_0 = 0 and no row has told anything about direction j yet."""
+    """Whether P_0 = 0 and no row so far has had a component in direction j."""
     scale = factor[INPUT_SCALE, j]
     limit = max_learnt_variance(np.finfo(factor.dtype).max)
     is_large = not factor[j, j] * scale * scale <= limit  # also where it is 0 · ∞

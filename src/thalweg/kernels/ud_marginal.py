@@ -9,7 +9,7 @@ keeps every D_j positive.
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.ud_factor import (
     INPUT_SCALE,
     column_size,
@@ -60,7 +60,7 @@ def add_outer_product(factor, c, v, size, limit):
         ratio, rest = s * (c / increased), c / increased * d
         if not increased < np.inf:
             increased, ratio, rest = largest, 1 / s, d / s / s
-        if not abs(ratio) < np.inf:  # next to nothing, in a direction known exactly
+        if not abs(ratio) < np.inf:  # tiny, in a direction known exactly
             continue
         c, factor[j, j] = rest, min(increased, largest)
         for i in range(j):

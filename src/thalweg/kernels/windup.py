@@ -9,7 +9,7 @@ data never reach. ``restore_ridge`` retains a ridge that forgetting would take a
 Both add w e_k e_kᵀ to P for the coordinates that lack it most: O(n²), and the same
 whatever the order of the features. Only where P_0 = 0 and a direction is not learnt yet
 the cap limits D_j itself. docs/derivations/ud-factorisation.md says why that
-is enough, docs/decisions/002-covariance-windup.md what else was tried.
+is enough, docs/decisions/recursive-least-squares.md what else was tried.
 
 The limits here are the only ones: rls_bank, rls_blocked and models/health.py import
 them. After a change of one, delete numba's disk cache, as ``make test`` and ``make
@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import inner_function, kernel
+from thalweg.kernels.compiler.jit import inner_function, kernel
 from thalweg.kernels.ud_factor import (
     GROWTH,
     INPUT_SCALE,
@@ -92,7 +92,7 @@ def _check_covariance(factor, c, unit):
     covariance_diagonal(factor, c)
     cap = covariance_cap(np.finfo(factor.dtype).eps)
     learnt_limit = max_learnt_ratio(np.finfo(factor.dtype).max, cap)
-    # The two largest C_kk input_scale_k² / cap. The index is n where there is none: the
+    # The two largest C_kk input_scale_k² / cap. The index is n if one is missing: the
     # compiler would take -1 for a type of its own, and compile all callees twice.
     worst, first, second = n, 0.0, 0.0
     for k in range(n):
@@ -141,9 +141,9 @@ def _has_unlearnt(factor):
 def _cap_pivots(factor):
     """Keep D_j max_i(U_ij input_scale_i)² below the cap in the directions learnt.
 
-    While others are not learnt, w e_k e_kᵀ would count as the first row that tells
-    something about these. Here P grows within the span of the rows only. Directions
-    that are known stay as they are.
+    While others are not learnt, w e_k e_kᵀ would count as the first row with
+    information on these. Here P grows only within the span of the rows. Directions that
+    are known do not change.
     """
     limit = covariance_cap(np.finfo(factor.dtype).eps) / CHECK_GROWTH
     for j in range(factor.shape[1]):
@@ -215,7 +215,7 @@ def restore_ridge(theta, factor, discount, gamma, ridge, leaky, c, unit):
 
 @kernel
 def _weakest_coordinate(factor, target, c):
-    """The k with the largest ridge deficit (target - r_k) C_kk, and this; -1 if none.
+    """The k with the largest ridge deficit (target - r_k) C_kk, or -1; and the deficit.
 
     The deficit is what forgetting has taken of the ridge, in units of the information
     1/C_kk that is there.

@@ -17,7 +17,6 @@ from thalweg.learners.finiteness import (
 )
 from thalweg.learners.own_state import check_own_state
 from thalweg.learners.recent_errors import RecentErrors
-from thalweg.learners.round_check import check_round
 from thalweg.losses import Loss, Round
 from thalweg.losses.base import CheckedRound
 from thalweg.types import Block, FloatArray, LearnerState, Trace
@@ -174,12 +173,12 @@ class Learner(ABC, Generic[S]):
         """The state after a point was played and ``f`` was revealed."""
 
     def add_features(self, state: S, indices: Sequence[int]) -> S:
-        """The state with further features, of which nothing is known yet: θ is 0.
+        """The state with further features, whose θ is 0.
 
         ``indices`` are those that they have afterwards, so that ``remove_features`` of
-        the same indices undoes it. What is known of the others stays as it is: as long
-        as the new features are zero, predictions are those of before. There may be at
-        most ``max_features``.
+        the same indices undoes it. What was learnt of the others does not change: as
+        long as the new features are zero, predictions are as before. The limit of the
+        number of features is ``max_features``.
         """
         self.check_state(state)
         change = addition(self, indices, len(state.theta))
@@ -187,8 +186,8 @@ class Learner(ABC, Generic[S]):
 
     def remove_features(self, state: S, indices: Sequence[int]) -> S:
         """The state without the features of these indices, as if they were zero from
-        now on: what is known of the others stays. They are forgotten: features added
-        later, in the same place or another, start anew.
+        now on: what was learnt of the others does not change. The removed features are
+        forgotten: features added later, in the same place or another, start from 0.
         """
         self.check_state(state)
         change = removal(self, indices, len(state.theta))
@@ -222,7 +221,7 @@ class Learner(ABC, Generic[S]):
             self._check_record(name)
         play = self._play_blocked if blocked else self._play
         rounds = checks.check_block(block, loss, state.theta)
-        # What overflows is looked for once, at the end.
+        # Overflows are searched for once, at the end.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             after, trace = play(state, loss, rounds, record)
             limit_losses(trace, rounds)
@@ -306,9 +305,9 @@ class Learner(ABC, Generic[S]):
     """``RawState.layout`` of what live buffers give; None: they give none."""
 
     def state_from_raw(self, raw: RawState) -> S | None:
-        """The state in the numbers of a state alone; None where they are not its.
+        """The state from its raw numbers; None where they are not of this learner.
 
-        Nothing is computed from them, since nobody has checked them yet:
+        Nothing is computed from them, since they have not been checked yet:
         ``complete_state``.
         """
         return None
@@ -329,3 +328,36 @@ class Learner(ABC, Generic[S]):
             return f.value(self._point(state, f.x))
         predictions, labels = np.asarray(prediction)[None], np.asarray(f.y)[None]
         return f.weight * float(f.loss.prediction_loss(predictions, labels)[0])
+
+
+def check_round(f: Round, theta: FloatArray) -> CheckedRound:
+    """The round for a state of this θ; raises ``StreamError`` where it is refused.
+
+    The rules are those of ``checks.check_block``, which decides in doubt: ordinary
+    rounds are recognised in a fraction of its time.
+    """
+    if _is_ordinary(f, theta):
+        return CheckedRound._make(f)
+    x = None if f.x is None else checks.check_numbers("features", f.x)[None]
+    y = checks.check_numbers("target", f.y)[None]
+    block = checks.check_block(Block(x, y, [f.weight], [f.elapsed]), f.loss, theta)
+    row = None if block.x is None else block.x[0]
+    return CheckedRound(f.loss, row, block.y[0], float(f.weight), float(f.elapsed))
+
+
+def _is_ordinary(f: Round, theta: FloatArray) -> bool:
+    """Whether all is plainly legal; False where that takes a closer look."""
+    loss, x, y, weight, elapsed = f
+    is_plain = (
+        type(x) is np.ndarray
+        and x.dtype == theta.dtype
+        and isinstance(y, float)
+        and type(weight) is float
+        and type(elapsed) is float
+        and type(loss).check_rounds is Loss.check_rounds
+    )
+    if not is_plain or loss.shapes(theta) != (x.shape, ()):
+        return False
+    largest = checks.MAX_MAGNITUDE[theta.dtype]
+    are_rates = 0 <= weight <= 1 and 0 <= elapsed <= largest
+    return are_rates and abs(y) <= largest and checks.is_legal(x)

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from thalweg.kernels.compiler.simd import WIDTH
 from thalweg.kernels.rls_bank.exponential_weights import mix_rounds, padded_log_weights
-from thalweg.kernels.simd import WIDTH
 from thalweg.learners.base import Learner
 from thalweg.learners.kernel_arrays import KernelArrays
 from thalweg.losses import Loss
 from thalweg.types import Block, FloatArray
 
 CHUNK_NUMBERS = 2**18
-"""Predictions and coordinates of points that the experts may play in a chunk: 2 MiB."""
+"""Limit of the predictions and coordinates that experts play in a chunk: 2 MiB."""
 
 
 def play_chunks(
@@ -31,8 +31,8 @@ def play_chunks(
     arrays: KernelArrays,
     weights: FloatArray,
 ) -> tuple[tuple[Any, ...], FloatArray]:
-    """Play the block with experts of compiled runs, from states and log weights, both
-    of which are returned as they are after it.
+    """Play the block with experts of compiled runs, from states and log weights;
+    returns both after it.
 
     ``arrays`` and ``weights``, (T, N) or empty, are filled in. The loss must be one of
     predictions alone, as every loss with a kernel is.

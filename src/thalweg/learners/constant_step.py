@@ -58,7 +58,7 @@ class ConstantStepGradient(Learner[ConstantStepState]):
         (theta,) = state
         target = self.domain.project(theta - f.grad(theta) / self.smoothness)
         point = theta + self.averaging * (target - theta)
-        # Between two points of S, but for rounding, which counts where they are far.
+        # Between two points of S, up to rounding, which matters if they are far apart.
         return ConstantStepState(
             point if self.domain.contains(point) else self.domain.project(point)
         )

@@ -31,7 +31,7 @@ class FeatureChange(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many features there are after the change."""
+        """The number of features after the change."""
         return len(self.places) + len(self.added)
 
     def apply(self, array: FloatArray, axis: int = 0) -> FloatArray:

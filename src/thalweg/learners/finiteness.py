@@ -1,7 +1,7 @@
-"""Finiteness: predictions, losses and states hold no NaN, and infinities by right only.
+"""Finiteness: predictions, losses and states hold no NaN, and only legal infinities.
 
 Kernels check nothing, so every run is checked at its end, in one pass over predictions,
-losses and θ. The other arrays of a state are looked at where a model is saved or loaded
+losses and θ. The other arrays of a state are checked where a model is saved or loaded
 (persistence/state_check.py), and by ``Online.health``.
 """
 
@@ -17,7 +17,7 @@ from thalweg.errors import NonFiniteError, ThalwegError
 from thalweg.types import Block, FloatArray, Trace
 
 FEW = 32
-"""Up to so many numbers are looked at faster in Python."""
+"""Limit of the number of values that are checked faster in Python."""
 
 
 def require_finite_run(learner: Any, state: Any, trace: Trace) -> None:
@@ -70,10 +70,10 @@ def is_finite(values: FloatArray) -> bool:
 
 
 def non_finite_fields(learner: Any, state: Any) -> Iterator[tuple[str, Any]]:
-    """Name and first bad value of the fields that hold what no such state can hold.
+    """Name and first bad value of the fields with values that no such state can hold.
 
-    Infinite by right are the D_j of a UD factor about which nothing is known, and what
-    is infinite in the learner's own start. States of experts are not looked into.
+    Legal infinities are the D_j of a UD factor in directions without information, and
+    those of the learner's own initial state. States of experts are not searched.
     """
     for name, value in zip(state._fields, state, strict=True):
         if isinstance(value, float) and not math.isfinite(value):

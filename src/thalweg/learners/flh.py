@@ -129,9 +129,10 @@ def advance_history(
 
 
 def advance_weights(
-    active_from: npt.NDArray[np.int64], log_v: FloatArray,
+    active_from: npt.NDArray[np.int64],
+    log_v: FloatArray,
     survives: npt.NDArray[np.bool_],
-) -> tuple[npt.NDArray[np.int64], FloatArray]:  # fmt: skip
+) -> tuple[npt.NDArray[np.int64], FloatArray]:
     """Starts and weights in the next round: of survivors, and of a new expert."""
     t = int(active_from[-1])
     active_from = np.append(active_from[survives], t + 1)

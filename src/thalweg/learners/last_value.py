@@ -26,7 +26,7 @@ class LastValue(Learner[LastValueState]):
     .. math:: \hat y_t = y_{t-1}, \quad \hat y_1 = 0
 
     Also known as: persistence, naive forecast, random-walk forecast. It has no settings
-    and looks at no x. A round of weight zero is skipped; other weights, and
+    and ignores x. A round of weight zero is skipped; other weights, and
     ``elapsed``, have no effect.
     """
 

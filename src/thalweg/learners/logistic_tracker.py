@@ -10,7 +10,8 @@ import scipy  # its submodules are loaded when they are first used
 
 from thalweg import checks
 from thalweg.kernels import call_header, logistic_live, ud_factor
-from thalweg.kernels.jit import entry_point
+from thalweg.kernels.compiler.jit import entry_point
+from thalweg.kernels.delayed_logistic_tracker import delayed_logistic_tracker
 from thalweg.kernels.logistic_tracker import MIN_CURVATURE, RADIUS, logistic_tracker
 from thalweg.kernels.losses import logits
 from thalweg.kernels.ud_factor import forget, learn
@@ -35,7 +36,7 @@ NO_VALUES = np.empty(0)
 class LogisticTrackerState(NamedTuple):
     """The state of the logistic Tracker; the first N of K experts take Newton steps."""
 
-    theta: FloatArray  # (n,) the start, of which only size and dtype are used
+    theta: FloatArray  # (n,) the start; only its size and dtype are used
     points: FloatArray  # (K, n+1) the experts' coefficients, features standardised
     factors: FloatArray  # (N, n+4, n+1) P of the Newton experts: kernels/ud_factor.py
     weights: FloatArray  # (K,) the experts' weights in the mixture
@@ -153,6 +154,27 @@ class LogisticTracker(Learner[LogisticTrackerState]):
         incurred = np.asarray(loss.prediction_loss(out, block.y) * block.weights)
         theta = np.tile(state.theta, (len(block), 1)) if "theta" in record else None
         return after, Trace(out, incurred.astype(out.dtype), theta)
+
+    def run_delayed(
+        self, state: LogisticTrackerState, x: FloatArray, due_x: FloatArray,
+        due_y: FloatArray, is_due: FloatArray, elapsed: FloatArray,
+    ) -> tuple[LogisticTrackerState, FloatArray]:  # fmt: skip
+        """``run`` where labels come late: predict a row of x, then learn the one due.
+
+        x and due_x are (T, n), all others (T,); after row t nothing is learnt where
+        ``is_due`` is 0. Returns the state after, and the log-odds of each row of x.
+        """
+        after = LogisticTrackerState(state.theta, *(a.copy() for a in state[1:]))
+        x, due_x, due_y, is_due, elapsed = (
+            np.ascontiguousarray(part, np.float64)
+            for part in (x, due_x, due_y, is_due, elapsed)
+        )
+        out = np.empty(len(x))
+        delayed_logistic_tracker(
+            *after[1:], DISCOUNTS, np.array(RATES), self.certainty, x, due_x, due_y,
+            is_due, elapsed, out,
+        )  # fmt: skip
+        return after, self._log_odds(out, state)
 
     def live_buffer(
         self, state: LogisticTrackerState, loss: Loss, constant_features: int

@@ -89,7 +89,7 @@ class DiscountedNewton(Learner[NewtonState]):
         """Theorem 1's settings: case 1 exp-concave, 2 strongly convex, 3 quadratic.
 
         η is ½min{1/(4GD), α}, ℓ/u and 1. The theorem is stated for ε = ``ridge`` = 1.
-        Constants do not show whether a loss is quadratic; that of case 3 is looked at
+        Constants do not show whether a loss is quadratic; in case 3 that is checked
         when it is played.
         """
         ell, u, alpha, G = constants
@@ -207,7 +207,7 @@ def learn_and_solve(
     factor: FloatArray, rows: FloatArray, grad: FloatArray
 ) -> FloatArray:
     """P ← P + Σ vvᵀ over the rows v, in place; P⁻¹∇ for the new P is returned."""
-    # Where P has all but vanished, its inverse is known only along what is learnt.
+    # Where P has almost vanished, its inverse is known only in directions learnt.
     # With ∇ = Σ r_i v_i, P⁻¹∇ is least squares of r on v, done row by row.
     r = np.linalg.lstsq(rows.T, grad)[0]
     step, gain = np.zeros_like(grad), np.empty_like(grad)

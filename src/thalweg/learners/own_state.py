@@ -20,7 +20,7 @@ ARRAY = np.ndarray
 
 
 class PartSpec(NamedTuple):
-    """What a part of a state must be."""
+    """The required type and shape of a part of a state."""
 
     dtype: np.dtype[Any] | None  # None for a number, or the states of experts
     shape: Shape
@@ -28,7 +28,7 @@ class PartSpec(NamedTuple):
 
 
 class StateSpec(NamedTuple):
-    """What a state must be, given its θ."""
+    """The required parts of a state, given its θ."""
 
     kind: type
     parts: tuple[PartSpec, ...]
@@ -64,7 +64,7 @@ def check_own_state(learner: Any, state: Any) -> None:
 
 
 def _check_experts(learner: Any, state: Any, theta: FloatArray) -> None:
-    """Check the states of a mixture's experts, each of which has a θ like its own."""
+    """Check the states of a mixture's experts; each has a θ like the mixture's."""
     experts = getattr(learner, "experts", None)
     if experts is None:
         experts = (learner.expert,) * len(state.experts)
@@ -95,9 +95,7 @@ def _grown_parts(parts: tuple[PartSpec, ...], state: Any) -> tuple[PartSpec, ...
 
 
 @lru_cache(maxsize=1024)
-def _state_spec(
-    learner: Any, shape: Shape, dtype: np.dtype[Any]
-) -> StateSpec | None:  # fmt: skip
+def _state_spec(learner: Any, shape: Shape, dtype: np.dtype[Any]) -> StateSpec | None:
     """From a state of the learner's own; None for learners that are made elsewhere.
 
     Theirs may grow as they like, and no kernel sees them.
@@ -149,7 +147,7 @@ def _refusal(learner: Any, state: Any) -> InvalidParameterError:
 def _misfit(
     learner: Any, state: Any, parts: tuple[PartSpec, ...]
 ) -> InvalidParameterError:
-    """What is said of a state of the right kind, one of whose parts does not fit."""
+    """The message for a state of the right kind with a part that does not fit."""
     rules, gifts = [], []
     for name, part, (dtype, shape, _) in zip(state._fields, state, parts, strict=True):
         is_array = isinstance(part, np.ndarray)

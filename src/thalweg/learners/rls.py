@@ -11,8 +11,8 @@ from thalweg import checks, discounts
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels import call_header, rls_live
 from thalweg.kernels import ud_factor as factors
+from thalweg.kernels.compiler.jit import entry_point
 from thalweg.kernels.error_intervals import ERROR_WINDOW
-from thalweg.kernels.jit import entry_point
 from thalweg.kernels.rls import rls
 from thalweg.kernels.rls_blocked.blocked import rls_blocked
 from thalweg.kernels.ud_factor import drop_all_overflow, forget, learn

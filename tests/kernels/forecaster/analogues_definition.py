@@ -7,7 +7,7 @@ the kernels store them.
 import numpy as np
 
 from thalweg.kernels.forecaster import analogues
-from thalweg.kernels.forecaster.forecaster_layout import NEIGHBOURS
+from thalweg.kernels.forecaster import forecaster_layout as layout
 
 
 class Analogues:
@@ -78,7 +78,7 @@ class Analogues:
         if len(lags) < analogues.MIN_ANALOGUES:
             return None
         distances = np.array([self.distance(lag) for lag in lags])
-        nearest = np.argsort(distances, kind="stable")[:NEIGHBOURS]
+        nearest = np.argsort(distances, kind="stable")[: layout.NEIGHBOURS]
         lags, distances = np.array(lags)[nearest], distances[nearest]
         weights = (distances / distances.mean() + analogues.DISTANCE_MARGIN) ** -2.0
         followers = [

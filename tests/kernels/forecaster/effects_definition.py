@@ -5,13 +5,13 @@ All values are remembered, and regressions are solved anew by ``numpy.linalg``.
 
 import numpy as np
 
-from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster import (
-    known_effects,
+    covariate_effects,
     step_features,
     step_mixture,
     step_regressions,
 )
+from thalweg.kernels.forecaster import forecaster_layout as layout
 
 
 def known_share(t, lag, cycle, season):
@@ -47,7 +47,7 @@ def in_units(x, means, units):
 
 
 class Effects:
-    """The regression on features known in advance (known_effects.py)."""
+    """The regression on features known in advance (covariate_effects.py)."""
 
     def __init__(self, forecaster):
         self.forecaster = forecaster
@@ -64,11 +64,11 @@ class Effects:
         mean, count = 0.0, 0
         for t in range(1, len(self.y)):
             change = abs(self.y[t] - self.y[t - 1])
-            if count >= known_effects.TRUSTED_CHANGES:
-                change = min(change, known_effects.MAX_RELATIVE_CHANGE * mean)
+            if count >= covariate_effects.TRUSTED_CHANGES:
+                change = min(change, covariate_effects.MAX_RELATIVE_CHANGE * mean)
             if change > 0 and not self.is_missing[t]:
                 count += 1
-                share = max(1 / count, known_effects.MIN_MEAN_SHARE)
+                share = max(1 / count, covariate_effects.MIN_MEAN_SHARE)
                 mean += share * (change - mean)
         return mean
 
@@ -76,7 +76,7 @@ class Effects:
         mean = 0.0
         for t, (y, is_missing) in enumerate(zip(self.y, self.is_missing, strict=True)):
             if not is_missing:
-                mean += max(1 / (t + 1), known_effects.MIN_MEAN_SHARE) * (y - mean)
+                mean += max(1 / (t + 1), covariate_effects.MIN_MEAN_SHARE) * (y - mean)
         return mean
 
     def terms(self, x):
@@ -89,7 +89,7 @@ class Effects:
         if cycle > season and t >= cycle:
             row[layout.CYCLE_TERM] = y[t - cycle] - y[-1]
         row = [1.0] + [limit(term / scale) for term in row[1:]]
-        means, given = own.given_moments(t)[0], own.given[:t]
+        means, given = own.covariate_moments(t)[0], own.given[:t]
         for i in np.flatnonzero(own.known):
             last, lagged = given[-1][i], given[max(t - max(season, 2), 0)][i]
             unit = own.change(i, t)
@@ -130,7 +130,7 @@ class Effects:
         theta = np.empty((size, layout.LANES))
         for lane, gamma in enumerate(layout.DISCOUNT):
             w = gamma**ages * np.array(self.weights)[:, lane]
-            S = X.T @ (w[:, None] * X) + known_effects.EFFECT_RIDGE * np.eye(size)
+            S = X.T @ (w[:, None] * X) + covariate_effects.EFFECT_RIDGE * np.eye(size)
             theta[:, lane] = np.linalg.solve(S, X.T @ (w * z))
         return theta
 
@@ -143,10 +143,10 @@ class Effects:
         excess = np.zeros(layout.EFFECT_CANDIDATES)
         if losses.min() > 0:
             excess = losses / losses.min() - 1
-            excess *= known_effects.EFFECT_SHARPNESS * count
+            excess *= covariate_effects.EFFECT_SHARPNESS * count
         elif losses.max() > 0:
             excess = np.where(losses > 0, np.inf, 0.0)
-        prior = np.repeat([known_effects.FEATURE_PRIOR, 1.0], lanes)
+        prior = np.repeat([covariate_effects.FEATURE_PRIOR, 1.0], lanes)
         weights = prior * np.exp(-np.minimum(excess, 700))
         weights /= weights.sum()
         changes = slice(layout.SERIES_TERMS, None, layout.FEATURE_TERMS)
@@ -154,7 +154,7 @@ class Effects:
         known = np.flatnonzero(own.known)
         units = [own.change(i, t + 1) for i in known]
         known_y = np.array(self.y)[~np.array(self.is_missing)]
-        most = known_effects.MAX_EFFECT * (known_y.max() - known_y.min())
+        most = covariate_effects.MAX_EFFECT * (known_y.max() - known_y.min())
 
         def effect(x):
             # The offset is the first row of all.

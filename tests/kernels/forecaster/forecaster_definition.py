@@ -30,20 +30,13 @@ from thalweg.kernels.forecaster import (
     step_mixture,
     step_regressions,
 )
+from thalweg.kernels.forecaster.covariates import MIN_COVARIATE_SHARE
 from thalweg.kernels.forecaster.forecaster_round import EARLY_ROUNDS, RANGE_MARGIN
-from thalweg.kernels.forecaster.given_features import MIN_GIVEN_SHARE
 from thalweg.kernels.forecaster.nonlinear_regression import (
     MAX_DIFFERENCE,
     WEIGHT_LANE,
 )
-from thalweg.kernels.tracker.tracker_layout import (
-    COUNTERS,
-    DELAY,
-    ERROR_COUNT,
-    ERROR_SCALE,
-    RECENT_ERRORS,
-    SLOW_ERROR_MEAN,
-)
+from thalweg.kernels.tracker import tracker_layout
 from thalweg.learners.tracker import definition
 
 
@@ -51,7 +44,7 @@ class Origin(SimpleNamespace):
     """What was known and forecast after a round: level, scale, low, high, rows (J, n),
     contexts (J, C), candidates (J, K), members of the pool (J, 3), forecasts (H,),
     error_scales (J, 2). Of known features the function ``effect`` of a row, and
-    ``known_part`` of a step and a row: the effect, and what the regressions add."""
+    ``future_part`` of a step and a row: the effect, and what the regressions add."""
 
 
 class Regressions:
@@ -114,20 +107,21 @@ class Regressions:
             excess = sharpness * count * np.maximum(losses / lowest - 1, 0)
         elif losses.max() > 0:
             excess = np.where(losses > 0, np.inf, 0.0)
-        prior = layout.CANDIDATE_PRIOR.copy()
-        prior[layout.NONLINEAR] *= errors / (errors + step_mixture.NONLINEAR_ERRORS)
-        prior[layout.ANALOGUE] *= analogue_errors / (
-            analogue_errors + step_mixture.ANALOGUE_ERRORS
-        )
+        prior = np.ones(layout.CANDIDATES)
+        for k, candidate in enumerate(layout.CANDIDATE_TABLE):
+            known = analogue_errors if k == layout.ANALOGUE else errors
+            share = known / (known + candidate.errors) if candidate.errors else 1.0
+            prior[k] = candidate.prior * share
         weights = prior * np.exp(-np.minimum(excess, 700))
         return weights / weights.sum()
 
 
 def new_errors(delay):
     errors = SimpleNamespace(
-        counters=np.zeros(COUNTERS), recent_errors=np.zeros((2, RECENT_ERRORS))
+        counters=np.zeros(tracker_layout.COUNTERS),
+        recent_errors=np.zeros((2, tracker_layout.RECENT_ERRORS)),
     )
-    errors.counters[DELAY] = delay
+    errors.counters[tracker_layout.DELAY] = delay
     return errors
 
 
@@ -135,21 +129,21 @@ def band(errors, coverage, step):
     """Quantiles of the errors; at least those of Student's t where there are too few
     for quantiles. Errors of later steps count less."""
     low, high = definition.interval_offsets(errors, coverage)
-    count, share = int(errors.counters[ERROR_COUNT]), (1 - coverage) / 2
+    count, share = int(errors.counters[tracker_layout.ERROR_COUNT]), (1 - coverage) / 2
     alike = 1 + (step - 1) / 2  # errors in a row that count as one
     enough = np.ceil(1 / share - 1e-9) - 1
-    if not 0 < count < min(enough * alike, RECENT_ERRORS):
+    if not 0 < count < min(enough * alike, tracker_layout.RECENT_ERRORS):
         return low, high
     degrees = 1 + (min(count, 64) - 1) / alike
     deviation = 1 + (np.sqrt(np.pi / 2) - 1) * (1 - 1 / degrees)  # per mean size
     reach = scipy.stats.t(degrees).ppf(1 - share) * deviation
-    reach *= errors.counters[SLOW_ERROR_MEAN]
+    reach *= errors.counters[tracker_layout.SLOW_ERROR_MEAN]
     return min(low, -reach), max(high, reach)
 
 
 def ridges(size, given):
     ridge = np.full(size, step_regressions.RIDGE)
-    ridge[size - given :] = step_regressions.GIVEN_RIDGE
+    ridge[size - given :] = step_regressions.COVARIATE_RIDGE
     return ridge
 
 
@@ -270,14 +264,14 @@ class ForecasterDefinition:
         row[layout.CYCLE_PROFILE] = limit(self.cycle_profile(target) / scale)
         return row
 
-    def given_moments(self, count):
+    def covariate_moments(self, count):
         """Mean and unit of each given feature, as known from the first rounds: the
         deviation, or the mean change where that is more."""
         means, units = np.zeros(len(self.known)), np.zeros(len(self.known))
         for i in range(len(units)):
             mean = variance = 0.0
             for t, row in enumerate(self.given[:count]):
-                share = max(1 / (t + 1), MIN_GIVEN_SHARE)
+                share = max(1 / (t + 1), MIN_COVARIATE_SHARE)
                 before = row[i] - mean
                 mean += share * before
                 variance += share * (before * (row[i] - mean) - variance)
@@ -287,7 +281,7 @@ class ForecasterDefinition:
     def change(self, i, count):
         """The mean size of the changes of a given feature in the first rounds."""
         changes = np.abs(np.diff([row[i] for row in self.given[:count]]))
-        return running_mean(changes[changes > 0], MIN_GIVEN_SHARE)
+        return running_mean(changes[changes > 0], MIN_COVARIATE_SHARE)
 
     # A round.
 
@@ -298,7 +292,7 @@ class ForecasterDefinition:
         self.given.append(np.array(x, dtype=float))
         if self.effects is not None:
             effect = self.origins[-1].effect(x) if t else 0.0
-            self.add_known_part(t, np.array(x), effect)
+            self.add_future_part(t, np.array(x), effect)
         value = float(y) - effect
         if np.isnan(y):
             value = self.origins[-1].forecasts[0]
@@ -314,7 +308,7 @@ class ForecasterDefinition:
         self.is_missing.append(bool(np.isnan(y)))
         self.origins.append(self.forecast_from(t))
 
-    def known_part(self, model, units):
+    def future_part(self, model, units):
         """What features known in advance add to every candidate."""
         base = layout.OWN_FEATURES + len(self.lags)
         part, first = (
@@ -326,17 +320,17 @@ class ForecasterDefinition:
         candidates[layout.NONLINEAR] = (units * self.known) @ given
         return candidates
 
-    def add_known_part(self, t, x, effect):
+    def add_future_part(self, t, x, effect):
         """Forecasts of round t were made without what is known of it by now."""
-        means, deviations = self.given_moments(t)
+        means, deviations = self.covariate_moments(t)
         now = in_units(x, means, deviations)
         for h in range(1, min(t, self.horizon) + 1):
             origin, model = self.origins[t - h], self.model_of[h - 1]
-            origin.forecasts[h - 1] += origin.known_part(h, x) - effect
+            origin.forecasts[h - 1] += origin.future_part(h, x) - effect
             if origin.scale > 0 and h == model.step:
                 j = self.models.index(model)
-                origin.candidates[j] += self.known_part(model, now)
-                part = origin.known_part(h, x) - origin.effect(x)
+                origin.candidates[j] += self.future_part(model, now)
+                part = origin.future_part(h, x) - origin.effect(x)
                 origin.members[j] += part / origin.scale
                 base = layout.OWN_FEATURES + len(self.lags)
                 origin.rows[j][base:][self.known] = now[self.known]
@@ -415,13 +409,13 @@ class ForecasterDefinition:
         )  # fmt: skip
         origin.error_scales = [
             [
-                errors.counters[ERROR_SCALE]
+                errors.counters[tracker_layout.ERROR_SCALE]
                 for errors in (m.value_errors, m.total_errors)
             ]
             for m in self.models
         ]
         origin.effect = self.effects.of_rows(t) if self.effects else lambda x: 0.0
-        origin.known_part = lambda h, x: origin.effect(x)
+        origin.future_part = lambda h, x: origin.effect(x)
         season, steps = self.season, range(1, self.horizon + 1)
         if t < season + EARLY_ROUNDS or self.scale() == 0:
             ago = [max(t + h - -(-h // season) * season, 0) for h in steps]
@@ -430,10 +424,10 @@ class ForecasterDefinition:
             return origin
         origin.scale, (low, high) = self.scale(), self.range()
         level, scale = origin.level, origin.scale
-        means, deviations = self.given_moments(t + 1)
+        means, deviations = self.covariate_moments(t + 1)
         units = in_units(self.given[-1], means, deviations) * ~self.known
         parts = self.mixed_parts(scale, means, deviations)
-        origin.known_part = lambda h, x: origin.effect(x) + parts(h, x)
+        origin.future_part = lambda h, x: origin.effect(x) + parts(h, x)
         path = self.recursive_path(units, scale, low, high)
         analogues = self.analogues.forecasts(scale)
         origin.forecasts = np.zeros(self.horizon)
@@ -515,7 +509,7 @@ class ForecasterDefinition:
         mean = origin.forecasts.copy()
         for h, x in enumerate(future[: self.horizon], start=1):
             if self.known.any():
-                mean[h - 1] += origin.known_part(h, x)
+                mean[h - 1] += origin.future_part(h, x)
         return np.maximum(mean, 0.0) if self.lowest == 0 else mean
 
     def offsets(self, coverage, kind="value_errors"):
@@ -525,7 +519,9 @@ class ForecasterDefinition:
         quantiles, or beyond the range of the values.
         """
         enough = np.ceil(2 / (1 - coverage) - 1e-9) - 1
-        needed = min(np.ceil(enough * (1 + (self.horizon - 1) / 2)), RECENT_ERRORS)
+        needed = min(
+            np.ceil(enough * (1 + (self.horizon - 1) / 2)), tracker_layout.RECENT_ERRORS
+        )
         ends = np.array([band(getattr(m, kind), coverage, m.step) for m in self.models])
         steps = [0] + [m.step for m in self.models]
         result = np.empty((self.horizon, 2))

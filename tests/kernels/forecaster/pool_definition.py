@@ -12,6 +12,7 @@ import numpy as np
 from tests.kernels.forecaster.effects_definition import limit, running_mean
 from tests.kernels.plain_forecasts import loss_weights
 from thalweg.kernels import exponential_smoothing
+from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster import step_mixture, step_pool
 
 SETS = ((0,), (1,), (2,), (0, 1), (0, 2), (0, 1, 2))
@@ -72,7 +73,7 @@ class Pool:
         rate = step_pool.RATE / (1 + step_pool.OVERLAP * (self.step - 1))
         weights = loss_weights(losses, discounts.sum(), rate)
         share = 1 + len(self.squares) / step_pool.MIXTURE_ERRORS
-        weights[0] *= step_pool.MIXTURE_PRIOR * share**2
+        weights[0] *= layout.POOL_PRIOR[0] * share**2
         return weights / weights.sum()
 
     def forecast(self, members):

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from tests.kernels.forecaster.forecaster_definition import ForecasterDefinition
+from thalweg.calendar.season_finder import Seasons
+from thalweg.kernels.compiler.jit import COMPILED
 from thalweg.kernels.forecaster import forecaster_layout as layout
-from thalweg.kernels.jit import COMPILED
 from thalweg.preprocessing import forecaster_state
 from thalweg.preprocessing.forecaster_state import (
     ForecasterSettings,
     ForecasterState,
     modelled_steps,
 )
-from thalweg.preprocessing.seasons import Seasons
 
 NO_FEATURES = (0, ())
 needs_speed = pytest.mark.skipif(not COMPILED, reason="thousands of rounds")
@@ -53,6 +53,7 @@ def test_a_ring_that_turns_equals_the_definition(monkeypatch):
     assert slow.analogues.origins > 5
 
 
+@pytest.mark.slow
 @needs_speed
 def test_a_history_begins_anew_where_values_have_gone_far_away(monkeypatch):
     monkeypatch.setattr(forecaster_state, "MAX_SEASONS_BACK", 12)

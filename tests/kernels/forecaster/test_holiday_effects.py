@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from tests.kernels.forecaster.holidays_definition import HolidayDefinition
-from thalweg.kernels.jit import COMPILED
+from thalweg.calendar.public_holidays import COUNTRIES, DayGrid, day_marks
+from thalweg.calendar.season_finder import Seasons
+from thalweg.kernels.compiler.jit import COMPILED
 from thalweg.preprocessing.forecaster_state import ForecasterSettings, ForecasterState
-from thalweg.preprocessing.public_holidays import COUNTRIES, DayGrid, day_marks
-from thalweg.preprocessing.seasons import Seasons
 
 FIRST_DAY = 15_000  # 2011-01-26
 pytestmark = pytest.mark.skipif(not COMPILED, reason="years of rows, in plain Python")
@@ -34,6 +34,7 @@ def made_up_days(rows, days, country, seed=0):
 @pytest.mark.parametrize(
     ("rows", "horizon", "first_row"), [(1, 5, 0), (4, 4, 0), (4, 11, 2), (24, 24, 7)]
 )
+@pytest.mark.slow
 def test_effects_and_forecasts_equal_their_definition(rows, horizon, first_row):
     days = 900
     values, marks = made_up_days(rows, days, "US")

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from thalweg.kernels.compiler.jit import COMPILED
 from thalweg.kernels.hindsight import fused_lasso
-from thalweg.kernels.jit import COMPILED
 
 ROUNDS = 5000 if COMPILED else 200
 

@@ -156,21 +156,6 @@ def past_labels(y, t, count):
     return y[np.maximum(t - 1 - np.arange(count), 0)]
 
 
-def remembered(x):
-    """The rows as they are remembered: 21 significant bits of every deviation from the
-    first row, in units of the first deviation that is not zero.
-    """
-    deviations = x - x[0]
-    units = [next((abs(d) for d in column if d != 0), 1.0) for column in deviations.T]
-    return x[0] + units * rounded(deviations / units)
-
-
-def rounded(values):
-    """To 21 significant bits."""
-    mantissas, exponents = np.frexp(values)
-    return np.ldexp(np.round(mantissas * 2**21), exponents - 21)
-
-
 def experts(x, y, x_now, seasons, anchored):
     """Unclipped predictions and leverages of the 76 experts at ``x_now``.
 
@@ -181,10 +166,9 @@ def experts(x, y, x_now, seasons, anchored):
     z, now = x[1:], x_now
     lags = np.array([past_labels(y, r, 3) for r in range(1, t + 1)])
     both, both_now = np.hstack([z, lags[:-1]]), np.append(x_now, lags[-1])
-    past = remembered(x)
-    u, d = x[1:] - past[:-1], np.diff(y)
+    u, d = x[1:] - x[:-1], np.diff(y)
     back = np.arange(1, t) - seasons[1:t]
-    v, e = x[1:] - past[back], y[1:] - y[back]
+    v, e = x[1:] - x[back], y[1:] - y[back]
     then = t - seasons[t]
     for g, gamma in enumerate(DISCOUNTS):
         for i, ridge in enumerate((0.01, 1.0)):
@@ -199,7 +183,7 @@ def experts(x, y, x_now, seasons, anchored):
         for family, step, change, origin, ridge in (
             (2, u, d, t - 1, 0.01), (3, v, e, then, 1.0),
         ):  # fmt: skip
-            spread, here = (step**2).mean(axis=0), now - past[origin]
+            spread, here = (step**2).mean(axis=0), now - x[origin]
             theta = ridge_fit(step, change, gamma, ridge, spread)
             predictions[family, g] = y[origin] + theta @ here
             leverages[family, g] = leverage(step, here, gamma, ridge, spread)
@@ -223,9 +207,8 @@ def distributed_lag(x, y, x_now):
     """
     t, n = len(y), x.shape[1]
     labels = np.array([past_labels(y, r, 2) for r in range(1, t + 1)])
-    past = remembered(x)
-    rows = np.hstack([x[1:], past[:-1], labels[:-1]])
-    now = [x_now, past[-1], labels[-1]]
+    rows = np.hstack([x[1:], x[:-1], labels[:-1]])
+    now = [x_now, x[-1], labels[-1]]
     solved = t - 1 if t - 1 < 16 else (t - 1) // 4 * 4
     then = rows[:solved]
     spread = np.append(np.tile(variance(then[:, :n]), 2), variance(then[:, 2 * n :]))

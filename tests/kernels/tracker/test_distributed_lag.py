@@ -5,29 +5,28 @@ import pytest
 
 from tests.kernels.tracker import reference
 from tests.kernels.tracker.workspaces import distributed_lag, new_state
-from thalweg.kernels.tracker.tracker_layout import (
-    COUNTERS,
-    DELAY,
-    DISTRIBUTED_DISCOUNT,
-    DISTRIBUTED_LANES,
-    DISTRIBUTED_MEMORIES,
-    PASSED_ROUNDS,
-    SEASON,
-)
+from thalweg.kernels.tracker import tracker_layout as layout
 
 
 def test_memories_are_those_of_the_reference():
-    np.testing.assert_array_equal(DISTRIBUTED_MEMORIES, reference.WIDE_MEMORIES)
+    np.testing.assert_array_equal(layout.DISTRIBUTED_MEMORIES, reference.WIDE_MEMORIES)
 
 
 @pytest.mark.parametrize("delay, age", [(0, 0), (3, 0), (3, 3)])
 def test_deviations_are_of_two_rounds_of_features_and_two_labels(delay, age):
     rng, n = np.random.default_rng(0), 2
-    counters = np.zeros(COUNTERS)
-    counters[PASSED_ROUNDS], counters[SEASON], counters[DELAY] = 600, 7, delay
+    counters = np.zeros(layout.COUNTERS)
+    counters[layout.PASSED_ROUNDS], counters[layout.SEASON], counters[layout.DELAY] = (
+        600,
+        7,
+        delay,
+    )
     past_x, past_y = rng.normal(size=(512, n)), np.tile(rng.normal(size=512), 2)
-    mean, x = rng.normal(size=(2 * n + 3, DISTRIBUTED_LANES)), rng.normal(size=n)
-    u, origin = np.zeros((2 * n + 3, DISTRIBUTED_LANES)), np.zeros(DISTRIBUTED_LANES)
+    mean, x = rng.normal(size=(2 * n + 3, layout.DISTRIBUTED_LANES)), rng.normal(size=n)
+    u, origin = (
+        np.zeros((2 * n + 3, layout.DISTRIBUTED_LANES)),
+        np.zeros(layout.DISTRIBUTED_LANES),
+    )
     distributed_lag.set_distributed_deviations(
         counters, past_x, past_y, mean, x, u, origin, age
     )
@@ -50,6 +49,7 @@ def learn_rows(rows, y, rate, elapsed, spread, lag_spread, rounds):
         yield state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 3])
 def test_coefficients_are_those_of_a_dense_ridge_regression(n):
     rng = np.random.default_rng(1)
@@ -65,7 +65,7 @@ def test_coefficients_are_those_of_a_dense_ridge_regression(n):
     states = learn_rows(rows, y, rate, elapsed, spread, lag_spread, every)
     for t, state in enumerate(states):
         age = elapsed[: t + 1][::-1].cumsum()[::-1] - elapsed[: t + 1]
-        for lane, gamma in enumerate(DISTRIBUTED_DISCOUNT):
+        for lane, gamma in enumerate(layout.DISTRIBUTED_DISCOUNT):
             share = rate[: t + 1] * gamma**age
             m, m_y = share @ rows[: t + 1], share @ y[: t + 1]
             m, m_y = m / share.sum(), m_y / share.sum()
@@ -85,7 +85,7 @@ def test_it_is_solved_in_all_of_the_first_rounds_then_at_an_interval(n, every, f
     rows, y = rng.normal(size=(count, size)), rng.normal(size=count)
     ones, spread = np.ones(count), np.ones((3, n))
     states = learn_rows(rows, y, ones, ones, spread, np.ones(3), np.arange(count))
-    before, solved = np.zeros((size, DISTRIBUTED_LANES)), []
+    before, solved = np.zeros((size, layout.DISTRIBUTED_LANES)), []
     for t, state in enumerate(states):
         if (state.theta != before).any():
             solved.append(t)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from thalweg.kernels.layout import by_name
+from thalweg.kernels.compiler.layout import by_name
 from thalweg.kernels.tracker import replay
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners import Tracker
@@ -138,7 +138,7 @@ def test_a_fresh_state_takes_over_where_it_loses_less_by_a_third(gain, taken):
 @pytest.mark.parametrize("information", ["all", "features"])
 def test_a_replay_begins_with_a_fresh_state_of_the_same_hinges(settings, information):
     learner = Tracker(information=information, seed=3, **settings)
-    fresh = learner.with_given_forecast(learner.init(np.zeros(N)), (1,)).packed
+    fresh = learner.with_external_forecast(learner.init(np.zeros(N)), (1,)).packed
     packed, former = fresh.copy(), np.empty_like(fresh)
     s = layout.views(packed, N)
     rng, sizes = np.random.default_rng(0), [layout.DELAY, layout.HINGE_COUNT]
@@ -146,7 +146,7 @@ def test_a_replay_begins_with_a_fresh_state_of_the_same_hinges(settings, informa
     for name, array in by_name(s).items():
         if name not in lasting | {"curvature.biases", "counters"}:
             array[:] = rng.normal(size=array.shape)
-    kept = [*sizes, layout.STEP_LIMIT, layout.GIVEN_FORECAST]
+    kept = [*sizes, layout.STEP_LIMIT, layout.EXTERNAL_FORECAST]
     s.counters[np.setdiff1d(np.arange(layout.COUNTERS), kept)] = 2.0
     before = packed.copy()
     former[sizes] = packed[sizes]

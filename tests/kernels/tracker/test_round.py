@@ -26,6 +26,7 @@ def drifting_stream(count=40, n=3, seed=0):
     return x, 100 + season + (x * theta).sum(axis=1) + 0.1 * rng.normal(size=count)
 
 
+@pytest.mark.slow
 def test_every_expert_predicts_what_the_definition_predicts():
     x, y = drifting_stream()
     x[:, 2] = 7.0  # a constant feature

@@ -36,7 +36,7 @@ def padded(values, fill=0.0):
 
 @functools.cache
 def compile_kernel(kernel):
-    """Compile a function that only kernels call (kernels/jit.py), to be called here."""
+    """Compile a function that only kernels call (kernels/compiler/jit.py)."""
     return njit(lambda *arguments: kernel(*arguments))
 
 
@@ -64,5 +64,5 @@ prediction_interval, clipping, tracker_round = map(
     CompiledModule, ("prediction_interval", "clipping", "round")
 )
 adashare, boa, cauchy = map(CompiledModule, ("adashare", "boa", "cauchy"))
-mlpoly, softmax, rounding = map(CompiledModule, ("mlpoly", "softmax", "rounding"))
+mlpoly, softmax = map(CompiledModule, ("mlpoly", "softmax"))
 restart = CompiledModule("restart")

@@ -1,115 +1,133 @@
-"""What the change detector records of an alarm: when, which kind, and how much."""
+"""What the change detector records of an alarm: when, which kind, and how much.
+
+Where errors are small, the statistics detect changes too small to act on. So a change
+that is small beside the swing of the season raises no alarm (``is_small``). Without a
+season the values vary only by their errors, and no detectable change is that small.
+"""
 
 import math
 
-from thalweg.kernels.change_detector.detector_layout import (
-    ALARM_ONSET,
-    ALARM_ROW,
-    ALARM_STATISTIC,
-    IS_LOGARITHMIC,
-    JUMP_ROW,
-    JUMP_SIZE,
-    LABEL_UNIT,
-    LARGE_DOWN,
-    LEVEL_AFTER,
-    LEVEL_BEFORE,
-    PAST_VALUES,
-    RECENT_ROWS,
-    REGIME_START,
-    ROWS,
-    SEASON,
-    SMALL_UP,
-    SPREAD_AFTER,
-    SPREAD_BEFORE,
-    TREND_CHANGE,
-)
+from thalweg.kernels.change_detector import detector_layout as layout
 from thalweg.kernels.change_detector.level_shift import rows_per_year
+from thalweg.kernels.change_detector.medians import insert
 from thalweg.kernels.change_detector.reference_model import (
     chosen_model,
     error_scale,
     least_scale,
 )
-from thalweg.kernels.jit import inner_function
+from thalweg.kernels.compiler.jit import inner_function
 
 LEVEL_ROWS = 32
-"""Rows before the onset whose mean is the level before, where there is no season."""
+"""Number of rows before the onset whose median is the level before it, where there is
+no season."""
 SLOPE_ADVANTAGE = 1.05
-"""A slope must explain errors so many times as well as a step to be the change."""
+"""Minimum ratio of the sums of squares explained by a slope and by a step for the
+change to be recorded as a slope."""
 STUCK_ROWS = 5
-"""A value is stuck if so many at least are the same."""
+"""Minimum number of equal values in a row for a sensor to count as stuck."""
 ERROR_LIMIT = 6.0
-"""Errors count as at most so many standard deviations where the onset is looked for."""
+"""Limit of errors, in standard deviations, in the search for the onset."""
 MARGIN, MIN_FIT = 10, 2
-"""So many rows before a statistic's onset are looked at, and so many must follow."""
+"""Number of rows searched before a statistic's onset, and minimum number of rows from
+the onset to the last row."""
+MIN_LEVEL_PART, MIN_SPREAD_PART = 0.1, 0.3
+"""Minimum change of the level, and of the standard deviation of errors, in units of the
+standard deviation of values in a season."""
 
 
 @inner_function
 def change_onset(s, statistic):
-    """The first row of the change that a statistic tells, and its slope or 0.
+    """The first row of the change that a statistic signals, and its slope or 0.
 
-    It looks back ``RECENT_ROWS`` rows at most.
+    The onset is at most ``RECENT_ROWS`` rows back.
     """
-    c, end = s.counters, int(s.counters[ROWS])
-    oldest = end - RECENT_ROWS
+    c, end = s.counters, int(s.counters[layout.ROWS])
+    oldest = end - layout.RECENT_ROWS
     onset = max(int(s.onsets[statistic]), oldest)
-    if statistic > LARGE_DOWN:
+    if statistic > layout.LARGE_DOWN:
         return onset, 0.0
     is_down = statistic % 2 == 1
-    if c[JUMP_ROW] > 0.0 and is_down == (c[JUMP_SIZE] < 0.0):
-        return int(c[JUMP_ROW]) - 1, 0.0  # it has stayed until now
+    if c[layout.JUMP_ROW] > 0.0 and is_down == (c[layout.JUMP_SIZE] < 0.0):
+        return int(c[layout.JUMP_ROW]) - 1, 0.0  # it has stayed until now
     # A slope is small at first: the statistic of small shifts sees it begin.
-    small = SMALL_UP + (statistic - SMALL_UP) % 2
+    small = layout.SMALL_UP + (statistic - layout.SMALL_UP) % 2
     began = int(s.onsets[small]) if s.sums[small] > 0.0 else onset
     return _fit_errors(s, max(min(began, onset) - MARGIN, oldest, 0), end)
 
 
 @inner_function
-def record_alarm(s, statistic, onset, slope, record):
-    """Fill in a record of ``ALARM_FIELDS`` numbers."""
-    end, unit = int(s.counters[ROWS]), s.counters[LABEL_UNIT]
-    record[ALARM_ROW], record[ALARM_ONSET] = end - 1, onset
-    before, after = level_before(s, onset, end), level_after(s, onset, end)
+def record_alarm(s, w, statistic, onset, slope, record):
+    """Fill in a record of ``ALARM_FIELDS`` numbers; its levels are values of rows."""
+    end, unit = int(s.counters[layout.ROWS]), s.counters[layout.LABEL_UNIT]
+    record[layout.ALARM_ROW], record[layout.ALARM_ONSET] = end - 1, onset
+    before, after = level_before(s, w, onset, end), level_after(s, w, onset, end)
     spread_unit = unit
-    if s.counters[IS_LOGARITHMIC] > 0.0:
+    if s.counters[layout.IS_LOGARITHMIC] > 0.0:
         before, after = math.exp(before), math.exp(after)
         spread_unit *= before
-    record[ALARM_STATISTIC], record[TREND_CHANGE] = statistic, spread_unit * slope
-    record[LEVEL_BEFORE], record[LEVEL_AFTER] = unit * before, unit * after
-    record[SPREAD_BEFORE] = spread_unit * error_scale(s, chosen_model(s))
-    record[SPREAD_AFTER] = spread_unit * spread_after(s, onset, end)
+    record[layout.ALARM_STATISTIC], record[layout.TREND_CHANGE] = (
+        statistic,
+        spread_unit * slope,
+    )
+    record[layout.LEVEL_BEFORE], record[layout.LEVEL_AFTER] = (
+        unit * before,
+        unit * after,
+    )
+    record[layout.SPREAD_BEFORE] = spread_unit * error_scale(s, chosen_model(s))
+    record[layout.SPREAD_AFTER] = spread_unit * spread_after(s, onset, end)
     if is_stuck(s, onset, end):
-        # The last value, which a mean would round; no error tells of it.
-        last = s.recent[(end - 1) % RECENT_ROWS, 0]
-        is_log = s.counters[IS_LOGARITHMIC] > 0.0
-        record[LEVEL_AFTER] = unit * (math.exp(last) if is_log else last)
-        record[SPREAD_AFTER] = 0.0
+        record[layout.SPREAD_AFTER] = 0.0
 
 
 @inner_function
-def level_before(s, onset, end):
-    """The mean of values before the onset, in the same phases of the season."""
+def rows_before(s, onset, end):
+    """The rows before the onset that those since then are compared with.
+
+    They are in the same phases of the season, the first of them and the one after all.
+    """
     c = s.counters
-    season = int(c[SEASON]) if c[SEASON] > 0.0 else rows_per_year(c)
+    season = int(c[layout.SEASON]) if c[layout.SEASON] > 0.0 else rows_per_year(c)
     shift = -(-(end - onset) // season) * season if season > 0 else 0
-    first, last = onset - shift, end - shift
-    if season == 0 or first < c[REGIME_START]:
-        first, last = max(onset - LEVEL_ROWS, int(c[REGIME_START])), onset
-    total = 0.0
-    for t in range(first, last):
-        total += s.past_values[t % PAST_VALUES]
-    return total / max(last - first, 1)
+    if season == 0 or onset - shift < c[layout.REGIME_START]:
+        return max(onset - LEVEL_ROWS, int(c[layout.REGIME_START])), onset
+    return onset - shift, end - shift
 
 
 @inner_function
-def level_after(s, onset, end):
-    """The mean of values since the onset."""
-    total, count = 0.0, 0
+def level_before(s, w, onset, end):
+    """The median of values before the onset, in the same phases of the season."""
+    first, last = rows_before(s, onset, end)
+    count, oldest = 0, int(s.counters[layout.ROWS]) - layout.RECENT_ROWS
+    for t in range(first, last):
+        y = s.recent[t % layout.RECENT_ROWS, 0] if t >= oldest else math.nan
+        if math.isnan(y):
+            y = s.past_values[t % layout.PAST_VALUES]
+        count = insert(w.series, count, y)
+    return w.series[(count - 1) // 2] if count > 0 else 0.0
+
+
+@inner_function
+def level_after(s, w, onset, end):
+    """The median of values since the onset."""
+    count = 0
     for t in range(onset, end):
-        y = s.recent[t % RECENT_ROWS, 0]
+        count = insert(w.series, count, s.recent[t % layout.RECENT_ROWS, 0])
+    return w.series[(count - 1) // 2] if count > 0 else 0.0
+
+
+@inner_function
+def mean_change(s, onset, end):
+    """The mean of values since the onset less that of those before it."""
+    first, last = rows_before(s, onset, end)
+    before, after, count = 0.0, 0.0, 0
+    for t in range(first, last):
+        before += s.past_values[t % layout.PAST_VALUES]
+    for t in range(onset, end):
+        y = s.recent[t % layout.RECENT_ROWS, 0]
         if not math.isnan(y):
-            total += y
+            after += y
             count += 1
-    return total / max(count, 1)
+    return after / max(count, 1) - before / max(last - first, 1)
 
 
 @inner_function
@@ -117,18 +135,18 @@ def spread_after(s, onset, end):
     """The root mean square of errors since the onset."""
     total, count = 0.0, 0
     for t in range(onset, end):
-        if not math.isnan(s.recent[t % RECENT_ROWS, 0]):
-            total += s.recent_errors[t % RECENT_ROWS] ** 2
+        if not math.isnan(s.recent[t % layout.RECENT_ROWS, 0]):
+            total += s.recent_errors[t % layout.RECENT_ROWS] ** 2
             count += 1
     return math.sqrt(total / max(count, 1))
 
 
 @inner_function
 def is_stuck(s, onset, end):
-    """Whether all values since the onset are the same, and enough to tell."""
-    last = s.recent[(end - 1) % RECENT_ROWS, 0]
+    """Whether all values since the onset are equal, and at least ``STUCK_ROWS``."""
+    last = s.recent[(end - 1) % layout.RECENT_ROWS, 0]
     for t in range(onset, end):
-        if s.recent[t % RECENT_ROWS, 0] != last:
+        if s.recent[t % layout.RECENT_ROWS, 0] != last:
             return False
     return end - onset >= STUCK_ROWS
 
@@ -137,8 +155,8 @@ def is_stuck(s, onset, end):
 def _fit_errors(s, first, end):
     """The onset and the slope, or 0, of the step or slope that fits errors best.
 
-    Each row from ``first`` on is tried as the onset; what a fit takes off the sum of
-    squares is compared (a generalised likelihood ratio). Errors are limited.
+    Each row from ``first`` on is tried as the onset; the fits are compared by how much
+    they reduce the sum of squares (a generalised likelihood ratio). Errors are limited.
     """
     limit = ERROR_LIMIT * max(error_scale(s, chosen_model(s)), least_scale(s))
     best_step, best_slope, slope = 0.0, 0.0, 0.0
@@ -146,8 +164,8 @@ def _fit_errors(s, first, end):
     for onset in range(first, end - MIN_FIT + 1):
         count, errors, ramp, ramp_squares = 0.0, 0.0, 0.0, 0.0
         for t in range(onset, end):
-            if not math.isnan(s.recent[t % RECENT_ROWS, 0]):
-                error = s.recent_errors[t % RECENT_ROWS]
+            if not math.isnan(s.recent[t % layout.RECENT_ROWS, 0]):
+                error = s.recent_errors[t % layout.RECENT_ROWS]
                 error, since = min(max(error, -limit), limit), t - onset + 1.0
                 count += 1.0
                 errors += error
@@ -161,3 +179,28 @@ def _fit_errors(s, first, end):
     if best_slope > SLOPE_ADVANTAGE * best_step:
         return slope_onset, slope
     return step_onset, 0.0
+
+
+@inner_function
+def is_small(s, statistic, onset):
+    """Whether a change is small beside the swing of the season."""
+    season, end = int(s.counters[layout.SEASON]), int(s.counters[layout.ROWS])
+    first = onset - season
+    if (
+        season == 0
+        or statistic > layout.VARIANCE_DOWN
+        or first < s.counters[layout.REGIME_START]
+    ):
+        return False
+    if statistic <= layout.LARGE_DOWN:
+        change = mean_change(s, onset, end)
+        part = MIN_LEVEL_PART
+    else:
+        change = spread_after(s, onset, end) - error_scale(s, chosen_model(s))
+        part = MIN_SPREAD_PART
+    mean, square = 0.0, 0.0
+    for t in range(first, onset):
+        value = s.past_values[t % layout.PAST_VALUES]
+        mean += value / season
+        square += value * value / season
+    return abs(change) < part * math.sqrt(max(square - mean * mean, 0.0))

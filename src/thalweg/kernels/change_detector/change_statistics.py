@@ -19,51 +19,35 @@ Thresholds were set on stable streams of 100,000 rows (docs/change-alarms.md).
 
 import math
 
-from thalweg.kernels.change_detector.detector_layout import (
-    DEGREES,
-    JUMP_BASE,
-    JUMP_ROW,
-    JUMP_SIZE,
-    LARGE_DOWN,
-    LARGE_UP,
-    MEMORY,
-    OWN_FEATURES,
-    OWN_STATISTICS,
-    ROWS,
-    SMALL_DOWN,
-    SMALL_UP,
-    SQUARE_MEAN,
-    SQUARE_VARIANCE,
-    VARIANCE_DOWN,
-    VARIANCE_UP,
-    WEIGHT,
-)
+from thalweg.kernels.change_detector import detector_layout as layout
 from thalweg.kernels.change_detector.level_shift import rows_per_year
-from thalweg.kernels.jit import inner_function
+from thalweg.kernels.compiler.jit import inner_function
 
 MIN_DEGREES = 12.0
-"""Errors that scales must have been estimated from before anything is tested."""
+"""Minimum number of errors that the scale is estimated from before rows are tested."""
 SMALL_ALLOWANCE, SMALL_THRESHOLD = 0.3, 21.0
 LARGE_ALLOWANCE, LARGE_THRESHOLD = 1.0, 9.9
 UP_ALLOWANCE, UP_THRESHOLD = 0.5, 18.0
 MONTHS_UP_ALLOWANCE = 0.65
 DOWN_ALLOWANCE, DOWN_THRESHOLD = 0.25, 20.0
 COLUMN_ALLOWANCE, COLUMN_THRESHOLD = 0.3, 30.0
-"""Allowances and thresholds; that of columns grows with the logarithm of their number,
-as the highest of so many statistics does."""
+"""Allowances and thresholds. That of columns grows with the logarithm of their number,
+as the maximum of that many statistics does."""
 SQUARE_LIMIT = 4.0
 NORMAL_SQUARE, NORMAL_SQUARE_VARIANCE = 0.9205, 1.233
 """Mean and variance of min(z², 4) of a standard normal z."""
 MIN_SQUARE_VARIANCE, MIN_COLUMN_POWER = 0.6, 0.5
-"""Scores of streams that are nearly always constant have a lower one, and a single one
-would raise an alarm."""
+"""Minimum variance of squared scores, and minimum mean square of a column's scores.
+Streams that are nearly always constant have less, and there a single error would raise
+an alarm."""
 PRIOR_ROWS = 20.0
-"""Mean and variance start from those of a normal, which count as so many rows."""
+"""Number of rows that the prior mean and variance count as: those of a normal score."""
 COLUMN_LIMIT = 2.5
-"""A column's deviation counts as at most so many standard deviations."""
+"""Limit of a column's deviation, in standard deviations."""
 JUMP_LIMIT, JUMP_ROWS, JUMP_PART = 15.0, 7, 0.75
-"""An autoregression comes back from a large shock: with a coefficient of 0.9 to half in
-seven rows. A jump stays if each value keeps three quarters of it."""
+"""Minimum size of a jump in standard deviations, number of rows for which it must stay,
+and the minimum share of it that every value in them must keep. An autoregression
+returns from a large shock: with a coefficient of 0.9, to half in seven rows."""
 
 
 @inner_function
@@ -78,7 +62,7 @@ def normal_score(t, degrees):
 def add(s, k, amount):
     """Add to a CUSUM statistic; its onset is the row in which it leaves zero."""
     if s.sums[k] <= 0.0:
-        s.onsets[k] = s.counters[ROWS]
+        s.onsets[k] = s.counters[layout.ROWS]
     s.sums[k] = max(s.sums[k] + amount, 0.0)
 
 
@@ -87,21 +71,21 @@ def update_statistics(s, model, row, score, has_noise):
     """Add the score of a row, whose features ``row`` are those of ``model``.
 
     Without noise there is no variance that could change. Where rows are months, shifts
-    of the level are looked for in another way (level_shift.py), and errors become
-    smaller as models learn the year.
+    of the level are detected in another way (level_shift.py), and falls of the variance
+    are ignored: errors become smaller as models learn the year.
     """
-    rate = 1.0 / (min(s.counters[DEGREES], MEMORY) + PRIOR_ROWS)
+    rate = 1.0 / (min(s.counters[layout.DEGREES], layout.MEMORY) + PRIOR_ROWS)
     if rows_per_year(s.counters) == 0:
-        add(s, SMALL_UP, score - SMALL_ALLOWANCE)
-        add(s, SMALL_DOWN, -score - SMALL_ALLOWANCE)
-        add(s, LARGE_UP, score - LARGE_ALLOWANCE)
-        add(s, LARGE_DOWN, -score - LARGE_ALLOWANCE)
+        add(s, layout.SMALL_UP, score - SMALL_ALLOWANCE)
+        add(s, layout.SMALL_DOWN, -score - SMALL_ALLOWANCE)
+        add(s, layout.LARGE_UP, score - LARGE_ALLOWANCE)
+        add(s, layout.LARGE_DOWN, -score - LARGE_ALLOWANCE)
     are_months = rows_per_year(s.counters) > 0
     if has_noise:
         allowance = MONTHS_UP_ALLOWANCE if are_months else UP_ALLOWANCE
         _update_variance_statistics(s, rate, score, allowance)
     if are_months:
-        s.sums[VARIANCE_DOWN] = 0.0
+        s.sums[layout.VARIANCE_DOWN] = 0.0
     for j in range(s.column_units.size):
         _update_column_statistics(s, model, row, rate, score, j)
 
@@ -109,35 +93,39 @@ def update_statistics(s, model, row, score, has_noise):
 @inner_function
 def _update_variance_statistics(s, rate, score, up_allowance):
     c = s.counters
-    deviation = min(score * score, SQUARE_LIMIT) - c[SQUARE_MEAN]
-    standard = deviation / math.sqrt(max(c[SQUARE_VARIANCE], MIN_SQUARE_VARIANCE))
-    add(s, VARIANCE_UP, standard - up_allowance)
-    add(s, VARIANCE_DOWN, -standard - DOWN_ALLOWANCE)
-    c[SQUARE_MEAN] += rate * deviation
-    c[SQUARE_VARIANCE] += rate * (deviation * deviation - c[SQUARE_VARIANCE])
+    deviation = min(score * score, SQUARE_LIMIT) - c[layout.SQUARE_MEAN]
+    standard = deviation / math.sqrt(
+        max(c[layout.SQUARE_VARIANCE], MIN_SQUARE_VARIANCE)
+    )
+    add(s, layout.VARIANCE_UP, standard - up_allowance)
+    add(s, layout.VARIANCE_DOWN, -standard - DOWN_ALLOWANCE)
+    c[layout.SQUARE_MEAN] += rate * deviation
+    c[layout.SQUARE_VARIANCE] += rate * (
+        deviation * deviation - c[layout.SQUARE_VARIANCE]
+    )
 
 
 @inner_function
 def _update_column_statistics(s, model, row, rate, score, j):
-    i = OWN_FEATURES + j
-    variance = s.moments[model, i, i] / s.counters[WEIGHT]
+    i = layout.OWN_FEATURES + j
+    variance = s.moments[model, i, i] / s.counters[layout.WEIGHT]
     z = (row[i] - s.means[model, i]) / math.sqrt(variance) if variance > 0.0 else 0.0
     product = score * min(max(z, -COLUMN_LIMIT), COLUMN_LIMIT)
     standard = product / math.sqrt(max(s.column_powers[j], MIN_COLUMN_POWER))
-    add(s, OWN_STATISTICS + 2 * j, standard - COLUMN_ALLOWANCE)
-    add(s, OWN_STATISTICS + 2 * j + 1, -standard - COLUMN_ALLOWANCE)
+    add(s, layout.OWN_STATISTICS + 2 * j, standard - COLUMN_ALLOWANCE)
+    add(s, layout.OWN_STATISTICS + 2 * j + 1, -standard - COLUMN_ALLOWANCE)
     s.column_powers[j] += rate * (product * product - s.column_powers[j])
 
 
 @inner_function
 def threshold(k, columns):
     """The threshold of statistic k."""
-    if k <= SMALL_DOWN:
+    if k <= layout.SMALL_DOWN:
         return SMALL_THRESHOLD
-    if k <= LARGE_DOWN:
+    if k <= layout.LARGE_DOWN:
         return LARGE_THRESHOLD
-    if k <= VARIANCE_DOWN:
-        return UP_THRESHOLD if k == VARIANCE_UP else DOWN_THRESHOLD
+    if k <= layout.VARIANCE_DOWN:
+        return UP_THRESHOLD if k == layout.VARIANCE_UP else DOWN_THRESHOLD
     return COLUMN_THRESHOLD + math.log(columns) / (2 * COLUMN_ALLOWANCE)
 
 
@@ -146,19 +134,23 @@ def highest_statistic(s):
     """The statistic that is highest in units of its threshold, and that ratio.
 
     A change of level or relation makes errors larger as well. So a statistic of these
-    goes before that of variance if it has come half the way, and began no later than
-    half the time ago.
+    has priority over that of variance if its ratio is at least half as high, and if it
+    left zero at least half as long ago.
     """
     best, ratio, cause, cause_ratio = 0, 0.0, 0, 0.0
     for k in range(s.sums.size):
         part = s.sums[k] / threshold(k, s.column_units.size)
         if part > ratio:
             best, ratio = k, part
-        if part > cause_ratio and k != VARIANCE_UP and k != VARIANCE_DOWN:
+        if part > cause_ratio and k != layout.VARIANCE_UP and k != layout.VARIANCE_DOWN:
             cause, cause_ratio = k, part
-    since = s.counters[ROWS] - s.onsets[best]
-    cause_since = s.counters[ROWS] - s.onsets[cause]
-    if best == VARIANCE_UP and 2 * cause_ratio >= ratio and 2 * cause_since >= since:
+    since = s.counters[layout.ROWS] - s.onsets[best]
+    cause_since = s.counters[layout.ROWS] - s.onsets[cause]
+    if (
+        best == layout.VARIANCE_UP
+        and 2 * cause_ratio >= ratio
+        and 2 * cause_since >= since
+    ):
         best = cause
     return best, ratio
 
@@ -167,20 +159,24 @@ def highest_statistic(s):
 def has_jump_stayed(s, y, error, scale):
     """Whether a jump of many standard deviations has stayed for ``JUMP_ROWS`` rows."""
     c = s.counters
-    if c[JUMP_ROW] > 0.0:
-        part = (y - c[JUMP_BASE]) / c[JUMP_SIZE]
+    if c[layout.JUMP_ROW] > 0.0:
+        part = (y - c[layout.JUMP_BASE]) / c[layout.JUMP_SIZE]
         if not JUMP_PART <= part <= 1.0 / JUMP_PART:
-            c[JUMP_ROW] = 0.0
-        elif c[ROWS] + 2 - c[JUMP_ROW] >= JUMP_ROWS:
+            c[layout.JUMP_ROW] = 0.0
+        elif c[layout.ROWS] + 2 - c[layout.JUMP_ROW] >= JUMP_ROWS:
             return True
-    if c[JUMP_ROW] == 0.0 and abs(error) > JUMP_LIMIT * scale:
-        c[JUMP_ROW], c[JUMP_BASE], c[JUMP_SIZE] = c[ROWS] + 1, y - error, error
+    if c[layout.JUMP_ROW] == 0.0 and abs(error) > JUMP_LIMIT * scale:
+        c[layout.JUMP_ROW], c[layout.JUMP_BASE], c[layout.JUMP_SIZE] = (
+            c[layout.ROWS] + 1,
+            y - error,
+            error,
+        )
     return False
 
 
 @inner_function
 def jump_statistic(s):
     """The statistic under which a jump is recorded; its onset is the jump's."""
-    k = LARGE_UP if s.counters[JUMP_SIZE] > 0.0 else LARGE_DOWN
-    s.onsets[k] = s.counters[JUMP_ROW] - 1
+    k = layout.LARGE_UP if s.counters[layout.JUMP_SIZE] > 0.0 else layout.LARGE_DOWN
+    s.onsets[k] = s.counters[layout.JUMP_ROW] - 1
     return k

@@ -1,34 +1,21 @@
 """The change detector's loop over rows: forecast, test, learn; and what an alarm does.
 
-After an alarm the models forget all rows before the onset of the change, and learn
-those since then anew, so that one change is one alarm. Where a season, the scale of
-labels or a shift of the clock explains what looked like a change, that is taken in
-place of an alarm. A change that is small beside the season's swing is none.
+After an alarm the models forget all rows before the onset of the change and learn those
+since then again, so that one change is one alarm. Where a season, the scale of labels
+or a shift of the clock explains what looked like a change, the models adopt that
+explanation and no alarm is raised; nor is one for a change that is small beside the
+season's swing.
 """
 
 import math
 
-from thalweg.kernels.change_detector.alarm_record import change_onset, record_alarm
-from thalweg.kernels.change_detector.alarm_relevance import is_small
-from thalweg.kernels.change_detector.clock_shift import note_clock, take_clock_shift
-from thalweg.kernels.change_detector.detector_layout import (
-    FIRST_COLUMN,
-    FIRST_TIME,
-    IS_LOGARITHMIC,
-    LABEL_UNIT,
-    LARGE_DOWN,
-    LARGE_UP,
-    LAST_TIME,
-    PAST_VALUES,
-    RECENT_ROWS,
-    REGIME_START,
-    ROWS,
-    SCALE_ROW,
-    SEASON,
-    STATE,
-    TIMED_ROWS,
-    WORKSPACE,
+from thalweg.kernels.change_detector import detector_layout as layout
+from thalweg.kernels.change_detector.alarm_record import (
+    change_onset,
+    is_small,
+    record_alarm,
 )
+from thalweg.kernels.change_detector.clock_shift import note_clock, take_clock_shift
 from thalweg.kernels.change_detector.detector_row import (
     NO_ALARM,
     play_row,
@@ -49,9 +36,9 @@ from thalweg.kernels.change_detector.season_search import (
     recurrence,
     remember_alarm,
 )
-from thalweg.kernels.jit import inner_function, kernel
+from thalweg.kernels.compiler.jit import inner_function, kernel
 
-unpack_state, unpack_workspace = STATE.unpack, WORKSPACE.unpack
+unpack_state, unpack_workspace = layout.STATE.unpack, layout.WORKSPACE.unpack
 MAX_VALUE = 1e60
 """Limit of values in units of the first one, whose squares are then finite."""
 
@@ -69,23 +56,25 @@ def detect_changes(buffer, saved, work, labels, years, regions, columns, records
     s = unpack_state(buffer, 0, columns.shape[1])
     w = unpack_workspace(work, 0, columns.shape[1])
     count = 0
-    if s.counters[ROWS] == 0.0:
+    if s.counters[layout.ROWS] == 0.0:
         restart_models(s)
     for t in range(labels.size):
-        label = _in_units(labels[t], s.counters, LABEL_UNIT)
+        label = _in_units(labels[t], s.counters, layout.LABEL_UNIT)
         w.values[0] = _on_scale(s, w, label)
         note_clock(s, years[t], regions[t])
         _set_year(s.counters, years[t], w.values)
         for j in range(columns.shape[1]):
-            w.values[FIRST_COLUMN + j] = _in_units(columns[t, j], s.column_units, j)
+            w.values[layout.FIRST_COLUMN + j] = _in_units(
+                columns[t, j], s.column_units, j
+            )
         statistic = play_row(s, w, True)
         if _has_level_shift(s, w, records[count]):
             count += 1
             continue
         if statistic == NO_ALARM and is_scale_row(s):
-            if is_other_scale_better(s, int(s.counters[ROWS])):
+            if is_other_scale_better(s, int(s.counters[layout.ROWS])):
                 _change_scale(s, w)
-        if statistic == NO_ALARM and not is_search_row(int(s.counters[ROWS])):
+        if statistic == NO_ALARM and not is_search_row(int(s.counters[layout.ROWS])):
             continue
         onset, slope, season = 0, 0.0, 0
         if statistic != NO_ALARM:
@@ -93,7 +82,9 @@ def detect_changes(buffer, saved, work, labels, years, regions, columns, records
             _restore_values(s, onset)
             if take_clock_shift(buffer, saved, s, w):
                 continue
-            if s.counters[SCALE_ROW] <= onset and is_other_scale_better(s, onset):
+            if s.counters[layout.SCALE_ROW] <= onset and is_other_scale_better(
+                s, onset
+            ):
                 _change_scale(s, w)
                 continue
             if is_small(s, statistic, onset):
@@ -104,9 +95,9 @@ def detect_changes(buffer, saved, work, labels, years, regions, columns, records
         if season == 0:
             season = find_season(s.counters, s.adjusted, s.past_squares, w.ratios)
         if season > 0:
-            take_season(s, season)
+            _take_season(s, season)
         elif statistic != NO_ALARM:
-            record_alarm(s, statistic, onset, slope, records[count])
+            record_alarm(s, w, statistic, onset, slope, records[count])
             count += 1
             _restart_regime(s, w, onset)
     return count
@@ -114,18 +105,18 @@ def detect_changes(buffer, saved, work, labels, years, regions, columns, records
 
 @inner_function
 def _has_level_shift(s, w, record):
-    """Whether months, or the like, have a shift of the level, which is then recorded.
+    """Whether monthly (or similar) rows have a level shift, which is then recorded.
 
-    Models start anew from its onset, while the search for shifts goes on with the rows
-    before.
+    Models restart from its onset, while the search for shifts still uses the rows
+    before it.
     """
     onset, size = find_level_shift(s, w)
-    statistic = LARGE_UP if size > 0.0 else LARGE_DOWN
+    statistic = layout.LARGE_UP if size > 0.0 else layout.LARGE_DOWN
     if onset < 0 or is_small(s, statistic, onset):
         return False
     _restore_values(s, onset)
     remember_alarm(s, statistic, onset)
-    record_alarm(s, statistic, onset, 0.0, record)
+    record_alarm(s, w, statistic, onset, 0.0, record)
     _restart_regime(s, w, onset)
     return True
 
@@ -143,7 +134,7 @@ def _in_units(value, units, j):
 @inner_function
 def _on_scale(s, w, value):
     """The label, or its logarithm; a label without one ends the scale of logarithms."""
-    if s.counters[IS_LOGARITHMIC] == 0.0 or math.isnan(value):
+    if s.counters[layout.IS_LOGARITHMIC] == 0.0 or math.isnan(value):
         return value
     if value > 0.0:
         return math.log(max(value, MIN_VALUE))
@@ -153,28 +144,28 @@ def _on_scale(s, w, value):
 
 @inner_function
 def _change_scale(s, w):
-    """Learn and test the last rows anew on the other scale; the regime goes on.
+    """Learn and test the last rows again on the other scale; the regime goes on.
 
-    A change among them raises its alarm after the next row, if it is one on this scale.
+    A change among them raises its alarm after the next row, if the new scale shows it.
     """
     c = s.counters
     change_scale(s)
-    end = int(c[ROWS])
-    # Before so many rows, the season's values are means of fewer seasons.
-    first = int(c[REGIME_START] + SEASONS * c[SEASON])
-    start = min(max(end - RECENT_ROWS, first), end)
+    end = int(c[layout.ROWS])
+    # In earlier rows, the season's values are means of fewer than SEASONS seasons.
+    first = int(c[layout.REGIME_START] + SEASONS * c[layout.SEASON])
+    start = min(max(end - layout.RECENT_ROWS, first), end)
     replay_rows(s, w, start, end, True)
 
 
 @inner_function
 def _set_year(counters, time, values):
     """Cosines and sines of the time of the year; NaN where the time is unknown."""
-    values[1:FIRST_COLUMN] = math.nan
+    values[1 : layout.FIRST_COLUMN] = math.nan
     if math.isfinite(time):
-        if counters[TIMED_ROWS] == 0.0:
-            counters[FIRST_TIME] = time
-        counters[LAST_TIME] = time
-        counters[TIMED_ROWS] += 1
+        if counters[layout.TIMED_ROWS] == 0.0:
+            counters[layout.FIRST_TIME] = time
+        counters[layout.LAST_TIME] = time
+        counters[layout.TIMED_ROWS] += 1
         angle = 2 * math.pi * (time - math.floor(time))
         values[1], values[2] = math.cos(angle), math.sin(angle)
         values[3], values[4] = math.cos(2 * angle), math.sin(2 * angle)
@@ -182,30 +173,30 @@ def _set_year(counters, time, values):
 
 @inner_function
 def _restore_values(s, onset):
-    """Take values since an onset as they came: they are no outliers."""
-    for t in range(onset, int(s.counters[ROWS])):
-        came, place = s.recent[t % RECENT_ROWS, 0], t % PAST_VALUES
+    """Undo the limit on outliers for values since an onset: the change caused them."""
+    for t in range(onset, int(s.counters[layout.ROWS])):
+        came, place = s.recent[t % layout.RECENT_ROWS, 0], t % layout.PAST_VALUES
         if not math.isnan(came):
             s.adjusted[place] += came - s.past_values[place]
             s.past_values[place] = came
 
 
 @inner_function
-def take_season(s, season):
-    """Start the models anew, with a season; values before are of the same regime."""
+def _take_season(s, season):
+    """Restart the models with a season; earlier values belong to the same regime."""
     c = s.counters
-    c[SEASON] = season
+    c[layout.SEASON] = season
     # After alarms that recur the regime began with the first of them, or before.
-    first = c[ROWS] - 2 * season - PAST_ROWS
-    c[REGIME_START] = max(min(c[REGIME_START], first), 0.0)
+    first = c[layout.ROWS] - 2 * season - PAST_ROWS
+    c[layout.REGIME_START] = max(min(c[layout.REGIME_START], first), 0.0)
     s.past_squares.fill(-1.0)
     restart_models(s)
 
 
 @inner_function
 def _restart_regime(s, w, onset):
-    """Learn the rows since the onset anew, as the first of a regime."""
+    """Learn the rows since the onset again, as the first of a regime."""
     c = s.counters
-    end = int(c[ROWS])
-    c[REGIME_START] = onset
+    end = int(c[layout.ROWS])
+    c[layout.REGIME_START] = onset
     replay_rows(s, w, onset, end, False)

@@ -1,4 +1,4 @@
-"""What lies where in the change detector's buffer.
+"""The layout of the change detector's state and of its workspace.
 
 The one dimension is ``columns``, the number of given columns of numbers. Rows are
 counted from 0; values are in units of their own, powers of two.
@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.layout import Layout, Shape
+from thalweg.kernels.compiler.layout import Layout, Shape
 
 Array = np.ndarray
 
@@ -19,7 +19,8 @@ TREND, LAST, LAST_BUT_ONE, SEASON_VALUE, YEAR = range(5)
 YEAR_FEATURES = 4
 OWN_FEATURES = YEAR + YEAR_FEATURES
 FIRST_COLUMN = 1 + YEAR_FEATURES
-"""A row's values are its label, the year's cosines and sines, and the columns."""
+"""Position of the first column in a row's values, which are its label, the cosines and
+sines of the time of year, and the columns."""
 
 # The reference models: of values, of their differences, of values without a trend.
 VALUES, DIFFERENCES, LEVEL = 0, 1, 2
@@ -31,24 +32,25 @@ SMALL_UP, SMALL_DOWN, LARGE_UP, LARGE_DOWN, VARIANCE_UP, VARIANCE_DOWN = range(6
 OWN_STATISTICS = 6
 
 MEMORY = 2000.0
-"""The reference models count so many rows at most: slower drift is no change."""
+"""Limit of the effective number of rows in the reference models: drift that is slower
+than this is not a change."""
 RECENT_ROWS = 256
-"""Rows that are kept as they came, from which the models start anew after a change."""
+"""Number of recent rows kept unchanged, for the models to learn from after a change."""
 PAST_VALUES = 2048
-"""Values that seasons are made of."""
+"""Number of past values kept for the season's means."""
 SEARCHED_ROWS = 1024
-"""Rows in which a season is looked for."""
+"""Number of recent rows searched for a season."""
 RECURRENT_ALARMS = 16
-"""Alarms that are remembered, to see whether they recur."""
+"""Number of recent alarms kept, to find alarms that recur."""
 MAX_SEASON = 512
-"""The longest season, in rows."""
+"""Limit of a season's length in rows."""
 MAX_PERIOD = 13
-"""Rows of which a year has so many at most, those of four weeks, are looked at for
-shifts of the level in another way (level_shift.py)."""
+"""Limit of the number of rows in a year (rows of four weeks) for which shifts of the
+level are detected by level_shift.py instead of CUSUM statistics."""
 EARLIER_SHIFTS = 4
-"""The newest alarms, whose shifts that way knows."""
+"""Number of recent alarms whose shifts level_shift.py includes in its regression."""
 PHIS = 7
-"""Autoregressions that it tries."""
+"""Number of autoregressive coefficients that level_shift.py tries."""
 
 # counters
 ROWS = 0  # rows seen
@@ -65,15 +67,15 @@ FIRST_TIME, LAST_TIME, TIMED_ROWS = 12, 13, 14  # in years; rows that had a time
 IS_YEARLY = 15  # 1 if the models use the time of the year
 IS_LOGARITHMIC = 16  # 1 if labels are taken as their logarithms
 SCALE_ROW = 17  # the row after which the scale of labels last changed
-ROW_STEP, LAST_STEP = 18, 19  # years between rows: what came twice, and the last
-CLOCK_REGIONS = 20  # those that have summer time in the last row, as bits
+ROW_STEP, LAST_STEP = 18, 19  # years between rows: last repeated step, last step
+CLOCK_REGIONS = 20  # regions with summer time in the last row, as bits
 COUNTERS = 21
 
 # The last shift of each region's clock.
 SHIFT_ROW, SHIFT_HOURS = 0, 1  # one more than its first row, 0: none; 1 or -1
 CLOCK_RULES = 4
-"""Regions whose rules of summer time are known; an hour that times skip or repeat is
-remembered after them."""
+"""Number of regions whose rules of summer time are known. An hour that the times skip
+or repeat is stored behind them."""
 
 # The scales of each model: a robust variance of one-step errors, and the mean |error|.
 ERROR_VARIANCE, MEAN_SIZE = 0, 1
@@ -82,7 +84,7 @@ SCALES = 2
 # What is recorded of an alarm.
 ALARM_ROW = 0  # in which it is raised
 ALARM_ONSET = 1  # the first row of the change
-ALARM_STATISTIC = 2  # which of the CUSUM statistics tells its kind
+ALARM_STATISTIC = 2  # the CUSUM statistic that raised it, which gives its kind
 LEVEL_BEFORE, LEVEL_AFTER = 3, 4
 SPREAD_BEFORE, SPREAD_AFTER = 5, 6  # standard deviations of one-step errors; the
 # second is 0 where all values since the onset are the same
@@ -103,7 +105,7 @@ class DetectorViews(NamedTuple):
     # CUSUM statistics, and the row in which each last left zero.
     sums: Annotated[Array, Shape("2 * columns + 6")]
     onsets: Annotated[Array, Shape("2 * columns + 6")]
-    # Row r is at r mod RECENT_ROWS: its values as they came, and the error.
+    # Row r is at r mod RECENT_ROWS: its values as received, and the error.
     recent: Annotated[Array, Shape(RECENT_ROWS, "columns + 5")]
     recent_errors: Annotated[Array, Shape(RECENT_ROWS)]
     # Onset and statistic, counted from 1, of the last alarms, the newest first.
@@ -111,7 +113,7 @@ class DetectorViews(NamedTuple):
     # Values without the excess of outliers; and less the effects of the columns.
     past_values: Annotated[Array, Shape(PAST_VALUES)]
     adjusted: Annotated[Array, Shape(PAST_VALUES)]
-    past_squares: Annotated[Array, Shape(SEARCHED_ROWS)]  # of errors; -1: none
+    past_squares: Annotated[Array, Shape(SEARCHED_ROWS)]  # of errors; -1: no error
     clock_shifts: Annotated[Array, Shape(CLOCK_RULES + 1, 2)]
 
 

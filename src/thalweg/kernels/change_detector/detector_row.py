@@ -1,7 +1,8 @@
-"""A row of the change detector: forecast, test, learn; and recent rows played anew."""
+"""A row of the change detector: forecast, test, learn; and replays of recent rows."""
 
 import math
 
+from thalweg.kernels.change_detector import detector_layout as layout
 from thalweg.kernels.change_detector.change_statistics import (
     MIN_DEGREES,
     NORMAL_SQUARE,
@@ -11,30 +12,6 @@ from thalweg.kernels.change_detector.change_statistics import (
     jump_statistic,
     normal_score,
     update_statistics,
-)
-from thalweg.kernels.change_detector.detector_layout import (
-    DEGREES,
-    FIRST_COLUMN,
-    FIRST_TIME,
-    IS_YEARLY,
-    JUMP_ROW,
-    LARGE_DOWN,
-    LARGE_UP,
-    LAST_TIME,
-    MEMORY,
-    MODEL_START,
-    MODELS,
-    OWN_FEATURES,
-    PAST_VALUES,
-    RECENT_ROWS,
-    ROWS,
-    SEARCHED_ROWS,
-    SEASON,
-    SQUARE_MEAN,
-    SQUARE_VARIANCE,
-    TIMED_ROWS,
-    WEIGHT,
-    YEAR_FEATURES,
 )
 from thalweg.kernels.change_detector.reference_model import (
     FIRST_ERRORS,
@@ -52,15 +29,17 @@ from thalweg.kernels.change_detector.reference_model import (
     target_base,
     update_scales,
 )
-from thalweg.kernels.jit import inner_function
+from thalweg.kernels.compiler.jit import inner_function
 
 CLEAN_LIMIT = 4.0
-"""Values are learnt as if their errors were at most so many standard deviations."""
+"""Limit of an error, in standard deviations, in the value that is learnt."""
 FEWEST_ROWS, FEW_ROWS, DOUBT = 64.0, 256.0, 3.5
-"""Models of so many rows learn none while a CUSUM statistic of large shifts is above
-this: two errors at their limit, of the five or more that are an alarm."""
+"""Minimum and maximum number of rows of models that stop learning while a CUSUM
+statistic of large shifts is above ``DOUBT``: two errors at their limit, where five or
+more raise an alarm."""
 ABRUPT = 1.5
-"""In the first year also above so much a row since it left zero, of 2 at most."""
+"""Minimum growth of that statistic per row since it left zero, in the first year; it
+grows by 2 at most."""
 NO_ALARM = -1
 
 
@@ -68,8 +47,16 @@ NO_ALARM = -1
 def restart_models(s):
     """Forget all that was learnt, but not past values and the season."""
     c = s.counters
-    c[MODEL_START], c[WEIGHT], c[DEGREES], c[JUMP_ROW] = c[ROWS], 0.0, 0.0, 0.0
-    c[SQUARE_MEAN], c[SQUARE_VARIANCE] = NORMAL_SQUARE, NORMAL_SQUARE_VARIANCE
+    c[layout.MODEL_START], c[layout.WEIGHT], c[layout.DEGREES], c[layout.JUMP_ROW] = (
+        c[layout.ROWS],
+        0.0,
+        0.0,
+        0.0,
+    )
+    c[layout.SQUARE_MEAN], c[layout.SQUARE_VARIANCE] = (
+        NORMAL_SQUARE,
+        NORMAL_SQUARE_VARIANCE,
+    )
     s.means.fill(0.0)
     s.moments.fill(0.0)
     s.scales.fill(0.0)
@@ -80,18 +67,18 @@ def restart_models(s):
 @inner_function
 def replay_rows(s, w, start, end, is_tested):
     """Learn recent rows with models that begin at ``start``."""
-    s.counters[ROWS] = start
+    s.counters[layout.ROWS] = start
     restart_models(s)
     play_recent_rows(s, w, start, end, is_tested)
 
 
 @inner_function
 def play_recent_rows(s, w, start, end, is_tested):
-    """Play rows as they came; whether any raises an alarm."""
+    """Play rows as they were received; returns whether any raises an alarm."""
     is_alarm = False
     for t in range(start, end):
         for j in range(w.values.size):
-            w.values[j] = s.recent[t % RECENT_ROWS, j]
+            w.values[j] = s.recent[t % layout.RECENT_ROWS, j]
         if play_row(s, w, is_tested) != NO_ALARM:
             is_alarm = True
     return is_alarm
@@ -101,34 +88,38 @@ def play_recent_rows(s, w, start, end, is_tested):
 def play_row(s, w, is_tested):
     """Forecast a row, test its error and learn it; returns a statistic or NO_ALARM."""
     c, y, alarm = s.counters, w.values[0], NO_ALARM
-    t = int(c[ROWS])
+    t = int(c[layout.ROWS])
     for j in range(w.values.size):
-        s.recent[t % RECENT_ROWS, j] = w.values[j]
+        s.recent[t % layout.RECENT_ROWS, j] = w.values[j]
     error, clean, has_score, chosen = 0.0, y, False, chosen_model(s)
     if has_features(c):
-        if c[WEIGHT] == 0.0:
+        if c[layout.WEIGHT] == 0.0:
             set_season_prior(s)
-            c[IS_YEARLY] = is_yearly(c)
-        for model in range(MODELS):
-            factorise(c[WEIGHT], s.means[model], s.moments[model], w.lower[model])
+            c[layout.IS_YEARLY] = is_yearly(c)
+        for model in range(layout.MODELS):
+            factorise(
+                c[layout.WEIGHT], s.means[model], s.moments[model], w.lower[model]
+            )
         set_forecasts(s, w)
         if math.isnan(y):
             clean = w.forecasts[chosen]
         else:
-            has_score = c[DEGREES] >= FIRST_ERRORS
+            has_score = c[layout.DEGREES] >= FIRST_ERRORS
             if has_score:
                 error, clean, alarm = _test(s, w, is_tested)
             if not _is_in_doubt(s):
                 _learn_row(s, w, clean)
     elif math.isnan(y):
-        clean = s.past_values[(t - 1) % PAST_VALUES] if t > 0 else 0.0
+        clean = s.past_values[(t - 1) % layout.PAST_VALUES] if t > 0 else 0.0
     residual = (clean - (y - error)) / w.spreads[chosen]
-    s.past_values[t % PAST_VALUES] = s.adjusted[t % PAST_VALUES] = clean
-    if has_score and w.values.size > FIRST_COLUMN:
-        s.adjusted[t % PAST_VALUES] -= column_effect(s, w, chosen)
-    s.past_squares[t % SEARCHED_ROWS] = residual * residual if has_score else -1.0
-    s.recent_errors[t % RECENT_ROWS] = error
-    c[ROWS] += 1
+    s.past_values[t % layout.PAST_VALUES] = s.adjusted[t % layout.PAST_VALUES] = clean
+    if has_score and w.values.size > layout.FIRST_COLUMN:
+        s.adjusted[t % layout.PAST_VALUES] -= column_effect(s, w, chosen)
+    s.past_squares[t % layout.SEARCHED_ROWS] = (
+        residual * residual if has_score else -1.0
+    )
+    s.recent_errors[t % layout.RECENT_ROWS] = error
+    c[layout.ROWS] += 1
     return alarm
 
 
@@ -142,9 +133,9 @@ def _test(s, w, is_tested):
     scale = max(noise, least) * w.spreads[model]
     limit = CLEAN_LIMIT * scale
     clean = w.forecasts[model] + min(max(error, -limit), limit)
-    if not is_tested or c[DEGREES] < MIN_DEGREES:
+    if not is_tested or c[layout.DEGREES] < MIN_DEGREES:
         return error, clean, NO_ALARM
-    score = normal_score(error / scale, c[DEGREES])
+    score = normal_score(error / scale, c[layout.DEGREES])
     score = min(max(score, -SCORE_LIMIT), SCORE_LIMIT)
     update_statistics(s, model, w.rows[model], score, noise > least)
     best, ratio = highest_statistic(s)
@@ -156,10 +147,10 @@ def _test(s, w, is_tested):
 
 @inner_function
 def _choose_last_value(s, w, model):
-    """Take the last value as it came, if it was an outlier and this row follows it."""
-    t, y = int(s.counters[ROWS]), w.values[0]
-    came = s.recent[(t - 1) % RECENT_ROWS, 0]
-    place = (t - 1) % PAST_VALUES
+    """Use the last value as received, if it was an outlier and this row follows it."""
+    t, y = int(s.counters[layout.ROWS]), w.values[0]
+    came = s.recent[(t - 1) % layout.RECENT_ROWS, 0]
+    place = (t - 1) % layout.PAST_VALUES
     clean = s.past_values[place]
     if math.isnan(came) or came == clean:
         return
@@ -173,19 +164,22 @@ def _choose_last_value(s, w, model):
 
 @inner_function
 def _is_in_doubt(s):
-    """Whether the last rows may be of another level, and earlier ones are few.
+    """Whether the last rows may have another level, while the models know few rows.
 
-    Models of so few rows would follow the new level before the shift is an alarm.
-    Where there is a season, or rows are too few to tell, they have to follow.
+    Such models would follow the new level before the shift raises an alarm. With a
+    season, or with fewer than ``FEWEST_ROWS`` rows, they have to follow.
     """
     c = s.counters
-    if not FEWEST_ROWS <= c[WEIGHT] < FEW_ROWS or c[SEASON] > 0.0:
+    if not FEWEST_ROWS <= c[layout.WEIGHT] < FEW_ROWS or c[layout.SEASON] > 0.0:
         return False
-    least, step = DOUBT, (c[LAST_TIME] - c[FIRST_TIME]) / c[TIMED_ROWS]
-    is_new_year = c[IS_YEARLY] > 0.0 and step * c[WEIGHT] < 1.0
-    for k in (LARGE_UP, LARGE_DOWN):
+    least, step = (
+        DOUBT,
+        (c[layout.LAST_TIME] - c[layout.FIRST_TIME]) / c[layout.TIMED_ROWS],
+    )
+    is_new_year = c[layout.IS_YEARLY] > 0.0 and step * c[layout.WEIGHT] < 1.0
+    for k in (layout.LARGE_UP, layout.LARGE_DOWN):
         if is_new_year:  # a wave that is hardly known has errors like a slow shift
-            least = max(DOUBT, ABRUPT * (c[ROWS] - s.onsets[k] + 1.0))
+            least = max(DOUBT, ABRUPT * (c[layout.ROWS] - s.onsets[k] + 1.0))
         if s.sums[k] > least:
             return True
     return False
@@ -196,16 +190,26 @@ def _learn_row(s, w, clean):
     """The models learn the row with the label ``clean``, scales with its own."""
     c, y, target = s.counters, w.values[0], w.rows.shape[1] - 1
     # Errors of a model that has seen fewer rows than features are its own.
-    used = target - OWN_FEATURES + 2 + (c[SEASON] > 0.0) + YEAR_FEATURES * c[IS_YEARLY]
-    is_scaled, weight = c[WEIGHT] >= used, 0.0
-    for model in range(MODELS):
+    used = (
+        target
+        - layout.OWN_FEATURES
+        + 2
+        + (c[layout.SEASON] > 0.0)
+        + layout.YEAR_FEATURES * c[layout.IS_YEARLY]
+    )
+    is_scaled, weight = c[layout.WEIGHT] >= used, 0.0
+    for model in range(layout.MODELS):
         w.rows[model, target] = clean - target_base(s, model, w.rows[model])
         if is_scaled:
             residual = (y - w.forecasts[model]) / w.spreads[model]
-            update_scales(c[DEGREES], s.scales[model], residual)
+            update_scales(c[layout.DEGREES], s.scales[model], residual)
         weight = learn(
-            c[WEIGHT], s.means[model], s.moments[model], w.rows[model], w.deviation
+            c[layout.WEIGHT],
+            s.means[model],
+            s.moments[model],
+            w.rows[model],
+            w.deviation,
         )
-    c[WEIGHT] = weight
+    c[layout.WEIGHT] = weight
     if is_scaled:
-        c[DEGREES] = min(c[DEGREES] + 1.0, 2 * MEMORY)
+        c[layout.DEGREES] = min(c[layout.DEGREES] + 1.0, 2 * layout.MEMORY)

@@ -1,4 +1,4 @@
-"""Shifts of the level in rows that are a month or so apart, of which there are few.
+"""Shifts of the level in monthly or sparser rows, where there are few of them.
 
 A model that learns row by row follows a shift before its errors add up, where a year is
 twelve rows. So all recent rows are fitted together, after each row, with a mean for
@@ -19,42 +19,36 @@ count as at most 9 of the second's variances, so that outliers are no shift.
 
 import math
 
-from thalweg.kernels.change_detector.detector_layout import (
-    EARLIER_SHIFTS,
-    FIRST_COLUMN,
-    FIRST_TIME,
-    IS_LOGARITHMIC,
-    MAX_PERIOD,
-    RECENT_ROWS,
-    ROW_STEP,
-    ROWS,
-)
-from thalweg.kernels.jit import inner_function
+from thalweg.kernels.change_detector import detector_layout as layout
+from thalweg.kernels.cholesky import factorise_row, solve_column, solve_row
+from thalweg.kernels.compiler.jit import inner_function
 
 THRESHOLD = 4.85 * 4.85
-"""Of the statistic, about the square of a normal score: set on stable months."""
+"""Threshold of the statistic, which is about the square of a normal score; chosen on
+stable monthly series."""
 MIN_SHIFT_ROWS, MAX_SHIFT_ROWS = 6, 12
-"""A shift is found when it has stayed for so many rows, or for up to so many."""
+"""Minimum and maximum number of rows since the onset when a shift is detected."""
 MIN_YEARS, MIN_ROWS_BEFORE, MIN_FREEDOM = 2, 12, 10
-"""So many years and rows lie before a shift; and the least degrees of freedom."""
+"""Minimum numbers of years and of rows before a shift, and of degrees of freedom."""
 PHI = (0.0, 0.25, 0.5, 0.7, 0.85, 0.95, 0.99)
-"""The coefficients of the noise that are tried."""
+"""The autoregressive coefficients of the noise that are tried."""
 SQUARE_LIMIT = 9.0
 DEPENDENT, LEAST_PART, TINY = 1e-9, 1e-6, 1e-200
-"""A feature with less than this part of its square left follows from others; noise is
-at least this part of the values' root mean square; and the least of all squares."""
+"""Minimum share of a feature's square that the features before it leave, else it is
+linearly dependent on them; minimum of the noise, in units of the values' root mean
+square; and minimum of any sum of squares."""
 
 
 @inner_function
 def rows_per_year(counters):
     """How many rows a year has; 0 where they are less than four weeks apart."""
-    step = counters[ROW_STEP]
-    return max(round(1.0 / step), 1) if step * (MAX_PERIOD + 0.5) > 1.0 else 0
+    step = counters[layout.ROW_STEP]
+    return max(round(1.0 / step), 1) if step * (layout.MAX_PERIOD + 0.5) > 1.0 else 0
 
 
 @inner_function
 def find_level_shift(s, w):
-    """The row from which on the level is another, and by how much; -1 if none."""
+    """The first row of the new level, and the size of the shift; -1 without a shift."""
     period = rows_per_year(s.counters)
     if period == 0:
         return -1, 0.0
@@ -82,26 +76,33 @@ def find_level_shift(s, w):
 def _collect_rows(s, w, period):
     """Features of the recent rows that have a value and a time; how many of both."""
     c = s.counters
-    end, columns = int(c[ROWS]), s.column_units.size
-    oldest = s.alarms[EARLIER_SHIFTS, 0] if s.alarms[EARLIER_SHIFTS, 1] > 0.0 else 0.0
+    end, columns = int(c[layout.ROWS]), s.column_units.size
+    oldest = (
+        s.alarms[layout.EARLIER_SHIFTS, 0]
+        if s.alarms[layout.EARLIER_SHIFTS, 1] > 0.0
+        else 0.0
+    )
     count, given, shifts = 0, period + 1, 0
-    while shifts < EARLIER_SHIFTS and s.alarms[shifts, 1] > 0.0:
+    while shifts < layout.EARLIER_SHIFTS and s.alarms[shifts, 1] > 0.0:
         shifts += 1
-    for t in range(max(end - RECENT_ROWS, int(oldest)), end):
-        values = s.recent[t % RECENT_ROWS]
+    for t in range(max(end - layout.RECENT_ROWS, int(oldest)), end):
+        values = s.recent[t % layout.RECENT_ROWS]
         if math.isnan(values[0]) or math.isnan(values[1]):
             continue
         x = w.design[count]
         x[:] = 0.0
-        time = math.atan2(values[2], values[1]) / (2 * math.pi) - c[FIRST_TIME] % 1.0
+        time = (
+            math.atan2(values[2], values[1]) / (2 * math.pi)
+            - c[layout.FIRST_TIME] % 1.0
+        )
         x[round(time * period) % period] = 1.0
-        x[period] = (t - end) / RECENT_ROWS
+        x[period] = (t - end) / layout.RECENT_ROWS
         for j in range(columns):
-            x[given + j] = values[FIRST_COLUMN + j]
+            x[given + j] = values[layout.FIRST_COLUMN + j]
         for k in range(shifts):
             since, j = t - s.alarms[k, 0], given + columns + 2 * k
             x[j] = 1.0 if since >= 0.0 else 0.0
-            x[j + 1] = max(since, 0.0) / RECENT_ROWS
+            x[j + 1] = max(since, 0.0) / layout.RECENT_ROWS
         w.places[count] = t
         count += 1
     _fill_columns(w, count, given, given + columns)
@@ -130,8 +131,8 @@ def _take_scale(s, w, count, is_log):
     """
     logs = 0.0
     for i in range(count):
-        value = s.recent[int(w.places[i]) % RECENT_ROWS, 0]
-        if s.counters[IS_LOGARITHMIC] > 0.0:
+        value = s.recent[int(w.places[i]) % layout.RECENT_ROWS, 0]
+        if s.counters[layout.IS_LOGARITHMIC] > 0.0:
             value = math.exp(value)
         if is_log and value <= 0.0:
             return math.nan
@@ -199,14 +200,7 @@ def _factorise_products(w, count, features):
                 for j in range(i + 1):
                     lower[i, j] += x[t, i] * x[t, j]
     for i in range(features):
-        limit = DEPENDENT * lower[i, i]
-        for j in range(i + 1):
-            for m in range(j):
-                lower[i, j] -= lower[i, m] * lower[j, m]
-            if i == j:
-                lower[i, i] = math.sqrt(lower[i, i]) if lower[i, i] > limit else 0.0
-            else:
-                lower[i, j] = lower[i, j] / lower[j, j] if lower[j, j] > 0.0 else 0.0
+        factorise_row(lower, i, features, DEPENDENT * lower[i, i])
 
 
 @inner_function
@@ -218,13 +212,9 @@ def _take_off_features(w, count, features, values):
         for j in range(features):
             b[j] += x[i, j] * values[i]
     for j in range(features):
-        for m in range(j):
-            b[j] -= lower[j, m] * b[m]
-        b[j] = b[j] / lower[j, j] if lower[j, j] > 0.0 else 0.0
+        b[j] = solve_row(lower, j, b[j], b)
     for j in range(features - 1, -1, -1):
-        for m in range(j + 1, features):
-            b[j] -= lower[m, j] * b[m]
-        b[j] = b[j] / lower[j, j] if lower[j, j] > 0.0 else 0.0
+        b[j] = solve_column(lower, j, features, b[j], b)
     for i in range(count):
         for j in range(features):
             values[i] -= x[i, j] * b[j]
@@ -243,9 +233,6 @@ def _shift_products(w, count, features, k, row):
         rest = w.differences[row, j]
         for i in range(row + 1, count):
             rest += after * w.differences[i, j]
-        for m in range(j):
-            rest -= w.lower_products[j, m] * b[m]
-        lower = w.lower_products[j, j]
-        b[j] = rest / lower if lower > 0.0 else 0.0
+        b[j] = solve_row(w.lower_products, j, rest, b)
         own -= b[j] * b[j]
     return cross, own

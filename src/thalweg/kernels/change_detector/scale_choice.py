@@ -9,32 +9,25 @@ Box-Cox transformations: Box & Cox 1964, J. R. Stat. Soc. B 26).
 
 import math
 
+from thalweg.kernels.change_detector import detector_layout as layout
 from thalweg.kernels.change_detector.change_statistics import highest_statistic
-from thalweg.kernels.change_detector.detector_layout import (
-    IS_LOGARITHMIC,
-    PAST_VALUES,
-    RECENT_ROWS,
-    ROWS,
-    SCALE_ROW,
-    SEARCHED_ROWS,
-)
-from thalweg.kernels.jit import inner_function
+from thalweg.kernels.compiler.jit import inner_function
 
 MIN_ADVANTAGE = 2.0
-"""The difference of log-likelihoods from which on the other scale is taken."""
+"""Minimum difference of log-likelihoods for a change to the other scale."""
 SCALE_ROWS = 64
-"""The scale is chosen after every so many rows."""
+"""Number of rows between two choices of the scale."""
 QUIET = 0.5
-"""It stays while a statistic is above this part of its threshold: the rows of a change
-say nothing of it."""
+"""Limit of all statistics, as a share of their thresholds, for the scale to change:
+rows of a change are no evidence for either scale."""
 MIN_VALUE = 1e-60
-"""Limit of values, in units of the first one, of which logarithms are taken."""
+"""Minimum of values in logarithms, in units of the first value."""
 
 
 @inner_function
 def is_scale_row(s):
-    """Whether the scale is chosen anew after this row."""
-    return s.counters[ROWS] % SCALE_ROWS == 0 and highest_statistic(s)[1] < QUIET
+    """Whether the scale is chosen again after this row."""
+    return s.counters[layout.ROWS] % SCALE_ROWS == 0 and highest_statistic(s)[1] < QUIET
 
 
 @inner_function
@@ -45,13 +38,13 @@ def is_other_scale_better(s, end):
     """
     if s.column_units.size > 0 or not _has_logarithms(s):
         return False
-    is_log = s.counters[IS_LOGARITHMIC] > 0.0
-    rows = int(s.counters[ROWS])
+    is_log = s.counters[layout.IS_LOGARITHMIC] > 0.0
+    rows = int(s.counters[layout.ROWS])
     number, sizes, shares, logs = 0, 0.0, 0.0, 0.0
-    for t in range(rows - min(rows, SEARCHED_ROWS), end):
+    for t in range(rows - min(rows, layout.SEARCHED_ROWS), end):
         value, square = (
-            s.past_values[t % PAST_VALUES],
-            s.past_squares[t % SEARCHED_ROWS],
+            s.past_values[t % layout.PAST_VALUES],
+            s.past_squares[t % layout.SEARCHED_ROWS],
         )
         if square >= 0.0:
             level = math.exp(value) if is_log else value
@@ -69,33 +62,40 @@ def is_other_scale_better(s, end):
 @inner_function
 def _has_logarithms(s):
     """Whether all values of the past are above 0, or are logarithms."""
-    if s.counters[IS_LOGARITHMIC] > 0.0:
+    if s.counters[layout.IS_LOGARITHMIC] > 0.0:
         return True
-    rows = int(s.counters[ROWS])
-    for t in range(rows - min(rows, PAST_VALUES), rows):
-        came = s.recent[t % RECENT_ROWS, 0] if t >= rows - RECENT_ROWS else 1.0
-        if s.past_values[t % PAST_VALUES] <= 0.0 or came <= 0.0:
+    rows = int(s.counters[layout.ROWS])
+    for t in range(rows - min(rows, layout.PAST_VALUES), rows):
+        came = (
+            s.recent[t % layout.RECENT_ROWS, 0]
+            if t >= rows - layout.RECENT_ROWS
+            else 1.0
+        )
+        if s.past_values[t % layout.PAST_VALUES] <= 0.0 or came <= 0.0:
             return False
     return True
 
 
 @inner_function
 def change_scale(s):
-    """Take values and errors of the past on the other scale."""
-    is_log, rows = s.counters[IS_LOGARITHMIC] > 0.0, int(s.counters[ROWS])
-    for t in range(rows - min(rows, SEARCHED_ROWS), rows):
-        value, place = s.past_values[t % PAST_VALUES], t % SEARCHED_ROWS
+    """Convert past values and errors to the other scale."""
+    is_log, rows = s.counters[layout.IS_LOGARITHMIC] > 0.0, int(s.counters[layout.ROWS])
+    for t in range(rows - min(rows, layout.SEARCHED_ROWS), rows):
+        value, place = s.past_values[t % layout.PAST_VALUES], t % layout.SEARCHED_ROWS
         level = math.exp(value) if is_log else max(value, MIN_VALUE)
         if s.past_squares[place] >= 0.0:
             factor = level if is_log else 1.0 / level
             s.past_squares[place] *= factor * factor
-    for i in range(PAST_VALUES):
+    for i in range(layout.PAST_VALUES):
         s.past_values[i] = _on_other_scale(s.past_values[i], is_log)
         s.adjusted[i] = s.past_values[i]
-    for i in range(RECENT_ROWS):
+    for i in range(layout.RECENT_ROWS):
         s.recent[i, 0] = _on_other_scale(s.recent[i, 0], is_log)
         s.recent_errors[i] = 0.0
-    s.counters[IS_LOGARITHMIC], s.counters[SCALE_ROW] = 0.0 if is_log else 1.0, rows
+    s.counters[layout.IS_LOGARITHMIC], s.counters[layout.SCALE_ROW] = (
+        0.0 if is_log else 1.0,
+        rows,
+    )
 
 
 @inner_function

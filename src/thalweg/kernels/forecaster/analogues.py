@@ -1,4 +1,4 @@
-r"""Analogues: the origins of the past whose recent course was most like today's.
+r"""Analogues: past origins whose recent course was most like that before today.
 
 Also known as: analogue forecasting (Lorenz 1969), k-nearest-neighbour regression on
 delay vectors, method of analogues. With ℓ the level (the mean of a season), e = y - ℓ
@@ -10,9 +10,9 @@ and r = t - jS the origins a whole number j of seasons S ago,
           w_j \propto (d(j) / \bar d + 0.1)^{-2}
 
 where p is 2 at another phase of the cycle, 1 at the same, and the sum is over the
-``NEIGHBOURS`` nearest origins of which all following values are known. Regressions have
-one course for all days; analogues see that a day off, or a day of snow, is followed by
-what followed such days.
+``NEIGHBOURS`` nearest origins with all following values known. Regressions forecast one
+course for all days; analogues recognise a day off, or a day of snow, and forecast what
+followed such days.
 
 Without a season (S = 1) the level is the last value and e is 0: nothing can be compared
 and there are no analogues. The values are kept as float32, two in each number of the
@@ -23,34 +23,29 @@ one round ago, and so was the sum of a season up to r.
 
 import numpy as np
 
-from thalweg.kernels.forecaster.forecaster_layout import (
-    DEVIATION,
-    HISTORY_OFFSET,
-    HISTORY_START,
-    HISTORY_UNIT,
-    NEIGHBOURS,
-)
+from thalweg.kernels.compiler.jit import inner_function
+from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster.step_features import scale_feature, scale_of
-from thalweg.kernels.jit import inline_function, inner_function
 
 DECAY = 0.9
-"""α: ten rounds count in the comparison of recent courses."""
+"""α: about ten rounds count in the comparison of recent courses."""
 LEVEL_SHARE = 0.3
-"""λ: how much a difference of levels counts."""
+"""λ: the weight of a difference of levels."""
 OTHER_PHASE = 2.0
 """p: the factor of the distance of an origin at another phase of the cycle."""
 DISTANCE_MARGIN = 0.1
-"""Added to distances, in units of their mean, so that none outweighs all others."""
+"""Added to distances, in units of their mean, so that no origin outweighs the rest."""
 MIN_ANALOGUES = 8
-"""Fewer origins to choose from are too few."""
+"""Minimum number of origins to choose from."""
 COMPARED_ROUNDS = 20
-"""Rounds before an origin that are compared at least: they have 88 % of the weight."""
+"""Minimum number of rounds before an origin that are compared: they have 88 % of the
+weight."""
 MAX_HISTORY_VALUE = 1e30
-"""The limit of a value in the history, of which squares are taken."""
+"""Limit of a value in the history, to keep squares finite."""
 MAX_DRIFT, MAX_RATIO = 1e5, 1e20
-"""The history begins anew where the level is so many scales away from the offset, as
-values would be stored too coarsely, or where scale and unit differ by that factor. It
-is looked at once in a turn of the ring."""
+"""Limit of the distance of the level from the offset, in scales, and of the ratio of
+scale and unit: beyond these values would be stored too coarsely, and the history begins
+again. They are checked once in each turn of the ring."""
 
 
 @inner_function
@@ -59,16 +54,16 @@ def learn_history(s, t, y, level):
     history, counters = s.history.view(np.float32), s.counters
     season, size = s.profile.shape[1], 2 * s.history.size
     if _is_time_to_begin(counters, t, level, size):
-        counters[HISTORY_START], counters[HISTORY_OFFSET] = t, level
-        counters[HISTORY_UNIT] = scale_of(counters)
+        counters[layout.HISTORY_START], counters[layout.HISTORY_OFFSET] = t, level
+        counters[layout.HISTORY_UNIT] = scale_of(counters)
         s.season_sums[:], s.distances[:] = 0.0, 0.0
-    if counters[HISTORY_UNIT] == 0:
+    if counters[layout.HISTORY_UNIT] == 0:
         return
-    value = (y - counters[HISTORY_OFFSET]) / counters[HISTORY_UNIT]
+    value = (y - counters[layout.HISTORY_OFFSET]) / counters[layout.HISTORY_UNIT]
     value = min(max(value, -MAX_HISTORY_VALUE), MAX_HISTORY_VALUE)
-    at, start, newest = t % size, int(counters[HISTORY_START]), 0.0
+    at, start, newest = t % size, int(counters[layout.HISTORY_START]), 0.0
     history[at] = value
-    next_sum = t % season  # every season-th sum is made anew, in turn
+    next_sum = t % season  # every season-th sum is computed from its values
     for j in range(s.distances.size):
         known = t - j * season - start + 1  # values up to the origin j seasons ago
         if known < 1:
@@ -90,30 +85,30 @@ def learn_history(s, t, y, level):
         at = season_ago
 
 
-@inline_function
+@inner_function
 def _is_time_to_begin(counters, t, level, size):
-    """Whether the history begins with round t, for the first time or anew."""
-    unit, scale = counters[HISTORY_UNIT], scale_of(counters)
+    """Whether the history begins with round t, for the first time or again."""
+    unit, scale = counters[layout.HISTORY_UNIT], scale_of(counters)
     if unit == 0:
-        return counters[DEVIATION] > 0
-    if (t - int(counters[HISTORY_START])) % size != 0:
+        return counters[layout.DEVIATION] > 0
+    if (t - int(counters[layout.HISTORY_START])) % size != 0:
         return False
-    drift = abs(level - counters[HISTORY_OFFSET])
+    drift = abs(level - counters[layout.HISTORY_OFFSET])
     is_other = scale / MAX_RATIO > unit or scale < unit / MAX_RATIO
     return is_other or drift > MAX_DRIFT * scale
 
 
 @inner_function
 def _sum_of_season(history, at, count):
-    """The sum of ``count`` values up to the one at ``at``: made anew once in a season,
-    so that no rounding stays."""
+    """The sum of ``count`` values up to the one at ``at``, computed from them once in a
+    season, so that rounding errors do not accumulate."""
     total = 0.0
     for i in range(at, at - count, -1):
         total += float(history[i if i >= 0 else i + history.size])
     return total
 
 
-@inline_function
+@inner_function
 def first_analogue(season, horizon):
     """The least number of seasons back with all following values known."""
     return (horizon + season - 1) // season
@@ -121,12 +116,14 @@ def first_analogue(season, horizon):
 
 @inner_function
 def rounds_with_analogues(s, t):
-    """How many origins up to round t had enough analogues, the last ones; 0: none."""
+    """The number of last origins up to round t that had enough analogues."""
     season, horizon = s.profile.shape[1], s.forecasts.shape[1]
-    if s.history.size == 0 or s.counters[HISTORY_UNIT] == 0:
+    if s.history.size == 0 or s.counters[layout.HISTORY_UNIT] == 0:
         return 0
     seasons = first_analogue(season, horizon) + MIN_ANALOGUES
-    first = int(s.counters[HISTORY_START]) + seasons * season + COMPARED_ROUNDS - 1
+    first = (
+        int(s.counters[layout.HISTORY_START]) + seasons * season + COMPARED_ROUNDS - 1
+    )
     return max(t - first + 1, 0)
 
 
@@ -147,7 +144,7 @@ def set_analogues(s, w, t, scale):
             at = at + 1 if at + 1 < size else 0
             w.analogues[h] += weight * (float(history[at]) - level)
     for h in range(horizon):
-        difference = w.analogues[h] * s.counters[HISTORY_UNIT]
+        difference = w.analogues[h] * s.counters[layout.HISTORY_UNIT]
         w.analogues[h] = scale_feature(difference, scale)
 
 
@@ -158,7 +155,7 @@ def _find_nearest(s, w, t):
     Both are in order of distance; of equal ones the newer is first.
     """
     season, cycle = s.profile.shape[1], s.cycle_profile.shape[1]
-    start, count = int(s.counters[HISTORY_START]), 0
+    start, count = int(s.counters[layout.HISTORY_START]), 0
     nearest, distances = w.neighbours, w.neighbour_weights
     first = first_analogue(season, w.analogues.size)
     last = (t - start - season + 1 - COMPARED_ROUNDS) // season
@@ -169,9 +166,9 @@ def _find_nearest(s, w, t):
         if phase != 0:
             distance *= OTHER_PHASE
         phase = phase + season if phase + season < cycle else phase + season - cycle
-        if count == NEIGHBOURS and distance >= distances[count - 1]:
+        if count == layout.NEIGHBOURS and distance >= distances[count - 1]:
             continue
-        count = min(count + 1, NEIGHBOURS)
+        count = min(count + 1, layout.NEIGHBOURS)
         k = count - 1
         while k > 0 and distances[k - 1] > distance:
             nearest[k], distances[k] = nearest[k - 1], distances[k - 1]

@@ -1,28 +1,28 @@
-"""What lies where in the Forecaster's buffer.
+"""The layout of the Forecaster's buffer: its state and its workspace.
 
 Dimensions: the features of a regression are ``base`` (``OWN_FEATURES`` and further
-lags) and ``given`` ones; ``steps`` have regressions of their own; ``horizon`` H is the
-most distant step; ``season`` and ``cycle`` are the lengths of two seasons in rounds
-(day and week of hourly values; both the same where there is one, 1 where there is
-none); ``past`` values are remembered. Of the given features, ``known`` are known in
-advance, and their effects are estimated by a regression of ``terms`` terms on the
-``recent`` values; both are 0 where there are none, ``effects`` is 0, else 1. ``groups``
-of neighbouring steps share a nonlinear regression of ``nonlinear`` features. Origins
-up to ``analogues`` seasons ago are searched for analogues, in ``history`` pairs of
-values; both are 0 where there are none. Where rows are on a grid that divides days,
-``day_rows`` is the rows of a day and ``day_ring`` the days whose effects are
-remembered; both are 0, and ``calendar`` as well, where they are not, else it is 1.
-Where forecasts are pooled with simpler ones ``pooled`` is 1, and the models of
-exponential smoothing take ``smoothing`` numbers; else both are 0.
+lags) and ``covariates``; ``steps`` have regressions of their own;
+``horizon`` H is the most distant step; ``season`` and ``cycle`` are the lengths of a
+short and a long season in rounds (day and week of hourly values; both the same with one
+season, 1 without); ``past`` is the number of values remembered. ``future`` of the
+covariates are future covariates; their effects are estimated by a regression of
+``terms`` terms on the ``recent`` values, and ``effects`` is 1. Without them all four
+are 0. ``groups`` of neighbouring steps share a nonlinear regression of ``nonlinear``
+features. Origins up to ``analogues`` seasons ago are searched for analogues, in
+``history`` pairs of values; both are 0 without analogues. Where rows are on a grid that
+divides days, ``day_rows`` is the number of rows in a day, ``day_ring`` the number of
+days whose effects are remembered, and ``calendar`` is 1; else all three are 0. Where
+forecasts are pooled with simpler ones ``pooled`` is 1, and the models of exponential
+smoothing take ``smoothing`` numbers; else both are 0.
 """
 
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from thalweg.kernels.compiler.layout import Layout, Shape
+from thalweg.kernels.compiler.simd import WIDTH
 from thalweg.kernels.exponential_smoothing import MODELS
-from thalweg.kernels.layout import Layout, Shape
-from thalweg.kernels.simd import WIDTH
 from thalweg.kernels.tracker.tracker_layout import COUNTERS as ERROR_COUNTERS
 from thalweg.kernels.tracker.tracker_layout import RECENT_ERRORS
 
@@ -31,24 +31,41 @@ Array = np.ndarray
 MEMORIES = (np.inf, 2000.0, 600.0, 200.0)
 """Effective memories of the regressions, in rounds learnt."""
 OUTLIER_LIMITS = (4.0, 15.0)
-"""Errors beyond so many mean errors count less (Huber weights)."""
+"""Limits of errors, in mean errors: larger ones have less weight (Huber weights)."""
 LANES = WIDTH
 DISCOUNT = np.array([1 - 1 / memory for _ in OUTLIER_LIMITS for memory in MEMORIES])
 OUTLIER_LIMIT = np.repeat(OUTLIER_LIMITS, len(MEMORIES))
 assert len(DISCOUNT) == LANES
 
-# The forecasts that are mixed in each step: a regression in every lane, then these.
-RECURSIVE, LAST_VALUE, SEASON_VALUE, CYCLE_VALUE, NONLINEAR = range(LANES, LANES + 5)
-ANALOGUE = LANES + 5
-CANDIDATES = LANES + 6
-PADDED_CANDIDATES = 16
-CANDIDATE_PRIOR = np.array([1.0] * LANES + [8.0, 0.3, 0.3, 0.3, 20.0, 12.0])
-"""Weights before any error is known, up to a factor."""
+
+class Candidate(NamedTuple):
+    """A forecast that is mixed at every step (step_mixture.py)."""
+
+    prior: float  # its weight before any error is known, up to a factor
+    errors: float = 0.0  # number of its errors after which the prior counts by half
+
+
+CANDIDATE_TABLE = (
+    *(Candidate(1.0) for _ in range(LANES)),  # a regression in every lane
+    Candidate(8.0),  # the first step's regressions, iterated
+    Candidate(0.3),  # the last value, then those of a season and of a cycle ago
+    Candidate(0.3),
+    Candidate(0.3),
+    # With more coefficients than rounds, past errors predict little.
+    Candidate(20.0, errors=100.0),  # the nonlinear regression
+    Candidate(12.0, errors=100.0),  # analogues
+)
+CANDIDATES = len(CANDIDATE_TABLE)
+PADDED_CANDIDATES = -(-CANDIDATES // WIDTH) * WIDTH
+RECURSIVE, LAST_VALUE, SEASON_VALUE, CYCLE_VALUE, NONLINEAR, ANALOGUE = range(
+    LANES, CANDIDATES
+)
 
 # What is pooled at a step (step_pool.py); the sets whose means are weighed, as bits.
 POOLED_MIXTURE, PHASE_MEAN, SMOOTHED = range(3)
 POOL_MEMBERS = 3
-POOL_SETS = (1, 2, 4, 3, 5, 7)
+POOL_SETS = np.array((1, 2, 4, 3, 5, 7))
+POOL_PRIOR = (3.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 POOL_MEANS = len(POOL_SETS)
 
 # The features of a regression: values are less the level, and in units of the scale.
@@ -79,7 +96,7 @@ SEASON_WAVES, CYCLE_WAVES = 6, 4  # sines and cosines: three, two of each
 DERIVED_FEATURES = 39  # of context, waves and products: nonlinear_features.py
 HINGE_INPUTS, HINGES = 16, 73
 NEIGHBOURS = 20
-"""Analogues that are averaged."""
+"""Number of analogues in the mean."""
 
 # counters
 ROUNDS = 0  # rounds passed, with or without a value
@@ -87,41 +104,43 @@ LEVEL_SUM, CYCLE_SUM = 1, 2  # of the last ``season`` and ``cycle`` values
 DEVIATION, DEVIATION_COUNT = 3, 4  # the mean of |value - level before|, and its count
 LOWEST, HIGHEST = 5, 6  # of all values
 VALUE_COUNT = 7  # values so far, without those missing
-LAST_MISSING = 8  # the last round without a value, counted from 1; 0: none
-# Of the series as given, before the effects of known features are taken away.
+LAST_MISSING = 8  # the last round without a value, counted from 1; 0: no such round
+# Of the series as given, before the effects of future covariates are subtracted.
 CHANGE, CHANGE_COUNT = 9, 10  # the mean of |y - y before| where they differ
 RUNNING_MEAN = 11  # of the values
-LOWEST_GIVEN, HIGHEST_GIVEN = 12, 13
-EFFECT_COUNT = 14  # rounds that the regression on known features has learnt
-IS_FROZEN = 15  # 1: effects stay as they are, for rounds that are learnt once more
-MEAN_LEVEL, ORIGIN_COUNT = 16, 17  # the mean of levels, and of how many
+LOWEST_ORIGINAL, HIGHEST_ORIGINAL = 12, 13
+EFFECT_COUNT = 14  # rounds that the regression on future covariates has learnt
+IS_FROZEN = 15  # 1: effects do not change, while rounds are replayed
+MEAN_LEVEL, ORIGIN_COUNT = 16, 17  # the mean of levels, and their number
 HISTORY_START = 18  # the first round in the history
 HISTORY_OFFSET, HISTORY_UNIT = 19, 20  # of its values; the unit is 0 before it begins
-LOWEST_OBSERVED = 21  # of all values as they came
+LOWEST_OBSERVED = 21  # of all values as received
 VALUE_UNIT = 22  # a power of two near the first value that was not 0; 0 before it
 COUNTERS = 24
 
-# Of days: the row of the day that comes next, how many days have passed, the country
-# whose holidays matter, from 1, 0 for none; how many ordinary days there were.
+# Of days: the row of the day that comes next, the number of days passed, the country
+# whose holidays matter (counted from 1; 0: no country), the number of ordinary days.
 ROW_OF_DAY, DAY, COUNTRY, USUAL_COUNT = range(4)
 DAY_COUNTERS = 4
+# The number of countries and of dates in calendar/public_holidays.py, to which a test
+# holds them.
 COUNTRIES, YEAR_END_DATES, USUAL_DAYS = 32, 5, 128
 GAIN, ALPHA_MOMENT, SQUARE_MOMENT = range(3)
 COUNTRY_MOMENTS = 3
 
-# The terms of the regression on known features, in units of the mean change: first
-# those of the series, then three for each known feature.
+# The terms of the regression on future covariates, in units of the mean change: first
+# those of the series, then three for each covariate.
 CONSTANT_TERM, CHANGE_TERM, MEAN_TERM, SEASON_TERM, CYCLE_TERM = range(5)
 SERIES_TERMS, FEATURE_TERMS = 5, 3
 FEATURE_CHANGE, FEATURE_LEVEL, FEATURE_LAG = range(FEATURE_TERMS)
 EFFECT_CANDIDATES = 2 * LANES  # regressions with and without the features
 
-# What is known of a given feature: mean and variance, the mean size of its changes
-# where there were any, their count, and the last value. The effect of a feature is that
-# of its difference to an offset: the mean, at the last time that rounds were learnt
-# once more, or the first value. (It stays, as its moves would be seen in the series.)
-MEAN, VARIANCE, MEAN_CHANGE, CHANGES, LAST_GIVEN, OFFSET = range(6)
-GIVEN_MOMENTS = 6
+# Moments of a covariate: mean and variance, the mean size of its changes where there
+# were any, their count, and the last value. The effect of a covariate is that of its
+# difference to an offset: the mean at the last replay, or the first value. (The offset
+# stays constant, as the series would shift with it.)
+MEAN, VARIANCE, MEAN_CHANGE, CHANGES, LAST_COVARIATE, OFFSET = range(6)
+COVARIATE_MOMENTS = 6
 # What a forecast was made with: mean and unit of each feature, the unit of its effect,
 # and the effect of one such unit on the series.
 ORIGIN_MEAN, ORIGIN_UNIT, EFFECT_OFFSET, EFFECT_UNIT, EFFECT = range(5)
@@ -131,7 +150,7 @@ ORIGIN_UNITS = 5
 class ForecasterViews(NamedTuple):
     """What the Forecaster remembers."""
 
-    counters: Annotated[Array, Shape(COUNTERS)]
+    counters: Annotated[Array, Shape(COUNTERS, align=WIDTH)]
     # y of round r at r mod past; the forecast where it was missing.
     values: Annotated[Array, Shape("past")]
     # Mean deviation from the level and its count, at each phase of the season.
@@ -139,27 +158,30 @@ class ForecasterViews(NamedTuple):
     cycle_profile: Annotated[Array, Shape(2, "cycle")]
     slow_profile: Annotated[Array, Shape("cycle")]  # of more cycles, same counts
     levels: Annotated[Array, Shape("cycle + 1")]  # after round r, at r mod (cycle + 1)
-    given_moments: Annotated[Array, Shape(GIVEN_MOMENTS, "given")]
+    covariate_moments: Annotated[Array, Shape(COVARIATE_MOMENTS, "covariates")]
     # Of the last H + 1 origins, at r mod (H + 1): the level and the scale, the features
     # and the candidates of each step, and the forecasts of all steps.
     origins: Annotated[Array, Shape("horizon + 1", 2)]
-    features: Annotated[Array, Shape("horizon + 1", "steps", "base + given")]
+    features: Annotated[Array, Shape("horizon + 1", "steps", "base + covariates")]
     contexts: Annotated[Array, Shape("horizon + 1", "steps", CONTEXT)]
     candidates: Annotated[
         Array, Shape("horizon + 1", "steps", PADDED_CANDIDATES, align=WIDTH)
     ]
     forecasts: Annotated[Array, Shape("horizon + 1", "horizon")]
-    # What of given features these forecasts were made with, and the coefficients of the
-    # mixture on those that are known in advance.
-    origin_units: Annotated[Array, Shape("horizon + 1", ORIGIN_UNITS, "given")]
-    known_coefficients: Annotated[Array, Shape("horizon + 1", "steps", "given")]
+    # Units of the covariates with which these forecasts were made, and the mixture's
+    # coefficients on future covariates.
+    origin_units: Annotated[Array, Shape("horizon + 1", ORIGIN_UNITS, "covariates")]
+    future_coefficients: Annotated[Array, Shape("horizon + 1", "steps", "covariates")]
     # The sizes of errors known then, of each step and of sums up to it.
     error_scales: Annotated[Array, Shape("horizon + 1", "steps", 2)]
     # Discounted second moments of the features, and with the label as the last row.
     moments: Annotated[
-        Array, Shape("steps", "base + given + 1", "base + given", LANES, align=WIDTH)
+        Array,
+        Shape(
+            "steps", "base + covariates + 1", "base + covariates", LANES, align=WIDTH
+        ),
     ]
-    theta: Annotated[Array, Shape("steps", "base + given", LANES, align=WIDTH)]
+    theta: Annotated[Array, Shape("steps", "base + covariates", LANES, align=WIDTH)]
     # Mean |error| of each regression, in units of the scale, and its count.
     mean_errors: Annotated[Array, Shape("steps", LANES, align=WIDTH)]
     error_counts: Annotated[Array, Shape("steps")]
@@ -218,11 +240,11 @@ class ForecasterViews(NamedTuple):
     pool_members: Annotated[Array, Shape("horizon + 1", "pooled * steps", POOL_MEMBERS)]
     pool_losses: Annotated[Array, Shape("pooled * steps", POOL_MEANS)]
     pool_counts: Annotated[Array, Shape("pooled * steps")]
-    # The regression on features known in advance: values and features of round r at
+    # The regression on future covariates: values and covariates of round r at
     # r mod recent, discounted moments, coefficients with the features and without,
     # mean |error| of each lane, mean squared errors with the features and without.
     recent_values: Annotated[Array, Shape("recent")]
-    recent_known: Annotated[Array, Shape("recent", "known")]
+    recent_future: Annotated[Array, Shape("recent", "future")]
     effect_moments: Annotated[
         Array, Shape("terms + effects", "terms", LANES, align=WIDTH)
     ]
@@ -235,7 +257,9 @@ class ForecasterViews(NamedTuple):
 class ForecasterWorkspace(NamedTuple):
     """Arrays to work in during a round."""
 
-    step_of: Annotated[Array, Shape("steps")]  # the step of each regression, from 1
+    step_of: Annotated[
+        Array, Shape("steps", align=WIDTH)
+    ]  # the step of each regression, from 1
     model_of: Annotated[Array, Shape("horizon")]  # the regression of each step, from 0
     group_of: Annotated[Array, Shape("steps")]  # the nonlinear regression of each
     group_sizes: Annotated[Array, Shape("groups")]  # how many steps they have
@@ -250,30 +274,33 @@ class ForecasterWorkspace(NamedTuple):
     scaled: Annotated[Array, Shape(2, "nonlinear")]
     # Further past values as features: how many rounds before the next one.
     lags: Annotated[Array, Shape(f"base - {OWN_FEATURES}")]
-    is_known: Annotated[Array, Shape("given")]  # 1: known in advance, at the step
-    known_at: Annotated[Array, Shape("known")]  # their positions
+    is_future: Annotated[Array, Shape("covariates")]  # 1: known in advance, at the step
+    future_at: Annotated[Array, Shape("future")]  # their positions
     # The values that follow the newest one in a recursive forecast.
     path: Annotated[Array, Shape("horizon")]
     # The nearest analogues: seasons back, weights, and the forecasts of all steps.
     neighbours: Annotated[Array, Shape(NEIGHBOURS)]
     neighbour_weights: Annotated[Array, Shape(NEIGHBOURS)]
     analogues: Annotated[Array, Shape("horizon")]
-    row: Annotated[Array, Shape("base + given")]
-    coefficients: Annotated[Array, Shape("base + given")]
-    weights: Annotated[Array, Shape(PADDED_CANDIDATES)]  # of the candidates
+    row: Annotated[Array, Shape("base + covariates")]
+    coefficients: Annotated[Array, Shape("base + covariates")]
+    # The table of candidates, ``Candidate`` by ``Candidate``; 0 of those that pad.
+    priors: Annotated[Array, Shape(2, PADDED_CANDIDATES)]
+    weights: Annotated[Array, Shape(PADDED_CANDIDATES)]
     lane_errors: Annotated[Array, Shape(LANES)]
     lane_weights: Annotated[Array, Shape(LANES)]
     lane_predictions: Annotated[Array, Shape(LANES)]
-    given_row: Annotated[Array, Shape("given")]  # given features in units of their own
-    ridge: Annotated[Array, Shape("base + given", LANES, align=WIDTH)]
+    covariate_row: Annotated[Array, Shape("covariates")]  # in their own units
+    ridge: Annotated[Array, Shape("base + covariates", LANES, align=WIDTH)]
     lower: Annotated[
-        Array, Shape("base + given + 1", "base + given", LANES, align=WIDTH)
+        Array, Shape("base + covariates + 1", "base + covariates", LANES, align=WIDTH)
     ]
-    work: Annotated[Array, Shape(3, "base + given", LANES, align=WIDTH)]
+    work: Annotated[Array, Shape(3, "base + covariates", LANES, align=WIDTH)]
     smoothed: Annotated[Array, Shape("pooled * horizon")]
     smoothing_forecasts: Annotated[Array, Shape(f"pooled * {MODELS}")]
     smoothing_weights: Annotated[Array, Shape(f"pooled * {MODELS}")]
     pool_means: Annotated[Array, Shape(POOL_MEANS)]
+    pool_priors: Annotated[Array, Shape(POOL_MEANS)]
     pool_weights: Annotated[Array, Shape(POOL_MEANS)]
     ordered_sizes: Annotated[Array, Shape(f"calendar * {USUAL_DAYS}")]
     terms: Annotated[Array, Shape("terms")]
@@ -287,11 +314,25 @@ class ForecasterWorkspace(NamedTuple):
 
 
 DIMENSIONS = (
-    "base", "given", "steps", "horizon", "season", "cycle", "past", "known", "terms",
-    "recent", "effects", "groups", "nonlinear", "analogues", "history",
+    "base", "covariates", "steps", "horizon", "season", "cycle", "past", "future",
+    "terms", "recent", "effects", "groups", "nonlinear", "analogues", "history",
     "day_rows", "day_ring", "calendar", "pooled", "smoothing",
 )  # fmt: skip
-STATE = Layout("Forecaster state", ForecasterViews, version=6, dimensions=DIMENSIONS)
-WORKSPACE = Layout(
-    "Forecaster workspace", ForecasterWorkspace, version=6, dimensions=DIMENSIONS
-)
+TABLE_SIZE = 160
+"""The size of ``ForecasterBuffer.table``; not all of it is used."""
+
+
+class ForecasterBuffer(NamedTuple):
+    """The one array that the kernels work with; of it ``state`` is saved."""
+
+    header: Annotated[Array, Shape(WIDTH)]
+    # All dimensions, and where each field begins (kernels/compiler/record.py).
+    table: Annotated[Array, Shape(TABLE_SIZE)]
+    state: ForecasterViews
+    workspace: ForecasterWorkspace
+
+
+TABLE = 0
+"""The entry of ``header`` that says where ``table`` begins."""
+STATE = Layout("Forecaster state", ForecasterViews, version=8, dimensions=DIMENSIONS)
+BUFFER = Layout("Forecaster buffer", ForecasterBuffer, version=1, dimensions=DIMENSIONS)

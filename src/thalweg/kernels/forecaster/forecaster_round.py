@@ -2,47 +2,26 @@
 
 import math
 
+from thalweg.kernels.compiler.jit import inner_function, kernel
+from thalweg.kernels.compiler.record import record_function
+from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster.analogues import (
     learn_history,
     rounds_with_analogues,
     set_analogues,
 )
-from thalweg.kernels.forecaster.forecaster_layout import (
-    ANALOGUE,
-    CYCLE_AGO,
-    CYCLE_SUM,
-    CYCLE_VALUE,
-    DEVIATION,
-    HIGHEST,
-    IS_FROZEN,
-    LANES,
-    LAST,
-    LAST_MISSING,
-    LAST_VALUE,
-    LEVEL_SUM,
-    LOWEST,
-    LOWEST_OBSERVED,
-    NONLINEAR,
-    RECURSIVE,
-    ROUNDS,
-    SEASON_AGO,
-    SEASON_VALUE,
-    STATE,
-    VALUE_COUNT,
-    WORKSPACE,
-)
-from thalweg.kernels.forecaster.given_features import (
-    add_known_part,
+from thalweg.kernels.forecaster.covariate_effects import learn_effects, set_effects
+from thalweg.kernels.forecaster.covariates import (
+    add_future_part,
     copy_forecasts,
-    known_effect,
-    learn_given,
-    set_given_row,
-    set_known_coefficients,
+    future_effect,
+    learn_covariates,
+    set_covariate_row,
+    set_future_coefficients,
     set_origin_units,
     starts_at_zero,
 )
 from thalweg.kernels.forecaster.holiday_effects import effect_ahead, pass_row
-from thalweg.kernels.forecaster.known_effects import learn_effects, set_effects
 from thalweg.kernels.forecaster.nonlinear_features import (
     learn_sizes,
     set_inputs,
@@ -51,10 +30,8 @@ from thalweg.kernels.forecaster.nonlinear_features import (
     set_step_context,
 )
 from thalweg.kernels.forecaster.nonlinear_regression import (
-    MAX_DIFFERENCE,
     WEIGHT_LANE,
     learn_nonlinear,
-    predict_nonlinear,
     solve_now_and_then,
 )
 from thalweg.kernels.forecaster.phase_spread import (
@@ -73,7 +50,12 @@ from thalweg.kernels.forecaster.step_features import (
     set_origin_features,
     set_step_features,
 )
-from thalweg.kernels.forecaster.step_mixture import learn_losses, mix, set_weights
+from thalweg.kernels.forecaster.step_mixture import (
+    learn_losses,
+    mix,
+    set_candidates,
+    set_mixture_weights,
+)
 from thalweg.kernels.forecaster.step_pool import (
     learn_pool,
     learn_pooled_value,
@@ -84,111 +66,90 @@ from thalweg.kernels.forecaster.step_pool import (
 from thalweg.kernels.forecaster.step_regressions import (
     learn_lanes,
     limit_leverage,
-    predict_lanes,
     set_outlier_weights,
 )
-from thalweg.kernels.jit import inline_function, inner_function, kernel
+from thalweg.kernels.tracker import tracker_layout
 from thalweg.kernels.tracker.prediction_interval import interval_offsets, learn_error
-from thalweg.kernels.tracker.tracker_layout import (
-    ERROR_COUNT,
-    ERROR_SCALE,
-    SLOW_ERROR_MEAN,
-)
 
-unpack_state, unpack_workspace = STATE.unpack, WORKSPACE.unpack
+record = record_function(layout.BUFFER, layout.ForecasterBuffer, layout.TABLE)
 
 RANGE_MARGIN = 0.5
-"""Forecasts stay within the range of all values, widened by this share on each side."""
+"""Share of the range of all values by which forecasts may exceed it on each side."""
 EARLY_ROUNDS = 2
-"""Rounds beyond the first season before regressions begin."""
+"""Number of rounds after the first season before regressions begin."""
 MAX_REACH = 1.5
-"""A band reaches no further than so many times the largest error of its step."""
+"""Limit of a band's reach, in units of the largest error of its step."""
 BAND_MARGIN, MIN_LIMIT_ROUNDS, MIN_LIMIT_HORIZONS = 1.0, 20, 2
-"""Bands stay within the range of all values, widened by this share on each side, after
-so many values, and so many horizons more."""
-
-
-@inline_function
-def _unpack(state, workspace, dimensions):
-    base, given, steps, horizon, season, cycle, past = dimensions[:7]
-    known, terms, recent, effects, groups, nonlinear = dimensions[7:13]
-    analogues, history, day_rows, day_ring, calendar = dimensions[13:18]
-    pooled, smoothing = dimensions[18:]
-    s = unpack_state(
-        state, 0, base, given, steps, horizon, season, cycle, past, known, terms,
-        recent, effects, groups, nonlinear, analogues, history, day_rows, day_ring,
-        calendar, pooled, smoothing,
-    )  # fmt: skip
-    w = unpack_workspace(
-        workspace, 0, base, given, steps, horizon, season, cycle, past, known, terms,
-        recent, effects, groups, nonlinear, analogues, history, day_rows, day_ring,
-        calendar, pooled, smoothing,
-    )  # fmt: skip
-    return s, w
+"""Share of the range of all values by which bands may exceed it on each side; and the
+minimum number of values, plus that of horizons, before this limit applies."""
 
 
 @kernel(ieee_division=True, nogil=True)
 def play(
-    state, workspace, dimensions, y, given, coverage, few_errors, forecasts, bands,
-    marks, first_day,
+    buffer, y, covariates, coverage, small_sample_bounds, forecasts, bands, marks,
+    first_day,
 ):  # fmt: skip
     """Learn the values y (T,), NaN where one is missing, and forecast after each.
 
-    ``dimensions`` is a tuple in the order of ``DIMENSIONS``. Shapes: given (T or more,
-    given); forecasts (T, horizon) and bands (T, horizon, 2), to be filled in, or of
-    length 0. ``few_errors`` (steps, k) is how many mean errors a band reaches at least
-    in each direction, while fewer than k errors are known, or 0. Features known in
-    advance are those of the rounds that they belong to; beyond the last they have no
-    effect. Where values begin at 0 (``starts_at_zero``), no band goes below. ``marks``
-    (D, 3) is what is known of the days from ``first_day`` on (holiday_effects.py), up
-    to one day more than effects are remembered of; of length 0 without holidays.
+    Shapes: buffer as ``layout.BUFFER`` says; covariates (T or more, covariates);
+    forecasts (T, horizon) and bands (T, horizon, 2), to be filled in, or of length 0.
+    ``small_sample_bounds`` (steps, k) is the minimum reach of a band in each direction,
+    in mean errors, with fewer than k errors, or 0. Future covariates are those of the
+    rounds that they belong to; beyond the last row they have no effect. If 0 is the
+    lowest value (``starts_at_zero``), no band goes below. ``marks`` (D, 3) is what is
+    known in advance of the days from ``first_day`` on (holiday_effects.py), for one day
+    more than effects are stored; of length 0 without holidays.
     """
-    s, w = _unpack(state, workspace, dimensions)
+    s, w = record(buffer).state, record(buffer).workspace
     for t in range(y.size):
-        observe_day(s, w, y[t], given[t], marks, first_day)
+        observe_day(s, w, y[t], covariates[t], marks, first_day)
         if len(forecasts) > 0:
-            copy_forecasts(s, w, given[t + 1 :], forecasts[t])
+            copy_forecasts(s, w, covariates[t + 1 :], forecasts[t])
         if len(bands) > 0:
-            _set_step_bands(s, w, coverage, few_errors, bands[t])
+            _set_step_bands(s, w, coverage, small_sample_bounds, bands[t])
             if starts_at_zero(s.counters):
                 for h in range(len(bands[t])):
                     bands[t, h, 0] = max(bands[t, h, 0], -forecasts[t, h])
 
 
 @kernel(ieee_division=True, nogil=True)
-def set_forecasts(state, workspace, dimensions, future, forecasts):
-    """Set the forecasts (horizon,) after the newest value; ``future`` (k, given)."""
-    s, w = _unpack(state, workspace, dimensions)
+def set_forecasts(buffer, future, forecasts):
+    """Set the forecasts (horizon,) after the last value; ``future`` (k, covariates)."""
+    s, w = record(buffer).state, record(buffer).workspace
     copy_forecasts(s, w, future, forecasts)
 
 
 @kernel(ieee_division=True, nogil=True)
-def set_bands(
-    state, workspace, dimensions, coverage, few_errors, offsets, total_offsets
-):
+def set_bands(buffer, coverage, small_sample_bounds, offsets, total_offsets):
     """Set how far below and above each step, and their sums, values may lie: (H, 2);
-    ``few_errors`` as in ``play``."""
-    s, w = _unpack(state, workspace, dimensions)
-    _set_step_bands(s, w, coverage, few_errors, offsets)
-    _set_bands(w, coverage, few_errors, s.total_counters, s.total_errors, total_offsets)
-    _limit_bands(s.largest_errors[1], w, few_errors, s.total_counters, total_offsets)
+    ``small_sample_bounds`` as in ``play``."""
+    s, w = record(buffer).state, record(buffer).workspace
+    _set_step_bands(s, w, coverage, small_sample_bounds, offsets)
+    counters, errors = s.total_counters, s.total_errors
+    _set_bands(w, coverage, small_sample_bounds, counters, errors, total_offsets)
+    _limit_bands(
+        s.largest_errors[1], w, small_sample_bounds, s.total_counters, total_offsets
+    )
 
 
 @inner_function
-def _set_step_bands(s, w, coverage, few_errors, offsets):
+def _set_step_bands(s, w, coverage, small_sample_bounds, offsets):
     """Offsets of all steps, in units of the spread of the rounds that they are for."""
-    _set_bands(w, coverage, few_errors, s.step_counters, s.step_errors, offsets)
-    counters, rounds, horizon = s.counters, int(s.counters[ROUNDS]), len(offsets)
+    _set_bands(
+        w, coverage, small_sample_bounds, s.step_counters, s.step_errors, offsets
+    )
+    counters, horizon = s.counters, len(offsets)
+    rounds = int(counters[layout.ROUNDS])
     forecasts = s.forecasts[(rounds - 1) % len(s.forecasts)]
     for i in range(horizon):
         spread = spread_at(s, rounds + i)
         offsets[i, 0] *= spread
         offsets[i, 1] *= spread
-    _limit_bands(s.largest_errors[0], w, few_errors, s.step_counters, offsets)
+    _limit_bands(s.largest_errors[0], w, small_sample_bounds, s.step_counters, offsets)
     enough = MIN_LIMIT_ROUNDS + MIN_LIMIT_HORIZONS * horizon
-    if counters[VALUE_COUNT] < enough or w.known_at.size > 0:
+    if counters[layout.VALUE_COUNT] < enough or w.future_at.size > 0:
         return
-    lowest, highest = counters[LOWEST], counters[HIGHEST]
+    lowest, highest = counters[layout.LOWEST], counters[layout.HIGHEST]
     margin = BAND_MARGIN * (highest - lowest)
     for i in range(horizon):
         low, high = lowest - margin - forecasts[i], highest + margin - forecasts[i]
@@ -197,7 +158,7 @@ def _set_step_bands(s, w, coverage, few_errors, offsets):
 
 
 @inner_function
-def _limit_bands(largest_errors, w, few_errors, counters, offsets):
+def _limit_bands(largest_errors, w, small_sample_bounds, counters, offsets):
     """Let no band reach further than ``MAX_REACH`` of the largest errors there were,
     where enough are known.
 
@@ -206,22 +167,23 @@ def _limit_bands(largest_errors, w, few_errors, counters, offsets):
     """
     for i in range(len(offsets)):
         j = int(w.model_of[i])
-        if counters[j, ERROR_COUNT] >= few_errors.shape[1]:
+        if counters[j, tracker_layout.ERROR_COUNT] >= small_sample_bounds.shape[1]:
             reach = MAX_REACH * largest_errors[j]
             offsets[i, 0] = max(offsets[i, 0], -reach)
             offsets[i, 1] = min(offsets[i, 1], reach)
 
 
 @inner_function
-def _set_bands(w, coverage, few_errors, counters, errors, offsets):
+def _set_bands(w, coverage, small_sample_bounds, counters, errors, offsets):
     """Offsets of all steps; linear between steps that have regressions of their own."""
     before, low_before, high_before = 0, 0.0, 0.0
     for j in range(w.step_of.size):
         h = int(w.step_of[j])
         low, high = interval_offsets(counters[j], errors[j], coverage)
-        known_errors = int(counters[j, ERROR_COUNT])
-        if 0 < known_errors < few_errors.shape[1]:
-            reach = few_errors[j, known_errors] * counters[j, SLOW_ERROR_MEAN]
+        known_errors = int(counters[j, tracker_layout.ERROR_COUNT])
+        if 0 < known_errors < small_sample_bounds.shape[1]:
+            reach = small_sample_bounds[j, known_errors]
+            reach *= counters[j, tracker_layout.SLOW_ERROR_MEAN]
             if reach > 0:
                 low, high = min(low, -reach), max(high, reach)
         for i in range(before + 1, h + 1):
@@ -235,56 +197,57 @@ def _set_bands(w, coverage, few_errors, counters, errors, offsets):
 
 
 @inner_function
-def observe_day(s, w, y, given, marks, first_day):
+def observe_day(s, w, y, covariates, marks, first_day):
     """Learn the value of one round less the effect of its day, and forecast."""
     counters, effect = s.counters, 0.0
     is_missing, has_days = math.isnan(y), s.day_values.size > 0
     if not is_missing:
-        is_lowest = counters[VALUE_COUNT] == 0 or y < counters[LOWEST_OBSERVED]
-        counters[LOWEST_OBSERVED] = y if is_lowest else counters[LOWEST_OBSERVED]
+        if counters[layout.VALUE_COUNT] == 0 or y < counters[layout.LOWEST_OBSERVED]:
+            counters[layout.LOWEST_OBSERVED] = y
     if has_days:
         effect = effect_ahead(s, 0)
-    observe(s, w, y - effect, given)
-    if has_days and counters[ROUNDS] > 0:
+    observe(s, w, y - effect, covariates)
+    if has_days and counters[layout.ROUNDS] > 0:
         pass_row(s, w, y, marks, first_day)
 
 
 @inner_function
-def observe(s, w, y, given):
+def observe(s, w, y, covariates):
     """Learn the value of one round, NaN where it is missing, and forecast all steps.
 
-    A missing value before the first one is passed over.
+    Missing values before the first known one are skipped.
     """
     counters = s.counters
-    t, is_missing, value, effect = int(counters[ROUNDS]), math.isnan(y), y, 0.0
+    t, is_missing = int(counters[layout.ROUNDS]), math.isnan(y)
+    value, effect = y, 0.0
     if is_missing and t == 0:
         return
-    if w.known_at.size > 0:
-        set_given_row(s.given_moments, given, w.given_row)
-        effect = known_effect(s, w, (t - 1) % len(s.forecasts), given)
-        add_known_part(s, w, t, given, effect)
+    if w.future_at.size > 0:
+        set_covariate_row(s.covariate_moments, covariates, w.covariate_row)
+        effect = future_effect(s, w, (t - 1) % len(s.forecasts), covariates)
+        add_future_part(s, w, t, covariates, effect)
         value = y - effect
     if is_missing:
         # The forecast stands for the value, so that the season goes on.
         value = s.forecasts[(t - 1) % len(s.forecasts), 0]
-        counters[LAST_MISSING] = t + 1
+        counters[layout.LAST_MISSING] = t + 1
     else:
         learn_steps(s, w, t, value)
-    is_frozen = counters[IS_FROZEN] > 0
-    if w.known_at.size > 0 and not is_frozen:
-        learn_effects(s, w, value + effect if is_missing else y, given, is_missing)
+    is_frozen = counters[layout.IS_FROZEN] > 0
+    if w.future_at.size > 0 and not is_frozen:
+        learn_effects(s, w, value + effect if is_missing else y, covariates, is_missing)
     learn_value(s, value, is_missing)
     if s.smoothing.size > 0:
         learn_pooled_value(s, w, t, math.nan if is_missing else value)
     if s.history.size > 0:
-        level = level_of(counters[LEVEL_SUM], t + 1, s.profile.shape[1])
+        level = level_of(counters[layout.LEVEL_SUM], t + 1, s.profile.shape[1])
         learn_history(s, t, value, level)
-    if given.size > 0:
+    if covariates.size > 0:
         if not is_frozen:
-            learn_given(s.given_moments, given, t)
-        set_given_row(s.given_moments, given, w.given_row)
+            learn_covariates(s.covariate_moments, covariates, t)
+        set_covariate_row(s.covariate_moments, covariates, w.covariate_row)
         set_origin_units(s, t % len(s.forecasts))
-    if w.known_at.size > 0:
+    if w.future_at.size > 0:
         set_effects(s, w, t % len(s.forecasts))
     forecast_steps(s, w, t)
 
@@ -293,7 +256,7 @@ def observe(s, w, y, given):
 def learn_steps(s, w, t, y):
     """Learn the value y of round t in every step that it was forecast for."""
     total, summed = 0.0, 0  # of the last values, and how many they are
-    size = max(abs(s.counters[LOWEST]), abs(s.counters[HIGHEST]))
+    size = max(abs(s.counters[layout.LOWEST]), abs(s.counters[layout.HIGHEST]))
     rounding = MIN_RELATIVE_DEVIATION * size
     spread, relative_size, compared = spread_at(s, t), 0.0, 0
     for j in range(w.step_of.size):
@@ -314,7 +277,7 @@ def learn_steps(s, w, t, y):
         if relative >= 0:
             relative_size, compared = relative_size + relative, compared + 1
         learn_error(s.step_counters[j], s.step_errors[j], error / spread, scales[0])
-        if s.counters[LAST_MISSING] <= t - h + 1:
+        if s.counters[layout.LAST_MISSING] <= t - h + 1:
             error = total
             for i in range(h):
                 error -= s.forecasts[slot, i]
@@ -325,19 +288,19 @@ def learn_steps(s, w, t, y):
         learn_spread(s, t, relative_size / compared)
 
 
-@inline_function
+@inner_function
 def without_rounding(error, rounding):
     """The error; 0 where it is no more than rounding, which would be a scale for later
     errors that makes them a million times too large."""
     return 0.0 if abs(error) <= rounding else error
 
 
-@inline_function
+@inner_function
 def learn_step(s, w, j, slot, target, label):
     """Learn the label of round ``target``, in units of the scale, in the regressions of
     one step."""
     candidates, count = s.candidates[slot, j], s.error_counts[j]
-    for lane in range(LANES):
+    for lane in range(layout.LANES):
         w.lane_errors[lane] = abs(candidates[lane] - label)
     set_outlier_weights(w.lane_errors, s.mean_errors[j], count, w.lane_weights)
     learn_losses(s.losses[j], count, candidates, label)
@@ -360,31 +323,30 @@ def forecast_steps(s, w, t):
     """Forecast all steps after round t, the newest one."""
     counters, slot, horizon = s.counters, t % len(s.forecasts), s.forecasts.shape[1]
     season, cycle = s.profile.shape[1], s.cycle_profile.shape[1]
-    level = level_of(counters[LEVEL_SUM], t + 1, season)
-    cycle_level = level_of(counters[CYCLE_SUM], t + 1, cycle)
+    level = level_of(counters[layout.LEVEL_SUM], t + 1, season)
+    cycle_level = level_of(counters[layout.CYCLE_SUM], t + 1, cycle)
     for j in range(w.step_of.size):
-        s.error_scales[slot, j, 0] = s.step_counters[j, ERROR_SCALE]
-        s.error_scales[slot, j, 1] = s.total_counters[j, ERROR_SCALE]
+        s.error_scales[slot, j, 0] = s.step_counters[j, tracker_layout.ERROR_SCALE]
+        s.error_scales[slot, j, 1] = s.total_counters[j, tracker_layout.ERROR_SCALE]
     s.origins[slot, 0], s.origins[slot, 1] = level, 0.0
-    # Before values have ever differed there is no scale, and nothing to regress on:
-    # numbers in units of next to nothing would outweigh all later ones.
-    if t < season + EARLY_ROUNDS or counters[DEVIATION] == 0:
+    # Before values have differed for the first time there is no scale, and nothing to
+    # regress on: numbers in a tiny unit would outweigh all later ones.
+    if t < season + EARLY_ROUNDS or counters[layout.DEVIATION] == 0:
         for h in range(1, horizon + 1):
             at = max(t + h - known_lag(h, season), 0) if t + 1 >= season else t
             s.forecasts[slot, h - 1] = s.values[at % s.values.size]
         return
-    scale, margin = (
-        scale_of(counters),
-        RANGE_MARGIN * (counters[HIGHEST] - counters[LOWEST]),
-    )
-    low, high = counters[LOWEST] - margin, counters[HIGHEST] + margin
+    scale = scale_of(counters)
+    lowest, highest = counters[layout.LOWEST], counters[layout.HIGHEST]
+    margin = RANGE_MARGIN * (highest - lowest)
+    low, high = lowest - margin, highest + margin
     s.origins[slot, 1] = scale
-    set_path(s, w.given_row, w.is_known, scale, low, high, w)
+    set_path(s, w.covariate_row, w.is_future, scale, low, high, w)
     set_origin_features(s, w.path, t, level, cycle_level, scale, w.lags, w.row)
     set_origin_context(s, w.path, t, level, scale, w.context)
-    base = w.row.size - w.given_row.size
-    for i in range(w.given_row.size):
-        w.row[base + i] = 0.0 if w.is_known[i] > 0 else w.given_row[i]
+    base = w.row.size - w.covariate_row.size
+    for i in range(w.covariate_row.size):
+        w.row[base + i] = 0.0 if w.is_future[i] > 0 else w.covariate_row[i]
     if s.smoothing.size > 0:
         set_smoothed(s, w)
     rounds = rounds_with_analogues(s, t)
@@ -397,11 +359,11 @@ def forecast_steps(s, w, t):
             step, count = int(w.step_of[j]), int(s.error_counts[j])
             # Origins with analogues whose step is known by now.
             errors = min(max(rounds - step, 0), count)
-            set_weights(s.losses[j], count, errors, step, w.weights)
+            set_mixture_weights(s.losses[j], count, errors, step, w.priors, w.weights)
             if s.smoothing.size > 0:
                 set_pool_weights(s, w, j)
-            if w.known_at.size > 0:
-                set_known_coefficients(s, w, slot, j)
+            if w.future_at.size > 0:
+                set_future_coefficients(s, w, slot, j)
             model = j
         set_step_features(s, w.path, t, h, level, scale, w.row)
         set_step_context(s, w.path, t, h, level, scale, w.context)
@@ -421,31 +383,3 @@ def forecast_steps(s, w, t):
                 s.features[slot, j, i] = w.row[i]
             for i in range(w.context.size):
                 s.contexts[slot, j, i] = w.context[i]
-
-
-@inline_function
-def set_candidates(
-    s, w, j, t, h, level, scale, low, high, has_analogues, candidates
-):  # fmt: skip
-    """Set all candidates for step h, less the level and in units of the scale."""
-    predict_lanes(s.theta[j], w.row, candidates)
-    lowest, highest = (
-        scale_feature(low - level, scale),
-        scale_feature(high - level, scale),
-    )
-    set_nonlinear_row(s, w, w.row, w.context, t + h, w.nonlinear_row)
-    theta = s.nonlinear_theta[int(w.group_of[j])]
-    other, reach = candidates[WEIGHT_LANE], s.mean_errors[j, WEIGHT_LANE]
-    forecast = predict_nonlinear(theta, w.row, w.nonlinear_row) - other
-    reach *= MAX_DIFFERENCE
-    candidates[NONLINEAR] = other + min(max(forecast, -reach), reach)
-    for lane in range(LANES):
-        candidates[lane] = min(max(candidates[lane], lowest), highest)
-    candidates[NONLINEAR] = min(max(candidates[NONLINEAR], lowest), highest)
-    # Where there are no analogues, their errors are those of another candidate.
-    analogue = w.analogues[h - 1] if has_analogues else candidates[NONLINEAR]
-    candidates[ANALOGUE] = min(max(analogue, lowest), highest)
-    candidates[RECURSIVE] = scale_feature(w.path[h - 1] - level, scale)
-    candidates[LAST_VALUE] = w.row[LAST]
-    candidates[SEASON_VALUE] = w.row[SEASON_AGO]
-    candidates[CYCLE_VALUE] = w.row[CYCLE_AGO]

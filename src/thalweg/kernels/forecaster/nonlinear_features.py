@@ -1,6 +1,6 @@
 """The features of the nonlinear regressions: context, waves, products and hinges.
 
-They follow those of the step (step_features.py), lags and given features. Products
+They follow those of the step (step_features.py), lags and covariates. Products
 let the size of one effect depend on another, as seasons may multiply, and as an anomaly
 may last longer at one time of day than at another. Hinges max(0, a u + b v - c) of
 pairs of inputs do so for thresholds. All are in units in which a ridge of
@@ -12,35 +12,8 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.forecaster.forecaster_layout import (
-    CYCLE_AGO,
-    CYCLE_LEVEL,
-    CYCLE_PROFILE,
-    CYCLE_PROFILE_NOW,
-    CYCLE_WAVES,
-    HINGE_INPUTS,
-    HINGES,
-    LAST,
-    LAST_ANOMALIES,
-    LAST_BUT_ONE,
-    LEVEL_AHEAD,
-    LEVEL_ANOMALY,
-    LEVEL_CYCLE_AGO,
-    LEVEL_SEASON_AGO,
-    MEAN_LEVEL,
-    NEIGHBOURS_AGO,
-    ORIGIN_COUNT,
-    OWN_FEATURES,
-    PROFILE,
-    PROFILE_NEIGHBOURS,
-    PROFILE_NOW,
-    PROFILE_SEASON_AGO,
-    SEASON_AGO,
-    SEASON_BEFORE,
-    SEASON_WAVES,
-    SLOW_PROFILE,
-    SLOW_PROFILE_NOW,
-)
+from thalweg.kernels.compiler.jit import inner_function
+from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster.step_features import (
     known_lag,
     known_share,
@@ -49,32 +22,31 @@ from thalweg.kernels.forecaster.step_features import (
     value_at,
 )
 from thalweg.kernels.forecaster.step_regressions import RIDGE
-from thalweg.kernels.jit import inline_function, inner_function
 from thalweg.kernels.tracker.curvature import CURVATURE_RIDGE
 
 SECOND_RIDGE = 40.0
 """The ridge of all but the features of the step: they need more evidence."""
 RECENT_VALUES = 4
-"""Values whose anomalies are averaged."""
+"""Number of values whose anomalies are averaged."""
 NEIGHBOURS = 2
-"""Phases on each side whose values are averaged."""
+"""Number of phases on each side whose values are averaged."""
 MIN_ORIGIN_SHARE = 1e-4
-"""The least share of an origin in the mean level and in the sizes of inputs."""
+"""Minimum share of an origin in the mean level and in the sizes of inputs."""
 MAX_PRODUCT, MAX_INPUT = 20.0, 5.0
 """Limits of a feature, and of an input of the hinges in units of its mean size."""
 MIN_INPUT_SIZE = 1e-9
-"""Inputs that are smaller in the mean are rounding, and left out."""
+"""Minimum mean size of an input: smaller ones are rounding, and left out."""
 UNIT = math.sqrt(CURVATURE_RIDGE / RIDGE)
 SECOND_UNIT = math.sqrt(CURVATURE_RIDGE / SECOND_RIDGE)
 
 # Hinges are spread evenly over pairs of inputs, directions and thresholds: multiples of
 # irrational numbers, modulo 1, are a sequence of low discrepancy (Weyl).
-_PAIRS = [(i, j) for i in range(HINGE_INPUTS) for j in range(i)]
-_CHOSEN = np.array([_PAIRS[37 * k % len(_PAIRS)] for k in range(HINGES)])
-_ANGLES = 2 * np.pi * (np.arange(1, HINGES + 1) * (math.sqrt(5) - 1) / 2 % 1)
+_PAIRS = [(i, j) for i in range(layout.HINGE_INPUTS) for j in range(i)]
+_CHOSEN = np.array([_PAIRS[37 * k % len(_PAIRS)] for k in range(layout.HINGES)])
+_ANGLES = 2 * np.pi * (np.arange(1, layout.HINGES + 1) * (math.sqrt(5) - 1) / 2 % 1)
 HINGE_FIRST, HINGE_SECOND = _CHOSEN[:, 0].copy(), _CHOSEN[:, 1].copy()
 HINGE_COSINE, HINGE_SINE = np.cos(_ANGLES), np.sin(_ANGLES)
-HINGE_BIAS = 1.2 * (2 * (np.arange(1, HINGES + 1) * math.sqrt(2) % 1) - 1)
+HINGE_BIAS = 1.2 * (2 * (np.arange(1, layout.HINGES + 1) * math.sqrt(2) % 1) - 1)
 
 
 @inner_function
@@ -82,24 +54,28 @@ def set_origin_context(s, path, t, level, scale, context):
     """Set what is the same for all steps from round t on; learns the mean level."""
     counters, season = s.counters, s.profile.shape[1]
     cycle = s.cycle_profile.shape[1]
-    counters[ORIGIN_COUNT] += 1
-    share = max(1 / counters[ORIGIN_COUNT], MIN_ORIGIN_SHARE)
-    counters[MEAN_LEVEL] += share * (level - counters[MEAN_LEVEL])
+    counters[layout.ORIGIN_COUNT] += 1
+    share = max(1 / counters[layout.ORIGIN_COUNT], MIN_ORIGIN_SHARE)
+    counters[layout.MEAN_LEVEL] += share * (level - counters[layout.MEAN_LEVEL])
     total = 0.0
     for i in range(min(RECENT_VALUES, t + 1)):
         total += value_at(s, path, t - i) - level - profile_at(s, t - i)
-    context[LAST_ANOMALIES] = scale_feature(total / RECENT_VALUES, scale)
-    context[LEVEL_SEASON_AGO] = _level_before(s, t, season, season, level, scale)
-    context[LEVEL_CYCLE_AGO] = _level_before(s, t, cycle, season, level, scale)
-    context[LEVEL_AHEAD] = _level_before(s, t, cycle - season, season, level, scale)
-    context[LEVEL_ANOMALY] = scale_feature(level - counters[MEAN_LEVEL], scale)
-    context[SLOW_PROFILE_NOW] = scale_feature(_slow_profile_at(s, t), scale)
+    context[layout.LAST_ANOMALIES] = scale_feature(total / RECENT_VALUES, scale)
+    context[layout.LEVEL_SEASON_AGO] = _level_before(s, t, season, season, level, scale)
+    context[layout.LEVEL_CYCLE_AGO] = _level_before(s, t, cycle, season, level, scale)
+    context[layout.LEVEL_AHEAD] = _level_before(
+        s, t, cycle - season, season, level, scale
+    )
+    context[layout.LEVEL_ANOMALY] = scale_feature(
+        level - counters[layout.MEAN_LEVEL], scale
+    )
+    context[layout.SLOW_PROFILE_NOW] = scale_feature(_slow_profile_at(s, t), scale)
 
 
-@inline_function
+@inner_function
 def _level_before(s, t, lag, season, level, scale):
-    """The level so many rounds before round t, less that of now; 0 if there is none,
-    and little when it is new (``known_share``)."""
+    """The level ``lag`` rounds before round t, less the present level; 0 while it is
+    unknown, then growing with ``known_share``."""
     share = known_share(t, lag, lag, season)
     if share == 0:
         return 0.0
@@ -107,7 +83,7 @@ def _level_before(s, t, lag, season, level, scale):
     return share * scale_feature(before - level, scale)
 
 
-@inline_function
+@inner_function
 def _slow_profile_at(s, r):
     """The slow profile at round r; the season's, where that phase is new."""
     phase = r % s.slow_profile.size
@@ -120,15 +96,17 @@ def _slow_profile_at(s, r):
 def set_step_context(s, path, t, h, level, scale, context):
     """Set what differs from step to step."""
     target = t + h
-    context[SLOW_PROFILE] = scale_feature(_slow_profile_at(s, target), scale)
+    context[layout.SLOW_PROFILE] = scale_feature(_slow_profile_at(s, target), scale)
     at, total = max(target - known_lag(h, s.profile.shape[1]), 0), 0.0
     for i in range(1, NEIGHBOURS + 1):
         total += value_at(s, path, max(at - i, 0)) + value_at(s, path, min(at + i, t))
-    context[NEIGHBOURS_AGO] = scale_feature(total / (2 * NEIGHBOURS) - level, scale)
+    context[layout.NEIGHBOURS_AGO] = scale_feature(
+        total / (2 * NEIGHBOURS) - level, scale
+    )
     total = 0.0
     for i in range(1, NEIGHBOURS + 1):
         total += profile_at(s, target - i) + profile_at(s, target + i)
-    context[PROFILE_NEIGHBOURS] = scale_feature(total / (2 * NEIGHBOURS), scale)
+    context[layout.PROFILE_NEIGHBOURS] = scale_feature(total / (2 * NEIGHBOURS), scale)
 
 
 @inner_function
@@ -136,26 +114,29 @@ def set_inputs(w, row, context, target, inputs):
     """Set the inputs of the hinges, in units of the scale."""
     phase = target % w.season_waves.shape[1]
     cycle_phase = target % w.cycle_waves.shape[1]
-    inputs[0] = row[LAST] - row[CYCLE_PROFILE_NOW]
-    inputs[1] = row[SEASON_AGO] - row[PROFILE_SEASON_AGO]
-    inputs[2] = row[CYCLE_AGO] - row[CYCLE_PROFILE]
-    inputs[3] = context[LAST_ANOMALIES]
-    inputs[4], inputs[5] = row[CYCLE_PROFILE], row[PROFILE]
-    inputs[6] = row[CYCLE_LEVEL]
-    inputs[7] = row[LAST] - row[LAST_BUT_ONE]
-    inputs[8] = row[SEASON_BEFORE] - row[PROFILE_NOW]
+    inputs[0] = row[layout.LAST] - row[layout.CYCLE_PROFILE_NOW]
+    inputs[1] = row[layout.SEASON_AGO] - row[layout.PROFILE_SEASON_AGO]
+    inputs[2] = row[layout.CYCLE_AGO] - row[layout.CYCLE_PROFILE]
+    inputs[3] = context[layout.LAST_ANOMALIES]
+    inputs[4], inputs[5] = row[layout.CYCLE_PROFILE], row[layout.PROFILE]
+    inputs[6] = row[layout.CYCLE_LEVEL]
+    inputs[7] = row[layout.LAST] - row[layout.LAST_BUT_ONE]
+    inputs[8] = row[layout.SEASON_BEFORE] - row[layout.PROFILE_NOW]
     for i in range(2):
         inputs[9 + i] = w.season_waves[i, phase]
         inputs[11 + i] = w.cycle_waves[i, cycle_phase]
-    inputs[13] = context[LEVEL_ANOMALY]
-    inputs[14], inputs[15] = context[LEVEL_SEASON_AGO], context[LEVEL_CYCLE_AGO]
+    inputs[13] = context[layout.LEVEL_ANOMALY]
+    inputs[14], inputs[15] = (
+        context[layout.LEVEL_SEASON_AGO],
+        context[layout.LEVEL_CYCLE_AGO],
+    )
 
 
 @inner_function
 def learn_sizes(s, inputs):
     """Update the mean size of each input."""
-    share = max(1 / s.counters[ORIGIN_COUNT], MIN_ORIGIN_SHARE)
-    for k in range(HINGE_INPUTS):
+    share = max(1 / s.counters[layout.ORIGIN_COUNT], MIN_ORIGIN_SHARE)
+    for k in range(layout.HINGE_INPUTS):
         s.input_sizes[k] += share * (abs(inputs[k]) - s.input_sizes[k])
 
 
@@ -166,22 +147,22 @@ def set_nonlinear_row(s, w, row, context, target, out):
     at = _set_linear(row, context, out)
     at = _set_products(w, row, context, target, out, at)
     inputs = w.hinge_inputs
-    for k in range(HINGE_INPUTS):
+    for k in range(layout.HINGE_INPUTS):
         size = s.input_sizes[k]
         is_used = size > MIN_INPUT_SIZE
         inputs[k] = _clip(inputs[k] / size, MAX_INPUT) if is_used else 0.0
-    for k in range(HINGES):
+    for k in range(layout.HINGES):
         ahead = HINGE_COSINE[k] * inputs[HINGE_FIRST[k]]
         ahead += HINGE_SINE[k] * inputs[HINGE_SECOND[k]]
         out[at + k] = SECOND_UNIT * max(ahead - HINGE_BIAS[k], 0.0)
 
 
-@inline_function
+@inner_function
 def _clip(feature, limit):
     return min(max(feature, -limit), limit)
 
 
-@inline_function
+@inner_function
 def _second(feature):
     """A feature of the second order, limited and in its unit."""
     return SECOND_UNIT * _clip(feature, MAX_PRODUCT)
@@ -191,7 +172,7 @@ def _second(feature):
 def _set_linear(row, context, out):
     """Set the features of the regressions, and the context."""
     for i in range(row.size):
-        out[i] = (UNIT if i < OWN_FEATURES else SECOND_UNIT) * row[i]
+        out[i] = (UNIT if i < layout.OWN_FEATURES else SECOND_UNIT) * row[i]
     at = row.size
     for i in range(context.size):
         out[at + i] = _second(context[i])
@@ -203,20 +184,20 @@ def _set_products(w, row, context, target, out, at):
     """Set waves and products; ``inputs`` begin with three anomalies."""
     phase = target % w.season_waves.shape[1]
     cycle_phase = target % w.cycle_waves.shape[1]
-    profile, level = row[CYCLE_PROFILE], context[LEVEL_ANOMALY]
+    profile, level = row[layout.CYCLE_PROFILE], context[layout.LEVEL_ANOMALY]
     last, season_ago = w.hinge_inputs[0], w.hinge_inputs[1]
     out[at] = _second(last * profile)
-    out[at + 1] = _second(row[CYCLE_LEVEL] * profile)
+    out[at + 1] = _second(row[layout.CYCLE_LEVEL] * profile)
     out[at + 2] = _second(season_ago * profile)
-    out[at + 3] = _second(last * row[PROFILE])
+    out[at + 3] = _second(last * row[layout.PROFILE])
     out[at + 4], out[at + 5] = _second(level * profile), _second(level * last)
     at += 6
-    for i in range(SEASON_WAVES):
+    for i in range(layout.SEASON_WAVES):
         out[at + i] = SECOND_UNIT * w.season_waves[i, phase]
-    at += SEASON_WAVES
-    for i in range(CYCLE_WAVES):
+    at += layout.SEASON_WAVES
+    for i in range(layout.CYCLE_WAVES):
         out[at + i] = SECOND_UNIT * w.cycle_waves[i, cycle_phase]
-    at += CYCLE_WAVES
+    at += layout.CYCLE_WAVES
     for i in range(4):
         for k in range(3):
             out[at] = _second(w.season_waves[i, phase] * w.hinge_inputs[k])

@@ -6,47 +6,51 @@ nonlinear_features.py, x those of the step, z the label and θ₀ ``PRIOR``,
 .. math:: A \gets A + w\, φ φ^T, \quad b \gets b + w\, φ (z - θ_0\cdot x), \quad
           \hat z = θ_0\cdot x + φ\cdot (A + \delta I)^{-1} b
 
-Nothing is forgotten: so many coefficients need many rounds, and the regressions of
-step_regressions.py, some of which forget, are mixed with this one. Neighbouring steps
-share a regression, and it is solved only now and then, which costs 0.3 % of the error.
+Nothing is forgotten: this number of coefficients needs many rounds, and the regressions
+of step_regressions.py, where some forget, are mixed with this one. Neighbouring steps
+share a regression that is solved at intervals, which increases the error by 0.3 %.
 """
 
-from thalweg.kernels.forecaster.forecaster_layout import (
-    OUTLIER_LIMIT,
-    OWN_FEATURES,
-    PRIOR,
-)
-from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import WIDTH, fma, load, store
+from thalweg.kernels.compiler.jit import inner_function
+from thalweg.kernels.compiler.simd import WIDTH, fma, load, store
+from thalweg.kernels.forecaster import forecaster_layout as layout
+from thalweg.kernels.forecaster.nonlinear_features import set_nonlinear_row
 from thalweg.kernels.tracker.curvature import dot, row_start, solve_gram
 
 SOLUTION_INTERVAL = 32
-"""Rounds between two solutions."""
+"""Number of rounds between two solutions."""
 EARLY_INTERVAL, EARLY_COUNT = 8, 256
-"""The same while no more than 256 rounds are learnt."""
+"""The same in the first 256 rounds learnt."""
 TURN = 5
-"""A step that is one round later is solved 4 rounds earlier: so groups take turns, and
-no round has to solve all of them."""
-WEIGHT_LANE = OUTLIER_LIMIT.size - 4
+"""Offset of the rounds in which groups are solved, per step of their first step: groups
+take turns, so that no single round solves all of them."""
+WEIGHT_LANE = layout.OUTLIER_LIMIT.size - 4
 """The lane whose outlier weights are used: all memory, the higher limit."""
 MAX_DIFFERENCE = 12.0
-"""The forecast is at most so many mean errors away from that lane's: where features are
-as they never were, hinges extrapolate."""
+"""Limit of the forecast's distance from that lane's, in mean errors, since hinges
+extrapolate where features leave their past range."""
 
 
-@inline_function
+@inner_function
 def prior_part(row):
     """θ₀·x"""
     total = 0.0
-    for i in range(OWN_FEATURES):
-        total += PRIOR[i] * row[i]
+    for i in range(layout.OWN_FEATURES):
+        total += layout.PRIOR[i] * row[i]
     return total
 
 
 @inner_function
-def predict_nonlinear(theta, row, features):
-    """The forecast, in units of the scale; ``features`` are in units of their ridge."""
-    return prior_part(row) + dot(theta, features)
+def forecast_nonlinear(s, w, j, target, other):
+    """The forecast of round ``target`` by the model j, in units of the scale.
+
+    ``other`` is that of the regression in lane ``WEIGHT_LANE``.
+    """
+    set_nonlinear_row(s, w, w.row, w.context, target, w.nonlinear_row)
+    theta = s.nonlinear_theta[int(w.group_of[j])]
+    forecast = prior_part(w.row) + dot(theta, w.nonlinear_row)
+    reach = MAX_DIFFERENCE * s.mean_errors[j, WEIGHT_LANE]
+    return other + min(max(forecast - other, -reach), reach)
 
 
 @inner_function

@@ -8,41 +8,41 @@ or normalised conformal intervals, or seasonal heteroscedasticity.
 The spread of a phase is the mean size of the errors there, of all steps, relative to
 the mean size of the errors of each step. It begins at 1, as if ``PRIOR_ERRORS`` errors
 had been of the mean size; that of the cycle's phase begins at the season's. Whether
-phases tell sizes at all is not known before: the *gain* is the discounted sum of
+sizes depend on the phase at all is learnt: the *gain* is the discounted sum of
 log-likelihoods of sizes (of a Laplace distribution) with the spread, less those
-without. The spread counts with the exponent 1/(1 + exp(-gain)).
+without. The spread is used with the exponent 1/(1 + exp(-gain)).
 
-Of a long season, as the minutes of a day, neighbouring phases share a spread, so that
-it is known from as many errors as there are.
+In a long season, such as the minutes of a day, neighbouring phases share a spread, so
+that each is estimated from enough errors.
 """
 
 import math
 
-from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.tracker.tracker_layout import ERROR_COUNT
+from thalweg.kernels.compiler.jit import inner_function
+from thalweg.kernels.tracker import tracker_layout as layout
 
 PRIOR_ERRORS = 10.0
-"""Errors of the mean size that a phase begins with."""
+"""Number of errors of the mean size that the prior of a phase counts as."""
 MAX_SPREADS = 48
-"""Spreads of a season at most: with more phases, as many neighbours share one."""
+"""Limit of the spreads in a season: with more phases, neighbours share one."""
 MIN_SPREAD_SHARE = 0.05
-"""The least share of a new error in a spread: about twenty cycles count."""
+"""Minimum share of a new error in a spread: about twenty cycles count."""
 MIN_SIZE_SHARE, SIZE_SEASONS = 0.001, 10.0
-"""The same in the mean size of the errors of a step, over ten seasons at least: it must
-not follow the season."""
+"""The same in the mean size of the errors of a step; and the minimum number of seasons
+in that mean, which must not follow the season."""
 MIN_SPREAD, MAX_SPREAD = 0.001, 20.0
 MEMORY_OF_GAIN, MAX_GAIN = 0.999, 20.0
 """The discount of the gain, and its limit."""
 
 
-@inline_function
+@inner_function
 def spread_at(s, r):
-    """The spread of errors at round r, as far as phases have told sizes so far."""
+    """The spread of errors at round r, with the exponent that the gain so far gives."""
     weight = 1 / (1 + math.exp(-s.spread_gain[0]))
     return _phase_spread(s, r) ** weight
 
 
-@inline_function
+@inner_function
 def _phase_spread(s, r):
     """The spread of errors at the phases of round r."""
     season, cycle = s.spread.shape[1], s.cycle_spread.shape[1]
@@ -53,26 +53,26 @@ def _phase_spread(s, r):
     return min(max(spread, MIN_SPREAD), MAX_SPREAD)
 
 
-@inline_function
+@inner_function
 def _neighbours(season):
-    """How many neighbouring phases share a spread."""
+    """The number of neighbouring phases that share a spread."""
     return (season + MAX_SPREADS - 1) // MAX_SPREADS
 
 
-@inline_function
+@inner_function
 def _towards(prior, spreads, place, width):
     """The mean of a spread, as if it had begun with ``PRIOR_ERRORS`` of this size."""
     mean, count = spreads[0, place], min(spreads[1, place], width / MIN_SPREAD_SHARE)
     return (count * mean + PRIOR_ERRORS * prior) / (count + PRIOR_ERRORS)
 
 
-@inline_function
+@inner_function
 def learn_size(s, j, error):
     """Learn the size of an error of step j, whose count is not raised yet; returns it
     relative to those before, -1 where there is nothing to compare with."""
     size, mean = abs(error), s.mean_sizes[j]
     least = min(MIN_SIZE_SHARE, 1 / (SIZE_SEASONS * s.spread.shape[1]))
-    share = max(1 / (s.step_counters[j, ERROR_COUNT] + 1), least)
+    share = max(1 / (s.step_counters[j, layout.ERROR_COUNT] + 1), least)
     s.mean_sizes[j] += share * (size - mean)
     return min(size / mean, MAX_SPREAD) if mean > 0 else -1.0
 

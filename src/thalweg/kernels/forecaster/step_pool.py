@@ -1,42 +1,33 @@
 r"""The pool of a step: the mixture, and forecasts that learn from few values.
 
 Also known as: forecast combination. The mixture of regressions (step_mixture.py) has
-many coefficients, and of monthly or yearly values few are known. Two forecasts stand
-beside it: the mean at the same phase of the season, and exponential smoothing
-(kernels/exponential_smoothing.py). What is weighed is each of the three and the means
-of the mixture with one or both, by their errors at this step (loss_weights.py), with a
-rate that is the smaller, the further the step lies ahead: errors of neighbouring
-origins are alike (docs/decisions/050-short-series.md).
+many coefficients, too many for short monthly or yearly series. Two forecasts complement
+it: the mean at the same phase of the season, and exponential smoothing
+(kernels/exponential_smoothing.py). Each of the three, and the means of the mixture with
+one or both others, are weighed by their errors at this step (loss_weights.py), with a
+rate that decreases with the step, as errors of neighbouring origins are correlated
+(docs/decisions/forecaster.md).
 """
 
 import math
 
 from thalweg.kernels import exponential_smoothing
-from thalweg.kernels.forecaster.forecaster_layout import (
-    PHASE_MEAN,
-    POOL_MEANS,
-    POOL_MEMBERS,
-    POOL_SETS,
-    POOLED_MIXTURE,
-    ROUNDS,
-    SMOOTHED,
-    VALUE_UNIT,
-)
+from thalweg.kernels.compiler.jit import inner_function
+from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster.step_features import scale_feature
 from thalweg.kernels.forecaster.step_mixture import MAX_LOSS
-from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.loss_weights import set_weights
+from thalweg.kernels.loss_weights import set_means, set_weights, weighted_mean
 
 RATE, OVERLAP = 0.3, 0.1
 """The rate of the weights at step h is ``RATE`` / (1 + ``OVERLAP`` (h - 1))."""
 DISCOUNT = 0.99
-"""About the last 100 errors count."""
-MIXTURE_PRIOR, MIXTURE_ERRORS = 3.0, 50.0
-"""After n errors the weight of the mixture is 3 (1 + n / 50)² times as large as they
-say: with many values the regressions know more than the others, and weights by a
-hundred errors would only be noise."""
+"""Discount of squared errors: about the last 100 count."""
+MIXTURE_ERRORS = 50.0
+"""After n errors the prior of the mixture is multiplied by (1 + n / 50)²: with many
+values the regressions are better than the others, and differences in the last hundred
+errors are mostly noise."""
 MIN_PHASE_SHARE = 0.1
-"""The least share of a new value in the mean of its phase: about ten seasons count."""
+"""Minimum share of a new value in the mean of its phase: about ten seasons count."""
 MAX_IN_UNITS = 1e60
 """Limit of values in units of the first one, whose squares are then finite."""
 
@@ -52,18 +43,18 @@ def learn_pooled_value(s, w, t, y):
         s.phase_means[1, phase] += 1
         share = max(1 / s.phase_means[1, phase], MIN_PHASE_SHARE)
         s.phase_means[0, phase] += share * (y - s.phase_means[0, phase])
-        if y != 0.0 and counters[VALUE_UNIT] == 0.0:
+        if y != 0.0 and counters[layout.VALUE_UNIT] == 0.0:
             exponent = min(max(math.frexp(y)[1], -1000), 1000)
-            counters[VALUE_UNIT] = 2.0 ** float(exponent)
+            counters[layout.VALUE_UNIT] = 2.0 ** float(exponent)
         if y != 0.0:
-            y = min(max(y / counters[VALUE_UNIT], -MAX_IN_UNITS), MAX_IN_UNITS)
+            y = min(max(y / counters[layout.VALUE_UNIT], -MAX_IN_UNITS), MAX_IN_UNITS)
     smoothing = unpack_smoothing(s.smoothing, 0, _smoothing_season(s))
     exponential_smoothing.learn_round(
         smoothing, _smoothing_season(s), y, w.smoothing_forecasts
     )
 
 
-@inline_function
+@inner_function
 def _smoothing_season(s):
     """The season of the exponential smoothing, which is 1 where it is too long."""
     season = s.phase_means.shape[1]
@@ -80,19 +71,17 @@ def set_smoothed(s, w):
         mean = exponential_smoothing.mean_forecast(
             smoothing, season, h, w.smoothing_weights, w.smoothing_forecasts
         )
-        w.smoothed[h - 1] = s.counters[VALUE_UNIT] * mean
+        w.smoothed[h - 1] = s.counters[layout.VALUE_UNIT] * mean
 
 
 @inner_function
 def set_pool_weights(s, w, j):
     """Set the weights of the means at the step of the model j."""
+    for k in range(layout.POOL_MEANS):
+        w.pool_weights[k] = w.pool_priors[k]
+    w.pool_weights[0] *= (1.0 + s.error_counts[j] / MIXTURE_ERRORS) ** 2
     rate = RATE / (1 + OVERLAP * (w.step_of[j] - 1))
-    set_weights(s.pool_losses[j], s.pool_counts[j], rate, w.pool_weights)
-    prior = MIXTURE_PRIOR * (1.0 + s.error_counts[j] / MIXTURE_ERRORS) ** 2
-    total = 1.0 + (prior - 1.0) * w.pool_weights[0]
-    w.pool_weights[0] *= prior
-    for k in range(POOL_MEANS):
-        w.pool_weights[k] /= total
+    set_weights(s.pool_losses[j], rate * s.pool_counts[j], w.pool_weights)
 
 
 @inner_function
@@ -102,41 +91,25 @@ def pool_forecasts(s, w, h, mixture, level, scale, lowest, highest, members):
     ``members`` (POOL_MEMBERS,) are set to what is pooled.
     """
     season = s.phase_means.shape[1]
-    phase = int(s.counters[ROUNDS] - 1 + h) % season
-    members[POOLED_MIXTURE] = mixture
+    phase = int(s.counters[layout.ROUNDS] - 1 + h) % season
+    members[layout.POOLED_MIXTURE] = mixture
     mean = mixture  # where no value of the phase is known
     if s.phase_means[1, phase] > 0:
         mean = scale_feature(s.phase_means[0, phase] - level, scale)
-    members[PHASE_MEAN] = mean
-    members[SMOOTHED] = scale_feature(w.smoothed[h - 1] - level, scale)
-    for k in range(POOL_MEMBERS):
+    members[layout.PHASE_MEAN] = mean
+    members[layout.SMOOTHED] = scale_feature(w.smoothed[h - 1] - level, scale)
+    for k in range(layout.POOL_MEMBERS):
         members[k] = min(max(members[k], lowest), highest)
-    _set_means(members, w.pool_means)
-    # Summed from the first on, so that where all agree the sum is exact.
-    pooled = w.pool_means[0]
-    for k in range(1, POOL_MEANS):
-        pooled += w.pool_weights[k] * (w.pool_means[k] - w.pool_means[0])
-    return pooled
+    set_means(members, layout.POOL_SETS, w.pool_means)
+    return weighted_mean(w.pool_means, w.pool_weights)
 
 
 @inner_function
 def learn_pool(s, w, j, members, label):
     """Learn the label of the step of model j, in units of the scale as the members."""
-    _set_means(members, w.pool_means)
-    for k in range(POOL_MEANS):
+    set_means(members, layout.POOL_SETS, w.pool_means)
+    for k in range(layout.POOL_MEANS):
         error = w.pool_means[k] - label
         loss = min(error * error, MAX_LOSS)
         s.pool_losses[j, k] = DISCOUNT * s.pool_losses[j, k] + loss
     s.pool_counts[j] = DISCOUNT * s.pool_counts[j] + 1.0
-
-
-@inline_function
-def _set_means(members, means):
-    """Set the means (POOL_MEANS,) of the members in each set."""
-    for k in range(POOL_MEANS):
-        total, count = 0.0, 0
-        for i in range(POOL_MEMBERS):
-            if POOL_SETS[k] >> i & 1:
-                total += members[i]
-                count += 1
-        means[k] = total / count

@@ -12,33 +12,28 @@ outlier: one that exceeds k mean errors has weight w = k mean errors / |error|, 
 makes it Huber's M-estimator in one pass. θ₀ is ``PRIOR``.
 """
 
-from thalweg.kernels.forecaster.forecaster_layout import (
-    DISCOUNT,
-    LANES,
-    OUTLIER_LIMIT,
-    OWN_FEATURES,
-    PRIOR,
-)
-from thalweg.kernels.jit import inner_function
-from thalweg.kernels.simd import WIDTH, broadcast, fma, load, store
+from thalweg.kernels.compiler.jit import inner_function
+from thalweg.kernels.compiler.simd import WIDTH, broadcast, fma, load, store
+from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.tracker.solve import back_substitute, factorise
 
 RIDGE = 10.0
 """δ: features are of the order of one, so it counts as ten rounds."""
-GIVEN_RIDGE = 40.0
-"""δ of given features: users may give some that are of no use."""
+COVARIATE_RIDGE = 40.0
+"""δ of covariates, which may be irrelevant."""
 MEAN_ERROR_SHARE = 0.005
-"""The least share of a new error in the mean: about 200 count."""
+"""Minimum share of a new error in the mean: about 200 count."""
 LEVERAGE_LIMIT = 20.0
-"""Features beyond so many scales reduce the weight of their row (Mallows weights)."""
+"""Limit of features in scales: larger ones reduce the weight of their row (Mallows
+weights)."""
 TRUSTED_ERRORS = 20
-"""Errors before the first one can be an outlier."""
+"""Minimum number of errors before one can be an outlier."""
 
 
 @inner_function
 def predict_lanes(theta, row, predictions):
     """Set predictions[lane] = Σ_j θ_j row_j for all lanes."""
-    for lane in range(0, LANES, WIDTH):
+    for lane in range(0, layout.LANES, WIDTH):
         total = broadcast(0.0)
         for j in range(row.size):
             total = fma(load(theta, (j, lane)), row[j], total)
@@ -48,8 +43,8 @@ def predict_lanes(theta, row, predictions):
 @inner_function
 def set_outlier_weights(errors, mean_errors, count, weights):
     """Set the weight of each lane's error, and learn its size; errors are |error|."""
-    for lane in range(LANES):
-        error, limit = errors[lane], OUTLIER_LIMIT[lane] * mean_errors[lane]
+    for lane in range(layout.LANES):
+        error, limit = errors[lane], layout.OUTLIER_LIMIT[lane] * mean_errors[lane]
         weight = limit / error if count >= TRUSTED_ERRORS and error > limit else 1.0
         weights[lane] = max(weight, 1e-9)
         share = max(1 / (count + 1), MEAN_ERROR_SHARE)
@@ -64,8 +59,21 @@ def limit_leverage(row, weights):
     for j in range(row.size):
         size = max(size, abs(row[j]))
     if size > LEVERAGE_LIMIT:
-        for lane in range(LANES):
+        for lane in range(layout.LANES):
             weights[lane] *= (LEVERAGE_LIMIT / size) ** 2
+
+
+@inner_function
+def learn_moments(moments, row, label, weights):
+    """Update the discounted moments (n + 1, n, LANES) with one round."""
+    n = row.size
+    for lane in range(0, layout.LANES, WIDTH):
+        gamma, w = load(layout.DISCOUNT, lane), load(weights, lane)
+        for i in range(n + 1):
+            factor = w * (row[i] if i < n else label)
+            for j in range(min(i + 1, n)):
+                updated = fma(gamma, load(moments, (i, j, lane)), factor * row[j])
+                store(moments, (i, j, lane), updated)
 
 
 @inner_function
@@ -73,17 +81,11 @@ def learn_lanes(moments, theta, row, label, weights, workspace):
     """Update the moments (n + 1, n, LANES) with one round, and solve for θ."""
     n = row.size
     rest = label
-    for j in range(OWN_FEATURES):
-        rest -= PRIOR[j] * row[j]
-    for lane in range(0, LANES, WIDTH):
-        gamma, w = load(DISCOUNT, lane), load(weights, lane)
-        for i in range(n + 1):
-            factor = w * (row[i] if i < n else rest)
-            for j in range(min(i + 1, n)):
-                updated = fma(gamma, load(moments, (i, j, lane)), factor * row[j])
-                store(moments, (i, j, lane), updated)
+    for j in range(layout.OWN_FEATURES):
+        rest -= layout.PRIOR[j] * row[j]
+    learn_moments(moments, row, rest, weights)
     factorise(moments, workspace.ridge, workspace.lower, workspace.work)
-    back_substitute(workspace.lower, n, n, LANES, theta)
-    for j in range(OWN_FEATURES):
-        for lane in range(0, LANES, WIDTH):
-            store(theta, (j, lane), load(theta, (j, lane)) + PRIOR[j])
+    back_substitute(workspace.lower, n, n, layout.LANES, theta)
+    for j in range(layout.OWN_FEATURES):
+        for lane in range(0, layout.LANES, WIDTH):
+            store(theta, (j, lane), load(theta, (j, lane)) + layout.PRIOR[j])

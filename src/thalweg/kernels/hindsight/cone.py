@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 
 
 @kernel

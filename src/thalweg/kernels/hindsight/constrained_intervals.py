@@ -9,6 +9,7 @@ of the last round alone, since the least loss of a whole is at least that of its
 
 import numpy as np
 
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.hindsight.constrained_least_squares import (
     distance_to_domain,
     least_loss_in_domain,
@@ -19,7 +20,6 @@ from thalweg.kernels.hindsight.intervals import (
     insert_round,
     insert_row,
 )
-from thalweg.kernels.jit import kernel
 
 
 @kernel

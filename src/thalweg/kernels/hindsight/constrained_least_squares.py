@@ -18,11 +18,11 @@ import math
 
 import numpy as np
 
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.hindsight.intervals import MIN_ENTRY, insert_row
-from thalweg.kernels.jit import kernel
 
 NO_END = 1e150
-"""A side of a box that is as far away as this has no end: checks.MAX_MAGNITUDE."""
+"""Minimum distance of a box's side that counts as unbounded: checks.MAX_MAGNITUDE."""
 RADIUS_TOLERANCE = 1e-10
 """Newton's steps end when ‖θ‖ is that near to the radius: the loss of the point, once
 moved to the sphere, is off by the square of it."""
@@ -255,7 +255,7 @@ def _move(theta, step, status, low, high):
 def _steepest_bound(triangle, low, high, theta, status, residual):
     """The active bound with the steepest descent inwards, and its direction ± 1.
 
-    (-1, 0) where there is none. Steepest for features of length one.
+    (-1, 0) if no side qualifies. Steepest for features of length one.
     """
     n = theta.size
     size = _set_residual(triangle, theta, residual)

@@ -17,7 +17,7 @@ and pieces store their run instead of what they add to a neighbour: else a weigh
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 
 MAX_STEPS = 80
 """Newton steps on λ before giving up; 2 to 16 are usual."""

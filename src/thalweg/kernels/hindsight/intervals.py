@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 
 BATCH_SIZE = 128
 """Starts that are computed side by side: their triangles fit the first-level cache."""
@@ -24,7 +24,7 @@ the ones before it."""
 def insert_row(triangle, row, n):
     """Rotate ``row`` into ``triangle``; returns ½ the squares of y that are left over.
 
-    Shapes: triangle (n, n+k), row (n+k,), of which n are features; both are changed.
+    Shapes: triangle (n, n+k), row (n+k,) with n features; both are changed.
     """
     width = row.size
     for i in range(n):

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.hindsight.cone import (
     complementarity,
     mehrotra_correction,
     nesterov_todd_scaling,
     step_to_boundary,
 )
-from thalweg.kernels.jit import kernel
 
 BOUNDARY_FRACTION = 0.99
 """A step goes this part of the way to the boundary of the cones."""

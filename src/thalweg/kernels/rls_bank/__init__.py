@@ -6,5 +6,5 @@
     lane_windup           their covariance cap
     exponential_weights   the weights
 
-docs/decisions/007-rls-bank.md says why.
+docs/decisions/compiled-kernels.md says why.
 """

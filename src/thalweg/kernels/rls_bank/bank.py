@@ -4,7 +4,7 @@ Inner loop of learners/experts.py where every expert is recursive least squares.
 of rounds is played by every expert, then mixed round by round. Experts are played by
 kernels/rls.py one after the other, or eight of them side by side in SIMD lanes. Either
 way the same operations are done on the same numbers in the same order: results agree to
-the last bit, and the choice is free. docs/decisions/007-rls-bank.md
+the last bit, and the choice is free. docs/decisions/compiled-kernels.md
 """
 
 import math
@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
+from thalweg.kernels.compiler.simd import WIDTH, broadcast, load, store
 from thalweg.kernels.rls import rls
 from thalweg.kernels.rls_bank.exponential_weights import (
     mix_rounds,
@@ -35,7 +36,6 @@ from thalweg.kernels.rls_bank.lane_update import (
     update_input_scale,
 )
 from thalweg.kernels.rls_bank.lane_windup import cap_covariance, needs_cap
-from thalweg.kernels.simd import WIDTH, broadcast, load, store
 from thalweg.kernels.ud_factor import drop_all_overflow
 
 Array = npt.NDArray[Any]
@@ -72,7 +72,7 @@ def play_bank(
 def choose_groups(
     theta: Array, floor: Array, rounds: int
 ) -> npt.NDArray[np.bool_] | None:
-    """Which groups of eight experts are played in lanes: (⌈N/8⌉,), or None for none.
+    """Which groups of eight experts are played in lanes: (⌈N/8⌉,), or None: no group.
 
     Shapes: theta (N, n, k), floor (N,). Lanes compute in float64, and a retained ridge
     is added to one coordinate at a time, another one for each expert.
@@ -103,7 +103,8 @@ def play(
 ):  # fmt: skip
     """``play_bank`` with a given choice of the groups of eight that are in lanes.
 
-    That is (⌈N/8⌉,), or None if none is: the code for lanes is not compiled then.
+    That is (⌈N/8⌉,), or None without such groups: the code for lanes is not compiled
+    then.
     """
     settings, data = (gamma, floor, leaky), (x, y, weight, elapsed)
     trace = out, played, weights

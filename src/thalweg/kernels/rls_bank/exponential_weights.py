@@ -10,9 +10,16 @@ import math
 
 import numpy as np
 
-from thalweg.kernels import simd
-from thalweg.kernels.jit import kernel
-from thalweg.kernels.simd import WIDTH, broadcast, load, maximum, minimum, store
+from thalweg.kernels.compiler import simd
+from thalweg.kernels.compiler.jit import kernel
+from thalweg.kernels.compiler.simd import (
+    WIDTH,
+    broadcast,
+    load,
+    maximum,
+    minimum,
+    store,
+)
 from thalweg.kernels.ud_factor import clip, max_coefficient
 
 MAX_LOSS = 1e300

@@ -1,16 +1,16 @@
 """The states of eight experts side by side, one in each SIMD lane.
 
 A lane without an expert plays least squares that never forgets, so that ordinary
-numbers are computed there; nobody reads them.
+numbers are computed there, and never read.
 """
 
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
-from thalweg.kernels.layout import Layout, Shape
-from thalweg.kernels.simd import WIDTH
+from thalweg.kernels.compiler.jit import kernel
+from thalweg.kernels.compiler.layout import Layout, Shape
+from thalweg.kernels.compiler.simd import WIDTH
 from thalweg.kernels.ud_factor import GROWTH, INPUT_SCALE, RETAINED_RIDGE
 
 

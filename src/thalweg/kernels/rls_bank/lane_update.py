@@ -16,8 +16,8 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
-from thalweg.kernels.simd import (
+from thalweg.kernels.compiler.jit import kernel
+from thalweg.kernels.compiler.simd import (
     absolute,
     any_greater,
     broadcast,

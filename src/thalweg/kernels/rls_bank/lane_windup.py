@@ -5,7 +5,15 @@ With the same bits as ``cap_covariance`` there; see lane_update.py.
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
+from thalweg.kernels.compiler.simd import (
+    broadcast,
+    load,
+    maximum,
+    select_greater,
+    sqrt,
+    store,
+)
 from thalweg.kernels.rls_bank.lane_update import (
     EPS,
     LARGEST_FLOAT,
@@ -16,7 +24,6 @@ from thalweg.kernels.rls_bank.lane_update import (
     is_unlearnt,
     update,
 )
-from thalweg.kernels.simd import broadcast, load, maximum, select_greater, sqrt, store
 from thalweg.kernels.windup import (
     CAP_REDUCTION,
     CHECK_GROWTH,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.ud_factor import (
     GROWTH,
     INPUT_SCALE,
@@ -70,7 +70,7 @@ def allocate_preview(n, max_rounds):
 
 @kernel(ieee_division=True)
 def block_end(factor, bound, gamma, rounds, start, ahead):
-    """The end of the block from ``start`` on; ``start`` itself if none is safe.
+    """The end of the block from ``start`` on; ``start`` itself if no block is safe.
 
     ``bound`` (≥ n,) is an upper bound of C_kk. The preview ``ahead`` is filled in.
     """

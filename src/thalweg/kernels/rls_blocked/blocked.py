@@ -15,9 +15,10 @@ from thalweg.kernels.rls_blocked.information_form import play_information_blocks
 from thalweg.kernels.ud_factor import INPUT_SCALE
 
 MIN_FEATURES = 16
-"""Blocks are faster from so many features on: docs/decisions/004-blocked-rls.md."""
+"""Minimum number of features for which blocks are faster
+(docs/decisions/compiled-kernels.md)."""
 MIN_ROUNDS = 64
-"""The conversion to another form and back pays from so many rounds on, at any n."""
+"""Minimum number of rounds that pay for the conversion to another form and back."""
 MAX_WAIT = 32
 """Upper limit of the single rounds before blocks are tried again, over n. They double
 with every attempt in vain, which takes as long as n rounds or more."""

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
+from thalweg.kernels.compiler.simd import WIDTH, broadcast, load, maximum, reduce_max
 from thalweg.kernels.rls_blocked.block_limits import (
     allocate_preview,
     applied_discount,
@@ -36,7 +37,6 @@ from thalweg.kernels.rls_blocked.triangular import (
     subtract_squares,
     whole_lanes,
 )
-from thalweg.kernels.simd import WIDTH, broadcast, load, maximum, reduce_max
 from thalweg.kernels.ud_factor import RETAINED_RIDGE
 from thalweg.kernels.windup import (
     MIN_RIDGE,
@@ -167,7 +167,7 @@ def play_covariance_blocks(theta, factor, gamma, floor, leaky, rounds, t):
 
     Returned are where they end and whether they equal single rounds. If not, a choice
     of ``restore_ridge`` was too close for certainty, or forgetting was taken back too
-    often: θ, factor and results are then of no use.
+    often: θ, factor and results are then invalid.
     """
     n, started = len(theta), t
     ridge = RidgeSettings(floor, leaky, gamma, raised_coordinates(n, gamma))
@@ -310,7 +310,7 @@ def _shrink(targets, gain, a, k):
 
 @kernel
 def _weakest_coordinate(variance, retained, target, scale):
-    """The first k with the largest ridge deficit, and this; -1 if there is none.
+    """The first k with the largest ridge deficit, or -1; and the deficit.
 
     Deficits that are equal but for ``TIE_TOLERANCE`` and ``CHOICE_MARGIN`` are equal.
     """

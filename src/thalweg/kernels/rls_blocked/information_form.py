@@ -18,7 +18,8 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
+from thalweg.kernels.compiler.jit import kernel
+from thalweg.kernels.compiler.simd import WIDTH, broadcast, fma, load, reduce_sum, store
 from thalweg.kernels.rls_blocked.block_limits import (
     allocate_preview,
     block_end,
@@ -30,7 +31,6 @@ from thalweg.kernels.rls_blocked.triangular import (
     padded_width,
     whole_lanes,
 )
-from thalweg.kernels.simd import WIDTH, broadcast, fma, load, reduce_sum, store
 from thalweg.kernels.ud_factor import RETAINED_RIDGE, covariance_diagonal
 from thalweg.kernels.windup import MIN_RIDGE
 
@@ -80,7 +80,7 @@ def play_information_blocks(theta, factor, gamma, min_ridge, rounds, t):
         t = end
         end = _next_block_end(factor, bound, gamma, min_ridge, rounds, t, ahead)
         if end == t < len(rounds.y):
-            # The bound may be far above C_kk by now: compute it anew.
+            # The bound may be far above C_kk by now: compute it again.
             _variances(pivots, triangle, bound)
             end = _next_block_end(factor, bound, gamma, min_ridge, rounds, t, ahead)
     if t > started:
@@ -101,7 +101,7 @@ def _next_block_end(factor, bound, gamma, min_ridge, rounds, t, ahead):
 
 @kernel
 def _is_exact(pivots, triangle, bound, information, ahead):
-    """``is_well_conditioned``, if need be after computing the bound of C_kk anew."""
+    """``is_well_conditioned``, if need be after computing the bound of C_kk again."""
     if not is_well_conditioned(information, bound, ahead, 0.0):
         _variances(pivots, triangle, bound)
         return is_well_conditioned(information, bound, ahead, 0.0)

@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import kernel
-from thalweg.kernels.simd import WIDTH, broadcast, fma, load, reduce_sum, store
+from thalweg.kernels.compiler.jit import kernel
+from thalweg.kernels.compiler.simd import WIDTH, broadcast, fma, load, reduce_sum, store
 
 SUM_ROWS = 4
 """Rows that ``row_products`` and ``subtract_rows`` sum at once: additions to a single

@@ -12,12 +12,12 @@ adashare             exponential weights with fixed share, with a proven bound
 boa, mlpoly, softmax,
 cauchy               other rules that weigh the experts
 mixture              from predictions of experts to one forecast
+external_forecast    a column of x that is a forecast of y, pooled with the mixture
 curvature            a correction of the committee, learnt on random hinges
 seasonality          the past rounds, and the season of the labels
 prediction_interval  quantiles of recent errors
-pending_labels       rounds between their forecast and a label that comes late
-rounding             what is remembered, to 21 significant bits
-restart              a new start after a shock out of all proportion
+pending_labels       rounds whose labels come late
+restart              a new start after an extreme shock
 replay               a fresh state plays the last rounds, and takes over if better
 diagnostics          weights, slope, memory and interval, recorded on request
 """

@@ -25,8 +25,8 @@ proven.
 
 import math
 
-from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import (
+from thalweg.kernels.compiler.jit import inline_function, inner_function
+from thalweg.kernels.compiler.simd import (
     MIN_LOG_ARGUMENT,
     WIDTH,
     broadcast,

@@ -8,8 +8,9 @@ here. With x̃ first and the past labels behind, a prediction is that of the lig
 plus what the past labels add, and so is its leverage.
 """
 
-from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import WIDTH, fma, load, maximum, store
+from thalweg.kernels.compiler.jit import inline_function, inner_function
+from thalweg.kernels.compiler.simd import WIDTH, fma, load, maximum, store
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.ridge_experts import (
     MIN_SPREAD,
     UNVARIED_RIDGE,
@@ -23,14 +24,8 @@ from thalweg.kernels.tracker.solve import (
     NEGATIVE_D,
     finite_or_zero,
 )
-from thalweg.kernels.tracker.tracker_layout import (
-    AUTOREGRESSIVE,
-    AUTOREGRESSIVE_LANES,
-    LAGS,
-    RIDGE,
-)
 
-LAG_RIDGE = RIDGE[0]
+LAG_RIDGE = layout.RIDGE[0]
 """The ridge of a past label, in units of one observation of its own spread."""
 
 
@@ -38,9 +33,9 @@ LAG_RIDGE = RIDGE[0]
 def set_lag_deviations(counters, past_y, mean, labels, u, age):
     """Set the past labels, (LAGS,), and their deviations from means, (LAGS, lanes)."""
     now = newest_label(counters)
-    for i in range(LAGS):
+    for i in range(layout.LAGS):
         y = labels[i] = past_y[now + past_lag(counters, age, i) - 1]
-        for lane in range(0, AUTOREGRESSIVE_LANES, WIDTH):
+        for lane in range(0, layout.AUTOREGRESSIVE_LANES, WIDTH):
             store(u, (i, lane), y - load(mean, (i, lane)))
 
 
@@ -53,9 +48,9 @@ def predict_autoregressive(lags, experts, predictions):
     += v_i w_i and leverage += w_i²/D_i.
     """
     n, lower = len(experts.projection), lags.lower
-    for lane in range(0, AUTOREGRESSIVE_LANES, WIDTH):
+    for lane in range(0, layout.AUTOREGRESSIVE_LANES, WIDTH):
         expected, h = load(predictions, lane), load(experts.leverage, lane)
-        for i in range(LAGS):
+        for i in range(layout.LAGS):
             w = load(lags.deviations, (i, lane))
             for k in range(n):
                 known = -1.0 * load(experts.projection, (k, lane))
@@ -65,9 +60,9 @@ def predict_autoregressive(lags, experts, predictions):
                 w = fma(load(lower, (i, n + k, lane)), known, w)
             store(lags.projection, (i, lane), w)
             h = fma(w * load(lower, (i, n + i, lane)), w, h)
-            expected = fma(load(lower, (LAGS, n + i, lane)), w, expected)
+            expected = fma(load(lower, (layout.LAGS, n + i, lane)), w, expected)
         store(lags.leverage, lane, finite_leverage(h))
-        store(predictions, AUTOREGRESSIVE + lane, expected)
+        store(predictions, layout.AUTOREGRESSIVE + lane, expected)
 
 
 @inner_function
@@ -79,12 +74,12 @@ def learn_lags(lags, u, weight, outer_weight, decay, labels, lag_u, w, share):
     As in ridge_experts.py.
     """
     moments, n = lags.moments, len(u) - 1
-    for i in range(LAGS):
+    for i in range(layout.LAGS):
         update_variance(lags.overall_mean, lags.spread, i, labels[i], share)
-    for lane in range(0, AUTOREGRESSIVE_LANES, WIDTH):
+    for lane in range(0, layout.AUTOREGRESSIVE_LANES, WIDTH):
         c, gamma = load(outer_weight, lane), load(decay, lane)
         step = w / load(weight, lane)
-        for i in range(LAGS):
+        for i in range(layout.LAGS):
             u_i = load(lag_u, (i, lane))
             moved = fma(step, u_i, load(lags.mean, (i, lane)))
             store(lags.mean, (i, lane), moved)
@@ -97,8 +92,8 @@ def learn_lags(lags, u, weight, outer_weight, decay, labels, lag_u, w, share):
                 updated = fma(gamma, load(moments, (i, n + j, lane)), product)
                 store(moments, (i, n + j, lane), updated)
             product = c * (load(u, (n, lane)) * u_i)
-            updated = fma(gamma, load(moments, (LAGS, n + i, lane)), product)
-            store(moments, (LAGS, n + i, lane), updated)
+            updated = fma(gamma, load(moments, (layout.LAGS, n + i, lane)), product)
+            store(moments, (layout.LAGS, n + i, lane), updated)
 
 
 @inline_function
@@ -116,7 +111,7 @@ def set_lag_factors(lags, workspace, experts):
 def _set_feature_columns(moments, lower, feature_lower, work):
     """L[i, j] = (S[i, j] - Σ_{k<j} D_k L[i, k] L[j, k]) / D_j for past labels i."""
     n = feature_lower.shape[1]
-    for lane in range(0, AUTOREGRESSIVE_LANES, WIDTH):
+    for lane in range(0, layout.AUTOREGRESSIVE_LANES, WIDTH):
         for j in range(n):
             a_0, a_1 = load(moments, (0, j, lane)), load(moments, (1, j, lane))
             a_2 = load(moments, (2, j, lane))
@@ -142,16 +137,19 @@ def _set_lag_columns(lags, workspace, feature_lower, work):
     """
     moments, lower, negative_d = lags.moments, workspace.lower, workspace.negative_d
     n, spread = feature_lower.shape[1], lags.spread
-    for lane in range(0, AUTOREGRESSIVE_LANES, WIDTH):
+    for lane in range(0, layout.AUTOREGRESSIVE_LANES, WIDTH):
         d_0 = load(moments, (0, n, lane)) + _lag_ridge(spread[0])
         d_1 = load(moments, (1, n + 1, lane)) + _lag_ridge(spread[1])
         d_2 = load(moments, (2, n + 2, lane)) + _lag_ridge(spread[2])
         s_00, s_11, s_22 = d_0, d_1, d_2
         s_10, s_20 = load(moments, (1, n, lane)), load(moments, (2, n, lane))
-        s_21, b_0 = load(moments, (2, n + 1, lane)), load(moments, (LAGS, n, lane))
+        s_21, b_0 = (
+            load(moments, (2, n + 1, lane)),
+            load(moments, (layout.LAGS, n, lane)),
+        )
         b_1, b_2 = (
-            load(moments, (LAGS, n + 1, lane)),
-            load(moments, (LAGS, n + 2, lane)),
+            load(moments, (layout.LAGS, n + 1, lane)),
+            load(moments, (layout.LAGS, n + 2, lane)),
         )
         for k in range(n):
             minus_d = load(work, (NEGATIVE_D, k, lane))
@@ -186,9 +184,9 @@ def _set_lag_columns(lags, workspace, feature_lower, work):
         store(lower, (1, n, lane), l_10)
         store(lower, (2, n, lane), l_20)
         store(lower, (2, n + 1, lane), l_21)
-        store(lower, (LAGS, n, lane), v_0)
-        store(lower, (LAGS, n + 1, lane), v_1)
-        store(lower, (LAGS, n + 2, lane), b_2 * inverse)
+        store(lower, (layout.LAGS, n, lane), v_0)
+        store(lower, (layout.LAGS, n + 1, lane), v_1)
+        store(lower, (layout.LAGS, n + 2, lane), b_2 * inverse)
 
 
 @inline_function
@@ -202,7 +200,7 @@ def _lag_ridge(spread):
 def _store_pivot(lower, negative_d, j, lane, pivot, inverse):
     """Store D and 1/D of past label j."""
     store(negative_d, (j, lane), -1.0 * pivot)
-    store(lower, (j, lower.shape[1] - LAGS + j, lane), inverse)
+    store(lower, (j, lower.shape[1] - layout.LAGS + j, lane), inverse)
 
 
 @inner_function
@@ -212,16 +210,16 @@ def solve_autoregressive(lower, feature_lower, theta):
     Lᵀθ = D⁻¹L⁻¹b, from the last coordinate up; or 0 where that is beyond float64.
     """
     n = feature_lower.shape[1]
-    for lane in range(0, AUTOREGRESSIVE_LANES, WIDTH):
-        for i in range(LAGS - 1, -1, -1):
-            entry = load(lower, (LAGS, n + i, lane))
-            for k in range(i + 1, LAGS):
+    for lane in range(0, layout.AUTOREGRESSIVE_LANES, WIDTH):
+        for i in range(layout.LAGS - 1, -1, -1):
+            entry = load(lower, (layout.LAGS, n + i, lane))
+            for k in range(i + 1, layout.LAGS):
                 known = -1.0 * load(theta, (n + k, lane))
                 entry = fma(load(lower, (k, n + i, lane)), known, entry)
             store(theta, (n + i, lane), finite_or_zero(entry))
         for i in range(n - 1, -1, -1):
             entry = load(feature_lower, (n, i, lane))
-            for k in range(LAGS):
+            for k in range(layout.LAGS):
                 known = -1.0 * load(theta, (n + k, lane))
                 entry = fma(load(lower, (k, i, lane)), known, entry)
             for k in range(i + 1, n):

@@ -24,8 +24,8 @@ import math
 
 import numpy as np
 
-from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import (
+from thalweg.kernels.compiler.jit import inline_function, inner_function
+from thalweg.kernels.compiler.simd import (
     WIDTH,
     absolute,
     broadcast,
@@ -42,15 +42,16 @@ from thalweg.kernels.simd import (
     sqrt,
     store,
 )
-from thalweg.kernels.tracker.tracker_layout import PADDED_EXPERTS
+from thalweg.kernels.tracker import tracker_layout as layout
 
 MIN_REGRET = 1e-290
-"""Regrets below this are not learnt from: their inverse may be infinite."""
+"""Minimum regret that is learnt: the inverse of a smaller one may be infinite."""
 AGREEMENT = 1e-9
-"""An expert agrees with the mean if they differ by less of the range of predictions."""
+"""Limit of the difference to the mean of an expert that agrees with it, in units of the
+range of predictions."""
 PADDING_LOG_WEIGHT = -1e300
 """The log weight of an expert that is not active, or of padding."""
-LOGARITHMS = np.array([math.log(k) for k in range(1, PADDED_EXPERTS + 2)])
+LOGARITHMS = np.array([math.log(k) for k in range(1, layout.PADDED_EXPERTS + 2)])
 """ln 1, ln 2, … of all numbers of experts, plus one: two are needed in a round, and a
 call of ``math.log`` takes longer than all else of a scalar kind in this file."""
 
@@ -100,9 +101,8 @@ def learn(rule_state, predictions, active, confidence, experts, mean, spread, y,
     """Learn the label ``y`` after these predictions and the rule's own, ``mean``.
 
     g_k = 2w c_k (f - y)(f - q_k) for every expert; ``experts`` is the number of them
-    all, ``spread`` the range of their predictions. Where f - q_k is next to nothing
-    beside it, it is taken to be 0: it is rounding, and a rate of one over it would be
-    chance.
+    all, ``spread`` the range of their predictions. Where f - q_k is tiny beside it, it
+    is set to 0: it is rounding, and a rate of one over it would be arbitrary.
     """
     zeta, bound, active_count = 1 - 1 / (t + 1), LOGARITHMS[experts], broadcast(0.0)
     for k in range(0, active.size, WIDTH):
@@ -160,7 +160,7 @@ def discounted_norm(before, zeta, value):
 
 @inline_function
 def _share_weight(rule_state, active, largest, zeta, count):
-    """Turn log weights into weights, 1/(t+1) of which is shared equally by all.
+    """Turn log weights into weights; all share 1/(t+1) of the total equally.
 
     w_k ← ζ e^{l_k} / Σ e^l + (1 - ζ) / count; those not active get 1 / count.
     """

@@ -16,8 +16,8 @@ errors that it is a mean of.
 
 import math
 
-from thalweg.kernels.jit import inner_function
-from thalweg.kernels.simd import (
+from thalweg.kernels.compiler.jit import inner_function
+from thalweg.kernels.compiler.simd import (
     WIDTH,
     broadcast,
     exp,
@@ -36,9 +36,9 @@ from thalweg.kernels.tracker.softmax import share_uniformly
 CAUCHY_DISCOUNT = 0.95
 """d, of the logarithms."""
 SQUARE_DISCOUNT, SQUARE_MEMORY = 0.97, 32.0
-"""s² is a mean over so many rounds, of squares that fade in number."""
+"""Discount of a square's count, and number of rounds in the mean s²."""
 MAX_SQUARE = 16.0
-"""A squared error counts in s² up to so many times s²."""
+"""Limit of a squared error in s², in units of s²."""
 MAX_RATIO = 1e300
 """Upper limit of e/s²."""
 

@@ -22,22 +22,13 @@ A is stored by rows from the diagonal on, each from the start of its SIMD vector
 
 import math
 
-from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import WIDTH, broadcast, fma, load, reduce_sum, store
+from thalweg.kernels.compiler.jit import inline_function, inner_function
+from thalweg.kernels.compiler.simd import WIDTH, broadcast, fma, load, reduce_sum, store
 from thalweg.kernels.tracker import boa
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.prediction_interval import SCALE_MEMORY
 from thalweg.kernels.tracker.ridge_experts import MIN_SPREAD, update_variance
 from thalweg.kernels.tracker.solve import MAX_FLOAT, MIN_RELATIVE_PIVOT
-from thalweg.kernels.tracker.tracker_layout import (
-    CANDIDATES,
-    COMMITTEE,
-    COMMITTEE_MEAN,
-    CORRECTION,
-    CORRECTION_COUNT,
-    CORRECTION_SCALE,
-    GRAM_SCALE,
-    ROUNDS,
-)
 
 CURVATURE_DISCOUNT, CURVATURE_RIDGE = 0.9995, 0.01
 """λ, and the ridge, which is not discounted."""
@@ -47,13 +38,13 @@ streams is the same to 0.1 %."""
 MIN_GRAM_SCALE = 0.5
 """A smaller scale of A is multiplied in at once: a long time may have elapsed."""
 MAX_LEARNT_ERROR, MAX_CORRECTION = 4.0, 3.0
-"""Limits of the error that is learnt and of the correction, in mean sizes of errors."""
+"""Limits of the error that is learnt and of the correction, in units of mean errors."""
 MAX_WEIGHT = 1e100
 """Limit of a round's weight here, to keep sums of products finite."""
 MAX_CONTEXT = 5.0
 """Limit of a coordinate of the context, in standard deviations."""
 MIN_RELATIVE_DEVIATION = 1e-12
-"""A standard deviation of less than this part of the mean is rounding."""
+"""Minimum standard deviation, in units of the mean: a smaller one is rounding."""
 
 
 @inline_function
@@ -95,9 +86,9 @@ def correct(s, workspace, rules, low, high):
 
     The corrected prediction stays within [low, high], as the experts' do.
     """
-    candidates, mean = workspace.candidates, workspace.committee[COMMITTEE_MEAN]
+    candidates, mean = workspace.candidates, workspace.committee[layout.COMMITTEE_MEAN]
     correction = dot(s.curvature.theta, workspace.features)
-    limit = MAX_CORRECTION * s.counters[CORRECTION_SCALE]
+    limit = MAX_CORRECTION * s.counters[layout.CORRECTION_SCALE]
     correction = min(max(correction, -limit), limit)
     candidates[0] = 0.0
     candidates[1] = min(max(correction, low - mean), high - mean)
@@ -105,28 +96,28 @@ def correct(s, workspace, rules, low, high):
     weights, mask = workspace.candidate_weights, workspace.candidate_mask
     boa.set_weights(s.rules.correction, mask, rules.full_confidence, weights)
     mixed = 0.0
-    for k in range(1, CANDIDATES):
+    for k in range(1, layout.CANDIDATES):
         mixed += weights[k] * candidates[k]
-    workspace.committee[CORRECTION] = mixed
-    rules.rule_predictions[COMMITTEE] = mean + mixed
+    workspace.committee[layout.CORRECTION] = mixed
+    rules.rule_predictions[layout.COMMITTEE] = mean + mixed
 
 
 @inline_function
 def learn_curvature(s, workspace, y, w, elapsed):
     """Learn the committee's error in the round of ``workspace.features``."""
     counters, curvature = s.counters, s.curvature
-    error = y - workspace.committee[COMMITTEE_MEAN]
-    scale = counters[CORRECTION_SCALE]
+    error = y - workspace.committee[layout.COMMITTEE_MEAN]
+    scale = counters[layout.CORRECTION_SCALE]
     learnt = min(max(error, -MAX_LEARNT_ERROR * scale), MAX_LEARNT_ERROR * scale)
     decay, features = CURVATURE_DISCOUNT**elapsed, workspace.features
     gram, target, weight = curvature.gram, curvature.target, min(w, MAX_WEIGHT)
     update_gram(counters, gram, target, features, decay, weight, learnt)
-    if int(counters[ROUNDS]) % SOLUTION_INTERVAL == 0:
+    if int(counters[layout.ROUNDS]) % SOLUTION_INTERVAL == 0:
         fold_scale(counters, gram, target)
         solve_gram(gram, target, workspace, curvature.theta)
-    counters[CORRECTION_COUNT] += 1
-    memory = min(counters[CORRECTION_COUNT], SCALE_MEMORY)
-    counters[CORRECTION_SCALE] += (abs(error) - scale) / memory
+    counters[layout.CORRECTION_COUNT] += 1
+    memory = min(counters[layout.CORRECTION_COUNT], SCALE_MEMORY)
+    counters[layout.CORRECTION_SCALE] += (abs(error) - scale) / memory
 
 
 @inline_function
@@ -138,8 +129,8 @@ def learn_correction(rule_state, workspace, rules, y, w, t):
     if low < high:
         boa.learn(
             rule_state, candidates, workspace.candidate_mask, rules.full_confidence,
-            CANDIDATES, committee[CORRECTION], high - low,
-            y - committee[COMMITTEE_MEAN], w, t,
+            layout.CANDIDATES, committee[layout.CORRECTION], high - low,
+            y - committee[layout.COMMITTEE_MEAN], w, t,
         )  # fmt: skip
 
 
@@ -166,10 +157,10 @@ def update_gram(counters, gram, target, features, decay, w, learnt):
     hinges that are not 0, about half of them.
     """
     size = features.size
-    counters[GRAM_SCALE] *= decay
-    if counters[GRAM_SCALE] < MIN_GRAM_SCALE:
+    counters[layout.GRAM_SCALE] *= decay
+    if counters[layout.GRAM_SCALE] < MIN_GRAM_SCALE:
         fold_scale(counters, gram, target)
-    weight = w / counters[GRAM_SCALE]
+    weight = w / counters[layout.GRAM_SCALE]
     for i in range(size):
         if features[i] > 0:
             here, start = weight * features[i], row_start(i, size)
@@ -182,12 +173,12 @@ def update_gram(counters, gram, target, features, decay, w, learnt):
 @inner_function
 def fold_scale(counters, gram, target):
     """Multiply A and b by the scale they are stored without, which becomes 1."""
-    scale = counters[GRAM_SCALE]
+    scale = counters[layout.GRAM_SCALE]
     for i in range(0, gram.size, WIDTH):
         store(gram, i, scale * load(gram, i))
     for i in range(0, target.size, WIDTH):
         store(target, i, scale * load(target, i))
-    counters[GRAM_SCALE] = 1.0
+    counters[layout.GRAM_SCALE] = 1.0
 
 
 @inner_function

@@ -13,8 +13,9 @@ autoregressive expert of the same memory, plus that of the features in the round
 exactly so if the two rounds' features were uncorrelated.
 """
 
-from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import WIDTH, load, store
+from thalweg.kernels.compiler.jit import inline_function, inner_function
+from thalweg.kernels.compiler.simd import WIDTH, load, store
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.autoregressive import LAG_RIDGE
 from thalweg.kernels.tracker.ridge_experts import (
     MIN_SPREAD,
@@ -25,19 +26,14 @@ from thalweg.kernels.tracker.ridge_experts import (
 )
 from thalweg.kernels.tracker.seasonality import feature_row, newest_label
 from thalweg.kernels.tracker.solve import back_substitute, factorise
-from thalweg.kernels.tracker.tracker_layout import (
-    DISTRIBUTED_DISCOUNT,
-    DISTRIBUTED_LANES,
-    PAST_LABELS,
-)
 
 SOLVE_INTERVAL = 4
 """Rounds between two solutions, where there are few coordinates."""
 FIRST_ROUNDS = 16
-"""First rounds, in all of which it is solved."""
+"""Number of first rounds, each of which is solved."""
 COORDINATES_PER_INTERVAL = 32
 """The interval is as many times longer as this goes into the coordinates, plus one."""
-assert DISTRIBUTED_LANES == WIDTH
+assert layout.DISTRIBUTED_LANES == WIDTH
 
 
 @inner_function
@@ -50,15 +46,15 @@ def set_distributed_deviations(counters, past_x, past_y, mean, x, u, origin, age
     for j in range(n):
         store(u, (j, 0), x[j] - load(mean, (j, 0)))
         store(u, (n + j, 0), past_x[last, j] - load(mean, (n + j, 0)))
-    for i in range(PAST_LABELS):
+    for i in range(layout.PAST_LABELS):
         y, j = past_y[now + past_lag(counters, age, i) - 1], 2 * n + i
         store(u, (j, 0), y - load(mean, (j, 0)))
-    store(origin, 0, load(mean, (2 * n + PAST_LABELS, 0)))
+    store(origin, 0, load(mean, (2 * n + layout.PAST_LABELS, 0)))
 
 
 @inline_function
 def learn_distributed_lag(state, workspace, spread, lag_spread, y, w, elapsed, rounds):
-    """Update means and moments, and now and then solve for the coefficients.
+    """Update means and moments, and at intervals solve for the coefficients.
 
     ``spread`` (3, n) and ``lag_spread`` (LAGS,) are those of the features and of the
     past labels; ``rounds`` is the number of rounds learnt before this one.
@@ -69,7 +65,7 @@ def learn_distributed_lag(state, workspace, spread, lag_spread, y, w, elapsed, r
         workspace.outer_weight,
     )
     size = len(state.theta)
-    set_decay(DISTRIBUTED_DISCOUNT, elapsed, decay)
+    set_decay(layout.DISTRIBUTED_DISCOUNT, elapsed, decay)
     before = load(decay, 0) * load(state.weight, 0)
     now = before + w
     step = w / now
@@ -82,7 +78,9 @@ def learn_distributed_lag(state, workspace, spread, lag_spread, y, w, elapsed, r
     if is_solution_due(rounds, size):
         set_distributed_ridges(spread, lag_spread, workspace.ridge)
         factorise(state.moments, workspace.ridge, workspace.lower, workspace.work)
-        back_substitute(workspace.lower, size, size, DISTRIBUTED_LANES, state.theta)
+        back_substitute(
+            workspace.lower, size, size, layout.DISTRIBUTED_LANES, state.theta
+        )
 
 
 @inline_function
@@ -100,5 +98,5 @@ def set_distributed_ridges(spread, lag_spread, ridge):
     for j in range(len(ridge)):
         unit = spread[0, j % n] if j < 2 * n else lag_spread[j - 2 * n]
         delta = LAG_RIDGE * unit
-        for lane in range(DISTRIBUTED_LANES):
+        for lane in range(layout.DISTRIBUTED_LANES):
             ridge[j, lane] = delta if delta > MIN_SPREAD else UNVARIED_RIDGE

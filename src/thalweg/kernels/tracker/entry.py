@@ -16,15 +16,16 @@ from thalweg.kernels.call_header import (
     finite_or_refusal,
     max_legal_value,
 )
-from thalweg.kernels.jit import (
+from thalweg.kernels.compiler.jit import (
     inline_function,
     inner_function,
     kernel,
     reacquire_gil,
     release_gil,
 )
-from thalweg.kernels.layout import view
-from thalweg.kernels.record import record_function
+from thalweg.kernels.compiler.layout import view
+from thalweg.kernels.compiler.record import record_function
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.diagnostics import record_round
 from thalweg.kernels.tracker.replay import (
     begin_replay,
@@ -33,23 +34,12 @@ from thalweg.kernels.tracker.replay import (
     set_replay_row,
 )
 from thalweg.kernels.tracker.round import observe, predict
-from thalweg.kernels.tracker.tracker_layout import (
-    BUFFER,
-    COVERAGE,
-    FORECAST,
-    HAS_FACTORS,
-    HAS_FORECAST,
-    ROW_COUNT,
-    TABLE,
-    TARGETS,
-    BufferViews,
-)
 
-record = record_function(BUFFER, BufferViews, TABLE)
+record = record_function(layout.BUFFER, layout.BufferViews, layout.TABLE)
 
 
 # No exception may be raised while the interpreter lock is released, and whoever calls
-# holds the arrays: kernels/jit.py.
+# holds the arrays: kernels/compiler/jit.py.
 @kernel(ieee_division=True, counts_references=False)
 def call(buffer, x, y, weight, elapsed, learning):
     """The prediction of y at x; then, if ``learning``, learn the round.
@@ -59,10 +49,10 @@ def call(buffer, x, y, weight, elapsed, learning):
     instead of the round given: the forecast of the last row is returned, and other
     threads run meanwhile.
     """
-    row_count, is_predicted = int(buffer[ROW_COUNT]), False
+    row_count, is_predicted = int(buffer[layout.ROW_COUNT]), False
     if row_count == 0:
         limit = max_legal_value(buffer, weight, elapsed)
-        is_predicted = buffer[HAS_FORECAST] == 1 and _has_features(buffer, x)
+        is_predicted = buffer[layout.HAS_FORECAST] == 1 and _has_features(buffer, x)
         # y is checked first: once x is copied, the forecast must belong to it.
         n = copy_features(buffer, x, limit) if abs(y) <= limit else -1
         if n < 0:
@@ -71,13 +61,13 @@ def call(buffer, x, y, weight, elapsed, learning):
         buffer[label], buffer[label + 1], buffer[label + 2] = y, weight, elapsed
     thread = release_gil(row_count > 0)
     _play_rows(buffer, max(row_count, 1), is_predicted, learning)
-    buffer[HAS_FORECAST] = 1.0 if row_count == 0 and not learning else 0.0
+    buffer[layout.HAS_FORECAST] = 1.0 if row_count == 0 and not learning else 0.0
     reacquire_gil(thread)
-    return finite_or_refusal(buffer[FORECAST])
+    return finite_or_refusal(buffer[layout.FORECAST])
 
 
 # An inner function, since most of what it calls is called by inner functions too, and
-# would be compiled again for a kernel (kernels/jit.py).
+# would be compiled again for a kernel (kernels/compiler/jit.py).
 @inner_function
 def _play_rows(buffer, count, is_predicted, learning):
     """Play the first ``count`` rows of the buffer.
@@ -91,7 +81,7 @@ def _play_rows(buffer, count, is_predicted, learning):
     t, replayed, to_replay, loss = 0, 0, 0, 0.0
     while t < count:
         row, is_replay, is_due = fields.rows[t], replayed < to_replay, False
-        features, y, forecast = view(row, 0, (n,)), 0.0, buffer[FORECAST]
+        features, y, forecast = view(row, 0, (n,)), 0.0, buffer[layout.FORECAST]
         if is_replay:  # in the place of the row that was just learnt
             set_replay_row(former, replayed, row, n)
         if is_replay or not is_predicted:
@@ -106,10 +96,10 @@ def _play_rows(buffer, count, is_predicted, learning):
             replayed += 1
             if replayed == to_replay:
                 end_replay(s, former, packed, copy, loss)
-                status[HAS_FACTORS] = 0.0
+                status[layout.HAS_FACTORS] = 0.0
         elif is_due:
             to_replay, replayed, loss = begin_replay(s, former, packed, copy), 0, 0.0
-            status[HAS_FACTORS] = 0.0
+            status[layout.HAS_FACTORS] = 0.0
         if replayed == to_replay:
             t += 1
 
@@ -121,7 +111,7 @@ def call_targets(buffer, x, y, weight, elapsed, learning):
     y (k,) holds the labels, or is filled with the forecasts unless ``learning``.
     Returns a number, or ``REFUSAL`` where nothing was learnt.
     """
-    targets = int(buffer[TARGETS])
+    targets = int(buffer[layout.TARGETS])
     limit = max_legal_value(buffer, weight, elapsed)
     if y.size != targets:
         return REFUSAL
@@ -143,8 +133,8 @@ def call_targets(buffer, x, y, weight, elapsed, learning):
 @inline_function
 def _record(buffer, fields, t, forecast, features, learning):
     """Record the forecast of row t and its diagnostics; count it, if it is learnt."""
-    buffer[FORECAST], records = forecast, fields.records
-    coverage = buffer[COVERAGE]
+    buffer[layout.FORECAST], records = forecast, fields.records
+    coverage = buffer[layout.COVERAGE]
     record_round(records, t, forecast, fields.state, fields.workspace, coverage)
     if learning:
         count_unexcited(features, fields.unexcited_rounds)

@@ -11,8 +11,8 @@ r"""From the predictions of the experts to one forecast, in three layers.
 
 import math
 
-from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import (
+from thalweg.kernels.compiler.jit import inline_function, inner_function
+from thalweg.kernels.compiler.simd import (
     WIDTH,
     broadcast,
     fma,
@@ -26,14 +26,7 @@ from thalweg.kernels.simd import (
     store,
 )
 from thalweg.kernels.tracker import adashare, boa, cauchy, mlpoly, softmax
-from thalweg.kernels.tracker.tracker_layout import (
-    BASE_RULES,
-    COMMITTEE,
-    EXPERT_PRIOR,
-    EXPERTS,
-    RULE_PRIOR,
-    RULES,
-)
+from thalweg.kernels.tracker import tracker_layout as layout
 
 SLOW_DISCOUNT, FAST_DISCOUNT = 0.999, 0.99
 """Discounts of the two softmax rules."""
@@ -59,7 +52,12 @@ def set_weights(states, workspace, confidence):
     cauchy.set_weights(states.cauchy, active, confidence, expert_weights[6])
     mask, trust = workspace.base_rule_mask, workspace.full_confidence
     boa.set_weights(states.committee, mask, trust, rule_weights)
-    combine_weights(rule_weights, expert_weights, BASE_RULES, expert_weights[COMMITTEE])
+    combine_weights(
+        rule_weights,
+        expert_weights,
+        layout.BASE_RULES,
+        expert_weights[layout.COMMITTEE],
+    )
     adashare.set_weights(states.meta, workspace.rule_mask, rule_weights)
 
 
@@ -72,7 +70,7 @@ def set_rule_predictions(predictions, active, expert_weights, rule_predictions):
     experts agree, so do all rules, exactly.
     """
     low, _ = prediction_range(predictions, active)
-    for r in range(RULES):
+    for r in range(layout.RULES):
         sums = broadcast(0.0)
         for k in range(0, predictions.size, WIDTH):
             sums = fma(load(expert_weights, (r, k)), load(predictions, k) - low, sums)
@@ -83,10 +81,10 @@ def set_rule_predictions(predictions, active, expert_weights, rule_predictions):
 def mix(rule_predictions, rule_weights):
     """The forecast Σ_r v_r p_r; as above it is summed from the lowest prediction up."""
     low = rule_predictions[0]
-    for r in range(1, RULES):
+    for r in range(1, layout.RULES):
         low = min(low, rule_predictions[r])
     forecast = 0.0
-    for r in range(RULES):
+    for r in range(layout.RULES):
         forecast += rule_weights[r] * (rule_predictions[r] - low)
     return low + forecast
 
@@ -123,28 +121,36 @@ def learn(states, workspace, committee_mean, forecast, y, w, t):
     first, last = prediction_range(rule_predictions, mask)
     if last - first > AGREEMENT * (high - low):
         boa.learn(
-            states.committee, rule_predictions, mask, trust, BASE_RULES, committee_mean,
-            last - first, y, w, t,
-        )  # fmt: skip
+            states.committee,
+            rule_predictions,
+            mask,
+            trust,
+            layout.BASE_RULES,
+            committee_mean,
+            last - first,
+            y,
+            w,
+            t,
+        )
     mask = workspace.rule_mask
     first, last = prediction_range(rule_predictions, mask)
     if last - first > AGREEMENT * (high - low):
         lowest = adashare.set_losses(rule_predictions, mask, y, w, losses)
         own, fade = 0.5 * w * (y - forecast) ** 2, adashare.STEADY_FADE
         adashare.learn(
-            states.meta, mask, mask, RULE_PRIOR, own, losses, lowest, t, fade,
+            states.meta, mask, mask, layout.RULE_PRIOR, own, losses, lowest, t, fade,
             workspace.posterior,
         )  # fmt: skip
     largest = max((y - low) ** 2, (y - high) ** 2)
-    return w * max(largest, (y - rule_predictions[COMMITTEE]) ** 2)
+    return w * max(largest, (y - rule_predictions[layout.COMMITTEE]) ** 2)
 
 
 @inline_function
 def share_expert_weights(rule_states, workspace, t):
     """Let both AdaShares share weight with the experts that become active."""
     active, active_next = workspace.active, workspace.active_next
-    adashare.share_weight(rule_states[0], active, active_next, EXPERT_PRIOR, t)
-    adashare.share_weight(rule_states[1], active, active_next, EXPERT_PRIOR, t)
+    adashare.share_weight(rule_states[0], active, active_next, layout.EXPERT_PRIOR, t)
+    adashare.share_weight(rule_states[1], active, active_next, layout.EXPERT_PRIOR, t)
 
 
 @inline_function
@@ -157,11 +163,28 @@ def _learn_base_rules(states, workspace, spread, y, w, t):
     for i, fade in enumerate((adashare.STEADY_FADE, adashare.QUICK_FADE)):
         own, rule_state = 0.5 * w * (y - means[i]) ** 2, states.adashare[i]
         adashare.learn(
-            rule_state, active, active_next, EXPERT_PRIOR, own, losses, lowest, t, fade,
+            rule_state,
+            active,
+            active_next,
+            layout.EXPERT_PRIOR,
+            own,
+            losses,
+            lowest,
+            t,
+            fade,
             workspace.posterior,
-        )  # fmt: skip
+        )
     boa.learn(
-        states.boa, predictions, active, confidence, EXPERTS, means[2], spread, y, w, t
+        states.boa,
+        predictions,
+        active,
+        confidence,
+        layout.EXPERTS,
+        means[2],
+        spread,
+        y,
+        w,
+        t,
     )
     mlpoly.learn(states.mlpoly, predictions, active, confidence, means[3], y, w)
     for i, discount in enumerate((SLOW_DISCOUNT, FAST_DISCOUNT)):

@@ -12,8 +12,8 @@ experts.
 ``rule_state`` is (2, K + 1): R, and √V with √B behind it.
 """
 
-from thalweg.kernels.jit import inner_function
-from thalweg.kernels.simd import (
+from thalweg.kernels.compiler.jit import inner_function
+from thalweg.kernels.compiler.simd import (
     WIDTH,
     absolute,
     broadcast,

@@ -2,11 +2,10 @@
 
 Also known as: split-conformal intervals with normalised residuals on a sliding window
 of the last 512 rounds. Errors of a drifting stream are not exchangeable, so coverage is
-measured (benchmarks/tracker_accuracy.py), not guaranteed.
+measured (benchmarks/accuracy), not guaranteed.
 
 Each error is stored in units of the scale, the size of the errors known when its
-forecast was made (and rounded: rounding.py), so that calm and turbulent times can share
-one window. Quantiles of
+forecast was made, so that calm and turbulent times can share one window. Quantiles of
 the window, times the present scale, are the ends of the interval. Before any error is
 known they are infinite.
 
@@ -25,29 +24,20 @@ narrower intervals on random walks, but on data worse coverage in the worst 500 
 
 import math
 
-from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import WIDTH, load, store
-from thalweg.kernels.tracker.rounding import round_to_21_bits
-from thalweg.kernels.tracker.tracker_layout import (
-    DELAY,
-    ERROR_COUNT,
-    ERROR_SCALE,
-    QUICK_ERROR_MEAN,
-    RECENT_ERRORS,
-    SLOW_ERROR_MEAN,
-)
+from thalweg.kernels.compiler.jit import inline_function, inner_function
+from thalweg.kernels.compiler.simd import WIDTH, load, store
+from thalweg.kernels.tracker import tracker_layout as layout
 
 SCALE_MEMORY = 32.0
-"""Rounds that count in the slow mean; chosen by the coverage in the benchmark."""
+"""Number of rounds in the slow mean; chosen by the coverage in the benchmark."""
 QUICK_SCALE_MEMORY = 8.0
-"""Rounds that count in the quick mean, times 1 + delay; as many as in the slow one at
-most. Chosen by the interval score there."""
+"""Number of rounds in the quick mean, times 1 + delay, but at most that of the slow
+mean; chosen by the interval score there."""
 OVERLAP = 8
-"""Rounds of delay for which the stride of the window grows by one; chosen by the
-coverage of late labels."""
+"""Number of rounds of delay that increase the stride of the window by one; chosen by
+the coverage of late labels."""
 MAX_SCORE = 1e6
-"""Upper limit of an error in units of the scale, which may be next to nothing after a
-long calm."""
+"""Upper limit of an error in units of the scale, which may be tiny after a calm."""
 
 
 @inner_function
@@ -56,45 +46,45 @@ def learn_error(counters, recent_errors, error, scale):
 
     If no error was known then, as where labels are late, the present scale is used.
     """
-    seen, delay = int(counters[ERROR_COUNT]), int(counters[DELAY])
+    seen, delay = int(counters[layout.ERROR_COUNT]), int(counters[layout.DELAY])
     if scale == 0:
-        scale = counters[ERROR_SCALE]
-    place, count = _window_place(seen, delay), min(seen, RECENT_ERRORS)
+        scale = counters[layout.ERROR_SCALE]
+    place, count = _window_place(seen, delay), min(seen, layout.RECENT_ERRORS)
     if place >= 0:
         score = error / scale if scale > 0 else math.copysign(1.0, error)
-        score = round_to_21_bits(min(max(score, -MAX_SCORE), MAX_SCORE))
+        score = min(max(score, -MAX_SCORE), MAX_SCORE)
         _replace_sorted(recent_errors[1], count, recent_errors[0, place], score)
         recent_errors[0, place] = score
-    counters[ERROR_COUNT] = seen + 1
+    counters[layout.ERROR_COUNT] = seen + 1
     _update_scale(counters, abs(error), seen + 1, delay)
 
 
 @inline_function
 def _window_place(seen, delay):
     """Where the next error goes in the window, after ``seen`` others; -1: nowhere."""
-    if seen < RECENT_ERRORS:
+    if seen < layout.RECENT_ERRORS:
         return seen
     stride = 1 + delay // OVERLAP
-    later = seen - RECENT_ERRORS
-    return later // stride % RECENT_ERRORS if later % stride == 0 else -1
+    later = seen - layout.RECENT_ERRORS
+    return later // stride % layout.RECENT_ERRORS if later % stride == 0 else -1
 
 
 @inline_function
 def _update_scale(counters, size, count, delay):
     """Update both means and the scale by the size of the last of ``count`` errors."""
-    quick, slow = counters[QUICK_ERROR_MEAN], counters[SLOW_ERROR_MEAN]
+    quick, slow = counters[layout.QUICK_ERROR_MEAN], counters[layout.SLOW_ERROR_MEAN]
     memory = min(QUICK_SCALE_MEMORY * (1 + delay), SCALE_MEMORY)
     quick += (size - quick) / min(count, memory)
     slow += (size - slow) / min(count, SCALE_MEMORY)
-    counters[QUICK_ERROR_MEAN], counters[SLOW_ERROR_MEAN] = quick, slow
+    counters[layout.QUICK_ERROR_MEAN], counters[layout.SLOW_ERROR_MEAN] = quick, slow
     # The root of each, as the product of both may be beyond float64.
-    counters[ERROR_SCALE] = math.sqrt(quick) * math.sqrt(slow)
+    counters[layout.ERROR_SCALE] = math.sqrt(quick) * math.sqrt(slow)
 
 
 @inline_function
 def _replace_sorted(ordered, count, old, new):
     """Put ``new`` into the sorted row, in place of ``old`` once the row is full."""
-    hole = _rank(ordered, count, old) if count == RECENT_ERRORS else count
+    hole = _rank(ordered, count, old) if count == layout.RECENT_ERRORS else count
     place = _rank(ordered, count, new)
     if place > hole:  # the numbers between move down into the hole
         place -= 1
@@ -127,7 +117,7 @@ def _move_up(ordered, hole, place):
 @inner_function
 def _rank(ordered, count, value):
     """How many of the first ``count`` are less: a binary search without branches."""
-    place, step = 0, RECENT_ERRORS
+    place, step = 0, layout.RECENT_ERRORS
     while step > 0:
         after = min(place + step, count)
         place = after if ordered[max(after - 1, 0)] < value else place
@@ -141,10 +131,10 @@ def _alike_errors(seen, delay):
 
     A full window reaches back over all of them, or over as many strides as it holds.
     """
-    if seen < RECENT_ERRORS:
+    if seen < layout.RECENT_ERRORS:
         return 1.0
-    reach = min(seen, RECENT_ERRORS * (1 + delay // OVERLAP))
-    return max(RECENT_ERRORS * (1 + delay / 2) / reach, 1.0)
+    reach = min(seen, layout.RECENT_ERRORS * (1 + delay // OVERLAP))
+    return max(layout.RECENT_ERRORS * (1 + delay / 2) / reach, 1.0)
 
 
 @inner_function
@@ -153,8 +143,8 @@ def interval_offsets(counters, recent_errors, coverage):
 
     Minus infinity and infinity before any error is known.
     """
-    seen, delay = int(counters[ERROR_COUNT]), int(counters[DELAY])
-    count, share = min(seen, RECENT_ERRORS), (1 - coverage) / 2
+    seen, delay = int(counters[layout.ERROR_COUNT]), int(counters[layout.DELAY])
+    count, share = min(seen, layout.RECENT_ERRORS), (1 - coverage) / 2
     if count == 0:
         return -math.inf, math.inf
     # The next error is as likely to fall into each of the count + 1 gaps. Where r
@@ -163,5 +153,5 @@ def interval_offsets(counters, recent_errors, coverage):
     outside = math.floor(share * (count + 1) - (0.5 - share) * excess)
     below = recent_errors[1, max(outside - 1, 0)]
     above = recent_errors[1, min(count - outside, count - 1)]
-    scale = counters[ERROR_SCALE]
+    scale = counters[layout.ERROR_SCALE]
     return min(0.0, scale * below), max(0.0, scale * above)

@@ -11,7 +11,7 @@ state that knows less of it, and nothing changes.
 A replay costs as much as 512 rounds. So it takes place only where it may be of use:
 where the losses of the last 512 rounds are far below those of a time before, or the
 steps of a feature are; and each is paid for: two in succession, then one in 8,192
-rounds. The limits were set with the public streams in view, none of whose forecasts
+rounds. The limits were chosen on the public streams such that no forecast there
 are changed by a replay.
 
 What the present state retains: the range of labels, so that predictions may follow if
@@ -21,43 +21,10 @@ whose proof does not allow for a new start.
 ``meta`` holds what this file remembers of losses, behind the meta-rule's own numbers.
 """
 
-from thalweg.kernels.jit import inline_function, inner_function
+from thalweg.kernels.compiler.jit import inline_function, inner_function
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.pending_labels import invalidate_pending
 from thalweg.kernels.tracker.seasonality import feature_row, newest_label
-from thalweg.kernels.tracker.tracker_layout import (
-    BASE_RULES,
-    BLOCK_LOSS,
-    CANDIDATES,
-    DELAY,
-    EARLIER_LOSS,
-    EXPERTS,
-    GIVEN_FORECAST,
-    GRAM_SCALE,
-    HIGHEST_LABEL,
-    HINGE_COUNT,
-    LOWEST_LABEL,
-    MAX_LABEL_STEP,
-    MAX_LOSS,
-    MAX_SEASON,
-    OLDEST_PENDING,
-    PADDED_EXPERTS,
-    PADDED_RULES,
-    PASSED_ROUNDS,
-    PENDING_COUNT,
-    PENDING_ELAPSED,
-    PENDING_FEATURES,
-    PENDING_WEIGHT,
-    PENDING_Y,
-    PREVIOUS_LOSS,
-    PREVIOUS_SKIPPED,
-    REPLAY_DEBT,
-    ROUNDS,
-    RULE_PRIOR,
-    RULES,
-    SEASON,
-    SKIPPED,
-    STEP_LIMIT,
-)
 
 BLOCK_ROUNDS = 256
 """Rounds in a block, over which losses are summed; two of them are played again."""
@@ -86,12 +53,12 @@ def is_replay_due(s, recent_steps):
     It is called in every round learnt. ``recent_steps`` are those of restart.py.
     """
     counters, meta = s.counters, s.rules.meta
-    rounds = int(counters[ROUNDS])
+    rounds = int(counters[layout.ROUNDS])
     if rounds % BLOCK_ROUNDS != 0:
         return False
-    skipped = counters[PASSED_ROUNDS] - counters[ROUNDS]
-    recent = max(meta[BLOCK_LOSS], meta[PREVIOUS_LOSS])
-    is_due = 0 < recent * MIN_LOSS_RATIO < meta[EARLIER_LOSS]
+    skipped = counters[layout.PASSED_ROUNDS] - counters[layout.ROUNDS]
+    recent = max(meta[layout.BLOCK_LOSS], meta[layout.PREVIOUS_LOSS])
+    is_due = 0 < recent * MIN_LOSS_RATIO < meta[layout.EARLIER_LOSS]
     if rounds >= FIRST_REPLAY:  # by now recent_steps have been set
         for j in range(recent_steps.size):
             if 0 < recent_steps[j] * MIN_STEP_RATIO < s.max_feature_steps[j]:
@@ -99,12 +66,13 @@ def is_replay_due(s, recent_steps):
     is_due = (
         is_due
         and rounds >= FIRST_REPLAY
-        and meta[REPLAY_DEBT] <= MAX_DEBT
-        and meta[PREVIOUS_SKIPPED] == skipped  # all labels of the last rounds are known
-        and counters[DELAY] <= MAX_REPLAY_DELAY
+        and meta[layout.REPLAY_DEBT] <= MAX_DEBT
+        and meta[layout.PREVIOUS_SKIPPED]
+        == skipped  # all labels of the last rounds are known
+        and counters[layout.DELAY] <= MAX_REPLAY_DELAY
     )
     paid = BLOCK_ROUNDS / ROUNDS_PER_REPLAY
-    meta[REPLAY_DEBT] = max(0.0, meta[REPLAY_DEBT] - paid)
+    meta[layout.REPLAY_DEBT] = max(0.0, meta[layout.REPLAY_DEBT] - paid)
     if not is_due:
         close_block(meta, skipped)
     return is_due
@@ -113,9 +81,11 @@ def is_replay_due(s, recent_steps):
 @inline_function
 def close_block(meta, skipped):
     """Begin a new block of losses; the one before the last counts as earlier."""
-    meta[EARLIER_LOSS] = max(meta[EARLIER_LOSS], meta[PREVIOUS_LOSS])
-    meta[PREVIOUS_LOSS], meta[BLOCK_LOSS] = meta[BLOCK_LOSS], 0.0
-    meta[PREVIOUS_SKIPPED], meta[SKIPPED] = meta[SKIPPED], skipped
+    meta[layout.EARLIER_LOSS] = max(
+        meta[layout.EARLIER_LOSS], meta[layout.PREVIOUS_LOSS]
+    )
+    meta[layout.PREVIOUS_LOSS], meta[layout.BLOCK_LOSS] = meta[layout.BLOCK_LOSS], 0.0
+    meta[layout.PREVIOUS_SKIPPED], meta[layout.SKIPPED] = meta[layout.SKIPPED], skipped
 
 
 @inner_function
@@ -129,37 +99,37 @@ def begin_replay(s, former, packed, former_packed):
     for i in range(packed.size):
         former_packed[i] = packed[i]
     packed.fill(0.0)
-    for k in range(PADDED_EXPERTS):
+    for k in range(layout.PADDED_EXPERTS):
         s.active_from[k] = former.active_from[k]
-    s.counters[DELAY] = former.counters[DELAY]
-    s.counters[STEP_LIMIT] = former.counters[STEP_LIMIT]
-    s.counters[GIVEN_FORECAST] = former.counters[GIVEN_FORECAST]
-    s.counters[SEASON] = 1
-    s.counters[GRAM_SCALE] = 1.0
-    s.counters[HINGE_COUNT] = former.counters[HINGE_COUNT]
+    s.counters[layout.DELAY] = former.counters[layout.DELAY]
+    s.counters[layout.STEP_LIMIT] = former.counters[layout.STEP_LIMIT]
+    s.counters[layout.EXTERNAL_FORECAST] = former.counters[layout.EXTERNAL_FORECAST]
+    s.counters[layout.SEASON] = 1
+    s.counters[layout.GRAM_SCALE] = 1.0
+    s.counters[layout.HINGE_COUNT] = former.counters[layout.HINGE_COUNT]
     for k in range(former.curvature.biases.size):
         s.curvature.biases[k] = former.curvature.biases[k]
         for i in range(2):
             s.curvature.coordinates[i, k] = former.curvature.coordinates[i, k]
             s.curvature.directions[i, k] = former.curvature.directions[i, k]
     _set_first_weights(s.rules, s.active_from)
-    return MAX_SEASON + int(former.counters[PENDING_COUNT])
+    return layout.MAX_SEASON + int(former.counters[layout.PENDING_COUNT])
 
 
 @inline_function
 def _set_first_weights(rules, active_from):
     """Set the weights of all rules equal, among the experts active at first."""
     active = 0.0
-    for k in range(PADDED_EXPERTS):
+    for k in range(layout.PADDED_EXPERTS):
         active += 1.0 if active_from[k] <= 1 else 0.0
-    for k in range(PADDED_EXPERTS):
+    for k in range(layout.PADDED_EXPERTS):
         weight = 1 / active if active_from[k] <= 1 else 0.0
         rules.adashare[0, k], rules.adashare[1, k] = weight, weight
-        rules.boa[0, k] = 1 / EXPERTS
-    for k in range(PADDED_RULES):
-        rules.committee[0, k] = 1 / BASE_RULES
-        rules.correction[0, k] = 1 / CANDIDATES
-        rules.meta[k] = RULE_PRIOR[k] if k < RULES else 0.0
+        rules.boa[0, k] = 1 / layout.EXPERTS
+    for k in range(layout.PADDED_RULES):
+        rules.committee[0, k] = 1 / layout.BASE_RULES
+        rules.correction[0, k] = 1 / layout.CANDIDATES
+        rules.meta[k] = layout.RULE_PRIOR[k] if k < layout.RULES else 0.0
 
 
 @inner_function
@@ -168,15 +138,17 @@ def set_replay_row(former, i, row, n):
 
     All rounds that are remembered count the same.
     """
-    if i < MAX_SEASON:
-        x, first = former.past_x[feature_row(former.counters, MAX_SEASON - i)], 0
-        row[n] = former.past_y[newest_label(former.counters) + MAX_SEASON - 1 - i]
+    if i < layout.MAX_SEASON:
+        x, first = former.past_x[feature_row(former.counters, layout.MAX_SEASON - i)], 0
+        row[n] = former.past_y[
+            newest_label(former.counters) + layout.MAX_SEASON - 1 - i
+        ]
         row[n + 1], row[n + 2] = 1.0, 1.0
     else:
-        slot = int(former.counters[OLDEST_PENDING]) + i - MAX_SEASON
-        x, first = former.pending[slot % len(former.pending)], PENDING_FEATURES
-        row[n], row[n + 1] = x[PENDING_Y], x[PENDING_WEIGHT]
-        row[n + 2] = x[PENDING_ELAPSED]
+        slot = int(former.counters[layout.OLDEST_PENDING]) + i - layout.MAX_SEASON
+        x, first = former.pending[slot % len(former.pending)], layout.PENDING_FEATURES
+        row[n], row[n + 1] = x[layout.PENDING_Y], x[layout.PENDING_WEIGHT]
+        row[n + 2] = x[layout.PENDING_ELAPSED]
     for j in range(n):
         row[j] = x[first + j]
 
@@ -184,7 +156,7 @@ def set_replay_row(former, i, row, n):
 @inline_function
 def is_judged(i):
     """Whether the loss of round i of a replay counts: in the last block learnt."""
-    return MAX_SEASON - BLOCK_ROUNDS <= i < MAX_SEASON
+    return layout.MAX_SEASON - BLOCK_ROUNDS <= i < layout.MAX_SEASON
 
 
 @inner_function
@@ -194,28 +166,34 @@ def end_replay(s, former, packed, former_packed, loss):
     The arrays are those of ``begin_replay``. The earlier losses and steps of features
     have been judged with this, and are not remembered.
     """
-    if loss * MIN_GAIN < former.rules.meta[BLOCK_LOSS]:
+    if loss * MIN_GAIN < former.rules.meta[layout.BLOCK_LOSS]:
         _retain(s, former)
     else:
         for j in range(s.max_feature_steps.size):
             former.max_feature_steps[j] = s.max_feature_steps[j]
         for i in range(packed.size):
             packed[i] = former_packed[i]
-    meta, skipped = s.rules.meta, s.counters[PASSED_ROUNDS] - s.counters[ROUNDS]
+    meta, skipped = (
+        s.rules.meta,
+        s.counters[layout.PASSED_ROUNDS] - s.counters[layout.ROUNDS],
+    )
     close_block(meta, skipped)
-    meta[EARLIER_LOSS], meta[SKIPPED] = 0.0, skipped
-    meta[PREVIOUS_SKIPPED] = skipped
-    meta[REPLAY_DEBT] += 1.0
+    meta[layout.EARLIER_LOSS], meta[layout.SKIPPED] = 0.0, skipped
+    meta[layout.PREVIOUS_SKIPPED] = skipped
+    meta[layout.REPLAY_DEBT] += 1.0
 
 
 @inline_function
 def _retain(s, former):
     """Set again, in the fresh state, what outlives a replay."""
     counters = former.counters
-    s.counters[ROUNDS], s.counters[MAX_LOSS] = counters[ROUNDS], counters[MAX_LOSS]
-    s.counters[LOWEST_LABEL] = counters[LOWEST_LABEL]
-    s.counters[HIGHEST_LABEL] = counters[HIGHEST_LABEL]
-    s.counters[MAX_LABEL_STEP] = counters[MAX_LABEL_STEP]
+    s.counters[layout.ROUNDS], s.counters[layout.MAX_LOSS] = (
+        counters[layout.ROUNDS],
+        counters[layout.MAX_LOSS],
+    )
+    s.counters[layout.LOWEST_LABEL] = counters[layout.LOWEST_LABEL]
+    s.counters[layout.HIGHEST_LABEL] = counters[layout.HIGHEST_LABEL]
+    s.counters[layout.MAX_LABEL_STEP] = counters[layout.MAX_LABEL_STEP]
     for k in range(s.rules.adashare.shape[1]):
         s.rules.adashare[0, k] = former.rules.adashare[0, k]
     for k in range(s.rules.meta.size):

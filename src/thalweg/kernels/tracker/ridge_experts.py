@@ -10,7 +10,7 @@ last one, or the one a season ago. With ũ, ỹ the deviations of x and y from t
 .. math:: S \gets \gamma S + c\, \tilde u \tilde u^T, \quad
           b \gets \gamma b + c\, \tilde u \tilde y
 
-there are four kinds, the first three of which share S, b and the factors L D Lᵀ of
+there are four kinds; the first three share S, b and the factors L D Lᵀ of
 A = S + ridge (solve.py):
 
 - *shrunk*: θ = A⁻¹b. Where little is known, the prediction is the origin's.
@@ -30,28 +30,16 @@ rules trust an expert by its *confidence* 1/√(1 + h + (h/5)²) (``set_confiden
 round.py). Of the levels h has 1/W added to it, W the weight of the mean.
 """
 
-from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import WIDTH, fma, load, select_greater, store
+from thalweg.kernels.compiler.jit import inline_function, inner_function
+from thalweg.kernels.compiler.simd import WIDTH, fma, load, select_greater, store
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.seasonality import feature_row, newest_label
 from thalweg.kernels.tracker.solve import back_substitute, factorise, finite_or_zero
-from thalweg.kernels.tracker.tracker_layout import (
-    DELAY,
-    DISCOUNT,
-    IS_LEVEL,
-    IS_SEASONAL,
-    IS_STEP,
-    LANES,
-    MAX_SEASON,
-    MEMORY_COUNT,
-    PASSED_ROUNDS,
-    RIDGE_BY_ORIGIN,
-    SEASON,
-)
 
 MIN_SPREAD = 1e-250
 """Lower limit of a spread, a mean square: that of a feature that varies by 1e-125."""
 MAX_LEVERAGE = 1e20
-"""Upper limit of a leverage: some confidence must be left."""
+"""Upper limit of a leverage, so that the confidence stays above 0."""
 UNVARIED_RIDGE = 1e300
 """The ridge of a feature that has not varied: it has no coefficient and no leverage."""
 
@@ -74,8 +62,8 @@ def set_deviations(counters, past_x, past_y, mean, x, u, origin, age):
     last_y, season_y = past_y[now + last_lag - 1], past_y[now + season_lag - 1]
     last = feature_row(counters, last_lag)
     then = feature_row(counters, season_lag)
-    for lane in range(0, LANES, WIDTH):
-        step, seasonal = load(IS_STEP, lane), load(IS_SEASONAL, lane)
+    for lane in range(0, layout.LANES, WIDTH):
+        step, seasonal = load(layout.IS_STEP, lane), load(layout.IS_SEASONAL, lane)
         for j in range(n):
             # The mean is zero in the lanes of steps and seasons.
             before = fma(step, past_x[last, j], load(mean, (j, lane)))
@@ -92,11 +80,11 @@ def origin_lags(counters, age):
     Where labels are late by d rounds, the season is its first multiple that is known by
     then. Rounds are counted from the newest that is remembered.
     """
-    delay, season = int(counters[DELAY]), int(counters[SEASON])
+    delay, season = int(counters[layout.DELAY]), int(counters[layout.SEASON])
     if delay == 0:
         return 1, season
     known = (delay + season) // season * season - delay
-    if age > 0 and age + max(known, 1) <= MAX_SEASON:
+    if age > 0 and age + max(known, 1) <= layout.MAX_SEASON:
         return age + 1, age + known
     return 1, known
 
@@ -108,7 +96,7 @@ def past_lag(counters, age, i):
     Before the first round that is remembered, that one stands for all.
     """
     last_lag, _ = origin_lags(counters, age)
-    remembered = min(int(counters[PASSED_ROUNDS]), MAX_SEASON)
+    remembered = min(int(counters[layout.PASSED_ROUNDS]), layout.MAX_SEASON)
     return max(min(last_lag + i, remembered), 1)
 
 
@@ -120,8 +108,8 @@ def predict_shrunk(lower, u, origin, weight, projection, leverage, predictions):
     leverage = Σ_j w_j²/D_j + 1/W; no 1/W where the origin is no mean.
     """
     n = projection.shape[0]
-    for lane in range(0, LANES, WIDTH):
-        total = load(weight, lane) * load(IS_LEVEL, lane)
+    for lane in range(0, layout.LANES, WIDTH):
+        total = load(weight, lane) * load(layout.IS_LEVEL, lane)
         h = select_greater(total, 0.0, 1.0 / total, 0.0)
         expected, j = load(origin, lane), 0
         while j + 1 < n:  # two rows at a time share the loads of w
@@ -184,7 +172,7 @@ def learn_experts(experts, x, y, w, elapsed, share, workspace):
     """
     u, origin = workspace.deviations, workspace.origin
     outer_weight, decay = workspace.outer_weight, workspace.decay
-    set_decay(DISCOUNT, elapsed, decay)
+    set_decay(layout.DISCOUNT, elapsed, decay)
     update_means(experts.weight, experts.mean, y, w, u, origin, outer_weight, decay)
     update_spread(experts.overall_mean, experts.spread, x, u, share)
     update_moments(experts.moments, u, outer_weight, decay)
@@ -213,11 +201,11 @@ def update_means(weight, mean, y, w, u, origin, outer_weight, decay):
     the discounted second moments about the discounted mean.
     """
     n = len(u) - 1
-    for lane in range(0, LANES, WIDTH):
+    for lane in range(0, layout.LANES, WIDTH):
         store(u, (n, lane), y - load(origin, lane))
         before = load(decay, lane) * load(weight, lane)
         now = before + w
-        level = load(IS_LEVEL, lane)
+        level = load(layout.IS_LEVEL, lane)
         step = level * w / now
         store(weight, lane, now)
         store(outer_weight, lane, select_greater(level, 0.5, before * step, w))
@@ -257,7 +245,7 @@ def update_spread(overall_mean, spread, x, u, share):
     for j in range(overall_mean.size):
         update_variance(overall_mean, spread[0], j, x[j], share)
         for family in range(1, 3):
-            step = u[j, (family + 1) * MEMORY_COUNT]
+            step = u[j, (family + 1) * layout.MEMORY_COUNT]
             spread[family, j] += share * (step * step - spread[family, j])
 
 
@@ -274,16 +262,16 @@ def set_ridges(spread, ridge):
     """Set the ridge of every coordinate, δ times its spread: (n, LANES).
 
     In every lane ridge_j = Σ_o δ_o spread_oj over the three origins o, two of whose δ
-    are 0; or ``UNVARIED_RIDGE`` where that is next to nothing. A coordinate that never
+    are 0; or ``UNVARIED_RIDGE`` where that is almost 0. A coordinate that never
     varied has neither moments nor a spread: any positive number keeps its coefficient
     zero, and a huge one its leverage. So it is where a spread is so small that one over
     it may be beyond float64.
     """
-    for lane in range(0, LANES, WIDTH):
+    for lane in range(0, layout.LANES, WIDTH):
         for j in range(len(ridge)):
-            delta = load(RIDGE_BY_ORIGIN, (0, lane)) * spread[0, j]
-            delta = fma(load(RIDGE_BY_ORIGIN, (1, lane)), spread[1, j], delta)
-            delta = fma(load(RIDGE_BY_ORIGIN, (2, lane)), spread[2, j], delta)
+            delta = load(layout.RIDGE_BY_ORIGIN, (0, lane)) * spread[0, j]
+            delta = fma(load(layout.RIDGE_BY_ORIGIN, (1, lane)), spread[1, j], delta)
+            delta = fma(load(layout.RIDGE_BY_ORIGIN, (2, lane)), spread[2, j], delta)
             ridge_j = select_greater(delta, MIN_SPREAD, delta, UNVARIED_RIDGE)
             store(ridge, (j, lane), ridge_j)
 

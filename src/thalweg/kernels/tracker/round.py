@@ -1,14 +1,14 @@
 """One round of the Tracker, prequential (test-then-train): predict, then learn.
 
-predict   deviations → experts → clip → rules → forecast, pooled with a given one
+predict   deviations → experts → clip → rules → forecast, pooled with an external one
 learn     rules, pool, recent errors; means → moments → factors → coefficients;
-          range of labels, season, past rounds; now and then a restart or a replay
+          range of labels, season, past rounds; rarely a restart or a replay
 """
 
 import numpy as np
 
-from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import (
+from thalweg.kernels.compiler.jit import inline_function, inner_function
+from thalweg.kernels.compiler.simd import (
     WIDTH,
     broadcast,
     fma,
@@ -18,6 +18,7 @@ from thalweg.kernels.simd import (
     store,
 )
 from thalweg.kernels.tracker import mixture
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.autoregressive import (
     learn_lags,
     predict_autoregressive,
@@ -43,7 +44,7 @@ from thalweg.kernels.tracker.distributed_lag import (
     learn_distributed_lag,
     set_distributed_deviations,
 )
-from thalweg.kernels.tracker.given_forecast import learn_pool, pool_forecasts
+from thalweg.kernels.tracker.external_forecast import learn_pool, pool_forecasts
 from thalweg.kernels.tracker.pending_labels import pop_pending, push_pending
 from thalweg.kernels.tracker.prediction_interval import learn_error
 from thalweg.kernels.tracker.replay import WARM_UP, is_replay_due
@@ -65,59 +66,26 @@ from thalweg.kernels.tracker.seasonality import (
     push_round,
     update_season,
 )
-from thalweg.kernels.tracker.tracker_layout import (
-    ANCHORED,
-    ANCHORED_LANES,
-    AUTOREGRESSIVE,
-    AUTOREGRESSIVE_LANES,
-    BASE_RULE_MASK,
-    BLOCK_LOSS,
-    CANDIDATE_MASK,
-    COMMITTEE,
-    COMMITTEE_MEAN,
-    DELAY,
-    DISTRIBUTED_COUNT,
-    DISTRIBUTED_LAG,
-    DISTRIBUTED_MEMORIES,
-    ELAPSED,
-    ERROR_SCALE,
-    GAP_ROUNDS,
-    HAS_FACTORS,
-    HIGHEST_LABEL,
-    HINGE_COUNT,
-    JUMP_ROUNDS,
-    LANES,
-    LAST_VALUE,
-    LOWEST_LABEL,
-    MAX_LOSS,
-    MEMORIES,
-    OWN,
-    PADDED_EXPERTS,
-    ROUNDS,
-    RULE_MASK,
-    SEASON_LANE,
-    SHRUNK,
-    STEP_LANE,
-    TOTAL_WEIGHT,
-)
 
 MAX_WEIGHTED_SQUARE = 1e300
 """Upper limit of a weighted squared error, to keep sums finite."""
 DOUBT = 0.04
 """The factor 1/5² of a squared leverage in the confidence."""
-LANE_OF_MEMORY = np.array([list(MEMORIES).index(m) for m in DISTRIBUTED_MEMORIES])
+LANE_OF_MEMORY = np.array(
+    [list(layout.MEMORIES).index(m) for m in layout.DISTRIBUTED_MEMORIES]
+)
 """The lane of the light level that has the memory of each distributed-lag expert."""
 
 
 @inner_function
 def predict(s, x, workspace):
     """The forecast of y at ``x``; leaves in the workspace what ``learn`` builds on."""
-    t = s.counters[ROUNDS]
+    t = s.counters[layout.ROUNDS]
     if t == 0:
         return 0.0
     rules, counters = workspace.rules, s.counters
     set_all_deviations(s, x, workspace, 0)
-    if workspace.experts.status[HAS_FACTORS] == 0:
+    if workspace.experts.status[layout.HAS_FACTORS] == 0:
         set_all_factors(s, workspace)
     predict_all_experts(s, workspace)
     low, high = clip_limits(
@@ -125,7 +93,7 @@ def predict(s, x, workspace):
         workspace.experts.sorted_predictions,
     )  # fmt: skip
     low, high = limit_after_jump(counters, low, high)
-    clip_predictions(low, high, rules.expert_predictions, LAST_VALUE)
+    clip_predictions(low, high, rules.expert_predictions, layout.LAST_VALUE)
     set_active_experts(s.active_from, t, rules)
     mixture.set_weights(s.rules, rules, rules.confidences)
     mixture.set_rule_predictions(
@@ -133,9 +101,11 @@ def predict(s, x, workspace):
         rules.rule_predictions,
     )  # fmt: skip
     curvature = workspace.curvature
-    curvature.committee[COMMITTEE_MEAN] = rules.rule_predictions[COMMITTEE]
-    if counters[HINGE_COUNT] > 0:
-        store(curvature.candidate_mask, 0, load(CANDIDATE_MASK, 0))
+    curvature.committee[layout.COMMITTEE_MEAN] = rules.rule_predictions[
+        layout.COMMITTEE
+    ]
+    if counters[layout.HINGE_COUNT] > 0:
+        store(curvature.candidate_mask, 0, load(layout.CANDIDATE_MASK, 0))
         set_context(s, x, workspace.lags.labels, curvature.context)
         set_hinges(s.curvature, curvature.context, curvature.features)
         correct(s, curvature, rules, low, high)
@@ -161,7 +131,7 @@ def set_all_factors(s, workspace):
     """Factor the moments of the shrunk and of the autoregressive experts."""
     set_factors(s.experts, workspace.experts)
     set_lag_factors(s.lags, workspace.lags, workspace.experts)
-    workspace.experts.status[HAS_FACTORS] = 1.0
+    workspace.experts.status[layout.HAS_FACTORS] = 1.0
 
 
 @inline_function
@@ -175,12 +145,12 @@ def predict_all_experts(s, workspace):
     predict_shrunk(
         own.lower, u, origin, s.experts.weight, own.projection, own.leverage, padded
     )
-    predict_experts(s.experts.anchored, u, origin, padded, ANCHORED)
+    predict_experts(s.experts.anchored, u, origin, padded, layout.ANCHORED)
     predict_autoregressive(lags, own, padded)
     theta = s.distributed_lag.theta
-    predict_experts(theta, wide.deviations, wide.origin, padded, DISTRIBUTED_LAG)
-    for k in range(LAST_VALUE, PADDED_EXPERTS):
-        padded[k] = origin[STEP_LANE]
+    predict_experts(theta, wide.deviations, wide.origin, padded, layout.DISTRIBUTED_LAG)
+    for k in range(layout.LAST_VALUE, layout.PADDED_EXPERTS):
+        padded[k] = origin[layout.STEP_LANE]
     last_leverage, confidences = (
         s.distributed_lag.last_leverage,
         rules.padded_confidences,
@@ -196,18 +166,20 @@ def set_confidences(leverage, lag_leverage, last_leverage, confidences):
     long as it is right that y is linear in x; the square is for rows so far from all
     others that this is anyone's guess.
     """
-    for lane in range(0, LANES, WIDTH):
-        store(confidences, SHRUNK + lane, load(leverage, lane))
-    for lane in range(0, ANCHORED_LANES, WIDTH):
-        store(confidences, ANCHORED + lane, load(leverage, lane))
-    for lane in range(0, AUTOREGRESSIVE_LANES, WIDTH):
-        store(confidences, AUTOREGRESSIVE + lane, load(lag_leverage, lane))
-    for i in range(DISTRIBUTED_COUNT):
+    for lane in range(0, layout.LANES, WIDTH):
+        store(confidences, layout.SHRUNK + lane, load(leverage, lane))
+    for lane in range(0, layout.ANCHORED_LANES, WIDTH):
+        store(confidences, layout.ANCHORED + lane, load(leverage, lane))
+    for lane in range(0, layout.AUTOREGRESSIVE_LANES, WIDTH):
+        store(confidences, layout.AUTOREGRESSIVE + lane, load(lag_leverage, lane))
+    for i in range(layout.DISTRIBUTED_COUNT):
         lane = LANE_OF_MEMORY[i]
-        confidences[DISTRIBUTED_LAG + i] = lag_leverage[lane] + last_leverage[lane]
-    for k in range(LAST_VALUE, PADDED_EXPERTS):
+        confidences[layout.DISTRIBUTED_LAG + i] = (
+            lag_leverage[lane] + last_leverage[lane]
+        )
+    for k in range(layout.LAST_VALUE, layout.PADDED_EXPERTS):
         confidences[k] = 0.0
-    for k in range(0, PADDED_EXPERTS, WIDTH):
+    for k in range(0, layout.PADDED_EXPERTS, WIDTH):
         h = load(confidences, k)
         store(confidences, k, 1.0 / sqrt(fma(DOUBT * h, h, h + 1.0)))
 
@@ -222,9 +194,9 @@ def set_active_experts(active_from, t, rules):
         first = load(active_from, k)
         store(rules.active, k, select_greater(first, t, 0.0, 1.0))
         store(rules.active_next, k, select_greater(first, t + 1, 0.0, 1.0))
-    store(rules.rule_mask, 0, load(RULE_MASK, 0))
-    store(rules.base_rule_mask, 0, load(BASE_RULE_MASK, 0))
-    for k in range(0, PADDED_EXPERTS, WIDTH):
+    store(rules.rule_mask, 0, load(layout.RULE_MASK, 0))
+    store(rules.base_rule_mask, 0, load(layout.BASE_RULE_MASK, 0))
+    for k in range(0, layout.PADDED_EXPERTS, WIDTH):
         store(rules.full_confidence, k, broadcast(1.0))
 
 
@@ -234,8 +206,12 @@ def observe(s, x, y, w, elapsed, forecast, workspace):
     whose label is known by now. Returns whether the last rounds are to be replayed.
     """
     counters = s.counters
-    has_prediction, row, scale = counters[ROUNDS] > 0, x, counters[ERROR_SCALE]
-    if counters[DELAY] > 0:
+    has_prediction, row, scale = (
+        counters[layout.ROUNDS] > 0,
+        x,
+        counters[layout.ERROR_SCALE],
+    )
+    if counters[layout.DELAY] > 0:
         rules, experts = workspace.rules, workspace.experts
         if not push_pending(
             counters, s.pending, x, y, w, elapsed, forecast, rules,
@@ -246,16 +222,16 @@ def observe(s, x, y, w, elapsed, forecast, workspace):
         y, w, elapsed, forecast, has_prediction, scale = pop_pending(
             counters, s.pending, rules, workspace.curvature, workspace.pool, row
         )
-        set_all_deviations(s, row, workspace, int(counters[DELAY]))
+        set_all_deviations(s, row, workspace, int(counters[layout.DELAY]))
         predict_shrunk(  # for the leverages of the features in that round
             experts.lower, experts.deviations, experts.origin, s.experts.weight,
             experts.projection, experts.leverage, experts.sorted_predictions,
         )  # fmt: skip
-        if counters[HINGE_COUNT] > 0:
+        if counters[layout.HINGE_COUNT] > 0:
             curvature = workspace.curvature
-            store(curvature.candidate_mask, 0, load(CANDIDATE_MASK, 0))
+            store(curvature.candidate_mask, 0, load(layout.CANDIDATE_MASK, 0))
             set_hinges(s.curvature, curvature.context, curvature.features)
-        set_active_experts(s.active_from, counters[ROUNDS], rules)
+        set_active_experts(s.active_from, counters[layout.ROUNDS], rules)
     return learn(s, row, y, w, elapsed, forecast, has_prediction, scale, workspace)
 
 
@@ -270,54 +246,54 @@ def learn(s, x, y, w, elapsed, forecast, has_prediction, scale, workspace):
     replayed.
     """
     counters, u = s.counters, workspace.experts.deviations
-    counters[ELAPSED] += elapsed
+    counters[layout.ELAPSED] += elapsed
     if w > 0:
-        if counters[ROUNDS] > 0:
+        if counters[layout.ROUNDS] > 0:
             w = capped_weight(counters, y, w, u)
-            counters[TOTAL_WEIGHT] += w
+            counters[layout.TOTAL_WEIGHT] += w
             if has_prediction:
-                mean = workspace.curvature.committee[COMMITTEE_MEAN]
-                t = counters[ROUNDS]
+                mean = workspace.curvature.committee[layout.COMMITTEE_MEAN]
+                t = counters[layout.ROUNDS]
                 pooled = workspace.pool.forecasts
                 largest = mixture.learn(
-                    s.rules, workspace.rules, mean, pooled[OWN], y, w, t
+                    s.rules, workspace.rules, mean, pooled[layout.OWN], y, w, t
                 )
                 learn_pool(counters, s.pool, pooled, y, w)
-                counters[MAX_LOSS] = max(counters[MAX_LOSS], largest)
+                counters[layout.MAX_LOSS] = max(counters[layout.MAX_LOSS], largest)
                 learn_error(counters, s.recent_errors, y - forecast, scale)
-                if counters[ROUNDS] >= WARM_UP:
-                    s.rules.meta[BLOCK_LOSS] += (y - forecast) ** 2
-            share = w / counters[TOTAL_WEIGHT]
-            if has_prediction and counters[HINGE_COUNT] > 0:
-                curvature, passed = workspace.curvature, counters[ELAPSED]
+                if counters[layout.ROUNDS] >= WARM_UP:
+                    s.rules.meta[layout.BLOCK_LOSS] += (y - forecast) ** 2
+            share = w / counters[layout.TOTAL_WEIGHT]
+            if has_prediction and counters[layout.HINGE_COUNT] > 0:
+                curvature, passed = workspace.curvature, counters[layout.ELAPSED]
                 learn_correction(
                     s.rules.correction, curvature, workspace.rules, y, w,
-                    counters[ROUNDS],
+                    counters[layout.ROUNDS],
                 )  # fmt: skip
                 learn_curvature(s, curvature, y, w, passed)
             learn_all_experts(s, x, y, w, share, workspace)
             update_max_steps(s.max_feature_steps, u)
             if has_prediction:
-                last_y = workspace.experts.origin[STEP_LANE]
+                last_y = workspace.experts.origin[layout.STEP_LANE]
                 update_jump(counters, last_y, y, forecast)
-        update_label_range(counters, workspace.experts.origin[STEP_LANE], y)
-        counters[ELAPSED] = 0.0
+        update_label_range(counters, workspace.experts.origin[layout.STEP_LANE], y)
+        counters[layout.ELAPSED] = 0.0
         update_season(counters, s.past_y, s.season_differences, s.inverse_counts, y)
-    elif elapsed == 0 or counters[ROUNDS] == 0:
+    elif elapsed == 0 or counters[layout.ROUNDS] == 0:
         return False
     label = y if w > 0 else forecast
-    push_round(counters, s.past_x, s.first_x, s.x_unit, s.past_y, x, label)
+    push_round(counters, s.past_x, s.past_y, x, label)
     push_inverse_count(counters, s.inverse_counts, w > 0)
     if w == 0:
-        counters[GAP_ROUNDS] += 1
-        counters[JUMP_ROUNDS] = 0.0  # where the label is now is not known
+        counters[layout.GAP_ROUNDS] += 1
+        counters[layout.JUMP_ROUNDS] = 0.0  # where the label is now is not known
         return False
-    counters[ROUNDS] += 1
-    counters[GAP_ROUNDS] = 0.0
+    counters[layout.ROUNDS] += 1
+    counters[layout.GAP_ROUNDS] = 0.0
     experts = workspace.experts
     if is_check_due(counters):
         if restart_after_outlier(s, workspace.rules, experts.recent_steps):
-            experts.status[HAS_FACTORS] = 0.0
+            experts.status[layout.HAS_FACTORS] = 0.0
     return is_replay_due(s, experts.recent_steps)
 
 
@@ -325,8 +301,8 @@ def learn(s, x, y, w, elapsed, forecast, has_prediction, scale, workspace):
 def learn_all_experts(s, x, y, w, share, workspace):
     """Let all kinds of experts learn the label; ``share`` as in ``learn_experts``."""
     own, lags, wide = workspace.experts, workspace.lags, workspace.distributed_lag
-    elapsed, rounds = s.counters[ELAPSED], s.counters[ROUNDS]
-    for lane in range(0, AUTOREGRESSIVE_LANES, WIDTH):
+    elapsed, rounds = s.counters[layout.ELAPSED], s.counters[layout.ROUNDS]
+    for lane in range(0, layout.AUTOREGRESSIVE_LANES, WIDTH):
         store(s.distributed_lag.last_leverage, lane, load(own.leverage, lane))
     learn_experts(s.experts, x, y, w, elapsed, share, own)
     outer_weight, decay, u = own.outer_weight, own.decay, own.deviations
@@ -348,7 +324,9 @@ def capped_weight(counters, y, w, u):
     """The weight, capped so that its product with any square of a round is finite."""
     if w <= 1:
         return w
-    widest = max(counters[HIGHEST_LABEL], y) - min(counters[LOWEST_LABEL], y)
+    widest = max(counters[layout.HIGHEST_LABEL], y) - min(
+        counters[layout.LOWEST_LABEL], y
+    )
     for j in range(len(u) - 1):
-        widest = max(widest, abs(u[j, STEP_LANE]), abs(u[j, SEASON_LANE]))
+        widest = max(widest, abs(u[j, layout.STEP_LANE]), abs(u[j, layout.SEASON_LANE]))
     return min(w, MAX_WEIGHTED_SQUARE / max(widest, 1.0) / max(widest, 1.0))

@@ -9,13 +9,13 @@ de Cheveigné & Kawahara (2002), J. Acoust. Soc. Am. 111(4), section II.C.
 
 The number by which the sum of lag l is divided depends on t - l alone, the number of
 its terms. So ``inverse_counts``, one over these numbers, moves down by one lag a round,
-as the labels do, and is stored in the same way. They are rounded (rounding.py).
+as the labels do, and is stored in the same way.
 """
 
 import numpy as np
 
-from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import (
+from thalweg.kernels.compiler.jit import inline_function, inner_function
+from thalweg.kernels.compiler.simd import (
     WIDTH,
     any_greater,
     fma,
@@ -25,50 +25,42 @@ from thalweg.kernels.simd import (
     select_greater,
     store,
 )
-from thalweg.kernels.tracker.rounding import (
-    round_to_21_bits,
-    set_remembered_features,
-)
-from thalweg.kernels.tracker.tracker_layout import (
-    DIFFERENCE_COUNT,
-    MAX_SEASON,
-    PASSED_ROUNDS,
-    SEASON,
-)
+from thalweg.kernels.tracker import tracker_layout as layout
 
 SEASON_DISCOUNT = 0.9995
 """The forgetting factor of squared differences, per round."""
 SEARCH_INTERVAL = 8
 """Rounds between two searches, after the first 512: sums of thousands of rounds hardly
 change in one, and a search costs more than the update of the sums."""
-LAGS = np.arange(1.0, MAX_SEASON + 1)
+LAGS = np.arange(1.0, layout.MAX_SEASON + 1)
 
 
 @inline_function
 def newest_label(counters):
     """The index of y_{t-1} in ``past_y``; that of y_{t-l} is l - 1 more."""
-    return (MAX_SEASON - int(counters[PASSED_ROUNDS]) % MAX_SEASON) % MAX_SEASON
+    return (
+        layout.MAX_SEASON - int(counters[layout.PASSED_ROUNDS]) % layout.MAX_SEASON
+    ) % layout.MAX_SEASON
 
 
 @inline_function
 def feature_row(counters, lag):
     """The row of x_{t-lag} in ``past_x``."""
-    return (int(counters[PASSED_ROUNDS]) - lag) % MAX_SEASON
+    return (int(counters[layout.PASSED_ROUNDS]) - lag) % layout.MAX_SEASON
 
 
 @inner_function
-def push_round(counters, past_x, first_x, x_unit, past_y, x, y):
-    """Remember a round that has passed; its features are rounded."""
-    if counters[PASSED_ROUNDS] == 0:
-        for j in range(x.size):
-            first_x[j] = x[j]
-    set_remembered_features(x, first_x, x_unit, past_x[feature_row(counters, 0)])
-    counters[PASSED_ROUNDS] += 1
+def push_round(counters, past_x, past_y, x, y):
+    """Remember a round that has passed."""
+    row = feature_row(counters, 0)
+    for j in range(x.size):
+        past_x[row, j] = x[j]
+    counters[layout.PASSED_ROUNDS] += 1
     # The label is written twice, half the array apart, so that the last labels are
     # always one contiguous stretch that starts in the first half.
     place = newest_label(counters)
     past_y[place] = y
-    past_y[place + MAX_SEASON] = y
+    past_y[place + layout.MAX_SEASON] = y
 
 
 @inner_function
@@ -77,15 +69,15 @@ def update_season(counters, past_y, season_differences, inverse_counts, y):
 
     For every lag l ≤ min(t, MAX_SEASON): D_l ← 0.9995 D_l + (y - y_{t-l})².
     """
-    t = int(counters[PASSED_ROUNDS])
+    t = int(counters[layout.PASSED_ROUNDS])
     start = newest_label(counters)
-    for i in range(0, min(t, MAX_SEASON), WIDTH):
+    for i in range(0, min(t, layout.MAX_SEASON), WIDTH):
         step, before = y - load(past_y, start + i), load(season_differences, i)
         updated = fma(before, SEASON_DISCOUNT, step * step)
         updated = select_greater(load(LAGS, i), float(t), before, updated)
         store(season_differences, i, updated)
-    if t <= MAX_SEASON or t % SEARCH_INTERVAL == 0:
-        half = min(t // 2, MAX_SEASON)
+    if t <= layout.MAX_SEASON or t % SEARCH_INTERVAL == 0:
+        half = min(t // 2, layout.MAX_SEASON)
         _search_season(counters, season_differences, inverse_counts, start, half)
 
 
@@ -96,7 +88,7 @@ def _search_season(counters, season_differences, inverse_counts, start, half):
     The scalar formula is that of ``_search_vector``, from lag 1 on.
     """
     total, lowest = 0.0, 1.0
-    counters[SEASON] = 1
+    counters[layout.SEASON] = 1
     for i in range(0, half, WIDTH):
         lag = load(LAGS, i)
         mean = load(season_differences, i) * load(inverse_counts, start + i)
@@ -116,13 +108,13 @@ def _search_vector(
     counters, season_differences, inverse_counts, start, first, total, lowest
 ):
     """Search eight lags one by one; returns the lowest normalised difference so far."""
-    half = min(int(counters[PASSED_ROUNDS]) // 2, MAX_SEASON)
+    half = min(int(counters[layout.PASSED_ROUNDS]) // 2, layout.MAX_SEASON)
     for i in range(first, min(first + WIDTH, half)):
         here = season_differences[i] * inverse_counts[start + i]
         total += here
         if here * (i + 1) < lowest * total:
             lowest = here * (i + 1) / total
-            counters[SEASON] = i + 1
+            counters[layout.SEASON] = i + 1
     return lowest
 
 
@@ -133,11 +125,13 @@ def push_inverse_count(counters, inverse_counts, is_learnt):
     Call it after ``push_round``. A round that was not learnt added no difference.
     """
     if is_learnt:
-        counters[DIFFERENCE_COUNT] = SEASON_DISCOUNT * counters[DIFFERENCE_COUNT] + 1
+        counters[layout.DIFFERENCE_COUNT] = (
+            SEASON_DISCOUNT * counters[layout.DIFFERENCE_COUNT] + 1
+        )
     place = newest_label(counters)
-    inverse = round_to_21_bits(1 / counters[DIFFERENCE_COUNT])
+    inverse = 1 / counters[layout.DIFFERENCE_COUNT]
     inverse_counts[place] = inverse
-    inverse_counts[place + MAX_SEASON] = inverse
+    inverse_counts[place + layout.MAX_SEASON] = inverse
 
 
 @inner_function
@@ -147,6 +141,9 @@ def reset_season(counters, season_differences, inverse_counts):
     Their ratios do not depend on that number. It is set to the number of terms after
     infinitely many rounds, to which later numbers converge.
     """
-    counters[SEASON], counters[DIFFERENCE_COUNT] = 1, 1 / (1 - SEASON_DISCOUNT)
+    counters[layout.SEASON], counters[layout.DIFFERENCE_COUNT] = (
+        1,
+        1 / (1 - SEASON_DISCOUNT),
+    )
     season_differences.fill(0.0)
-    inverse_counts.fill(round_to_21_bits(1 - SEASON_DISCOUNT))
+    inverse_counts.fill(1 - SEASON_DISCOUNT)

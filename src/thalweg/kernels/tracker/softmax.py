@@ -15,8 +15,8 @@ of experts that are not active yet. Nothing is proven of it.
 
 import math
 
-from thalweg.kernels.jit import inner_function
-from thalweg.kernels.simd import (
+from thalweg.kernels.compiler.jit import inner_function
+from thalweg.kernels.compiler.simd import (
     WIDTH,
     broadcast,
     exp,

@@ -15,8 +15,8 @@ only L is stored. Two columns of all lanes come before the next two: while one v
 lanes waits for its pivots, the others are computed.
 """
 
-from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.simd import (
+from thalweg.kernels.compiler.jit import inline_function, inner_function
+from thalweg.kernels.compiler.simd import (
     WIDTH,
     absolute,
     any_greater,
@@ -27,7 +27,7 @@ from thalweg.kernels.simd import (
     select_greater,
     store,
 )
-from thalweg.kernels.tracker.tracker_layout import ANCHORED_LANES
+from thalweg.kernels.tracker import tracker_layout as layout
 
 MAX_FLOAT = 1.7e308
 """Predictions and coefficients of at least this size count as infinite."""
@@ -49,7 +49,7 @@ def factorise(moments, ridge, lower, work):
     rows, n, lanes = moments.shape
     for j in range(0, n, 2):
         for lane in range(0, lanes, WIDTH):
-            last = rows if lane < ANCHORED_LANES else n + 1
+            last = rows if lane < layout.ANCHORED_LANES else n + 1
             if j + 1 < n:
                 _factorise_two_columns(moments, ridge, lower, work, j, last, lane)
             else:

@@ -1,10 +1,10 @@
 """The layout of the Tracker's packed state, of its workspace and of its live buffer.
 
-Each array is declared once, as a member of a NamedTuple with its shape; kernels/layout
-computes sizes, offsets and views from that. To add an array to the state:
+Each array is declared once, as a member of a NamedTuple with its shape;
+kernels/compiler/layout.py computes sizes, offsets and views from that. To add an array:
 
 1. Declare it in one of the tuples below, raise ``STATE.version``, and set the
-   fingerprint anew in tests/kernels/tracker/test_tracker_layout.py. A file holds the
+   fingerprint again in tests/kernels/tracker/test_tracker_layout.py. A file holds the
    whole of it, unless learners/tracker/stored_state.py says otherwise.
    An axis over features begins with them, so that features can be added and removed,
    unless learners/tracker/feature_axes.py says otherwise.
@@ -14,8 +14,8 @@ computes sizes, offsets and views from that. To add an array to the state:
    (``restart_after_outlier``), and say so in tests/kernels/tracker/test_restart.py,
    which asks. A replay (replay.py) sets it as in step 2, then learns. Where kernels
    use it as an index, ``Tracker.check_state`` bounds it.
-5. Delete numba's cache, as kernels/jit.py says (``make test`` does): a stale kernel
-   would look for the arrays where they were.
+5. Delete numba's cache, as kernels/compiler/jit.py says (``make test`` does): a stale
+   kernel would use the old offsets.
 
 Experts of one family and all memories are computed side by side, in SIMD lanes: the
 last axis of most arrays runs over them, so that every inner loop is a vector operation.
@@ -28,7 +28,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from thalweg.kernels.call_header import HEADER_SIZE, SETTINGS
-from thalweg.kernels.layout import Layout, Shape
+from thalweg.kernels.compiler.layout import Layout, Shape
 
 MEMORIES = np.array([np.inf, 2, 4, 8, 16, 32, 64, 256, 1024, 4096])
 """Effective memories 1/(1-γ), in rounds. A bank of 211 experts gained at most 0.3 %
@@ -54,14 +54,14 @@ RIDGE_BY_ORIGIN = RIDGE * [IS_LEVEL, IS_STEP, IS_SEASONAL]
 ago. Every lane has one ridge that is not 0."""
 
 LAGS = 3
-"""Past labels that the autoregressive experts see."""
+"""Number of past labels that are features of the autoregressive experts."""
 PAST_LABELS = 2
-"""Past labels that the distributed-lag experts see."""
+"""Number of past labels that are features of the distributed-lag experts."""
 DISTRIBUTED_MEMORIES = np.array([np.inf, 1024, 256, 64, 16])
 """Memories of the distributed-lag experts. Eight were no better."""
 DISTRIBUTED_COUNT = len(DISTRIBUTED_MEMORIES)
 DISTRIBUTED_LANES = 8
-"""Their lanes, one SIMD vector. Those behind the last expert are copies of its own."""
+"""Number of their lanes, one SIMD vector. Those behind the last expert repeat it."""
 DISTRIBUTED_DISCOUNT = np.where(
     np.isinf(DISTRIBUTED_MEMORIES), 1.0, 1 - 1 / DISTRIBUTED_MEMORIES
 )[np.minimum(np.arange(DISTRIBUTED_LANES), DISTRIBUTED_COUNT - 1)]
@@ -105,17 +105,17 @@ REPLAY_DEBT, SKIPPED, PREVIOUS_SKIPPED = range(PADDED_RULES + 5, PADDED_RULES + 
 LINE_FLOATS = 8
 """Numbers in a cache line, and in a SIMD vector."""
 HINGES = 80
-"""Features of the regression that corrects for curvature; none without curvature."""
+"""Number of features of the regression that corrects for curvature."""
 CANDIDATES = 3
-"""How the committee's prediction may be corrected: by nothing, by all and by half."""
+"""Number of corrections of the committee's prediction: none, all of it and half."""
 CANDIDATE_MASK = np.repeat([1.0, 0.0], [CANDIDATES, PADDED_RULES - CANDIDATES])
-OWN, OWN_AND_GIVEN, GIVEN = range(3)
-"""What is pooled where a forecast is given: the own one, their mean, the given one."""
-POOLED = GIVEN + 1
+OWN, OWN_AND_EXTERNAL, EXTERNAL = range(3)
+"""Forecasts that are pooled: the Tracker's own, the mean, and the external one."""
+POOLED = EXTERNAL + 1
 MAX_SEASON = 512
-"""The longest season in rounds; so many past rounds are remembered."""
+"""Limit of a season's length in rounds, and number of past rounds remembered."""
 RECENT_ERRORS = 512
-"""How many of its own errors the Tracker remembers for its prediction intervals."""
+"""Number of its own errors that the Tracker remembers for its prediction intervals."""
 # Columns of ``StateViews.pending``: a round that waits for its label
 # (pending_labels.py).
 PENDING_Y, PENDING_WEIGHT, PENDING_ELAPSED, PENDING_FORECAST = range(4)
@@ -124,18 +124,18 @@ PENDING_CANDIDATES = PENDING_CORRECTION + 1
 PENDING_PREDICTIONS = PENDING_CANDIDATES + CANDIDATES
 PENDING_RULES = PENDING_PREDICTIONS + PADDED_EXPERTS
 PENDING_CONFIDENCES = PENDING_RULES + PADDED_RULES
-# The Tracker's own forecast, and the given one that it was pooled with.
+# The Tracker's own forecast, and the external one that it was pooled with.
 PENDING_OWN = PENDING_CONFIDENCES + PADDED_EXPERTS
-PENDING_GIVEN = PENDING_OWN + 1
+PENDING_EXTERNAL = PENDING_OWN + 1
 # The features follow, then the context (n + CONTEXT_LABELS).
-PENDING_FEATURES = PENDING_GIVEN + 1
+PENDING_FEATURES = PENDING_EXTERNAL + 1
 CONTEXT_LABELS = 2
-"""Coordinates of the context behind the features: the last label and its change."""
+"""Number of coordinates of the context behind the features: last label and change."""
 
 # The entries of ``StateViews.counters``.
 COUNTERS = 32
 ROUNDS = 0  # rounds learnt
-SEASON = 1  # the season of the labels, a lag in rounds; 1: none
+SEASON = 1  # the season of the labels, a lag in rounds; 1: no season
 ELAPSED = 2  # time since the last round learnt
 TOTAL_WEIGHT = 3  # of all rounds learnt
 ERROR_SCALE = 4  # size of the Tracker's recent errors
@@ -147,7 +147,7 @@ MAX_LOSS = 10  # the largest w(y - q)² of an active expert
 DIFFERENCE_COUNT = 11  # the discounted number of season differences of lag 1
 DELAY = 12  # rounds by which labels are late
 PENDING_COUNT, OLDEST_PENDING = 13, 14  # pending rounds; the slot of the oldest
-PASSED_ROUNDS = 15  # rounds learnt or passed over
+PASSED_ROUNDS = 15  # rounds learnt or skipped
 CORRECTION_SCALE = 16  # mean size of the committee's recent errors
 CORRECTION_COUNT = 17  # how many of them there were
 HINGE_COUNT = 18  # ``HINGES``, or 0 without curvature
@@ -155,12 +155,12 @@ GRAM_SCALE = 19  # what the second moments of hinges are to be multiplied by
 QUICK_ERROR_MEAN, SLOW_ERROR_MEAN = 20, 21  # of |error|: prediction_interval.py
 # Limits after a jump of the label (clipping.py).
 ROOT_STEP, STEP_COUNT = 22, 23  # the mean of √|y_t - y_{t-1}|, and how many count
-JUMP_ROUNDS = 24  # for how many rounds a jump still sets limits; 0: none does
+JUMP_ROUNDS = 24  # number of rounds in which a jump still sets limits
 JUMP_ORIGIN, JUMP_SIZE = 25, 26  # the forecast of the label that jumped, and its error
 JUMP_LOW, JUMP_HIGH = 27, 28  # the range of labels since, or since the return
 JUMP_RETURNED = 29  # 1: the label has returned, else 0
-GAP_ROUNDS = 30  # rounds passed over since the last one learnt
-GIVEN_FORECAST = 31  # 1 + the column of x that is a forecast of y; 0: none is
+GAP_ROUNDS = 30  # rounds skipped since the last one learnt
+EXTERNAL_FORECAST = 31  # 1 + the column of x that is a forecast of y; 0: no column
 
 # The entries of ``ExpertWorkspace.status``.
 HAS_FACTORS = 0  # 1: the factors are those of the state
@@ -270,8 +270,8 @@ class CurvatureState(NamedTuple):
     change_spread: Annotated[Array, Shape(1)]
 
 
-class GivenForecastState(NamedTuple):
-    """How good the own forecast, a given one and their mean are (given_forecast.py)."""
+class ExternalForecastState(NamedTuple):
+    """Losses of the own forecast, the external one and their mean."""
 
     # Discounted losses, and the discounted weight of all rounds.
     losses: Annotated[Array, Shape(POOLED)]
@@ -285,8 +285,7 @@ class StateViews(NamedTuple):
     counters: Annotated[Array, Shape(COUNTERS, align=LINE_FLOATS)]
     # The first round in which each expert is active; inf: never.
     active_from: Annotated[Array, Shape(PADDED_EXPERTS)]
-    # The last rounds (seasonality.py): features in a ring, rounded (rounding.py);
-    # labels newest first, twice.
+    # The last rounds (seasonality.py): features in a ring; labels newest first, twice.
     past_x: Annotated[Array, Shape(MAX_SEASON, "n")]
     past_y: Annotated[Array, Shape(2 * MAX_SEASON)]
     # Discounted sums of (y_t - y_{t-l})² by lag l, and one over the number of terms.
@@ -301,11 +300,7 @@ class StateViews(NamedTuple):
     curvature: CurvatureState
     # The longest step of every feature between two rounds (restart.py).
     max_feature_steps: Annotated[Array, Shape("n")]
-    # The first features, and by how much each first deviated from them: the units in
-    # which past features are rounded (rounding.py).
-    first_x: Annotated[Array, Shape("n")]
-    x_unit: Annotated[Array, Shape("n")]
-    pool: GivenForecastState
+    pool: ExternalForecastState
     # A ring of rounds that wait for their labels (pending_labels.py); empty without a
     # delay, else one more than the delay.
     pending: Annotated[
@@ -442,7 +437,7 @@ class CurvatureWorkspace(NamedTuple):
 
 
 class GivenForecastWorkspace(NamedTuple):
-    """What is pooled in one round, and its weights (given_forecast.py)."""
+    """What is pooled in one round, and its weights (external_forecast.py)."""
 
     forecasts: Annotated[Array, Shape(POOLED)]
     weights: Annotated[Array, Shape(POOLED)]
@@ -460,7 +455,9 @@ class WorkspaceViews(NamedTuple):
 
 
 ROW_TAIL = 3
-"""Numbers of a row behind its features: y, weight and elapsed time."""
+"""Number of values of a row behind its features: y, weight and elapsed time."""
+INTERVAL_LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
+"""Nominal coverages of the intervals that ``Records.intervals`` holds."""
 
 
 class Records(NamedTuple):
@@ -472,6 +469,8 @@ class Records(NamedTuple):
     memory: Annotated[Array, Shape("memory_rows")]
     # The ends of the prediction interval, at coverage ``header[COVERAGE]``.
     interval: Annotated[Array, Shape("interval_rows", 2)]
+    # The same at each of the ``INTERVAL_LEVELS``.
+    intervals: Annotated[Array, Shape("intervals_rows", len(INTERVAL_LEVELS), 2)]
 
 
 TABLE_SIZE = 192
@@ -491,7 +490,7 @@ class BufferViews(NamedTuple):
     rows: Annotated[Array, Shape("rows", f"n + {ROW_TAIL}")]
     # For how many rounds each feature has been zero.
     unexcited_rounds: Annotated[Array, Shape("n")]
-    # All dimensions, and where each field begins (kernels/record.py).
+    # All dimensions, and where each field begins (kernels/compiler/record.py).
     table: Annotated[Array, Shape(TABLE_SIZE)]
     state: StateViews
     workspace: WorkspaceViews
@@ -504,17 +503,18 @@ class BufferViews(NamedTuple):
 
 
 STATE = Layout(
-    "Tracker state", StateViews, version=7, dimensions=("n", "hinges", "slots")
+    "Tracker state", StateViews, version=8, dimensions=("n", "hinges", "slots")
 )
-"""``hinges`` is ``HINGES`` or 0, ``slots`` is ``pending_slots(delay)``. Version 6 had
-no given forecasts, version 5 was stored as it is packed, version 4 had 79 experts,
-version 3 no limits after jumps, version 2 71 experts and no curvature."""
+"""``hinges`` is ``HINGES`` or 0, ``slots`` is ``pending_slots(delay)``. Version 7
+rounded past features, version 6 had no external forecasts, version 5 was stored as is,
+version 4 had 79 experts, version 3 no limits after jumps, version 2 71 experts
+and no curvature."""
 WORKSPACE = Layout(
     "Tracker workspace", WorkspaceViews, version=3, dimensions=("n", "hinges")
 )
 RECORD_ROWS = tuple(f"{name}_rows" for name in Records._fields)
 """The dimensions of the records: how many rows each has, 0 where it is not recorded."""
-RECORDS = Layout("Tracker records", Records, version=1, dimensions=("n", *RECORD_ROWS))
+RECORDS = Layout("Tracker records", Records, version=2, dimensions=("n", *RECORD_ROWS))
 
 # The settings in the header of the buffer.
 FORECAST = SETTINGS  # the last forecast
@@ -527,7 +527,7 @@ assert TARGETS < HEADER_SIZE
 BUFFER = Layout(
     "Tracker buffer",
     BufferViews,
-    version=4,
+    version=5,
     dimensions=("n", "hinges", "slots", "rows", "state_size", *RECORD_ROWS),
 )
 assert len(BUFFER.dimensions) + len(BUFFER.fields) <= TABLE_SIZE

@@ -1,7 +1,22 @@
 """The Tracker, the default learner: experts of several kinds and memories, weighed."""
 
-from thalweg.learners.tracker.regret_bound import interval_regret as interval_regret
-from thalweg.learners.tracker.tracker import Tracker as Tracker
-from thalweg.learners.tracker.tracker_state import TrackerState as TrackerState
+from typing import TYPE_CHECKING
 
-__all__ = ["Tracker", "TrackerState", "interval_regret"]
+from thalweg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from thalweg.learners.tracker import definition as definition
+    from thalweg.learners.tracker.regret_bound import interval_regret as interval_regret
+    from thalweg.learners.tracker.tracker import Tracker as Tracker
+    from thalweg.learners.tracker.tracker_state import TrackerState as TrackerState
+
+_MODULE_OF = {
+    "Tracker": "tracker",
+    "TrackerState": "tracker_state",
+    "interval_regret": "regret_bound",
+}
+
+__all__ = sorted(_MODULE_OF)
+
+# The definition is needed by ``Tracker.update`` alone.
+__getattr__ = lazy_exports(__name__, _MODULE_OF | {"definition": "definition"})

@@ -17,13 +17,13 @@ A round (``observe``):
    seven rules and a committee of them mix them, each expert trusted by its leverage.
    The committee is corrected for curvature (definition_curvature.py), and a meta-rule
    mixes it with the rules into one forecast (definition_rules.py). Where a feature
-   is a forecast of y, that is pooled with it (definition_given.py).
+   is a forecast of y, that is pooled with it (definition_external_forecast.py).
 2. Where labels come late (``delay``), the round waits until its label is due
    (definition_pending.py).
 3. ``learn``. The rules learn from the predictions made in that round, the prediction
    intervals from the forecast's error, the experts from the deviations; the season is
    estimated again.
-4. Every 128 rounds: start anew, where old values are far larger than all recent ones.
+4. Every 128 rounds: restart, where old values are far larger than all recent ones.
 """
 
 import math
@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.prediction_interval import (
     MAX_SCORE,
     OVERLAP,
@@ -38,37 +39,6 @@ from thalweg.kernels.tracker.prediction_interval import (
     SCALE_MEMORY,
 )
 from thalweg.kernels.tracker.round import MAX_WEIGHTED_SQUARE
-from thalweg.kernels.tracker.tracker_layout import (
-    CANDIDATES,
-    COMMITTEE,
-    CONTEXT_LABELS,
-    DELAY,
-    DISTRIBUTED_COUNT,
-    DISTRIBUTED_LAG,
-    DISTRIBUTED_MEMORIES,
-    ELAPSED,
-    ERROR_COUNT,
-    ERROR_SCALE,
-    GAP_ROUNDS,
-    HIGHEST_LABEL,
-    HINGE_COUNT,
-    JUMP_ROUNDS,
-    LAST_VALUE,
-    LOWEST_LABEL,
-    MAX_LOSS,
-    MEMORIES,
-    MEMORY_COUNT,
-    PADDED_EXPERTS,
-    PADDED_RULES,
-    PENDING_COUNT,
-    QUICK_ERROR_MEAN,
-    RECENT_ERRORS,
-    ROUNDS,
-    SEASON_LANE,
-    SLOW_ERROR_MEAN,
-    STEP_LANE,
-    TOTAL_WEIGHT,
-)
 from thalweg.learners.tracker.definition_adashare import adashare_weights
 from thalweg.learners.tracker.definition_clipping import (
     clip_limits,
@@ -93,7 +63,10 @@ from thalweg.learners.tracker.definition_experts import (
     learn_experts,
     predict_experts,
 )
-from thalweg.learners.tracker.definition_given import learn_pool, pool_forecasts
+from thalweg.learners.tracker.definition_external_forecast import (
+    learn_pool,
+    pool_forecasts,
+)
 from thalweg.learners.tracker.definition_pending import (
     LabelledRound,
     pop_pending,
@@ -122,7 +95,6 @@ from thalweg.learners.tracker.definition_rules import (
 from thalweg.learners.tracker.definition_season import (
     push_inverse_count,
     push_round,
-    round_to_21_bits,
     update_season,
 )
 from thalweg.learners.tracker.definition_solve import (
@@ -130,8 +102,8 @@ from thalweg.learners.tracker.definition_solve import (
 )
 from thalweg.types import FloatArray
 
-# Numbers near the limits of float64 overflow in here as they do in the kernels; what
-# comes of it is clipped or set to zero where it is used.
+# Numbers near the limits of float64 overflow here as they do in the kernels; the
+# results are clipped or set to zero where they are used.
 ignore_overflow = np.errstate(all="ignore")
 
 
@@ -142,11 +114,11 @@ def predict(s: Any, x: FloatArray) -> Mixture:
     Before any label was learnt the forecast is 0. The state's views ``s`` are not
     changed.
     """
-    t = s.counters[ROUNDS]
+    t = s.counters[layout.ROUNDS]
     if t == 0:
-        experts, rules = np.zeros(PADDED_EXPERTS), np.zeros(PADDED_RULES)
-        no_context = np.zeros(len(x) + CONTEXT_LABELS)
-        nothing = (np.zeros(2), np.zeros(CANDIDATES), no_context)
+        experts, rules = np.zeros(layout.PADDED_EXPERTS), np.zeros(layout.PADDED_RULES)
+        no_context = np.zeros(len(x) + layout.CONTEXT_LABELS)
+        nothing = (np.zeros(2), np.zeros(layout.CANDIDATES), no_context)
         return Mixture(0.0, experts, rules, experts, *nothing, np.zeros(2))
     u, active = deviations(s, x, rounds_late=0), active_experts(s, t)
     q, h = predict_experts(s, u)
@@ -156,13 +128,13 @@ def predict(s: Any, x: FloatArray) -> Mixture:
     weights = expert_weights(s.rules, active, trust)
     predictions = rule_predictions(weights, q, active)
     z = context(s, x, u.labels)
-    mean = float(predictions[COMMITTEE])
+    mean = float(predictions[layout.COMMITTEE])
     correction, candidates = correct(s, mean, z, low, high)
-    predictions[COMMITTEE] = mean + correction
+    predictions[layout.COMMITTEE] = mean + correction
     own = mix(predictions, adashare_weights(s.rules.meta, IS_RULE))
-    forecast, given = pool_forecasts(s, x, own, low, high)
+    forecast, external = pool_forecasts(s, x, own, low, high)
     committee = np.array([mean, correction])
-    pool = np.array([own, given])
+    pool = np.array([own, external])
     return Mixture(forecast, q, predictions, trust, committee, candidates, z, pool)
 
 
@@ -173,14 +145,17 @@ def observe(s: Any, x: FloatArray, y: float, weight: float, elapsed: float) -> N
     With a delay of d rounds, what is learnt is the round d before this one.
     """
     mixture, counters = predict(s, x), s.counters
-    known, scale = bool(counters[ROUNDS] > 0), float(counters[ERROR_SCALE])
+    known, scale = (
+        bool(counters[layout.ROUNDS] > 0),
+        float(counters[layout.ERROR_SCALE]),
+    )
     played = LabelledRound(x, y, weight, elapsed, *mixture, known, scale)
-    if counters[DELAY] == 0:
+    if counters[layout.DELAY] == 0:
         learn(s, played, rounds_late=0)
     else:
         push_pending(s, played)
-        if counters[PENDING_COUNT] > counters[DELAY]:
-            learn(s, pop_pending(s), rounds_late=int(counters[DELAY]))
+        if counters[layout.PENDING_COUNT] > counters[layout.DELAY]:
+            learn(s, pop_pending(s), rounds_late=int(counters[layout.DELAY]))
 
 
 def play_again(s: Any, played: ReplayRound) -> float:
@@ -191,72 +166,76 @@ def play_again(s: Any, played: ReplayRound) -> float:
 
 
 def learn(s: Any, played: LabelledRound, rounds_late: int) -> None:
-    """Learn that ``y`` came at ``x``, with a weight, after ``forecast``.
+    """Learn the label ``y`` at ``x``, with a weight, after ``forecast``.
 
-    A round of weight zero teaches nothing; that it passed is remembered, so that
-    seasons go on, with the forecast in place of its label, unless it took no time.
+    Nothing is learnt from a round of weight zero, but it is stored with the forecast in
+    place of its label, so that seasons continue, unless it took no time.
     """
     x, y, w, elapsed, forecast = played[:5]
-    counters, first = s.counters, s.counters[ROUNDS] == 0
-    counters[ELAPSED] += elapsed
+    counters, first = s.counters, s.counters[layout.ROUNDS] == 0
+    counters[layout.ELAPSED] += elapsed
     if w > 0:
         u = deviations(s, x, rounds_late)
         if not first:
             w = capped_weight(counters, y, w, u.x)
-            counters[TOTAL_WEIGHT] += w
+            counters[layout.TOTAL_WEIGHT] += w
             if played.has_prediction:
                 learn_predictions(s, played, w)
             learn_experts(s, x, y, w, u)
-            update_change(s, u.labels, w / counters[TOTAL_WEIGHT])
+            update_change(s, u.labels, w / counters[layout.TOTAL_WEIGHT])
             update_max_steps(s.max_feature_steps, u.x)
             if played.has_prediction:
-                update_jump(counters, y, u.origin[STEP_LANE], forecast)
-        update_label_range(counters, y, last_y=u.origin[STEP_LANE])
-        counters[ELAPSED] = 0.0
+                update_jump(counters, y, u.origin[layout.STEP_LANE], forecast)
+        update_label_range(counters, y, last_y=u.origin[layout.STEP_LANE])
+        counters[layout.ELAPSED] = 0.0
         update_season(s, y)
     elif elapsed == 0 or first:
         return
     push_round(s, x, y if w > 0 else forecast)
     push_inverse_count(s, learnt=w > 0)
     if w > 0:
-        counters[ROUNDS] += 1
-        counters[GAP_ROUNDS] = 0.0
+        counters[layout.ROUNDS] += 1
+        counters[layout.GAP_ROUNDS] = 0.0
         if is_check_due(counters):
             restart_after_outlier(s)
         if is_replay_due(s):
             replay(s, play_again)
     else:
-        counters[GAP_ROUNDS] += 1
-        counters[JUMP_ROUNDS] = 0.0  # where the label is now is not known
+        counters[layout.GAP_ROUNDS] += 1
+        counters[layout.JUMP_ROUNDS] = 0.0  # where the label is now is not known
 
 
 def learn_predictions(s: Any, played: LabelledRound, w: float) -> None:
     """Let rules and intervals learn from the predictions made in this round."""
-    counters, t = s.counters, s.counters[ROUNDS]
+    counters, t = s.counters, s.counters[layout.ROUNDS]
     active, active_next = active_experts(s, t), active_experts(s, t + 1)
     largest = learn_rules(
         s.rules, played.expert_predictions, played.rule_predictions,
         float(played.committee[0]), played.confidences, float(played.pool[0]), played.y,
         w, t, active, active_next,
     )  # fmt: skip
-    own, given = map(float, played.pool)
-    learn_pool(s, own, given, played.y, w)
-    counters[MAX_LOSS] = max(counters[MAX_LOSS], largest)
+    own, external = map(float, played.pool)
+    learn_pool(s, own, external, played.y, w)
+    counters[layout.MAX_LOSS] = max(counters[layout.MAX_LOSS], largest)
     learn_error(s, played.y - played.forecast, played.error_scale)
     learn_block_loss(s, played.y - played.forecast)
-    if counters[HINGE_COUNT] > 0:
+    if counters[layout.HINGE_COUNT] > 0:
         mean, correction = map(float, played.committee)
         error = played.y - mean
         learn_correction(s, played.candidates, correction, error, w)
-        learn_curvature(s, played.context, error, w, counters[ELAPSED])
+        learn_curvature(s, played.context, error, w, counters[layout.ELAPSED])
 
 
 def capped_weight(counters: FloatArray, y: float, w: float, u: FloatArray) -> float:
     """The weight, or as much of it as keeps w times any square within float64."""
     if w <= 1:
         return w
-    labels = max(counters[HIGHEST_LABEL], y) - min(counters[LOWEST_LABEL], y)
-    widest = max(labels, abs(u[:, [STEP_LANE, SEASON_LANE]]).max(initial=0.0), 1.0)
+    labels = max(counters[layout.HIGHEST_LABEL], y) - min(
+        counters[layout.LOWEST_LABEL], y
+    )
+    widest = max(
+        labels, abs(u[:, [layout.STEP_LANE, layout.SEASON_LANE]]).max(initial=0.0), 1.0
+    )
     return float(min(w, MAX_WEIGHTED_SQUARE / widest / widest))
 
 
@@ -272,27 +251,34 @@ def learn_error(s: Any, error: float, scale: float) -> None:
     of those beyond the first 512 only every (1 + d // 8)th is remembered, and the
     quicker mean is over the last 8 (1 + d), or 32.
     """
-    counters, seen = s.counters, int(s.counters[ERROR_COUNT])
-    delay, (ring, ordered) = int(counters[DELAY]), s.recent_errors
-    scale = scale or counters[ERROR_SCALE]
+    counters, seen = s.counters, int(s.counters[layout.ERROR_COUNT])
+    delay, (ring, ordered) = int(counters[layout.DELAY]), s.recent_errors
+    scale = scale or counters[layout.ERROR_SCALE]
     score = error / scale if scale > 0 else math.copysign(1.0, error)
-    later, stride = max(seen - RECENT_ERRORS, 0), 1 + delay // OVERLAP
+    later, stride = max(seen - layout.RECENT_ERRORS, 0), 1 + delay // OVERLAP
     if later % stride == 0:
-        place = seen if seen < RECENT_ERRORS else later // stride % RECENT_ERRORS
-        ring[place] = round_to_21_bits(min(max(score, -MAX_SCORE), MAX_SCORE))
-    count = min(seen + 1, RECENT_ERRORS)
+        place = (
+            seen
+            if seen < layout.RECENT_ERRORS
+            else later // stride % layout.RECENT_ERRORS
+        )
+        ring[place] = min(max(score, -MAX_SCORE), MAX_SCORE)
+    count = min(seen + 1, layout.RECENT_ERRORS)
     ordered[:count] = np.sort(ring[:count])
-    counters[ERROR_COUNT] = seen + 1
+    counters[layout.ERROR_COUNT] = seen + 1
     quick = min(QUICK_SCALE_MEMORY * (1 + delay), SCALE_MEMORY)
-    for mean, memory in (QUICK_ERROR_MEAN, quick), (SLOW_ERROR_MEAN, SCALE_MEMORY):
+    for mean, memory in (
+        (layout.QUICK_ERROR_MEAN, quick),
+        (layout.SLOW_ERROR_MEAN, SCALE_MEMORY),
+    ):
         change = abs(error) - counters[mean]
         counters[mean] += change / min(seen + 1, memory)
-    roots = np.sqrt(counters[[QUICK_ERROR_MEAN, SLOW_ERROR_MEAN]])
-    counters[ERROR_SCALE] = roots[0] * roots[1]
+    roots = np.sqrt(counters[[layout.QUICK_ERROR_MEAN, layout.SLOW_ERROR_MEAN]])
+    counters[layout.ERROR_SCALE] = roots[0] * roots[1]
 
 
 def interval_offsets(s: Any, coverage: float) -> tuple[float, float]:
-    """How far below and above the forecast y may lie, at this coverage.
+    """The ends of the interval relative to the forecast, at this coverage.
 
     Conformal quantiles: the next error is as likely to fall into each of the count + 1
     gaps between the remembered ones. With labels d rounds late, 1 + d/2 errors in a row
@@ -300,14 +286,14 @@ def interval_offsets(s: Any, coverage: float) -> tuple[float, float]:
     further out then, once the window is full. Before any error is known y may lie
     anywhere.
     """
-    scale, count = s.counters[ERROR_SCALE], int(s.counters[ERROR_COUNT])
-    ordered = s.recent_errors[1, : min(count, RECENT_ERRORS)]
+    scale, count = s.counters[layout.ERROR_SCALE], int(s.counters[layout.ERROR_COUNT])
+    ordered = s.recent_errors[1, : min(count, layout.RECENT_ERRORS)]
     if count == 0:
         return -math.inf, math.inf
-    delay, share, alike = int(s.counters[DELAY]), (1 - coverage) / 2, 1.0
-    if len(ordered) == RECENT_ERRORS:
-        reach = min(count, RECENT_ERRORS * (1 + delay // OVERLAP))
-        alike = max(RECENT_ERRORS * (1 + delay / 2) / reach, 1.0)
+    delay, share, alike = int(s.counters[layout.DELAY]), (1 - coverage) / 2, 1.0
+    if len(ordered) == layout.RECENT_ERRORS:
+        reach = min(count, layout.RECENT_ERRORS * (1 + delay // OVERLAP))
+        alike = max(layout.RECENT_ERRORS * (1 + delay / 2) / reach, 1.0)
     outside = math.floor(share * (len(ordered) + 1) - (0.5 - share) * (alike - 1))
     below = ordered[max(outside - 1, 0)]
     above = ordered[min(len(ordered) - outside, len(ordered) - 1)]
@@ -323,10 +309,12 @@ def forecast_weights(s: Any) -> FloatArray:
 
     With full confidence in every expert, so that they do not depend on x.
     """
-    t = s.counters[ROUNDS]
+    t = s.counters[layout.ROUNDS]
     if t == 0:
-        return np.zeros(PADDED_EXPERTS)
-    weights = expert_weights(s.rules, active_experts(s, t), np.ones(PADDED_EXPERTS))
+        return np.zeros(layout.PADDED_EXPERTS)
+    weights = expert_weights(
+        s.rules, active_experts(s, t), np.ones(layout.PADDED_EXPERTS)
+    )
     return np.asarray(adashare_weights(s.rules.meta, IS_RULE) @ weights)
 
 
@@ -338,16 +326,16 @@ def slope(s: Any, forecast_weights: FloatArray) -> FloatArray:
     theta = np.hstack([
         back_substitute(own.lower, own.right), experts.anchored[:, LEVEL],
         back_substitute(both.lower, both.right)[:n],
-        s.distributed_lag.theta[:n, :DISTRIBUTED_COUNT],
+        s.distributed_lag.theta[:n, :layout.DISTRIBUTED_COUNT],
     ])  # fmt: skip
-    return np.asarray(theta @ forecast_weights[:LAST_VALUE])
+    return np.asarray(theta @ forecast_weights[: layout.LAST_VALUE])
 
 
 def effective_memory(s: Any, forecast_weights: FloatArray) -> float:
     """exp Σ w_k ln min(M_k, t), the last value's M being 1; 0 before any label."""
-    t = s.counters[ROUNDS]
+    t = s.counters[layout.ROUNDS]
     if t == 0:
         return 0.0
-    tens = [MEMORIES] * (DISTRIBUTED_LAG // MEMORY_COUNT)
-    memories = np.minimum(np.concatenate([*tens, DISTRIBUTED_MEMORIES]), t)
-    return math.exp(forecast_weights[:LAST_VALUE] @ np.log(memories))
+    tens = [layout.MEMORIES] * (layout.DISTRIBUTED_LAG // layout.MEMORY_COUNT)
+    memories = np.minimum(np.concatenate([*tens, layout.DISTRIBUTED_MEMORIES]), t)
+    return math.exp(forecast_weights[: layout.LAST_VALUE] @ np.log(memories))

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.kernels.simd import MIN_LOG_ARGUMENT
+from thalweg.kernels.compiler.simd import MIN_LOG_ARGUMENT
 from thalweg.kernels.tracker.adashare import MIN_DIVISOR, MIN_EXPONENT
 from thalweg.types import FloatArray
 

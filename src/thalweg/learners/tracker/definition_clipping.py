@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.clipping import (
     AGREED,
     AGREED_MARGIN,
@@ -19,25 +20,6 @@ from thalweg.kernels.tracker.clipping import (
     USUAL_STEPS,
 )
 from thalweg.kernels.tracker.solve import MAX_FLOAT
-from thalweg.kernels.tracker.tracker_layout import (
-    ANCHORED,
-    DELAY,
-    HIGHEST_LABEL,
-    JUMP_HIGH,
-    JUMP_LOW,
-    JUMP_ORIGIN,
-    JUMP_RETURNED,
-    JUMP_ROUNDS,
-    JUMP_SIZE,
-    LAST_VALUE,
-    LOWEST_LABEL,
-    MAX_LABEL_STEP,
-    ROOT_STEP,
-    ROUNDS,
-    SHRUNK,
-    STEP_COUNT,
-    STEP_LIMIT,
-)
 from thalweg.types import FloatArray
 
 
@@ -51,15 +33,15 @@ def clip_limits(
     the last label has just jumped. ``labels`` are the past ones, newest first.
     """
     last_y, last_step = labels[0], abs(labels[0] - labels[1])
-    lowest, highest = counters[LOWEST_LABEL], counters[HIGHEST_LABEL]
+    lowest, highest = counters[layout.LOWEST_LABEL], counters[layout.HIGHEST_LABEL]
     label_range = highest - lowest
     low = lowest - RANGE_MARGIN * label_range
     high = highest + RANGE_MARGIN * label_range
-    if counters[STEP_LIMIT] > 0:
-        step = STEP_MARGIN * counters[MAX_LABEL_STEP]
+    if counters[layout.STEP_LIMIT] > 0:
+        step = STEP_MARGIN * counters[layout.MAX_LABEL_STEP]
         low, high = max(low, last_y - step), min(high, last_y + step)
-    shrunk = q[SHRUNK:ANCHORED]
-    if last_step > MAX_USUAL_STEP * counters[MAX_LABEL_STEP]:
+    shrunk = q[layout.SHRUNK : layout.ANCHORED]
+    if last_step > MAX_USUAL_STEP * counters[layout.MAX_LABEL_STEP]:
         return float(low), float(high)
     if max((shrunk < low).sum(), (shrunk > high).sum()) < AGREED:
         return float(low), float(high)
@@ -76,17 +58,19 @@ def clip_predictions(low: float, high: float, q: FloatArray) -> FloatArray:
 
     A prediction beyond float64 has not even a direction: it becomes the last label.
     """
-    return np.clip(np.where(abs(q) < MAX_FLOAT, q, q[LAST_VALUE]), low, high)
+    return np.clip(np.where(abs(q) < MAX_FLOAT, q, q[layout.LAST_VALUE]), low, high)
 
 
 def update_label_range(counters: FloatArray, y: float, last_y: float) -> None:
     """Let clipping know of a label and, but in the first round, of the step to it."""
-    if counters[ROUNDS] == 0:
-        counters[LOWEST_LABEL] = counters[HIGHEST_LABEL] = y
+    if counters[layout.ROUNDS] == 0:
+        counters[layout.LOWEST_LABEL] = counters[layout.HIGHEST_LABEL] = y
         return
-    counters[LOWEST_LABEL] = min(counters[LOWEST_LABEL], y)
-    counters[HIGHEST_LABEL] = max(counters[HIGHEST_LABEL], y)
-    counters[MAX_LABEL_STEP] = max(counters[MAX_LABEL_STEP], abs(y - last_y))
+    counters[layout.LOWEST_LABEL] = min(counters[layout.LOWEST_LABEL], y)
+    counters[layout.HIGHEST_LABEL] = max(counters[layout.HIGHEST_LABEL], y)
+    counters[layout.MAX_LABEL_STEP] = max(
+        counters[layout.MAX_LABEL_STEP], abs(y - last_y)
+    )
 
 
 def limit_after_jump(
@@ -97,37 +81,54 @@ def limit_after_jump(
     To the range of labels since, with a margin as wide as the jump; after its return,
     of a tenth of it, or as far as usual steps may lead.
     """
-    if counters[JUMP_ROUNDS] == 0 or counters[STEP_LIMIT] == 0:
+    if counters[layout.JUMP_ROUNDS] == 0 or counters[layout.STEP_LIMIT] == 0:
         return low, high
-    reach = RETURN_RATIO if counters[JUMP_RETURNED] else 1.0
-    steps = USUAL_STEPS * (1 + counters[DELAY])
-    margin = max(reach * counters[JUMP_SIZE], steps * counters[ROOT_STEP] ** 2)
-    low = max(low, counters[JUMP_LOW] - margin)
-    return float(low), float(min(high, counters[JUMP_HIGH] + margin))
+    reach = RETURN_RATIO if counters[layout.JUMP_RETURNED] else 1.0
+    steps = USUAL_STEPS * (1 + counters[layout.DELAY])
+    margin = max(
+        reach * counters[layout.JUMP_SIZE], steps * counters[layout.ROOT_STEP] ** 2
+    )
+    low = max(low, counters[layout.JUMP_LOW] - margin)
+    return float(low), float(min(high, counters[layout.JUMP_HIGH] + margin))
 
 
 def update_jump(counters: FloatArray, y: float, last_y: float, forecast: float) -> None:
-    """Begin, go on or end with the limits after a jump, and learn what step is usual.
+    """Begin, continue or end the limits after a jump, and learn the usual step.
 
     A jump is a step of more than 16 usual ones, to a label that the forecast missed by
     half of that at least. A label within a tenth of the jump from the forecast that it
     missed has returned.
     """
     step, error = abs(y - last_y), abs(y - forecast)
-    usual = counters[ROOT_STEP] ** 2
+    usual = counters[layout.ROOT_STEP] ** 2
     surprise = min(step, error / MIN_SURPRISE)
-    if counters[JUMP_ROUNDS] > 0:
-        counters[JUMP_ROUNDS] -= 1
-        counters[JUMP_LOW] = min(counters[JUMP_LOW], y)
-        counters[JUMP_HIGH] = max(counters[JUMP_HIGH], y)
-        origin, near = counters[JUMP_ORIGIN], RETURN_RATIO * counters[JUMP_SIZE]
-        if not counters[JUMP_RETURNED] and abs(y - origin) < near:
-            counters[JUMP_RETURNED], counters[JUMP_ROUNDS] = 1.0, LIMITED_ROUNDS
-            counters[[JUMP_LOW, JUMP_HIGH]] = min(y, origin), max(y, origin)
-    elif counters[STEP_COUNT] >= MIN_STEPS and surprise > JUMP_RATIO * usual:
-        counters[JUMP_RETURNED], counters[JUMP_ROUNDS] = 0.0, LIMITED_ROUNDS
-        counters[JUMP_ORIGIN], counters[JUMP_SIZE] = forecast, error
-        counters[[JUMP_LOW, JUMP_HIGH]] = min(y, forecast), max(y, forecast)
-    counters[STEP_COUNT] = min(counters[STEP_COUNT] + 1, STEP_MEMORY)
-    change = math.sqrt(step) - counters[ROOT_STEP]
-    counters[ROOT_STEP] += change / counters[STEP_COUNT]
+    if counters[layout.JUMP_ROUNDS] > 0:
+        counters[layout.JUMP_ROUNDS] -= 1
+        counters[layout.JUMP_LOW] = min(counters[layout.JUMP_LOW], y)
+        counters[layout.JUMP_HIGH] = max(counters[layout.JUMP_HIGH], y)
+        origin, near = (
+            counters[layout.JUMP_ORIGIN],
+            RETURN_RATIO * counters[layout.JUMP_SIZE],
+        )
+        if not counters[layout.JUMP_RETURNED] and abs(y - origin) < near:
+            counters[layout.JUMP_RETURNED], counters[layout.JUMP_ROUNDS] = (
+                1.0,
+                LIMITED_ROUNDS,
+            )
+            counters[[layout.JUMP_LOW, layout.JUMP_HIGH]] = (
+                min(y, origin),
+                max(y, origin),
+            )
+    elif counters[layout.STEP_COUNT] >= MIN_STEPS and surprise > JUMP_RATIO * usual:
+        counters[layout.JUMP_RETURNED], counters[layout.JUMP_ROUNDS] = (
+            0.0,
+            LIMITED_ROUNDS,
+        )
+        counters[layout.JUMP_ORIGIN], counters[layout.JUMP_SIZE] = forecast, error
+        counters[[layout.JUMP_LOW, layout.JUMP_HIGH]] = (
+            min(y, forecast),
+            max(y, forecast),
+        )
+    counters[layout.STEP_COUNT] = min(counters[layout.STEP_COUNT] + 1, STEP_MEMORY)
+    change = math.sqrt(step) - counters[layout.ROOT_STEP]
+    counters[layout.ROOT_STEP] += change / counters[layout.STEP_COUNT]

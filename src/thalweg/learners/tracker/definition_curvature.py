@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.curvature import (
     CURVATURE_DISCOUNT,
     CURVATURE_RIDGE,
@@ -22,16 +23,6 @@ from thalweg.kernels.tracker.curvature import (
 )
 from thalweg.kernels.tracker.prediction_interval import SCALE_MEMORY
 from thalweg.kernels.tracker.ridge_experts import MIN_SPREAD
-from thalweg.kernels.tracker.tracker_layout import (
-    CANDIDATE_MASK,
-    CANDIDATES,
-    CORRECTION_COUNT,
-    CORRECTION_SCALE,
-    GRAM_SCALE,
-    HINGE_COUNT,
-    PADDED_RULES,
-    ROUNDS,
-)
 from thalweg.learners.tracker.definition_experts import (
     update_variance,
 )
@@ -43,20 +34,20 @@ from thalweg.learners.tracker.definition_solve import (
 )
 from thalweg.types import FloatArray
 
-IS_CANDIDATE = CANDIDATE_MASK > 0
-FULL_CONFIDENCE = np.ones(PADDED_RULES)
+IS_CANDIDATE = layout.CANDIDATE_MASK > 0
+FULL_CONFIDENCE = np.ones(layout.PADDED_RULES)
 
 
 def context(s: Any, x: FloatArray, labels: FloatArray) -> FloatArray:
     """(x, the last label, its change) in standard deviations; labels newest first."""
     curvature, change = s.curvature, labels[0] - labels[1]
     values = np.concatenate([x, [labels[0], change]])
-    means = np.concatenate([
-        s.experts.overall_mean, s.lags.overall_mean[:1], curvature.change_mean,
-    ])  # fmt: skip
-    variances = np.concatenate([
-        s.experts.spread[0], s.lags.spread[:1], curvature.change_spread,
-    ])  # fmt: skip
+    means = np.concatenate(
+        [s.experts.overall_mean, s.lags.overall_mean[:1], curvature.change_mean]
+    )
+    variances = np.concatenate(
+        [s.experts.spread[0], s.lags.spread[:1], curvature.change_spread]
+    )
     return standardise(values, means, variances)
 
 
@@ -85,27 +76,27 @@ def correct(
 
     The corrected prediction stays within [low, high].
     """
-    candidates = np.zeros(CANDIDATES)
-    if s.counters[HINGE_COUNT] == 0:
+    candidates = np.zeros(layout.CANDIDATES)
+    if s.counters[layout.HINGE_COUNT] == 0:
         return 0.0, candidates
     correction = s.curvature.theta @ hinges(s.curvature, z)
-    limit = MAX_CORRECTION * s.counters[CORRECTION_SCALE]
+    limit = MAX_CORRECTION * s.counters[layout.CORRECTION_SCALE]
     correction = min(max(correction, -limit), limit)
     candidates[1:] = np.clip([correction, correction / 2], low - mean, high - mean)
     weights = boa_weights(s.rules.correction, IS_CANDIDATE, FULL_CONFIDENCE)
-    return float(weights[:CANDIDATES] @ candidates), candidates
+    return float(weights[: layout.CANDIDATES] @ candidates), candidates
 
 
 def learn_correction(
     s: Any, candidates: FloatArray, correction: float, error: float, w: float
 ) -> None:
     """Let BOA over the candidates learn the committee's error, if they differ."""
-    spread, q = float(np.ptp(candidates)), np.zeros(PADDED_RULES)
-    q[:CANDIDATES] = candidates
+    spread, q = float(np.ptp(candidates)), np.zeros(layout.PADDED_RULES)
+    q[: layout.CANDIDATES] = candidates
     if spread > 0:
         learn_boa(
-            s.rules.correction, IS_CANDIDATE, FULL_CONFIDENCE, CANDIDATES, q,
-            correction, spread, error, w, s.counters[ROUNDS],
+            s.rules.correction, IS_CANDIDATE, FULL_CONFIDENCE, layout.CANDIDATES, q,
+            correction, spread, error, w, s.counters[layout.ROUNDS],
         )  # fmt: skip
 
 
@@ -116,16 +107,20 @@ def learn_curvature(
 
     It is winsorised; θ is solved for now and then.
     """
-    counters, curvature, scale = s.counters, s.curvature, s.counters[CORRECTION_SCALE]
+    counters, curvature, scale = (
+        s.counters,
+        s.curvature,
+        s.counters[layout.CORRECTION_SCALE],
+    )
     learnt = min(max(error, -MAX_LEARNT_ERROR * scale), MAX_LEARNT_ERROR * scale)
     features, decay = hinges(curvature, z), CURVATURE_DISCOUNT**elapsed
     update_gram(s, features, decay, min(w, MAX_WEIGHT), learnt)
-    if counters[ROUNDS] % SOLUTION_INTERVAL == 0:
+    if counters[layout.ROUNDS] % SOLUTION_INTERVAL == 0:
         fold_scale(s)
         curvature.theta[:] = solve_gram(curvature)
-    counters[CORRECTION_COUNT] += 1
-    memory = min(counters[CORRECTION_COUNT], SCALE_MEMORY)
-    counters[CORRECTION_SCALE] += (abs(error) - scale) / memory
+    counters[layout.CORRECTION_COUNT] += 1
+    memory = min(counters[layout.CORRECTION_COUNT], SCALE_MEMORY)
+    counters[layout.CORRECTION_SCALE] += (abs(error) - scale) / memory
 
 
 def update_gram(
@@ -136,10 +131,10 @@ def update_gram(
     Both are stored divided by ``GRAM_SCALE``.
     """
     size, curvature = len(features), s.curvature
-    s.counters[GRAM_SCALE] *= decay
-    if s.counters[GRAM_SCALE] < MIN_GRAM_SCALE:
+    s.counters[layout.GRAM_SCALE] *= decay
+    if s.counters[layout.GRAM_SCALE] < MIN_GRAM_SCALE:
         fold_scale(s)
-    weighted = w / s.counters[GRAM_SCALE] * features
+    weighted = w / s.counters[layout.GRAM_SCALE] * features
     curvature.target[:] += weighted * learnt
     for i in range(size):
         start, first = row_start(i, size), i - i % 8
@@ -149,9 +144,9 @@ def update_gram(
 
 def fold_scale(s: Any) -> None:
     """Multiply A and b by the scale they are stored without, which becomes 1."""
-    s.curvature.gram[:] *= s.counters[GRAM_SCALE]
-    s.curvature.target[:] *= s.counters[GRAM_SCALE]
-    s.counters[GRAM_SCALE] = 1.0
+    s.curvature.gram[:] *= s.counters[layout.GRAM_SCALE]
+    s.curvature.target[:] *= s.counters[layout.GRAM_SCALE]
+    s.counters[layout.GRAM_SCALE] = 1.0
 
 
 def solve_gram(curvature: Any) -> FloatArray:

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.autoregressive import LAG_RIDGE
 from thalweg.kernels.tracker.distributed_lag import (
     COORDINATES_PER_INTERVAL,
@@ -37,33 +38,6 @@ from thalweg.kernels.tracker.round import (
     DOUBT,
     LANE_OF_MEMORY,
 )
-from thalweg.kernels.tracker.tracker_layout import (
-    ANCHORED,
-    AUTOREGRESSIVE,
-    DELAY,
-    DISCOUNT,
-    DISTRIBUTED_COUNT,
-    DISTRIBUTED_DISCOUNT,
-    DISTRIBUTED_LAG,
-    ELAPSED,
-    IS_LEVEL,
-    LAGS,
-    LANES,
-    LAST_VALUE,
-    LEVEL_LANES,
-    MAX_SEASON,
-    MEMORY_COUNT,
-    PADDED_EXPERTS,
-    PASSED_ROUNDS,
-    PAST_LABELS,
-    RIDGE_BY_ORIGIN,
-    ROUNDS,
-    SEASON,
-    SEASON_LANE,
-    SHRUNK,
-    STEP_LANE,
-    TOTAL_WEIGHT,
-)
 from thalweg.learners.tracker.definition_season import past_features, past_labels
 from thalweg.learners.tracker.definition_solve import (
     back_substitute,
@@ -73,15 +47,15 @@ from thalweg.learners.tracker.definition_solve import (
 )
 from thalweg.types import FloatArray
 
-LEVEL = slice(0, LEVEL_LANES)
-STEP = slice(STEP_LANE, SEASON_LANE)
-SEASONAL = slice(SEASON_LANE, LANES)
-LIGHT = slice(0, MEMORY_COUNT)
+LEVEL = slice(0, layout.LEVEL_LANES)
+STEP = slice(layout.STEP_LANE, layout.SEASON_LANE)
+SEASONAL = slice(layout.SEASON_LANE, layout.LANES)
+LIGHT = slice(0, layout.MEMORY_COUNT)
 """The lanes of each family; the first of the two level families."""
 
 
 class Deviations(NamedTuple):
-    """What the experts see of a round, each minus its origin or mean, in every lane."""
+    """The features of a round as deviations from each lane's origin or mean."""
 
     x: FloatArray  # (n, LANES)
     origin: FloatArray  # (LANES,) y's
@@ -109,15 +83,15 @@ def deviations(s: Any, x: FloatArray, rounds_late: int) -> Deviations:
     mean, n = s.experts.mean, len(x)
     last, season = origin_lags(s.counters, rounds_late)
     labels, features = past_labels(s), past_features(s)
-    u, origin = np.empty((n, LANES)), np.empty(LANES)
+    u, origin = np.empty((n, layout.LANES)), np.empty(layout.LANES)
     u[:, LEVEL] = x[:, None] - mean[:-1, LEVEL]
     u[:, STEP] = (x - features[last - 1])[:, None]
     u[:, SEASONAL] = (x - features[season - 1])[:, None]
     origin[LEVEL], origin[STEP] = mean[-1, LEVEL], labels[last - 1]
     origin[SEASONAL] = labels[season - 1]
-    lags = [past_lag(s.counters, rounds_late, i) for i in range(LAGS)]
+    lags = [past_lag(s.counters, rounds_late, i) for i in range(layout.LAGS)]
     known = labels[np.array(lags) - 1]
-    wide = np.concatenate([x, features[lags[0] - 1], known[:PAST_LABELS]])
+    wide = np.concatenate([x, features[lags[0] - 1], known[: layout.PAST_LABELS]])
     wide_mean = s.distributed_lag.mean
     return Deviations(
         u, origin, known, known[:, None] - s.lags.mean[:, LIGHT],
@@ -126,28 +100,28 @@ def deviations(s: Any, x: FloatArray, rounds_late: int) -> Deviations:
 
 
 def origin_lags(counters: FloatArray, rounds_late: int) -> tuple[int, int]:
-    """How many rounds back the newest known label lies, and the one a season ago.
+    """The ages in rounds of the newest known label, and of the one a season ago.
 
     Where labels are late by d rounds, the season is the first multiple of itself that
-    is known by then. A round learnt ``rounds_late`` rounds late looks as far back as it
-    did when its forecast was asked for, if that is still remembered.
+    is known by then. A round learnt ``rounds_late`` rounds late has the same lags as
+    its forecast had, if those rounds are still stored.
     """
-    delay, season = int(counters[DELAY]), int(counters[SEASON])
+    delay, season = int(counters[layout.DELAY]), int(counters[layout.SEASON])
     if delay == 0:
         return 1, season
     known = (delay + season) // season * season - delay
-    if rounds_late > 0 and rounds_late + max(known, 1) <= MAX_SEASON:
+    if rounds_late > 0 and rounds_late + max(known, 1) <= layout.MAX_SEASON:
         return rounds_late + 1, rounds_late + known
     return 1, known
 
 
 def past_lag(counters: FloatArray, rounds_late: int, i: int) -> int:
-    """How many rounds back the newest known label lies, or one i rounds older.
+    """The age in rounds of the newest known label, or of one i rounds older.
 
-    Before the first round that is remembered, that one stands for all.
+    Before the first stored round, its own age is returned.
     """
     last, _ = origin_lags(counters, rounds_late)
-    remembered = min(int(counters[PASSED_ROUNDS]), MAX_SEASON)
+    remembered = min(int(counters[layout.PASSED_ROUNDS]), layout.MAX_SEASON)
     return max(min(last + i, remembered), 1)
 
 
@@ -158,29 +132,40 @@ def predict_experts(s: Any, u: Deviations) -> tuple[FloatArray, FloatArray]:
     and ``set_confidences``. Both are (PADDED_EXPERTS,).
     """
     experts, lags, wide = s.experts, s.lags, s.distributed_lag
-    q = np.full(PADDED_EXPERTS, u.origin[STEP_LANE])  # the last label
-    h = np.zeros(PADDED_EXPERTS)
+    q = np.full(layout.PADDED_EXPERTS, u.origin[layout.STEP_LANE])  # the last label
+    h = np.zeros(layout.PADDED_EXPERTS)
     factors = feature_factors(experts)
-    q[SHRUNK:ANCHORED], leverage = predict_shrunk(factors, u.x, u.origin)
-    has_mean = (IS_LEVEL > 0) & (experts.weight > 0)
+    q[layout.SHRUNK : layout.ANCHORED], leverage = predict_shrunk(
+        factors, u.x, u.origin
+    )
+    has_mean = (layout.IS_LEVEL > 0) & (experts.weight > 0)
     leverage += np.where(has_mean, 1 / np.where(has_mean, experts.weight, 1.0), 0.0)
     leverage = finite_leverage(leverage)
     theta = experts.anchored[:, LEVEL]
-    q[ANCHORED:AUTOREGRESSIVE] = u.origin[LEVEL] + (theta * u.x[:, LEVEL]).sum(axis=0)
+    q[layout.ANCHORED : layout.AUTOREGRESSIVE] = u.origin[LEVEL] + (
+        theta * u.x[:, LEVEL]
+    ).sum(axis=0)
     both = np.vstack([u.x[:, LIGHT], u.lags])
     known = lag_factors(experts, lags)
-    q[AUTOREGRESSIVE:DISTRIBUTED_LAG], lag_leverage = predict_shrunk(
+    q[layout.AUTOREGRESSIVE : layout.DISTRIBUTED_LAG], lag_leverage = predict_shrunk(
         known, both, u.origin[LIGHT]
     )
     weight = experts.weight[LIGHT]
     lag_leverage += np.where(weight > 0, 1 / np.where(weight > 0, weight, 1.0), 0.0)
     lag_leverage = finite_leverage(lag_leverage)
     predicted = u.wide_origin + (wide.theta * u.wide).sum(axis=0)
-    q[DISTRIBUTED_LAG:LAST_VALUE] = predicted[:DISTRIBUTED_COUNT]
-    h[SHRUNK:ANCHORED], h[ANCHORED:AUTOREGRESSIVE] = leverage, leverage[LEVEL]
-    h[AUTOREGRESSIVE:DISTRIBUTED_LAG] = lag_leverage
+    q[layout.DISTRIBUTED_LAG : layout.LAST_VALUE] = predicted[
+        : layout.DISTRIBUTED_COUNT
+    ]
+    h[layout.SHRUNK : layout.ANCHORED], h[layout.ANCHORED : layout.AUTOREGRESSIVE] = (
+        leverage,
+        leverage[LEVEL],
+    )
+    h[layout.AUTOREGRESSIVE : layout.DISTRIBUTED_LAG] = lag_leverage
     lanes = LANE_OF_MEMORY
-    h[DISTRIBUTED_LAG:LAST_VALUE] = lag_leverage[lanes] + wide.last_leverage[lanes]
+    h[layout.DISTRIBUTED_LAG : layout.LAST_VALUE] = (
+        lag_leverage[lanes] + wide.last_leverage[lanes]
+    )
     return q, h
 
 
@@ -215,12 +200,15 @@ def feature_factors(experts: Any) -> Factors:
 def lag_factors(experts: Any, lags: Any) -> Factors:
     """The factors of the autoregressive experts: of x and the past labels."""
     n = experts.moments.shape[1]
-    z, rows = n + LAGS, np.arange(n, n + LAGS)
-    moments, b = np.zeros((z, z, MEMORY_COUNT)), np.zeros((z, MEMORY_COUNT))
+    z, rows = n + layout.LAGS, np.arange(n, n + layout.LAGS)
+    moments, b = (
+        np.zeros((z, z, layout.MEMORY_COUNT)),
+        np.zeros((z, layout.MEMORY_COUNT)),
+    )
     moments[:n, :n] = experts.moments[:n, :, LIGHT]
-    moments[rows] = lags.moments[:LAGS, :, LIGHT]
-    b[:n], b[n:] = experts.moments[n, :, LIGHT], lags.moments[LAGS, n:, LIGHT]
-    ridge = np.empty((z, MEMORY_COUNT))
+    moments[rows] = lags.moments[: layout.LAGS, :, LIGHT]
+    b[:n], b[n:] = experts.moments[n, :, LIGHT], lags.moments[layout.LAGS, n:, LIGHT]
+    ridge = np.empty((z, layout.MEMORY_COUNT))
     ridge[:n] = ridges(experts.spread)[:, LIGHT]
     ridge[n:] = light_ridges(lags.spread)[:, None]
     lower, pivots = factorise(moments, ridge)
@@ -233,17 +221,19 @@ def learn_experts(s: Any, x: FloatArray, y: float, w: float, u: Deviations) -> N
     In the kernels: ``learn_all_experts``.
     """
     experts, counters = s.experts, s.counters
-    elapsed, share = counters[ELAPSED], w / counters[TOTAL_WEIGHT]
+    elapsed, share = counters[layout.ELAPSED], w / counters[layout.TOTAL_WEIGHT]
     _, leverage = predict_experts(s, u)
-    s.distributed_lag.last_leverage[LIGHT] = leverage[SHRUNK : SHRUNK + MEMORY_COUNT]
+    s.distributed_lag.last_leverage[LIGHT] = leverage[
+        layout.SHRUNK : layout.SHRUNK + layout.MEMORY_COUNT
+    ]
     seen = np.vstack([u.x, y - u.origin])  # deviations of (x, y)
-    decay = DISCOUNT**elapsed
+    decay = layout.DISCOUNT**elapsed
     outer_weight = update_means(experts, seen, w, decay)
     update_moments(experts.moments, seen, outer_weight, decay)
     update_spread(experts, x, u.x, share)
     learn_lags(s, seen, w, outer_weight, decay, u, share)
     step_anchored(experts, seen, outer_weight)
-    learn_distributed_lag(s, y, w, DISTRIBUTED_DISCOUNT**elapsed, u)
+    learn_distributed_lag(s, y, w, layout.DISTRIBUTED_DISCOUNT**elapsed, u)
 
 
 def update_means(
@@ -259,7 +249,7 @@ def update_means(
     experts.weight[:] = before + w
     new_share = w / experts.weight
     experts.mean[:, LEVEL] += new_share[LEVEL] * seen[:, LEVEL]
-    outer_weight = np.full(LANES, w)
+    outer_weight = np.full(layout.LANES, w)
     outer_weight[LEVEL] = (before * new_share)[LEVEL]
     return outer_weight
 
@@ -283,7 +273,7 @@ def update_spread(experts: Any, x: FloatArray, u: FloatArray, share: float) -> N
     About the overall mean, the last round and the round a season ago.
     """
     update_variance(experts.overall_mean, experts.spread[0], x, share)
-    squares = [u[:, STEP_LANE] ** 2, u[:, SEASON_LANE] ** 2]
+    squares = [u[:, layout.STEP_LANE] ** 2, u[:, layout.SEASON_LANE] ** 2]
     experts.spread[1:] += share * (np.array(squares) - experts.spread[1:])
 
 
@@ -307,7 +297,7 @@ def learn_lags(
     both = np.vstack([seen[:n, LIGHT], u.lags])
     rows = [*u.lags, seen[n, LIGHT]]
     for i, row in enumerate(rows):
-        columns = slice(0, n + i + 1) if i < LAGS else slice(n, n + LAGS)
+        columns = slice(0, n + i + 1) if i < layout.LAGS else slice(n, n + layout.LAGS)
         outer = outer_weight[LIGHT] * (row * both[columns])
         moments = lags.moments[i, columns, LIGHT]
         lags.moments[i, columns, LIGHT] = decay[LIGHT] * moments + outer
@@ -336,7 +326,7 @@ def learn_distributed_lag(
     seen = np.vstack([u.wide, y - u.wide_origin])
     wide.mean[:] += step * seen
     update_moments(wide.moments, seen, before * step, decay)
-    if is_solution_due(s.counters[ROUNDS], size):
+    if is_solution_due(s.counters[layout.ROUNDS], size):
         ridge = distributed_ridges(s.experts.spread, s.lags.spread)
         ridge = np.tile(ridge[:, None], (1, wide.theta.shape[1]))
         lower, pivots = factorise(wide.moments[:size], ridge)
@@ -352,7 +342,7 @@ def is_solution_due(rounds: float, size: int) -> bool:
 
 def distributed_ridges(spread: FloatArray, lag_spread: FloatArray) -> FloatArray:
     """The ridge of every coordinate: x, the last x, two past labels."""
-    units = np.concatenate([spread[0], spread[0], lag_spread[:PAST_LABELS]])
+    units = np.concatenate([spread[0], spread[0], lag_spread[: layout.PAST_LABELS]])
     return light_ridges(units)
 
 
@@ -363,7 +353,7 @@ def ridges(spread: FloatArray) -> FloatArray:
     keeps its coefficient zero, and a huge one its leverage; so it is where one over a
     spread may overflow.
     """
-    ridge = spread.T @ RIDGE_BY_ORIGIN
+    ridge = spread.T @ layout.RIDGE_BY_ORIGIN
     return np.asarray(np.where(ridge > MIN_SPREAD, ridge, UNVARIED_RIDGE))
 
 

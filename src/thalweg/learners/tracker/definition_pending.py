@@ -7,23 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.tracker.tracker_layout import (
-    HAS_PREDICTION,
-    OLDEST_PENDING,
-    PENDING_CANDIDATES,
-    PENDING_CONFIDENCES,
-    PENDING_COUNT,
-    PENDING_ELAPSED,
-    PENDING_FEATURES,
-    PENDING_FORECAST,
-    PENDING_MEAN,
-    PENDING_OWN,
-    PENDING_PREDICTIONS,
-    PENDING_RULES,
-    PENDING_SCALE,
-    PENDING_WEIGHT,
-    PENDING_Y,
-)
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.types import FloatArray
 
 
@@ -41,7 +25,7 @@ class LabelledRound(NamedTuple):
     committee: FloatArray  # (2,) its own prediction, and the correction of it
     candidates: FloatArray  # (CANDIDATES,)
     context: FloatArray  # (n + 2,)
-    pool: FloatArray  # (2,) the own forecast, and the given one
+    pool: FloatArray  # (2,) the own forecast, and the external one
     has_prediction: bool  # False: nothing was known then, or it is to be ignored
     error_scale: float  # the mean size of errors, as far as known then
 
@@ -49,38 +33,54 @@ class LabelledRound(NamedTuple):
 def push_pending(s: Any, played: LabelledRound) -> None:
     """Let a round wait for its label, with the predictions made in it."""
     counters = s.counters
-    slot = int(counters[OLDEST_PENDING] + counters[PENDING_COUNT]) % len(s.pending)
+    slot = int(counters[layout.OLDEST_PENDING] + counters[layout.PENDING_COUNT]) % len(
+        s.pending
+    )
     row = s.pending[slot]
-    row[PENDING_Y], row[PENDING_WEIGHT] = played.y, played.weight
-    row[PENDING_ELAPSED], row[PENDING_FORECAST] = played.elapsed, played.forecast
-    row[HAS_PREDICTION], row[PENDING_SCALE] = played.has_prediction, played.error_scale
-    row[PENDING_MEAN:] = np.concatenate([
+    row[layout.PENDING_Y], row[layout.PENDING_WEIGHT] = played.y, played.weight
+    row[layout.PENDING_ELAPSED], row[layout.PENDING_FORECAST] = (
+        played.elapsed,
+        played.forecast,
+    )
+    row[layout.HAS_PREDICTION], row[layout.PENDING_SCALE] = (
+        played.has_prediction,
+        played.error_scale,
+    )
+    row[layout.PENDING_MEAN:] = np.concatenate([
         played.committee, played.candidates, played.expert_predictions,
         played.rule_predictions, played.confidences, played.pool, played.x,
         played.context,
     ])  # fmt: skip
-    counters[PENDING_COUNT] += 1
+    counters[layout.PENDING_COUNT] += 1
 
 
 def pop_pending(s: Any) -> LabelledRound:
     """The oldest round that waits, whose label is due."""
     counters = s.counters
-    row = s.pending[int(counters[OLDEST_PENDING])].copy()
-    counters[OLDEST_PENDING] = (counters[OLDEST_PENDING] + 1) % len(s.pending)
-    counters[PENDING_COUNT] -= 1
+    row = s.pending[int(counters[layout.OLDEST_PENDING])].copy()
+    counters[layout.OLDEST_PENDING] = (counters[layout.OLDEST_PENDING] + 1) % len(
+        s.pending
+    )
+    counters[layout.PENDING_COUNT] -= 1
     n = s.past_x.shape[1]
     return LabelledRound(
-        row[PENDING_FEATURES : PENDING_FEATURES + n], row[PENDING_Y],
-        row[PENDING_WEIGHT], row[PENDING_ELAPSED], row[PENDING_FORECAST],
-        row[PENDING_PREDICTIONS:PENDING_RULES], row[PENDING_RULES:PENDING_CONFIDENCES],
-        row[PENDING_CONFIDENCES:PENDING_OWN],
-        row[PENDING_MEAN:PENDING_CANDIDATES],
-        row[PENDING_CANDIDATES:PENDING_PREDICTIONS], row[PENDING_FEATURES + n :],
-        row[PENDING_OWN:PENDING_FEATURES], bool(row[HAS_PREDICTION]),
-        row[PENDING_SCALE],
-    )  # fmt: skip
+        row[layout.PENDING_FEATURES : layout.PENDING_FEATURES + n],
+        row[layout.PENDING_Y],
+        row[layout.PENDING_WEIGHT],
+        row[layout.PENDING_ELAPSED],
+        row[layout.PENDING_FORECAST],
+        row[layout.PENDING_PREDICTIONS : layout.PENDING_RULES],
+        row[layout.PENDING_RULES : layout.PENDING_CONFIDENCES],
+        row[layout.PENDING_CONFIDENCES : layout.PENDING_OWN],
+        row[layout.PENDING_MEAN : layout.PENDING_CANDIDATES],
+        row[layout.PENDING_CANDIDATES : layout.PENDING_PREDICTIONS],
+        row[layout.PENDING_FEATURES + n :],
+        row[layout.PENDING_OWN : layout.PENDING_FEATURES],
+        bool(row[layout.HAS_PREDICTION]),
+        row[layout.PENDING_SCALE],
+    )
 
 
 def invalidate_pending(pending: FloatArray) -> None:
     """Let no round that waits be learnt from by its predictions: they are outdated."""
-    pending[:, HAS_PREDICTION] = 0.0
+    pending[:, layout.HAS_PREDICTION] = 0.0

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.kernels.layout import by_name
+from thalweg.kernels.compiler.layout import by_name
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.replay import (
     BLOCK_ROUNDS,
     FIRST_REPLAY,
@@ -19,41 +20,6 @@ from thalweg.kernels.tracker.replay import (
     MIN_STEP_RATIO,
     ROUNDS_PER_REPLAY,
     WARM_UP,
-)
-from thalweg.kernels.tracker.tracker_layout import (
-    BASE_RULES,
-    BLOCK_LOSS,
-    CANDIDATES,
-    DELAY,
-    EARLIER_LOSS,
-    EXPERTS,
-    GIVEN_FORECAST,
-    GRAM_SCALE,
-    HIGHEST_LABEL,
-    HINGE_COUNT,
-    LOWEST_LABEL,
-    MAX_LABEL_STEP,
-    MAX_LOSS,
-    MAX_SEASON,
-    OLDEST_PENDING,
-    PADDED_EXPERTS,
-    PASSED_ROUNDS,
-    PENDING_COUNT,
-    PENDING_ELAPSED,
-    PENDING_FEATURES,
-    PENDING_WEIGHT,
-    PENDING_Y,
-    PREVIOUS_LOSS,
-    PREVIOUS_SKIPPED,
-    REPLAY_DEBT,
-    ROUNDS,
-    RULE_PRIOR,
-    RULES,
-    SEASON,
-    SKIPPED,
-    STEP_LIMIT,
-    state_size,
-    views,
 )
 from thalweg.learners.tracker.definition_pending import invalidate_pending
 from thalweg.learners.tracker.definition_season import (
@@ -68,8 +34,8 @@ ReplayRound = tuple[FloatArray, float, float, float]
 
 def learn_block_loss(s: Any, error: float) -> None:
     """Add the forecast's squared error to the loss of this block of rounds."""
-    if s.counters[ROUNDS] >= WARM_UP:
-        s.rules.meta[BLOCK_LOSS] += error**2
+    if s.counters[layout.ROUNDS] >= WARM_UP:
+        s.rules.meta[layout.BLOCK_LOSS] += error**2
 
 
 def is_replay_due(s: Any) -> bool:
@@ -79,24 +45,24 @@ def is_replay_due(s: Any) -> bool:
     the longest step ever of a feature is far longer than all recent ones; if replays
     are paid off, the last labels all known, and known soon.
     """
-    counters, meta, rounds = s.counters, s.rules.meta, int(s.counters[ROUNDS])
+    counters, meta, rounds = s.counters, s.rules.meta, int(s.counters[layout.ROUNDS])
     if rounds % BLOCK_ROUNDS != 0:
         return False
-    skipped = counters[PASSED_ROUNDS] - rounds
-    recent = max(meta[BLOCK_LOSS], meta[PREVIOUS_LOSS])
-    has_fallen = bool(0 < recent * MIN_LOSS_RATIO < meta[EARLIER_LOSS])
+    skipped = counters[layout.PASSED_ROUNDS] - rounds
+    recent = max(meta[layout.BLOCK_LOSS], meta[layout.PREVIOUS_LOSS])
+    has_fallen = bool(0 < recent * MIN_LOSS_RATIO < meta[layout.EARLIER_LOSS])
     if rounds >= FIRST_REPLAY:
         limits = abs(np.diff(past_features(s), axis=0)).max(axis=0) * MIN_STEP_RATIO
         has_fallen |= bool(((limits > 0) & (limits < s.max_feature_steps)).any())
     is_due = bool(
         has_fallen
         and rounds >= FIRST_REPLAY
-        and meta[REPLAY_DEBT] <= MAX_DEBT
-        and meta[PREVIOUS_SKIPPED] == skipped
-        and counters[DELAY] <= MAX_REPLAY_DELAY
+        and meta[layout.REPLAY_DEBT] <= MAX_DEBT
+        and meta[layout.PREVIOUS_SKIPPED] == skipped
+        and counters[layout.DELAY] <= MAX_REPLAY_DELAY
     )
     paid = BLOCK_ROUNDS / ROUNDS_PER_REPLAY
-    meta[REPLAY_DEBT] = max(0.0, meta[REPLAY_DEBT] - paid)
+    meta[layout.REPLAY_DEBT] = max(0.0, meta[layout.REPLAY_DEBT] - paid)
     if not is_due:
         close_block(meta, skipped)
     return is_due
@@ -104,9 +70,11 @@ def is_replay_due(s: Any) -> bool:
 
 def close_block(meta: FloatArray, skipped: float) -> None:
     """Begin a new block of losses; the one before the last counts as earlier."""
-    meta[EARLIER_LOSS] = max(meta[EARLIER_LOSS], meta[PREVIOUS_LOSS])
-    meta[PREVIOUS_LOSS], meta[BLOCK_LOSS] = meta[BLOCK_LOSS], 0.0
-    meta[PREVIOUS_SKIPPED], meta[SKIPPED] = meta[SKIPPED], skipped
+    meta[layout.EARLIER_LOSS] = max(
+        meta[layout.EARLIER_LOSS], meta[layout.PREVIOUS_LOSS]
+    )
+    meta[layout.PREVIOUS_LOSS], meta[layout.BLOCK_LOSS] = meta[layout.BLOCK_LOSS], 0.0
+    meta[layout.PREVIOUS_SKIPPED], meta[layout.SKIPPED] = meta[layout.SKIPPED], skipped
 
 
 def replay(s: Any, play: Callable[[Any, ReplayRound], float]) -> None:
@@ -118,37 +86,47 @@ def replay(s: Any, play: Callable[[Any, ReplayRound], float]) -> None:
     fresh, loss = fresh_state(s), 0.0
     for i, played in enumerate(remembered_rounds(s)):
         forecast = play(fresh, played)
-        if MAX_SEASON - BLOCK_ROUNDS <= i < MAX_SEASON:
+        if layout.MAX_SEASON - BLOCK_ROUNDS <= i < layout.MAX_SEASON:
             loss += (played[1] - forecast) ** 2
-    if loss * MIN_GAIN < s.rules.meta[BLOCK_LOSS]:
+    if loss * MIN_GAIN < s.rules.meta[layout.BLOCK_LOSS]:
         take_over(s, fresh)
     else:
         s.max_feature_steps[:] = fresh.max_feature_steps
-    meta, skipped = s.rules.meta, s.counters[PASSED_ROUNDS] - s.counters[ROUNDS]
+    meta, skipped = (
+        s.rules.meta,
+        s.counters[layout.PASSED_ROUNDS] - s.counters[layout.ROUNDS],
+    )
     close_block(meta, skipped)
-    meta[EARLIER_LOSS] = 0.0
-    meta[SKIPPED] = meta[PREVIOUS_SKIPPED] = skipped
-    meta[REPLAY_DEBT] += 1
+    meta[layout.EARLIER_LOSS] = 0.0
+    meta[layout.SKIPPED] = meta[layout.PREVIOUS_SKIPPED] = skipped
+    meta[layout.REPLAY_DEBT] += 1
 
 
 def fresh_state(s: Any) -> Any:
     """The views of a state before its first round, of the same Tracker."""
-    n, delay = s.max_feature_steps.size, int(s.counters[DELAY])
-    hinges = s.counters[HINGE_COUNT]
-    packed = np.zeros(state_size(n, delay, hinges > 0))
-    packed[DELAY], packed[HINGE_COUNT], packed[GRAM_SCALE] = delay, hinges, 1.0
-    fresh = views(packed, n)
+    n, delay = s.max_feature_steps.size, int(s.counters[layout.DELAY])
+    hinges = s.counters[layout.HINGE_COUNT]
+    packed = np.zeros(layout.state_size(n, delay, hinges > 0))
+    packed[layout.DELAY], packed[layout.HINGE_COUNT], packed[layout.GRAM_SCALE] = (
+        delay,
+        hinges,
+        1.0,
+    )
+    fresh = layout.views(packed, n)
     for name in ("coordinates", "directions", "biases"):
         getattr(fresh.curvature, name)[:] = getattr(s.curvature, name)
-    fresh.counters[GIVEN_FORECAST] = s.counters[GIVEN_FORECAST]
-    fresh.counters[SEASON], fresh.counters[STEP_LIMIT] = 1, s.counters[STEP_LIMIT]
+    fresh.counters[layout.EXTERNAL_FORECAST] = s.counters[layout.EXTERNAL_FORECAST]
+    fresh.counters[layout.SEASON], fresh.counters[layout.STEP_LIMIT] = (
+        1,
+        s.counters[layout.STEP_LIMIT],
+    )
     fresh.active_from[:] = s.active_from
     active = s.active_from <= 1
-    fresh.rules.adashare[:, :PADDED_EXPERTS] = active / active.sum()
-    fresh.rules.boa[0] = 1 / EXPERTS
-    fresh.rules.committee[0] = 1 / BASE_RULES
-    fresh.rules.correction[0] = 1 / CANDIDATES
-    fresh.rules.meta[:RULES] = RULE_PRIOR[:RULES]
+    fresh.rules.adashare[:, : layout.PADDED_EXPERTS] = active / active.sum()
+    fresh.rules.boa[0] = 1 / layout.EXPERTS
+    fresh.rules.committee[0] = 1 / layout.BASE_RULES
+    fresh.rules.correction[0] = 1 / layout.CANDIDATES
+    fresh.rules.meta[: layout.RULES] = layout.RULE_PRIOR[: layout.RULES]
     return fresh
 
 
@@ -157,21 +135,33 @@ def remembered_rounds(s: Any) -> Iterator[ReplayRound]:
     features, labels = past_features(s).copy(), past_labels(s).copy()
     for x, y in zip(features[::-1], labels[::-1], strict=True):
         yield x, float(y), 1.0, 1.0
-    oldest = int(s.counters[OLDEST_PENDING])
-    for i in range(int(s.counters[PENDING_COUNT])):
+    oldest = int(s.counters[layout.OLDEST_PENDING])
+    for i in range(int(s.counters[layout.PENDING_COUNT])):
         row = s.pending[(oldest + i) % len(s.pending)]
-        y, w, elapsed = row[PENDING_Y], row[PENDING_WEIGHT], row[PENDING_ELAPSED]
-        x = row[PENDING_FEATURES : PENDING_FEATURES + s.past_x.shape[1]].copy()
+        y, w, elapsed = (
+            row[layout.PENDING_Y],
+            row[layout.PENDING_WEIGHT],
+            row[layout.PENDING_ELAPSED],
+        )
+        x = row[
+            layout.PENDING_FEATURES : layout.PENDING_FEATURES + s.past_x.shape[1]
+        ].copy()
         yield x, float(y), float(w), float(elapsed)
 
 
 def take_over(s: Any, fresh: Any) -> None:
-    """Set the state to the fresh one, but for what outlives a replay.
+    """Set the state to the fresh one, except for fields that a replay keeps.
 
     These are the range of labels, the number of rounds, and the two AdaShares of the
     guarantee with the largest loss.
     """
-    retained = (ROUNDS, MAX_LOSS, LOWEST_LABEL, HIGHEST_LABEL, MAX_LABEL_STEP)
+    retained = (
+        layout.ROUNDS,
+        layout.MAX_LOSS,
+        layout.LOWEST_LABEL,
+        layout.HIGHEST_LABEL,
+        layout.MAX_LABEL_STEP,
+    )
     counters = s.counters[list(retained)]
     steady, meta = s.rules.adashare[0].copy(), s.rules.meta.copy()
     for present, other in zip(

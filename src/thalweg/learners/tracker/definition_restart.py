@@ -1,4 +1,4 @@
-"""Starting anew, in the Tracker's definition: where old rounds dwarf all recent ones.
+"""The restart in the Tracker's definition, where old rounds dwarf all recent ones.
 
 The kernel's twin is kernels/tracker/restart.py.
 """
@@ -7,36 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.restart import (
     CHECK_INTERVAL,
     MAX_FEATURE_RATIO,
     MAX_LABEL_RATIO,
-)
-from thalweg.kernels.tracker.tracker_layout import (
-    BASE_RULES,
-    CANDIDATES,
-    CORRECTION_COUNT,
-    CORRECTION_SCALE,
-    EARLIER_LOSS,
-    ERROR_SCALE,
-    EXPERT_PRIOR,
-    EXPERTS,
-    GRAM_SCALE,
-    HIGHEST_LABEL,
-    JUMP_ROUNDS,
-    LOWEST_LABEL,
-    MAX_LABEL_STEP,
-    MAX_LOSS,
-    MAX_SEASON,
-    PADDED_EXPERTS,
-    QUICK_ERROR_MEAN,
-    ROOT_STEP,
-    ROUNDS,
-    RULE_PRIOR,
-    SLOW_ERROR_MEAN,
-    STEP_COUNT,
-    STEP_LANE,
-    TOTAL_WEIGHT,
 )
 from thalweg.learners.tracker.definition_adashare import raise_loss_scale
 from thalweg.learners.tracker.definition_experts import (
@@ -57,18 +32,18 @@ from thalweg.types import FloatArray
 
 def update_max_steps(max_feature_steps: FloatArray, u: FloatArray) -> None:
     """Remember the longest step of every feature, (n,)."""
-    steps = abs(u[:, STEP_LANE])
+    steps = abs(u[:, layout.STEP_LANE])
     max_feature_steps[:] = np.maximum(max_feature_steps, steps)
 
 
 def is_check_due(counters: FloatArray) -> bool:
     """Whether to check in this round: now and then, once 512 rounds are remembered."""
-    t = int(counters[ROUNDS])
-    return t >= MAX_SEASON and t % CHECK_INTERVAL == 0
+    t = int(counters[layout.ROUNDS])
+    return t >= layout.MAX_SEASON and t % CHECK_INTERVAL == 0
 
 
 def restart_after_outlier(s: Any) -> None:
-    """Start anew where the longest step ever is far longer than all recent steps.
+    """Restart where the longest step ever is far longer than all recent steps.
 
     One label or feature of 1e12 would stay in means, moments, ranges and scales for as
     long as they last. So the longest step of the label and of every feature is compared
@@ -78,12 +53,15 @@ def restart_after_outlier(s: Any) -> None:
     labels, features = past_labels(s), past_features(s)
     label_step = abs(np.diff(labels)).max()
     feature_steps = abs(np.diff(features, axis=0)).max(axis=0)
-    label_outlier = 0 < label_step * MAX_LABEL_RATIO < s.counters[MAX_LABEL_STEP]
+    label_outlier = 0 < label_step * MAX_LABEL_RATIO < s.counters[layout.MAX_LABEL_STEP]
     limits = feature_steps * MAX_FEATURE_RATIO
     feature_outliers = (limits > 0) & (limits < s.max_feature_steps)
     if label_outlier or feature_outliers.any():
-        s.counters[LOWEST_LABEL], s.counters[HIGHEST_LABEL] = labels.min(), labels.max()
-        s.counters[MAX_LABEL_STEP] = label_step
+        s.counters[layout.LOWEST_LABEL], s.counters[layout.HIGHEST_LABEL] = (
+            labels.min(),
+            labels.max(),
+        )
+        s.counters[layout.MAX_LABEL_STEP] = label_step
         s.max_feature_steps[:] = feature_steps
         restart(s, features[0], labels[0])
 
@@ -97,21 +75,25 @@ def restart(s: Any, last_x: FloatArray, last_y: float) -> None:
     """
     counters = s.counters
     mean_step = abs(np.diff(past_labels(s))).mean()
-    counters[ERROR_SCALE] = mean_step
-    counters[QUICK_ERROR_MEAN] = counters[SLOW_ERROR_MEAN] = mean_step
-    counters[TOTAL_WEIGHT] = 0.0
-    counters[ROOT_STEP] = counters[STEP_COUNT] = counters[JUMP_ROUNDS] = 0.0
-    s.rules.meta[EARLIER_LOSS] = 0.0
+    counters[layout.ERROR_SCALE] = mean_step
+    counters[layout.QUICK_ERROR_MEAN] = counters[layout.SLOW_ERROR_MEAN] = mean_step
+    counters[layout.TOTAL_WEIGHT] = 0.0
+    counters[layout.ROOT_STEP] = counters[layout.STEP_COUNT] = counters[
+        layout.JUMP_ROUNDS
+    ] = 0.0
+    s.rules.meta[layout.EARLIER_LOSS] = 0.0
     invalidate_pending(s.pending)
     reset_season(s)
     reset_experts(s, last_x, last_y)
     reset_rules(s.rules)
     reset_curvature(s)
     s.pool.losses[:] = s.pool.weight[:] = 0.0
-    active_next = active_experts(s, counters[ROUNDS])
+    active_next = active_experts(s, counters[layout.ROUNDS])
     steady, meta = s.rules.adashare[0], s.rules.meta
-    raise_loss_scale(steady, active_next, EXPERT_PRIOR, counters[MAX_LOSS])
-    raise_loss_scale(meta, IS_RULE, RULE_PRIOR, counters[MAX_LOSS])
+    raise_loss_scale(
+        steady, active_next, layout.EXPERT_PRIOR, counters[layout.MAX_LOSS]
+    )
+    raise_loss_scale(meta, IS_RULE, layout.RULE_PRIOR, counters[layout.MAX_LOSS])
 
 
 # Arrays are reset by name, here as in the kernels. Whether a restart resets it is asked
@@ -141,26 +123,26 @@ def reset_experts(s: Any, last_x: FloatArray, last_y: float) -> None:
 
 
 def reset_rules(states: Any) -> None:
-    """Set the rules of which nothing is proven as before their first round."""
+    """Reset the rules without a proven bound to their state before the first round."""
     quick = states.adashare[1]
     quick[:] = 0.0
-    quick[:PADDED_EXPERTS] = 1 / EXPERTS
+    quick[: layout.PADDED_EXPERTS] = 1 / layout.EXPERTS
     states.boa[:] = 0.0
-    states.boa[0] = 1 / EXPERTS
+    states.boa[0] = 1 / layout.EXPERTS
     states.mlpoly[:] = 0.0
     states.softmax[:] = 0.0
     states.cauchy[:] = 0.0
     states.committee[:] = 0.0
-    states.committee[0, :BASE_RULES] = 1 / BASE_RULES
+    states.committee[0, : layout.BASE_RULES] = 1 / layout.BASE_RULES
     states.correction[:] = 0.0
-    states.correction[0, :CANDIDATES] = 1 / CANDIDATES
+    states.correction[0, : layout.CANDIDATES] = 1 / layout.CANDIDATES
 
 
 def reset_curvature(s: Any) -> None:
     """Forget what was learnt of curvature; the hinges stay as they were drawn."""
     curvature = s.curvature
-    s.counters[CORRECTION_SCALE] = s.counters[CORRECTION_COUNT] = 0.0
-    s.counters[GRAM_SCALE] = 1.0
+    s.counters[layout.CORRECTION_SCALE] = s.counters[layout.CORRECTION_COUNT] = 0.0
+    s.counters[layout.GRAM_SCALE] = 1.0
     curvature.gram[:] = 0.0
     curvature.target[:] = 0.0
     curvature.theta[:] = 0.0

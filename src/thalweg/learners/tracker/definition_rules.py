@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.adashare import MIN_DIVISOR, QUICK_FADE, STEADY_FADE
 from thalweg.kernels.tracker.boa import AGREEMENT as BOA_AGREEMENT
 from thalweg.kernels.tracker.boa import MIN_REGRET
@@ -40,17 +41,6 @@ from thalweg.kernels.tracker.cauchy import (
 )
 from thalweg.kernels.tracker.mixture import AGREEMENT, FAST_DISCOUNT, SLOW_DISCOUNT
 from thalweg.kernels.tracker.softmax import LEARNING_RATE, UNIFORM_SHARE
-from thalweg.kernels.tracker.tracker_layout import (
-    BASE_RULE_MASK,
-    BASE_RULES,
-    COMMITTEE,
-    EXPERT_PRIOR,
-    EXPERTS,
-    PADDED_RULES,
-    RULE_MASK,
-    RULE_PRIOR,
-    RULES,
-)
 from thalweg.learners.tracker.definition_adashare import (
     Mask,
     adashare_weights,
@@ -59,7 +49,7 @@ from thalweg.learners.tracker.definition_adashare import (
 )
 from thalweg.types import FloatArray
 
-IS_RULE, IS_BASE_RULE = RULE_MASK > 0, BASE_RULE_MASK > 0
+IS_RULE, IS_BASE_RULE = layout.RULE_MASK > 0, layout.BASE_RULE_MASK > 0
 
 
 class Mixture(NamedTuple):
@@ -72,7 +62,7 @@ class Mixture(NamedTuple):
     committee: FloatArray  # (2,) its own prediction, and the correction of it
     candidates: FloatArray  # (CANDIDATES,) of the correction
     context: FloatArray  # (n + 2,)
-    pool: FloatArray  # (2,) the own forecast, and the given one; 0 without one
+    pool: FloatArray  # (2,) the own forecast, and the external one; 0 without one
 
 
 def active_experts(s: Any, t: float) -> Mask:
@@ -94,8 +84,8 @@ def expert_weights(rules: Any, active: Mask, confidence: FloatArray) -> FloatArr
         softmax_weights(rules.softmax[1], active, confidence),
         cauchy_weights(rules.cauchy, active, confidence),
     ]
-    committee = boa_weights(rules.committee, IS_BASE_RULE, np.ones(PADDED_RULES))
-    return np.array([*rows, committee[:BASE_RULES] @ np.array(rows)])
+    committee = boa_weights(rules.committee, IS_BASE_RULE, np.ones(layout.PADDED_RULES))
+    return np.array([*rows, committee[: layout.BASE_RULES] @ np.array(rows)])
 
 
 def rule_predictions(weights: FloatArray, q: FloatArray, active: Mask) -> FloatArray:
@@ -110,8 +100,8 @@ def rule_predictions(weights: FloatArray, q: FloatArray, active: Mask) -> FloatA
 
 def mix(predictions: FloatArray, rule_weights: FloatArray) -> float:
     """The forecast Σ_r v_r p_r, summed from the lowest prediction up."""
-    low = predictions[:RULES].min()
-    return float(low + rule_weights @ (predictions[:RULES] - low))
+    low = predictions[: layout.RULES].min()
+    return float(low + rule_weights @ (predictions[: layout.RULES] - low))
 
 
 def learn_rules(
@@ -132,22 +122,30 @@ def learn_rules(
     low, high = q[active].min(), q[active].max()
     if low == high:
         for rule_state in rules.adashare:
-            share_weight(rule_state, active, active_next, EXPERT_PRIOR, t)
+            share_weight(rule_state, active, active_next, layout.EXPERT_PRIOR, t)
     else:
         learn_base_rules(rules, q, f, confidence, y, w, t, active, active_next)
     spread = float(np.ptp(f[IS_BASE_RULE]))
     if spread > AGREEMENT * (high - low):
         learn_boa(
-            rules.committee, IS_BASE_RULE, np.ones(PADDED_RULES), BASE_RULES, f,
-            committee_mean, spread, y, w, t,
-        )  # fmt: skip
+            rules.committee,
+            IS_BASE_RULE,
+            np.ones(layout.PADDED_RULES),
+            layout.BASE_RULES,
+            f,
+            committee_mean,
+            spread,
+            y,
+            w,
+            t,
+        )
     if np.ptp(f[IS_RULE]) > AGREEMENT * (high - low):
         own, loss = 0.5 * w * (y - forecast) ** 2, 0.5 * w * (y - f) ** 2
         learn_adashare(
-            rules.meta, IS_RULE, IS_RULE, RULE_PRIOR, own, loss, t, STEADY_FADE
+            rules.meta, IS_RULE, IS_RULE, layout.RULE_PRIOR, own, loss, t, STEADY_FADE
         )
     largest = max((y - low) ** 2, (y - high) ** 2)
-    return float(w * max(largest, (y - f[COMMITTEE]) ** 2))
+    return float(w * max(largest, (y - f[layout.COMMITTEE]) ** 2))
 
 
 def learn_base_rules(
@@ -158,8 +156,10 @@ def learn_base_rules(
     loss, spread = 0.5 * w * (y - q) ** 2, float(np.ptp(q[active]))
     for r, fade in enumerate((STEADY_FADE, QUICK_FADE)):
         own, state = 0.5 * w * (y - f[r]) ** 2, rules.adashare[r]
-        learn_adashare(state, active, active_next, EXPERT_PRIOR, own, loss, t, fade)
-    learn_boa(rules.boa, active, confidence, EXPERTS, q, f[2], spread, y, w, t)
+        learn_adashare(
+            state, active, active_next, layout.EXPERT_PRIOR, own, loss, t, fade
+        )
+    learn_boa(rules.boa, active, confidence, layout.EXPERTS, q, f[2], spread, y, w, t)
     learn_mlpoly(rules.mlpoly, active, 2 * w * confidence * (f[3] - y) * (f[3] - q))
     for r, discount in ((4, SLOW_DISCOUNT), (5, FAST_DISCOUNT)):
         charged = confidence * (y - q) ** 2 + (1 - confidence) * (y - f[r]) ** 2

@@ -7,14 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.kernels.tracker.rounding import MIN_ROUNDED, MIN_UNIT, SPLITTER
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.seasonality import SEARCH_INTERVAL, SEASON_DISCOUNT
-from thalweg.kernels.tracker.tracker_layout import (
-    DIFFERENCE_COUNT,
-    MAX_SEASON,
-    PASSED_ROUNDS,
-    SEASON,
-)
 from thalweg.types import FloatArray
 
 # Past rounds: features in a ring; labels newest first, so that y_{t-l} is at l - 1.
@@ -22,46 +16,23 @@ from thalweg.types import FloatArray
 
 def past_labels(s: Any) -> FloatArray:
     """The labels y_{t-1}, y_{t-2}, …, (MAX_SEASON,)."""
-    newest = -int(s.counters[PASSED_ROUNDS]) % MAX_SEASON
-    return np.asarray(s.past_y[newest : newest + MAX_SEASON])
+    newest = -int(s.counters[layout.PASSED_ROUNDS]) % layout.MAX_SEASON
+    return np.asarray(s.past_y[newest : newest + layout.MAX_SEASON])
 
 
 def past_features(s: Any) -> FloatArray:
     """The features x_{t-1}, x_{t-2}, …, (MAX_SEASON, n)."""
-    lags = np.arange(1, MAX_SEASON + 1)
-    rows = (int(s.counters[PASSED_ROUNDS]) - lags) % MAX_SEASON
+    lags = np.arange(1, layout.MAX_SEASON + 1)
+    rows = (int(s.counters[layout.PASSED_ROUNDS]) - lags) % layout.MAX_SEASON
     return np.asarray(s.past_x[rows])
 
 
 def push_round(s: Any, x: FloatArray, y: float) -> None:
     """Remember a round that has passed. Labels are stored twice, for one slice."""
-    if s.counters[PASSED_ROUNDS] == 0:
-        s.first_x[:] = x
-    s.past_x[int(s.counters[PASSED_ROUNDS]) % MAX_SEASON] = remembered_features(s, x)
-    s.counters[PASSED_ROUNDS] += 1
-    newest = -int(s.counters[PASSED_ROUNDS]) % MAX_SEASON
-    s.past_y[[newest, newest + MAX_SEASON]] = y
-
-
-def remembered_features(s: Any, x: FloatArray) -> FloatArray:
-    """x, rounded: first_x + unit · round(d / unit) with d = x - first_x.
-
-    The unit of a feature is the size of its first deviation, if it is no less than
-    what may be divided by; before that it counts as first_x.
-    """
-    deviation = x - s.first_x
-    is_new = (s.x_unit == 0) & (abs(deviation) > MIN_UNIT)
-    s.x_unit[is_new] = abs(deviation[is_new])
-    unit = np.where(s.x_unit > 0, s.x_unit, 1.0)
-    rounded = unit * round_to_21_bits(deviation / unit)
-    return np.asarray(s.first_x + np.where(s.x_unit > 0, rounded, 0.0))
-
-
-def round_to_21_bits(values: Any) -> FloatArray:
-    """Values to the nearest of 21 significant bits: see the kernel for why."""
-    product = SPLITTER * np.asarray(values)
-    is_tiny = abs(np.asarray(values)) < MIN_ROUNDED
-    return np.asarray(np.where(is_tiny, 0.0, product - (product - values)))
+    s.past_x[int(s.counters[layout.PASSED_ROUNDS]) % layout.MAX_SEASON] = x
+    s.counters[layout.PASSED_ROUNDS] += 1
+    newest = -int(s.counters[layout.PASSED_ROUNDS]) % layout.MAX_SEASON
+    s.past_y[[newest, newest + layout.MAX_SEASON]] = y
 
 
 # The season.
@@ -78,17 +49,17 @@ def update_season(s: Any, y: float) -> None:
     111(4), section II.C. Two seasons must have been seen; after the first 512 rounds
     the search is made every 8th.
     """
-    t = int(s.counters[PASSED_ROUNDS])
-    lags, differences = min(t, MAX_SEASON), s.season_differences
+    t = int(s.counters[layout.PASSED_ROUNDS])
+    lags, differences = min(t, layout.MAX_SEASON), s.season_differences
     steps = y - past_labels(s)[:lags]
     differences[:lags] = SEASON_DISCOUNT * differences[:lags] + steps**2
-    if t <= MAX_SEASON or t % SEARCH_INTERVAL == 0:
-        s.counters[SEASON] = search_season(s, min(t // 2, MAX_SEASON))
+    if t <= layout.MAX_SEASON or t % SEARCH_INTERVAL == 0:
+        s.counters[layout.SEASON] = search_season(s, min(t // 2, layout.MAX_SEASON))
 
 
 def search_season(s: Any, longest: int) -> int:
     """The lag up to ``longest`` with the least normalised difference; else 1."""
-    newest = -int(s.counters[PASSED_ROUNDS]) % MAX_SEASON
+    newest = -int(s.counters[layout.PASSED_ROUNDS]) % layout.MAX_SEASON
     inverse_counts = s.inverse_counts[newest : newest + longest]
     d, lags = s.season_differences[:longest] * inverse_counts, np.arange(1, longest + 1)
     total = np.cumsum(d)
@@ -104,17 +75,21 @@ def push_inverse_count(s: Any, learnt: bool) -> None:
     """
     counters = s.counters
     if learnt:
-        counters[DIFFERENCE_COUNT] = SEASON_DISCOUNT * counters[DIFFERENCE_COUNT] + 1
-    newest = -int(counters[PASSED_ROUNDS]) % MAX_SEASON
-    inverse = round_to_21_bits(1 / counters[DIFFERENCE_COUNT])
-    s.inverse_counts[[newest, newest + MAX_SEASON]] = inverse
+        counters[layout.DIFFERENCE_COUNT] = (
+            SEASON_DISCOUNT * counters[layout.DIFFERENCE_COUNT] + 1
+        )
+    newest = -int(counters[layout.PASSED_ROUNDS]) % layout.MAX_SEASON
+    inverse = 1 / counters[layout.DIFFERENCE_COUNT]
+    s.inverse_counts[[newest, newest + layout.MAX_SEASON]] = inverse
 
 
 def reset_season(s: Any) -> None:
-    """Begin again. All lags then have as many terms, and their ratios need no divisor.
-
-    A full count stands for it, which later counts come to as well.
+    """Begin again. All lags then have the same number of terms, and their ratios need
+    no divisor. This is marked by a full count, which later counts also reach.
     """
-    s.counters[SEASON], s.counters[DIFFERENCE_COUNT] = 1, 1 / (1 - SEASON_DISCOUNT)
+    s.counters[layout.SEASON], s.counters[layout.DIFFERENCE_COUNT] = (
+        1,
+        1 / (1 - SEASON_DISCOUNT),
+    )
     s.season_differences[:] = 0.0
-    s.inverse_counts[:] = round_to_21_bits(1 - SEASON_DISCOUNT)
+    s.inverse_counts[:] = 1 - SEASON_DISCOUNT

@@ -4,13 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.tracker.tracker_layout import (
-    CANDIDATES,
-    COMMITTEE,
-    DISTRIBUTED_MEMORIES,
-    EXPERTS,
-    MEMORIES,
-)
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.tracker.definition_adashare import adashare_weights
 from thalweg.learners.tracker.definition_curvature import (
     FULL_CONFIDENCE,
@@ -55,12 +49,12 @@ EXPERT_FAMILIES = (
 # In the order of kernels/tracker/tracker_layout.py: four families are shrunk, two are
 # anchored, one is autoregressive, one has distributed lags and memories of its own; the
 # last value has no memory to choose.
-_MEMORIES = [MEMORIES] * (len(EXPERT_FAMILIES) - 2)
-_MEMORIES += [DISTRIBUTED_MEMORIES, np.ones(1)]
+_MEMORIES = [layout.MEMORIES] * (len(EXPERT_FAMILIES) - 2)
+_MEMORIES += [layout.DISTRIBUTED_MEMORIES, np.ones(1)]
 _SIZES = [len(memories) for memories in _MEMORIES]
 FAMILY_OF_EXPERT = np.repeat(np.arange(len(EXPERT_FAMILIES)), _SIZES)
 MEMORY_OF_EXPERT = np.concatenate(_MEMORIES)
-assert len(FAMILY_OF_EXPERT) == EXPERTS
+assert len(FAMILY_OF_EXPERT) == layout.EXPERTS
 
 EXPERT_NAMES = tuple(
     EXPERT_FAMILIES[family].name + (f", memory {memory:g}" if memory > 1 else "")
@@ -68,8 +62,8 @@ EXPERT_NAMES = tuple(
 )
 """One name for each expert, as in the columns of recorded weights."""
 MIN_WEIGHT = 0.05
-"""Families with a smaller part in the forecast are not mentioned, nor is a correction
-for curvature of which less is applied."""
+"""Minimum share in the forecast of a family of experts, and of the correction for
+curvature, that is mentioned."""
 
 
 def explain(
@@ -108,8 +102,8 @@ def correction_share(s: Any) -> float:
     if not s.curvature.theta.any():
         return 0.0
     weights = boa_weights(s.rules.correction, IS_CANDIDATE, FULL_CONFIDENCE)
-    _, whole, half = weights[:CANDIDATES]
-    committee = adashare_weights(s.rules.meta, IS_RULE)[COMMITTEE]
+    _, whole, half = weights[: layout.CANDIDATES]
+    committee = adashare_weights(s.rules.meta, IS_RULE)[layout.COMMITTEE]
     return float(committee * (whole + half / 2))
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.kernels.layout import by_name
+from thalweg.kernels.compiler.layout import by_name
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.feature_changes import FeatureChange
 from thalweg.types import FloatArray
@@ -46,9 +46,9 @@ def change_packed(packed: FloatArray, n: int, change: FeatureChange) -> FloatArr
             places.append(_axis(change.places, change.size, start, count, rest))
         after[name][np.ix_(*places)] = array[np.ix_(*sources)]
     counters = after["counters"]
-    given = int(counters[layout.GIVEN_FORECAST])
-    place = change.places[change.sources == given - 1]
-    counters[layout.GIVEN_FORECAST] = 1 + place[0] if len(place) else 0
+    column = int(counters[layout.EXTERNAL_FORECAST])
+    place = change.places[change.sources == column - 1]
+    counters[layout.EXTERNAL_FORECAST] = 1 + place[0] if len(place) else 0
     seen = after["curvature.coordinates"]
     seen[:] = _moved_coordinates(n, change)[seen.astype(int)]
     return changed

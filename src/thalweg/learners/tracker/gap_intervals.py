@@ -1,26 +1,26 @@
-"""Prediction intervals in a gap: the longer labels stay away, the wider they are.
+"""Prediction intervals in a gap: the longer labels are missing, the wider they are.
 
 Also known as: multi-step prediction intervals; the horizon is h = g + 1.
 
-Rounds that pass without a label teach nothing, and the forecast stands for the label:
-g of them after the last label, a forecast is made of g forecasts. How much larger the
-errors of such forecasts are is measured, not modelled. A fresh Tracker plays the last
-rounds before the gap again. At every 11th round a copy of it goes on without labels,
-and the sizes of its errors are divided by those of the Tracker's own forecasts of the
-same labels:
+Nothing is learnt from rounds without a label, and the forecast replaces the label: g
+such rounds after the last label, a forecast depends on g forecasts. The growth of the
+errors of such forecasts is measured, not modelled. A fresh Tracker replays the last
+rounds before the gap. At every 11th round a copy of it continues without labels, and
+the sizes of its errors are divided by those of the Tracker's own forecasts of the same
+labels:
 
     growth(g) = Σ_o |y_{o+g} - forecast of o+g made at o| / Σ_o |y_{o+g} - forecast|
 
 with the sums taken over neighbouring distances, too, as errors at a distance vary; made
 non-decreasing in g, and at least 1. The interval of the state, which is that of
-distance 0, is as many times wider. As both errors are those of the fresh Tracker, it
-hardly matters that it knows less than the present one.
+distance 0, is multiplied by it. As both errors are those of the fresh Tracker, it
+hardly matters that it has learnt less than the present one.
 
-All of it is a function of the state, which remembers the last 512 rounds (past_x,
-past_y), and counts those without a label. It costs as much as some 500 to 1,000 rounds,
-where an interval is asked for or recorded in a gap, and nothing elsewhere. So the
-rounds that are played again end at a multiple of 96, all gaps up to the next one have
-the same, and the last results are remembered (``_growth_curve``).
+All of it is a function of the state, which holds the last 512 rounds (past_x, past_y)
+and counts those without a label. It costs as much as some 500 to 1,000 rounds when an
+interval in a gap is requested or recorded, and nothing otherwise. Therefore the
+replayed rounds end at a multiple of 96, all gaps up to the next multiple share them,
+and the last results are cached (``_growth_curve``).
 
 Rounds without a label among those played again count as if the forecast had been the
 label. Their errors are small in numerator and denominator alike.
@@ -37,21 +37,23 @@ from thalweg.learners.tracker.workspace import TrackerWorkspace
 from thalweg.types import FloatArray
 
 WINDOW = 352
-"""Rounds played again. Coverage on the five streams of benchmarks/gap_intervals.py was
-more uneven with 256, and no better with 448."""
+"""Number of rounds replayed. On the five streams of benchmarks/gap_intervals.py
+coverage was more uneven with 256, and no better with 448."""
 GRID = 96
-"""They end at a multiple of it: coverage is that of the very last rounds. So 64 rounds
-of a gap may pass before the state forgets the first of them."""
+"""The last replayed round is a multiple of this; coverage is as good as with the very
+last rounds. 64 rounds of a gap may then pass before the state forgets the first one."""
 MIN_WINDOW = 64
-"""Fewer rounds tell nothing."""
+"""Minimum number of rounds replayed."""
 LEARNING_SHARE = 0.4
-"""The share of them that the fresh Tracker learns before the first copy is made."""
+"""Share of them that the fresh Tracker learns before the first copy is made."""
 ORIGIN_STEP = 11
-"""Rounds between two copies; prime, so that they fall on all hours and weekdays."""
+"""Number of rounds between two copies; prime, so that they fall on all hours and
+weekdays."""
 DISTANCES = (8, 16, 32, 64)
-"""How far copies go on: at least as far as the gap, or 64 rounds."""
+"""Numbers of rounds that copies play: at least the length of the gap, or 64."""
 MAX_SMOOTHING = 3
-"""The most distances on either side that are summed with one, g; no more than g/3."""
+"""Limit of the number of distances on either side that are summed with one, g; also
+limited to g/3."""
 MAX_GROWTH = 1e6
 
 
@@ -63,7 +65,7 @@ class GapWindow(NamedTuple):
 
 
 def error_growth(tracker: Any, s: layout.StateViews) -> float:
-    """How many times wider than at distance 0 the intervals of this state are.
+    """The width of this state's intervals, in units of that at distance 0.
 
     1 where the last round that passed was learnt. It does not decrease with the
     distance as long as the whole window is remembered, for 64 rounds; later there are
@@ -140,8 +142,8 @@ def _growth_curve(
 def _error_sizes(
     start: FloatArray, x: FloatArray, y: FloatArray, distances: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Sums over origins of |error| at so many distances, and at the same rounds of
-    forecasts with all labels.
+    """Sums over origins of |error| at each distance, and of the errors at the same
+    rounds of forecasts with all labels.
     """
     n, delay = x.shape[1], int(start[layout.DELAY])
     first = len(y) - delay - _scored_rounds(len(y), delay)
@@ -170,12 +172,12 @@ def _error_sizes(
 
 
 def _smoothing(distance: int) -> int:
-    """How many distances on either side are summed with this one."""
+    """The number of distances on either side that are summed with this one."""
     return min(distance // 3, MAX_SMOOTHING)
 
 
 def _scored_rounds(rounds: int, delay: int) -> int:
-    """How many of the rounds played again can be forecast by a copy."""
+    """The number of replayed rounds that a copy can forecast."""
     return rounds - int(LEARNING_SHARE * rounds) - 2 * delay
 
 
@@ -186,9 +188,8 @@ def _hinges(s: layout.StateViews) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _growth_at(growth: FloatArray, gap: int) -> float:
-    """The growth at a distance; beyond the last one it goes on as over its second half.
-
-    That is as a power of the distance, 1 at most.
+    """The growth at a distance, extrapolated beyond the last one from its second half:
+    as a power of the distance, with an exponent of at most 1.
     """
     last = len(growth) - 1
     if gap <= last:
@@ -206,7 +207,7 @@ def growth_of_rows(
 
     The packed states are those before and after the rows were played, ``columns`` are
     y, weight and elapsed time as ``TrackerWorkspace.play`` takes them. Where rounds
-    passed without a label, the rows are played once more, one by one.
+    passed without a label, the rows are played again, one by one.
     """
     n, (y, weight, elapsed) = x.shape[1], columns
     if not len(y):  # all rows are asked of one state
@@ -228,14 +229,15 @@ def growth_of_rows(
 
 
 def _count_skipped(packed: FloatArray) -> float:
-    """Rounds passed over so far; less once they were forgotten in a replay."""
+    """Number of rounds skipped so far, without those that a replay has forgotten."""
     return float(packed[layout.PASSED_ROUNDS] - packed[layout.ROUNDS])
 
 
 def widen_intervals(
     interval: FloatArray, forecast: FloatArray, growth: FloatArray
 ) -> None:
-    """Set both ends (T, 2) as many times further from the forecasts (T,)."""
+    """Set the ends (T, ...) as many times further from the forecasts (T,)."""
     wider = growth > 1  # the others stay as they are, to the last bit
-    centre, factor = forecast[wider, None], growth[wider, None]
+    trailing = tuple(range(1, interval.ndim))
+    centre, factor = (np.expand_dims(a[wider], trailing) for a in (forecast, growth))
     interval[wider] = centre + factor * (interval[wider] - centre)

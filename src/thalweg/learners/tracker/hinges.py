@@ -1,9 +1,9 @@
 """The hinges of the Tracker's correction for curvature, drawn at random.
 
-Each sees two coordinates of the context, all pairs alike: when they are drawn at the
-start, and also after features have come or gone, of which a part of the hinges is drawn
-anew (``draw_for_added``, ``draw_for_removed``). All others stay, with what they have
-learnt.
+Each is a function of two coordinates of the context, and all pairs are equally likely:
+at the start, and also after features were added or removed, when a part of the hinges
+is drawn again (``draw_for_added``, ``draw_for_removed``). The others keep what they
+have learnt.
 """
 
 import math
@@ -36,12 +36,12 @@ def draw_for_added(
 ) -> None:
     """Let hinges see features that were added, at the indices ``added``.
 
-    ``coordinates`` counts those that hinges may see, the new ones among them. Feature
-    by feature, with m coordinates once it is there, every hinge is drawn anew with
-    probability 2/m: it then sees this feature and one of the others. So all pairs of
-    coordinates are as likely as in ``draw_hinges``, but for one thing: of the hinges
-    that have learnt, as many as were drawn are replaced from those on which the
-    correction depends least.
+    ``coordinates`` is the number of coordinates, including the new ones. Feature by
+    feature, with m coordinates including it, every hinge is drawn again with
+    probability 2/m: it then depends on this feature and one of the others. So all pairs
+    of coordinates are as likely as in ``draw_hinges``, with one exception: instead of
+    the drawn hinges that have learnt, the same number is replaced among those on which
+    the correction depends least.
     """
     curvature, is_new = s.curvature, np.zeros(len(s.curvature.biases), np.bool_)
     known = np.delete(np.arange(coordinates), added)
@@ -61,7 +61,7 @@ def draw_for_added(
 
 
 def draw_for_removed(s: Any, coordinates: int, rng: np.random.Generator) -> None:
-    """Draw those hinges anew that saw a removed feature, whose index is -1 by now."""
+    """Draw again the hinges of a removed feature, whose index is -1 by now."""
     curvature, used = s.curvature, min(coordinates, 2)
     is_new = (curvature.coordinates < 0).any(axis=0)
     for k in np.flatnonzero(is_new).tolist():
@@ -80,7 +80,7 @@ def _set_hinge(curvature: Any, k: int, seen: Any, rng: np.random.Generator) -> N
 
 
 def _contributions(curvature: Any) -> Any:
-    """How much each hinge adds to the correction: its mean square, up to a factor."""
+    """The share of each hinge in the correction: its mean square, up to a factor."""
     size = len(curvature.biases)
     diagonal = [row_start(i, size) + i for i in range(size)]
     return curvature.theta**2 * curvature.gram[diagonal]

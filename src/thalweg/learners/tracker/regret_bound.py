@@ -6,7 +6,7 @@ docs/derivations/tracker.md.
 
 import math
 
-from thalweg.kernels.tracker.tracker_layout import EXPERTS, RULE_PRIOR
+from thalweg.kernels.tracker import tracker_layout as layout
 
 
 def adashare_regret(max_error: float, prior: float, first: int, last: int) -> float:
@@ -32,5 +32,5 @@ def interval_regret(max_error: float, first: int, last: int) -> float:
     and that one little to the expert. ``max_error`` is the largest of an expert or of
     the corrected committee: no other rule is farther from y than the farthest expert.
     """
-    over_experts = adashare_regret(max_error, 1 / EXPERTS, first, last)
-    return over_experts + adashare_regret(max_error, RULE_PRIOR[0], first, last)
+    over_experts = adashare_regret(max_error, 1 / layout.EXPERTS, first, last)
+    return over_experts + adashare_regret(max_error, layout.RULE_PRIOR[0], first, last)

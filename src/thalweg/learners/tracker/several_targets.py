@@ -15,7 +15,7 @@ import numpy as np
 from thalweg.types import Block, FloatArray, Interval, Trace
 
 MIN_ROUNDS_TO_SHARE = 2000
-"""Rounds of all targets together from which on threads save more than they cost."""
+"""Minimum number of rounds, over all targets, for which threads save time."""
 T = TypeVar("T")
 S = TypeVar("S")  # the state of a Tracker
 
@@ -54,7 +54,7 @@ def target_blocks(block: Block, count: int) -> list[Block]:
 
 
 def play_targets(play: Callable[[int], T], count: int, rounds: int) -> list[T]:
-    """What ``play`` gives for each target, in their order."""
+    """The results of ``play`` for each target, in their order."""
     threads = min(count, os.cpu_count() or 1)
     if threads == 1 or count * rounds < MIN_ROUNDS_TO_SHARE:
         return [play(target) for target in range(count)]

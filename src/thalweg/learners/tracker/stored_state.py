@@ -1,17 +1,13 @@
 """The stored form of a Tracker's state: every number that a later round uses, once.
 
 The packed state (kernels/tracker/tracker_layout.py) is laid out for SIMD lanes: with
-padding, squares of which a triangle is used, rings that are written twice, families of
-experts that share their moments. A file holds the rest (``compact``), from which the
-packed state is built again (``expand``), the same to the last bit: entries that no
-later round looks at are 0 in every state that leaves the kernels (``clear_unused``).
+padding, triangles stored as squares, rings that are written twice, families of experts
+that share their moments. A file holds the rest (``compact``), from which the packed
+state is built again (``expand``), the same to the last bit: entries that no later round
+uses are 0 in every state that leaves the kernels (``clear_unused``).
 
-What is left out is declared once, in ``SOURCES``: of which entry of its field every
-entry is a copy. Fields that are not named there are stored whole.
-
-The past features, counts and errors have 21 significant bits
-(kernels/tracker/rounding.py), so that 32 bits of each are stored. Of a past feature it
-is the deviation from the first one, in its unit.
+What is left out is declared once, in ``SOURCES``: for every entry, the entry of its
+field that it is a copy of. Fields that are not named there are stored whole.
 """
 
 import functools
@@ -21,10 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.kernels.layout import by_name
+from thalweg.kernels.compiler.layout import by_name
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.kernels.tracker.curvature import row_start
-from thalweg.learners.tracker.definition_season import round_to_21_bits
 from thalweg.types import FloatArray
 
 Indices = npt.NDArray[np.int64]
@@ -32,8 +27,8 @@ Sources = Callable[[Indices], Indices]
 """Takes the indices of a field's entries, in its shape; returns for each the index of
 the entry that it is a copy of: its own, where it is to be stored."""
 REBUILT, UNUSED = -1, -2
-"""In place of such an index: the entry is 0, unless ``expand`` sets it; or no later
-round looks at it."""
+"""In place of such an index: the entry is 0, unless ``expand`` sets it; or it is not
+used by any later round."""
 
 
 def _lanes(*lanes: int) -> Sources:
@@ -134,10 +129,6 @@ SOURCES: dict[str, Sources] = {
     "curvature.gram": _right_of_diagonal,
 }
 """By field, what its entries are copies of."""
-SHORT_FIELDS = ("past_x", "inverse_counts", "recent_errors")
-"""Fields of numbers of 21 significant bits."""
-HIDDEN_BITS = 32
-"""The lower bits of such a number, which are 0."""
 
 
 class StoredTracker(NamedTuple):
@@ -145,17 +136,14 @@ class StoredTracker(NamedTuple):
 
     theta: FloatArray  # (n,) the slope of the coming forecast in x
     numbers: FloatArray  # float64, in the order of the packed state
-    short_numbers: npt.NDArray[np.int32]  # upper halves of float64, in the same order
 
 
 class StoredEntries(NamedTuple):
     """Which entries of a packed state are stored, and where each comes from."""
 
-    numbers: Indices  # of the packed state
-    short_numbers: Indices
-    sources: Indices  # (packed,) in numbers, then short_numbers, then one 0
+    stored: Indices  # of the packed state
+    sources: Indices  # (packed,) in what is stored, then one 0
     unused: Indices  # of the packed state
-    all: Indices  # numbers, then short_numbers
 
 
 @functools.lru_cache(16)
@@ -163,20 +151,15 @@ def stored_entries(n: int, hinges: int, slots: int) -> StoredEntries:
     """The entries of a state of these dimensions (``layout.STATE``)."""
     dimensions = {"n": n, "hinges": hinges, "slots": slots}
     own = np.arange(layout.STATE.size(**dimensions))
-    source, is_short = np.full(own.size, UNUSED), np.zeros(own.size, np.bool_)
+    source = np.full(own.size, UNUSED)
     fields = by_name(layout.STATE.views(own, **dimensions))
     for name, indices in fields.items():
         sources = SOURCES.get(name, np.asarray)
         source[indices.ravel()] = sources(indices).ravel()
-        is_short[indices.ravel()] = name in SHORT_FIELDS
-    is_stored = source == own
-    numbers = np.flatnonzero(is_stored & ~is_short)
-    short_numbers = np.flatnonzero(is_stored & is_short)
-    stored = np.concatenate([numbers, short_numbers])
+    stored = np.flatnonzero(source == own)
     places = np.full(own.size + 2, stored.size)  # the last two: see above
     places[stored] = np.arange(stored.size)
-    unused = np.flatnonzero(source == UNUSED)
-    return StoredEntries(numbers, short_numbers, places[source], unused, stored)
+    return StoredEntries(stored, places[source], np.flatnonzero(source == UNUSED))
 
 
 def clear_unused(packed: FloatArray, n: int) -> FloatArray:
@@ -191,18 +174,14 @@ def compact(theta: Any, packed: Any) -> StoredTracker:
     """The stored form of a state; of one that is none, what cannot be restored."""
     dimensions = _dimensions(theta, packed)
     if dimensions is None or packed.size != layout.STATE.size(**dimensions):
-        return StoredTracker(theta, packed, np.empty(0, np.int32))
-    entries, packed = stored_entries(**dimensions), packed.copy()
-    state = layout.views(packed, len(theta))
-    state.past_x[:] = _deviations(state)
-    upper = packed[entries.short_numbers].view(np.int64) >> HIDDEN_BITS
-    return StoredTracker(theta, packed[entries.numbers], upper.astype(np.int32))
+        return StoredTracker(theta, packed)
+    return StoredTracker(theta, gather_entries(packed, len(theta), np.empty(0)))
 
 
 def gather_entries(packed: FloatArray, n: int, tail: FloatArray) -> FloatArray:
     """The entries of a packed state that are stored, as they are; then ``tail``."""
     hinges, delay = int(packed[layout.HINGE_COUNT]), int(packed[layout.DELAY])
-    indices = stored_entries(n, hinges, layout.pending_slots(delay)).all
+    indices = stored_entries(n, hinges, layout.pending_slots(delay)).stored
     gathered = np.empty(len(indices) + len(tail))
     # Indices are never clipped; without a mode NumPy makes a copy of all first.
     np.take(packed, indices, out=gathered[: len(indices)], mode="clip")
@@ -213,13 +192,13 @@ def gather_entries(packed: FloatArray, n: int, tail: FloatArray) -> FloatArray:
 def scatter_entries(entries: FloatArray, n: int) -> FloatArray:
     """The packed state of these entries; an empty array, if there is none.
 
-    It is not checked but for its sizes, and takes memory in proportion to ``entries``.
+    Only its sizes are checked, and it takes memory in proportion to ``entries``.
     """
     dimensions = _dimensions(np.zeros(min(n, entries.size)), entries)
     if dimensions is None or not _is_large_enough(entries.size, **dimensions):
         return np.empty(0)
     stored = stored_entries(**dimensions)
-    if entries.size != stored.all.size:
+    if entries.size != stored.stored.size:
         return np.empty(0)
     packed = np.append(entries, 0.0)[stored.sources]
     _sort_errors(layout.views(packed, n))
@@ -227,27 +206,10 @@ def scatter_entries(entries: FloatArray, n: int) -> FloatArray:
 
 
 def expand(stored: StoredTracker) -> FloatArray:
-    """The packed state; an empty array, which no Tracker has, if there is none.
-
-    It is not checked but for its sizes, and takes memory in proportion to ``stored``.
-    """
-    theta, numbers, short_numbers = stored
-    dimensions = _dimensions(theta, numbers)
-    if dimensions is None or not _may_fit(stored, **dimensions):
-        return np.empty(0)
-    entries = stored_entries(**dimensions)
-    if numbers.size != entries.numbers.size:
-        return np.empty(0)
-    short = (short_numbers.astype(np.int64) << HIDDEN_BITS).view(np.float64)
-    packed = np.concatenate([numbers, short, [0.0]])[entries.sources]
-    state = layout.views(packed, len(theta))
-    with np.errstate(all="ignore"):  # made-up numbers may be any
-        state.past_x[:] = state.first_x + state.x_unit * state.past_x
-    state.past_x[
-        _at_most(state.counters[layout.PASSED_ROUNDS], len(state.past_x)) :
-    ] = 0
-    _sort_errors(state)
-    return packed
+    """The packed state; an empty array, which no Tracker has, if there is none."""
+    theta, numbers = stored
+    is_row = all(isinstance(part, np.ndarray) and part.ndim == 1 for part in stored)
+    return scatter_entries(numbers, theta.size) if is_row else np.empty(0)
 
 
 def _sort_errors(state: Any) -> None:
@@ -271,17 +233,8 @@ def _dimensions(theta: Any, numbers: Any) -> dict[str, int] | None:
     return {"n": theta.size, "hinges": int(hinges), "slots": slots}
 
 
-def _may_fit(stored: StoredTracker, n: int, hinges: int, slots: int) -> bool:
-    """Whether the sizes are near enough to right that no large array follows."""
-    short, size = stored.short_numbers, stored.numbers.size
-    if not isinstance(short, np.ndarray) or short.dtype != np.int32 or short.ndim != 1:
-        return False
-    expected = layout.MAX_SEASON * (n + 1) + layout.RECENT_ERRORS
-    return short.size == expected and _is_large_enough(size, n, hinges, slots)
-
-
 def _is_large_enough(size: int, n: int, hinges: int, slots: int) -> bool:
-    """Whether a state of these dimensions may be stored in so many numbers."""
+    """Whether a state of these dimensions may be stored in ``size`` numbers."""
     # Of moments alone there are more than 16 n² numbers.
     return max(16 * n * n, slots * (n + layout.PENDING_FEATURES)) <= size
 
@@ -289,21 +242,3 @@ def _is_large_enough(size: int, n: int, hinges: int, slots: int) -> bool:
 def _at_most(count: float, limit: int) -> int:
     """A count as an index; the limit also where it is no count."""
     return int(count) if 0 <= count < limit else limit
-
-
-def _deviations(state: Any) -> FloatArray:
-    """Past features minus the first, in their units: what they were rounded as.
-
-    The sum of both may have been rounded, too. Then the deviation is the quotient or
-    one of its neighbours in 21 bits, whichever gives the same sum.
-    """
-    first, unit, past = state.first_x, state.x_unit, state.past_x
-    with np.errstate(all="ignore"):
-        quotient = round_to_21_bits((past - first) / np.where(unit > 0, unit, 1.0))
-        chosen = quotient.copy()
-        for step in (-1, 1):
-            bits = quotient.view(np.int64) + (step << HIDDEN_BITS)
-            near = bits.view(np.float64)
-            is_better = (first + unit * chosen != past) & (first + unit * near == past)
-            chosen[is_better] = near[is_better]
-    return chosen

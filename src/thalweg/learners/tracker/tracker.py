@@ -9,9 +9,10 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels.tracker import tracker_layout as layout
+from thalweg.learners import tracker
 from thalweg.learners.base import Learner, LiveBuffer, RawState
 from thalweg.learners.feature_changes import FeatureChange
-from thalweg.learners.tracker import definition, explanation
+from thalweg.learners.tracker import explanation
 from thalweg.learners.tracker.feature_axes import change_packed
 from thalweg.learners.tracker.gap_intervals import growth_of_rows, widen_intervals
 from thalweg.learners.tracker.hinges import (
@@ -32,7 +33,7 @@ from thalweg.learners.tracker.stored_state import clear_unused, scatter_entries
 from thalweg.learners.tracker.tracker_state import (
     TrackerState,
     check_counters,
-    check_given_forecast,
+    check_external_forecast,
     check_hinges,
 )
 from thalweg.learners.tracker.workspace import (
@@ -44,6 +45,13 @@ from thalweg.learners.tracker.workspace import (
 )
 from thalweg.losses import Loss, Round, SquaredError
 from thalweg.types import Block, FloatArray, Interval, Trace
+
+INTERVALS = ("interval", "intervals")
+"""Records of the prediction interval's ends, at the Tracker's own ``coverage`` and at
+each of the ``INTERVAL_LEVELS`` of its kernel."""
+MAX_STATE_BYTES = 2**33
+"""Limit of the size of a state: one of some 3,800 features, or a delay of five million
+rounds."""
 
 
 @dataclass(frozen=True)
@@ -80,17 +88,18 @@ class Tracker(Learner[TrackerState]):
 
     With ``curvature=False`` the order of the columns, their signs and constant columns
     do not matter, up to rounding. With curvature another order is another draw of
-    hinges, as is another seed. On the public streams of benchmarks/tracker_accuracy.py
+    hinges, as is another seed. On the public streams of benchmarks/accuracy
     (10,000 rows, five orders under each of five seeds) another order changed the
     geometric mean of squared errors by 0.4 % on average and 1.0 % at most (with its
     sign: by -0.1 % on average); another seed by 0.5 %. The error of a single stream may
     change by more: on one by up to 18 % (metro), on the others by up to 4 %.
 
-    Where recent features or labels are out of all proportion to earlier ones, it starts
-    anew but for what the proof below needs (kernels/tracker/restart.py): 640 rounds
-    after the last of 1e12 among ones, every trace of it is gone. After lesser shocks,
-    of 10 times and more, it compares its recent losses with those of a fresh Tracker on
-    the last 512 rounds, which takes over if it does better (kernels/tracker/replay.py).
+    Where earlier features or labels were larger than recent ones by orders of
+    magnitude, it restarts, except for what the proof below needs
+    (kernels/tracker/restart.py): 640 rounds after a last value of 1e12 among ones, the
+    state no longer depends on it. After lesser shocks, of 10 times and more, it
+    compares its recent losses with those of a fresh Tracker on the last 512 rounds,
+    which takes over if it does better (kernels/tracker/replay.py).
 
     ``information="features"`` restricts it to the experts that see what a recursive
     least squares sees: the present features, and labels only through what was learnt
@@ -101,42 +110,42 @@ class Tracker(Learner[TrackerState]):
     rounds before it. Experts are then fitted to look d rounds further back, and weighed
     by the forecasts they made, as are the intervals.
 
-    Where labels stay away, forecasts stand for them, and intervals grow with the rounds
+    Where labels are missing, forecasts replace them, and intervals grow with the rounds
     passed since the last label (``interval``), recorded ones too; with a ``delay``,
-    where labels stay away for longer than that.
+    where labels are missing for longer than that.
 
-    Features may come and go. A new one (``add_features``) counts as zero in all rounds
-    before. With ``curvature=False`` the state is then that of a Tracker which was fed
-    these zeros, to rounding (as long as both solve for the distributed lags in the same
-    rounds, whose interval grows with every 16th feature). Of one that goes
-    (``remove_features``) all moments go, so that the regressions are those of a Tracker
-    that never saw it; anchored coefficients, weights and errors stay as they were. That
-    is a state in which it was always zero, and not what zeros from now on would do:
-    they would be surprising. Hinges stay on their coordinates. A new feature takes over
-    its share of them, those that saw a removed one are drawn anew, and both learn from
-    then on (learners/tracker/hinges.py). The draw is one of ``seed``, the rounds learnt
-    and the number of features, and its result is saved with the state.
+    Features may be added and removed. A new one (``add_features``) counts as zero in
+    all rounds before. With ``curvature=False`` the state is then that of a Tracker
+    which was fed these zeros, to rounding (as long as both solve for the distributed
+    lags in the same rounds, whose interval grows with every 16th feature). A removed
+    one (``remove_features``) loses all moments, so that the regressions are those of a
+    Tracker that never saw it; anchored coefficients, weights and errors do not change.
+    That is a state in which it was always zero, unlike zeros from now on, which would
+    be surprising. Hinges stay on their coordinates. A new feature takes over its share
+    of them, those that saw a removed one are drawn again, and both learn from then on
+    (learners/tracker/hinges.py). The draw is one of ``seed``, the rounds learnt and the
+    number of features, and its result is saved with the state.
 
-    Where a feature is itself a forecast of y, made by others or by another method, a
-    state may say so (``with_given_forecast``): forecasts are then pooled with it.
+    Where a feature is itself a forecast of y, made by another method, a state may say
+    so (``with_external_forecast``): the Tracker's forecasts are then pooled with it.
 
     θ is the slope of the coming forecast in x without the correction and the pool, the
     weighted mean of the experts' coefficients at full confidence; the forecast itself
     is no x·θ, so losses are those of predictions.
-    The start given to ``init`` says how many features there are, and is not used. Of
+    The start given to ``init`` only sets the number of features. Of
     shape (n, k) there are k targets, each with experts and weights of its own: what k
     Trackers would forecast, played in threads (learners/tracker/several_targets.py).
-    Rounds of weight zero teach nothing. They are remembered as passed, so that seasons
-    go on, unless they took no time (``elapsed`` 0). ``elapsed`` speeds up the
-    forgetting of the experts, not that of the rules; a season is counted in rounds.
+    Nothing is learnt from rounds of weight zero. They are stored as passed, so that
+    seasons continue, unless they took no time (``elapsed`` 0). ``elapsed`` speeds up
+    the forgetting of the experts, not that of the rules; a season is counted in rounds.
 
     Proven for any labels, if they come at once: over rounds a to b its loss exceeds
     that of any one of its experts that is active from a on by at most
     ``interval_regret(E, a, b)``, which grows as E² ln b, E the largest error of an
-    expert or of the corrected committee, if no forecast is given. (The sum of two
+    expert or of the corrected committee, without an external forecast. (The sum of two
     bounds of AdaShare, with a prior: docs/derivations/tracker.md.) Not proven: that the
     other rules and the correction help, any rate against the best sequence of θ's, and
-    the coverage of intervals, which is measured (benchmarks/tracker_accuracy.py).
+    the coverage of intervals, which is measured (benchmarks/accuracy).
 
     ``update`` runs the definition in plain NumPy (learners/tracker/definition.py);
     ``predict``, ``run`` and ``Online`` run the kernels, which equal it to rounding. A
@@ -144,12 +153,12 @@ class Tracker(Learner[TrackerState]):
     """
 
     accepts: ClassVar = (SquaredError,)
-    records: ClassVar = ("theta", "weights", "memory", "interval")
+    records: ClassVar = ("theta", "weights", "memory", *INTERVALS)
     plays_points: ClassVar[bool] = False
     has_own_intercept: ClassVar[bool] = True
     advances_on_zero_weight: ClassVar[bool] = True
     raw_layout: ClassVar[int | None] = layout.STATE.version
-    # A round of so many takes 60 ms, a state 40 MB, and a live buffer three times that.
+    # With 256, a round takes 60 ms, a state 40 MB and a live buffer three times that.
     max_features: ClassVar[int] = 256
     information: str = "all"
     coverage: float = 0.9
@@ -174,6 +183,12 @@ class Tracker(Learner[TrackerState]):
         if theta.ndim == 2:
             return join_targets([self.init(theta[:, 0])] * theta.shape[1])
         size = layout.state_size(theta.size, int(self.delay), self.curvature)
+        if 8 * size > MAX_STATE_BYTES:
+            raise InvalidParameterError(
+                f"A Tracker of {theta.size:,} coefficients with a delay of "
+                f"{int(self.delay):,} has a state of {8 * size:,} bytes, more than "
+                f"{MAX_STATE_BYTES:,}. Use fewer features, or a shorter delay."
+            )
         packed = np.zeros(size)
         packed[layout.DELAY] = self.delay
         packed[layout.HINGE_COUNT] = layout.HINGES if self.curvature else 0
@@ -192,19 +207,19 @@ class Tracker(Learner[TrackerState]):
             draw_hinges(state.curvature, self._context_size(theta.size), self.seed)
         return TrackerState(theta, packed)
 
-    def with_given_forecast(
+    def with_external_forecast(
         self, state: TrackerState, features: Sequence[int]
     ) -> TrackerState:
-        """The state, with which a feature is taken for a forecast of y from now on.
+        """The state with a feature declared as a forecast of y, from now on.
 
-        ``features`` has its index, or that of each target's. Its errors decide how far
-        the Tracker's own forecast, their mean or the feature itself counts
-        (kernels/tracker/given_forecast.py).
+        ``features`` has its index, one for each target. Past errors determine the
+        weights of the Tracker's own forecast, the feature and the mean of both
+        (kernels/tracker/external_forecast.py).
         """
         self.check_state(state)
         packed = state.packed.copy()
         for own, feature in zip(np.atleast_2d(packed), features, strict=True):
-            own[layout.GIVEN_FORECAST] = feature + 1
+            own[layout.EXTERNAL_FORECAST] = feature + 1
         after = TrackerState(state.theta, packed)
         self.check_state(after)
         return after
@@ -230,6 +245,7 @@ class Tracker(Learner[TrackerState]):
             return join_targets([self.update(own, one) for own, one in pairs])
         packed, n = state.packed.copy(), len(state.theta)
         s, x = layout.views(packed, n), np.asarray(f.x, np.float64)
+        definition = tracker.definition
         definition.observe(s, x, float(f.y), float(f.weight), float(f.elapsed))
         slope = definition.slope(s, definition.forecast_weights(s))
         theta = _as_slope(slope, state.theta.dtype)
@@ -355,7 +371,7 @@ class Tracker(Learner[TrackerState]):
         return Interval(records["forecast"], low, high)
 
     def explain(self, state: TrackerState) -> str:
-        """What the coming forecast is made of, in words."""
+        """The composition of the coming forecast, in words."""
         if has_several_targets(state):
             self.check_state(state)
             texts = map(self.explain, split_targets(state))
@@ -371,7 +387,7 @@ class Tracker(Learner[TrackerState]):
     def check_state(self, state: TrackerState) -> None:
         """Raise unless the state is one of this Tracker's, with its delay.
 
-        All numbers that kernels use as an index are looked at.
+        All numbers that kernels use as an index are checked.
         """
         packed = getattr(state, "packed", None)
         if type(packed) is np.ndarray and packed.dtype == np.float64 and packed.size:
@@ -380,7 +396,7 @@ class Tracker(Learner[TrackerState]):
         super().check_state(state)
         for own in np.atleast_2d(state.packed):
             check_hinges(own, len(state.theta))
-            check_given_forecast(own, len(state.theta))
+            check_external_forecast(own, len(state.theta))
 
     def live_buffer(
         self, state: TrackerState, loss: Loss, constant_features: int
@@ -416,7 +432,7 @@ class Tracker(Learner[TrackerState]):
         return self.state_from(state.theta, state.packed)
 
     def _context_size(self, n: int) -> int:
-        """How many coordinates of the context hinges may see."""
+        """The number of coordinates of the context that hinges may use."""
         return n + (layout.CONTEXT_LABELS if self.information == "all" else 0)
 
     def _first_active_rounds(self) -> FloatArray:
@@ -462,27 +478,34 @@ class Tracker(Learner[TrackerState]):
         those named.
         """
         level = self.coverage if level is None else level
-        width = {"theta": x.shape[1:], "weights": (layout.EXPERTS,), "interval": (2,)}
+        shapes = {
+            "theta": x.shape[1:],
+            "weights": (layout.EXPERTS,),
+            "interval": (2,),
+            "intervals": (len(layout.INTERVAL_LEVELS), 2),
+        }
         records = {
-            name: np.empty((len(x), *width.get(name, ())))
+            name: np.empty((len(x), *shapes.get(name, ())))
             for name in ("forecast", *record)
         }
+        intervals = [records[name] for name in INTERVALS if name in records]
         rows = min(max(len(x), 1), MAX_ROWS)
         workspace = TrackerWorkspace(packed, x.shape[1], 0, rows, tuple(records), level)
         for first in range(0, len(x), MAX_ROWS):
             here = slice(first, first + MAX_ROWS)
             columns = (y[here], weight[here], elapsed[here])
-            learns_interval = len(y) > 0 and "interval" in records
+            learns_interval = len(y) > 0 and intervals
             before = workspace.packed.copy() if learns_interval else packed
             played = workspace.play(x[here], *columns)
             for name, values in records.items():
                 values[here] = played[name]
-            if "interval" in records:
+            if intervals:
                 growth = growth_of_rows(
                     self, before, workspace.packed, x[here], columns
                 )
                 forecast = records["forecast"][here]
-                widen_intervals(records["interval"][here], forecast, growth)
+                for interval in intervals:
+                    widen_intervals(interval[here], forecast, growth)
         return workspace, records
 
 

@@ -20,7 +20,7 @@ class TrackerState(NamedTuple):
 
     @property
     def rounds(self) -> int:
-        """How many rounds were learnt."""
+        """The number of rounds learnt."""
         return int(self.packed[..., layout.ROUNDS].max())
 
     @property
@@ -36,21 +36,18 @@ class TrackerState(NamedTuple):
         if np.ndim(self.theta) != 2 or np.ndim(self.packed) != 2:
             return compact(self.theta, self.packed)
         parts = [compact(own.theta, own.packed) for own in split_targets(self)]
-        numbers = np.stack([part.numbers for part in parts])
-        short_numbers = np.stack([part.short_numbers for part in parts])
-        return StoredTracker(self.theta, numbers, short_numbers)
+        return StoredTracker(self.theta, np.stack([part.numbers for part in parts]))
 
     @classmethod
     def from_stored(cls, stored: StoredTracker) -> "TrackerState":
         """The state that a file holds; whether it is legal is not checked."""
-        theta, numbers, short = stored
+        theta, numbers = stored
         if np.ndim(theta) != 2:
             return cls(theta, expand(stored))
         # One that is no state of several targets becomes one that no Tracker has.
-        sizes = {np.shape(part)[:1] for part in (theta.T, numbers, short)}
-        if np.ndim(numbers) != 2 or np.ndim(short) != 2 or len(sizes) > 1:
+        if np.ndim(numbers) != 2 or len(theta.T) != len(numbers):
             return cls(theta, np.empty(0))
-        parts = map(StoredTracker, np.ascontiguousarray(theta.T), numbers, short)
+        parts = map(StoredTracker, np.ascontiguousarray(theta.T), numbers)
         packed = [expand(part) for part in parts]
         fits = len({len(own) for own in packed}) == 1
         return cls(theta, np.stack(packed) if fits else np.empty(0))
@@ -74,20 +71,20 @@ def check_hinges(packed: FloatArray, n: int) -> None:
         )
 
 
-def check_given_forecast(packed: FloatArray, n: int) -> None:
+def check_external_forecast(packed: FloatArray, n: int) -> None:
     """Raise unless the feature that is a forecast of y, if any, is one of n."""
-    given = packed[layout.GIVEN_FORECAST]
-    if not (0 <= given <= n and given == int(given)):
+    column = packed[layout.EXTERNAL_FORECAST]
+    if not (0 <= column <= n and column == int(column)):
         raise InvalidParameterError(
-            f"The given forecast in the state of a Tracker must be one of {n} features."
-            f" Got {given - 1:g} instead."
+            "The external forecast in the state of a Tracker must be one of "
+            f"{n} features. Got {column - 1:g} instead."
         )
 
 
 def check_counters(tracker: Any, counters: list[float]) -> None:
     """Raise unless the first numbers of a packed state are valid for this Tracker.
 
-    Before its length is looked at, which follows from the delay.
+    This comes before the check of its length, which follows from the delay.
     """
     counters = counters + [0.0] * (layout.COUNTERS - len(counters))
     if counters[layout.DELAY] != tracker.delay:

@@ -8,8 +8,8 @@ import numpy as np
 
 from thalweg.checks import MAX_MAGNITUDE
 from thalweg.kernels.call_header import fill_header
-from thalweg.kernels.jit import entry_point
-from thalweg.kernels.layout import CACHE_LINE, aligned_zeros
+from thalweg.kernels.compiler.jit import entry_point
+from thalweg.kernels.compiler.layout import CACHE_LINE, aligned_zeros
 from thalweg.kernels.tracker import entry
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.base import KernelCall, RawState
@@ -22,7 +22,7 @@ from thalweg.types import FloatArray
 EMPTY = np.empty(0)
 CACHE_LINE_FLOATS = CACHE_LINE // 8
 MAX_ROWS = 512
-"""Rounds handed over at a time: few enough to stay in the processor's cache."""
+"""Limit of the rounds in one call: few enough to stay in the processor's cache."""
 
 
 class TrackerWorkspace:
@@ -191,7 +191,7 @@ def _buffer_offsets(*dimensions: int) -> Any:
 
 @functools.lru_cache(256)
 def _buffer_table(*dimensions: int) -> FloatArray:
-    """What the kernel's record reads, for these dimensions of the buffer."""
+    """The table that the kernel's record reads, for these dimensions of the buffer."""
     return layout.BUFFER.table(**_buffer_dimensions(*dimensions))
 
 
@@ -200,6 +200,6 @@ def _buffer_dimensions(*values: int) -> dict[str, int]:
 
 
 def _record_rows(record: Sequence[str], rows: int) -> dict[str, int]:
-    """How many rows each record has: ``layout.RECORD_ROWS``."""
+    """The number of rows of each record: ``layout.RECORD_ROWS``."""
     names = layout.Records._fields
     return {f"{name}_rows": rows if name in record else 0 for name in names}

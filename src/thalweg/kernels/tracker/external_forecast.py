@@ -10,15 +10,9 @@ errors, so that their mean is often better than either: on 99 series the squared
 was 2.4 % less. The experts see x_g as a feature, too.
 """
 
-from thalweg.kernels.jit import inline_function, inner_function
-from thalweg.kernels.loss_weights import set_weights
-from thalweg.kernels.tracker.tracker_layout import (
-    GIVEN,
-    GIVEN_FORECAST,
-    OWN,
-    OWN_AND_GIVEN,
-    POOLED,
-)
+from thalweg.kernels.compiler.jit import inline_function, inner_function
+from thalweg.kernels.loss_weights import set_weights, weighted_mean
+from thalweg.kernels.tracker import tracker_layout as layout
 
 RATE, DISCOUNT = 0.1, 0.99
 """η and d of the weights."""
@@ -26,36 +20,35 @@ RATE, DISCOUNT = 0.1, 0.99
 
 @inner_function
 def pool_forecasts(counters, state, x, own, low, high, workspace):
-    """The forecast of a round: ``own``, pooled with the given one if there is one.
+    """The forecast of a round: ``own``, pooled with an external one if x has one.
 
     ``state`` and ``workspace`` are those of the pool; ``low`` and ``high`` are the
     limits of predictions.
     """
-    column = int(counters[GIVEN_FORECAST])
+    column = int(counters[layout.EXTERNAL_FORECAST])
     if column == 0:
-        workspace.forecasts[OWN] = own
+        workspace.forecasts[layout.OWN] = own
         return own
     set_pooled(workspace.forecasts, own, min(max(x[column - 1], low), high))
-    set_weights(state.losses, state.weight[0], RATE, workspace.weights)
-    # Summed from the own one on, so that where all agree the sum is exact.
-    forecast = own
-    for j in range(1, POOLED):
-        forecast += workspace.weights[j] * (workspace.forecasts[j] - own)
-    return forecast
+    weights = workspace.weights
+    for j in range(weights.size):
+        weights[j] = 1.0
+    set_weights(state.losses, RATE * state.weight[0], weights)
+    return weighted_mean(workspace.forecasts, weights)
 
 
 @inline_function
-def set_pooled(forecasts, own, given):
+def set_pooled(forecasts, own, external):
     """Set what is pooled: (POOLED,)."""
-    forecasts[OWN], forecasts[GIVEN] = own, given
-    forecasts[OWN_AND_GIVEN] = own + 0.5 * (given - own)
+    forecasts[layout.OWN], forecasts[layout.EXTERNAL] = own, external
+    forecasts[layout.OWN_AND_EXTERNAL] = own + 0.5 * (external - own)
 
 
 @inline_function
 def learn_pool(counters, state, forecasts, y, w):
     """L_j ← d L_j + w(y - c_j)², N ← d N + w."""
-    if counters[GIVEN_FORECAST] > 0:
-        for j in range(POOLED):
+    if counters[layout.EXTERNAL_FORECAST] > 0:
+        for j in range(layout.POOLED):
             error = y - forecasts[j]
             state.losses[j] = DISCOUNT * state.losses[j] + w * error * error
         state.weight[0] = DISCOUNT * state.weight[0] + w

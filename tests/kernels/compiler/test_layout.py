@@ -7,15 +7,15 @@ import pytest
 from numba import njit
 
 from thalweg.kernels import logistic_live, rls_live, ud_factor
-from thalweg.kernels.change_detector import detector_layout
-from thalweg.kernels.forecaster import forecaster_layout
-from thalweg.kernels.layout import (
+from thalweg.kernels.change_detector import daily_layout, detector_layout
+from thalweg.kernels.compiler.layout import (
     CACHE_LINE,
     Layout,
     Shape,
     aligned_copy,
     aligned_zeros,
 )
+from thalweg.kernels.forecaster import forecaster_layout
 from thalweg.kernels.rls_bank import lane_state
 
 
@@ -158,8 +158,9 @@ VERSIONS = {
     "UD factor": (ud_factor.LAYOUT, 1, "01e3a1c1a52e8bc2"),
     "live RLS buffer": (rls_live.LAYOUT, 3, "2c78d041dcbcac0a"),
     "live logistic buffer": (logistic_live.LAYOUT, 1, "58da3da3c6640f0c"),
-    "Forecaster state": (forecaster_layout.STATE, 6, "695ad0f145453e6b"),
+    "Forecaster state": (forecaster_layout.STATE, 8, "b69db8d649eb19e8"),
     "change detector": (detector_layout.STATE, 4, "6ab33e98e46b8358"),
+    "daily course": (daily_layout.STATE, 1, "757ead0bff10ebdd"),
     "lanes of a bank": (lane_state.LAYOUT, 1, "cb7a1bb296aca636"),
 }
 

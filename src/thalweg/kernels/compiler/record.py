@@ -1,17 +1,17 @@
-"""Records: the fields of a buffer as a value that is no more than its address.
+"""Records: the fields of a buffer as a value that consists only of its address.
 
 A tuple of a hundred views (``Layout.unpack``) is to the compiler a value of a thousand
 numbers, which it moves about one by one: that took half a minute. So a buffer of many
 fields holds a table, the values of all dimensions and where each field begins
 (``Layout.table``), at a place that one of its first numbers names. Its record is to
 kernels the same tuple as its views are to Python, and a view is made where its field is
-used. What part of which layout a record is, is its type.
+used. The record's type says which part of which layout it is.
 """
 
 import ast
 from typing import Any
 
-from thalweg.kernels.jit import (
+from thalweg.kernels.compiler.jit import (
     AttributeTemplate,
     infer_getattr,
     intrinsic,
@@ -22,7 +22,7 @@ from thalweg.kernels.jit import (
     register_model,
     types,
 )
-from thalweg.kernels.layout import Layout, make_view, members_of
+from thalweg.kernels.compiler.layout import Layout, make_view, members_of
 
 
 class Record(types.Type):  # type: ignore[misc]
@@ -36,7 +36,7 @@ class Record(types.Type):  # type: ignore[misc]
         super().__init__(name=f"Record({layout.name}, {prefix})")
 
     def member(self, name: str) -> Any:
-        """The type of a member; None if there is none of that name."""
+        """The type of a member; None if no member has that name."""
         shape, nested = members_of(self._tuple).get(name, (None, None))
         if shape is not None:
             return types.Array(types.float64, len(shape.lengths), "C")

@@ -43,7 +43,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.kernels.jit import (
+from thalweg.kernels.compiler.jit import (
     cgutils,
     inline_function,
     intrinsic,
@@ -85,7 +85,7 @@ class Layout:
     that shapes may use, in the order in which kernels pass them.
 
     ``unpack(buffer, start, *dimensions)`` gives, inside kernels, the NamedTuple of
-    views of the fields, the first of which begins at buffer[start];
+    views of the fields, which begin at buffer[start];
     ``kernel_offsets(start, *dimensions)`` the same tuple of offsets in place of views.
     Both are inlined into the caller. A kernel finds them under names of their own:
     ``unpack = LAYOUT.unpack``.
@@ -316,8 +316,8 @@ def _view_overload(buffer, start, shape):
 def array_at(address, size):
     """The array of ``size`` float64 numbers at an address, which its owner keeps.
 
-    So a kernel takes thousands of buffers that do not lie together. Nothing is checked:
-    who gives the address answers for it.
+    With it a kernel accepts thousands of buffers that are not contiguous. Nothing is
+    checked: the caller is responsible for the address.
     """
     numbers = ctypes.c_double * int(size)
     return np.ctypeslib.as_array(numbers.from_address(int(address)))

@@ -1,11 +1,11 @@
 """Processes that start together compile a kernel once: one does, the others wait.
 
-Numba's cache on disk knows no lock. Two workers of joblib, Spark or pytest that begin
-on a new machine would each compile the same kernels at the same time, which takes each
-of them up to half a minute of a processor. Here a process locks a byte of one file
-beside the cache, that of the kernel's name, while it compiles (POSIX record locks,
-which end with their process). Where there are none, as on Windows or in a folder that
-cannot be written, every process compiles for itself.
+Numba's cache on disk has no lock. Two workers of joblib, Spark or pytest that begin on
+a new machine would each compile the same kernels at the same time, which takes each of
+them up to half a minute of a processor. Here a process locks one byte of a file beside
+the cache while it compiles; the kernel's name determines which byte (POSIX record
+locks, which end with their process). Where such locks are missing, as on Windows or in
+a folder that cannot be written, every process compiles for itself.
 """
 
 import os
@@ -20,12 +20,12 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 MAX_WAIT_S = 120.0
-"""How long a process waits for another one; then it compiles for itself."""
+"""Seconds that a process waits for another one; then it compiles for itself."""
 POLL_S = 0.05
 FILE_NAME = "thalweg.lock"
 _open_files: dict[tuple[int, str], int] = {}
-"""By process and folder, the one descriptor of its file. Closing any would end all of
-the process's locks of that file."""
+"""The one open descriptor of each folder's lock file, by process and folder. Closing
+another descriptor of the same file would end all of the process's locks."""
 
 
 def lock_kernel(folder: str, name: str) -> None:

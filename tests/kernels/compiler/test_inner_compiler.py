@@ -5,7 +5,7 @@ import pytest
 from numba import njit
 from numba.core.codegen import JITCodeLibrary
 
-from thalweg.kernels.jit import COMPILED, inner_function
+from thalweg.kernels.compiler.jit import COMPILED, inner_function
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 

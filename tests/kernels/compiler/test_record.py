@@ -7,9 +7,9 @@ import pytest
 from numba import config, njit
 from numba.core.errors import TypingError
 
-from tests.kernels.test_layout import Outer
-from thalweg.kernels.layout import Layout, Shape
-from thalweg.kernels.record import record_function
+from tests.kernels.compiler.test_layout import Outer
+from thalweg.kernels.compiler.layout import Layout, Shape
+from thalweg.kernels.compiler.record import record_function
 
 
 class Whole(NamedTuple):

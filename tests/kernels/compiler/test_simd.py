@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numba import njit
 
-from thalweg.kernels import simd
-from thalweg.kernels.simd import WIDTH, load, store
+from thalweg.kernels.compiler import simd
+from thalweg.kernels.compiler.simd import WIDTH, load, store
 
 
 @njit

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 import thalweg
-from thalweg.kernels.jit import ANNOUNCEMENT
+from thalweg.kernels.compiler.jit import ANNOUNCEMENT
+
+pytestmark = pytest.mark.nightly
 
 PACKAGE = Path(thalweg.__file__).parent
 OTHER_USER = 12345  # has no passwd entry
@@ -131,6 +133,22 @@ def test_a_cache_that_someone_else_can_write_to_is_not_used(folder, squatter):
     result = run_python(COMPILE, folder)
     assert result.returncode == 0, result.stderr
     assert list(place.iterdir()) == []
+
+
+@pytest.mark.parametrize("squatter", ["another user's", "writable by all"])
+def test_a_users_cache_that_someone_else_can_write_to_is_not_used(folder, squatter):
+    own = OTHER_USER if os.getuid() == 0 else os.getuid()
+    if squatter == "another user's" and os.getuid() != 0:
+        pytest.skip("only root can make another user's folder")
+    place = folder / "work" / "numba"
+    place.mkdir()
+    if os.getuid() == 0 and squatter == "writable by all":
+        os.chown(place, own, own)
+    place.chmod(0o777)
+    result = run_python(COMPILE, folder, XDG_CACHE_HOME=str(place.parent))
+    assert result.returncode == 0, result.stderr
+    assert list(place.iterdir()) == []
+    assert [path.name for path in (folder / "tmp").iterdir()] == [f"thalweg-{own}"]
 
 
 def test_kernels_compile_where_nothing_at_all_can_be_written(folder):

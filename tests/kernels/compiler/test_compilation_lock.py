@@ -7,9 +7,13 @@ import time
 
 import pytest
 
-from thalweg.kernels import compilation_lock
-from thalweg.kernels.compilation_lock import FILE_NAME, lock_kernel, unlock_kernel
-from thalweg.kernels.jit import ANNOUNCEMENT, COMPILED
+from thalweg.kernels.compiler import compilation_lock
+from thalweg.kernels.compiler.compilation_lock import (
+    FILE_NAME,
+    lock_kernel,
+    unlock_kernel,
+)
+from thalweg.kernels.compiler.jit import ANNOUNCEMENT, COMPILED
 
 pytest.importorskip("fcntl", reason="There are no record locks on this system.")
 USE = """
@@ -21,13 +25,14 @@ print(model.predict(np.ones(3)))
 """
 HOLD = """
 import sys
-from thalweg.kernels.compilation_lock import lock_kernel
+from thalweg.kernels.compiler.compilation_lock import lock_kernel
 lock_kernel(sys.argv[1], "kernel")
 print("locked", flush=True)
 sys.stdin.read()
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not COMPILED, reason="Nothing is compiled.")
 def test_processes_that_start_together_compile_once(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from thalweg.kernels.jit import (
+from thalweg.kernels.compiler.jit import (
     ANNOUNCEMENT,
     COMPILED,
     compilation_seconds,
@@ -15,7 +15,7 @@ from thalweg.kernels.jit import (
 
 SMALL_KERNEL = """
 import numpy as np
-from thalweg.kernels.jit import compilation_seconds
+from thalweg.kernels.compiler.jit import compilation_seconds
 from thalweg.kernels.predict import dot
 before = compilation_seconds()
 dot(np.ones(3), np.ones((3, 1)), np.empty(1))
@@ -45,6 +45,7 @@ def standard_error(cache):
     return done.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 def test_a_compilation_is_announced_once_and_only_where_there_is_one(tmp_path):
     assert standard_error(tmp_path / "cold") == f"{ANNOUNCEMENT}\n"

@@ -22,18 +22,18 @@ class GivenTracker(Tracker):
     """A Tracker whose states say at once that feature 2 is a forecast."""
 
     def init(self, theta):
-        return self.with_given_forecast(super().init(theta), (GIVEN,))
+        return self.with_external_forecast(super().init(theta), (GIVEN,))
 
 
 def run(learner, block=BLOCK, given=(GIVEN,), record=()):
     state = learner.init(np.zeros(block.x.shape[1:]))
     if given:
-        state = learner.with_given_forecast(state, given)
+        state = learner.with_external_forecast(state, given)
     return learner.run(state, LOSS, block, record)
 
 
 def pooled_by_hand(losses, count, own, given, y):
-    """The softmax on discounted losses of own forecast, mean and given forecast."""
+    """The softmax on discounted losses of own forecast, mean and external forecast."""
     made = []
     for one, other, label in zip(own, given, y, strict=True):
         what = np.array([one, (one + other) / 2, other])
@@ -73,7 +73,10 @@ def test_kernels_equal_the_definition(delay, shock):
 def test_a_run_can_be_cut_anywhere_and_single_calls_are_the_same(delay):
     learner = Tracker(delay=delay)
     whole_state, whole = run(learner, record=("interval",))
-    state, parts = learner.with_given_forecast(learner.init(np.zeros(4)), (GIVEN,)), []
+    state, parts = (
+        learner.with_external_forecast(learner.init(np.zeros(4)), (GIVEN,)),
+        [],
+    )
     for start, stop in ((0, 1), (1, 130), (130, 131), (131, T)):
         state, trace = learner.run(state, LOSS, BLOCK[start:stop])
         parts.append(trace.prediction)
@@ -88,8 +91,8 @@ def test_a_run_can_be_cut_anywhere_and_single_calls_are_the_same(delay):
 
 
 def test_a_good_forecast_helps_and_a_bad_one_does_little_harm():
-    def error(given_forecast, given):
-        x = np.column_stack([X[:, :2], given_forecast, X[:, 3]])
+    def error(external_forecast, given):
+        x = np.column_stack([X[:, :2], external_forecast, X[:, 3]])
         _, trace = run(Tracker(), Block(x, Y), given)
         return trace.loss[100:].mean()
 
@@ -110,7 +113,9 @@ def test_each_of_several_targets_has_its_own():
     learner, x = Tracker(), np.column_stack([X, Y + 0.1 * RNG.normal(size=T)])
     block = Block(x, np.column_stack([Y, 2 * Y]))
     state = learner.init(np.zeros((5, 2)))
-    _, both = learner.run(learner.with_given_forecast(state, (GIVEN, 4)), LOSS, block)
+    _, both = learner.run(
+        learner.with_external_forecast(state, (GIVEN, 4)), LOSS, block
+    )
     for target, given in enumerate((GIVEN, 4)):
         _, one = run(Tracker(), Block(x, block.y[:, target]), (given,))
         np.testing.assert_array_equal(both.prediction[:, target], one.prediction)
@@ -120,15 +125,15 @@ def test_each_of_several_targets_has_its_own():
 def test_a_forecast_is_one_of_the_features(given):
     learner = Tracker()
     with pytest.raises(InvalidParameterError, match="must be one of 4 features"):
-        learner.with_given_forecast(learner.init(np.zeros(4)), (given,))
+        learner.with_external_forecast(learner.init(np.zeros(4)), (given,))
 
 
 def test_features_that_come_and_go_move_the_forecast_along():
     learner = Tracker(curvature=False)
     state, _ = run(learner)
     fewer = learner.remove_features(state, [0])
-    assert fewer.packed[layout.GIVEN_FORECAST] == 1 + GIVEN - 1
+    assert fewer.packed[layout.EXTERNAL_FORECAST] == 1 + GIVEN - 1
     without = learner.remove_features(state, [GIVEN])
-    assert without.packed[layout.GIVEN_FORECAST] == 0
+    assert without.packed[layout.EXTERNAL_FORECAST] == 0
     more = learner.add_features(state, [0])
-    assert more.packed[layout.GIVEN_FORECAST] == 1 + GIVEN + 1
+    assert more.packed[layout.EXTERNAL_FORECAST] == 1 + GIVEN + 1

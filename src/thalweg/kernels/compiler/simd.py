@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.kernels.jit import (
+from thalweg.kernels.compiler.jit import (
     COMPILED,
     ConcreteTemplate,
     cgutils,
@@ -37,7 +37,7 @@ from thalweg.kernels.jit import (
 )
 
 WIDTH = 8
-"""The lanes of a vector."""
+"""Number of lanes in a vector."""
 MIN_LOG_ARGUMENT = 2.3e-308
 """The smallest argument of ``log``, which is defined for normal numbers only."""
 MIN_EXP_ARGUMENT = -708.0
@@ -297,7 +297,7 @@ def _vector_slice(index):
 
 if not COMPILED:
     # ``select_greater`` computes both alternatives, also when compiled, and may discard
-    # infinities and NaNs, of which NumPy would warn.
+    # infinities and NaNs, where NumPy would warn.
     np.seterr(all="ignore")
 
     def load(array, index):

@@ -11,8 +11,8 @@ run the whole test suite, ``make test-kernels`` and ``make bench`` with the new 
 A stale cache: numba invalidates the machine code that it has cached on disk
 when the file that defines the kernel is newer, not when a file is that the kernel calls
 or takes constants from. ``make test`` and ``make demo`` delete the cache whenever any
-file of kernels/ is newer than the last run (``.venv/kernels`` in the Makefile). Whoever
-runs pytest or Python directly after a change has to do so: ``find src -name
+file of kernels/ is newer than the last run (``.venv/kernels`` in the Makefile). To run
+pytest or Python directly after a change, delete it first: ``find src -name
 '*.nb[ic]' -delete``.
 
 What is here:
@@ -58,8 +58,8 @@ from numba.extending import (
 from numba.misc.appdirs import AppDirs
 from numba.np.arrayobj import populate_array
 
-from thalweg.kernels.compilation_lock import lock_kernel, unlock_kernel
-from thalweg.kernels.inner_compiler import InnerCompiler
+from thalweg.kernels.compiler.compilation_lock import lock_kernel, unlock_kernel
+from thalweg.kernels.compiler.inner_compiler import InnerCompiler
 
 __all__ = [
     "COMPILED",
@@ -200,8 +200,8 @@ reacquire_gil: Any = _reacquire_gil if COMPILED else (lambda thread: None)
 
 # The entry point of kernels that serve single calls:
 #     call(buffer, x, y, weight, elapsed, learning) -> float
-# x may be read-only or strided: nothing is asked of it but that it is one row. So may
-# y be, where it is a row of several targets, unless predictions are written to it.
+# x is one row and may be read-only or strided. So may y be, where it is a row of
+# several targets, unless predictions are written to it.
 _CALL_TYPES, _TARGETS_CALL_TYPES = (
     (
         types.Array(types.float64, 1, "C"),
@@ -222,9 +222,9 @@ def entry_point(call: Any, several_targets: bool = False) -> Any:
     With ``several_targets``, y is an array of one axis.
 
     numba looks up the types of all arguments in every call, which takes as long as the
-    rest of it. Here the caller answers for them: a wrong type ends the process. The
-    compilation happens at first use, not in the decorator, which would compile whenever
-    the file is imported.
+    rest of it. Here the caller is responsible for them: a wrong type ends the process.
+    The compilation happens at first use, not in the decorator, which would compile
+    whenever the file is imported.
     """
     if not isinstance(call, Dispatcher):
         return call
@@ -238,8 +238,8 @@ def entry_point(call: Any, several_targets: bool = False) -> Any:
 
 @contextlib.contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """Compile without looking for cycles among millions of objects, a tenth of the time
-    that it takes. What is garbage then is collected later.
+    """Compile without garbage collection, which would take a tenth of the time: it
+    looks for cycles among millions of objects. Garbage is collected afterwards.
     """
     is_enabled = gc.isenabled()
     gc.disable()
@@ -251,11 +251,11 @@ def _no_garbage_collection() -> Iterator[None]:
 
 
 class _KernelCache(FunctionCache):  # type: ignore[misc]
-    """Numba's cache of one kernel; a file that cannot be used is as good as none.
+    """Numba's cache of one kernel; a file that cannot be used counts as missing.
 
     Otherwise a call would fail where a disk is full, a file was damaged by a power
-    failure, or a temporary folder was emptied while the process runs. What one process
-    compiles, others that need it wait for (compilation_lock.py).
+    failure, or a temporary folder was emptied while the process runs. Processes that
+    need a kernel wait while another one compiles it (compilation_lock.py).
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -295,22 +295,23 @@ _has_cache = True
 
 
 def place_cache() -> None:
-    """Find a cache folder where numba would have none, or decide to do without.
+    """Choose a cache folder where numba would find none, or switch the cache off.
 
-    It looks in NUMBA_CACHE_DIR, beside the code, then in the user's cache. Where none
-    of them is writable, as in a hardened container, it would refuse to compile at all;
-    without a home it would write to a folder named ~ where the process runs. Then all
-    processes of this user share a folder in the temporary one. Where not even this is
-    safe, every process compiles for itself.
+    Numba looks in NUMBA_CACHE_DIR, beside the code, then in the user's cache. Where
+    all of these are read-only, as in a hardened container, numba would refuse to
+    compile; without a home directory it would write to a folder named ~ in the working
+    directory. Then, and where others can write to the user's cache, all processes of
+    this user share a folder in the temporary one.
+    Where that is not safe either, every process compiles for itself.
     """
     global _has_cache
     if config.CACHE_DIR and _is_writable(Path(config.CACHE_DIR)):
         return
-    kernels = Path(__file__).parent
+    kernels = Path(__file__).parents[1]
     code = [kernels, *(path.parent for path in kernels.glob("*/__init__.py"))]
     user = Path(AppDirs("numba", appauthor=False).user_cache_dir)
     if all(_is_writable(folder / "__pycache__") for folder in code) or (
-        user.is_absolute() and _is_writable(user)
+        user.is_absolute() and _is_writable(user) and _belongs_to_us(user, 0o022)
     ):
         return
     shared = _shared_folder()
@@ -329,21 +330,30 @@ def _is_writable(folder: Path) -> bool:
 
 
 def _shared_folder() -> str | None:
-    """A temporary folder that only this user can write to; None if there is none.
-
-    Kernels are loaded from it, so that whoever can write to it can run code here.
-    """
+    """A temporary folder that only this user can write to; None if there is none."""
     own = os.geteuid() if hasattr(os, "geteuid") else 0
     try:
         folder = Path(tempfile.gettempdir()) / f"thalweg-{own}"
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=0o700)
-        status = folder.lstat()
     except OSError:
         return None
+    is_safe = _belongs_to_us(folder, shared_bits=0o077) and _is_writable(folder)
+    return str(folder) if is_safe else None
+
+
+def _belongs_to_us(folder: Path, shared_bits: int) -> bool:
+    """Whether a folder is this user's, and gives others none of these rights.
+
+    Kernels are loaded from it, so anybody who can write to it can run code here.
+    """
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    own = os.geteuid() if hasattr(os, "geteuid") else 0
     is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == own
-    is_private = os.name == "nt" or not status.st_mode & 0o077
-    return str(folder) if is_own and is_private and _is_writable(folder) else None
+    return is_own and (os.name == "nt" or not status.st_mode & shared_bits)
 
 
 ANNOUNCEMENT = (
@@ -374,14 +384,14 @@ class CompilationAnnouncer(event.Listener):  # type: ignore[misc]
 
 
 _timer = event.TimingListener()
-"""Of the time in which kernels are compiled, or loaded from the cache."""
+"""Measures the time spent on compiling kernels or loading them from the cache."""
 
 
 def announce_compilation() -> None:
     """Print one line before a first compilation, and measure the time of all of them.
 
-    Where standard error is no terminal, too: who reads a log or a notebook waits as
-    long.
+    It is printed also where standard error is not a terminal: readers of a log or a
+    notebook wait just as long.
     """
     event.register("numba:compile", CompilationAnnouncer())
     event.register("numba:compiler_lock", _timer)  # held for the cache as well
