@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import thalweg as tw
+from benchmarks.accuracy.accuracy_streams import SYNTHETIC
+from benchmarks.accuracy.interval_accuracy import measure_intervals
 from tests.contracts.examples import example_learners
 from thalweg import persistence
 from thalweg.errors import (
@@ -16,8 +18,6 @@ from thalweg.errors import (
     UnsupportedLossError,
 )
 from thalweg.kernels.error_intervals import ERROR_WINDOW
-from thalweg.lab.accuracy.accuracy_streams import SYNTHETIC
-from thalweg.lab.accuracy.interval_accuracy import measure_intervals
 from thalweg.models.error_intervals import interval_at
 
 RNG = np.random.default_rng(0)

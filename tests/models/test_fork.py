@@ -5,10 +5,12 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.nightly
+
 PRELUDE = """
 import os, signal, sys, threading, time
 import numpy as np, thalweg as tw
-from thalweg.models import KeyedModels
+from thalweg.keyed import KeyedModels
 
 class SlowLabel:
     "Stops the call that reads it, in the middle, until it is told to go on."
@@ -102,3 +104,53 @@ def test_a_forked_child_goes_on_with_a_model_that_a_thread_was_calling(
 def test_a_forked_child_is_refused_keyed_models_that_a_thread_was_calling(tmp_path):
     result = run(KEYED, str(tmp_path))
     assert result.returncode == 0, result.stderr
+
+
+KNOWN_KEY = """
+import warnings
+warnings.simplefilter("error")
+models = KeyedModels(sys.argv[1] + "/keyed.db", tw.RecursiveLeastSquares())
+for k in range(3):
+    models.observe("a", X[k], 1.0, k)
+models.flush()
+models.observe("a", X[3], 1.0, 3)
+calls = [
+    lambda: models.observe("a", X[4], 1.0, 4),
+    lambda: models.observe_many(["a"], X[4:5], [1.0], [4]),
+    lambda: models.predict("a", X[4]),
+    lambda: models.last_seq("a"),
+    lambda: models["a"],
+    lambda: models.keys(),
+    lambda: "a" in models,
+    lambda: len(models),
+    lambda: models.flush(),
+    lambda: models.close(),
+]
+child = os.fork()
+if child == 0:
+    try:
+        for number, call in enumerate(calls):
+            try:
+                call()
+            except tw.errors.StorageError as error:
+                assert "fork" in str(error), error
+            else:
+                raise AssertionError(f"call {number} was accepted")
+        del models
+    except BaseException as error:
+        print(repr(error), file=sys.stderr, flush=True)
+        os._exit(1)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+models.observe("a", X[4], 1.0, 4)
+models.close()
+with KeyedModels(sys.argv[1] + "/keyed.db") as again:
+    assert again.last_seq("a") == 4 and again["a"].rounds == 5
+"""
+
+
+def test_a_forked_child_is_refused_a_key_that_its_parent_has_in_memory(tmp_path):
+    """What it learnt would be lost with it."""
+    result = run(KNOWN_KEY, str(tmp_path))
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""

@@ -58,6 +58,7 @@ def of_files(tmp_path_factory):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_frame_is_predicted_as_its_file_is(kind, of_files):
     frame = KINDS[kind](FRAME)

@@ -6,6 +6,8 @@ import pytest
 
 from tools import interrupts
 
+pytestmark = pytest.mark.nightly
+
 SUBJECTS = [
     "rls",
     "tracker",

@@ -262,9 +262,11 @@ def test_what_is_refused_leaves_the_model_as_it_was(learner):
         refusals += 1
         assert contents(model) == before and model.refusals == refusals
 
-    refused("under the key 'new': none was asked for, or", model.tell, 1.0, "new")
-    refused("under the key 'k3': none was asked for, or", model.tell, 1.0, "k3")
-    refused("under the key 7: none was", model.tell, 1.0, 7)
+    refused(
+        "under the key 'new': no such row was asked for, or", model.tell, 1.0, "new"
+    )
+    refused("under the key 'k3': no such row was asked for, or", model.tell, 1.0, "k3")
+    refused("under the key 7: no such row was", model.tell, 1.0, 7)
     refused("waits for its label under the key 'k7' already", model.ask, X[0], "k7")
     for label in WRONG_LABELS.values():
         refused(r"label|Round 0|of the block|y ", model.tell, label, "k7")

@@ -346,3 +346,19 @@ def test_a_trace_becomes_a_data_frame():
     assert trace.to_polars().equals(polars.from_pandas(frame))
     points = tw.Online(RLS).run(X, Y, record=("theta",)).to_pandas()
     assert "theta_3" in points.columns
+
+
+@pytest.mark.parametrize("features", [3, None, 1.5])
+@pytest.mark.parametrize("change", ["add_features", "remove_features"])
+@pytest.mark.parametrize("has_names", [True, False])
+def test_features_that_are_no_list_are_refused(features, change, has_names):
+    model = tw.Online(tw.RecursiveLeastSquares())
+    model.update({"a": 1.0} if has_names else [1.0], 1.0)
+    with pytest.raises(InvalidParameterError, match=r"list of names.*Got"):
+        getattr(model, change)(features)
+    assert model.rounds == 1
+
+
+def test_a_delay_beyond_all_memory_is_refused():
+    with pytest.raises(InvalidParameterError, match=r"delay of 1,000,000,000 has a st"):
+        tw.Tracker(delay=10**9).init(np.zeros(3))

@@ -10,9 +10,9 @@ from tests.persistence.examples import train_model
 from tests.persistence.special_files import KINDS, identity, make_special_file
 from thalweg.bandits import Agent
 from thalweg.errors import PersistenceError, StorageError
+from thalweg.keyed import KeyedModels
 from thalweg.learners import RecursiveLeastSquares
 from thalweg.losses import SquaredError
-from thalweg.models import KeyedModels
 from thalweg.persistence import dumps, load, save
 
 MODEL = train_model(RecursiveLeastSquares(), SquaredError(), 10)

@@ -208,11 +208,6 @@ def tracker_file(change):
     return sign_file(tree, bytes(arrays))
 
 
-def spoil_short_number(fields, arrays):
-    at = fields["short_numbers"]["offset"]
-    arrays[at : at + 4] = np.array(np.nan).tobytes()[4:]
-
-
 def spoil_number(fields, arrays):
     at = fields["numbers"]["offset"] + 8 * layout.LOWEST_LABEL
     arrays[at : at + 8] = np.array(-np.inf).tobytes()
@@ -220,27 +215,26 @@ def spoil_number(fields, arrays):
 
 def shorten_numbers(fields, arrays):
     fields["numbers"]["shape"][0] -= 1
-    fields["short_numbers"]["offset"] -= 8
     del arrays[-8:]
 
 
-def widen_short_numbers(fields, arrays):
-    fields["short_numbers"]["array"] = "<f4"
+def narrow_numbers(fields, arrays):
+    fields["numbers"]["array"] = "<f4"
+    del arrays[fields["numbers"]["offset"] + 4 * fields["numbers"]["shape"][0] :]
 
 
-def store_no_short_numbers(fields, arrays):
-    fields["short_numbers"]["shape"] = [0]
-    del arrays[fields["short_numbers"]["offset"] :]
+def store_no_numbers(fields, arrays):
+    fields["numbers"]["shape"] = [0]
+    del arrays[fields["numbers"]["offset"] :]
 
 
 @pytest.mark.parametrize(
     "change, words",
     [
-        (spoil_short_number, "the packed of Tracker is not finite"),
         (spoil_number, "the packed of Tracker is not finite"),
         (shorten_numbers, "the packed of Tracker does not fit its settings"),
-        (widen_short_numbers, "the packed of Tracker does not fit its settings"),
-        (store_no_short_numbers, "the packed of Tracker does not fit its settings"),
+        (narrow_numbers, "the packed of Tracker does not fit its settings"),
+        (store_no_numbers, "the packed of Tracker does not fit its settings"),
     ],
 )
 def test_stored_arrays_of_a_tracker_that_was_none_are_refused(change, words):

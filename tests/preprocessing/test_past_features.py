@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import thalweg as tw
 from tests.kernels.plain_forecasts import pooled_forecasts, smoothing_forecasts
+from thalweg.calendar.row_clock import CLOCK_ROWS, NO_TIME, RowClock
+from thalweg.calendar.season_finder import DAY, Seasons, find_seasons
 from thalweg.preprocessing.forecaster_state import ForecasterState
 from thalweg.preprocessing.past_check import is_possible_past
 from thalweg.preprocessing.past_features import (
@@ -17,8 +19,6 @@ from thalweg.preprocessing.past_features import (
     next_search,
 )
 from thalweg.preprocessing.past_forecasts import forecaster_settings
-from thalweg.preprocessing.row_clock import CLOCK_ROWS, NO_TIME, RowClock
-from thalweg.preprocessing.seasons import DAY, Seasons, find_seasons
 
 HOUR, RNG = DAY // 24, np.random.default_rng(7)
 START = np.datetime64("2024-01-05T06:00", "ns").astype(np.int64)
@@ -247,7 +247,7 @@ def test_what_no_run_has_left_is_refused():
         assert not is_possible_past(damaged, clock, 1, 50, 0)
     for wrong in (
         clock._replace(rows=3), clock._replace(first_times=()),
-        clock._replace(grid_fields=(0, 0, 0, 0)), clock._replace(grid_fields=7),
+        clock._replace(first_grid=(0, 0, 0, 0)), clock._replace(first_grid=7),
         clock._replace(last_time="late"), clock._replace(backward_row=51),
     ):  # fmt: skip
         assert not is_possible_past(state, wrong, 1, 50, 0)
@@ -272,7 +272,8 @@ def test_before_24_rows_each_day_may_have_a_row():
     assert_equal(made, forecast_by_hand(y, WORKING, 23, (7, 365), WORKING % 7))
 
 
-@given(st.sets(st.integers(25, 275)), st.lists(st.integers(1, 180), max_size=3))
+# From day 32 on: the first 24 rows, days 0 to 31, show which weekdays have rows.
+@given(st.sets(st.integers(32, 275)), st.lists(st.integers(1, 180), max_size=3))
 @settings(max_examples=25, deadline=None)
 def test_rows_on_other_days_leave_the_forecast_as_it_is(extra, cuts):
     """Some days are missing, and others come that had no rows before."""

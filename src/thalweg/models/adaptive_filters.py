@@ -8,7 +8,6 @@ from thalweg import checks
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.learners import Learner, RecursiveLeastSquares
 from thalweg.models.online import Online
-from thalweg.preprocessing.tap_delay import embed_signal
 from thalweg.types import FloatArray
 
 DEFAULT_LEARNER = RecursiveLeastSquares(0.999, ridge=0.001)
@@ -16,7 +15,7 @@ DEFAULT_LEARNER = RecursiveLeastSquares(0.999, ridge=0.001)
 
 
 class FilterOutput(NamedTuple):
-    """What an adaptive filter made of T samples, each before it learnt from it."""
+    """The results of an adaptive filter for T samples, each before it was learnt."""
 
     y: FloatArray  # (T,) the output, which predicts d
     e: FloatArray  # (T,) the a priori error d - y
@@ -59,7 +58,7 @@ class AdaptiveFilter:
 
     @property
     def taps(self) -> int:
-        """How many coefficients there are."""
+        """The number of coefficients."""
         return len(self._line)
 
     @property
@@ -95,7 +94,7 @@ class AdaptiveFilter:
                 "An AdaptiveFilter has one input signal. Got x of shape "
                 f"{signal.shape} instead."
             )
-        rows = embed_signal(self._line, signal)
+        rows = _embed_signal(self._line, signal)
         output = _run_model(self.model, d, rows, history)
         self._line = rows[-1].copy()
         return output
@@ -112,8 +111,8 @@ def adaptive_filter(
 ) -> FilterOutput:  # fmt: skip
     """Output y, error e and coefficients w of an adaptive filter over whole signals.
 
-    ``d`` (T,) is the desired signal, ``x`` (T,) the input, of which the filter sees the
-    last ``taps`` samples, newest first; the order is that of padasip's ``run(d, x)``,
+    ``d`` (T,) is the desired signal, ``x`` (T,) the input; the filter uses its last
+    ``taps`` samples, newest first. The order is that of padasip's ``run(d, x)``,
     MATLAB has (x, d). Or ``x`` is (T, n), rows of inputs as they are, without ``taps``.
     See ``AdaptiveFilter``, which goes on from sample to sample.
     """
@@ -137,3 +136,14 @@ def _run_model(model: Online, d: Any, rows: FloatArray, history: bool) -> Filter
     desired = checks.check_numbers("desired signal d", d)
     trace = model.run(rows, desired, record=("theta",) if history else ())
     return FilterOutput(trace.prediction, desired - trace.prediction, trace.theta)
+
+
+def _embed_signal(line: FloatArray, signal: FloatArray) -> FloatArray:
+    """Rows (T, taps) of the tap-delay line after each sample, the newest sample first.
+
+    ``line`` (taps,) is the line before the first sample of ``signal`` (T,), the newest
+    first as well: zeros where nothing came before.
+    """
+    samples = np.concatenate([line[::-1], signal])
+    windows: Any = np.lib.stride_tricks.sliding_window_view(samples, len(line))
+    return np.ascontiguousarray(windows[1:, ::-1])

@@ -24,14 +24,15 @@ from thalweg.models.classifier_file import (
     read_classifier,
     write_classifier,
 )
-from thalweg.models.columns import is_frame, played_index, read_chunk, split_labels
 from thalweg.models.inputs import as_row
 from thalweg.models.labels import MISSING, as_label, as_labels
 from thalweg.models.model_features import Features
 from thalweg.models.model_lock import ModelLock
+from thalweg.models.named_rows import is_frame, played_index, read_chunk, split_labels
 from thalweg.models.online import Online
+from thalweg.preprocessing.delayed_labels import DueLabels
 from thalweg.preprocessing.imputer import MissingPolicy
-from thalweg.types import Trace
+from thalweg.types import FloatArray, Trace
 
 MAX_CLASSES = 1000
 """Every class takes the time and memory of a model: at 1,000 classes and eight features
@@ -53,8 +54,9 @@ class ClassModels(NamedTuple):
 
     def copy(self) -> "ClassModels":
         """Copies of all models."""
-        by_label = {label: model.clone() for label, model in self.by_label.items()}
-        return ClassModels(self.background.clone(), by_label)
+        # By __getstate__: settings are frozen, and all that changes is copied.
+        by_label = {label: copy.copy(model) for label, model in self.by_label.items()}
+        return ClassModels(copy.copy(self.background), by_label)
 
 
 class PendingRound(NamedTuple):
@@ -272,20 +274,42 @@ class Classifier:
         index = None if frame is None else played_index(frame, len(losses))
         return Trace(probabilities, losses, targets=tuple(map(str, order)), index=index)
 
+    def _run_delayed(self, x: FloatArray, due: DueLabels) -> list[FloatArray]:
+        """``run`` where labels come late: each model's probabilities at x (T, n).
+
+        After each row the one that is ``due`` is learnt; its labels are classes that
+        were added, or NaN. Columns are in the order of ``classes``.
+        """
+        with ClassifierCall(self, to_learn=True):
+            models = self._models.copy()
+            models.background._run_delayed(x, due, np.zeros(len(x)))
+            columns = [
+                model._run_delayed(x, due, 1.0 * (due.y == label))
+                for label, model in models.by_label.items()
+            ]
+            self._models = models
+        return columns
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the classifier to a file; a failed write leaves the old one."""
+        write_classifier(path, self._file_contents())
+
+    def _file_contents(self) -> ClassifierFileContents:
         with ClassifierCall(self):
             background, by_label = self._models
             states = tuple(model.state for model in by_label.values())
-            contents = ClassifierFileContents(
+            return ClassifierFileContents(
                 background._file_contents(), tuple(by_label), states
             )
-        write_classifier(path, contents)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Classifier":
         """The classifier in a file, which continues to the last bit."""
-        background, labels, states = read_classifier(path, MAX_CLASSES)
+        return cls._from_file_contents(read_classifier(path, MAX_CLASSES))
+
+    @classmethod
+    def _from_file_contents(cls, contents: ClassifierFileContents) -> "Classifier":
+        background, labels, states = contents
         learner, _, intercept, missing = background.settings[:4]
         classifier = cls(learner, intercept, missing)
         by_label = {

@@ -4,17 +4,19 @@ docs/file-format.md, "What Classifier saves".
 """
 
 import os
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thalweg import persistence
+from thalweg import models, persistence
 from thalweg.errors import PersistenceError
-from thalweg.models.model_file import ModelFileContents, decode_model, write_model
 from thalweg.persistence.snapshots import (
     Condition,
     StateOf,
     restore_snapshot,
     validate_snapshot,
 )
+
+if TYPE_CHECKING:
+    from thalweg.models.model_file import ModelFileContents
 
 FIELD = "classifier"
 """The name in a file's ``extra`` by which it is a file of ``Classifier``."""
@@ -30,7 +32,7 @@ class ClassifierRecord(NamedTuple):
 class ClassifierFileContents(NamedTuple):
     """All that a file holds of a ``Classifier``."""
 
-    background: ModelFileContents
+    background: "ModelFileContents"
     labels: tuple[Any, ...]
     states: tuple[Any, ...]
 
@@ -46,7 +48,9 @@ def write_classifier(
                 f"The classifier cannot be saved: a file holds labels that are text, "
                 f"numbers, truth values or tuples of them. Got {label!r:.80} instead."
             )
-    write_model(path, background, {FIELD: ClassifierRecord(labels, states)})
+    models.model_file.write_model(
+        path, background, {FIELD: ClassifierRecord(labels, states)}
+    )
 
 
 def read_classifier(
@@ -56,7 +60,7 @@ def read_classifier(
     saved = persistence.load(path)
     if FIELD not in saved.extra:
         raise PersistenceError(f"{path} holds no Classifier.")
-    background = decode_model(path, saved)
+    background = models.model_file.decode_model(path, saved)
     try:
         record = restore_snapshot(ClassifierRecord, saved.extra[FIELD], FIELD)
         _check_record(record, background, max_classes)
@@ -66,7 +70,7 @@ def read_classifier(
 
 
 def _check_record(
-    record: ClassifierRecord, background: ModelFileContents, max_classes: int
+    record: ClassifierRecord, background: "ModelFileContents", max_classes: int
 ) -> None:
     labels, states = record
     is_list = type(labels) is tuple and all(map(_is_storable, labels))

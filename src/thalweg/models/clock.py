@@ -2,7 +2,7 @@
 
 A duration counts in units of the first one that is positive, and so does the time
 between two stamps: if rows come every ten minutes, an hour's gap counts as six rounds.
-The rule looks at no future, and however rows are cut the result is the same.
+The rule uses no later rows, and the result does not depend on how rows are cut.
 """
 
 from datetime import UTC, date, timedelta
@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.errors import StreamError
-from thalweg.models.columns import FRAME_LIBRARIES
+from thalweg.models.named_rows import FRAME_LIBRARIES
 
 NANOSECONDS = np.dtype("timedelta64[ns]")
 
 
 class ClockState(NamedTuple):
-    """What is known of the time that rows take; in nanoseconds."""
+    """The time that rows take, as far as it is known, in nanoseconds."""
 
     unit: Any = None  # an int, the first positive time between two rows; or None
     latest: Any = None  # an int since 1970, the last time stamp; or None

@@ -8,10 +8,8 @@ and nothing reaches into the past, single dicts are read without it (``RowReader
 import copy
 import json
 import struct
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib import import_module
 from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
@@ -23,13 +21,8 @@ from thalweg.tables import Chunk, Encoder, EncoderState, Recipe
 from thalweg.tables.cells import PythonCells
 from thalweg.tables.chunk import ROW
 from thalweg.tables.schema import InputColumn, Schema
+from thalweg.tables.validation import read_numbers
 from thalweg.types import FloatArray
-
-FRAME_LIBRARIES = frozenset(
-    {"pandas", "polars", "pyarrow", "duckdb", "_duckdb", "narwhals", "modin", "cudf",
-     "pyspark", "ibis", "dask", "sqlframe"}
-)  # fmt: skip
-"""Libraries whose objects may be data frames: narwhals is asked about no others."""
 
 
 class ColumnsRecord(NamedTuple):
@@ -81,7 +74,7 @@ class Columns:
     @classmethod
     def from_names(cls, names: Sequence[str], missing: MissingPolicy) -> Self:
         """Columns of numbers with these names."""
-        _require_names(names)
+        names = _as_texts(names)
         if len(set(names)) < len(names):
             raise InvalidParameterError(
                 f"Names of features must be distinct. Got {tuple(names)!r} instead."
@@ -142,7 +135,7 @@ class Columns:
 
     def with_names(self, names: Sequence[str]) -> "Columns":
         """The columns with more features of numbers, after all other columns."""
-        _require_names(names)
+        names = _as_texts(names)
         taken = {column.name for column in self._schema.inputs}
         for name in names:
             if name in taken or name in self.recipe.columns:
@@ -211,101 +204,26 @@ class Columns:
         return Columns(Encoder.restore(self.recipe, state))
 
 
-def _require_names(names: Sequence[Any]) -> None:
+def _as_texts(names: Sequence[Any]) -> list[str]:
+    """The names as files hold them: of type str, not of a class derived from it."""
     for name in names:
         if not isinstance(name, str) or not name:
             raise InvalidParameterError(
                 f"Names of features must be strings. Got {name!r} instead."
             )
+    return list(map(str.__str__, names))
 
 
-def split_labels(x: Any, target: str) -> tuple[Any, list[Any]]:
-    """A data frame without the column of its labels, and these."""
-    if read_chunk(x) is None or not is_frame(x):
-        raise StreamError(
-            f"A 'target' is the name of a column of a data frame. Got x of type "
-            f"{type(x).__name__}."
-        )
-    rest, labels = sys.modules["thalweg.tables.frames"].split_column(x, target)
-    return rest, list(labels)
-
-
-def read_chunk(x: Any) -> Chunk | None:
-    """Rows with names, of a data frame, a Series or a dict; None where it has none."""
-    if isinstance(x, Mapping):
-        return _row_chunk(x)
-    library = type(x).__module__.partition(".")[0]
-    if library not in FRAME_LIBRARIES:
-        return None
-    if type(x).__name__ == "Series":
-        return _series_chunk(x) if library == "pandas" else None
-    chunk: Chunk | None = load_frames().read_frame(x)
-    return chunk
-
-
-def load_frames() -> Any:
-    """``tables/frames.py``, which needs the libraries of the extra ``io``."""
-    try:
-        return import_module("thalweg.tables.frames")
-    except ModuleNotFoundError as error:
-        raise StreamError(
-            f"Reading a data frame needs {error.name}: pip install 'thalweg[io]'."
-        ) from None
-
-
-def is_frame(x: Any) -> bool:
-    """Whether rows come as a data frame, after ``read_chunk`` has read them."""
-    return not isinstance(x, Mapping) and type(x).__name__ != "Series"
-
-
-def target_names(columns: Columns | None) -> tuple[str, ...]:
-    """The names of the targets, where they are columns of the model's frames."""
-    return () if columns is None else tuple(columns.recipe.targets)
-
-
-def like_frame(x: Any, prediction: Any, targets: Sequence[str] = ()) -> Any:
-    """Predictions in the form of the rows ``x``: a Series, or a frame of intervals.
-
-    Several ``targets`` have a column each, by name where they have names.
-    """
-    frames = sys.modules["thalweg.tables.frames"]
-    if hasattr(prediction, "_asdict"):  # an Interval
-        return frames.frame_like(x, _by_target(prediction._asdict(), targets))
-    if prediction.ndim == 1:
-        return frames.series_like(x, prediction, "prediction")
-    return frames.frame_like(x, _by_target({"prediction": prediction}, targets))
-
-
-def played_index(frame: Any, rounds: int) -> Any:
-    """The index of the last rows of a pandas frame, which were played; else None.
-
-    Rows before them lacked the past that lags need.
-    """
-    index = sys.modules["thalweg.tables.frames"].frame_index(frame)
-    return None if index is None else index[len(index) - rounds :]
-
-
-def _by_target(
-    columns: Mapping[str, FloatArray], targets: Sequence[str]
+def number_columns(
+    chunk: Chunk, names: Sequence[str] | None = None
 ) -> dict[str, FloatArray]:
-    """Columns (T,); what is (T, k), of k targets, becomes k columns."""
-    separate: dict[str, FloatArray] = {}
-    for name, values in columns.items():
-        if values.ndim == 1:
-            separate[name] = values
-        else:
-            pairs = zip(targets or range(values.shape[1]), values.T, strict=True)
-            separate |= {f"{name}_{suffix}": part for suffix, part in pairs}
-    return separate
+    """Columns of numbers, NaN where one is missing: all, or those of ``names``."""
+    wanted = chunk.cells if names is None else [n for n in names if n in chunk.cells]
+    return {name: read_numbers(chunk, name, "skip") for name in wanted}
 
 
-def _series_chunk(series: Any) -> Chunk | None:
-    """One row, where the index of a Series holds names; else it is an array."""
-    has_names = all(isinstance(name, str) for name in series.index)
-    return _row_chunk(series.to_dict()) if has_names else None
-
-
-def _row_chunk(row: Mapping[Any, Any]) -> Chunk:
+def row_chunk(row: Mapping[Any, Any]) -> Chunk:
+    """A dict as a chunk of one row."""
     cells = {}
     for name, value in row.items():
         if not isinstance(name, str):
@@ -313,7 +231,7 @@ def _row_chunk(row: Mapping[Any, Any]) -> Chunk:
         scalar = value.item() if isinstance(value, np.generic) else value
         if hasattr(scalar, "isoformat"):  # a time of the standard library or pandas
             scalar = scalar.isoformat()
-        cells[name] = PythonCells([scalar])
+        cells[str.__str__(name)] = PythonCells([scalar])
     if not cells:
         raise StreamError("The row has no features.")
     return Chunk(ROW, 0, cells)

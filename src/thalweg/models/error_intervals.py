@@ -14,19 +14,19 @@ import numpy.typing as npt
 
 from thalweg.errors import UnsupportedLossError
 from thalweg.kernels.error_intervals import ERROR_WINDOW, interval_offsets
-from thalweg.learners import Learner, Tracker
+from thalweg.learners import Learner
 from thalweg.losses import LinearLoss, SquaredError
 from thalweg.types import Block, FloatArray, Interval, Trace
 
 RECORD = "interval"
 """The name under which runs record intervals."""
 RECORDED_COVERAGE = 0.9
-"""How often values are expected in recorded intervals; a Tracker has a setting."""
+"""Coverage of recorded intervals; a Tracker has a setting of its own."""
 
 
 def stores_errors(learner: Learner[Any], loss: LinearLoss) -> bool:
     """Whether a model of this learner stores its errors for intervals."""
-    return isinstance(loss, SquaredError) and not isinstance(learner, Tracker)
+    return isinstance(loss, SquaredError) and RECORD not in learner.records
 
 
 def require_errors(what: str, learner: Learner[Any], loss: LinearLoss) -> None:
@@ -83,7 +83,7 @@ class LearntRounds(NamedTuple):
 
 def interval_at(
     prediction: Any, errors: FloatArray | None, coverage: float
-) -> Interval:  # fmt: skip
+) -> Interval:
     """The interval around a prediction after these errors, of k targets each.
 
     The prediction is a number or any number of them, of k > 1 targets (..., k).

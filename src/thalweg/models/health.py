@@ -4,7 +4,7 @@ Also known as: persistence of excitation, covariance windup (kernels/windup.py).
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,18 +12,20 @@ from thalweg.kernels import ud_factor
 from thalweg.kernels.windup import covariance_cap
 from thalweg.learners import Learner
 from thalweg.learners.finiteness import non_finite_names
-from thalweg.models.columns import Columns
 from thalweg.models.live_state import ModelSnapshot
 from thalweg.preprocessing.imputer import ImputerState
 from thalweg.types import FloatArray
 
+if TYPE_CHECKING:
+    from thalweg.models.columns import Columns
+
 CAPPED_PART = 1 / 8
-"""A direction counts as capped once its covariance is above this part of the cap."""
+"""Minimum covariance of a direction that counts as capped, in units of the cap."""
 
 
 @dataclass(frozen=True, eq=False)
 class Health:
-    """What ``Online.health()`` reports; None where the learner has no matrix."""
+    """The report of ``Online.health()``; None where the learner has no matrix."""
 
     rounds: int  # learnt, or skipped by policy
     refusals: int  # calls that were refused
@@ -91,7 +93,7 @@ def measure_health(
     )
 
 
-def _used(columns: Columns, size: int) -> FloatArray:
+def _used(columns: "Columns", size: int) -> FloatArray:
     """(n,) whether a feature could be other than 0 so far, 1.0 or 0.0."""
     used = set(columns.encoder.used_feature_names())
     flags = [float(name in used) for name in columns.names]

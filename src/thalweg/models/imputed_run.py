@@ -40,8 +40,8 @@ class ImputerCall:
 
     It is for rows without missing values: the kernel refuses NaN, and so does this.
     Kernel and imputer change one after the other. An interrupt may come in between: so
-    what the means become is noted before the kernel is called, and whoever needs them
-    asks ``settle`` first, which sees by the buffer's count whether the row was learnt.
+    the next means are noted before the kernel is called, and a reader of the means
+    calls ``settle`` first, which sees by the buffer's count whether the row was learnt.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ def _run_learnable(
 
 
 def _with_weights(imputed: Block, learnable: Any, given: Block) -> Block:
-    """Next to no weight for skipped rows, for learners that see such rows pass.
+    """A tiny weight for skipped rows, for learners that advance on such rows.
 
     These learners get the rows' own times, which ``impute_block`` has moved.
     """
@@ -152,7 +152,7 @@ def _with_weights(imputed: Block, learnable: Any, given: Block) -> Block:
 
 def _predict_rows(
     learner: Learner[Any], state: Any, block: Block, first: Trace
-) -> Trace:  # fmt: skip
+) -> Trace:
     """Predictions of each row from one state, at no loss; all else as in ``first``."""
     rows, count = np.asarray(block.x, state.theta.dtype), len(block)
     predictions = np.array([learner.predict(state, x) for x in rows])

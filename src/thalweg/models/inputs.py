@@ -1,25 +1,26 @@
 """Rows and numbers as callers give them, in the form that learners take."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg import checks
+from thalweg import checks, learners
 from thalweg.errors import StreamError
-from thalweg.learners.tracker import Tracker
-from thalweg.models.columns import Columns
 from thalweg.models.live_state import LiveState, ModelSettings
 from thalweg.preprocessing.imputer import without_missing
 from thalweg.types import Block, FloatArray
 
+if TYPE_CHECKING:
+    from thalweg.models.columns import Columns
+
 NUMBERS = frozenset({bool, int, float, *(np.dtype(k).type for k in "?bhilqBHILQefd")})
-"""Types that kernels may be given for a number: they would read text as one too."""
+"""Types that kernels accept as a number; other types, such as text, are not checked."""
 
 ONE_FEATURE_HINT = " One feature is a column: x.reshape(-1, 1)."
 
 
-def as_row(x: Any, columns: Columns | None = None) -> Any:
+def as_row(x: Any, columns: "Columns | None" = None) -> Any:
     """A list or dict of numbers as the array that kernels take; all else as it is."""
     if type(x) is dict:
         reader = None if columns is None else columns.reader
@@ -66,12 +67,12 @@ def as_number(value: Any) -> Any:
 
 
 def as_rounds(
-    settings: ModelSettings, live: LiveState, columns: Columns | None, x: Any, y: Any,
+    settings: ModelSettings, live: LiveState, columns: "Columns | None", x: Any, y: Any,
     weight: Any, elapsed: Any,
 ) -> tuple[Any, Block]:  # fmt: skip
     """The state to play from, and the rounds as it takes them.
 
-    Where a feature is a forecast by the past, a Tracker is told so at the start.
+    A feature that is a forecast from the past is declared to a Tracker at the start.
     """
     intercept = settings.intercept
     features = _append_intercept(
@@ -82,8 +83,8 @@ def as_rounds(
     if state is None:
         state, learner = initial_state(settings, features, targets), settings.learner
         given = () if columns is None else columns.encoder.past_forecasts()
-        if given and isinstance(learner, Tracker):
-            state = learner.with_given_forecast(state, given)
+        if given and isinstance(learner, learners.Tracker):
+            state = learner.with_external_forecast(state, given)
     return state, block
 
 

@@ -6,7 +6,7 @@ from thalweg.errors import StreamError
 from thalweg.preprocessing.imputer import POLICY_RULES, MissingPolicy
 
 LIST_METHODS = ("to_pylist", "to_list", "tolist")
-"""What columns of pyarrow, of pandas and polars, and of NumPy call their conversion."""
+"""Names of the conversion to a list in pyarrow, in pandas and polars, and in NumPy."""
 
 
 class MissingLabel:

@@ -5,24 +5,24 @@ Also known as: delayed feedback, verification latency, ask-and-tell.
 Most learners learn a label when it comes, as an ``update`` at that time, in the order
 in which labels come. A Tracker with a delay of d learns in the order of rows, as its
 runs do: the label of a row is *due* when the row d after it has been asked for, and
-until then what is told stands in the line (models/waiting_rows.py). A row is played,
-which adds it to the Tracker's own ring of rounds that wait for labels and learns the
-oldest of them, as soon as that one's label is known. The line waits for a label that is
-late even so, until that of a later row is known and due: then the row is played as one
-without a label, and given up. docs/decisions/027-late-labels.md has the measurements.
+until then labels that are told wait in the line (models/waiting_rows.py). A row is
+played, which adds it to the Tracker's own ring of rounds that wait for labels and
+learns the oldest of them, as soon as that one's label is known. The line waits for a
+label that is later than its delay until that of a later row is known and due: then the
+row is played without a label, and given up. docs/decisions/late-labels.md has the
+measurements.
 """
 
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg import checks
+from thalweg import checks, models
 from thalweg.errors import StreamError, ThalwegError
-from thalweg.models.columns import Columns, read_chunk
 from thalweg.models.inputs import NUMBERS, as_features, as_number, as_queries, as_row
 from thalweg.models.live_state import LiveState
-from thalweg.models.named_rounds import encode_features
+from thalweg.models.named_rows import read_chunk
 from thalweg.models.tickets import Ticket
 from thalweg.models.waiting_rows import WaitingRow
 from thalweg.preprocessing.imputer import (
@@ -31,6 +31,9 @@ from thalweg.preprocessing.imputer import (
     without_missing,
 )
 from thalweg.types import Block, FloatArray
+
+if TYPE_CHECKING:
+    from thalweg.models.columns import Columns
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -86,7 +89,7 @@ def require_no_waiting(live: LiveState, what: str) -> None:
         raise StreamError(
             f"{what} of a Tracker with a delay cannot learn while rows wait for their "
             f"labels: {len(waiting.rows):,} do, the first under the key {row.key!r}. "
-            "Tell their labels, or None where none will come."
+            "Tell their labels, or None for those that will not come."
         )
     for row in waiting.line:
         if row.number < waiting.next_number:
@@ -147,7 +150,7 @@ def _set_pending_label(live: LiveState, row: WaitingRow, age: int) -> None:
 
 
 def _placeholder(live: LiveState) -> Any:
-    """What stands for a label that is not known; None where its shape is not either."""
+    """The substitute for an unknown label; None where its shape is unknown as well."""
     if live.count_features() is not None:
         return np.zeros(live.targets) if live.targets else 0.0
     for row in live.waiting.line:
@@ -189,7 +192,9 @@ def _predict(model: Any, live: LiveState, x: FloatArray, interval: Any) -> Any:
     return model._predict(live, state, features[0], interval)
 
 
-def _read_row(model: Any, live: LiveState, x: Any) -> tuple[Columns | None, FloatArray]:
+def _read_row(
+    model: Any, live: LiveState, x: Any
+) -> tuple["Columns | None", FloatArray]:
     """The columns of the model after a row, and its features (n,), a copy."""
     if type(x) is not np.ndarray:
         x = as_row(x, live.columns)
@@ -203,7 +208,7 @@ def _read_row(model: Any, live: LiveState, x: Any) -> tuple[Columns | None, Floa
             f"Online.ask predicts one row, Online.predict several. Got {len(chunk)} "
             "rows."
         )
-    columns, rows = encode_features(live, model.missing, chunk)
+    columns, rows = models.named_rounds.encode_features(live, model.missing, chunk)
     return columns, rows[0].copy()
 
 
@@ -215,7 +220,7 @@ def _as_label(row: WaitingRow, y: Any) -> Any:
     if label.ndim > 1 or not np.isfinite(label).all():
         raise StreamError(
             f"The label of the row {row.key!r} must be a finite number, or a row of "
-            f"them; None, where none will come. Got {y!r:.80} instead."
+            f"them, or None if it will not come. Got {y!r:.80} instead."
         )
     return label.astype(np.float64) if label.ndim else float(label)
 

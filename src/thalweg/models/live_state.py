@@ -1,6 +1,6 @@
 """All that changes in a model, in the form that single calls change in place."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,6 @@ from thalweg.learners.base import LiveBuffer
 from thalweg.learners.tracker.pending_ring import PendingRing
 from thalweg.losses import LinearLoss
 from thalweg.models.clock import ClockState
-from thalweg.models.columns import Columns
 from thalweg.models.imputed_run import ImputerCall
 from thalweg.models.model_lock import ModelLock
 from thalweg.models.waiting_rows import (
@@ -21,8 +20,12 @@ from thalweg.models.waiting_rows import (
 from thalweg.preprocessing.imputer import Imputer, ImputerState, MissingPolicy
 from thalweg.types import FloatArray
 
+if TYPE_CHECKING:
+    from thalweg.models.columns import Columns
+
 RECENT_ROWS = 100
-"""Nearly always every feature was not zero in one of so many rows: no more are read."""
+"""Limit of the recent rows that are read, to find features that were not zero: nearly
+always these are enough."""
 NO_BUFFER = np.zeros(call_header.HEADER_SIZE)
 """A buffer that is closed and never opened, for learners without a kernel."""
 
@@ -33,7 +36,7 @@ def refuse_call(*given: Any) -> float:
 
 
 class ModelSettings(NamedTuple):
-    """What a live state needs to know of its model, and never changes."""
+    """The settings of its model that a live state needs; they never change."""
 
     learner: Learner[Any]
     loss: LinearLoss
@@ -52,7 +55,7 @@ class ModelSnapshot(NamedTuple):
     imputer: ImputerState | None = None  # None where missing values are refused
     # (m, k) the last errors, oldest first; None where none are known, or stored
     errors: FloatArray | None = None
-    columns: Columns | None = None  # None where features have no names
+    columns: "Columns | None" = None  # None where features have no names
     clock: ClockState = ClockState()
     # Rows that wait for their labels, shared with the live state; or as files have them
     waiting: WaitingRows | WaitingRowsState | None = None
@@ -76,9 +79,9 @@ class LiveState:
 
     ``predict`` and ``learn`` are the learner's kernel where it has one for single
     calls, else a function that always refuses; ``learn_alone`` is for a state that no
-    other thread knows yet. While the state is suspended the kernel
-    refuses too, so that whoever reads it sees whole rounds only; single calls of other
-    threads then take the checked path, and wait for the model's lock.
+    other thread knows yet. While the state is suspended the kernel refuses too, so that
+    readers see only whole rounds; single calls of other threads then take the checked
+    path, and wait for the model's lock.
 
     These are for one target a round. A kernel for ``targets`` of them is called by
     ``predict_targets`` and ``learn_targets``.
@@ -207,7 +210,7 @@ class LiveState:
 
     @property
     def imputer(self) -> Imputer | None:
-        """What completes rows with missing values; to be read while suspended."""
+        """The imputer, which completes rows; to be read while suspended."""
         if self._imputer_call is not None:
             self._imputer_call.settle()
         return self._imputer
@@ -258,22 +261,22 @@ class LiveState:
         return errors if len(errors) else None
 
     def count_rounds(self) -> int:
-        """How many rounds were learnt, or skipped by policy."""
+        """The number of rounds learnt, or skipped by policy."""
         return self._rounds + int(self.buffer[call_header.COUNT])
 
     def count_features(self) -> int | None:
-        """How many features there are, a constant one included; None: not known."""
+        """The number of features, including a constant one; None: not known."""
         if self._live is not None:
             return int(self.buffer[call_header.N])
         return None if self._state is None else len(self._state.theta)
 
     def count_given_features(self) -> int | None:
-        """How many features a row brings, without a constant one; None: not known."""
+        """The number of features in a row, without a constant one; None: not known."""
         features = self.count_features()
         return None if features is None else features - self._intercept
 
     def snapshot(self) -> ModelSnapshot:
-        """What a live state that goes on from here is made from."""
+        """The arguments of a live state that continues from here."""
         imputer = self.imputer
         return ModelSnapshot(
             self.copy_state(),

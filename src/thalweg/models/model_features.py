@@ -1,16 +1,19 @@
 """Features that come and go in a model: its state, means, counts and names."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thalweg import models
 from thalweg.errors import InvalidParameterError
-from thalweg.models.columns import Columns
 from thalweg.models.live_state import ModelSettings, ModelSnapshot
 from thalweg.models.waiting_rows import WaitingRows
 from thalweg.preprocessing.imputer import ImputerState
 from thalweg.types import FloatArray
+
+if TYPE_CHECKING:
+    from thalweg.models.columns import Columns
 
 Features = Sequence[str] | Sequence[int]
 
@@ -19,7 +22,8 @@ def with_names(
     settings: ModelSettings, snapshot: ModelSnapshot, names: Sequence[str]
 ) -> ModelSnapshot:
     """The snapshot with these names for its features, in their order."""
-    columns, count = Columns.from_names(names, settings.missing), len(names)
+    columns = models.columns.Columns.from_names(names, settings.missing)
+    count = len(names)
     state, before = snapshot.state, snapshot.columns
     given = None if state is None else len(state.theta) - settings.intercept
     if given not in (None, count):
@@ -33,7 +37,7 @@ def with_names(
     return snapshot._replace(columns=columns)
 
 
-def by_name(columns: Columns, theta: FloatArray) -> dict[str, Any]:
+def by_name(columns: "Columns", theta: FloatArray) -> dict[str, Any]:
     """θ by the names of the features; a constant one comes last, if there is one."""
     constant = "intercept" if "intercept" not in columns.names else "(intercept)"
     names = (*columns.names, constant)[: len(theta)]
@@ -43,7 +47,7 @@ def by_name(columns: Columns, theta: FloatArray) -> dict[str, Any]:
 def with_features(
     settings: ModelSettings, snapshot: ModelSnapshot, features: Features
 ) -> ModelSnapshot:
-    """The snapshot with more features, of which nothing is known.
+    """The snapshot with more features, whose coefficients are 0.
 
     ``features`` are names, which come after all other columns, or the positions that
     the new features will have.
@@ -118,6 +122,7 @@ def _insert(values: Any, indices: Sequence[int]) -> Any:
 
 
 def _positions(features: Features) -> list[int]:
+    _require_several(features)
     for index in features:
         if type(index) is not int:
             raise InvalidParameterError(
@@ -130,4 +135,14 @@ def _positions(features: Features) -> list[int]:
 def _names(features: Features) -> list[str]:
     if isinstance(features, str):
         return [features]
+    _require_several(features)
     return [str(name) if isinstance(name, np.str_) else name for name in features]  # type: ignore[misc]
+
+
+def _require_several(features: object) -> None:
+    """Raise unless they can be gone through one by one."""
+    if not isinstance(features, Iterable):
+        raise InvalidParameterError(
+            f"Features are a list of names, or of positions. Got {features!r:.80} "
+            "instead."
+        )

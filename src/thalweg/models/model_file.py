@@ -45,7 +45,7 @@ OTHER_KINDS = {
     "agent": "an agent of thalweg.bandits",
     "forecaster": "a Forecaster (Forecaster.load)",
 }
-"""What files hold that are none of ``Online``, by a name among their fields."""
+"""Other kinds of model files than those of ``Online``, by the name of a field."""
 
 
 class ModelRecord(NamedTuple):
@@ -85,7 +85,7 @@ def write_model(
 def to_saved_model(
     model: ModelFileContents, others: Mapping[str, Any] | None = None
 ) -> persistence.SavedModel:
-    """What a file holds of the model, with ``others`` beside it, by name."""
+    """The model's record in a file, with ``others`` beside it, by name."""
     learner, loss, intercept, missing, start, max_waiting = model.settings
     snapshot, columns = model.snapshot, model.snapshot.columns
     record = ModelRecord(
@@ -138,7 +138,7 @@ def decode_model(
 
 
 def _rules(record: ModelRecord, features: int | None) -> dict[str, Any]:
-    """Sizes and ranges in a model of so many features; None: before the first round."""
+    """Sizes and ranges in a model with ``features``; None: before the first round."""
     rounds = record.rounds
     accepts = POLICY_RULES[record.missing].accepts
     return {
@@ -203,7 +203,7 @@ def _restore_columns(record: ModelRecord, features: int | None) -> Columns | Non
 
 
 def imputer_rules(features: int | None, rounds: int) -> dict[str, Any]:
-    """The rules of an ``ImputerState`` after so many rounds."""
+    """The rules of an ``ImputerState`` after ``rounds`` rounds."""
     return {
         "sums": OneOf((0.0,)) if features is None else Array((features,)),
         "counts": _feature_counts(features, rounds),

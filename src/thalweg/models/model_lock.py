@@ -9,7 +9,7 @@ from contextlib import suppress
 from types import FrameType
 
 RECHECK_SECONDS = 0.05
-"""A call that waits looks so often whether the first one was ended by an interrupt."""
+"""Seconds between two checks of a waiting call whether an interrupt ended the first."""
 
 
 class ModelLock:

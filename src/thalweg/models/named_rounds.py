@@ -9,8 +9,9 @@ import numpy as np
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.learners import Learner
 from thalweg.learners.tracker import Tracker
-from thalweg.models.columns import Columns, read_chunk
+from thalweg.models.columns import Columns
 from thalweg.models.live_state import LiveState
+from thalweg.models.named_rows import as_targets
 from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.tables import Chunk, Recipe
 from thalweg.tables.cells import PythonCells
@@ -88,20 +89,6 @@ def time_column(chunk: Chunk, name: str) -> Any:
     if chunk.kind(name) == "number":
         return chunk.numbers(name)
     return chunk.timestamps(name).instants
-
-
-def as_targets(y: Any) -> Any:
-    """Targets of a data frame or a Series as an array; anything else as it is."""
-    if hasattr(y, "to_numpy") and hasattr(y, "isna"):  # nullable types of pandas
-        if y.ndim == 1 and y.dtype.kind not in "fiub":
-            return y
-        return y.to_numpy(np.float64, na_value=np.nan)
-    if not hasattr(y, "shape") or isinstance(y, np.ndarray) or len(y.shape) != 2:
-        return y
-    chunk = read_chunk(y)
-    if chunk is None:
-        return y
-    return np.column_stack([chunk.numbers(name) for name in chunk.cells])
 
 
 def _target_names(target: Any) -> tuple[str, ...]:

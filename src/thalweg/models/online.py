@@ -4,27 +4,18 @@ import copy
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg import checks
+from thalweg import checks, learners, models
 from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
 from thalweg.kernels.call_header import REFUSAL
-from thalweg.learners import Learner, Tracker
-from thalweg.learners.base import LiveBuffer
+from thalweg.learners.base import Learner, LiveBuffer
 from thalweg.learners.finiteness import require_finite_prediction
 from thalweg.losses import LinearLoss, SquaredError
 from thalweg.models import late_labels
 from thalweg.models.clock import measure_elapsed
-from thalweg.models.columns import (
-    Columns,
-    is_frame,
-    like_frame,
-    played_index,
-    read_chunk,
-    target_names,
-)
 from thalweg.models.error_intervals import (
     LearntRounds,
     interval_at,
@@ -58,16 +49,18 @@ from thalweg.models.model_features import (
     with_names,
     without_features,
 )
-from thalweg.models.model_file import ModelFileContents, read_model, write_model
 from thalweg.models.model_lock import ModelLock
-from thalweg.models.named_rounds import (
+from thalweg.models.named_rows import (
     as_targets,
-    encode_queries,
-    encode_rounds,
-    time_column,
+    is_frame,
+    like_frame,
+    played_index,
+    read_chunk,
+    target_names,
 )
 from thalweg.models.suspension import Suspension
 from thalweg.models.tickets import Key, Ticket, TicketCounts
+from thalweg.preprocessing.delayed_labels import DueLabels
 from thalweg.preprocessing.imputer import (
     POLICIES,
     POLICY_RULES,
@@ -75,8 +68,13 @@ from thalweg.preprocessing.imputer import (
     ImputerState,
     MissingPolicy,
 )
-from thalweg.tables import Recipe
 from thalweg.types import FloatArray, Trace
+
+if TYPE_CHECKING:
+    from thalweg.learners import Tracker
+    from thalweg.models.columns import Columns
+    from thalweg.models.model_file import ModelFileContents
+    from thalweg.tables import Recipe
 
 MAX_WAITING: int = ModelSettings._field_defaults["max_waiting"]
 ARRAY, FLOAT64 = np.ndarray, np.dtype(np.float64)
@@ -121,7 +119,7 @@ class Online:
         start: Any = None,
         max_waiting: int = MAX_WAITING,
     ) -> None:
-        self.learner = Tracker() if learner is None else learner
+        self.learner = learners.Tracker() if learner is None else learner
         self.loss = SquaredError() if loss is None else loss
         checks.require_type(self, "learner", Learner)
         has_level = self.learner.has_own_intercept
@@ -166,21 +164,22 @@ class Online:
 
     @property
     def rounds(self) -> int:
-        """How many rounds were learnt, or skipped by policy."""
+        """The number of rounds learnt, or skipped by policy."""
         return self._live.count_rounds()
 
     @property
     def imputer(self) -> Imputer | None:
-        """What completes rows with missing values; None where they are refused."""
+        """The imputer, which completes rows; None where missing values are refused."""
         with self._suspend() as live:
             return live.imputer
 
     def _live_buffer(self) -> LiveBuffer | None:
         """The raw path: one compiled function and the buffer that it changes.
 
-        Private, for measurements and tests: nobody checks that x is a float64 array of
-        one axis and all else a float, and any other may end the process; REFUSAL is to
-        be looked for as well (kernels/call_header.py). Weight and time are 1.0 here::
+        Private, for measurements and tests: x must be a float64 array of one axis and
+        all else a float, which is not checked, and other types may end the process. The
+        caller has to test for REFUSAL (kernels/call_header.py). Weight and time are 1.0
+        here::
 
             live = model._live_buffer()
             prediction = live.call(live.buffer, x, 0.0, 1.0, 1.0, False)  # predict
@@ -189,7 +188,7 @@ class Online:
         Of k targets y is a float64 array, to which predictions are written.
         None where the learner has none, and before the first round. It is the model's
         own state: other calls see what it has learnt. After a ``run``, or an ``update``
-        that took the checked path, ask for it anew: the old one refuses.
+        that took the checked path, get it again: the old one refuses.
         """
         accepts = POLICY_RULES[self.missing].accepts
         return None if accepts else self._live.live_buffer()
@@ -217,7 +216,9 @@ class Online:
         """
         with self._suspend() as live:
             state, columns = live.copy_state(), live.columns
-        pointless = not (self.learner.plays_points or isinstance(self.learner, Tracker))
+        pointless = not (
+            self.learner.plays_points or isinstance(self.learner, learners.Tracker)
+        )
         if state is None or pointless:
             return None
         theta = self.learner.play(state).copy()
@@ -225,7 +226,7 @@ class Online:
 
     @property
     def memory(self) -> Any:
-        """How many past rounds count now; of a Tracker only, 0 before any round.
+        """The number of past rounds that count now; only of a Tracker, 0 at first.
 
         Of several targets an array.
         """
@@ -233,7 +234,7 @@ class Online:
         return 0.0 if state is None else tracker.memory(state)
 
     def explain(self) -> str:
-        """What the model does now, in words; of a Tracker only."""
+        """A description of the model's present state in words; of a Tracker only."""
         tracker, state = self._tracker("explain"), self.state
         return tracker.explain(tracker.init(np.zeros(1)) if state is None else state)
 
@@ -274,7 +275,7 @@ class Online:
                 rows = as_query_rows(x)
                 has_rows = np.ndim(x) == 2
             else:
-                rows = encode_queries(live, self.missing, chunk)
+                rows = models.named_rounds.encode_queries(live, self.missing, chunk)
                 has_rows = is_frame(x)
             state, features = as_queries(self._settings(), live, rows)
             if not has_rows:
@@ -291,7 +292,7 @@ class Online:
         learner, has_rows = self.learner, x.ndim == 2
         if interval is not None:
             checks.require_argument("a prediction", "interval", interval, "(0, 1)")
-        if interval is not None and isinstance(learner, Tracker):
+        if interval is not None and isinstance(learner, learners.Tracker):
             find_interval = learner.interval_rows if has_rows else learner.interval
             return find_interval(state, x, interval)
         predict = learner.predict_rows if has_rows else learner.predict
@@ -337,7 +338,7 @@ class Online:
             if chunk is None:
                 features = as_features(x)
             else:
-                rounds = encode_rounds(
+                rounds = models.named_rounds.encode_rounds(
                     live, self.missing, chunk, target, None, None, self.learner
                 )
                 columns, features, target = rounds
@@ -354,7 +355,7 @@ class Online:
     def run(
         self, x: Any, y: Any = None, weight: Any = None, elapsed: Any = None,
         record: Sequence[str] = (), blocked: bool = False, *, target: Any = None,
-        recipe: Recipe | None = None,
+        recipe: "Recipe | None" = None,
     ) -> Trace:  # fmt: skip
         """Predict, then learn, round by round over (T, n) features and T targets.
 
@@ -378,19 +379,20 @@ class Online:
             if chunk is None:
                 rounds: Any = (live.columns, x, as_targets(y))
             else:
-                rounds = encode_rounds(
+                rounds = models.named_rounds.encode_rounds(
                     live, self.missing, chunk, y, target, recipe, self.learner
                 )
             columns, x, y = rounds
             if chunk is not None and isinstance(elapsed, str):
-                elapsed = time_column(chunk, elapsed)[len(chunk) - len(x) :]
+                times = models.named_rounds.time_column(chunk, elapsed)
+                elapsed = times[len(chunk) - len(x) :]
             trace = self._run(live, columns, x, y, weight, elapsed, record, blocked)
         if chunk is None or not is_frame(frame):
             return trace
         return replace(trace, index=played_index(frame, len(trace.loss)))
 
     def _run(
-        self, live: LiveState, columns: Columns | None, x: Any, y: Any, weight: Any,
+        self, live: LiveState, columns: "Columns | None", x: Any, y: Any, weight: Any,
         elapsed: Any, record: Sequence[str] = (), blocked: bool = False,
     ) -> Trace:  # fmt: skip
         settings = self._settings()
@@ -418,6 +420,21 @@ class Online:
         )
         mean, targets = self.loss.mean(trace.prediction), target_names(columns)
         return replace(trace, prediction=mean, targets=targets)
+
+    def _run_delayed(self, x: FloatArray, due: DueLabels, y: FloatArray) -> FloatArray:
+        """``run`` of a ``LogisticTracker`` where labels come late: predictions at x.
+
+        After each row the one that is ``due`` is learnt, with the label y (T,).
+        """
+        learner: Any = self.learner
+        with self._suspend(to_learn=True) as live:
+            snapshot, learnable = live.snapshot(), due.learnable
+            state, log_odds = learner.run_delayed(
+                snapshot.state, x, due.x, y, learnable, due.elapsed
+            )
+            rounds = snapshot.rounds + int(learnable.sum())
+            self._open(snapshot._replace(state=state, rounds=rounds))
+            return np.asarray(self.loss.mean(log_odds))
 
     def ask(self, x: Any, key: Any = None, interval: float | None = None) -> Ticket:
         """The prediction at ``x``, whose label comes later: ``tell``.
@@ -451,12 +468,12 @@ class Online:
 
     @property
     def ticket_counts(self) -> TicketCounts:
-        """How many rows were asked for, answered, given up, and wait."""
+        """The numbers of rows asked for, answered, given up, and waiting."""
         with self._suspend() as live:
             return live.settled_waiting().counts()
 
     def add_features(self, features: Features) -> None:
-        """Make room for features that come later, of which nothing is known yet.
+        """Make room for features that come later; their coefficients begin at 0.
 
         ``features`` are names; of a model without names, the positions that they will
         have. See ``add_features`` of the learner for what that means exactly.
@@ -484,26 +501,28 @@ class Online:
         return is_learnt
 
     def health(self) -> Health:
-        """What excites the model, what is known of each feature, what was refused."""
+        """Excitation of the model, information on each feature, and refusals."""
         with self._suspend() as live:
             return measure_health(self.learner, live.snapshot(), self.refusals)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; a failed write leaves the old file as it was."""
-        write_model(path, self._file_contents())
+        models.model_file.write_model(path, self._file_contents())
 
-    def _file_contents(self) -> ModelFileContents:
+    def _file_contents(self) -> "ModelFileContents":
         with self._suspend() as live:
             snapshot = live.frozen_snapshot()
-            return ModelFileContents(self._settings(), snapshot, self.refusals)
+            return models.model_file.ModelFileContents(
+                self._settings(), snapshot, self.refusals
+            )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Online":
         """The model in a file, which continues to the last bit."""
-        return cls._from_file_contents(read_model(path))
+        return cls._from_file_contents(models.model_file.read_model(path))
 
     @classmethod
-    def _from_file_contents(cls, contents: ModelFileContents) -> "Online":
+    def _from_file_contents(cls, contents: "ModelFileContents") -> "Online":
         settings, snapshot, refusals = contents
         model = cls(*settings)
         model.refusals = refusals
@@ -511,7 +530,7 @@ class Online:
         return model
 
     def clone(self) -> "Online":
-        """A copy that goes its own way."""
+        """An independent copy."""
         return copy.deepcopy(self)
 
     def _as_start(self, start: Any) -> FloatArray:
@@ -523,8 +542,8 @@ class Online:
             )
         return checks.check_start(self, start)
 
-    def _tracker(self, what: str) -> Tracker:
-        if not isinstance(self.learner, Tracker):
+    def _tracker(self, what: str) -> "Tracker":
+        if not isinstance(self.learner, learners.Tracker):
             raise InvalidParameterError(
                 f"Online.{what} is known of a Tracker. Got {self.learner!r} instead."
             )

@@ -1,11 +1,11 @@
-"""What ``Online.ask`` gives for a row whose label is still to come."""
+"""Tickets: the result of ``Online.ask`` for a row whose label is still to come."""
 
 from typing import Any, NamedTuple
 
 from thalweg.types import Interval
 
 Key = str | int
-"""What the label of a waiting row is told by."""
+"""The key under which the label of a waiting row is told."""
 
 
 class Ticket(NamedTuple):
@@ -17,7 +17,7 @@ class Ticket(NamedTuple):
 
 
 class TicketCounts(NamedTuple):
-    """What became of the rows that a model was asked for."""
+    """Numbers of the rows that a model was asked for."""
 
     asked: int
     answered: int  # their labels were told

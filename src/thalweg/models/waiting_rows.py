@@ -1,8 +1,8 @@
 """The rows of a model that wait for their labels, by key and in the order asked for.
 
-A row joins, is told its label or given up, and leaves: each changes several things,
-between which an interrupt may fall. So what is to change is noted first (``Change``),
-and ``settle`` makes it so, or makes good what an interrupt has left undone.
+A row joins, receives its label or is given up, and leaves. Each of these changes
+several fields, and an interrupt may come in between. So the change is noted first
+(``Change``), and ``settle`` makes it, or completes what an interrupt has left undone.
 """
 
 from collections import deque
@@ -16,13 +16,13 @@ from thalweg.models.tickets import Key, TicketCounts
 from thalweg.types import FloatArray
 
 MAX_LOST_KEYS = 1024
-"""So many keys of rows that were given up are remembered, to say so when asked."""
+"""Limit of the number of keys remembered of rows that were given up, for messages."""
 MAX_INTEGER = 2**63 - 1
 """Largest integer that a file can hold."""
 
 
 class WaitingRow:
-    """A row that was predicted, and what is known of its label."""
+    """A row that was predicted, and its label once it is known."""
 
     __slots__ = ("key", "label", "number", "weight", "x")
 
@@ -36,7 +36,7 @@ class WaitingRow:
 
 
 class Change(NamedTuple):
-    """What is about to happen to a row."""
+    """A change of a row that is noted before it is made."""
 
     row: WaitingRow
     kind: str  # "join", "leave" or "play"
@@ -66,8 +66,8 @@ class WaitingRowsState(NamedTuple):
 class WaitingRows:
     """Rows by key, from ``Online.ask`` until ``Online.tell``.
 
-    Where ``delay`` is that of a Tracker with one, rows stand in ``line`` as well, until
-    it has learnt their labels.
+    With the ``delay`` of a Tracker, rows are in ``line`` as well, until it has learnt
+    their labels.
     """
 
     __slots__ = (
@@ -84,17 +84,17 @@ class WaitingRows:
         self.given_up = 0
         self.lost_keys: dict[Key, None] = {}  # of the last rows that were given up
         self.waited = 0.0  # time that rows given up took since a label was learnt
-        self._asked = 0  # at least so many; those that wait count as well
-        self.change: Change | None = None  # what was begun, and is to be settled
+        self._asked = 0  # a lower limit of the rows asked for, besides waiting rows
+        self.change: Change | None = None  # a change that was noted, not yet settled
 
     def count_asked(self) -> int:
-        """How many rows were asked for: the number of the next one."""
+        """The number of rows asked for, which is the number of the next one."""
         for row in reversed(self.rows.values()):
             return max(self._asked, row.number + 1)
         return self._asked
 
     def counts(self) -> TicketCounts:
-        """What became of all rows so far."""
+        """Numbers of all rows so far, by their state."""
         asked, waiting = self.count_asked(), len(self.rows)
         answered = asked - self.given_up - waiting
         return TicketCounts(asked, answered, self.given_up, waiting)
@@ -103,7 +103,7 @@ class WaitingRows:
         """The key of the next row; raises if it waits already, or is no key."""
         if key is None:
             number = self.count_asked()
-            while number in self.rows:  # somebody chose it
+            while number in self.rows:  # a caller chose it as a key
                 number += 1
             return number
         wanted = _as_key(key)
@@ -128,8 +128,8 @@ class WaitingRows:
                 f"The row of the key {key!r} was given up before its label came."
             )
         raise StreamError(
-            f"No row waits for its label under the key {key!r}: none was asked for, or "
-            f"its label came already. Rows that wait: {len(self.rows):,}."
+            f"No row waits for its label under the key {key!r}: no such row was asked "
+            f"for, or its label came already. Rows that wait: {len(self.rows):,}."
         )
 
     def is_waiting(self, row: WaitingRow) -> bool:
@@ -137,7 +137,7 @@ class WaitingRows:
         return self.rows.get(row.key) is row
 
     def join(self, key: Key, x: FloatArray) -> None:
-        """Let one more row wait."""
+        """Add a row that waits."""
         row = WaitingRow(key, self.count_asked(), x)
         if self.delay:
             self.change = Change(row, "join")
@@ -173,7 +173,7 @@ class WaitingRows:
         self.change = Change(row, "play", rounds)
 
     def cancel(self) -> None:
-        """What was about to happen was refused."""
+        """Drop the noted change, which was refused."""
         self.change = None
 
     def settle(self, rounds: int) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from thalweg.persistence import state_check as state_check
     from thalweg.persistence.files import load as load
     from thalweg.persistence.files import save as save
     from thalweg.persistence.format import SavedModel as SavedModel
@@ -24,4 +25,4 @@ _MODULE_OF = {
 __all__ = sorted(_MODULE_OF)
 
 # What a path leads to is asked by commands whose help needs no learners.
-__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__getattr__ = lazy_exports(__name__, _MODULE_OF | {"state_check": "state_check"})

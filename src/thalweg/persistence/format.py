@@ -87,7 +87,7 @@ def require_length(start: bytes, length: int, name: str) -> None:
 
 
 def _parse_start(start: bytes, length: int) -> int:
-    """The length of the header, in a file of so many bytes that starts so."""
+    """The length of the header in a file of ``length`` bytes with this start."""
     if start[: len(MAGIC)] != MAGIC:
         raise PersistenceError("it is no thalweg model")
     if len(start) < START.size:

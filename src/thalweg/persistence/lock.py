@@ -17,14 +17,16 @@ class FileLock:
     up, and a second holder in the same process is refused too. So does a process that
     drops the object. A forked child closes its copy, which would hold the lock for as
     long as the child lives. The lock file stays: were it removed, two processes could
-    each hold a lock on a file of that name.
+    each hold a lock on a file of that name. Who may not write the file may not lock it
+    either.
     """
 
     def __init__(self, path: Path) -> None:
         lock_path = path.with_name(path.name + ".lock")
         try:
             _require_lock_file(lock_path)
-            file = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+            file = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            _let_writers_lock(path, file)
         except StorageError:
             raise
         except OSError as error:
@@ -52,7 +54,7 @@ class FileLock:
         self._close()
 
     def close_copy(self) -> None:
-        """Close the file, and leave the lock to whoever else has it."""
+        """Close the file without releasing the lock, which another process has."""
         closing = self._close.detach()
         if closing is not None:
             os.close(closing[2][0])
@@ -74,6 +76,15 @@ def _close_copies_after_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_close_copies_after_fork)
+
+
+def _let_writers_lock(path: Path, file: int) -> None:
+    """Open the lock to those who may write the file at ``path``, if it is there."""
+    with suppress(OSError):  # of another owner's lock the rights stay
+        mode = path.stat().st_mode & 0o777
+        classes = [mode >> shift & 0o7 for shift in (6, 3, 0)]
+        rights = [0o6 if bits & 0o2 else 0 for bits in classes]
+        os.fchmod(file, rights[0] << 6 | rights[1] << 3 | rights[2] | 0o600)
 
 
 def _require_lock_file(path: Path) -> None:

@@ -45,13 +45,15 @@ from thalweg.persistence.registry import STATES
 
 INTEGER, FLOAT, CHECKSUM = struct.Struct("<q"), struct.Struct("<d"), struct.Struct("<I")
 SHAPES = [struct.Struct(f"<{axes}q") for axes in range(MAX_AXES + 1)]
+UTF_8 = ("utf-8", "surrogatepass")
+"""Encoding of every text that Python can hold, a lone surrogate among them."""
 MAX_LAYOUT_BYTES = 2**20
 """A layout is parsed whole, and JSON takes some 25 times its length."""
 MALFORMED = (
     ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError,
     struct.error,
 )  # fmt: skip
-"""What a layout or data that nobody has written may lead to."""
+"""Errors that a damaged layout or damaged data may cause."""
 
 
 class RawValue(NamedTuple):
@@ -126,7 +128,7 @@ def _flatten(value: Any, parts: list[bytes], depth: int = 0) -> Any:
     if value is None or kind is bool:
         return ("plain", value)
     if kind is str:
-        text = value.encode()
+        text = value.encode(*UTF_8)
         parts += (INTEGER.pack(len(text)), text)
         return "text"
     if kind is tuple:
@@ -203,7 +205,7 @@ class _RawReader(Reader):
         if kind != "text":
             raise KeyError(kind)
         (length,) = self._take(INTEGER)
-        return bytes(self._bytes(length)).decode()
+        return bytes(self._bytes(length)).decode(*UTF_8)
 
     def _read_array(
         self, kind: str, dtype: str, order: str, shape: tuple[int, ...]

@@ -26,6 +26,7 @@ There is one mechanism for whatever is saved, and no component writes its own:
    ``Literal["a", "b"]``    one of these
    ``FloatArray``           an array of float64, of any shape; NaN is allowed
    ``int``                  an integer from 0 to 2⁵³, as every count is
+   ``Annotated[X, rule]``   what this rule asks for, see 3
    ``float``                a float; NaN is allowed
    ``str``, ``bool``        of this type exactly
    ``Any``                  anything: a rule has to follow
@@ -46,13 +47,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeGuard,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
+import numpy.typing as npt
 
+from thalweg import persistence
 from thalweg.errors import InvalidParameterError, PersistenceError
 from thalweg.learners import Learner
-from thalweg.persistence.state_check import check_state
 from thalweg.types import array_entry
 
 MAX_COUNT = 2**53
@@ -147,10 +159,18 @@ class Count:
 
     max: int = MAX_COUNT
 
+    def accepts(self, value: object) -> TypeGuard[int]:
+        """Whether the value obeys."""
+        return type(value) is int and 0 <= value <= self.max
+
+    def accepts_all(self, values: npt.NDArray[np.integer[Any]]) -> bool:
+        """Whether every entry of an array of integers obeys."""
+        return not values.size or bool(values.min() >= 0 and values.max() <= self.max)
+
     def validate(self, value: Any, name: str) -> None:
         """Raise unless the value obeys."""
-        right = type(value) is int and 0 <= value <= self.max
-        require(right, name, f"a whole number from 0 to {self.max}", value)
+        rule = f"a whole number from 0 to {self.max}"
+        require(self.accepts(value), name, rule, value)
 
 
 @dataclass(frozen=True)
@@ -161,14 +181,17 @@ class Number:
     high: float = math.inf
     may_be_nan: bool = False
 
-    def validate(self, value: Any, name: str) -> None:
-        """Raise unless the value obeys."""
-        right = type(value) is float and (
+    def accepts(self, value: object) -> TypeGuard[float]:
+        """Whether the value obeys."""
+        return type(value) is float and (
             (math.isfinite(value) and self.low <= value <= self.high)
             or (self.may_be_nan and math.isnan(value))
         )
+
+    def validate(self, value: Any, name: str) -> None:
+        """Raise unless the value obeys."""
         rule = "a float that is finite" + (" and not negative" if self.low == 0 else "")
-        require(right, name, rule, value)
+        require(self.accepts(value), name, rule, value)
 
 
 @dataclass(frozen=True)
@@ -227,7 +250,7 @@ class StateOf:
     def validate(self, value: Any, name: str) -> None:
         """Raise unless the state obeys."""
         try:
-            check_state(self.learner, value)
+            persistence.state_check.check_state(self.learner, value)
         except (PersistenceError, InvalidParameterError) as error:
             why = str(error).rstrip(".")
             raise PersistenceError(
@@ -276,6 +299,9 @@ def _restore(kind: Any, value: Any, name: str) -> Any:
     if origin is UnionType:
         other = next(part for part in inner if part is not NoneType)
         return None if value is None else _restore(other, value, name)
+    if origin is Annotated:
+        validate_snapshot(inner[1], value, name)
+        return value
     if origin is tuple:
         require(type(value) is tuple, name, "a tuple", value)
         return tuple(
@@ -313,4 +339,4 @@ def _restore_record(kind: Any, value: Any, name: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _annotations(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind)
+    return get_type_hints(kind, include_extras=True)

@@ -23,11 +23,11 @@ from thalweg.persistence.registry import state_of
 from thalweg.types import FloatArray
 
 ALIGNMENT = 8
-"""Fields of a packed state start at multiples of so many numbers, kernels/layout.py.
+"""Alignment of the fields of a packed state, in numbers (kernels/compiler/layout.py).
 Padding makes lengths polynomials in the number of features n only for n that have the
 same remainder: a state is compared with three small ones of its own remainder."""
 ROUNDING = 1e-6
-"""Weights sum to one but for the rounding of single precision."""
+"""Limit of the distance of a sum of weights from 1: rounding of single precision."""
 LENGTHS = ("window", "delay")
 """Settings that are the length of an array of the state."""
 
@@ -181,7 +181,7 @@ def _fits_spec(value: Any, spec: FieldSpec, n: int, count: int | None) -> bool:
 def _extrapolate_length(k: int, zero: int, one: int, two: int) -> int:
     """The value at k of the polynomial with these values at 0, 1 and 2.
 
-    Lengths are such polynomials, of degree two at most: three small states tell the
+    Lengths are such polynomials, of degree two at most: three small states give the
     shapes of a large one, and a file that claims a large n costs no memory.
     """
     return zero + k * (one - zero) + k * (k - 1) // 2 * (two - 2 * one + zero)

@@ -1,1 +1,2 @@
-"""Preparation of rounds for learners: missing values, labels that arrive late."""
+"""Preparation of rounds for learners: missing values, late labels, and features of a
+series' own past."""

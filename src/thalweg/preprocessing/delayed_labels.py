@@ -37,7 +37,7 @@ class DelayedLabels:
     Round t asks for a prediction at row t, which is made from what was learnt so far;
     then the label of row t - ``delay`` becomes known, and that row is *due*. With a
     delay of 0 each row is due right after its own prediction. A row whose label is
-    missing is due as well, in its turn: it teaches nothing, but time passes.
+    missing is due as well, in its turn: nothing is learnt from it, but time passes.
 
     The result does not depend on how the rows are cut into calls of ``push``. The
     compiled ring behind ``Tracker(delay=d)`` is tested to be equal to this queue, as is

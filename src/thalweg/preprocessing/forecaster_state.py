@@ -1,65 +1,68 @@
 """The buffers of a forecaster: made for its seasons, played by the kernels."""
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.calendar.public_holidays import COUNTRIES, DayGrid, day_marks
+from thalweg.calendar.season_finder import Seasons
 from thalweg.kernels import exponential_smoothing
+from thalweg.kernels.compiler.layout import aligned_zeros
+from thalweg.kernels.compiler.simd import WIDTH
+from thalweg.kernels.forecaster import covariates, forecaster_round
 from thalweg.kernels.forecaster import forecaster_layout as layout
-from thalweg.kernels.forecaster import forecaster_round, given_features
 from thalweg.kernels.forecaster.analogues import MIN_ANALOGUES, first_analogue
-from thalweg.kernels.forecaster.known_effects import EFFECT_RIDGE
+from thalweg.kernels.forecaster.covariate_effects import EFFECT_RIDGE
 from thalweg.kernels.forecaster.step_regressions import (
-    GIVEN_RIDGE,
+    COVARIATE_RIDGE,
     RIDGE,
 )
-from thalweg.kernels.layout import aligned_zeros
-from thalweg.kernels.simd import WIDTH
-from thalweg.kernels.tracker.tracker_layout import DELAY
-from thalweg.preprocessing.few_errors import few_errors
-from thalweg.preprocessing.public_holidays import COUNTRIES, DayGrid, day_marks
-from thalweg.preprocessing.seasons import Seasons
+from thalweg.kernels.tracker import tracker_layout
+from thalweg.preprocessing.small_sample_factor import small_sample_factors
 from thalweg.types import FloatArray
 
 IntArray = npt.NDArray[np.int64]
 MODELLED_STEPS = 16
-"""Steps that have regressions of their own; others use those of the next such step."""
+"""Limit of the number of steps with regressions of their own; other steps use those of
+the next such step."""
 
 MAX_SINGLE_STEPS = 8
-"""Up to so many modelled steps each has a nonlinear regression of its own."""
+"""Limit of the number of modelled steps that each have a nonlinear regression of their
+own; more share them in pairs."""
 
 MAX_HISTORY, MAX_SEASONS_BACK = 16_384, 680
-"""Values at most among which analogues are looked for, and seasons."""
+"""Limits of the numbers of values and of seasons searched for analogues."""
 
 NO_FEATURES = np.empty((1, 0))
 NO_MARKS = np.empty((0, 3), np.int64)
 MARKED_DAYS = 400
-"""Days ahead whose holidays are looked up at a time."""
+"""Number of days ahead whose holidays are looked up at a time."""
 EFFECT_FIELDS = (
-    "given_moments", "recent_values", "recent_known", "effect_moments", "effect_theta",
-    "series_theta", "effect_errors", "effect_losses",
+    "covariate_moments", "recent_values", "recent_future", "effect_moments",
+    "effect_theta", "series_theta", "effect_errors", "effect_losses",
 )  # fmt: skip
-"""What is known of the effects of features."""
+"""The fields of the effects of future covariates."""
 EFFECT_COUNTERS = slice(layout.CHANGE, layout.EFFECT_COUNT + 1)
 ERROR_FIELDS = (
     "step_counters", "step_errors", "total_counters", "total_errors", "error_scales",
     "mean_sizes", "spread", "cycle_spread", "spread_gain",
     "largest_errors",
 )  # fmt: skip
-"""What is known of the errors of forecasts."""
+"""The fields of the errors of forecasts."""
 
 
 class ForecasterSettings(NamedTuple):
-    """What decides the size of the buffers, beside the seasons."""
+    """The settings that determine the size of the buffers, beside the seasons."""
 
     horizon: int
     lags: tuple[int, ...]
-    given: int  # features given with each value
-    known: tuple[bool, ...]  # of each of them, whether it is known in advance
+    given: int  # number of covariates
+    known: tuple[bool, ...]  # of each covariate, whether it is known in advance
     # Only the first step and the last have regressions, and nothing is pooled.
     last_only: bool = False
-    days: DayGrid | None = None  # where days begin; None: holidays are not looked at
+    days: DayGrid | None = None  # where days begin; None: holidays are not used
 
     def steps(self) -> FloatArray:
         """The steps that have regressions of their own."""
@@ -78,19 +81,23 @@ class ForecasterState:
         self.settings, self.seasons = settings, seasons
         steps = settings.steps()
         self._steps = tuple(steps.tolist())
-        self._dimensions = dimensions(settings, seasons)
-        by_name = dict(zip(layout.DIMENSIONS, self._dimensions, strict=True))
-        self.packed = aligned_zeros(layout.STATE.size(**by_name))
-        state: Any = layout.STATE.views(self.packed, **by_name)
-        self.views = state
+        by_name = dimensions(settings, seasons)
+        plan = buffer_plan(*(by_name[name] for name in layout.DIMENSIONS))
+        self._buffer = aligned_zeros(plan.size)
+        views: Any = layout.BUFFER.views(self._buffer, **by_name)
+        views.header[layout.TABLE] = plan.first_of_table
+        views.table[: len(plan.table)] = plan.table
+        self.views: Any = views.state
+        state, workspace = views.state, views.workspace
+        self.packed = self._buffer[plan.state]
         if packed is None:
             if state.smoothing.size:
                 state.smoothing[:] = exponential_smoothing.new_state(
                     seasons.season, has_products=False
                 )
             state.theta[:, : layout.OWN_FEATURES] = layout.PRIOR[:, None]
-            state.step_counters[:, DELAY] = steps - 1
-            state.total_counters[:, DELAY] = steps - 1
+            state.step_counters[:, tracker_layout.DELAY] = steps - 1
+            state.total_counters[:, tracker_layout.DELAY] = steps - 1
             if settings.days is not None:
                 state.day_counters[layout.ROW_OF_DAY] = settings.days.first_row
         else:
@@ -99,39 +106,38 @@ class ForecasterState:
         self._value, self._no_forecasts = np.zeros(1), np.empty((0, settings.horizon))
         self._no_bounds: FloatArray = np.empty((len(steps), 0))
         self._no_bands = np.empty((0, settings.horizon, 2))
-        self._workspace = aligned_zeros(layout.WORKSPACE.size(**by_name))
-        workspace: Any = layout.WORKSPACE.views(self._workspace, **by_name)
         workspace.step_of[:] = steps
         every_step = np.arange(1, settings.horizon + 1)
         workspace.model_of[:] = np.searchsorted(steps, every_step)
-        workspace.lags[:], workspace.is_known[:] = settings.lags, settings.known
-        workspace.known_at[:] = np.flatnonzero(settings.known)
+        workspace.lags[:], workspace.is_future[:] = settings.lags, settings.known
+        workspace.future_at[:] = np.flatnonzero(settings.known)
         workspace.effect_ridge[:] = EFFECT_RIDGE
         workspace.ridge[:] = RIDGE
-        base = self._dimensions[layout.DIMENSIONS.index("base")]
-        workspace.ridge[base:] = GIVEN_RIDGE
+        workspace.ridge[by_name["base"] :] = COVARIATE_RIDGE
+        workspace.priors[:, : layout.CANDIDATES] = np.transpose(layout.CANDIDATE_TABLE)
+        workspace.pool_priors[:] = layout.POOL_PRIOR
         workspace.group_of[:] = group_of_steps(len(steps))
         workspace.group_sizes[:] = np.bincount(group_of_steps(len(steps)))
         workspace.season_waves[:] = waves(seasons.season, layout.SEASON_WAVES)
         workspace.cycle_waves[:] = waves(seasons.cycle, layout.CYCLE_WAVES)
 
     def copy(self) -> "ForecasterState":
-        """A state that goes its own way."""
+        """An independent copy."""
         return ForecasterState(self.settings, self.seasons, self.packed)
 
     def learn_again(self, y: FloatArray, given: FloatArray) -> "ForecasterState":
-        """A state that has learnt all these rounds with the effects of known features
-        as they are now, which were not known when the first of them came.
+        """A state that has learnt all these rounds again with the present estimates of
+        the effects of future covariates, which the first rounds lacked.
 
-        The errors that bands are made of remain those of forecasts that were made, also
-        those of rounds to come.
+        Bands are still made of the errors of the original forecasts, also of those for
+        coming rounds.
         """
         new = ForecasterState(self.settings, self.seasons)
         for name in EFFECT_FIELDS:
             getattr(new.views, name)[:] = getattr(self.views, name)
         counters, own_counters = new.views.counters, self.views.counters
         counters[EFFECT_COUNTERS] = own_counters[EFFECT_COUNTERS]
-        moments = new.views.given_moments
+        moments = new.views.covariate_moments
         moments[layout.OFFSET] = moments[layout.MEAN]
         new.views.origin_units[:] = self._newest_units()
         new.views.origin_units[:, layout.EFFECT_OFFSET] = moments[layout.OFFSET]
@@ -144,13 +150,13 @@ class ForecasterState:
         return new
 
     def _keep_forecasts(self, made: Any) -> None:
-        """Take over the forecasts of all origins but the newest, as they were made."""
+        """Keep the original forecasts of all origins but the newest."""
         views, rounds = self.views, self.rounds
         slots, past = len(views.forecasts), views.values.size
         for age in range(1, min(slots, rounds)):
             origin = rounds - 1 - age
             slot = origin % slots
-            for name in ("origin_units", "known_coefficients"):
+            for name in ("origin_units", "future_coefficients"):
                 getattr(views, name)[slot] = getattr(made, name)[slot]
             # Of rounds that have passed, forecasts are of values less effects.
             passed = np.arange(origin + 1, min(rounds, origin + slots)) % past
@@ -159,7 +165,7 @@ class ForecasterState:
             views.forecasts[slot] = forecasts
 
     def without_effects(self, y: FloatArray, given: FloatArray) -> FloatArray:
-        """The values (T,) less the effects of known features (T, m)."""
+        """The values (T,) less the effects of future covariates (T, m)."""
         units = self._newest_units()
         unit, effect = units[layout.EFFECT_UNIT], units[layout.EFFECT]
         used = effect != 0
@@ -182,9 +188,17 @@ class ForecasterState:
         return int(self.views.counters[layout.VALUE_COUNT])
 
     @property
+    def last_given(self) -> FloatArray | None:
+        """The given features of the last round, (m,); None before the first."""
+        if not self.rounds:
+            return None
+        last: FloatArray = self.views.covariate_moments[layout.LAST_COVARIATE].copy()
+        return last
+
+    @property
     def starts_at_zero(self) -> bool:
-        """Whether 0 is among the values, and nothing below it."""
-        return bool(given_features.starts_at_zero(self.views.counters))
+        """Whether 0 is the lowest value."""
+        return bool(covariates.starts_at_zero(self.views.counters))
 
     @property
     def holiday_country(self) -> str | None:
@@ -195,8 +209,8 @@ class ForecasterState:
         return COUNTRIES[country - 1] if country else None
 
     def _days_ahead(self, rows: int) -> tuple[IntArray, int]:
-        """What is known of the days of the next rows, and of those whose effects are
-        computed meanwhile; and the number of the first of these days."""
+        """Weekdays and holidays of the days of the next rows, and of the days whose
+        effects they compute; and the number of the first of these days."""
         days = self.settings.days
         if days is None:
             return NO_MARKS, 0
@@ -209,10 +223,10 @@ class ForecasterState:
         return self._marks, self._first_day
 
     def learn(self, y: float) -> None:
-        """Learn one value, without given features."""
+        """Learn one value, without covariates."""
         self._value[0] = y
         forecaster_round.play(
-            self.packed, self._workspace, self._dimensions, self._value, NO_FEATURES,
+            self._buffer, self._value, NO_FEATURES,
             0.5, self._no_bounds, self._no_forecasts, self._no_bands,
             *self._days_ahead(1),
         )  # fmt: skip
@@ -231,19 +245,19 @@ class ForecasterState:
         offsets = np.empty((rows, horizon, 2))
         bounds = self._no_bounds
         if level is not None:
-            bounds = few_errors(level, self._steps)
+            bounds = small_sample_factors(level, self._steps)
         forecaster_round.play(
-            self.packed, self._workspace, self._dimensions, y, given, level or 0.5,
+            self._buffer, y, given, level or 0.5,
             bounds, forecasts, offsets, *self._days_ahead(len(y)),
         )  # fmt: skip
         return None if level is None else (forecasts, forecasts[..., None] + offsets)
 
     def play_last_step(self, y: FloatArray) -> FloatArray:
-        """Learn the values (T,), without given features; the forecasts (T,) of the
-        last step after each."""
+        """Learn the values (T,), without covariates; the forecasts (T,) of the last
+        step after each."""
         forecasts = np.empty((len(y), self.settings.horizon))
         forecaster_round.play(
-            self.packed, self._workspace, self._dimensions, y, np.empty((len(y), 0)),
+            self._buffer, y, np.empty((len(y), 0)),
             0.5, self._no_bounds, forecasts, self._no_bands, *self._days_ahead(len(y)),
         )  # fmt: skip
         return np.ascontiguousarray(forecasts[:, -1])
@@ -251,33 +265,50 @@ class ForecasterState:
     def forecast(self, future: FloatArray) -> FloatArray:
         """The forecasts (H,) after the newest value; ``future`` (k, m) as given."""
         forecasts = np.zeros(self.settings.horizon)
-        forecaster_round.set_forecasts(
-            self.packed, self._workspace, self._dimensions, future, forecasts
-        )
+        forecaster_round.set_forecasts(self._buffer, future, forecasts)
         return forecasts
 
     def offsets(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """How far below and above values, and sums of values, may lie: (H, 2) each."""
+        """The ends of bands, relative to the forecasts of values and of their sums:
+        (H, 2) each."""
         horizon = self.settings.horizon
         of_values, of_totals = np.empty((horizon, 2)), np.empty((horizon, 2))
-        bounds = few_errors(level, self._steps)
+        bounds = small_sample_factors(level, self._steps)
         forecaster_round.set_bands(
-            self.packed, self._workspace, self._dimensions, level, bounds, of_values,
+            self._buffer, level, bounds, of_values,
             of_totals,
         )  # fmt: skip
         return of_values, of_totals
 
 
+class BufferPlan(NamedTuple):
+    """What lies where in a buffer."""
+
+    size: int
+    state: slice  # the numbers that are saved
+    first_of_table: int
+    table: FloatArray
+
+
+@lru_cache(maxsize=256)
+def buffer_plan(*sizes: int) -> BufferPlan:
+    """The plan for dimensions in the order of ``layout.DIMENSIONS``."""
+    by_name = dict(zip(layout.DIMENSIONS, sizes, strict=True))
+    first = layout.BUFFER.offsets(**by_name)
+    start, table = first.state.counters, layout.BUFFER.table(**by_name)
+    state = slice(start, start + layout.STATE.size(**by_name))
+    return BufferPlan(layout.BUFFER.size(**by_name), state, first.table, table)
+
+
 def state_size(settings: ForecasterSettings, seasons: Seasons) -> int:
-    """How many numbers a state has."""
-    sizes = dimensions(settings, seasons)
-    return layout.STATE.size(**dict(zip(layout.DIMENSIONS, sizes, strict=True)))
+    """The size of a state."""
+    return layout.STATE.size(**dimensions(settings, seasons))
 
 
-def dimensions(settings: ForecasterSettings, seasons: Seasons) -> tuple[int, ...]:
-    """The dimensions of the layout, in the order of ``layout.DIMENSIONS``."""
+def dimensions(settings: ForecasterSettings, seasons: Seasons) -> dict[str, int]:
+    """The dimensions of the layout, by name."""
     horizon, (season, cycle) = settings.horizon, seasons
-    # Values of two cycles before any step are looked at.
+    # Features reach back to two cycles before any step.
     distant = 2 * cycle * -(-horizon // cycle) + season
     past = max(distant, *settings.lags, 3) + horizon + 2
     base = layout.OWN_FEATURES + len(settings.lags)
@@ -295,18 +326,35 @@ def dimensions(settings: ForecasterSettings, seasons: Seasons) -> tuple[int, ...
     day_ring = 2 + (horizon - 1) // day_rows if day_rows else 0
     pooled = not settings.last_only
     smoothing = exponential_smoothing.state_size(season) if pooled else 0
-    return (
-        base, settings.given, steps, horizon, season, cycle, past, known, terms, recent,
-        int(known > 0), groups, nonlinear, analogues, history, day_rows, day_ring,
-        int(day_rows > 0), int(pooled), smoothing,
-    )  # fmt: skip
+    return {
+        "base": base,
+        "covariates": settings.given,
+        "steps": steps,
+        "horizon": horizon,
+        "season": season,
+        "cycle": cycle,
+        "past": past,
+        "future": known,
+        "terms": terms,
+        "recent": recent,
+        "effects": int(known > 0),
+        "groups": groups,
+        "nonlinear": nonlinear,
+        "analogues": analogues,
+        "history": history,
+        "day_rows": day_rows,
+        "day_ring": day_ring,
+        "calendar": int(day_rows > 0),
+        "pooled": int(pooled),
+        "smoothing": smoothing,
+    }
 
 
 def analogue_count(horizon: int, season: int) -> int:
-    """Origins that may be compared: the newest one, and those whole seasons before.
+    """Number of origins to compare: the newest one, and those whole seasons before.
 
-    0 where a season is too long, or where there is none: the level is then the last
-    value, and nothing is left to compare.
+    0 where a season is too long, or without a season: the level is then the last value,
+    and nothing is left to compare.
     """
     count = min(MAX_SEASONS_BACK, (MAX_HISTORY - 1) // season)
     is_enough = count - first_analogue(season, horizon) >= MIN_ANALOGUES

@@ -8,7 +8,7 @@ command line alike. To add a policy:
 2. Where no ``fill`` function of this file fits, write one: it maps the statistics of
    the features before a row to the values that missing features get. ``Imputer`` calls
    it and nothing else. Name it for reports as well (``fill_name``).
-3. Where sums and counts do not tell the fill (a last value, say), add the statistic as
+3. Where the fill needs more than sums and counts (a last value), add the statistic as
    a field of ``FeatureStatistics`` and of ``ImputerState``, with a default if files of
    earlier versions should load (which its rule must then accept); set its start in
    ``ImputerState.initial``, hand it on in ``ImputerState.statistics``, compute it in
@@ -29,17 +29,17 @@ MissingPolicy = Literal["refuse", "skip", "impute"]
 
 
 class FeatureStatistics(NamedTuple):
-    """What was observed of each feature before a row (n,), or before T rows (T, n).
+    """Statistics of each feature before a row (n,), or before T rows (T, n).
 
     Scalars 0.0 before the number of features is known.
     """
 
     sums: Any  # sum of the values that were observed
-    counts: Any  # how many those were
+    counts: Any  # number of these values
 
 
 def running_mean(statistics: FeatureStatistics) -> Any:
-    """The mean of the values observed so far; 0 where there is none."""
+    """The mean of the values observed so far; 0 before the first."""
     return statistics.sums / np.maximum(statistics.counts, 1.0)
 
 
@@ -76,7 +76,7 @@ POLICY_HELP = (
 
 
 class ImputerState(NamedTuple):
-    """What imputation remembers of the rows so far.
+    """The state of imputation after the rows so far.
 
     ``sums`` and ``counts`` are (n,), or 0.0 before the number of features is known:
     ``FeatureStatistics``.
@@ -95,7 +95,7 @@ class ImputerState(NamedTuple):
         return cls(sums=zeros, counts=zeros, imputed=0, skipped=0, waited=0.0)
 
     def statistics(self) -> FeatureStatistics:
-        """What ``PolicyRule.fill`` is computed from."""
+        """The argument of ``PolicyRule.fill``."""
         return FeatureStatistics(sums=self.sums, counts=self.counts)
 
     def after_row(self, x: FloatArray, one: Any = 1.0) -> "ImputerState":
@@ -110,8 +110,8 @@ class ImputerState(NamedTuple):
 
 
 SKIPPED_WEIGHT = 2.0**-30
-"""The weight of a row that is skipped although its label is known: coefficients learn
-nothing to speak of, but the label is the newest one, for lags and the last value."""
+"""The weight of a row that is skipped although its label is known: coefficients hardly
+change, but lags and the last value use the label."""
 
 
 def learning_weights(learnable: npt.NDArray[np.bool_], y: FloatArray) -> FloatArray:
@@ -139,11 +139,11 @@ class Imputer:
     rows are cut into calls.
 
     A row is predicted from its imputed features; ``policy`` decides whether it is
-    learnt from too. A row without its target teaches nothing under any policy. Under
-    ``"refuse"`` features stay as they are: whoever takes them refuses NaN by name.
+    learnt from too. A row without its target is never learnt from. Under ``"refuse"``
+    features are returned unchanged: the caller refuses NaN by name.
 
-    ``state`` is all that changes. It is never changed in place, so that whoever took
-    it keeps a snapshot; to restore one, assign it.
+    ``state`` is all that changes. It is never changed in place, so a reference to it is
+    a snapshot; to restore one, assign it.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class Imputer:
         self.state = ImputerState.initial() if state is None else state
 
     def copy(self) -> "Imputer":
-        """An imputer that goes on from here by itself."""
+        """An independent copy."""
         return Imputer(self.policy, self.state)
 
     def impute(self, x: FloatArray, y: FloatArray) -> ImputedRows:

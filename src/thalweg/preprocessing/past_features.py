@@ -1,18 +1,18 @@
 """Features that are made of a target's own past: a forecast, and a seasonal mean.
 
-The *forecast* is made of every value known by then (past_forecasts.py): of regressions
-on the last values, those of a season and a cycle ago, the same of logarithms, and
-exponential smoothing. The *mean* is that of the same phase of the cycle, as of the same
-hour of the week (seasonal_means.py).
+The *forecast* uses every value known by then (past_forecasts.py): regressions on the
+last values and those of a season and a cycle ago, the same on logarithms, and
+exponential smoothing. The *mean* is that of the same phase of the cycle, such as the
+same hour of the week (seasonal_means.py).
 
-The seasons are those of the calendar, where the first 8 rows are on a grid of times
-that has some; values that are missing on the grid count as missing. Where the first 24
-rows show that some weekdays have no rows (weekdays.py), the grid is without these from
-then on, and a later value on such a day enters the means alone. Else they are
-looked for in the values, after 24, 36, 54, … rows and at most 4,096 (seasons.py). Rows
-learnt by then are learnt again with new seasons, so that nothing depends on how a table
-is cut. With a delay of d rows all of it is made of rows more than d rows ago, and the
-forecast reaches d + 1 rows ahead.
+The seasons are those of the calendar, if the first 8 rows are on a grid of times with
+such seasons; rows absent from the grid count as missing values. Where the first 24 rows
+show that some weekdays have no rows (weekdays.py), the grid is without these from then
+on, and a later value on such a day enters only the means. Else seasons are searched in
+the values, after 24, 36, 54, … rows and at most 4,096 (season_finder.py). Rows learnt
+by then are learnt again with new seasons, so that nothing depends on how a table is
+cut. With a delay of d rows only rows more than d rows ago are used, and the forecast
+reaches d + 1 rows ahead.
 """
 
 from typing import Any, NamedTuple, Self
@@ -20,42 +20,47 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from thalweg import checks
-from thalweg.preprocessing.past_forecasts import PastForecasts
-from thalweg.preprocessing.row_clock import (
+from thalweg.calendar.row_clock import (
     CLOCK_ROWS,
+    GRID_ROWS,
     NO_TIME,
     RowClock,
     Stamps,
     grid_steps,
 )
+from thalweg.calendar.season_finder import (
+    HISTORY,
+    SEARCHES,
+    Seasons,
+    calendar_seasons,
+    find_seasons,
+    grid_seasons,
+)
+from thalweg.preprocessing.outlier_limit import OutlierLimit
+from thalweg.preprocessing.past_forecasts import PastForecasts
 from thalweg.preprocessing.seasonal_means import (
     SeasonalMeans,
     clock_phases,
     clock_seasons,
 )
-from thalweg.preprocessing.seasons import Seasons, calendar_seasons, find_seasons
-from thalweg.preprocessing.step_limit import StepLimit
 from thalweg.types import FloatArray
 
 MAX_VALUE = checks.MAX_MAGNITUDE[np.dtype(np.float64)]
-HISTORY = 4096
-"""Rows among which seasons are looked for."""
-FIRST_SEARCH, SEARCH_GROWTH = 24, 1.5
-"""Seasons are looked for in the values after 24 rows, then 36, 54 and so on."""
 MAX_FORECAST_DELAY = 200
-"""With a longer delay the forecast is the last known value: another costs too much."""
+"""Limit of the delay: with a longer one the forecast is the last known value, since
+others cost too much."""
 
 
 class TargetPast(NamedTuple):
-    """What is remembered of one target."""
+    """The state of one target."""
 
     seasons: Seasons
-    grid_rows: int  # first rows whose grid they are of: 8 or 24; 0: they are no grid's
+    grid_rows: int  # rows that showed the grid of the seasons: 8 or 24; 0: no grid
     forecasts: PastForecasts | None  # None where the delay is too long for them
     means: SeasonalMeans
     history: FloatArray | None  # (rows,) all values; None once seasons are settled
     latest: float = 0.0  # the last known value
-    limit: StepLimit = StepLimit()  # of the next one
+    limit: OutlierLimit = OutlierLimit()  # of the next one
 
     @property
     def by_clock(self) -> bool:
@@ -73,10 +78,10 @@ class TargetPast(NamedTuple):
 
 
 class PastState(NamedTuple):
-    """What is remembered of all targets, and the rows that are not learnt yet."""
+    """The state of all targets, and the rows that are not learnt yet."""
 
     targets: tuple[TargetPast, ...]
-    rows: int  # that are learnt
+    rows: int  # number of rows learnt
     values: FloatArray  # (≤ delay + 1, k) of the rows after those
     times: Any  # integers, the local times of these rows
 
@@ -104,10 +109,10 @@ class PastState(NamedTuple):
         for k, past in enumerate(self.targets):
             limit, limited = past.limit.apply(values[:count, k])
             past = past._replace(limit=limit)
-            lesson = Lesson(
+            target_rows = TargetRows(
                 self.rows, limited, stamps[:count], stamps[waiting:], clock, delay
             )
-            past, made = _learn(past, lesson)
+            past, made = _learn(past, target_rows)
             targets.append(past)
             features[len(y) - count :, 2 * k : 2 * k + 2] = made
         after = self._replace(
@@ -128,7 +133,7 @@ class PastState(NamedTuple):
         return np.vstack([np.empty((0, 2 * len(self.targets))), *made])
 
 
-class Lesson(NamedTuple):
+class TargetRows(NamedTuple):
     """Rows of one target that are to be learnt, and the row to forecast after each."""
 
     first_row: int
@@ -138,7 +143,7 @@ class Lesson(NamedTuple):
     clock: RowClock
     delay: int
 
-    def cut(self, start: int, stop: int) -> "Lesson":
+    def cut(self, start: int, stop: int) -> "TargetRows":
         """Some of the rows."""
         rows = slice(start, stop)
         return self._replace(
@@ -150,26 +155,23 @@ class Lesson(NamedTuple):
 
 
 def next_search(rows: int) -> int:
-    """The number of rows, more than ``rows``, after which seasons are looked for.
+    """The number of rows, more than ``rows``, after which seasons are searched next.
 
     First in the calendar, then in the values.
     """
-    search = CLOCK_ROWS if rows < CLOCK_ROWS else FIRST_SEARCH
-    while search <= rows:
-        search = int(search * SEARCH_GROWTH)
-    return search
+    return next(stop for stop in (CLOCK_ROWS, *SEARCHES) if stop > rows)
 
 
-def _learn(past: TargetPast, lesson: Lesson) -> tuple[TargetPast, FloatArray]:
-    """The past after the rows of a lesson, and the features (T, 2) after each."""
+def _learn(past: TargetPast, target_rows: TargetRows) -> tuple[TargetPast, FloatArray]:
+    """The past after these rows, and the features (T, 2) after each."""
     made: list[FloatArray] = [np.empty((0, 2))]
-    start, count = 0, len(lesson.values)
+    start, count = 0, len(target_rows.values)
     while start < count:
         stop, search = count, 0
         if past.history is not None:
-            search = next_search(lesson.first_row + start) - lesson.first_row
+            search = next_search(target_rows.first_row + start) - target_rows.first_row
             stop = min(stop, search)
-        part = lesson.cut(start, stop)
+        part = target_rows.cut(start, stop)
         past, features = _play(past, part)
         if past.history is not None:
             history = np.append(past.history, part.values)
@@ -182,15 +184,15 @@ def _learn(past: TargetPast, lesson: Lesson) -> tuple[TargetPast, FloatArray]:
     return past, np.vstack(made)
 
 
-def _search(past: TargetPast, part: Lesson) -> tuple[TargetPast, FloatArray | None]:
-    """Look for seasons; where others are found, learn the history again with them.
+def _search(past: TargetPast, part: TargetRows) -> tuple[TargetPast, FloatArray | None]:
+    """Search for seasons; if they change, learn the history again with the new ones.
 
     Returns the features after the last row as well, or None if they stay.
     """
     assert past.history is not None
     history, rows = past.history, len(past.history)
     grid = part.clock.grid_after(rows)
-    by_clock = grid is not None and calendar_seasons(grid) != Seasons()
+    by_clock = grid_seasons(grid) is not None
     times = np.full(rows, NO_TIME)
     if by_clock:
         assert grid is not None
@@ -200,37 +202,37 @@ def _search(past: TargetPast, part: Lesson) -> tuple[TargetPast, FloatArray | No
         seasons = past.seasons
     else:
         seasons = find_seasons(history)
-    is_final = rows > CLOCK_ROWS or not part.clock.may_lack_weekdays()
-    if (by_clock and is_final) or rows >= HISTORY:
+    if (by_clock and rows >= GRID_ROWS) or rows >= HISTORY:
         past = past._replace(history=None)
-    if seasons == past.seasons and by_clock == past.by_clock:
-        return past, None
+    before = part.clock.grid_after(past.grid_rows)
+    if seasons == past.seasons and (grid if by_clock else None) == before:
+        return past._replace(grid_rows=rows if by_clock else 0), None
     again = TargetPast.initial(seasons, part.delay, rows if by_clock else 0)
     if by_clock:
         assert grid is not None
         means = SeasonalMeans.initial(clock_seasons(grid))
         again = again._replace(means=means)
     next_times = np.append(times[1:], part.next_times[-1])
-    lesson = Lesson(0, history, times, next_times, part.clock, part.delay)
-    again, features = _play(again, lesson)
+    target_rows = TargetRows(0, history, times, next_times, part.clock, part.delay)
+    again, features = _play(again, target_rows)
     again = again._replace(history=past.history, limit=past.limit)
     return again, features[-1]
 
 
-def _play(past: TargetPast, lesson: Lesson) -> tuple[TargetPast, FloatArray]:
+def _play(past: TargetPast, target_rows: TargetRows) -> tuple[TargetPast, FloatArray]:
     """Learn rows with seasons as they are; the features (T, 2) after each."""
-    delay, values = lesson.delay, lesson.values
-    grid = lesson.clock.grid_after(past.grid_rows)
-    rows = lesson.first_row + np.arange(len(values))
+    delay, values = target_rows.delay, target_rows.values
+    grid = target_rows.clock.grid_after(past.grid_rows)
+    rows = target_rows.first_row + np.arange(len(values))
     steps = np.ones(len(values), np.int64)
     is_absent = np.zeros(len(values), np.bool_)
     if past.by_clock:
         assert grid is not None
-        phases = clock_phases(grid, lesson.times)
-        next_phases = clock_phases(grid, lesson.next_times)
+        phases = clock_phases(grid, target_rows.times)
+        next_phases = clock_phases(grid, target_rows.next_times)
         if delay == 0:
-            steps = grid_steps(grid, lesson.times, lesson.next_times)
-            is_absent = grid.is_absent_weekday(lesson.times.view("datetime64[ns]"))
+            steps = grid_steps(grid, target_rows.times, target_rows.next_times)
+            is_absent = grid.is_absent_weekday(target_rows.times.view("datetime64[ns]"))
             is_absent |= steps == 0  # the last row of a place is the one that counts
     else:
         cycle = past.seasons.cycle
@@ -247,9 +249,10 @@ def _play(past: TargetPast, lesson: Lesson) -> tuple[TargetPast, FloatArray]:
 def _play_forecasts(
     past: TargetPast, values: FloatArray, steps: Stamps, means: FloatArray, delay: int
 ) -> tuple[TargetPast, FloatArray]:
-    """Learn values, and so many missing ones up to the next row; the forecasts (T,).
+    """Learn values and the missing ones up to the next rows; the forecasts (T,).
 
-    ``means`` (T,) are those of the phase to come, NaN where unknown.
+    ``steps`` (T,) is the number of grid steps to each next row; ``means`` (T,) are
+    those of the coming phase, NaN where unknown.
     """
     last = _last_known(values, past.latest)
     past = past._replace(latest=float(last[-1]) if len(last) else past.latest)

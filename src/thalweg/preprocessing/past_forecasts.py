@@ -2,12 +2,12 @@
 
 1. The forecaster's (kernels/forecaster): ridge regressions on the last values, those of
    a season and a cycle ago, and seasonal profiles.
-2. The same of logarithms, as long as all values are above 0: seasons and changes in
+2. The same on logarithms, as long as all values are above 0: seasons and changes in
    proportion to the level.
 3. Exponential smoothing (kernels/exponential_smoothing.py), which learns fastest from
    few values.
-4. The last value, which a random walk has nothing better than.
-5. The mean of the same phase, as of the same hour of the week (seasonal_means.py).
+4. The last value, the best forecast of a random walk.
+5. The mean of the same phase, such as the same hour of the week (seasonal_means.py).
 
 The pool (kernels/forecast_pool.py) weighs these and their means by their errors so far.
 """
@@ -16,23 +16,23 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from thalweg.calendar.row_clock import Stamps
+from thalweg.calendar.season_finder import Seasons
 from thalweg.kernels import exponential_smoothing, forecast_pool
-from thalweg.kernels.forecaster.forecaster_layout import VALUE_COUNT
+from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.preprocessing.forecaster_state import ForecasterSettings, ForecasterState
-from thalweg.preprocessing.row_clock import Stamps
-from thalweg.preprocessing.seasons import Seasons
 from thalweg.types import FloatArray
 
 NO_FEATURES = np.empty((0, 0))
 EMPTY = np.empty(0)
 PIECE = 2**18
-"""Forecasts that are made at a time."""
+"""Limit of the number of forecasts in one call of the kernel."""
 MAX_GROWTH = 2.0
-"""How many times the highest value so far a forecast by logarithms may be."""
+"""Limit of a forecast by logarithms, in units of the highest value so far."""
 
 
 class PastForecasts(NamedTuple):
-    """What the forecasts of one target remember."""
+    """The state of the forecasts of one target."""
 
     forecaster: FloatArray  # its packed state
     logarithms: FloatArray  # the same of logarithms; empty after a value not above 0
@@ -60,7 +60,7 @@ class PastForecasts(NamedTuple):
         and its value must be missing.
         """
         start = 0
-        if not self._forecaster(seasons, delay).views.counters[VALUE_COUNT]:
+        if not self._forecaster(seasons, delay).views.counters[layout.VALUE_COUNT]:
             # Before the first value there is nothing to forecast from.
             known = np.flatnonzero(~np.isnan(values))
             start = int(known[0]) if len(known) else len(values)
@@ -150,7 +150,7 @@ def forecaster_settings(delay: int) -> ForecasterSettings:
 
 
 def _forecasts(state: ForecasterState, series: FloatArray, ends: Stamps) -> FloatArray:
-    """Learn a series; the forecasts after its first so many rounds each."""
+    """Learn a series; the forecasts after each of the numbers of rounds in ``ends``."""
     before: FloatArray = np.zeros(1)
     if not ends[0]:
         before = state.forecast(NO_FEATURES)[-1:]

@@ -9,14 +9,14 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from thalweg.preprocessing.row_clock import Stamps
-from thalweg.preprocessing.seasons import Seasons, calendar_seasons
-from thalweg.preprocessing.time_grid import TimeGrid
-from thalweg.preprocessing.weekdays import DAY
+from thalweg.calendar.row_clock import Stamps
+from thalweg.calendar.season_finder import Seasons, calendar_seasons
+from thalweg.calendar.time_grid import TimeGrid
+from thalweg.calendar.weekdays import DAY
 from thalweg.types import FloatArray
 
 MIN_SHARE = 0.1
-"""The least share of a new value in a mean."""
+"""Minimum share of a new value in a mean."""
 FIRST_MONDAY = 4 * DAY
 """The first Monday after 1 January 1970."""
 WEEKS = 52

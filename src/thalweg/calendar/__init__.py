@@ -1,0 +1,1 @@
+"""The calendar of rows: their grid of times, weekdays, holidays and seasons."""

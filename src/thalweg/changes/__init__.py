@@ -1,0 +1,1 @@
+"""Change alarms: where level, trend, variance or relations of a target change."""

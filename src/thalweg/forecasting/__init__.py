@@ -1,0 +1,20 @@
+"""Forecasts of series, several steps ahead."""
+
+from typing import TYPE_CHECKING
+
+from thalweg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from thalweg.forecasting.forecast import Backtest as Backtest
+    from thalweg.forecasting.forecast import Forecast as Forecast
+    from thalweg.forecasting.forecaster import Forecaster as Forecaster
+
+_MODULE_OF = {
+    "Backtest": "forecast",
+    "Forecast": "forecast",
+    "Forecaster": "forecaster",
+}
+
+__all__ = sorted(_MODULE_OF)
+
+__getattr__ = lazy_exports(__name__, _MODULE_OF)
