@@ -14,6 +14,7 @@ def limit_memory():
 
 
 @pytest.mark.parametrize("suffix", ["feather", "parquet"])
+@pytest.mark.slow
 def test_a_damaged_file_is_refused_or_read(tmp_path, suffix):
     pytest.importorskip("pyarrow")
     command = [sys.executable, "-m", "tests.tables.damaged_arrow"]

@@ -172,6 +172,7 @@ def test_a_column_that_is_not_used_may_hold_anything():
     assert len(encode_bytes(data, Recipe(("y",), features=("a",))).x) == 2
 
 
+@pytest.mark.slow
 def test_integers_may_turn_into_fractions_late(tmp_path):
     rows = ["1,2"] * 300_000 + ["1.5,2.5"]
     (tmp_path / "x.csv").write_text("a,y\n" + "\n".join(rows))

@@ -305,12 +305,12 @@ def test_a_line_that_keeps_a_column_from_being_times_is_named(tmp_path):
     assert note == (
         "Row 41 (line 42) of x.csv: 'when' is '(end)', and all other rows hold times: "
         "the column does not count as one of times. Delete or correct that line, or "
-        "pass over it: --time when --on-error skip."
+        "skip it: --time when --on-error skip."
     )
     cells = [*map(str, DAILY * 6), "(end)", "(x)"]
     (note,) = non_time_notes(tmp_path, cells)
     assert "Row 241 (line 242)" in note and "all but 2 rows hold times" in note
-    assert "Delete or correct those lines, or pass over them" in note
+    assert "Delete or correct those lines, or skip them" in note
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ def peaks(path):
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_memory_does_not_grow_with_the_file(folder, suffix):
     ours, arrows = peaks(folder / f"large.{suffix}")

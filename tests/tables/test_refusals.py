@@ -159,19 +159,19 @@ CONTENTS = {
         b"a,b,y\n1,2,3\n4,5\n",
         Y,
         "Row 2 (line 3) of x.csv has 2 cells, and the header has 3. To "
-        "pass over such lines, say --on-error skip.",
+        "skip such lines, say --on-error skip.",
     ),
     "long row": (
         b"a\n1\n\n4,5\n",
         Y,
         "Row 2 (line 4) of x.csv has 2 cells, and the header has 1. To "
-        "pass over such lines, say --on-error skip.",
+        "skip such lines, say --on-error skip.",
     ),
     "row of one cell": (
         b"a,y\n1\n",
         Y,
         "Row 1 (line 2) of x.csv has 1 cell, and the header has 2. To "
-        "pass over such lines, say --on-error skip.",
+        "skip such lines, say --on-error skip.",
     ),
     "open quote": (
         b'a,y\n1,2\n"3,4\n5,6\n',
@@ -247,18 +247,18 @@ def test_json_is_refused_in_a_sentence(case, tmp_path):
 
 
 def test_text_deep_in_a_file_is_located(tmp_path):
-    rows = ["1,2"] * 400_000
-    rows[345_678] = '"quoted\nline",2'
-    rows[345_679] = "oops,2"
+    rows = ["1,2"] * 80_000  # more than a chunk
+    rows[70_678] = '"quoted\nline",2'
+    rows[70_679] = "oops,2"
     (tmp_path / "x.csv").write_text("a,y\n" + "\n".join(rows))
     assert refusal(lambda: encode_table(read_table(tmp_path / "x.csv"), Y)) == (
-        "Row 345,679 (line 345,680) of x.csv: 'a' is 'quoted\\nline', which is no "
+        "Row 70,679 (line 70,680) of x.csv: 'a' is 'quoted\\nline', which is no "
         "number. If the column is text, say so: --text a."
     )
-    rows[345_678] = '"7\n",2'
+    rows[70_678] = '"7\n",2'
     (tmp_path / "x.csv").write_text("a,y\n" + "\n".join(rows))
     assert refusal(lambda: encode_table(read_table(tmp_path / "x.csv"), Y)) == (
-        "Row 345,680 (line 345,682) of x.csv: 'a' is 'oops', which is no number. If "
+        "Row 70,680 (line 70,682) of x.csv: 'a' is 'oops', which is no number. If "
         "the column is text, say so: --text a."
     )
 

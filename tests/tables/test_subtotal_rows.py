@@ -1,4 +1,4 @@
-"""Totals between the rows of files: passed over, and counted."""
+"""Totals between the rows of files: skipped, and counted."""
 
 from datetime import date
 from itertools import accumulate
@@ -42,7 +42,7 @@ def test_totals_between_rows_are_passed_over(
 ):
     given = lines(word, form)
     whole = read(tmp_path / "x.csv", given)[2]
-    assert whole[0].startswith("Row 13 (line 14) of x.csv is passed over as a summary")
+    assert whole[0].startswith("Row 13 (line 14) of x.csv is skipped as a summary")
     size = sum(map(len, given)) // parts + 1
     monkeypatch.setattr(sources, "FILE_READ_BYTES", size)
     numbers, chunks, _ = read(tmp_path / "x.csv", given, chunk_rows=cut)

@@ -1,4 +1,4 @@
-"""Totals and blank rows at the end of files: passed over, and said to be."""
+"""Totals and blank rows at the end of files: skipped, and said to be."""
 
 import io
 from datetime import date, timedelta
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from thalweg.errors import StreamError
 from thalweg.tables import read_table, sources
-from thalweg.tables.summary_rows import MAX_SUMMARY_ROWS, is_summary_word
+from thalweg.tables.row_filters import MAX_SUMMARY_ROWS, is_summary_word
 
 DAYS = [date(2024, 1, 2) + timedelta(days=k) for k in range(30)]
 ROWS = [f"{day},{k}.5,north\n" for k, day in enumerate(DAYS)]
@@ -36,19 +36,19 @@ def test_a_total_in_a_column_of_times_is_passed_over(tmp_path, word):
     found, notes = read(tmp_path / "x.csv", [HEADER, *ROWS, f"{word},450,\n"])
     assert found == DAY_TEXTS
     assert notes == (
-        f"Row 31 (line 32) of x.csv is passed over as a summary: 'day' is {word!r}, "
+        f"Row 31 (line 32) of x.csv is skipped as a summary: 'day' is {word!r}, "
         "and other rows have times there.",
     )
 
 
-def test_several_summaries_and_blank_rows_are_passed_over(tmp_path):
+def test_several_summaries_and_blank_rows_are_skipped(tmp_path):
     end = [",,\n", "Total,450,\n", "Mean,15,\n", ",NA,\n", ",,\n"]
     found, notes = read(tmp_path / "x.csv", [HEADER, *ROWS, *end])
     assert found == DAY_TEXTS
-    assert [note.partition(" is passed")[0] for note in notes[:2]] == [
+    assert [note.partition(" is skipped")[0] for note in notes[:2]] == [
         "Row 32 (line 33) of x.csv", "Row 33 (line 34) of x.csv",
     ]  # fmt: skip
-    assert notes[2] == "3 rows at the end of x.csv have no value and are passed over."
+    assert notes[2] == "3 rows at the end of x.csv have no value and are skipped."
 
 
 def test_a_total_in_a_column_of_numbers_or_without_a_time_is_passed_over(tmp_path):
@@ -92,7 +92,7 @@ def test_a_footnote_is_passed_over(tmp_path):
     found, notes = read(tmp_path / "x.csv", [HEADER, *ROWS, *end])
     assert found == DAY_TEXTS and len(notes) == 4
     assert notes[1] == (
-        "Row 33 (line 34) of x.csv is passed over as a footnote: 'day' is 'Source: the "
+        "Row 33 (line 34) of x.csv is skipped as a footnote: 'day' is 'Source: the "
         "shops', and no other cell has a value."
     )
     end = ["2024-02-01,,\n"] * 20  # rows to be predicted

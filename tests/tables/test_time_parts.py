@@ -148,5 +148,5 @@ def test_a_date_that_is_none_is_named_with_the_columns_that_are_joined(tmp_path)
         settings = FormatSettings(can_skip=can_skip)
         (note,) = detect_formats(chunk, [*chunk.cells], settings).notes
         assert note.startswith("Row 41 (line 42) of s.csv: 'Date + at Time' is 'x'")
-        advice = ", or pass over it: --time 'Date,at Time' --on-error skip."
+        advice = ", or skip it: --time 'Date,at Time' --on-error skip."
         assert note.endswith("correct that line" + (advice if can_skip else "."))

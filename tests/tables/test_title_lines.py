@@ -1,4 +1,4 @@
-"""Titles above the header: found in files, and passed over with a note."""
+"""Titles above the header: found in files, and skipped with a note."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Rows of units below the header: passed over in files, and said to be."""
+"""Rows of units below the header: skipped in files, and said to be."""
 
 import io
 
@@ -26,14 +26,14 @@ def test_a_row_of_units_is_passed_over(tmp_path, units):
     assert chunk.numbers("load").tolist() == [3.5, 4.5, 5]
     assert (chunk.first_row, chunk.line_of(0)) == (0, 3)
     assert chunk.kind("time") == "time" and len(chunk.sample["time"]) == 3
-    assert note.startswith("The first row (line 2) of x.csv is passed over: text such")
+    assert note.startswith("The first row (line 2) of x.csv is skipped: text such")
 
 
 def test_names_in_several_rows_are_passed_over(tmp_path):
     lines = ["Price,Close,High\n", "Ticker,AAPL,AAPL\n", "Date,,\n", *ROWS]
     chunk, (note,) = read(tmp_path / "x.csv", lines)
     assert chunk.numbers("Close").tolist() == [3.5, 4.5, 5]
-    assert "The first 2 rows (lines 2 to 3) of x.csv are passed over" in note
+    assert "The first 2 rows (lines 2 to 3) of x.csv are skipped" in note
 
 
 def test_a_workbook_has_units_too(tmp_path):

@@ -63,10 +63,11 @@ class Cells(Protocol):
 class PythonCells:
     """Cells as the standard library's readers give them: str, float, int, bool, None.
 
-    This class defines what a column means; tests compare ``ArrowCells`` with it.
+    This class defines what a column means; tests compare ``ArrowCells`` with it. Cells
+    may also be an array of float64, NaN where missing.
     """
 
-    def __init__(self, values: Sequence[Any]) -> None:
+    def __init__(self, values: Sequence[Any] | FloatArray) -> None:
         self.values = values
 
     def __len__(self) -> int:
@@ -78,6 +79,8 @@ class PythonCells:
 
     def take_rows(self, rows: npt.NDArray[np.intp]) -> "PythonCells":
         """The cells of some rows, in this order."""
+        if isinstance(self.values, np.ndarray):
+            return PythonCells(self.values[rows])
         return PythonCells([self.values[row] for row in rows.tolist()])
 
     def kind(self) -> Kind:
@@ -85,15 +88,19 @@ class PythonCells:
         first = self.values[0]
         if isinstance(first, str):
             return text_kind(first)
-        return "number" if type(first) in _SCALARS else "other"
+        return (
+            "number" if isinstance(first, float) or type(first) in _SCALARS else "other"
+        )
 
     def numbers(self, style: NumberStyle = "plain") -> FloatArray:
         """The cells as float64, NaN where missing."""
+        if isinstance(self.values, np.ndarray):
+            return self.values
         return np.array([_number(i, cell, style) for i, cell in enumerate(self.values)])
 
     def timestamps(self, order: DateOrder = "month first") -> Timestamps:
         """The cells as times, each with the offset it is written with."""
-        times = [_time(i, cell, order) for i, cell in enumerate(self.values)]
+        times = [_time(i, cell, order) for i, cell in enumerate(self._scalars())]
         instants, offsets = np.array(times, np.int64).reshape(-1, 2).T.copy()
         return Timestamps(
             instants.view("datetime64[ns]"), offsets.view("timedelta64[ns]")
@@ -104,15 +111,21 @@ class PythonCells:
         code_of: dict[str | None, int] = {None: -1}
         codes = [
             code_of.setdefault(_text(i, cell), len(code_of) - 1)
-            for i, cell in enumerate(self.values)
+            for i, cell in enumerate(self._scalars())
         ]
         return Categorical(np.array(codes, np.intp), [text for text in code_of if text])
 
     def distinct_texts(self) -> list[str] | None:
         """Each text that is not missing once, in order; None if not all are text."""
-        if not all(isinstance(cell, str) or cell is None for cell in self.values):
+        values: Any = self.values
+        if not all(isinstance(cell, str) or cell is None for cell in values):
             return None
-        return known_texts(self.values)
+        return known_texts(values)
+
+    def _scalars(self) -> list[Any]:
+        """The cells as Python's own types."""
+        values = self.values
+        return values.tolist() if isinstance(values, np.ndarray) else list(values)
 
 
 def known_texts(texts: Sequence[str | None]) -> list[str]:

@@ -38,6 +38,8 @@ class Chunk:
     # Rows that may be looked at before the first one is read: the first ones of a file.
     sample: Mapping[str, Cells] | None = None
     formats: Mapping[str, ColumnFormat] = field(default_factory=dict)  # by column
+    # The column of numbers whose rise makes them the times of the rows; by a scan.
+    named_time: str | None = None
 
     def __len__(self) -> int:
         return len(next(iter(self.cells.values())))

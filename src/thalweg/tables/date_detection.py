@@ -20,11 +20,18 @@ from thalweg.tables.date_literals import (
 )
 from thalweg.tables.timestamps import Timestamps
 
-DATE_NAMES = re.compile(
-    r"(?:.*[^a-z])?(?:date|day|time|datetime|timestamp|ds|dt|when|period|datum|tag)",
-    re.IGNORECASE,
-)
-"""Names of columns whose whole numbers of eight digits are days: sale_date, say."""
+TIME_NAMES = (
+    "date", "datetime", "timestamp", "time", "ds", "year", "t", "day", "dt", "ts",
+    "when", "period", "epoch", "unix", "unixtime", "datum", "tag",
+)  # fmt: skip
+"""Names of columns that hold times, in small letters, the likeliest first.
+
+They make times of numbers that could be something else: of days such as 20240131, of
+seconds since 1970 (also in ``sale_date``, say), and of any numbers that rise within
+each series (``schema.find_time_column``).
+"""
+DATE_NAMES = re.compile(f"(?:.*[^a-z])?(?:{'|'.join(TIME_NAMES)})", re.IGNORECASE)
+"""Names of columns whose numbers are days or seconds if they are such numbers."""
 MONTH_NAMES = re.compile(
     r"(?:.*[^a-z])?(?:months?|monat|mois|mes|mese|ym|yyyymm|yearmonth)", re.IGNORECASE
 )

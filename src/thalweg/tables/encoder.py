@@ -6,8 +6,8 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.calendar.row_clock import CLOCK_ROWS, NO_TIME, Stamps
 from thalweg.errors import StreamError
-from thalweg.preprocessing.row_clock import CLOCK_ROWS, NO_TIME, Stamps
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.encoder_state import (
     EncoderState,
@@ -268,6 +268,8 @@ def _read_time(
     if schema is None or schema.time_column is None:
         return None
     if recipe.time == AUTO:
+        if schema.time == "number":
+            return read_numbers(chunk, schema.time_column, "skip")
         return read_any_times(chunk, schema.time_column)
     return read_sorted_times(
         chunk,

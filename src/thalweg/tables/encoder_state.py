@@ -4,10 +4,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from thalweg.calendar.row_clock import RowClock, Stamps
 from thalweg.errors import PersistenceError, StreamError
 from thalweg.preprocessing.past_check import is_possible_past
 from thalweg.preprocessing.past_features import PastState
-from thalweg.preprocessing.row_clock import RowClock, Stamps
 from thalweg.tables.column_format import ColumnFormat
 from thalweg.tables.date_literals import DATE_ORDERS
 from thalweg.tables.missing_codes import ColumnRange, are_possible_ranges

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from thalweg.calendar.weekdays import DAY, week_sentence
 from thalweg.preprocessing.past_features import TargetPast
 from thalweg.preprocessing.seasonal_means import clock_seasons
-from thalweg.preprocessing.weekdays import DAY, week_sentence
 from thalweg.tables.encoder_state import EncoderState
 from thalweg.tables.recipe import AUTO, Recipe
 from thalweg.tables.time_parts import split_joined

@@ -8,6 +8,9 @@ from thalweg.errors import StreamError
 from thalweg.tables.sources import DECOMPRESSORS, ByteSource, table_in_zip
 
 Format = Literal["csv", "tsv", "jsonl", "json", "xlsx", "parquet", "arrow"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+"""To add a format: its name above and its suffixes below, its reader in a file of its
+own and in one of the two tables of readers in table.py."""
 SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
     ".txt": "csv",
@@ -53,7 +56,7 @@ def file_format(path: Path, format: Format | None) -> tuple[Format, str]:
     if path.is_file():
         content = sniff_content(path, compression)
         compression, sniffed = content.compression, content.format
-        for known in get_args(Format):
+        for known in FORMATS:
             if known == sniffed:
                 return known, compression
     raise StreamError(

@@ -54,7 +54,7 @@ class FormatSettings(NamedTuple):
     dayfirst: bool | None = None
     decimal: str | None = None  # "." or ","
     times: tuple[str, ...] = ()  # columns said to hold times
-    can_skip: bool = False  # whether malformed rows can be passed over: --on-error
+    can_skip: bool = False  # whether malformed rows can be skipped: --on-error
 
 
 class DetectedFormats(NamedTuple):
@@ -273,7 +273,7 @@ def _non_time_notes(chunk: Chunk, column: ColumnSample, can_skip: bool) -> list[
     advice = f"Delete or correct {lines}"
     if can_skip and chunk.source not in PYTHON_SOURCES:
         name = shlex.quote(column.name.replace(JOINT, ","))
-        advice += f", or pass over {them}: --time {name} --on-error skip"
+        advice += f", or skip {them}: --time {name} --on-error skip"
     return [
         f"{chunk.location(first)}: {column.name!r} is {short_repr(text)}, and {others} "
         f"times: the column does not count as one of times. {advice}."

@@ -26,7 +26,7 @@ class JsonDocumentReader:
         self.close = source.close
         try:
             document = DECODER.decode(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise StreamError(f"{source.name} is not JSON: {error}.") from None
         self._cells = _columns(document, source.name)
         self.columns = tuple(self._cells)
@@ -61,7 +61,7 @@ def open_json(
 def _is_object(line: bytes) -> bool:
     try:
         return isinstance(json.loads(line), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

@@ -123,7 +123,7 @@ def _objects(
         where = f"ine {line:,} of {block.source} is"
         try:
             value = DECODER.decode(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             value, wrong = None, f"{where} not JSON: {error}."
         else:
             wrong = f"{where} {short_repr(value)}. Every line must be a JSON object."

@@ -1,11 +1,11 @@
-"""Malformed lines that are passed over: reported, and counted."""
+"""Malformed lines that are skipped: reported, and counted."""
 
 from collections.abc import Callable
 
 MAX_REPORTS = 20
 """So many are reported one by one; later ones are counted."""
 
-SKIP_HINT = "To pass over such lines, say --on-error skip."
+SKIP_HINT = "To skip such lines, say --on-error skip."
 
 HEADER_HINT = "If a line further down names the columns, say which: --header LINE."
 """What may be wrong where the first row already has another number of cells."""
@@ -23,12 +23,12 @@ class LineErrors:
         if not self.count:
             return ()
         lines = "line was" if self.count == 1 else "lines were"
-        return (f"{self.count:,} malformed {lines} passed over.",)
+        return (f"{self.count:,} malformed {lines} skipped.",)
 
     def add(self, sentence: str) -> None:
         """Count a line, of which the sentence says what is wrong."""
         self.count += 1
         if self.count <= MAX_REPORTS:
-            self._report(f"Passed over: {sentence}")
+            self._report(f"Skipped: {sentence}")
         if self.count == MAX_REPORTS:
             self._report("Further malformed lines are counted, not shown.")

@@ -1,4 +1,4 @@
-"""Rows whose cells are not what their columns hold, which can be passed over.
+"""Rows whose cells are not what their columns hold, which can be skipped.
 
 Whether a row is malformed depends on its own cells and on the schema, not on the rows
 before it: however rows are cut, the same ones remain.
@@ -13,6 +13,7 @@ from thalweg.errors import StreamError
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.line_errors import LineErrors
 from thalweg.tables.recipe import Recipe
+from thalweg.tables.row_filters import RowFilter
 from thalweg.tables.schema import Schema
 from thalweg.tables.validation import read_categories, read_numbers, read_timestamps
 
@@ -20,30 +21,31 @@ Reading = Callable[[Chunk], object]
 """Reads a column, and raises a StreamError where a cell is malformed."""
 
 
-class WellFormedRows:
-    """Passes over malformed rows of the chunks of one source; the others move up."""
+class WellFormedRows(RowFilter):
+    """Leaves out malformed rows of the chunks of one source; the others move up."""
 
     def __init__(self, recipe: Recipe, errors: LineErrors) -> None:
-        self._recipe = recipe
-        self._errors = errors
-        self._dropped = 0  # rows of the source so far
+        super().__init__()
+        self._recipe, self._errors = recipe, errors
 
     def select(self, chunk: Chunk, schema: Schema, text: Sequence[str] = ()) -> Chunk:
         """The rows of a chunk that are well-formed, perhaps none.
 
         ``text`` are the targets that are text, whatever their cells.
         """
-        chunk = replace(chunk, first_row=chunk.first_row - self._dropped)
+        counted = replace(chunk, first_row=chunk.first_row - self.count)
         sentences = _malformed_rows(
-            chunk.with_formats(schema.formats), _readings(self._recipe, schema, text)
+            counted.with_formats(schema.formats), _readings(self._recipe, schema, text)
         )
-        if not sentences:
-            return chunk
-        for _, sentence in sorted(sentences.items()):
+        is_malformed = np.zeros(len(chunk), np.bool_)
+        for row, sentence in sorted(sentences.items()):
             self._errors.add(sentence)
-        self._dropped += len(sentences)
-        kept = np.array([i for i in range(len(chunk)) if i not in sentences], np.intp)
-        return chunk.take_rows(kept, chunk.first_row)
+            is_malformed[row] = True
+        return self.without(chunk, is_malformed)
+
+    def notes(self) -> tuple[str, ...]:
+        """A sentence that says how many lines and rows were skipped."""
+        return self._errors.notes()
 
 
 def _readings(

@@ -29,13 +29,9 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.errors import StreamError
-from thalweg.tables.cells import Categorical, CellError, Cells, PythonCells
+from thalweg.tables.cells import CellError, Cells, PythonCells
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.column_format import PLAIN
-from thalweg.tables.date_literals import DateOrder
-from thalweg.tables.literals import Kind
-from thalweg.tables.number_literals import NumberStyle
-from thalweg.tables.timestamps import Timestamps
 from thalweg.types import FloatArray
 
 MIN_VALUES = 10
@@ -135,44 +131,6 @@ class ColumnRange(NamedTuple):
         return self._replace(codes=tuple(counts), counts=tuple(counts.values()))
 
 
-class NumberCells:
-    """Cells of a column that was read as numbers, NaN where missing."""
-
-    def __init__(self, values: FloatArray) -> None:
-        self._values = values
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def slice_rows(self, start: int, stop: int) -> "NumberCells":
-        """The cells from ``start`` to before ``stop``."""
-        return NumberCells(self._values[start:stop])
-
-    def take_rows(self, rows: npt.NDArray[np.intp]) -> "NumberCells":
-        """The cells of some rows, in this order."""
-        return NumberCells(self._values[rows])
-
-    def kind(self) -> Kind:
-        """They are numbers."""
-        return "number"
-
-    def numbers(self, style: NumberStyle = "plain") -> FloatArray:
-        """The numbers, however they were written."""
-        return self._values
-
-    def timestamps(self, order: DateOrder = "month first") -> Timestamps:
-        """The numbers as days such as 20240131."""
-        return PythonCells(self._values.tolist()).timestamps(order)
-
-    def categories(self) -> Categorical:
-        """The numbers as text."""
-        return PythonCells(self._values.tolist()).categories()
-
-    def distinct_texts(self) -> list[str] | None:
-        """They are no text."""
-        return None
-
-
 def first_ranges(chunk: Chunk, names: Sequence[str]) -> tuple[ColumnRange, ...]:
     """The ranges of these columns of numbers, as the first rows of a table have them.
 
@@ -208,7 +166,7 @@ def replace_codes(
                 one, is_code = one.advance(numbers)
                 if is_code.any():
                     numbers = np.where(is_code, np.nan, numbers)
-                cells[one.name] = NumberCells(numbers)
+                cells[one.name] = PythonCells(numbers)
         after.append(one)
     if not cells:
         return tuple(after), chunk

@@ -6,7 +6,11 @@ from typing import Any
 
 from thalweg.errors import StreamError
 
-EXTRAS = {"pyarrow": "io", "openpyxl": "xlsx"}
+EXTRAS = {
+    "pyarrow": "io", "narwhals": "io", "openpyxl": "xlsx",
+    "altair": "report", "jinja2": "report", "vl_convert": "report",
+    "fastapi": "serve", "uvicorn": "serve",
+}  # fmt: skip
 """The extra of thalweg that brings a package."""
 MIN_PYARROW_BYTES = 1 << 14
 """Bytes of text from which pyarrow's fixed cost, some 0.2 ms, no longer matters."""

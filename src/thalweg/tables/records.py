@@ -26,6 +26,9 @@ from thalweg.tables.text_encoding import (
 MAX_RECORD_BYTES = 4 << 20
 """A longer record has a quote that was left open, or is no text."""
 
+CARRIAGE_RETURN = re.compile(rb"\r[^\n]")
+"""The end of a line, as once on the Mac, where no other end was seen before."""
+
 RecordEnd = Callable[[bytes], int]
 """Where the last complete record of some bytes ends; 0 if none does."""
 
@@ -51,6 +54,17 @@ class RecordBlock:
                 f"the lines before are. Say how all are encoded, such as --encoding "
                 f"latin-1."
             ) from None
+
+
+class CarriageReturns:
+    r"""Text whose lines all end in \r, with \n in its place."""
+
+    def __init__(self, reader: ByteReader) -> None:
+        self._reader, self.name = reader, reader.name
+
+    def read(self) -> bytes:
+        """The next bytes; empty at the end."""
+        return self._reader.read().replace(b"\r", b"\n")
 
 
 class PeekableSource:
@@ -90,7 +104,7 @@ class PeekableSource:
         return self._start.split(b"\n", count)[:-1]
 
     def skip_lines(self, count: int) -> range:
-        """Pass over some of the lines that have been read; returns their numbers."""
+        """Skip some of the lines that have been read; returns their numbers."""
         first = self.line
         for _ in range(count):
             end = self._start.index(b"\n") + 1
@@ -107,10 +121,12 @@ class PeekableSource:
         """Bytes to the end of the first line that is not skipped."""
         start = b""
         while b"\n" not in start[self._count_skipped_bytes(start) :]:
-            more = self._reader.read()
-            if not more or len(start) > MAX_RECORD_BYTES:
+            if len(start) > MAX_RECORD_BYTES or not (more := self._reader.read()):
                 break
             start += more
+            if b"\n" not in start and CARRIAGE_RETURN.search(start):
+                self._reader = CarriageReturns(self._reader)
+                start = start.replace(b"\r", b"\n")
             if may_be_utf16 and has_utf16_mark(start):
                 transcoder = Transcoder(self.source, "utf-16")
                 self._reader, start = transcoder, transcoder.convert(start)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, Self
 
 from thalweg.errors import StreamError
@@ -9,6 +10,7 @@ from thalweg.tables.cells import CellError
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.close_names import closest_name
 from thalweg.tables.column_format import TIME_EXAMPLES, ColumnFormat
+from thalweg.tables.date_detection import TIME_NAMES
 from thalweg.tables.format_detection import (
     DetectedFormats,
     FormatSettings,
@@ -133,21 +135,44 @@ def _kind(recipe: Recipe, chunk: Chunk, name: str) -> Kind:
     return "text" if name in recipe.text else chunk.kind(name)
 
 
-def _time_column(recipe: Recipe, chunk: Chunk) -> str | None:
-    """The column of times: the one that is named, or else the first that holds times.
+def find_time_column(
+    chunk: Chunk, used: Sequence[str], apart: Sequence[str] = ()
+) -> str | None:
+    """The column that holds the times of the rows, by the first of them.
 
-    Which it is depends on the first row alone, so that a stream and its file have the
-    same one.
+    It is the first column of times; else the first of numbers that is called as times
+    are (``TIME_NAMES``), which holds them if its numbers rise within each series.
+    Columns that are ``used`` are something else, and those ``apart`` are no part of a
+    joined time either.
+    """
+    names = [
+        name
+        for name in chunk.cells
+        if name not in used and not {*part_names(name, chunk.cells)} & {*apart}
+    ]
+    times = (name for name in names if chunk.kind(name) == "time")
+    numbers = (
+        name
+        for wanted in TIME_NAMES
+        for name in names
+        if name.strip().lower() == wanted and chunk.kind(name) == "number"
+    )
+    return next(chain(times, numbers), None)
+
+
+def _time_column(recipe: Recipe, chunk: Chunk) -> str | None:
+    """The column of times: the one that is named, or the one that is found.
+
+    A column of numbers is one of times if the scan of its table has found that they
+    rise; a pipe is not scanned.
     """
     if recipe.time != AUTO or not recipe.targets:
         return recipe.given_time
+    if chunk.named_time is not None:
+        return chunk.named_time
     used = (*recipe.targets, *(recipe.features or ()), *recipe.text)
-    names = (
-        name
-        for name in chunk.cells
-        if name not in used and not {*part_names(name, chunk.cells)} & {*recipe.targets}
-    )
-    return next((name for name in names if chunk.kind(name) == "time"), None)
+    found = find_time_column(chunk, used, recipe.targets)
+    return found if found is not None and chunk.kind(found) == "time" else None
 
 
 def _usable_columns(

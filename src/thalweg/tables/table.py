@@ -5,23 +5,28 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, Self, get_args
+from typing import Any, Protocol, Self
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError, StreamError
-from thalweg.tables.blank_rows import BlankRows
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.csv_files import CsvReader
-from thalweg.tables.file_formats import Format, file_format
+from thalweg.tables.file_formats import FORMATS, Format, file_format
 from thalweg.tables.json_documents import open_json
 from thalweg.tables.json_lines import JsonLinesReader
 from thalweg.tables.line_errors import LineErrors
 from thalweg.tables.optional_pyarrow import import_pyarrow
-from thalweg.tables.reversed_rows import reverse_rows
+from thalweg.tables.row_filters import (
+    BlankRows,
+    EndRows,
+    RowFilter,
+    SubtotalRows,
+    UnitRows,
+    hold_rows,
+    reverse_rows,
+)
 from thalweg.tables.schema import refuse_unknown_columns
 from thalweg.tables.sources import ByteSource, existing_path
-from thalweg.tables.subtotal_rows import SubtotalRows
-from thalweg.tables.summary_rows import SummaryRows
 from thalweg.tables.text_encoding import TextSettings, check_encoding
 from thalweg.tables.time_parts import (
     TimeParts,
@@ -29,9 +34,9 @@ from thalweg.tables.time_parts import (
     join_time_parts,
     joined_name,
 )
-from thalweg.tables.unit_rows import without_unit_rows
 
-_BINARY_FORMATS = ("xlsx", "parquet", "arrow")
+MAX_TABLE_COLUMNS = 10_000
+"""Limit of columns. Each costs half a millisecond before the first row is learnt."""
 
 
 class TableReader(Protocol):
@@ -71,6 +76,11 @@ class Table:
     ) -> None:  # fmt: skip
         if not reader.columns:
             raise StreamError(f"{name} has no columns.")
+        if len(reader.columns) > MAX_TABLE_COLUMNS:
+            raise StreamError(
+                f"{name} has {len(reader.columns):,} columns. A table may have at most "
+                f"{MAX_TABLE_COLUMNS:,}: leave out those that are not needed."
+            )
         _refuse_duplicates(reader.columns, name)
         self.name = name
         self.columns = reader.columns
@@ -84,9 +94,13 @@ class Table:
         self._given_times: Sequence[str] | None = None  # None: none are joined
         self._time_parts: TimeParts | None = None
         self._newest_first_by: str | None = None  # None: rows stay in their order
+        self.named_time: str | None = None  # see Chunk.named_time
+        units = UnitRows()
+        # Of a pipe nobody knows which row is the last.
+        self._filters: list[RowFilter] = (
+            [] if is_live else [EndRows(units), units, SubtotalRows()]
+        )
         self._blank_rows: BlankRows | None = None  # None: they stay
-        self._summary_rows, self._subtotal_rows = SummaryRows(), SubtotalRows()
-        self._unit_note: str | None = None
 
     def join_times(self, given: Sequence[str] = ()) -> Self:
         """Join dates and clocks of several columns to one (``time_parts``).
@@ -98,7 +112,7 @@ class Table:
         return self
 
     def drop_blank_rows(self) -> Self:
-        """Pass over rows without any value where rows have times (``blank_rows``)."""
+        """Leave out rows without any value where rows have times (``BlankRows``)."""
         self._blank_rows = BlankRows()
         return self
 
@@ -113,9 +127,15 @@ class Table:
             raise StreamError(f"{self.name} has been read. Open it again.")
         self._is_read, has_rows = True, False
         with self:
-            chunks, time = self._rows_of_table(), self._newest_first_by
-            for chunk in chunks if time is None else reverse_rows(chunks, time):
+            chunks, time = self._reader.chunks(), self._newest_first_by
+            for one in self._filters:
+                chunks = one.filter(chunks)
+            if time is not None:
+                chunks = reverse_rows(hold_rows(chunks, time))
+            for chunk in chunks:
                 chunk = self._with_times(chunk, is_first=not has_rows)
+                if self.named_time is not None:
+                    chunk = replace(chunk, named_time=self.named_time)
                 has_rows = True
                 if self._blank_rows is not None:
                     chunk = self._blank_rows.drop(chunk)
@@ -125,21 +145,6 @@ class Table:
                     )
         if not has_rows:
             raise StreamError(f"{self.name} names its columns and has no rows.")
-
-    def _rows_of_table(self) -> Iterator[Chunk]:
-        """The rows of a file without units below its header and totals at its end."""
-        chunks, ends = self._reader.chunks(), self._summary_rows
-        if self.is_live:  # Nobody knows which row is the last.
-            yield from chunks
-            return
-        for chunk in ends.drop(chunks):
-            if chunk.first_row:
-                chunk = replace(chunk, first_row=chunk.first_row - ends.unit_rows)
-            else:
-                rest, self._unit_note = without_unit_rows(chunk)
-                ends.unit_rows = len(chunk) - len(rest)
-                chunk = rest
-            yield self._subtotal_rows.drop(chunk)
 
     def _with_times(self, chunk: Chunk, is_first: bool) -> Chunk:
         """The chunk with a column of times whose parts are in several columns."""
@@ -164,18 +169,12 @@ class Table:
 
     def notes(self) -> tuple[str, ...]:
         """Sentences about how the rows so far were read."""
-        passed_over = () if self.errors is None else self.errors.notes()
+        skipped = () if self.errors is None else self.errors.notes()
         time = self._newest_first_by
         order = () if time is None else (_order_note(self.name, time),)
-        units = () if self._unit_note is None else (self._unit_note,)
-        blanks = self._blank_rows.notes(self.name) if self._blank_rows else ()
-        edges = (
-            *units,
-            *blanks,
-            *self._subtotal_rows.notes(),
-            *self._summary_rows.notes,
-        )
-        return (*self._reader.notes(), *edges, *order, *passed_over)
+        filters = [*self._filters, *([self._blank_rows] if self._blank_rows else [])]
+        rows = (note for one in filters for note in one.notes())
+        return (*self._reader.notes(), *rows, *order, *skipped)
 
     def close(self) -> None:
         """Close the file, unless someone else opened it."""
@@ -209,8 +208,8 @@ def read_table(
     chunk is the lines that have arrived: nothing waits for a second line.
     """
     checks.require_argument("read_table", "chunk_rows", chunk_rows, "[1, inf)")
-    if format not in (None, *get_args(Format)):
-        formats = ", ".join(map(repr, get_args(Format)))
+    if format not in (None, *FORMATS):
+        formats = ", ".join(map(repr, FORMATS))
         raise InvalidParameterError(
             f"The 'format' parameter of read_table must be one of {formats}. "
             f"Got {format!r} instead."
@@ -232,15 +231,15 @@ def read_table(
 def _open_live(
     file: Any, name: str, format: Format | None, chunk_rows: int, text: TextSettings
 ) -> Table:
-    if format in ("parquet", "xlsx"):
-        kind = "Parquet" if format == "parquet" else "A workbook"
-        raise StreamError(
-            f"{kind} is read from its end, which {name} does not have. Give the path."
-        )
     if format == "arrow":
         arrow_files = import_pyarrow("thalweg.tables.arrow_files", "an Arrow stream")
         reader = arrow_files.open_arrow_stream(file, name)
         return Table(name, reader, chunk_rows, is_live=True, errors=text.errors)
+    if format in FILE_READERS:
+        kind = {"parquet": "Parquet", "xlsx": "A workbook"}.get(format, format)
+        raise StreamError(
+            f"{kind} is read from its end, which {name} does not have. Give the path."
+        )
     source = ByteSource(file, name)
     if format is None:
         is_object = source.peek().lstrip().startswith(b"{")
@@ -254,7 +253,7 @@ def _open_path(
     if path.is_file() and not path.stat().st_size:
         raise StreamError(f"{path.name} is empty.")
     found, compression = file_format(path, format)
-    if found not in _BINARY_FORMATS:
+    if found in TEXT_READERS:
         source = ByteSource(path, path.name, compression)
         return _open_text(source, found, chunk_rows, text)
     if compression:
@@ -262,16 +261,7 @@ def _open_path(
             f"{path.name} is {found} in {compression}, which is not read. Extract it "
             f"first."
         )
-    reader: TableReader
-    if found == "xlsx":
-        xlsx_files = import_pyarrow("thalweg.tables.xlsx_files", path.name)
-        reader = xlsx_files.XlsxReader(path, text.header)
-        return Table(path.name, reader, chunk_rows, is_live=False, errors=text.errors)
-    arrow_files = import_pyarrow("thalweg.tables.arrow_files", path.name)
-    if found == "parquet":
-        reader = arrow_files.open_parquet(path, chunk_rows)
-    else:
-        reader = arrow_files.open_arrow(path)
+    reader = FILE_READERS[found](path, chunk_rows, text)
     return Table(path.name, reader, chunk_rows, is_live=False, errors=text.errors)
 
 
@@ -279,19 +269,49 @@ def _open_text(
     source: ByteSource, format: Format, chunk_rows: int, text: TextSettings
 ) -> Table:
     try:
-        reader: TableReader
-        if format == "jsonl":
-            reader = JsonLinesReader(source, text)
-        elif format == "json":
-            reader = open_json(source, text)
-        else:
-            reader = CsvReader(source, "\t" if format == "tsv" else None, text)
+        reader = TEXT_READERS[format](source, text)
         return Table(
             source.name, reader, chunk_rows, source.is_live, source, text.errors
         )
     except BaseException:
         source.close()
         raise
+
+
+def _open_tsv(source: ByteSource, text: TextSettings) -> TableReader:
+    return CsvReader(source, "\t", text)
+
+
+def _open_csv(source: ByteSource, text: TextSettings) -> TableReader:
+    return CsvReader(source, None, text)
+
+
+def _open_xlsx(path: Path, chunk_rows: int, text: TextSettings) -> TableReader:
+    xlsx_files = import_pyarrow("thalweg.tables.xlsx_files", path.name)
+    reader: TableReader = xlsx_files.XlsxReader(path, text.header)
+    return reader
+
+
+def _open_parquet(path: Path, chunk_rows: int, text: TextSettings) -> TableReader:
+    arrow_files = import_pyarrow("thalweg.tables.arrow_files", path.name)
+    reader: TableReader = arrow_files.open_parquet(path, chunk_rows)
+    return reader
+
+
+def _open_arrow(path: Path, chunk_rows: int, text: TextSettings) -> TableReader:
+    arrow_files = import_pyarrow("thalweg.tables.arrow_files", path.name)
+    reader: TableReader = arrow_files.open_arrow(path)
+    return reader
+
+
+TEXT_READERS: dict[Format, Callable[[ByteSource, TextSettings], TableReader]] = {
+    "csv": _open_csv, "tsv": _open_tsv, "jsonl": JsonLinesReader, "json": open_json,
+}  # fmt: skip
+"""Formats of text, which may be compressed or come from a pipe."""
+FILE_READERS: dict[Format, Callable[[Path, int, TextSettings], TableReader]] = {
+    "xlsx": _open_xlsx, "parquet": _open_parquet, "arrow": _open_arrow,
+}  # fmt: skip
+"""Formats that are read from a file by its path."""
 
 
 def _order_note(source: str, time: str) -> str:

@@ -45,12 +45,12 @@ def count_title_lines(lines: Sequence[bytes], delimiters: Sequence[str]) -> int:
 
 
 def title_note(source: str, lines: range) -> str:
-    """A sentence that says which lines were passed over."""
+    """A sentence that says which lines were skipped."""
     first, last = lines[0], lines[-1]
     what = f"Line {first:,}" if first == last else f"Lines {first:,} to {last:,}"
     are = "is" if first == last else "are"
     return (
-        f"{what} of {source} {are} taken as a title and passed over: line "
+        f"{what} of {source} {are} taken as a title and skipped: line "
         f"{last + 1:,} names the columns; --header {first} takes line {first} for that."
     )
 

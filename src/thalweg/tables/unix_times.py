@@ -6,8 +6,6 @@ of the first rows are in the years 2000 to 2099 in one unit: these lie a factor 
 apart, so that no number is in two.
 """
 
-import re
-
 import numpy as np
 
 from thalweg.tables.cells import CellError, Cells
@@ -20,8 +18,6 @@ PARTS: dict[UnixUnit, int] = {
     "seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9
 }  # fmt: skip
 """How many of each unit a second has."""
-UNIX_NAMES = re.compile(r"(?:.*[^a-z])?(?:ts|epoch|unix|unixtime)", re.IGNORECASE)
-"""Names of columns of such times, beside those of dates."""
 FIRST_SECOND, LAST_SECOND = 946_684_800, 4_102_444_799
 """The first second of 2000, the last one of 2099."""
 MAX_SECONDS = 9.2e9
@@ -30,7 +26,7 @@ MAX_SECONDS = 9.2e9
 
 def find_unix_unit(name: str, cells: Cells) -> UnixUnit:
     """The unit in which plain numbers are times; "" if they are none."""
-    is_named = any(names.fullmatch(name.strip()) for names in (DATE_NAMES, UNIX_NAMES))
+    is_named = DATE_NAMES.fullmatch(name.strip()) is not None
     values = cells.numbers()
     values = values[~np.isnan(values)]
     if not is_named or not len(values):
