@@ -19,12 +19,13 @@ from tests.persistence.mutations import (
     mutate_tree,
 )
 from thalweg import tables
-from thalweg.cli.runs import checkpoint
-from thalweg.cli.runs.checkpoint import RunOrigin
-from thalweg.cli.runs.session import Session
-from thalweg.cli.study_tables import study_as_json
 from thalweg.errors import ThalwegError
 from thalweg.persistence import dumps, loads
+from thalweg.report.results import section_of
+from thalweg.runs import checkpoint
+from thalweg.runs.checkpoint import RunOrigin
+from thalweg.runs.keyed_session import KeyedSession
+from thalweg.runs.model_store import ModelFile
 from thalweg.tables import Recipe
 
 RECIPES = (
@@ -47,11 +48,16 @@ def checkpoints(folder):
         for seen in SEEN:
             with tables.read_table(str(stream)) as table:
                 (chunk,) = table.chunks()
-            session = Session(recipe)
+            session = KeyedSession(recipe)
             session.play(chunk.slice_rows(0, seen))
-            checkpoint.save_checkpoint(path, session, RunOrigin("stream.csv", None, 0))
+            save(path, session)
             found.append((path.read_bytes(), chunk.slice_rows(seen, seen + MORE)))
     return found
+
+
+def save(path, session):
+    origin = RunOrigin("stream.csv", None, 0)
+    checkpoint.save_checkpoint(ModelFile(path), session, origin)
 
 
 def as_record(value):
@@ -64,8 +70,8 @@ def as_record(value):
     return value
 
 
-def with_run(saved, run):
-    return dumps(saved._replace(extra={**saved.extra, "run": as_record(run)}))
+def with_run(saved, run, name="run"):
+    return dumps(saved._replace(extra={**saved.extra, name: as_record(run)}))
 
 
 def with_other_recipe(rng, data):
@@ -86,9 +92,9 @@ def with_other_parts(rng, data):
 
 
 def with_other_fields(rng, data):
-    """Any field of the checkpoint replaced."""
-    saved = loads(data)
-    return with_run(saved, _replaced(rng, saved.extra["run"]))
+    """Any field of the checkpoint, or of the run's progress, replaced."""
+    saved, name = loads(data), rng.choice(["run", "run_progress"])
+    return with_run(saved, _replaced(rng, saved.extra[name]), name)
 
 
 def _replaced(rng, value):
@@ -156,7 +162,7 @@ def outcome(path, rows_after):
             _shown(session)
             session.columns().lines(session.play(rows_after))
             _shown(session)
-            checkpoint.save_checkpoint(path, session, RunOrigin("stream.csv", None, 0))
+            save(path, session)
     except ThalwegError as error:
         assert str(error).endswith((".", "?")), error
         return "refused"
@@ -165,7 +171,7 @@ def outcome(path, rows_after):
 
 def _shown(session):
     if session.scored_rounds():
-        studies = [study_as_json(study) for study in session.studies("")]
+        studies = [section_of(study).numbers for study in session.studies("")]
         json.dumps(studies, allow_nan=False)
 
 

@@ -18,8 +18,9 @@ def thalweg(*arguments):
 
 
 def started(*arguments, cwd, **pipes):
-    """The command in a process of its own."""
+    """The command in a process of its own; it draws no page."""
     command = [sys.executable, "-m", "thalweg.cli", *map(str, arguments)]
+    command += ["--no-report"] * ("--no-report" not in arguments)
     return subprocess.Popen(command, cwd=cwd, **pipes)
 
 

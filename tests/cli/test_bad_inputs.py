@@ -69,8 +69,8 @@ BAD = {
         "are. Say how all are encoded, such as --encoding latin-1."
     ),
     "ragged.csv --target y": (
-        "Row 2 (line 3) of ragged.csv has 3 cells, and the header has 2. To pass "
-        "over such lines, say --on-error skip."
+        "Row 2 (line 3) of ragged.csv has 3 cells, and the header has 2. To skip "
+        "such lines, say --on-error skip."
     ),
     "bare.csv --target y": (
         "Line 1 of bare.csv holds numbers only. It must be a header that names the "

@@ -67,12 +67,12 @@ def test_a_resumed_run_has_the_alarms_of_one_run(stream, lines):
         assert outcome.exit_code == 0, outcome.output
     (alarm,) = alarms_in(stream.parent / "whole")
     assert alarms_in(stream.parent / "cut") == [alarm]
-    assert "One change was seen, at row 401 (2024-03-17T16:00:00)" in " ".join(
+    assert "1 change. The last one, 17 March 2024 (row 401): level fell" in " ".join(
         thalweg("run", "stream.csv", *options, "--out", "again").output.split()
     )
 
 
-def test_rows_of_five_minutes_can_be_cut_within_a_half_hour(stream):
+def test_rows_of_five_minutes_can_be_cut_anywhere(stream):
     rng, rows = np.random.default_rng(5), 1500
     times = np.datetime64("2024-03-01T00:10", "m") + 5 * np.arange(rows)
     y = 100 + 30 * np.sin(np.arange(rows) * 2 * np.pi / 288) + 3 * rng.normal(size=rows)

@@ -10,8 +10,8 @@ import pytest
 from tests.cli.made_up import with_run
 from tests.cli.streams import rows, started, thalweg, written
 from tests.cli.test_resume import tree
-from thalweg.cli.runs.session import Session
 from thalweg.persistence import loads
+from thalweg.runs.session import Session
 
 LINES = rows(200)
 SEEN = 120
@@ -158,7 +158,7 @@ def interrupt_in_verification(patch):
         verify_rows(session, chunk)
 
     patch.setattr(Session, "verify_rows", interrupted)
-    patch.setattr("thalweg.cli.run.CHUNK_ROWS", 50)
+    patch.setattr("thalweg.runs.run_command.CHUNK_ROWS", 50)
 
 
 def test_a_run_saved_without_a_digest_is_resumed_with_a_remark(stream):
@@ -176,6 +176,7 @@ def test_a_run_saved_without_a_digest_is_resumed_with_a_remark(stream):
     assert "one of rows 69 to 70 is not" in thalweg("run", "s.csv", *RESUME).stderr
 
 
+@pytest.mark.slow
 def test_a_pipe_from_the_start_is_compared_as_a_file_is(stream):
     first_run()
     for lines, code in ((LINES, 0), (with_cell(70, 1, "9"), 2)):
@@ -191,7 +192,7 @@ def test_a_pipe_from_the_start_is_compared_as_a_file_is(stream):
 def test_the_digest_does_not_depend_on_how_rows_are_cut(stream, monkeypatch):
     digests = []
     for chunk_rows in (7, 50, 8192):
-        monkeypatch.setattr("thalweg.cli.run.CHUNK_ROWS", chunk_rows)
+        monkeypatch.setattr("thalweg.runs.run_command.CHUNK_ROWS", chunk_rows)
         first_run("--lags", "1,3", "--missing", "impute")
         run = loads((stream.parent / "cut/model.thalweg").read_bytes()).extra["run"]
         digests.append(run["session"]["digest"])

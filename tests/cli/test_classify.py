@@ -90,6 +90,7 @@ def test_json_holds_the_scores(stream):
     assert tracker["accuracy"] > 0.6 and 0 <= study["calibration_error"] < 0.2
 
 
+@pytest.mark.page
 @pytest.mark.parametrize("target", ["spam", "colour"])
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_classified_run_can_be_stopped_and_resumed(

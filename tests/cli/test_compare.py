@@ -2,17 +2,13 @@ import json
 from dataclasses import replace
 from importlib.util import find_spec
 
-import numpy as np
 import pytest
 
 from tests.cli.streams import rows, thalweg, written
-from thalweg.cli import comparisons
-from thalweg.cli.runs import study_files
-from thalweg.errors import StorageError, ThalwegError
+from thalweg.errors import StorageError
 from thalweg.evaluation import baseline_study
-from thalweg.lab import demo
-from thalweg.lab.datasets import MissingDataError, PublicStream
 from thalweg.persistence import files
+from thalweg.runs import comparison, study_files
 
 COMMANDS = ("run", "compare")
 
@@ -35,7 +31,7 @@ def test_compare_shows_everyone_and_saves_a_page(tmp_path, monkeypatch):
 def test_a_bound_that_is_broken_is_exit_code_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(tmp_path / "stream.csv", rows(120))
-    study_with_baselines = comparisons.study_with_baselines
+    study_with_baselines = comparison.study_with_baselines
 
     def broken(*arguments):
         study = study_with_baselines(*arguments)
@@ -44,7 +40,7 @@ def test_a_bound_that_is_broken_is_exit_code_one(tmp_path, monkeypatch):
         )
         return replace(study, regrets=worse)
 
-    monkeypatch.setattr(comparisons, "study_with_baselines", broken)
+    monkeypatch.setattr(comparison, "study_with_baselines", broken)
     words = ("compare", "stream.csv", "-t", "y", "--no-report", "--json")
     # Of a Tracker that is given a forecast by the past, no bound is proven.
     for options, count in (((), 2), (("--lags", "none"), 3)):
@@ -132,14 +128,14 @@ def interrupted(*_):
     raise KeyboardInterrupt
 
 
-def test_ctrl_c_while_coverage_is_measured_leaves_a_study(folder, monkeypatch):
-    monkeypatch.setattr(baseline_study, "interval_coverage", interrupted)
+def test_ctrl_c_before_the_frontier_leaves_a_study(folder, monkeypatch):
+    monkeypatch.setattr(baseline_study, "frontier", interrupted)
     done = thalweg("compare", "stream.csv", "-t", "y")
     assert done.exit_code == 130 and "Tracker" in done.stdout
-    assert "Stopped. Not done: coverage of intervals. For a page" in done.stderr
+    assert "Stopped. Not done: the frontier. For a page" in done.stderr
     (study,) = json.loads((folder / "study.json").read_text())
-    assert study["unfinished"] == ["coverage of intervals"] and study["regrets"]
-    assert study["notes"][-1] == "Stopped by Ctrl-C. Not done: coverage of intervals."
+    assert study["unfinished"] == ["the frontier"] and study["regrets"]
+    assert study["notes"][-1] == "Stopped by Ctrl-C. Not done: the frontier."
     assert set(tree(folder)) == {"study.json"}
 
 
@@ -168,14 +164,14 @@ def test_ctrl_c_while_the_page_is_drawn_leaves_the_tables(
 
 
 def test_a_target_that_ctrl_c_left_no_time_for_at_all_is_named(folder, monkeypatch):
-    study_with_baselines = comparisons.study_with_baselines
+    study_with_baselines = comparison.study_with_baselines
 
     def only_y(title, target, *others):
         if target != "y":
             raise KeyboardInterrupt
         return study_with_baselines(title, target, *others)
 
-    monkeypatch.setattr(comparisons, "study_with_baselines", only_y)
+    monkeypatch.setattr(comparison, "study_with_baselines", only_y)
     done = thalweg("compare", "stream.csv", "-t", "y", "-t", "b", "-t", "a")
     assert done.exit_code == 130
     assert "Stopped. Not done: all of b; all of a. For a page" in done.stderr
@@ -196,36 +192,3 @@ def test_where_nothing_can_be_saved_what_was_there_stays(folder, monkeypatch, co
     done = thalweg(command, *given[: 5 if command == "compare" else None])
     assert done.exit_code == 2 and "the disk is full" in done.stderr
     assert tree(folder) == before
-
-
-def small(name):
-    """A stream as short as can be compared, in place of real data."""
-    table = [line.rstrip().split(",") for line in rows(100)[1:]]
-    x = [[float(cell) for cell in line[1:3]] for line in table]
-    y = [float(line[4]) for line in table]
-    return PublicStream(name, "made up", *map(np.array, (x, y, y)))
-
-
-def test_demo_ends_with_three_numbers_and_names_what_is_missing(tmp_path, monkeypatch):
-    def only_treasury(name):
-        if name != "treasury":
-            raise MissingDataError("The stream needs flights.csv. Run: make data")
-        return small(name)
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(demo, "load_stream", only_treasury)
-    done = thalweg("demo", "--no-report")
-    assert done.exit_code == 0, done.output
-    assert "Run: make data" in done.stderr
-    assert "Three numbers that matter" in done.stdout
-    assert done.stdout.rstrip().endswith("out/demo/study.json")
-
-
-def test_demo_without_data_names_the_command_that_brings_them(monkeypatch):
-    def nothing(name):
-        raise MissingDataError("The stream needs a package. Run: make data")
-
-    monkeypatch.setattr(demo, "load_stream", nothing)
-    done = thalweg("demo")
-    assert done.exit_code == 2 and done.stderr.endswith("Run: make data\n")
-    assert issubclass(MissingDataError, ThalwegError)

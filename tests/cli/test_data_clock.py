@@ -1,7 +1,7 @@
 """Rows a second are those of the data: compiling kernels is not counted."""
 
-from thalweg.cli.runs import data_clock
-from thalweg.cli.runs.data_clock import DataClock
+from thalweg.runs import data_clock
+from thalweg.runs.data_clock import DataClock
 
 
 def test_the_time_of_the_compiler_is_left_out(monkeypatch):

@@ -5,9 +5,7 @@ import pytest
 
 from tests.cli.streams import RUNNER, thalweg, written
 from thalweg import tables
-from thalweg.cli.forecasts.key_detection import detect_key
 from thalweg.cli.main import app
-from thalweg.tables.format_detection import FormatSettings
 
 DAYS = [str(day) for day in np.datetime64("2024-01-01") + np.arange(40)]
 HOURS = [f"{hour}:00" for hour in np.datetime64("2024-10-20T00", "h") + np.arange(400)]
@@ -15,10 +13,11 @@ HOURS = [f"{hour}:00" for hour in np.datetime64("2024-10-20T00", "h") + np.arang
 
 def found_in(path, header, rows, chunk_rows=64):
     written(path, [header + "\n", *(",".join(map(str, row)) + "\n" for row in rows)])
-    return detect_key(
-        lambda: tables.read_table(path, chunk_rows=chunk_rows), ("y",), None,
-        FormatSettings(),
-    )  # fmt: skip
+    options = tables.ScanOptions(("y",), has_values=False)
+    scan = tables.scan_table(
+        lambda: tables.read_table(path, chunk_rows=chunk_rows), options
+    )
+    return scan.found_key
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from tests.cli.streams import RUNNER, started, thalweg, written
 from tests.cli.test_live import PIPES, fed, read
 from thalweg.cli.main import app
-from thalweg.cli.runs import checkpoint_schedule, keyed_loop
+from thalweg.runs import checkpoint_schedule, run_loop
 
 ROWS = 90
 SHOPS = ("north", "south", "west")
@@ -139,24 +139,31 @@ def test_rows_that_have_changed_are_refused(folder):
     assert done.exit_code == 2 and "has changed" in done.output
 
 
+def killed_after_three_chunks(patch):
+    """Let a run end, with predictions that no checkpoint has."""
+    patch.setattr("thalweg.runs.run_command.KEYED_CHUNK_ROWS", 50)
+    patch.setattr(checkpoint_schedule, "FILE_SECONDS", 0.0)
+    patch.setattr(checkpoint_schedule, "MIN_WORK_SHARE", 0)
+    play = run_loop.RunLoop._play_chunk
+
+    def play_until_killed(self, chunk, is_last):
+        if chunk.first_row == 150:  # predictions were written, and not saved
+            self.file.write("half a line")
+            raise KeyboardInterrupt
+        play(self, chunk, is_last)
+
+    patch.setattr(run_loop.RunLoop, "_play_chunk", play_until_killed)
+
+
+@pytest.mark.slow
 def test_a_run_that_was_killed_goes_on_to_the_last_bit(folder, monkeypatch):
     written(folder / "whole.csv", [HEADER, *MIXED])
     thalweg("run", "whole.csv", *RUN, "--key", "shop")
     written(folder / "killed.csv", [HEADER, *MIXED])
-    monkeypatch.setattr("thalweg.cli.run.KEYED_CHUNK_ROWS", 50)
-    monkeypatch.setattr(checkpoint_schedule, "FILE_SECONDS", 0.0)
-    monkeypatch.setattr(checkpoint_schedule, "MIN_WORK_SHARE", 0)
-    play = keyed_loop.KeyedRunLoop._play
-
-    def play_until_killed(self, chunk):
-        if chunk.first_row == 150:  # predictions were written, and not saved
-            self.file.write("half a line")
-            raise KeyboardInterrupt
-        play(self, chunk)
-
-    monkeypatch.setattr(keyed_loop.KeyedRunLoop, "_play", play_until_killed)
+    killed_after_three_chunks(monkeypatch)
     assert thalweg("run", "killed.csv", *RUN, "--key", "shop").exit_code == 130
-    monkeypatch.setattr(keyed_loop.KeyedRunLoop, "_play", play)
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
     done = thalweg("run", "killed.csv", "--resume", "out/killed/models.db")
     assert done.exit_code == 0, done.output
     assert "Goes on after row 150." in done.stderr
@@ -164,19 +171,23 @@ def test_a_run_that_was_killed_goes_on_to_the_last_bit(folder, monkeypatch):
     assert (folder / "out/killed/predictions.csv").read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_a_signal_saves_and_says_how_to_go_on(folder):
-    many = [f"k{k % 40},{k // 40},{k % 7}\n" for k in range(120_000)]
+    many = [f"k{k % 40},{k // 40},{k % 7}\n" for k in range(60_000)]
     written(folder / "long.csv", ["key,t,y\n", *many])
     options = ("-t", "y", "--key", "key", "--no-report")
     process = started("run", "long.csv", *options, cwd=folder, stderr=-1, stdout=-1)
     while not (folder / "out/long/predictions.csv").exists():
         assert process.poll() is None
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert b"Go on with:" in said and b"--resume out/long/models.db" in said
 
 
+@pytest.mark.page
+@pytest.mark.slow
 def test_changes_are_told_by_key(folder):
     lines = [line.split(",") for line in LINES["south"]]
     days = np.datetime64("2024-01-01") + np.arange(3 * ROWS)
@@ -188,7 +199,7 @@ def test_changes_are_told_by_key(folder):
     done = thalweg(*run)
     assert done.exit_code == 0, done.output
     words = " ".join(done.output.split())
-    assert "south: one change, at its row 201 (2024-07-19" in words
+    assert "south one change, at its row 201 (2024-07-19" in words
     page = (folder / "out/mixed/report.html").read_text()
     assert "one change, at its row 201" in page
     (study,) = json.loads(thalweg(*run, "--json", "--out", "again").stdout)["studies"]
@@ -199,6 +210,8 @@ def test_changes_are_told_by_key(folder):
     }  # fmt: skip
 
 
+@pytest.mark.slow
+@pytest.mark.page
 def test_one_page_has_the_overview_and_the_keys(folder):
     written(folder / "mixed.csv", [HEADER, *MIXED])
     done = thalweg("run", "mixed.csv", "-t", "sales", "--key", "shop")
@@ -225,7 +238,7 @@ def test_keys_that_cannot_be_are_named(folder, options, sentence):
 
 
 def test_more_keys_than_the_limit_are_refused(folder, monkeypatch):
-    monkeypatch.setattr("thalweg.cli.forecasts.row_keys.MAX_KEYS", 2)
+    monkeypatch.setattr("thalweg.tables.row_keys.MAX_KEYS", 2)
     written(folder / "mixed.csv", [HEADER, *MIXED])
     for command in ("run", "forecast"):
         done = thalweg(command, "mixed.csv", "-t", "sales", "--key", "shop")
@@ -233,14 +246,93 @@ def test_more_keys_than_the_limit_are_refused(folder, monkeypatch):
         assert "more than 2 series" in " ".join(done.output.split())
 
 
-def test_classes_by_key_are_refused_by_name(folder):
-    lines = [f"{line.rstrip()},{k % 2}\n" for k, line in enumerate(MIXED)]
-    written(folder / "mixed.csv", ["shop,when,a,sales,bought\n", *lines])
-    done = thalweg("run", "mixed.csv", "-t", "bought", "--key", "shop")
-    assert done.exit_code == 2 and "--regress" in done.output
-    options = ("--key", "shop", "--regress", "--no-report")
-    done = thalweg("run", "mixed.csv", "-t", "bought", *options)
+CLASSES = ("--features", "a", "--no-report")
+
+
+def class_lines(names=("poor", 'fair, "ok"', "good")):
+    """Rows of all shops in turn, with a class by the column ``a``; then 0 or 1."""
+    for line in MIXED:
+        a = float(line.split(",")[2])
+        label = names[(a > -0.6) + (a > 0.6)].replace('"', '""')
+        yield f'{line.rstrip()},"{label}",{int(a > 0)}\n'
+
+
+CLASS_HEADER = "shop,when,a,sales,kind,bought\n"
+
+
+def test_each_key_is_classified_as_if_it_were_alone(folder):
+    rows = list(class_lines())
+    written(folder / "mixed.csv", [CLASS_HEADER, *rows])
+    for target in ("kind", "bought"):
+        done = thalweg("run", "mixed.csv", "-t", target, "--key", "shop", *CLASSES)
+        assert done.exit_code == 0, done.output
+        assert (
+            f"{target!r} {'is text' if target == 'kind' else 'holds 0'}" in done.stderr
+        )
+        assert "accuracy" in " ".join(done.output.split())
+        together = predictions(folder / "out/mixed/predictions.csv")
+        for shop in SHOPS:
+            lines = [row for row in rows if row.startswith(shop)]
+            written(folder / f"{shop}.csv", [CLASS_HEADER, *lines])
+            options = ("-t", target, "--time", "when", *CLASSES)
+            assert thalweg("run", f"{shop}.csv", *options).exit_code == 0
+            alone = predictions(folder / f"out/{shop}/predictions.csv")
+            own = [row for row in together if row["shop"] == shop]
+            assert [{"shop": shop, **row} for row in alone] == [
+                {name: row[name] for name in ("shop", *alone[0])} for row in own
+            ]
+
+
+def test_a_class_that_comes_later_is_among_the_others(folder, monkeypatch):
+    monkeypatch.setattr("thalweg.tables.class_labels.LOOK_ROWS", 60)
+    monkeypatch.setattr("thalweg.runs.run_command.KEYED_CHUNK_ROWS", 60)
+    rows = list(class_lines())
+    late = [
+        row if k < 200 else row.replace("good", "new") for k, row in enumerate(rows)
+    ]
+    written(folder / "mixed.csv", [CLASS_HEADER, *late])
+    done = thalweg("run", "mixed.csv", "-t", "kind", "--key", "shop", *CLASSES)
     assert done.exit_code == 0, done.output
+    found = predictions(folder / "out/mixed/predictions.csv")
+    names = [name for name in found[0] if name.startswith("p ")]
+    assert len(names) == 4 and "p new" not in names and names[-1] == "p (other)"
+    for row in found[100:]:
+        assert sum(float(row[name]) for name in names) == pytest.approx(1)
+    assert "new" in {row["prediction"] for row in found}
+
+
+@pytest.mark.page
+def test_the_scores_of_classes_are_those_of_all_rows_and_of_each_key(folder):
+    written(folder / "mixed.csv", [CLASS_HEADER, *class_lines()])
+    run = ("run", "mixed.csv", "-t", "kind", "--key", "shop", "--features", "a")
+    found = json.loads(thalweg(*run, "--json").stdout)
+    (study,) = found["studies"]
+    assert study["kind"] == "classification" and len(study["classes"]) == 3
+    tracker = next(one for one in study["learners"] if one["role"] == "tracker")
+    scored = [one["scored_rounds"] for one in study["keys"]]
+    right = [one["accuracy"] for one in study["keys"]]
+    assert tracker["accuracy"] == pytest.approx(np.average(right, weights=scored))
+    assert tracker["accuracy"] > 0.6 and sum(scored) == study["scored_rounds"]
+    page = (folder / "out/mixed/report.html").read_text()
+    assert page.count('<section class="study"') == 1 + len(SHOPS)
+
+
+@pytest.mark.parametrize("target", ["kind", "bought"])
+def test_classes_by_key_go_on_to_the_last_bit_after_a_kill(folder, monkeypatch, target):
+    options = ("-t", target, "--key", "shop", *CLASSES)
+    written(folder / "whole.csv", [CLASS_HEADER, *class_lines()])
+    assert thalweg("run", "whole.csv", *options).exit_code == 0
+    whole = (folder / "out/whole/predictions.csv").read_bytes()
+    written(folder / "killed.csv", [CLASS_HEADER, *class_lines()])
+    with monkeypatch.context() as patch:
+        killed_after_three_chunks(patch)
+        assert thalweg("run", "killed.csv", *options).exit_code == 130
+    resume = ("--resume", "out/killed/models.db", "--no-report")
+    refused = thalweg("run", "killed.csv", *resume, "--regress")
+    assert refused.exit_code == 2 and "as classes" in refused.output
+    done = thalweg("run", "killed.csv", *resume)
+    assert done.exit_code == 0, done.output
+    assert (folder / "out/killed/predictions.csv").read_bytes() == whole
 
 
 def wait_for_rows(path, rows):
@@ -257,6 +349,7 @@ def wait_for_rows(path, rows):
     raise AssertionError(f"{rows} rows were never saved")
 
 
+@pytest.mark.slow
 def test_a_pipe_of_many_keys_that_goes_quiet_survives_a_kill(folder):
     written(folder / "mixed.csv", [HEADER, *MIXED])
     assert thalweg("run", "mixed.csv", *RUN, "--key", "shop").exit_code == 0
@@ -291,6 +384,7 @@ def test_a_pipe_of_many_keys_can_be_cut_anywhere(folder):
     assert not (folder / "piped/predictions.csv").exists()
 
 
+@pytest.mark.slow
 def test_a_change_is_told_by_key_while_the_pipe_goes_on(folder):
     rng = np.random.default_rng(3)
     rows = [

@@ -32,6 +32,7 @@ def whole(tmp_path):
     return (tmp_path / "whole" / "predictions.csv").read_text().splitlines(True)
 
 
+@pytest.mark.slow
 def test_predictions_come_as_lines_do_and_a_kill_loses_none(tmp_path, whole):
     process = started("run", "-", "-t", "y", cwd=tmp_path, **PIPES)
     fed(process, LINES[:61])
@@ -52,6 +53,7 @@ def test_predictions_come_as_lines_do_and_a_kill_loses_none(tmp_path, whole):
     assert "".join(whole[:first]) + rest.decode() == "".join(whole)
 
 
+@pytest.mark.slow
 def test_a_burst_before_a_silence_survives_a_kill(tmp_path, whole):
     process = started("run", "-", "-t", "y", cwd=tmp_path, **PIPES)
     fed(process, LINES[:11])
@@ -87,6 +89,7 @@ def found_in(path):
     return [{**study, "title": ""} for study in studies_in(path)]
 
 
+@pytest.mark.slow
 def test_line_by_line_is_the_file_whatever_is_asked_of_it(tmp_path):
     header, *lines = with_everything(150)
     options = (
@@ -116,6 +119,7 @@ def test_line_by_line_is_the_file_whatever_is_asked_of_it(tmp_path):
     assert found == found_in(tmp_path / "whole/study.json")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_waiting_saves_and_says_how_to_go_on(tmp_path, number, whole):
     process = started("run", "-", "-t", "y", cwd=tmp_path, **PIPES)
@@ -158,6 +162,7 @@ def test_a_reader_that_leaves_is_no_reason_to_complain(tmp_path):
     process.stderr.close()
 
 
+@pytest.mark.slow
 def test_a_change_is_told_while_the_pipe_goes_on(tmp_path):
     rng = np.random.default_rng(3)
     y = np.where(np.arange(260) < 200, 100.0, 10.0) + rng.normal(size=260)

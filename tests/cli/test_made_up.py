@@ -9,20 +9,26 @@ import pytest
 from tests.cli.made_up import SEEN, checkpoints, outcome, with_run
 from tests.cli.streams import rows, thalweg, written
 from thalweg import Online, persistence
-from thalweg.cli.runs import checkpoint
 from thalweg.errors import PersistenceError
 from thalweg.kernels.tracker import tracker_layout as layout
+from thalweg.runs import checkpoint
 
-CASES = 1500
+CASES = (
+    pytest.param(0, 400, marks=pytest.mark.slow),
+    pytest.param(400, 1500, marks=pytest.mark.nightly),
+)
 
 
-def test_no_made_up_checkpoint_leads_to_anything_but_our_own_errors(tmp_path):
+@pytest.mark.parametrize(("first", "last"), CASES)
+def test_no_made_up_checkpoint_leads_to_anything_but_our_own_errors(
+    tmp_path, first, last
+):
     """In a process of its own, which it must not end."""
-    command = [sys.executable, "-m", "tests.cli.made_up", str(tmp_path), "0"]
-    done = subprocess.run([*command, str(CASES)], capture_output=True, text=True)
+    command = [sys.executable, "-m", "tests.cli.made_up", tmp_path, first, last]
+    done = subprocess.run(map(str, command), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
-    counts = json.loads(done.stdout)
-    assert sum(counts.values()) == CASES and min(counts.values()) > CASES / 20
+    counts, cases = json.loads(done.stdout), last - first
+    assert sum(counts.values()) == cases and min(counts.values()) > cases / 20
 
 
 def test_a_checkpoint_that_was_not_changed_is_resumed(tmp_path):
@@ -70,8 +76,8 @@ def test_only_files_of_predictions_are_continued(tmp_path, monkeypatch):
     thalweg("run", "stream.csv", "-t", "y", "--no-report")
     path = tmp_path / "out/stream/model.thalweg"
     saved = persistence.load(path)
-    run = saved.extra["run"] | {"predictions": "../../notes.txt"}
-    path.write_bytes(with_run(saved, run))
+    progress = saved.extra["run_progress"] | {"predictions": "../../notes.txt"}
+    path.write_bytes(with_run(saved, progress, "run_progress"))
     with pytest.raises(PersistenceError, match="its 'predictions' must be a file"):
         checkpoint.load_checkpoint(path)
 

@@ -30,11 +30,11 @@ def test_help_imports_nothing_heavy():
 def test_every_command_is_named_and_has_help():
     done = thalweg("--help")
     assert done.exit_code == 0
-    for name in ("run", "compare", "report", "demo", "accuracy", "reproduce", "bench"):
+    for name in Commands.command_infos:
         assert f" {name} " in done.output
-        told = thalweg(name, "--help")
-        assert told.exit_code == 0, told.output
-        assert max(map(len, told.output.splitlines())) <= 80
+        help_page = thalweg(name, "--help")
+        assert help_page.exit_code == 0, help_page.output
+        assert max(map(len, help_page.output.splitlines())) <= 80
 
 
 def test_a_word_too_few_or_wrong_is_answered():
@@ -48,9 +48,7 @@ def test_a_package_that_is_not_installed_is_named(monkeypatch):
     def needs_pandas(*options):
         raise ModuleNotFoundError("No module named 'pandas'", name="pandas.core")
 
-    monkeypatch.setattr("thalweg.cli.demo_comparison.load_demo_streams", needs_pandas)
+    monkeypatch.setattr("thalweg.runs.demonstration.show_demo", needs_pandas)
     done = thalweg("demo")
     assert done.exit_code == 2
-    assert done.stderr == (
-        "This needs pandas. Install it: make data, which brings the real streams too.\n"
-    )
+    assert done.stderr == ("This needs pandas. Install it: pip install pandas.\n")

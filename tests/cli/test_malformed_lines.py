@@ -1,4 +1,4 @@
-"""Malformed lines of a pipe are reported and passed over; files refuse them."""
+"""Malformed lines of a pipe are reported and skipped; files refuse them."""
 
 import io
 import json
@@ -36,7 +36,8 @@ def run_pipe(folder, lines, *options):
     return process.returncode, predictions.decode(), remarks.decode()
 
 
-def test_a_pipe_passes_over_malformed_lines(tmp_path):
+@pytest.mark.slow
+def test_a_pipe_skips_malformed_lines(tmp_path):
     code, predictions, remarks = run_pipe(tmp_path, with_bad_lines())
     assert code == 0
     assert predictions == run_pipe(tmp_path, LINES)[1]
@@ -44,7 +45,7 @@ def test_a_pipe_passes_over_malformed_lines(tmp_path):
     assert "line 52 of standard input has 3 cells, and the header has 5." in remarks
     assert "'when' is 'never', which is no time" in remarks
     assert "Numbers must be finite and at most 1e+150 in size." in remarks
-    assert "4 malformed lines were passed over." in remarks
+    assert "4 malformed lines were skipped." in remarks
 
 
 def test_a_pipe_stops_at_a_malformed_line_if_asked(tmp_path):
@@ -53,7 +54,7 @@ def test_a_pipe_stops_at_a_malformed_line_if_asked(tmp_path):
     assert "which is no" in remarks or "has 3 cells" in remarks
 
 
-def test_a_file_passes_over_malformed_lines_only_if_asked(tmp_path, monkeypatch):
+def test_a_file_skips_malformed_lines_only_if_asked(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(tmp_path / "s.csv", with_bad_lines())
     refused = thalweg("run", "s.csv", "-t", "y", "--no-report")
@@ -61,10 +62,10 @@ def test_a_file_passes_over_malformed_lines_only_if_asked(tmp_path, monkeypatch)
     done = thalweg("run", "s.csv", "-t", "y", "--on-error", "skip", "--json",
                    "--no-report")  # fmt: skip
     assert json.loads(done.stdout)["malformed_lines"] == 3  # 'when' is not used
-    assert "Passed over: line 52 of s.csv has 3 cells" in done.stderr
+    assert "Skipped: line 52 of s.csv has 3 cells" in done.stderr
 
 
-def test_a_resumed_file_passes_over_the_same_lines(tmp_path, monkeypatch):
+def test_a_resumed_file_skips_the_same_lines(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     options = ("--on-error", "skip", "--no-report")
     lines = with_bad_lines()
@@ -116,5 +117,5 @@ def test_json_lines_pass_over_what_is_no_object():
     values = [v for chunk in table.chunks() for v in chunk.numbers("a").tolist()]
     assert values == [1.0, 2.0]
     assert sentences[0] == (
-        "Passed over: line 2 of the stream is [1.0]. Every line must be a JSON object."
+        "Skipped: line 2 of the stream is [1.0]. Every line must be a JSON object."
     )

@@ -8,7 +8,7 @@ import pytest
 from tests.cli.streams import RUNNER, thalweg, written
 from tests.cli.test_resume import stopped_after
 from thalweg.cli.main import app
-from thalweg.cli.runs.checkpoint import load_checkpoint
+from thalweg.runs.checkpoint import load_checkpoint
 
 ROWS = 300
 NOTE = "'y': 7 values of 9999 lie far outside of all others and are taken as missing;"
@@ -76,7 +76,9 @@ def test_a_run_that_was_stopped_resumes_to_the_last_byte(folder, monkeypatch):
     first, second = (folder / kind / "predictions.csv" for kind in ("whole", "cut"))
     assert first.read_bytes() == second.read_bytes()
     one, other = (
-        load_checkpoint(folder / kind / "model.thalweg")[0].encoder.state.ranges
+        load_checkpoint(folder / kind / "model.thalweg")[0]
+        .sessions[()]
+        .encoder.state.ranges
         for kind in ("whole", "cut")
     )
     assert one == other and one[0].counts == (7,)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tests.cli.streams import thalweg, written
-from thalweg.cli.runs.missing_notes import absent_rows
-from thalweg.preprocessing.row_clock import RowClock
+from thalweg.calendar.row_clock import RowClock
 
 
 @pytest.fixture(autouse=True)
@@ -78,8 +77,8 @@ def test_rows_far_off_an_even_grid_are_not_counted():
     hour = 3_600_000_000_000
     clock, _ = RowClock().advance(np.arange(30) * hour)
     late, _ = clock.advance(np.array([29 * hour + 5 * hour]))
-    assert absent_rows(late) == 4
+    assert late.absent_rows() == 4
     later, _ = clock.advance(np.array([10_000 * hour]))
-    assert absent_rows(later) == 0
+    assert later.absent_rows() == 0
     back, _ = clock.advance(np.array([2 * hour, 50 * hour]))
-    assert absent_rows(back) == absent_rows(RowClock()) == 0
+    assert back.absent_rows() == RowClock().absent_rows() == 0

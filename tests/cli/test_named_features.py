@@ -56,6 +56,6 @@ def test_none_leaves_out_all_columns_but_the_past_and_the_times():
 
 
 def test_columns_that_add_up_to_the_target_are_pointed_out():
-    assert any("of the same row tell most of Preis" in s for s in run()["summary"])
+    assert any("of the same row explain most of Preis" in s for s in run()["summary"])
     alone = run("--features", "none")
-    assert not any("of the same row tell" in s for s in alone["summary"])
+    assert not any("of the same row explain" in s for s in alone["summary"])

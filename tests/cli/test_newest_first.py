@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.streams import RUNNER, rows, thalweg, written
 from thalweg.cli.main import app
-from thalweg.tables import reversed_rows
+from thalweg.tables import row_filters
 
 HEADER, *LINES = rows()
 NOTE = "come first, by 'when': rows are taken in reverse order, oldest first"
@@ -47,7 +47,7 @@ def test_a_comparison_is_of_rows_in_reverse_order(folder):
 
 
 def test_chunks_are_reversed_as_well(folder, monkeypatch):
-    monkeypatch.setattr("thalweg.cli.run.CHUNK_ROWS", 64)
+    monkeypatch.setattr("thalweg.runs.run_command.CHUNK_ROWS", 64)
     written(folder / "newest.csv", backwards(LINES))
     outcome("run", "newest.csv", "-t", "y")
     written(folder / "sorted.csv")
@@ -147,7 +147,7 @@ def test_series_by_key_are_reversed(folder, is_glued, key):
 
 
 def test_a_file_that_is_too_large_to_be_reversed_says_what_to_do(folder, monkeypatch):
-    monkeypatch.setattr(reversed_rows, "MAX_REVERSED_CELLS", 500)
+    monkeypatch.setattr(row_filters, "MAX_REVERSED_CELLS", 500)
     written(folder / "newest.csv", backwards(LINES))
     done = thalweg("run", "newest.csv", "-t", "y")
     assert done.exit_code == 2

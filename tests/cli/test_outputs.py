@@ -9,10 +9,11 @@ import subprocess
 import pytest
 
 from tests.cli.streams import rows, started, thalweg, written
-from thalweg.cli.runs.file_locks import FileLocks
-from thalweg.cli.runs.predictions import PredictionColumns, PredictionFile
 from thalweg.errors import StorageError
 from thalweg.persistence.lock import FileLock
+from thalweg.runs.file_locks import FileLocks
+from thalweg.runs.prediction_file import PredictionFile
+from thalweg.runs.predictions import PredictionColumns
 
 LINES = rows()
 
@@ -169,7 +170,7 @@ def test_a_lock_file_that_was_removed_is_no_lock(tmp_path, monkeypatch):
             if len(made) == 1:
                 beside.unlink()
 
-    monkeypatch.setattr("thalweg.cli.runs.file_locks.FileLock", Removed)
+    monkeypatch.setattr("thalweg.runs.file_locks.FileLock", Removed)
     with FileLocks() as own:
         own.acquire(tmp_path / "x")
         assert len(made) == 2 and beside.exists()
@@ -185,7 +186,7 @@ def test_a_disk_that_fills_up_under_predictions_is_named(tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         file.close()
-    assert file.size == 100 == (tmp_path / "p.csv").stat().st_size
+    assert file.size == 0 == (tmp_path / "p.csv").stat().st_size
 
 
 def test_a_disk_that_cannot_sync_predictions_is_named(tmp_path, monkeypatch):

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from thalweg.cli import console
-from thalweg.cli.console import ProgressBar
 from thalweg.cli.main import app
-from thalweg.cli.runs import memory
-from thalweg.cli.runs.output_paths import _prediction_path
-from thalweg.cli.runs.signals import StoppedError, StopSignal
+from thalweg.report import console
+from thalweg.report.console import ProgressBar
+from thalweg.runs import memory
+from thalweg.runs.output_paths import _prediction_path
+from thalweg.runs.signals import StoppedError, StopSignal
 
 
 def test_help_offers_no_installation_of_completions():
@@ -62,7 +62,7 @@ def test_without_a_list_of_memory_all_that_is_built_in_counts(monkeypatch):
         # A model that has seen rows goes on as it was told before.
         (None, None, 7, None, False, None),
         (None, "folder", 7, None, False, "folder/predictions.csv"),
-        (None, None, 7, "before/p.csv", False, "before/p.csv"),
+        (None, None, 7, "folder/p.csv", False, "folder/p.csv"),
         (None, "folder", 7, "before/p.csv", False, "folder/p.csv"),
     ],
 )
@@ -71,7 +71,7 @@ def test_where_predictions_are_written(given, out, rows, earlier, live, expected
         return None if text is None else Path(text)
 
     chosen = _prediction_path(
-        SimpleNamespace(is_live=live),
+        live,
         SimpleNamespace(rows=rows),
         SimpleNamespace(predictions=path(earlier)),
         SimpleNamespace(predictions=path(given), out=path(out)),

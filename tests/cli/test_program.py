@@ -58,6 +58,7 @@ def test_a_run_without_the_packages_of_pages_has_no_page(tmp_path):
     assert (tmp_path / "out/s/predictions.csv").exists()
 
 
+@pytest.mark.slow
 def test_text_is_run_without_pyarrow_and_other_files_name_the_extra(tmp_path):
     written(tmp_path / "s.csv", rows(60))
     absent = ["pyarrow", "narwhals", "openpyxl"]

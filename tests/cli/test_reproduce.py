@@ -3,7 +3,7 @@ import json
 import pytest
 
 from tests.cli.streams import thalweg
-from thalweg.lab import paper
+from thalweg import paper
 
 FIGURES = ("exponents", "rates", "tight", "tradeoff", "rivals")
 

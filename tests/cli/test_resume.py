@@ -1,11 +1,16 @@
+import errno
+import io
 import os
 import signal
 
 import pytest
 
 from tests.cli.streams import rows, studies_in, thalweg, written
-from thalweg.cli.runs import checkpoint
-from thalweg.cli.runs.session import Session
+from thalweg.errors import StorageError
+from thalweg.runs import checkpoint
+from thalweg.runs.prediction_file import PredictionFile
+from thalweg.runs.predictions import PredictionColumns
+from thalweg.runs.session import Session
 
 LINES = rows()
 
@@ -27,7 +32,7 @@ def stopped_after(chunks, monkeypatch):
         return play(session, chunk)
 
     monkeypatch.setattr(Session, "play", interrupted)
-    monkeypatch.setattr("thalweg.cli.run.CHUNK_ROWS", 50)
+    monkeypatch.setattr("thalweg.runs.run_command.CHUNK_ROWS", 50)
 
 
 @pytest.mark.parametrize("predictions", ["lines.csv", "table.parquet"])
@@ -117,6 +122,48 @@ def test_a_folder_may_be_moved_and_resumed_from_anywhere(stream, monkeypatch):
     assert not list((stream.parent / "elsewhere").iterdir())
 
 
+def test_a_model_from_elsewhere_does_not_name_the_file_that_is_written(
+    stream, monkeypatch
+):
+    """Its checkpoint could name any file of this computer."""
+    folder = stream.parent
+    (folder / "mine").mkdir()
+    with monkeypatch.context() as patch:
+        stopped_after(2, patch)
+        given = ("--predictions", "mine/table.csv", "--no-report")
+        thalweg("run", "stream.csv", "-t", "y", *given)
+    before = (folder / "mine/table.csv").read_bytes()
+    resume = ("run", "stream.csv", "--resume", "out/stream/model.thalweg")
+    refused = thalweg(*resume, "--no-report")
+    words = " ".join(refused.output.split())
+    assert refused.exit_code == 2 and "not in out/stream" in words
+    assert (folder / "mine/table.csv").read_bytes() == before
+    named = ("--predictions", "mine/table.csv", "--no-report")
+    assert thalweg(*resume, *named).exit_code == 0
+    assert len((folder / "mine/table.csv").read_text().split()) == 301
+
+
+def test_a_full_disk_leaves_no_line_cut_in_two(tmp_path):
+    class NearlyFull(io.FileIO):
+        def write(self, data):
+            if self.tell() > 40:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return super().write(bytes(data)[:7])
+
+    file = PredictionFile(tmp_path / "p.csv", PredictionColumns(("y",), False))
+    file._open = lambda: NearlyFull(tmp_path / "p.csv", "w+b")
+    header = file.columns.header()
+    file.write("")
+    written_lines = header
+    with pytest.raises(StorageError, match="No space"):
+        for k in range(100):
+            file.write(f"{k},1,2,3\n")
+            written_lines += f"{k},1,2,3\n"
+    assert (tmp_path / "p.csv").read_text() == written_lines
+    assert file.size == len(written_lines)
+    file.close()
+
+
 def test_predictions_that_are_gone_are_asked_for(stream, monkeypatch):
     with monkeypatch.context() as patch:
         stopped_after(2, patch)
@@ -156,7 +203,7 @@ def test_a_file_shorter_than_what_was_seen_is_refused(stream):
 
 def test_an_error_further_on_keeps_what_was_learnt(stream, monkeypatch):
     written(stream, [*LINES[:251], "2024-02-01T00:00,x,1,north,1\n"])
-    monkeypatch.setattr("thalweg.cli.run.CHUNK_ROWS", 100)
+    monkeypatch.setattr("thalweg.runs.run_command.CHUNK_ROWS", 100)
     done = thalweg("run", "stream.csv", "-t", "y")
     assert done.exit_code == 2 and "'a' is 'x', which is no number" in done.output
     assert "The 200 rows before are in out/stream/model.thalweg" in done.output

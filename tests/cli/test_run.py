@@ -1,14 +1,16 @@
 import csv
 import json
 from datetime import datetime
+from functools import partial
 
 import numpy as np
 import pytest
 from pyarrow import parquet
 
 from tests.cli.streams import rows, thalweg, written
-from thalweg.cli.runs import study_files
 from thalweg.evaluation.study import Study
+from thalweg.report import write_figures
+from thalweg.runs import study_files
 
 LINES = rows()
 
@@ -19,6 +21,7 @@ def stream(tmp_path, monkeypatch):
     return written(tmp_path / "stream.csv", LINES)
 
 
+@pytest.mark.page
 def test_one_command_gives_table_predictions_model_and_page(stream):
     done = thalweg("run", "stream.csv", "--target", "y")
     assert done.exit_code == 0, done.output
@@ -76,7 +79,7 @@ def test_time_calendar_and_delay(stream):
 
 
 def test_a_target_that_never_changes_leaves_nothing_behind(stream, monkeypatch):
-    monkeypatch.setattr("thalweg.cli.run.CHUNK_ROWS", 100)
+    monkeypatch.setattr("thalweg.runs.run_command.CHUNK_ROWS", 100)
     written(stream, ["x,y\n", *(f"{t},3\n" for t in range(250))])
     done = thalweg("run", "stream.csv", "-t", "y")
     assert done.exit_code == 2 and "nothing to learn" in done.output
@@ -102,7 +105,9 @@ def test_parquet_holds_what_csv_holds(stream):
             assert cells == {key: column[k] for key, column in table.items()}
 
 
-def test_the_page_can_be_made_again_from_study_and_model(stream):
+@pytest.mark.page
+@pytest.mark.slow
+def test_the_page_can_be_made_again_from_study_and_model(stream, monkeypatch):
     thalweg("run", "stream.csv", "-t", "y")
     page = stream.parent / "out/stream/report.html"
     first = page.read_bytes()
@@ -111,6 +116,8 @@ def test_the_page_can_be_made_again_from_study_and_model(stream):
         done = thalweg("report", source)
         assert done.exit_code == 0 and "report.html" in done.output
         assert page.read_bytes() == first
+    drawn = partial(write_figures, kinds=["svg"])  # the others take their time
+    monkeypatch.setattr("thalweg.report.write_figures", drawn)
     done = thalweg("report", "out/stream/study.json", "--figures", "--out", "new")
     assert done.exit_code == 0 and list((stream.parent / "new/figures").glob("*.svg"))
     written(stream.parent / "not.json", ["[1, 2"])

@@ -56,9 +56,9 @@ def test_the_results_are_those_without_total_blanks_and_units(
     plain, full = (outcome(command, name) for name in ("plain.csv", "full.csv"))
     assert numbers(plain) == numbers(full)
     shown = " ".join(thalweg(command, "full.csv", "-t", "load").output.split())
-    assert "Row 121 (line 123) of full.csv is passed over as a summary" in shown
+    assert "Row 121 (line 123) of full.csv is skipped as a summary" in shown
     assert "2 rows at the end of full.csv have no value" in shown
-    assert "The first row (line 2) of full.csv is passed over" in shown
+    assert "The first row (line 2) of full.csv is skipped" in shown
 
 
 def test_a_run_goes_on_with_a_file_that_grew_above_its_total(folder):
@@ -91,7 +91,7 @@ def test_a_forecast_does_not_advise_an_option_that_it_lacks(folder):
 
 
 @pytest.mark.parametrize("is_split", [False, True])
-def test_a_forecast_passes_over_blank_rows_between_others(folder, is_split):
+def test_a_forecast_skips_blank_rows_between_others(folder, is_split):
     header, *rows = lines(is_split=is_split)
     blank = [",," if is_split else ","]
     written(folder / "plain.csv", [header, *rows])
@@ -101,7 +101,7 @@ def test_a_forecast_passes_over_blank_rows_between_others(folder, is_split):
     assert numbers(one) == numbers(other)
     done = thalweg("run", "gaps.csv", "-t", "load", "--horizon", "5", "--no-report")
     assert done.exit_code == 0 and "The next 5 values" in done.output
-    said = "3 rows of gaps.csv between others have no value and are passed over."
+    said = "3 rows of gaps.csv between others have no value and are skipped."
     assert said in other["notes"]
 
 
@@ -110,4 +110,4 @@ def test_blank_rows_of_a_file_without_times_are_missing_values(folder):
     written(folder / "x.csv", ["load,x\n", *rows[:50], ",\n", *rows[50:]])
     found = outcome("forecast", "x.csv")
     assert found["series"][0]["rows"] == 91
-    assert not any("passed over" in note for note in found["notes"])
+    assert not any("skipped" in note for note in found["notes"])

@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from thalweg.cli.main import Commands
 from thalweg.cli.thread_limits import VARIABLES, use_one_thread
 
 
@@ -34,11 +33,6 @@ def test_nothing_is_set_once_it_is_too_late(before_numpy, monkeypatch):
     monkeypatch.setitem(sys.modules, "numpy", os)
     use_one_thread()
     assert not any(name in os.environ for name in VARIABLES)
-
-
-def test_other_libraries_keep_their_threads_where_they_are_measured():
-    infos = Commands.command_infos
-    assert {name for name in infos if infos[name].is_benchmark} == {"accuracy", "bench"}
 
 
 def test_a_command_sets_them_before_numpy_is_loaded():

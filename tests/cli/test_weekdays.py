@@ -60,9 +60,12 @@ def test_forecasts_are_of_the_days_that_have_rows(folder, weekdays):
         made = [float(row["forecast"]) for row in csv.DictReader(file)]
     assert made == expected.mean.tolist()
     season, year = len(weekdays), int(365.25 * len(weekdays) / 7 + 0.5)
-    naive = [f"seasonal naive {season} ", f"seasonal naive {year} "]
-    naive.append(f"seasonal mean {season} ")
-    assert any(name in done.output for name in naive)
+    naive = {f"seasonal naive {n}" for n in (season, year)} | {
+        f"seasonal mean {season}"
+    }
+    options = ("-t", "y", "--horizon", "10", "--no-report", "--json")
+    (series,) = json.loads(thalweg("forecast", "a.csv", *options).stdout)["series"]
+    assert naive & {one["name"] for one in series["errors"]}
     assert f"The season is a week ({len(weekdays)} rows, no" in sentences(done.output)
 
 
@@ -72,6 +75,7 @@ def test_the_horizon_is_a_week_of_those_days(folder):
     assert "The horizon is 5 rows: one season by the calendar" in sentences(done.output)
 
 
+@pytest.mark.page
 def test_the_page_shows_those_days(folder):
     write_days(folder / "a.csv", WEEKDAYS < 5)
     thalweg("forecast", "a.csv", "-t", "y", "--horizon", "4")

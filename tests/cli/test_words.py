@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from tests.cli.streams import rows, thalweg, written
-from thalweg.cli.console import print_sentence
+from thalweg.report.console import print_sentence
 
 LINES = rows()
 HINT = (

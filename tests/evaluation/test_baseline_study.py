@@ -197,19 +197,9 @@ def test_a_ctrl_c_leaves_what_was_done_until_then(study, stopped):
         entry.squared == study.entry(entry.name).squared for entry in part.entries
     )
     assert part.unfinished == tuple(everyone[len(done) :])
-    assert part.unfinished[-2:] == ("the frontier", "coverage of intervals")
+    assert part.unfinished[-2:] == ("regret", "the frontier")
     assert part.regrets == () and part.hindsight is None
     assert study.unfinished == ()
-
-
-def test_a_ctrl_c_while_coverage_is_measured_leaves_all_else(study, monkeypatch):
-    monkeypatch.setattr(baseline_study, "interval_coverage", interrupted)
-    part = study_with_baselines("made up", "y", ("a", "b"), X, Y)
-    assert part.unfinished == ("coverage of intervals",)
-    assert part.regrets == study.regrets and part.hindsight is not None
-    assert [level for level, _ in study.history.coverage] == [0.5, 0.8, 0.9, 0.95, 0.99]
-    # What the run itself has measured is still there.
-    assert part.history.coverage == study.history.coverage[2:3]
 
 
 def test_only_rounds_with_an_interval_count_for_coverage():
@@ -220,21 +210,21 @@ def test_only_rounds_with_an_interval_count_for_coverage():
     y = x @ [1.0, -1.0] + rng.normal(size=rounds)
     tracker = Tracker(delay=delay)
     start = tracker.init(np.zeros(2))
-    _, trace = tracker.run(start, SquaredError(), Block(x, y), ("interval",))
+    records = ("interval", "intervals")
+    _, trace = tracker.run(start, SquaredError(), Block(x, y), records)
     low, high = trace.extras["interval"].T
     scored = np.arange(rounds) >= BURN_IN + delay
     has_interval = scored & np.isfinite(low)
     assert 0 < has_interval.sum() < scored.sum()
     covered = ((low <= y) & (y <= high))[has_interval].mean()
     labels = np.where(scored, y, np.nan)
-    assert dict(interval_coverage(Block(x, y), labels, delay, start))[0.9] == covered
+    assert dict(interval_coverage(trace, labels))[0.9] == covered
     run = TrackerRun(2, delay)
     run.play(x, y)
     assert run.study("", "y", "ab").history.coverage == ((0.9, covered),)
     none = np.flatnonzero(np.isfinite(low))[0]
-    assert (
-        interval_coverage(Block(x[:none], y[:none]), labels[:none], delay, start) == ()
-    )
+    _, early = tracker.run(start, SquaredError(), Block(x[:none], y[:none]), records)
+    assert interval_coverage(early, labels[:none]) == ()
 
 
 def test_a_ctrl_c_before_the_tracker_is_done_leaves_nothing():

@@ -14,7 +14,7 @@ from thalweg import (
 )
 from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
 from thalweg.evaluation import PrequentialResult, prequential
-from thalweg.evaluation.prequential import persistence_forecast, predictions
+from thalweg.evaluation.prequential import predictions
 from thalweg.evaluation.simple_baselines import SimpleBaselines
 
 T = 150
@@ -59,7 +59,7 @@ def test_errors_are_means_beside_those_of_persistence(delay):
     assert isinstance(result, PrequentialResult)
     scored = slice(max(20, delay + 1), T)
     known = [Y[t - delay - 1] if t > delay else np.nan for t in range(T)]
-    np.testing.assert_array_equal(persistence_forecast(Y, delay), known)
+    np.testing.assert_array_equal(SimpleBaselines(delay).play(Y)[:, 0], known)
     for forecast, squared, absolute in (
         (result.prediction, result.squared, result.absolute),
         (known, result.persistence_squared, result.persistence_absolute),
@@ -87,7 +87,9 @@ def test_missing_values_are_those_of_online(learner, missing):
     block = Block(WITH_MISSING_FEATURES, WITH_MISSING_LABELS)
     result = prequential(learner, block, missing=missing)
     np.testing.assert_array_equal(result.prediction, expected)
-    known = ~np.isnan(WITH_MISSING_LABELS - persistence_forecast(WITH_MISSING_LABELS))
+    known = ~np.isnan(
+        WITH_MISSING_LABELS - SimpleBaselines().play(WITH_MISSING_LABELS)[:, 0]
+    )
     assert result.scored_rounds == known.sum()
     late = prequential(learner, block, missing=missing, delay=4)
     assert np.isfinite(late.prediction).all() and late.squared > 0

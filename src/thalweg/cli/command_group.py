@@ -1,5 +1,7 @@
 """A group of commands that are imported on first use: ``thalweg --help`` is quick."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
@@ -7,19 +9,11 @@ import typer
 from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
-from thalweg.cli.console import EXIT_INTERRUPTED, print_sentence
 from thalweg.cli.standard_streams import prepare_streams
 from thalweg.cli.thread_limits import use_one_thread
 from thalweg.errors import ThalwegError
-
-EXTRAS = {
-    "pyarrow": "io", "narwhals": "io", "openpyxl": "xlsx",
-    "altair": "report", "jinja2": "report", "vl_convert": "report",
-    "fastapi": "serve", "uvicorn": "serve",
-}  # fmt: skip
-"""The extra of thalweg that brings a package."""
-INSTALL_COMMANDS = {"pandas": "make data, which brings the real streams too"}
-"""How to install packages for which ``pip install`` is not enough."""
+from thalweg.report.console import EXIT_INTERRUPTED, print_sentence
+from thalweg.tables.optional_pyarrow import EXTRAS
 
 MEMORY_ADVICE = (
     "Use fewer columns (--features), lags or categories, or a shorter delay."
@@ -31,7 +25,6 @@ class CommandInfo(NamedTuple):
 
     summary: str  # the first line of its docstring, without the full stop
     panel: str  # the heading of the help under which it stands
-    is_benchmark: bool = False  # other libraries use as many threads as they like
 
 
 class LazyGroup(TyperGroup):
@@ -53,35 +46,42 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, _, rest = super().resolve_command(ctx, args)
-        if name is not None and not self.command_infos[name].is_benchmark:
+        if name is not None:
             use_one_thread()
         return name, None if name is None else _load_command(name), rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an error in its input becomes one sentence."""
-        try:
+        with errors_as_sentences():
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            _print_error("Stopped.")
-            raise typer.Exit(EXIT_INTERRUPTED) from None
-        except BrokenPipeError:  # the reader of our output has gone: typer handles it
+
+
+@contextmanager
+def errors_as_sentences() -> Iterator[None]:
+    """Ends the command with a sentence and an exit code where its input is wrong."""
+    try:
+        yield
+        return
+    except KeyboardInterrupt:
+        _print_error("Stopped.")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    except BrokenPipeError:  # the reader of our output has gone: typer handles it
+        raise
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("thalweg"):
             raise
-        except ModuleNotFoundError as error:
-            if error.name is None or error.name.startswith("thalweg"):
-                raise
-            package = error.name.partition(".")[0]
-            extra = EXTRAS.get(package)
-            command = f"pip install 'thalweg[{extra}]'" if extra else ""
-            command = command or INSTALL_COMMANDS.get(package, f"pip install {package}")
-            _print_error(f"This needs {package}. Install it: {command}.")
-        except ThalwegError as error:
-            _print_error(str(error))
-        except MemoryError as error:
-            _print_error(f"There is not enough memory{_reason(error)}. {MEMORY_ADVICE}")
-        except OSError as error:
-            prefix = f"{error.filename}: " if error.filename else ""
-            _print_error(f"{prefix}{error.strerror or error}.")
-        raise typer.Exit(2)
+        package = error.name.partition(".")[0]
+        extra = EXTRAS.get(package)
+        wanted = f"'thalweg[{extra}]'" if extra else package
+        _print_error(f"This needs {package}. Install it: pip install {wanted}.")
+    except ThalwegError as error:
+        _print_error(str(error))
+    except MemoryError as error:
+        _print_error(f"There is not enough memory{_reason(error)}. {MEMORY_ADVICE}")
+    except OSError as error:
+        prefix = f"{error.filename}: " if error.filename else ""
+        _print_error(f"{prefix}{error.strerror or error}.")
+    raise typer.Exit(2)
 
 
 def _load_command(name: str) -> Any:

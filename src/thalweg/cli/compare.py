@@ -5,30 +5,19 @@ from typing import Annotated
 
 import typer
 
-from thalweg import cli
+from thalweg import runs
 from thalweg.cli import options
-from thalweg.cli.options import OUTPUT, OutputOptions
+from thalweg.cli.options import OUTPUT
 
 MAX_ROWS = 20_000
 
 
+@options.expand_groups
 def compare(
     source: options.Source,
-    target: options.Target = None,
-    features: options.Features = None,
-    text: options.Text = None,
-    time: options.Time = None,
-    calendar: options.Calendar = None,
-    lags: options.Lags = None,
-    delay: options.Delay = None,
-    missing: options.Missing = None,
-    codes: options.Codes = None,
-    categories: options.Categories = None,
-    dayfirst: options.DayFirst = None,
-    decimal: options.Decimal = None,
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    header: options.Header = None,
+    columns: options.RecipeOptions,
+    reading: options.ReadingOptions,
+    results: options.ResultOptions,
     on_error: options.OnError = None,
     rows: Annotated[
         int,
@@ -44,9 +33,6 @@ def compare(
             rich_help_panel=OUTPUT, metavar="FOLDER",
         ),
     ] = None,
-    report: options.Report = True,
-    figures: options.Figures = False,
-    json: options.Json = False,
 ) -> None:  # fmt: skip
     """Run every learner on a table, and measure how far each was from hindsight.
 
@@ -66,11 +52,6 @@ def compare(
     Ctrl-C prints the learners that are done. Exit codes: 0 done, 1 a bound was broken,
     2 something was wrong with the input, 130 stopped by Ctrl-C.
     """
-    recipe = options.recipe_settings(
-        target, features, text, lags, time=time, calendar=calendar, delay=delay,
-        missing=missing, categories=categories, dayfirst=dayfirst, decimal=decimal,
-        codes=codes,
-    )  # fmt: skip
-    outputs = OutputOptions(report, figures, json)
-    settings = options.table_settings(source, format, encoding, on_error, header)
-    cli.compare_table(source, recipe, settings, rows, out, outputs)
+    recipe = columns.recipe()
+    table = options.open_source(source, columns.time, reading, on_error)
+    raise typer.Exit(runs.compare_table(table, recipe, rows, out, results.outputs()))

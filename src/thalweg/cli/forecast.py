@@ -1,22 +1,24 @@
 """``thalweg forecast``: the next values of a series in a table, with bands."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from thalweg import tables
-from thalweg.cli import forecasts, options
-from thalweg.cli.options import OUTPUT, OutputOptions
+from thalweg import runs, tables
+from thalweg.cli import options
+from thalweg.cli.options import OUTPUT
 from thalweg.errors import InvalidParameterError
 
 FORECAST = "Forecast"
-CHUNK_ROWS = 8192
-"""Rows that are read at once."""
 
 
+@options.expand_groups
 def forecast(
     source: options.Source,
+    reading: options.ReadingOptions,
+    results: options.ResultOptions,
     target: options.Target = None,
     horizon: Annotated[
         int | None,
@@ -56,9 +58,6 @@ def forecast(
     codes: options.Codes = None,
     dayfirst: options.DayFirst = None,
     decimal: options.Decimal = None,
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    header: options.Header = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -83,9 +82,6 @@ def forecast(
             rich_help_panel="Resuming",
         ),
     ] = None,
-    report: options.Report = True,
-    figures: options.Figures = False,
-    json: options.Json = False,
 ) -> None:  # fmt: skip
     """Forecast the next values of a column, with bands, and show how good that was.
 
@@ -112,34 +108,28 @@ def forecast(
     options.check_choice("--codes", codes, options.CODE_POLICIES)
     if horizon is not None:
         options.check_horizon(horizon)
-    path, reading = (
-        source,
-        options.table_settings(source, format, encoding, None, header),
-    )
+    table = options.open_source(source, time, reading)
     if source == "-":
-        path = forecasts.spool_standard_input(format or "csv")
-        reading = options.table_settings(path, format, encoding, None, header)
-
-    def open_table() -> tables.Table:
-        table = tables.read_table(path, chunk_rows=CHUNK_ROWS, **reading)
-        table.join_times(options.time_columns(time))
-        return table if time == "none" else table.drop_blank_rows()
-
-    forecasts.forecast_table(
-        forecasts.open_source(source, open_table),
-        forecasts.ColumnOptions(
-            target[0] if target else "",
-            forecasts.NO_TIME if time == "none" else options.time_name(time),
+        path = tables.spool_standard_input(reading.format or "csv")
+        table = replace(table, path=path, reading=table.reading | {"errors": None})
+    code = runs.forecast_table(
+        table,
+        tables.ScanOptions(
+            tuple(target or ()),
+            tables.NO_TIME if time == "none" else options.time_name(time),
             options.split_key(key),
             None if features is None else options.split_names("--features", features),
-            forecasts.FormatSettings(dayfirst, options.decimal_mark(decimal)),
+            tables.FormatSettings(dayfirst, options.decimal_mark(decimal)),
             codes=codes,
         ),
-        forecasts.ForecastOptions(
+        runs.ForecastOptions(
             horizon,
             options.check_interval(interval),
             None if known is None else options.split_names("--known", known),
             options.split_season(season),
         ),
-        out, resume, next, OutputOptions(report, figures, json),
-    )  # fmt: skip
+        runs.PathOptions(out=out, resume=resume),
+        next,
+        results.outputs(),
+    )
+    raise typer.Exit(code)

@@ -7,7 +7,7 @@ import typer
 from thalweg import __version__
 from thalweg.cli.command_group import CommandInfo, LazyGroup
 
-YOUR_DATA, MEASUREMENTS = "Your data", "Demonstration and measurements"
+YOUR_DATA, DEMONSTRATION = "Your data", "Demonstration"
 
 
 class Commands(LazyGroup):
@@ -19,14 +19,8 @@ class Commands(LazyGroup):
         "compare": CommandInfo("Run every learner on a table, with regret", YOUR_DATA),
         "serve": CommandInfo("Serve a model for each key over HTTP", YOUR_DATA),
         "report": CommandInfo("Write the page or the figures again", YOUR_DATA),
-        "demo": CommandInfo("Compare every learner on real data", MEASUREMENTS),
-        "accuracy": CommandInfo(
-            "The Tracker's error on many streams", MEASUREMENTS, is_benchmark=True
-        ),
-        "reproduce": CommandInfo("The paper's theorems as experiments", MEASUREMENTS),
-        "bench": CommandInfo(
-            "Speed against other libraries", MEASUREMENTS, is_benchmark=True
-        ),
+        "demo": CommandInfo("Forecasts and every learner on real data", DEMONSTRATION),
+        "reproduce": CommandInfo("The paper's theorems as experiments", DEMONSTRATION),
     }
 
 

@@ -1,15 +1,22 @@
 """Options that several commands share, and what they mean."""
 
 import csv
+import inspect
 import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
+from thalweg import runs
 from thalweg.errors import InvalidParameterError, StorageError
 from thalweg.preprocessing.imputer import POLICIES, POLICY_HELP
+from thalweg.runs.settings import OutputOptions
 from thalweg.tables import LineErrors
+from thalweg.tables.file_formats import FORMATS
 from thalweg.tables.recipe import CODE_POLICIES as CODE_POLICIES
 from thalweg.tables.time_parts import joined_name
 
@@ -121,7 +128,7 @@ Codes = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
-        help="csv, tsv, jsonl, json, xlsx, parquet or arrow; by the name of SOURCE and "
+        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; by the name of SOURCE and "
         "by its content, if not given.",
         rich_help_panel=COLUMNS, metavar="FORMAT",
     ),
@@ -201,46 +208,102 @@ Figures = Annotated[
 ]  # fmt: skip
 
 
-class PathOptions(NamedTuple):
-    """The files that a run writes, and the model that it resumes."""
+@dataclass(frozen=True)
+class RecipeOptions:
+    """Which columns become what."""
 
-    out: Path | None = None
-    predictions: Path | None = None
-    model: Path | None = None
-    resume: Path | None = None
+    target: Target = None
+    features: Features = None
+    text: Text = None
+    time: Time = None
+    calendar: Calendar = None
+    lags: Lags = None
+    delay: Delay = None
+    missing: Missing = None
+    codes: Codes = None
+    categories: Categories = None
+    dayfirst: DayFirst = None
+    decimal: Decimal = None
 
-    @property
-    def in_place(self) -> Path | None:
-        """The model to resume, if the run writes the same file."""
-        return self.resume if self.out is None and self.model is None else None
+    def recipe(self) -> dict[str, Any]:
+        """The settings of a Recipe that the command line gives, by name."""
+        check_choice("--missing", self.missing, POLICIES)
+        check_choice("--codes", self.codes, CODE_POLICIES)
+        features, text, lags = self.features, self.text, self.lags
+        settings = {
+            "targets": tuple(dict.fromkeys(self.target)) if self.target else None,
+            "features": names_or_none("--features", features) if features else features,
+            "text": split_names("--text", text) if text else text,
+            "lags": parse_lags(lags) if lags else lags,
+            "time": time_name(self.time),
+            "calendar": self.calendar,
+            "delay": self.delay,
+            "missing": self.missing,
+            "codes": self.codes,
+            "categories": self.categories,
+            "dayfirst": self.dayfirst,
+            "decimal": decimal_mark(self.decimal),
+        }
+        given = {key: value for key, value in settings.items() if value is not None}
+        unwanted = [key for key in ("time", "calendar") if given.get(key) == NONE]
+        return given | dict.fromkeys(unwanted)
 
 
-class OutputOptions(NamedTuple):
-    """What to write and print besides the tables."""
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How a file is read."""
 
-    report: bool = True
-    figures: bool = False
-    json: bool = False
+    format: Format = None
+    encoding: Encoding = None
+    header: Header = None
 
 
-def recipe_settings(
-    target: list[str] | None, features: str | None, text: str | None, lags: str | None,
-    **others: Any,
-) -> dict[str, Any]:  # fmt: skip
-    """The settings of a Recipe that the command line gives, by name."""
-    check_choice("--missing", others.get("missing"), POLICIES)
-    check_choice("--codes", others.get("codes"), CODE_POLICIES)
-    others["decimal"] = decimal_mark(others.get("decimal"))
-    others["time"] = time_name(others.get("time"))
-    parsed = {
-        "targets": tuple(dict.fromkeys(target)) if target else None,
-        "features": None if features is None else names_or_none("--features", features),
-        "text": None if text is None else split_names("--text", text),
-        "lags": None if lags is None else parse_lags(lags),
+@dataclass(frozen=True)
+class ResultOptions:
+    """What is written and printed besides the tables."""
+
+    report: Report = True
+    figures: Figures = False
+    json: Json = False
+
+    def outputs(self) -> OutputOptions:
+        """The same for the work of a command."""
+        return OutputOptions(self.report, self.figures, self.json)
+
+
+GROUPS = (RecipeOptions, ReadingOptions, ResultOptions)
+
+
+def expand_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options of its groups as parameters of its own.
+
+    Typer makes an option of every parameter; a parameter that is a group of them stands
+    for all its fields, in their order.
+    """
+    signature = inspect.signature(command)
+    groups = {
+        name: parameter.annotation
+        for name, parameter in signature.parameters.items()
+        if parameter.annotation in GROUPS
     }
-    settings = parsed | others
-    given = {key: value for key, value in settings.items() if value is not None}
-    return given | {key: None for key in ("time", "calendar") if given.get(key) == NONE}
+    expanded: list[inspect.Parameter] = []
+    for name, parameter in signature.parameters.items():
+        own = inspect.signature(groups[name]).parameters if name in groups else {}
+        expanded += own.values() if name in groups else [parameter]
+
+    @wraps(command)
+    def with_fields(**given: Any) -> None:
+        for name, group in groups.items():
+            fields = inspect.signature(group).parameters
+            given[name] = group(**{field: given.pop(field) for field in fields})
+        command(**given)
+
+    parameters = [one.replace(kind=one.KEYWORD_ONLY) for one in expanded]
+    with_fields.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=parameters
+    )
+    with_fields.__annotations__ = {one.name: one.annotation for one in parameters}
+    return with_fields
 
 
 def time_columns(time: str | None) -> tuple[str, ...]:
@@ -294,27 +357,20 @@ def target_task(classify: bool | None) -> Any:
     return "auto" if classify is None else "classify" if classify else "regress"
 
 
-def table_settings(
-    source: str, format: str | None, encoding: str | None, on_error: str | None,
-    header: int | None = None,
-) -> dict[str, Any]:  # fmt: skip
-    """How ``source`` is read, as the settings of ``read_table``."""
+def open_source(
+    given: str, time: str | None, reading: "ReadingOptions", on_error: str | None = None
+) -> "runs.Source":
+    """The table that a command reads, and how it is read."""
     check_choice("--on-error", on_error, ("stop", "skip"))
-    is_pipe = source == "-" or (Path(source).exists() and not Path(source).is_file())
+    is_pipe = given == "-" or (Path(given).exists() and not Path(given).is_file())
     skips = is_pipe if on_error is None else on_error == "skip"
-    return {
-        "format": table_format(format),
-        "encoding": encoding,
-        "header": header,
+    settings = {
+        "format": table_format(reading.format),
+        "encoding": reading.encoding,
+        "header": reading.header,
         "errors": LineErrors(_print_remark) if skips else None,
     }
-
-
-def without_reports(settings: dict[str, Any]) -> dict[str, Any]:
-    """The same settings, under which malformed lines are passed over in silence."""
-    if settings["errors"] is None:
-        return settings
-    return settings | {"errors": LineErrors(lambda sentence: None)}
+    return runs.Source(given, settings, time_columns(time))
 
 
 def _print_remark(sentence: str) -> None:
@@ -323,8 +379,7 @@ def _print_remark(sentence: str) -> None:
 
 def table_format(format: str | None) -> Any:
     """The format, after a check that it exists."""
-    formats = ("csv", "tsv", "jsonl", "json", "xlsx", "parquet", "arrow")
-    check_choice("--format", format, formats)
+    check_choice("--format", format, FORMATS)
     return format
 
 

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from thalweg.cli import options, runs
-from thalweg.cli.console import print_saved_files, stdout_console
-from thalweg.cli.options import OutputOptions
-from thalweg.cli.runs.storage import refuse_overwriting
+from thalweg import runs
+from thalweg.cli import options
 from thalweg.errors import InvalidParameterError
+from thalweg.report.console import print_saved_files, stdout_console
+from thalweg.runs.settings import OutputOptions
+from thalweg.runs.storage import refuse_overwriting
 
 if TYPE_CHECKING:
     from thalweg.evaluation.classification_study import AnyStudy

@@ -6,12 +6,12 @@ from typing import Annotated, cast
 
 import typer
 
-from thalweg import cli
 from thalweg import serve as server
-from thalweg.cli.console import print_sentence, stderr_console
+from thalweg.cli.learner_option import parse_learner
 from thalweg.cli.options import check_choice
 from thalweg.errors import InvalidParameterError
 from thalweg.preprocessing.imputer import POLICIES, POLICY_HELP, MissingPolicy
+from thalweg.report.console import print_sentence, stderr_console
 
 TOKEN_VARIABLE = "THALWEG_TOKEN"
 MIN_TOKEN_LENGTH = 16
@@ -74,6 +74,23 @@ def serve(
             rich_help_panel=ADDRESS, metavar="PORT",
         ),
     ] = 8000,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Name of this server in the header Host of requests, besides "
+            "localhost and --host, as behind a proxy. Can be repeated. With a token "
+            "all names are allowed.",
+            rich_help_panel=ADDRESS, metavar="NAME",
+        ),
+    ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A limit of requests, connections or memory, such as rows=500. Can be "
+            "repeated; docs/serving.md lists them.",
+            rich_help_panel=ADDRESS, metavar="NAME=NUMBER",
+        ),
+    ] = None,
     token_file: Annotated[
         Path | None,
         typer.Option(
@@ -105,10 +122,12 @@ def serve(
     check_choice("--missing", missing, POLICIES)
     server.run_server(
         models,
-        None if learner is None else cli.parse_learner(learner),
+        None if learner is None else parse_learner(learner),
         host,
         port,
         read_token(token_file),
+        server.Limits.parse(limit or ()),
+        allowed_hosts=allowed_host or (),
         missing=cast(MissingPolicy | None, missing),
         memory=round(memory * 2**30),
         ttl=None if ttl is None else ttl * SECONDS_OF_DAY,

@@ -1,8 +1,8 @@
 """Evaluation of learners on streams: prequential errors, comparisons, studies.
 
 ``prequential`` evaluates one learner (test-then-train), ``compare`` several on the
-same rounds, ``sweep`` streams × learners × seeds in parallel. A ``Study`` holds all
-that the command line and its reports show of a stream.
+same rounds. A ``Study`` holds all that the command line and its reports show of a
+stream.
 """
 
 from thalweg.evaluation.compare import ComparisonResult as ComparisonResult
@@ -10,15 +10,11 @@ from thalweg.evaluation.compare import compare as compare
 from thalweg.evaluation.prequential import PrequentialResult as PrequentialResult
 from thalweg.evaluation.prequential import prequential as prequential
 from thalweg.evaluation.study import Study as Study
-from thalweg.evaluation.sweep import SweepResult as SweepResult
-from thalweg.evaluation.sweep import sweep as sweep
 
 __all__ = [
     "ComparisonResult",
     "PrequentialResult",
     "Study",
-    "SweepResult",
     "compare",
     "prequential",
-    "sweep",
 ]

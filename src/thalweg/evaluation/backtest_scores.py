@@ -12,8 +12,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.evaluation.phase_means import PhaseMeans, mean_period
-from thalweg.models.forecast import Backtest
+from thalweg.calendar.season_finder import HISTORY, Seasons
+from thalweg.forecasting.forecast import Backtest
+from thalweg.forecasting.naive import (
+    MEAN,
+    NaiveForecasts,
+    NaiveSnapshot,
+    complete,
+)
 from thalweg.persistence.snapshots import Array, Component, Condition, Count
 from thalweg.types import FloatArray
 
@@ -24,15 +30,19 @@ METHODS = FORECASTER, LAST_VALUE, SEASON_AGO, CYCLE_AGO, SEASON_MEAN = (
 )  # fmt: skip
 """The forecasts that are scored, in the order of the rows of all arrays of errors."""
 MAX_SCORED_STEPS = 48
-"""Of a longer horizon so many steps are scored, evenly spaced."""
+"""Limit of the number of steps that are scored, evenly spaced in longer horizons."""
 WARM_UP = 24
-"""Origins that are not scored: the first 24, or a season's if that is more."""
-PAST_VALUES = 4096
-"""Past values that are kept beside those of horizon and season: among so many, seasons
-are looked for, and a season that is found may need them."""
+"""Minimum number of first origins that are not scored; a season, if that is longer."""
+NAIVE = MEAN + 1
+"""Number of naive forecasts that are scored: all but the drift."""
+FIELDS = 3 + NAIVE
+"""Number of fields of a forecast that waits: mean, ends of the band, naive ones."""
+PAST_VALUES = HISTORY
+"""Number of past values kept: seasons are searched in them, and naive forecasts with
+another season begin with them."""
 MIN_OWN_SHARE = 0.25
-"""A method that had a value of its own in a smaller share of the scored forecasts is
-not called the best: what it missed by is mostly that of another method."""
+"""Minimum share of the scored forecasts that a method made itself to be called the
+best: the others are errors of another method."""
 
 
 class BacktestSnapshot(NamedTuple):
@@ -44,12 +54,10 @@ class BacktestSnapshot(NamedTuple):
     absolute: FloatArray  # (5, S) sums of absolute errors
     own: FloatArray  # (5, S) scored forecasts for which a method had a value of its own
     held: FloatArray  # (S,) values that were inside their band
-    values: FloatArray  # (≤ most,) the last values, missing ones filled
-    carried: FloatArray  # (≤ H,) the last known value at the last origins
-    # (≤ H, S, 4) forecasts, bands and means of the season, of the last origins
+    values: FloatArray  # (≤ PAST_VALUES,) the last values
+    naive: NaiveSnapshot
+    # (≤ H, S, FIELDS) forecasts, bands and naive forecasts of the last origins
     waiting: FloatArray
-    seasons: FloatArray  # (≤ H, 2) season and cycle as known at these origins
-    totals: FloatArray  # (2, p) of the means at each position of the season
 
 
 class StepErrors(NamedTuple):
@@ -68,15 +76,12 @@ def scored_steps(horizon: int) -> IntArray:
 class BacktestScores(Component):
     """Scores forecasts from every origin when their values become known.
 
-    On the same origins and steps are scored the last value, and the values a season and
-    a cycle before (seasonal naive), by the seasons that were known at the origin. Where
-    that much past is not there yet, the value a season before counts in place of a
-    cycle's, and the last value in place of a season's; forecasts for which a method had
+    On the same origins and steps are scored the last known value, the newest one at the
+    same phase of the season and of the cycle (seasonal naive), and the mean of all at
+    the same phase, by the seasons that were known at the origin. Where there is none at
+    that phase, the season's value counts in place of a cycle's, the last one in place
+    of a season's, and the cycle's in place of a mean; forecasts for which a method had
     a value of its own are counted. A missing value is not scored.
-    The last value is the last that is known; in seasonal naive forecasts a missing one
-    counts as the value a season before it. The mean of the season is that of all known
-    values at the same position since the season is known, and of the ``PAST_VALUES``
-    before; where there is none, the value of a cycle before counts in its place.
 
     The result does not depend on how rows are cut into calls of ``add``.
     """
@@ -90,50 +95,31 @@ class BacktestScores(Component):
         self.counts, self.held = np.zeros(count), np.zeros(count)
         self.squared: FloatArray = np.zeros((len(METHODS), count))
         self.absolute: FloatArray = np.zeros((len(METHODS), count))
-        self.values: FloatArray = np.empty(0)
-        self.carried: FloatArray = np.empty(0)
         self.own: FloatArray = np.zeros((len(METHODS), count))
-        self.waiting: FloatArray = np.empty((0, count, 4))
-        self.seasons: FloatArray = np.empty((0, 2))
-        self.totals: FloatArray = PhaseMeans.initial(1).totals
+        self.values: FloatArray = np.empty(0)
+        self.naive = NaiveForecasts(Seasons())
+        self.waiting: FloatArray = np.empty((0, count, FIELDS))
 
     def add(self, backtest: Backtest) -> None:
         """Score the next rows, and let their forecasts wait."""
         y, chosen = backtest.y, self.steps - 1
         if not len(y):
             return
-        parts = (backtest.mean, backtest.low, backtest.high)
-        seasons = np.concatenate([self.seasons, backtest.seasons.astype(np.float64)])
-        before = len(self.values)
-        values = _with_filled(self.values, y, seasons[-len(y) :])
-        means = self._seasonal_means(values, y, seasons[-len(y) :].astype(np.int64))
-        new = np.stack([*(part[:, chosen] for part in parts), means], axis=2)
+        bands = (backtest.mean, backtest.low, backtest.high)
+        naive = self._play_naive(y, backtest.seasons)
+        new = np.dstack([*(part[:, chosen] for part in bands), naive])
         waiting = np.concatenate([self.waiting, new])
-        carried = _with_carried(self.carried, y)
-        last = _take(
-            carried, len(self.carried) + np.arange(len(y))[:, None] - self.steps
-        )
         origins = len(self.waiting) + np.arange(len(y))[:, None] - self.steps
-        is_there = origins >= 0
-        at = np.maximum(origins, 0)
-        columns = np.arange(len(self.steps))
-        forecasts = waiting[at, columns]  # (T, S, 4)
-        naive, had_own = zip(
-            *self._naive(values, before, last, seasons[at]), strict=True
-        )
-        has_mean = ~np.isnan(forecasts[:, :, 3])
-        mean = np.where(has_mean, forecasts[:, :, 3], naive[-1])
-        predictions = np.stack([forecasts[:, :, 0], *naive, mean])
-        first = np.maximum(WARM_UP, seasons[at, 0])
-        origin_rows = self.rows + np.arange(len(y))[:, None] - self.steps
-        is_scored = is_there & (origin_rows >= first - 1) & ~np.isnan(y)[:, None]
-        is_scored &= np.isfinite(predictions).all(axis=0)
-        self._add_errors(y, predictions, forecasts, is_scored)
-        is_own = np.stack([is_there, *had_own, has_mean & (seasons[at, 0] > 1)])
-        self.own = self.own + (is_own & is_scored).sum(axis=1)
+        made = waiting[np.maximum(origins, 0), np.arange(len(self.steps))]
+        made[origins < 0] = np.nan
+        own = np.delete(made, [1, 2], axis=2)
+        predictions = np.dstack([made[..., :1], complete(made[..., 3:])])
+        own, predictions = (np.moveaxis(part, 2, 0) for part in (own, predictions))
+        is_scored = ~np.isnan(y)[:, None] & np.isfinite(predictions).all(axis=0)
+        self._add_errors(y, predictions, made, is_scored)
+        self.own = self.own + (~np.isnan(own) & is_scored).sum(axis=1)
         self.rows += len(y)
-        self.carried = carried[-self.horizon :].copy()
-        self._keep(values, waiting, seasons)
+        self.waiting = waiting[-self.horizon :].copy()
 
     def errors(self, method: str) -> StepErrors:
         """Mean errors of a method by step; NaN where no forecast was scored."""
@@ -171,7 +157,7 @@ class BacktestScores(Component):
         One that never had a value of its own is left out, and one that seldom had
         comes after the others.
         """
-        season, cycle = self.seasons[-1] if len(self.seasons) else (1, 1)
+        season, cycle = self.naive.seasons
         names = [SEASON_AGO, SEASON_MEAN] if season > 1 else []
         names += [CYCLE_AGO] if cycle > season else []
         names = [LAST_VALUE, *(name for name in names if self.own_share(name) > 0)]
@@ -185,7 +171,7 @@ class BacktestScores(Component):
         )  # fmt: skip
 
     def rules(self, snapshot: BacktestSnapshot) -> Iterator[tuple[str, Any]]:
-        """Arrays have the sizes that so many rows leave."""
+        """Sizes of arrays follow from the number of rows."""
         steps, rows = len(self.steps), snapshot.rows
         yield "rows", Count()
         for name in ("counts", "held"):
@@ -202,53 +188,39 @@ class BacktestScores(Component):
         is_part = (snapshot.own <= snapshot.counts).all()
         yield "own", Condition(is_part, "no more than the scored ones")
         kept = min(rows, self.horizon)
-        yield "waiting", Array((kept, steps, 4), may_be_nan=True)
-        yield "carried", Array((kept,), may_be_nan=True)
-        yield "seasons", Array((kept, 2), 1, whole=True)
-        shape = snapshot.totals.shape if len(snapshot.totals) == 2 else (2, 1)
-        yield "totals", Array(shape)
-        yield "totals", Condition(len(shape) == 2 and shape[1] > 0, "sums and counts")
-        length = min(rows, _kept_values(self.horizon, snapshot.seasons))
-        yield "values", Array((length,), may_be_nan=True)
+        yield "waiting", Array((kept, steps, FIELDS), may_be_nan=True)
+        yield "values", Array((min(rows, PAST_VALUES),), may_be_nan=True)
 
-    def _seasonal_means(
-        self, values: FloatArray, y: FloatArray, seasons: IntArray
-    ) -> FloatArray:
-        """The means (T, S) that each of the last rows y (T,) forecasts with.
+    def _play_naive(self, y: FloatArray, seasons: IntArray) -> FloatArray:
+        """The naive forecasts (T, S, 4) after each of the rows y (T,).
 
-        ``values`` are all that are kept, y the last of them; ``seasons`` (T, 2) are
-        those known at each row. Another season begins with the means of past values.
+        ``seasons`` (T, 2) are those known at each. Others than before begin with the
+        past values. Origins before the first one that is scored have no forecasts.
         """
-        means, parts = PhaseMeans(self.totals), []
-        periods = np.array([mean_period(*row) for row in seasons.tolist()])
-        edges = [0, *(np.flatnonzero(np.diff(periods)) + 1).tolist(), len(y)]
+        values, before = np.append(self.values, y), len(self.values)
+        changes = np.flatnonzero((np.diff(seasons, axis=0) != 0).any(axis=1)) + 1
+        edges, parts = [0, *changes.tolist(), len(y)], []
         for start, stop in pairwise(edges):
-            if periods[start] != means.period:
-                past = values[: len(values) - len(y) + start][-PAST_VALUES:]
-                row = self.rows + start - len(past)
-                means = PhaseMeans.initial(int(periods[start]))
-                means, _ = means.play(past, row, self.steps)
-            means, part = means.play(y[start:stop], self.rows + start, self.steps)
+            known = Seasons(*seasons[start].tolist())
+            if known != self.naive.seasons:
+                self.naive = NaiveForecasts(known)
+                past = values[: before + start][-PAST_VALUES:]
+                self._learn(past, self.rows + start - len(past), self.steps[:0])
+            part = self._learn(y[start:stop], self.rows + start, self.steps)
+            late = max(WARM_UP, known.season) - 1 - self.rows - start
+            part[: max(late, 0)] = np.nan
             parts.append(part)
-        self.totals = means.totals
+        self.values = values[-PAST_VALUES:].copy()
         return np.concatenate(parts)
 
-    def _naive(
-        self, values: FloatArray, before: int, last: FloatArray, seasons: FloatArray
-    ) -> Iterator[tuple[FloatArray, npt.NDArray[np.bool_]]]:
-        """Forecasts (T, S) of each method without a model, and where they are its own.
-
-        ``last`` are the first, which stand in for what the others lack.
-        """
-        at = before + np.arange(len(last))[:, None]
-        yield last, ~np.isnan(last)
-        shorter = np.ones_like(seasons[:, :, 0], np.int64)
-        for periods in np.moveaxis(seasons, 2, 0).astype(np.int64):
-            back = at - periods * -(-self.steps // periods)
-            found = _take(values, back)
-            last = np.where(np.isnan(found), last, found)
-            yield last, ~np.isnan(found) & (periods > shorter)
-            shorter = periods
+    def _learn(self, y: FloatArray, first_row: int, steps: IntArray) -> FloatArray:
+        """Learn rows y (T,); the naive forecasts (T, S, 4) of the rows ``steps`` after
+        each."""
+        rows, is_known = first_row + np.arange(len(y)), ~np.isnan(y)
+        asked = rows[:, None] + steps
+        known = np.repeat(np.cumsum(is_known), len(steps))
+        made = self.naive.play(rows[is_known], y[is_known], asked.ravel(), known)
+        return made[:, :NAIVE].reshape(len(y), len(steps), NAIVE)
 
     def _add_errors(
         self, y: FloatArray, predictions: FloatArray, forecasts: FloatArray,
@@ -261,43 +233,6 @@ class BacktestScores(Component):
         self.held = self.held + (is_scored & is_held).sum(axis=0)
         self.squared = _add_rows(self.squared, errors**2)
         self.absolute = _add_rows(self.absolute, np.abs(errors))
-
-    def _keep(
-        self, values: FloatArray, waiting: FloatArray, seasons: FloatArray
-    ) -> None:
-        """Keep what later rows need."""
-        self.waiting = waiting[-self.horizon :].copy()
-        self.seasons = seasons[-self.horizon :].copy()
-        self.values = values[-_kept_values(self.horizon, self.seasons) :].copy()
-
-
-def _kept_values(horizon: int, seasons: FloatArray) -> int:
-    """How many past values are kept."""
-    longest = int(seasons[-1, 1]) if len(seasons) else 1
-    return PAST_VALUES + horizon + longest
-
-
-def _with_filled(values: FloatArray, y: FloatArray, seasons: FloatArray) -> FloatArray:
-    """All values; a missing one is that a season before, or else the one before it."""
-    joined, start = np.append(values, y), len(values)
-    for row in np.flatnonzero(np.isnan(y)):
-        at, season = start + row, int(seasons[row, 0])
-        season_ago = joined[at - season] if at >= season else np.nan
-        before = joined[at - 1] if at else np.nan
-        joined[at] = before if np.isnan(season_ago) else season_ago
-    return joined
-
-
-def _with_carried(carried: FloatArray, y: FloatArray) -> FloatArray:
-    """The last known value at each row; NaN before the first."""
-    joined = np.append(carried, y)
-    known = np.where(np.isnan(joined), 0, np.arange(len(joined)))
-    return np.asarray(joined[np.maximum.accumulate(known)])
-
-
-def _take(values: FloatArray, at: IntArray) -> FloatArray:
-    """The values at these places; NaN before the first."""
-    return np.where(at >= 0, values[np.maximum(at, 0)], np.nan)
 
 
 def _add_rows(sums: FloatArray, rows: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thalweg.calendar.time_grid import Times
 from thalweg.errors import StreamError
 from thalweg.evaluation.baselines import (
     LOSS,
@@ -26,16 +27,14 @@ from thalweg.evaluation.hindsight import (
     regret_to_last_value,
     regrets,
 )
-from thalweg.evaluation.prequential import persistence_forecast
 from thalweg.evaluation.scoring import ErrorScores, LearnerInfo, interval_coverage
-from thalweg.evaluation.simple_baselines import SimpleBaselines
-from thalweg.evaluation.statistics import LAST_ROUNDS, PERSISTENCE, TRACKER
+from thalweg.evaluation.simple_baselines import PERSISTENCE, SimpleBaselines
+from thalweg.evaluation.statistics import LAST_ROUNDS, TRACKER
 from thalweg.evaluation.stream_seasons import as_seconds
 from thalweg.evaluation.study import Hindsight, LastRounds, RegretEntry, Study
 from thalweg.evaluation.tracker_run import burn_in
 from thalweg.evaluation.tracker_trace import RECORDS, TrackerTrace
 from thalweg.learners.tracker import Tracker, TrackerState
-from thalweg.preprocessing.time_grid import Times
 from thalweg.types import Block, FloatArray, Trace
 
 NOTES = (
@@ -49,7 +48,7 @@ NOTES = (
     "the target's variance. The moving comparator is the best path in hindsight that "
     "moves as far as the best fixed point lies from zero.",
 )
-REGRET, FRONTIER, COVERAGE = "regret", "the frontier", "coverage of intervals"
+REGRET, FRONTIER = "regret", "the frontier"
 MAX_DEVIATIONS = 1e4
 """A learner with a forecast so many deviations off has diverged and is left out."""
 MEASURED_ROLES = ("tracker", "fixed", "paper", "persistence")
@@ -61,7 +60,7 @@ Announce = Callable[[str], None]
 def study_with_baselines(
     title: str, target: str, features: Sequence[str], x: FloatArray, y: FloatArray,
     announce: Announce = lambda _: None, delay: int = 0, times: Times | None = None,
-    given_forecast: int | None = None,
+    external_forecast: int | None = None,
 ) -> Study:  # fmt: skip
     """Run every learner on the features (T, n) and labels (T,), none missing.
 
@@ -69,21 +68,21 @@ def study_with_baselines(
     There are no bounds then, and the comparators in hindsight stay the same. A Ctrl-C
     after the Tracker's run leaves a study of what was done by then, which names what
     was not. ``announce`` is called ``announcement_count()`` times. Seasonal baselines
-    go by the local ``times`` (T,), where there are any. ``given_forecast`` is the index
-    of a feature that is itself a forecast of the label, which the Tracker is told.
+    use the local ``times`` (T,), if given. ``external_forecast`` is the index of a
+    feature that is itself a forecast of the label: the Tracker pools its forecast with
+    it.
     """
     burn_in, block = _burn_in(x, y, delay), Block(x, y)
     scored_labels = np.append(np.full(burn_in, np.nan), y[burn_in:])
     announce("Tracker")
-    start = _tracker_start(block, delay, given_forecast)
+    start = _tracker_start(block, delay, external_forecast)
     result = _run_tracker(block, scored_labels, delay, start)
     comparison = _start_comparison(block, scored_labels, delay, result, times)
     comparison.run(announce)
     scores, forecast = comparison.scores(), result.trace.prediction
+    coverage = interval_coverage(result.trace, scored_labels)
     history = result.tracker_trace.history(result.state, features)
     record = _forecast_record(block, result.trace, scored_labels, times)
-    if comparison.coverage:
-        history = replace(history, coverage=comparison.coverage)
     return Study(
         title=title,
         target=target,
@@ -95,7 +94,7 @@ def study_with_baselines(
         entries=scores.entries(),
         observed=downsample(y),
         forecast=downsample(forecast),
-        history=history,
+        history=replace(history, coverage=coverage),
         hindsight=comparison.hindsight,
         regrets=comparison.regrets,
         notes=(*NOTES, *_delay_notes(delay), *comparison.divergence_notes),
@@ -134,13 +133,12 @@ def announcement_count() -> int:
 
 def comparison_steps() -> list[str]:
     """The pieces of work in ``Comparison.run``, in order, after the comparators."""
-    return [*baseline_names(), REGRET, FRONTIER, COVERAGE]
+    return [*baseline_names(), REGRET, FRONTIER]
 
 
 class TrackerResult(NamedTuple):
     """The Tracker's run over a whole stream."""
 
-    start: TrackerState
     tracker_trace: TrackerTrace
     state: TrackerState
     trace: Trace
@@ -149,22 +147,16 @@ class TrackerResult(NamedTuple):
 
 @dataclass
 class Comparison:
-    """Forecasts of all learners, their regret, and the frontier of hindsight.
+    """Forecasts of all learners, their regret, and the frontier of hindsight."""
 
-    Coverage of intervals comes last, as it takes five more runs of the Tracker.
-    """
-
-    raw: Block
-    stream: StandardisedStream  # the same rounds in units of their deviation
+    stream: StandardisedStream  # the rounds in units of their deviation
     scored_labels: FloatArray  # (T,) NaN where they are not scored
     forecasts: dict[LearnerInfo, FloatArray]  # Tracker and simple ones from the start
-    tracker_start: TrackerState
     largest_error: float | None  # of any expert of the Tracker, in deviations
     divergence_notes: list[str]
     unfinished: list[str]  # what is still to be done
     regrets: tuple[RegretEntry, ...] = ()
     hindsight: Hindsight | None = None
-    coverage: tuple[tuple[float, float], ...] = ()
 
     def run(self, announce: Announce) -> None:
         """Do all of it, or as much as there is time for until a Ctrl-C."""
@@ -178,11 +170,6 @@ class Comparison:
             announce(FRONTIER)
             self.hindsight = frontier(self.stream.block, self._forecasts_by_name())
             self.unfinished.remove(FRONTIER)
-            announce(COVERAGE)
-            self.coverage = interval_coverage(
-                self.raw, self.scored_labels, self.stream.delay, self.tracker_start
-            )
-            self.unfinished.remove(COVERAGE)
         except KeyboardInterrupt:
             return
 
@@ -246,7 +233,7 @@ def _tracker_start(block: Block, delay: int, given: int | None) -> TrackerState:
     """The Tracker's state before the first row."""
     tracker = Tracker(delay=delay)
     start = tracker.init(np.zeros(np.shape(block.x)[1]))
-    return start if given is None else tracker.with_given_forecast(start, (given,))
+    return start if given is None else tracker.with_external_forecast(start, (given,))
 
 
 def _run_tracker(
@@ -254,13 +241,16 @@ def _run_tracker(
 ) -> TrackerResult:
     """The Tracker's run, timed after two rounds that compile it."""
     tracker = Tracker(delay=delay)
-    tracker_trace = TrackerTrace(tracker, len(start.theta))
-    tracker.run(start, LOSS, block[:2], RECORDS)
+    tracker_trace, records = (
+        TrackerTrace(tracker, len(start.theta)),
+        (*RECORDS, "intervals"),
+    )
+    tracker.run(start, LOSS, block[:2], records)
     began = time.perf_counter()
-    state, trace = tracker.run(start, LOSS, block, RECORDS)
+    state, trace = tracker.run(start, LOSS, block, records)
     seconds = time.perf_counter() - began
     tracker_trace.add(trace, scored_labels)
-    return TrackerResult(start, tracker_trace, state, trace, seconds)
+    return TrackerResult(tracker_trace, state, trace, seconds)
 
 
 def _start_comparison(
@@ -272,10 +262,7 @@ def _start_comparison(
     y = np.asarray(block.y)
     simple = SimpleBaselines(delay)
     simple_forecasts = simple.play(y, times=times).T
-    raw = {
-        TRACKER: result.trace.prediction,
-        PERSISTENCE: persistence_forecast(y, delay),
-    }
+    raw = {TRACKER: result.trace.prediction}
     for info, forecast in zip(simple.display_infos(), simple_forecasts, strict=True):
         if info is not None:
             raw[info] = forecast
@@ -286,10 +273,7 @@ def _start_comparison(
     error = largest_error(result.state)
     if error is not None:
         error /= stream.deviation
-    return Comparison(
-        block, stream, scored_labels, forecasts, result.start, error, [],
-        comparison_steps(),
-    )  # fmt: skip
+    return Comparison(stream, scored_labels, forecasts, error, [], comparison_steps())
 
 
 def _delay_notes(delay: int) -> list[str]:

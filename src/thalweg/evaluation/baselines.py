@@ -48,7 +48,8 @@ class Baseline(NamedTuple):
 
 
 def baselines(block: Block, domain: Ball) -> Iterator[Baseline]:
-    """All but the Tracker and persistence, for a standardised block with a constant.
+    """All but the Tracker and the simple methods (simple_baselines.py), for a
+    standardised block with a constant.
 
     They are given what the Tracker is not: the number of rounds, the largest label,
     and a ball that holds the comparators with all constants of the loss on it.
@@ -91,7 +92,7 @@ def _learner_baseline(info: LearnerInfo, learner: Learner[Any]) -> Baseline:
 
 
 def _forecast_function(make: Callable[[], Any]) -> Callable[[Block, int], FloatArray]:
-    """The predictions of a model that is made anew for every block."""
+    """The predictions of a new model for every block."""
 
     def forecast(block: Block, delay: int) -> FloatArray:
         return predictions(make(), block, delay)

@@ -12,7 +12,7 @@ from thalweg.evaluation import class_baselines
 from thalweg.evaluation.class_statistics import CURVES, ClassStatistics
 from thalweg.evaluation.classification_scores import ClassScores, calibration_error
 from thalweg.evaluation.downsampling import Curve
-from thalweg.evaluation.study import Study, from_json, to_json
+from thalweg.evaluation.study import Study, error_ratio, from_json, to_json
 from thalweg.tables.class_labels import ClassLabels
 from thalweg.types import FloatArray
 
@@ -146,10 +146,7 @@ class ClassificationStudy:
 
     def ratio(self, entry: ClassifierEntry) -> float:
         """The log loss of an entry over that of the best baseline."""
-        below = self.best_baseline.log_loss
-        if below == 0:
-            return 1.0 if entry.log_loss == 0 else float("inf")
-        return entry.log_loss / below
+        return error_ratio(entry.log_loss, self.best_baseline.log_loss)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, for JSON; ``from_dict`` brings it back."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from thalweg.calendar.time_grid import Times
 from thalweg.evaluation.class_baselines import ClassBaselines, ClassBaselinesSnapshot
 from thalweg.evaluation.class_mixture import ClassMixture, ClassMixtureSnapshot
 from thalweg.evaluation.class_statistics import (
@@ -18,19 +19,26 @@ from thalweg.evaluation.class_statistics import (
     ClassStatisticsSnapshot,
     concatenate_class_rounds,
 )
-from thalweg.evaluation.class_trackers import (
-    ClassTrackers,
-    ClassTrackersSnapshot,
-    validate_background,
-)
 from thalweg.evaluation.classification_study import (
     ClassificationStudy,
     make_classification_study,
 )
-from thalweg.evaluation.scoring import newest_labels
 from thalweg.evaluation.stream_seasons import as_seconds
 from thalweg.evaluation.tracker_run import PIECE, STATISTICS_BATCH, burn_in
-from thalweg.models.model_file import imputer_rules
+from thalweg.forecasting.naive import carry_last
+from thalweg.learners.logistic_tracker import LogisticTracker, LogisticTrackerState
+from thalweg.losses import Logistic
+from thalweg.models.class_probabilities import normalise_rows
+from thalweg.models.classifier import Classifier
+from thalweg.models.classifier_file import (
+    FIELD,
+    ClassifierFileContents,
+    ClassifierRecord,
+)
+from thalweg.models.live_state import ModelSettings, ModelSnapshot
+from thalweg.models.model_file import ModelFileContents, imputer_rules, to_saved_model
+from thalweg.models.online import Online
+from thalweg.persistence import SavedModel
 from thalweg.persistence.snapshots import (
     Array,
     Component,
@@ -38,17 +46,24 @@ from thalweg.persistence.snapshots import (
     Count,
     Number,
     OneOf,
+    StateOf,
+    validate_snapshot,
 )
-from thalweg.preprocessing.delayed_labels import DelayedLabels, DelayedLabelsState
+from thalweg.preprocessing.delayed_labels import (
+    DelayedLabels,
+    DelayedLabelsState,
+    DueLabels,
+)
 from thalweg.preprocessing.imputer import (
+    POLICY_RULES,
     Imputer,
     ImputerState,
     MissingPolicy,
 )
-from thalweg.preprocessing.time_grid import Times
 from thalweg.tables.class_labels import MAX_CLASSES, ClassLabels
 from thalweg.types import Block, FloatArray
 
+LEARNER = LogisticTracker()
 PAST_CLASSES = 8
 """Classes, the second to the ninth, of which it is a feature that one was the last
 known. None of these stands for the first class."""
@@ -67,8 +82,10 @@ class ClassifierRunSnapshot(NamedTuple):
     seconds: float  # that the Trackers took
     labels_learnt: int
     last_label: float  # number of the last class known, NaN: none
-    trackers: ClassTrackersSnapshot  # of the row's features
-    past_trackers: ClassTrackersSnapshot  # of these and the last known class
+    is_known: FloatArray  # (K,) 1 where a label of the class was known
+    # Of the models of the row's features, and of those of the last known class too: the
+    # background model's, then that of each class; of a binary target that of class 1.
+    states: Any
     baselines: ClassBaselinesSnapshot
     mixture: ClassMixtureSnapshot
     imputer: ImputerState
@@ -84,7 +101,8 @@ class ClassifierRun(Component):
     is not known. A binary target has the classes 0 and 1 from the start on; of others a
     class has a probability once a label of it was known.
 
-    There are two sets of Trackers, whose probabilities are mixed with each other and
+    There are two ``models``, each a ``Classifier``, or of a binary target an ``Online``
+    that gives the probability of 1. Their probabilities are mixed with each other and
     with those of the baselines (``ClassMixture``): one has the row's features, without
     the last ``past_columns``, which are made of past labels or of the time; the other
     has all of them, and also as features which class was the last one known
@@ -110,11 +128,12 @@ class ClassifierRun(Component):
         self.delay, self.is_binary = delay, is_binary
         self.burn_in = burn_in(features)
         self.past_features = 1 if is_binary else PAST_CLASSES
-        self.trackers = ClassTrackers(self.own_features, is_binary)
-        self.past_trackers = ClassTrackers(features + self.past_features, is_binary)
+        self.is_known: FloatArray = np.ones(2) if is_binary else np.empty(0)
+        self.widths = (self.own_features, features + self.past_features)
         self.baselines, self.mixture = ClassBaselines(is_binary), ClassMixture(delay)
         self.statistics = ClassStatistics(is_binary)
         self.rounds, self.labels_learnt, self.seconds = 0, 0, 0.0
+        self.states = tuple((LEARNER.init(np.zeros(n)),) for n in self.widths)
         self.last_label = float("nan")
         self.imputer = Imputer(missing, ImputerState.initial(features))
         columns = features + self.past_features + 1
@@ -135,7 +154,7 @@ class ClassifierRun(Component):
         for start in range(0, len(y), PIECE):
             rows = slice(start, start + PIECE)
             parts.append(self._play_piece(x[rows], y[rows], is_question, seconds[rows]))
-        classes = self.trackers.classes
+        classes = len(self.is_known)
         padded = [np.pad(p, ((0, 0), (0, classes - p.shape[1]))) for p in parts]
         return ClassForecasts(np.concatenate([np.empty((0, classes)), *padded]))
 
@@ -165,11 +184,14 @@ class ClassifierRun(Component):
         """The results so far; ``features`` are the names of the columns of x."""
         self.update_statistics()
         names = (*features, *self.past_feature_names(classes))
-        trackers = (self.trackers, self.past_trackers)[self.mixture.favourite()]
-        if trackers is self.trackers:
+        favourite = self.mixture.favourite()
+        if favourite == 0:
             names = names[: self.own_features]
+        states = self.states[favourite][0 if self.is_binary else 1 :]
+        slopes = [state.weights @ state.points[:, :-1] for state in states]
+        coefficients = np.array(slopes).reshape(-1, self.widths[favourite])
         return make_classification_study(
-            self.statistics, trackers.coefficients(), names, classes,
+            self.statistics, coefficients, names, classes,
             title=title, target=classes.target, rounds=self.rounds,
             features=tuple(features), seconds=self.seconds, notes=tuple(notes),
             start=start, end=end,
@@ -189,6 +211,43 @@ class ClassifierRun(Component):
             )
         return notes
 
+    @property
+    def states(self) -> tuple[tuple[LogisticTrackerState, ...], ...]:
+        """The states of both sets of models, as a snapshot has them."""
+        return tuple(map(_states_of, self.models))
+
+    @states.setter
+    def states(self, states: tuple[tuple[LogisticTrackerState, ...], ...]) -> None:
+        self.models: tuple[Online | Classifier, ...] = tuple(
+            _model_from(own, self.labels_learnt, self.is_binary) for own in states
+        )
+
+    def saved_model(self, classes: ClassLabels) -> SavedModel:
+        """The models of the row's features, as ``Online.save`` or ``Classifier.save``.
+
+        Of a binary target it is an ``Online`` that gives the probability of 1, of
+        others a ``Classifier``. Their rows are arrays of the run's features, without
+        those made of past labels or of an unasked calendar; what knows these and the
+        last class, and the mixture, stay in the run.
+        """
+        means, n, policy = self.imputer.state, self.own_features, self.imputer.policy
+        first, *others = self.states[0]
+        means = means._replace(
+            sums=means.sums[:n].copy(), counts=means.counts[:n].copy()
+        )
+        imputer = means if POLICY_RULES[policy].accepts else None
+        contents = _contents(first, self.rounds)
+        background = contents._replace(
+            settings=contents.settings._replace(missing=policy),
+            snapshot=contents.snapshot._replace(imputer=imputer),
+        )
+        if self.is_binary:
+            return to_saved_model(background)
+        known = np.flatnonzero(self.is_known)
+        labels = tuple(classes.labels[k] for k in known)
+        record = ClassifierRecord(labels, tuple(others[k] for k in known))
+        return to_saved_model(background, {FIELD: record})
+
     def snapshot(self) -> ClassifierRunSnapshot:
         """All that changes, with the statistics of every round played."""
         self.update_statistics()
@@ -204,9 +263,8 @@ class ClassifierRun(Component):
 
         The states are checked before anything is made of the size they claim.
         """
-        width = features + (1 if is_binary else PAST_CLASSES)
-        # The larger set first: then the other can claim no more.
-        validate_background(snapshot.past_trackers, width, f"{name}.past_trackers")
+        widest = features + (1 if is_binary else PAST_CLASSES)
+        _validate_states(snapshot.states, widest, f"{name}.states")
         run = cls(features, delay, missing, is_binary, past_columns)
         run.restore(snapshot, name)
         return run
@@ -235,9 +293,15 @@ class ClassifierRun(Component):
                 "elapsed": Array((pending,), 0.0),
             },
         )
-        counts = [len(one.is_known) for one in snapshot[4:6]]
-        right = len(set(counts)) == 1
-        yield "past_trackers", Condition(right, f"of {counts[0]} classes")
+        count = len(snapshot.is_known)
+        right = count == 2 if self.is_binary else count <= MAX_CLASSES
+        yield "is_known", Condition(right, f"of at most {MAX_CLASSES} classes")
+        yield "is_known", Array((count,), 0.0, 1.0, whole=True)
+        models = 1 if self.is_binary else 1 + count
+        are_tuples = all(type(states) is tuple for states in snapshot.states)
+        right = are_tuples and {len(states) for states in snapshot.states} == {models}
+        yield "states", Condition(right, f"{models} states of each set")
+        yield "states", tuple((StateOf(LEARNER, n),) * models for n in self.widths)
         right = len(snapshot.mixture.waiting) == pending
         yield "mixture", Condition(right, f"of {pending} rows that wait")
         last = snapshot.delayed_labels.x[:, -1]
@@ -250,30 +314,45 @@ class ClassifierRun(Component):
         elapsed = np.where(~np.isnan(y) | (not is_question), 1.0, 0.0)
         block, learnable = self.imputer.impute_block(Block(x, y, None, elapsed))
         due_numbers = self._due_numbers(y)
-        last, self.last_label = newest_labels(self.last_label, due_numbers)
+        *last, self.last_label = carry_last(self.last_label, due_numbers).tolist()
+        last = np.array(last)
         row = np.column_stack([block.x, self._past_features(last), last])
         due = self.delayed_labels.push(
             row, y, learnable.astype(np.float64), block.elapsed
         )
         began = time.perf_counter()
-        n = self.own_features
-        first, is_known = self.trackers.play(row[:, :n], due._replace(x=due.x[:, :n]))
-        second, _ = self.past_trackers.play(row[:, :-1], due._replace(x=due.x[:, :-1]))
-        tracked = np.stack([first, second], axis=1)
+        is_known = self._known_classes(due.y)
+        tracked = np.stack(
+            [
+                _run_model(model, row[:, :n], due._replace(x=due.x[:, :n]), is_known)
+                for model, n in zip(self.models, self.widths, strict=True)
+            ],
+            axis=1,
+        )
         due_last = np.where(np.isnan(due.y), np.nan, due.x[:, -1])
-        baselines = self.baselines.play(last, due.y, due_last, first.shape[1])
+        baselines = self.baselines.play(last, due.y, due_last, is_known.shape[1])
         probability = self.mixture.play(tracked, baselines, y)
         self.seconds += time.perf_counter() - began
         learnt = self.labels_learnt + np.append(0, due.learnable.cumsum())
         self.labels_learnt = int(learnt[-1])
         is_warm = 1.0 * (learnt[:-1] >= self.burn_in)
         self._batch.append(
-            ClassRounds(y, probability, is_known, is_warm, baselines, seconds)
+            ClassRounds(y, probability, 1.0 * is_known, is_warm, baselines, seconds)
         )
         self.rounds += len(y)
         if self.rounds - self.statistics.rounds >= STATISTICS_BATCH:
             self.update_statistics()
         return probability
+
+    def _known_classes(self, due_numbers: FloatArray) -> Any:
+        """(T, K) whether each class was known before each row."""
+        numbers = np.nan_to_num(due_numbers, nan=-1.0)
+        count = max(len(self.is_known), int(numbers.max(initial=-1.0)) + 1)
+        before = np.append(self.is_known, np.zeros(count - len(self.is_known)))
+        appeared = numbers[:, None] == np.arange(count)
+        is_known = np.vstack([before, appeared]).cumsum(axis=0) > 0
+        self.is_known = is_known[-1].astype(np.float64)
+        return is_known[:-1]
 
     def _due_numbers(self, y: FloatArray) -> FloatArray:
         """(T,) the class that comes to be known after each of the rows, or NaN."""
@@ -292,3 +371,49 @@ def _obeys(rule: Array, values: FloatArray) -> bool:
     return bool(
         ((known >= rule.low) & (known <= rule.high) & (known == np.floor(known))).all()
     )
+
+
+def _contents(state: LogisticTrackerState, rounds: int) -> ModelFileContents:
+    """What a file holds of an ``Online`` with this state."""
+    settings = ModelSettings(LEARNER, Logistic(), False, "refuse")
+    unexcited = np.zeros(len(state.theta))  # not counted in a run
+    return ModelFileContents(settings, ModelSnapshot(state, rounds, unexcited), 0)
+
+
+def _model_from(
+    states: tuple[LogisticTrackerState, ...], rounds: int, is_binary: bool
+) -> Online | Classifier:
+    """The model of these states, after as many labels."""
+    first = _contents(states[0], rounds)
+    if is_binary:
+        return Online._from_file_contents(first)
+    numbers = tuple(range(len(states) - 1))
+    contents = ClassifierFileContents(first, numbers, states[1:])
+    return Classifier._from_file_contents(contents)
+
+
+def _states_of(model: Online | Classifier) -> tuple[LogisticTrackerState, ...]:
+    if isinstance(model, Online):
+        return (model.state,)
+    background, _, states = model._file_contents()
+    return (background.snapshot.state, *states)
+
+
+def _run_model(
+    model: Online | Classifier, x: FloatArray, due: DueLabels, is_known: Any
+) -> FloatArray:
+    """(T, K) probabilities at the rows x, each before the one that is due is learnt."""
+    if isinstance(model, Online):
+        p = model._run_delayed(x, due, 1.0 * (due.y == 1))
+        return np.column_stack([1 - p, p])
+    model.add_classes(list(range(is_known.shape[1])))
+    return normalise_rows(model._run_delayed(x, due), is_known)
+
+
+def _validate_states(states: Any, widest: int, name: str) -> None:
+    """Raise unless the first model of the larger set has as many features."""
+    right = type(states) is tuple and len(states) == 2
+    right = right and type(states[1]) is tuple and len(states[1]) > 0
+    validate_snapshot(Condition(right, "the states of two sets"), states, name)
+    # The larger set first: then the other can claim no more.
+    validate_snapshot(StateOf(LEARNER, widest), states[1][0], f"{name}[1][0]")

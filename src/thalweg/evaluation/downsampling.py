@@ -108,7 +108,7 @@ class Downsampler(Component):
         return Curve(self._last_rounds(), after, *ends)
 
     def rules(self, snapshot: DownsamplerSnapshot) -> Iterator[tuple[str, Any]]:
-        """Sizes and counts are those of so many rounds."""
+        """Sizes and counts follow from the number of rounds."""
         rounds, buckets, pending = snapshot
         levels = 0
         while rounds >> levels > self.max_buckets:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thalweg.calendar.weekdays import absent_weekdays, week_sentence
 from thalweg.evaluation.backtest_scores import (
     CYCLE_AGO,
     FORECASTER,
@@ -16,15 +17,20 @@ from thalweg.evaluation.backtest_scores import (
     IntArray,
     StepErrors,
 )
-from thalweg.evaluation.forecast_run import ForecastRun, TimedRows
+from thalweg.evaluation.forecast_run import ForecastRun
 from thalweg.evaluation.period_words import ago_words, position_words
-from thalweg.evaluation.phase_means import mean_period
-from thalweg.evaluation.series_clock import local_times
 from thalweg.evaluation.simple_baselines import PERSISTENCE_WORDS
-from thalweg.models.forecast import Forecast
-from thalweg.preprocessing.weekdays import absent_weekdays, week_sentence
+from thalweg.evaluation.study import error_ratio
+from thalweg.forecasting.forecast import Forecast
+from thalweg.forecasting.naive import mean_period
 from thalweg.tables import Timestamps
+from thalweg.tables.timed_rows import TimedRows
 from thalweg.types import FloatArray
+
+MIN_ORIGINS = 10
+"""Minimum number of past forecasts whose errors say how good the next ones are."""
+MAX_SHORTFALL = 0.05
+"""Share of values by which bands may miss their aim before a reader is told."""
 
 
 class MethodErrors(NamedTuple):
@@ -82,13 +88,13 @@ class ForecastResult:
     @property
     def ratio(self) -> float:
         """The typical error over that of the best naive method; NaN: not scored."""
-        return _error_ratio(self.own.typical, self.naive[0].typical)
+        return error_ratio(self.own.typical, self.naive[0].typical)
 
     @property
     def square_ratio(self) -> float:
         """The root mean squared error over the smallest of naive methods; NaN: not
         scored."""
-        return _error_ratio(self.own.overall, self.best_by_squares.overall)
+        return error_ratio(self.own.overall, self.best_by_squares.overall)
 
     @property
     def best_by_squares(self) -> MethodErrors:
@@ -100,16 +106,29 @@ class ForecastResult:
     @property
     def mean_coverage(self) -> float:
         """The share of all scored values that were inside their band."""
-        total = self.counts.sum()
         held = np.nansum(self.coverage * self.counts)
-        return float(held / total) if total else float("nan")
+        return float(held / self.counts.sum()) if self.is_scored else float("nan")
 
+    @property
+    def is_scored(self) -> bool:
+        """Whether the errors of any past forecast are known."""
+        return bool(self.counts.sum())
 
-def _error_ratio(own: float, best: float) -> float:
-    """An error over that of the best naive method; 1 where both are 0."""
-    if not best > 0:
-        return 1.0 if own == best else float("nan")
-    return own / best
+    @property
+    def origins(self) -> int:
+        """How many past forecasts were scored, one of each origin at most."""
+        return int(self.counts.max())
+
+    @property
+    def has_few_origins(self) -> bool:
+        """Whether so few past forecasts were scored that they say nothing of others."""
+        return self.origins < MIN_ORIGINS
+
+    @property
+    def has_narrow_bands(self) -> bool:
+        """Whether bands held clearly fewer of the values of the backtest than they aim
+        at; False where nothing was scored."""
+        return self.mean_coverage < self.forecast.level - MAX_SHORTFALL
 
 
 def make_result(
@@ -161,7 +180,7 @@ def _method_names(run: ForecastRun) -> dict[str, tuple[str, str]]:
     """What tables call each method, and what it does in plain words."""
     seasons, grid = run.forecaster.seasons, run.clock.grid
     season, cycle = seasons.season, seasons.cycle
-    period = mean_period(season, cycle)
+    period = mean_period(seasons)
     return {
         FORECASTER: ("thalweg", ""),
         LAST_VALUE: ("last value", PERSISTENCE_WORDS),
@@ -230,7 +249,7 @@ def _times_ahead(
     clock, times = run.clock, run.clock.times_ahead(steps)
     if times is None and future is not None and future.times.instants is not None:
         if len(future) >= steps:
-            times = local_times(future.times.take(slice(steps)))
+            times = future.times.take(slice(steps)).local()
     if times is None:
         return None, None
     if times.dtype.kind != "M":

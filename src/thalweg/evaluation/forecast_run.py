@@ -5,28 +5,28 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from thalweg.calendar.row_clock import FILE_ROWS
 from thalweg.errors import PersistenceError
 from thalweg.evaluation.backtest_scores import BacktestScores, BacktestSnapshot
 from thalweg.evaluation.series_clock import (
     ClockSnapshot,
     PlacedRows,
-    RowTimes,
     SeriesClock,
 )
-from thalweg.models.forecast import Forecast
-from thalweg.models.forecaster import Forecaster
+from thalweg.forecasting.forecast import Forecast
+from thalweg.forecasting.forecaster import Forecaster
+from thalweg.forecasting.grid_rows import fill_gaps, require_short_gaps
 from thalweg.models.model_file import imputer_rules
 from thalweg.persistence import SavedModel, restore_snapshot
 from thalweg.persistence.snapshots import Array, Component, Condition, Count
 from thalweg.preprocessing.imputer import Imputer, ImputerState
+from thalweg.tables.timed_rows import TimedRows
 from thalweg.types import FloatArray
 
 TAIL = 500
 """The last values that are kept one by one, for charts."""
 PIECE_NUMBERS = 500_000
 """Forecasts that are held at once: rows of a piece times steps of the horizon."""
-GRID_ROWS = 1000
-"""The first rows, in which the grid of times is found."""
 FIELD = "forecast_run"
 """The name in a file's ``extra`` by which a forecast goes on."""
 
@@ -39,26 +39,6 @@ class ForecastSettings(NamedTuple):
     known: tuple[str, ...] = ()  # those that are known in advance
     season: tuple[int, ...] | None = None
     interval: float = 0.9
-
-
-class TimedRows(NamedTuple):
-    """Consecutive rows of one series."""
-
-    y: FloatArray  # (T,) NaN where missing
-    times: RowTimes
-    x: FloatArray  # (T, m) NaN where missing
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def take(self, rows: Any) -> "TimedRows":
-        """Some of the rows, given as a slice or as indices."""
-        return TimedRows(self.y[rows], self.times.take(rows), self.x[rows])
-
-    def join(self, later: "TimedRows") -> "TimedRows":
-        """Both, one after the other."""
-        x = np.concatenate([self.x, later.x])
-        return TimedRows(np.append(self.y, later.y), self.times.join(later.times), x)
 
 
 class ForecastRunSnapshot(NamedTuple):
@@ -75,7 +55,7 @@ class ForecastRunSnapshot(NamedTuple):
 class ForecastRun(Component):
     """Learns the rows of one series, and scores what it forecast from each of them.
 
-    Rows may come in any pieces, the first of which has ``GRID_ROWS`` if there are so
+    Rows may come in any pieces, the first of which has ``FILE_ROWS`` if there are so
     many.
     Features that are missing are filled with their mean so far.
     """
@@ -104,22 +84,24 @@ class ForecastRun(Component):
         if not len(rows):
             return
         if not self.forecaster.rounds:
-            self.clock.start(rows.times.take(slice(GRID_ROWS)))
+            self.clock.start(rows.times.take(slice(FILE_ROWS)))
             if self.clock.grid is not None:
                 self.forecaster.start_grid(self.clock.grid)
+        first = self.clock.position + 1  # the place of the next row
         both = rows if later is None else rows.join(later)
         placed = self.clock.place(both.times, len(both))
         count = int(np.searchsorted(placed.rows, len(rows)))
         kept, piece = both.take(placed.rows), max(PIECE_NUMBERS // self.horizon, 1)
         for start in range(0, count, piece):
             stop = min(start + piece, count)
-            times = None if placed.times is None else placed.times[start:stop]
+            places = self.clock.position + placed.steps[start:stop]
             ahead = slice(stop, stop + self.horizon)
             steps = placed.steps[ahead] - placed.steps[stop - 1]
             future = self._known_ahead(kept.x[ahead], steps, kept.x[stop - 1])
-            self._play_piece(kept.take(slice(start, stop)), times, future)
+            piece_rows = kept.take(slice(start, stop))
+            first = self._play_piece(piece_rows, places, first, future)
         absent = placed.absent[placed.absent < len(rows)]
-        learnt = PlacedRows(placed.rows[:count], None, placed.steps[:count], absent)
+        learnt = PlacedRows(placed.rows[:count], placed.steps[:count], absent)
         self.clock.advance(rows.times, learnt, len(rows))
         self.rows += len(rows)
 
@@ -199,17 +181,27 @@ class ForecastRun(Component):
         return np.asarray(ahead[: self.horizon])
 
     def _play_piece(
-        self, rows: TimedRows, stamps: Any, future: FloatArray | None
-    ) -> None:
-        x = None
+        self, rows: TimedRows, places: Any, first: int, future: FloatArray | None
+    ) -> int:
+        """Learn rows at rising places, and those absent from ``first`` on; returns the
+        place after them."""
+        x: FloatArray = np.empty((len(rows), 0))
         if self.settings.features:
             # A row without a value is learnt from too: its features are observed.
             x, _ = self.imputer.impute(rows.x, np.zeros(len(rows)))
-        interval = self.settings.interval
-        backtest = self.forecaster.run(rows.y, x, stamps, interval, future)
+        grid, times = self.clock.grid, rows.times.instants
+        if grid is not None:
+            require_short_gaps(places - first, grid, grid.times(places[-1:])[0])
+        y, x = fill_gaps(places - first, rows.y, x, self.forecaster.last_given)
+        backtest = self.forecaster.run(
+            y, x if self.settings.features else None,
+            interval=self.settings.interval, future=future,
+        )  # fmt: skip
         self.scores.add(backtest)
-        times = backtest.times if stamps is not None else rows.times.instants
-        self._add_to_tail(backtest.y, times)
+        if grid is not None:
+            times = grid.times(first + np.arange(len(y)))
+        self._add_to_tail(y, times)
+        return first + len(y)
 
     def _add_to_tail(self, y: FloatArray, times: Any) -> None:
         stamps = np.full(len(y), np.nan)

@@ -9,7 +9,7 @@ from thalweg import bounds, regret
 from thalweg.domains import Ball
 from thalweg.evaluation.baselines import LOSS, PAPER
 from thalweg.evaluation.study import Hindsight, Mark, RegretEntry
-from thalweg.kernels.tracker.tracker_layout import GIVEN_FORECAST, MAX_LOSS
+from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.tracker import TrackerState, interval_regret
 from thalweg.types import Block, FloatArray, Trace
 
@@ -97,9 +97,9 @@ def largest_error(state: TrackerState) -> float | None:
 
     None of one whose forecasts are pooled with a given one.
     """
-    if state.packed[GIVEN_FORECAST]:
+    if state.packed[layout.EXTERNAL_FORECAST]:
         return None
-    return float(np.sqrt(state.packed[MAX_LOSS]))
+    return float(np.sqrt(state.packed[layout.MAX_LOSS]))
 
 
 def frontier_points(rounds: int, features: int) -> int:

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thalweg.evaluation.study import ChangeAlarm, Study
-from thalweg.evaluation.summary import onset_words
+from thalweg.changes.alarms import ChangeAlarm
+from thalweg.evaluation.study import Study
 
 Key = tuple[str, ...]
 
@@ -89,21 +89,6 @@ def key_score(key: Key, study: Study) -> KeyScore:
         alarm_count=history.alarm_count,
         largest_alarm=history.largest_alarm,
     )
-
-
-def change_words(score: KeyScore) -> str:
-    """How many changes a series had, and what the last and the largest one was.
-
-    Rows are those of the series alone.
-    """
-    last, largest = score.alarms[-1], score.largest_alarm
-    if score.alarm_count == 1:
-        return f"one change, at its {onset_words(last)}: {last.text}"
-    words = f"{score.alarm_count:,} changes, the last at its {onset_words(last)}: "
-    words += last.text
-    if largest is not None:
-        words += f", the largest at its {onset_words(largest)}: {largest.text}"
-    return words
 
 
 def pool_scores(

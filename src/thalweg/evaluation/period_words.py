@@ -1,7 +1,7 @@
 """Periods of a stream in words: the same hour last week, the same month last year."""
 
-from thalweg.preprocessing.time_grid import TimeGrid
-from thalweg.preprocessing.weekdays import DAY, count_weekdays
+from thalweg.calendar.time_grid import TimeGrid
+from thalweg.calendar.weekdays import DAY, count_weekdays
 
 HOUR, WEEK = DAY // 24, 7 * DAY
 YEAR_ROWS = {1: ("month", 12), 3: ("quarter", 4)}

@@ -9,12 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
-from thalweg.evaluation.scoring import newest_labels
-from thalweg.evaluation.simple_baselines import PERSISTENCE_WORDS, SimpleBaselines
+from thalweg.evaluation.simple_baselines import LAST, SimpleBaselines
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
 from thalweg.models import Online
@@ -131,11 +129,18 @@ def prequential(
         )
     prediction = predictions(learner, block, delay, missing, loss)
     y = np.asarray(block.y, np.float64)
-    persistence = persistence_forecast(y, delay)
-    is_scored = ~np.isnan(y - persistence) & (np.arange(len(y)) >= burn_in)
-    errors, naive_errors = (prediction - y)[is_scored], (persistence - y)[is_scored]
-    simple = _simple_baselines(y, delay, is_scored)
-    naive = _baseline_errors(PERSISTENCE, naive_errors, PERSISTENCE_WORDS)
+    simple = SimpleBaselines(delay)
+    naive_errors = simple.play(y) - y[:, None]
+    has_naive = ~np.isnan(naive_errors[:, LAST])
+    is_scored = has_naive & (np.arange(len(y)) >= burn_in)
+    errors, naive_errors = (prediction - y)[is_scored], naive_errors[is_scored]
+    naive, *baselines = (
+        BaselineErrors(
+            info.name, _mean(column**2), _mean(np.abs(column)), info.description
+        )
+        for info, column in zip(simple.display_infos(), naive_errors.T, strict=True)
+        if info is not None
+    )
     return PrequentialResult(
         name=_learner_name(learner) if name is None else name,
         rounds=len(y),
@@ -145,7 +150,7 @@ def prequential(
         persistence_squared=naive.squared,
         persistence_absolute=naive.absolute,
         prediction=prediction,
-        baselines=tuple(sorted([naive, *simple], key=_sort_key)),
+        baselines=tuple(sorted([naive, *baselines], key=_sort_key)),
     )
 
 
@@ -185,29 +190,6 @@ def predictions(
         "predict and update or with predict_one and learn_one, or a function of a "
         f"block and a delay. Got {learner!r} instead."
     )
-
-
-def persistence_forecast(y: FloatArray, delay: int = 0) -> FloatArray:
-    """The newest label (T,) known before each prediction; NaN before there is one."""
-    due = DelayedLabels(delay, 0).push(np.empty((len(y), 0)), y)
-    return newest_labels(float("nan"), due.y)[0]
-
-
-def _simple_baselines(
-    y: FloatArray, delay: int, is_scored: npt.NDArray[np.bool_]
-) -> list[BaselineErrors]:
-    """The errors of those beside persistence, their seasons found in past labels."""
-    baselines = SimpleBaselines(delay)
-    errors = (baselines.play(y) - y[:, None])[is_scored]
-    return [
-        _baseline_errors(info.name, column, info.description)
-        for info, column in zip(baselines.display_infos(), errors.T, strict=True)
-        if info is not None
-    ]
-
-
-def _baseline_errors(name: str, errors: FloatArray, description: str) -> BaselineErrors:
-    return BaselineErrors(name, _mean(errors**2), _mean(np.abs(errors)), description)
 
 
 def _learner_predictions(

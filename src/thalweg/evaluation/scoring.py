@@ -7,15 +7,12 @@ import numpy as np
 
 from thalweg.evaluation.downsampling import POINTS, Downsampler, DownsamplerSnapshot
 from thalweg.evaluation.study import Entry
-from thalweg.learners.tracker import Tracker, TrackerState
-from thalweg.losses import SquaredError
+from thalweg.kernels.tracker.tracker_layout import INTERVAL_LEVELS
 from thalweg.persistence.snapshots import Component, Condition
-from thalweg.types import Block, FloatArray
+from thalweg.types import FloatArray, Trace
 
 TIMED_ROLES = ("tracker", "persistence", "baseline")
 """Roles whose absolute errors are kept over time; of others only their mean is."""
-LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
-"""Nominal coverages of the prediction intervals that are measured."""
 
 
 class LearnerInfo(NamedTuple):
@@ -25,19 +22,6 @@ class LearnerInfo(NamedTuple):
     role: str  # one of study.ROLES
     discount: float | None = None  # γ, where the learner has one that never changes
     description: str = ""  # of a simple baseline: what it does, in plain words
-
-
-def newest_labels(last: float, due_labels: FloatArray) -> tuple[FloatArray, float]:
-    """Persistence, the naive forecast: the newest label known before each prediction.
-
-    ``last`` is the newest label known so far, NaN if there is none; ``due_labels``,
-    (T,), become known one after each prediction, NaN where none does. Returns the
-    forecasts (T,), and the newest label after them.
-    """
-    labels = np.append(last, due_labels)
-    newest = np.where(np.isnan(labels), 0, np.arange(len(labels)))
-    forecasts = labels[np.maximum.accumulate(newest)]
-    return np.asarray(forecasts[:-1]), float(forecasts[-1])
 
 
 class ErrorSnapshot(NamedTuple):
@@ -92,29 +76,28 @@ def _absolute_points(learner: LearnerInfo) -> int:
 
 
 def interval_coverage(
-    block: Block, scored_labels: FloatArray, delay: int, start: TrackerState
+    trace: Trace, scored_labels: FloatArray
 ) -> tuple[tuple[float, float], ...]:
     """Pairs of nominal coverage and measured coverage of the Tracker's intervals.
 
-    It is measured in the rounds whose ``scored_labels`` are not NaN and that have an
-    interval: an infinite one is none, as no error has been seen yet. ``start`` is the
-    Tracker's state before the first round.
+    ``trace`` has its record "intervals". Coverage is measured in the rounds whose
+    ``scored_labels`` are not NaN and that have an interval: an infinite one is none, as
+    no error has been seen yet.
     """
-    pairs, y = [], np.asarray(block.y)
-    for level in LEVELS:
-        tracker = Tracker(coverage=level, delay=delay)
-        _, trace = tracker.run(start, SquaredError(), block, ("interval",))
-        count, covered = count_covered(trace.extras["interval"], scored_labels, y)
+    pairs, intervals = [], trace.extras["intervals"]
+    for k, level in enumerate(INTERVAL_LEVELS):
+        count, covered = count_covered(intervals[:, k], scored_labels)
         if count:
             pairs.append((level, covered / count))
     return tuple(pairs)
 
 
-def count_covered(
-    interval: FloatArray, scored_labels: FloatArray, y: FloatArray
-) -> tuple[int, int]:
-    """Scored rounds (T,) with an interval (T, 2), and those with y (T,) inside it."""
+def count_covered(interval: FloatArray, scored_labels: FloatArray) -> tuple[int, int]:
+    """Scored rounds (T,) with an interval (T, 2), and those with the label inside it.
+
+    A round that is not scored has the label NaN.
+    """
     low, high = interval.T
     has_interval = np.isfinite(high - low) & ~np.isnan(scored_labels)
-    covered = has_interval & (low <= y) & (y <= high)
+    covered = has_interval & (low <= scored_labels) & (scored_labels <= high)
     return int(has_interval.sum()), int(covered.sum())

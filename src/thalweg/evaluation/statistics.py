@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.calendar.time_grid import Times
 from thalweg.evaluation import fixed_discounts
 from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
 from thalweg.evaluation.fixed_discounts import FixedDiscounts, FixedDiscountsSnapshot
@@ -15,11 +16,9 @@ from thalweg.evaluation.scoring import (
     ErrorScores,
     ErrorSnapshot,
     LearnerInfo,
-    newest_labels,
 )
 from thalweg.evaluation.simple_baselines import (
     INFOS,
-    PERSISTENCE_WORDS,
     SimpleBaselines,
     SimpleBaselinesSnapshot,
 )
@@ -29,16 +28,13 @@ from thalweg.evaluation.tracker_trace import TraceSnapshot, TrackerTrace
 from thalweg.learners.tracker import Tracker
 from thalweg.persistence.snapshots import Array, Component, Condition, Count, OneOf
 from thalweg.preprocessing.delayed_labels import DelayedLabels, DelayedLabelsState
-from thalweg.preprocessing.time_grid import Times
 from thalweg.types import FloatArray, Trace
 
 LAST_ROUNDS = 200
 """So many of the last rounds are kept one by one."""
 TRACKER = LearnerInfo("Tracker", "tracker")
-PERSISTENCE = LearnerInfo("persistence", "persistence", description=PERSISTENCE_WORDS)
 LEARNERS = (
     TRACKER,
-    PERSISTENCE,
     *INFOS,
     *(
         LearnerInfo(name, "fixed", discount)
@@ -65,7 +61,6 @@ class StatisticsSnapshot(NamedTuple):
 
     rounds: int
     first_scored_round: int  # the first round of all being 1; 0: none yet
-    last_label: float  # the newest label known
     observed: DownsamplerSnapshot
     forecast: DownsamplerSnapshot
     last_rounds: FloatArray  # (≤ LAST_ROUNDS, 5) labels, forecasts, bands, times
@@ -97,16 +92,14 @@ class RunStatistics(Component):
         self.delayed_labels = DelayedLabels(tracker.delay, features)
         self.fixed_discounts = FixedDiscounts(burn_in, features)
         self.simple_baselines = SimpleBaselines(tracker.delay)
-        self.last_label = float("nan")
 
     def add(self, batch: PlayedRounds) -> None:
         """Run the baselines on the next rounds, and score all predictions."""
         x, y, learnable, trace, elapsed, times = batch
         due = self.delayed_labels.push(x, y, learnable.astype(np.float64))
-        persistence, self.last_label = newest_labels(self.last_label, due.y)
         fixed = self.fixed_discounts.play(x, due)
         simple = self.simple_baselines.play(y, elapsed, times)
-        predictions = np.column_stack([trace.prediction, persistence, simple, fixed])
+        predictions = np.column_stack([trace.prediction, simple, fixed])
         has_predictions = ~np.isnan(predictions).any(axis=1)
         scored_labels = np.where(has_predictions, y, np.nan)
         self._set_first_scored_round(scored_labels)
@@ -149,7 +142,7 @@ class RunStatistics(Component):
             yield name, {"rounds": OneOf((rounds,))}
         is_equal = all(curve.rounds == rounds for curve in snapshot.scores.squared)
         yield "scores", Condition(is_equal, f"errors of {rounds} rounds")
-        yield "simple_baselines", {"seasons": {"rounds": OneOf((rounds,))}}
+        yield "simple_baselines", {"seasons": {"clock": {"rows": OneOf((rounds,))}}}
         yield "tracker_trace", {"rounds": OneOf((rounds,))}
         yield "forecast_record", {"times": {"rounds": OneOf((rounds,))}}
         shape = (min(rounds, LAST_ROUNDS), 5)

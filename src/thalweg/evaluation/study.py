@@ -8,6 +8,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from thalweg import checks
+from thalweg.changes.alarms import ChangeAlarm
 from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.downsampling import Curve
 from thalweg.types import FloatArray, array_entry
@@ -22,7 +23,6 @@ BASELINE_ROLES = ("persistence", "baseline")
 """The simple baselines: the last value, and forecasts of one line that know a season
 or a trend."""
 SCALARS = {int, float, str, bool}
-CHANGE_KINDS = ("level", "trend", "variance", "relation")
 """What may change: of the target, and its relation to a column."""
 COMPARATORS = {
     "static": "best fixed",
@@ -47,23 +47,6 @@ class Entry:
 
     def __post_init__(self) -> None:
         checks.require_choice(self, "role", ROLES)
-
-
-@dataclass(frozen=True)
-class ChangeAlarm:
-    """A change of the target, or of its relation to a column, that was noticed."""
-
-    row: int  # in which it was noticed, the first row of all being 1
-    onset: int  # the row in which it began, as far as can be told
-    kind: str  # one of CHANGE_KINDS
-    text: str  # what changed, in plain words
-    before: float  # the level before the onset
-    after: float  # the level from the onset until it was noticed
-    time: str | None = None  # of ``row``, where rows have times
-    onset_time: str | None = None
-
-    def __post_init__(self) -> None:
-        checks.require_choice(self, "kind", CHANGE_KINDS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +99,9 @@ class LastRounds:
 
 @dataclass(frozen=True, eq=False)
 class PredictionBands:
-    """The bands around forecasts that should hold so many of the values."""
+    """The bands around forecasts, and their coverage."""
 
-    nominal: float  # the part of the values that they should hold
+    nominal: float  # the share of values that they should hold
     low: Curve
     high: Curve
     covered: Curve  # 1 where the band held the value, 0 where it did not
@@ -243,6 +226,11 @@ class Study:
         """The simple baseline of the least mean squared error."""
         return self.baselines[0]
 
+    @property
+    def best_simple_method(self) -> Entry:
+        """The simple baseline of the least mean absolute error."""
+        return min(self.baselines, key=lambda one: _nan_last(one.absolute))
+
     def entries_of_role(self, role: str) -> tuple[Entry, ...]:
         """The entries of this role, the least error first."""
         entries = (entry for entry in self.entries if entry.role == role)
@@ -262,10 +250,7 @@ class Study:
 
     def ratio(self, name: str, against: str) -> float:
         """The mean squared error of one entry over that of another."""
-        above, below = self.entry(name).squared, self.entry(against).squared
-        if below == 0:
-            return 1.0 if above == 0 else float("inf")
-        return above / below
+        return error_ratio(self.entry(name).squared, self.entry(against).squared)
 
     def with_alarms(self, alarms: tuple[ChangeAlarm, ...], total: int) -> "Study":
         """This study with changes of the target; ``total`` counts those not listed."""
@@ -308,9 +293,20 @@ def _without_alarms(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**given, "history": {**history, "alarms": [], "total_alarms": None}}
 
 
+def error_ratio(own: float, other: float) -> float:
+    """An error over another: 1 where both are 0, infinite where only the other is."""
+    if other == 0:
+        return 1.0 if own == 0 else own * np.inf
+    return own / other
+
+
 def _error(entry: Entry) -> float:
     """To sort by: a learner whose error is not a number comes last."""
-    return np.inf if np.isnan(entry.squared) else entry.squared
+    return _nan_last(entry.squared)
+
+
+def _nan_last(error: float) -> float:
+    return np.inf if np.isnan(error) else error
 
 
 def _require_same_buckets(what: str, curves: Iterable[Curve]) -> None:

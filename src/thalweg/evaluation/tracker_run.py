@@ -12,6 +12,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.calendar.time_grid import Times
+from thalweg.evaluation.non_negativity import NonNegativity, NonNegativitySnapshot
 from thalweg.evaluation.statistics import (
     PlayedRounds,
     RunStatistics,
@@ -20,8 +22,7 @@ from thalweg.evaluation.statistics import (
 )
 from thalweg.evaluation.study import Study
 from thalweg.evaluation.tracker_trace import RECORDS
-from thalweg.evaluation.zero_limit import ZeroLimit, ZeroLimitSnapshot
-from thalweg.kernels.jit import count_as_compilation
+from thalweg.kernels.compiler.jit import count_as_compilation
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.losses import SquaredError
 from thalweg.models.model_file import imputer_rules
@@ -38,7 +39,6 @@ from thalweg.preprocessing.imputer import (
     MissingPolicy,
     learning_weights,
 )
-from thalweg.preprocessing.time_grid import Times
 from thalweg.types import Block, FloatArray, Trace
 
 MIN_BURN_IN = 40
@@ -70,7 +70,7 @@ class TrackerRunSnapshot(NamedTuple):
     state: Any  # TrackerState
     imputer: ImputerState
     statistics: StatisticsSnapshot
-    zero_limit: ZeroLimitSnapshot
+    non_negativity: NonNegativitySnapshot
 
 
 class TrackerRun(Component):
@@ -80,8 +80,8 @@ class TrackerRun(Component):
     of a row is learnt d rounds later, and persistence is the last label known by then.
     Rows whose label is NaN are predicted, and neither scored nor learnt. ``missing``
     says what a NaN among the features means, as it does for ``Online``. Where labels
-    begin at 0, no prediction is below (``ZeroLimit``). ``given_forecast`` is the index
-    of a feature that is itself a forecast of the label, if there is one.
+    begin at 0, no prediction is below (``NonNegativity``). ``external_forecast`` is the
+    index of a feature that is itself a forecast of the label, if there is one.
 
     However a stream is cut into calls of ``play``, and whether or not a snapshot is
     taken and restored between them, the result is the same to the last bit, in memory
@@ -92,20 +92,22 @@ class TrackerRun(Component):
 
     def __init__(
         self, features: int, delay: int = 0, missing: MissingPolicy = "refuse",
-        given_forecast: int | None = None,
+        external_forecast: int | None = None,
     ) -> None:  # fmt: skip
         self.features = n = features
         self.delay = delay  # how many rounds late the labels come
         self.burn_in = burn_in(n)
         self.tracker = Tracker(delay=delay)
         self.state: TrackerState = self.tracker.init(np.zeros(n))
-        if given_forecast is not None:
-            self.state = self.tracker.with_given_forecast(self.state, (given_forecast,))
+        if external_forecast is not None:
+            self.state = self.tracker.with_external_forecast(
+                self.state, (external_forecast,)
+            )
         self.statistics = RunStatistics(self.tracker, n, self.burn_in)
         self.rounds = 0
         self.seconds = 0.0
         self.imputer = Imputer(missing, ImputerState.initial(n))
-        self.zero_limit = ZeroLimit(delay)
+        self.non_negativity = NonNegativity(delay)
         self._batch: list[PlayedRounds] = []  # rounds that the statistics lack
         warm_up = Block(np.zeros((1, n)), np.zeros(1), np.ones(1), np.ones(1))
         with count_as_compilation():
@@ -211,7 +213,7 @@ class TrackerRun(Component):
         x, learnable = self.imputer.impute(x, y)
         elapsed = np.where(~np.isnan(y) | (not is_question), 1.0, 0.0)
         trace = self._track(x, y, learnable, elapsed)
-        limits = self.zero_limit.limits(y, elapsed > 0)
+        limits = self.non_negativity.limits(y, elapsed > 0)
         trace = replace(
             trace,
             prediction=np.maximum(trace.prediction, limits),

@@ -24,9 +24,9 @@ from thalweg.persistence.snapshots import (
 from thalweg.types import FloatArray, Trace
 
 MAX_COEFFICIENTS = 32
-"""Coefficients are recorded of at most so many features, the first ones."""
+"""Limit of the number of features, the first ones, whose coefficients are recorded."""
 RECORDS = ("theta", "weights", "memory", "interval")
-"""What ``Tracker.run`` is asked to record of every round."""
+"""The records of every round requested from ``Tracker.run``."""
 FIRST_OF_FAMILY = np.searchsorted(FAMILY_OF_EXPERT, np.arange(len(EXPERT_FAMILIES)))
 
 
@@ -70,7 +70,7 @@ class TrackerTrace(Component):
         for curve, column in zip(self.curves, columns, strict=True):
             curve.add(column)
         self.rounds += len(memory)
-        count, covered = count_covered(trace.extras["interval"], y, y)
+        count, covered = count_covered(trace.extras["interval"], y)
         self.with_interval += count
         self.covered += covered
 

@@ -1,0 +1,133 @@
+"""The loop of a forecast: rows in, by key; models, results and their forecasts out."""
+
+from thalweg.evaluation.forecast_result import (
+    ForecastResult,
+    make_result,
+    with_history,
+    without_history,
+)
+from thalweg.evaluation.forecast_run import ForecastRun
+from thalweg.runs.forecast_plan import MIN_VALUES, PLAN, ForecastPlan
+from thalweg.runs.model_store import ModelStore
+from thalweg.runs.pending_rows import PendingRows
+from thalweg.tables import Chunk
+from thalweg.tables.missing_codes import without_counts
+from thalweg.tables.row_keys import Key, key_text, split_by_key
+from thalweg.tables.scan import SeriesScan
+from thalweg.tables.scanned_columns import ScannedColumns
+from thalweg.tables.timed_rows import TimedRows
+
+SAVED_TOGETHER = 32
+"""Models that are written in one transaction."""
+
+
+class ForecastLoop:
+    """Takes the rows of a table to the forecaster of their key, and saves the models.
+
+    A series is finished and leaves memory with its last row, which the scan has
+    counted: of series one below the other only one is in memory.
+    """
+
+    def __init__(
+        self, plan: ForecastPlan, scan: dict[Key, SeriesScan], models: ModelStore,
+        is_next: bool, source: str,
+    ) -> None:  # fmt: skip
+        self.plan, self.models = plan, models
+        self.source = source  # the name of the table
+        self.earlier_rows = 0  # learnt before, of the series that have rows now
+        self.new_rows = self.passed_over = 0  # of the table
+        self.columns: ScannedColumns = plan.columns
+        self.results: dict[Key, ForecastResult] = {}
+        self.too_short: list[Key] = []
+        self.rows = 0
+        self._scan, self._is_next = scan, is_next
+        self._live: dict[Key, PendingRows] = {}
+        self._unsaved: dict[Key, ForecastRun] = {}
+
+    def add(self, chunk: Chunk) -> None:
+        """Learn the next rows of the table."""
+        rows = self.columns.read(chunk)
+        for key, members in split_by_key(chunk, self.columns.keys):
+            self._push(key, rows.take(members))
+        self.rows += len(chunk)
+
+    def finish(self, is_stopped: bool) -> None:
+        """Learn and save what is left; forecast, unless a signal has stopped it."""
+        for key in list(self._live):
+            self._finish(key, is_stopped)
+        self._save(is_last=True)
+        if not is_stopped:
+            self._add_unchanged()
+            # In the order in which series begin, whichever ended first.
+            order = {key: k for k, key in enumerate(self._scan)}
+            ranked = sorted(self.results, key=lambda key: (order.get(key, 0), key))
+            self.results = {key: self.results[key] for key in ranked}
+
+    def full_result(self, key: Key) -> ForecastResult:
+        """The result of a key, with the values that charts need."""
+        result = self.results[key]
+        run = self._load(key)
+        return result if run is None else with_history(result, run)
+
+    def _load(self, key: Key) -> ForecastRun | None:
+        saved = self.models.read(key)
+        if saved is None:
+            return None
+        return ForecastRun.from_saved_model(saved, f"{self.models.path}{_place(key)}")
+
+    def _push(self, key: Key, rows: TimedRows) -> None:
+        if key not in self._live:
+            run = self._load(key)
+            seen = 0 if run is None or self._is_next else run.rows
+            skips_seen = run is not None
+            run = run or ForecastRun(self.plan.settings)
+            self._live[key] = PendingRows(run, skips_seen, seen)
+        series = self._live[key]
+        series.push(rows)
+        scan = self._scan.get(key)
+        if scan is not None and series.rows >= scan.rows:
+            self._finish(key)
+
+    def _finish(self, key: Key, is_stopped: bool = False) -> None:
+        """Learn what is left of a series, and let its model be saved."""
+        series = self._live.pop(key)
+        future = series.finish()
+        run = series.run
+        if run.forecaster.rounds < MIN_VALUES:
+            self.too_short.append(key)
+            return
+        self._unsaved[key] = run
+        self.earlier_rows += series.earlier_rows
+        self.new_rows += run.rows - series.earlier_rows
+        self.passed_over += series.passed_over
+        if not is_stopped:
+            self.results[key] = self._result(key, run, future)
+        if len(self._unsaved) >= SAVED_TOGETHER:
+            self._save()
+
+    def _add_unchanged(self) -> None:
+        """Add the forecasts of series that had no rows this time."""
+        for key in self.models.keys():
+            if key not in self.results:
+                run = self._load(key)
+                if run is not None:
+                    self.results[key] = self._result(key, run, None)
+
+    def _result(
+        self, key: Key, run: ForecastRun, future: TimedRows | None
+    ) -> ForecastResult:
+        title = key_text(key) if key else self.source
+        result = make_result(run, title, self.plan.target, key, future)
+        return without_history(result) if key else result
+
+    def _save(self, is_last: bool = False) -> None:
+        if self._unsaved or is_last:
+            ranges = without_counts(self.columns.ranges)
+            plan = self.plan._replace(ranges=ranges if is_last else self.plan.ranges)
+            models = ((key, run.saved_model()) for key, run in self._unsaved.items())
+            self.models.write(models, {PLAN: plan.as_json()})
+            self._unsaved = {}
+
+
+def _place(key: Key) -> str:
+    return f", key {key_text(key)}," if key else ""
