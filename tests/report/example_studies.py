@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from thalweg.changes.alarms import ChangeAlarm
 from thalweg.evaluation.downsampling import Curve, Downsampler, downsample
 from thalweg.evaluation.study import (
-    ChangeAlarm,
     Entry,
     Hindsight,
     Histogram,

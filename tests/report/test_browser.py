@@ -7,6 +7,9 @@ import pytest
 
 from tests.report import example_studies
 from thalweg.report import write_page
+from thalweg.report.study_sections import study_section
+
+pytestmark = pytest.mark.nightly
 
 CHROMIUM = shutil.which("chromium")
 if CHROMIUM is None:
@@ -54,7 +57,7 @@ def pages(tmp_path_factory):
         "two": [example_studies.full(), example_studies.bare()],
     }
     for name, shown in studies.items():
-        write_page(shown, folder / f"{name}.html")
+        write_page([*map(study_section, shown)], folder / f"{name}.html")
     return folder
 
 
@@ -111,6 +114,7 @@ def shade(page, selector, name):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["full", "bare", "crowded", "hostile", "poor", "two"])
 def test_every_chart_is_drawn_without_a_network_and_without_complaint(visit, name):
     page = visit(name)

@@ -33,9 +33,11 @@ def test_a_section_says_how_often_the_class_is_right(is_binary, has_times):
     section = classification_section(study)
     right = study.tracker.accuracy
     assert f"{100 * right:.0f} % of the rows" in section.headline
-    names = [figure.name for figure in section.figures]
+    assert repr(study.best_baseline.name) in section.tiles[1].text
+    assert section.summary()[0] == section.headline
+    names = [figure.name for figure in section.figures()]
     assert names == ["class-shares", "log-loss", "reliability", "feature-weights"]
-    spec = str(section.figures[1].chart.to_dict())
+    spec = str(section.figures()[1].chart.to_dict())
     assert ("'field': 'time'" in spec) == has_times
     confusion = section.folded[1].table
     assert sum(int(cell) for row in confusion.rows for cell in row[1:]) == (
@@ -60,7 +62,7 @@ def study_of(labels, is_binary=False):
 
 
 def weight_chart(study):
-    figure = classification_section(study).figures[-1]
+    figure = classification_section(study).figures()[-1]
     spec = figure.chart.to_dict()
     (lists,) = (spec.get("data") or spec["layer"][0]["data"])["values"]
     return figure.caption, lists

@@ -7,17 +7,12 @@ import numpy as np
 import pytest
 
 from tests.report import example_studies
-from thalweg.cli.forecasts.forecast_tables import result_sentences
 from thalweg.evaluation.forecast_result import make_result
-from thalweg.evaluation.forecast_run import ForecastRun, ForecastSettings, TimedRows
-from thalweg.evaluation.series_clock import RowTimes
-from thalweg.models import Forecaster
-from thalweg.report.forecast_headline import forecast_headline
-from thalweg.report.forecast_notes import few_origins_note
-from thalweg.report.forecast_overview import overview_section
-from thalweg.report.forecast_sections import forecast_section, value_table
-from thalweg.report.page import write_page
+from thalweg.evaluation.forecast_run import ForecastRun, ForecastSettings
+from thalweg.forecasting import Forecaster
+from thalweg.report.forecast_sections import forecast_section
 from thalweg.report.study_sections import study_section
+from thalweg.tables.timed_rows import RowTimes, TimedRows
 
 ROWS, HORIZON = 200, 6
 
@@ -71,8 +66,14 @@ def test_the_headline_names_the_lowest_and_the_highest_value(step, low, high):
     ]  # fmt: skip
 
 
+def summary(result):
+    return forecast_section(result).summary()
+
+
 def test_values_that_are_all_the_same_are_named_once():
-    headline = forecast_headline(with_forecast(result_of(None), [5.0] * HORIZON))
+    headline = forecast_section(
+        with_forecast(result_of(None), [5.0] * HORIZON)
+    ).headline
     assert headline.startswith(
         "load is expected to be 5.000 in all of the next 6 rows."
     )
@@ -93,18 +94,17 @@ def test_one_or_two_values_are_all_named(horizon, words):
     titles = [tile.title for tile in section.tiles]
     assert ("Sum of the next 2" in titles) == (horizon == 2)
     dashed = "the forecast made 1 row before the last one"
-    assert (dashed in section.figures[0].caption) == (horizon == 2)
+    assert (dashed in section.figures()[0].caption) == (horizon == 2)
 
 
 def test_a_number_has_the_same_digits_in_the_headline_the_tiles_and_the_table():
     result = with_forecast(result_of(None), [1462.7, *[1500.0] * (HORIZON - 1)])
     section = forecast_section(result)
-    tile, (row, *_) = section.tiles[0], section.folded[0].table.rows
+    tile, (row, *_) = section.tiles[0], section.folded[0].table.texts()
     assert row[1] == tile.value == "1,462.700" and tile.value in section.headline
     assert f"between {row[2]} and {row[3]}." in tile.text
-    last = next(text for text in result_sentences(result) if "The sum of" in text)
     total = section.tiles[1]
-    assert total.value in last and total.text.removesuffix(".") in last
+    assert f"{total.title}: {total.value}. {total.text}" in section.summary()
 
 
 def with_ratio(ratio, **changes):
@@ -143,8 +143,6 @@ def test_the_gain_is_told_in_the_words_of_a_run(ratio, value, words):
         f"Repeating a day ago was off by 2 on average, the best of {count} simple "
         f"methods."
     )
-    advice = "Here repeating a day ago is better: use that."
-    assert (advice in " ".join(result_sentences(result))) == (ratio > 1.1)
 
 
 def test_a_method_that_is_better_by_typical_errors_only_is_no_advice():
@@ -152,7 +150,6 @@ def test_a_method_that_is_better_by_typical_errors_only_is_no_advice():
     result = replace(result, own=result.own._replace(overall=0.0))
     section = forecast_section(result)
     assert "Use that" not in section.headline
-    assert "use that" not in " ".join(result_sentences(result))
     assert "Large errors count more" in section.tiles[-1].text
 
 
@@ -160,21 +157,20 @@ def test_a_method_without_any_error_is_the_one_to_use():
     result = with_ratio(1.19)
     best = result.naive[0]._replace(typical=0.0, overall=0.0)
     result = replace(result, naive=(best, *result.naive[1:]))
-    assert forecast_headline(result).endswith("made no error at all: use that.")
+    assert forecast_section(result).headline.endswith("made no error at all: use that.")
 
 
 @pytest.mark.parametrize("origins", [1, 9, 10])
 def test_no_method_is_compared_from_fewer_than_ten_origins(origins):
     counts = np.minimum(result_of(None).counts, origins)
     result = with_ratio(0.66, counts=counts)
-    section, sentences = forecast_section(result), result_sentences(result)
+    section = forecast_section(result)
     number = "1 past forecast" if origins == 1 else f"{origins} past forecasts"
     titles = [tile.title for tile in section.tiles]
     is_few = origins < 10
     assert (f"only {number} could be compared" in section.headline) == is_few
     assert ("Against the usual method" in titles) != is_few
     assert ("less error" in section.headline) != is_few
-    assert (f"from only {number}: too few to" in sentences[0]) == is_few
     assert (f"in only {number}." in section.tiles[2].text) == is_few
 
 
@@ -184,12 +180,13 @@ def test_steps_that_few_forecasts_were_of_are_told():
     note = (
         "The errors rest on few past forecasts: at most 40 a step, and none for step 6."
     )
-    assert few_origins_note(result) == note and note in result_sentences(result)
+    assert note in forecast_section(result).sentences
     steps = next(one for one in forecast_section(result).folded if one.name == "steps")
     assert steps.table.caption.endswith(note)
-    assert few_origins_note(replace(result, counts=counts + 10)) is None
+    many = replace(result, counts=counts + 10)
+    assert "The errors rest on" not in " ".join(summary(many))
     equal = replace(result, counts=np.full(HORIZON, 3.0))
-    assert few_origins_note(equal) == "The errors rest on 3 past forecasts only."
+    assert "The errors rest on 3 past forecasts only." in summary(equal)
 
 
 def test_all_next_values_are_in_the_table_up_to_a_hundred():
@@ -197,9 +194,10 @@ def test_all_next_values_are_in_the_table_up_to_a_hundred():
     for horizon, shown in ((100, 100), (101, 100)):
         values = np.arange(float(horizon))
         ahead = replace(result.forecast, mean=values, low=values, high=values + 1)
-        longer = replace(result, forecast=ahead, times=None)
-        table = value_table(longer)
+        longer = replace(result, forecast=ahead, times=None, time_texts=None)
+        table = forecast_section(longer).folded[0].table
         assert [row[0] for row in table.rows] == [str(k + 1) for k in range(shown)]
+        assert table.short_version().title.endswith(", the first 60 shown")
         rest = "The first 100 of 101; forecast.csv has all."
         assert table.caption.endswith(rest) == (horizon > 100)
 
@@ -214,10 +212,6 @@ def test_what_was_found_and_used_stands_outside_the_folded_notes():
     assert facts["other columns used"] == "a, b, c, d, e and 2 more"
     assert facts["public holidays found"] == "those of Norway"
     assert facts["season found"] == "none"
-    sentences = result_sentences(many)
-    assert "Other columns used: a, b, c, d, e and 2 more." in sentences
-    none = "No other column is used: load goes on from its own past."
-    assert none in result_sentences(result)
 
 
 def test_the_chart_has_the_values_the_band_and_the_forecast_before():
@@ -245,23 +239,8 @@ def test_the_chart_has_the_values_the_band_and_the_forecast_before():
 
 def test_a_series_too_short_for_a_backtest_has_no_errors_to_show():
     section = forecast_section(result_of(np.timedelta64(1, "h"), count=8))
-    assert [part.name for part in section.folded] == ["values"]
+    assert [part.name for part in section.folded if part.has_rows()] == ["values"]
     assert dict(section.facts)["bands held"] == "not known yet"
-
-
-def test_the_overview_counts_series_and_lists_them():
-    hour = np.timedelta64(1, "h")
-    results = [result_of(hour, seed=k, key=(f"k{k}",)) for k in range(3)]
-    section = overview_section(results, ("site",), "All series")
-    (table,) = section.tables
-    assert table.columns == (
-        "site", "time", "next value", "typical error", "against the usual method",
-    )  # fmt: skip
-    assert len(table.rows) == 3
-    assert table.rows[0][1] == "2024-01-09 08:00" and table.rows[0][-1].endswith(
-        "error"
-    )
-    assert "The next values of 3 series" in section.headline
 
 
 def test_steps_that_were_never_scored_are_shown_as_such():
@@ -269,40 +248,8 @@ def test_steps_that_were_never_scored_are_shown_as_such():
     run = ForecastRun(ForecastSettings(rows))
     run.play(TimedRows(values_of(rows), RowTimes(None), np.empty((rows, 0))))
     section = forecast_section(make_result(run, "stream.csv", "load", ()))
-    assert "nan" not in str(section.folded).lower().split()
-
-
-@pytest.mark.parametrize(("rows", "is_scored"), [(8, False), (ROWS, True)])
-def test_the_overview_of_many_series_begins_with_a_short_table(rows, is_scored):
-    one = result_of(None, count=rows)
-    results = [replace(one, title=f"k{k}") for k in range(30)]
-    section = overview_section(results, ("site",), "All series")
-    (short,) = section.tables
-    assert [row[0] for row in short.rows][9:11] == ["k9", "k20"]
-    assert len(short.rows) == 20 and "10 of 30 series" in short.caption
-    # Rows without times have none; nor have series without a backtest errors.
-    names = ("typical error", "against the usual method") if is_scored else ()
-    assert short.columns == ("site", "next value", *names)
-    assert {len(row) for row in short.rows} == {len(short.columns)}
-    every = section.folded[0].table
-    assert len(every.rows) == 30 and "unknown" not in str(every.rows)
-    assert ("None has enough rows" in section.headline) != is_scored
-
-
-def test_a_page_of_many_series_names_them_and_does_not_repeat_their_headlines(tmp_path):
-    results = [
-        replace(result_of(None, seed=k, key=(f"k{k}",)), title=f"k{k}")
-        for k in range(3)
-    ]
-    overview = overview_section(results, ("site",), "All series")
-    sections = [forecast_section(one) for one in results]
-    write_page([overview, *sections], tmp_path / "page.html", "load")
-    page = (tmp_path / "page.html").read_text()
-    assert all(page.count(section.headline) == 1 for section in sections)
-    assert all(f">{one.title}</a>" in page for one in results)
-    write_page(sections, tmp_path / "page.html", "load")
-    page = (tmp_path / "page.html").read_text()
-    assert all(page.count(section.headline) == 2 for section in sections)
+    steps = section.folded[1].table
+    assert "nan" not in str(steps.texts()) and "" in steps.texts()[-1]
 
 
 def test_beside_a_run_the_forecast_has_the_headline_and_tiles_say_how_far_ahead():
@@ -317,3 +264,110 @@ def test_beside_a_run_the_forecast_has_the_headline_and_tiles_say_how_far_ahead(
     assert [tile.title for tile in alone.tiles][:2] == [
         "Typical error", "Against the usual method",
     ]  # fmt: skip
+
+
+RESULT = result_of(np.timedelta64(1, "D"))
+
+
+def holding(share):
+    return replace(RESULT, coverage=np.full_like(RESULT.coverage, share))
+
+
+def test_bands_that_held_too_few_values_are_called_too_narrow():
+    result = holding(0.75)
+    note = (
+        "In the backtest the bands held 75 % of the values, not 90 %: take them as too "
+        "narrow."
+    )
+    assert summary(result)[1] == note
+    section = forecast_section(result)
+    assert section.caution == note
+    caption = section.figures()[0].caption
+    assert "was to hold 90 % of them and held 75 % in the backtest" in caption
+    assert section.folded[0].table.caption.startswith(
+        f"Low and high are the ends of bands. {note}"
+    )
+
+
+@pytest.mark.parametrize("share", [0.86, 0.9, 1.0])
+def test_bands_that_held_about_enough_are_as_they_were(share):
+    result = holding(share)
+    section = forecast_section(result)
+    assert section.caution == ""
+    held = f"{100 * share:.0f} % of past values, the aim is 90 %"
+    assert dict(section.facts)["bands held"] == held
+    assert "a band that holds 90 % of them" in section.figures()[0].caption
+
+
+def test_a_series_without_a_backtest_has_no_measured_bands():
+    assert forecast_section(result_of(None, count=3)).caution == ""
+
+
+def test_a_country_is_called_by_its_name_and_by_its_code_in_json():
+    result = replace(RESULT, holidays="NO")
+    sentence = "The values follow the public holidays of Norway, which forecasts take "
+    section = forecast_section(result)
+    assert any(found.startswith(sentence) for found in section.sentences)
+    assert section.numbers["holidays"] == "NO"
+
+
+@pytest.mark.parametrize(
+    ("count", "start"),
+    [(1, "1 row was left out: its"), (1200, "1,200 rows were left out: their")],
+)
+def test_rows_left_out_are_counted(count, start):
+    (note,) = forecast_section(replace(RESULT, left_out=count)).sentences
+    assert note.startswith(start)
+    assert forecast_section(RESULT).sentences == ()
+
+
+def with_errors(own, naive):
+    """A result with these (root mean squared, mean absolute) errors."""
+    made, *others = (
+        RESULT.own._replace(
+            name=name, overall=overall, typical=typical, description=f"saying {name}"
+        )
+        for name, (overall, typical) in zip(
+            ["thalweg", "one", "another"], [own, *naive], strict=True
+        )
+    )
+    return replace(RESULT, own=made, naive=tuple(others))
+
+
+@pytest.mark.parametrize(
+    ("overall", "end"),
+    [
+        (15.0, "the forecast is better: 25 % less error than saying another."),
+        (24.0, "saying another is better: the forecast has 20 % more error."),
+    ],
+)
+def test_errors_by_squares_are_told_where_they_compare_otherwise(overall, end):
+    result = with_errors((overall, 10.0), [(30.0, 10.0), (20.0, 12.0)])
+    note = f"Large errors count more in the squared error, by which {end}"
+    section = forecast_section(result)
+    assert section.tiles[-1].text.endswith(note)
+    assert note in " ".join(section.summary())
+    assert section.numbers["rmse_over_best_naive"] == overall / 20
+
+
+@pytest.mark.parametrize(
+    ("own", "naive"),
+    [
+        ((18.0, 9.0), [(20.0, 10.0), (25.0, 12.0)]),  # better by both
+        ((12.0, 9.0), [(20.0, 10.0), (25.0, 12.0)]),
+        ((30.0, 12.0), [(20.0, 10.0), (25.0, 12.0)]),  # worse by both
+        ((20.3, 9.95), [(20.0, 10.0), (25.0, 12.0)]),  # equal by both
+        ((0.0, 0.0), [(0.0, 0.0), (1.0, 1.0)]),
+    ],
+)
+def test_errors_by_squares_that_compare_alike_are_not_told(own, naive):
+    words = " ".join(summary(with_errors(own, naive)))
+    assert "Large errors" not in words
+
+
+def test_the_best_by_squares_mostly_has_values_of_its_own():
+    result = with_errors((24.0, 10.0), [(30.0, 10.0), (20.0, 12.0)])
+    seldom = result.naive[1]._replace(own_share=0.1)
+    result = replace(result, naive=(result.naive[0], seldom))
+    assert result.best_by_squares.name == "one"
+    assert result.square_ratio == 24.0 / 30.0

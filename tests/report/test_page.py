@@ -7,12 +7,10 @@ import pytest
 import thalweg.report
 from tests.report import example_studies
 from thalweg.errors import InvalidParameterError
-from thalweg.evaluation.study import Entry
 from thalweg.report import write_page
-from thalweg.report.learner_table import learner_table
 from thalweg.report.page import json_for_script
 from thalweg.report.section import FoldedPart, Section, Tile
-from thalweg.report.study_sections import study_facts
+from thalweg.report.study_sections import study_section
 
 MAX_BYTES = 3_000_000
 VOID = {"meta", "br", "img", "input", "link", "hr"}
@@ -48,10 +46,11 @@ class Page(HTMLParser):
 
 def page(tmp_path, *studies):
     path = tmp_path / "report.html"
-    write_page(studies, path)
+    write_page([*map(study_section, studies)], path)
     return path.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_two_studies_stay_below_three_megabytes(tmp_path):
     text = page(tmp_path, example_studies.full(), example_studies.crowded())
     assert len(text.encode()) < MAX_BYTES
@@ -68,6 +67,7 @@ def test_nothing_comes_from_a_network(tmp_path):
     assert "default-src 'none'" in text and "connect-src" not in text
 
 
+@pytest.mark.slow
 def test_headings_come_in_order_and_every_anchor_leads_somewhere(tmp_path):
     found = Page(
         page(
@@ -108,6 +108,7 @@ def test_the_words_on_top_need_no_theory(tmp_path):
     assert not theory & set(re.findall("[a-z]+", top.lower()))
 
 
+@pytest.mark.slow
 def test_the_winner_is_marked_even_when_it_is_not_the_tracker(tmp_path):
     worst = example_studies.entry("Tracker", "tracker", 3.0, 0)
     study = example_studies.full(entries=(worst, *example_studies.entries()[1:]))
@@ -119,11 +120,20 @@ def test_the_winner_is_marked_even_when_it_is_not_the_tracker(tmp_path):
 
 def test_a_page_takes_sections_that_are_no_studies(tmp_path):
     """As commands with other results make them: all parts but the title may lack."""
-    part = FoldedPart("more", "More of it", items=("One sentence.",))
+    part = FoldedPart("more", "More of it", preformatted="One line.")
     tile = Tile("Next value", "412", "Tomorrow at noon.")
     path = tmp_path / "report.html"
     write_page(
-        [Section("Forecast", "It rises.", (tile,), folded=(part,)), Section("B", "b")],
+        [
+            Section(
+                "Forecast",
+                "It rises.",
+                tiles=(tile,),
+                folded=(part,),
+                sentences=("One sentence.",),
+            ),
+            Section("B", "b"),
+        ],
         path,
         "Two sections",
     )
@@ -131,6 +141,7 @@ def test_a_page_takes_sections_that_are_no_studies(tmp_path):
     assert found.texts("h1") == ["Two sections"]
     assert found.texts("h2") == ["Forecast", "B"]
     words = found.texts("p", "li")
+    assert found.texts("summary") == ["More of it", "What else was found"]
     assert {"Next value", "412", "Tomorrow at noon.", "One sentence."} <= set(words)
 
 
@@ -156,6 +167,7 @@ def test_a_study_of_only_what_is_needed_makes_a_page(tmp_path):
     assert len(found.all("figure")) == 4
 
 
+@pytest.mark.slow
 def test_the_same_study_makes_the_same_page(tmp_path):
     assert page(tmp_path, example_studies.full()) == page(
         tmp_path, example_studies.full()
@@ -163,69 +175,8 @@ def test_the_same_study_makes_the_same_page(tmp_path):
 
 
 def test_a_page_of_nothing_is_refused(tmp_path):
-    with pytest.raises(InvalidParameterError, match="at least one study"):
+    with pytest.raises(InvalidParameterError, match="at least one section"):
         write_page([], tmp_path / "report.html")
-
-
-RUNNING = example_studies.entries()[0].cumulative
-
-
-def table_rows(**errors):
-    """The table of learners with these squared errors, by name."""
-    entries = [
-        Entry(
-            name, "persistence" if name == "naive" else "tracker", error, 1.0, RUNNING
-        )
-        for name, error in errors.items()
-    ]
-    return learner_table(example_studies.study(entries=tuple(entries)))
-
-
-def line(table, name):
-    """The place of this learner in the table."""
-    return [row[0] for row in table.rows].index(name)
-
-
-@pytest.mark.parametrize(
-    ("error", "shown"),
-    [
-        (0.0, "0"),
-        (0.123456, "0.1235"),
-        (1234.5, "1,234"),
-        (12_345.6, "12,350"),
-        (1.5e-7, "1.500e-07"),
-        (2e9, "2 billion"),
-        (float("inf"), "∞"),
-        (float("nan"), "unknown"),
-    ],
-)
-def test_numbers_are_short_whatever_their_size(error, shown):
-    table = table_rows(mine=error, naive=1.0)
-    assert table.rows[line(table, "mine")][3] == shown
-
-
-def test_a_bar_is_half_as_long_as_its_cell_where_persistence_is_and_never_longer():
-    table = table_rows(half=0.5, twice=9.0, lost=float("nan"), naive=1.0)
-    names = ("half", "naive", "twice", "lost")
-    assert [table.bars[line(table, name)] for name in names] == [25, 50, 100, 100]
-
-
-def test_the_least_error_is_the_best_whoever_has_it():
-    table = table_rows(mine=2.0, naive=1.0)
-    assert line(table, "naive") == 0 and list(table.badges) == [0]
-
-
-def test_the_facts_name_the_time_where_it_is_known():
-    known = dict(study_facts(example_studies.full()))
-    assert known["time"] == "1 January 2020, 00:00 to 4 May 2020, 23:00"
-    without = dict(study_facts(example_studies.full(times=None)))
-    assert without["time"] == "2020-01-01T00:00:00 to 2020-05-04T23:00:00"
-    assert known["computing time"] == "0.05 s for the forecasts alone"
-    assert "time" not in dict(study_facts(example_studies.bare()))
-    assert (
-        dict(study_facts(example_studies.study(seconds=0.0)))["computing time"]
-        == "no time"
-    )
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error():

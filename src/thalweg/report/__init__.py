@@ -5,23 +5,25 @@ from typing import TYPE_CHECKING
 from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from thalweg.report.chart_elements import Figure as Figure
-    from thalweg.report.figure_files import write_figures as write_figures
+    from thalweg.report.charts.figure_files import write_figures as write_figures
     from thalweg.report.page import write_page as write_page
+    from thalweg.report.results import section_of as section_of
+    from thalweg.report.section import Figure as Figure
     from thalweg.report.section import FoldedPart as FoldedPart
-    from thalweg.report.section import PageTable as PageTable
+    from thalweg.report.section import ResultTable as ResultTable
     from thalweg.report.section import Section as Section
     from thalweg.report.section import Tile as Tile
     from thalweg.report.study_sections import study_section as study_section
 
 _MODULE_OF = {
-    "Figure": "chart_elements",
+    "Figure": "section",
     "FoldedPart": "section",
-    "PageTable": "section",
+    "ResultTable": "section",
     "Section": "section",
     "Tile": "section",
+    "section_of": "results",
     "study_section": "study_sections",
-    "write_figures": "figure_files",
+    "write_figures": "charts.figure_files",
     "write_page": "page",
 }
 

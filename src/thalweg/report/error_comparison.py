@@ -6,8 +6,14 @@ typical, and of root mean squared ones if it is called squared.
 
 import math
 
+from thalweg.evaluation.study import Entry
 from thalweg.report.number_text import format_percent
+from thalweg.report.section import Tile
 
+TYPICAL_ERROR, GAIN = "Typical error", "Against the usual method"
+"""The titles of the tiles of the error, and of the gain over the best simple method."""
+METHOD_WORDS = {"persistence": "repeating the last value"}
+"""What a simple method does, by its name: older files have no description of it."""
 CLOSE = 0.02
 """Errors that differ by no more than this part are called equal."""
 MIN_DIFFERENCE = 0.03
@@ -38,17 +44,34 @@ def gain_clause(ratio: float, method: str) -> str:
     return f"{gain_text(ratio)} {link} {method}"
 
 
-def large_error_sentence(typical: float, squared: float, method: str) -> str | None:
-    """How squared errors compare, where typical ones compare otherwise.
+def method_words(entry: Entry) -> str:
+    """What the simple method does, as in "repeating the last value"."""
+    return entry.description or METHOD_WORDS.get(entry.name, entry.name)
+
+
+def gain_tile(ratio: float, method: str, error: str, count: int, note: str) -> Tile:
+    """The gain over the best of ``count`` simple methods, whose error is a text."""
+    among = f", the best of {count} simple methods" if count > 1 else ""
+    text = f"{capitalise(method)} was off by {error} on average{among}. {note}"
+    return Tile(GAIN, gain_text(ratio), text.rstrip(), is_in_headline=not note)
+
+
+def capitalise(words: str) -> str:
+    """The words as the start of a sentence."""
+    return words[:1].upper() + words[1:]
+
+
+def large_error_sentence(typical: float, squared: float, method: str) -> str:
+    """How squared errors compare, where typical ones compare otherwise; else empty.
 
     A forecast of the mean seldom has large errors, one that is often nearly right has
     small ones. ``method`` is the best simple method by squared errors.
     """
     is_known = math.isfinite(typical) and math.isfinite(squared)
     if not is_known or _verdict(typical) == _verdict(squared):
-        return None
+        return ""
     if abs(typical - squared) <= MIN_DIFFERENCE:
-        return None
+        return ""
     start = "Large errors count more in the squared error, by which"
     if _verdict(squared) == 0:
         return f"{start} the forecast is as good as {method}."

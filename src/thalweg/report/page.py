@@ -12,13 +12,9 @@ import vl_convert
 from markupsafe import Markup
 
 from thalweg.errors import InvalidParameterError
-from thalweg.evaluation.classification_study import AnyStudy, ClassificationStudy
-from thalweg.evaluation.study import Study
-from thalweg.report.chart_elements import VEGA_LITE, Figure
-from thalweg.report.classification_section import classification_section
+from thalweg.report.charts.chart_elements import VEGA_LITE, Figure
+from thalweg.report.charts.theme import CSS_COLOURS, DARK, FONT, LIGHT, vega_config
 from thalweg.report.section import Section
-from thalweg.report.study_sections import study_section
-from thalweg.report.theme import CSS_COLOURS, DARK, FONT, LIGHT, vega_config
 
 ASSETS = Path(__file__).parent / "assets"
 EXPORT_SNIPPET = "window.vegaEmbed = vegaEmbed;"
@@ -26,18 +22,18 @@ EXPORT_SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 
 def write_page(
-    content: Sequence[AnyStudy | Section], path: Path, title: str | None = None
+    content: Sequence[Section], path: Path, title: str | None = None
 ) -> None:
-    """Write a page with a section for each study, or of sections that are given.
+    """Write a page of sections.
 
     ``title`` is the page's; without one it is that of the only section, or their
     number.
     """
     if not content:
         raise InvalidParameterError(
-            "A page needs at least one study. Got none instead."
+            "A page needs at least one section. Got none instead."
         )
-    sections = {f"stream-{k}": _section(part) for k, part in enumerate(content, 1)}
+    sections = {f"stream-{k}": part for k, part in enumerate(content, 1)}
     first = next(iter(sections.values()))
     text = render_page(
         "page.html",
@@ -66,14 +62,6 @@ def render_page(template: str, folder: Path = ASSETS, **content: Any) -> str:
         version=version("thalweg"),
         **content,
     )  # fmt: skip
-
-
-def _section(part: AnyStudy | Section) -> Section:
-    if isinstance(part, Study):
-        return study_section(part)
-    if isinstance(part, ClassificationStudy):
-        return classification_section(part)
-    return part
 
 
 def _templates(folder: Path) -> jinja2.Environment:

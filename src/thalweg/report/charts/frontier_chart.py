@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 
 from thalweg.evaluation.study import Hindsight, Mark, Study
-from thalweg.report.chart_elements import (
+from thalweg.report.charts.chart_elements import (
     HEIGHT,
     MAX_LINES,
     NUMBER_LABEL,
@@ -21,7 +21,7 @@ from thalweg.report.chart_elements import (
     name_colours,
     top_legend,
 )
-from thalweg.report.error_charts import charted_entries
+from thalweg.report.charts.error_charts import charted_entries
 from thalweg.types import FloatArray
 
 SHAPES = (

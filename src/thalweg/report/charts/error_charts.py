@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 
 from thalweg.evaluation.study import Entry, Study
-from thalweg.report.chart_elements import (
+from thalweg.report.charts.chart_elements import (
     MAX_LINES,
     NUMBER_LABEL,
     Figure,
@@ -12,7 +12,7 @@ from thalweg.report.chart_elements import (
     line_chart,
     log_ticks,
 )
-from thalweg.report.row_axis import RowAxis
+from thalweg.report.charts.row_axis import RowAxis
 from thalweg.types import FloatArray
 
 HEADROOM = 1.25

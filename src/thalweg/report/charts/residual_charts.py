@@ -4,8 +4,8 @@ import altair as alt
 import numpy as np
 
 from thalweg.evaluation.downsampling import Curve
-from thalweg.evaluation.study import Entry, Histogram, PredictionBands, Study
-from thalweg.report.chart_elements import (
+from thalweg.evaluation.study import Histogram, PredictionBands, Study
+from thalweg.report.charts.chart_elements import (
     HEIGHT,
     NUMBER_LABEL,
     TOOLTIP_FORMAT,
@@ -13,9 +13,9 @@ from thalweg.report.chart_elements import (
     base_chart,
     line_chart,
 )
-from thalweg.report.headline import best_simple_method, method_words, with_unit
-from thalweg.report.number_text import format_count, format_percent
-from thalweg.report.row_axis import RowAxis
+from thalweg.report.charts.row_axis import RowAxis
+from thalweg.report.error_comparison import capitalise, method_words
+from thalweg.report.number_text import format_count, format_percent, with_unit
 from thalweg.types import FloatArray
 
 WINDOWS = 25
@@ -29,7 +29,7 @@ OWN = "forecast"
 
 def error_over_time_figure(study: Study) -> Figure | None:
     """The mean absolute error of the last rows, beside the best simple method."""
-    best = best_simple_method(study)
+    best = study.best_simple_method
     own, other = study.tracker.absolute_errors, best.absolute_errors
     if own is None or other is None:
         return None
@@ -39,7 +39,7 @@ def error_over_time_figure(study: Study) -> Figure | None:
         return None
     lines = {
         OWN: mean,
-        _short_words(best): rolling_mean(other, window),
+        method_words(best): rolling_mean(other, window),
     }
     rows = format_count(window * int(own.last_round[0]))
     chart = line_chart(
@@ -95,7 +95,7 @@ def residual_figure(study: Study, residuals: Histogram) -> Figure:
         f"forecast."
     )
     if beyond > 0:
-        caption += f" {_capitalise(format_percent(float(beyond)))} of the rows had "
+        caption += f" {capitalise(format_percent(float(beyond)))} of the rows had "
         caption += "errors beyond this chart."
     return Figure("residuals", "How large the errors are", caption, chart)
 
@@ -167,11 +167,3 @@ def absolute_quantile(residuals: Histogram, level: float) -> float:
 def _window(curve: Curve) -> int:
     """Buckets of the rolling means: a part of all, and at least two."""
     return max(len(curve) // WINDOWS, 2)
-
-
-def _short_words(entry: Entry) -> str:
-    return method_words(entry)
-
-
-def _capitalise(words: str) -> str:
-    return words[:1].upper() + words[1:]

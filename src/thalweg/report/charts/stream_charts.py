@@ -7,7 +7,7 @@ import numpy as np
 
 from thalweg.evaluation.downsampling import Curve
 from thalweg.evaluation.study import LastRounds, Study
-from thalweg.report.chart_elements import (
+from thalweg.report.charts.chart_elements import (
     HEIGHT,
     NUMBER_LABEL,
     TOOLTIP_FORMAT,
@@ -20,8 +20,8 @@ from thalweg.report.chart_elements import (
     set_name,
     top_legend,
 )
+from thalweg.report.charts.row_axis import RowAxis
 from thalweg.report.number_text import format_count, format_percent
-from thalweg.report.row_axis import RowAxis
 
 OBSERVED_WIDTH = 4.5
 """Pixels of the line of observed values: the forecast on top may coincide with it."""

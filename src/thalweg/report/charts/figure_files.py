@@ -8,12 +8,9 @@ from typing import Any
 import vl_convert
 
 from thalweg.errors import InvalidParameterError
-from thalweg.evaluation.classification_study import AnyStudy, ClassificationStudy
-from thalweg.report.chart_elements import VEGA_LITE, Figure
-from thalweg.report.charts import study_figures
-from thalweg.report.classification_charts import classification_figures
+from thalweg.report.charts.chart_elements import VEGA_LITE, Figure
+from thalweg.report.charts.theme import LIGHT, vega_config
 from thalweg.report.section import Section
-from thalweg.report.theme import LIGHT, vega_config
 
 KINDS = ("png", "svg", "pdf")
 POINTER_STYLES = ("hover", "touch")
@@ -23,9 +20,9 @@ WIDTH = 640
 
 
 def write_figures(
-    content: Sequence[AnyStudy | Section], folder: Path, kinds: Sequence[str] = KINDS
+    content: Sequence[Section], folder: Path, kinds: Sequence[str] = KINDS
 ) -> list[Path]:
-    """Write all figures of studies or sections, a file of each kind; their paths."""
+    """Write all figures of sections, a file of each kind; their paths."""
     for kind in kinds:
         if kind not in KINDS:
             raise InvalidParameterError(
@@ -35,20 +32,12 @@ def write_figures(
     folder.mkdir(parents=True, exist_ok=True)
     saved = []
     for part, prefix in zip(content, _prefixes(content), strict=True):
-        for figure in _figures(part):
+        for figure in part.all_figures():
             for kind in kinds:
                 path = folder / f"{prefix}{figure.name}.{kind}"
                 path.write_bytes(_render(figure, kind))
                 saved.append(path)
     return saved
-
-
-def _figures(part: AnyStudy | Section) -> Sequence[Figure]:
-    if isinstance(part, Section):
-        return part.all_figures()
-    if isinstance(part, ClassificationStudy):
-        return classification_figures(part)
-    return study_figures(part)
 
 
 def _render(figure: Figure, kind: str) -> bytes:
@@ -73,7 +62,7 @@ def _without_pointer_marks(spec: dict[str, Any]) -> dict[str, Any]:
     return spec | {"layer": layers, "params": params}
 
 
-def _prefixes(content: Sequence[AnyStudy | Section]) -> list[str]:
+def _prefixes(content: Sequence[Section]) -> list[str]:
     """The prefixes of file names: none for a single one, else number and title."""
     if len(content) == 1:
         return [""]

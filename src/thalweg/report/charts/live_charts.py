@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from thalweg.report.chart_elements import (
+from thalweg.report.charts.chart_elements import (
     HEIGHT,
     NUMBER_LABEL,
     TOOLTIP_FORMAT,
@@ -19,7 +19,7 @@ from thalweg.report.chart_elements import (
     set_name,
     top_legend,
 )
-from thalweg.report.row_axis import RowAxis
+from thalweg.report.charts.row_axis import RowAxis
 
 MAX_ROWS = 300
 """Rows that are drawn at most, the newest."""

@@ -7,18 +7,17 @@ import vl_convert
 
 from tests.report import example_studies
 from thalweg.evaluation.study import RegretEntry
-from thalweg.evaluation.summary import summary
 from thalweg.learners.tracker.explanation import EXPERT_FAMILIES
-from thalweg.report.chart_elements import (
+from thalweg.report.charts.chart_elements import (
     MAX_LINES,
     VEGA_LITE,
     join_names,
     json_numbers,
     log_ticks,
 )
-from thalweg.report.charts import study_figures
-from thalweg.report.error_charts import charted_entries
-from thalweg.report.tracker_charts import EXPERT_LABELS
+from thalweg.report.charts.error_charts import charted_entries
+from thalweg.report.charts.tracker_charts import EXPERT_LABELS
+from thalweg.report.study_sections import study_section
 
 ALL = (
     example_studies.full,
@@ -30,7 +29,7 @@ ALL = (
 
 
 def by_name(study):
-    return {figure.name: figure for figure in study_figures(study)}
+    return {figure.name: figure for figure in study_section(study).all_figures()}
 
 
 def spec(figure):
@@ -84,7 +83,7 @@ def test_one_level_of_coverage_is_a_sentence_and_no_chart():
     inside = replace(example_studies.tracker_history(), coverage=((0.9, 0.91),))
     study = example_studies.full(history=inside)
     assert "calibration" not in by_name(study)
-    assert "Its 90 % intervals held the value 91 % of the time." in summary(study)
+    assert "and held 91 %." in " ".join(study_section(study).summary())
 
 
 def test_the_last_rows_are_drawn_one_by_one():
@@ -95,16 +94,18 @@ def test_the_last_rows_are_drawn_one_by_one():
     assert len(lists["observed"]) == len(lists["forecast"]) == 200
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("make", ALL)
 def test_every_chart_compiles_and_has_description_title_and_caption(make):
-    for figure in study_figures(make()):
+    for figure in study_section(make()).all_figures():
         vl_convert.vegalite_to_vega(spec(figure), vl_version=VEGA_LITE)
         assert spec(figure)["description"] and figure.title and figure.caption
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("make", ALL)
 def test_charts_name_styles_and_no_colours(make):
-    for figure in study_figures(make()):
+    for figure in study_section(make()).all_figures():
         styled = spec(figure)
         for layer in styled["layer"]:
             assert not {"color", "fill", "stroke"} & set(layer["mark"])
@@ -113,7 +114,7 @@ def test_charts_name_styles_and_no_colours(make):
 
 
 def test_names_from_outside_are_data_and_never_fields_or_expressions():
-    for figure in study_figures(example_studies.hostile()):
+    for figure in study_section(example_studies.hostile()).all_figures():
         found = spec(figure)
         code = [*values_of(found, "field"), *values_of(found, "expr")]
         code += [*values_of(found, "test"), *values_of(found, "labelExpr")]
@@ -199,6 +200,7 @@ def test_a_broken_bound_is_named():
     assert "Beyond its bound: broken." in caption
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_alarms_are_counted_in_the_caption(count):
     study = example_studies.full(
@@ -249,6 +251,7 @@ def legends(figure):
     return found[0]
 
 
+@pytest.mark.slow
 def test_legends_use_words_that_a_reader_knows():
     assert list(EXPERT_LABELS) == [family.name for family in EXPERT_FAMILIES]
     charts = by_name(example_studies.full())
@@ -264,6 +267,7 @@ def test_legends_use_words_that_a_reader_knows():
     assert legends(quiet) == ["past rows that count"]
 
 
+@pytest.mark.slow
 def test_a_regret_without_a_bound_mentions_none():
     bounded = by_name(example_studies.full())["regret"]
     assert legends(bounded) == ["measured", "most that theory allows"]
@@ -284,6 +288,7 @@ def blind_rows(study):
     return blind
 
 
+@pytest.mark.slow
 def test_a_forecast_made_before_any_value_was_known_is_not_drawn():
     study = example_studies.full()
     assert blind_rows(study) == [0]

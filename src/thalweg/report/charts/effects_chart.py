@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import altair as alt
 import numpy as np
 
-from thalweg.report.chart_elements import (
+from thalweg.report.charts.chart_elements import (
     NUMBER_LABEL,
     TOOLTIP_FORMAT,
     Figure,

@@ -4,18 +4,21 @@ import numpy as np
 
 from thalweg.evaluation.downsampling import Curve
 from thalweg.evaluation.study import LastRounds, Study
-from thalweg.report.chart_elements import Figure
-from thalweg.report.effects_chart import effects_figure
-from thalweg.report.error_charts import cumulative_error_figure, relative_error_figure
-from thalweg.report.frontier_chart import frontier_figure
-from thalweg.report.regret_chart import regret_figure
-from thalweg.report.residual_charts import (
+from thalweg.report.charts.chart_elements import Figure
+from thalweg.report.charts.effects_chart import effects_figure
+from thalweg.report.charts.error_charts import (
+    cumulative_error_figure,
+    relative_error_figure,
+)
+from thalweg.report.charts.frontier_chart import frontier_figure
+from thalweg.report.charts.regret_chart import regret_figure
+from thalweg.report.charts.residual_charts import (
     coverage_figure,
     error_over_time_figure,
     residual_figure,
 )
-from thalweg.report.stream_charts import recent_rows_figure, stream_figure
-from thalweg.report.tracker_charts import (
+from thalweg.report.charts.stream_charts import recent_rows_figure, stream_figure
+from thalweg.report.charts.tracker_charts import (
     calibration_figure,
     coefficients_figure,
     memory_figure,

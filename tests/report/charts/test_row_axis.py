@@ -8,9 +8,10 @@ import pytest
 import vl_convert
 
 from tests.report import example_studies
-from thalweg.report.chart_elements import VEGA_LITE, base_chart
-from thalweg.report.row_axis import DAY, RowAxis, format_time
-from thalweg.report.study_sections import study_facts
+from thalweg.report.charts.chart_elements import VEGA_LITE, base_chart
+from thalweg.report.charts.row_axis import RowAxis
+from thalweg.report.study_sections import study_section
+from thalweg.report.time_text import DAY, format_time
 
 START = 1_577_836_800.0
 """1 January 2020 in seconds since 1970."""
@@ -60,7 +61,7 @@ def test_rows_whose_times_go_back_stand_at_their_numbers(years):
     study = example_studies.full(times=times)
     axis = RowAxis.from_study(study)
     assert axis.field == "row" and axis.label(1) == "row 1"
-    assert dict(study_facts(study))["time"].endswith("charts go by rows")
+    assert dict(study_section(study).facts)["time"].endswith("charts go by rows")
 
 
 @pytest.mark.parametrize(("back", "field"), [(1, "time"), (2, "time"), (3, "row")])

@@ -3,15 +3,15 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 import numpy as np
 
-from thalweg.report.row_axis import END, START, RowAxis
-from thalweg.report.row_axis import NUMBER_LABEL as NUMBER_LABEL
-from thalweg.report.theme import DASHES, LABEL_LIMIT
+from thalweg.report.charts.row_axis import END, START, RowAxis
+from thalweg.report.charts.row_axis import NUMBER_LABEL as NUMBER_LABEL
+from thalweg.report.charts.theme import DASHES, LABEL_LIMIT
+from thalweg.report.section import Figure as Figure
 
 DIGITS = 6
 """Significant digits of the numbers in a page: more than any screen shows."""
@@ -27,17 +27,6 @@ VEGA_LITE = alt.SCHEMA_VERSION.lstrip("v").rpartition(".")[0]
 """The version of Vega-Lite that altair's charts use, as vl-convert names it."""
 TOOLTIP_FORMAT = ",.4~r"
 """Four significant digits, without an exponent."""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A chart with its title and caption."""
-
-    name: str  # the stem of its files
-    title: str
-    caption: str  # what to look for
-    chart: Any
-    narrow: bool = False  # whether it is easier to read when narrower than the page
 
 
 def base_chart(columns: Mapping[str, Any]) -> Any:

@@ -3,7 +3,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from thalweg.report.theme import DARK, DASHES, LIGHT
+from thalweg.report.charts.theme import DARK, DASHES, LIGHT
 
 THEMES = {"light": LIGHT, "dark": DARK}
 # Machado, Oliveira & Fernandes (2009): what is left of linear RGB, severity 1.

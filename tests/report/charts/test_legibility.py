@@ -8,16 +8,16 @@ import vl_convert
 
 from tests.report import example_studies
 from thalweg.evaluation.study import LastRounds, Mark
-from thalweg.report.chart_elements import VEGA_LITE
-from thalweg.report.charts import study_figures
-from thalweg.report.figure_files import _without_pointer_marks
+from thalweg.report.charts.chart_elements import VEGA_LITE
+from thalweg.report.charts.figure_files import _without_pointer_marks
 from thalweg.report.page import ASSETS
+from thalweg.report.study_sections import study_section
 
 STEPS = np.array([0.0, 0.4, 1.0])
 
 
 def charts(study):
-    return {figure.name: figure for figure in study_figures(study)}
+    return {figure.name: figure for figure in study_section(study).all_figures()}
 
 
 def svg(figure):

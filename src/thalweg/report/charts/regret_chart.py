@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from thalweg.evaluation.study import COMPARATORS, RegretEntry
-from thalweg.report.chart_elements import (
+from thalweg.report.charts.chart_elements import (
     NUMBER_LABEL,
     TOOLTIP_FORMAT,
     Figure,

@@ -11,7 +11,7 @@ import numpy as np
 
 from thalweg.evaluation.downsampling import Curve
 from thalweg.evaluation.study import Study, TrackerHistory
-from thalweg.report.chart_elements import (
+from thalweg.report.charts.chart_elements import (
     HEIGHT,
     MAX_LINES,
     NUMBER_LABEL,
@@ -25,7 +25,7 @@ from thalweg.report.chart_elements import (
     set_name,
     top_legend,
 )
-from thalweg.report.row_axis import RowAxis
+from thalweg.report.charts.row_axis import RowAxis
 
 EXPERT_LABELS = {
     "level": "level and features",

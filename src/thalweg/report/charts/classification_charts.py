@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 
 from thalweg.evaluation.classification_study import ClassificationStudy
-from thalweg.report.chart_elements import (
+from thalweg.report.charts.chart_elements import (
     HEIGHT,
     NUMBER_LABEL,
     Figure,
@@ -13,7 +13,7 @@ from thalweg.report.chart_elements import (
     name_colours,
     top_legend,
 )
-from thalweg.report.row_axis import RowAxis
+from thalweg.report.charts.row_axis import RowAxis
 
 MAX_WEIGHTS = 15
 """Features whose weights are drawn, those of the largest ones."""

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from thalweg.evaluation.forecast_result import ForecastResult
-from thalweg.report.chart_elements import (
+from thalweg.report.charts.chart_elements import (
     HEIGHT,
     MAX_LINES,
     NUMBER_LABEL,
@@ -19,9 +19,9 @@ from thalweg.report.chart_elements import (
     set_name,
     top_legend,
 )
-from thalweg.report.forecast_notes import band_text
-from thalweg.report.row_axis import RowAxis
-from thalweg.report.theme import DASHES
+from thalweg.report.charts.row_axis import RowAxis
+from thalweg.report.charts.theme import DASHES
+from thalweg.report.number_text import format_level, format_percent
 
 NAMES = FORECAST, OBSERVED, EARLIER = (
     "forecast", "actual value", "forecast made before these values",
@@ -70,7 +70,7 @@ def forecast_figure(result: ForecastResult) -> Figure:
     )
     caption = (
         f"Grey: {result.target} as it came. Blue: {_next_values(result)}, "
-        f"with {band_text(result)}.{_past_note(result)} Drag across the chart to zoom "
+        f"with {_band_text(result)}.{_past_note(result)} Drag across the chart to zoom "
         f"in; a double click shows everything again."
     )
     return Figure("forecast", f"The next values of {result.target}", caption, chart)
@@ -79,6 +79,15 @@ def forecast_figure(result: ForecastResult) -> Figure:
 def _next_values(result: ForecastResult) -> str:
     steps = result.horizon
     return "the next value" if steps == 1 else f"the next {steps:,} values"
+
+
+def _band_text(result: ForecastResult) -> str:
+    """What the band holds: the aim, and what it held where that is clearly less."""
+    level = format_level(result.forecast.level)
+    if not result.has_narrow_bands:
+        return f"a band that holds {level} of them"
+    held = format_percent(result.mean_coverage)
+    return f"a band that was to hold {level} of them and held {held} in the backtest"
 
 
 def _has_past(result: ForecastResult) -> bool:
