@@ -1,6 +1,6 @@
 """Time a sample of an adaptive RLS filter, beside padasip and pyroomacoustics.
 
-    .venv-bench/bin/python benchmarks/adaptive_filters.py
+    .venv-bench/bin/python -m benchmarks.adaptive_filters
 
 Everyone filters the same signals, from the same start: whole signals and, where there
 is a call for it, sample by sample. Microseconds a sample, the best of five.

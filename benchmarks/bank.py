@@ -2,9 +2,9 @@
 
 Times of whole runs, the way to the lanes and back included; processor time on one
 thread, repetitions interleaved, medians. Before anything is timed both ways must agree
-to the last bit. docs/decisions/007-rls-bank.md has the results.
+to the last bit. docs/decisions/compiled-kernels.md has the results.
 
-python benchmarks/bank.py
+python -m benchmarks.bank
 """
 
 import argparse
@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 import thalweg as tw
+from benchmarks.bench.bench_plan import BenchPlan
+from benchmarks.bench.timing import TimedCall, fit_calls, time_interleaved
 from thalweg.kernels.rls_bank.bank import lane_thresholds, play
-from thalweg.lab.bench.bench_plan import BenchPlan
-from thalweg.lab.bench.timing import TimedCall, fit_calls, time_interleaved
 from thalweg.learners.exponential_weights import initial_log_weights
 from thalweg.types import FloatArray
 
@@ -120,7 +120,7 @@ def shapes(plan: BenchPlan) -> None:
 
 def short(plan: BenchPlan) -> None:
     """Few rounds, where the way to the lanes and back counts."""
-    print("\nSo many times faster side by side, in a run of T rounds, N = 8")
+    print("\nTimes one after the other over side by side, in a run of T rounds, N = 8")
     print("    n" + "".join(f"{f'T = {rounds}':>9}" for rounds in SHORT))
     for n in FEATURES:
         times = [both(Shape(n, 8, rounds), plan) for rounds in SHORT]
@@ -130,7 +130,7 @@ def short(plan: BenchPlan) -> None:
 def hostile(plan: BenchPlan) -> None:
     """Where directions are not excited, and ``cap_covariance`` acts."""
     kinds = [(f, m) for f in (plain, one_hot, half_unexcited) for m in (LONG, BRISK)]
-    print("\nSo many times faster side by side, N = 8, memories of so many rounds")
+    print("\nTimes one after the other over side by side, N = 8, by memories in rounds")
     names = [f"{f.__name__} {m[0]:.0f}-{m[1]:.0f}" for f, m in kinds]
     print("    n" + "".join(f"{name:>20}" for name in names))
     for n in FEATURES:

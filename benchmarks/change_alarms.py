@@ -26,13 +26,13 @@ from river.drift import datasets
 from scipy.signal import lfilter
 
 from benchmarks.monthly_streams import shifted_months, stable_months
-from thalweg.evaluation.change_detector import ChangeDetector
+from thalweg.changes.change_detector import ChangeDetector
 from thalweg.types import FloatArray
 
 FIRST_SEED = 5000
 ROWS, CHANGES, JITTER = 1500, (500, 1000), 50
 WINDOW = 200
-"""A change is found by the first alarm in so many rows from it on."""
+"""Number of rows from a change on in which the first alarm counts as finding it."""
 MONTHS_WINDOW = 24
 """The same, of months and quarters."""
 MONTHS_SERIES = 100
@@ -180,7 +180,7 @@ def variance_stream(ratio: float, g: np.random.Generator) -> Stream:
 
 
 def coefficient_stream(size: float, g: np.random.Generator) -> Stream:
-    """A regression on two columns, one coefficient of which shifts by ``size``."""
+    """A regression on two columns, with one coefficient that shifts by ``size``."""
     inside, changes = _segments(g)
     columns = g.normal(size=(ROWS, 2))
     first = 1 + g.choice([-1, 1]) * size * inside
@@ -455,7 +455,7 @@ def add_counts(counts: Sequence[Counts]) -> Counts:
 
 
 def matches(true: set[int], found: set[int], margin: int) -> int:
-    """True change points with a found one near, each of which counts once."""
+    """True change points with a found one near, each counted once."""
     rest, count = set(found), 0
     for point in sorted(true):
         near = [(abs(point - one), one) for one in rest if abs(point - one) <= margin]

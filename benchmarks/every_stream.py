@@ -1,6 +1,6 @@
 """Every public stream, every discount, both dtypes: all finite, and near the exact fit.
 
-    python benchmarks/every_stream.py        # needs `make data`
+    python -m benchmarks.every_stream        # needs `make data`
 
 Recursive least squares with no floor, and with δ = 0.01 leaky and not leaky, on inputs
 and target standardised with the whole stream's mean and deviation, and an intercept. In
@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import thalweg as tw
-from thalweg.kernels.ridge_regression import discounted_ridge
-from thalweg.lab.datasets import PUBLIC_STREAMS, load_stream
+from benchmarks.public_streams import PUBLIC_STREAMS, load_stream
+from benchmarks.ridge_regression import discounted_ridge
 from thalweg.losses import SquaredError
 from thalweg.types import Block
 

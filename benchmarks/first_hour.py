@@ -1,15 +1,15 @@
 """The first hour: twelve files of strangers, each run with no option but the target.
 
-    python benchmarks/first_hour.py --root FOLDER [--only NAME]
-    python benchmarks/first_hour.py --root FOLDER --before asked --source OLD_SRC
+    python -m benchmarks.first_hour --root FOLDER [--only NAME]
+    python -m benchmarks.first_hour --root FOLDER --before asked --source OLD_SRC
 
 Each file of first_hour_files.toml is given to ``thalweg run FILE -t TARGET`` and
 nothing else. Printed is its mean squared error over that of the best simple baseline,
 of ETS or boosting, and of two defaults before features were made without asking: that
-of the time when the files were asked for (commit c788977), and with the Tracker of
-decision 18. Their errors are saved in first_hour_before.json (--before makes them
-again, with the source tree of that time). All are of the same rows, those after the
-first 40 labels, without the first of another series, where times go back. Six files
+of the time when the files were asked for (commit c788977), and the first one with a
+correction for curvature. Their errors are saved in first_hour_before.json (--before
+makes them again, with the source tree of that time). All are of the same rows: after
+the first 40 labels, without the first of another series, where times go back. Six files
 those defaults refused (marked *): they were given times in ISO 8601, decimal points,
 ``--missing impute``, and a constant column where there is no other.
 
@@ -31,14 +31,15 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from first_hour_rivals import baselines, rivals
+
+from benchmarks.first_hour_rivals import baselines, rivals
 
 BURN_IN = 40
 TIME_FORMATS = {"co2": "%Y%m%d", "stocks": "%b %d %Y"}
 """How times are written in files where pandas cannot know it."""
 BEFORE_FILE = Path(__file__).with_name("first_hour_before.json")
 """Squared errors of the defaults before, by default and name of the file."""
-DEFAULTS = ("asked", "decision 18")
+DEFAULTS = ("asked", "curvature")
 
 
 def find_file(path: str, root: Path | None) -> Path:

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.preprocessing.seasons import Seasons, calendar_seasons
-from thalweg.preprocessing.time_grid import find_grid
+from thalweg.calendar.season_finder import Seasons, calendar_seasons
+from thalweg.calendar.time_grid import find_grid
 
 TRENDS = ((None, False), ("add", False), ("add", True))
 MAX_ETS_SEASON = 52
 Floats = npt.NDArray[np.float64]
 Times = npt.NDArray[np.datetime64]
 REFITS, MAX_FIT_ROWS = 5, 1500
-"""Models are fitted so many times, on at most so many last rows."""
+"""Number of fits of each model, and limit of the rows it is fitted to, the last."""
 
 
 def seasons_of(times: Times | None) -> Seasons:

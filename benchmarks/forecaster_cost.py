@@ -1,6 +1,6 @@
 """What a new value costs a Forecaster, beside one Tracker: time and memory.
 
-    python benchmarks/forecaster_cost.py
+    python -m benchmarks.forecaster_cost
 
 Hourly values with a day and a week, 24 steps ahead. The Tracker has nine features, as
 one of 24 direct forecasters would have. Times are of the processor, medians of runs in

@@ -1,6 +1,6 @@
 """The path-budget comparator against CVXPY with Clarabel, and how its cost grows.
 
-    OPENBLAS_NUM_THREADS=1 PYTHONPATH=src python benchmarks/frontier.py
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.frontier
 
 Each is the best of three calls: ours after one to compile, with all checks and
 certificates; CVXPY at Clarabel's tolerances of 1e-6, modelling included, with the ratio

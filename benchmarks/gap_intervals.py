@@ -1,7 +1,7 @@
 """Coverage of 90 % intervals after the labels stop, by the step that is forecast.
 
-    python benchmarks/gap_intervals.py          # real data, see `make data`
-    python benchmarks/gap_intervals.py 1000     # that many gaps in each stream
+    python -m benchmarks.gap_intervals          # real data, see `make data`
+    python -m benchmarks.gap_intervals 1000     # that many gaps in each stream
 
 Five hourly streams without past labels among their features, which would not be known
 in a gap (waterflow then has none: a constant stands for them). Gaps begin at random
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thalweg.lab.accuracy.accuracy_streams import stripped_streams
+from benchmarks.accuracy.accuracy_streams import stripped_streams
 from thalweg.learners import RecursiveLeastSquares, Tracker
 from thalweg.losses import SquaredError
 from thalweg.models import Online

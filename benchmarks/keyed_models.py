@@ -1,8 +1,8 @@
 """``KeyedModels`` beside a dict of ``Online``, its earlier self and plain SQLite.
 
     git worktree add ../before 9789eb7
-    python benchmarks/keyed_models.py --before ../before --learner rls
-    python benchmarks/keyed_models.py --before ../before --learner tracker
+    python -m benchmarks.keyed_models --before ../before --learner rls
+    python -m benchmarks.keyed_models --before ../before --learner tracker
 
 Two tables, of n = 8 features:
 
@@ -32,7 +32,7 @@ from pathlib import Path
 import numpy as np
 
 import thalweg as tw
-from thalweg.models import KeyedModels
+from thalweg.keyed import KeyedModels
 
 N = 8
 ROWS_PER_KEY = 5

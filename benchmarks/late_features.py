@@ -1,6 +1,6 @@
 """Features that come late: the Tracker's error beside one fed zeros until then.
 
-    python benchmarks/late_features.py          # real data, see `make data`
+    python -m benchmarks.late_features          # real data, see `make data`
 
 Every public stream of at least two features, its first 6,000 rows, four seeds. Three
 ways to come: the second half of the features after 1,000 rounds; one by one, evenly
@@ -14,7 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from thalweg.lab.accuracy import geometric_mean, public_streams
+from benchmarks.accuracy.accuracy_streams import public_streams
+from benchmarks.accuracy.tracker_accuracy import geometric_mean
 from thalweg.learners import Tracker
 from thalweg.losses import SquaredError
 from thalweg.types import Block, FloatArray

@@ -1,13 +1,13 @@
 """In which order to learn labels that come late: squared errors, and the time of calls.
 
-    python benchmarks/late_labels.py [ROWS]
+    python -m benchmarks.late_labels [ROWS]
 
 Public streams, of those with past labels among their features without these. Each label
 comes 0 to 5 rows after its own at random, every tenth never. Squared errors after the
 first quarter of the rows, relative to those of learning in the order of arrival:
 
 arrival      as an update when a label comes
-rows 5, 50   in the order of rows; a row is given up after so many more
+rows 5, 50   in the order of rows; a row is given up after that many more
 newest       a later label gives up all rows before it
 newest+      the same, but labels of rows given up are learnt when they come
 delay        ``Tracker(delay=5)``, which has all labels in time
@@ -15,7 +15,7 @@ delay        ``Tracker(delay=5)``, which has all labels in time
 Then the Tracker with labels that come at once, every tenth never: such a row leaves no
 trace (none), is a round of weight zero (at once), or is one 200 rows later (later).
 
-docs/decisions/027-late-labels.md has what it printed.
+docs/decisions/late-labels.md has what it printed.
 """
 
 import sys
@@ -25,7 +25,7 @@ from collections.abc import Callable
 import numpy as np
 
 import thalweg as tw
-from thalweg.lab.accuracy.accuracy_streams import public_streams, stripped_streams
+from benchmarks.accuracy.accuracy_streams import public_streams, stripped_streams
 from thalweg.types import FloatArray
 
 MAX_DELAY, LOST, ROWS = 5, 0.1, 2000

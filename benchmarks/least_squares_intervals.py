@@ -1,7 +1,7 @@
 """Coverage and width of the 90 % intervals of least squares, stream by stream.
 
-    python benchmarks/least_squares_intervals.py          # real data, see `make data`
-    python benchmarks/least_squares_intervals.py 10000    # the first 10,000 rows
+    python -m benchmarks.least_squares_intervals          # real data, see `make data`
+    python -m benchmarks.least_squares_intervals 10000    # the first 10,000 rows
 
 Recursive least squares plays every public stream of at least 5,000 rows at the fixed
 discount that was best in hindsight. Its intervals (kernels/error_intervals.py) stand
@@ -15,14 +15,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thalweg.lab.accuracy import COVERAGE, geometric_mean, public_streams
-from thalweg.lab.accuracy.accuracy_streams import AccuracyStream, burn_in
-from thalweg.lab.accuracy.interval_accuracy import (
+from benchmarks.accuracy.accuracy_streams import (
+    AccuracyStream,
+    burn_in,
+    public_streams,
+)
+from benchmarks.accuracy.interval_accuracy import (
     conformal_intervals,
     interval_score,
     worst_coverage,
 )
-from thalweg.lab.accuracy.tracker_accuracy import DISCOUNTS, mean_square
+from benchmarks.accuracy.tracker_accuracy import (
+    COVERAGE,
+    DISCOUNTS,
+    geometric_mean,
+    mean_square,
+)
 from thalweg.learners import RecursiveLeastSquares
 from thalweg.models import Online
 from thalweg.types import FloatArray
@@ -40,7 +48,7 @@ class Intervals(NamedTuple):
 
 
 def main(rows: int | None) -> None:
-    """Print the table, each stream cut after so many rows."""
+    """Print the table, each stream cut after ``rows`` rows."""
     print(
         f"{'stream':12} {'n':>3} {'T':>7} {'γ':>6} {'cover':>6} {'worst':>6} "
         f"{'rolling':>7} {'worst':>6} {'width':>6} {'Winkler':>7} {'ACI':>6}"

@@ -85,7 +85,7 @@ def stable_months(g: np.random.Generator) -> Iterator[tuple[str, FloatArray, Any
 def shifted_months(
     size: float, g: np.random.Generator, kind: str = "season", per_year: int = MONTHS
 ) -> tuple[FloatArray, int, FloatArray]:
-    """Values whose level shifts by so many deviations for good, the row, and times."""
+    """Values whose level shifts by some deviations for good, the row, and times."""
     one = months(kind, g, (0.02, 0.08), per_year)
     rows = len(one.noise)
     shift = size * one.deviation

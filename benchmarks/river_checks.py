@@ -1,6 +1,6 @@
 """How many of River's own checks each estimator for River passes.
 
-python benchmarks/river_checks.py
+python -m benchmarks.river_checks
 """
 
 from typing import Any

@@ -4,7 +4,7 @@ Processor time of both together a row, n = 8 features; medians of runs in turn, 
 process. A ratio is the median of those of single turns, in which a busy machine slows
 both alike.
 
-python benchmarks/river_speed.py
+python -m benchmarks.river_speed
 """
 
 import time

@@ -1,6 +1,6 @@
 """The speed of ``thalweg serve``, beside an endpoint that does nothing.
 
-    python benchmarks/serve_speed.py [--learner tracker] [--clients 32] [--turns 5]
+    python -m benchmarks.serve_speed [--learner tracker] [--clients 32] [--turns 5]
 
 One server process has all endpoints; clients in another keep their connections and wait
 for each answer. Endpoints take turns, so that other load on the machine falls on all of
@@ -58,7 +58,7 @@ class Requests:
         self.seq = 0
 
     def make(self, kind: str, count: int) -> deque[bytes]:
-        """So many requests of a kind."""
+        """Requests of a kind, as many as asked for."""
         return deque(self._make(kind) for _ in range(count))
 
     def first_rows(self) -> deque[bytes]:

@@ -1,6 +1,6 @@
 """What several targets cost: microseconds a round, beside one target.
 
-    python benchmarks/several_targets.py
+    python -m benchmarks.several_targets
 
 Single calls are ``Online.predict`` and ``update``, one after the other; whole arrays
 are the learner's ``run``. Each is the best of several tries, in time of the processor;

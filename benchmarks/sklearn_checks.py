@@ -1,6 +1,6 @@
 """Count which of scikit-learn's own estimator checks our estimators pass.
 
-    python benchmarks/sklearn_checks.py
+    python -m benchmarks.sklearn_checks
 
 An expected failure is printed with its reason; any other ends the script with status 1.
 """

@@ -1,6 +1,6 @@
 """Time a row of predict and partial_fit, of an estimator and of the model it holds.
 
-    python benchmarks/sklearn_rows.py
+    python -m benchmarks.sklearn_rows
 
 Microseconds a row of eight features, predicted and then learnt; the best of five.
 """

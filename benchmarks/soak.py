@@ -1,7 +1,7 @@
 """10⁸ rounds of normal and hostile data: nothing may break, and nothing may be lost.
 
-    python benchmarks/soak.py                # about two minutes
-    python benchmarks/soak.py --rounds 2e7   # a fifth of it
+    python -m benchmarks.soak                # about two minutes
+    python -m benchmarks.soak --rounds 2e7   # a fifth of it
 
 Recursive least squares of eight features, with four discounts, two dtypes, with and
 without a retained ridge. Chunks of 10⁵ rounds are of kinds that a seed chooses, half of
@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import padasip
-from plain_rls import plain_rls
 from river.linear_model import BayesianLinearRegression
 
 import thalweg as tw
+from benchmarks.bench.peers.plain_rls import plain_rls
 from thalweg.losses import SquaredError
 from thalweg.types import Block
 
@@ -47,7 +47,7 @@ PEER_CHUNK_ROUNDS, PEER_ROUNDS, RIVER_ROUNDS = 10_000, 200_000, 30_000
 DIVERGED = 1e6 * NOISE
 """A peer whose error on normal data passes this has diverged."""
 RECOVERY_MEMORIES = 60
-"""An error counts so many times 1/(1-γ) rounds after hostile data, not before."""
+"""Number of times 1/(1-γ) rounds after hostile data from which errors count."""
 
 
 class HostileData:
@@ -308,7 +308,7 @@ class Thalweg:
 
 
 class Textbook:
-    """benchmarks/plain_rls.py, in float64."""
+    """benchmarks/bench/peers/plain_rls.py, in float64."""
 
     def __init__(self, discount: float) -> None:
         self.discount = discount

@@ -1,6 +1,6 @@
 """Rows a second of a model for every key on Spark, beside the naive way.
 
-    PYTHONPATH=. python benchmarks/spark_throughput.py --learner rls
+    python -m benchmarks.spark_throughput --learner rls
 
 10,000 keys, 8 features, micro-batches of 50,000 rows (5 of each key), local[2]. The
 naive way is ``applyInPandasWithState`` by key, whose state is a pickled ``Online`` that

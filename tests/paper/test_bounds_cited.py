@@ -54,6 +54,7 @@ def test_static_and_dynamic_bounds_of_ons_ogd_and_ader_hold(kind):
 
 @pytest.mark.parametrize("jumps", [0, 3, 20, 200])
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
 def test_the_leading_history_stays_below_its_bound(jumps, seed):
     stream, loss = streams.coin_noise_jumps(T, jumps, seed=seed), Tracking()
     problem = Problem.from_loss(loss, DOMAIN, stream.block)

@@ -128,6 +128,7 @@ def rights(rule, at, gamma, V, start, sharp):
 
 
 @pytest.mark.parametrize("rule", ["tracking", "smooth", "strongly_convex"])
+@pytest.mark.slow
 def test_theorems_2_to_6_hold_as_printed_and_sharp(rule):
     for name, ratio in ratios(rule).items():
         assert 0 < ratio <= 1, name
@@ -139,6 +140,7 @@ def test_theorems_2_to_6_cut_to_a_seventh_would_fail(rule):
         assert ratio > 1 / 7, name
 
 
+@pytest.mark.slow
 def test_case_2_of_theorem_1_holds():
     largest = 0.0
     for n in (1, 3):

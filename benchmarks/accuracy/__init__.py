@@ -1,0 +1,1 @@
+"""The Tracker's and the Forecaster's errors, and those of rivals."""

@@ -1,0 +1,1 @@
+"""The speed of thalweg against other libraries', measured in one run."""
