@@ -18,8 +18,8 @@ from thalweg.integrations.spark.row_learning import (
     KeyedRows,
     learn_rows,
 )
-from thalweg.models import KeyedModels
-from thalweg.models.keyed_codec import KeyedSettings
+from thalweg.keyed import KeyedModels
+from thalweg.keyed.codec import KeyedSettings
 
 LEARNERS = {
     "RLS": RecursiveLeastSquares(0.97),

@@ -34,8 +34,8 @@ from thalweg.integrations.spark import (
 from thalweg.integrations.spark.key_models import KeyedLearning
 from thalweg.integrations.spark.key_processors import BlobProcessor, RowsProcessor
 from thalweg.integrations.spark.key_stream import default_layout
-from thalweg.models import KeyedModels
-from thalweg.models.keyed_codec import KeyedSettings
+from thalweg.keyed import KeyedModels
+from thalweg.keyed.codec import KeyedSettings
 from tools.spark_session import start_session
 
 GUIDE = Path(__file__).parents[2] / "docs" / "spark.md"

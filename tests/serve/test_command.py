@@ -16,7 +16,7 @@ from thalweg.cli.learner_option import parse_learner
 from thalweg.cli.main import app
 from thalweg.cli.serve import read_token
 from thalweg.errors import InvalidParameterError
-from thalweg.models import KeyedModels
+from thalweg.keyed import KeyedModels
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from tests.serve.in_process import LEARNER, rows_of, running
 from tests.serve.test_observe import assert_same_models, replay
-from thalweg.models import KeyedModels
+from thalweg.keyed import KeyedModels
 
 
 def limit_pages(writer, pages):

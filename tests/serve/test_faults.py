@@ -8,6 +8,8 @@ from thalweg.learners import RecursiveLeastSquares, Tracker
 from tools.serve_fuzz import fuzz
 from tools.serve_kills import kill_under_load
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.mark.parametrize(
     ("learner", "count"), [(RecursiveLeastSquares(0.95), 400), (Tracker(), 200)]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.serve.in_process import LEARNER, ask, post, rows_of, running
 from tests.serve.test_observe import assert_same_models, replay
-from thalweg.models import KeyedModels
+from thalweg.keyed import KeyedModels
 from thalweg.serve import model_writer
 from thalweg.serve.request_journal import RequestJournal
 

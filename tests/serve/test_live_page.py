@@ -6,6 +6,8 @@ import pytest
 
 from tests.serve.server_process import changing_rows, post_json, serving
 
+pytestmark = pytest.mark.nightly
+
 CHROMIUM = shutil.which("chromium")
 if CHROMIUM is None:
     pytest.skip("there is no chromium: make browser", allow_module_level=True)
@@ -79,6 +81,7 @@ def wait_for_row(page, row):
     page.wait_for_function(f"document.documentElement.dataset.lastRow >= {row}")
 
 
+@pytest.mark.slow
 def test_rows_bands_memory_and_a_change_are_shown_as_they_come(visit, server):
     page = visit("pump")
     assert "Waiting for the first row" in page.locator("#status").inner_text()

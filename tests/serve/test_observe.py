@@ -8,7 +8,7 @@ import pytest
 import thalweg as tw
 from tests.serve.in_process import LEARNER, ask, observe, post, rows_of, running
 from thalweg.errors import NonFiniteError
-from thalweg.models import KeyedModels
+from thalweg.keyed import KeyedModels
 from thalweg.persistence import SavedModel, dumps
 
 
@@ -221,3 +221,24 @@ def test_a_model_that_cannot_be_saved_refuses_its_own_requests_only(
     assert statuses == [200, 422, 200, 422, 200]
     monkeypatch.undo()
     assert_same_models(tmp_path / "m", replay([(key, [1.0], 2.0) for key in "abc"])[1])
+
+
+def test_what_was_answered_is_there_after_a_restart_whatever_the_row(tmp_path):
+    longest = 2**63 - 2
+    observed = ask(
+        tmp_path / "m",
+        observe("empty", [], 1.0, 1),
+        observe("empty", [], 1.0, 2),
+        observe("late", [1.0], 1.0, longest),
+        post("/v1/models/late/observe", {"x": [1.0], "y": 1.0}, Idempotency_Key="one"),
+        observe("other", [1.0], 1.0, 1),
+    )
+    assert [answer.status_code for answer in observed] == [200] * 5
+    assert observed[3].json()["seq"] == longest + 1
+    again = ask(
+        tmp_path / "m",
+        observe("empty", [], 1.0, 2),
+        observe("late", [1.0], 1.0, longest + 1),
+        observe("other", [1.0], 1.0, 1),
+    )
+    assert [answer.json()["outcome"] for answer in again] == ["repeated"] * 3

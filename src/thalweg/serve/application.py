@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect
 
 from thalweg import __version__
 from thalweg.errors import ThalwegError
-from thalweg.serve.access import TokenMiddleware
+from thalweg.serve.access import AccessMiddleware
 from thalweg.serve.inference_protocol import inference_router
 from thalweg.serve.json_response import (
     error_response,
@@ -46,15 +46,18 @@ from thalweg.serve.row_outcomes import OUTCOMES, RowResult
 
 IDEMPOTENCY_KEY = "idempotency-key"
 DEFAULT_BAND = 0.9
-"""The share of values that the bands of forecasts hold unless a request says so."""
+"""Default coverage of the bands of forecasts."""
 MAX_LISTED_KEYS = 1000
 logger = logging.getLogger(__name__)
 
 
-def create_app(writer: ModelWriter, token: str | None = None) -> FastAPI:
+def create_app(
+    writer: ModelWriter, token: str | None = None, hosts: Iterable[str] | None = None
+) -> FastAPI:
     """The application that serves the models of ``writer``, which it starts and stops.
 
-    Where there is a ``token``, requests must bring it.
+    Where there is a ``token``, requests must bring it; where there is none, they must
+    name one of the ``hosts`` (None: any).
     """
 
     @asynccontextmanager
@@ -69,10 +72,12 @@ def create_app(writer: ModelWriter, token: str | None = None) -> FastAPI:
         docs_url=None, redoc_url=None,  # their pages load scripts from elsewhere
     )  # fmt: skip
     app.state.writer = writer
-    app.add_middleware(TokenMiddleware, token=token, metrics=writer.metrics)
+    app.add_middleware(
+        AccessMiddleware, token=token, hosts=hosts, metrics=writer.metrics
+    )
     app.add_exception_handler(StarletteHTTPException, _answer_http_error)
     app.add_exception_handler(ThalwegError, _answer_library_error)
-    app.add_exception_handler(ClientDisconnect, _answer_nobody)
+    app.add_exception_handler(ClientDisconnect, _answer_disconnected)
     app.add_exception_handler(Exception, _answer_defect)
     _add_hot_routes(app, writer)
     app.include_router(_router(writer))
@@ -182,7 +187,7 @@ async def _observe(writer: ModelWriter, request: Request, key: str | None) -> Re
 
 def _single_response(result: RowResult) -> Response:
     if result.error is not None:
-        return error_response(result.error, 422)
+        return error_response(result.error, 409 if result.outcome == "late" else 422)
     return json_response(_as_json(result))
 
 
@@ -213,7 +218,7 @@ async def _answer_library_error(request: Request, error: Exception) -> Response:
     return error_response(str(error), error_status(error))
 
 
-async def _answer_nobody(request: Request, error: Exception) -> Response:
+async def _answer_disconnected(request: Request, error: Exception) -> Response:
     return error_response("The client has closed the connection.", 400)
 
 

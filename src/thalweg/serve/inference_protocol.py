@@ -27,7 +27,7 @@ DATATYPES = frozenset(
     {"FP16", "FP32", "FP64", "INT8", "INT16", "INT32", "INT64"}
     | {"UINT8", "UINT16", "UINT32", "UINT64"}
 )
-"""Numbers: the protocol's BOOL and BYTES are none."""
+"""The protocol's types of numbers: all but BOOL and BYTES."""
 OUTPUTS = ("prediction", "low", "high")
 
 
@@ -54,8 +54,10 @@ def inference_router(writer: ModelWriter) -> APIRouter:
             return json_response({"ready": True})
 
     @router.get("/models/{name:path}/ready")
-    async def model_ready(name: str) -> Response:
+    async def model_ready(name: str, request: Request) -> Response:
         """Whether this key has a model."""
+        if not request.scope.get("raw_path", b"/ready").endswith(b"/ready"):
+            return await model_metadata(f"{name}/ready")  # a key with %2F in it
         key = check_key(name, limits)
         await copy_model(writer, key)
         return json_response({"name": key, "ready": True})

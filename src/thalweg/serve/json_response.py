@@ -8,7 +8,7 @@ from fastapi import Response
 from pydantic_core import to_json
 
 from thalweg.errors import PersistenceError, StorageError, ThalwegError
-from thalweg.models.keyed_store import FULL_CODES
+from thalweg.keyed.store import FULL_CODES
 
 DISK_FULL, UNAVAILABLE, UNPROCESSABLE = 507, 503, 422
 

@@ -39,7 +39,7 @@ async def forecast_rows(
 
 
 async def copy_model(writer: ModelWriter, key: str) -> Online:
-    """A copy of the model of a key, which goes its own way."""
+    """An independent copy of the model of a key."""
     async with writer.reading() as models:
         if models.last_seq(key) is None:
             raise _unknown_key(key)

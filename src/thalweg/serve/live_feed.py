@@ -1,4 +1,8 @@
-"""The last rows that keys have learnt, and those who watch them come."""
+"""The last rows that keys have learnt, and those who watch them come.
+
+What is kept of a row has a bounded size, whatever the client sent: its target and
+prediction, and the first columns, by which changes are found.
+"""
 
 import asyncio
 from collections import OrderedDict, deque
@@ -7,15 +11,20 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 MAX_ROWS = 300
-"""Rows of a key that are kept for a page that is opened later."""
-MAX_KEYS = 256
-"""Keys of which rows are kept: those that have learnt most recently."""
+"""Limit of the rows of a key that are kept for a page that is opened later."""
+MAX_COLUMNS = 16
+"""Limit of the number of columns that are kept: the change detector uses no more."""
+MAX_NAME = 60
+"""Limit of the characters of a column's name that are kept."""
+ROW_BYTES = 500
+"""Bytes of a row without its columns: Python's objects, and its place in a queue."""
 
 
 class LiveRow(NamedTuple):
     """A row that was learnt. The band and the memory are known of watched keys only."""
 
-    x: Any
+    columns: tuple[float, ...]
+    names: tuple[str, ...]  # of these columns
     y: float
     prediction: float
     low: float | None = None
@@ -23,8 +32,21 @@ class LiveRow(NamedTuple):
     memory: float | None = None  # how many past rows count
 
 
+def live_columns(x: Any) -> tuple[tuple[float, ...], tuple[str, ...]]:
+    """The first columns of numbers of a row, and their names.
+
+    Named columns are in the order of their names: that of a JSON object means nothing.
+    """
+    if not isinstance(x, dict):
+        values = tuple(map(float, x[:MAX_COLUMNS]))
+        return values, tuple(f"x[{k}]" for k in range(len(values)))
+    names = sorted(name for name, value in x.items() if not isinstance(value, str))
+    names = names[:MAX_COLUMNS]
+    return tuple(float(x[name]) for name in names), tuple(n[:MAX_NAME] for n in names)
+
+
 class Watcher:
-    """What one reader has not yet fetched: the newest rows, should it be slow."""
+    """Rows that one reader has not fetched yet; only the newest, if it is slow."""
 
     def __init__(self) -> None:
         self.rows: deque[LiveRow] = deque(maxlen=MAX_ROWS)
@@ -39,7 +61,7 @@ class Watcher:
         self._arrived.set()
 
     def close(self) -> None:
-        """Tell the reader that no more rows will come."""
+        """Notify the reader that no more rows will come."""
         self.is_closed = True
         self._arrived.set()
 
@@ -57,9 +79,14 @@ class Watcher:
 
 
 class LiveFeed:
-    """Rows by key, for pages that watch them. Only the event loop's thread calls it."""
+    """Rows by key, for pages that watch them. Only the event loop's thread calls it.
 
-    def __init__(self) -> None:
+    Rows of ``max_bytes`` are kept for pages that are opened later: those of the keys
+    that learnt most recently.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes, self.bytes = max_bytes, 0
         self._recent: OrderedDict[str, deque[LiveRow]] = OrderedDict()
         self._watchers: dict[str, set[Watcher]] = {}
 
@@ -69,19 +96,24 @@ class LiveFeed:
         return self._watchers.keys()
 
     def count_watchers(self) -> int:
-        """How many readers there are."""
+        """The number of readers."""
         return sum(map(len, self._watchers.values()))
 
     def publish(self, key: str, row: LiveRow) -> None:
         """Give a row, which has been committed, to those who watch its key."""
         recent = self._recent.get(key)
         if recent is None:
-            recent = self._recent[key] = deque(maxlen=MAX_ROWS)
-            if len(self._recent) > MAX_KEYS:
-                self._recent.popitem(last=False)
-        else:
-            self._recent.move_to_end(key)
+            recent = self._recent[key] = deque()
+        elif recent and recent[-1].names == row.names:
+            row = row._replace(names=recent[-1].names)  # one object for all rows
+        self._recent.move_to_end(key)
         recent.append(row)
+        self.bytes += _count_bytes(row)
+        if len(recent) > MAX_ROWS:
+            self.bytes -= _count_bytes(recent.popleft())
+        while self.bytes > self.max_bytes:
+            _, oldest = self._recent.popitem(last=False)
+            self.bytes -= sum(map(_count_bytes, oldest))
         for watcher in self._watchers.get(key, ()):
             watcher.add(row)
 
@@ -102,7 +134,12 @@ class LiveFeed:
                 del self._watchers[key]
 
     def close(self) -> None:
-        """Tell all readers that no more rows will come."""
+        """Notify all readers that no more rows will come."""
         for watchers in self._watchers.values():
             for watcher in watchers:
                 watcher.close()
+
+
+def _count_bytes(row: LiveRow) -> int:
+    """The size of a row in memory, with names that it might not share with others."""
+    return ROW_BYTES + 32 * len(row.columns) + sum(map(len, row.names))

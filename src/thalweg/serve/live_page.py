@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 from markupsafe import Markup
 
-from thalweg.evaluation.change_detector import ChangeDetector
-from thalweg.report.live_charts import (
+from thalweg.changes.change_detector import ChangeDetector
+from thalweg.report.charts.live_charts import (
     MAX_ROWS,
     live_memory_figure,
     live_stream_figure,
@@ -26,9 +27,10 @@ from thalweg.serve.request_body import check_key
 
 ASSETS = Path(__file__).parent / "assets"
 KEEP_ALIVE_S = 15.0
-"""After so long without rows a comment is sent, lest proxies close the connection."""
+"""Seconds without rows after which a comment is sent, so that proxies do not close the
+connection."""
 GATHER_S = 0.1
-"""Rows that come within this time are sent together."""
+"""Seconds within which rows are sent together."""
 PAGE_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src "
     "'unsafe-inline'; connect-src 'self'; img-src data: blob:; frame-ancestors 'none'; "
@@ -102,58 +104,46 @@ async def _new_rows(watcher: Watcher, story: "LiveStory") -> AsyncIterator[str]:
 
 
 class LiveStory:
-    """What one reader is told of a key: numbered rows, and the changes in them."""
+    """The events of a key for one reader: numbered rows, and the changes in them."""
 
     def __init__(self, last_row: int) -> None:
-        self.last_row = last_row  # the number of the row told last
+        self.last_row = last_row  # the number of the last row sent
         self._detector: ChangeDetector | None = None
-        self._alarms = 0  # of the detector, that were told
+        self._names: tuple[str, ...] = ()  # of the detector's columns
+        self._alarms = 0  # number of the detector's alarms that were sent
 
     async def event(self, rows: list[LiveRow], is_first: bool = False) -> str:
         """The event for these rows."""
         first = self.last_row + 1
         self.last_row += len(rows)
-        told = [
-            [number, *map(json_numbers, row[1:])]
+        numbered = [
+            [number, *map(json_numbers, row[2:])]
             for number, row in enumerate(rows, first)
         ]
         # Statistics of rows may take a moment, and are compiled at first use.
         changes = await asyncio.to_thread(self._find_changes, rows, first)
-        data = {"is_first": is_first, "rows": told, "changes": changes}
+        data = {"is_first": is_first, "rows": numbered, "changes": changes}
         return f"data: {json.dumps(data, allow_nan=False)}\n\n"
 
     def _find_changes(self, rows: list[LiveRow], first: int) -> list[list[Any]]:
         """[row of the onset, row of the alarm, words] of each new change."""
-        numeric = [(k, row) for k, row in enumerate(rows, first) if _has_columns(row)]
-        if not numeric:
-            return []
-        columns = np.array([_columns(row) for _, row in numeric])
-        if self._detector is None or self._detector.columns != columns.shape[1]:
-            self._detector, self._alarms = ChangeDetector(columns.shape[1]), 0
+        changes = []
+        for names, group in groupby(enumerate(rows, first), lambda one: one[1].names):
+            changes += self._add_to_detector(names, list(group))
+        return changes
+
+    def _add_to_detector(
+        self, names: tuple[str, ...], rows: list[tuple[int, LiveRow]]
+    ) -> list[list[Any]]:
+        """The new changes after rows of the same columns, each with its number."""
+        if self._detector is None or self._names != names:
+            self._detector, self._alarms = ChangeDetector(len(names)), 0
+            self._names = names
         detector = self._detector
-        y = np.array([row.y for _, row in numeric])
-        detector.add(y, columns, np.array([float(k) for k, _ in numeric]))
+        columns = np.array([row.columns for _, row in rows]).reshape(len(rows), -1)
+        y = np.array([row.y for _, row in rows])
+        detector.add(y, columns, np.array([float(k) for k, _ in rows]))
         count = detector.total - self._alarms
         self._alarms = detector.total
-        alarms = detector.alarms(_names(rows[-1]))[-count:] if count else ()
+        alarms = detector.alarms(names)[-count:] if count else ()
         return [[alarm.onset, alarm.row, alarm.text] for alarm in alarms]
-
-
-MAX_COLUMNS = 16
-"""Columns that the change detector looks at."""
-
-
-def _has_columns(row: LiveRow) -> bool:
-    values = row.x.values() if isinstance(row.x, dict) else ()
-    return not any(isinstance(value, str) for value in values)
-
-
-def _columns(row: LiveRow) -> Any:
-    values = list(row.x.values()) if isinstance(row.x, dict) else row.x
-    return np.asarray(values, np.float64)[:MAX_COLUMNS]
-
-
-def _names(row: LiveRow) -> list[str]:
-    if isinstance(row.x, dict):
-        return list(row.x)
-    return [f"x[{k}]" for k in range(len(row.x))]

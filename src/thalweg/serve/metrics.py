@@ -14,7 +14,7 @@ COMMIT_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 
 
 class Metrics:
-    """What a server has done since it was started. One thread changes it."""
+    """Counters of a server since its start. Only one thread changes them."""
 
     def __init__(self) -> None:
         self.responses: Counter[tuple[str, int]] = Counter()  # by endpoint and status

@@ -4,9 +4,9 @@ Requests wait in a queue. The writer takes all that are there, learns their rows
 after the other, flushes once (a group commit) and only then answers. Requests that
 arrive meanwhile are the next group: the slower the disk, the larger the groups.
 
-Whoever reads waits for the group in hand, so that nothing is predicted from rows that a
-crash could still undo. After a failed commit the models in memory are dropped and the
-file is opened anew: what is on the disk is the truth.
+Readers wait for the present group, so that nothing is predicted from rows that a crash
+could still undo. After a failed commit the models in memory are dropped and the file is
+opened again: the disk is authoritative.
 """
 
 import asyncio
@@ -19,18 +19,20 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from fastapi import HTTPException
 
 from thalweg.errors import StorageError
+from thalweg.keyed import KeyedModels
+from thalweg.keyed.keyed_model import count_array_bytes
 from thalweg.learners import Learner
-from thalweg.models import KeyedModels
 from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.serve.limits import Limits
 from thalweg.serve.live_feed import LiveFeed, LiveRow
 from thalweg.serve.metrics import Metrics
 from thalweg.serve.request_body import Row
 from thalweg.serve.request_journal import JournalEntry, RequestJournal
-from thalweg.serve.row_outcomes import LastSeqs, RowResult, learn_row
+from thalweg.serve.row_outcomes import LastSeqs, ModelBudget, RowResult, learn_row
 
 OTHER_REQUEST = (
     "This Idempotency-Key was used for another request. Each request needs its own."
@@ -51,7 +53,7 @@ class ObserveRequest:
 
 
 class CommittedGroup(NamedTuple):
-    """What came of each request of a group: results, or why there are none."""
+    """The outcome of each request of a group: results, or an error."""
 
     results: list[list[RowResult] | Exception]
     live_rows: list[tuple[str, LiveRow]]
@@ -69,7 +71,8 @@ class ModelWriter:
         self.path, self.learner, self.missing = path, learner, missing
         self._storage = storage  # further arguments of ``KeyedModels``
         self.limits = Limits() if limits is None else limits
-        self.metrics, self.feed = Metrics(), LiveFeed()
+        self.metrics = Metrics()
+        self.feed = LiveFeed(self.limits.live_bytes)
         self._queue: deque[ObserveRequest] = deque()
         self._lock = asyncio.Lock()  # held by readers, and while a group is committed
         self._arrived = asyncio.Event()
@@ -79,6 +82,7 @@ class ModelWriter:
         self._task: asyncio.Task[None] | None = None
         self._is_stopping = False
         self._last_seqs = LastSeqs()
+        self._model_sizes: dict[int, int] = {}  # bytes of a new model, by features
         self._open()  # a file that cannot be used is refused before a port is open
 
     def start(self) -> None:
@@ -92,7 +96,12 @@ class ModelWriter:
         if self._task is not None:
             await self._task
         self._thread.shutdown()
-        self._close()
+        try:
+            self._close()
+        except StorageError as error:
+            # Not an error of the rows: what was acknowledged is in the file.
+            logger.error("The models could not be written once more: %s", error)
+            self._discard()
 
     async def observe(
         self, rows: list[Row], idempotency_key: str | None = None, digest: bytes = b""
@@ -131,14 +140,41 @@ class ModelWriter:
                 self._answer(group, committed)
 
     def _next_group(self) -> list[ObserveRequest]:
+        """The next requests that are committed together: of so many rows, and new
+        models of so many bytes, that other requests need not wait long."""
         group: list[ObserveRequest] = []
-        rows = 0
+        rows = size = 0
         while self._queue:
-            rows += len(self._queue[0].rows)
-            if group and rows > self.limits.commit_rows:
+            request = self._queue[0]
+            rows += len(request.rows)
+            size += self._new_model_bytes(request)
+            if group and (
+                rows > self.limits.commit_rows or size > self.limits.model_bytes
+            ):
                 break
             group.append(self._queue.popleft())
         return group
+
+    def _new_model_bytes(self, request: ObserveRequest) -> int:
+        """The bytes of models that a request may make, of keys not known to have one.
+
+        A request alone never makes more than ``limits.model_bytes``.
+        """
+        features = {
+            row.key: len(row.x)
+            for row in request.rows
+            if row.key not in self._last_seqs
+        }
+        size = sum(map(self._model_size, features.values()))
+        return min(size, self.limits.model_bytes)
+
+    def _model_size(self, features: int) -> int:
+        """The bytes of a new model's state."""
+        if features not in self._model_sizes:
+            learner = self._open().learner
+            state = learner.init(np.zeros(features + 1))
+            self._model_sizes[features] = count_array_bytes(state)
+        return self._model_sizes[features]
 
     def _answer(self, group: list[ObserveRequest], committed: CommittedGroup) -> None:
         metrics, rows = self.metrics, sum(len(request.rows) for request in group)
@@ -173,9 +209,12 @@ class ModelWriter:
                 if isinstance(rows, Exception):
                     results.append(rows)
                     continue
+                budget = ModelBudget(self._model_size, self.limits.model_bytes)
                 results.append(
                     [
-                        learn_row(models, seqs, row, row.key in watched, live_rows)
+                        learn_row(
+                            models, seqs, row, row.key in watched, live_rows, budget
+                        )
                         for row in rows
                     ]
                 )

@@ -1,4 +1,4 @@
-"""What /openapi.json says of the routes whose bodies the server reads by hand."""
+"""Schemas in /openapi.json for routes whose bodies the server parses itself."""
 
 from typing import Any
 

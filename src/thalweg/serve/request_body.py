@@ -6,6 +6,7 @@ A refusal is an ``HTTPException`` with a sentence.
 
 from types import NoneType
 from typing import Any, NamedTuple
+from unicodedata import category
 
 import numpy as np
 from fastapi import HTTPException, Request
@@ -15,7 +16,7 @@ from starlette.requests import ClientDisconnect
 from thalweg.serve.limits import Limits
 
 MAX_QUOTED = 60
-"""A sentence quotes no more characters of a value than this."""
+"""Limit of the characters of a value that a message quotes."""
 ROW_FIELDS = frozenset({"key", "x", "y", "seq", "weight", "elapsed"})
 MAX_TARGETS = 64
 ROW_EXAMPLE = '{"x": [0.5, 1.0], "y": 2.0, "seq": 17}'
@@ -91,12 +92,14 @@ def check_key(key: Any, limits: Limits, number: int | None = None) -> str:
         size = len(key.encode()) if isinstance(key, str) else 0
     except UnicodeEncodeError:  # half of a pair of surrogates
         size = 0
-    if not 0 < size <= limits.key_bytes or "\x00" in key or "\ufffd" in key:
+    is_text = 0 < size <= limits.key_bytes and "\ufffd" not in key
+    # A path with a control character reaches no route.
+    if not is_text or any(category(one) == "Cc" for one in key):
         place = "" if number is None else f"{_name(number)}: "
         raise HTTPException(
             400,
             f"{place}A key is text of 1 to {limits.key_bytes} bytes in UTF-8, without "
-            f"NUL. Got {quote(key)} instead.",
+            f"control characters. Got {quote(key)} instead.",
         )
     return str(key)
 
@@ -119,10 +122,15 @@ def read_rows(
         raise HTTPException(
             413, f"A request may have {limits.rows:,} rows. Got {len(rows):,}."
         )
-    return [
+    found = [
         _read_row(row, limits, key, needs_seq, number)
         for number, row in enumerate(rows)
     ]
+    if key is None and len(keys := {row.key for row in found}) > limits.keys:
+        raise HTTPException(
+            413, f"A request may name {limits.keys:,} keys. Got {len(keys):,}."
+        )
+    return found
 
 
 def _read_row(
@@ -164,7 +172,7 @@ def _name(number: int | None) -> str:
 
 
 def _seq_rule(seq: Any, needs_seq: bool, number: int | None) -> str:
-    """What is wrong with the ``seq`` of a row."""
+    """The error in the ``seq`` of a row."""
     if seq is None:
         return (
             f"{_name(number)} needs 'seq', a whole number that counts the rows of its "

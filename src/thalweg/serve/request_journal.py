@@ -1,13 +1,13 @@
 """Idempotency keys, in the file of the models: a request is learnt once.
 
 An idempotency key stands for sequence numbers: the server gives each row of the request
-the next number of its key, and the same ones when the request is repeated. What a
-repeated ``seq`` means then holds for both: nothing is learnt again.
+the next number of its key, and the same ones when the request is repeated. Then the
+rule of a repeated ``seq`` applies to both: nothing is learnt again.
 
-The numbers are on the disk before the first row is learnt. So a crash leaves requests
-whose numbers are known and of which none, some or all rows were learnt.
-``open_requests`` gives those for which that is not settled: only the last ones, as each
-commit of the journal follows the commit of the models before it.
+The numbers are on the disk before the first row is learnt. So after a crash the numbers
+of a request are known, but not whether all, some or none of its rows were learnt.
+``open_requests`` gives these requests: only the last ones, as each commit of the
+journal follows the previous commit of the models.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS requests (
   rows TEXT
 )"""
 MAX_WAIT_S = 30.0
-"""How long SQLite waits for another connection to this file."""
+"""Seconds that SQLite waits for another connection to this file."""
 
 
 class JournalEntry(NamedTuple):
@@ -143,7 +143,7 @@ class RequestJournal:
 
 
 def _encode_rows(rows: Iterable[Row]) -> str:
-    """Rows as JSON; NaN stands for what is missing, and is only ever read by us."""
+    """Rows as JSON with NaN for missing values, which only this file reads."""
     return json.dumps(
         [[row.key, _plain(row.x), _plain(row.y), row.seq, *row[4:]] for row in rows]
     )

@@ -1,28 +1,33 @@
 """One row that clients have sent: what the model of its key makes of it."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from thalweg.errors import StorageError, ThalwegError
+from thalweg.keyed import KeyedModels
 from thalweg.learners import Tracker
-from thalweg.models import KeyedModels
-from thalweg.serve.live_feed import LiveRow
+from thalweg.serve.live_feed import LiveRow, live_columns
 from thalweg.serve.request_body import Row
 
 BAND = 0.9
-"""The share of values that the bands of live pages are to hold."""
+"""Coverage of the bands of live pages."""
 MAX_LAST_SEQS = 100_000
-"""Keys whose last sequence number is kept in memory."""
+"""Limit of the number of keys whose last sequence number is kept in memory."""
 
 
-OUTCOMES = ("learnt", "predicted", "repeated", "refused")
-"""What may become of a row: it is learnt; it has no target, and is predicted only; its
-seq is not above the last one of its key; or the model refuses it."""
+MAX_STEP = 2**58
+"""Limit of how far a seq may be above the last one of its key: nine years of
+nanoseconds. A number in another unit would make all honest rows late."""
+OUTCOMES = ("learnt", "predicted", "repeated", "late", "refused")
+"""Outcomes of a row: it is learnt; it has no target, and is only predicted; its seq is
+not above the last one of its key; it lies between the last two of its key, so that it
+was never learnt; or the model refuses it."""
 
 
 class RowResult(NamedTuple):
-    """What became of a row."""
+    """The outcome of a row."""
 
     key: str
     seq: int | None
@@ -32,47 +37,66 @@ class RowResult(NamedTuple):
 
 
 class LastSeqs:
-    """The last sequence number of keys, for the one writer: -1 before the first row."""
+    """The last sequence number of keys, for the one writer: -1 before the first row.
+
+    The one before it is known too, of rows that came since the server was started.
+    """
 
     def __init__(self) -> None:
-        self._seqs: dict[str, int] = {}
+        self._seqs: dict[str, tuple[int, int]] = {}  # (the one before, the last)
+
+    def __contains__(self, key: str) -> bool:
+        """Whether the key is known to have observed a row."""
+        return key in self._seqs
 
     def get(self, models: KeyedModels, key: str) -> int:
         """The number of the row that the key has observed last."""
-        seq = self._seqs.get(key)
-        if seq is None:
-            last = models.last_seq(key)
-            seq = -1 if last is None else last
-        return seq
+        seqs = self._seqs.get(key)
+        if seqs is not None:
+            return seqs[1]
+        last = models.last_seq(key)
+        return -1 if last is None else last
 
-    def set(self, key: str, seq: int) -> None:
-        """The key has observed a row."""
+    def is_late(self, key: str, seq: int) -> bool:
+        """Whether the number lies between the last two, so that its row is not one."""
+        before, last = self._seqs.get(key, (seq, seq))
+        return before < seq < last
+
+    def set(self, key: str, before: int, seq: int) -> None:
+        """The key has observed a row, whose number came after another."""
         if len(self._seqs) >= MAX_LAST_SEQS:
             self._seqs.clear()
-        self._seqs[key] = seq
+        self._seqs[key] = before, seq
 
     def clear(self) -> None:
-        """Forget all: the models were opened anew."""
+        """Forget all: the models were opened again."""
         self._seqs.clear()
 
 
 def learn_row(
     models: KeyedModels, seqs: LastSeqs, row: Row, is_watched: bool,
-    live_rows: list[Any],
+    live_rows: list[Any], budget: "ModelBudget | None" = None,
 ) -> RowResult:  # fmt: skip
-    """Learn one row, or say why the model refuses it."""
+    """Learn one row, or say why it is not learnt.
+
+    ``budget`` is that of the row's request, for new models.
+    """
     key, x, y, seq, weight, elapsed = row
     assert seq is not None
     has_one_target = not isinstance(y, np.ndarray)
     try:
         last = seqs.get(models, key)
         is_new = seq > last
+        if is_new and (error := _refuse(last, row, budget)):
+            return RowResult(key, seq, "refused", error=error)
+        if seqs.is_late(key, seq):
+            return RowResult(key, seq, "late", error=_late_sentence(key, seq, last))
         band = None
         if is_new and is_watched and last >= 0 and has_one_target:
             band = models.predict(key, x, BAND)
         prediction = models.observe(key, x, y, seq, weight, elapsed)
         if is_new:
-            seqs.set(key, seq)
+            seqs.set(key, last, seq)
     except StorageError:
         raise
     except ThalwegError as error:
@@ -81,7 +105,7 @@ def learn_row(
         sentence = f"There is no memory for a model of {len(x)} features."
         return RowResult(key, seq, "refused", error=sentence)
     if is_new and has_one_target:  # pages show one target
-        live = LiveRow(x, y, float(prediction))
+        live = LiveRow(*live_columns(x), y, float(prediction))
         if is_watched:
             low, high = (None, None) if band is None else (band.low, band.high)
             live = live._replace(low=low, high=high, memory=_memory(models, key))
@@ -90,6 +114,49 @@ def learn_row(
         return RowResult(key, seq, "repeated", prediction)
     has_target = y == y if has_one_target else not np.isnan(y).any()
     return RowResult(key, seq, "learnt" if has_target else "predicted", prediction)
+
+
+class ModelBudget:
+    """The bytes of new models that one request may make.
+
+    A model is large beside the row that makes it: by the square of the features.
+    """
+
+    def __init__(self, size: Callable[[int], int], max_bytes: int) -> None:
+        self._size, self._max_bytes = size, max_bytes
+        self._used = 0
+
+    def take(self, features: int) -> str | None:
+        """Use the bytes of a model; a sentence, if they are more than is left."""
+        size = self._size(features)
+        if self._used + size > self._max_bytes:
+            return (
+                f"The new models of a request may take {self._max_bytes:,} bytes. This "
+                f"one, of {features} features, takes {size:,} after {self._used:,} of "
+                "others: send it in another request."
+            )
+        self._used += size
+        return None
+
+
+def _refuse(last: int, row: Row, budget: ModelBudget | None) -> str | None:
+    """Why a new row is not given to its model."""
+    if last < 0:
+        return None if budget is None else budget.take(len(row.x))
+    assert row.seq is not None
+    if row.seq - last > MAX_STEP:
+        return (
+            f"The seq of a row may be {MAX_STEP:,} above the last one of its key, "
+            f"{last}. Got {row.seq} instead."
+        )
+    return None
+
+
+def _late_sentence(key: str, seq: int, last: int) -> str:
+    return (
+        f"Rows of a key are learnt in the order of their seq. The row {seq} of "
+        f"{key!r:.80} was not learnt, and comes after row {last}."
+    )
 
 
 def _memory(models: KeyedModels, key: str) -> float | None:

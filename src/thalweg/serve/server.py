@@ -4,7 +4,7 @@ import asyncio
 import gc
 import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -18,29 +18,32 @@ from thalweg.learners import Learner
 from thalweg.models import Online
 from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.serve.application import create_app
+from thalweg.serve.connections import connection_class
 from thalweg.serve.limits import Limits
 from thalweg.serve.model_writer import ModelWriter
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 GC_THRESHOLDS = (50_000, 20, 50)
-"""Python's own, (700, 10, 10), take half of the time of a commit of 32 rows."""
+"""Thresholds of garbage collection: with Python's own, (700, 10, 10), it takes half of
+the time of a commit of 32 rows."""
 BACKLOG = 2048
-"""Connections that may wait to be taken."""
+"""Limit of the number of connections that wait to be accepted."""
 SHUTDOWN_S = 10
-"""How long a server that was asked to end waits for requests in hand."""
+"""Seconds that a server waits for open requests before it ends."""
 
 
 def run_server(
     path: Path, learner: Learner[Any] | None = None, host: str = "127.0.0.1",
     port: int = 8000, token: str | None = None, limits: Limits | None = None,
-    missing: MissingPolicy | None = None,
+    missing: MissingPolicy | None = None, allowed_hosts: Iterable[str] = (),
     on_ready: Callable[[str], None] | None = None, **storage: Any,
 ) -> None:  # fmt: skip
     """Serve the models in the file ``path`` until SIGTERM or SIGINT.
 
     ``learner`` and ``missing`` are as in ``KeyedModels``: those of the file, if not
-    given; so are ``memory`` and ``ttl``, in ``storage``. ``on_ready`` gets the address
-    once requests are taken.
+    given; so are ``memory`` and ``ttl``, in ``storage``. ``allowed_hosts`` are names of
+    this server besides ``host`` and those of the loopback interface. ``on_ready`` gets
+    the address once requests are taken.
     """
     if token is None and host not in LOOPBACK:
         raise InvalidParameterError(
@@ -52,7 +55,8 @@ def run_server(
     with open_port(host, port) as listener:  # before a file is made
         writer = ModelWriter(path, learner, limits, missing, **storage)
         _compile(writer.learner)
-        run_app(create_app(writer, token), writer, listener, on_ready)
+        app = create_app(writer, token, {host, *LOOPBACK, *allowed_hosts})
+        run_app(app, writer, listener, on_ready)
 
 
 def open_port(host: str, port: int) -> socket.socket:
@@ -79,10 +83,11 @@ def run_app(
     """Serve an application on a socket until SIGTERM or SIGINT."""
     config = uvicorn.Config(
         app, access_log=False, log_level="warning",
+        http=connection_class(writer.limits),
         timeout_graceful_shutdown=SHUTDOWN_S, server_header=False,
     )  # fmt: skip
-    # What was imported stays, so the collector of cycles need not look at it again; and
-    # rows come and go without cycles, while each of its looks goes through all models.
+    # Imported objects stay, so the cycle collector need not visit them again; and rows
+    # are freed without it, while each of its passes visits all models.
     gc.collect()
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)

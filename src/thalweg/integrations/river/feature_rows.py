@@ -24,7 +24,7 @@ Model = TypeVar("Model", Online, Classifier)
 
 MAX_VALUE = MAX_MAGNITUDE[np.dtype(np.float64)]
 UNREADABLE = (KeyError, struct.error, TypeError, ValueError, OverflowError)
-"""What is raised where a row has other keys, or values that are no numbers."""
+"""Exceptions for a row with other keys, or with values that are not numbers."""
 
 
 class FeatureRows:

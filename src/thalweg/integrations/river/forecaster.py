@@ -8,9 +8,9 @@ from river.time_series.base import Forecaster as RiverForecaster
 
 from thalweg import checks
 from thalweg.errors import StreamError
+from thalweg.forecasting import Forecast, Forecaster
 from thalweg.integrations.river.feature_rows import FeatureRows
 from thalweg.integrations.river.memory_usage import MemoryUsage
-from thalweg.models import Forecast, Forecaster
 from thalweg.types import Interval
 
 

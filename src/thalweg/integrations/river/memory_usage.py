@@ -1,4 +1,4 @@
-"""What an estimator takes of memory, for River's ``_memory_usage``."""
+"""The memory of an estimator, for River's ``_memory_usage``."""
 
 import gc
 import sys
@@ -9,8 +9,8 @@ import numpy as np
 from river.base import Estimator
 
 SHARED = (type, ModuleType, FunctionType, BuiltinFunctionType)
-"""Whatever these refer to is not the estimator's own. River's own count goes through
-compiled functions, from which it reaches megabytes of the compiler."""
+"""Types whose references are not counted as the estimator's memory. River's own count
+follows compiled functions, and so includes megabytes of the compiler."""
 
 
 class MemoryUsage(Estimator):

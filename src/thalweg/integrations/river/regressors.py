@@ -275,8 +275,8 @@ class GradientRegressor(OnlineRegressor):
 def least_squares(settings: Any) -> RecursiveLeastSquares:
     """The learner of an estimator with these settings.
 
-    Where it has a half-life or a window, its discount becomes None: a clone is given
-    both, and so is not told apart from one that was given a discount.
+    Where it has a half-life or a window, its discount becomes None: a clone receives
+    both, and could not be distinguished from one that was given a discount.
     """
     discount, half_life, window = settings.discount, settings.half_life, settings.window
     if discount is None:

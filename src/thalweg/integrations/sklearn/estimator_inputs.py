@@ -69,7 +69,7 @@ def learn_rounds(
 
 
 def usable_names(estimator: Any) -> Sequence[str] | None:
-    """The names of the features, where a model can tell them apart by name."""
+    """The names of the features, if they are different and not empty, else None."""
     names = getattr(estimator, "feature_names_in_", None)
     if names is None or len(set(names)) < len(names) or not all(names):
         return None

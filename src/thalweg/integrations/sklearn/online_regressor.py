@@ -1,4 +1,4 @@
-"""What the regressors have in common: an ``Online`` that scikit-learn can hold."""
+"""The base class of the regressors: an ``Online`` as scikit-learn needs it."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Self

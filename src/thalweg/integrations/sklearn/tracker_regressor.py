@@ -24,7 +24,7 @@ class TrackerRegressor(OnlineRegressor):
     ``"skip"`` or ``"impute"``, as for ``thalweg.Online``. ``random_state`` draws the
     hinges of the correction; a number is the Tracker's seed.
 
-    y may have several columns, each of which has a Tracker of its own.
+    y may have several columns, each with a Tracker of its own.
 
     ``coef_`` is the slope of the coming forecast without the correction, and
     ``intercept_`` the forecast where all features are zero: the forecast itself is not

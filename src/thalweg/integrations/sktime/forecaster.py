@@ -8,38 +8,36 @@ import pandas as pd
 from sktime.forecasting.base import BaseForecaster
 
 from thalweg.errors import StreamError
-from thalweg.models import Forecast, Forecaster
-from thalweg.models.series_grid import SeriesGrid
-from thalweg.preprocessing.time_grid import Times
+from thalweg.forecasting import Forecast, Forecaster
+from thalweg.forecasting.series_inputs import read_times
 from thalweg.types import FloatArray
 
 DEFAULT_HORIZON = 24
 NARROWEST, WIDEST = 1e-9, 1 - 1e-9
-"""Levels of bands that stand for 0 and 1: sktime asks for the median as a band."""
+"""Levels of bands used for 0 and 1: sktime requests the median as a band of level 0."""
 
 
 class TrackerForecaster(BaseForecaster):
     """Forecasts with bands, updated with each new value, for sktime.
 
-    It mixes regressions on past values with plain forecasts by how good each has been
-    lately, and finds the season itself: ``thalweg.Forecaster``. ``update`` learns the
-    new rows only: rows that it has learnt before are passed over, and rows that are
-    missing in between count as missing values. With ``update_params=False`` it learns
-    them as well, for what it knows of the last values cannot be told apart from what
-    it has learnt of them.
+    It weighs regressions on past values and simple forecasts by their recent errors,
+    and finds the season itself: ``thalweg.Forecaster``. ``update`` learns only new
+    rows: rows that it has learnt before are skipped, and rows that are missing in
+    between count as missing values. With ``update_params=False`` it learns them as
+    well, since its parameters and its last values are one state.
 
-    Exogenous features are taken to be known in advance, as sktime has it.
+    Exogenous features are future covariates (known in advance), as usual in sktime.
 
     Parameters
     ----------
     horizon : int or None, default=None
-        How many steps ahead ``predict`` may look. None: as far as ``fh`` in ``fit``
-        does, or 24 where ``fit`` is given none.
+        Number of steps ahead that ``predict`` can forecast. None: as in ``fh`` of
+        ``fit``, or 24 without it.
     season : int, pair of int or None, default=None
         The period of the values in rows, or two periods. None: that of the calendar
         where times are given, else what the values show.
     lags : sequence of int or None, default=None
-        Further past values to look at, 1 for the last one.
+        Further past values as features, 1 for the last one.
     calendar : bool, default=True
         Whether times give the season.
 
@@ -93,7 +91,7 @@ class TrackerForecaster(BaseForecaster):
         self.forecaster_ = Forecaster(
             horizon, self.season, self.lags, self.calendar, known=True
         )
-        self._grid, self._name = SeriesGrid(), y.name
+        self._name = y.name
         self._latest: Any = None  # the last time that was learnt
         return self._learn(y, X)
 
@@ -108,16 +106,8 @@ class TrackerForecaster(BaseForecaster):
     def _learn(self, y: Any, X: Any) -> "TrackerForecaster":
         if not len(y):
             return self
-        times, is_whole = _index_times(y.index)
-        values = np.asarray(y, np.float64)
-        given = _features(None if X is None else X.loc[y.index], len(y))
-        placed = self._grid.place(values, times, given)
-        x = placed.given if given.shape[1] else None
-        stamps = None if is_whole else placed.series.times
-        grid = self._grid.daily_grid(placed.series.y, stamps)
-        if grid is not None and not self.forecaster_.rounds:
-            self.forecaster_.start_grid(grid)
-        self.forecaster_.update(placed.series.y, x, stamps)
+        x = None if X is None else _features(X.loc[y.index])
+        self.forecaster_.update(np.asarray(y, np.float64), x, _index_times(y.index))
         self._latest = y.index[-1]
         return self
 
@@ -151,13 +141,13 @@ class TrackerForecaster(BaseForecaster):
 
     def _future_rows(self, X: Any, last: int) -> FloatArray:
         """Features of the next steps; of those that X lacks, the nearest before."""
-        times, _ = _index_times(X.index)
-        grid = self._grid.grid
-        assert grid is not None
+        times, grid = read_times(_index_times(X.index))[0], self.forecaster_.grid
+        if grid is None or times is None:
+            raise StreamError("One row does not show at which times features are.")
         is_absent = grid.is_absent_weekday(times)
         X, times = X[~is_absent], times[~is_absent]
-        at = grid.positions(times) - self._grid.rows
-        values = _features(X, len(X))
+        at = grid.positions(times) - self.forecaster_.rounds
+        values = _features(X)
         row = np.maximum(np.searchsorted(at, np.arange(last), "right") - 1, 0)
         return values[row]
 
@@ -168,23 +158,19 @@ class TrackerForecaster(BaseForecaster):
 
 
 def _steps(fh: Any, cutoff: Any) -> Any:
-    """How many rows behind the cutoff each time of a horizon is."""
+    """The distance of each time of a horizon from the cutoff, in rows."""
     return fh.to_relative(cutoff).to_numpy().astype(np.int64)
 
 
-def _index_times(index: Any) -> tuple[Times, bool]:
-    """The times of an index, and whether they are whole numbers (as nanoseconds)."""
+def _index_times(index: Any) -> Any:
+    """The times of an index: datetimes without a zone, or whole numbers."""
     if isinstance(index, pd.PeriodIndex):
         index = index.to_timestamp()
     if isinstance(index, pd.DatetimeIndex):
-        if index.tz is not None:
-            index = index.tz_convert(None)
-        return index.to_numpy().astype("datetime64[ns]"), False
-    return index.to_numpy().astype(np.int64).astype("datetime64[ns]"), True
+        return (index if index.tz is None else index.tz_convert(None)).to_numpy()
+    return index.to_numpy().astype(np.int64)
 
 
-def _features(X: Any, rows: int) -> FloatArray:
+def _features(X: Any) -> FloatArray:
     """Exogenous features as numbers, (T, m)."""
-    if X is None:
-        return np.empty((rows, 0))
     return np.asarray(X, np.float64)

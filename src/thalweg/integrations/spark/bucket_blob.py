@@ -29,11 +29,12 @@ MAGIC = b"thalwegB"
 VERSION = 1
 START = struct.Struct("<8sIIIQ")  # magic, version, lengths of two parts, keys
 MAX_BLOB_BYTES = 2**30
-"""A value of Spark's state is a Java array, of less than 2³¹ bytes, and is copied."""
+"""Limit of a value in Spark's state: a Java array has less than 2³¹ bytes, and is
+copied."""
 
 
 class Bucket(NamedTuple):
-    """What a bucket holds."""
+    """The contents of a bucket."""
 
     settings: bytes
     models: dict[str, ModelBytes]

@@ -16,9 +16,9 @@ from thalweg.integrations.spark.key_stream import (
 )
 from thalweg.integrations.spark.model_cache import ModelCache
 from thalweg.integrations.spark.row_learning import KeyedRows, learn_rows
+from thalweg.keyed.codec import KeyedSettings
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
-from thalweg.models.keyed_codec import KeyedSettings
 from thalweg.preprocessing.imputer import MissingPolicy
 
 
@@ -34,7 +34,7 @@ def backtest(
     missing: MissingPolicy = "refuse",
     buckets: int = BUCKETS,
 ) -> DataFrame:
-    """What ``learn`` would have predicted, had the rows of a table come as a stream.
+    """The predictions of ``learn`` as if the rows of a table had come as a stream.
 
     A batch: each key's rows go through a new model in the order of their sequences.
     Arguments and result are as in ``learn``; a table has no state, so that ``buckets``

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from thalweg import checks
 from thalweg.errors import PersistenceError
-from thalweg.models.keyed_codec import KeyedSettings
-from thalweg.models.keyed_model import KeyedModel
+from thalweg.keyed.codec import KeyedSettings
+from thalweg.keyed.keyed_model import KeyedModel
 from thalweg.models.model_file import decode_model, to_saved_model
 from thalweg.persistence import dumps, loads
 from thalweg.persistence.raw_values import RawValue
@@ -18,7 +18,7 @@ MIGRATION = (
     "Export the models with the thalweg that wrote them (export_models), and give the "
     "export as 'initial' to a query with a new checkpoint: docs/spark.md"
 )
-"""What to do with state that this version cannot read."""
+"""Advice for state that this version cannot read."""
 
 
 class ModelBytes(NamedTuple):
@@ -39,7 +39,7 @@ class ExportedModel(NamedTuple):
 
 @dataclass(frozen=True)
 class KeyedLearning:
-    """What every key of a query shares: how it learns, and in how many buckets."""
+    """Settings that all keys of a query share: learner, policies, number of buckets."""
 
     settings: KeyedSettings
     buckets: int

@@ -1,4 +1,4 @@
-"""What Spark calls with the rows of a bucket: it reads, teaches and writes models."""
+"""Functions that Spark calls with rows of a bucket: they read, update, write models."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from thalweg.integrations.spark.row_learning import KeyedRows, RowResults, learn
 
 
 class KeyProcessor(StatefulProcessor):
-    """What is done with the rows of one bucket in a micro-batch."""
+    """The work on the rows of one bucket in a micro-batch."""
 
     def __init__(
         self, learning: KeyedLearning, ttl: int | None, memory: int = CACHE_BYTES
@@ -34,7 +34,7 @@ class KeyProcessor(StatefulProcessor):
     def handleInputRows(  # noqa: N802 - Spark's name
         self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any
     ) -> Iterator[pd.DataFrame]:
-        """Learn the rows, write the models, and give what came of each row."""
+        """Learn the rows, write the models, and return the outcome of each row."""
         now = 0 if self.ttl is None else timerValues.getCurrentProcessingTimeInMs()
         yield results_frame(self.learn(read_rows(rows), now))
 

@@ -11,18 +11,19 @@ from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.integrations.spark.key_models import KeyedLearning
 from thalweg.integrations.spark.key_processors import BlobProcessor, RowsProcessor
 from thalweg.integrations.spark.model_cache import CACHE_BYTES
+from thalweg.keyed.codec import KeyedSettings
+from thalweg.keyed.keyed_model import count_array_bytes
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
-from thalweg.models.keyed_codec import KeyedSettings
-from thalweg.models.keyed_model import count_array_bytes
 from thalweg.preprocessing.imputer import MissingPolicy
 
 Layout = Literal["blob", "rows"]
 BUCKETS = 64
-"""At 10,000 keys, a blob of RLS with 8 features takes up to 0.8 MB, of Trackers 18."""
+"""Number of buckets of keys. With 10,000 keys, the blob of a bucket has up to 0.8 MB
+(RLS with 8 features) or 18 MB (Trackers)."""
 LARGE_MODEL_BYTES = 2**15
-"""States of at least this size are rows by default. It lies between what was measured:
-of 10,000 keys, blobs of 1.3 kB models were faster than rows, those of 113 kB slower."""
+"""Minimum size of states that are rows by default. With 10,000 keys, blobs were faster
+than rows for models of 1.3 kB, and slower for models of 113 kB."""
 RESULT_SCHEMA = "key string, sequence long, prediction double, refusal string"
 
 
@@ -52,8 +53,8 @@ def learn(
 
     Within a micro-batch the rows of a key are put in the order of sequences. One whose
     sequence is not greater than the last learnt of its key is refused, so that rows
-    which a source brings again change nothing. A row that is not finite is refused too,
-    and the query goes on.
+    that a source sends again change nothing. A row that is not finite is refused too,
+    and the query continues.
 
     ``learner``, ``loss``, ``intercept`` and ``missing`` are as in ``Online``; a row
     without target is predicted and not learnt. Keys are hashed to ``buckets``. With
@@ -98,7 +99,7 @@ def learn(
 
 
 def default_layout(learner: Learner[Any], features: int) -> Layout:
-    """The layout of states in which models of so many features are learnt faster."""
+    """The layout of states in which models with ``features`` features learn faster."""
     state = learner.init(np.zeros(features))
     return "rows" if count_array_bytes(state) >= LARGE_MODEL_BYTES else "blob"
 

@@ -1,7 +1,7 @@
-"""Models that a worker of Spark still has in memory from the micro-batch before.
+"""Models that a worker of Spark still has in memory from the previous micro-batch.
 
-To make a model of its bytes takes longer than to learn a few rows. The bytes that Spark
-brings decide: a model in memory is used only if it was encoded as exactly these.
+Decoding a model takes longer than learning a few rows. The bytes that Spark passes are
+authoritative: a model in memory is used only if it was encoded as exactly these.
 """
 
 from collections import OrderedDict
@@ -9,14 +9,14 @@ from random import Random
 from typing import NamedTuple
 
 from thalweg.integrations.spark.key_models import KeyedLearning, ModelBytes
-from thalweg.models.keyed_model import KeyedModel
+from thalweg.keyed.keyed_model import KeyedModel
 
 CACHE_BYTES = 2**28
-"""Memory for models in one worker, where none is given."""
+"""Default memory in bytes for models in one worker."""
 ADMISSION = 1 / 16
-"""How often a new model takes the place of the one used least recently, where the cache
-is full. Most micro-batches go through all keys in one order, of which an LRU cache that
-is too small has none when it is asked: bimodal insertion, Qureshi et al. (2007)."""
+"""Probability that a new model replaces the least recently used one in a full cache.
+Most micro-batches go through all keys in the same order, where an LRU cache that is too
+small never has the requested one: bimodal insertion, Qureshi et al. (2007)."""
 
 
 class CachedModel(NamedTuple):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from thalweg.errors import ThalwegError
 from thalweg.integrations.spark.key_models import KeyedLearning, ModelBytes
 from thalweg.integrations.spark.model_cache import ModelCache
-from thalweg.models.keyed_model import KeyedModel
+from thalweg.keyed.keyed_model import KeyedModel
 from thalweg.types import FloatArray
 
 IntArray = npt.NDArray[np.int64]
@@ -33,7 +33,7 @@ class KeyedRows(NamedTuple):
 
 
 class RowResults(NamedTuple):
-    """What came of each row, in the order of keys and sequences."""
+    """The outcome of each row, in the order of keys and sequences."""
 
     key: TextArray  # (m,)
     sequence: IntArray  # (m,)
