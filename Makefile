@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env demo reproduce accuracy forecast-rivals soak fuzz interrupts serve-faults browser test test-kernels search mutants test-oldest test-newest test-sktime test-spark house check format bench bench-env data clean
+.PHONY: help env demo reproduce bare-install accuracy forecast-rivals soak fuzz interrupts serve-faults browser test test-all test-kernels test-nightly search mutants same-outputs test-oldest test-newest test-sktime test-spark house check format bench bench-env data clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -14,7 +14,7 @@ env: .venv/ready  ## make .venv with the package and all that tests need
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[cli,io,data,report,serve,test,peers,check]'
+	$(BIN)/pip install --quiet --editable '.[cli,io,report,serve,test,peers,check]'
 	touch $@
 
 # Numba's disk cache notices a change in the file of a kernel, not in the files that
@@ -23,24 +23,27 @@ env: .venv/ready  ## make .venv with the package and all that tests need
 	find src -name '*.nb[ic]' -delete
 	touch $@
 
-demo: .venv/kernels .venv/data  ## every learner on real data, and a report to open
+demo: .venv/kernels  ## forecasts and every learner on real data, and a page to open
 	$(BIN)/thalweg demo
 
 reproduce: .venv/kernels  ## run the paper's theorems as experiments
 	$(BIN)/thalweg reproduce
 
+bare-install:  ## the wheel in an empty environment: demo, reproduce and run
+	PYTHON=$(PYTHON) tools/bare_install.sh
+
 accuracy: .venv/kernels .venv/data .venv-bench/data  ## the Tracker against the best fixed settings in hindsight, and rivals
-	$(BIN)/thalweg accuracy
-	$(BIN)/thalweg accuracy --set stripped --rows 10000
-	$(BIN)/thalweg accuracy --set shocked --rows 10000
-	$(BIN)/thalweg accuracy --set synthetic
-	$(BIN)/thalweg accuracy --rivals
-	.venv-bench/bin/python benchmarks/lightgbm_accuracy.py
-	.venv-bench/bin/python benchmarks/forecast_rivals.py
-	$(BIN)/thalweg accuracy --horizon 24
+	$(BIN)/python -m benchmarks.accuracy
+	$(BIN)/python -m benchmarks.accuracy --set stripped --rows 10000
+	$(BIN)/python -m benchmarks.accuracy --set shocked --rows 10000
+	$(BIN)/python -m benchmarks.accuracy --set synthetic
+	$(BIN)/python -m benchmarks.accuracy --rivals
+	.venv-bench/bin/python -m benchmarks.accuracy.lightgbm_accuracy
+	.venv-bench/bin/python -m benchmarks.accuracy.forecast_rivals
+	$(BIN)/python -m benchmarks.accuracy --horizon 24
 
 forecast-rivals: .venv-bench/data  ## forecasts of statsforecast and LightGBM, several steps ahead
-	.venv-bench/bin/python benchmarks/forecast_rivals.py
+	.venv-bench/bin/python -m benchmarks.accuracy.forecast_rivals
 
 # Debian's own; without it the tests of the report's page are skipped and say so.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -48,13 +51,24 @@ browser:  ## install chromium, with which tests open the report
 	command -v chromium > /dev/null || { $(SUDO) apt-get update -qq && \
 	  $(SUDO) apt-get install -y -qq --no-install-recommends chromium > /dev/null; }
 
-# One more process than cores: some tests wait for a child, a signal or a browser.
-WORKERS := $(shell expr $$(nproc 2> /dev/null || echo 2) + 1)
-test: .venv/kernels  ## run the tests
-	$(BIN)/python -m pytest -q -n $(WORKERS)
+# A process for each core, which takes over tests of the others when it has none left.
+PYTEST := $(BIN)/python -m pytest -q -n $(shell nproc 2> /dev/null || echo 2) --dist worksteal
 
-test-kernels: env  ## run the kernel tests once more as plain Python
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/kernels
+test: .venv/kernels  ## run the fast tests: every package, command and contract
+	$(PYTEST) --tier fast
+
+test-all: .venv/kernels  ## run the slow tests, which make test leaves out
+	$(PYTEST) --tier slow
+
+test-kernels: env  ## run the fast kernel tests once more as plain Python
+	NUMBA_DISABLE_JIT=1 $(PYTEST) --tier fast tests/kernels
+
+# Kills, interrupts, forks, compilation from an empty cache, all of the page in a
+# browser, and other versions of the libraries.
+test-nightly: .venv/kernels browser  ## run what no single change waits for: some hours
+	$(PYTEST) --tier nightly
+	NUMBA_DISABLE_JIT=1 $(PYTEST) --tier slow tests/kernels
+	$(MAKE) interrupts serve-faults test-oldest test-newest test-sktime test-spark
 
 interrupts: .venv/kernels  ## 50,000 interrupts at random bytecodes: every model learns afterwards
 	$(BIN)/python tools/interrupts.py --count 50000
@@ -67,7 +81,8 @@ serve-faults: .venv/kernels  ## 200 kill -9 of the server under load, 10,000 mal
 # Other versions of the libraries: public names, saved files and adapters. Each version
 # of numba has a cache of its own, or they would overwrite each other's.
 VERSION_TESTS := tests/test_public_names.py tests/contracts tests/persistence \
-  tests/models tests/integrations tests/tables tests/report tests/reference \
+  tests/models tests/keyed tests/forecasting tests/integrations tests/tables \
+  tests/report tests/reference \
   tests/cli/test_main.py tests/cli/test_run.py tests/cli/test_compare.py
 
 # river, one of the peers, needs a newer NumPy than we do. Old libraries use what newer
@@ -75,17 +90,17 @@ VERSION_TESTS := tests/test_public_names.py tests/contracts tests/persistence \
 test-oldest: .venv-oldest/ready  ## run tests with the lowest versions that we allow
 	rm -rf .venv-oldest/cache
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/cache .venv-oldest/bin/python -m pytest \
-	  -q -n auto -W default::DeprecationWarning $(VERSION_TESTS) \
+	  -q -n auto -W default::DeprecationWarning -m "not nightly" $(VERSION_TESTS) \
 	  --ignore tests/reference/test_river.py
 
 .venv-oldest/ready: pyproject.toml tools/oldest_versions.py
 	rm -rf .venv-oldest
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/pip install --quiet --upgrade pip
-	.venv-oldest/bin/python tools/oldest_versions.py cli io data report test peers \
+	.venv-oldest/bin/python tools/oldest_versions.py cli io report test peers \
 	  > .venv-oldest/oldest.txt
 	.venv-oldest/bin/pip install --quiet --constraint .venv-oldest/oldest.txt \
-	  --editable '.[cli,io,data,report,test]' duckdb filterpy padasip polars \
+	  --editable '.[cli,io,report,test]' duckdb filterpy padasip polars \
 	  scikit-learn statsmodels
 	touch $@
 
@@ -95,7 +110,7 @@ test-newest: .venv-newest/ready  ## run tests with the newest versions, on Pytho
 	.venv-newest/bin/python --version
 	rm -rf .venv-newest/cache
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-newest/cache .venv-newest/bin/python -m pytest \
-	  -q -n auto $(VERSION_TESTS)
+	  -q -n auto -m "not nightly" $(VERSION_TESTS)
 
 .PHONY: .venv-newest/ready
 .venv-newest/ready:
@@ -103,7 +118,7 @@ test-newest: .venv-newest/ready  ## run tests with the newest versions, on Pytho
 	$(or $(PYTHON313),$(PYTHON)) -m venv .venv-newest
 	.venv-newest/bin/pip install --quiet --upgrade pip
 	.venv-newest/bin/pip install --quiet --upgrade --upgrade-strategy eager \
-	  --editable '.[cli,io,data,report,test,peers]'
+	  --editable '.[cli,io,report,test,peers]'
 
 # sktime is not among the peers in .venv: it does not take the newest pandas.
 test-sktime: .venv-sktime/ready  ## run the tests of the forecaster for sktime, and sktime's own checks
@@ -111,7 +126,7 @@ test-sktime: .venv-sktime/ready  ## run the tests of the forecaster for sktime, 
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-sktime/cache .venv-sktime/bin/python -m pytest -q \
 	  tests/integrations/test_sktime_forecaster.py
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-sktime/cache .venv-sktime/bin/python \
-	  benchmarks/sktime_checks.py
+	  -m benchmarks.sktime_checks
 
 .venv-sktime/ready: pyproject.toml
 	$(PYTHON) -m venv .venv-sktime
@@ -140,11 +155,15 @@ test-spark: .venv-spark/ready  ## run the tests of Spark, and kill its driver fi
 search: .venv/kernels  ## look for new counterexamples to the tests' properties
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile searching $(shell grep -rl hypothesis tests --include 'test_*.py')
 
-mutants: .venv/kernels  ## change the source in 200 places; a test has to notice each
-	$(BIN)/python -m tools.mutants
+TIER ?= all
+mutants: .venv/kernels  ## change the source in 200 places; a test has to notice each; of make test: TIER=fast
+	$(BIN)/python -m tools.mutants --tier $(TIER)
 
-house: .venv/kernels  ## count what a stranger meets: files, names, journeys
-	$(BIN)/python tools/house.py
+house: .venv/kernels  ## count what a stranger meets; beside an earlier tree: BEFORE=OTHER/src
+	$(BIN)/python tools/house.py $(BEFORE)
+
+same-outputs: .venv/kernels  ## compare what commands print and write with BEFORE=OTHER/src
+	$(BIN)/python tools/same_outputs.py --before $(BEFORE)
 
 check: env  ## lint, types and import contracts
 	$(BIN)/ruff check .
@@ -157,13 +176,13 @@ format: env  ## let ruff put the code in order
 	$(BIN)/ruff format .
 
 soak: .venv-bench/ready  ## 10^8 rounds of normal and hostile data; when peers die on it
-	.venv-bench/bin/python benchmarks/soak.py
+	.venv-bench/bin/python -m benchmarks.soak
 
 fuzz: .venv/kernels  ## an hour of random options and hostile streams, for every learner
 	PYTHONPATH=. $(BIN)/python tools/fuzz.py
 
 bench: .venv-bench/ready .venv/kernels  ## time thalweg side by side with its peers, and print ratios
-	.venv-bench/bin/thalweg bench
+	.venv-bench/bin/python -m benchmarks.bench
 
 bench-env: .venv-bench/ready  ## make .venv-bench with the peers that only benchmarks need
 
@@ -175,7 +194,6 @@ bench-env: .venv-bench/ready  ## make .venv-bench with the peers that only bench
 	touch $@
 
 .venv-bench/data: .venv-bench/ready benchmarks/data.txt
-	.venv-bench/bin/pip install --quiet --editable '.[data]'
 	.venv-bench/bin/pip install --quiet --no-deps --requirement benchmarks/data.txt
 	touch $@
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SOURCE = ROOT / "src/thalweg"
+SOURCE, BENCHMARKS = ROOT / "src/thalweg", ROOT / "benchmarks"
 
 
 class Entry(NamedTuple):
     word: str
-    symbol: str
+    meaning: str
     other_words: str
     files: list[Path]
 
@@ -25,14 +25,17 @@ def read_entries():
         if line.startswith("| ")
     ]
     return [
-        Entry(word, symbol, others, paths(files))
-        for word, symbol, others, files in rows
+        Entry(word, meaning, others, paths(files))
+        for word, meaning, others, files in rows
         if word not in ("word", "---")
     ]
 
 
 def paths(cell):
-    return [SOURCE / name for name in re.findall("`(.+?)`", cell)]
+    return [
+        (ROOT if name.startswith("benchmarks/") else SOURCE) / name
+        for name in re.findall("`(.+?)`", cell)
+    ]
 
 
 def as_searched(text):
@@ -41,7 +44,13 @@ def as_searched(text):
 
 
 ENTRIES = read_entries()
-EVERYTHING = as_searched(" ".join(path.read_text() for path in SOURCE.rglob("*.py")))
+EVERYTHING = as_searched(
+    " ".join(
+        path.read_text()
+        for folder in (SOURCE, BENCHMARKS)
+        for path in folder.rglob("*.py")
+    )
+)
 
 
 def test_the_glossary_has_the_words_of_the_field():
@@ -62,6 +71,10 @@ def test_the_words_of_other_texts_can_be_searched_for(entry):
     for word in filter(None, entry.other_words.split(", ")):
         name = re.sub(r"\s*\(.*\)|`", "", word)
         assert name.casefold() in EVERYTHING, f"no file says {name!r}"
+
+
+def test_every_word_has_a_symbol_or_a_meaning():
+    assert [entry.word for entry in ENTRIES if not entry.meaning] == []
 
 
 def test_words_are_in_order_and_none_is_there_twice():

@@ -9,8 +9,12 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src/thalweg"
 NAMED_FILE = re.compile(r"(?<![\w./<*-])[\w.-]+(?:/[\w.-]+)*\.(?:py|md)\b(?![\w/])")
-PAGES = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-SOURCES = [*PACKAGE.rglob("*.py"), *ROOT.glob("benchmarks/*.py")]
+PAGES = [
+    *ROOT.glob("docs/**/*.md"),
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
+    ROOT / "benchmarks/README.md",
+]
+SOURCES = [*PACKAGE.rglob("*.py"), *ROOT.glob("benchmarks/**/*.py")]
 
 
 def missing_files(page: Path) -> Iterator[str]:

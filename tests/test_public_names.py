@@ -12,10 +12,13 @@ PACKAGES = (
     "discounts",
     "domains",
     "evaluation",
+    "forecasting",
     "integrations.sklearn",
+    "keyed",
     "models",
     "learners",
     "losses",
+    "paper",
     "persistence",
     "regret",
     "streams",
@@ -51,3 +54,23 @@ def test_a_model_loads_no_part_of_scipy_that_it_does_not_use():
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert shown.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "thalweg.Online().update(x[0], 1.0)",
+        "thalweg.Online(thalweg.RecursiveLeastSquares()).run(x, x[:, 0])",
+        "thalweg.Classifier().update(x[0], 'a')",
+        "thalweg.Forecaster(3, season=7).update(1.0)",
+    ],
+)
+def test_whoever_has_arrays_loads_no_tables_and_no_classes_of_files(call):
+    code = (
+        f"import sys, numpy as np, thalweg; x = np.eye(9); {call}; "
+        "ours = {name for name in sys.modules if name.startswith('thalweg')}; "
+        "print(len(ours), [n for n in ours if 'tables' in n or 'registry' in n])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    count, _, unwanted = done.stdout.strip().partition(" ")
+    assert unwanted == "[]" and int(count) <= 100, done.stdout + done.stderr

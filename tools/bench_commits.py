@@ -1,4 +1,4 @@
-"""Compare the speed of two source trees: alternating runs of ``thalweg bench``.
+"""Compare the speed of two source trees: alternating runs of ``benchmarks.bench``.
 
     python tools/bench_commits.py EARLIER/src [--runs 7]
 
@@ -39,9 +39,9 @@ def measure(
     only += ["--sizes", SIZES]
     outputs = ["--json", f"{folder}/bench.json", "--figure", f"{folder}/bench.png"]
     answer = subprocess.run(
-        [sys.executable, "-m", "thalweg.cli", "bench", *only, *outputs],
+        [sys.executable, "-m", "benchmarks.bench", *only, *outputs],
         env={**os.environ, "PYTHONPATH": str(source)},
-        cwd=source.parent,
+        cwd=HERE.parent,
         capture_output=True,
         text=True,
         check=True,

@@ -3,19 +3,21 @@
     python tools/house.py             this tree
     python tools/house.py OTHER/src   this tree, and an earlier one before it
 
-Prints sizes of files and functions, files that only one module imports, names that are
-used for several things, functions named by a bare participle, what the five journeys
-of docs/architecture.md touch, and how many files each of six changes has to edit.
+Prints sizes of files and functions, names that are used for several things, words that
+nobody outside of this project uses, what first calls and commands load of the package,
+and how many times each command reads its file. ``--names`` lists what is counted,
+``--journeys`` the files whose functions each journey calls.
 """
 
 import argparse
 import ast
+import io
 import json
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
+import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,55 +45,49 @@ SAME_IDEA = frozenset(
 )
 """File names that stand for one idea in every package that has them."""
 
-# What whoever changes an idea has to edit, by patterns that hold for the earlier names
-# as well: files in which a pattern is found, or every place for those of ``PLACES``.
-CHANGES = {
-    "files that state the covariance cap": r"\*\*\s*-\s*0\.75",
-    "files that decide what a missing value means": (
-        r"""[!=]= ?"(?:skip|impute|refuse)"|Literal\["refuse\""""
-        r"""|\("refuse", "skip", "impute"\)"""
-    ),
-    "files in which late labels wait": (
-        r"class (?:Lessons|DelayedLabels)\b|def _?(?:wait|push_pending)\("
-        r"|\bt - delay\b|\.y\[: -delay"
-    ),
-    "places to edit for an array of the Tracker's state": (
-        r"moments: (?:np\.ndarray|Annotated)|mean.*LANES, \(z \+ 2\) \* z \* LANES"
-        r"|RECENT, LANES, \(z \+ 1\) \* LANES|int\(at\[9\]\), \(z|moments\.fill\("
-        r"|moments\[:\] = 0"
-    ),
-    "files that number rows of the packed factor": (
-        r"factor\[(?:\w+, )?n(?: \+ \d)?[,\]]|factor\[factor\.shape\[1\]"
-        r"|\(n \+ 3, n\)|\(n \+ 3\) \* n|class UDFactor\b"
-    ),
-    "hand-written pairs that save and restore a run": (
-        r"def (?:kept|told)\(self|def check_told\("
+WORDS = {
+    "so many": r"\bso many\b",
+    "anew": r"\banew\b",
+    "told": r"\btold\b",
+    "passed over": r"\bpass(?:ed|es|ing)? over\b",
+    "of which": r"\bof which\b",
+    "is said": r"\b(?:is|are) said\b",
+    "names of the dialect": (
+        r"\b(?:telling_columns|few_errors|step_limit|zero_limit|day_course"
+        r"|clock_blocks|measured_key)\b"
     ),
 }
-PLACES = frozenset({"places to edit for an array of the Tracker's state"})
-"""Changes of which every place counts, as they lie in one file."""
+"""Words and names that the field does not use for what they stand for here."""
 
 JOURNEYS = {
-    "first Online().update": """
+    "first Online().update(array)": """
 import numpy as np, thalweg as tw
-model = tw.Online()
-watch(lambda: model.update(np.ones(3), 1.0))
+watch(lambda: tw.Online().update(np.ones(3), 1.0))
 """,
-    "whole-array run": """
+    "first Online(RLS).run": """
 import numpy as np, thalweg as tw
 rng = np.random.default_rng(0)
-learner = tw.RecursiveLeastSquares(0.99)
-block, loss = tw.Block(rng.normal(size=(50, 3)), rng.normal(size=50)), tw.SquaredError()
-state = learner.init(np.zeros(3))
-watch(lambda: learner.run(state, loss, block))
+x, y = rng.normal(size=(50, 3)), rng.normal(size=50)
+watch(lambda: tw.Online(tw.RecursiveLeastSquares(0.99)).run(x, y))
+""",
+    "first Forecaster.update": """
+import thalweg as tw
+watch(lambda: tw.Forecaster(horizon=3, season=7).update(1.0))
 """,
     "thalweg run": """
 from thalweg.cli.main import app
-watch(lambda: app(["run", "stream.csv", "--target", "y"], standalone_mode=False))
+line = ["run", "stream.csv", "--target", "y", "--no-report"]
+watch(lambda: app(line, standalone_mode=False))
+""",
+    "thalweg forecast": """
+from thalweg.cli.main import app
+line = ["forecast", "stream.csv", "--target", "y", "--no-report"]
+watch(lambda: app(line, standalone_mode=False))
 """,
     "thalweg compare": """
 from thalweg.cli.main import app
-watch(lambda: app(["compare", "stream.csv", "--target", "y"], standalone_mode=False))
+line = ["compare", "stream.csv", "--target", "y", "--no-report"]
+watch(lambda: app(line, standalone_mode=False))
 """,
     "regret.frontier": """
 import numpy as np, thalweg as tw
@@ -116,6 +112,33 @@ def watch(call):
         finally:
             sys.setprofile(None)
 """
+LOADED = """
+files = {getattr(module, "__file__", None) for module in sys.modules.values()}
+ours = sorted(file for file in files if file and "/src/thalweg/" in file)
+print(json.dumps({"touched": list(touched), "loaded": ours}))
+"""
+
+COMMANDS = {
+    "run": "run FILE -t y",
+    "run --horizon": "run FILE -t y --horizon 3",
+    "run --key": "run FILE -t y --key k",
+    "run, classes": "run FILE -t c",
+    "forecast": "forecast FILE -t y --time time",
+    "forecast --key": "forecast FILE -t y --key k",
+    "compare": "compare FILE -t y",
+}
+READ = """
+import atexit, os
+def report():
+    with open("/proc/self/io") as file:
+        read = int(file.readline().split()[1])
+    with open("read.txt", "w") as file:
+        file.write(str(read))
+atexit.register(report)
+from thalweg.cli.program import main
+main()
+"""
+ROWS = 1000
 
 
 def modules(source: Path) -> dict[str, ast.Module]:
@@ -132,21 +155,6 @@ def functions(tree: ast.AST) -> Iterator[ast.FunctionDef]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             yield node
-
-
-def importers(trees: dict[str, ast.Module]) -> Counter[str]:
-    """How many modules import each module."""
-    counts: Counter[str] = Counter()
-    for tree in trees.values():
-        names = set()
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                names.add(node.module)
-                names |= {f"{node.module}.{alias.name}" for alias in node.names}
-            elif isinstance(node, ast.Import):
-                names |= {alias.name for alias in node.names}
-        counts.update(names & set(trees))
-    return counts
 
 
 def is_bare_participle(name: str) -> bool:
@@ -187,84 +195,146 @@ def library_of(name: str) -> str:
     return below.partition(".")[0] + "." if below else ""
 
 
+def code_lines(text: str) -> int:
+    """The number of lines that hold more than docstrings, comments and blanks."""
+    lines: set[int] = set()
+    skipped = {
+        tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT,
+        tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER,
+    }  # fmt: skip
+    starts = True  # of a statement, where a string is a docstring
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in skipped:
+            starts = starts or token.type in (tokenize.NEWLINE, tokenize.INDENT)
+        elif not (starts and token.type == tokenize.STRING):
+            lines.update(range(token.start[0], token.end[0] + 1))
+            starts = False
+    return len(lines)
+
+
 def size_table(source: Path) -> dict[str, str]:
-    """Sizes and names, as rows of the table."""
+    """Sizes, names and words, as rows of the table."""
     trees = modules(source)
-    lines = [len(path.read_text().splitlines()) for path in source.rglob("*.py")]
+    texts = {path: path.read_text() for path in sorted(source.rglob("*.py"))}
+    lines = [len(text.splitlines()) for text in texts.values()]
     lengths = [
         (node.end_lineno or node.lineno) - node.lineno + 1
         for tree in trees.values()
         for node in functions(tree)
     ]
-    counts = importers(trees)
-    packages = {name.rpartition(".")[0] for name in trees}
-    once = [name for name in trees if counts[name] == 1 and name not in packages]
     participles = [
         node.name
         for tree in trees.values()
         for node in functions(tree)
         if is_bare_participle(node.name)
     ]
-    return {
-        "files": str(len(lines)),
-        "median file, lines": f"{statistics.median(lines):.0f}",
-        "longest file, lines": str(max(lines)),
-        "median function, lines": f"{statistics.median(lengths):.0f}",
-        "longest function, lines": str(max(lengths)),
-        "files imported by one module only": str(len(once)),
-        "file names used twice or more": str(len(repeats(file_names(trees)))),
-        "class names used twice or more": str(len(repeats(class_names(trees)))),
-        "functions named by a bare participle": str(len(participles)),
+    whole = "\n".join(texts.values())
+    beside = [
+        path.read_text()
+        for folder in ("benchmarks", "tools")
+        for path in (source.parent / folder).rglob("*.py")
+    ]
+    table = {
+        "files": len(lines),
+        "lines": sum(lines),
+        "lines without docstrings, comments and blanks": sum(
+            code_lines(text) for text in texts.values()
+        ),
+        "lines of imports": _import_lines(trees),
+        "longest file, lines": max(lines),
+        "longest function, lines": max(lengths),
+        "file names used twice or more": len(repeats(file_names(trees))),
+        "class names used twice or more": len(repeats(class_names(trees))),
+        "functions named by a bare participle": len(participles),
+        "lines of benchmarks/ and tools/": sum(len(t.splitlines()) for t in beside),
     }
+    spoken = re.sub(r"\s*\n\s*#?\s*", " ", whole)
+    counts = {
+        f"words: {name}": len(re.findall(pattern, spoken, re.IGNORECASE))
+        for name, pattern in WORDS.items()
+    }
+    table["words of the dialect"] = sum(counts.values())
+    return {name: f"{count:,}" for name, count in {**table, **counts}.items()}
 
 
-def change_table(source: Path) -> dict[str, list[str]]:
-    """For each change, the files that have to be edited."""
-    table: dict[str, list[str]] = {change: [] for change in CHANGES}
-    for path in sorted(source.rglob("*.py")):
-        text = _code(path)
-        for change, pattern in CHANGES.items():
-            count = len(re.findall(pattern, text))
-            count = count if change in PLACES else min(count, 1)
-            table[change] += [str(path.relative_to(source / "thalweg"))] * count
-    return table
-
-
-def _code(path: Path) -> str:
-    """The file without comments and docstrings."""
-    text = re.sub(r'"""[\s\S]*?"""', "", path.read_text())
-    return re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
+def _import_lines(trees: dict[str, ast.Module]) -> int:
+    return sum(
+        (node.end_lineno or node.lineno) - node.lineno + 1
+        for tree in trees.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    )
 
 
 def journey_table(source: Path) -> dict[str, str]:
-    """Functions, files and packages that each journey touches."""
+    """Modules of ours that each journey loads, and their lines."""
     table = {}
     for name, code in JOURNEYS.items():
-        journey(source, code)  # so that kernels come from the disk cache below
-        touched = journey(source, code)
-        files = {file for file, _ in touched}
-        packages = {file.split("/")[0].removesuffix(".py") for file in files}
-        table[name] = f"{len(touched)} / {len(files)} / {len(packages)}"
+        loaded = journey(source, code)["loaded"]
+        lines = sum(len(Path(file).read_text().splitlines()) for file in loaded)
+        table[f"{name}: modules, lines loaded"] = f"{len(loaded)}, {lines:,}"
     return table
 
 
-def journey(source: Path, code: str) -> list[tuple[str, str]]:
-    """The files and functions that a journey calls, in the order of first calls."""
-    program = f"{WATCH}{code}\nprint(json.dumps(list(touched)))"
+def journey(source: Path, code: str) -> dict[str, list]:
+    """The functions that a journey calls, in the order of first calls, and the modules
+    that it loads."""
+    program = f"{WATCH}{code}{LOADED}"
     with tempfile.TemporaryDirectory() as folder:
-        rows = (f"{t},{t % 7},{(3 * t) % 11 + 0.1 * t}" for t in range(400))
-        text = "\n".join(["a,b,y", *rows])
-        (Path(folder) / "stream.csv").write_text(text + "\n")
-        answer = subprocess.run(
-            [sys.executable, "-c", program],
-            capture_output=True,
-            text=True,
-            cwd=folder,
-            env={"PYTHONPATH": str(source), "PATH": "/usr/bin:/bin", "HOME": folder},
-        )
+        write_rows(Path(folder) / "stream.csv", 400)
+        answer = run_python(source, program, [], folder)
+    found: dict[str, list] = json.loads(answer.stdout.splitlines()[-1])
+    return found
+
+
+def write_rows(path: Path, rows: int) -> None:
+    """A file of hours with two features, two keys and two classes."""
+    lines = ["time,k,a,b,c,y"]
+    for t in range(rows):
+        day = f"2024-{1 + t // 24 // 28 % 12:02d}-{1 + t // 24 % 28:02d}"
+        stamp = f"{day} {t % 24:02d}:00"
+        a, b = t % 7, (3 * t) % 11 + 0.1 * (t % 5)
+        kind = "yes" if a > 3 else "no"
+        lines.append(f"{stamp},north,{a},{b:.60f},{kind},{a + t % 24:.60f}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def reading_table(source: Path) -> dict[str, str]:
+    """How many times each command reads all of its file.
+
+    What a command reads of everything, modules too, for twice the rows, less that for
+    the rows once, in units of the bytes by which the file is larger.
+    """
+    table = {}
+    for name, line in COMMANDS.items():
+        read, size = [], []
+        for rows in (ROWS, 2 * ROWS):
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder) / "rows.csv"
+                write_rows(file, rows)
+                command = line.replace("FILE", "rows.csv").split()
+                run_python(source, READ, [*command, "--no-report"], folder)
+                read.append(int((Path(folder) / "read.txt").read_text()))
+                size.append(file.stat().st_size)
+        times = (read[1] - read[0]) / (size[1] - size[0])
+        table[f"thalweg {name}: readings of the file"] = f"{times:.1f}"
+    return table
+
+
+def run_python(
+    source: Path, program: str, arguments: list[str], folder: str
+) -> "subprocess.CompletedProcess[str]":
+    """The outcome of a program that imports the package from ``source``."""
+    answer = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={"PYTHONPATH": str(source), "PATH": "/usr/bin:/bin", "HOME": folder},
+    )
     if answer.returncode:
-        raise RuntimeError(answer.stderr)
-    return [tuple(call) for call in json.loads(answer.stdout.splitlines()[-1])]
+        raise RuntimeError(answer.stdout + answer.stderr)
+    return answer
 
 
 def main() -> None:
@@ -272,36 +342,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("source", nargs="*", type=Path, help="another tree's src")
     parser.add_argument("--names", action="store_true", help="list what is counted")
-    parser.add_argument("--journeys", action="store_true", help="list files touched")
+    parser.add_argument("--journeys", action="store_true", help="list files called")
+    parser.add_argument("--sizes", action="store_true", help="sizes and words alone")
     options = parser.parse_args()
-    trees = [*(path.resolve() for path in options.source), HERE]
     columns = []
-    for source in trees:
-        edits = change_table(source)
+    for source in [*(path.resolve() for path in options.source), HERE]:
         column = size_table(source)
-        for name, counts in journey_table(source).items():
-            column[f"{name}: functions / files / packages"] = counts
-        for change, files in edits.items():
-            column[change] = str(len(files))
+        if not options.sizes:
+            column |= journey_table(source) | reading_table(source)
         columns.append(column)
-    for name in columns[0]:
-        print(f"{name:<62}" + "".join(f"{column[name]:>18}" for column in columns))
+    for name in dict.fromkeys(name for column in columns for name in column):
+        cells = (column.get(name, "-") for column in columns)
+        print(f"{name:<56}" + "".join(f"{cell:>16}" for cell in cells))
     if options.names:
         _print_names(HERE)
     if options.journeys:
         for name, code in JOURNEYS.items():
-            files = dict.fromkeys(file for file, _ in journey(HERE, code))
+            files = dict.fromkeys(file for file, _ in journey(HERE, code)["touched"])
             print(f"\n{name}:", *files, sep="\n  ")
 
 
 def _print_names(source: Path) -> None:
     trees = modules(source)
-    counts = importers(trees)
-    packages = {name.rpartition(".")[0] for name in trees}
-    print("\nImported by one module only:")
-    for name in trees:
-        if counts[name] == 1 and name not in packages:
-            print(f"  {name}")
     print("\nFile names used twice:", *repeats(file_names(trees)))
     print("\nClass names used twice:", *repeats(class_names(trees)))
     print("\nBare participles:")
@@ -309,8 +371,12 @@ def _print_names(source: Path) -> None:
         bad = [node.name for node in functions(tree) if is_bare_participle(node.name)]
         if bad:
             print(f"  {name}:", *bad)
-    for change, files in change_table(source).items():
-        print(f"\n{change}:", *files)
+    print("\nWords of the dialect:")
+    pattern = re.compile("|".join(WORDS.values()), re.IGNORECASE)
+    for path in sorted(source.rglob("*.py")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if pattern.search(line):
+                print(f"  {path.relative_to(source)}:{number}: {line.strip()}")
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ import numpy as np
 
 import thalweg as tw
 from thalweg.errors import ThalwegError
-from thalweg.models import KeyedModels
+from thalweg.keyed import KeyedModels
 
 LIBRARY = str(Path(tw.__file__).parent)
 TRACED_FILES = (LIBRARY, contextlib.__file__)

@@ -28,8 +28,8 @@ from pathlib import Path
 import numpy as np
 
 import thalweg as tw
+from thalweg.keyed import KeyedModels
 from thalweg.learners import RecursiveLeastSquares
-from thalweg.models import KeyedModels
 from thalweg.persistence import SavedModel, dumps
 from thalweg.serve.model_writer import ModelWriter
 from thalweg.serve.server import run_server

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from thalweg import RecursiveLeastSquares, Tracker
 from thalweg.integrations.spark import learn
-from thalweg.models import KeyedModels
+from thalweg.keyed import KeyedModels
 from tools.spark_session import start_session
 
 LEARNERS = {"blob": Tracker(), "rows": RecursiveLeastSquares(0.99)}

@@ -324,6 +324,7 @@ def test_an_environment_of_another_kind_or_size_is_refused(policy):
 
 
 @every_policy
+@pytest.mark.slow
 def test_long_runs_of_one_action_leave_finite_numbers(policy):
     """A million rounds; the Tracker's policy is the only one that is not compiled."""
     blocks = 1 if isinstance(policy, bandits.TrackerLinUCB) else 50

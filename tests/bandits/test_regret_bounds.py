@@ -99,6 +99,7 @@ def test_the_smaller_terms_do_not_hold_for_all_actions():
     assert errors[101:].min() > 0.5
 
 
+@pytest.mark.slow
 def test_the_ellipsoid_fails_in_some_round_of_a_long_run():
     """With probability 1 - δ it holds in one round, not in all: β stays bounded."""
     policy = DiscountedLinUCB(0.5, 0.1, error_probability=0.01, radius=0.0)

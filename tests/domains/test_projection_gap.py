@@ -64,6 +64,7 @@ def polytope(rng, n):
 
 
 @pytest.mark.parametrize("kind", [ball, box, ellipsoid, polytope, simplex])
+@pytest.mark.slow
 def test_no_projection_costs_more_than_rounding_above_the_least(kind):
     rng = np.random.default_rng(7)
     for _ in range(PROBLEMS):

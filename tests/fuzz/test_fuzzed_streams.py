@@ -1,4 +1,4 @@
-"""A slice of the fuzzer in every test run; ``make fuzz`` plays all of it."""
+"""A slice of the fuzzer; ``make fuzz`` plays all of it."""
 
 import pytest
 
@@ -20,6 +20,7 @@ def test_every_public_learner_is_fuzzed():
     assert set(SETTINGS) == set(public_classes(learners, Learner))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_promises_hold_on_hostile_streams(name):
     failures, judged = [], 0

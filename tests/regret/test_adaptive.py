@@ -153,6 +153,7 @@ def test_what_cannot_be_searched_is_refused():
         adaptive(trace, block, SQUARED, exact_up_to=0)
 
 
+@pytest.mark.slow
 def test_the_comparator_of_a_learner_in_a_ball_lies_in_the_ball():
     block = Block(np.array([[1.0, 0.0]]), np.array([1.0]))
     learner = DiscountedNewton(0.9, 1.0, 1.0, "hessian", Ball(0.1))

@@ -103,6 +103,7 @@ def test_the_search_in_a_domain_equals_brute_force(kind, domain):
 
 
 @pytest.mark.parametrize("domain", [Ball(0.5), Box(-0.4, 0.3)])
+@pytest.mark.slow
 def test_two_hundred_drifting_rounds_equal_brute_force(domain):
     stream = streams.random_walk(200, 2, noise=0.3, seed=3)
     block = stream.block

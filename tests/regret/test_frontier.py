@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from tests.regret.test_path_budget import length, stream, total
 from thalweg.errors import InvalidParameterError, UnsupportedLossError
-from thalweg.kernels.jit import COMPILED
+from thalweg.kernels.compiler.jit import COMPILED
 from thalweg.losses import Logistic, SquaredError
 from thalweg.regret.frontier import frontier
 from thalweg.regret.path_budget import best_path
@@ -28,6 +28,7 @@ def is_convex_and_falls(curve):
 
 @pytest.mark.parametrize("n", [1, 3])
 @pytest.mark.parametrize("kind", ["random", "piecewise", "drifting"])
+@pytest.mark.slow
 def test_the_curve_is_narrow_convex_and_falls_to_almost_nothing(kind, n):
     block, _ = stream(kind, ROUNDS, n)
     curve = frontier(block, LOSS)

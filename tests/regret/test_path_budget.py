@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
-from thalweg.kernels.jit import COMPILED
+from thalweg.kernels.compiler.jit import COMPILED
 from thalweg.losses import Huber, LinearMap, SquaredError
 from thalweg.regret.path_budget import best_path
 from thalweg.types import Block

@@ -15,6 +15,8 @@ from tools.mutants.campaign import (
 )
 from tools.mutants.selection import TESTS
 
+RESULTS = {"all": "results.jsonl", "fast": "results-fast.jsonl"}
+"""Files of results, by the tier of the tests that ran."""
 TREE = Path(__file__).resolve().parent.parent.parent
 
 
@@ -45,6 +47,12 @@ def parse_options() -> argparse.Namespace:
         action="store_true",
         help="kernels as plain Python only",
     )
+    parser.add_argument(
+        "--tier",
+        choices=["fast", "all"],
+        default="all",
+        help="whose tests may notice: make test alone, or make test-all too",
+    )
     parser.add_argument("--workers", type=int, default=2)
     return parser.parse_args()
 
@@ -56,7 +64,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     baseline = Baseline(TREE, folder)
     baseline.refresh()
-    results = Results(folder / "results.jsonl")
+    results = Results(folder / RESULTS[options.tier])
     packages = options.package or [*TESTS]
     mutants = [
         mutation
@@ -77,7 +85,7 @@ def main() -> None:
         if options.survey != "none":
             baseline.survey(touched, options.survey == "all", options.workers)
         modes = [PLAIN] if options.plain else [PLAIN, COMPILED]
-        run_campaign(baseline, pending, results, options.workers, modes)
+        run_campaign(baseline, pending, results, options.workers, modes, options.tier)
     print_report(baseline, mutants, results)
 
 

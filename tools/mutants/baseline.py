@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.mutants.selection import PLAIN_TESTS, TESTS, kernel_closures
+from tools.mutants.selection import PLAIN_TESTS, TESTS, TIER_OPTIONS, kernel_closures
 from tools.mutants.sites import Mutation
 
 PLAIN, COMPILED = "plain", "compiled"
@@ -156,6 +156,7 @@ class Baseline:
         environment["MUTANTS_SOURCE"] = str(self.source)
         name = self.folder / f"survey-{mode}-{number}"
         options = ["-q", "-p", "no:cacheprovider", "-p", "tools.mutants.survey"]
+        options += TIER_OPTIONS["all"]
         with Path(f"{name}.log").open("w") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", "pytest", *options, f"--basetemp={name}.tmp"]

@@ -25,6 +25,7 @@ from tools.mutants.selection import (
     MAX_PLAIN_SECONDS,
     PLAIN_TESTS,
     TESTS,
+    TIER_OPTIONS,
     SurveyedTest,
     load_survey,
     select_by_imports,
@@ -95,6 +96,7 @@ class Worker(threading.Thread):
         waiting: "queue.Queue[Mutation]",
         results: Results,
         modes: list[str],
+        tier: str,
     ) -> None:
         super().__init__()
         self.baseline = baseline
@@ -104,6 +106,7 @@ class Worker(threading.Thread):
         self.waiting = waiting
         self.results = results
         self.modes = modes  # of kernels, one after the other
+        self.tier = tier
         self.servers: dict[str, subprocess.Popen[str]] = {}
 
     def run(self) -> None:
@@ -178,6 +181,7 @@ class Worker(threading.Thread):
         seconds = 20 + 3 * sum(test.seconds for test in tests) + extra
         job = {
             "source": str(source),
+            "options": TIER_OPTIONS[self.tier],
             "tests": [test.name for test in tests],
             "files": list(dict.fromkeys(test.file for test in tests)),
             "limits": {test.name: 30 + 15 * test.seconds + extra for test in tests},
@@ -212,6 +216,7 @@ def run_campaign(
     results: Results,
     workers: int,
     modes: list[str],
+    tier: str,
 ) -> None:
     """Run the mutants; what is interrupted goes on with the next call."""
     surveys = {}
@@ -223,7 +228,7 @@ def run_campaign(
     for mutation in mutants:
         waiting.put(mutation)
     crew = [
-        Worker(number, baseline, surveys, waiting, results, modes)
+        Worker(number, baseline, surveys, waiting, results, modes, tier)
         for number in range(workers)
     ]
     for worker in crew:

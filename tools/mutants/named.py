@@ -26,15 +26,15 @@ NAMED = {
         "math.floor(share * (count + 1) - (0.5 - share) * excess) + 1",
     ),
     "keyed offset is the last one": (
-        "models/keyed_cache.py", "KeyedCache.flush",
+        "keyed/cache.py", "KeyedCache.flush",
         "*(model.seq for model in models)", "*(model.seq for model in models[-1:])",
     ),
     "resume without truncation": (
-        "cli/runs/predictions.py", "PredictionFile._open",
+        "runs/prediction_file.py", "PredictionFile._open",
         "file.truncate(self.size)", "pass",
     ),
     "schema of a foreign file is trusted": (
-        "models/keyed_store.py", "KeyedStore._prepare",
+        "keyed/store.py", "KeyedStore._prepare",
         "trusted_schema = OFF", "trusted_schema = ON",
     ),
 }  # fmt: skip

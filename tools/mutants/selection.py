@@ -20,8 +20,6 @@ TESTS = {
         "tests/contracts",
         "tests/regret",
         "tests/bandits",
-        "tests/lab/test_accuracy.py",
-        "tests/lab/bench/test_roofline.py",
     ],
     "learners": [
         "tests/learners",
@@ -32,16 +30,21 @@ TESTS = {
     ],
     "persistence": ["tests/persistence", "tests/models", "tests/contracts"],
     "models": ["tests/models", "tests/contracts"],
-    "cli": ["tests/cli", "tests/lab/bench"],
+    "forecasting": ["tests/forecasting"],
+    "keyed": ["tests/keyed"],
+    "cli": ["tests/cli"],
 }
 """The tests of each package. Comparators in hindsight, which are kernels, are tested
-with regret, kernels of experiments with these, saved models with models, the command
-``bench`` with benchmarks, and some of the Tracker's definition beside its kernels."""
+with regret, saved models with models, and some of the Tracker's definition beside its
+kernels."""
 PLAIN_TESTS = [
     "tests/kernels",
     "tests/contracts/test_every_learner.py::test_the_kernel_equals_update",
 ]
 """Tests that also run with kernels as plain Python, where no mutant is compiled."""
+TIER_OPTIONS = {"all": ["-m", "not nightly"], "fast": ["--tier", "fast"]}
+"""Options of pytest that leave the tests which may notice a mutant: those of ``make
+test`` and ``make test-all``, or those of ``make test`` alone."""
 MAX_PLAIN_SECONDS = 30.0
 """Tests that take longer as plain Python wait for the compiled kernels."""
 

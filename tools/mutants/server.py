@@ -3,7 +3,8 @@
 It reads jobs from standard input, one line of JSON each, and answers each with a line:
 
     {"source": folder, "tests": [node ids in order], "files": [theirs], "log": path,
-     "limits": {test: s}, "seconds": of processor time, "wall_seconds": of the clock}
+     "options": of pytest, "limits": {test: s}, "seconds": of processor time,
+     "wall_seconds": of the clock}
     {"status": "survived" | "killed" | "timed out", "by": test or reason, "seconds": s}
 """
 
@@ -92,7 +93,7 @@ def run_child(job: dict[str, Any]) -> int:
     temporary = f"{job['log']}.tmp"
     options = ["-q", "-x", "--no-header", "--tb=short", "-p", "no:cacheprovider"]
     options += [f"--basetemp={temporary}", "--hypothesis-seed=0"]
-    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning", *job["options"]]
     code = pytest.main([*options, *job["files"]], plugins=[JobPlugin(job, log)])
     location = getattr(sys.modules.get("thalweg"), "__file__", None) or source
     if not location.startswith(source):
