@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from thalweg import domains as domains
     from thalweg import errors as errors
     from thalweg import evaluation as evaluation
+    from thalweg import forecasting as forecasting
     from thalweg import integrations as integrations
+    from thalweg import keyed as keyed
     from thalweg import learners as learners
     from thalweg import losses as losses
     from thalweg import models as models
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     from thalweg.domains import Everywhere as Everywhere
     from thalweg.domains import Polytope as Polytope
     from thalweg.domains import Simplex as Simplex
+    from thalweg.forecasting import Forecaster as Forecaster
+    from thalweg.forecasting.long_frames import cross_validation as cross_validation
+    from thalweg.forecasting.long_frames import forecast as forecast
+    from thalweg.keyed import KeyedModels as KeyedModels
     from thalweg.learners import Ader as Ader
     from thalweg.learners import AggregatingExperts as AggregatingExperts
     from thalweg.learners import ClippedRLS as ClippedRLS
@@ -52,13 +58,9 @@ if TYPE_CHECKING:
     from thalweg.losses import Tracking as Tracking
     from thalweg.models import AdaptiveFilter as AdaptiveFilter
     from thalweg.models import Classifier as Classifier
-    from thalweg.models import Forecaster as Forecaster
-    from thalweg.models import KeyedModels as KeyedModels
     from thalweg.models import Online as Online
     from thalweg.models import Ticket as Ticket
     from thalweg.models import adaptive_filter as adaptive_filter
-    from thalweg.models.long_frames import cross_validation as cross_validation
-    from thalweg.models.long_frames import forecast as forecast
     from thalweg.types import Block as Block
     from thalweg.types import Interval as Interval
     from thalweg.types import Trace as Trace
@@ -67,6 +69,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "domains": ("Ball", "Box", "Ellipsoid", "Everywhere", "Polytope", "Simplex"),
+    "keyed": ("KeyedModels",),
     "learners": (
         "Ader",
         "AggregatingExperts",
@@ -99,14 +102,13 @@ _NAMES = {
     "models": (
         "AdaptiveFilter",
         "Classifier",
-        "Forecaster",
-        "KeyedModels",
         "Online",
         "Ticket",
         "adaptive_filter",
     ),
+    "forecasting": ("Forecaster",),
     # Not by their package, in which ``forecast`` is a module.
-    "models.long_frames": ("cross_validation", "forecast"),
+    "forecasting.long_frames": ("cross_validation", "forecast"),
     "types": ("Block", "Interval", "Trace"),
 }
 _PACKAGES = (
@@ -116,7 +118,9 @@ _PACKAGES = (
     "domains",
     "errors",
     "evaluation",
+    "forecasting",
     "integrations",
+    "keyed",
     "learners",
     "losses",
     "models",

@@ -88,7 +88,7 @@ def check_array(
 ) -> FloatArray:
     """``getattr(owner, name)`` as a read-only float64 array of ``ndim`` axes.
 
-    With ``scalar`` a number is taken as well, as an array of no axes.
+    With ``scalar`` a number is accepted as well, as an array of no axes.
     """
     value = getattr(owner, name)
     try:
@@ -298,7 +298,7 @@ def _check_values(name: str, values: Any, dtype: Any) -> FloatArray:
             f"{MISSING_HINT if np.isnan(value) else ''}"
         )
     # Kernels are compiled for writable arrays; for a read-only one, numba would compile
-    # them once more.
+    # them again.
     return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"])
 
 

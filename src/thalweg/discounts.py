@@ -32,7 +32,7 @@ def from_half_life(half_life: float, owner: str = "from_half_life") -> float:
 
 
 def from_window(window: float, owner: str = "from_window") -> float:
-    """γ = 1 - 1/window: all past rounds together weigh as much as so many new ones."""
+    """γ = 1 - 1/window: all past rounds weigh as much as ``window`` new ones."""
     checks.require_argument(owner, "window", window, "(1, inf]")
     return 1 - 1 / window
 
@@ -93,7 +93,7 @@ def grid(
 
     ``as_printed`` is the paper's own grid: log T / (T√(2D)) for log T / (T√2), with
     D ≥ e⁻²/2 to keep γ_1 ≥ ½ at every T, and N rounded up, which adds a last γ_N below
-    ½ that the proof never uses and that can be as good as 0 (erratum E7).
+    ½ that the proof never uses and that can be almost 0 (erratum E7).
     """
     checks.require_argument("grid", "horizon", horizon, "[2, inf)")
     least = f"[{math.exp(-2) / 2}" if as_printed else "(0"

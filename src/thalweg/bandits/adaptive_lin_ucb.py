@@ -89,7 +89,7 @@ class AdaptiveLinUCB(Policy[AdaptiveLinUCBState]):
 
     @property
     def bank(self) -> tuple[DiscountedLinUCB, ...]:
-        """The policies, of which each has its weight."""
+        """The policies, each with its weight."""
         return tuple(
             DiscountedLinUCB(
                 float(discount), self.ridge, self.noise, self.radius,

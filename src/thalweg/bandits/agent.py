@@ -28,7 +28,7 @@ POLICIES: dict[str, type[Policy[Any]]] = {
 
 
 class AgentRecord(NamedTuple):
-    """What a file's ``extra`` holds of an agent."""
+    """An agent in a file's ``extra``."""
 
     policy: str  # the name of its class
     settings: Any  # their values by name
@@ -63,7 +63,7 @@ class Agent:
 
     @property
     def rounds(self) -> int:
-        """How many rewards were learnt."""
+        """The number of rewards learnt."""
         return int(self._state.rounds)
 
     @property

@@ -15,10 +15,10 @@ from thalweg.errors import InvalidParameterError
 from thalweg.types import FloatArray
 
 BLOCK_ROUNDS = 1024
-"""Rounds that are drawn at a time, from a generator of their own."""
+"""Number of rounds that are drawn together, from a generator of their own."""
 CHANGES = (1000, 2000, 3000)
 TURNS = (0.5, -0.25, 0.5)
-"""The rounds after which θ turns, and by which part of a full turn: from (1, 0) to
+"""The rounds after which θ turns, and the share of a full turn: from (1, 0) to
 (-1, 0), (0, 1) and (0, -1). They are those of the public code of Russac, Vernade &
 Cappé (2019), with T = 6,000, d = 2, 50 actions and noise 1."""
 
@@ -176,9 +176,7 @@ def rotating_environment(
 ) -> LinearEnvironment:
     """θ on the unit circle that turns slowly, by the part ``turn`` of a full turn."""
     checks.require_argument("rotating_environment", "rounds", rounds, "[1, inf)")
-    return LinearEnvironment(
-        _on_circle(np.linspace(0.0, turn, rounds)), arms, noise
-    )  # fmt: skip
+    return LinearEnvironment(_on_circle(np.linspace(0.0, turn, rounds)), arms, noise)
 
 
 def switching_arms(

@@ -23,7 +23,7 @@ from thalweg.persistence.snapshots import Condition
 from thalweg.types import FloatArray
 
 NORM_ROUNDING = 1e-9
-"""By so much ‖a‖ may exceed L: actions that were scaled to it are rounded."""
+"""Limit of the relative excess of ‖a‖ over L, as actions scaled to L are rounded."""
 
 INTERVALS = {
     "ridge": "[1e-30, 1e30]",
@@ -33,7 +33,7 @@ INTERVALS = {
     "error_probability": "(0, 1)",
     "exploration": "[0, 1e30]",
 }
-"""The settings beside the discount, and where they must lie."""
+"""The settings beside the discount, and their ranges."""
 
 
 class LinUCBState(NamedTuple):
@@ -75,8 +75,8 @@ class DiscountedLinUCB(Policy[LinUCBState]):
     ``discount`` is γ in (0, 1]: see ``discount_for_drift``. ``ridge`` is λ > 0,
     ``noise`` σ ≥ 0 such that the noise is σ-subgaussian, ``radius`` S ≥ ‖θ_t‖,
     ``action_bound`` L > 0: an action with ‖a‖ > L is refused. ``error_probability`` is
-    δ in (0, 1): with so much probability θ lies outside the ellipsoid in a round,
-    where nothing drifts. ``exploration`` multiplies β; 1 is the theory's.
+    δ in (0, 1): the probability that θ lies outside the ellipsoid in a round without
+    drift. ``exploration`` multiplies β; 1 is the theory's.
     Theory: ``regret_bounds``.
     """
 

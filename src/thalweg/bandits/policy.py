@@ -54,9 +54,9 @@ class Policy(ABC, Generic[S]):
     ) -> tuple[S, Any]:
         """Choose and update, round by round; the state after it, and the choices (T,).
 
-        ``rewards`` (T, K) are those of every action, of which only that of the chosen
-        one is read; ``actions`` (T, K, n), or None where arms have only a number. It is
-        what ``simulate`` calls, and checks nothing.
+        ``rewards`` (T, K) are those of every action; only that of the chosen one is
+        read. ``actions`` is (T, K, n), or None where arms have only a number. It is
+        called by ``simulate``, and checks nothing.
         """
 
     def rules(self, state: S) -> Iterable[tuple[str, Any]]:
@@ -65,7 +65,7 @@ class Policy(ABC, Generic[S]):
             yield name, Array(shape)
 
     def size_of(self, state: S) -> int:
-        """How many features, or arms, the state is for."""
+        """The number of features, or of arms, of the state."""
         return len(state[0])
 
     def check_state(self, state: S) -> None:

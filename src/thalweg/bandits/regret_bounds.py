@@ -88,7 +88,7 @@ def discounted_lin_ucb(
 
 
 def _confidence_width(bandit: LinearBandit, discount: float, rounds: int) -> float:
-    """β after so many rounds."""
+    """β after this number of rounds."""
     d, ridge = bandit.size, bandit.ridge
     weight = _discounted_count(discount**2, rounds)
     log_det = d * math.log(1 + bandit.action_bound**2 * weight / (ridge * d))
@@ -195,7 +195,8 @@ def _regret_of_plays(
     plays: FloatArray, failure: FloatArray, affected: int, largest: FloatArray,
     horizon: int,
 ) -> float:  # fmt: skip
-    """The regret where arm i is played so often beside failures and affected rounds."""
+    """The regret if arm i is played ``plays[i]`` times beside failures and affected
+    rounds."""
     failures = 2 * np.minimum(failure, 1.0).sum()
     by_arm = largest * np.minimum(plays + failures, horizon)
     worst = float(largest.max())

@@ -19,7 +19,7 @@ from thalweg.types import FloatArray
 
 
 class Simulation(NamedTuple):
-    """What happened in each round."""
+    """The records of each round."""
 
     regret: FloatArray  # (T,) the best mean reward less that of the chosen action
     choices: Any  # (T,) the numbers of the chosen actions
@@ -37,9 +37,9 @@ def simulate(
     rounds: int | None = None,
     seed: int = 0,
 ) -> Simulation:
-    """Play so many rounds of an environment, by default all that are left.
+    """Play rounds of an environment, by default all that are left.
 
-    An ``Agent`` goes on in the round after its last, and keeps what it has learnt: a
+    An ``Agent`` continues in the round after its last, and keeps what it has learnt: a
     run can be cut anywhere. A policy starts from the first round. Rounds are the same
     for every policy, by the ``seed``, an int ≥ 0.
     """

@@ -27,12 +27,12 @@ from thalweg.persistence.state_check import check_state
 from thalweg.types import FloatArray
 
 TRACKER = Tracker("features")
-"""Its experts see the action only, not the rewards of earlier actions."""
+"""The features of its experts are those of the action, without earlier rewards."""
 COVERAGE = 0.9
 HALF_WIDTH = 1.6448536269514722
-"""Half the width of an interval that holds Gaussian noise so often, in units of σ."""
+"""Half the width of a Gaussian interval of that coverage, in units of σ."""
 MIN_MEMORY = 2.0
-"""Shorter memories of the Tracker count as this one: γ is at least 1/2."""
+"""Minimum memory of the Tracker, so that γ is at least 1/2."""
 
 
 class TrackerLinUCBState(NamedTuple):

@@ -1,4 +1,4 @@
-"""How much a bandit policy should forget, where it is known how much will change."""
+"""Discounts and windows of bandit policies for a known amount of change."""
 
 import math
 
@@ -41,9 +41,7 @@ def window_for_changes(changes: int, horizon: int, reward_bound: float = 1.0) ->
     return max(1, min(math.ceil(2 * reward_bound * math.sqrt(rounds)), horizon))
 
 
-def _check_changes(
-    owner: str, changes: int, horizon: int, reward_bound: float
-) -> None:  # fmt: skip
+def _check_changes(owner: str, changes: int, horizon: int, reward_bound: float) -> None:
     checks.require_argument(owner, "horizon", horizon, "[1, inf)")
     checks.require_argument(owner, "changes", changes, f"[0, {horizon}]")
     checks.require_argument(owner, "reward_bound", reward_bound, "(0, inf)")

@@ -43,7 +43,7 @@ class WindowUCBState(NamedTuple):
 
 
 class ArmPolicy:
-    """What policies share that know arms by their numbers only."""
+    """The base class of policies for arms without features."""
 
     reward_bound: float
 

@@ -74,8 +74,8 @@ def leading_history(
     ``interval_regret(L)`` bounds the static regret of the expert on L rounds.
 
     The argument is Hazan & Seshadhri's (2009), recalled; the constants are ours. The
-    copy that starts in round r has weight 1/r at least, of which the shares of later
-    copies leave r/s until round s: over its life the mixture loses log(s)/α to it. Of
+    copy that starts in round r has weight 1/r at least; the shares of later copies
+    leave r/s of it until round s: over its life the mixture loses log(s)/α to it. Of
     the copies alive in round s one started in the first half of any interval that ends
     there, so that ⌊log₂L⌋+1 lives cover the interval. And a comparator that stays for
     an interval where the path was at its start is nowhere farther from it than V(I).

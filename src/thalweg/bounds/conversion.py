@@ -3,7 +3,7 @@
 On an interval I of rounds, min Σ f_t(θ) is at most 2|I|V(I) above Σ min f_t, where V(I)
 sums sup|f_t - f_{t-1}| over the rounds of I but the first. So the regret on the
 intervals of a partition bounds dynamic regret: Zhang, Yang, Jin & Zhou, *Dynamic Regret
-of Strongly Adaptive Methods* (arXiv 1701.07570, of which we read the abstract; the
+of Strongly Adaptive Methods* (arXiv 1701.07570; we read only the abstract, and the
 proof in docs/derivations/adaptive-to-dynamic.md is ours).
 """
 

@@ -7,7 +7,8 @@ from thalweg.bounds.newton import Case, theorem_constants
 from thalweg.bounds.problem import Problem, resolve_horizon, zero_product
 
 MIN_RADIUS = math.exp(-2) / 2
-"""From this D on the paper's rule of Corollary 2 keeps γ ≥ ½; it asks for D ≥ 1."""
+"""Minimum D for which the paper's rule of Corollary 2 keeps γ ≥ ½; the paper requires
+D ≥ 1."""
 
 
 def newton_by_tradeoff(

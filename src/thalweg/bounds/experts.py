@@ -66,8 +66,8 @@ def experts_newton(
 
     (1/α)log(k(k+1)/C) + Theorem 1 at γ_k. ``ridge`` is ε, by default that of
     ``paper_ridge``, as in the learner ``Experts.from_newton_grid``. ``static`` says
-    that γ = 1 was put first in the grid, as the learner does unless told not to, which
-    moves every other expert back by one. ``as_printed`` is for the paper's own grid,
+    that γ = 1 was put first in the grid, as the learner does by default, which moves
+    every other expert back by one. ``as_printed`` is for the paper's own grid,
     which depends on the unit of length. Sharp (ours): the least over all experts, of
     Theorem 1 in its sharp form.
     """

@@ -144,7 +144,7 @@ def paper_ridge(problem: Problem, case: Case = 1, *, experts: int = 1) -> float:
     (V = 0 at n = 4), the second those with V about (nN/4 - 1)D.
 
     Cases 2 and 3: 1, as in the theorem. Their P gains Hessians, not squares of
-    gradients, and 1/(ρ²D²) is then far too large (docs/decisions/014-ridge.md).
+    gradients, and 1/(ρ²D²) is then far too large (docs/decisions/paper-theory.md).
     """
     checks.require_argument_type("paper_ridge", "problem", problem, Problem)
     G, alpha = problem.gradient_bound, problem.exp_concavity

@@ -83,7 +83,7 @@ def discounted_count(discount: float, horizon: int) -> float:
     """S_T = 1 + γ + ... + γ^(T-1) = (1-γᵀ) / (1-γ), which is T at γ = 1."""
     if discount == 1:
         return float(horizon)
-    # Not 1 - γᵀ, which has no digits left where γ is all but 1.
+    # Not 1 - γᵀ, which has no digits left where γ is almost 1.
     return math.expm1(horizon * math.log(discount)) / (discount - 1)
 
 

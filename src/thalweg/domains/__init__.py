@@ -1,21 +1,30 @@
 """Domains: convex sets with their projections and support functions."""
 
-from thalweg.domains.ball import Ball as Ball
-from thalweg.domains.base import Domain as Domain
-from thalweg.domains.base import Projection as Projection
-from thalweg.domains.box import Box as Box
-from thalweg.domains.ellipsoid import Ellipsoid as Ellipsoid
-from thalweg.domains.everywhere import Everywhere as Everywhere
-from thalweg.domains.polytope import Polytope as Polytope
-from thalweg.domains.simplex import Simplex as Simplex
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Ball",
-    "Box",
-    "Domain",
-    "Ellipsoid",
-    "Everywhere",
-    "Polytope",
-    "Projection",
-    "Simplex",
-]
+from thalweg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from thalweg.domains.ball import Ball as Ball
+    from thalweg.domains.base import Domain as Domain
+    from thalweg.domains.base import Projection as Projection
+    from thalweg.domains.box import Box as Box
+    from thalweg.domains.ellipsoid import Ellipsoid as Ellipsoid
+    from thalweg.domains.everywhere import Everywhere as Everywhere
+    from thalweg.domains.polytope import Polytope as Polytope
+    from thalweg.domains.simplex import Simplex as Simplex
+
+_MODULE_OF = {
+    "Ball": "ball",
+    "Box": "box",
+    "Domain": "base",
+    "Ellipsoid": "ellipsoid",
+    "Everywhere": "everywhere",
+    "Polytope": "polytope",
+    "Projection": "base",
+    "Simplex": "simplex",
+}
+
+__all__ = sorted(_MODULE_OF)
+
+__getattr__ = lazy_exports(__name__, _MODULE_OF)

@@ -49,7 +49,7 @@ class Ball(Domain):
         y, P, is_exact = limit_problem(point, information, 0.0, self.radius)
         # On the sphere (P + μI) z = Py for the one μ > 0 with ‖z‖ = D.
         eigenvalue, basis = np.linalg.eigh(P)
-        # Below this eigh tells no eigenvalue from zero, nor from a negative one.
+        # Below this, the signs of eigenvalues computed by eigh are rounding.
         eigenvalue = np.maximum(eigenvalue, np.finfo(np.float64).eps * eigenvalue[-1])
         z = self.project(basis @ self._on_sphere(eigenvalue, basis.T @ y))
         nearest = z.astype(point.dtype)

@@ -11,11 +11,12 @@ from thalweg.checks import MAX_MAGNITUDE
 from thalweg.types import FloatArray
 
 SAFE_SCALE = 1e50
-"""Matrices whose largest entry is farther from 1 than this factor are scaled."""
+"""Limit of the factor between a matrix's largest entry and 1; beyond it, the matrix is
+scaled."""
 MAX_DISTANCE = 1e60
-"""Points farther away than this, in units of a bounded set, are moved nearer. In the
-norm of any P that is told from a singular one, the projection has reached its limit
-along the ray long before."""
+"""Limit of a point's distance, in units of a bounded set: farther ones are moved there.
+In the norm of any P that is numerically regular, the projection reaches its limit along
+the ray long before."""
 
 
 class Projection(NamedTuple):

@@ -18,7 +18,7 @@ from thalweg.errors import InvalidParameterError
 from thalweg.types import FloatArray
 
 MAX_ASYMMETRY = 1e-12
-"""Asymmetry of ``shape`` that rounding may leave, relative to its largest entry."""
+"""Limit of the asymmetry of ``shape``, by rounding, relative to its largest entry."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -109,7 +109,7 @@ class Polytope(Domain):
                 self._constraints.high,
                 bounds=(None, None),
                 method=method,
-                # Presolve cannot always tell an unbounded S from an empty one.
+                # Presolve cannot always distinguish an unbounded S from an empty one.
                 options={"presolve": False, "primal_feasibility_tolerance": 1e-10},
             )
             if result.status in (SOLVED, EMPTY, UNBOUNDED):

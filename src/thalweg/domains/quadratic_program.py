@@ -21,9 +21,10 @@ from thalweg.domains.base import Projection, is_legal, limit_problem
 from thalweg.types import FloatArray
 
 ROUNDING = 1e-13
-"""A constraint is violated, or a sign is wrong, only by more than this, relatively."""
+"""Relative tolerance of constraints and signs."""
 STEPS_PER_SIDE = 20
-"""Active-set steps for each row and column of C: three times the most ever needed."""
+"""Limit of the number of active-set steps per row and column of C: three times the
+largest number observed."""
 EQUALITY = 5
 """daqp's code for a constraint with low = high."""
 
@@ -133,8 +134,8 @@ def _search_active_set(
     It goes to the best point of the active constraints as far as the others allow. A
     constraint that stops it becomes active; one whose multiplier has the wrong sign at
     the best point is dropped. Cost never rises, and Bland's rule of the least index
-    breaks ties. z stays in the set, so that should rounding exhaust the limit, its gap
-    tells how good it is.
+    breaks ties. z stays in the set: if rounding exhausts the limit of steps, its gap
+    bounds its error.
     """
     C, low, high = constraints
     side = np.where(low == high, 1.0, 0.0)

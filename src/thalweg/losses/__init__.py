@@ -1,27 +1,36 @@
 """Loss functions with their gradients, Hessians and constants."""
 
-from thalweg.losses.base import Constants as Constants
-from thalweg.losses.base import Loss as Loss
-from thalweg.losses.base import Round as Round
-from thalweg.losses.functions import Function as Function
-from thalweg.losses.functions import Functions as Functions
-from thalweg.losses.huber import Huber as Huber
-from thalweg.losses.linear import LinearLoss as LinearLoss
-from thalweg.losses.linear_map import LinearMap as LinearMap
-from thalweg.losses.logistic import Logistic as Logistic
-from thalweg.losses.squared import SquaredError as SquaredError
-from thalweg.losses.tracking import Tracking as Tracking
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Constants",
-    "Function",
-    "Functions",
-    "Huber",
-    "LinearLoss",
-    "LinearMap",
-    "Logistic",
-    "Loss",
-    "Round",
-    "SquaredError",
-    "Tracking",
-]
+from thalweg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from thalweg.losses.base import Constants as Constants
+    from thalweg.losses.base import Loss as Loss
+    from thalweg.losses.base import Round as Round
+    from thalweg.losses.functions import Function as Function
+    from thalweg.losses.functions import Functions as Functions
+    from thalweg.losses.huber import Huber as Huber
+    from thalweg.losses.linear import LinearLoss as LinearLoss
+    from thalweg.losses.linear_map import LinearMap as LinearMap
+    from thalweg.losses.logistic import Logistic as Logistic
+    from thalweg.losses.squared import SquaredError as SquaredError
+    from thalweg.losses.tracking import Tracking as Tracking
+
+_MODULE_OF = {
+    "Constants": "base",
+    "Function": "functions",
+    "Functions": "functions",
+    "Huber": "huber",
+    "LinearLoss": "linear",
+    "LinearMap": "linear_map",
+    "Logistic": "logistic",
+    "Loss": "base",
+    "Round": "base",
+    "SquaredError": "squared",
+    "Tracking": "tracking",
+}
+
+__all__ = sorted(_MODULE_OF)
+
+__getattr__ = lazy_exports(__name__, _MODULE_OF)

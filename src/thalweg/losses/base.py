@@ -5,9 +5,9 @@ To add a loss:
 1. Write a frozen dataclass in a file of its own: a subclass of ``LinearLoss``
    (losses/linear.py) where f is a function of x·θ, given by φ, φ′, φ″ and the range
    of φ″ (``curvature_range``), and ``mean`` where x·θ is not the expected label
-   itself; else of ``Loss``. Give ``constants`` if the theorems
-   shall apply, and ``is_quadratic = True`` where ∇²f does not depend on θ. Where φ″ is
-   0, tell regret/dynamic.py how to find minimisers.
+   itself; else of ``Loss``. Give ``constants`` if the theorems shall apply, and
+   ``is_quadratic = True`` where ∇²f does not depend on θ. Where φ″ is 0, add the search
+   for minimisers to regret/dynamic.py.
 2. Export it in losses/__init__.py, which lets files hold it, and in
    thalweg/__init__.py; give an example of it in tests/contracts/examples.py, which
    brings the tests of every loss.

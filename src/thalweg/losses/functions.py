@@ -25,8 +25,8 @@ class Functions(Loss):
     """f_t(θ) = functions[t](θ), with constants that the caller knows.
 
     ``block()`` gives the rounds to play: y holds the functions' numbers 0, 1, ...
-    ``known_constants`` are ℓ, u, α and G on the domain that will be used; nobody can
-    compute them from Python functions, so without it ``constants`` is refused.
+    ``known_constants`` are ℓ, u, α and G on the domain that will be used. They cannot
+    be computed from Python functions: without them ``constants`` is refused.
     """
 
     functions: Sequence[Function]

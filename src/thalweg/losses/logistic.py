@@ -26,7 +26,7 @@ class Logistic(LinearLoss):
         return np.logaddexp(0.0, p) - y * p
 
     def slope(self, p: Any, y: Any) -> Any:
-        # expit(p) - y would round to nothing where the label is all but certain.
+        # expit(p) - y would round to 0 where the label is almost certain.
         return (1 - y) * _expit(p) - y * _expit(-np.asarray(p))
 
     def curvature(self, p: Any, y: Any) -> Any:
@@ -39,7 +39,7 @@ class Logistic(LinearLoss):
         return self.curvature(farthest, y), self.curvature(nearest, y)
 
     def mean(self, prediction: Any) -> Any:
-        """The probability of the label 1 that a prediction x·θ stands for: σ(x·θ)."""
+        """The probability of the label 1 at the prediction x·θ: σ(x·θ)."""
         score = np.asarray(prediction)
         out = np.empty(score.size)
         # Not SciPy's expit, whose last bit may differ from that of the kernels.

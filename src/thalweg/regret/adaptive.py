@@ -24,11 +24,12 @@ from thalweg.regret.comparators import (
 from thalweg.types import Block, FloatArray, Trace
 
 EXHAUSTIVE_LENGTH = 128
-"""Rounds up to which all intervals are searched, whatever the budget."""
+"""Limit of the number of rounds for which all intervals are searched, at any budget."""
 BRANCHES = 16
-"""The number of pieces that a piece is cut into."""
+"""Number of pieces that a piece is cut into."""
 COLLINEAR_TOLERANCE = 1e-13
-"""Singular values below this part of the largest, columns at length 1, are rounding."""
+"""Minimum singular value relative to the largest, with columns of length 1: smaller
+ones are rounding."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def adaptive(
     ``Ball`` or a ``Box``. Up to ``exact_up_to`` rounds all T² intervals are searched,
     in O(T²n²). In a domain those that may be the worst take a solver besides, O(n³)
     each: at most all, O(T²n³), on drifting streams fewer than one in ten
-    (docs/decisions/015-adaptive-regret-in-a-domain.md). Beyond, the worst lies in a
+    (docs/decisions/paper-theory.md). Beyond, the worst lies in a
     bracket found in O(Tn²), or O(Tn³): the best fixed point of an interval loses at
     least what those of its parts lose together, so that regrets of parts add up to a
     bound on that of the whole. Both hold up to the rounding of sums. In a domain

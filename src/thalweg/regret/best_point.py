@@ -13,13 +13,13 @@ from thalweg.types import Block, FloatArray
 EVERYWHERE: Domain = Everywhere()
 """The domain of a comparator unless a caller gives another."""
 GAP_TARGET = 1e-16
-"""Newton's steps end when the gap is this part of the loss they started from..."""
+"""Gap, relative to the first loss, at which Newton's steps end."""
 MAX_GAP = 1e-8
-"""...and the point they end with is refused if its gap is more than this part of it."""
+"""Limit of the gap of the last point, relative to the first loss."""
 DAMPING = 1e-10
 """The curvature added, relative to the mean, where a Hessian may be singular."""
 MAX_NEWTON_STEPS = 300
-"""Newton steps before giving up; 5 to 30 are usual."""
+"""Limit of the number of Newton steps; 5 to 30 are usual."""
 
 
 class FixedPoint(NamedTuple):

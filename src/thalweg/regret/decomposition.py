@@ -30,7 +30,7 @@ class Decomposition:
 
     @property
     def residual(self) -> float:
-        """What the terms do not explain: rounding, unless the points were not RLS's."""
+        """The unexplained part: rounding, if the points are those of RLS."""
         return self.regret - (self.init + self.path + self.stability - self.slack)
 
 

@@ -29,7 +29,7 @@ from thalweg.regret.static import Regret
 from thalweg.types import Block, FloatArray, Trace
 
 MAX_STEP_RATIO = 1e12
-"""A step this many times the first has arrived at the face of the domain."""
+"""Limit of a step in units of the first: such a step has reached the domain's face."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,13 +10,13 @@ from thalweg.regret.path_budget import HindsightPath, PathSolver
 from thalweg.types import Block, FloatArray
 
 TOLERANCE = 1e-5
-"""The relative gap of a single solve: far below any width between points."""
+"""Relative gap of a single solve: far below any width between points."""
 FAR_END = 1e-3
-"""The curve ends where this part of the best fixed point's avoidable loss is left."""
+"""Share of the best fixed point's avoidable loss that is left where the curve ends."""
 MIN_SPACING = 1e-6
-"""Budgets nearer to each other than this, relatively, add no information."""
+"""Minimum relative distance of two budgets: closer ones add no information."""
 MAX_POINTS = 1000
-"""The number of budgets solved at most where ``points`` is not given."""
+"""Limit of the number of budgets solved if ``points`` is not given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Frontier:
             )
         upper = np.interp(V, self.path_length, self.upper)
         within = np.minimum(V, np.finfo(np.float64).max)[..., None]
-        with np.errstate(over="ignore"):  # far out a tangent is as good as -∞
+        with np.errstate(over="ignore"):  # distant tangents may overflow to -∞
             tangents = self.lower + self.price * (self.path_length - within)
         lower = np.maximum(tangents.max(axis=-1), self.floor)
         return (lower, upper) if V.ndim else (float(lower), float(upper))
@@ -66,10 +66,10 @@ class Frontier:
         return total_loss - upper, total_loss - lower
 
     def matching_path_length(self, total_loss: float) -> tuple[float, float]:
-        """(low, high) around the least V at which hindsight loses no more than this.
+        """(low, high) around the least V at which the hindsight loss is at most this.
 
-        0 where the best fixed point does; high is infinite below the last point, and
-        low too where no path gets there.
+        0 if the best fixed point has such a loss; high is infinite below the last
+        point, and low too if no path reaches the loss.
         """
         high = np.inf
         if total_loss >= self.upper[-1]:

@@ -20,10 +20,10 @@ from thalweg.regret.comparators import (
 from thalweg.types import Block, FloatArray
 
 BISECTIONS = 120
-"""Halvings of an interval that holds a multiplier or a minimiser: beyond rounding."""
+"""Number of halvings of an interval with a multiplier or minimiser: beyond rounding."""
 
 MIN_RADIUS = 1e-150
-"""A box of one point counts as this large, so that nothing is divided by zero."""
+"""Minimum size of a box (of one point), so that nothing is divided by zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +269,7 @@ def _linear_loss_variation(
     least = _lower_end(loss, low, high, y) * block.weights
     upper = np.maximum(most[1:] - least[:-1], most[:-1] - least[1:])
     size = np.linalg.norm(x, axis=1, keepdims=True)
-    # Far out along ±x the nearest point of the domain is all but extreme.
+    # Far out along ±x the nearest point of the domain is almost extreme.
     far = 1e6 * max(1.0, domain.radius) * _divide(x, np.where(size > 0, size, 1.0))
     points = [side * far[at] for side in (1, -1) for at in (slice(1, None), slice(-1))]
     points.append(np.zeros_like(far[1:]))

@@ -14,15 +14,17 @@ from thalweg.types import Block, FloatArray
 TOLERANCE = 1e-6
 """The relative gap between loss and lower bound at which a solve ends."""
 COLLINEAR_TOLERANCE = 1e-13
-"""Singular values below this part of the largest, columns at length 1, are rounding."""
+"""Minimum singular value relative to the largest, with columns of length 1: smaller
+ones are rounding."""
 TERMINAL_WEIGHT = 1e10
 """κ = 1e10·T·(XᵀX)⁺ closes the dual path; 1e4 leaves it open if |x_t| varies a lot."""
 MAX_SCALE = 1.5
-"""The certificate's scalar is 1 at the optimum; on rounding alone it would blow up."""
+"""Limit of the certificate's scalar, which is 1 at the optimum and may explode by
+rounding."""
 ROUNDING = 1e-13
 """The rounding error of a sum of many terms, relative to the sum of their sizes."""
 MAX_NEWTON_STEPS = 80
-"""Newton steps before giving up; 10 to 40 are usual."""
+"""Limit of the number of Newton steps; 10 to 40 are usual."""
 
 
 @dataclass(frozen=True, eq=False)

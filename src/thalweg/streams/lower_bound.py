@@ -51,7 +51,7 @@ def coin_blocks(rounds: int, path_length: float, seed: Seed = 0) -> Stream:
 
 
 def biased_coins(rounds: int, seed: Seed = 0) -> Stream:
-    r"""Coins ±1 of one bias, which is drawn uniformly and told to nobody.
+    r"""Coins ±1 of one bias, which is drawn uniformly and not revealed.
 
     .. math:: f_t(\theta) = (\theta - \epsilon_t)^2, \quad
               P(\epsilon_t = 1) = p, \quad p \sim U(0, 1)

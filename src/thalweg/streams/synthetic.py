@@ -16,11 +16,11 @@ from thalweg import checks
 from thalweg.types import Block, FloatArray
 
 LABEL_BOUND = 1.0
-"""|y_t| is at most this in every stream here."""
+"""Limit of |y_t| in all streams of this file."""
 MAX_NORM = 0.9
-"""‖θ_t‖ is at most this, so that noise seldom takes |y| beyond ``LABEL_BOUND``."""
+"""Limit of ‖θ_t‖, so that noise rarely takes |y| beyond ``LABEL_BOUND``."""
 SPEED_UP = 4.0
-"""The step of ``mixed`` in its quarter of drift, relative to ``random_walk``."""
+"""Step of ``mixed`` in its quarter of drift, relative to ``random_walk``."""
 
 
 Seed = int | np.random.Generator
