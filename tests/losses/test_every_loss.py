@@ -69,6 +69,9 @@ def test_a_prediction_is_best_for_its_mean_label(loss):
     # Slopes of Logistic are differences of numbers below 1: one rounding is left.
     atol = np.finfo(float).eps
     np.testing.assert_allclose(loss.slope(p, loss.mean(p)), 0, atol=atol)
+    for prediction, label in zip(p, loss.mean(p), strict=True):
+        best = loss.best_prediction(label)
+        assert best == pytest.approx(prediction, rel=1e-12, abs=1e-12)
 
 
 @every_loss

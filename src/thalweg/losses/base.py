@@ -6,8 +6,10 @@ To add a loss:
    (losses/linear.py) where f is a function of x·θ, given by φ, φ′, φ″ and the range
    of φ″ (``curvature_range``), and ``mean`` where x·θ is not the expected label
    itself; else of ``Loss``. Give ``constants`` if the theorems shall apply, and
-   ``is_quadratic = True`` where ∇²f does not depend on θ. Where φ″ is 0, add the search
-   for minimisers to regret/dynamic.py.
+   ``is_quadratic = True`` where ∇²f does not depend on θ. Comparators in hindsight
+   (regret/best_point.py) are found by damped Newton steps, which need ``value`` and
+   finite ``grad`` and ``hess`` of a convex f; φ″ may be 0. ``best_prediction``, where φ
+   is least elsewhere than at y, spares the search for the minimisers of single rounds.
 2. Export it in losses/__init__.py, which lets files hold it, and in
    thalweg/__init__.py; give an example of it in tests/contracts/examples.py, which
    brings the tests of every loss.

@@ -69,6 +69,10 @@ class LinearLoss(Loss):
         """
         return prediction
 
+    def best_prediction(self, y: Any) -> float | None:
+        """The prediction with the least loss for the label ``y``; None if not known."""
+        return float(y) if self.slope(y, y) == 0 else None
+
     def value(self, theta: FloatArray, x: Any, y: Any) -> float:
         return float(np.sum(self.phi(x @ theta, y)))
 

@@ -47,6 +47,9 @@ class Logistic(LinearLoss):
         dtype = score.dtype if score.dtype.kind == "f" else np.float64
         return out.reshape(score.shape).astype(dtype, copy=False)[()]
 
+    def best_prediction(self, y: Any) -> float:
+        return float(scipy.special.logit(y))
+
     def shapes(self, theta: FloatArray) -> tuple[Shape | None, Shape]:
         return theta.shape[:1], ()
 

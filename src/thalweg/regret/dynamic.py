@@ -5,16 +5,14 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import logit
 
 from thalweg import checks
 from thalweg.domains import Domain
 from thalweg.errors import StreamError, UnsupportedLossError
 from thalweg.losses import (
     Functions,
-    Huber,
+    LinearLoss,
     LinearMap,
-    Logistic,
     Loss,
     SquaredError,
     Tracking,
@@ -101,13 +99,11 @@ def _nearest_minimiser(
     """The minimiser of one round that is nearest to z."""
     if one_round.weight is not None and one_round.weight[0] == 0:
         return z
-    if isinstance(loss, SquaredError | Logistic) or (
-        isinstance(loss, Huber) and not loss.ridge
-    ):
-        best = logit(one_round.y[0]) if isinstance(loss, Logistic) else one_round.y[0]
-        return _nearest_level_point(
-            z, np.asarray(one_round.x[0], np.float64), float(best), domain
-        )
+    if isinstance(loss, LinearLoss) and loss.rank_one:
+        best = loss.best_prediction(one_round.y[0])
+        if best is not None:
+            x = np.asarray(one_round.x[0], np.float64)
+            return _nearest_level_point(z, x, best, domain)
     if isinstance(loss, LinearMap):
         A = np.asarray(one_round.x[0], np.float64)
         point = z + np.linalg.lstsq(A, one_round.y[0] - A @ z)[0]
