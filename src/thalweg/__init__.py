@@ -1,4 +1,8 @@
-"""Online learning on drifting streams, with the regret measured."""
+"""Online learning on drifting streams, with the regret measured.
+
+docs/architecture.md is the map of the source: packages, five journeys of a call through
+the files, and which files to edit for which change.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -67,75 +71,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_NAMES = {
-    "domains": ("Ball", "Box", "Ellipsoid", "Everywhere", "Polytope", "Simplex"),
-    "keyed": ("KeyedModels",),
-    "learners": (
-        "Ader",
-        "AggregatingExperts",
-        "ClippedRLS",
-        "ConstantStepGradient",
-        "DirectionalRLS",
-        "DiscountedGradient",
-        "DiscountedNewton",
-        "Experts",
-        "FollowTheLeadingHistory",
-        "GeneralLeastSquares",
-        "LastValue",
-        "LogisticTracker",
-        "OnlineGradientDescent",
-        "OnlineNewtonStep",
-        "RecursiveLeastSquares",
-        "RestartExperts",
-        "SlidingWindow",
-        "Tracker",
-    ),
-    "losses": (
-        "Function",
-        "Functions",
-        "Huber",
-        "LinearMap",
-        "Logistic",
-        "SquaredError",
-        "Tracking",
-    ),
-    "models": (
-        "AdaptiveFilter",
-        "Classifier",
-        "Online",
-        "Ticket",
-        "adaptive_filter",
-    ),
-    "forecasting": ("Forecaster",),
-    # Not by their package, in which ``forecast`` is a module.
-    "forecasting.long_frames": ("cross_validation", "forecast"),
-    "types": ("Block", "Interval", "Trace"),
-}
-_PACKAGES = (
-    "bandits",
-    "bounds",
-    "discounts",
-    "domains",
-    "errors",
-    "evaluation",
-    "forecasting",
-    "integrations",
-    "keyed",
-    "learners",
-    "losses",
-    "models",
-    "persistence",
-    "regret",
-    "streams",
-    "tables",
-)
-_MODULE_OF = {name: package for package, names in _NAMES.items() for name in names}
-_MODULE_OF |= {package: package for package in _PACKAGES}
-
-__all__ = sorted(_MODULE_OF)
-
 # `import thalweg` brings in neither numba nor scipy.
-__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__getattr__, __all__ = lazy_exports(__name__)
 
 
 def __dir__() -> list[str]:

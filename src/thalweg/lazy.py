@@ -4,21 +4,31 @@ So ``import thalweg`` loads neither numba nor scipy, and the help of a command o
 it shows.
 """
 
-from collections.abc import Callable, Mapping
+import re
+import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+IMPORT = re.compile(r"^    from (\S+) import (?:\(\s*)?(\w+) as \2\b", re.MULTILINE)
 
-def lazy_exports(package: str, module_of: Mapping[str, str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of ``package``, which has each name in one of its modules.
 
-    ``module_of`` gives the module of each name, or the name itself for a module.
+def lazy_exports(package: str) -> tuple[Callable[[str], Any], list[str]]:
+    """The ``__getattr__`` and the ``__all__`` of ``package``.
+
+    Its names are those that its source imports ``if TYPE_CHECKING``, each under its own
+    name, which type checkers and editors read: they are written down once.
     """
+    loader = vars(sys.modules[package])["__spec__"].loader
+    module_of = {
+        name: module for module, name in IMPORT.findall(loader.get_source(package))
+    }
 
     def load(name: str) -> Any:
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = import_module(f"{package}.{module_of[name]}")
-        return module if module_of[name] == name else getattr(module, name)
+        if module_of[name] == package:
+            return import_module(f"{package}.{name}")
+        return getattr(import_module(module_of[name]), name)
 
-    return load
+    return load, sorted(module_of)

@@ -14,17 +14,4 @@ if TYPE_CHECKING:
     from thalweg.domains.polytope import Polytope as Polytope
     from thalweg.domains.simplex import Simplex as Simplex
 
-_MODULE_OF = {
-    "Ball": "ball",
-    "Box": "box",
-    "Domain": "base",
-    "Ellipsoid": "ellipsoid",
-    "Everywhere": "everywhere",
-    "Polytope": "polytope",
-    "Projection": "base",
-    "Simplex": "simplex",
-}
-
-__all__ = sorted(_MODULE_OF)
-
-__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__getattr__, __all__ = lazy_exports(__name__)

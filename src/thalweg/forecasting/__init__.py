@@ -9,12 +9,4 @@ if TYPE_CHECKING:
     from thalweg.forecasting.forecast import Forecast as Forecast
     from thalweg.forecasting.forecaster import Forecaster as Forecaster
 
-_MODULE_OF = {
-    "Backtest": "forecast",
-    "Forecast": "forecast",
-    "Forecaster": "forecaster",
-}
-
-__all__ = sorted(_MODULE_OF)
-
-__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__getattr__, __all__ = lazy_exports(__name__)

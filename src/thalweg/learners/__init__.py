@@ -29,29 +29,5 @@ if TYPE_CHECKING:
     from thalweg.learners.tracker import Tracker as Tracker
     from thalweg.learners.window import SlidingWindow as SlidingWindow
 
-_MODULE_OF = {
-    "Ader": "ader",
-    "AggregatingExperts": "aggregating",
-    "ClippedRLS": "clipped",
-    "ConstantStepGradient": "constant_step",
-    "DirectionalRLS": "directional",
-    "DiscountedGradient": "gradient",
-    "DiscountedNewton": "newton",
-    "Experts": "experts",
-    "FollowTheLeadingHistory": "flh",
-    "GeneralLeastSquares": "general_least_squares",
-    "LastValue": "last_value",
-    "Learner": "base",
-    "LogisticTracker": "logistic_tracker",
-    "OnlineGradientDescent": "ogd",
-    "OnlineNewtonStep": "ons",
-    "RecursiveLeastSquares": "rls",
-    "RestartExperts": "restarts",
-    "SlidingWindow": "window",
-    "Tracker": "tracker",
-}
-
-__all__ = sorted(_MODULE_OF)
-
 # A model of one learner loads no other.
-__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__getattr__, __all__ = lazy_exports(__name__)

@@ -17,20 +17,4 @@ if TYPE_CHECKING:
     from thalweg.losses.squared import SquaredError as SquaredError
     from thalweg.losses.tracking import Tracking as Tracking
 
-_MODULE_OF = {
-    "Constants": "base",
-    "Function": "functions",
-    "Functions": "functions",
-    "Huber": "huber",
-    "LinearLoss": "linear",
-    "LinearMap": "linear_map",
-    "Logistic": "logistic",
-    "Loss": "base",
-    "Round": "base",
-    "SquaredError": "squared",
-    "Tracking": "tracking",
-}
-
-__all__ = sorted(_MODULE_OF)
-
-__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__getattr__, __all__ = lazy_exports(__name__)

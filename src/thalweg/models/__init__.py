@@ -14,18 +14,6 @@ if TYPE_CHECKING:
     from thalweg.models.online import Online as Online
     from thalweg.models.tickets import Ticket as Ticket
 
-_MODULE_OF = {
-    "AdaptiveFilter": "adaptive_filters",
-    "Classifier": "classifier",
-    "Online": "online",
-    "Ticket": "tickets",
-    "adaptive_filter": "adaptive_filters",
-}
-
-__all__ = sorted(_MODULE_OF)
-
 # Only rows with names need tables, and only files the classes of all learners: such
 # modules are used as ``models.columns``, so that whoever has arrays loads neither.
-_MODULES = {name: name for name in ("columns", "model_file", "named_rounds")}
-
-__getattr__ = lazy_exports(__name__, _MODULE_OF | _MODULES)
+__getattr__, __all__ = lazy_exports(__name__)

@@ -21,22 +21,5 @@ if TYPE_CHECKING:
     from thalweg.paper.sweeps import sweep as sweep
     from thalweg.paper.terminal_tables import print_reproduction as print_reproduction
 
-_MODULE_OF = {
-    "Reproduction": "reproduction",
-    "ClaimResult": "claim_result",
-    "count_steps": "reproduction",
-    "coverage_sentence": "claims_table",
-    "csv_table": "claims_table",
-    "format_exponent": "claims_table",
-    "markdown_table": "claims_table",
-    "reproduce": "reproduction",
-    "print_reproduction": "terminal_tables",
-    "save_figures": "paper_figures",
-    "sweep": "sweeps",
-    "SweepResult": "sweeps",
-}
-
-__all__ = sorted(_MODULE_OF)
-
 # `thalweg reproduce --help` needs no scipy.
-__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__getattr__, __all__ = lazy_exports(__name__)

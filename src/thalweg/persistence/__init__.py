@@ -13,16 +13,5 @@ if TYPE_CHECKING:
     from thalweg.persistence.format import loads as loads
     from thalweg.persistence.snapshots import restore_snapshot as restore_snapshot
 
-_MODULE_OF = {
-    "SavedModel": "format",
-    "dumps": "format",
-    "load": "files",
-    "loads": "format",
-    "restore_snapshot": "snapshots",
-    "save": "files",
-}
-
-__all__ = sorted(_MODULE_OF)
-
 # What a path leads to is asked by commands whose help needs no learners.
-__getattr__ = lazy_exports(__name__, _MODULE_OF | {"state_check": "state_check"})
+__getattr__, __all__ = lazy_exports(__name__)

@@ -15,19 +15,5 @@ if TYPE_CHECKING:
     from thalweg.report.section import Tile as Tile
     from thalweg.report.study_sections import study_section as study_section
 
-_MODULE_OF = {
-    "Figure": "section",
-    "FoldedPart": "section",
-    "ResultTable": "section",
-    "Section": "section",
-    "Tile": "section",
-    "section_of": "results",
-    "study_section": "study_sections",
-    "write_figures": "charts.figure_files",
-    "write_page": "page",
-}
-
-__all__ = sorted(_MODULE_OF)
-
 # A command that writes no page needs no altair.
-__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__getattr__, __all__ = lazy_exports(__name__)

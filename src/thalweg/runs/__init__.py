@@ -19,23 +19,5 @@ if TYPE_CHECKING:
     from thalweg.runs.study_files import draw_studies as draw_studies
     from thalweg.runs.study_files import load_studies as load_studies
 
-_MODULE_OF = {
-    "ForecastOptions": "forecast_plan",
-    "OutputOptions": "settings",
-    "PAGE": "study_files",
-    "PathOptions": "settings",
-    "RunSettings": "settings",
-    "Source": "source",
-    "compare_table": "comparison",
-    "draw_studies": "study_files",
-    "forecast_table": "forecast_command",
-    "load_checkpoint": "checkpoint",
-    "load_studies": "study_files",
-    "run_table": "run_command",
-    "show_demo": "demonstration",
-}
-
-__all__ = sorted(_MODULE_OF)
-
 # `thalweg run --help` needs no learners.
-__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__getattr__, __all__ = lazy_exports(__name__)

@@ -9,13 +9,5 @@ if TYPE_CHECKING:
     from thalweg.serve.limits import Limits as Limits
     from thalweg.serve.server import run_server as run_server
 
-_MODULE_OF = {
-    "Limits": "limits",
-    "create_app": "application",
-    "run_server": "server",
-}
-
-__all__ = sorted(_MODULE_OF)
-
 # The help of the command needs no FastAPI.
-__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__getattr__, __all__ = lazy_exports(__name__)

@@ -34,25 +34,4 @@ if TYPE_CHECKING:
     from thalweg.tables.table import read_table as read_table
     from thalweg.tables.timestamps import Timestamps as Timestamps
 
-_MODULE_OF = {
-    "NO_TIME": "scanned_columns",
-    "Scan": "scan",
-    "ScanOptions": "scanned_columns",
-    "scan_table": "scan",
-    "spool_standard_input": "standard_input",
-    "FormatSettings": "format_detection",
-    "Chunk": "chunk",
-    "EncodedRows": "encoder",
-    "Encoder": "encoder",
-    "EncoderState": "encoder_state",
-    "Format": "file_formats",
-    "LineErrors": "line_errors",
-    "Recipe": "recipe",
-    "Table": "table",
-    "Timestamps": "timestamps",
-    "read_table": "table",
-}
-
-__all__ = sorted(_MODULE_OF)
-
-__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__getattr__, __all__ = lazy_exports(__name__)

@@ -11,15 +11,5 @@ if TYPE_CHECKING:
     from thalweg.integrations.spark.state_reader import read_models as read_models
     from thalweg.integrations.spark.state_reader import to_online as to_online
 
-_MODULE_OF = {
-    "backtest": "key_backtest",
-    "export_models": "state_reader",
-    "learn": "key_stream",
-    "read_models": "state_reader",
-    "to_online": "state_reader",
-}
-
-__all__ = sorted(_MODULE_OF)
-
 # What is learnt from rows needs no Spark, nor do its tests.
-__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__getattr__, __all__ = lazy_exports(__name__)

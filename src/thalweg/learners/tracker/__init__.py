@@ -10,13 +10,5 @@ if TYPE_CHECKING:
     from thalweg.learners.tracker.tracker import Tracker as Tracker
     from thalweg.learners.tracker.tracker_state import TrackerState as TrackerState
 
-_MODULE_OF = {
-    "Tracker": "tracker",
-    "TrackerState": "tracker_state",
-    "interval_regret": "regret_bound",
-}
-
-__all__ = sorted(_MODULE_OF)
-
 # The definition is needed by ``Tracker.update`` alone.
-__getattr__ = lazy_exports(__name__, _MODULE_OF | {"definition": "definition"})
+__getattr__, __all__ = lazy_exports(__name__)

@@ -22,17 +22,4 @@ if TYPE_CHECKING:
     from thalweg.report.charts.study_charts import learner_figures as learner_figures
     from thalweg.report.charts.study_charts import main_figures as main_figures
 
-_MODULE_OF = {
-    "classification_figures": "classification_charts",
-    "coefficient_figures": "study_charts",
-    "expert_figures": "study_charts",
-    "forecast_figure": "forecast_charts",
-    "hindsight_figures": "study_charts",
-    "learner_figures": "study_charts",
-    "main_figures": "study_charts",
-    "step_error_figure": "forecast_charts",
-}
-
-__all__ = sorted(_MODULE_OF)
-
-__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__getattr__, __all__ = lazy_exports(__name__)
