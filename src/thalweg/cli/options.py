@@ -13,7 +13,7 @@ import typer
 
 from thalweg import runs
 from thalweg.errors import InvalidParameterError, StorageError
-from thalweg.preprocessing.imputer import POLICIES, POLICY_HELP
+from thalweg.preprocessing.imputer import POLICIES, POLICY_HELP, RUN_POLICY
 from thalweg.runs.settings import OutputOptions
 from thalweg.tables import LineErrors
 from thalweg.tables.file_formats import FORMATS
@@ -96,7 +96,7 @@ Delay = Annotated[
 Missing = Annotated[
     str | None,
     typer.Option(
-        help=f"{POLICY_HELP} If not given: impute.",
+        help=f"{POLICY_HELP} If not given: {RUN_POLICY}.",
         rich_help_panel=COLUMNS, metavar="POLICY",
     ),
 ]  # fmt: skip

@@ -230,11 +230,9 @@ class ClassifierRun(Component):
         those made of past labels or of an unasked calendar; what knows these and the
         last class, and the mixture, stay in the run.
         """
-        means, n, policy = self.imputer.state, self.own_features, self.imputer.policy
+        n, policy = self.own_features, self.imputer.policy
         first, *others = self.states[0]
-        means = means._replace(
-            sums=means.sums[:n].copy(), counts=means.counts[:n].copy()
-        )
+        means = self.imputer.state.map_features(lambda values: values[:n].copy())
         imputer = means if POLICY_RULES[policy].accepts else None
         contents = _contents(first, self.rounds)
         background = contents._replace(

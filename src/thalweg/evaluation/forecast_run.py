@@ -19,7 +19,7 @@ from thalweg.forecasting.grid_rows import fill_gaps, require_short_gaps
 from thalweg.models.model_file import imputer_rules
 from thalweg.persistence import SavedModel, restore_snapshot
 from thalweg.persistence.snapshots import Array, Component, Condition, Count
-from thalweg.preprocessing.imputer import Imputer, ImputerState
+from thalweg.preprocessing.imputer import RUN_POLICY, Imputer, ImputerState
 from thalweg.tables.timed_rows import TimedRows
 from thalweg.types import FloatArray
 
@@ -71,7 +71,7 @@ class ForecastRun(Component):
         )
         self.rows = 0
         self.clock = SeriesClock()
-        self.imputer = Imputer("impute", ImputerState.initial(len(settings.features)))
+        self.imputer = Imputer(RUN_POLICY, ImputerState.initial(len(settings.features)))
         self.scores = BacktestScores(settings.horizon)
         self.tail: FloatArray = np.empty(0)
         self.tail_times: FloatArray = np.empty(0)

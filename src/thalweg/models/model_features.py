@@ -9,7 +9,6 @@ from thalweg import models
 from thalweg.errors import InvalidParameterError
 from thalweg.models.live_state import ModelSettings, ModelSnapshot
 from thalweg.models.waiting_rows import WaitingRows
-from thalweg.preprocessing.imputer import ImputerState
 from thalweg.types import FloatArray
 
 if TYPE_CHECKING:
@@ -95,11 +94,9 @@ def without_features(
 def _change(
     snapshot: ModelSnapshot, state: Any, columns: Any, change: Any
 ) -> ModelSnapshot:
-    imputer: ImputerState | None = snapshot.imputer
-    if imputer is not None and type(imputer.counts) is not float:
-        imputer = imputer._replace(
-            sums=change(imputer.sums), counts=change(imputer.counts)
-        )
+    imputer = snapshot.imputer
+    if imputer is not None:
+        imputer = imputer.map_features(change)
     unexcited = snapshot.unexcited_rounds
     if state is not None:
         unexcited = change(np.broadcast_to(unexcited, len(snapshot.state.theta)))

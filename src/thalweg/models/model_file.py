@@ -36,6 +36,7 @@ from thalweg.preprocessing.imputer import (
     POLICY_RULES,
     ImputerState,
     MissingPolicy,
+    statistic_limits,
 )
 from thalweg.types import FloatArray
 
@@ -205,8 +206,9 @@ def _restore_columns(record: ModelRecord, features: int | None) -> Columns | Non
 def imputer_rules(features: int | None, rounds: int) -> dict[str, Any]:
     """The rules of an ``ImputerState`` after ``rounds`` rounds."""
     return {
-        "sums": OneOf((0.0,)) if features is None else Array((features,)),
-        "counts": _feature_counts(features, rounds),
+        name: OneOf((0.0,)) if features is None else Array((features,), *limits)
+        for name, limits in statistic_limits(rounds)._asdict().items()
+    } | {
         "imputed": Count(rounds * (features or 0)),
         "skipped": Count(rounds),
         "waited": Number(0.0),

@@ -10,10 +10,10 @@ command line alike. To add a policy:
    it and nothing else. Name it for reports as well (``fill_name``).
 3. Where the fill needs more than sums and counts (a last value), add the statistic as
    a field of ``FeatureStatistics`` and of ``ImputerState``, with a default if files of
-   earlier versions should load (which its rule must then accept); set its start in
+   earlier versions should load (which its limits must then accept); set its start in
    ``ImputerState.initial``, hand it on in ``ImputerState.statistics``, compute it in
    ``statistics_before_rows`` and in ``ImputerState.after_row``; and say which values a
-   file may hold of it in ``imputer_rules`` of models/model_file.py.
+   file may hold of it in ``statistic_limits``.
 """
 
 from collections.abc import Callable
@@ -51,6 +51,7 @@ class PolicyRule(NamedTuple):
     summary: str  # the policy in the words of the command line's help
     fill: Callable[[FeatureStatistics], Any] = running_mean  # of a missing feature
     fill_name: str = "means so far"  # what reports call the values of ``fill``
+    marks_gaps: bool = False  # whether columns of many gaps have a feature that says so
 
 
 POLICY_RULES: dict[MissingPolicy, PolicyRule] = {
@@ -64,9 +65,12 @@ POLICY_RULES: dict[MissingPolicy, PolicyRule] = {
         accepts=True,
         learns=True,
         summary="impute: take the feature's mean so far",
+        marks_gaps=True,
     ),
 }
 POLICIES: tuple[MissingPolicy, ...] = get_args(MissingPolicy)
+RUN_POLICY: MissingPolicy = "impute"
+"""The policy of a command that is given none, and of every forecast."""
 ACCEPTING_POLICIES = tuple(name for name in POLICIES if POLICY_RULES[name].accepts)
 """Policies under which a missing feature is not an error."""
 POLICY_HELP = (
@@ -98,6 +102,13 @@ class ImputerState(NamedTuple):
         """The argument of ``PolicyRule.fill``."""
         return FeatureStatistics(sums=self.sums, counts=self.counts)
 
+    def map_features(self, change: Callable[[Any], Any]) -> Self:
+        """The state with ``change`` of each array of features, if they are known."""
+        if type(self.counts) is float:
+            return self
+        changed = FeatureStatistics(*map(change, self.statistics()))
+        return self._replace(**changed._asdict())
+
     def after_row(self, x: FloatArray, one: Any = 1.0) -> "ImputerState":
         """The state after one row (n,) that has no missing value and was learnt.
 
@@ -107,6 +118,13 @@ class ImputerState(NamedTuple):
         if type(counts) is float:  # the first row tells how many features
             sums = counts = np.zeros(len(x))
         return ImputerState(sums + x, counts + one, imputed, skipped, 0.0)
+
+
+def statistic_limits(rounds: int) -> FeatureStatistics:
+    """Of each statistic after ``rounds`` rounds the range, and whether it is whole."""
+    return FeatureStatistics(
+        sums=(-np.inf, np.inf, False), counts=(0.0, float(rounds), True)
+    )
 
 
 SKIPPED_WEIGHT = 2.0**-30

@@ -7,6 +7,7 @@ from typing import Any
 
 from thalweg import tables
 from thalweg.errors import StreamError
+from thalweg.preprocessing.imputer import POLICY_RULES, RUN_POLICY
 from thalweg.tables import LineErrors, Recipe, Scan, Table
 from thalweg.tables.format_detection import FormatSettings
 from thalweg.tables.scan import scan_table
@@ -69,13 +70,14 @@ class Source:
 
 
 def new_recipe(settings: dict[str, Any]) -> Recipe:
-    """The recipe of a new run: missing values are imputed unless it says otherwise.
+    """The recipe of a new run, with ``RUN_POLICY`` unless it says otherwise.
 
     Codes for missing values are missing, but where a missing value is refused: that
     would name a cell that holds a number.
     """
-    codes = "keep" if settings.get("missing") == "refuse" else "missing"
-    return Recipe(**({"missing": "impute", "codes": codes} | settings))
+    missing = settings.get("missing", RUN_POLICY)
+    codes = "missing" if POLICY_RULES[missing].accepts else "keep"
+    return Recipe(**({"missing": missing, "codes": codes} | settings))
 
 
 def scan_source(

@@ -1,10 +1,10 @@
 """Marker features (missing indicators): 1 where a column of many gaps is missing.
 
-Where ``missing`` is ``"impute"``, a gap becomes the mean so far, and a marker lets a
-model learn what a gap itself says: a sensor that fails in the heat, a question that is
-left out. A column of numbers has a marker if, of the first rows of a file or of a data
-frame, at least ``MIN_GAPS`` and a share of ``MIN_SHARE`` are missing. Of a pipe only
-the first row may be looked at, so that there are none.
+A marker lets a model learn what a gap itself says: a sensor that fails in the heat, a
+question that is left out. Under a policy that marks gaps, a column of numbers has a
+marker if, of the first rows of a file or of a data frame, at least ``MIN_GAPS`` and a
+share of ``MIN_SHARE`` are missing. Of a pipe only the first row may be looked at, so
+that there are none.
 """
 
 from collections.abc import Sequence

@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Any, NamedTuple, Self
 
 from thalweg.errors import StreamError
+from thalweg.preprocessing.imputer import POLICY_RULES
 from thalweg.tables.cells import CellError
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.close_names import closest_name
@@ -216,7 +217,7 @@ def _marked_inputs(
     recipe: Recipe, chunk: Chunk, inputs: Sequence[InputColumn],
     ranges: Sequence[ColumnRange],
 ) -> tuple[str, ...]:  # fmt: skip
-    if recipe.missing != "impute":
+    if not POLICY_RULES[recipe.missing].marks_gaps:
         return ()
     numbers = [name for name, kind in inputs if kind == "number"]
     try:
