@@ -12,8 +12,8 @@ from tests.cli.streams import rows, started, thalweg, written
 from thalweg.errors import StorageError
 from thalweg.persistence.lock import FileLock
 from thalweg.runs.file_locks import FileLocks
+from thalweg.runs.prediction_columns import PredictionColumns
 from thalweg.runs.prediction_file import PredictionFile
-from thalweg.runs.predictions import PredictionColumns
 
 LINES = rows()
 

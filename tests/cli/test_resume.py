@@ -8,8 +8,8 @@ import pytest
 from tests.cli.streams import rows, studies_in, thalweg, written
 from thalweg.errors import StorageError
 from thalweg.runs import checkpoint
+from thalweg.runs.prediction_columns import PredictionColumns
 from thalweg.runs.prediction_file import PredictionFile
-from thalweg.runs.predictions import PredictionColumns
 from thalweg.runs.session import Session
 
 LINES = rows()

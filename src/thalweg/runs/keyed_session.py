@@ -10,7 +10,7 @@ from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.classification_study import AnyStudy
 from thalweg.runs.memory import require_keyed_memory
 from thalweg.runs.missing_notes import missing_notes
-from thalweg.runs.predictions import PredictedRows, PredictionColumns
+from thalweg.runs.prediction_columns import PredictedRows, PredictionColumns
 from thalweg.runs.session import Session
 from thalweg.tables import Chunk, Recipe
 from thalweg.tables.class_labels import ClassLabels, Task

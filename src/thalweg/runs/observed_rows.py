@@ -13,7 +13,7 @@ from thalweg.calendar.row_clock import Stamps
 from thalweg.changes.change_detector import MAX_COLUMNS, TimeTexts
 from thalweg.changes.timed_change_detector import TimedChangeDetector
 from thalweg.evaluation.study import Study
-from thalweg.runs.predictions import format_times
+from thalweg.runs.prediction_columns import format_times
 from thalweg.tables import Chunk, Encoder
 from thalweg.tables.schema import Schema
 from thalweg.tables.validation import read_any_times, read_numbers

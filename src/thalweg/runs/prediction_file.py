@@ -8,10 +8,12 @@ from importlib import import_module
 from pathlib import Path
 
 from thalweg.errors import InvalidParameterError, StorageError
-from thalweg.runs.predictions import PredictionColumns
+from thalweg.runs.prediction_columns import PredictionColumns
 from thalweg.runs.storage import make_folder, storage_errors
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
+BLOCK_BYTES = 1 << 23
+"""Bytes of text that become one group of rows of Parquet."""
 
 
 def check_suffix(path: Path | None) -> None:
@@ -106,9 +108,8 @@ class PredictionFile:
     def finish(self) -> None:
         """Turn the lines into Parquet, where that is wanted."""
         if _is_parquet(self.path) and self._line_file.exists():
-            parquet = import_module("thalweg.runs.predictions_parquet")
             with storage_errors(self.path):
-                parquet.convert_lines(self._line_file, self.path, self.columns)
+                _write_parquet(self._line_file, self.path, self.columns)
                 self._line_file.unlink()
 
     def discard(self) -> None:
@@ -148,3 +149,21 @@ class PredictionFile:
                 f"the run that is resumed writes {header.decode().strip()!r}. Give "
                 f"another --predictions."
             )
+
+
+def _write_parquet(lines: Path, path: Path, columns: PredictionColumns) -> None:
+    """Write the lines of CSV to ``path`` as Parquet, a block at a time."""
+    modules = ("pyarrow", "pyarrow.csv", "pyarrow.parquet")
+    pa, csv, parquet = map(import_module, modules)
+    types = {name: pa.float64() for name in columns.names()} | {"row": pa.int64()}
+    types |= {name: pa.string() for name in columns.text_names()}
+    if columns.has_time:
+        types.pop("time")  # a time or a number, as its first block is
+    reader = csv.open_csv(
+        lines,
+        csv.ReadOptions(block_size=BLOCK_BYTES),
+        convert_options=csv.ConvertOptions(column_types=types),
+    )
+    with reader, parquet.ParquetWriter(path, reader.schema) as writer:
+        for batch in reader:
+            writer.write_batch(batch)

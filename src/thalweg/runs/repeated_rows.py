@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from thalweg.errors import StreamError
 from thalweg.runs.keyed_session import KeyedSession
-from thalweg.runs.predictions import format_times
+from thalweg.runs.prediction_columns import format_times
 from thalweg.runs.session import Session
 from thalweg.tables import Chunk, EncoderState, Timestamps
 from thalweg.tables.row_filters import RowFilter

@@ -21,7 +21,7 @@ from thalweg.report.study_sections import PAST_LABELS
 from thalweg.runs.memory import require_class_memory, require_memory
 from thalweg.runs.missing_notes import missing_notes
 from thalweg.runs.observed_rows import ObservedRows, add_alarms, given_columns
-from thalweg.runs.predictions import PredictedRows, format_times
+from thalweg.runs.prediction_columns import PredictedRows, format_times
 from thalweg.runs.row_digest import MAX_MARKS, RowDigestState, SourceDigest
 from thalweg.tables import (
     Chunk,
