@@ -10,7 +10,7 @@ from pyarrow import feather, parquet
 
 from tests.tables.sample_tables import encode_table
 from thalweg.errors import InvalidParameterError, StreamError
-from thalweg.tables import Encoder, Recipe, csv_files, optional_pyarrow, read_table
+from thalweg.tables import Encoder, Recipe, csv_files, optional_packages, read_table
 
 Y = Recipe(("y",))
 CONTENTS = {
@@ -419,7 +419,7 @@ def test_without_pyarrow(tmp_path, monkeypatch):
     def missing(module):
         raise ModuleNotFoundError("No module named 'pyarrow'", name="pyarrow")
 
-    monkeypatch.setattr(optional_pyarrow, "import_module", missing)
+    monkeypatch.setattr(optional_packages, "import_module", missing)
     for name, what in (("x.parquet", "x.parquet"), ("x.csv.zst", "a .zst file")):
         (tmp_path / name).write_bytes(b"x")
         assert refusal(lambda name=name: read_table(tmp_path / name)) == (

@@ -21,7 +21,7 @@ from tests.tables.sample_tables import (
 from thalweg.errors import StreamError
 from thalweg.tables import Encoder, Recipe, read_table
 from thalweg.tables.arrow_cells import ArrowCells
-from thalweg.tables.optional_pyarrow import MIN_PYARROW_BYTES
+from thalweg.tables.optional_packages import MIN_PYARROW_BYTES
 from thalweg.tables.timestamps import Timestamps, calendar_features
 
 RECIPE = Recipe(("y",), time="t", calendar="t", lags=())

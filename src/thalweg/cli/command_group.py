@@ -13,7 +13,7 @@ from thalweg.cli.standard_streams import prepare_streams
 from thalweg.cli.thread_limits import use_one_thread
 from thalweg.errors import ThalwegError
 from thalweg.report.console import EXIT_INTERRUPTED, print_sentence
-from thalweg.tables.optional_pyarrow import EXTRAS
+from thalweg.tables.optional_packages import EXTRAS
 
 MEMORY_ADVICE = (
     "Use fewer columns (--features), lags or categories, or a shorter delay."

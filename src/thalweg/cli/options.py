@@ -18,6 +18,7 @@ from thalweg.runs.settings import OutputOptions
 from thalweg.tables import LineErrors
 from thalweg.tables.file_formats import FORMATS
 from thalweg.tables.recipe import CODE_POLICIES as CODE_POLICIES
+from thalweg.tables.sources import DECOMPRESSORS
 from thalweg.tables.time_parts import joined_name
 
 COLUMNS, OUTPUT = "Columns", "Output"
@@ -28,11 +29,18 @@ MODEL_FILES = ("model.thalweg", "models.db")
 NONE, AUTO = "none", "auto"
 """What options take instead of a name: no such thing, or what the rows show."""
 
+
+def _titles(is_text: bool) -> str:
+    """The titles of some formats."""
+    found = (one.title for one in FORMATS.values() if one.is_text == is_text)
+    return ", ".join(found)
+
+
 Source = Annotated[
     str,
     typer.Argument(
-        help="CSV, TSV, JSON (also .gz, .bz2, .xz, .zst, .zip), Excel (.xlsx), "
-        "Parquet, Feather or Arrow; '-' is standard input, CSV or JSON lines unless "
+        help=f"{_titles(is_text=True)} (also {', '.join(DECOMPRESSORS)}), "
+        f"{_titles(is_text=False)}; '-' is standard input, CSV or JSON lines unless "
         "--format says otherwise.",
         metavar="SOURCE",
     ),
@@ -128,8 +136,8 @@ Codes = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
-        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; by the name of SOURCE and "
-        "by its content, if not given.",
+        help=f"{', '.join(FORMATS)}; by the name of SOURCE and by its content, if not "
+        "given.",
         rich_help_panel=COLUMNS, metavar="FORMAT",
     ),
 ]  # fmt: skip
@@ -379,7 +387,7 @@ def _print_remark(sentence: str) -> None:
 
 def table_format(format: str | None) -> Any:
     """The format, after a check that it exists."""
-    check_choice("--format", format, FORMATS)
+    check_choice("--format", format, (*FORMATS,))
     return format
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from thalweg.tables.encoder import EncodedRows as EncodedRows
     from thalweg.tables.encoder import Encoder as Encoder
     from thalweg.tables.encoder_state import EncoderState as EncoderState
-    from thalweg.tables.file_formats import Format as Format
     from thalweg.tables.format_detection import FormatSettings as FormatSettings
     from thalweg.tables.line_errors import LineErrors as LineErrors
     from thalweg.tables.recipe import Recipe as Recipe

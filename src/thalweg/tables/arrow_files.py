@@ -10,6 +10,8 @@ from pyarrow import dataset, ipc, parquet
 from thalweg.errors import StreamError
 from thalweg.tables.arrow_cells import ArrowCells
 from thalweg.tables.chunk import Chunk
+from thalweg.tables.sources import ByteSource
+from thalweg.tables.text_encoding import TextSettings
 
 COLUMN_BUFFER_BYTES = 1 << 18
 """Of each column; otherwise pyarrow reads a row group, or all of it, at once."""
@@ -62,7 +64,7 @@ class ArrowReader:
         return chunk.with_sample() if is_first else chunk
 
 
-def open_parquet(path: Path, chunk_rows: int) -> ArrowReader:
+def open_parquet(path: Path, chunk_rows: int, text: TextSettings) -> ArrowReader:
     """The reader of a Parquet file."""
     try:
         file = parquet.ParquetFile(
@@ -74,8 +76,16 @@ def open_parquet(path: Path, chunk_rows: int) -> ArrowReader:
         raise _read_error(path.name, error) from None
 
 
-def open_arrow(path: Path) -> ArrowReader:
-    """The reader of an Arrow or Feather file, in the file or the stream format."""
+def open_arrow(
+    source: ByteSource | Path, chunk_rows: int, text: TextSettings
+) -> ArrowReader:
+    """The reader of an Arrow or Feather file, in the file or the stream format.
+
+    From a pipe it is the stream format, batch by batch as they arrive.
+    """
+    if isinstance(source, ByteSource):
+        return _open_stream(source.raw, source.name, None)
+    path = source
     try:
         mapped = pa.memory_map(str(path))
         try:
@@ -89,11 +99,6 @@ def open_arrow(path: Path) -> ArrowReader:
         return ArrowReader(path.name, file.schema, batches, mapped, rows)
     except _READ_ERRORS as error:
         raise _read_error(path.name, error) from None
-
-
-def open_arrow_stream(file: Any, name: str) -> ArrowReader:
-    """The reader of the stream format from a pipe, batch by batch as they arrive."""
-    return _open_stream(file, name, None)
 
 
 def _open_stream(file: Any, name: str, file_to_close: Any) -> ArrowReader:

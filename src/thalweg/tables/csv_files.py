@@ -17,7 +17,7 @@ from thalweg.tables.chunk import Chunk
 from thalweg.tables.delimiters import DELIMITERS, LOOK_LINES, sniff_delimiter
 from thalweg.tables.line_errors import HEADER_HINT, SKIP_HINT, LineErrors
 from thalweg.tables.literals import MISSING, parse_number, parse_time
-from thalweg.tables.optional_pyarrow import import_pyarrow, is_worth_pyarrow
+from thalweg.tables.optional_packages import import_optional, is_worth_pyarrow
 from thalweg.tables.records import (
     PeekableSource,
     RecordBlock,
@@ -93,6 +93,16 @@ class CsvReader(TextReader):
         return read_block_by_csv_module(block, header, first_row, self._errors)
 
 
+def open_csv(source: ByteSource, chunk_rows: int, text: TextSettings) -> CsvReader:
+    """The reader of text with any of the delimiters."""
+    return CsvReader(source, None, text)
+
+
+def open_tsv(source: ByteSource, chunk_rows: int, text: TextSettings) -> CsvReader:
+    """The reader of text with tabs."""
+    return CsvReader(source, "\t", text)
+
+
 def read_block_by_csv_module(
     block: RecordBlock,
     header: CsvHeader,
@@ -136,9 +146,9 @@ def read_block_by_pyarrow(
     All columns are read as text: what a cell means is decided by ``literals``, when
     someone reads the column.
     """
-    pa = import_pyarrow("pyarrow", "CSV")
-    arrow_csv = import_pyarrow("pyarrow.csv", "CSV")
-    arrow_cells = import_pyarrow("thalweg.tables.arrow_cells", "CSV")
+    pa = import_optional("pyarrow", "CSV")
+    arrow_csv = import_optional("pyarrow.csv", "CSV")
+    arrow_cells = import_optional("thalweg.tables.arrow_cells", "CSV")
     names = header.names
     try:
         table = arrow_csv.read_csv(

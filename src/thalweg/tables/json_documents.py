@@ -44,7 +44,7 @@ class JsonDocumentReader:
 
 
 def open_json(
-    source: ByteSource, settings: TextSettings
+    source: ByteSource, chunk_rows: int, settings: TextSettings
 ) -> JsonDocumentReader | JsonLinesReader:
     """The reader of a document, or of JSON lines if the first line is an object."""
     peekable = PeekableSource(source, settings)

@@ -13,7 +13,7 @@ from thalweg.errors import StreamError
 from thalweg.tables.cells import PythonCells
 from thalweg.tables.chunk import Chunk, short_repr
 from thalweg.tables.line_errors import LineErrors
-from thalweg.tables.optional_pyarrow import import_pyarrow, is_worth_pyarrow
+from thalweg.tables.optional_packages import import_optional, is_worth_pyarrow
 from thalweg.tables.records import (
     PeekableSource,
     RecordBlock,
@@ -52,6 +52,13 @@ class JsonLinesReader(TextReader):
         return read_block_by_json_module(block, self.columns, first_row, self._errors)
 
 
+def open_jsonl(
+    source: ByteSource, chunk_rows: int, text: TextSettings
+) -> JsonLinesReader:
+    """The reader of JSON lines."""
+    return JsonLinesReader(source, text)
+
+
 def read_block_by_json_module(
     block: RecordBlock,
     names: tuple[str, ...],
@@ -78,9 +85,9 @@ def read_block_by_pyarrow(
     The columns have the types of the file's first object.
     """
     block.text()  # pyarrow does not check that it is UTF-8.
-    pa = import_pyarrow("pyarrow", "JSON")
-    arrow_json = import_pyarrow("pyarrow.json", "JSON")
-    arrow_cells = import_pyarrow("thalweg.tables.arrow_cells", "JSON")
+    pa = import_optional("pyarrow", "JSON")
+    arrow_json = import_optional("pyarrow.json", "JSON")
+    arrow_cells = import_optional("thalweg.tables.arrow_cells", "JSON")
     arrow_types = {
         str: pa.string(),
         bool: pa.bool_(),

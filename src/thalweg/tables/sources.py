@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from thalweg.errors import StreamError
-from thalweg.tables.optional_pyarrow import import_pyarrow
+from thalweg.tables.optional_packages import import_optional
 
 FILE_READ_BYTES = 4 << 20
 """Bytes read from a file at a time; larger reads were no faster."""
@@ -29,7 +29,7 @@ _ENCRYPTED = 1
 
 
 def _open_zstandard(raw: Any) -> Any:
-    return import_pyarrow("pyarrow", "a .zst file").CompressedInputStream(raw, "zstd")
+    return import_optional("pyarrow", "a .zst file").CompressedInputStream(raw, "zstd")
 
 
 def _open_zip(raw: Any) -> Any:
@@ -57,6 +57,24 @@ def table_in_zip(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     return files[0]
 
 
+def name_in_zip(path: Path) -> Path:
+    """The name of the one file in an archive."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return Path(table_in_zip(archive, path.name).filename)
+    except (zipfile.BadZipFile, OSError) as error:
+        raise StreamError(f"{path.name} is damaged or cut short: {error}.") from None
+
+
+def members_of_zip(path: Path) -> list[str]:
+    """The names of the files in an archive; none if it is no archive."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.namelist()
+    except (zipfile.BadZipFile, OSError):
+        return []
+
+
 def _is_hidden(name: str) -> bool:
     """Whether a file in an archive is one of a file system's own, such as .DS_Store."""
     return name.startswith("__MACOSX/") or Path(name).name.startswith(".")
@@ -70,6 +88,14 @@ DECOMPRESSORS: dict[str, Callable[[Any], Any]] = {
     ".zip": _open_zip,
 }
 """By the suffix of a file's name."""
+COMPRESSION_MARKS = {
+    b"\x1f\x8b": ".gz",
+    b"BZh": ".bz2",
+    b"\xfd7zXZ\0": ".xz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+    b"PK\x03\x04": ".zip",
+}
+"""The suffix that a file should have, by its first bytes."""
 
 
 class ByteSource:
@@ -85,8 +111,8 @@ class ByteSource:
         self._owns_file = isinstance(file, Path)
         self.is_live = not (self._owns_file and file.is_file())
         self._size = 0 if self.is_live else file.stat().st_size
-        self._raw: Any = _open(file) if self._owns_file else file
-        self._file = self._raw
+        self.raw: Any = _open(file) if self._owns_file else file
+        self._file = self.raw
         self.on_idle: Callable[[], float | None] | None = None  # see Table.on_idle
         self._peeked = b""
         if compression:
@@ -94,12 +120,12 @@ class ByteSource:
 
     def _decompressor(self, compression: str) -> Any:
         try:
-            return DECOMPRESSORS[compression](self._raw)
+            return DECOMPRESSORS[compression](self.raw)
         except StreamError:
-            self._raw.close()
+            self.raw.close()
             raise
         except _DECOMPRESSION_ERRORS as error:
-            self._raw.close()
+            self.raw.close()
             raise self._damage(error) from None
 
     def peek(self) -> bytes:
@@ -112,7 +138,7 @@ class ByteSource:
         if self._peeked:
             peeked, self._peeked = self._peeked, b""
             return peeked
-        if self.on_idle is not None and self._file is self._raw:
+        if self.on_idle is not None and self._file is self.raw:
             while (seconds := self.on_idle()) is not None and not self._poll(seconds):
                 pass
         try:
@@ -130,7 +156,7 @@ class ByteSource:
     def _poll(self, seconds: float) -> bool:
         """Whether bytes arrive within that time; True where no one can tell."""
         try:
-            return bool(select.select([self._raw], [], [], seconds)[0])
+            return bool(select.select([self.raw], [], [], seconds)[0])
         except (OSError, ValueError, TypeError):
             return True
 
@@ -138,14 +164,14 @@ class ByteSource:
         """How much of the file has been read, by its bytes on disk; None if live."""
         if self.is_live:
             return None
-        at_end = self._raw.closed or not self._size
-        return 1.0 if at_end else float(self._raw.tell() / self._size)
+        at_end = self.raw.closed or not self._size
+        return 1.0 if at_end else float(self.raw.tell() / self._size)
 
     def close(self) -> None:
         """Close the file, unless someone else opened it."""
         if self._owns_file:
             self._file.close()
-            self._raw.close()
+            self.raw.close()
 
 
 def existing_path(name: str) -> Path:

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -10,12 +11,9 @@ from typing import Any, Protocol, Self
 from thalweg import checks
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.tables.chunk import Chunk
-from thalweg.tables.csv_files import CsvReader
-from thalweg.tables.file_formats import FORMATS, Format, file_format
-from thalweg.tables.json_documents import open_json
-from thalweg.tables.json_lines import JsonLinesReader
+from thalweg.tables.file_formats import FORMATS, SUFFIXES
 from thalweg.tables.line_errors import LineErrors
-from thalweg.tables.optional_pyarrow import import_pyarrow
+from thalweg.tables.optional_packages import import_optional
 from thalweg.tables.row_filters import (
     BlankRows,
     EndRows,
@@ -26,7 +24,14 @@ from thalweg.tables.row_filters import (
     reverse_rows,
 )
 from thalweg.tables.schema import refuse_unknown_columns
-from thalweg.tables.sources import ByteSource, existing_path
+from thalweg.tables.sources import (
+    COMPRESSION_MARKS,
+    DECOMPRESSORS,
+    ByteSource,
+    existing_path,
+    members_of_zip,
+    name_in_zip,
+)
 from thalweg.tables.text_encoding import TextSettings, check_encoding
 from thalweg.tables.time_parts import (
     TimeParts,
@@ -188,21 +193,20 @@ class Table:
 
 
 def read_table(
-    source: Any, *, format: Format | None = None, chunk_rows: int = 65_536,
+    source: Any, *, format: str | None = None, chunk_rows: int = 65_536,
     encoding: str | None = None, errors: LineErrors | None = None,
     header: int | None = None,
 ) -> Table:  # fmt: skip
     """Open a table: ``source`` is a path, ``"-"`` for standard input, or a file object.
 
-    The file's name decides the format: .csv, .txt, .tsv, .jsonl, .ndjson, .json, .xlsx,
-    .parquet, .feather, .arrow or .ipc, and text also with .gz, .bz2, .xz, .zst or .zip
-    after it; where it does not, ``format`` or the content does. Standard input is CSV,
-    or JSON lines if it begins with a brace, unless ``format`` says otherwise. CSV may
-    be separated by commas, semicolons, tabs or bars. ``header`` is the line of CSV, or
-    the row of a workbook, that names the columns; if it is not given, titles above that
-    are found. Text is UTF-8, UTF-16 with a mark, or Windows-1252, unless ``encoding``
-    says otherwise. Malformed lines are refused, or go to ``errors`` and are passed
-    over.
+    The file's name decides the format (``FORMATS`` in file_formats.py), and text may be
+    compressed (``DECOMPRESSORS`` in sources.py); where it does not, ``format`` or the
+    content does. Standard input is CSV, or JSON lines if it begins with a brace, unless
+    ``format`` says otherwise. CSV may be separated by commas, semicolons, tabs or bars.
+    ``header`` is the line of CSV, or the row of a workbook, that names the columns; if
+    it is not given, titles above that are found. Text is UTF-8, UTF-16 with a mark, or
+    Windows-1252, unless ``encoding`` says otherwise. Malformed lines are refused, or go
+    to ``errors`` and are skipped.
 
     A chunk has at most ``chunk_rows`` rows. From standard input and file objects a
     chunk is the lines that have arrived: nothing waits for a second line.
@@ -229,47 +233,43 @@ def read_table(
 
 
 def _open_live(
-    file: Any, name: str, format: Format | None, chunk_rows: int, text: TextSettings
+    file: Any, name: str, format: str | None, chunk_rows: int, text: TextSettings
 ) -> Table:
-    if format == "arrow":
-        arrow_files = import_pyarrow("thalweg.tables.arrow_files", "an Arrow stream")
-        reader = arrow_files.open_arrow_stream(file, name)
-        return Table(name, reader, chunk_rows, is_live=True, errors=text.errors)
-    if format in FILE_READERS:
-        kind = {"parquet": "Parquet", "xlsx": "A workbook"}.get(format, format)
-        raise StreamError(
-            f"{kind} is read from its end, which {name} does not have. Give the path."
-        )
     source = ByteSource(file, name)
     if format is None:
         is_object = source.peek().lstrip().startswith(b"{")
         format = "jsonl" if is_object else "csv"
-    return _open_text(source, format, chunk_rows, text)
+    if not FORMATS[format].has_stream:
+        raise StreamError(
+            f"{FORMATS[format].title} is read from its end, which {name} does not "
+            f"have. Give the path."
+        )
+    return _open_source(source, format, chunk_rows, text)
 
 
 def _open_path(
-    path: Path, format: Format | None, chunk_rows: int, text: TextSettings
+    path: Path, format: str | None, chunk_rows: int, text: TextSettings
 ) -> Table:
     if path.is_file() and not path.stat().st_size:
         raise StreamError(f"{path.name} is empty.")
-    found, compression = file_format(path, format)
-    if found in TEXT_READERS:
+    found, compression = _file_format(path, format)
+    if FORMATS[found].is_text:
         source = ByteSource(path, path.name, compression)
-        return _open_text(source, found, chunk_rows, text)
+        return _open_source(source, found, chunk_rows, text)
     if compression:
         raise StreamError(
             f"{path.name} is {found} in {compression}, which is not read. Extract it "
             f"first."
         )
-    reader = FILE_READERS[found](path, chunk_rows, text)
+    reader = _open_reader(path, found, chunk_rows, text)
     return Table(path.name, reader, chunk_rows, is_live=False, errors=text.errors)
 
 
-def _open_text(
-    source: ByteSource, format: Format, chunk_rows: int, text: TextSettings
+def _open_source(
+    source: ByteSource, format: str, chunk_rows: int, text: TextSettings
 ) -> Table:
     try:
-        reader = TEXT_READERS[format](source, text)
+        reader = _open_reader(source, format, chunk_rows, text)
         return Table(
             source.name, reader, chunk_rows, source.is_live, source, text.errors
         )
@@ -278,40 +278,51 @@ def _open_text(
         raise
 
 
-def _open_tsv(source: ByteSource, text: TextSettings) -> TableReader:
-    return CsvReader(source, "\t", text)
-
-
-def _open_csv(source: ByteSource, text: TextSettings) -> TableReader:
-    return CsvReader(source, None, text)
-
-
-def _open_xlsx(path: Path, chunk_rows: int, text: TextSettings) -> TableReader:
-    xlsx_files = import_pyarrow("thalweg.tables.xlsx_files", path.name)
-    reader: TableReader = xlsx_files.XlsxReader(path, text.header)
+def _open_reader(
+    source: ByteSource | Path, format: str, chunk_rows: int, text: TextSettings
+) -> TableReader:
+    module = f"thalweg.tables.{FORMATS[format].module}"
+    open_reader = getattr(import_optional(module, source.name), f"open_{format}")
+    reader: TableReader = open_reader(source, chunk_rows, text)
     return reader
 
 
-def _open_parquet(path: Path, chunk_rows: int, text: TextSettings) -> TableReader:
-    arrow_files = import_pyarrow("thalweg.tables.arrow_files", path.name)
-    reader: TableReader = arrow_files.open_parquet(path, chunk_rows)
-    return reader
+def _file_format(path: Path, format: str | None) -> tuple[str, str]:
+    """The format of a file, and the suffix of its compression."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    compression = suffixes.pop() if set(suffixes[-1:]) & set(DECOMPRESSORS) else ""
+    if compression == ".zip" and path.is_file():
+        suffixes = [suffix.lower() for suffix in name_in_zip(path).suffixes]
+    found = format or SUFFIXES.get(suffixes[-1] if suffixes else "")
+    if found is None and path.is_file():
+        found, compression = _sniff_content(path, compression)
+    if found is None:
+        raise StreamError(
+            f"The format of {path.name} is not clear from its name, nor from its "
+            f"content. It may end in {', '.join(SUFFIXES)}; text also in "
+            f"{', '.join(DECOMPRESSORS)} after that."
+        )
+    return found, compression
 
 
-def _open_arrow(path: Path, chunk_rows: int, text: TextSettings) -> TableReader:
-    arrow_files = import_pyarrow("thalweg.tables.arrow_files", path.name)
-    reader: TableReader = arrow_files.open_arrow(path)
-    return reader
-
-
-TEXT_READERS: dict[Format, Callable[[ByteSource, TextSettings], TableReader]] = {
-    "csv": _open_csv, "tsv": _open_tsv, "jsonl": JsonLinesReader, "json": open_json,
-}  # fmt: skip
-"""Formats of text, which may be compressed or come from a pipe."""
-FILE_READERS: dict[Format, Callable[[Path, int, TextSettings], TableReader]] = {
-    "xlsx": _open_xlsx, "parquet": _open_parquet, "arrow": _open_arrow,
-}  # fmt: skip
-"""Formats that are read from a file by its path."""
+def _sniff_content(path: Path, compression: str = "") -> tuple[str | None, str]:
+    """The format of a file by its content, if any is known, and its compression."""
+    with closing(ByteSource(path, path.name, compression)) as source:
+        start = source.read()
+    if not compression:
+        marks = (mark for mark in COMPRESSION_MARKS if start.startswith(mark))
+        found = COMPRESSION_MARKS.get(next(marks, b""), "")
+        members = members_of_zip(path) if found == ".zip" else []
+        for name, row in FORMATS.items():
+            if row.member in members or (row.mark and start.startswith(row.mark)):
+                return name, ""
+        if found:
+            return _sniff_content(path, found)
+    # UTF-16 has bytes of 0, and a mark before them.
+    if b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return None, compression
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return "json" if text[:1] in (b"{", b"[") else "csv", compression
 
 
 def _order_note(source: str, time: str) -> str:

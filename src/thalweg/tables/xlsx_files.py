@@ -18,6 +18,7 @@ from openpyxl.utils.exceptions import InvalidFileException
 from thalweg.errors import StreamError
 from thalweg.tables.cells import PythonCells
 from thalweg.tables.chunk import Chunk
+from thalweg.tables.text_encoding import TextSettings
 from thalweg.tables.title_lines import (
     LOOK_ROWS,
     MAX_TITLE_LINES,
@@ -99,6 +100,11 @@ class XlsxReader:
         """Close the file."""
         self._workbook.close()
         self._file.close()
+
+
+def open_xlsx(path: Path, chunk_rows: int, text: TextSettings) -> XlsxReader:
+    """The reader of a workbook."""
+    return XlsxReader(path, text.header)
 
 
 def _texts(records: Sequence[tuple[int, tuple[Any, ...]]]) -> list[list[str]]:

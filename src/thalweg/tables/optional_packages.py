@@ -1,15 +1,16 @@
-"""pyarrow and openpyxl, which are imported only when a file is read that needs them."""
+"""Packages that are imported only when something is read that needs them."""
 
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 from thalweg.errors import StreamError
+from thalweg.tables.file_formats import FORMATS
 
 EXTRAS = {
-    "pyarrow": "io", "narwhals": "io", "openpyxl": "xlsx",
-    "altair": "report", "jinja2": "report", "vl_convert": "report",
+    "narwhals": "io", "altair": "report", "jinja2": "report", "vl_convert": "report",
     "fastapi": "serve", "uvicorn": "serve",
+    **{one.package: one.extra for one in FORMATS.values() if one.package},
 }  # fmt: skip
 """The extra of thalweg that brings a package."""
 MIN_PYARROW_BYTES = 1 << 14
@@ -21,8 +22,8 @@ def is_worth_pyarrow(text: bytes) -> bool:
     return len(text) >= MIN_PYARROW_BYTES and find_spec("pyarrow") is not None
 
 
-def import_pyarrow(module: str, content: str) -> Any:
-    """Import a module of theirs, or one of ours that needs it, to read ``content``."""
+def import_optional(module: str, content: str) -> Any:
+    """Import a module of a package, or of ours that needs one, to read ``content``."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
