@@ -100,10 +100,7 @@ def study_with_baselines(
         notes=(*NOTES, *_delay_notes(delay), *comparison.divergence_notes),
         last_rounds=_last_rounds(y, result.trace, times),
         unfinished=tuple(comparison.unfinished),
-        times=record.times.curve() if record.times.count() else None,
-        bands=record.bands(Tracker().coverage),
-        residuals=record.residuals.histogram(),
-        effects=record.effects.effects(features),
+        **record.study_fields(Tracker().coverage, features),
     )
 
 

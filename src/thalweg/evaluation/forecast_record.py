@@ -4,7 +4,7 @@ Everything is kept in constant memory, and is the same to the last bit however t
 stream is cut.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -72,6 +72,19 @@ class ForecastRecord(Component):
             self.covered.curve(),
             self.half_widths.average() if self.half_widths.count() else None,
         )
+
+    def study_fields(self, nominal: float, features: Sequence[str]) -> dict[str, Any]:
+        """The fields of a ``Study`` that are of this record, for bands as in ``bands``.
+
+        To show a new fact: its field of ``Study``, its value here, and its sentence in
+        report/study_sections.py.
+        """
+        return {
+            "times": self.times.curve() if self.times.count() else None,
+            "bands": self.bands(nominal),
+            "residuals": self.residuals.histogram(),
+            "effects": self.effects.effects(features),
+        }
 
     def rules(self, snapshot: ForecastRecordSnapshot) -> Iterator[tuple[str, Any]]:
         """All curves are of the same rounds."""

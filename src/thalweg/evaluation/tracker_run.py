@@ -153,7 +153,7 @@ class TrackerRun(Component):
     ) -> Study:  # fmt: skip
         """The results so far; ``features`` are the names of the columns of x."""
         self.update_statistics()
-        statistics, record = self.statistics, self.statistics.forecast_record
+        statistics = self.statistics
         return Study(
             title=title,
             target=target,
@@ -170,10 +170,7 @@ class TrackerRun(Component):
             start=start,
             end=end,
             last_rounds=statistics.last_rows(),
-            times=record.times.curve() if record.times.count() else None,
-            bands=record.bands(self.tracker.coverage),
-            residuals=record.residuals.histogram(),
-            effects=record.effects.effects(features),
+            **statistics.forecast_record.study_fields(self.tracker.coverage, features),
         )
 
     def snapshot(self) -> TrackerRunSnapshot:
