@@ -6,9 +6,9 @@ import pytest
 
 from tests.cli.streams import rows, thalweg, written
 from thalweg.errors import StorageError
-from thalweg.evaluation import baseline_study
+from thalweg.evaluation import compare_study
 from thalweg.persistence import files
-from thalweg.runs import comparison, study_files
+from thalweg.runs import compare_command, study_files
 
 COMMANDS = ("run", "compare")
 
@@ -31,7 +31,7 @@ def test_compare_shows_everyone_and_saves_a_page(tmp_path, monkeypatch):
 def test_a_bound_that_is_broken_is_exit_code_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(tmp_path / "stream.csv", rows(120))
-    study_with_baselines = comparison.study_with_baselines
+    study_with_baselines = compare_command.study_with_baselines
 
     def broken(*arguments):
         study = study_with_baselines(*arguments)
@@ -40,7 +40,7 @@ def test_a_bound_that_is_broken_is_exit_code_one(tmp_path, monkeypatch):
         )
         return replace(study, regrets=worse)
 
-    monkeypatch.setattr(comparison, "study_with_baselines", broken)
+    monkeypatch.setattr(compare_command, "study_with_baselines", broken)
     words = ("compare", "stream.csv", "-t", "y", "--no-report", "--json")
     # Of a Tracker that is given a forecast by the past, no bound is proven.
     for options, count in (((), 2), (("--lags", "none"), 3)):
@@ -94,13 +94,13 @@ def test_ctrl_c_shows_who_is_done_and_says_what_is_missing(tmp_path, monkeypatch
                 raise KeyboardInterrupt
             yield one
 
-    all_baselines = baseline_study.baselines
-    monkeypatch.setattr(baseline_study, "baselines", five_then_ctrl_c)
+    all_baselines = compare_study.compared_learners
+    monkeypatch.setattr(compare_study, "compared_learners", five_then_ctrl_c)
     done = thalweg("compare", "stream.csv", "-t", "y", "-t", "b")
     assert done.exit_code == 130
     assert "least squares, discount 0.95" in done.stdout
     assert "least squares, discount 0.9 " not in done.stdout
-    missing = "; ".join([*baseline_study.comparison_steps()[5:], "all of b"])
+    missing = "; ".join([*compare_study.comparison_steps()[5:], "all of b"])
     assert f"Stopped. Not done: {missing}. For a page" in " ".join(done.stderr.split())
     folder = tmp_path / "out/stream-compared"
     assert [path.name for path in folder.iterdir()] == ["study.json"]
@@ -129,7 +129,7 @@ def interrupted(*_):
 
 
 def test_ctrl_c_before_the_frontier_leaves_a_study(folder, monkeypatch):
-    monkeypatch.setattr(baseline_study, "frontier", interrupted)
+    monkeypatch.setattr(compare_study, "frontier", interrupted)
     done = thalweg("compare", "stream.csv", "-t", "y")
     assert done.exit_code == 130 and "Tracker" in done.stdout
     assert "Stopped. Not done: the frontier. For a page" in done.stderr
@@ -164,14 +164,14 @@ def test_ctrl_c_while_the_page_is_drawn_leaves_the_tables(
 
 
 def test_a_target_that_ctrl_c_left_no_time_for_at_all_is_named(folder, monkeypatch):
-    study_with_baselines = comparison.study_with_baselines
+    study_with_baselines = compare_command.study_with_baselines
 
     def only_y(title, target, *others):
         if target != "y":
             raise KeyboardInterrupt
         return study_with_baselines(title, target, *others)
 
-    monkeypatch.setattr(comparison, "study_with_baselines", only_y)
+    monkeypatch.setattr(compare_command, "study_with_baselines", only_y)
     done = thalweg("compare", "stream.csv", "-t", "y", "-t", "b", "-t", "a")
     assert done.exit_code == 130
     assert "Stopped. Not done: all of b; all of a. For a page" in done.stderr

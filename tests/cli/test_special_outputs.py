@@ -52,7 +52,7 @@ def test_a_run_refuses_an_output_that_is_no_regular_file(
 @pytest.mark.parametrize("name", ["study.json", "report.html"])
 def test_compare_refuses_an_output_that_is_no_regular_file(here, name, monkeypatch):
     make_special_file(here, "socket", name)
-    monkeypatch.setattr("thalweg.runs.comparison.compare_with_progress", None)
+    monkeypatch.setattr("thalweg.runs.compare_command.compare_with_progress", None)
     message = refused(here, "compare", "s.csv", "-t", "y", "--out", ".")
     assert f"({name}) cannot be written: it is a socket" in message
 

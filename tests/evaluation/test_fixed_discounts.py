@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thalweg.evaluation.baseline_study import study_with_baselines
-from thalweg.evaluation.baselines import StandardisedStream
+from thalweg.evaluation.compare_study import study_with_baselines
+from thalweg.evaluation.compared_learners import StandardisedStream
 from thalweg.evaluation.fixed_discounts import scale_units
 from thalweg.evaluation.tracker_run import TrackerRun
 

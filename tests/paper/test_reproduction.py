@@ -24,7 +24,7 @@ from thalweg.paper.growth_rate import GrowthRate
 from thalweg.paper.paper_figures import exponents_chart
 from thalweg.paper.path_length_claims import best_constant, mix_gradient
 from thalweg.paper.reproduction import CLAIMS, experiments
-from thalweg.paper.rivals import RivalRegrets
+from thalweg.paper.rival_regrets import RivalRegrets
 
 SMALL = 400
 

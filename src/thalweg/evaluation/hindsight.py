@@ -7,7 +7,7 @@ import numpy as np
 
 from thalweg import bounds, regret
 from thalweg.domains import Ball
-from thalweg.evaluation.baselines import LOSS, PAPER
+from thalweg.evaluation.compared_learners import LOSS, PAPER
 from thalweg.evaluation.study import Hindsight, Mark, RegretEntry
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.tracker import TrackerState, interval_regret

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from thalweg.calendar.time_grid import Times
 from thalweg.evaluation.non_negativity import NonNegativity, NonNegativitySnapshot
-from thalweg.evaluation.statistics import (
+from thalweg.evaluation.run_statistics import (
     PlayedRounds,
     RunStatistics,
     StatisticsSnapshot,

@@ -10,7 +10,7 @@ import altair as alt
 from thalweg.paper.claim_result import ClaimResult
 from thalweg.paper.path_length_claims import MANY_JUMPS
 from thalweg.paper.reproduction import Reproduction
-from thalweg.paper.rivals import MIXTURE
+from thalweg.paper.rival_regrets import MIXTURE
 from thalweg.report.charts.theme import LIGHT
 
 INK, ACCENT, WARM, MUTED = LIGHT.ink, LIGHT.accent, LIGHT.warm, LIGHT.muted

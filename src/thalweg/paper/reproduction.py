@@ -12,7 +12,7 @@ from thalweg.paper.lower_bound_claims import lower_bound_experiments
 from thalweg.paper.mixture_claims import mixture_experiments
 from thalweg.paper.newton_claims import newton_experiments
 from thalweg.paper.path_length_claims import path_length_experiments
-from thalweg.paper.rivals import STREAM_KINDS, RivalRegrets, compare_rivals
+from thalweg.paper.rival_regrets import STREAM_KINDS, RivalRegrets, compare_rivals
 from thalweg.paper.tradeoff_claims import tradeoff_experiments
 from thalweg.paper.tradeoff_curves import TradeoffCurve, measure_tradeoff
 

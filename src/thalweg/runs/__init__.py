@@ -6,7 +6,7 @@ from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from thalweg.runs.checkpoint import load_checkpoint as load_checkpoint
-    from thalweg.runs.comparison import compare_table as compare_table
+    from thalweg.runs.compare_command import compare_table as compare_table
     from thalweg.runs.demonstration import show_demo as show_demo
     from thalweg.runs.forecast_command import forecast_table as forecast_table
     from thalweg.runs.forecast_plan import ForecastOptions as ForecastOptions

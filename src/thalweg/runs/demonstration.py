@@ -14,7 +14,7 @@ from rich.console import Console
 from thalweg.evaluation.study import Study
 from thalweg.report.console import new_table, print_sentence, stderr_console
 from thalweg.runs import study_files
-from thalweg.runs.comparison import (
+from thalweg.runs.compare_command import (
     read_last_rows,
     run_comparisons,
     table_studies,

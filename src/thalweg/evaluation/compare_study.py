@@ -12,11 +12,11 @@ import numpy as np
 
 from thalweg.calendar.time_grid import Times
 from thalweg.errors import StreamError
-from thalweg.evaluation.baselines import (
+from thalweg.evaluation.compared_learners import (
     LOSS,
     StandardisedStream,
-    baseline_names,
-    baselines,
+    compared_learners,
+    compared_names,
 )
 from thalweg.evaluation.downsampling import downsample
 from thalweg.evaluation.forecast_record import ForecastRecord
@@ -27,9 +27,9 @@ from thalweg.evaluation.hindsight import (
     regret_to_last_value,
     regrets,
 )
+from thalweg.evaluation.run_statistics import LAST_ROUNDS, TRACKER
 from thalweg.evaluation.scoring import ErrorScores, LearnerInfo, interval_coverage
 from thalweg.evaluation.simple_baselines import PERSISTENCE, SimpleBaselines
-from thalweg.evaluation.statistics import LAST_ROUNDS, TRACKER
 from thalweg.evaluation.stream_seasons import as_seconds
 from thalweg.evaluation.study import Hindsight, LastRounds, RegretEntry, Study
 from thalweg.evaluation.tracker_run import burn_in
@@ -130,7 +130,7 @@ def announcement_count() -> int:
 
 def comparison_steps() -> list[str]:
     """The pieces of work in ``Comparison.run``, in order, after the comparators."""
-    return [*baseline_names(), REGRET, FRONTIER]
+    return [*compared_names(), REGRET, FRONTIER]
 
 
 class TrackerResult(NamedTuple):
@@ -180,7 +180,7 @@ class Comparison:
     def _forecast(self, comparators: Comparators, announce: Announce) -> None:
         """Run all baselines; those that diverge get a note instead."""
         block, delay = self.stream.block, self.stream.delay
-        for info, forecast in baselines(block, comparators.domain):
+        for info, forecast in compared_learners(block, comparators.domain):
             announce(info.name)
             prediction = forecast(block, delay)
             if np.abs(prediction).max() <= MAX_DEVIATIONS:  # false for NaN as well

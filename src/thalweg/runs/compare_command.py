@@ -11,7 +11,7 @@ from rich.console import Console
 
 from thalweg.calendar.time_grid import Times
 from thalweg.errors import InvalidParameterError, StreamError
-from thalweg.evaluation.baseline_study import announcement_count, study_with_baselines
+from thalweg.evaluation.compare_study import announcement_count, study_with_baselines
 from thalweg.evaluation.study import Study
 from thalweg.preprocessing.imputer import Imputer
 from thalweg.report.console import (

@@ -6,13 +6,13 @@ import pytest
 
 from thalweg import Block, Online, RecursiveLeastSquares, SquaredError, Tracker
 from thalweg.errors import StreamError
-from thalweg.evaluation import baseline_study, baselines
-from thalweg.evaluation.baseline_study import (
+from thalweg.evaluation import compare_study, compared_learners
+from thalweg.evaluation.compare_study import (
     announcement_count,
     comparison_steps,
     study_with_baselines,
 )
-from thalweg.evaluation.baselines import Baseline, StandardisedStream
+from thalweg.evaluation.compared_learners import ComparedLearner, StandardisedStream
 from thalweg.evaluation.hindsight import (
     Comparators,
     frontier_points,
@@ -133,7 +133,7 @@ def test_late_labels_are_late_for_every_baseline(late):
     """Each forecast is that of a learner which was shown nothing but what is known."""
     stream = StandardisedStream.from_rounds(X, Y, DELAY)
     domain = Comparators.from_block(stream.block).domain
-    for info, forecast in baselines.baselines(stream.block, domain):
+    for info, forecast in compared_learners.compared_learners(stream.block, domain):
         expected = np.empty(T)
         for t in (*range(12), 60, 100, T - 1):
             seen = np.array([*known_before(t), t])
@@ -166,11 +166,11 @@ def test_who_diverges_is_left_out_and_named(monkeypatch):
     def three(block, domain):
         for name, value in {"good": 0.0, "bad": np.nan, "wild": 1e200}.items():
             constant = partial(lambda value, *_: np.full(T, value), value)
-            yield Baseline(LearnerInfo(name, "rival"), constant)
+            yield ComparedLearner(LearnerInfo(name, "rival"), constant)
 
-    monkeypatch.setattr(baseline_study, "baselines", three)
+    monkeypatch.setattr(compare_study, "compared_learners", three)
     monkeypatch.setattr(
-        baseline_study, "baseline_names", lambda: ["good", "bad", "wild"]
+        compare_study, "compared_names", lambda: ["good", "bad", "wild"]
     )
     study = study_with_baselines("", "y", ("a", "b"), X, Y)
     names = {entry.name for entry in study.entries}
@@ -234,7 +234,7 @@ def test_a_ctrl_c_before_the_tracker_is_done_leaves_nothing():
 
 def test_river_takes_part_only_where_it_is_installed(monkeypatch):
     all_of_them = announcement_count()
-    monkeypatch.setattr(baselines, "find_spec", lambda name: None)
+    monkeypatch.setattr(compared_learners, "find_spec", lambda name: None)
     assert announcement_count() == all_of_them - 3
 
 

@@ -1,4 +1,8 @@
-"""Baselines: what the Tracker is compared with, each set as its own theory asks."""
+"""The learners that ``thalweg compare`` plays beside the Tracker.
+
+To add a rival: its name and its settings in ``rivals`` of ``compared_learners``. All
+may depend on the block but the names, which are announced before any block is known.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -36,10 +40,13 @@ from thalweg.types import Block, FloatArray
 
 LOSS = SquaredError()
 WINDOW = 100
+SMOOTHING = 0.99
+"""Smoothing of River's Bayesian regression: it forgets as least squares at this
+discount does."""
 PAPER = LearnerInfo("paper's mixture, Theorem 7", "paper")
 
 
-class Baseline(NamedTuple):
+class ComparedLearner(NamedTuple):
     """A learner that others are compared with, and how it predicts a block."""
 
     info: LearnerInfo
@@ -47,21 +54,19 @@ class Baseline(NamedTuple):
     forecast: Callable[[Block, int], FloatArray]
 
 
-def baselines(block: Block, domain: Ball) -> Iterator[Baseline]:
-    """All but the Tracker and the simple methods (simple_baselines.py), for a
-    standardised block with a constant.
+def compared_learners(block: Block, domain: Ball) -> Iterator[ComparedLearner]:
+    """All for a standardised block with a constant; the simple methods are elsewhere
+    (simple_baselines.py).
 
     They are given what the Tracker is not: the number of rounds, the largest label,
     and a ball that holds the comparators with all constants of the loss on it.
     """
     for name, gamma in zip(NAMES, DISCOUNTS, strict=True):
-        yield _learner_baseline(LearnerInfo(name, "fixed", gamma), least_squares(gamma))
+        yield _learner(LearnerInfo(name, "fixed", gamma), least_squares(gamma))
     constants, T = LOSS.constants(domain, block), len(block)
     alpha, G = constants.exp_concavity, constants.gradient_bound
     largest = float(np.abs(block.y).max())
-    yield _learner_baseline(
-        PAPER, Experts.from_newton_grid(constants, domain, T, case=3)
-    )
+    yield _learner(PAPER, Experts.from_newton_grid(constants, domain, T, case=3))
     bank = tuple(map(least_squares, discounts.grid(T, domain.radius)))
     newton = DiscountedNewton.from_theorem(3, constants, domain, 1.0)
     rivals: dict[str, Learner[Any]] = {
@@ -74,21 +79,33 @@ def baselines(block: Block, domain: Ball) -> Iterator[Baseline]:
         "gradient mixture (Ader)": Ader(T, G, domain),
     }
     for name, learner in rivals.items():
-        yield _learner_baseline(LearnerInfo(name, "rival"), learner)
-    if find_spec("river"):
-        river = import_module("thalweg.evaluation.river_baselines")
-        for name, make in river.river_models().items():
-            yield Baseline(LearnerInfo(name, "peer"), _forecast_function(make))
+        yield _learner(LearnerInfo(name, "rival"), learner)
+    for name, make in _river_models().items():
+        yield ComparedLearner(LearnerInfo(name, "peer"), _forecast_function(make))
 
 
-def baseline_names() -> list[str]:
-    """The names of all baselines, which do not depend on the block."""
+def compared_names() -> list[str]:
+    """The names of all, which do not depend on the block."""
     block = Block(np.ones((3, 1)), np.arange(3.0))
-    return [info.name for info, _ in baselines(block, Ball(1.0))]
+    return [info.name for info, _ in compared_learners(block, Ball(1.0))]
 
 
-def _learner_baseline(info: LearnerInfo, learner: Learner[Any]) -> Baseline:
-    return Baseline(info, _forecast_function(lambda: learner))
+def _river_models() -> dict[str, Callable[[], Any]]:
+    """River's linear regressions, where it is installed."""
+    if not find_spec("river"):
+        return {}
+    linear, optim = map(import_module, ("river.linear_model", "river.optim"))
+    return {
+        "River linear": linear.LinearRegression,
+        "River linear, AdaGrad": lambda: linear.LinearRegression(
+            optim.AdaGrad(0.1), intercept_lr=0.1
+        ),
+        "River Bayesian": lambda: linear.BayesianLinearRegression(smoothing=SMOOTHING),
+    }
+
+
+def _learner(info: LearnerInfo, learner: Learner[Any]) -> ComparedLearner:
+    return ComparedLearner(info, _forecast_function(lambda: learner))
 
 
 def _forecast_function(make: Callable[[], Any]) -> Callable[[Block, int], FloatArray]:
