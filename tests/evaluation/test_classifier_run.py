@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from thalweg import Classifier, LogisticTracker
 from thalweg.errors import InvalidParameterError, PersistenceError
-from thalweg.evaluation.class_baselines import NAMES
-from thalweg.evaluation.classification_scores import BINS
+from thalweg.evaluation.class_statistics import BINS, NAMES
 from thalweg.evaluation.classification_study import ClassificationStudy
 from thalweg.evaluation.classifier_run import (
     PAST_CLASSES,

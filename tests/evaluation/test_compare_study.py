@@ -8,16 +8,14 @@ from thalweg import Block, Online, RecursiveLeastSquares, SquaredError, Tracker
 from thalweg.errors import StreamError
 from thalweg.evaluation import compare_study, compared_learners
 from thalweg.evaluation.compare_study import (
+    Comparators,
     announcement_count,
     comparison_steps,
+    frontier_points,
+    regret_to_last_value,
     study_with_baselines,
 )
 from thalweg.evaluation.compared_learners import ComparedLearner, StandardisedStream
-from thalweg.evaluation.hindsight import (
-    Comparators,
-    frontier_points,
-    regret_to_last_value,
-)
 from thalweg.evaluation.scoring import LearnerInfo, interval_coverage
 from thalweg.evaluation.tracker_run import TrackerRun
 

@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thalweg.evaluation.non_negativity import NonNegativity
-from thalweg.evaluation.tracker_run import TrackerRun
+from thalweg.evaluation.tracker_run import NonNegativity, TrackerRun
 from thalweg.learners import Tracker
 from thalweg.losses import SquaredError
 from thalweg.types import Block

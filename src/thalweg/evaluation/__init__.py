@@ -5,9 +5,9 @@ same rounds. A ``Study`` holds all that the command line and its reports show of
 stream.
 """
 
-from thalweg.evaluation.compare import ComparisonResult as ComparisonResult
-from thalweg.evaluation.compare import compare as compare
+from thalweg.evaluation.prequential import ComparisonResult as ComparisonResult
 from thalweg.evaluation.prequential import PrequentialResult as PrequentialResult
+from thalweg.evaluation.prequential import compare as compare
 from thalweg.evaluation.prequential import prequential as prequential
 from thalweg.evaluation.study import Study as Study
 

@@ -4,20 +4,187 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from thalweg.evaluation import class_baselines
-from thalweg.evaluation.classification_scores import (
-    POINTS,
-    Calibration,
-    CalibrationSnapshot,
-    ClassScores,
-    ClassScoresSnapshot,
-    class_losses,
-)
 from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
+from thalweg.kernels.class_frequencies import class_frequencies
+from thalweg.models.class_probabilities import MIN_PROBABILITY
 from thalweg.persistence.snapshots import Array, Component, Condition, Count, OneOf
 from thalweg.tables.class_labels import MAX_CLASSES
 from thalweg.types import FloatArray
+
+BINS = 10
+"""Bins of equal width in which probabilities are compared with frequencies."""
+POINTS = 15
+"""A curve of scores has this many stretches of rows to twice as many."""
+COUNT, SUM, HITS = range(3)
+"""The rows of the bins: rows, the sum of their probabilities, and those that came."""
+
+
+def class_losses(probability: FloatArray, number: npt.NDArray[np.int64]) -> FloatArray:
+    """(T, 3) log loss, whether right, and Brier score of probabilities (T, K).
+
+    ``number`` (T,) are those of the rows' classes. The log loss is -log of the class's
+    probability, at least 2.2e-16. Right is who gives it the largest probability, of
+    equal ones the first. The Brier score is half the squared distance between the
+    probabilities and those of an oracle, so that for two classes it is (p - y)².
+    """
+    rows = np.arange(len(number))
+    own = probability[rows, number]
+    log_loss = -np.log(np.maximum(own, MIN_PROBABILITY))
+    is_right = probability.argmax(axis=1) == number
+    squares = np.zeros(len(number))
+    for column in probability.T:  # in this order, for the same bits with more classes
+        squares += column**2
+    brier = 0.5 * (squares - own**2 + (1 - own) ** 2)
+    return np.column_stack([log_loss, is_right, brier])
+
+
+class ClassScoresSnapshot(NamedTuple):
+    """The scores of one learner so far."""
+
+    log_loss: DownsamplerSnapshot
+    accuracy: DownsamplerSnapshot
+    brier: DownsamplerSnapshot
+
+
+class ClassScores(Component):
+    """The scores of one learner, in constant memory."""
+
+    Snapshot: ClassVar[Any] = ClassScoresSnapshot
+
+    def __init__(self) -> None:
+        # Few points, for single log losses differ more than a chart could show.
+        self.log_loss, self.accuracy = (Downsampler(POINTS) for _ in range(2))
+        self.brier = Downsampler(points=1)
+
+    def add(self, losses: FloatArray) -> None:
+        """Take ``class_losses`` of the next rows, (T, 3), NaN where not scored."""
+        for part, values in zip(
+            (self.log_loss, self.accuracy, self.brier), losses.T, strict=True
+        ):
+            part.add(values)
+
+    def rules(self, snapshot: ClassScoresSnapshot) -> Iterator[tuple[str, Any]]:
+        """All scores are of the same rounds."""
+        is_equal = len({part.rounds for part in snapshot}) == 1
+        yield "log_loss", Condition(is_equal, "of the same rounds as all scores")
+
+
+class CalibrationSnapshot(NamedTuple):
+    """Rows, sums of probabilities and hits in each bin."""
+
+    bins: FloatArray  # (3, BINS)
+
+
+class Calibration(Component):
+    """Probabilities beside the frequencies with which what they are of came true.
+
+    Also known as: reliability diagram, calibration curve. Constant memory.
+    """
+
+    Snapshot: ClassVar[Any] = CalibrationSnapshot
+
+    def __init__(self) -> None:
+        self.bins: FloatArray = np.zeros((3, BINS))
+
+    def add(self, probability: FloatArray, is_hit: npt.NDArray[np.bool_]) -> None:
+        """Take some probabilities (T,), and whether what they are of came true."""
+        # A file may have been made up, whose probabilities are then not numbers.
+        places = np.nan_to_num(probability * BINS, posinf=0.0)
+        place = np.clip(places, 0, BINS - 1).astype(np.int64)
+        bins = self.bins.copy()
+        # One after the other, so that rows may be cut anywhere without a change.
+        np.add.at(bins[COUNT], place, 1.0)
+        np.add.at(bins[SUM], place, probability)
+        np.add.at(bins[HITS], place, is_hit.astype(np.float64))
+        self.bins = bins
+
+    def reliability(self) -> FloatArray:
+        """(3, m) rows, mean probability and frequency of each bin that has rows."""
+        count, total, hits = self.bins[:, self.bins[COUNT] > 0]
+        return np.array([count, total / count, hits / count])
+
+    def rules(self, snapshot: CalibrationSnapshot) -> Iterator[tuple[str, Any]]:
+        """Hits are no more than rows."""
+        yield "bins", Array((3, BINS), 0.0)
+        count, total, hits = snapshot.bins
+        right = (hits <= count).all() and (total <= count + 1e-6 * count).all()
+        yield "bins", Condition(right, "no more hits than rows")
+
+
+def calibration_error(reliability: FloatArray) -> float:
+    """The expected calibration error: the mean distance of bins from the diagonal."""
+    count, probability, frequency = reliability
+    total = count.sum()
+    return (
+        float((count * np.abs(probability - frequency)).sum() / total) if total else 0.0
+    )
+
+
+MEMORY = 100.0
+"""Labels that count in the shares of recent rows, 1 / (1 - discount)."""
+BASELINE_NAMES = ("class shares so far", "class shares of late", "after the last class")
+"""In the order of kernels/class_frequencies.py."""
+
+
+class ClassBaselinesSnapshot(NamedTuple):
+    """The counts of the baselines, for each of ``MAX_CLASSES`` classes."""
+
+    is_known: FloatArray  # (C,) 1 where the class has appeared
+    counts: FloatArray  # (C,)
+    recent_counts: FloatArray  # (C,) discounted
+    transitions: (
+        FloatArray  # (C+1, C) how often each class came after each; C: after none
+    )
+
+
+class ClassBaselines(Component):
+    """Probabilities of classes by how often they came.
+
+    ``BASELINE_NAMES``: of all labels so far (the base rate); of the last hundred or so;
+    and of the labels after the last known class (a Markov chain of order 1, the
+    persistence of classes with repeat rates learnt for each).
+    """
+
+    Snapshot: ClassVar[Any] = ClassBaselinesSnapshot
+
+    def __init__(self, is_binary: bool) -> None:
+        self.is_known = np.zeros(MAX_CLASSES)
+        self.is_known[: 2 * is_binary] = 1.0
+        self.counts: FloatArray = np.zeros(MAX_CLASSES)
+        self.recent_counts: FloatArray = np.zeros(MAX_CLASSES)
+        self.transitions: FloatArray = np.zeros((MAX_CLASSES + 1, MAX_CLASSES))
+
+    def play(
+        self, last: FloatArray, due: FloatArray, due_last: FloatArray, classes: int
+    ) -> FloatArray:
+        """(T, 3, K) probabilities of each row's class by each baseline.
+
+        All are numbers of classes, (T,), NaN where there is none: ``last`` the last one
+        known before each row, ``due`` that of the row whose label comes to be known
+        after it, and ``due_last`` the last one known before that row.
+        """
+        out = np.empty((len(last), len(BASELINE_NAMES), classes))
+        # Arrays of a snapshot are never changed in place.
+        fields = self.Snapshot._fields
+        arrays = [getattr(self, field).copy() for field in fields]
+        numbers = (
+            np.nan_to_num(part, nan=MAX_CLASSES).astype(np.int64)
+            for part in (last, due, due_last)
+        )
+        class_frequencies(*arrays, 1 - 1 / MEMORY, *numbers, out)
+        for field, array in zip(fields, arrays, strict=True):
+            setattr(self, field, array)
+        return out
+
+    def rules(self, snapshot: ClassBaselinesSnapshot) -> Iterator[tuple[str, Any]]:
+        """Counts are not negative."""
+        yield "is_known", Array((MAX_CLASSES,), 0.0, 1.0, whole=True)
+        yield "counts", Array((MAX_CLASSES,), 0.0, whole=True)
+        yield "recent_counts", Array((MAX_CLASSES,), 0.0)
+        yield "transitions", Array((MAX_CLASSES + 1, MAX_CLASSES), 0.0, whole=True)
+
 
 LAST_ROWS = 200
 """So many of the last rows are kept one by one."""
@@ -66,7 +233,7 @@ class ClassStatistics(Component):
         self.is_binary = is_binary
         self.rounds, self.first_scored_round, self.new_class_rows = 0, 0, 0
         self.tracker = ClassScores()
-        self.baseline_scores = [ClassScores() for _ in class_baselines.NAMES]
+        self.baseline_scores = [ClassScores() for _ in BASELINE_NAMES]
         self.calibration = Calibration()
         self.observed = [Downsampler(POINTS) for _ in range(CURVES)]
         self.forecast = [Downsampler(POINTS) for _ in range(CURVES)]

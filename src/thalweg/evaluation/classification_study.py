@@ -8,9 +8,13 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
-from thalweg.evaluation import class_baselines
-from thalweg.evaluation.class_statistics import CURVES, ClassStatistics
-from thalweg.evaluation.classification_scores import ClassScores, calibration_error
+from thalweg.evaluation.class_statistics import (
+    BASELINE_NAMES,
+    CURVES,
+    ClassScores,
+    ClassStatistics,
+    calibration_error,
+)
 from thalweg.evaluation.downsampling import Curve
 from thalweg.evaluation.study import Study, error_ratio, from_json, to_json
 from thalweg.tables.class_labels import ClassLabels
@@ -181,7 +185,7 @@ def make_classification_study(
     """The study of some statistics; ``names`` are of all features of the models."""
     labels = classes.labels
     counts = statistics.confusion[: len(labels), : len(labels)]
-    named = list(class_baselines.NAMES)
+    named = list(BASELINE_NAMES)
     last, bins = statistics.last_rows.T.copy(), statistics.calibration.reliability()
     of = f"{labels[1]}" if classes.is_binary else "the predicted class"
     curves = zip(

@@ -11,9 +11,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from thalweg.calendar.time_grid import Times
-from thalweg.evaluation.class_baselines import ClassBaselines, ClassBaselinesSnapshot
-from thalweg.evaluation.class_mixture import ClassMixture, ClassMixtureSnapshot
 from thalweg.evaluation.class_statistics import (
+    BASELINE_NAMES,
+    ClassBaselines,
+    ClassBaselinesSnapshot,
     ClassRounds,
     ClassStatistics,
     ClassStatisticsSnapshot,
@@ -26,6 +27,7 @@ from thalweg.evaluation.classification_study import (
 from thalweg.evaluation.stream_seasons import as_seconds
 from thalweg.evaluation.tracker_run import PIECE, STATISTICS_BATCH, burn_in
 from thalweg.forecasting.naive import carry_last
+from thalweg.kernels.tempered_mixture import tempered_mixture
 from thalweg.learners.logistic_tracker import LogisticTracker, LogisticTrackerState
 from thalweg.losses import Logistic
 from thalweg.models.class_probabilities import normalise_rows
@@ -62,6 +64,77 @@ from thalweg.preprocessing.imputer import (
 )
 from thalweg.tables.class_labels import MAX_CLASSES, ClassLabels
 from thalweg.types import Block, FloatArray
+
+EXPONENTS = np.array([1.0, 0.5, 0.7, 1.4, 2.0])
+"""Powers of the classifier's probabilities: below 1 for one that is too sure of itself,
+above 1 for one that is not sure enough, as one model against the rest often is."""
+TOLERANCE = 1e-6
+"""The sum of weights may differ so much from 1, by rounding."""
+CLASSIFIERS = 2
+"""Those whose probabilities are mixed: without and with the last known class."""
+EXPERTS = CLASSIFIERS * len(EXPONENTS) + len(BASELINE_NAMES)
+
+
+class ClassMixtureSnapshot(NamedTuple):
+    """The weights, and the rows whose labels are still to come."""
+
+    weights: FloatArray  # (EXPERTS,)
+    labels: int  # that were learnt
+    waiting: FloatArray  # (≤ delay, EXPERTS) what the experts gave to a row's class
+
+
+class ClassMixture(Component):
+    """Class probabilities mixed by Bayes' rule with a share, as experts.
+
+    Also known as: Bayesian model averaging, temperature scaling. The experts are the
+    probabilities of two classifiers to several powers, and the baselines: where
+    features say nothing, the mixture is no worse than the baselines, and probabilities
+    that are too bold or too timid are mended. Log loss is mixable at rate 1, so that
+    after T labels the mixture has lost at most 1 + ln(13) + ln(T) more than any of its
+    13 experts.
+    """
+
+    Snapshot: ClassVar[Any] = ClassMixtureSnapshot
+
+    def __init__(self, delay: int) -> None:
+        self.delay = delay
+        self.weights: FloatArray = np.full(EXPERTS, 1 / EXPERTS)
+        self.labels = 0
+        self.waiting: FloatArray = np.empty((0, EXPERTS))
+
+    def play(
+        self, probability: FloatArray, baselines: FloatArray, number: FloatArray
+    ) -> FloatArray:
+        """(T, K) the mixed probabilities of the next rows.
+
+        ``probability`` (T, 2, K) are the classifiers', ``baselines`` (T, B, K) others;
+        ``number`` (T,) the row's class, NaN where none will come: it is learnt when it
+        is due.
+        """
+        out, weights = np.empty(probability[:, 0].shape), self.weights.copy()
+        own = np.vstack([self.waiting, np.empty((len(number), EXPERTS))])
+        classes = np.nan_to_num(number, nan=-1.0).astype(np.int64)
+        self.labels = tempered_mixture(
+            weights, self.labels, EXPONENTS, np.ascontiguousarray(probability),
+            np.ascontiguousarray(baselines), classes, own, self.delay, out,
+        )  # fmt: skip
+        self.weights = weights
+        self.waiting = own[max(len(own) - self.delay, 0) :].copy()
+        return out
+
+    def favourite(self) -> int:
+        """The classifier whose powers have the larger weight."""
+        of_classifiers = self.weights[: CLASSIFIERS * len(EXPONENTS)]
+        return int(of_classifiers.reshape(CLASSIFIERS, -1).sum(axis=1).argmax())
+
+    def rules(self, snapshot: ClassMixtureSnapshot) -> Iterator[tuple[str, Any]]:
+        """Weights and probabilities are between 0 and 1."""
+        yield "weights", Array((EXPERTS,), 0.0, 1.0)
+        total = float(snapshot.weights.sum())
+        yield "weights", Condition(abs(total - 1) < TOLERANCE, "weights whose sum is 1")
+        rows = min(len(snapshot.waiting), self.delay)
+        yield "waiting", Array((rows, EXPERTS), 0.0, 1.0, may_be_nan=True)
+
 
 LEARNER = LogisticTracker()
 PAST_CLASSES = 8

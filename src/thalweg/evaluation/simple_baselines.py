@@ -13,11 +13,12 @@ import numpy as np
 from thalweg.calendar.row_clock import NO_TIME, Stamps, as_stamps
 from thalweg.calendar.season_finder import Seasons
 from thalweg.calendar.time_grid import Times
-from thalweg.evaluation.period_words import ago_words, position_words
 from thalweg.evaluation.scoring import LearnerInfo
 from thalweg.evaluation.stream_seasons import (
     StreamSeasons,
     StreamSeasonsSnapshot,
+    ago_words,
+    position_words,
 )
 from thalweg.forecasting import naive
 from thalweg.forecasting.naive import (

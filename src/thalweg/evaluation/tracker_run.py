@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.calendar.time_grid import Times
-from thalweg.evaluation.non_negativity import NonNegativity, NonNegativitySnapshot
 from thalweg.evaluation.run_statistics import (
     PlayedRounds,
     RunStatistics,
@@ -27,6 +26,7 @@ from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.losses import SquaredError
 from thalweg.models.model_file import imputer_rules
 from thalweg.persistence.snapshots import (
+    Array,
     Component,
     Number,
     OneOf,
@@ -40,6 +40,50 @@ from thalweg.preprocessing.imputer import (
     learning_weights,
 )
 from thalweg.types import Block, FloatArray, Trace
+
+
+class NonNegativitySnapshot(NamedTuple):
+    """What is known of the labels."""
+
+    lowest: float  # NaN before the first
+    waiting: FloatArray  # (≤ delay,) labels that are not known yet, oldest first
+
+
+class NonNegativity(Component):
+    """The lower limit of predictions: 0 or minus infinity.
+
+    It is 0 if that is the lowest label known so far (counts, sales, rain), as for
+    ``Forecaster``. The first label below 0 ends the limit.
+    """
+
+    Snapshot: ClassVar[Any] = NonNegativitySnapshot
+
+    def __init__(self, delay: int) -> None:
+        self.delay = delay  # how many rounds late the labels come
+        self.lowest = float("nan")
+        self.waiting: FloatArray = np.empty(0)
+
+    def limits(self, y: FloatArray, is_round: npt.NDArray[np.bool_]) -> FloatArray:
+        """The limit (T,) of each of the next rows, -inf without a limit.
+
+        ``y`` (T,) are their labels or NaN. A row that is not a round asks only for a
+        prediction and has no label.
+        """
+        labels = np.concatenate([self.waiting, y[is_round]])
+        # The number of labels known before each row, and after the last one.
+        rounds_before: npt.NDArray[np.int64] = np.cumsum(is_round) - is_round
+        before = np.maximum(len(self.waiting) + rounds_before - self.delay, 0)
+        known = max(len(labels) - self.delay, 0)
+        lowest = np.fmin.accumulate([self.lowest, *labels[:known]])
+        self.lowest, self.waiting = float(lowest[-1]), labels[known:].copy()
+        return np.where(lowest[before] == 0.0, 0.0, -np.inf)
+
+    def rules(self, snapshot: NonNegativitySnapshot) -> Iterator[tuple[str, Any]]:
+        """At most ``delay`` labels wait."""
+        waiting = min(len(snapshot.waiting), self.delay)
+        yield "lowest", Number(may_be_nan=True)
+        yield "waiting", Array((waiting,), may_be_nan=True)
+
 
 MIN_BURN_IN = 40
 PIECE = 4096

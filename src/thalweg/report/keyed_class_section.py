@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from thalweg.evaluation.keyed_class_scores import KeyClassScore, KeyedClassScores
+from thalweg.evaluation.keyed_scores import KeyClassScore, KeyedClassScores
 from thalweg.report.classification_section import method_numbers, method_table
 from thalweg.report.error_comparison import GAIN
 from thalweg.report.number_text import (

@@ -9,13 +9,13 @@ import numpy as np
 
 from thalweg.changes.alarms import ChangeAlarm
 from thalweg.evaluation.keyed_scores import PooledEntry
-from thalweg.evaluation.leakage import leakage_sentence
 from thalweg.evaluation.study import (
     COMPARATORS,
     Entry,
     Study,
     TrackerHistory,
     error_ratio,
+    leakage_sentence,
 )
 from thalweg.report import charts
 from thalweg.report.error_comparison import (

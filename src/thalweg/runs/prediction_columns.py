@@ -31,7 +31,7 @@ class PredictedRows(NamedTuple):
     key: Key = ()
 
 
-class TargetRows(NamedTuple):
+class TargetForecasts(NamedTuple):
     """The forecasts of one target in ``PredictedRows``."""
 
     forecasts: Any  # Forecasts or ClassForecasts
@@ -43,7 +43,7 @@ class TargetColumn(NamedTuple):
     """A column of each target: its name, and its cells."""
 
     name: str
-    cells: Callable[[TargetRows], list[str]]
+    cells: Callable[[TargetForecasts], list[str]]
     is_text: bool = False
 
 
@@ -102,7 +102,7 @@ class PredictionColumns(NamedTuple):
             columns.append(format_times(one.time))
         for k, target in enumerate(targets):
             own = one.classes[k] if one.classes else None
-            rows = TargetRows(one.forecasts[k], one.observed[:, k], own)
+            rows = TargetForecasts(one.forecasts[k], one.observed[:, k], own)
             columns += [column.cells(rows) for column in target]
         return zip(*columns, strict=True)
 
@@ -127,7 +127,7 @@ def format_numbers(values: FloatArray) -> list[str]:
     return [repr(value) if value == value else "" for value in values.tolist()]
 
 
-def _interval_end(rows: TargetRows, end: int) -> list[str]:
+def _interval_end(rows: TargetForecasts, end: int) -> list[str]:
     values = rows.forecasts.interval[:, end]
     return format_numbers(np.where(np.isfinite(values), values, np.nan))
 
@@ -154,11 +154,11 @@ def _class_columns(shown: ClassLabels) -> list[TargetColumn]:
         return [*columns, TargetColumn(name, lambda rows: _sum(rows, [1]))]
     first = shown.labels[: shown.first_classes]
 
-    def cells(rows: TargetRows, label: str) -> list[str]:
+    def cells(rows: TargetForecasts, label: str) -> list[str]:
         known = rows.classes.labels
         return _sum(rows, [known.index(label)] if label in known else [])
 
-    def other_cells(rows: TargetRows) -> list[str]:
+    def other_cells(rows: TargetForecasts) -> list[str]:
         known = rows.classes.labels
         return _sum(rows, [k for k, label in enumerate(known) if label not in first])
 
@@ -166,20 +166,20 @@ def _class_columns(shown: ClassLabels) -> list[TargetColumn]:
     return [*columns, TargetColumn(OTHER, other_cells)]
 
 
-def _top(rows: TargetRows) -> FloatArray:
+def _top(rows: TargetForecasts) -> FloatArray:
     """The largest probability; NaN before the first label is known."""
     top = rows.forecasts.probability.max(axis=1, initial=0.0)
     return np.where(top > 0, top, np.nan)
 
 
-def _best(rows: TargetRows) -> FloatArray:
+def _best(rows: TargetForecasts) -> FloatArray:
     """The number of the most probable class; NaN before the first label is known."""
     p = rows.forecasts.probability
     best = p.argmax(axis=1) if p.shape[1] else np.zeros(len(p))
     return np.where(np.isnan(_top(rows)), np.nan, best)
 
 
-def _sum(rows: TargetRows, classes: Sequence[int]) -> list[str]:
+def _sum(rows: TargetForecasts, classes: Sequence[int]) -> list[str]:
     """The probability of some classes together; of a class to come it is 0."""
     p = rows.forecasts.probability
     total = np.zeros(len(p))
@@ -189,7 +189,7 @@ def _sum(rows: TargetRows, classes: Sequence[int]) -> list[str]:
     return format_numbers(total)
 
 
-def _labels(rows: TargetRows, numbers: FloatArray) -> list[str]:
+def _labels(rows: TargetForecasts, numbers: FloatArray) -> list[str]:
     cells = [_quote_cells([label]) for label in rows.classes.labels]
     return ["" if n != n else cells[int(n)] for n in numbers.tolist()]
 

@@ -7,8 +7,12 @@ from typing import Any
 from rich.console import Console
 
 from thalweg.evaluation.classification_study import ClassificationStudy
-from thalweg.evaluation.keyed_class_scores import KeyedClassScores, pool_class_scores
-from thalweg.evaluation.keyed_scores import KeyedScores, pool_scores
+from thalweg.evaluation.keyed_scores import (
+    KeyedClassScores,
+    KeyedScores,
+    pool_class_scores,
+    pool_scores,
+)
 from thalweg.report.keyed_class_section import keyed_class_section
 from thalweg.report.keyed_sections import keyed_section
 from thalweg.report.results import section_of

@@ -3,7 +3,7 @@ import pytest
 
 from tests.report import example_studies
 from thalweg.evaluation.downsampling import Curve
-from thalweg.evaluation.error_histogram import ErrorHistogram
+from thalweg.evaluation.forecast_record import ErrorHistogram
 from thalweg.report.charts.effects_chart import effects_figure
 from thalweg.report.charts.residual_charts import (
     absolute_quantile,
