@@ -21,7 +21,7 @@ from tests.persistence.mutations import (
 from thalweg import tables
 from thalweg.errors import ThalwegError
 from thalweg.persistence import dumps, loads
-from thalweg.report.results import section_of
+from thalweg.report.classification_section import section_of
 from thalweg.runs import checkpoint
 from thalweg.runs.checkpoint import RunOrigin
 from thalweg.runs.keyed_session import KeyedSession

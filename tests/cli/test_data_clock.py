@@ -1,13 +1,13 @@
 """Rows a second are those of the data: compiling kernels is not counted."""
 
-from thalweg.runs import data_clock
-from thalweg.runs.data_clock import DataClock
+from thalweg.runs import run_command
+from thalweg.runs.run_command import DataClock
 
 
 def test_the_time_of_the_compiler_is_left_out(monkeypatch):
     now, compiled = [100.0], [7.0]
-    monkeypatch.setattr(data_clock.time, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(data_clock, "compilation_seconds", lambda: compiled[0])
+    monkeypatch.setattr(run_command.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(run_command, "compilation_seconds", lambda: compiled[0])
     clock = DataClock()
     now[0], compiled[0] = 135.0, 37.0
     assert clock.seconds() == 5.0

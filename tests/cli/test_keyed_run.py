@@ -14,7 +14,7 @@ import pytest
 from tests.cli.streams import RUNNER, started, thalweg, written
 from tests.cli.test_live import PIPES, fed, read
 from thalweg.cli.main import app
-from thalweg.runs import checkpoint_schedule, run_loop
+from thalweg.runs import run_loop
 
 ROWS = 90
 SHOPS = ("north", "south", "west")
@@ -142,8 +142,8 @@ def test_rows_that_have_changed_are_refused(folder):
 def killed_after_three_chunks(patch):
     """Let a run end, with predictions that no checkpoint has."""
     patch.setattr("thalweg.runs.run_command.KEYED_CHUNK_ROWS", 50)
-    patch.setattr(checkpoint_schedule, "FILE_SECONDS", 0.0)
-    patch.setattr(checkpoint_schedule, "MIN_WORK_SHARE", 0)
+    patch.setattr(run_loop, "FILE_SECONDS", 0.0)
+    patch.setattr(run_loop, "MIN_WORK_SHARE", 0)
     play = run_loop.RunLoop._play_chunk
 
     def play_until_killed(self, chunk, is_last):

@@ -11,9 +11,9 @@ import pytest
 from tests.cli.streams import rows, started, thalweg, written
 from thalweg.errors import StorageError
 from thalweg.persistence.lock import FileLock
-from thalweg.runs.file_locks import FileLocks
 from thalweg.runs.prediction_columns import PredictionColumns
 from thalweg.runs.prediction_file import PredictionFile
+from thalweg.runs.storage import FileLocks
 
 LINES = rows()
 
@@ -170,7 +170,7 @@ def test_a_lock_file_that_was_removed_is_no_lock(tmp_path, monkeypatch):
             if len(made) == 1:
                 beside.unlink()
 
-    monkeypatch.setattr("thalweg.runs.file_locks.FileLock", Removed)
+    monkeypatch.setattr("thalweg.runs.storage.FileLock", Removed)
     with FileLocks() as own:
         own.acquire(tmp_path / "x")
         assert len(made) == 2 and beside.exists()

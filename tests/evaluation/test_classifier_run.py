@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from thalweg import Classifier, LogisticTracker
 from thalweg.errors import InvalidParameterError, PersistenceError
-from thalweg.evaluation.class_statistics import BINS, NAMES
+from thalweg.evaluation.class_statistics import BASELINE_NAMES, BINS
 from thalweg.evaluation.classification_study import ClassificationStudy
 from thalweg.evaluation.classifier_run import (
     PAST_CLASSES,
@@ -179,7 +179,7 @@ def test_scores_are_those_of_slow_definitions(delay):
     labels = [y[t] for t in scored]
     own = [dict(enumerate(probability[t])) for t in scored]
     expected = {"Tracker": scores_oracle(own, labels)}
-    for k, name in enumerate(NAMES):
+    for k, name in enumerate(BASELINE_NAMES):
         guesses = [baseline_oracle(t, delay)[k] for t in scored]
         expected[name] = scores_oracle(guesses, labels)
     for entry in study.entries:

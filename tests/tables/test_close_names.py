@@ -1,6 +1,6 @@
 import pytest
 
-from thalweg.tables.close_names import closest_name
+from thalweg.tables.schema import closest_name
 
 NAMES = ("Zeit", "Last [kWh]", "Größe", "store_id", "Température (°C)", "y")
 

@@ -11,7 +11,7 @@ import pytest
 from tests.tables.sample_tables import assert_same, encode_table
 from thalweg.errors import StreamError
 from thalweg.tables import Recipe, read_table
-from thalweg.tables.delimiters import sniff_delimiter
+from thalweg.tables.csv_files import sniff_delimiter
 
 ROWS = [{"a": 1.5, "site": "north", "y": 1.0}, {"a": 2, "site": "south", "y": None}]
 CSV = b"a,site,y\n1.5,north,1\n2,south,\n"

@@ -10,7 +10,7 @@ from tests.cli.streams import thalweg, written
 from thalweg.errors import StreamError
 from thalweg.tables import Encoder, Recipe, read_table
 from thalweg.tables.cells import CellError, PythonCells
-from thalweg.tables.unix_times import PARTS, find_unix_unit, unix_times
+from thalweg.tables.column_format import PARTS, find_unix_unit, unix_times
 
 FIRST = np.datetime64("2026-03-01T21:20:00", "ns")
 ROWS = 60

@@ -363,4 +363,3 @@ def compare(
         for name, learner in learners.items()
     ]  # fmt: skip
     return ComparisonResult(tuple(sorted(results, key=_sort_key)))
-

@@ -6,8 +6,8 @@ from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from thalweg.report.charts.figure_files import write_figures as write_figures
+    from thalweg.report.classification_section import section_of as section_of
     from thalweg.report.page import write_page as write_page
-    from thalweg.report.results import section_of as section_of
     from thalweg.report.section import Figure as Figure
     from thalweg.report.section import FoldedPart as FoldedPart
     from thalweg.report.section import ResultTable as ResultTable

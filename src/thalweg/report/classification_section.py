@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from thalweg.evaluation.classification_study import (
+    AnyStudy,
     ClassificationStudy,
 )
 from thalweg.report import charts
@@ -21,7 +22,12 @@ from thalweg.report.number_text import (
     format_ratio,
 )
 from thalweg.report.section import Column, FoldedPart, ResultTable, Section, Tile
-from thalweg.report.study_sections import SMALL_DIFFERENCE, bar_percent, duration
+from thalweg.report.study_sections import (
+    SMALL_DIFFERENCE,
+    bar_percent,
+    duration,
+    study_section,
+)
 
 MAX_CONFUSION = 8
 """Limit of the number of classes in the table of rows by class and prediction."""
@@ -200,3 +206,10 @@ def method_numbers(entry: Any, ratio: float) -> dict[str, Any]:
         "brier": finite(entry.brier),
         "over_best_baseline": finite(ratio),
     }
+
+
+def section_of(study: AnyStudy) -> Section:
+    """The section of a study of numbers, or of classes."""
+    if isinstance(study, ClassificationStudy):
+        return classification_section(study)
+    return study_section(study)

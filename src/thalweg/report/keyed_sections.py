@@ -12,7 +12,13 @@ import numpy as np
 
 from thalweg.changes.alarms import ChangeAlarm
 from thalweg.evaluation.forecast_result import ForecastResult, missing_sentences
-from thalweg.evaluation.keyed_scores import KeyedScores, KeyScore
+from thalweg.evaluation.keyed_scores import (
+    KeyClassScore,
+    KeyedClassScores,
+    KeyedScores,
+    KeyScore,
+)
+from thalweg.report.classification_section import method_numbers, method_table
 from thalweg.report.error_comparison import (
     CLOSE,
     GAIN,
@@ -26,6 +32,7 @@ from thalweg.report.number_text import (
     finite,
     format_count,
     format_error,
+    format_exact_percent,
     format_number,
     format_percent,
     format_ratio,
@@ -343,3 +350,113 @@ def _cut_note(count: int) -> str:
     if count <= 2 * LISTED_EACH:
         return ""
     return f" The best and the worst {LISTED_EACH} of {count:,} are listed."
+
+
+def keyed_class_section(
+    scores: KeyedClassScores, columns: Sequence[str], title: str,
+    notes: Sequence[str] = (),
+) -> Section:  # fmt: skip
+    """How well the classes of many series were predicted."""
+    count = len(scores.keys)
+    table = f"{title}: {scores.target}, {scores.scored:,} rows of {count:,} series"
+    unscored = f"{scores.unscored:,} series have too few rows to be scored."
+    section = Section(
+        title=f"All series of {title}",
+        headline=_headline(scores),
+        tiles=_tiles(scores),
+        tables=(_series_table(scores, columns),),
+        folded=(
+            FoldedPart(
+                "learners", "All methods that were run",
+                method_table(f"{table} scored", scores.entries, scores.ratio),
+                is_printed=True,
+            ),
+        ),
+        sentences=(unscored,) if scores.unscored else (),
+        notes=tuple(notes),
+        is_overview=True,
+    )  # fmt: skip
+    numbers: dict[str, Any] = {
+        "kind": "classification",
+        "title": title,
+        "target": scores.target,
+        "classes": list(scores.classes),
+        "rounds": scores.rows,
+        "scored_rounds": scores.scored,
+        "features": list(scores.features),
+        "learners": [method_numbers(one, scores.ratio(one)) for one in scores.entries],
+        "best_baseline": scores.best_baseline.name,
+        "keys": [_class_key_numbers(score) for score in scores.keys],
+        "summary": section.summary(),
+    }
+    return replace(section, numbers=numbers)
+
+
+def _headline(scores: KeyedClassScores) -> str:
+    guesses = (entry for entry in scores.entries if entry.role == "baseline")
+    guess = max(guesses, key=lambda entry: entry.accuracy)
+    return (
+        f"The class of {scores.target} is named rightly in "
+        f"{format_percent(scores.tracker.accuracy)} of the rows of "
+        f"{len(scores.keys):,} series; the best simple guess ({guess.name}) is right "
+        f"in {format_percent(guess.accuracy)}."
+    )
+
+
+def _tiles(scores: KeyedClassScores) -> tuple[Tile, ...]:
+    count, base = len(scores.keys), scores.best_baseline.name
+    better = sum(score.ratio < 1 for score in scores.keys)
+    gain = f"{format_number(scores.ratio(scores.tracker), 2)} × the log loss"
+    return (
+        Tile(
+            "Right class", format_percent(scores.tracker.accuracy),
+            "Over all rows of all series.", is_in_headline=True,
+        ),
+        Tile(GAIN, gain, f"Beside {base!r}, the best simple guess: below 1 is better."),
+        Tile(
+            "Better", f"{better:,} of {count:,}",
+            "Series with less log loss than their best simple guess.",
+        ),
+        Tile("Rows", format_count(scores.rows), f"In {count:,} series."),
+    )  # fmt: skip
+
+
+def _series_table(scores: KeyedClassScores, columns: Sequence[str]) -> ResultTable:
+    """The series, those with the least ratio first."""
+    shown, caption = scores.keys, "The best simple guess is that of each series alone."
+    if len(shown) > 2 * LISTED_EACH:
+        shown = (*shown[:LISTED_EACH], *shown[-LISTED_EACH:])
+        caption += f" The best and the worst {LISTED_EACH} of {len(scores.keys):,}."
+    return ResultTable(
+        title="Scores of each series",
+        columns=(
+            Column(", ".join(columns)),
+            Column("rows", format_count, is_optional=True),
+            Column("accuracy", format_exact_percent),
+            Column("log loss", format_error, is_optional=True),
+            Column("log loss over the best guess's", format_ratio),
+            Column("best simple guess", is_optional=True),
+        ),
+        rows=tuple(
+            (
+                key_text(one.key), one.rows, one.accuracy, one.log_loss, one.ratio,
+                one.best_baseline,
+            )
+            for one in shown
+        ),
+        caption=caption,
+        short=best_and_worst(len(shown), SHORT_EACH),
+        short_note="the best and the worst",
+    )  # fmt: skip
+
+
+def _class_key_numbers(score: KeyClassScore) -> dict[str, Any]:
+    return {
+        "key": list(score.key),
+        "rounds": score.rows,
+        "scored_rounds": score.scored,
+        "log_loss": finite(score.log_loss),
+        "accuracy": finite(score.accuracy),
+        "best_baseline": score.best_baseline,
+        "over_best_baseline": finite(score.ratio),
+    }

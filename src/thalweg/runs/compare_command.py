@@ -14,6 +14,7 @@ from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.compare_study import announcement_count, study_with_baselines
 from thalweg.evaluation.study import Study
 from thalweg.preprocessing.imputer import Imputer
+from thalweg.report.classification_section import section_of
 from thalweg.report.console import (
     EXIT_INTERRUPTED,
     collect_until_interrupt,
@@ -22,7 +23,6 @@ from thalweg.report.console import (
     stderr_console,
     stdout_console,
 )
-from thalweg.report.results import section_of
 from thalweg.report.study_sections import PAST_LABELS
 from thalweg.report.terminal import print_section
 from thalweg.runs import study_files

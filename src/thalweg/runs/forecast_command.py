@@ -1,25 +1,27 @@
 """The work of ``thalweg forecast``: scan, learn, forecast, write what came of it."""
 
+import csv
+import io
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
+from thalweg.evaluation.forecast_result import ForecastResult
+from thalweg.persistence.files import write
 from thalweg.report.console import progress_bar, stdout_console
-from thalweg.report.forecast_sections import forecast_numbers
+from thalweg.report.forecast_sections import forecast_numbers, forecast_section
+from thalweg.report.keyed_sections import overview_section, rank_results
+from thalweg.report.section import Section
 from thalweg.report.terminal import print_section
 from thalweg.runs import study_files
 from thalweg.runs.command_output import (
     print_notes,
     print_outcome,
     print_resume_command,
-)
-from thalweg.runs.file_locks import FileLocks
-from thalweg.runs.forecast_files import (
-    forecast_sections,
-    summary_section,
-    write_forecasts,
 )
 from thalweg.runs.forecast_loop import ForecastLoop
 from thalweg.runs.forecast_plan import (
@@ -44,14 +46,77 @@ from thalweg.runs.repeated_rows import repeated_sentence
 from thalweg.runs.settings import OutputOptions, PathOptions
 from thalweg.runs.signals import StoppedError, StopSignal
 from thalweg.runs.source import Source
-from thalweg.runs.storage import refuse_overwriting
+from thalweg.runs.storage import FileLocks, make_folder, refuse_overwriting
 from thalweg.tables import Chunk, Table
 from thalweg.tables.missing_codes import code_notes, without_counts
 from thalweg.tables.row_filters import BlankRows
-from thalweg.tables.row_keys import key_text
+from thalweg.tables.row_keys import Key, key_text
 from thalweg.tables.scan import Scan, scan_table
 from thalweg.tables.scanned_columns import NO_TIME, ScanOptions
 from thalweg.tables.time_parts import split_joined
+
+SECTIONS_EACH = 3
+"""Keys with a section of their own: so many of the best, the middle and the worst."""
+
+
+def write_forecasts(
+    results: Mapping[Key, ForecastResult], columns: Sequence[str], path: Path
+) -> None:
+    """Write the next values of all series: key columns, time or step, and bands.
+
+    An infinite end of a band is left empty: no error has been seen yet.
+    """
+    make_folder(path.parent)
+    has_times = all(result.time_texts is not None for result in results.values())
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    first = "time" if has_times else "step"
+    writer.writerow([*columns, first, "forecast", "low", "high"])
+    for key, result in results.items():
+        ahead = result.forecast
+        steps = [str(k) for k in range(1, len(ahead) + 1)]
+        places = result.time_texts if has_times else steps
+        numbers = zip(ahead.mean, ahead.low, ahead.high, strict=True)
+        for place, row in zip(places or steps, numbers, strict=True):
+            cells = [repr(float(v)) if np.isfinite(v) else "" for v in row]
+            writer.writerow([*key, place, *cells])
+    write(path, text.getvalue().encode())
+
+
+def forecast_sections(loop: ForecastLoop, notes: Sequence[str]) -> list[Section]:
+    """The sections of a page: of the only series, or an overview and a few keys.
+
+    The best, the worst and the middle keys have a section of their own.
+    """
+    first = summary_section(loop, notes)
+    if not loop.plan.keys:
+        return [first]
+    keys = [result.key for result in rank_results(list(loop.results.values()))]
+    return [first] + [
+        forecast_section(loop.full_result(key)) for key in interesting_keys(keys)
+    ]
+
+
+def summary_section(loop: ForecastLoop, notes: Sequence[str] = ()) -> Section:
+    """The section of the only series, or of all together."""
+    plan, results = loop.plan, loop.results
+    if not plan.keys:
+        return forecast_section(results[()], None, notes)
+    title = f"All series of {loop.source}"
+    return overview_section(
+        rank_results(list(results.values())), plan.keys, title, notes
+    )
+
+
+def interesting_keys(ranked: Sequence[Key]) -> list[Key]:
+    """The first, the middle and the last few of keys that are ranked."""
+    if len(ranked) <= 3 * SECTIONS_EACH:
+        return list(ranked)
+    middle = (len(ranked) - SECTIONS_EACH) // 2
+    parts = (slice(SECTIONS_EACH), slice(middle, middle + SECTIONS_EACH),
+             slice(-SECTIONS_EACH, None))  # fmt: skip
+    return [key for part in parts for key in ranked[part]]
+
 
 RUN_MODEL, RUN_MODELS = "forecast.thalweg", "forecasts.db"
 """Files of forecasters, beside those of the run that they belong to."""

@@ -9,9 +9,8 @@ import numpy as np
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.classification_study import AnyStudy
 from thalweg.runs.memory import require_keyed_memory
-from thalweg.runs.missing_notes import missing_notes
 from thalweg.runs.prediction_columns import PredictedRows, PredictionColumns
-from thalweg.runs.session import Session
+from thalweg.runs.session import Session, missing_notes
 from thalweg.tables import Chunk, Recipe
 from thalweg.tables.class_labels import ClassLabels, Task
 from thalweg.tables.feature_notes import backward_note

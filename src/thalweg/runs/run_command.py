@@ -1,10 +1,12 @@
 """The work of ``thalweg run``: play the rows of a table, and tell what came of it."""
 
+import time
 from typing import Any
 
 from rich.console import Console
 
 from thalweg.errors import InvalidParameterError
+from thalweg.kernels.compiler.jit import compilation_seconds
 from thalweg.report.console import (
     print_sentence,
     progress_bar,
@@ -18,8 +20,6 @@ from thalweg.runs.command_output import (
     print_outcome,
     print_resume_command,
 )
-from thalweg.runs.data_clock import DataClock
-from thalweg.runs.file_locks import FileLocks
 from thalweg.runs.forecast_command import RunForecast
 from thalweg.runs.keyed_session import KeyedSession
 from thalweg.runs.model_store import ModelStore, is_database, open_models
@@ -36,9 +36,29 @@ from thalweg.runs.source import (
     new_recipe,
     scan_source,
 )
-from thalweg.runs.storage import require_standard_output
+from thalweg.runs.storage import FileLocks, require_standard_output
 from thalweg.tables import Table
 from thalweg.tables.time_parts import split_joined
+
+
+class DataClock:
+    """Counts the seconds since it was made, but for those of the compiler.
+
+    A first run on a machine compiles for half a minute, which says nothing about how
+    many rows a second it takes.
+    """
+
+    def __init__(self) -> None:
+        self._began = self._now()
+
+    def seconds(self) -> float:
+        """The seconds so far; above 0."""
+        return max(self._now() - self._began, 1e-6)
+
+    @staticmethod
+    def _now() -> float:
+        return time.perf_counter() - compilation_seconds()
+
 
 NO_DIGEST = (
     "This run was saved without a digest of its rows, by an earlier thalweg: whether "

@@ -5,20 +5,106 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
+from thalweg.changes.alarms import ChangeAlarm
 from thalweg.errors import StreamError
 from thalweg.report.console import ProgressBar, print_sentence, stderr_console
 from thalweg.runs import study_files
-from thalweg.runs.change_notices import ChangeNotices
 from thalweg.runs.checkpoint import RunOrigin, save_checkpoint
-from thalweg.runs.checkpoint_schedule import CheckpointSchedule
-from thalweg.runs.file_locks import FileLocks
 from thalweg.runs.keyed_session import KeyedSession
+from thalweg.runs.observed_rows import given_columns
 from thalweg.runs.output_paths import OutputPaths
 from thalweg.runs.repeated_rows import RepeatedRows
 from thalweg.runs.signals import StoppedError, StopSignal
+from thalweg.runs.storage import FileLocks
 from thalweg.tables import Chunk, Table
 from thalweg.tables.malformed_rows import WellFormedRows
-from thalweg.tables.row_keys import Key
+from thalweg.tables.row_keys import Key, key_text
+
+FILE_SECONDS, LIVE_SECONDS = 5.0, 1.0
+"""The least time between two checkpoints, of a file and of a pipe."""
+MIN_WORK_SHARE = 20
+"""Checkpoints are so many times as far apart as one takes: those of many keys are
+large."""
+
+
+class CheckpointSchedule:
+    """The first rows are saved at once, later ones from time to time.
+
+    ``save`` writes a checkpoint of all rows so far.
+    """
+
+    def __init__(self, save: Callable[[], None], is_live: bool) -> None:
+        self._save = save
+        self._least = self._period = LIVE_SECONDS if is_live else FILE_SECONDS
+        self._took = 0.0  # seconds of the last checkpoint
+        self._saved_at = -float("inf")
+        self._has_unsaved_rows = False
+
+    def save(self) -> None:
+        """Write a checkpoint."""
+        began = time.monotonic()
+        self._save()
+        self._saved_at = time.monotonic()
+        self._has_unsaved_rows = False
+        took = self._saved_at - began
+        # The lesser of two: one may have waited for the disk or a garbage collection.
+        self._period = max(self._least, MIN_WORK_SHARE * min(took, self._took))
+        self._took = took
+
+    def add_rows(self) -> None:
+        """Rows were played: write a checkpoint, if it is time."""
+        self._has_unsaved_rows = True
+        if self._seconds_left() <= 0:
+            self.save()
+
+    def save_when_idle(self, stop: StopSignal) -> float | None:
+        """Save rows that came in a burst before a silence, once that is due.
+
+        Returns the seconds until it is, or None if there is nothing to save.
+        """
+        if self._has_unsaved_rows and self._seconds_left() <= 0:
+            with stop.defer_interrupt():
+                self.save()
+        return self._seconds_left() if self._has_unsaved_rows else None
+
+    def _seconds_left(self) -> float:
+        return self._saved_at + self._period - time.monotonic()
+
+
+class ChangeNotices:
+    """Tells the changes that a run notices from now on, on standard error.
+
+    Rows are numbered as those of their series.
+    """
+
+    def __init__(self, session: KeyedSession) -> None:
+        self._session = session
+        self._counts = {
+            key: [detector.total for detector in one.changes]
+            for key, one in session.sessions.items()
+        }
+
+    def print(self) -> None:
+        """Print a sentence on each change that the last rows have shown."""
+        for key in self._session.played:
+            session = self._session.sessions[key]
+            before = self._counts.get(key) or [0] * len(session.changes)
+            self._counts[key] = [detector.total for detector in session.changes]
+            names = given_columns(session.encoder.state.schema)
+            several = session.recipe.targets if len(before) > 1 else ()
+            for k, detector in enumerate(session.changes):
+                count = detector.total - before[k]
+                prefix = "".join(
+                    f"{name}: " for name in (key_text(key), *several[k : k + 1]) if name
+                )
+                for alarm in detector.alarms(names)[-count:] if count else ():
+                    print_sentence(stderr_console(), prefix + _notice(alarm))
+
+
+def _notice(alarm: ChangeAlarm) -> str:
+    """Such as "row 1,806 (2026-03-08T06:25:00): since row 1,801 level fell by 90 %"."""
+    when = f" ({alarm.time})" if alarm.time is not None else ""
+    return f"row {alarm.row:,}{when}: since row {alarm.onset:,}, {alarm.text}"
 
 
 class RunLoop:

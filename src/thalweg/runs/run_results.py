@@ -13,12 +13,11 @@ from thalweg.evaluation.keyed_scores import (
     pool_class_scores,
     pool_scores,
 )
-from thalweg.report.keyed_class_section import keyed_class_section
-from thalweg.report.keyed_sections import keyed_section
-from thalweg.report.results import section_of
+from thalweg.report.classification_section import section_of
+from thalweg.report.keyed_sections import keyed_class_section, keyed_section
 from thalweg.report.terminal import print_section
 from thalweg.runs import study_files
-from thalweg.runs.forecast_files import interesting_keys
+from thalweg.runs.forecast_command import interesting_keys
 from thalweg.runs.keyed_session import KeyedSession
 from thalweg.runs.settings import OutputOptions
 from thalweg.tables.row_keys import key_text

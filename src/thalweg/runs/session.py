@@ -1,6 +1,6 @@
 """A run over the rows of one series: their encoder, and the run of every target."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -17,9 +17,9 @@ from thalweg.persistence.snapshots import (
     require,
     restore_snapshot,
 )
+from thalweg.preprocessing.imputer import POLICY_RULES
 from thalweg.report.study_sections import PAST_LABELS
 from thalweg.runs.memory import require_class_memory, require_memory
-from thalweg.runs.missing_notes import missing_notes
 from thalweg.runs.observed_rows import ObservedRows, add_alarms, given_columns
 from thalweg.runs.prediction_columns import PredictedRows, format_times
 from thalweg.runs.row_digest import MAX_MARKS, RowDigestState, SourceDigest
@@ -42,6 +42,41 @@ from thalweg.tables.encoder_state import feature_count
 from thalweg.tables.recipe import AUTO
 from thalweg.tables.schema import Schema
 from thalweg.tables.timestamps import CALENDAR_FEATURES, YEAR_FEATURES
+
+
+def missing_notes(
+    recipe: Recipe, states: Iterable[EncoderState], runs: Iterable[Any]
+) -> list[str]:
+    """Sentences on the rows so far, of one series or of several together.
+
+    ``runs`` are those of one target: features are the same for all.
+    """
+    notes, states = [], list(states)
+    rows = sum(state.rows for state in states)
+    for k, target in enumerate(recipe.targets):
+        gaps = rows - int(sum(state.known_targets[k] for state in states))
+        if gaps:
+            are = "is missing: it is" if gaps == 1 else "are missing: they are"
+            notes.append(
+                f"{gaps:,} of {rows:,} values of {target!r} {are} predicted and "
+                f"not learnt."
+            )
+    imputers = [run.imputer for run in runs]
+    filled = sum(imputer.state.imputed for imputer in imputers)
+    if filled:
+        rule = POLICY_RULES[recipe.missing]
+        learning = "learnt as well" if rule.learns else "not learnt"
+        notes.append(
+            f"{filled:,} missing {'value' if filled == 1 else 'values'} of features "
+            f"were filled with {rule.fill_name}; rows with one are {learning}."
+        )
+    absent = sum(state.clock.absent_rows() for state in states)
+    if absent:
+        times = "1 time has" if absent == 1 else f"{absent:,} times have"
+        notes.append(
+            f"{times} no row, of those that the other rows show to be evenly spaced."
+        )
+    return notes
 
 
 class SessionSnapshot(NamedTuple):

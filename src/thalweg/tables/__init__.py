@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from thalweg.tables.encoder import Encoder as Encoder
     from thalweg.tables.encoder_state import EncoderState as EncoderState
     from thalweg.tables.format_detection import FormatSettings as FormatSettings
-    from thalweg.tables.line_errors import LineErrors as LineErrors
+    from thalweg.tables.malformed_rows import LineErrors as LineErrors
     from thalweg.tables.recipe import Recipe as Recipe
     from thalweg.tables.scan import Scan as Scan
     from thalweg.tables.scan import scan_table as scan_table
     from thalweg.tables.scanned_columns import NO_TIME as NO_TIME
     from thalweg.tables.scanned_columns import ScanOptions as ScanOptions
-    from thalweg.tables.standard_input import (
+    from thalweg.tables.sources import (
         spool_standard_input as spool_standard_input,
     )
     from thalweg.tables.table import Table as Table

@@ -7,16 +7,16 @@ compare the two, and whatever is unusual about a block is left to the first.
 
 import csv
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
 from thalweg.errors import StreamError
 from thalweg.tables.cells import Cells, PythonCells
 from thalweg.tables.chunk import Chunk
-from thalweg.tables.delimiters import DELIMITERS, LOOK_LINES, sniff_delimiter
-from thalweg.tables.line_errors import HEADER_HINT, SKIP_HINT, LineErrors
 from thalweg.tables.literals import MISSING, parse_number, parse_time
+from thalweg.tables.malformed_rows import HEADER_HINT, SKIP_HINT, LineErrors
 from thalweg.tables.optional_packages import import_optional, is_worth_pyarrow
 from thalweg.tables.records import (
     PeekableSource,
@@ -34,6 +34,33 @@ from thalweg.tables.title_lines import (
     count_title_lines,
     title_note,
 )
+
+DELIMITERS = (",", ";", "\t", "|")
+LOOK_LINES = 10
+"""Lines after the header that are looked at."""
+_QUOTED = re.compile(rb'"[^"]*"')
+
+
+def sniff_delimiter(header: bytes, rows: Sequence[bytes] = ()) -> str:
+    """The most likely of ``DELIMITERS``; a comma if the header has none of them.
+
+    Of a pipe the header decides: the mark that occurs most often in it, outside quotes.
+    Of a file the next lines are looked at as well, and a mark that gives each of them
+    as many cells as the header comes first: in ``Date;Power (kW, net)`` and
+    ``1.8.2019;1,5`` that is the semicolon, with which a decimal comma is no separator.
+    """
+    names = _QUOTED.sub(b"", header)
+    lines = [_QUOTED.sub(b"", row) for row in rows if row.strip()]
+    marks = [mark for mark in DELIMITERS if mark.encode() in names]
+
+    def fit(mark: str) -> tuple[bool, int, bool]:
+        count = names.count(mark.encode())
+        fits = bool(lines) and all(line.count(mark.encode()) == count for line in lines)
+        # Of two that fit alike, the comma is more often a part of a name or a number.
+        return fits, count, fits and mark != ","
+
+    return max(marks, key=fit, default=",")
+
 
 COMMENT = b"#"
 _NULLS = sorted(

@@ -17,8 +17,12 @@ from thalweg.tables.encoder_state import (
     validate_snapshot,
 )
 from thalweg.tables.feature_notes import feature_notes
-from thalweg.tables.missing_codes import code_notes, replace_codes
-from thalweg.tables.missing_markers import marker_features, marker_name
+from thalweg.tables.missing_codes import (
+    code_notes,
+    marker_features,
+    marker_name,
+    replace_codes,
+)
 from thalweg.tables.one_hot import one_hot
 from thalweg.tables.recipe import AUTO, Recipe
 from thalweg.tables.schema import Schema

@@ -8,7 +8,7 @@ from thalweg.calendar.row_clock import RowClock, Stamps
 from thalweg.errors import PersistenceError, StreamError
 from thalweg.preprocessing.past_check import is_possible_past
 from thalweg.preprocessing.past_features import PastState
-from thalweg.tables.column_format import ColumnFormat
+from thalweg.tables.column_format import PARTS, ColumnFormat
 from thalweg.tables.date_literals import DATE_ORDERS
 from thalweg.tables.missing_codes import ColumnRange, are_possible_ranges
 from thalweg.tables.number_literals import ALL_STYLES
@@ -16,7 +16,6 @@ from thalweg.tables.one_hot import TextColumn
 from thalweg.tables.recipe import AUTO, Recipe
 from thalweg.tables.schema import InputColumn, Schema
 from thalweg.tables.timestamps import CALENDAR_FEATURES, YEAR_FEATURES, Timestamps
-from thalweg.tables.unix_times import PARTS
 from thalweg.types import FloatArray
 
 _DAY = 24 * 3600 * 10**9

@@ -23,7 +23,7 @@ import numpy as np
 
 from thalweg.tables.cells import CellError, Cells
 from thalweg.tables.chunk import PYTHON_SOURCES, Chunk, first_rows, short_repr
-from thalweg.tables.column_format import ColumnFormat
+from thalweg.tables.column_format import ColumnFormat, find_unix_unit, unix_times
 from thalweg.tables.date_detection import (
     FoundTimes,
     day_text,
@@ -43,7 +43,6 @@ from thalweg.tables.number_literals import (
     style_of_mark,
 )
 from thalweg.tables.time_parts import JOINT, split_joined
-from thalweg.tables.unix_times import find_unix_unit, unix_times
 
 _MAX_NAMES_IN_NOTE = 3
 

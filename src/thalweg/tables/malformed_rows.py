@@ -1,4 +1,4 @@
-"""Rows whose cells are not what their columns hold, which can be skipped.
+"""Malformed lines, and rows whose cells are not what their columns hold: skipped.
 
 Whether a row is malformed depends on its own cells and on the schema, not on the rows
 before it: however rows are cut, the same ones remain.
@@ -11,11 +11,42 @@ import numpy as np
 
 from thalweg.errors import StreamError
 from thalweg.tables.chunk import Chunk
-from thalweg.tables.line_errors import LineErrors
 from thalweg.tables.recipe import Recipe
 from thalweg.tables.row_filters import RowFilter
 from thalweg.tables.schema import Schema
 from thalweg.tables.validation import read_categories, read_numbers, read_timestamps
+
+MAX_REPORTS = 20
+"""So many are reported one by one; later ones are counted."""
+
+SKIP_HINT = "To skip such lines, say --on-error skip."
+
+HEADER_HINT = "If a line further down names the columns, say which: --header LINE."
+"""What may be wrong where the first row already has another number of cells."""
+
+
+class LineErrors:
+    """The malformed lines of a source so far."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self.count = 0
+        self._report = report
+
+    def notes(self) -> tuple[str, ...]:
+        """A sentence that says how many there were, if any."""
+        if not self.count:
+            return ()
+        lines = "line was" if self.count == 1 else "lines were"
+        return (f"{self.count:,} malformed {lines} skipped.",)
+
+    def add(self, sentence: str) -> None:
+        """Count a line, of which the sentence says what is wrong."""
+        self.count += 1
+        if self.count <= MAX_REPORTS:
+            self._report(f"Skipped: {sentence}")
+        if self.count == MAX_REPORTS:
+            self._report("Further malformed lines are counted, not shown.")
+
 
 Reading = Callable[[Chunk], object]
 """Reads a column, and raises a StreamError where a cell is malformed."""

@@ -11,7 +11,7 @@ from itertools import chain
 
 from thalweg.errors import StreamError
 from thalweg.tables.chunk import Chunk
-from thalweg.tables.line_errors import LineErrors
+from thalweg.tables.malformed_rows import LineErrors
 from thalweg.tables.sources import ByteSource
 from thalweg.tables.text_encoding import (
     PLAIN_TEXT,

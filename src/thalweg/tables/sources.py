@@ -1,10 +1,14 @@
 """Bytes from a file, a compressed file or standard input; errors name the file."""
 
+import atexit
 import bz2
 import difflib
 import gzip
 import lzma
 import select
+import shutil
+import sys
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -204,3 +208,15 @@ def _nearest_file(path: Path) -> str:
     names = [other.name for other in path.parent.iterdir() if other.is_file()]
     near = difflib.get_close_matches(path.name, names, n=1)
     return f" Did you mean {path.with_name(near[0])}?" if near else ""
+
+
+def spool_standard_input(suffix: str) -> str:
+    """The path of a file with all of standard input, which goes at the end."""
+    if sys.stdin is None:
+        raise StreamError("Standard input is closed: there is nothing to read.")
+    folder = tempfile.mkdtemp(prefix="thalweg-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder, f"stdin.{suffix}")
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return str(path)

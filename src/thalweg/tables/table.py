@@ -12,7 +12,7 @@ from thalweg import checks
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.file_formats import FORMATS, SUFFIXES
-from thalweg.tables.line_errors import LineErrors
+from thalweg.tables.malformed_rows import LineErrors
 from thalweg.tables.optional_packages import import_optional
 from thalweg.tables.row_filters import (
     BlankRows,

@@ -4,13 +4,12 @@ import pytest
 from tests.report import example_studies
 from thalweg.evaluation.downsampling import Curve
 from thalweg.evaluation.forecast_record import ErrorHistogram
-from thalweg.report.charts.effects_chart import effects_figure
-from thalweg.report.charts.residual_charts import (
+from thalweg.report.charts.error_charts import (
     absolute_quantile,
     display_bins,
     rolling_mean,
 )
-from thalweg.report.charts.study_charts import main_figures
+from thalweg.report.charts.study_charts import effects_figure, main_figures
 
 ERRORS = np.random.default_rng(0).normal(2.0, 5.0, size=20_000)
 

@@ -1,5 +1,6 @@
-"""JSON lines: one object a line. The first names the columns; others may lack some.
+"""JSON lines, one object a line, and JSON documents.
 
+The first object of JSON lines names the columns; others may lack some.
 ``read_block_by_json_module`` defines what a block of text means.
 ``read_block_by_pyarrow`` is several times as fast on large blocks; tests compare the
 two, and whatever is unusual about a block is left to the first.
@@ -12,7 +13,7 @@ from typing import Any
 from thalweg.errors import StreamError
 from thalweg.tables.cells import PythonCells
 from thalweg.tables.chunk import Chunk, short_repr
-from thalweg.tables.line_errors import LineErrors
+from thalweg.tables.malformed_rows import LineErrors
 from thalweg.tables.optional_packages import import_optional, is_worth_pyarrow
 from thalweg.tables.records import (
     PeekableSource,
@@ -140,3 +141,94 @@ def _objects(
             raise StreamError(f"L{wrong}")
         else:
             errors.add(f"l{wrong}")
+
+
+class JsonDocumentReader:
+    """The rows of a JSON document, in one chunk.
+
+    It is a list of objects, an object of columns, or one that holds a list. It is read
+    as a whole, which takes some times its size in memory.
+    """
+
+    def __init__(self, source: ByteSource, text: str) -> None:
+        self._name = source.name
+        self.fraction = source.fraction
+        self.close = source.close
+        try:
+            document = DECODER.decode(text)
+        except (ValueError, RecursionError) as error:
+            raise StreamError(f"{source.name} is not JSON: {error}.") from None
+        self._cells = _columns(document, source.name)
+        self.columns = tuple(self._cells)
+        self.rows = len(next(iter(self._cells.values()), ()))
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All rows at once."""
+        if self.rows:
+            cells = {name: PythonCells(column) for name, column in self._cells.items()}
+            yield Chunk(self._name, 0, cells).with_sample()
+
+    def notes(self) -> tuple[str, ...]:
+        """Nothing had to be guessed."""
+        return ()
+
+
+def open_json(
+    source: ByteSource, chunk_rows: int, settings: TextSettings
+) -> JsonDocumentReader | JsonLinesReader:
+    """The reader of a document, or of JSON lines if the first line is an object."""
+    peekable = PeekableSource(source, settings)
+    first, *others = [*peekable.complete_lines(2), b"", b""][:2]
+    if others[0].lstrip().startswith(b"{") and _is_object(first):
+        return JsonLinesReader(source, settings, peekable)
+    data = bytearray()
+    while more := peekable.read():
+        data += more
+    text = peekable.encoding.to_utf8(bytes(data)).decode()
+    return JsonDocumentReader(source, text)
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _columns(document: Any, source: str) -> dict[str, list[Any]]:
+    """The columns of a document, in the order in which their names appear."""
+    if isinstance(document, dict):
+        columns = _object_columns(document)
+        if columns is not None:
+            return columns
+        lists = [value for value in document.values() if _is_records(value)]
+        document = lists[0] if len(lists) == 1 else document
+    if not _is_records(document):
+        raise StreamError(
+            f"{source} holds {short_repr(document)}. A list of objects is needed, one "
+            f"a row, or an object that has a list of values for each column."
+        )
+    names = dict.fromkeys(name for row in document for name in row)
+    return {name: [row.get(name) for row in document] for name in names}
+
+
+def _object_columns(document: dict[str, Any]) -> dict[str, list[Any]] | None:
+    """Columns by name, as lists or, as pandas writes them, as objects by row."""
+    values = [
+        list(value.values()) if isinstance(value, dict) else value
+        for value in document.values()
+    ]
+    if not values or not all(isinstance(value, list) for value in values):
+        return None
+    has_scalars = not any(isinstance(cell, dict | list) for cell in values[0])
+    if not has_scalars or len({len(value) for value in values}) > 1:
+        return None
+    return dict(zip(document, values, strict=True))
+
+
+def _is_records(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(row, dict) for row in value)
+    )

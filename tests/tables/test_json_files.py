@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.tables.sample_tables import PiecewiseFile, bits
 from tests.tables.test_arrow_cells import outcome
-from thalweg.tables import json_lines, read_table
+from thalweg.tables import json_files, read_table
 from thalweg.tables.records import RecordBlock
 
 VALUE = (
@@ -31,11 +31,11 @@ FIRST = st.dictionaries(st.sampled_from("abc"), VALUE, min_size=1)
 def test_the_pyarrow_reader_agrees_with_the_standard_library_or_declines(first, others):
     lines = [json.dumps(result) + "\n" for result in (first, *others)]
     block = RecordBlock("".join(lines).encode(), 3, 0, "x.jsonl")
-    by_pyarrow = json_lines.read_block_by_pyarrow(
-        block, json_lines.DECODER.decode(lines[0]), 0
+    by_pyarrow = json_files.read_block_by_pyarrow(
+        block, json_files.DECODER.decode(lines[0]), 0
     )
     if by_pyarrow is not None:
-        slow = json_lines.read_block_by_json_module(block, tuple(first), 0)
+        slow = json_files.read_block_by_json_module(block, tuple(first), 0)
         for name in first:
             assert by_pyarrow.kind(name) == slow.kind(name)
             for reading in ("numbers", "timestamps", "categories"):
@@ -48,14 +48,14 @@ def test_the_pyarrow_reader_agrees_with_the_standard_library_or_declines(first, 
 
 def test_the_pyarrow_reader_reads_flat_objects():
     block = RecordBlock(b'{"a": 1, "b": "x"}\n{"a": 2.5}\n', 1, 0, "x.jsonl")
-    by_pyarrow = json_lines.read_block_by_pyarrow(block, {"a": 1.0, "b": "x"}, 0)
+    by_pyarrow = json_files.read_block_by_pyarrow(block, {"a": 1.0, "b": "x"}, 0)
     assert by_pyarrow.numbers("a").tolist() == [1.0, 2.5]
 
 
 def test_the_pyarrow_reader_declines_anything_but_one_object_a_line():
     for data in (b'{"a": 1}{"a": 2}\n', b'{"a":\n1}\n', b'\n{"a": 1}\n', b"[1]\n"):
         block = RecordBlock(data, 1, 0, "x.jsonl")
-        assert json_lines.read_block_by_pyarrow(block, {"a": 1.0}, 0) is None
+        assert json_files.read_block_by_pyarrow(block, {"a": 1.0}, 0) is None
 
 
 def test_keys_may_be_missing_and_new_keys_are_ignored():
