@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.bench.bench_results import Timing
-from thalweg.paper.growth_rate import fit_growth_rate
+from thalweg.paper.claim_result import fit_growth_rate
 
 MIN_FEATURES = 32
 """Exponents in n are fitted from here on: below it overheads dominate."""

@@ -10,7 +10,12 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-IMPORT = re.compile(r"^    from (\S+) import (?:\(\s*)?(\w+) as \2\b", re.MULTILINE)
+IMPORT = re.compile(r"^ *from (\S+) import (?:\(\s*)?(\w+) as \2\b", re.MULTILINE)
+
+
+def exported_names(package: str) -> list[str]:
+    """The ``__all__`` of ``package``: what it imports under its own name."""
+    return sorted(_exports(package))
 
 
 def lazy_exports(package: str) -> tuple[Callable[[str], Any], list[str]]:
@@ -19,10 +24,7 @@ def lazy_exports(package: str) -> tuple[Callable[[str], Any], list[str]]:
     Its names are those that its source imports ``if TYPE_CHECKING``, each under its own
     name, which type checkers and editors read: they are written down once.
     """
-    loader = vars(sys.modules[package])["__spec__"].loader
-    module_of = {
-        name: module for module, name in IMPORT.findall(loader.get_source(package))
-    }
+    module_of = _exports(package)
 
     def load(name: str) -> Any:
         if name not in module_of:
@@ -32,3 +34,9 @@ def lazy_exports(package: str) -> tuple[Callable[[str], Any], list[str]]:
         return getattr(import_module(module_of[name]), name)
 
     return load, sorted(module_of)
+
+
+def _exports(package: str) -> dict[str, str]:
+    """The module of each name that a package exports, as its source says."""
+    source = vars(sys.modules[package])["__spec__"].loader.get_source(package)
+    return {name: module for module, name in IMPORT.findall(source)}

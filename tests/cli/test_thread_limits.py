@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from thalweg.cli.thread_limits import VARIABLES, use_one_thread
+from thalweg.cli.command_group import VARIABLES, use_one_thread
 
 
 @pytest.fixture

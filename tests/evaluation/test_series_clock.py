@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from thalweg.errors import PersistenceError
-from thalweg.evaluation.series_clock import SeriesClock
+from thalweg.evaluation.forecast_run import SeriesClock
 from thalweg.tables.timed_rows import RowTimes
 
 HOUR = np.timedelta64(1, "h")

@@ -8,14 +8,16 @@ from thalweg.bounds.problem import discounted_count
 from thalweg.domains import Ball
 from thalweg.learners import DiscountedGradient, DiscountedNewton
 from thalweg.losses import SquaredError, Tracking
-from thalweg.paper.expected_regret import (
+from thalweg.paper.experiment import measure_regret
+from thalweg.paper.paper_streams import (
     FeatureMoments,
+    FeatureSizes,
     expected_regret,
     newton_steps,
     smooth_steps,
+    through_signs,
+    through_sizes,
 )
-from thalweg.paper.experiment import measure_regret
-from thalweg.paper.paper_streams import FeatureSizes, through_signs, through_sizes
 
 DOMAIN, T, SEEDS, SIZES = Ball(1.0), 300, 200, FeatureSizes()
 NEWTON = DiscountedNewton(0.9, 1.0, 1.0, "hessian", DOMAIN)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from thalweg.paper.growth_rate import fit_growth_rate, fit_slope
+from thalweg.paper.claim_result import fit_growth_rate, fit_slope
 
 HORIZONS = np.tile([100, 200, 400, 800], 3)
 SEEDS = np.repeat([0, 1, 2], 4)

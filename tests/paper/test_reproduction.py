@@ -17,11 +17,10 @@ from thalweg.paper import (
     markdown_table,
     paper_streams,
 )
-from thalweg.paper.claim_result import claim_result
-from thalweg.paper.expected_regret import expected_regret, newton_steps
+from thalweg.paper.claim_result import GrowthRate, claim_result
 from thalweg.paper.experiment import HORIZONS, Measurement, Remark
-from thalweg.paper.growth_rate import GrowthRate
 from thalweg.paper.paper_figures import exponents_chart
+from thalweg.paper.paper_streams import expected_regret, newton_steps
 from thalweg.paper.path_length_claims import best_constant, mix_gradient
 from thalweg.paper.reproduction import CLAIMS, experiments
 from thalweg.paper.rival_regrets import RivalRegrets

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from thalweg.report.charts.row_axis import RowAxis
+from thalweg.report.charts.chart_elements import RowAxis
 from thalweg.report.time_text import period_unit, short_times
 
 

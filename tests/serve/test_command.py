@@ -12,9 +12,8 @@ from typer.testing import CliRunner
 
 import thalweg as tw
 from tests.serve.server_process import post_json, serving
-from thalweg.cli.learner_option import parse_learner
 from thalweg.cli.main import app
-from thalweg.cli.serve import read_token
+from thalweg.cli.serve import parse_learner, read_token
 from thalweg.errors import InvalidParameterError
 from thalweg.keyed import KeyedModels
 

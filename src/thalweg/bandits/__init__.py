@@ -22,24 +22,6 @@ from thalweg.bandits.tuning import discount_for_drift as discount_for_drift
 from thalweg.bandits.tuning import window_for_changes as window_for_changes
 from thalweg.bandits.ucb import DiscountedUCB as DiscountedUCB
 from thalweg.bandits.ucb import SlidingWindowUCB as SlidingWindowUCB
+from thalweg.lazy import exported_names
 
-__all__ = [
-    "AdaptiveLinUCB",
-    "Agent",
-    "ArmEnvironment",
-    "DiscountedLinUCB",
-    "DiscountedUCB",
-    "LinearEnvironment",
-    "Policy",
-    "Simulation",
-    "SlidingWindowUCB",
-    "TrackerLinUCB",
-    "abrupt_environment",
-    "discount_for_changes",
-    "discount_for_drift",
-    "regret_bounds",
-    "rotating_environment",
-    "simulate",
-    "switching_arms",
-    "window_for_changes",
-]
+__all__ = exported_names(__name__)

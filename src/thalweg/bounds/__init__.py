@@ -47,40 +47,6 @@ from thalweg.bounds.newton import printed_telescoped_sum as printed_telescoped_s
 from thalweg.bounds.newton import telescoped_sum as telescoped_sum
 from thalweg.bounds.newton import theorem_constants as theorem_constants
 from thalweg.bounds.problem import Problem as Problem
+from thalweg.lazy import exported_names
 
-__all__ = [
-    "Problem",
-    "adaptive_to_dynamic",
-    "adaptive_to_dynamic_by_total",
-    "ader",
-    "best_ridge",
-    "constant_step",
-    "expert_index",
-    "experts_gradient",
-    "experts_newton",
-    "general_dynamic",
-    "general_largest_discount",
-    "general_static",
-    "largest_rate",
-    "leading_history",
-    "lower_bound",
-    "lower_bound_by_exponent",
-    "minimax_rate",
-    "mixing_cost",
-    "newton",
-    "newton_by_path_length",
-    "newton_by_tradeoff",
-    "online_gradient_descent",
-    "online_newton_step",
-    "paper_ridge",
-    "printed_telescoped_sum",
-    "smooth_dynamic",
-    "smooth_static",
-    "static_lower_bound",
-    "strongly_convex",
-    "strongly_convex_by_path_length",
-    "telescoped_sum",
-    "theorem_constants",
-    "tracking_dynamic",
-    "tracking_static",
-]
+__all__ = exported_names(__name__)

@@ -1,5 +1,9 @@
 """A group of commands that are imported on first use: ``thalweg --help`` is quick."""
 
+import codecs
+import io
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -9,11 +13,59 @@ import typer
 from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
-from thalweg.cli.standard_streams import prepare_streams
-from thalweg.cli.thread_limits import use_one_thread
 from thalweg.errors import ThalwegError
 from thalweg.report.console import EXIT_INTERRUPTED, print_sentence
 from thalweg.tables.optional_packages import EXTRAS
+
+MIN_COLUMNS = 20
+"""A narrower terminal shows no word whole; the usual 80 columns are better."""
+SUBSTITUTES = {
+    "•": "*", "·": "*", "×": "x", "−": "-", "–": "-", "—": "-", "…": "...", "±": "+/-",
+    "≤": "<=", "≥": ">=", "≈": "~", "→": "->", "√": "sqrt", "²": "^2", "⁶": "^6",
+    "³": "^3", "‖": "|", "’": "'", "“": '"', "”": '"', "α": "alpha", "β": "beta",
+    "γ": "gamma", "ε": "epsilon", "η": "eta", "θ": "theta", "λ": "lambda", "μ": "mu",
+    "µ": "u",
+}  # fmt: skip
+"""What stands for characters of ours in an encoding that lacks them, such as ASCII."""
+
+
+def prepare_streams() -> None:
+    """Let results be written in any encoding and at any width."""
+    codecs.register_error("thalweg", _substitute)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # None where it is closed
+            stream.reconfigure(errors="thalweg")
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) < MIN_COLUMNS:
+        del os.environ["COLUMNS"]
+
+
+def _substitute(error: UnicodeError) -> tuple[str | bytes, int]:
+    """What stands for characters that cannot be encoded; names of users are escaped."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text, end = error.object, error.start + 1
+    if text[error.start] in SUBSTITUTES:
+        return SUBSTITUTES[text[error.start]], end
+    first = UnicodeEncodeError(error.encoding, text, error.start, end, error.reason)
+    return codecs.backslashreplace_errors(first)
+
+
+VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""What OpenBLAS and MKL read when they are loaded, with NumPy and SciPy."""
+
+
+def use_one_thread() -> None:
+    """Let linear algebra run in one thread, unless the user has said how many.
+
+    Its other threads wait actively for the next product, which costs more processor
+    time than the product: of ``thalweg compare`` two thirds on two cores, and more on
+    more. Has no effect, and changes nothing, once NumPy is loaded.
+    """
+    if "numpy" not in sys.modules:
+        for name in VARIABLES:
+            os.environ.setdefault(name, "1")
+
 
 MEMORY_ADVICE = (
     "Use fewer columns (--features), lags or categories, or a shorter delay."

@@ -10,11 +10,6 @@ from thalweg.evaluation.prequential import PrequentialResult as PrequentialResul
 from thalweg.evaluation.prequential import compare as compare
 from thalweg.evaluation.prequential import prequential as prequential
 from thalweg.evaluation.study import Study as Study
+from thalweg.lazy import exported_names
 
-__all__ = [
-    "ComparisonResult",
-    "PrequentialResult",
-    "Study",
-    "compare",
-    "prequential",
-]
+__all__ = exported_names(__name__)

@@ -23,13 +23,17 @@ from thalweg.evaluation.compared_learners import (
 )
 from thalweg.evaluation.downsampling import downsample
 from thalweg.evaluation.forecast_record import ForecastRecord
-from thalweg.evaluation.run_statistics import LAST_ROUNDS, TRACKER
+from thalweg.evaluation.run_statistics import (
+    LAST_ROUNDS,
+    RECORDS,
+    TRACKER,
+    TrackerTrace,
+)
 from thalweg.evaluation.scoring import ErrorScores, LearnerInfo, interval_coverage
 from thalweg.evaluation.simple_baselines import PERSISTENCE, SimpleBaselines
 from thalweg.evaluation.stream_seasons import as_seconds
 from thalweg.evaluation.study import Hindsight, LastRounds, Mark, RegretEntry, Study
 from thalweg.evaluation.tracker_run import burn_in
-from thalweg.evaluation.tracker_trace import RECORDS, TrackerTrace
 from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.tracker import Tracker, TrackerState, interval_regret
 from thalweg.types import Block, FloatArray, Trace

@@ -1,6 +1,6 @@
 """Statistics of a run over one target: errors, those of baselines, curves, changes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.calendar.time_grid import Times
+from thalweg.errors import PersistenceError
 from thalweg.evaluation import fixed_discounts
 from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
 from thalweg.evaluation.fixed_discounts import FixedDiscounts, FixedDiscountsSnapshot
@@ -16,6 +17,7 @@ from thalweg.evaluation.scoring import (
     ErrorScores,
     ErrorSnapshot,
     LearnerInfo,
+    count_covered,
 )
 from thalweg.evaluation.simple_baselines import (
     INFOS,
@@ -23,12 +25,105 @@ from thalweg.evaluation.simple_baselines import (
     SimpleBaselinesSnapshot,
 )
 from thalweg.evaluation.stream_seasons import as_seconds
-from thalweg.evaluation.study import Entry, LastRounds
-from thalweg.evaluation.tracker_trace import TraceSnapshot, TrackerTrace
-from thalweg.learners.tracker import Tracker
-from thalweg.persistence.snapshots import Array, Component, Condition, Count, OneOf
+from thalweg.evaluation.study import Entry, LastRounds, TrackerHistory
+from thalweg.learners.tracker import Tracker, TrackerState
+from thalweg.learners.tracker.explanation import EXPERT_FAMILIES, FAMILY_OF_EXPERT
+from thalweg.persistence.snapshots import (
+    MAX_COUNT,
+    Array,
+    Component,
+    Condition,
+    Count,
+    OneOf,
+)
 from thalweg.preprocessing.delayed_labels import DelayedLabels, DelayedLabelsState
 from thalweg.types import FloatArray, Trace
+
+MAX_COEFFICIENTS = 32
+"""Limit of the number of features, the first ones, whose coefficients are recorded."""
+RECORDS = ("theta", "weights", "memory", "interval")
+"""The records of every round requested from ``Tracker.run``."""
+FIRST_OF_FAMILY = np.searchsorted(FAMILY_OF_EXPERT, np.arange(len(EXPERT_FAMILIES)))
+
+
+class TraceSnapshot(NamedTuple):
+    """All that a tracker trace remembers."""
+
+    covered: int  # rounds whose label lay in its interval
+    with_interval: int  # scored rounds that had an interval
+    rounds: int
+    curves: tuple[DownsamplerSnapshot, ...]  # memory, weights, coefficients
+
+
+class TrackerTrace(Component):
+    """Curves of what the Tracker records of every round, and coverage.
+
+    All is kept in constant memory, the same to the last bit however rows are cut.
+    """
+
+    Snapshot: ClassVar[Any] = TraceSnapshot
+
+    def __init__(self, tracker: Tracker, features: int) -> None:
+        self.tracker = tracker
+        self.rounds = 0
+        self.covered = 0
+        self.with_interval = 0
+        self.coefficients = min(features, MAX_COEFFICIENTS)
+        self.curves = [
+            Downsampler() for _ in range(1 + len(EXPERT_FAMILIES) + self.coefficients)
+        ]
+
+    def add(self, trace: Trace, y: FloatArray) -> None:
+        """Take the next rounds: what was recorded, and their labels, NaN if unknown."""
+        assert trace.theta is not None
+        memory, weights = trace.extras["memory"], trace.extras["weights"]
+        if not (memory < MAX_COUNT).all():
+            raise PersistenceError(
+                "The Tracker's memory is no number of rounds any more: the file that "
+                "was resumed could not have come of a run."
+            )
+        # No matrix product: its rounding depends on how the stream was cut.
+        by_family = np.add.reduceat(weights, FIRST_OF_FAMILY, axis=1)
+        theta = trace.theta[:, : self.coefficients]
+        columns = np.vstack([memory, by_family.T, theta.T])
+        for curve, column in zip(self.curves, columns, strict=True):
+            curve.add(column)
+        self.rounds += len(memory)
+        count, covered = count_covered(trace.extras["interval"], y)
+        self.with_interval += count
+        self.covered += covered
+
+    def history(self, state: TrackerState, features: Sequence[str]) -> TrackerHistory:
+        """All of it, for a study; ``state`` is the Tracker's last.
+
+        Changes of the target are not seen here (``ChangeDetector``).
+        """
+        memory, *others = (curve.curve() for curve in self.curves)
+        coverage: tuple[tuple[float, float], ...] = ()
+        if self.with_interval:
+            measured = self.covered / self.with_interval
+            coverage = ((self.tracker.coverage, measured),)
+        families = [family.name for family in EXPERT_FAMILIES]
+        slopes = zip(features, others[len(families) :], strict=False)
+        return TrackerHistory(
+            memory,
+            (),
+            dict(zip(families, others, strict=False)),
+            # A feature that never was anything but constant has no coefficient.
+            {name: one for name, one in slopes if one.low.any() or one.high.any()},
+            coverage,
+            state.season,
+            self.tracker.explain(state),
+        )
+
+    def rules(self, snapshot: TraceSnapshot) -> Iterator[tuple[str, Any]]:
+        """Counts and curves are of the same rounds."""
+        rounds = snapshot.rounds
+        yield "with_interval", Count(rounds)
+        yield "covered", Count(snapshot.with_interval)
+        is_equal = all(curve.rounds == rounds for curve in snapshot.curves)
+        yield "curves", Condition(is_equal, f"curves of {rounds} rounds")
+
 
 LAST_ROUNDS = 200
 """So many of the last rounds are kept one by one."""

@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from thalweg.calendar.time_grid import Times
 from thalweg.evaluation.run_statistics import (
+    RECORDS,
     PlayedRounds,
     RunStatistics,
     StatisticsSnapshot,
     concatenate_rounds,
 )
 from thalweg.evaluation.study import Study
-from thalweg.evaluation.tracker_trace import RECORDS
 from thalweg.kernels.compiler.jit import count_as_compilation
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.losses import SquaredError

@@ -15,7 +15,6 @@ from thalweg.learners import (
     FollowTheLeadingHistory,
 )
 from thalweg.losses import SquaredError, Tracking
-from thalweg.paper.expected_regret import expected_regret, newton_steps
 from thalweg.paper.experiment import (
     DOMAIN,
     Experiment,
@@ -27,8 +26,10 @@ from thalweg.paper.paper_streams import (
     JUMP,
     NOISE,
     coin_noise,
+    expected_regret,
     many_jumps,
     means,
+    newton_steps,
     path_length,
     through_signs,
 )

@@ -5,16 +5,17 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from thalweg.paper.appendix_claims import appendix_experiments
-from thalweg.paper.claim_result import ClaimResult, claim_result
+from thalweg.paper.claim_result import ClaimResult, GrowthRate, claim_result
 from thalweg.paper.experiment import Experiment, Remark
-from thalweg.paper.growth_rate import GrowthRate
 from thalweg.paper.lower_bound_claims import lower_bound_experiments
-from thalweg.paper.mixture_claims import mixture_experiments
-from thalweg.paper.newton_claims import newton_experiments
+from thalweg.paper.newton_claims import mixture_experiments, newton_experiments
 from thalweg.paper.path_length_claims import path_length_experiments
 from thalweg.paper.rival_regrets import STREAM_KINDS, RivalRegrets, compare_rivals
-from thalweg.paper.tradeoff_claims import tradeoff_experiments
-from thalweg.paper.tradeoff_curves import TradeoffCurve, measure_tradeoff
+from thalweg.paper.tradeoff_claims import (
+    TradeoffCurve,
+    measure_tradeoff,
+    tradeoff_experiments,
+)
 
 Advance = Callable[[str], None]
 """Called after every run with a few words on what was run."""

@@ -7,19 +7,15 @@ would move in every round: their streams jump without noise.
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
-from thalweg import bounds, discounts
+import numpy as np
+
+from thalweg import bounds, discounts, regret
 from thalweg.bounds import Problem
 from thalweg.learners import DiscountedGradient, DiscountedNewton, Learner
 from thalweg.losses import Loss, SquaredError, Tracking
-from thalweg.paper.expected_regret import (
-    UNIT_FEATURES,
-    FeatureMoments,
-    expected_regret,
-    newton_steps,
-    smooth_steps,
-)
 from thalweg.paper.experiment import (
     DOMAIN,
     FIRST_ROUNDS,
@@ -28,16 +24,23 @@ from thalweg.paper.experiment import (
     Measurement,
     Remark,
     measure_regret,
+    play,
 )
 from thalweg.paper.paper_streams import (
     FEW_JUMPS,
     JUMP,
     NOISE,
+    UNIT_FEATURES,
+    FeatureMoments,
     FeatureSizes,
     coin_noise,
+    expected_regret,
+    many_jumps,
     means,
+    newton_steps,
     noiseless_jumps,
     path_length,
+    smooth_steps,
     through_signs,
     through_sizes,
 )
@@ -210,3 +213,59 @@ def _learner_and_problem(
     ell, u = constants.strong_convexity, constants.smoothness
     learner = DiscountedGradient(gamma, rule, ell, u, DOMAIN)  # type: ignore[arg-type]
     return learner, problem
+
+
+BETAS = tuple(round(beta, 2) for beta in np.arange(0.1, 0.91, 0.05).tolist())
+
+
+@dataclass(frozen=True)
+class TradeoffCurve:
+    """Theorem 6 at γ = 1 - T^-β on one kind of stream, averaged over seeds.
+
+    Both regrets are of the same run. There they differ by what the moving comparator
+    gains on the best fixed one, whatever β is: the trade-off is between streams.
+    """
+
+    stream: str
+    jumps: int
+    horizon: int
+    path_length: float  # V
+    beta: list[float]
+    static: list[float]  # of the same predictions as ``dynamic``
+    dynamic: list[float]
+    static_bound: list[float]
+    dynamic_bound: list[float]
+
+
+def measure_tradeoff(horizon: int, seeds: int) -> list[TradeoffCurve]:
+    """Curves over β where the mean is constant, jumps twice, and √T/4 times."""
+    few, many = 2, many_jumps(horizon)
+    kinds = {"no jumps": 0, f"{few} jumps": few, f"{many} jumps": many}
+    return [_curve(name, jumps, horizon, seeds) for name, jumps in kinds.items()]
+
+
+def _curve(name: str, jumps: int, horizon: int, seeds: int) -> TradeoffCurve:
+    rows = []
+    for beta in BETAS:
+        runs = [_measure(beta, jumps, horizon, seed) for seed in range(seeds)]
+        rows.append(np.mean(runs, axis=0).tolist())
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    V = path_length(coin_noise(horizon, jumps, 0))
+    return TradeoffCurve(name, jumps, horizon, V, list(BETAS), *columns)
+
+
+def _measure(
+    beta: float, jumps: int, horizon: int, seed: int
+) -> tuple[float, float, float, float]:
+    """Static regret, dynamic regret and their bounds, of one trace."""
+    stream, loss = coin_noise(horizon, jumps, seed), Tracking()
+    gamma = discounts.from_tradeoff(beta, horizon)
+    learner = DiscountedGradient(gamma, "strongly_convex", domain=DOMAIN)
+    trace = play(learner, loss, stream.block)
+    problem, V = Problem.from_loss(loss, DOMAIN, stream.block), path_length(stream)
+    return (
+        regret.static(trace, stream.block, loss, DOMAIN).total,
+        regret.dynamic(trace, stream.block, loss, stream.truth).total,
+        bounds.strongly_convex(problem, gamma),
+        bounds.strongly_convex(problem, gamma, path_length=V),
+    )

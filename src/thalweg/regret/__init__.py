@@ -1,5 +1,6 @@
 """Regret: how far a trace was from the best comparators in hindsight."""
 
+from thalweg.lazy import exported_names
 from thalweg.regret.adaptive import AdaptiveRegret as AdaptiveRegret
 from thalweg.regret.adaptive import adaptive as adaptive
 from thalweg.regret.decomposition import ClippedBound as ClippedBound
@@ -23,23 +24,4 @@ from thalweg.regret.path_budget import best_path as best_path
 from thalweg.regret.static import Regret as Regret
 from thalweg.regret.static import static as static
 
-__all__ = [
-    "AdaptiveRegret",
-    "ClippedBound",
-    "Decomposition",
-    "Frontier",
-    "FunctionalVariation",
-    "HindsightPath",
-    "Minimisers",
-    "Regret",
-    "adaptive",
-    "best_path",
-    "clipped_bound",
-    "decomposition",
-    "dynamic",
-    "frontier",
-    "functional_variation",
-    "minimisers",
-    "path_length",
-    "static",
-]
+__all__ = exported_names(__name__)

@@ -13,7 +13,7 @@ from thalweg.runs.prediction_columns import PredictedRows, PredictionColumns
 from thalweg.runs.session import Session, missing_notes
 from thalweg.tables import Chunk, Recipe
 from thalweg.tables.class_labels import ClassLabels, Task
-from thalweg.tables.feature_notes import backward_note
+from thalweg.tables.encoder import backward_note
 from thalweg.tables.missing_codes import code_notes
 from thalweg.tables.row_keys import (
     IntArray,

@@ -1,5 +1,6 @@
 """Synthetic streams with known concept drift, and lower-bound constructions."""
 
+from thalweg.lazy import exported_names
 from thalweg.streams.coin_noise import coin_noise_jumps as coin_noise_jumps
 from thalweg.streams.lower_bound import biased_coins as biased_coins
 from thalweg.streams.lower_bound import coin_blocks as coin_blocks
@@ -16,20 +17,4 @@ from thalweg.streams.synthetic import rotating as rotating
 from thalweg.streams.synthetic import seasonal as seasonal
 from thalweg.streams.synthetic import stationary as stationary
 
-__all__ = [
-    "Adversary",
-    "LABEL_BOUND",
-    "Stream",
-    "abrupt",
-    "adversarial",
-    "biased_coins",
-    "coin_blocks",
-    "coin_flips",
-    "coin_noise_jumps",
-    "gradual",
-    "mixed",
-    "random_walk",
-    "rotating",
-    "seasonal",
-    "stationary",
-]
+__all__ = exported_names(__name__)

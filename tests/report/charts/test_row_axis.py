@@ -8,8 +8,7 @@ import pytest
 import vl_convert
 
 from tests.report import example_studies
-from thalweg.report.charts.chart_elements import VEGA_LITE, base_chart
-from thalweg.report.charts.row_axis import RowAxis
+from thalweg.report.charts.chart_elements import VEGA_LITE, RowAxis, base_chart
 from thalweg.report.study_sections import study_section
 from thalweg.report.time_text import DAY, format_time
 

@@ -8,12 +8,12 @@ from thalweg.report.charts.chart_elements import (
     HEIGHT,
     NUMBER_LABEL,
     Figure,
+    RowAxis,
     base_chart,
     line_chart,
     name_colours,
     top_legend,
 )
-from thalweg.report.charts.row_axis import RowAxis
 
 MAX_WEIGHTS = 15
 """Features whose weights are drawn, those of the largest ones."""

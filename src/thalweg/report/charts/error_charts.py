@@ -11,12 +11,12 @@ from thalweg.report.charts.chart_elements import (
     NUMBER_LABEL,
     TOOLTIP_FORMAT,
     Figure,
+    RowAxis,
     base_chart,
     join_names,
     line_chart,
     log_ticks,
 )
-from thalweg.report.charts.row_axis import RowAxis
 from thalweg.report.error_comparison import capitalise, method_words
 from thalweg.report.number_text import format_count, format_percent, with_unit
 from thalweg.types import FloatArray

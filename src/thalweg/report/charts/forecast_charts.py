@@ -12,6 +12,7 @@ from thalweg.report.charts.chart_elements import (
     NUMBER_LABEL,
     TOOLTIP_FORMAT,
     Figure,
+    RowAxis,
     base_chart,
     hover_rule,
     layer_charts,
@@ -19,7 +20,6 @@ from thalweg.report.charts.chart_elements import (
     set_name,
     top_legend,
 )
-from thalweg.report.charts.row_axis import RowAxis
 from thalweg.report.charts.theme import DASHES
 from thalweg.report.number_text import format_level, format_percent
 

@@ -14,12 +14,12 @@ from thalweg.report.charts.chart_elements import (
     NUMBER_LABEL,
     TOOLTIP_FORMAT,
     Figure,
+    RowAxis,
     hover_rule,
     name_colours,
     set_name,
     top_legend,
 )
-from thalweg.report.charts.row_axis import RowAxis
 
 MAX_ROWS = 300
 """Rows that are drawn at most, the newest."""

@@ -12,6 +12,7 @@ from thalweg.report.charts.chart_elements import (
     NUMBER_LABEL,
     TOOLTIP_FORMAT,
     Figure,
+    RowAxis,
     base_chart,
     hover_rule,
     layer_charts,
@@ -20,7 +21,6 @@ from thalweg.report.charts.chart_elements import (
     set_name,
     top_legend,
 )
-from thalweg.report.charts.row_axis import RowAxis
 from thalweg.report.number_text import format_count, format_percent
 
 OBSERVED_WIDTH = 4.5

@@ -87,17 +87,6 @@ def _join_waves(effects: Mapping[str, float]) -> dict[str, float]:
     return joined
 
 
-def study_figures(study: Study) -> list[Figure]:
-    """Every figure that the study has numbers for."""
-    return [
-        *main_figures(study),
-        *learner_figures(study),
-        *coefficient_figures(study),
-        *expert_figures(study),
-        *hindsight_figures(study),
-    ]
-
-
 def main_figures(study: Study) -> list[Figure]:
     """The figures that every reader sees: forecasts, errors, bands, memory."""
     figures = [stream_figure(study)] if _has_values(study.observed) else []

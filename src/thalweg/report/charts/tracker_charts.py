@@ -16,6 +16,7 @@ from thalweg.report.charts.chart_elements import (
     MAX_LINES,
     NUMBER_LABEL,
     Figure,
+    RowAxis,
     base_chart,
     hover_rule,
     layer_charts,
@@ -25,7 +26,6 @@ from thalweg.report.charts.chart_elements import (
     set_name,
     top_legend,
 )
-from thalweg.report.charts.row_axis import RowAxis
 
 EXPERT_LABELS = {
     "level": "level and features",
