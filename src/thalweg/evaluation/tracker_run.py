@@ -50,7 +50,7 @@ class NonNegativitySnapshot(NamedTuple):
 
 
 class NonNegativity(Component):
-    """The lower limit of predictions: 0 or minus infinity.
+    """Non-negativity: the lower limit of predictions, 0 or minus infinity.
 
     It is 0 if that is the lowest label known so far (counts, sales, rain), as for
     ``Forecaster``. The first label below 0 ends the limit.

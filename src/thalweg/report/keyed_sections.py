@@ -359,7 +359,6 @@ def keyed_class_section(
     """How well the classes of many series were predicted."""
     count = len(scores.keys)
     table = f"{title}: {scores.target}, {scores.scored:,} rows of {count:,} series"
-    unscored = f"{scores.unscored:,} series have too few rows to be scored."
     section = Section(
         title=f"All series of {title}",
         headline=_headline(scores),
@@ -372,7 +371,7 @@ def keyed_class_section(
                 is_printed=True,
             ),
         ),
-        sentences=(unscored,) if scores.unscored else (),
+        sentences=_unscored_sentence(scores.unscored, "to be scored"),
         notes=tuple(notes),
         is_overview=True,
     )  # fmt: skip
@@ -423,10 +422,7 @@ def _tiles(scores: KeyedClassScores) -> tuple[Tile, ...]:
 
 def _series_table(scores: KeyedClassScores, columns: Sequence[str]) -> ResultTable:
     """The series, those with the least ratio first."""
-    shown, caption = scores.keys, "The best simple guess is that of each series alone."
-    if len(shown) > 2 * LISTED_EACH:
-        shown = (*shown[:LISTED_EACH], *shown[-LISTED_EACH:])
-        caption += f" The best and the worst {LISTED_EACH} of {len(scores.keys):,}."
+    shown = _ends(scores.keys)
     return ResultTable(
         title="Scores of each series",
         columns=(
@@ -444,9 +440,10 @@ def _series_table(scores: KeyedClassScores, columns: Sequence[str]) -> ResultTab
             )
             for one in shown
         ),
-        caption=caption,
+        caption="The best simple guess is that of each series alone."
+        f"{_cut_note(len(scores.keys))}",
         short=best_and_worst(len(shown), SHORT_EACH),
-        short_note="the best and the worst",
+        short_note=RANKED,
     )  # fmt: skip
 
 

@@ -26,8 +26,8 @@ class FileFormat(NamedTuple):
 FORMATS = {
     "csv": FileFormat("CSV", (".csv", ".txt"), "csv_files", True, True),
     "tsv": FileFormat("TSV", (".tsv",), "csv_files", True, True),
-    "jsonl": FileFormat("JSON lines", (".jsonl", ".ndjson"), "json_lines", True, True),
-    "json": FileFormat("JSON", (".json",), "json_documents", True, True),
+    "jsonl": FileFormat("JSON lines", (".jsonl", ".ndjson"), "json_files", True, True),
+    "json": FileFormat("JSON", (".json",), "json_files", True, True),
     "xlsx": FileFormat(
         "Excel (.xlsx)", (".xlsx",), "xlsx_files", member="xl/workbook.xml",
         package="openpyxl", extra="xlsx",
