@@ -6,7 +6,7 @@ import pytest
 from thalweg.tables import Encoder, Recipe, read_table
 from thalweg.tables.arrow_cells import ArrowCells
 from thalweg.tables.cells import PythonCells
-from thalweg.tables.number_literals import (
+from thalweg.tables.literals import (
     NUMBER_STYLES,
     SUFFIX_STYLES,
     parse_styled_number,

@@ -7,7 +7,7 @@ import numpy as np
 
 from thalweg.changes.alarms import ChangeAlarm
 from thalweg.evaluation.classification_study import ClassificationStudy
-from thalweg.evaluation.study import Study
+from thalweg.evaluation.study import Study, error_ratio, nan_last, squared_order
 
 Key = tuple[str, ...]
 
@@ -112,9 +112,11 @@ def pool_scores(
         target=target,
         rows=sum(study.rounds for study in parts),
         scored=scored,
-        keys=tuple(sorted(scores, key=lambda score: (_order(score.ratio), score.key))),
+        keys=tuple(
+            sorted(scores, key=lambda score: (nan_last(score.ratio), score.key))
+        ),
         unscored=unscored,
-        entries=tuple(sorted(entries, key=lambda entry: _order(entry.squared))),
+        entries=tuple(sorted(entries, key=squared_order)),
         features=parts[0].features,
     )
 
@@ -129,10 +131,6 @@ def _pooled_errors(
         squared += entry.squared * (study.scored_rounds / scored)
         absolute += entry.absolute * (study.scored_rounds / scored)
     return squared, absolute
-
-
-def _order(value: float) -> float:
-    return np.inf if np.isnan(value) else value
 
 
 class KeyClassScore(NamedTuple):
@@ -181,10 +179,7 @@ class KeyedClassScores(NamedTuple):
 
     def ratio(self, entry: PooledClassEntry) -> float:
         """The log loss of an entry over that of the best baseline."""
-        below = self.best_baseline.log_loss
-        if below == 0:
-            return 1.0 if entry.log_loss == 0 else float("inf")
-        return entry.log_loss / below
+        return error_ratio(entry.log_loss, self.best_baseline.log_loss)
 
 
 def pool_class_scores(

@@ -13,6 +13,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.simple_baselines import LAST, SimpleBaselines
+from thalweg.evaluation.study import error_ratio, squared_order
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
 from thalweg.models import Online
@@ -150,7 +151,7 @@ def prequential(
         persistence_squared=naive.squared,
         persistence_absolute=naive.absolute,
         prediction=prediction,
-        baselines=tuple(sorted([naive, *baselines], key=_sort_key)),
+        baselines=tuple(sorted([naive, *baselines], key=squared_order)),
     )
 
 
@@ -263,18 +264,6 @@ def _learner_name(learner: Any) -> str:
     return f"Online {type(learner.learner).__name__}" if name == "Online" else str(name)
 
 
-def _sort_key(one: "BaselineErrors | PrequentialResult") -> float:
-    """To sort by: an error that is not a number comes last."""
-    return float("inf") if np.isnan(one.squared) else one.squared
-
-
-def error_ratio(above: float, below: float) -> float:
-    """One mean squared error over another; 1 where both are 0."""
-    if below == 0:
-        return 1.0 if above == 0 else float("inf")
-    return above / below
-
-
 def _mean(values: FloatArray) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
@@ -362,4 +351,4 @@ def compare(
         )
         for name, learner in learners.items()
     ]  # fmt: skip
-    return ComparisonResult(tuple(sorted(results, key=_sort_key)))
+    return ComparisonResult(tuple(sorted(results, key=squared_order)))

@@ -219,7 +219,7 @@ class Study:
     def baselines(self) -> tuple[Entry, ...]:
         """Persistence and the other simple baselines, the least error first."""
         entries = (entry for entry in self.entries if entry.role in BASELINE_ROLES)
-        return tuple(sorted(entries, key=_error))
+        return tuple(sorted(entries, key=squared_order))
 
     @property
     def best_baseline(self) -> Entry:
@@ -229,16 +229,16 @@ class Study:
     @property
     def best_simple_method(self) -> Entry:
         """The simple baseline of the least mean absolute error."""
-        return min(self.baselines, key=lambda one: _nan_last(one.absolute))
+        return min(self.baselines, key=lambda one: nan_last(one.absolute))
 
     def entries_of_role(self, role: str) -> tuple[Entry, ...]:
         """The entries of this role, the least error first."""
         entries = (entry for entry in self.entries if entry.role == role)
-        return tuple(sorted(entries, key=_error))
+        return tuple(sorted(entries, key=squared_order))
 
     def ranked_entries(self) -> tuple[Entry, ...]:
         """All entries, the least error first."""
-        return tuple(sorted(self.entries, key=_error))
+        return tuple(sorted(self.entries, key=squared_order))
 
     def entry(self, name: str) -> Entry:
         """The entry of this name."""
@@ -300,12 +300,13 @@ def error_ratio(own: float, other: float) -> float:
     return own / other
 
 
-def _error(entry: Entry) -> float:
-    """To sort by: a learner whose error is not a number comes last."""
-    return _nan_last(entry.squared)
+def squared_order(entry: Any) -> float:
+    """To sort by the mean squared error: what is not a number comes last."""
+    return nan_last(entry.squared)
 
 
-def _nan_last(error: float) -> float:
+def nan_last(error: float) -> float:
+    """To sort by: what is not a number comes last."""
     return np.inf if np.isnan(error) else error
 
 

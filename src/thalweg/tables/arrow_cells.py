@@ -19,13 +19,15 @@ from thalweg.tables.date_literals import (
     parse_date,
     parse_offset,
 )
-from thalweg.tables.literals import Kind, is_missing, text_kind
-from thalweg.tables.number_literals import (
+from thalweg.tables.literals import (
     PATTERNS,
     POWER_OF_SUFFIX,
     SEPARATORS,
     SUFFIX_STYLES,
+    Kind,
     NumberStyle,
+    is_missing,
+    text_kind,
 )
 from thalweg.tables.timestamps import OffsetArray, TimeArray, Timestamps
 from thalweg.types import FloatArray

@@ -7,8 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.tables.date_literals import NOT_A_TIME, DateOrder, ParsedTime
-from thalweg.tables.literals import Kind, is_missing, parse_time, text_kind
-from thalweg.tables.number_literals import NumberStyle, parse_styled_number
+from thalweg.tables.literals import (
+    Kind,
+    NumberStyle,
+    is_missing,
+    parse_styled_number,
+    parse_time,
+    text_kind,
+)
 from thalweg.tables.timestamps import Timestamps
 from thalweg.types import FloatArray
 

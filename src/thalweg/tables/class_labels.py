@@ -19,8 +19,7 @@ from thalweg.errors import PersistenceError, StreamError
 from thalweg.tables.cells import CellError, PythonCells
 from thalweg.tables.chunk import Chunk, first_rows
 from thalweg.tables.format_detection import ColumnSample
-from thalweg.tables.literals import text_kind
-from thalweg.tables.number_literals import NUMBER_STYLES, parse_styled_number
+from thalweg.tables.literals import NUMBER_STYLES, parse_styled_number, text_kind
 from thalweg.types import FloatArray
 
 Task = Literal["auto", "classify", "regress"]

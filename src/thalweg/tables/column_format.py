@@ -8,8 +8,7 @@ import numpy as np
 from thalweg.tables.cells import CellError, Cells
 from thalweg.tables.date_detection import DATE_NAMES
 from thalweg.tables.date_literals import DATE_ORDERS, DateOrder, UnixUnit, parse_date
-from thalweg.tables.literals import Kind
-from thalweg.tables.number_literals import NumberStyle, parse_styled_number
+from thalweg.tables.literals import Kind, NumberStyle, parse_styled_number
 from thalweg.tables.timestamps import TimeArray, Timestamps
 from thalweg.types import FloatArray
 

@@ -10,8 +10,8 @@ from thalweg.preprocessing.past_check import is_possible_past
 from thalweg.preprocessing.past_features import PastState
 from thalweg.tables.column_format import PARTS, ColumnFormat
 from thalweg.tables.date_literals import DATE_ORDERS
+from thalweg.tables.literals import ALL_STYLES
 from thalweg.tables.missing_codes import ColumnRange, are_possible_ranges
-from thalweg.tables.number_literals import ALL_STYLES
 from thalweg.tables.one_hot import TextColumn
 from thalweg.tables.recipe import AUTO, Recipe
 from thalweg.tables.schema import InputColumn, Schema

@@ -33,14 +33,14 @@ from thalweg.tables.date_detection import (
     usual_order,
 )
 from thalweg.tables.date_literals import DATE_ORDERS, looks_like_date
-from thalweg.tables.literals import text_kind
-from thalweg.tables.number_literals import (
+from thalweg.tables.literals import (
     NUMBER_STYLES,
     SUFFIX_STYLES,
     NumberStyle,
     has_fraction_and_suffix,
     parse_styled_number,
     style_of_mark,
+    text_kind,
 )
 from thalweg.tables.time_parts import JOINT, split_joined
 

@@ -28,8 +28,7 @@ from thalweg.tables.cells import Categorical, CellError, Cells, PythonCells
 from thalweg.tables.chunk import Chunk, first_rows
 from thalweg.tables.date_detection import holds_days
 from thalweg.tables.date_literals import DATE_ORDERS, DateOrder, parse_date
-from thalweg.tables.literals import Kind, parse_number
-from thalweg.tables.number_literals import NumberStyle
+from thalweg.tables.literals import Kind, NumberStyle, parse_number
 from thalweg.tables.timestamps import Timestamps
 from thalweg.types import FloatArray
 

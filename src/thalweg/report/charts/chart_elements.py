@@ -15,6 +15,8 @@ from thalweg.report.time_text import TimeAxis, times_go_back
 from thalweg.types import FloatArray
 
 PIXELS_PER_TICK = 90
+Y_LOW, Y_HIGH = "y_low", "y_high"
+"""The signals for both ends of a y axis that follows what is visible."""
 START, END = "window_start", "window_end"
 """The signals of a chart that can be zoomed: the rows or times at both of its ends."""
 NUMBER_LABEL = (
@@ -346,3 +348,14 @@ def _name_lookup(keys: list[str], names: list[str]) -> Any:
     rows = [{"key": key, "name": name} for key, name in zip(keys, names, strict=True)]
     data = alt.Data(values=rows)  # type: ignore[no-untyped-call]
     return alt.LookupData(data=data, key="key", fields=["name"])
+
+
+def value_axis(target: str) -> Any:
+    """The channel of the y axis for a column; it follows what is visible."""
+    limits = [alt.expr(Y_LOW), alt.expr(Y_HIGH)]
+    scale = alt.Scale(zero=False, nice=False, domain=limits)
+    return lambda column: (
+        alt.Y(f"{column}:Q", title=target)
+        .scale(scale)
+        .axis(labelExpr=NUMBER_LABEL, tickCount=5)
+    )

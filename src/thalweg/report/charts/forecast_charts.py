@@ -11,6 +11,8 @@ from thalweg.report.charts.chart_elements import (
     MAX_LINES,
     NUMBER_LABEL,
     TOOLTIP_FORMAT,
+    Y_HIGH,
+    Y_LOW,
     Figure,
     RowAxis,
     base_chart,
@@ -19,6 +21,7 @@ from thalweg.report.charts.chart_elements import (
     name_colours,
     set_name,
     top_legend,
+    value_axis,
 )
 from thalweg.report.charts.theme import DASHES
 from thalweg.report.number_text import format_level, format_percent
@@ -33,8 +36,6 @@ HISTORY_PER_STEP = 4
 MIN_HISTORY = 60
 PADDING = 0.05
 """Space above and below values and bands, as a part of their range."""
-Y_LOW, Y_HIGH = "y_low", "y_high"
-"""The signals of both ends of the y axis."""
 
 
 def forecast_figure(result: ForecastResult) -> Figure:
@@ -42,7 +43,7 @@ def forecast_figure(result: ForecastResult) -> Figure:
     rows = _rows(result)
     axis, columns = _row_axis(result, rows), _chart_columns(result)
     wide = base_chart({**axis.columns(rows), **columns})
-    x, y = axis.x(), _y_axis(result.target)
+    x, y = axis.x(), value_axis(result.target)
     shown = NAMES if _has_past(result) else NAMES[:2]
     colour = name_colours(NAMES, top_legend(shown))
     layers = [
@@ -203,17 +204,6 @@ def _row_axis(result: ForecastResult, rows: Any) -> RowAxis:
     both = np.concatenate([before[len(before) - _history_length(result) :], times])
     seconds = both.astype("datetime64[ns]").astype(np.int64) / 1e9
     return RowAxis(int(rows[-1]), rows.astype(np.float64), seconds)
-
-
-def _y_axis(target: str) -> Any:
-    """The channel of the y axis for a column; it follows what is visible."""
-    limits = [alt.expr(Y_LOW), alt.expr(Y_HIGH)]
-    scale = alt.Scale(zero=False, nice=False, domain=limits)
-    return lambda column: (
-        alt.Y(f"{column}:Q", title=target)
-        .scale(scale)
-        .axis(labelExpr=NUMBER_LABEL, tickCount=5)
-    )
 
 
 def _y_params(columns: dict[str, Any]) -> list[Any]:

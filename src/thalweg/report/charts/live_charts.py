@@ -13,6 +13,8 @@ from thalweg.report.charts.chart_elements import (
     HEIGHT,
     NUMBER_LABEL,
     TOOLTIP_FORMAT,
+    Y_HIGH,
+    Y_LOW,
     Figure,
     RowAxis,
     hover_rule,
@@ -25,7 +27,7 @@ MAX_ROWS = 300
 """Rows that are drawn at most, the newest."""
 ROWS, CHANGES = "rows", "changes"
 """The names of the data: {row, y, forecast, low, high, memory}, and {row, text}."""
-Y_LOW, Y_HIGH, MEMORY_HIGH = "y_low", "y_high", "memory_high"
+MEMORY_HIGH = "memory_high"
 """The signals of the ends of the y axes; those of the x axis are RowAxis's."""
 FORECAST, OBSERVED, MEMORY = "forecast", "actual value", "past rows that count"
 CHANGE = "abrupt change"

@@ -9,8 +9,9 @@ from thalweg.evaluation.downsampling import Curve
 from thalweg.evaluation.study import LastRounds, Study
 from thalweg.report.charts.chart_elements import (
     HEIGHT,
-    NUMBER_LABEL,
     TOOLTIP_FORMAT,
+    Y_HIGH,
+    Y_LOW,
     Figure,
     RowAxis,
     base_chart,
@@ -20,6 +21,7 @@ from thalweg.report.charts.chart_elements import (
     name_colours,
     set_name,
     top_legend,
+    value_axis,
 )
 from thalweg.report.number_text import format_count, format_percent
 
@@ -28,8 +30,6 @@ OBSERVED_WIDTH = 4.5
 NAMES = FORECAST, OBSERVED = "forecast", "actual value"
 PADDING = 0.12
 """Space above and below the values, as a part of their range: bands are wider."""
-Y_LOW, Y_HIGH = "y_low", "y_high"
-"""The signals of both ends of the y axis, which follow what is visible."""
 MAX_FLAGS = 40
 """Changes that are marked in the chart of the stream, the newest."""
 ZOOM_HINT = (
@@ -53,7 +53,7 @@ def stream_figure(study: Study) -> Figure:
         columns["from"] = np.where(is_blind, np.nan, low)
         columns["to"] = np.where(is_blind, np.nan, high)
     wide = base_chart({**axis.columns(observed.last_round), **columns})
-    x, y = axis.x(), _y_axis(study.target)
+    x, y = axis.x(), value_axis(study.target)
     layers = []
     if study.bands is not None:
         band = wide.mark_area(style="band", clip=True)
@@ -105,7 +105,7 @@ def recent_rows_figure(study: Study, recent: LastRounds) -> Figure:
     if recent.low is not None and recent.high is not None and has_band:
         columns |= {"from": recent.low, "to": recent.high}
     wide = base_chart({**axis.columns(rows), **columns})
-    x, y = axis.x(), _y_axis(study.target)
+    x, y = axis.x(), value_axis(study.target)
     layers = []
     if has_band:
         band = wide.mark_area(style="band", clip=True)
@@ -163,17 +163,6 @@ def _flags(study: Study, axis: RowAxis) -> list[Any]:
     titles = axis.tooltips()
     titles[0].title = "abrupt change"
     return [flags.encode(x=axis.x(), y=alt.value(5), tooltip=titles)]
-
-
-def _y_axis(target: str) -> Any:
-    """The channel of the y axis for a column."""
-    limits = [alt.expr(Y_LOW), alt.expr(Y_HIGH)]
-    scale = alt.Scale(zero=False, nice=False, domain=limits)
-    return lambda column: (
-        alt.Y(f"{column}:Q", title=target)
-        .scale(scale)
-        .axis(labelExpr=NUMBER_LABEL, tickCount=5)
-    )
 
 
 def _y_params(observed: Curve) -> list[Any]:
