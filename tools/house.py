@@ -41,7 +41,7 @@ SAME_IDEA = frozenset(
     "general_least_squares gradient lin_ucb logistic_tracker losses lower_bound newton "
     "ogd rls ucb "
     # The base class of a package; a command and what it runs.
-    "base accuracy compare demo forecast reproduce".split()
+    "base accuracy demo forecast reproduce".split()
 )
 """File names that stand for one idea in every package that has them."""
 

@@ -40,6 +40,7 @@ from thalweg.models.live_state import (
     LiveState,
     ModelSettings,
     ModelSnapshot,
+    Suspension,
     copy_mapped_arrays,
 )
 from thalweg.models.model_features import (
@@ -58,7 +59,6 @@ from thalweg.models.named_rows import (
     read_chunk,
     target_names,
 )
-from thalweg.models.suspension import Suspension
 from thalweg.models.tickets import Key, Ticket, TicketCounts
 from thalweg.preprocessing.delayed_labels import DueLabels
 from thalweg.preprocessing.imputer import (

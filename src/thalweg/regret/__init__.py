@@ -8,9 +8,11 @@ from thalweg.regret.decomposition import Decomposition as Decomposition
 from thalweg.regret.decomposition import clipped_bound as clipped_bound
 from thalweg.regret.decomposition import decomposition as decomposition
 from thalweg.regret.dynamic import Minimisers as Minimisers
+from thalweg.regret.dynamic import Regret as Regret
 from thalweg.regret.dynamic import dynamic as dynamic
 from thalweg.regret.dynamic import minimisers as minimisers
 from thalweg.regret.dynamic import path_length as path_length
+from thalweg.regret.dynamic import static as static
 from thalweg.regret.frontier import Frontier as Frontier
 from thalweg.regret.frontier import frontier as frontier
 from thalweg.regret.functional_variation import (
@@ -21,7 +23,5 @@ from thalweg.regret.functional_variation import (
 )
 from thalweg.regret.path_budget import HindsightPath as HindsightPath
 from thalweg.regret.path_budget import best_path as best_path
-from thalweg.regret.static import Regret as Regret
-from thalweg.regret.static import static as static
 
 __all__ = exported_names(__name__)

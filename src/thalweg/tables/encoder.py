@@ -18,6 +18,7 @@ from thalweg.tables.encoder_state import (
     check_row_count,
     check_targets,
     feature_count,
+    one_hot,
     validate_snapshot,
 )
 from thalweg.tables.missing_codes import (
@@ -26,7 +27,6 @@ from thalweg.tables.missing_codes import (
     marker_name,
     replace_codes,
 )
-from thalweg.tables.one_hot import one_hot
 from thalweg.tables.recipe import AUTO, Recipe
 from thalweg.tables.schema import Schema
 from thalweg.tables.time_parts import split_joined
