@@ -5,7 +5,7 @@ import pytest
 
 from thalweg.errors import PersistenceError
 from thalweg.evaluation.forecast_run import SeriesClock
-from thalweg.tables.timed_rows import RowTimes
+from thalweg.tables.timestamps import RowTimes
 
 HOUR = np.timedelta64(1, "h")
 START = np.datetime64("2024-03-01T00", "ns")

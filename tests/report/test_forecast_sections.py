@@ -12,7 +12,7 @@ from thalweg.evaluation.forecast_run import ForecastRun, ForecastSettings
 from thalweg.forecasting import Forecaster
 from thalweg.report.forecast_sections import forecast_section
 from thalweg.report.study_sections import study_section
-from thalweg.tables.timed_rows import RowTimes, TimedRows
+from thalweg.tables.timestamps import RowTimes, TimedRows
 
 ROWS, HORIZON = 200, 6
 

@@ -24,7 +24,7 @@ from thalweg.evaluation.study import error_ratio
 from thalweg.forecasting.forecast import Forecast
 from thalweg.forecasting.naive import mean_period
 from thalweg.tables import Timestamps
-from thalweg.tables.timed_rows import TimedRows
+from thalweg.tables.timestamps import TimedRows
 from thalweg.types import FloatArray
 
 MIN_ORIGINS = 10

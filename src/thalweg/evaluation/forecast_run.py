@@ -23,7 +23,7 @@ from thalweg.models.model_file import imputer_rules
 from thalweg.persistence import SavedModel, restore_snapshot
 from thalweg.persistence.snapshots import Array, Component, Condition, Count, OneOf
 from thalweg.preprocessing.imputer import RUN_POLICY, Imputer, ImputerState
-from thalweg.tables.timed_rows import RowTimes, TimedRows
+from thalweg.tables.timestamps import RowTimes, TimedRows
 from thalweg.types import FloatArray
 
 NUMBER_TOLERANCE = 1e-2

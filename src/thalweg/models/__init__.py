@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from thalweg.models.adaptive_filters import adaptive_filter as adaptive_filter
     from thalweg.models.classifier import Classifier as Classifier
     from thalweg.models.online import Online as Online
-    from thalweg.models.tickets import Ticket as Ticket
+    from thalweg.models.waiting_rows import Ticket as Ticket
 
 # Only rows with names need tables, and only files the classes of all learners: such
 # modules are used as ``models.columns``, so that whoever has arrays loads neither.

@@ -23,8 +23,7 @@ from thalweg.errors import StreamError, ThalwegError
 from thalweg.models.inputs import NUMBERS, as_features, as_number, as_queries, as_row
 from thalweg.models.live_state import LiveState
 from thalweg.models.named_rows import read_chunk
-from thalweg.models.tickets import Ticket
-from thalweg.models.waiting_rows import WaitingRow
+from thalweg.models.waiting_rows import Ticket, WaitingRow
 from thalweg.preprocessing.imputer import (
     POLICY_RULES,
     SKIPPED_WEIGHT,

@@ -59,7 +59,7 @@ from thalweg.models.named_rows import (
     read_chunk,
     target_names,
 )
-from thalweg.models.tickets import Key, Ticket, TicketCounts
+from thalweg.models.waiting_rows import Key, Ticket, TicketCounts
 from thalweg.preprocessing.delayed_labels import DueLabels
 from thalweg.preprocessing.imputer import (
     POLICIES,

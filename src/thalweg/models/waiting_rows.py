@@ -12,8 +12,28 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg.errors import InvalidParameterError, StreamError
-from thalweg.models.tickets import Key, TicketCounts
-from thalweg.types import FloatArray
+from thalweg.types import FloatArray, Interval
+
+Key = str | int
+"""The key under which the label of a waiting row is told."""
+
+
+class Ticket(NamedTuple):
+    """The prediction of a row that waits for its label."""
+
+    prediction: Any  # a number, or (k,) of k targets
+    interval: Interval | None  # where one was asked for
+    key: Key  # to tell the label by
+
+
+class TicketCounts(NamedTuple):
+    """Numbers of the rows that a model was asked for."""
+
+    asked: int
+    answered: int  # their labels were told
+    given_up: int  # their labels will not come, or too many rows waited
+    waiting: int  # their labels are still to come
+
 
 MAX_LOST_KEYS = 1024
 """Limit of the number of keys remembered of rows that were given up, for messages."""

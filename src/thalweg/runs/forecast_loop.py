@@ -18,7 +18,7 @@ from thalweg.tables.missing_codes import without_counts
 from thalweg.tables.row_keys import Key, key_text, split_by_key
 from thalweg.tables.scan import SeriesScan
 from thalweg.tables.scanned_columns import ScannedColumns
-from thalweg.tables.timed_rows import TimedRows
+from thalweg.tables.timestamps import TimedRows
 
 PIECE_ROWS = 256
 """Rows of a series that are learnt together: single ones cost more."""
