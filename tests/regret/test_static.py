@@ -17,7 +17,7 @@ from thalweg.losses import (
     Tracking,
 )
 from thalweg.regret import static
-from thalweg.regret.comparators import comparator_losses
+from thalweg.regret.best_point import comparator_losses
 from thalweg.types import Block, Trace
 
 SQUARED = SquaredError()

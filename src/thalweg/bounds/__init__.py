@@ -16,8 +16,6 @@ from thalweg.bounds.conversion import adaptive_to_dynamic as adaptive_to_dynamic
 from thalweg.bounds.conversion import (
     adaptive_to_dynamic_by_total as adaptive_to_dynamic_by_total,
 )
-from thalweg.bounds.corollaries import newton_by_path_length as newton_by_path_length
-from thalweg.bounds.corollaries import newton_by_tradeoff as newton_by_tradeoff
 from thalweg.bounds.experts import expert_index as expert_index
 from thalweg.bounds.experts import experts_gradient as experts_gradient
 from thalweg.bounds.experts import experts_newton as experts_newton
@@ -42,6 +40,8 @@ from thalweg.bounds.lower_bound import static_lower_bound as static_lower_bound
 from thalweg.bounds.newton import best_ridge as best_ridge
 from thalweg.bounds.newton import largest_rate as largest_rate
 from thalweg.bounds.newton import newton as newton
+from thalweg.bounds.newton import newton_by_path_length as newton_by_path_length
+from thalweg.bounds.newton import newton_by_tradeoff as newton_by_tradeoff
 from thalweg.bounds.newton import paper_ridge as paper_ridge
 from thalweg.bounds.newton import printed_telescoped_sum as printed_telescoped_sum
 from thalweg.bounds.newton import telescoped_sum as telescoped_sum

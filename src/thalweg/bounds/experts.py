@@ -8,9 +8,8 @@ that Corollary 2 asks for.
 import math
 
 from thalweg import checks
-from thalweg.bounds.corollaries import corollary_2_terms
 from thalweg.bounds.gradient import strongly_convex
-from thalweg.bounds.newton import Case, newton, paper_ridge
+from thalweg.bounds.newton import Case, corollary_2_terms, newton, paper_ridge
 from thalweg.bounds.problem import (
     Problem,
     require_strong_convexity,

@@ -7,7 +7,7 @@ than the printed ones, and finite at γ = 1, where the printed ones are not.
 
 import math
 
-from thalweg.bounds.corollaries import corollary_2_terms
+from thalweg.bounds.newton import corollary_2_terms
 from thalweg.bounds.problem import (
     Problem,
     check_arguments,
@@ -162,7 +162,7 @@ def strongly_convex_by_path_length(
     """Theorem 6 at the γ of ``discounts.from_path_length``, simplified: Corollary 3.
 
     4Dℓ√(2DTV) + (G²/2ℓ)[1 + ½√(Tm/2D) + log 1/(1-γ)], the logarithm and m those of
-    ``corollary_2_terms`` in corollaries.py. The paper states the order only.
+    ``corollary_2_terms`` in newton.py. The paper states the order only.
     """
     T, V, D = resolve_horizon(problem, horizon), path_length, problem.radius
     ell, G = require_strong_convexity(problem), problem.gradient_bound

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from thalweg.paper.claim_result import ClaimResult as ClaimResult
     from thalweg.paper.claims_table import coverage_sentence as coverage_sentence
     from thalweg.paper.claims_table import csv_table as csv_table
-    from thalweg.paper.claims_table import format_exponent as format_exponent
     from thalweg.paper.claims_table import markdown_table as markdown_table
     from thalweg.paper.paper_figures import save_figures as save_figures
     from thalweg.paper.reproduction import Reproduction as Reproduction

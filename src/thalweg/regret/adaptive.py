@@ -15,8 +15,8 @@ from thalweg.domains import Domain
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels.hindsight import constrained_intervals, intervals
 from thalweg.losses import Loss, Tracking
-from thalweg.regret.best_point import EVERYWHERE
-from thalweg.regret.comparators import (
+from thalweg.regret.best_point import (
+    EVERYWHERE,
     check_hindsight_block,
     least_squares_rows,
     trace_losses,

@@ -14,7 +14,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import StreamError
 from thalweg.losses import SquaredError
-from thalweg.regret.comparators import least_squares_rows
+from thalweg.regret.best_point import least_squares_rows
 from thalweg.types import Block, FloatArray
 
 

@@ -17,8 +17,9 @@ from thalweg.losses import (
     SquaredError,
     Tracking,
 )
-from thalweg.regret.best_point import EVERYWHERE, best_fixed_point
-from thalweg.regret.comparators import (
+from thalweg.regret.best_point import (
+    EVERYWHERE,
+    best_fixed_point,
     check_hindsight_block,
     comparator_losses,
     trace_losses,

@@ -12,7 +12,7 @@ import numpy as np
 from thalweg.domains import Ball, Box, Domain
 from thalweg.errors import InvalidParameterError, UnsupportedLossError
 from thalweg.losses import LinearLoss, LinearMap, Loss, SquaredError, Tracking
-from thalweg.regret.comparators import (
+from thalweg.regret.best_point import (
     check_hindsight_block,
     comparator_losses,
     least_squares_rows,

@@ -8,11 +8,6 @@ if TYPE_CHECKING:
     from thalweg.report.charts.figure_files import write_figures as write_figures
     from thalweg.report.classification_section import section_of as section_of
     from thalweg.report.page import write_page as write_page
-    from thalweg.report.section import Figure as Figure
-    from thalweg.report.section import FoldedPart as FoldedPart
-    from thalweg.report.section import ResultTable as ResultTable
-    from thalweg.report.section import Section as Section
-    from thalweg.report.section import Tile as Tile
     from thalweg.report.study_sections import study_section as study_section
 
 # A command that writes no page needs no altair.

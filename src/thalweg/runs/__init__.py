@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from thalweg.runs.forecast_command import forecast_table as forecast_table
     from thalweg.runs.forecast_plan import ForecastOptions as ForecastOptions
     from thalweg.runs.run_command import run_table as run_table
-    from thalweg.runs.settings import OutputOptions as OutputOptions
     from thalweg.runs.settings import PathOptions as PathOptions
     from thalweg.runs.settings import RunSettings as RunSettings
     from thalweg.runs.source import Source as Source
