@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from thalweg.errors import InvalidParameterError
+from thalweg.evaluation.error_ratio import error_ratio
 from thalweg.evaluation.prequential import (
     BaselineErrors,
     PrequentialResult,
-    error_ratio,
     prequential,
 )
 from thalweg.losses import LinearLoss

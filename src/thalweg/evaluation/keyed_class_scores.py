@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thalweg.evaluation.classification_study import ClassificationStudy
+from thalweg.evaluation.error_ratio import error_ratio
 
 Key = tuple[str, ...]
 
@@ -56,10 +57,7 @@ class KeyedClassScores(NamedTuple):
 
     def ratio(self, entry: PooledClassEntry) -> float:
         """The log loss of an entry over that of the best baseline."""
-        below = self.best_baseline.log_loss
-        if below == 0:
-            return 1.0 if entry.log_loss == 0 else float("inf")
-        return entry.log_loss / below
+        return error_ratio(entry.log_loss, self.best_baseline.log_loss)
 
 
 def pool_class_scores(

@@ -12,6 +12,7 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
+from thalweg.evaluation.error_ratio import error_ratio
 from thalweg.evaluation.simple_baselines import LAST, SimpleBaselines
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
@@ -266,13 +267,6 @@ def _learner_name(learner: Any) -> str:
 def _sort_key(baseline: BaselineErrors) -> float:
     """To sort by: an error that is not a number comes last."""
     return float("inf") if np.isnan(baseline.squared) else baseline.squared
-
-
-def error_ratio(above: float, below: float) -> float:
-    """One mean squared error over another; 1 where both are 0."""
-    if below == 0:
-        return 1.0 if above == 0 else float("inf")
-    return above / below
 
 
 def _mean(values: FloatArray) -> float:

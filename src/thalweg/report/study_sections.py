@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thalweg.changes.alarms import ChangeAlarm
+from thalweg.evaluation.error_ratio import error_ratio
 from thalweg.evaluation.keyed_scores import PooledEntry
 from thalweg.evaluation.leakage import leakage_sentence
 from thalweg.evaluation.study import (
@@ -15,7 +16,6 @@ from thalweg.evaluation.study import (
     Entry,
     Study,
     TrackerHistory,
-    error_ratio,
 )
 from thalweg.report import charts
 from thalweg.report.error_comparison import (
