@@ -102,17 +102,17 @@ class KeyedSession:
         has_time = schema is not None and schema.time_column is not None
         return PredictionColumns(self.recipe.targets, has_time, self.keys, self.classes)
 
-    def schema(self, first: Chunk | None = None) -> Schema | None:
-        """The columns that are read; before any row, as a chunk decides them."""
-        encoder = self._first.encoder
-        known = encoder.state.schema
-        if known is not None or first is None:
-            return known
-        return encoder.schema(self._without_keys(first))
+    def schema(self) -> Schema | None:
+        """The columns that are read; None before any row."""
+        return self._first.encoder.state.schema
 
-    def text_targets(self, chunk: Chunk) -> tuple[str, ...]:
-        """The targets whose cells are text, before any row as this chunk decides."""
-        return self._first.text_targets(chunk)
+    def columns_read(self, first: Chunk) -> tuple[Schema, tuple[str, ...]]:
+        """The columns that are read, and the targets whose cells are text.
+
+        Before any row it is as this chunk decides them.
+        """
+        schema = self.schema() or self._first.encoder.schema(self._without_keys(first))
+        return schema, self._first.text_targets(first)
 
     def start_source(self) -> None:
         """Go on with a source whose rows all come after those seen."""

@@ -18,6 +18,7 @@ from thalweg.runs.repeated_rows import RepeatedRows
 from thalweg.runs.signals import StoppedError, StopSignal
 from thalweg.tables import Chunk, Table
 from thalweg.tables.malformed_rows import WellFormedRows
+from thalweg.tables.row_filters import RowFilter
 from thalweg.tables.row_keys import Key
 
 
@@ -142,17 +143,17 @@ class RunLoop:
     def _selected_chunks(self, stop: StopSignal) -> Iterator[Chunk]:
         """The rows of the table, without repeated ones and malformed ones to skip."""
         errors, session = self.table.errors, self.session
-        rows = None if errors is None else WellFormedRows(session.recipe, errors)
+        filters: list[RowFilter] = [self._repeated]
+        if errors is not None:
+            rows = WellFormedRows(session.recipe, errors, session.columns_read)
+            filters.append(rows)
         for chunk in stop.interruptible(self.table.chunks()):
             if self._on_rows is not None:
                 began = time.perf_counter()
                 self._on_rows(chunk)
                 self.other_seconds += time.perf_counter() - began
-            chunk = self._repeated.select(chunk)
-            if rows is not None and len(chunk):
-                schema = session.schema(chunk)
-                assert schema is not None
-                chunk = rows.select(chunk, schema, session.text_targets(chunk))
+            for one in filters:
+                chunk = one.drop(chunk)
             if len(chunk):
                 yield chunk
 

@@ -97,7 +97,7 @@ class Table:
         self.named_time: str | None = None  # see Chunk.named_time
         units = UnitRows()
         # Of a pipe nobody knows which row is the last.
-        self._filters: list[RowFilter] = (
+        self._filters: list[EndRows | RowFilter] = (
             [] if is_live else [EndRows(units), units, SubtotalRows()]
         )
         self._blank_rows: BlankRows | None = None  # None: they stay
