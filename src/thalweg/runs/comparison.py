@@ -86,7 +86,7 @@ def read_last_rows(table: Table, session: Session, max_rows: int) -> StreamRows:
     total = None if table.is_live else 1.0
     with progress_bar(f"reading {table.name}", total) as bar:
         for chunk in table.chunks():
-            features, targets, time, _ = session.read(chunk)
+            features, targets, time, *_ = session.read(chunk)
             features, known = imputer.impute(features, targets)
             x.append(features[known])
             y.append(targets[known])

@@ -81,7 +81,7 @@ class Session(Component):
 
     def play(self, chunk: Chunk) -> PredictedRows:
         """Predict and learn the next rows."""
-        x, y, time, rows = self.read(chunk)
+        x, y, time, rows, _ = self.read(chunk)
         if not self.runs:
             self.runs = self._new_runs(x.shape[1])
         times = time.local_times() if isinstance(time, Timestamps) else None
@@ -106,7 +106,7 @@ class Session(Component):
         self.rows = self.earlier_rows + chunk.first_row + len(chunk)
         self.digest.update(encoded)
         if self.changes:
-            given = ObservedRows.read(self.encoder, chunk, self.earlier_rows, time)
+            given = ObservedRows.of(encoded, self.rows - len(chunk))
             for k, detector in enumerate(self.changes):
                 given.add_to(detector, k, self.rows_are_questions)
         if time is not None and len(time):
