@@ -11,9 +11,9 @@ from thalweg.runs.forecast_plan import MIN_VALUES, PLAN, ForecastPlan
 from thalweg.runs.model_store import ModelStore
 from thalweg.runs.pending_rows import PendingRows
 from thalweg.tables import Chunk
+from thalweg.tables.key_choice import SeriesScan
 from thalweg.tables.missing_codes import without_counts
 from thalweg.tables.row_keys import Key, key_text, split_by_key
-from thalweg.tables.scan import SeriesScan
 from thalweg.tables.scanned_columns import ScannedColumns
 from thalweg.tables.timed_rows import TimedRows
 

@@ -15,6 +15,7 @@ from thalweg.runs.session import Session
 from thalweg.tables import Chunk, Recipe
 from thalweg.tables.class_labels import ClassLabels, Task
 from thalweg.tables.feature_notes import backward_note
+from thalweg.tables.key_choice import refuse_time_as_key
 from thalweg.tables.missing_codes import code_notes
 from thalweg.tables.row_keys import (
     IntArray,
@@ -23,7 +24,6 @@ from thalweg.tables.row_keys import (
     require_key_count,
     split_by_key,
 )
-from thalweg.tables.scan import refuse_time_as_key
 from thalweg.tables.schema import Schema, refuse_unknown_columns
 
 

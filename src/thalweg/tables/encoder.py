@@ -38,7 +38,7 @@ from thalweg.tables.validation import (
 from thalweg.types import FloatArray
 
 
-class GivenRows(NamedTuple):
+class ChunkNumbers(NamedTuple):
     """All rows of a chunk as they were given, those that lags lack a past for too."""
 
     columns: list[FloatArray]  # (T,) each column of numbers, NaN where missing
@@ -53,7 +53,7 @@ class EncodedRows(NamedTuple):
     y: FloatArray  # (T, k) targets, NaN where not known
     time: Timestamps | FloatArray | None  # (T,)
     rows: npt.NDArray[np.int64]  # (T,) the data row of each round, from 0
-    given: GivenRows
+    given: ChunkNumbers
 
 
 class Encoder:
@@ -86,7 +86,9 @@ class Encoder:
         after, lagged_targets = before.with_targets(y, dropped, recipe.fixed_lags)
         after, features, columns = _encode_columns(chunk, recipe, after)
         stamps = _stamps(time, len(chunk))
-        given = GivenRows(columns, y, stamps if isinstance(time, Timestamps) else None)
+        given = ChunkNumbers(
+            columns, y, stamps if isinstance(time, Timestamps) else None
+        )
         if recipe.has_past_features:
             after, past = _encode_past(recipe, after, y, stamps, are_questions)
             features.append(past)
