@@ -27,7 +27,7 @@ from thalweg.report.study_sections import PAST_LABELS
 from thalweg.report.terminal import print_section
 from thalweg.runs import study_files
 from thalweg.runs.command_output import print_notes, print_outcome
-from thalweg.runs.forecast_command import RunForecast
+from thalweg.runs.forecast_command import TableForecast
 from thalweg.runs.observed_rows import add_alarms
 from thalweg.runs.session import Session
 from thalweg.runs.settings import OutputOptions
@@ -174,7 +174,7 @@ def run_comparisons(
 def write_results(
     outcome: ComparisonOutcome, folder: Path, outputs: OutputOptions,
     print_conclusion: Callable[[Console, Sequence[Study]], None] | None = None,
-    forecast: RunForecast | None = None,
+    forecast: TableForecast | None = None,
 ) -> int:  # fmt: skip
     """Save the studies, print their tables, and write the page and the figures.
 

@@ -71,7 +71,7 @@ def show_demo(max_rows: int, folder: Path, outputs: OutputOptions) -> int:
     source = Source(path, {}, title=FORECAST_TITLE)
     forecast = forecast_file(source, FORECAST_TARGET, WEEKS, folder)
     if not outputs.json:
-        forecast.show()
+        forecast.show_with_notes()
     studies = (_study(stream, folder, max_rows) for stream in STREAMS)
     outcome = run_comparisons(studies, [stream.title for stream in STREAMS])
     return write_results(outcome, folder, outputs, _print_key_numbers, forecast)

@@ -12,7 +12,7 @@ from thalweg.persistence.files import write
 from thalweg.report.forecast_sections import forecast_section
 from thalweg.report.keyed_sections import overview_section, rank_results
 from thalweg.report.section import Section
-from thalweg.runs.forecast_loop import ForecastLoop
+from thalweg.runs.forecast_session import ForecastSession
 from thalweg.runs.storage import make_folder
 from thalweg.tables.row_keys import Key
 
@@ -44,26 +44,26 @@ def write_forecasts(
     write(path, text.getvalue().encode())
 
 
-def forecast_sections(loop: ForecastLoop, notes: Sequence[str]) -> list[Section]:
+def forecast_sections(session: ForecastSession, notes: Sequence[str]) -> list[Section]:
     """The sections of a page: of the only series, or an overview and a few keys.
 
     The best, the worst and the middle keys have a section of their own.
     """
-    first = summary_section(loop, notes)
-    if not loop.plan.keys:
+    first = summary_section(session, notes)
+    if not session.plan.keys:
         return [first]
-    keys = [result.key for result in rank_results(list(loop.results.values()))]
+    keys = [result.key for result in rank_results(list(session.results.values()))]
     return [first] + [
-        forecast_section(loop.full_result(key)) for key in interesting_keys(keys)
+        forecast_section(session.full_result(key)) for key in interesting_keys(keys)
     ]
 
 
-def summary_section(loop: ForecastLoop, notes: Sequence[str] = ()) -> Section:
+def summary_section(session: ForecastSession, notes: Sequence[str] = ()) -> Section:
     """The section of the only series, or of all together."""
-    plan, results = loop.plan, loop.results
+    plan, results = session.plan, session.results
     if not plan.keys:
         return forecast_section(results[()], None, notes)
-    title = f"All series of {loop.source}"
+    title = f"All series of {session.source}"
     return overview_section(
         rank_results(list(results.values())), plan.keys, title, notes
     )

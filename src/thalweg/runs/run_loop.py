@@ -1,8 +1,7 @@
 """The loop of a run: rows in; predictions and checkpoints out."""
 
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 
 from thalweg.errors import StreamError
@@ -12,6 +11,7 @@ from thalweg.runs.change_notices import ChangeNotices
 from thalweg.runs.checkpoint import RunOrigin, save_checkpoint
 from thalweg.runs.checkpoint_schedule import CheckpointSchedule
 from thalweg.runs.file_locks import FileLocks
+from thalweg.runs.forecast_command import TableForecast
 from thalweg.runs.keyed_session import KeyedSession
 from thalweg.runs.output_paths import OutputPaths
 from thalweg.runs.repeated_rows import RepeatedRows
@@ -25,12 +25,12 @@ from thalweg.tables.row_keys import Key
 class RunLoop:
     """Takes the rows of a table through a session, and saves what comes of it.
 
-    ``on_rows`` is given all rows of the table as well, those seen before too.
+    A ``forecast`` plays all rows of the table as well, those seen before too.
     """
 
     def __init__(
         self, table: Table, session: KeyedSession, paths: OutputPaths, locks: FileLocks,
-        echo: bool, on_rows: Callable[[Chunk], None] | None = None,
+        echo: bool, forecast: TableForecast | None = None,
     ) -> None:  # fmt: skip
         self.table = table
         self.session = session
@@ -40,8 +40,7 @@ class RunLoop:
         self.replaces_model = paths.is_new_folder and paths.models.path.exists()
         self.echo = echo  # print predictions as they are made
         self.rows = 0  # played in this run
-        self.other_seconds = 0.0  # that ``on_rows`` took
-        self._on_rows = on_rows
+        self.forecast = forecast
         self._repeated = RepeatedRows(session)
         self._notices = ChangeNotices(session)
         self._locks = locks
@@ -72,6 +71,8 @@ class RunLoop:
                 self.file.close()
         if self.file is not None and stop.number is None:
             self.file.finish()
+        if self.forecast is not None and stop.number is None:
+            self.forecast.finish()
 
     def notes(self) -> tuple[str, ...]:
         """Sentences about how the table was read, and about rows left out."""
@@ -148,10 +149,8 @@ class RunLoop:
             rows = WellFormedRows(session.recipe, errors, session.columns_read)
             filters.append(rows)
         for chunk in stop.interruptible(self.table.chunks()):
-            if self._on_rows is not None:
-                began = time.perf_counter()
-                self._on_rows(chunk)
-                self.other_seconds += time.perf_counter() - began
+            if self.forecast is not None:
+                self.forecast.play(chunk)
             for one in filters:
                 chunk = one.drop(chunk)
             if len(chunk):
