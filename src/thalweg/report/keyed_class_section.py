@@ -22,12 +22,13 @@ from thalweg.report.section import (
     ResultTable,
     Section,
     Tile,
-    best_and_worst,
 )
-from thalweg.tables.row_keys import key_text
-
-SHORT_EACH, LISTED_EACH = 5, 100
-"""Number of best and of worst series where space is short, and in the whole table."""
+from thalweg.report.series_ranking import (
+    better_tile,
+    ranking_table,
+    rows_tile,
+    unscored_sentences,
+)
 
 
 def keyed_class_section(
@@ -37,7 +38,6 @@ def keyed_class_section(
     """How well the classes of many series were predicted."""
     count = len(scores.keys)
     table = f"{title}: {scores.target}, {scores.scored:,} rows of {count:,} series"
-    unscored = f"{scores.unscored:,} series have too few rows to be scored."
     section = Section(
         title=f"All series of {title}",
         headline=_headline(scores),
@@ -50,7 +50,7 @@ def keyed_class_section(
                 is_printed=True,
             ),
         ),
-        sentences=(unscored,) if scores.unscored else (),
+        sentences=unscored_sentences(scores.unscored),
         notes=tuple(notes),
         is_overview=True,
     )  # fmt: skip
@@ -82,8 +82,7 @@ def _headline(scores: KeyedClassScores) -> str:
 
 
 def _tiles(scores: KeyedClassScores) -> tuple[Tile, ...]:
-    count, base = len(scores.keys), scores.best_baseline.name
-    better = sum(score.ratio < 1 for score in scores.keys)
+    base, ratios = scores.best_baseline.name, [one.ratio for one in scores.keys]
     gain = f"{format_number(scores.ratio(scores.tracker), 2)} × the log loss"
     return (
         Tile(
@@ -91,41 +90,33 @@ def _tiles(scores: KeyedClassScores) -> tuple[Tile, ...]:
             "Over all rows of all series.", is_in_headline=True,
         ),
         Tile(GAIN, gain, f"Beside {base!r}, the best simple guess: below 1 is better."),
-        Tile(
-            "Better", f"{better:,} of {count:,}",
-            "Series with less log loss than their best simple guess.",
-        ),
-        Tile("Rows", format_count(scores.rows), f"In {count:,} series."),
+        better_tile(ratios, "less log loss", "guess"),
+        rows_tile(scores.rows, len(ratios)),
     )  # fmt: skip
 
 
 def _series_table(scores: KeyedClassScores, columns: Sequence[str]) -> ResultTable:
     """The series, those with the least ratio first."""
-    shown, caption = scores.keys, "The best simple guess is that of each series alone."
-    if len(shown) > 2 * LISTED_EACH:
-        shown = (*shown[:LISTED_EACH], *shown[-LISTED_EACH:])
-        caption += f" The best and the worst {LISTED_EACH} of {len(scores.keys):,}."
-    return ResultTable(
-        title="Scores of each series",
-        columns=(
-            Column(", ".join(columns)),
+    return ranking_table(
+        "Scores of each series",
+        columns,
+        (
             Column("rows", format_count, is_optional=True),
             Column("accuracy", format_exact_percent),
             Column("log loss", format_error, is_optional=True),
             Column("log loss over the best guess's", format_ratio),
             Column("best simple guess", is_optional=True),
         ),
-        rows=tuple(
-            (
-                key_text(one.key), one.rows, one.accuracy, one.log_loss, one.ratio,
-                one.best_baseline,
-            )
-            for one in shown
+        scores.keys,
+        lambda one: (
+            one.rows,
+            one.accuracy,
+            one.log_loss,
+            one.ratio,
+            one.best_baseline,
         ),
-        caption=caption,
-        short=best_and_worst(len(shown), SHORT_EACH),
-        short_note="the best and the worst",
-    )  # fmt: skip
+        "The best simple guess is that of each series alone.",
+    )
 
 
 def _key_numbers(score: KeyClassScore) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from thalweg.evaluation.study import (
 from thalweg.report import charts
 from thalweg.report.error_comparison import (
     GAIN,
+    NO_SCORE,
     TYPICAL_ERROR,
     capitalise,
     gain_clause,
@@ -125,7 +126,7 @@ def _with_forecast(own: Section, forecast: Section) -> Section:
 
 def _headline(study: Study) -> str:
     if not study.scored_rounds:
-        return "No row was scored yet, so that nothing can be said."
+        return NO_SCORE
     best, error = study.best_simple_method, with_unit(_typical(study), study.target)
     miss = f"The forecast of {study.target} is off by {error} on average"
     share = _error_share(study)
