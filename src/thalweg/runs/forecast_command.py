@@ -40,11 +40,12 @@ from thalweg.runs.model_store import (
     is_database,
     open_models,
 )
-from thalweg.runs.settings import OutputOptions, PathOptions
+from thalweg.runs.settings import OutputOptions, RunSettings
 from thalweg.runs.signals import StoppedError, StopSignal
 from thalweg.runs.source import Source
 from thalweg.runs.storage import refuse_overwriting
 from thalweg.tables import Chunk, Table
+from thalweg.tables.format_detection import FormatSettings
 from thalweg.tables.missing_codes import code_notes, without_counts
 from thalweg.tables.row_filters import BlankRows
 from thalweg.tables.scan import Scan, scan_table
@@ -55,16 +56,14 @@ RUN_MODEL, RUN_MODELS = "forecast.thalweg", "forecasts.db"
 """Files of forecasters, beside those of the run that they belong to."""
 
 
-def forecast_table(
-    source: Source, columns: ScanOptions, options: ForecastOptions, paths: PathOptions,
-    is_next: bool | None, outputs: OutputOptions,
-) -> int:  # fmt: skip
+def forecast_table(settings: RunSettings, options: ForecastOptions) -> int:
     """Forecast every series of a table; write, print and save what came of it.
 
     Returns the exit code: that of the signal if one has stopped it.
     """
-    outputs = study_files.available_outputs(outputs)
-    resume, models = paths.resume, None
+    columns, paths, models = _scan_options(settings), settings.paths, None
+    source, resume, is_next = settings.source.as_file(), paths.resume, settings.is_next
+    outputs = study_files.available_outputs(settings.outputs)
     folder = paths.out or (
         resume.parent if resume else Path("out", f"{source.stem}-forecast")
     )
@@ -231,6 +230,26 @@ def forecast_file(
             forecast.session.play(chunk)
     forecast.finish()
     return forecast
+
+
+def _scan_options(settings: RunSettings) -> ScanOptions:
+    """The columns that the command line names, of which one is forecast."""
+    recipe, targets = settings.recipe, settings.recipe.get("targets", ())
+    if not targets and settings.paths.resume is None:
+        raise InvalidParameterError("Say which column to forecast: --target NAME.")
+    if len(targets) > 1:
+        raise InvalidParameterError(
+            f"One column is forecast at a time. Got --target {' and '.join(targets)}."
+        )
+    time = recipe.get("time")
+    return ScanOptions(
+        targets,
+        NO_TIME if "time" in recipe and time is None else time,
+        settings.keys,
+        recipe.get("features"),
+        FormatSettings(recipe.get("dayfirst"), recipe.get("decimal")),
+        codes=recipe.get("codes"),
+    )
 
 
 def _opener(source: Source, columns: ScanOptions) -> Callable[[], Table]:

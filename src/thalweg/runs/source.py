@@ -63,6 +63,13 @@ class Source:
             reading = reading | {"errors": LineErrors(lambda sentence: None)}
         return replace(self, reading=reading).open().drop_blank_rows()
 
+    def as_file(self) -> "Source":
+        """The source as one that can be read more than once."""
+        if self.given != STANDARD_INPUT:
+            return self
+        path = tables.spool_standard_input(self.reading["format"] or "csv")
+        return replace(self, path=path, reading=self.reading | {"errors": None})
+
     def with_times(self, parts: tuple[str, ...]) -> "Source":
         """The source with the columns joined that its times were joined of before."""
         return replace(self, times=parts or self.times)
