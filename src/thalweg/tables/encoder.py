@@ -16,7 +16,7 @@ from thalweg.tables.encoder_state import (
     feature_count,
     validate_snapshot,
 )
-from thalweg.tables.feature_notes import feature_notes
+from thalweg.tables.feature_notes import backward_notes, feature_notes
 from thalweg.tables.missing_codes import code_notes, replace_codes
 from thalweg.tables.missing_markers import marker_features, marker_name
 from thalweg.tables.one_hot import one_hot
@@ -236,7 +236,12 @@ class Encoder:
         return tuple(name for name in self.feature_names() if name not in unused)
 
     def notes(self) -> tuple[str, ...]:
-        """Sentences about columns that were left out or cut short."""
+        """Sentences about the columns, the order of the rows, and codes."""
+        state = self.state
+        return (*self.column_notes(), *backward_notes(state), *code_notes(state.ranges))
+
+    def column_notes(self) -> tuple[str, ...]:
+        """Sentences about features, and columns that were left out or cut short."""
         state = self.state
         if state.schema is None:
             return ()
@@ -245,7 +250,6 @@ class Encoder:
             *feature_notes(state, self.recipe, self.used_feature_names()),
             *state.schema.notes,
             *(note for note in text if note is not None),
-            *code_notes(state.ranges),
         )
 
     def last_time(self) -> Timestamps | FloatArray | None:

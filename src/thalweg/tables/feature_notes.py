@@ -29,25 +29,23 @@ def feature_notes(
             f"A column that is known only after {' and '.join(recipe.targets)} must be "
             f"left out: name those to use, --features."
         )
-    backward = state.clock.backward_row
-    is_told = not backward and bool(split_joined(schema.time_column))
-    if schema.time_column is not None and recipe.time == AUTO and not is_told:
-        notes.append(
-            backward_note(schema.time_column, backward)
-            if backward
-            else f"Column {schema.time_column!r} holds the times of the rows."
-        )
+    time = None if split_joined(schema.time_column) else schema.time_column
+    if time is not None and recipe.time == AUTO and not state.clock.backward_row:
+        notes.append(f"Column {time!r} holds the times of the rows.")
     return notes
 
 
-def backward_note(time: str, row: int) -> str:
-    """A sentence about times that go back in a row, from 1."""
-    return (
-        f"Column {time!r} is taken for the times of the rows, and goes back in row "
-        f"{row:,}: rows are taken in their order. If that is not the order of time, "
-        f"sort them, oldest first; if they are several series in a file, name the "
-        f"columns that tell them apart: --key NAMES."
-    )
+def backward_notes(state: EncoderState) -> list[str]:
+    """A sentence about times that go back, if they do."""
+    row, schema = state.clock.backward_row, state.schema
+    if not row or schema is None:
+        return []
+    return [
+        f"Column {schema.time_column!r} is taken for the times of the rows, and goes "
+        f"back in row {row:,}: rows are taken in their order. If that is not the order "
+        f"of time, sort them, oldest first; if they are several series in a file, name "
+        f"the columns that tell them apart: --key NAMES."
+    ]
 
 
 def _parts(state: EncoderState, recipe: Recipe, used_names: Sequence[str]) -> list[str]:
