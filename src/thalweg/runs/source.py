@@ -8,10 +8,9 @@ from typing import Any
 from thalweg import tables
 from thalweg.errors import StreamError
 from thalweg.tables import LineErrors, Recipe, Scan, Table
-from thalweg.tables.format_detection import FormatSettings
 from thalweg.tables.scan import scan_table
 from thalweg.tables.scanned_columns import NO_TIME, ScanOptions
-from thalweg.tables.schema import Schema
+from thalweg.tables.schema import Schema, recipe_formats
 
 CHUNK_ROWS = 8192
 """Rows that are read at once: a Ctrl-C waits for the rest of them, a second at most."""
@@ -108,7 +107,7 @@ def scan_source(
         time if has_times else NO_TIME,
         keys,
         recipe.features,
-        FormatSettings(recipe.dayfirst, recipe.decimal),
+        recipe_formats(recipe),
         None if schema is None else schema.formats,
         codes=recipe.codes,
         text=recipe.text,

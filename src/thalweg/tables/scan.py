@@ -13,7 +13,7 @@ from itertools import chain
 import numpy as np
 
 from thalweg.errors import InvalidParameterError
-from thalweg.tables.chunk import Chunk
+from thalweg.tables.chunk import Chunk, FoundColumns
 from thalweg.tables.key_choice import (
     MIN_ROWS_PER_KEY,
     ChunkRows,
@@ -64,8 +64,8 @@ class Scan:
         """The table, to be played as this scan has found it: oldest row first."""
         if self.newest_first and self.columns.time is not None:
             table.reverse_rows(self.columns.time)
-        if self.columns.has_named_time:
-            table.named_time = self.columns.time
+        columns = self.columns
+        table.found = FoundColumns(columns.time, columns.formats, columns.format_notes)
         return table
 
     def key_notes(self) -> tuple[str, ...]:
