@@ -42,7 +42,7 @@ from thalweg.runs.model_store import (
 )
 from thalweg.runs.settings import OutputOptions, RunSettings
 from thalweg.runs.signals import StoppedError, StopSignal
-from thalweg.runs.source import Source
+from thalweg.runs.source import Source, refuse_other_source
 from thalweg.runs.storage import refuse_overwriting
 from thalweg.tables import Chunk, Table
 from thalweg.tables.format_detection import FormatSettings
@@ -97,7 +97,8 @@ def _forecast(
             formats=plan.formats,
             ranges=without_counts(plan.ranges),
         )
-        _check_source(plan, source, is_next)
+        if plan.time is None and is_next is None:  # Times say which rows are new.
+            refuse_other_source("forecast", plan.source, source.name)
         source = source.with_times(split_joined(plan.time))
     opener = _opener(source, columns)
     scan = scan_table(opener, columns)
@@ -285,16 +286,6 @@ def _write_results(
         title = f"{plan.target}: the next {values}"
         saved += study_files.write_page(sections, sections, folder, outputs, title)
     print_outcome(stdout_console(), forecast.as_json(), saved, outputs, replaced)
-
-
-def _check_source(plan: ForecastPlan, source: Source, is_next: bool | None) -> None:
-    """Raise unless it is known which rows are new; times tell by themselves."""
-    if plan.time is None and is_next is None and source.name != plan.source:
-        raise InvalidParameterError(
-            f"The forecast to be resumed was on {plan.source}, whose rows have no "
-            f"times. Got {source.name} instead: say --next if its rows come after "
-            f"those, --from-start if it begins with them."
-        )
 
 
 def _column_notes(scan: Scan) -> list[str]:

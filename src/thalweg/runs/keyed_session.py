@@ -195,7 +195,7 @@ class KeyedSession:
         """Rounds that were scored, of all series; of the target with the fewest."""
         return sum(one.scored_rounds() for one in self.sessions.values())
 
-    def studies(self, title: str, notes: Sequence[str] = ()) -> list[AnyStudy]:
+    def studies(self, title: str, notes: Sequence[str] | None = None) -> list[AnyStudy]:
         """The results of a single series so far, of every target."""
         return self.sessions[()].studies(title, notes)
 

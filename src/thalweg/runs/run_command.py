@@ -35,6 +35,7 @@ from thalweg.runs.source import (
     KEYED_CHUNK_ROWS,
     STANDARD_INPUT,
     new_recipe,
+    refuse_other_source,
     scan_source,
 )
 from thalweg.runs.storage import require_standard_output
@@ -148,7 +149,7 @@ def _finish(settings: RunSettings, loop: RunLoop, notes: tuple[str, ...]) -> int
     seconds, is_stopped = clock.seconds(), stop.number is not None
     forecast = None if is_stopped else loop.forecast
     told = (*session.notes(loop.echo), *loop.notes())
-    shown = (*notes, *told) if session.keys else loop.notes()
+    shown = (*notes, *session.notes(), *loop.notes())
     results = RunResults(session, loop.table.name, shown)
     console = stderr_console() if loop.echo else stdout_console()
     saved = [loop.paths.models.path] if session.has_rows else []
@@ -262,11 +263,7 @@ def _set_earlier_rows(
     """Decide whether the table's rows come after those seen, or begin with them."""
     if not session.rows:
         return
-    if is_next is None and not table.is_live and table.name != origin.source:
-        raise InvalidParameterError(
-            f"The run to be resumed was on {origin.source}. Got {table.name} instead: "
-            f"say --next if its rows come after those, --from-start if it begins with "
-            f"them."
-        )
+    if is_next is None and not table.is_live:
+        refuse_other_source("run", origin.source, table.name)
     if table.is_live if is_next is None else is_next:
         session.start_source()

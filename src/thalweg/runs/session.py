@@ -38,7 +38,7 @@ from thalweg.tables.class_labels import (
     encode_classes,
     validate_class_labels,
 )
-from thalweg.tables.encoder_state import feature_count
+from thalweg.tables.encoder_state import check_row_count, feature_count
 from thalweg.tables.recipe import AUTO
 from thalweg.tables.schema import Schema
 from thalweg.tables.timestamps import CALENDAR_FEATURES, YEAR_FEATURES
@@ -232,7 +232,7 @@ class Session(Component):
     def check_row_count(self, last: Chunk) -> None:
         """Raise if the rows until the last chunk are too few for a first round."""
         rows = self.encoder.state.rows + len(last)
-        self.encoder.check_row_count(rows, last.source)
+        check_row_count(rows, self.recipe, last.source)
 
     def start_source(self) -> None:
         """Go on with a source whose rows all come after those seen."""
@@ -254,8 +254,8 @@ class Session(Component):
         """Rounds that were scored, of the target with the fewest."""
         return min((run.scored_rounds() for run in self.runs), default=0)
 
-    def studies(self, title: str, notes: Sequence[str] = ()) -> list[AnyStudy]:
-        """The results so far, of every target."""
+    def studies(self, title: str, notes: Sequence[str] | None = None) -> list[AnyStudy]:
+        """The results so far, of every target; ``notes`` are its own if not given."""
         has_several = len(self.runs) > 1
         if self.earlier_rows:
             title = f"{title} and the {self.earlier_rows:,} rows before it"
@@ -264,7 +264,8 @@ class Session(Component):
         has_no_past = self.recipe.lags == () and not self.classes
         lag_notes = (PAST_LABELS,) if has_no_past else ()
         names, studies = self.encoder.feature_names(), list[AnyStudy]()
-        used, common = self.encoder.used_feature_names(), (*self.notes(), *notes)
+        used = self.encoder.used_feature_names()
+        common = self.notes() if notes is None else notes
         for k, run in enumerate(self.runs):
             target = self.recipe.targets[k]
             name = f"{title}, {target}" if has_several else title

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from thalweg import tables
-from thalweg.errors import StreamError
+from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.tables import LineErrors, Recipe, Scan, Table
 from thalweg.tables.scan import scan_table
 from thalweg.tables.scanned_columns import NO_TIME, ScanOptions
@@ -82,6 +82,15 @@ def new_recipe(settings: dict[str, Any]) -> Recipe:
     """
     codes = "keep" if settings.get("missing") == "refuse" else "missing"
     return Recipe(**({"missing": "impute", "codes": codes} | settings))
+
+
+def refuse_other_source(command: str, before: str, name: str) -> None:
+    """Raise if a source is another one than before: which rows are new is not clear."""
+    if name != before:
+        raise InvalidParameterError(
+            f"The {command} to be resumed was on {before}. Got {name} instead: say "
+            f"--next if its rows come after those, --from-start if it begins with them."
+        )
 
 
 def scan_source(

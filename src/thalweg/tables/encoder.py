@@ -11,7 +11,6 @@ from thalweg.errors import StreamError
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.encoder_state import (
     EncoderState,
-    check_row_count,
     check_targets,
     feature_count,
     validate_snapshot,
@@ -174,10 +173,6 @@ class Encoder:
     def count_features(self, first: Chunk) -> int:
         """How many features a round has; counted without making any."""
         return feature_count(self.schema(first), self.recipe)
-
-    def check_row_count(self, rows: int, source: str) -> None:
-        """Raise if a source of so many rows in all has too few for the lags."""
-        check_row_count(rows, self.recipe, source)
 
     def column_features(self) -> tuple[str, ...]:
         """The names of the features that are columns of the same row."""
