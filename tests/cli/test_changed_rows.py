@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from tests.cli.made_up import with_run
 from tests.cli.streams import rows, started, thalweg, written
 from tests.cli.test_resume import tree
+from tests.runs.made_up import with_run
 from thalweg.persistence import loads
 from thalweg.runs.session import Session
 

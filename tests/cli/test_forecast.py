@@ -67,6 +67,18 @@ def test_the_forecast_is_that_of_forecaster_to_the_last_bit(folder):
     assert np.array_equal(loaded.forecast().mean, expected.mean)
 
 
+def test_features_may_be_none(folder):
+    y = values()
+    written(folder / "a.csv", ["month,sales\n", *lines(y)])
+    written(folder / "b.csv", ["month,sales,price\n", *lines(y, extra=values(1))])
+    arguments = ("-t", "sales", "--horizon", "2", "--no-report")
+    assert thalweg("forecast", "a.csv", *arguments).exit_code == 0
+    done = thalweg("forecast", "b.csv", *arguments, "--features", "none")
+    assert done.exit_code == 0, done.output
+    own, other = (folder / f"out/{name}-forecast/forecast.csv" for name in "ab")
+    assert own.read_bytes() == other.read_bytes()
+
+
 def test_the_errors_are_those_of_the_backtest(folder):
     y = values()
     written(folder / "sales.csv", ["month,sales\n", *lines(y)])

@@ -7,7 +7,8 @@ import zipfile
 
 import pytest
 
-from tests.cli.streams import rows, written
+from tests.cli.streams import RUNNER, rows, written
+from thalweg.cli.main import app
 
 WITHOUT = """
 import sys
@@ -117,3 +118,7 @@ def test_a_closed_pipe_does_not_change_the_code():
     )  # fmt: skip
     os.close(write)
     assert done.returncode == 2
+
+
+def test_help_offers_no_installation_of_completions():
+    assert "completion" not in RUNNER.invoke(app, ["run", "--help"]).output

@@ -47,7 +47,7 @@ def as_array(values):
 
 
 def concatenate(parts):
-    """Rounds one after the other."""
+    """Rounds one after the other, without the rows as they were given."""
 
     def both(one, other):
         return EncodedRows(
@@ -57,7 +57,7 @@ def concatenate(parts):
             )
         )
 
-    return reduce(both, [EncodedRows(*map(as_array, part)) for part in parts])
+    return reduce(both, [EncodedRows(*map(as_array, part[:4]), None) for part in parts])
 
 
 def encode_bytes(data, recipe=RECIPE, **settings):

@@ -90,6 +90,34 @@ def test_an_encoder_continues_from_its_state_to_the_last_bit(data, recipe, stop)
     assert state_bytes(second.state) == state_bytes(straight.state)
 
 
+def test_rows_are_kept_as_they_were_given_those_before_the_first_lag_too():
+    b = [-999.0 if k == 25 else float(k) for k in range(40)]
+    lines = [f"2024-01-{k % 28 + 1:02d},{k},x,{b[k]}" for k in range(40)]
+    data = "\n".join(["t,y,text,b", *lines, ""]).encode()
+    recipe = Recipe(("y",), missing="skip", codes="missing", lags=(3,))
+    encoder = Encoder(recipe)
+    encoded = encoder.encode(next(read_table(io.BytesIO(data)).chunks()))
+    assert (len(encoded.x), len(encoded.given.targets)) == (37, 40)
+    assert encoded.given.targets[:, 0].tolist() == list(range(40))
+    b[25] = np.nan
+    np.testing.assert_array_equal(encoded.given.columns, [b])
+    assert encoded.given.stamps[:2].tolist() == [
+        1704067200 * 10**9, (1704067200 + 24 * 3600) * 10**9,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("calendar", ["auto", "t"])
+def test_forecasts_by_the_past_are_found_among_the_features(calendar):
+    lines = [f"2024-01-01 {k:02d}:00,{k},{-k},{k % 3}" for k in range(24)]
+    data = "\n".join(["t,y,z,b", *lines, ""]).encode()
+    encoder = Encoder(Recipe(("y", "z"), missing="skip", calendar=calendar))
+    encoder.encode(next(read_table(io.BytesIO(data)).chunks()))
+    names = encoder.feature_names()
+    assert [names[k] for k in encoder.past_forecasts()] == [
+        "forecast of y by its past", "forecast of z by its past",
+    ]  # fmt: skip
+
+
 def test_a_large_file_is_the_same_through_a_pipe(tmp_path):
     """Large enough for pyarrow to read the file, and the pipe's pieces too."""
     rng = np.random.default_rng(1)

@@ -5,6 +5,8 @@ import pytest
 
 from thalweg import tables
 from thalweg.calendar.row_clock import FILE_ROWS
+from thalweg.tables import Recipe
+from thalweg.tables.schema import Schema
 from thalweg.tables.table import Table
 
 DAYS = [str(day) for day in np.datetime64("2024-01-01") + np.arange(60)]
@@ -143,3 +145,28 @@ def test_series_with_a_row_at_each_time_are_found_however_many_they_are(scan):
         for k in range(150)
     ]
     assert scan("day,country,y", rows, chunk_rows=512).columns.keys == ("country",)
+
+
+@pytest.mark.parametrize("shape", ["ordered", "newest first"])
+def test_what_the_scan_has_found_is_not_decided_by_the_run_again(
+    scan, tmp_path, monkeypatch, shape
+):
+    rows = [
+        (*row[:3], f'"1.234,{k % 100:02d}"', row[3])
+        for k, row in enumerate(SHAPES[shape])
+    ]
+    found = scan("day,name,size,price,y", rows, has_values=False)
+    recipe = Recipe(("y",), missing="impute")
+
+    def schema(table):
+        return Schema.from_first_chunk(recipe, next(table.chunks()))
+
+    path = tmp_path / "table.csv"
+    table = tables.read_table(path)
+    expected = schema(table.reverse_rows("day") if found.newest_first else table)
+    monkeypatch.setattr("thalweg.tables.schema.detect_formats", None)
+    monkeypatch.setattr("thalweg.tables.schema.find_time_column", None)
+    decided = schema(found.prepare(tables.read_table(path)))
+    assert decided == expected
+    assert (decided.time_column, decided.formats) == ("day", found.columns.formats)
+    assert "decimal comma" in decided.notes[0]

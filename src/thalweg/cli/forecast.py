@@ -1,15 +1,13 @@
 """``thalweg forecast``: the next values of a series in a table, with bands."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from thalweg import runs, tables
+from thalweg import runs
 from thalweg.cli import options
 from thalweg.cli.options import OUTPUT
-from thalweg.errors import InvalidParameterError
 
 FORECAST = "Forecast"
 
@@ -98,38 +96,24 @@ def forecast(
     Ctrl-C saves. Exit codes: 0 done, 2 something was wrong with the input, 130 stopped
     by Ctrl-C, 143 by kill.
     """
-    if not target and resume is None:
-        raise InvalidParameterError("Say which column to forecast: --target NAME.")
-    if target and len(target) > 1:
-        raise InvalidParameterError(
-            f"One column is forecast at a time. Got --target {' and '.join(target)}."
-        )
-    options.check_resume("forecast", source, target, resume)
-    options.check_choice("--codes", codes, options.CODE_POLICIES)
     if horizon is not None:
         options.check_horizon(horizon)
-    table = options.open_source(source, time, reading)
-    if source == "-":
-        path = tables.spool_standard_input(reading.format or "csv")
-        table = replace(table, path=path, reading=table.reading | {"errors": None})
-    code = runs.forecast_table(
-        table,
-        tables.ScanOptions(
-            tuple(target or ()),
-            tables.NO_TIME if time == "none" else options.time_name(time),
-            options.split_key(key),
-            None if features is None else options.split_names("--features", features),
-            tables.FormatSettings(dayfirst, options.decimal_mark(decimal)),
-            codes=codes,
-        ),
-        runs.ForecastOptions(
-            horizon,
-            options.check_interval(interval),
-            None if known is None else options.split_names("--known", known),
-            options.split_season(season),
-        ),
-        runs.PathOptions(out=out, resume=resume),
-        next,
-        results.outputs(),
+    options.check_resume("forecast", source, target, resume)
+    columns = options.RecipeOptions(
+        target, features, time=time, codes=codes, dayfirst=dayfirst, decimal=decimal
     )
-    raise typer.Exit(code)
+    settings = runs.RunSettings(
+        options.open_source(source, time, reading),
+        columns.recipe(),
+        options.split_key(key),
+        paths=runs.PathOptions(out=out, resume=resume),
+        is_next=next,
+        outputs=results.outputs(),
+    )
+    ahead = runs.ForecastOptions(
+        horizon,
+        options.check_interval(interval),
+        None if known is None else options.split_names("--known", known),
+        options.split_season(season),
+    )
+    raise typer.Exit(runs.forecast_table(settings, ahead))

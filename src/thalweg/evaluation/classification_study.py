@@ -16,7 +16,8 @@ from thalweg.evaluation.class_statistics import (
     calibration_error,
 )
 from thalweg.evaluation.downsampling import Curve
-from thalweg.evaluation.study import Study, error_ratio, from_json, to_json
+from thalweg.evaluation.error_ratio import error_ratio
+from thalweg.evaluation.study import Study, from_json, to_json
 from thalweg.tables.class_labels import ClassLabels
 from thalweg.types import FloatArray
 

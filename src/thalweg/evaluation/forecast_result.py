@@ -17,10 +17,10 @@ from thalweg.evaluation.backtest_scores import (
     IntArray,
     StepErrors,
 )
+from thalweg.evaluation.error_ratio import error_ratio
 from thalweg.evaluation.forecast_run import ForecastRun
 from thalweg.evaluation.simple_baselines import PERSISTENCE_WORDS
 from thalweg.evaluation.stream_seasons import ago_words, position_words
-from thalweg.evaluation.study import error_ratio
 from thalweg.forecasting.forecast import Forecast
 from thalweg.forecasting.naive import mean_period
 from thalweg.tables import Timestamps

@@ -7,7 +7,8 @@ import numpy as np
 
 from thalweg.changes.alarms import ChangeAlarm
 from thalweg.evaluation.classification_study import ClassificationStudy
-from thalweg.evaluation.study import Study, error_ratio, nan_last, squared_order
+from thalweg.evaluation.error_ratio import error_ratio
+from thalweg.evaluation.study import Study, nan_last, squared_order
 
 Key = tuple[str, ...]
 

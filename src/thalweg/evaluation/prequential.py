@@ -12,8 +12,9 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
+from thalweg.evaluation.error_ratio import error_ratio
 from thalweg.evaluation.simple_baselines import LAST, SimpleBaselines
-from thalweg.evaluation.study import error_ratio, squared_order
+from thalweg.evaluation.study import squared_order
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
 from thalweg.models import Online

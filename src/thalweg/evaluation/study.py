@@ -11,6 +11,7 @@ from thalweg import checks
 from thalweg.changes.alarms import ChangeAlarm
 from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.downsampling import Curve
+from thalweg.evaluation.error_ratio import error_ratio
 from thalweg.types import FloatArray, array_entry
 
 FORMAT = 3
@@ -291,13 +292,6 @@ def _without_alarms(given: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(history, Mapping):
         return given
     return {**given, "history": {**history, "alarms": [], "total_alarms": None}}
-
-
-def error_ratio(own: float, other: float) -> float:
-    """An error over another: 1 where both are 0, infinite where only the other is."""
-    if other == 0:
-        return 1.0 if own == 0 else own * np.inf
-    return own / other
 
 
 def squared_order(entry: Any) -> float:

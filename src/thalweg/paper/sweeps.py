@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from thalweg.errors import InvalidParameterError
+from thalweg.evaluation.error_ratio import error_ratio
 from thalweg.evaluation.prequential import prequential
-from thalweg.evaluation.study import error_ratio
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
 from thalweg.persistence.files import write

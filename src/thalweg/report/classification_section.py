@@ -10,7 +10,7 @@ from thalweg.evaluation.classification_study import (
     ClassificationStudy,
 )
 from thalweg.report import charts
-from thalweg.report.error_comparison import GAIN
+from thalweg.report.error_comparison import GAIN, NO_SCORE
 from thalweg.report.number_text import (
     count_of,
     finite,
@@ -55,7 +55,7 @@ def classification_section(study: ClassificationStudy) -> Section:
 
 def _headline(study: ClassificationStudy) -> str:
     if not study.scored_rounds:
-        return "No row was scored, so that nothing can be said."
+        return NO_SCORE
     guesses = (entry for entry in study.entries if entry.role == "baseline")
     guess = max(guesses, key=lambda entry: entry.accuracy)
     return (

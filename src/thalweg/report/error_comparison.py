@@ -14,6 +14,8 @@ TYPICAL_ERROR, GAIN = "Typical error", "Against the usual method"
 """The titles of the tiles of the error, and of the gain over the best simple method."""
 METHOD_WORDS = {"persistence": "repeating the last value"}
 """What a simple method does, by its name: older files have no description of it."""
+NO_SCORE = "No row was scored yet, so that nothing can be said."
+"""The headline of a result without errors."""
 CLOSE = 0.02
 """Errors that differ by no more than this part are called equal."""
 MIN_DIFFERENCE = 0.03

@@ -12,13 +12,7 @@ import numpy as np
 
 from thalweg.changes.alarms import ChangeAlarm
 from thalweg.evaluation.forecast_result import ForecastResult, missing_sentences
-from thalweg.evaluation.keyed_scores import (
-    KeyClassScore,
-    KeyedClassScores,
-    KeyedScores,
-    KeyScore,
-)
-from thalweg.report.classification_section import method_numbers, method_table
+from thalweg.evaluation.keyed_scores import KeyedScores, KeyScore
 from thalweg.report.error_comparison import (
     CLOSE,
     GAIN,
@@ -32,7 +26,6 @@ from thalweg.report.number_text import (
     finite,
     format_count,
     format_error,
-    format_exact_percent,
     format_number,
     format_percent,
     format_ratio,
@@ -43,8 +36,14 @@ from thalweg.report.section import (
     ResultTable,
     Section,
     Tile,
-    best_and_worst,
     first_rows,
+)
+from thalweg.report.series_ranking import (
+    LISTED_EACH,
+    better_tile,
+    ranking_table,
+    rows_tile,
+    unscored_sentences,
 )
 from thalweg.report.study_sections import (
     OVER_SIMPLE,
@@ -54,11 +53,8 @@ from thalweg.report.study_sections import (
 )
 from thalweg.tables.row_keys import key_text
 
-SHORT_EACH, LISTED_EACH = 5, 100
-"""Number of best and of worst series where space is short, and in the whole table."""
 SHORT_CHANGES = 5
 """Number of series whose changes are shown where space is short, the latest first."""
-RANKED = "the best and the worst"
 
 
 def keyed_section(
@@ -83,7 +79,7 @@ def keyed_section(
                 learner_table(scores.entries, best.squared, table), is_printed=True,
             ),
         ),
-        sentences=_unscored_sentence(scores.unscored, "to be scored"),
+        sentences=unscored_sentences(scores.unscored),
         notes=tuple(notes),
         is_overview=True,
     )  # fmt: skip
@@ -118,13 +114,11 @@ def _run_headline(scores: KeyedScores) -> str:
 
 def _run_tiles(scores: KeyedScores) -> tuple[Tile, ...]:
     typical = format_number(scores.tracker.absolute)
-    count = len(scores.keys)
-    better = sum(score.ratio < 1 for score in scores.keys)
-    text = "Series with less squared error than their best simple method."
+    ratios = [score.ratio for score in scores.keys]
     return (
         Tile(TYPICAL_ERROR, typical, "Over all rows of all series.", True),
-        Tile("Better", f"{better:,} of {count:,}", text),
-        Tile("Rows", format_count(scores.rows), f"In {count:,} series."),
+        better_tile(ratios, "less squared error", "method"),
+        rows_tile(scores.rows, len(ratios)),
         _changed_tile(scores),
     )
 
@@ -139,11 +133,10 @@ def _changed_tile(scores: KeyedScores) -> Tile:
 
 def _score_table(scores: KeyedScores, columns: Sequence[str]) -> ResultTable:
     """The series, those with the least ratio first."""
-    shown = _ends(scores.keys)
-    return ResultTable(
-        title="Errors of each series",
-        columns=(
-            Column(", ".join(columns)),
+    return ranking_table(
+        "Errors of each series",
+        columns,
+        (
             Column("rows", format_count, is_optional=True),
             Column("typical error", format_error),
             Column("squared error", format_error, is_optional=True),
@@ -151,17 +144,12 @@ def _score_table(scores: KeyedScores, columns: Sequence[str]) -> ResultTable:
             Column("changes", format_count),
             Column("best simple method", is_optional=True),
         ),
-        rows=tuple(
-            (
-                key_text(one.key), one.rows, one.absolute, one.squared, one.ratio,
-                one.alarm_count, one.best_baseline,
-            )
-            for one in shown
+        scores.keys,
+        lambda one: (
+            one.rows, one.absolute, one.squared, one.ratio, one.alarm_count,
+            one.best_baseline,
         ),
-        caption="The squared error over that of the best simple method of each series."
-        f"{_cut_note(len(scores.keys))}",
-        short=best_and_worst(len(shown), SHORT_EACH),
-        short_note=RANKED,
+        "The squared error over that of the best simple method of each series.",
     )  # fmt: skip
 
 
@@ -232,9 +220,7 @@ def overview_section(
             f"The next values of {len(results):,} series: the typical error was "
             f"{_comparison(mean)} the best simple method of each (geometric mean)."
         )
-        text = "Series with a smaller error than their best simple method."
-        better = int((scored < 1).sum())
-        tiles.append(Tile("Better", f"{better:,} of {len(scored):,}", text))
+        tiles.append(better_tile(scored.tolist(), "a smaller error", "method"))
     unscored = sum(not result.is_scored for result in results)
     tables = _next_value_table(results, columns), _error_table(results, columns)
     return Section(
@@ -243,7 +229,7 @@ def overview_section(
         tiles=tuple(tiles),
         tables=tables if unscored < len(results) else tables[:1],
         sentences=(
-            *_unscored_sentence(unscored, "for a backtest"),
+            *unscored_sentences(unscored, "for a backtest"),
             *missing_sentences(results),
         ),
         notes=tuple(notes),
@@ -262,30 +248,28 @@ def _next_value_table(
     results: Sequence[ForecastResult], columns: Sequence[str]
 ) -> ResultTable:
     """The next value of each series, and the sum of all that were forecast."""
-    shown, one = _ends(results), results[0]
-    rows = []
-    for result in shown:
+    one = results[0]
+
+    def cells(result: ForecastResult) -> tuple[Any, ...]:
         ahead, write = result.forecast, value_writer(result)
         time = None if result.times is None else forecast_times(result)[0]
         next_value = (write(v[0]) for v in (ahead.mean, ahead.low, ahead.high))
-        total = None if result.horizon == 1 else ahead.total.mean
-        rows.append((key_text(result.key), time, *next_value, total))
-    table = ResultTable(
-        title=f"The next value of {one.target} of every series",
-        columns=(
-            Column(", ".join(columns)),
+        return (time, *next_value, None if result.horizon == 1 else ahead.total.mean)
+
+    return ranking_table(
+        f"The next value of {one.target} of every series",
+        columns,
+        (
             Column("time", is_optional=True),
             Column("next value", _as_written),
             Column("low", _as_written, is_optional=True),
             Column("high", _as_written, is_optional=True),
             Column(f"sum of {one.horizon:,}", format_error),
         ),
-        rows=tuple(rows),
-        caption=f"The series in the order of their errors.{_cut_note(len(results))}",
-        short=best_and_worst(len(shown), SHORT_EACH),
-        short_note=RANKED,
+        results,
+        cells,
+        "The series in the order of their errors.",
     )
-    return table.without_empty_columns()
 
 
 def _as_written(text: str) -> str:
@@ -297,24 +281,21 @@ def _error_table(
     results: Sequence[ForecastResult], columns: Sequence[str]
 ) -> ResultTable:
     """The errors of each series beside those of its best simple method."""
-    shown = _ends(results)
-    table = ResultTable(
-        title="Errors of each series",
-        columns=(
-            Column(", ".join(columns)),
+    return ranking_table(
+        "Errors of each series",
+        columns,
+        (
             Column("rows", format_count, is_optional=True),
             Column("typical error", format_error),
             Column(GAIN.lower()),
             Column("best simple method", is_optional=True),
             Column("in band", format_percent, is_optional=True),
         ),
-        rows=tuple((key_text(one.key), one.rows, *_errors(one)) for one in shown),
-        caption="Typical (mean absolute) errors over all rows ahead, and the share of "
-        f"values in their bands.{_cut_note(len(results))}",
-        short=best_and_worst(len(shown), SHORT_EACH),
-        short_note=RANKED,
+        results,
+        lambda one: (one.rows, *_errors(one)),
+        "Typical (mean absolute) errors over all rows ahead, and the share of values "
+        "in their bands.",
     )
-    return table.without_empty_columns()
 
 
 def _errors(result: ForecastResult) -> tuple[Any, ...]:
@@ -331,129 +312,3 @@ def _comparison(ratio: float) -> str:
         return "about that of"
     word = "below" if ratio < 1 else "above"
     return f"{format_percent(abs(1 - ratio))} {word} that of"
-
-
-def _unscored_sentence(count: int, what: str) -> tuple[str, ...]:
-    if not count:
-        return ()
-    return (f"{count_of(count, 'series has', 'series have')} too few rows {what}.",)
-
-
-def _ends(ranking: Sequence[Any]) -> list[Any]:
-    """The best and the worst of many, or all."""
-    if len(ranking) <= 2 * LISTED_EACH:
-        return list(ranking)
-    return [*ranking[:LISTED_EACH], *ranking[-LISTED_EACH:]]
-
-
-def _cut_note(count: int) -> str:
-    if count <= 2 * LISTED_EACH:
-        return ""
-    return f" The best and the worst {LISTED_EACH} of {count:,} are listed."
-
-
-def keyed_class_section(
-    scores: KeyedClassScores, columns: Sequence[str], title: str,
-    notes: Sequence[str] = (),
-) -> Section:  # fmt: skip
-    """How well the classes of many series were predicted."""
-    count = len(scores.keys)
-    table = f"{title}: {scores.target}, {scores.scored:,} rows of {count:,} series"
-    section = Section(
-        title=f"All series of {title}",
-        headline=_headline(scores),
-        tiles=_tiles(scores),
-        tables=(_series_table(scores, columns),),
-        folded=(
-            FoldedPart(
-                "learners", "All methods that were run",
-                method_table(f"{table} scored", scores.entries, scores.ratio),
-                is_printed=True,
-            ),
-        ),
-        sentences=_unscored_sentence(scores.unscored, "to be scored"),
-        notes=tuple(notes),
-        is_overview=True,
-    )  # fmt: skip
-    numbers: dict[str, Any] = {
-        "kind": "classification",
-        "title": title,
-        "target": scores.target,
-        "classes": list(scores.classes),
-        "rounds": scores.rows,
-        "scored_rounds": scores.scored,
-        "features": list(scores.features),
-        "learners": [method_numbers(one, scores.ratio(one)) for one in scores.entries],
-        "best_baseline": scores.best_baseline.name,
-        "keys": [_class_key_numbers(score) for score in scores.keys],
-        "summary": section.summary(),
-    }
-    return replace(section, numbers=numbers)
-
-
-def _headline(scores: KeyedClassScores) -> str:
-    guesses = (entry for entry in scores.entries if entry.role == "baseline")
-    guess = max(guesses, key=lambda entry: entry.accuracy)
-    return (
-        f"The class of {scores.target} is named rightly in "
-        f"{format_percent(scores.tracker.accuracy)} of the rows of "
-        f"{len(scores.keys):,} series; the best simple guess ({guess.name}) is right "
-        f"in {format_percent(guess.accuracy)}."
-    )
-
-
-def _tiles(scores: KeyedClassScores) -> tuple[Tile, ...]:
-    count, base = len(scores.keys), scores.best_baseline.name
-    better = sum(score.ratio < 1 for score in scores.keys)
-    gain = f"{format_number(scores.ratio(scores.tracker), 2)} × the log loss"
-    return (
-        Tile(
-            "Right class", format_percent(scores.tracker.accuracy),
-            "Over all rows of all series.", is_in_headline=True,
-        ),
-        Tile(GAIN, gain, f"Beside {base!r}, the best simple guess: below 1 is better."),
-        Tile(
-            "Better", f"{better:,} of {count:,}",
-            "Series with less log loss than their best simple guess.",
-        ),
-        Tile("Rows", format_count(scores.rows), f"In {count:,} series."),
-    )  # fmt: skip
-
-
-def _series_table(scores: KeyedClassScores, columns: Sequence[str]) -> ResultTable:
-    """The series, those with the least ratio first."""
-    shown = _ends(scores.keys)
-    return ResultTable(
-        title="Scores of each series",
-        columns=(
-            Column(", ".join(columns)),
-            Column("rows", format_count, is_optional=True),
-            Column("accuracy", format_exact_percent),
-            Column("log loss", format_error, is_optional=True),
-            Column("log loss over the best guess's", format_ratio),
-            Column("best simple guess", is_optional=True),
-        ),
-        rows=tuple(
-            (
-                key_text(one.key), one.rows, one.accuracy, one.log_loss, one.ratio,
-                one.best_baseline,
-            )
-            for one in shown
-        ),
-        caption="The best simple guess is that of each series alone."
-        f"{_cut_note(len(scores.keys))}",
-        short=best_and_worst(len(shown), SHORT_EACH),
-        short_note=RANKED,
-    )  # fmt: skip
-
-
-def _class_key_numbers(score: KeyClassScore) -> dict[str, Any]:
-    return {
-        "key": list(score.key),
-        "rounds": score.rows,
-        "scored_rounds": score.scored,
-        "log_loss": finite(score.log_loss),
-        "accuracy": finite(score.accuracy),
-        "best_baseline": score.best_baseline,
-        "over_best_baseline": finite(score.ratio),
-    }

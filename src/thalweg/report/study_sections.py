@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 
 from thalweg.changes.alarms import ChangeAlarm
+from thalweg.evaluation.error_ratio import error_ratio
 from thalweg.evaluation.keyed_scores import PooledEntry
 from thalweg.evaluation.study import (
     COMPARATORS,
     Entry,
     Study,
     TrackerHistory,
-    error_ratio,
     leakage_sentence,
 )
 from thalweg.report import charts
 from thalweg.report.error_comparison import (
     GAIN,
+    NO_SCORE,
     TYPICAL_ERROR,
     capitalise,
     gain_clause,
@@ -125,7 +126,7 @@ def _with_forecast(own: Section, forecast: Section) -> Section:
 
 def _headline(study: Study) -> str:
     if not study.scored_rounds:
-        return "No row was scored yet, so that nothing can be said."
+        return NO_SCORE
     best, error = study.best_simple_method, with_unit(_typical(study), study.target)
     miss = f"The forecast of {study.target} is off by {error} on average"
     share = _error_share(study)

@@ -27,7 +27,7 @@ from thalweg.report.study_sections import PAST_LABELS
 from thalweg.report.terminal import print_section
 from thalweg.runs import study_files
 from thalweg.runs.command_output import print_notes, print_outcome
-from thalweg.runs.forecast_command import RunForecast
+from thalweg.runs.forecast_command import TableForecast
 from thalweg.runs.observed_rows import add_alarms
 from thalweg.runs.session import Session
 from thalweg.runs.settings import OutputOptions
@@ -86,7 +86,7 @@ def read_last_rows(table: Table, session: Session, max_rows: int) -> StreamRows:
     total = None if table.is_live else 1.0
     with progress_bar(f"reading {table.name}", total) as bar:
         for chunk in table.chunks():
-            features, targets, time, _ = session.read(chunk)
+            features, targets, time, *_ = session.read(chunk)
             features, known = imputer.impute(features, targets)
             x.append(features[known])
             y.append(targets[known])
@@ -174,7 +174,7 @@ def run_comparisons(
 def write_results(
     outcome: ComparisonOutcome, folder: Path, outputs: OutputOptions,
     print_conclusion: Callable[[Console, Sequence[Study]], None] | None = None,
-    forecast: RunForecast | None = None,
+    forecast: TableForecast | None = None,
 ) -> int:  # fmt: skip
     """Save the studies, print their tables, and write the page and the figures.
 

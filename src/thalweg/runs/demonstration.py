@@ -12,7 +12,10 @@ import numpy as np
 from rich.console import Console
 
 from thalweg.evaluation.study import Study
-from thalweg.report.console import new_table, print_sentence, stderr_console
+from thalweg.report.console import print_sentence, stderr_console
+from thalweg.report.number_text import format_count, format_ratio
+from thalweg.report.section import Column, ResultTable, Section
+from thalweg.report.terminal import print_section
 from thalweg.runs import study_files
 from thalweg.runs.compare_command import (
     read_last_rows,
@@ -71,7 +74,7 @@ def show_demo(max_rows: int, folder: Path, outputs: OutputOptions) -> int:
     source = Source(path, {}, title=FORECAST_TITLE)
     forecast = forecast_file(source, FORECAST_TARGET, WEEKS, folder)
     if not outputs.json:
-        forecast.show()
+        forecast.show_with_notes()
     studies = (_study(stream, folder, max_rows) for stream in STREAMS)
     outcome = run_comparisons(studies, [stream.title for stream in STREAMS])
     return write_results(outcome, folder, outputs, _print_key_numbers, forecast)
@@ -99,22 +102,22 @@ def _study(stream: DemoStream, folder: Path, max_rows: int) -> Study:
 
 def _print_key_numbers(console: Console, studies: Sequence[Study]) -> None:
     """Print three numbers to remember, one line per stream."""
-    table = new_table("Three numbers that matter")
-    table.add_column("the Tracker on")
-    headers = (
-        "error over\npersistence's",
-        "over best\nfixed one's",
-        "rows\nthat count",
+    table = ResultTable(
+        "Three numbers that matter",
+        (
+            Column("the Tracker on"),
+            Column("error over persistence's", format_ratio),
+            Column("over best fixed one's", format_ratio),
+            Column("rows that count", format_count),
+        ),
+        tuple(map(_key_numbers, studies)),
     )
-    for header in headers:
-        table.add_column(header, justify="right")
-    for study in studies:
-        tracker, fixed = study.tracker.name, study.entries_of_role("fixed")[0].name
-        ratios = (
-            study.ratio(tracker, study.persistence.name),
-            study.ratio(tracker, fixed),
-        )
-        assert study.history is not None
-        memory = np.median(study.history.memory.mean)
-        table.add_row(study.title, *(f"{r:.3f}" for r in ratios), f"{memory:,.0f}")
-    console.print(table)
+    print_section(console, Section("", "", tables=(table,)))
+
+
+def _key_numbers(study: Study) -> tuple[str, float, float, int]:
+    tracker, fixed = study.tracker.name, study.entries_of_role("fixed")[0].name
+    assert study.history is not None
+    memory = round(float(np.median(study.history.memory.mean)))
+    over_persistence = study.ratio(tracker, study.persistence.name)
+    return study.title, over_persistence, study.ratio(tracker, fixed), memory

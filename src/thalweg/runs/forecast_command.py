@@ -4,12 +4,13 @@ import csv
 import io
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
+from thalweg.errors import InvalidParameterError, PersistenceError
 from thalweg.evaluation.forecast_result import ForecastResult
 from thalweg.persistence.files import write
 from thalweg.report.console import progress_bar, stdout_console
@@ -23,7 +24,6 @@ from thalweg.runs.command_output import (
     print_outcome,
     print_resume_command,
 )
-from thalweg.runs.forecast_loop import ForecastLoop
 from thalweg.runs.forecast_plan import (
     PLAN,
     ForecastOptions,
@@ -33,8 +33,8 @@ from thalweg.runs.forecast_plan import (
     far_horizon_notes,
     horizon_sentence,
     make_plan,
-    short_series_sentence,
 )
+from thalweg.runs.forecast_session import ForecastSession
 from thalweg.runs.model_store import (
     MODEL,
     MODELS,
@@ -42,15 +42,15 @@ from thalweg.runs.model_store import (
     is_database,
     open_models,
 )
-from thalweg.runs.repeated_rows import repeated_sentence
-from thalweg.runs.settings import OutputOptions, PathOptions
+from thalweg.runs.settings import OutputOptions, RunSettings
 from thalweg.runs.signals import StoppedError, StopSignal
-from thalweg.runs.source import Source
+from thalweg.runs.source import Source, refuse_other_source
 from thalweg.runs.storage import FileLocks, make_folder, refuse_overwriting
 from thalweg.tables import Chunk, Table
+from thalweg.tables.format_detection import FormatSettings
 from thalweg.tables.missing_codes import code_notes, without_counts
 from thalweg.tables.row_filters import BlankRows
-from thalweg.tables.row_keys import Key, key_text
+from thalweg.tables.row_keys import Key
 from thalweg.tables.scan import Scan, scan_table
 from thalweg.tables.scanned_columns import NO_TIME, ScanOptions
 from thalweg.tables.time_parts import split_joined
@@ -83,26 +83,26 @@ def write_forecasts(
     write(path, text.getvalue().encode())
 
 
-def forecast_sections(loop: ForecastLoop, notes: Sequence[str]) -> list[Section]:
+def forecast_sections(session: ForecastSession, notes: Sequence[str]) -> list[Section]:
     """The sections of a page: of the only series, or an overview and a few keys.
 
     The best, the worst and the middle keys have a section of their own.
     """
-    first = summary_section(loop, notes)
-    if not loop.plan.keys:
+    first = summary_section(session, notes)
+    if not session.plan.keys:
         return [first]
-    keys = [result.key for result in rank_results(list(loop.results.values()))]
+    keys = [result.key for result in rank_results(list(session.results.values()))]
     return [first] + [
-        forecast_section(loop.full_result(key)) for key in interesting_keys(keys)
+        forecast_section(session.full_result(key)) for key in interesting_keys(keys)
     ]
 
 
-def summary_section(loop: ForecastLoop, notes: Sequence[str] = ()) -> Section:
+def summary_section(session: ForecastSession, notes: Sequence[str] = ()) -> Section:
     """The section of the only series, or of all together."""
-    plan, results = loop.plan, loop.results
+    plan, results = session.plan, session.results
     if not plan.keys:
         return forecast_section(results[()], None, notes)
-    title = f"All series of {loop.source}"
+    title = f"All series of {session.source}"
     return overview_section(
         rank_results(list(results.values())), plan.keys, title, notes
     )
@@ -120,20 +120,16 @@ def interesting_keys(ranked: Sequence[Key]) -> list[Key]:
 
 RUN_MODEL, RUN_MODELS = "forecast.thalweg", "forecasts.db"
 """Files of forecasters, beside those of the run that they belong to."""
-MAX_NAMES = 5
-"""Keys that a note names."""
 
 
-def forecast_table(
-    source: Source, columns: ScanOptions, options: ForecastOptions, paths: PathOptions,
-    is_next: bool | None, outputs: OutputOptions,
-) -> int:  # fmt: skip
+def forecast_table(settings: RunSettings, options: ForecastOptions) -> int:
     """Forecast every series of a table; write, print and save what came of it.
 
     Returns the exit code: that of the signal if one has stopped it.
     """
-    outputs = study_files.available_outputs(outputs)
-    resume, models = paths.resume, None
+    columns, paths, models = _scan_options(settings), settings.paths, None
+    source, resume, is_next = settings.source.as_file(), paths.resume, settings.is_next
+    outputs = study_files.available_outputs(settings.outputs)
     folder = paths.out or (
         resume.parent if resume else Path("out", f"{source.stem}-forecast")
     )
@@ -167,7 +163,8 @@ def _forecast(
             formats=plan.formats,
             ranges=without_counts(plan.ranges),
         )
-        _check_source(plan, source, is_next)
+        if plan.time is None and is_next is None:  # Times say which rows are new.
+            refuse_other_source("forecast", plan.source, source.name)
         source = source.with_times(split_joined(plan.time))
     opener = _opener(source, columns)
     scan = scan_table(opener, columns)
@@ -190,86 +187,136 @@ def _forecast(
     }
     refuse_overwriting({"source": source.given}, files, study_files.ADVICE)
     print_notes(notes, outputs)
-    with FileLocks() as locks:
+    session = ForecastSession(plan, scan.series, models, source.name, bool(is_next))
+    with FileLocks() as locks, closing(TableForecast(session, folder, notes)) as done:
         locks.acquire(models.path)
-        is_replaced = is_new and models.path.exists()
-        loop = ForecastLoop(plan, dict(scan.series), models, bool(is_next), source.name)
-        with StopSignal() as stop:
-            _learn(loop, lambda: scan.prepare(opener()), stop)
-        resumed = _resumed_notes(loop)
-        print_notes(resumed, outputs)
-        notes += [*resumed, *_loop_notes(loop)]
+        replaced = models.path if is_new and models.path.exists() else None
+        with (
+            StopSignal() as stop,
+            scan.prepare(opener()) as table,
+            progress_bar(f"forecasting {source.name}", 1.0) as bar,
+        ):
+            with suppress(StoppedError):
+                for chunk in stop.interruptible(table.chunks()):
+                    session.play(chunk)
+                    bar.update(table.fraction(), session.rows)
+            done.finish(stop.number is not None)
+        print_notes(session.notes(), outputs)
         if stop.number is None:
-            replaced = models.path if is_replaced else None
-            _write_results(loop, folder, outputs, notes, replaced)
-        models.close()
+            _write_results(done, folder, outputs, replaced)
     if stop.number is not None:
-        print_resume_command("forecast", source.given, models.path, loop.rows)
+        print_resume_command("forecast", source.given, models.path, session.rows)
     return stop.exit_code
 
 
-class RunForecast:
-    """The forecast that a run ends with: of the rows that the run plays."""
+class TableForecast:
+    """The forecasts of a table: of a command of its own, or what a run ends with."""
 
-    def __init__(self, source: Source, scan: Scan, horizon: int, folder: Path) -> None:
+    def __init__(
+        self, session: ForecastSession, folder: Path, notes: Sequence[str]
+    ) -> None:
+        self.session = session
+        self.saved = [session.models.path, folder / study_files.FORECAST]
+        self._notes = list(notes)
+        self._blank_rows = BlankRows()
+        self._is_finished = False
+
+    @classmethod
+    def of_run(cls, source: Source, scan: Scan, horizon: int, folder: Path) -> Self:
+        """The forecast of the rows that a run plays, before the first of them."""
         check_scan(scan, source.name)
         options = ForecastOptions(horizon)
         plan = make_plan(scan, options, source.name, scan.first_times)
         path = folder / (RUN_MODELS if plan.keys else RUN_MODEL)
         models = open_models(path, bool(plan.keys), is_kept_apart=True)
-        self.saved = [path, folder / study_files.FORECAST]
-        self._loop = ForecastLoop(plan, dict(scan.series), models, False, source.name)
-        self._notes = [*_column_notes(scan), *_feature_notes(plan, scan)]
-        self._blank_rows = BlankRows()
+        session = ForecastSession(plan, scan.series, models, source.name)
+        return cls(session, folder, [*_column_notes(scan), *_feature_notes(plan, scan)])
 
-    def add(self, chunk: Chunk) -> None:
-        """Learn the next rows."""
+    def play(self, chunk: Chunk) -> None:
+        """Learn the next rows, but for those without any value."""
         rows = self._blank_rows.drop(chunk)
         if len(rows):
-            self._loop.add(rows)
+            self.session.play(rows)
 
-    def finish(self) -> None:
-        """Forecast, and write the files."""
-        loop = self._loop
-        loop.finish(is_stopped=False)
-        _refuse_short_series(loop)
-        loop.models.close()
-        write_forecasts(loop.results, loop.plan.keys, self.saved[1])
-        self._notes += _loop_notes(loop)
+    def finish(self, is_stopped: bool = False) -> None:
+        """Save the models and, unless a signal has stopped it, write the forecasts."""
+        session = self.session
+        session.finish(is_stopped)
+        self._is_finished = True
+        session.models.close()
+        if not is_stopped:
+            write_forecasts(session.results, session.plan.keys, self.saved[1])
+            self._notes += session.notes()
 
     def close(self) -> None:
         """Remove what was written, unless it was finished."""
-        if not self._loop.results:
-            self._loop.models.discard()
+        if not self._is_finished:
+            self.session.models.discard()
 
     def show(self) -> None:
         """Print the tables."""
+        print_section(stdout_console(), summary_section(self.session))
+
+    def show_with_notes(self) -> None:
+        """Print what is known of the columns, and the tables."""
         print_notes(self._notes)
-        print_section(stdout_console(), summary_section(self._loop))
+        self.show()
 
     def sections(self, outputs: OutputOptions) -> list[Any]:
         """The sections of a page, if one is wanted."""
-        return forecast_sections(self._loop, self._notes) if outputs.has_page else []
+        if not outputs.has_page:
+            return []
+        return forecast_sections(self.session, self._notes)
 
     def as_json(self) -> dict[str, Any]:
         """The numbers."""
-        files = [str(path) for path in self.saved]
-        return _as_json(self._loop, self._notes) | {"files": files}
+        session = self.session
+        plan = session.plan
+        return {
+            "source": session.source,
+            "target": plan.target,
+            "key": list(plan.keys),
+            "horizon": plan.settings.horizon,
+            "interval": plan.settings.interval,
+            "series": [forecast_numbers(one) for one in session.results.values()],
+            "notes": self._notes,
+            "files": [str(path) for path in self.saved],
+        }
 
 
 def forecast_file(
     source: Source, target: str, horizon: int, folder: Path
-) -> RunForecast:
+) -> TableForecast:
     """The forecast of a file that no run plays."""
     columns = ScanOptions((target,))
     opener = _opener(source, columns)
     scan = scan_table(opener, columns)
-    forecast = RunForecast(source, scan, horizon, folder)
+    forecast = TableForecast.of_run(source, scan, horizon, folder)
     with scan.prepare(opener()) as table:
         for chunk in table.chunks():
-            forecast.add(chunk)
+            forecast.session.play(chunk)
     forecast.finish()
     return forecast
+
+
+def _scan_options(settings: RunSettings) -> ScanOptions:
+    """The columns that the command line names, of which one is forecast."""
+    recipe, targets = settings.recipe, settings.recipe.get("targets", ())
+    if not targets and settings.paths.resume is None:
+        raise InvalidParameterError("Say which column to forecast: --target NAME.")
+    if len(targets) > 1:
+        raise InvalidParameterError(
+            f"One column is forecast at a time. Got --target {' and '.join(targets)}."
+        )
+    time = recipe.get("time")
+    return ScanOptions(
+        targets,
+        NO_TIME if "time" in recipe and time is None else time,
+        settings.keys,
+        recipe.get("features"),
+        FormatSettings(recipe.get("dayfirst"), recipe.get("decimal")),
+        codes=recipe.get("codes"),
+    )
 
 
 def _opener(source: Source, columns: ScanOptions) -> Callable[[], Table]:
@@ -292,82 +339,19 @@ def _read_plan(models: ModelStore) -> ForecastPlan:
     return ForecastPlan.from_json(text, str(models.path))
 
 
-def _learn(
-    loop: ForecastLoop, open_table: Callable[[], Table], stop: StopSignal
-) -> None:
-    """Learn all rows, with a bar that shows how far it is."""
-    try:
-        with (
-            open_table() as table,
-            progress_bar(f"forecasting {loop.source}", 1.0) as bar,
-        ):
-            try:
-                for chunk in stop.interruptible(table.chunks()):
-                    loop.add(chunk)
-                    bar.update(table.fraction(), loop.rows)
-            except StoppedError:
-                pass
-            loop.finish(stop.number is not None)
-        if stop.number is None:
-            _refuse_short_series(loop)
-    except BaseException:
-        loop.models.discard()
-        raise
-
-
-def _refuse_short_series(loop: ForecastLoop) -> None:
-    """Raise if no series has enough values."""
-    plan = loop.plan
-    if loop.results:
-        return
-    if plan.keys:
-        raise StreamError(short_series_sentence(plan.keys, plan.target))
-    raise StreamError(
-        f"{loop.source} has fewer than two values of {plan.target!r}: there is nothing "
-        f"to learn."
-    )
-
-
 def _write_results(
-    loop: ForecastLoop, folder: Path, outputs: OutputOptions, notes: list[str],
-    replaced: Path | None,
-) -> None:  # fmt: skip
-    """Write the files, and print the tables or the JSON object."""
-    plan, path = loop.plan, folder / study_files.FORECAST
-    write_forecasts(loop.results, plan.keys, path)
-    saved = [loop.models.path, path]
+    forecast: TableForecast, folder: Path, outputs: OutputOptions, replaced: Path | None
+) -> None:
+    """Write the page, and print the tables or the JSON object."""
+    plan, saved = forecast.session.plan, [*forecast.saved]
     if not outputs.json:
-        print_section(stdout_console(), summary_section(loop))
+        forecast.show()
     if outputs.has_page:
-        sections, horizon = forecast_sections(loop, notes), plan.settings.horizon
+        sections, horizon = forecast.sections(outputs), plan.settings.horizon
         values = "value" if horizon == 1 else f"{horizon:,} values"
         title = f"{plan.target}: the next {values}"
         saved += study_files.write_page(sections, sections, folder, outputs, title)
-    content = _as_json(loop, notes)
-    print_outcome(stdout_console(), content, saved, outputs, replaced)
-
-
-def _as_json(loop: ForecastLoop, notes: list[str]) -> dict[str, Any]:
-    plan = loop.plan
-    return {
-        "source": loop.source,
-        "target": plan.target,
-        "key": list(plan.keys),
-        "horizon": plan.settings.horizon,
-        "interval": plan.settings.interval,
-        "series": [forecast_numbers(result) for result in loop.results.values()],
-        "notes": notes,
-    }
-
-
-def _check_source(plan: ForecastPlan, source: Source, is_next: bool | None) -> None:
-    """Raise unless it is known which rows are new; times tell by themselves."""
-    if plan.time is None and is_next is None and source.name != plan.source:
-        raise InvalidParameterError(
-            f"The forecast to be resumed was on {plan.source}, whose rows have no "
-            f"times. Got {source.name} instead: say --next if its rows come after "
-            f"those, --from-start if it begins with them."
-        )
+    print_outcome(stdout_console(), forecast.as_json(), saved, outputs, replaced)
 
 
 def _column_notes(scan: Scan) -> list[str]:
@@ -386,29 +370,4 @@ def _feature_notes(plan: ForecastPlan, scan: Scan) -> list[str]:
             f"{ahead:,} rows at the end have no {plan.target!r}, of which the first "
             f"{settings.horizon:,} are forecast."
         )
-    return notes
-
-
-def _loop_notes(loop: ForecastLoop) -> list[str]:
-    names = [key_text(key) for key in loop.too_short]
-    if not names or not loop.plan.keys:
-        return []
-    shown = ", ".join(names[:MAX_NAMES])
-    more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
-    note = f"Series with fewer than two values are left out: {shown}{more}."
-    return [note]
-
-
-def _resumed_notes(loop: ForecastLoop) -> list[str]:
-    """How many rows were learnt after those before, and how many passed over."""
-    before, new = loop.earlier_rows, loop.new_rows
-    if not before:
-        return []
-    if not new:
-        return [f"No new row in {loop.source}: the model has learnt {before:,} before."]
-    rows = "1 new row" if new == 1 else f"{new:,} new rows"
-    were = "was" if new == 1 else "were"
-    notes = [f"{rows} of {loop.source} {were} learnt, after {before:,} before."]
-    if loop.passed_over:
-        notes.append(repeated_sentence(loop.passed_over, loop.source))
     return notes

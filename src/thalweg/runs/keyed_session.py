@@ -11,9 +11,10 @@ from thalweg.evaluation.classification_study import AnyStudy
 from thalweg.runs.memory import require_keyed_memory
 from thalweg.runs.prediction_columns import PredictedRows, PredictionColumns
 from thalweg.runs.session import Session, missing_notes
-from thalweg.tables import Chunk, Recipe
+from thalweg.tables import Chunk, EncoderState, Recipe
 from thalweg.tables.class_labels import ClassLabels, Task
-from thalweg.tables.encoder import backward_note
+from thalweg.tables.encoder import backward_notes
+from thalweg.tables.key_choice import refuse_time_as_key
 from thalweg.tables.missing_codes import code_notes
 from thalweg.tables.row_keys import (
     IntArray,
@@ -22,7 +23,6 @@ from thalweg.tables.row_keys import (
     require_key_count,
     split_by_key,
 )
-from thalweg.tables.scan import refuse_time_as_key
 from thalweg.tables.schema import Schema, refuse_unknown_columns
 
 
@@ -101,17 +101,17 @@ class KeyedSession:
         has_time = schema is not None and schema.time_column is not None
         return PredictionColumns(self.recipe.targets, has_time, self.keys, self.classes)
 
-    def schema(self, first: Chunk | None = None) -> Schema | None:
-        """The columns that are read; before any row, as a chunk decides them."""
-        encoder = self._first.encoder
-        known = encoder.state.schema
-        if known is not None or first is None:
-            return known
-        return encoder.schema(self._without_keys(first))
+    def schema(self) -> Schema | None:
+        """The columns that are read; None before any row."""
+        return self._first.encoder.state.schema
 
-    def text_targets(self, chunk: Chunk) -> tuple[str, ...]:
-        """The targets whose cells are text, before any row as this chunk decides."""
-        return self._first.text_targets(chunk)
+    def columns_read(self, first: Chunk) -> tuple[Schema, tuple[str, ...]]:
+        """The columns that are read, and the targets whose cells are text.
+
+        Before any row it is as this chunk decides them.
+        """
+        schema = self.schema() or self._first.encoder.schema(self._without_keys(first))
+        return schema, self._first.text_targets(first)
 
     def start_source(self) -> None:
         """Go on with a source whose rows all come after those seen."""
@@ -132,11 +132,10 @@ class KeyedSession:
             before = self.sessions[key].seen_rows() if key in self.sessions else 0
             session = self._session(key, part)
             predicted = session.play(part)._replace(key=key)
-            if self.keys:  # the rows are numbered as those of the table
-                places = predicted.rows - 1 - session.earlier_rows - before
-                rows = self.earlier_rows + chunk.first_row + members[places] + 1
-                predicted = predicted._replace(rows=np.asarray(rows, np.int64))
-            played.append(predicted)
+            # The rows are numbered as those of the table.
+            places = predicted.rows - 1 - session.earlier_rows - before
+            rows = self.earlier_rows + chunk.first_row + members[places] + 1
+            played.append(predicted._replace(rows=np.asarray(rows, np.int64)))
         self.played = [one.key for one in played]
         self.changed.update(self.played)
         self.rows = self.earlier_rows + chunk.first_row + len(chunk)
@@ -195,7 +194,7 @@ class KeyedSession:
         """Rounds that were scored, of all series; of the target with the fewest."""
         return sum(one.scored_rounds() for one in self.sessions.values())
 
-    def studies(self, title: str, notes: Sequence[str] = ()) -> list[AnyStudy]:
+    def studies(self, title: str, notes: Sequence[str] | None = None) -> list[AnyStudy]:
         """The results of a single series so far, of every target."""
         return self.sessions[()].studies(title, notes)
 
@@ -209,50 +208,38 @@ class KeyedSession:
         ``is_echoed``: classes were told with the first predictions, and rows that lack
         a number are asked for.
         """
-        sessions = self.sessions
-        if not self.keys:
-            first = self._first
-            return first.encoder.notes() if is_echoed else first.notes()
-        backward = {
-            key: row
-            for key, one in sessions.items()
-            if (row := one.encoder.state.clock.backward_row)
-        }
-        ordered = (one for key, one in sessions.items() if key not in backward)
-        session = next(ordered, None) or next(iter(sessions.values()), None)
-        if session is None:
+        sessions = self.sessions.values()
+        ordered = (s for s in sessions if not s.encoder.state.clock.backward_row)
+        # The columns are those of the first series in order; codes and missing values
+        # are counted in all.
+        first = next(ordered, None) or next(iter(sessions), None)
+        if first is None:
             return ()
-        # The columns are told as the first series in order has them; codes and missing
-        # values are counted in all.
-        state, states = (
-            session.encoder.state,
-            [one.encoder.state for one in sessions.values()],
-        )
-        own = [
-            *code_notes(state.ranges),
-            *missing_notes(session.recipe, [state], session.runs[:1]),
-            *(one.sentence() for one in session.classes),
-        ]
-        if backward and state.schema is not None and state.schema.time_column:
-            time = state.schema.time_column
-            own.append(backward_note(time, state.clock.backward_row))
-        runs = [run for one in sessions.values() for run in one.runs[:1]]
-        return (
-            *(one.sentence() for one in self.classes),
-            *(note for note in session.notes() if note not in own),
+        states = [one.encoder.state for one in sessions]
+        notes = (
+            *first.encoder.column_notes(),
+            *self._order_notes(states),
             *code_notes([one for state in states for one in state.ranges]),
-            *missing_notes(session.recipe, states, runs),
-            *self._order_notes(backward),
         )
+        if is_echoed:
+            return notes
+        runs = [run for one in sessions for run in one.runs[:1]]
+        classes = (one.sentence() for one in self.classes)
+        return (*classes, *notes, *missing_notes(first.recipe, states, runs))
 
-    def _order_notes(self, backward: Mapping[Key, int]) -> Iterator[str]:
-        for key, row in list(backward.items())[:1]:
-            yield (
-                f"Times go back in {len(backward):,} of {len(self.sessions):,} series, "
-                f"first in {key_text(key)} (row {row:,} of it): rows are taken in "
-                f"their order. Sort them by time, oldest first; if one is several "
-                f"series, name all columns that tell them apart: --key."
-            )
+    def _order_notes(self, states: Sequence[EncoderState]) -> list[str]:
+        if not self.keys:
+            return backward_notes(states[0])
+        rows = [state.clock.backward_row for state in states]
+        keys = [key for key, row in zip(self.sessions, rows, strict=True) if row]
+        if not keys:
+            return []
+        return [
+            f"Times go back in {len(keys):,} of {len(rows):,} series, first in "
+            f"{key_text(keys[0])} (row {next(filter(None, rows)):,} of it): rows are "
+            f"taken in their order. Sort them by time, oldest first; if one is several "
+            f"series, name all columns that tell them apart: --key."
+        ]
 
     def _session(self, key: Key, part: Chunk) -> Session:
         session = self.sessions.get(key)

@@ -14,9 +14,8 @@ from thalweg.changes.change_detector import MAX_COLUMNS, TimeTexts
 from thalweg.changes.timed_change_detector import TimedChangeDetector
 from thalweg.evaluation.study import Study
 from thalweg.runs.prediction_columns import format_times
-from thalweg.tables import Chunk, Encoder
+from thalweg.tables import EncodedRows, Encoder
 from thalweg.tables.schema import Schema
-from thalweg.tables.validation import read_any_times, read_numbers
 from thalweg.types import FloatArray
 
 
@@ -37,28 +36,14 @@ class ObservedRows(NamedTuple):
     stamps: Stamps | None  # (T,) nanoseconds since 1970, NO_TIME where missing
 
     @classmethod
-    def read(
-        cls, encoder: Encoder, chunk: Chunk, earlier_rows: int, time: Any
-    ) -> "ObservedRows":
-        """The rows of a chunk that was encoded, after ``earlier_rows`` of others.
-
-        ``time`` is that of the encoded rows; those before them have none.
-        """
-        schema, recipe = encoder.state.schema, encoder.recipe
-        assert schema is not None
-        chunk = (encoder.decoded_chunk or chunk).with_formats(schema.formats)
-        columns, targets = (
-            np.column_stack(
-                [
-                    np.empty((len(chunk), 0)),
-                    *(read_numbers(chunk, name, recipe.missing) for name in names),
-                ]
-            )
-            for names in (given_columns(schema), recipe.targets)
-        )
-        rows = np.arange(1.0, len(chunk) + 1) + earlier_rows + chunk.first_row
-        texts = _time_texts(time, len(chunk))
-        return cls(columns, targets, rows, texts, _stamps(chunk, schema))
+    def of(cls, encoded: EncodedRows, rows_before: int) -> "ObservedRows":
+        """The rows that were encoded, after ``rows_before`` of this stream."""
+        columns, targets, stamps = encoded.given
+        none = np.empty((len(targets), 0))
+        given = np.column_stack([none, *columns[:MAX_COLUMNS]])
+        rows = np.arange(1.0, len(targets) + 1) + rows_before
+        texts = _time_texts(encoded.time, len(targets))
+        return cls(given, targets, rows, texts, stamps)
 
     def add_to(
         self, detector: TimedChangeDetector, target: int, is_question: bool
@@ -92,15 +77,8 @@ def add_alarms(study: Study, detector: TimedChangeDetector, encoder: Encoder) ->
     return study.with_alarms(alarms, detector.total)
 
 
-def _stamps(chunk: Chunk, schema: Schema) -> Stamps | None:
-    """The local times of all rows, whatever lags drop; None where rows have none."""
-    if schema.time != "time" or schema.time_column is None:
-        return None
-    local = read_any_times(chunk, schema.time_column).local_times()
-    return np.asarray(local.astype("datetime64[ns]").view(np.int64))
-
-
 def _time_texts(time: Any, rows: int) -> TimeTexts | None:
+    """The texts of times, blank for the first ones of so many rows that have none."""
     if time is None:
         return None
     missing = rows - len(time)

@@ -41,7 +41,7 @@ class RepeatedRows(RowFilter):
         self._has_earlier: set[Key] = set()
         self._source = ""
 
-    def select(self, chunk: Chunk) -> Chunk:
+    def drop(self, chunk: Chunk) -> Chunk:
         """The rows of a chunk that are new, perhaps none; later ones move up."""
         self._source = chunk.source
         is_repeated = np.zeros(len(chunk), np.bool_)

@@ -1,6 +1,7 @@
 """The work of ``thalweg run``: play the rows of a table, and tell what came of it."""
 
 import time
+from contextlib import closing, nullcontext
 from typing import Any
 
 from rich.console import Console
@@ -20,7 +21,7 @@ from thalweg.runs.command_output import (
     print_outcome,
     print_resume_command,
 )
-from thalweg.runs.forecast_command import RunForecast
+from thalweg.runs.forecast_command import TableForecast
 from thalweg.runs.keyed_session import KeyedSession
 from thalweg.runs.model_store import ModelStore, is_database, open_models
 from thalweg.runs.output_paths import OutputPaths
@@ -34,6 +35,7 @@ from thalweg.runs.source import (
     KEYED_CHUNK_ROWS,
     STANDARD_INPUT,
     new_recipe,
+    refuse_other_source,
     scan_source,
 )
 from thalweg.runs.storage import FileLocks, require_standard_output
@@ -144,23 +146,16 @@ def _run(
         echo = table.is_live and not outputs.json
         if echo:
             require_standard_output()
-        ahead = None
+        forecast = None
         if settings.horizon is not None and scan is not None:
-            ahead = RunForecast(source, scan, settings.horizon, paths.folder)
-        on_rows = None if ahead is None else ahead.add
-        loop = RunLoop(table, session, paths, locks, echo, on_rows)
-        try:
-            return _finish(settings, loop, ahead, notes)
-        finally:
-            paths.models.close()
-            if ahead is not None:
-                ahead.close()
+            horizon = settings.horizon
+            forecast = TableForecast.of_run(source, scan, horizon, paths.folder)
+        loop = RunLoop(table, session, paths, locks, echo, forecast)
+        with closing(paths.models), closing(forecast) if forecast else nullcontext():
+            return _finish(settings, loop, notes)
 
 
-def _finish(
-    settings: RunSettings, loop: RunLoop, ahead: RunForecast | None,
-    notes: tuple[str, ...],
-) -> int:  # fmt: skip
+def _finish(settings: RunSettings, loop: RunLoop, notes: tuple[str, ...]) -> int:
     """Run to the end, or until stopped; show and save the results."""
     session, outputs, folder = loop.session, settings.outputs, loop.paths.folder
     if session.rows:
@@ -171,12 +166,10 @@ def _finish(
     total = None if loop.table.is_live else 1.0
     with StopSignal() as stop, progress_bar(loop.table.name, total) as bar:
         loop.run(stop, bar)
-        if ahead is not None and stop.number is None:
-            ahead.finish()
-    seconds = max(clock.seconds() - loop.other_seconds, 1e-6)
-    is_stopped = stop.number is not None
+    seconds, is_stopped = clock.seconds(), stop.number is not None
+    forecast = None if is_stopped else loop.forecast
     told = (*session.notes(loop.echo), *loop.notes())
-    shown = (*notes, *told) if session.keys else loop.notes()
+    shown = (*notes, *session.notes(), *loop.notes())
     results = RunResults(session, loop.table.name, shown)
     console = stderr_console() if loop.echo else stdout_console()
     saved = [loop.paths.models.path] if session.has_rows else []
@@ -188,16 +181,15 @@ def _finish(
     if not outputs.json:
         _show(console, loop, results, seconds)
         print_notes(told)
-    if ahead is not None and not is_stopped:
-        saved += ahead.saved
-        if not outputs.json:
-            ahead.show()
-    if results and not is_stopped:
-        later = [] if ahead is None else ahead.sections(outputs)
-        saved += results.draw(folder, outputs, later)
     content = _as_json(loop, results, seconds) | {"notes": [*notes, *told]}
-    if ahead is not None and not is_stopped:
-        content["forecast"] = ahead.as_json()
+    if forecast is not None:
+        saved += forecast.saved
+        content["forecast"] = forecast.as_json()
+        if not outputs.json:
+            forecast.show_with_notes()
+    if results and not is_stopped:
+        later = [] if forecast is None else forecast.sections(outputs)
+        saved += results.draw(folder, outputs, later)
     replaced = loop.paths.models.path if loop.replaces_model else None
     print_outcome(console, content, saved, outputs, replaced)
     if is_stopped and session.has_rows:
@@ -226,9 +218,10 @@ def _speed_sentence(loop: RunLoop, seconds: float) -> str:
         return f"No new row in {name}: all {seen_rows:,} were seen."
     rate = float(f"{loop.rows / seconds:.2g}")  # as exact as the seconds allow
     series = f" of {len(session.sessions):,} series" if session.keys else ""
+    others = " and saving" if loop.forecast is None else ", saving and the forecast"
     return (
-        f"{loop.rows:,} rows{series} in {_format_seconds(seconds)} s, with reading and "
-        f"saving: about {rate:,.0f} rows a second."
+        f"{loop.rows:,} rows{series} in {_format_seconds(seconds)} s, with reading"
+        f"{others}: about {rate:,.0f} rows a second."
     )
 
 
@@ -290,11 +283,7 @@ def _set_earlier_rows(
     """Decide whether the table's rows come after those seen, or begin with them."""
     if not session.rows:
         return
-    if is_next is None and not table.is_live and table.name != origin.source:
-        raise InvalidParameterError(
-            f"The run to be resumed was on {origin.source}. Got {table.name} instead: "
-            f"say --next if its rows come after those, --from-start if it begins with "
-            f"them."
-        )
+    if is_next is None and not table.is_live:
+        refuse_other_source("run", origin.source, table.name)
     if table.is_live if is_next is None else is_next:
         session.start_source()

@@ -10,6 +10,7 @@ from thalweg.errors import StreamError
 from thalweg.report.console import ProgressBar, print_sentence, stderr_console
 from thalweg.runs import study_files
 from thalweg.runs.checkpoint import RunOrigin, save_checkpoint
+from thalweg.runs.forecast_command import TableForecast
 from thalweg.runs.keyed_session import KeyedSession
 from thalweg.runs.observed_rows import given_columns
 from thalweg.runs.output_paths import OutputPaths
@@ -18,6 +19,7 @@ from thalweg.runs.signals import StoppedError, StopSignal
 from thalweg.runs.storage import FileLocks
 from thalweg.tables import Chunk, Table
 from thalweg.tables.malformed_rows import WellFormedRows
+from thalweg.tables.row_filters import RowFilter
 from thalweg.tables.row_keys import Key, key_text
 
 FILE_SECONDS, LIVE_SECONDS = 5.0, 1.0
@@ -110,12 +112,12 @@ def _notice(alarm: ChangeAlarm) -> str:
 class RunLoop:
     """Takes the rows of a table through a session, and saves what comes of it.
 
-    ``on_rows`` is given all rows of the table as well, those seen before too.
+    A ``forecast`` plays all rows of the table as well, those seen before too.
     """
 
     def __init__(
         self, table: Table, session: KeyedSession, paths: OutputPaths, locks: FileLocks,
-        echo: bool, on_rows: Callable[[Chunk], None] | None = None,
+        echo: bool, forecast: TableForecast | None = None,
     ) -> None:  # fmt: skip
         self.table = table
         self.session = session
@@ -125,8 +127,7 @@ class RunLoop:
         self.replaces_model = paths.is_new_folder and paths.models.path.exists()
         self.echo = echo  # print predictions as they are made
         self.rows = 0  # played in this run
-        self.other_seconds = 0.0  # that ``on_rows`` took
-        self._on_rows = on_rows
+        self.forecast = forecast
         self._repeated = RepeatedRows(session)
         self._notices = ChangeNotices(session)
         self._locks = locks
@@ -157,6 +158,8 @@ class RunLoop:
                 self.file.close()
         if self.file is not None and stop.number is None:
             self.file.finish()
+        if self.forecast is not None and stop.number is None:
+            self.forecast.finish()
 
     def notes(self) -> tuple[str, ...]:
         """Sentences about how the table was read, and about rows left out."""
@@ -228,17 +231,15 @@ class RunLoop:
     def _selected_chunks(self, stop: StopSignal) -> Iterator[Chunk]:
         """The rows of the table, without repeated ones and malformed ones to skip."""
         errors, session = self.table.errors, self.session
-        rows = None if errors is None else WellFormedRows(session.recipe, errors)
+        filters: list[RowFilter] = [self._repeated]
+        if errors is not None:
+            rows = WellFormedRows(session.recipe, errors, session.columns_read)
+            filters.append(rows)
         for chunk in stop.interruptible(self.table.chunks()):
-            if self._on_rows is not None:
-                began = time.perf_counter()
-                self._on_rows(chunk)
-                self.other_seconds += time.perf_counter() - began
-            chunk = self._repeated.select(chunk)
-            if rows is not None and len(chunk):
-                schema = session.schema(chunk)
-                assert schema is not None
-                chunk = rows.select(chunk, schema, session.text_targets(chunk))
+            if self.forecast is not None:
+                self.forecast.play(chunk)
+            for one in filters:
+                chunk = one.drop(chunk)
             if len(chunk):
                 yield chunk
 

@@ -14,7 +14,8 @@ from thalweg.evaluation.keyed_scores import (
     pool_scores,
 )
 from thalweg.report.classification_section import section_of
-from thalweg.report.keyed_sections import keyed_class_section, keyed_section
+from thalweg.report.keyed_class_section import keyed_class_section
+from thalweg.report.keyed_sections import keyed_section
 from thalweg.report.terminal import print_section
 from thalweg.runs import study_files
 from thalweg.runs.forecast_command import interesting_keys

@@ -38,7 +38,7 @@ from thalweg.tables.class_labels import (
     encode_classes,
     validate_class_labels,
 )
-from thalweg.tables.encoder_state import feature_count
+from thalweg.tables.encoder_state import check_row_count, feature_count
 from thalweg.tables.recipe import AUTO
 from thalweg.tables.schema import Schema
 from thalweg.tables.timestamps import CALENDAR_FEATURES, YEAR_FEATURES
@@ -116,7 +116,7 @@ class Session(Component):
 
     def play(self, chunk: Chunk) -> PredictedRows:
         """Predict and learn the next rows."""
-        x, y, time, rows = self.read(chunk)
+        x, y, time, rows, _ = self.read(chunk)
         if not self.runs:
             self.runs = self._new_runs(x.shape[1])
         times = time.local_times() if isinstance(time, Timestamps) else None
@@ -141,7 +141,7 @@ class Session(Component):
         self.rows = self.earlier_rows + chunk.first_row + len(chunk)
         self.digest.update(encoded)
         if self.changes:
-            given = ObservedRows.read(self.encoder, chunk, self.earlier_rows, time)
+            given = ObservedRows.of(encoded, self.rows - len(chunk))
             for k, detector in enumerate(self.changes):
                 given.add_to(detector, k, self.rows_are_questions)
         if time is not None and len(time):
@@ -267,7 +267,7 @@ class Session(Component):
     def check_row_count(self, last: Chunk) -> None:
         """Raise if the rows until the last chunk are too few for a first round."""
         rows = self.encoder.state.rows + len(last)
-        self.encoder.check_row_count(rows, last.source)
+        check_row_count(rows, self.recipe, last.source)
 
     def start_source(self) -> None:
         """Go on with a source whose rows all come after those seen."""
@@ -289,8 +289,8 @@ class Session(Component):
         """Rounds that were scored, of the target with the fewest."""
         return min((run.scored_rounds() for run in self.runs), default=0)
 
-    def studies(self, title: str, notes: Sequence[str] = ()) -> list[AnyStudy]:
-        """The results so far, of every target."""
+    def studies(self, title: str, notes: Sequence[str] | None = None) -> list[AnyStudy]:
+        """The results so far, of every target; ``notes`` are its own if not given."""
         has_several = len(self.runs) > 1
         if self.earlier_rows:
             title = f"{title} and the {self.earlier_rows:,} rows before it"
@@ -299,7 +299,8 @@ class Session(Component):
         has_no_past = self.recipe.lags == () and not self.classes
         lag_notes = (PAST_LABELS,) if has_no_past else ()
         names, studies = self.encoder.feature_names(), list[AnyStudy]()
-        used, common = self.encoder.used_feature_names(), (*self.notes(), *notes)
+        used = self.encoder.used_feature_names()
+        common = self.notes() if notes is None else notes
         for k, run in enumerate(self.runs):
             target = self.recipe.targets[k]
             name = f"{title}, {target}" if has_several else title

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from thalweg import tables
-from thalweg.errors import StreamError
+from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.preprocessing.imputer import POLICY_RULES, RUN_POLICY
 from thalweg.tables import LineErrors, Recipe, Scan, Table
-from thalweg.tables.format_detection import FormatSettings
 from thalweg.tables.scan import scan_table
 from thalweg.tables.scanned_columns import NO_TIME, ScanOptions
-from thalweg.tables.schema import Schema
+from thalweg.tables.schema import Schema, recipe_formats
 
 CHUNK_ROWS = 8192
 """Rows that are read at once: a Ctrl-C waits for the rest of them, a second at most."""
@@ -64,6 +63,13 @@ class Source:
             reading = reading | {"errors": LineErrors(lambda sentence: None)}
         return replace(self, reading=reading).open().drop_blank_rows()
 
+    def as_file(self) -> "Source":
+        """The source as one that can be read more than once."""
+        if self.given != STANDARD_INPUT:
+            return self
+        path = tables.spool_standard_input(self.reading["format"] or "csv")
+        return replace(self, path=path, reading=self.reading | {"errors": None})
+
     def with_times(self, parts: tuple[str, ...]) -> "Source":
         """The source with the columns joined that its times were joined of before."""
         return replace(self, times=parts or self.times)
@@ -78,6 +84,15 @@ def new_recipe(settings: dict[str, Any]) -> Recipe:
     missing = settings.get("missing", RUN_POLICY)
     codes = "missing" if POLICY_RULES[missing].accepts else "keep"
     return Recipe(**({"missing": missing, "codes": codes} | settings))
+
+
+def refuse_other_source(command: str, before: str, name: str) -> None:
+    """Raise if a source is another one than before: which rows are new is not clear."""
+    if name != before:
+        raise InvalidParameterError(
+            f"The {command} to be resumed was on {before}. Got {name} instead: say "
+            f"--next if its rows come after those, --from-start if it begins with them."
+        )
 
 
 def scan_source(
@@ -103,7 +118,7 @@ def scan_source(
         time if has_times else NO_TIME,
         keys,
         recipe.features,
-        FormatSettings(recipe.dayfirst, recipe.decimal),
+        recipe_formats(recipe),
         None if schema is None else schema.formats,
         codes=recipe.codes,
         text=recipe.text,

@@ -6,7 +6,7 @@ timestamps or as text: a column that is not used costs no conversion.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,14 @@ _MAX_REPR = 60
 """Characters of a value in a message."""
 
 
+class FoundColumns(NamedTuple):
+    """What a scan of a whole table has found, for whoever reads its rows after it."""
+
+    time: str | None  # the column of times
+    formats: tuple[ColumnFormat, ...]  # of columns that are not written plainly
+    notes: tuple[str, ...]  # on those
+
+
 @dataclass(frozen=True, eq=False)
 class Chunk:
     """Consecutive rows of a table; who reads a column decides what it is read as."""
@@ -38,8 +46,7 @@ class Chunk:
     # Rows that may be looked at before the first one is read: the first ones of a file.
     sample: Mapping[str, Cells] | None = None
     formats: Mapping[str, ColumnFormat] = field(default_factory=dict)  # by column
-    # The column of numbers whose rise makes them the times of the rows; by a scan.
-    named_time: str | None = None
+    found: "FoundColumns | None" = None  # by a scan of the table
 
     def __len__(self) -> int:
         return len(next(iter(self.cells.values())))

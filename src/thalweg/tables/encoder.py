@@ -15,7 +15,6 @@ from thalweg.preprocessing.seasonal_means import clock_seasons
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.encoder_state import (
     EncoderState,
-    check_row_count,
     check_targets,
     feature_count,
     one_hot,
@@ -64,25 +63,23 @@ def feature_notes(
             f"A column that is known only after {' and '.join(recipe.targets)} must be "
             f"left out: name those to use, --features."
         )
-    backward = state.clock.backward_row
-    is_told = not backward and bool(split_joined(schema.time_column))
-    if schema.time_column is not None and recipe.time == AUTO and not is_told:
-        notes.append(
-            backward_note(schema.time_column, backward)
-            if backward
-            else f"Column {schema.time_column!r} holds the times of the rows."
-        )
+    time = None if split_joined(schema.time_column) else schema.time_column
+    if time is not None and recipe.time == AUTO and not state.clock.backward_row:
+        notes.append(f"Column {time!r} holds the times of the rows.")
     return notes
 
 
-def backward_note(time: str, row: int) -> str:
-    """A sentence about times that go back in a row, from 1."""
-    return (
-        f"Column {time!r} is taken for the times of the rows, and goes back in row "
-        f"{row:,}: rows are taken in their order. If that is not the order of time, "
-        f"sort them, oldest first; if they are several series in a file, name the "
-        f"columns that tell them apart: --key NAMES."
-    )
+def backward_notes(state: EncoderState) -> list[str]:
+    """A sentence about times that go back, if they do."""
+    row, schema = state.clock.backward_row, state.schema
+    if not row or schema is None:
+        return []
+    return [
+        f"Column {schema.time_column!r} is taken for the times of the rows, and goes "
+        f"back in row {row:,}: rows are taken in their order. If that is not the order "
+        f"of time, sort them, oldest first; if they are several series in a file, name "
+        f"the columns that tell them apart: --key NAMES."
+    ]
 
 
 def _parts(state: EncoderState, recipe: Recipe, used_names: Sequence[str]) -> list[str]:
@@ -132,6 +129,14 @@ def _enumerate(parts: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
+class ChunkNumbers(NamedTuple):
+    """All rows of a chunk as they were given, those that lags lack a past for too."""
+
+    columns: list[FloatArray]  # (T,) each column of numbers, NaN where missing
+    targets: FloatArray  # (T, k) NaN where not known
+    stamps: Stamps | None  # (T,) local times; None where the rows have none
+
+
 class EncodedRows(NamedTuple):
     """Rounds made of the rows of a chunk; none at all while lags lack a past."""
 
@@ -139,6 +144,7 @@ class EncodedRows(NamedTuple):
     y: FloatArray  # (T, k) targets, NaN where not known
     time: Timestamps | FloatArray | None  # (T,)
     rows: npt.NDArray[np.int64]  # (T,) the data row of each round, from 0
+    given: ChunkNumbers
 
 
 class Encoder:
@@ -153,8 +159,6 @@ class Encoder:
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
         self.state = EncoderState.initial(recipe)
-        # The last chunk, with codes as missing; None where codes are kept.
-        self.decoded_chunk: Chunk | None = None
         self._source = "the stream"
 
     def encode(self, chunk: Chunk, are_questions: bool = False) -> EncodedRows:
@@ -163,51 +167,40 @@ class Encoder:
         With ``are_questions`` a row without targets is no row that has passed: it asks
         for the one that comes next.
         """
-        recipe, before = self.recipe, self.state
-        if before.schema is None:
-            before = before.with_schema(Schema.from_first_chunk(recipe, chunk))
-        assert before.schema is not None
-        before.schema.check_chunk(recipe, chunk)
-        chunk = chunk.with_formats(before.schema.formats)
-        if before.ranges:
-            ranges, chunk = replace_codes(chunk, before.ranges)
-            before = before._replace(ranges=ranges)
+        recipe = self.recipe
+        before, chunk = self._prepare(chunk)
         dropped = min(max(recipe.longest_lag - before.rows, 0), len(chunk))
         time = _read_time(chunk, recipe, before)
         y = np.empty((len(chunk), len(recipe.targets)))
         for k, target in enumerate(recipe.targets):
             y[:, k] = read_numbers(chunk, target, recipe.missing)
         after, lagged_targets = before.with_targets(y, dropped, recipe.fixed_lags)
-        after, features = _encode_columns(chunk, recipe, after)
+        after, features, columns = _encode_columns(chunk, recipe, after)
+        stamps = _stamps(time, len(chunk))
+        given = ChunkNumbers(
+            columns, y, stamps if isinstance(time, Timestamps) else None
+        )
         if recipe.has_past_features:
-            after, past_features = _encode_past(recipe, after, y, time, are_questions)
-            features += past_features
+            after, past = _encode_past(recipe, after, y, stamps, are_questions)
+            features.append(past)
         if time is not None:
             after, time = after.with_time(time), time[dropped:]
         x = np.hstack([*(column[dropped:] for column in features), *lagged_targets])
         self.state, self._source = after, chunk.source
-        self.decoded_chunk = chunk if before.ranges else None
         end = chunk.first_row + len(chunk)
         rows = np.arange(chunk.first_row + dropped, end)
-        return EncodedRows(x, y[dropped:], time, rows)
+        return EncodedRows(x, y[dropped:], time, rows, given)
 
     def encode_features(self, chunk: Chunk) -> FloatArray:
         """Features (T, n) of the next rows, whose targets come later: ``set_label``."""
-        recipe, state = self.recipe, self.state
-        if state.schema is None:
-            state = state.with_schema(Schema.from_first_chunk(recipe, chunk))
-        assert state.schema is not None
-        state.schema.check_queries(recipe, chunk)
-        chunk = chunk.with_formats(state.schema.formats)
-        if state.ranges:
-            ranges, chunk = replace_codes(chunk, state.ranges)
-            state = state._replace(ranges=ranges)
-        after, features = _encode_columns(chunk, recipe, state)
+        recipe = self.recipe
+        state, chunk = self._prepare(chunk, are_queries=True)
+        after, features, _ = _encode_columns(chunk, recipe, state)
         if recipe.has_past_features:
-            time = _read_time(chunk, recipe, state)
+            stamps = _stamps(_read_time(chunk, recipe, state), len(chunk))
             unknown = np.full((len(chunk), len(recipe.targets)), np.nan)
-            after, past_features = _encode_past(recipe, after, unknown, time, False)
-            features += past_features
+            after, past = _encode_past(recipe, after, unknown, stamps, False)
+            features.append(past)
         self.state = after._replace(rows=state.rows + len(chunk))
         return np.hstack(features)
 
@@ -229,19 +222,15 @@ class Encoder:
         Each is encoded from what is known now, as T calls of one row would, and the
         encoder stays as it was. Targets and the time of the rows are not needed.
         """
-        recipe, state = self.recipe, self.state
-        if state.schema is None:
-            state = state.with_schema(Schema.from_first_chunk(recipe, chunk))
+        recipe = self.recipe
+        state, chunk = self._prepare(chunk, are_queries=True)
         assert state.schema is not None
-        state.schema.check_queries(recipe, chunk)
         if state.rows < recipe.longest_lag:
             raise StreamError(
                 f"The lags need {recipe.longest_lag:,} earlier rows. There were "
                 f"{state.rows:,}."
             )
-        chunk = chunk.with_formats(state.schema.formats)
-        _, chunk = replace_codes(chunk, state.ranges)
-        _, features = _encode_columns(chunk, recipe, state, adds_levels=False)
+        _, features, _ = _encode_columns(chunk, recipe, state, adds_levels=False)
         if state.past is not None:
             time = None
             if state.schema.time == "time":
@@ -253,6 +242,22 @@ class Encoder:
         ]
         return np.hstack([*features, *lagged])
 
+    def _prepare(
+        self, chunk: Chunk, are_queries: bool = False
+    ) -> tuple[EncoderState, Chunk]:
+        """The state with a schema, and the chunk as it is read: codes are missing."""
+        recipe, state = self.recipe, self.state
+        if state.schema is None:
+            state = state.with_schema(Schema.from_first_chunk(recipe, chunk))
+        assert state.schema is not None
+        if are_queries:
+            state.schema.check_queries(recipe, chunk)
+        else:
+            state.schema.check_chunk(recipe, chunk)
+        chunk = chunk.with_formats(state.schema.formats)
+        ranges, chunk = replace_codes(chunk, state.ranges)
+        return state._replace(ranges=ranges), chunk
+
     def schema(self, first: Chunk) -> Schema:
         """The columns that are read; before any row, as this chunk decides them."""
         return self.state.schema or Schema.from_first_chunk(self.recipe, first)
@@ -260,10 +265,6 @@ class Encoder:
     def count_features(self, first: Chunk) -> int:
         """How many features a round has; counted without making any."""
         return feature_count(self.schema(first), self.recipe)
-
-    def check_row_count(self, rows: int, source: str) -> None:
-        """Raise if a source of so many rows in all has too few for the lags."""
-        check_row_count(rows, self.recipe, source)
 
     def column_features(self) -> tuple[str, ...]:
         """The names of the features that are columns of the same row."""
@@ -280,16 +281,21 @@ class Encoder:
                 names += [name, marker_name(name)] if marked else [name]
         return tuple(names)
 
-    def feature_names(self) -> tuple[str, ...]:
-        """The name of each feature in x; none before the first chunk."""
+    def _row_features(self) -> tuple[str, ...]:
+        """The names of the features that come of a row and its time alone."""
         state, recipe = self.state, self.recipe
         if state.schema is None:
             return ()
-        names = [*self.column_features()]
-        if recipe.given_calendar is not None:
-            names += CALENDAR_FEATURES
-        if state.schema.has_year_features(recipe):
-            names += YEAR_FEATURES
+        calendar = () if recipe.given_calendar is None else CALENDAR_FEATURES
+        year = YEAR_FEATURES if state.schema.has_year_features(recipe) else ()
+        return (*self.column_features(), *calendar, *year)
+
+    def feature_names(self) -> tuple[str, ...]:
+        """The name of each feature in x; none before the first chunk."""
+        recipe = self.recipe
+        if self.state.schema is None:
+            return ()
+        names = [*self._row_features()]
         for target in recipe.targets if recipe.has_past_features else ():
             names += [
                 f"forecast of {target} by its past",
@@ -301,10 +307,8 @@ class Encoder:
 
     def past_forecasts(self) -> tuple[int, ...]:
         """The feature that is a forecast by the past, of each target; if there are."""
-        recipe = self.recipe
+        recipe, first = self.recipe, len(self._row_features())
         targets = len(recipe.targets) if recipe.has_past_features else 0
-        lagged = len(recipe.fixed_lags) * len(recipe.targets)
-        first = len(self.feature_names()) - lagged - 2 * targets
         return tuple(range(first, first + 2 * targets, 2))
 
     def used_feature_names(self) -> tuple[str, ...]:
@@ -319,7 +323,12 @@ class Encoder:
         return tuple(name for name in self.feature_names() if name not in unused)
 
     def notes(self) -> tuple[str, ...]:
-        """Sentences about columns that were left out or cut short."""
+        """Sentences about the columns, the order of the rows, and codes."""
+        state = self.state
+        return (*self.column_notes(), *backward_notes(state), *code_notes(state.ranges))
+
+    def column_notes(self) -> tuple[str, ...]:
+        """Sentences about features, and columns that were left out or cut short."""
         state = self.state
         if state.schema is None:
             return ()
@@ -328,7 +337,6 @@ class Encoder:
             *feature_notes(state, self.recipe, self.used_feature_names()),
             *state.schema.notes,
             *(note for note in text if note is not None),
-            *code_notes(state.ranges),
         )
 
     def last_time(self) -> Timestamps | FloatArray | None:
@@ -375,11 +383,11 @@ def _read_time(
 
 
 def _encode_past(
-    recipe: Recipe, state: EncoderState, y: FloatArray,
-    time: Timestamps | FloatArray | None, are_questions: bool,
-) -> tuple[EncoderState, list[FloatArray]]:  # fmt: skip
+    recipe: Recipe, state: EncoderState, y: FloatArray, stamps: Stamps,
+    are_questions: bool,
+) -> tuple[EncoderState, FloatArray]:  # fmt: skip
     """The state after, and the features of every row that its past gives."""
-    stamps, features = _stamps(time, len(y)), list[FloatArray]()
+    features = list[FloatArray]()
     is_question = np.asarray(np.isnan(y).all(axis=1) & are_questions)
     for start, stop in _equal_runs(is_question):
         rows = slice(start, stop)
@@ -388,7 +396,7 @@ def _encode_past(
         else:
             state, made = _advance_past(recipe, state, y[rows], stamps[rows])
         features.append(made)
-    return state, [np.vstack(features)]
+    return state, np.vstack(features)
 
 
 def _advance_past(
@@ -436,18 +444,21 @@ def _stamps(time: Timestamps | FloatArray | None, rows: int) -> Stamps:
 
 def _encode_columns(
     chunk: Chunk, recipe: Recipe, state: EncoderState, adds_levels: bool = True
-) -> tuple[EncoderState, list[FloatArray]]:
-    """The state after, and the features of every row that need no lag.
+) -> tuple[EncoderState, list[FloatArray], list[FloatArray]]:
+    """The state after, the features of every row that need no lag, and the columns of
+    numbers.
 
     ``adds_levels``: a level of text that appears takes a feature from the next.
     """
     assert state.schema is not None
-    features, before, after = list[FloatArray](), iter(state.text_columns), []
+    features, columns = list[FloatArray](), list[FloatArray]()
+    before, after = iter(state.text_columns), []
     for name, kind in state.schema.inputs:
         if kind == "number":
             setting = chunk.setting("text", name)
             hint = f" If the column is text, say so: {setting}."
             numbers = read_numbers(chunk, name, recipe.missing, hint)
+            columns.append(numbers)
             features.append(numbers[:, None])
             if name in state.schema.markers:
                 features.append(marker_features(numbers))
@@ -464,4 +475,4 @@ def _encode_columns(
         )
         features.append(calendar_features(time.local_times()))
         state = state.with_calendar(time)
-    return state, features
+    return state, features, columns

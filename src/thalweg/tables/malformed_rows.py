@@ -50,20 +50,23 @@ class LineErrors:
 
 Reading = Callable[[Chunk], object]
 """Reads a column, and raises a StreamError where a cell is malformed."""
+Columns = Callable[[Chunk], tuple[Schema, Sequence[str]]]
+"""The columns that are read, and the targets that are text whatever their cells; before
+any row, as a chunk decides them."""
 
 
 class WellFormedRows(RowFilter):
     """Leaves out malformed rows of the chunks of one source; the others move up."""
 
-    def __init__(self, recipe: Recipe, errors: LineErrors) -> None:
+    def __init__(self, recipe: Recipe, errors: LineErrors, columns: Columns) -> None:
         super().__init__()
-        self._recipe, self._errors = recipe, errors
+        self._recipe, self._errors, self._columns = recipe, errors, columns
 
-    def select(self, chunk: Chunk, schema: Schema, text: Sequence[str] = ()) -> Chunk:
-        """The rows of a chunk that are well-formed, perhaps none.
-
-        ``text`` are the targets that are text, whatever their cells.
-        """
+    def drop(self, chunk: Chunk) -> Chunk:
+        """The rows of a chunk that are well-formed, perhaps none."""
+        if not len(chunk):
+            return chunk
+        schema, text = self._columns(chunk)
         counted = replace(chunk, first_row=chunk.first_row - self.count)
         sentences = _malformed_rows(
             counted.with_formats(schema.formats), _readings(self._recipe, schema, text)

@@ -76,9 +76,9 @@ class RowFilter(ABC):
         """The chunks without such rows; they may be empty."""
         return map(self.drop, chunks)
 
+    @abstractmethod
     def drop(self, chunk: Chunk) -> Chunk:
         """The next chunk without such rows."""
-        return chunk
 
     @abstractmethod
     def notes(self) -> tuple[str, ...]:
@@ -114,14 +114,14 @@ class UnitRows(RowFilter):
         return (self._note,) if self._note else ()
 
 
-class EndRows(RowFilter):
+class EndRows:
     """Leaves out summaries, footnotes and blank rows at the end of one file.
 
-    ``units`` leaves out rows before any of these, which notes do not count.
+    That takes all chunks, for only the last rows are at the end. ``units`` leaves out
+    rows before any of these, which notes do not count.
     """
 
     def __init__(self, units: UnitRows) -> None:
-        super().__init__()
         self._units = units
         self._notes: tuple[str, ...] = ()  # once the last row has been read
 

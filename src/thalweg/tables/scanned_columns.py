@@ -66,6 +66,7 @@ class ScannedColumns:
     keys: tuple[str, ...]
     features: tuple[str, ...]
     formats: tuple[ColumnFormat, ...] = ()
+    format_notes: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
     ranges: tuple[ColumnRange, ...] = ()  # of the rows so far, by which codes are found
     first_ranges: tuple[ColumnRange, ...] = ()  # before any row was read
@@ -137,10 +138,11 @@ def choose_columns(chunk: Chunk, options: ScanOptions) -> ScannedColumns:
     named = (*options.targets, *([] if time is None else [time]), *keys)
     names = (*named, *(options.features or ()))
     refuse_unknown_columns(names, chunk.cells, chunk.source)
-    formats, notes = options.formats, list[str]()
-    if formats is None:
-        formats, found = detect_formats(chunk, list(chunk.cells), options.settings)
-        notes += found
+    formats, format_notes = options.formats or (), tuple[str, ...]()
+    if options.formats is None:
+        written = [name for name in chunk.cells if name not in options.text]
+        formats, format_notes = detect_formats(chunk, written, options.settings)
+    notes = [*format_notes]
     chunk = chunk.with_formats(formats)
     for name in keys:
         if name in (*options.targets, time):
@@ -153,7 +155,7 @@ def choose_columns(chunk: Chunk, options: ScanOptions) -> ScannedColumns:
     notes += [] if joined is None else [joined]
     is_number = time is not None and chunk.kind(time) == "number"
     columns = ScannedColumns(
-        options.targets[0], time, keys, (), formats, notes,
+        options.targets[0], time, keys, (), formats, format_notes, notes,
         has_named_time=is_number and options.time is None,
         has_clock_times=not is_number,
     )  # fmt: skip

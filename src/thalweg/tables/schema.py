@@ -108,7 +108,8 @@ class Schema(NamedTuple):
     def from_first_chunk(cls, recipe: Recipe, chunk: Chunk) -> Self:
         """The schema that the first rows decide."""
         refuse_unknown_columns(recipe.columns, chunk.cells, chunk.source)
-        formats, format_notes = _detect_formats(recipe, chunk)
+        found = chunk.found
+        formats, format_notes = found[1:] if found else _detect_formats(recipe, chunk)
         chunk = chunk.with_formats(formats)
         time = _time_column(recipe, chunk)
         if recipe.features is None:
@@ -226,8 +227,8 @@ def _time_column(recipe: Recipe, chunk: Chunk) -> str | None:
     """
     if recipe.time != AUTO or not recipe.targets:
         return recipe.given_time
-    if chunk.named_time is not None:
-        return chunk.named_time
+    if chunk.found is not None:
+        return chunk.found.time
     used = (*recipe.targets, *(recipe.features or ()), *recipe.text)
     found = find_time_column(chunk, used, recipe.targets)
     return found if found is not None and chunk.kind(found) == "time" else None
@@ -290,10 +291,14 @@ def _detect_formats(recipe: Recipe, chunk: Chunk) -> DetectedFormats:
         times = (name for name in found if holds_times(chunk, name, recipe.dayfirst))
         names = (*recipe.columns, *times)
     written = [name for name in dict.fromkeys(names) if name not in recipe.text]
+    return detect_formats(chunk, written, recipe_formats(recipe))
+
+
+def recipe_formats(recipe: Recipe) -> FormatSettings:
+    """What a recipe says of the way in which a table is written."""
     given = (recipe.given_time, recipe.given_calendar)
     named = tuple(name for name in given if name is not None)
-    settings = FormatSettings(recipe.dayfirst, recipe.decimal, named, can_skip=True)
-    return detect_formats(chunk, written, settings)
+    return FormatSettings(recipe.dayfirst, recipe.decimal, named, can_skip=True)
 
 
 def _unread_date_note(

@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError, StreamError
-from thalweg.tables.chunk import Chunk
+from thalweg.tables.chunk import Chunk, FoundColumns
 from thalweg.tables.file_formats import FORMATS, SUFFIXES
 from thalweg.tables.malformed_rows import LineErrors
 from thalweg.tables.optional_packages import import_optional
@@ -99,10 +99,10 @@ class Table:
         self._given_times: Sequence[str] | None = None  # None: none are joined
         self._time_parts: TimeParts | None = None
         self._newest_first_by: str | None = None  # None: rows stay in their order
-        self.named_time: str | None = None  # see Chunk.named_time
+        self.found: FoundColumns | None = None  # by a scan
         units = UnitRows()
         # Of a pipe nobody knows which row is the last.
-        self._filters: list[RowFilter] = (
+        self._filters: list[EndRows | RowFilter] = (
             [] if is_live else [EndRows(units), units, SubtotalRows()]
         )
         self._blank_rows: BlankRows | None = None  # None: they stay
@@ -139,8 +139,7 @@ class Table:
                 chunks = reverse_rows(hold_rows(chunks, time))
             for chunk in chunks:
                 chunk = self._with_times(chunk, is_first=not has_rows)
-                if self.named_time is not None:
-                    chunk = replace(chunk, named_time=self.named_time)
+                chunk = replace(chunk, found=self.found)
                 has_rows = True
                 if self._blank_rows is not None:
                     chunk = self._blank_rows.drop(chunk)

@@ -1,4 +1,6 @@
-"""The loop of a forecast: rows in, by key; models, results and their forecasts out."""
+"""The session of a forecast: rows in, by key; models and their forecasts out."""
+
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -11,12 +13,18 @@ from thalweg.evaluation.forecast_result import (
     without_history,
 )
 from thalweg.evaluation.forecast_run import ForecastRun
-from thalweg.runs.forecast_plan import MIN_VALUES, PLAN, ForecastPlan
+from thalweg.runs.forecast_plan import (
+    MIN_VALUES,
+    PLAN,
+    ForecastPlan,
+    short_series_sentence,
+)
 from thalweg.runs.model_store import ModelStore
+from thalweg.runs.repeated_rows import repeated_sentence
 from thalweg.tables import Chunk
+from thalweg.tables.key_choice import SeriesScan
 from thalweg.tables.missing_codes import without_counts
 from thalweg.tables.row_keys import Key, key_text, split_by_key
-from thalweg.tables.scan import SeriesScan
 from thalweg.tables.scanned_columns import ScannedColumns
 from thalweg.tables.timestamps import TimedRows
 
@@ -107,11 +115,13 @@ def _join_rows(parts: list[TimedRows]) -> TimedRows:
     return rows
 
 
+MAX_NAMES = 5
+"""Number of keys that a note names."""
 SAVED_TOGETHER = 32
 """Models that are written in one transaction."""
 
 
-class ForecastLoop:
+class ForecastSession:
     """Takes the rows of a table to the forecaster of their key, and saves the models.
 
     A series is finished and leaves memory with its last row, which the scan has
@@ -119,8 +129,8 @@ class ForecastLoop:
     """
 
     def __init__(
-        self, plan: ForecastPlan, scan: dict[Key, SeriesScan], models: ModelStore,
-        is_next: bool, source: str,
+        self, plan: ForecastPlan, scan: Mapping[Key, SeriesScan], models: ModelStore,
+        source: str, is_next: bool = False,
     ) -> None:  # fmt: skip
         self.plan, self.models = plan, models
         self.source = source  # the name of the table
@@ -134,7 +144,7 @@ class ForecastLoop:
         self._live: dict[Key, PendingRows] = {}
         self._unsaved: dict[Key, ForecastRun] = {}
 
-    def add(self, chunk: Chunk) -> None:
+    def play(self, chunk: Chunk) -> None:
         """Learn the next rows of the table."""
         rows = self.columns.read(chunk)
         for key, members in split_by_key(chunk, self.columns.keys):
@@ -142,7 +152,10 @@ class ForecastLoop:
         self.rows += len(chunk)
 
     def finish(self, is_stopped: bool) -> None:
-        """Learn and save what is left; forecast, unless a signal has stopped it."""
+        """Learn and save what is left; forecast, unless a signal has stopped it.
+
+        Raises a StreamError if no series has values enough.
+        """
         for key in list(self._live):
             self._finish(key, is_stopped)
         self._save(is_last=True)
@@ -152,6 +165,12 @@ class ForecastLoop:
             order = {key: k for k, key in enumerate(self._scan)}
             ranked = sorted(self.results, key=lambda key: (order.get(key, 0), key))
             self.results = {key: self.results[key] for key in ranked}
+            if not self.results:
+                raise StreamError(self._refusal())
+
+    def notes(self) -> list[str]:
+        """Sentences about the rows of models before, and series that are left out."""
+        return [*self._resumed_notes(), *self._short_notes()]
 
     def full_result(self, key: Key) -> ForecastResult:
         """The result of a key, with the values that charts need."""
@@ -217,6 +236,36 @@ class ForecastLoop:
             models = ((key, run.saved_model()) for key, run in self._unsaved.items())
             self.models.write(models, {PLAN: plan.as_json()})
             self._unsaved = {}
+
+    def _refusal(self) -> str:
+        """What to say where no series has values enough."""
+        plan = self.plan
+        if plan.keys:
+            return short_series_sentence(plan.keys, plan.target)
+        return (
+            f"{self.source} has fewer than two values of {plan.target!r}: there is "
+            f"nothing to learn."
+        )
+
+    def _resumed_notes(self) -> list[str]:
+        before, new, source = self.earlier_rows, self.new_rows, self.source
+        if not before:
+            return []
+        if not new:
+            return [f"No new row in {source}: the model has learnt {before:,} before."]
+        rows, were = ("1 new row", "was") if new == 1 else (f"{new:,} new rows", "were")
+        notes = [f"{rows} of {source} {were} learnt, after {before:,} before."]
+        if self.passed_over:
+            notes.append(repeated_sentence(self.passed_over, source))
+        return notes
+
+    def _short_notes(self) -> list[str]:
+        names = [key_text(key) for key in self.too_short]
+        if not names or not self.plan.keys:
+            return []
+        more = len(names) - MAX_NAMES
+        shown = ", ".join(names[:MAX_NAMES]) + (f" and {more:,} more" * (more > 0))
+        return [f"Series with fewer than two values are left out: {shown}."]
 
 
 def _place(key: Key) -> str:

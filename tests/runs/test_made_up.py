@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tests.cli.made_up import SEEN, checkpoints, outcome, with_run
 from tests.cli.streams import rows, thalweg, written
+from tests.runs.made_up import SEEN, checkpoints, outcome, with_run
 from thalweg import Online, persistence
 from thalweg.errors import PersistenceError
 from thalweg.kernels.tracker import tracker_layout as layout
@@ -24,7 +24,7 @@ def test_no_made_up_checkpoint_leads_to_anything_but_our_own_errors(
     tmp_path, first, last
 ):
     """In a process of its own, which it must not end."""
-    command = [sys.executable, "-m", "tests.cli.made_up", tmp_path, first, last]
+    command = [sys.executable, "-m", "tests.runs.made_up", tmp_path, first, last]
     done = subprocess.run(map(str, command), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     counts, cases = json.loads(done.stdout), last - first

@@ -1,6 +1,6 @@
 """Checkpoints that no run has written, each of which is resumed if it can be.
 
-python -m tests.cli.made_up FOLDER FIRST LAST    # cases by number; any may be repeated
+python -m tests.runs.made_up FOLDER FIRST LAST    # cases by number; any may be repeated
 
 In a process of its own: kernels check nothing, so that what is let through may end it.
 """

@@ -1,0 +1,3 @@
+"""Runs whose page nobody looks at write an empty one, as commands do."""
+
+from tests.cli.conftest import empty_page as empty_page
