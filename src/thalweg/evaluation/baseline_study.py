@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thalweg.calendar.row_clock import as_seconds
 from thalweg.calendar.time_grid import Times
 from thalweg.errors import StreamError
 from thalweg.evaluation.baselines import (
@@ -30,7 +31,6 @@ from thalweg.evaluation.hindsight import (
 from thalweg.evaluation.scoring import ErrorScores, LearnerInfo, interval_coverage
 from thalweg.evaluation.simple_baselines import PERSISTENCE, SimpleBaselines
 from thalweg.evaluation.statistics import LAST_ROUNDS, TRACKER
-from thalweg.evaluation.stream_seasons import as_seconds
 from thalweg.evaluation.study import Hindsight, LastRounds, RegretEntry, Study
 from thalweg.evaluation.tracker_run import burn_in
 from thalweg.evaluation.tracker_trace import RECORDS, TrackerTrace

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from thalweg.calendar.row_clock import as_seconds
 from thalweg.calendar.time_grid import Times
 from thalweg.evaluation.class_baselines import ClassBaselines, ClassBaselinesSnapshot
 from thalweg.evaluation.class_mixture import ClassMixture, ClassMixtureSnapshot
@@ -23,9 +24,7 @@ from thalweg.evaluation.classification_study import (
     ClassificationStudy,
     make_classification_study,
 )
-from thalweg.evaluation.stream_seasons import as_seconds
 from thalweg.evaluation.tracker_run import PIECE, STATISTICS_BATCH, burn_in
-from thalweg.forecasting.naive import carry_last
 from thalweg.learners.logistic_tracker import LogisticTracker, LogisticTrackerState
 from thalweg.losses import Logistic
 from thalweg.models.class_probabilities import normalise_rows
@@ -60,6 +59,7 @@ from thalweg.preprocessing.imputer import (
     ImputerState,
     MissingPolicy,
 )
+from thalweg.preprocessing.past_features import carry_last
 from thalweg.tables.class_labels import MAX_CLASSES, ClassLabels
 from thalweg.types import Block, FloatArray
 

@@ -5,17 +5,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from thalweg.calendar.row_clock import FILE_ROWS
+from thalweg.calendar.row_clock import GRID_ROWS
+from thalweg.calendar.row_places import fill_gaps
+from thalweg.calendar.series_clock import SeriesClock
 from thalweg.errors import PersistenceError
 from thalweg.evaluation.backtest_scores import BacktestScores, BacktestSnapshot
-from thalweg.evaluation.series_clock import (
-    ClockSnapshot,
-    PlacedRows,
-    SeriesClock,
-)
 from thalweg.forecasting.forecast import Forecast
 from thalweg.forecasting.forecaster import Forecaster
-from thalweg.forecasting.grid_rows import fill_gaps, require_short_gaps
 from thalweg.models.model_file import imputer_rules
 from thalweg.persistence import SavedModel, restore_snapshot
 from thalweg.persistence.snapshots import Array, Component, Condition, Count
@@ -45,7 +41,7 @@ class ForecastRunSnapshot(NamedTuple):
     """All that changes in the forecasts of one series, beside its forecaster."""
 
     rows: int  # of the table, learnt so far; those left out are counted
-    clock: ClockSnapshot
+    clock: SeriesClock
     imputer: ImputerState
     scores: BacktestSnapshot
     tail: FloatArray  # (≤ TAIL,) the last values on the grid
@@ -55,9 +51,9 @@ class ForecastRunSnapshot(NamedTuple):
 class ForecastRun(Component):
     """Learns the rows of one series, and scores what it forecast from each of them.
 
-    Rows may come in any pieces, the first of which has ``FILE_ROWS`` if there are so
-    many.
-    Features that are missing are filled with their mean so far.
+    Rows may come in any pieces, the first of which has 24, which show the grid of
+    times, if there are so many. Features that are missing are filled with their mean so
+    far.
     """
 
     Snapshot: ClassVar[Any] = ForecastRunSnapshot
@@ -84,7 +80,7 @@ class ForecastRun(Component):
         if not len(rows):
             return
         if not self.forecaster.rounds:
-            self.clock.start(rows.times.take(slice(FILE_ROWS)))
+            self.clock = self.clock.start(rows.times.take(slice(GRID_ROWS)))
             if self.clock.grid is not None:
                 self.forecaster.start_grid(self.clock.grid)
         first = self.clock.position + 1  # the place of the next row
@@ -100,9 +96,8 @@ class ForecastRun(Component):
             future = self._known_ahead(kept.x[ahead], steps, kept.x[stop - 1])
             piece_rows = kept.take(slice(start, stop))
             first = self._play_piece(piece_rows, places, first, future)
-        absent = placed.absent[placed.absent < len(rows)]
-        learnt = PlacedRows(placed.rows[:count], placed.steps[:count], absent)
-        self.clock.advance(rows.times, learnt, len(rows))
+        learnt = placed.until(len(rows))
+        self.clock = self.clock.advance(rows.times, learnt, len(rows))
         self.rows += len(rows)
 
     def skip(self, count: int) -> None:
@@ -155,6 +150,7 @@ class ForecastRun(Component):
     def rules(self, snapshot: ForecastRunSnapshot) -> Iterator[tuple[str, Any]]:
         """Every part is of the same rows."""
         yield "rows", Count()
+        yield "clock", Condition(snapshot.clock.is_possible(), "times of rows")
         yield "imputer", imputer_rules(len(self.settings.features), snapshot.rows)
         length = len(snapshot.tail)
         yield "tail", Condition(length <= TAIL, f"at most {TAIL} values")
@@ -190,9 +186,8 @@ class ForecastRun(Component):
             # A row without a value is learnt from too: its features are observed.
             x, _ = self.imputer.impute(rows.x, np.zeros(len(rows)))
         grid, times = self.clock.grid, rows.times.instants
-        if grid is not None:
-            require_short_gaps(places - first, grid, grid.times(places[-1:])[0])
-        y, x = fill_gaps(places - first, rows.y, x, self.forecaster.last_given)
+        last_given = self.forecaster.last_given
+        y, x = fill_gaps(grid, first, places, rows.y, x, last_given)
         backtest = self.forecaster.run(
             y, x if self.settings.features else None,
             interval=self.settings.interval, future=future,

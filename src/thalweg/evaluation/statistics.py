@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.calendar.row_clock import as_seconds
 from thalweg.calendar.time_grid import Times
 from thalweg.evaluation import fixed_discounts
 from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
@@ -22,7 +23,6 @@ from thalweg.evaluation.simple_baselines import (
     SimpleBaselines,
     SimpleBaselinesSnapshot,
 )
-from thalweg.evaluation.stream_seasons import as_seconds
 from thalweg.evaluation.study import Entry, LastRounds
 from thalweg.evaluation.tracker_trace import TraceSnapshot, TrackerTrace
 from thalweg.learners.tracker import Tracker

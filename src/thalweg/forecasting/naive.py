@@ -43,16 +43,6 @@ def mean_period(seasons: Seasons) -> int:
     return season if cycle % season or cycle > MAX_SEASONS * season else cycle
 
 
-def carry_last(before: float, values: FloatArray) -> FloatArray:
-    """The last known value before each of the values (T,), and after all: (T + 1,).
-
-    ``before`` is the last one known before them; values are NaN where not known.
-    """
-    known = np.append(before, values)
-    newest = np.where(np.isnan(known), 0, np.arange(len(known)))
-    return np.asarray(known[np.maximum.accumulate(newest)])
-
-
 class NaiveForecasts(Component):
     """The naive forecasts of one series with known seasons.
 

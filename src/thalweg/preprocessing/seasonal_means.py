@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from thalweg.calendar.row_clock import Stamps
-from thalweg.calendar.season_finder import Seasons, calendar_seasons
+from thalweg.calendar.season_finder import Seasons, SeasonSearch, calendar_seasons
 from thalweg.calendar.time_grid import TimeGrid
 from thalweg.calendar.weekdays import DAY
 from thalweg.types import FloatArray
@@ -63,6 +63,11 @@ class SeasonalMeans(NamedTuple):
 def _learn(means: list[float], counts: list[float], phase: int, y: float) -> None:
     counts[phase] += 1
     means[phase] += max(1 / counts[phase], MIN_SHARE) * (y - means[phase])
+
+
+def mean_seasons(search: SeasonSearch) -> Seasons:
+    """The seasons of the means."""
+    return search.seasons if search.grid is None else clock_seasons(search.grid)
 
 
 def clock_seasons(grid: TimeGrid) -> Seasons:

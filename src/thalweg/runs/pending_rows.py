@@ -6,7 +6,6 @@ none does.
 
 import numpy as np
 
-from thalweg.calendar.row_clock import FILE_ROWS
 from thalweg.errors import StreamError
 from thalweg.evaluation.forecast_run import ForecastRun
 from thalweg.tables.timed_rows import TimedRows
@@ -43,9 +42,8 @@ class PendingRows:
             return
         self._pending.append(rows)
         self._count += len(rows)
-        needed = PIECE_ROWS if self.run.forecaster.rounds else FILE_ROWS
-        if self._count >= needed:
-            self._play(needed)
+        if self._count >= PIECE_ROWS:
+            self._play(PIECE_ROWS)
 
     def finish(self) -> TimedRows | None:
         """Learn all that has a target; returns the rows after that."""

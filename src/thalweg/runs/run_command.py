@@ -18,7 +18,6 @@ from thalweg.runs.command_output import (
     print_outcome,
     print_resume_command,
 )
-from thalweg.runs.data_clock import DataClock
 from thalweg.runs.file_locks import FileLocks
 from thalweg.runs.forecast_command import RunForecast
 from thalweg.runs.keyed_session import KeyedSession
@@ -36,6 +35,7 @@ from thalweg.runs.source import (
     new_recipe,
     scan_source,
 )
+from thalweg.runs.stopwatch import Stopwatch
 from thalweg.runs.storage import require_standard_output
 from thalweg.tables import Table
 from thalweg.tables.time_parts import split_joined
@@ -147,13 +147,13 @@ def _finish(
         stderr_console().print(f"Goes on after row {session.rows:,}.")
         if session.seen_rows() and not session.has_digest():
             print_sentence(stderr_console(), NO_DIGEST)
-    clock = DataClock()
+    stopwatch = Stopwatch()
     total = None if loop.table.is_live else 1.0
     with StopSignal() as stop, progress_bar(loop.table.name, total) as bar:
         loop.run(stop, bar)
         if ahead is not None and stop.number is None:
             ahead.finish()
-    seconds = max(clock.seconds() - loop.other_seconds, 1e-6)
+    seconds = max(stopwatch.seconds() - loop.other_seconds, 1e-6)
     is_stopped = stop.number is not None
     told = (*session.notes(loop.echo), *loop.notes())
     shown = (*notes, *told) if session.keys else loop.notes()

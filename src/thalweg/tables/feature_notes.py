@@ -61,13 +61,13 @@ def _parts(state: EncoderState, recipe: Recipe, used_names: Sequence[str]) -> li
         quoted = ", ".join(map(repr, names))
         parts.append(f"the {word} {quoted} of the same row")
     for target, past in zip(recipe.targets, state.past.targets, strict=True):
-        seasons = sorted({*past.seasons} - {1})
+        seasons = sorted({*past.search.seasons} - {1})
         values = ["its last values"]
         if seasons:
             ago = " and ".join(f"{season:,}" for season in seasons)
             values.append(f"those {ago} rows ago")
         parts.append(f"a forecast of {target} from {' and '.join(values)}")
-        parts.append(f"the mean of {target} {_mean_name(state, past)}")
+        parts.append(f"the mean of {target} {_mean_name(past)}")
     if recipe.given_calendar is not None:
         parts.append(f"hour, weekday and time of year of {recipe.given_calendar!r}")
     elif set(YEAR_FEATURES) & set(used_names):
@@ -75,10 +75,10 @@ def _parts(state: EncoderState, recipe: Recipe, used_names: Sequence[str]) -> li
     return parts
 
 
-def _mean_name(state: EncoderState, past: TargetPast) -> str:
+def _mean_name(past: TargetPast) -> str:
     """Which rows the mean of a phase is of."""
-    grid, cycle = state.clock.grid, past.seasons.cycle
-    if grid is None or not past.by_clock:
+    grid, cycle = past.search.grid, past.search.seasons.cycle
+    if grid is None:
         return "of the last rows" if cycle == 1 else f"of every {cycle:,}th row"
     if grid.months:
         name = {1: "month", 3: "quarter"}.get(grid.months, "part of the year")

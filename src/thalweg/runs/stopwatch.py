@@ -5,7 +5,7 @@ import time
 from thalweg.kernels.compiler.jit import compilation_seconds
 
 
-class DataClock:
+class Stopwatch:
     """Counts the seconds since it was made, but for those of the compiler.
 
     A first run on a machine compiles for half a minute, which says nothing about how
