@@ -62,8 +62,9 @@ class SimpleBaselines(Component):
     missing; else rows are counted. All forecast each row from the labels known by then,
     with a ``delay`` as well. Seasonal naive is the newest value known at the same
     position; before it knows one, the cycle's is that of the season, and the season's
-    the last value. The seasonal mean repeats the cycle's where it has none. Memory is that of one cycle, at most
-    20,160 rows. The result does not depend on how rows are cut into calls of ``play``.
+    the last value. The seasonal mean repeats the cycle's where it has none. Memory is
+    that of one cycle, at most 20,160 rows. The result does not depend on how rows are
+    cut into calls of ``play``.
     """
 
     Snapshot: ClassVar[Any] = SimpleBaselinesSnapshot

@@ -142,7 +142,7 @@ class RunStatistics(Component):
             yield name, {"rounds": OneOf((rounds,))}
         is_equal = all(curve.rounds == rounds for curve in snapshot.scores.squared)
         yield "scores", Condition(is_equal, f"errors of {rounds} rounds")
-        yield "simple_baselines", {"seasons": {"clock": {"rows": OneOf((rounds,))}}}
+        yield "simple_baselines", {"clock": {"rows": OneOf((rounds,))}}
         yield "tracker_trace", {"rounds": OneOf((rounds,))}
         yield "forecast_record", {"times": {"rounds": OneOf((rounds,))}}
         shape = (min(rounds, LAST_ROUNDS), 5)
