@@ -55,6 +55,12 @@ class Seasons(NamedTuple):
     season: int = 1
     cycle: int = 1
 
+    @property
+    def nested_cycle(self) -> int:
+        """The cycle where the season divides it, as the day the week, so that it has
+        means at each phase; else the season, as the week of days."""
+        return self.season if self.cycle % self.season else self.cycle
+
 
 class SeasonSearch(NamedTuple):
     """The seasons of a series that is read row by row, and where they come from.

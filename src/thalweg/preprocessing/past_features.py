@@ -183,8 +183,8 @@ def _play(past: TargetPast, target_rows: TargetRows) -> tuple[TargetPast, FloatA
     steps = np.ones(len(values), np.int64)
     is_absent = np.zeros(len(values), np.bool_)
     if grid is not None:
-        phases = clock_phases(grid, target_rows.times)
-        next_phases = clock_phases(grid, target_rows.next_times)
+        phases = clock_phases(past.search, target_rows.times)
+        next_phases = clock_phases(past.search, target_rows.next_times)
         if delay == 0:
             steps = grid_steps(grid, target_rows.times, target_rows.next_times)
             is_absent = grid.is_absent_weekday(target_rows.times.view("datetime64[ns]"))

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from thalweg.calendar.weekdays import DAY, week_sentence
 from thalweg.preprocessing.past_features import TargetPast
-from thalweg.preprocessing.seasonal_means import clock_seasons
 from thalweg.tables.encoder_state import EncoderState
 from thalweg.tables.recipe import AUTO, Recipe
 from thalweg.tables.time_parts import split_joined
@@ -88,7 +87,7 @@ def _mean_name(past: TargetPast) -> str:
     if grid.step == DAY:
         return "on the same weekday"
     name = "hour" if grid.step == DAY // 24 else "time"
-    length = clock_seasons(grid).cycle * grid.step
+    length = cycle * grid.step
     return f"at the same {name} of the {'week' if length == 7 * DAY else 'day'}"
 
 
