@@ -9,8 +9,8 @@ from thalweg.calendar.row_clock import (
     NO_TIME,
     RowClock,
     find_row_grid,
-    grid_steps,
 )
+from thalweg.calendar.row_places import grid_steps
 from thalweg.calendar.time_grid import TimeGrid
 from thalweg.calendar.weekdays import DAY
 

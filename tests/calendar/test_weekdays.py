@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thalweg.calendar.frequency import parse_frequency
-from thalweg.calendar.row_clock import GRID_ROWS, NO_TIME, RowClock, grid_steps
+from thalweg.calendar.row_clock import GRID_ROWS, NO_TIME, RowClock
+from thalweg.calendar.row_places import grid_steps
 from thalweg.calendar.season_finder import Seasons, calendar_seasons
 from thalweg.calendar.time_grid import TimeGrid, as_times, find_grid
 from thalweg.calendar.weekdays import (

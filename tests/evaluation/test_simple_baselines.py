@@ -278,7 +278,7 @@ def test_memory_does_not_grow_with_the_stream():
     baselines.play(np.sin(np.arange(60_000)), None, times)
     sizes = [np.size(part) for part in baselines.snapshot().naive]
     assert max(sizes) <= 2 * 20_160
-    assert baselines.seasons.history.size == 0
+    assert baselines.history.size == 0
     by_rows = SimpleBaselines()
     by_rows.play(RNG.normal(size=6_000))
-    assert by_rows.seasons.is_settled and by_rows.seasons.history.size == 0
+    assert by_rows.search.is_settled and by_rows.history.size == 0

@@ -111,7 +111,7 @@ def damaged(record, path, change):
 
 
 def views_of(fields):
-    season, cycle = dict(fields["progress"])["seasons"].values()
+    season, cycle = fields["progress"]["search"]["seasons"].values()
     past = max(2 * cycle * -(-4 // cycle) + season, 3) + 6
     terms = layout.SERIES_TERMS + layout.FEATURE_TERMS
     sizes = (layout.OWN_FEATURES + 1, 2, 4, 4, season, cycle, past)
@@ -177,6 +177,11 @@ def unsort(fields):
     errors[0, 0, 3] = 1e6
 
 
+def set_seasons(season, cycle):
+    search = {"seasons": {"season": season, "cycle": cycle}}
+    return set_progress("search", search)
+
+
 def set_progress(name, value):
     return lambda fields: fields["progress"].update({name: value})
 
@@ -203,8 +208,8 @@ def set_progress(name, value):
         set_progress("given", 10**9),
         set_progress("names", ("a",)),
         set_progress("names", ("a", "a")),
-        set_progress("seasons", {"season": 0, "cycle": 1}),
-        set_progress("seasons", {"season": 2**40, "cycle": 2**41}),
+        set_seasons(0, 1),
+        set_seasons(2**40, 2**41),
         set_progress("history", np.zeros((3, 3))),
         set_progress("history", np.full((ROWS, 3), 1e200)),
         set_progress("first_time", 0.5),

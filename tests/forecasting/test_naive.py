@@ -14,7 +14,6 @@ from thalweg.forecasting.naive import (
     MEAN,
     SEASON,
     NaiveForecasts,
-    carry_last,
     complete,
     mean_period,
 )
@@ -80,11 +79,6 @@ def test_a_method_without_a_value_repeats_the_next_simpler_one():
     assert complete(made)[:, :4].tolist() == [
         [1, 1, 1, 1], [1, 2, 2, 2], [1, 1, 3, 3], [1, 2, 3, 4],
     ]  # fmt: skip
-
-
-def test_the_last_known_value_is_carried():
-    carried = carry_last(np.nan, np.array([np.nan, 1.0, np.nan, 2.0, np.nan]))
-    np.testing.assert_array_equal(carried, [np.nan, np.nan, 1, 1, 2, 2])
 
 
 def test_the_mean_is_of_the_cycle_where_its_phases_have_values():

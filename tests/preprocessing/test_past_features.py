@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 import thalweg as tw
 from tests.kernels.plain_forecasts import pooled_forecasts, smoothing_forecasts
 from thalweg.calendar.row_clock import CLOCK_ROWS, NO_TIME, RowClock
-from thalweg.calendar.season_finder import DAY, Seasons, find_seasons
+from thalweg.calendar.season_finder import DAY, Seasons, SeasonSearch, find_seasons
 from thalweg.preprocessing.forecaster_state import ForecasterState
 from thalweg.preprocessing.past_check import is_possible_past
 from thalweg.preprocessing.past_features import (
     MAX_FORECAST_DELAY,
     PastState,
-    next_search,
+    carry_last,
 )
 from thalweg.preprocessing.past_forecasts import forecaster_settings
 
@@ -134,7 +134,7 @@ def test_seasons_are_looked_for_in_the_values_where_there_are_no_times():
         assert_equal(made[row, 0], forecast_by_hand(y, np.arange(120), row, seasons))
         means = (mean_by_hand(y, np.arange(120) % n, row) for n in reversed(seasons))
         assert made[row, 1] == next(mean for mean in means if mean is not None)
-    searches = [next_search(rows) for rows in (0, 7, 8, 23, 24, 53, 54)]
+    searches = [SeasonSearch().next_stop(rows) for rows in (0, 7, 8, 23, 24, 53, 54)]
     assert searches == [8, 8, 24, 24, 36, 54, 81]
 
 
@@ -225,6 +225,9 @@ def test_what_no_run_has_left_is_refused():
     def damaged_by(**fields):
         return past._replace(forecasts=forecasts._replace(**fields))
 
+    def searched(**fields):
+        return past._replace(search=past.search._replace(**fields))
+
     for damage in (
         damaged_by(forecaster=forecasts.forecaster[:-1]),
         damaged_by(forecaster=forecasts.forecaster * np.nan),
@@ -233,8 +236,9 @@ def test_what_no_run_has_left_is_refused():
         damaged_by(smoothing=forecasts.smoothing[1:]),
         damaged_by(smoothing=-1 - forecasts.smoothing),
         damaged_by(pool=forecasts.pool[1:]), damaged_by(pool=forecasts.pool + 0.5),
-        past._replace(forecasts=None), past._replace(seasons=Seasons(24, 167)),
-        past._replace(grid_rows=0), past._replace(latest=np.inf),
+        past._replace(forecasts=None), searched(seasons=Seasons(24, 167)),
+        searched(grid_fields=None), searched(grid_fields=(0, 1, 0, 0, 0)),
+        searched(is_settled=False), past._replace(latest=np.inf),
         past._replace(history=np.zeros(3)),
         past._replace(means=past.means._replace(cycle=np.zeros((2, 3)))),
     ):  # fmt: skip
@@ -251,6 +255,11 @@ def test_what_no_run_has_left_is_refused():
         clock._replace(last_time="late"), clock._replace(backward_row=51),
     ):  # fmt: skip
         assert not is_possible_past(state, wrong, 1, 50, 0)
+
+
+def test_the_last_known_value_is_carried():
+    carried = carry_last(np.nan, np.array([np.nan, 1.0, np.nan, 2.0, np.nan]))
+    np.testing.assert_array_equal(carried, [np.nan, np.nan, 1, 1, 2, 2])
 
 
 WORKING = np.arange(0, 280)[np.arange(0, 280) % 7 < 5]  # days from a Monday on

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from tests.report import example_studies
+from thalweg.calendar.series_clock import RowTimes
 from thalweg.evaluation.forecast_result import make_result
 from thalweg.evaluation.forecast_run import ForecastRun, ForecastSettings
 from thalweg.forecasting import Forecaster
 from thalweg.report.forecast_sections import forecast_section
 from thalweg.report.study_sections import study_section
-from thalweg.tables.timestamps import RowTimes, TimedRows
+from thalweg.tables.timestamps import TimedRows
 
 ROWS, HORIZON = 200, 6
 

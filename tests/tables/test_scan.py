@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from thalweg import tables
-from thalweg.calendar.row_clock import FILE_ROWS
+from thalweg.calendar.row_clock import GRID_ROWS
 from thalweg.tables import Recipe
 from thalweg.tables.schema import Schema
 from thalweg.tables.table import Table
@@ -94,7 +94,7 @@ def test_series_are_those_of_a_key_that_was_given(scan):
             assert (b.rows, b.known, b.future, b.out_of_order) == (60, 50, 10, 0)
             assert b.present.tolist() == [10]
             assert scanned.known_features() == ("size",)
-        assert len(found.first_times) == len(given.first_times) == 60 < FILE_ROWS
+        assert len(found.first_times) == len(given.first_times) == GRID_ROWS
 
 
 @pytest.mark.parametrize("name", ["year", "t", "Time"])

@@ -1,9 +1,9 @@
 """The clock of a series: the times of its rows, and the grid that the first show.
 
-Times are integers of nanoseconds since 1970; ``NO_TIME`` where one is missing. The grid
-is found from the first 8 rows, and again from the first 24, which decide: it is the
-same however rows are cut, and depends on no later row. Streams, tables, and series that
-are forecast have their grid by this one rule.
+Times are integers of nanoseconds since 1970; ``NO_TIME`` where one is missing. The
+first 24 rows decide on the grid, of streams, tables, long frames and series that are
+forecast alike: it is the same however rows are cut, and depends on no later row. A
+clock that runs has a grid from 8 rows on, and a forecaster from 2 on, until then.
 """
 
 from typing import Any, NamedTuple, Self
@@ -19,6 +19,7 @@ from thalweg.calendar.time_grid import (
     find_grid,
 )
 from thalweg.calendar.weekdays import DAY
+from thalweg.types import FloatArray
 
 NO_TIME = -(2**63)
 """The integer that NumPy reads as NaT."""
@@ -26,11 +27,13 @@ CLOCK_ROWS = 8
 """Number of first rows whose times show the grid for the first time."""
 GRID_ROWS = 24
 """Number of first rows whose times decide what the grid is."""
-FILE_ROWS = 1000
-"""The same of a file, whose rows can be looked at before any of them is learnt."""
+ALMOST_A_DAY = 23 * DAY // 24
+"""Minimum step of rows that local clocks count: days are as short where summer time
+begins."""
 MAX_ABSENT = 3
 """Limit of the grid times without a row, in units of rows: with more, rows are hardly
 on an even grid."""
+MICROSECOND = 1e-6
 Stamps = npt.NDArray[np.int64]
 
 
@@ -89,8 +92,9 @@ class RowClock(NamedTuple):
         grid = self.grid
         if grid is None or self.backward_row or self.last_time == NO_TIME:
             return 0
-        first, last = np.array([[self.first_times[0]], [self.last_time]], np.int64)
-        absent = int(grid_steps(grid, first, last)[0]) + 1 - self.rows
+        ends = np.array([self.first_times[0], self.last_time], "datetime64[ns]")
+        first, last = grid.nearest_positions(ends)[0].tolist()
+        absent = last - first + 1 - self.rows
         return absent if 0 < absent < MAX_ABSENT * self.rows else 0
 
     def is_possible(self, rows: int) -> bool:
@@ -138,6 +142,35 @@ class RowClock(NamedTuple):
         return clock, times
 
 
+class SeriesGrid(NamedTuple):
+    """The grid of a series, None where its rows are on none."""
+
+    grid: TimeGrid | None
+    is_local: bool = False  # whether it is one of times by local clocks, not in UTC
+
+
+def find_series_grid(
+    instants: Times, local: Times | None = None, is_strict: bool = False
+) -> SeriesGrid:
+    """The grid that the first 24 rows of a series show.
+
+    Rows that are hours apart are counted in UTC, so that no hour comes twice; rows that
+    are days or months apart by local clocks, if these are known, so that midnights stay
+    midnights. Whoever refuses every row off the grid (``is_strict``) need not know
+    whether most are on it.
+    """
+
+    def grid_of(times: Times) -> TimeGrid | None:
+        first = times[:GRID_ROWS]
+        return find_grid(first) if is_strict else find_row_grid(as_stamps(first))
+
+    grid = grid_of(instants)
+    if local is None or (grid is not None and grid.step < ALMOST_A_DAY):
+        return SeriesGrid(grid)
+    local_grid = grid_of(local)
+    return SeriesGrid(local_grid or grid, local_grid is not None)
+
+
 def find_row_grid(stamps: Stamps) -> TimeGrid | None:
     """The grid of rows at these times; None where they are not on one.
 
@@ -167,6 +200,15 @@ def as_stamps(times: Times) -> Stamps:
     return times.astype("datetime64[ns]").astype(np.int64)
 
 
+def as_seconds(times: Times | None, rows: int) -> FloatArray:
+    """Times (T,) as seconds since 1970, exact to the microsecond; NaN without any."""
+    if times is None:
+        return np.full(rows, np.nan)
+    microseconds = times.astype("datetime64[us]")
+    seconds = microseconds.astype(np.int64) * MICROSECOND
+    return np.where(np.isnat(microseconds), np.nan, seconds)
+
+
 def are_times(times: Any, count: int) -> bool:
     """Whether they are ``count`` integers of 64 bits."""
     if type(times) is not tuple or len(times) != count:
@@ -180,19 +222,6 @@ def is_possible_grid(fields: Any) -> bool:
         return True
     is_grid = type(fields) is tuple and len(fields) == len(TimeGrid._fields)
     return is_grid and TimeGrid(*fields).is_possible()
-
-
-def grid_steps(grid: TimeGrid, before: Stamps, after: Stamps) -> Stamps:
-    """The number of grid steps between times; 1 where time goes back.
-
-    It is 0 between two rows of the same place. A time on a weekday without rows counts
-    as the next time of the grid.
-    """
-    pair = [stamps.view("datetime64[ns]") for stamps in (before, after)]
-    places = [grid.nearest_positions(times)[0] for times in pair]
-    steps = places[1] - places[0]
-    is_known = (before != NO_TIME) & (after != NO_TIME)
-    return np.where(is_known & (steps >= 0), steps, 1)
 
 
 def _fill_gaps(times: Stamps, last_time: int, grid: TimeGrid) -> Stamps:

@@ -1,22 +1,25 @@
 """The seasons of a series: by its calendar where it has one, else from its values.
 
-Values are searched again as more of them come. Whoever keeps a state with seasons
-learns the first values again with those that a later search finds.
+``SeasonSearch`` is how they are found while a series is read. Whoever keeps a state
+with seasons learns the first values again with those that a later search finds.
 
 A *season* is the period after which values repeat themselves, a *cycle* a longer one
 that the season divides or that lies above it: the day and the week of hourly values.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from thalweg.calendar.row_clock import CLOCK_ROWS, GRID_ROWS, is_possible_grid
 from thalweg.calendar.time_grid import TimeGrid
 from thalweg.calendar.weekdays import DAY, count_weekdays, rows_of_year
 from thalweg.types import FloatArray
 
 TINY = 1e-290
 """Values that differ by no more count as equal."""
+MAX_PERIOD = 2**31
+"""Limit of the length of a cycle that is given."""
 MAX_CYCLE = 20_160
 """Limit of a cycle's length by the calendar, in rounds: two weeks of minutes."""
 CLEAR_GAIN = 0.75
@@ -52,17 +55,67 @@ class Seasons(NamedTuple):
     season: int = 1
     cycle: int = 1
 
+    @property
+    def nested_cycle(self) -> int:
+        """The cycle where the season divides it, as the day the week, so that it has
+        means at each phase; else the season, as the week of days."""
+        return self.season if self.cycle % self.season else self.cycle
 
-def next_searches(rows: int, count: int) -> list[int]:
-    """After which of the next ``count`` rows, from 1, seasons are searched, once
-    ``rows`` have come."""
-    return [stop - rows for stop in SEARCHES if rows < stop <= rows + count]
 
+class SeasonSearch(NamedTuple):
+    """The seasons of a series that is read row by row, and where they come from.
 
-def grid_seasons(grid: TimeGrid | None) -> Seasons | None:
-    """The seasons of a grid by the calendar; None where only values can show them."""
-    seasons = Seasons() if grid is None else calendar_seasons(grid)
-    return None if seasons == Seasons() else seasons
+    They are those of the calendar, if the grid of the first 8 rows, or of the first 24,
+    has some. Else they are searched in the values, after 24, 36, 54, … rows; the search
+    after 4,096 decides.
+    """
+
+    seasons: Seasons = Seasons()
+    grid_fields: Any = None  # of the grid with these seasons; None: rows are counted
+    is_settled: bool = False  # whether they stay whatever comes
+
+    @property
+    def grid(self) -> TimeGrid | None:
+        """The grid whose seasons they are; None where rows are counted."""
+        return None if self.grid_fields is None else TimeGrid(*self.grid_fields)
+
+    def next_stop(self, rows: int, delay: int = 0) -> int:
+        """After how many rows, more than ``rows``, to ``advance``; 0: never again.
+
+        Values are known ``delay`` rows after their own.
+        """
+        if self.is_settled:
+            return 0
+        stops = (CLOCK_ROWS, GRID_ROWS, *(search + delay for search in SEARCHES))
+        return min(stop for stop in stops if stop > rows)
+
+    def advance(
+        self, rows: int, grid: TimeGrid | None, values: FloatArray
+    ) -> tuple[Self, bool]:
+        """The search after ``rows`` rows, with all values known by then, and whether
+        seasons or positions on the grid are other ones."""
+        after = self.on_grid(grid, rows >= GRID_ROWS).in_values(values)
+        is_same = (after.seasons, after.grid_fields) == (self.seasons, self.grid_fields)
+        return after, not is_same
+
+    def on_grid(self, grid: TimeGrid | None, is_final: bool) -> Self:
+        """With the seasons of a grid; ``is_final`` where no other one will come."""
+        if grid is None or calendar_seasons(grid) == Seasons():
+            return type(self)() if self.grid_fields is not None else self
+        return type(self)(calendar_seasons(grid), tuple(grid), is_final)
+
+    def in_values(self, values: FloatArray) -> Self:
+        """With the seasons of all values so far, where no calendar has them."""
+        if self.grid_fields is not None or len(values) not in SEARCHES:
+            return self
+        return type(self)(find_seasons(values), None, len(values) >= HISTORY)
+
+    def is_possible(self) -> bool:
+        """Whether the fields, as read from a file, are possible."""
+        (season, cycle), fields = self.seasons, self.grid_fields
+        is_right = 1 <= season <= cycle < MAX_PERIOD and is_possible_grid(fields)
+        grid = self.grid if is_right else None
+        return is_right and (grid is None or calendar_seasons(grid) == self.seasons)
 
 
 def calendar_seasons(grid: TimeGrid) -> Seasons:

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.calendar.row_clock import NO_TIME, Stamps, grid_steps
+from thalweg.calendar.row_clock import NO_TIME, Stamps
+from thalweg.calendar.row_places import grid_steps
 from thalweg.calendar.time_grid import TimeGrid
 from thalweg.calendar.weekdays import DAY
 from thalweg.types import FloatArray

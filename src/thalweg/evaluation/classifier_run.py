@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from thalweg.calendar.row_clock import as_seconds
 from thalweg.calendar.time_grid import Times
 from thalweg.evaluation.class_statistics import (
     BASELINE_NAMES,
@@ -24,9 +25,7 @@ from thalweg.evaluation.classification_study import (
     ClassificationStudy,
     make_classification_study,
 )
-from thalweg.evaluation.stream_seasons import as_seconds
 from thalweg.evaluation.tracker_run import PIECE, STATISTICS_BATCH, burn_in
-from thalweg.forecasting.naive import carry_last
 from thalweg.kernels.tempered_mixture import tempered_mixture
 from thalweg.learners.logistic_tracker import LogisticTracker, LogisticTrackerState
 from thalweg.losses import Logistic
@@ -62,6 +61,7 @@ from thalweg.preprocessing.imputer import (
     ImputerState,
     MissingPolicy,
 )
+from thalweg.preprocessing.past_features import carry_last
 from thalweg.tables.class_labels import MAX_CLASSES, ClassLabels
 from thalweg.types import Block, FloatArray
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thalweg import bounds, regret
+from thalweg.calendar.row_clock import as_seconds
 from thalweg.calendar.time_grid import Times
 from thalweg.domains import Ball
 from thalweg.errors import StreamError
@@ -31,7 +32,6 @@ from thalweg.evaluation.run_statistics import (
 )
 from thalweg.evaluation.scoring import ErrorScores, LearnerInfo, interval_coverage
 from thalweg.evaluation.simple_baselines import PERSISTENCE, SimpleBaselines
-from thalweg.evaluation.stream_seasons import as_seconds
 from thalweg.evaluation.study import Hindsight, LastRounds, Mark, RegretEntry, Study
 from thalweg.evaluation.tracker_run import burn_in
 from thalweg.kernels.tracker import tracker_layout as layout

@@ -19,8 +19,8 @@ from thalweg.evaluation.backtest_scores import (
 )
 from thalweg.evaluation.error_ratio import error_ratio
 from thalweg.evaluation.forecast_run import ForecastRun
+from thalweg.evaluation.period_words import ago_words, position_words
 from thalweg.evaluation.simple_baselines import PERSISTENCE_WORDS
-from thalweg.evaluation.stream_seasons import ago_words, position_words
 from thalweg.forecasting.forecast import Forecast
 from thalweg.forecasting.naive import mean_period
 from thalweg.tables import Timestamps

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.calendar.row_clock import as_seconds
 from thalweg.calendar.time_grid import Times
 from thalweg.errors import PersistenceError
 from thalweg.evaluation import fixed_discounts
@@ -24,7 +25,6 @@ from thalweg.evaluation.simple_baselines import (
     SimpleBaselines,
     SimpleBaselinesSnapshot,
 )
-from thalweg.evaluation.stream_seasons import as_seconds
 from thalweg.evaluation.study import Entry, LastRounds, TrackerHistory
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.learners.tracker.explanation import EXPERT_FAMILIES, FAMILY_OF_EXPERT
@@ -237,7 +237,7 @@ class RunStatistics(Component):
             yield name, {"rounds": OneOf((rounds,))}
         is_equal = all(curve.rounds == rounds for curve in snapshot.scores.squared)
         yield "scores", Condition(is_equal, f"errors of {rounds} rounds")
-        yield "simple_baselines", {"seasons": {"clock": {"rows": OneOf((rounds,))}}}
+        yield "simple_baselines", {"clock": {"rows": OneOf((rounds,))}}
         yield "tracker_trace", {"rounds": OneOf((rounds,))}
         yield "forecast_record", {"times": {"rounds": OneOf((rounds,))}}
         shape = (min(rounds, LAST_ROUNDS), 5)

@@ -10,18 +10,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from thalweg.calendar.row_clock import NO_TIME, Stamps, as_stamps
-from thalweg.calendar.season_finder import Seasons
+from thalweg.calendar.row_clock import NO_TIME, RowClock, Stamps, as_stamps
+from thalweg.calendar.season_finder import HISTORY, Seasons, SeasonSearch
 from thalweg.calendar.time_grid import Times
+from thalweg.evaluation.period_words import ago_words, position_words
 from thalweg.evaluation.scoring import LearnerInfo
-from thalweg.evaluation.stream_seasons import (
-    StreamSeasons,
-    StreamSeasonsSnapshot,
-    ago_words,
-    position_words,
-)
 from thalweg.forecasting import naive
 from thalweg.forecasting.naive import (
+    IntArray,
     NaiveForecasts,
     NaiveSnapshot,
     complete,
@@ -51,7 +47,9 @@ INFOS = (
 class SimpleBaselinesSnapshot(NamedTuple):
     """All that changes in the simple baselines."""
 
-    seasons: StreamSeasonsSnapshot
+    clock: RowClock  # of the rows that were asked for
+    search: SeasonSearch
+    history: FloatArray  # (h, 3) number, time and label of rows; empty once settled
     delayed_rows: DelayedLabelsState  # number and time of rows whose labels are to come
     passed: float  # rows that have passed
     naive: NaiveSnapshot
@@ -60,18 +58,21 @@ class SimpleBaselinesSnapshot(NamedTuple):
 class SimpleBaselines(Component):
     """Persistence, seasonal naive of season and cycle, drift and the seasonal mean.
 
-    All forecast each row from the labels known by then, with a ``delay`` as well.
-    Seasonal naive is the newest value known at the same position; before it knows one,
-    the cycle's is that of the season, and the season's the last value. The seasonal
-    mean repeats the cycle's where it has none. Memory is that of one cycle, at most
-    20,160 rows. The result does not depend on how rows are cut into calls of ``play``.
+    Positions are those on the grid of times, where it has seasons, so that rows may be
+    missing; else rows are counted. All forecast each row from the labels known by then,
+    with a ``delay`` as well. Seasonal naive is the newest value known at the same
+    position; before it knows one, the cycle's is that of the season, and the season's
+    the last value. The seasonal mean repeats the cycle's where it has none. Memory is
+    that of one cycle, at most 20,160 rows. The result does not depend on how rows are
+    cut into calls of ``play``.
     """
 
     Snapshot: ClassVar[Any] = SimpleBaselinesSnapshot
 
     def __init__(self, delay: int = 0) -> None:
         self.delay = delay
-        self.seasons = StreamSeasons()
+        self.clock, self.search = RowClock(), SeasonSearch()
+        self.history: FloatArray = np.empty((0, 3))
         self.delayed_rows = DelayedLabels(delay, 2)
         self.passed = 0.0
         self.naive = NaiveForecasts(Seasons())
@@ -90,10 +91,10 @@ class SimpleBaselines(Component):
         parts: list[FloatArray] = [np.empty((0, len(INFOS)))]
         start = 0
         while start < len(y):
-            count = self.seasons.next_stop(self.delay)
-            rows = slice(start, start + count if count else len(y))
+            stop = self.search.next_stop(self.clock.rows, self.delay)
+            rows = slice(start, start + stop - self.clock.rows if stop else len(y))
             parts.append(self._play_part(y[rows], elapsed[rows], stamps[rows]))
-            if len(parts[-1]) == count:
+            if self.clock.rows == stop:
                 self._search_seasons()
             start += len(parts[-1])
         return np.vstack(parts)
@@ -104,13 +105,15 @@ class SimpleBaselines(Component):
         """``play`` for rows between two searches for seasons."""
         after = self.passed + np.cumsum(elapsed)
         numbers = np.append(self.passed, after[:-1])
-        clock, filled = self.seasons.clock.advance(stamps)
+        clock, filled = self.clock.advance(stamps)
         rows = np.column_stack([numbers, filled])
         due = self.delayed_rows.push(rows, y)
         forecasts = self._forecast(rows, due.x, due.y)
         is_due = due.elapsed > 0
-        self.seasons.add_labels(np.column_stack([due.x, due.y])[is_due])
-        self.seasons.clock, self.passed = clock, float(after[-1])
+        if not self.search.is_settled:
+            labels = np.column_stack([due.x, due.y])[is_due]
+            self.history = np.vstack([self.history, labels])
+        self.clock, self.passed = clock, float(after[-1])
         return forecasts
 
     def display_infos(self) -> tuple[LearnerInfo | None, ...]:
@@ -119,7 +122,7 @@ class SimpleBaselines(Component):
         Seasonal ones are shown once labels of more than a period are known.
         """
         season, cycle = self.naive.seasons
-        mean, grid = mean_period(self.naive.seasons), self.seasons.grid()
+        mean, grid = mean_period(self.naive.seasons), self.search.grid
         span = self.naive.last[0] - self.naive.first[0]
         shown: list[LearnerInfo | None] = [None] * len(INFOS)
         shown[LAST] = PERSISTENCE
@@ -141,7 +144,14 @@ class SimpleBaselines(Component):
 
     def rules(self, snapshot: SimpleBaselinesSnapshot) -> Iterator[tuple[str, Any]]:
         """The rows that wait are the last ones, and tables are as long as seasons."""
-        pending = min(snapshot.seasons.clock.rows, self.delay)
+        clock, search = snapshot.clock, snapshot.search
+        is_possible = type(clock.rows) is int and clock.is_possible(clock.rows)
+        yield "clock", Condition(is_possible, "the times of rows")
+        yield "search", Condition(search.is_possible(), "the seasons of rows")
+        most = 0 if search.is_settled else min(clock.rows, HISTORY)
+        length = min(len(snapshot.history), most)
+        yield "history", Array((length, 3), may_be_nan=True)
+        pending = min(clock.rows, self.delay)
         numbers = Array((pending,), may_be_nan=True)
         yield (
             "delayed_rows",
@@ -154,24 +164,36 @@ class SimpleBaselines(Component):
         )
         yield "passed", Number(0.0)
         lengths = len(snapshot.naive.season), len(snapshot.naive.cycle)
-        is_right = lengths == tuple(snapshot.seasons.seasons)
+        is_right = lengths == tuple(search.seasons)
         yield "naive", Condition(is_right, "as long as the seasons")
 
     def _search_seasons(self) -> None:
         """Search for seasons; with others start again from all labels known so far."""
-        if self.seasons.search():
-            self.naive = NaiveForecasts(self.seasons.seasons)
-            history = self.seasons.history
+        rows, history = self.clock.rows, self.history
+        self.search, is_other = self.search.advance(
+            rows, self.clock.grid, history[:, 2]
+        )
+        if is_other:
+            self.naive = NaiveForecasts(self.search.seasons)
             self._forecast(history[:0, :2], history[:, :2], history[:, 2])
-        self.seasons.drop_history()
+        if self.search.is_settled:
+            self.history = history[:0].copy()
 
     def _forecast(
         self, rows: FloatArray, due_rows: FloatArray, due_labels: FloatArray
     ) -> FloatArray:
         """Forecasts of rows, (T, 2); after each row a label is learnt."""
         is_known = ~np.isnan(due_labels)
-        at = self.seasons.positions(due_rows[is_known])
+        at = self._positions(due_rows[is_known])
         known = (np.cumsum(is_known) - is_known)[: len(rows)]  # labels before each row
-        asked = self.seasons.positions(rows)
+        asked = self._positions(rows)
         made = self.naive.play(at, due_labels[is_known], asked, known)
         return complete(made)[:, COLUMNS]
+
+    def _positions(self, rows: FloatArray) -> IntArray:
+        """The positions (T,) of rows of number and time, (T, 2)."""
+        numbers, stamps = rows.T.astype(np.int64)
+        grid = self.search.grid
+        if grid is None:
+            return np.asarray(numbers)
+        return grid.nearest_positions(stamps.view("datetime64[ns]"))[0]

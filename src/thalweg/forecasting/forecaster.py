@@ -35,7 +35,7 @@ from thalweg.forecasting.future_rows import (
     require_coming_times,
     without_absent_weekdays,
 )
-from thalweg.forecasting.grid_rows import in_zone, place_rows
+from thalweg.forecasting.grid_rows import in_zone, rows_to_learn
 from thalweg.forecasting.season_learning import SeasonLearning
 from thalweg.forecasting.series_inputs import (
     LARGEST,
@@ -341,7 +341,7 @@ class Forecaster:
                 given[first:],
             )
             last = None if state is None else state.last_given
-            progress, series, given, old = place_rows(
+            progress, series, given, old = rows_to_learn(
                 progress, series, given, rounds, last
             )
             if old:  # earlier rows are learnt again

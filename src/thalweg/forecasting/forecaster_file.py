@@ -10,7 +10,7 @@ import numpy as np
 
 from thalweg import persistence
 from thalweg.calendar.row_clock import GRID_ROWS, are_times, as_stamps
-from thalweg.calendar.season_finder import Seasons
+from thalweg.calendar.season_finder import Seasons, SeasonSearch
 from thalweg.calendar.time_grid import TimeGrid
 from thalweg.checks import MAX_MAGNITUDE
 from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
@@ -33,9 +33,10 @@ from thalweg.types import FloatArray
 
 FIELD = "forecaster"
 """The name in a file's ``extra`` by which it is a file of ``Forecaster``."""
-LAYOUT = forecaster_layout.STATE.version + 2
+LAYOUT = forecaster_layout.STATE.version + 3
 """The version of a file's record: raised with that of the packed state, by one since a
-grid of times has weekdays, and by one since the first rows are kept."""
+grid of times has weekdays, by one since the first rows are kept, and by one since the
+search for seasons is a record."""
 MAX_GIVEN = 64
 """Limit of the number of covariates: time of a round and size of a state grow with
 their square."""
@@ -82,7 +83,7 @@ class FirstRows(NamedTuple):
 class Progress(NamedTuple):
     """Facts about the series that a forecaster has found, beside what it has learnt."""
 
-    seasons: Seasons = Seasons()
+    search: SeasonSearch = SeasonSearch()
     grid: Any = None  # a TimeGrid; None: without times, or after the first one
     zone: str | None = None  # of the times: series_inputs.py; None: without times
     by_clock: bool = False  # times are those of the zone's clocks, else those of UTC
@@ -94,6 +95,11 @@ class Progress(NamedTuple):
     history: FloatArray | None = None
     # The first rows as they came, while there are too few to decide on the grid.
     first_rows: FirstRows | None = None
+
+    @property
+    def seasons(self) -> Seasons:
+        """The lengths of season and cycle."""
+        return self.search.seasons
 
 
 class ForecasterFileContents(NamedTuple):
@@ -188,10 +194,8 @@ def _restore_progress(progress: Progress) -> Progress:
     is_legal = names is None or len(names) == len(set(names)) == progress.given
     rule = Condition(is_legal, f"{progress.given} different names or None")
     validate_snapshot(rule, names, f"{FIELD}.progress.names")
-    season, cycle = progress.seasons
-    is_legal = 1 <= season <= cycle < 2**31
-    name = f"{FIELD}.progress.seasons"
-    validate_snapshot(Condition(is_legal, "two periods"), progress.seasons, name)
+    rule = Condition(progress.search.is_possible(), "two periods")
+    validate_snapshot(rule, progress.seasons, f"{FIELD}.progress.search")
     return progress._replace(grid=grid)
 
 

@@ -4,24 +4,16 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from thalweg.calendar.row_clock import GRID_ROWS, as_stamps
-from thalweg.calendar.time_grid import (
-    MAX_GAP,
-    TimeGrid,
-    Times,
-    find_grid,
-    require_increasing,
-)
+from thalweg.calendar.row_clock import GRID_ROWS, as_stamps, find_series_grid
+from thalweg.calendar.row_places import fill_gaps, place_rows
+from thalweg.calendar.time_grid import TimeGrid, Times, require_increasing
 from thalweg.calendar.weekdays import NAMES, weekday_of
 from thalweg.errors import StreamError
 from thalweg.forecasting.forecaster_file import FirstRows, Progress
 from thalweg.forecasting.series_inputs import NAIVE, WHOLE, Series
 from thalweg.types import FloatArray
 
-IntArray = npt.NDArray[np.int64]
-ALMOST_A_DAY = np.timedelta64(23, "h")
 CALL_DEPTH = 6
 """Number of calls from a user's ``update`` to a warning."""
 
@@ -58,7 +50,7 @@ class NewRows(NamedTuple):
     old: int  # the first of them, which came in earlier calls: all is learnt again
 
 
-def place_rows(
+def rows_to_learn(
     progress: Progress, series: Series, given: FloatArray, rounds: int,
     last_given: FloatArray | None,
 ) -> NewRows:  # fmt: skip
@@ -99,14 +91,10 @@ def _with_first_rows(progress: Progress, series: Series, given: FloatArray) -> N
         series = earlier.series(progress.zone).join(series)
         given = np.concatenate([earlier.values[:, 1:], given])
     assert series.times is not None
-    gaps = np.diff(series.times[:GRID_ROWS])
-    has_clock = series.clock_times is not None and is_same_zone
-    has_clock = has_clock and series.zone not in (NAIVE, WHOLE)
-    by_clock = has_clock and len(gaps) > 0 and bool(gaps.min() >= ALMOST_A_DAY)
-    stamps = series.clock_times if by_clock else series.times
-    assert stamps is not None
-    require_increasing(stamps[old:], stamps[old - 1] if old else None)
-    grid = find_grid(stamps[:GRID_ROWS])
+    require_increasing(series.times[old:], series.times[old - 1] if old else None)
+    has_clock = is_same_zone and series.zone not in (NAIVE, WHOLE)
+    local = series.clock_times if has_clock else None
+    grid, by_clock = find_series_grid(series.times, local, is_strict=True)
     kept = FirstRows.of(series, given) if len(series.y) < GRID_ROWS else None
     if old and (grid, by_clock) == (progress.grid, progress.by_clock):
         progress = progress._replace(first_rows=kept)
@@ -147,48 +135,22 @@ def place_on_grid(
             )
         return GridRows(series, given)
     require_increasing(times, grid.times([rounds - 1])[0] if rounds else None)
-    is_absent = grid.is_absent_weekday(times)
-    if is_absent.any():
-        _warn_of_weekdays(times[is_absent])
-        y, times, given = y[~is_absent], times[~is_absent], given[~is_absent]
-        if not len(y):
-            return GridRows(Series(y, times, series.zone), given)
-    at = grid.positions(times) - rounds
-    if (np.diff(at, prepend=-1) <= 0).any():
-        row = int((np.diff(at, prepend=-1) <= 0).argmax())
+    placed = place_rows(grid, times, rounds - 1)
+    if len(placed.absent):
+        _warn_of_weekdays(times[placed.absent])
+    own = np.delete(np.arange(len(y)), placed.absent)
+    places = grid.positions(times[own])
+    if len(placed.rows) < len(own):
+        row = int(np.setdiff1d(own, placed.rows)[0])
         raise StreamError(
             f"The time {times[row]} is less than a step after the one before: rows are "
             f"{grid} apart."
         )
-    require_short_gaps(at, grid, times[-1])
-    filled, given = fill_gaps(at, y, given, last_given)
+    if not len(own):
+        return GridRows(Series(y[own], times[own], series.zone), given[own])
+    filled, given = fill_gaps(grid, rounds, places, y[own], given[own], last_given)
     all_times = grid.times(rounds + np.arange(len(filled)))
     return GridRows(Series(filled, all_times, series.zone), given)
-
-
-def fill_gaps(
-    at: IntArray, y: FloatArray, given: FloatArray, last_given: FloatArray | None
-) -> tuple[FloatArray, FloatArray]:
-    """Values and features of all rows up to the last one, of rows at rising places.
-
-    Between them values are missing, and features are those of the row before, which
-    are ``last_given`` (m,) before the first of these.
-    """
-    filled: FloatArray = np.full(int(at[-1]) + 1, np.nan)
-    filled[at] = y
-    before = np.searchsorted(at, np.arange(len(filled)), "right")
-    first = given[0] if last_given is None else last_given
-    return filled, np.concatenate([first[None], given])[before]
-
-
-def require_short_gaps(at: IntArray, grid: TimeGrid, last_time: object) -> None:
-    """Raise where too many rows are missing before the last of rows at these places."""
-    absent = int(at[-1]) + 1 - len(at)
-    if absent > MAX_GAP:
-        raise StreamError(
-            f"Rows that are {grid} apart leave {absent} rows missing up to "
-            f"{last_time}, more than {MAX_GAP}."
-        )
 
 
 def _warn_of_weekdays(times: Times) -> None:

@@ -39,9 +39,9 @@ def forecast(
 
     ``freq`` is the step from row to row: a number for times that are whole numbers,
     else ``"h"``, ``"15min"``, ``"D"``, ``"B"``, ``"MS"`` and the like, in the way of
-    pandas or polars. None: the most frequent step of each series; of daily times that
-    never fall on some weekdays, only the others are rows (calendar/weekdays.py),
-    unless ``freq`` is ``"D"``.
+    pandas or polars. None: what the first 24 rows of each series show; of daily times
+    that do not fall on some weekdays there, only the others are rows
+    (calendar/weekdays.py), unless ``freq`` is ``"D"``.
 
     A frame without the column ``unique_id`` is one series. What is wrong with any
     series is said of all of them at once.

@@ -37,20 +37,10 @@ class NaiveSnapshot(NamedTuple):
 
 
 def mean_period(seasons: Seasons) -> int:
-    """The period of means: the cycle, where the season divides it (the hour of the
-    week), else the season, as of days, where a year has too many phases."""
-    season, cycle = seasons
-    return season if cycle % season or cycle > MAX_SEASONS * season else cycle
-
-
-def carry_last(before: float, values: FloatArray) -> FloatArray:
-    """The last known value before each of the values (T,), and after all: (T + 1,).
-
-    ``before`` is the last one known before them; values are NaN where not known.
-    """
-    known = np.append(before, values)
-    newest = np.where(np.isnan(known), 0, np.arange(len(known)))
-    return np.asarray(known[np.maximum.accumulate(newest)])
+    """The period of means, which no mean of the season completes: the cycle, if its
+    phases are few enough to have values (the hour of the week), else the season."""
+    cycle = seasons.nested_cycle
+    return cycle if cycle <= MAX_SEASONS * seasons.season else seasons.season
 
 
 class NaiveForecasts(Component):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thalweg.calendar.frequency import parse_frequency
-from thalweg.calendar.row_clock import FILE_ROWS, as_stamps
-from thalweg.calendar.time_grid import TimeGrid, Times, find_grid
+from thalweg.calendar.row_clock import as_stamps, find_series_grid
+from thalweg.calendar.time_grid import TimeGrid, Times
 from thalweg.errors import StreamError
 from thalweg.forecasting.grid_rows import place_on_grid
 from thalweg.forecasting.series_inputs import Series, fill_features
@@ -88,9 +88,8 @@ class Panel:
         ]
         _require_features(series.given[:, self._known], known)
         given = fill_features(series.given, None, self.features, self._known.tolist())
-        grid = find_grid(series.times[:FILE_ROWS])
-        if self._step is not None:
-            grid = self._step.grid(series.times)
+        shown, _ = find_series_grid(series.times, is_strict=True)
+        grid = shown if self._step is None else self._step.grid(series.times)
         if grid is None:
             raise StreamError(
                 "it has one row, which does not show how far apart rows are. Say so "
@@ -98,25 +97,14 @@ class Panel:
             )
         placed = place_on_grid(grid, Series(series.y, series.times), given, 0)
         y, times = placed.series.y, placed.series.times
-        self._require_rows(series, y)
+        if self._step is not None and len(y) > 2 * len(series.y):
+            _require_rows(shown, grid, len(series.y), len(y))
         assert times is not None
         stamps = times.copy()
         own = series.times[~grid.is_absent_weekday(series.times)]
         stamps[grid.positions(own)] = own
         has_calendar = not self.frame.is_whole
         return PanelRows(y, times, stamps, placed.given, grid, has_calendar)
-
-    def _require_rows(self, series: SeriesRows, y: FloatArray) -> None:
-        """Raise where ``freq`` leaves most rows missing, and the times another step."""
-        if self._step is None or len(y) <= 2 * len(series.y):
-            return
-        own, asked = find_grid(series.times), self._step.grid(series.times)
-        if own is not None and own.step > 1.5 * asked.step:
-            raise StreamError(
-                f"with rows {asked} apart, as 'freq' says, {len(y) - len(series.y)} of "
-                f"{len(y)} are missing. Most rows are {own} apart: leave 'freq' out, "
-                "or resample them."
-            )
 
     def positions(self, names: Sequence[str]) -> list[int]:
         """Where features with these names stand."""
@@ -193,6 +181,18 @@ def _rows_by_id(frame: "LongFrame") -> dict[Any, Any]:
         )
     ends = np.searchsorted(codes, np.arange(1, len(distinct)))
     return dict(zip(distinct, np.split(order, ends), strict=True))
+
+
+def _require_rows(
+    shown: TimeGrid | None, asked: TimeGrid, rows: int, all_rows: int
+) -> None:
+    """Raise where ``freq`` leaves most rows missing, and times show longer steps."""
+    if shown is not None and shown.step > 1.5 * asked.step:
+        raise StreamError(
+            f"with rows {asked} apart, as 'freq' says, {all_rows - rows} of {all_rows} "
+            f"are missing. Most rows are {shown} apart: leave 'freq' out, or resample "
+            "them."
+        )
 
 
 def _require_features(given: FloatArray, names: Sequence[str]) -> None:

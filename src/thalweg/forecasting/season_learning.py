@@ -13,13 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import numpy as np
 
 from thalweg.calendar.public_holidays import DayGrid, find_day_grid
-from thalweg.calendar.season_finder import (
-    HISTORY,
-    Seasons,
-    find_seasons,
-    grid_seasons,
-    next_searches,
-)
+from thalweg.calendar.season_finder import SEARCHES, Seasons, SeasonSearch
 from thalweg.calendar.time_grid import TimeGrid
 from thalweg.errors import StreamError
 from thalweg.forecasting.forecast import PlayedForecasts
@@ -59,20 +53,16 @@ class SeasonLearning(NamedTuple):
 
     def with_seasons(self, progress: Progress, rounds: int) -> Progress:
         """With the seasons that the settings or the calendar say; else a history."""
-        fixed = self._settled_seasons(progress)
-        is_needed = fixed is None or any(self.known_flags(progress))
-        if progress.history is None and rounds == 0 and is_needed:
-            progress = progress._replace(history=np.empty((0, 1 + progress.given)))
-        return progress if fixed is None else progress._replace(seasons=fixed)
-
-    def _settled_seasons(self, progress: Progress) -> Seasons | None:
-        """The seasons by the settings or the calendar; None: what the values show."""
+        search = progress.search
         if self.season is not None:
             periods = (self.season,) if isinstance(self.season, int) else self.season
-            return Seasons(min(periods), max(periods))
-        if not self.calendar or progress.grid is None or progress.zone == WHOLE:
-            return None
-        return grid_seasons(progress.grid)
+            search = SeasonSearch(Seasons(min(periods), max(periods)), is_settled=True)
+        elif self.calendar and progress.zone != WHOLE:
+            search = search.on_grid(progress.grid, is_final=True)
+        is_needed = not search.is_settled or any(self.known_flags(progress))
+        if progress.history is None and rounds == 0 and is_needed:
+            progress = progress._replace(history=np.empty((0, 1 + progress.given)))
+        return progress._replace(search=search)
 
     def play(
         self, state: ForecasterState | None, progress: Progress, y: FloatArray,
@@ -90,9 +80,10 @@ class SeasonLearning(NamedTuple):
         ):
             state = self._replay(state, progress)
         progress = self._with_needed_history(progress, state)
-        stops = next_searches(state.rounds, len(y))
-        if progress.history is None:
-            stops = []
+        stops = []
+        if progress.history is not None:
+            ahead = (search - state.rounds for search in SEARCHES)
+            stops = [stop for stop in ahead if 0 < stop <= len(y)]
         if stops:  # all of it is learnt or nothing
             state = state.copy()
         for stop in [*stops, len(y)]:
@@ -115,9 +106,9 @@ class SeasonLearning(NamedTuple):
         """Search for seasons in the history, and learn it again with those found."""
         y, given = _history(progress, state)
         has_known = any(state.settings.known)
-        if self._settled_seasons(progress) is None:
+        if not progress.search.is_settled:
             values = state.without_effects(y, given) if has_known else y
-            progress = progress._replace(seasons=find_seasons(values))
+            progress = progress._replace(search=progress.search.in_values(values))
         if progress.seasons != state.seasons:
             return self._replay(state, progress), progress
         if has_known and state.rounds <= MAX_REPEATED:
@@ -130,10 +121,8 @@ class SeasonLearning(NamedTuple):
         """Without the history, once it is not searched any more."""
         if progress.history is None:
             return progress
-        rows = HISTORY if self._settled_seasons(progress) is None else 0
-        if any(state.settings.known):
-            rows = max(rows, MAX_REPEATED)
-        if state.rounds < rows:
+        is_repeated = any(state.settings.known) and state.rounds < MAX_REPEATED
+        if is_repeated or not progress.search.is_settled:
             return progress
         return progress._replace(history=None)
 

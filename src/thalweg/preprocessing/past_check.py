@@ -8,17 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from thalweg.calendar.row_clock import (
-    CLOCK_ROWS,
-    GRID_ROWS,
-    RowClock,
-    are_times,
-)
-from thalweg.calendar.season_finder import (
-    HISTORY,
-    Seasons,
-    calendar_seasons,
-)
+from thalweg.calendar.row_clock import RowClock, are_times
+from thalweg.calendar.season_finder import HISTORY, Seasons
 from thalweg.kernels import exponential_smoothing, forecast_pool
 from thalweg.preprocessing.forecaster_check import (
     MAX_ROUNDS,
@@ -31,10 +22,8 @@ from thalweg.preprocessing.past_features import (
     TargetPast,
 )
 from thalweg.preprocessing.past_forecasts import forecaster_settings
-from thalweg.preprocessing.seasonal_means import clock_seasons
+from thalweg.preprocessing.seasonal_means import mean_seasons
 from thalweg.types import FloatArray
-
-MAX_SEASON = 2**31
 
 
 def is_possible_past(
@@ -54,28 +43,20 @@ def is_possible_past(
 
 
 def _is_possible(past: TargetPast, rows: int, clock: RowClock, delay: int) -> bool:
-    season, cycle = past.seasons
-    if not 1 <= season <= cycle < MAX_SEASON or not np.isfinite(past.latest):
+    search, grids = past.search, (None, clock.first_grid, clock.last_grid)
+    if not search.is_possible() or search.grid_fields not in grids:
         return False
     last, known, largest = past.limit
     if not (math.isfinite(last) and 0 <= largest < math.inf and 0 <= known <= rows):
         return False
-    of_means = past.seasons
-    if past.grid_rows not in (0, CLOCK_ROWS, GRID_ROWS):
+    is_settled = search.is_settled
+    if is_settled and search.grid is None and rows < HISTORY:
         return False
-    if past.by_clock:
-        grid = clock.grid_after(past.grid_rows)
-        if grid is None or calendar_seasons(grid) != past.seasons:
-            return False
-        of_means = clock_seasons(grid)
-    history = past.history
-    if history is None:
-        is_settled = past.by_clock or rows >= HISTORY
-    else:
-        is_settled = history.shape == (rows,) and rows <= HISTORY
-    if not is_settled:
+    if past.history.shape != (0 if is_settled else rows,) or not (
+        is_settled or rows <= HISTORY
+    ):
         return False
-    return all(_checks(past, of_means, delay))
+    return np.isfinite(past.latest) and all(_checks(past, mean_seasons(search), delay))
 
 
 def _checks(past: TargetPast, of_means: Seasons, delay: int) -> Iterator[bool]:
@@ -89,11 +70,12 @@ def _checks(past: TargetPast, of_means: Seasons, delay: int) -> Iterator[bool]:
     yield past.forecasts is not None
     forecasts = past.forecasts
     assert forecasts is not None
-    yield from _forecaster_checks(forecasts.forecaster, past.seasons, delay)
+    seasons = past.search.seasons
+    yield from _forecaster_checks(forecasts.forecaster, seasons, delay)
     if len(forecasts.logarithms):
-        yield from _forecaster_checks(forecasts.logarithms, past.seasons, delay)
+        yield from _forecaster_checks(forecasts.logarithms, seasons, delay)
     yield 0 <= forecasts.highest < math.inf
-    smoothing = exponential_smoothing.new_state(past.seasons.season)
+    smoothing = exponential_smoothing.new_state(seasons.season)
     yield forecasts.smoothing.shape == smoothing.shape
     yield are_counts(forecasts.smoothing[[exponential_smoothing.ROUNDS]], MAX_ROUNDS)
     yield forecasts.pool.shape == (forecast_pool.STATE.size(delay=delay),)

@@ -20,28 +20,15 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from thalweg import checks
-from thalweg.calendar.row_clock import (
-    CLOCK_ROWS,
-    GRID_ROWS,
-    NO_TIME,
-    RowClock,
-    Stamps,
-    grid_steps,
-)
-from thalweg.calendar.season_finder import (
-    HISTORY,
-    SEARCHES,
-    Seasons,
-    calendar_seasons,
-    find_seasons,
-    grid_seasons,
-)
+from thalweg.calendar.row_clock import NO_TIME, RowClock, Stamps
+from thalweg.calendar.row_places import grid_steps
+from thalweg.calendar.season_finder import SeasonSearch
 from thalweg.preprocessing.outlier_limit import OutlierLimit
 from thalweg.preprocessing.past_forecasts import PastForecasts
 from thalweg.preprocessing.seasonal_means import (
     SeasonalMeans,
     clock_phases,
-    clock_seasons,
+    mean_seasons,
 )
 from thalweg.types import FloatArray
 
@@ -54,27 +41,21 @@ others cost too much."""
 class TargetPast(NamedTuple):
     """The state of one target."""
 
-    seasons: Seasons
-    grid_rows: int  # rows that showed the grid of the seasons: 8 or 24; 0: no grid
+    search: SeasonSearch
     forecasts: PastForecasts | None  # None where the delay is too long for them
     means: SeasonalMeans
-    history: FloatArray | None  # (rows,) all values; None once seasons are settled
+    history: FloatArray  # (rows,) all values; empty once seasons are settled
     latest: float = 0.0  # the last known value
     limit: OutlierLimit = OutlierLimit()  # of the next one
 
-    @property
-    def by_clock(self) -> bool:
-        """Whether the seasons are those of the calendar."""
-        return self.grid_rows > 0
-
     @classmethod
-    def initial(cls, seasons: Seasons, delay: int, grid_rows: int = 0) -> Self:
-        """Before the first row, with these seasons."""
+    def initial(cls, search: SeasonSearch, delay: int) -> Self:
+        """Before the first row, with the seasons of a search."""
         forecasts = None
         if delay <= MAX_FORECAST_DELAY:
-            forecasts = PastForecasts.initial(seasons, delay)
-        means = SeasonalMeans.initial(seasons)
-        return cls(seasons, grid_rows, forecasts, means, np.empty(0))
+            forecasts = PastForecasts.initial(search.seasons, delay)
+        means = SeasonalMeans.initial(mean_seasons(search))
+        return cls(search, forecasts, means, np.empty(0))
 
 
 class PastState(NamedTuple):
@@ -88,7 +69,7 @@ class PastState(NamedTuple):
     @classmethod
     def initial(cls, targets: int, delay: int) -> Self:
         """Before the first row."""
-        empty = TargetPast.initial(Seasons(), delay)
+        empty = TargetPast.initial(SeasonSearch(), delay)
         return cls((empty,) * targets, 0, np.empty((0, targets)), ())
 
     def advance(
@@ -154,31 +135,21 @@ class TargetRows(NamedTuple):
         )
 
 
-def next_search(rows: int) -> int:
-    """The number of rows, more than ``rows``, after which seasons are searched next.
-
-    First in the calendar, then in the values.
-    """
-    return next(stop for stop in (CLOCK_ROWS, *SEARCHES) if stop > rows)
-
-
 def _learn(past: TargetPast, target_rows: TargetRows) -> tuple[TargetPast, FloatArray]:
     """The past after these rows, and the features (T, 2) after each."""
     made: list[FloatArray] = [np.empty((0, 2))]
     start, count = 0, len(target_rows.values)
     while start < count:
-        stop, search = count, 0
-        if past.history is not None:
-            search = next_search(target_rows.first_row + start) - target_rows.first_row
-            stop = min(stop, search)
+        first = target_rows.first_row
+        search = past.search.next_stop(first + start)
+        stop = min(count, search - first) if search else count
         part = target_rows.cut(start, stop)
         past, features = _play(past, part)
-        if past.history is not None:
-            history = np.append(past.history, part.values)
-            past = past._replace(history=history)
-            if stop == search:
-                past, last = _search(past, part)
-                features[-1] = features[-1] if last is None else last
+        if search:
+            past = past._replace(history=np.append(past.history, part.values))
+        if first + stop == search:
+            past, last = _search(past, part)
+            features[-1] = features[-1] if last is None else last
         made.append(features)
         start = stop
     return past, np.vstack(made)
@@ -189,53 +160,37 @@ def _search(past: TargetPast, part: TargetRows) -> tuple[TargetPast, FloatArray 
 
     Returns the features after the last row as well, or None if they stay.
     """
-    assert past.history is not None
     history, rows = past.history, len(past.history)
-    grid = part.clock.grid_after(rows)
-    by_clock = grid_seasons(grid) is not None
+    search, is_other = past.search.advance(rows, part.clock.grid_after(rows), history)
+    kept = history[:0] if search.is_settled else history
+    if not is_other:
+        return past._replace(search=search, history=kept), None
     times = np.full(rows, NO_TIME)
-    if by_clock:
-        assert grid is not None
-        seasons = calendar_seasons(grid)
+    if search.grid is not None:
         times = np.array(part.clock.first_times[:rows], np.int64)
-    elif rows == CLOCK_ROWS:
-        seasons = past.seasons
-    else:
-        seasons = find_seasons(history)
-    if (by_clock and rows >= GRID_ROWS) or rows >= HISTORY:
-        past = past._replace(history=None)
-    before = part.clock.grid_after(past.grid_rows)
-    if seasons == past.seasons and (grid if by_clock else None) == before:
-        return past._replace(grid_rows=rows if by_clock else 0), None
-    again = TargetPast.initial(seasons, part.delay, rows if by_clock else 0)
-    if by_clock:
-        assert grid is not None
-        means = SeasonalMeans.initial(clock_seasons(grid))
-        again = again._replace(means=means)
     next_times = np.append(times[1:], part.next_times[-1])
     target_rows = TargetRows(0, history, times, next_times, part.clock, part.delay)
+    again = TargetPast.initial(search, part.delay)
     again, features = _play(again, target_rows)
-    again = again._replace(history=past.history, limit=past.limit)
-    return again, features[-1]
+    return again._replace(history=kept, limit=past.limit), features[-1]
 
 
 def _play(past: TargetPast, target_rows: TargetRows) -> tuple[TargetPast, FloatArray]:
     """Learn rows with seasons as they are; the features (T, 2) after each."""
     delay, values = target_rows.delay, target_rows.values
-    grid = target_rows.clock.grid_after(past.grid_rows)
+    grid = past.search.grid
     rows = target_rows.first_row + np.arange(len(values))
     steps = np.ones(len(values), np.int64)
     is_absent = np.zeros(len(values), np.bool_)
-    if past.by_clock:
-        assert grid is not None
-        phases = clock_phases(grid, target_rows.times)
-        next_phases = clock_phases(grid, target_rows.next_times)
+    if grid is not None:
+        phases = clock_phases(past.search, target_rows.times)
+        next_phases = clock_phases(past.search, target_rows.next_times)
         if delay == 0:
             steps = grid_steps(grid, target_rows.times, target_rows.next_times)
             is_absent = grid.is_absent_weekday(target_rows.times.view("datetime64[ns]"))
             is_absent |= steps == 0  # the last row of a place is the one that counts
     else:
-        cycle = past.seasons.cycle
+        cycle = past.search.seasons.cycle
         phases, next_phases = rows % cycle, (rows + delay + 1) % cycle
     own = np.where(is_absent, np.nan, values)
     means, expected = past.means.play(values, phases, next_phases)
@@ -254,17 +209,22 @@ def _play_forecasts(
     ``steps`` (T,) is the number of grid steps to each next row; ``means`` (T,) are
     those of the coming phase, NaN where unknown.
     """
-    last = _last_known(values, past.latest)
+    last = carry_last(past.latest, values)[1:]
     past = past._replace(latest=float(last[-1]) if len(last) else past.latest)
     if past.forecasts is None:
         return past, last
     simple = np.column_stack([last, means])
-    after, forecasts = past.forecasts.play(values, simple, steps, past.seasons, delay)
+    after, forecasts = past.forecasts.play(
+        values, simple, steps, past.search.seasons, delay
+    )
     return past._replace(forecasts=after), forecasts
 
 
-def _last_known(values: FloatArray, before: float) -> FloatArray:
-    """The last value that is known after each, (T,)."""
-    rows = np.where(np.isnan(values), -1, np.arange(len(values)))
-    latest = np.maximum.accumulate(rows)
-    return np.where(latest >= 0, values[np.maximum(latest, 0)], before)
+def carry_last(before: float, values: FloatArray) -> FloatArray:
+    """The last known value before each of the values (T,), and after all: (T + 1,).
+
+    ``before`` is the last one known before them; values are NaN where not known.
+    """
+    known = np.append(before, values)
+    newest = np.where(np.isnan(known), 0, np.arange(len(known)))
+    return np.asarray(known[np.maximum.accumulate(newest)])

@@ -10,8 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from thalweg.calendar.row_clock import Stamps
-from thalweg.calendar.season_finder import Seasons, calendar_seasons
-from thalweg.calendar.time_grid import TimeGrid
+from thalweg.calendar.season_finder import Seasons, SeasonSearch
 from thalweg.calendar.weekdays import DAY
 from thalweg.types import FloatArray
 
@@ -65,18 +64,20 @@ def _learn(means: list[float], counts: list[float], phase: int, y: float) -> Non
     means[phase] += max(1 / counts[phase], MIN_SHARE) * (y - means[phase])
 
 
-def clock_seasons(grid: TimeGrid) -> Seasons:
-    """The seasons of means by the clock: those of the calendar, but days of one year
-    are too few for means, so that of days it is the week alone, of seven phases whether
-    all weekdays have rows or not."""
-    if grid.step == DAY and not grid.months:
+def mean_seasons(search: SeasonSearch) -> Seasons:
+    """The seasons of the means. Where some weekdays have no rows, it is the week of all
+    seven, for a later row may be on one of these."""
+    season, _ = search.seasons
+    if search.grid is not None and search.grid.weekdays:
         return Seasons(7, 7)
-    return calendar_seasons(grid)
+    return Seasons(season, search.seasons.nested_cycle)
 
 
-def clock_phases(grid: TimeGrid, times: Stamps) -> Stamps:
-    """The phase of each local time in the cycle of ``clock_seasons``, (T,)."""
-    stamps, cycle = times.view("datetime64[ns]"), clock_seasons(grid).cycle
+def clock_phases(search: SeasonSearch, times: Stamps) -> Stamps:
+    """The phase of each local time in the cycle of ``mean_seasons``, (T,)."""
+    assert search.grid is not None
+    grid, cycle = search.grid, mean_seasons(search).cycle
+    stamps = times.view("datetime64[ns]")
     if grid.months:
         months = stamps.astype("datetime64[M]").astype(np.int64)
         return np.asarray(months % 12 // grid.months)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thalweg.calendar.row_clock import as_stamps, find_row_grid
+from thalweg.calendar.row_clock import find_series_grid
 from thalweg.calendar.season_finder import Seasons, calendar_seasons
 from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
 from thalweg.evaluation.backtest_scores import WARM_UP
@@ -251,7 +251,7 @@ def _default_horizon(scan: Scan, first_times: TimeArray | None) -> int:
 
 def _calendar_horizon(first_times: TimeArray | None) -> int | None:
     """The rows of a season by the calendar; None where there is none, or a long one."""
-    grid = None if first_times is None else find_row_grid(as_stamps(first_times))
+    grid = None if first_times is None else find_series_grid(first_times).grid
     if grid is None:
         return None
     season = calendar_seasons(grid).season

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from thalweg.calendar.row_clock import FILE_ROWS
 from thalweg.errors import StreamError
 from thalweg.evaluation.forecast_result import (
     ForecastResult,
@@ -64,9 +63,8 @@ class PendingRows:
             return
         self._pending.append(rows)
         self._count += len(rows)
-        needed = PIECE_ROWS if self.run.forecaster.rounds else FILE_ROWS
-        if self._count >= needed:
-            self._play(needed)
+        if self._count >= PIECE_ROWS:
+            self._play(PIECE_ROWS)
 
     def finish(self) -> TimedRows | None:
         """Learn all that has a target; returns the rows after that."""

@@ -43,7 +43,7 @@ from thalweg.tables import Table
 from thalweg.tables.time_parts import split_joined
 
 
-class DataClock:
+class Stopwatch:
     """Counts the seconds since it was made, but for those of the compiler.
 
     A first run on a machine compiles for half a minute, which says nothing about how
@@ -162,11 +162,11 @@ def _finish(settings: RunSettings, loop: RunLoop, notes: tuple[str, ...]) -> int
         stderr_console().print(f"Goes on after row {session.rows:,}.")
         if session.seen_rows() and not session.has_digest():
             print_sentence(stderr_console(), NO_DIGEST)
-    clock = DataClock()
+    stopwatch = Stopwatch()
     total = None if loop.table.is_live else 1.0
     with StopSignal() as stop, progress_bar(loop.table.name, total) as bar:
         loop.run(stop, bar)
-    seconds, is_stopped = clock.seconds(), stop.number is not None
+    seconds, is_stopped = stopwatch.seconds(), stop.number is not None
     forecast = None if is_stopped else loop.forecast
     told = (*session.notes(loop.echo), *loop.notes())
     shown = (*notes, *session.notes(), *loop.notes())

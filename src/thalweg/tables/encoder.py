@@ -11,7 +11,6 @@ from thalweg.calendar.row_clock import CLOCK_ROWS, NO_TIME, Stamps
 from thalweg.calendar.weekdays import DAY, week_sentence
 from thalweg.errors import StreamError
 from thalweg.preprocessing.past_features import TargetPast
-from thalweg.preprocessing.seasonal_means import clock_seasons
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.encoder_state import (
     EncoderState,
@@ -93,13 +92,13 @@ def _parts(state: EncoderState, recipe: Recipe, used_names: Sequence[str]) -> li
         quoted = ", ".join(map(repr, names))
         parts.append(f"the {word} {quoted} of the same row")
     for target, past in zip(recipe.targets, state.past.targets, strict=True):
-        seasons = sorted({*past.seasons} - {1})
+        seasons = sorted({*past.search.seasons} - {1})
         values = ["its last values"]
         if seasons:
             ago = " and ".join(f"{season:,}" for season in seasons)
             values.append(f"those {ago} rows ago")
         parts.append(f"a forecast of {target} from {' and '.join(values)}")
-        parts.append(f"the mean of {target} {_mean_name(state, past)}")
+        parts.append(f"the mean of {target} {_mean_name(past)}")
     if recipe.given_calendar is not None:
         parts.append(f"hour, weekday and time of year of {recipe.given_calendar!r}")
     elif set(YEAR_FEATURES) & set(used_names):
@@ -107,10 +106,10 @@ def _parts(state: EncoderState, recipe: Recipe, used_names: Sequence[str]) -> li
     return parts
 
 
-def _mean_name(state: EncoderState, past: TargetPast) -> str:
+def _mean_name(past: TargetPast) -> str:
     """Which rows the mean of a phase is of."""
-    grid, cycle = state.clock.grid, past.seasons.cycle
-    if grid is None or not past.by_clock:
+    grid, cycle = past.search.grid, past.search.seasons.cycle
+    if grid is None:
         return "of the last rows" if cycle == 1 else f"of every {cycle:,}th row"
     if grid.months:
         name = {1: "month", 3: "quarter"}.get(grid.months, "part of the year")
@@ -120,7 +119,7 @@ def _mean_name(state: EncoderState, past: TargetPast) -> str:
     if grid.step == DAY:
         return "on the same weekday"
     name = "hour" if grid.step == DAY // 24 else "time"
-    length = clock_seasons(grid).cycle * grid.step
+    length = cycle * grid.step
     return f"at the same {name} of the {'week' if length == 7 * DAY else 'day'}"
 
 

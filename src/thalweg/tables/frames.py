@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from narwhals.exceptions import NarwhalsError
 
+from thalweg.calendar.row_clock import ALMOST_A_DAY, as_stamps
 from thalweg.errors import StreamError
 from thalweg.tables.arrow_cells import ArrowCells
 from thalweg.tables.chunk import FRAME, Chunk
@@ -24,8 +25,6 @@ from thalweg.types import FloatArray
 
 INDEX = "__index_level_"
 """What pyarrow calls an index of pandas that has no name: it is left out."""
-ALMOST_A_DAY = np.timedelta64(20, "h")
-"""Days are as short as 23 hours where clocks change."""
 
 
 def read_frame(frame: Any) -> Chunk | None:
@@ -186,7 +185,7 @@ class LongFrame:
             )
         stamps = read_timestamps(self._chunk, name, "skip", None)
         self._require_all(name, ~stamps.is_known())
-        steps = np.diff(np.unique(stamps.instants))
+        steps = np.diff(as_stamps(np.unique(stamps.instants)))
         is_daily = len(steps) > 0 and bool(steps.min() >= ALMOST_A_DAY)
         self._has_clock_times = is_daily and stamps.offsets is not None
         if like is not None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.calendar.row_clock import FILE_ROWS
+from thalweg.calendar.row_clock import GRID_ROWS
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.tables.cells import Categorical
 from thalweg.tables.chunk import Chunk
@@ -105,9 +105,9 @@ class KeyChoice:
             self._add_times(rows.times[order], rows.ranks[order], at, counts)
         if rows.known is not None and rows.present is not None:
             self._add_values(rows.known[order], rows.present[order], at, counts)
-        if rows.clock is not None and len(self.first_times) < FILE_ROWS:
+        if rows.clock is not None and len(self.first_times) < GRID_ROWS:
             own = rows.clock[order[np.repeat(at, counts) == 0]]
-            self.first_times = np.append(self.first_times, own)[:FILE_ROWS]
+            self.first_times = np.append(self.first_times, own)[:GRID_ROWS]
 
     def _find_places(self, keys: Sequence[Key]) -> IntArray:
         places = [self.places.setdefault(key, len(self.places)) for key in keys]

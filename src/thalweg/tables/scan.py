@@ -57,7 +57,7 @@ class Scan:
     newest_first: bool
     found_key: FoundKey | None  # where rows look like several series
     is_key_found: bool  # whether that was taken as the key, as none was given
-    first_times: TimeArray | None  # (≤ FILE_ROWS,) of the first series, if it has any
+    first_times: TimeArray | None  # (≤ GRID_ROWS,) of the first series, if it has any
     is_binary: bool  # whether all known targets are 0 or 1, and there are both
 
     def prepare(self, table: Table) -> Table:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thalweg.calendar.series_clock import RowTimes
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.column_format import ColumnFormat
@@ -13,7 +14,7 @@ from thalweg.tables.format_detection import FormatSettings, detect_formats
 from thalweg.tables.missing_codes import ColumnRange, first_ranges, replace_codes
 from thalweg.tables.schema import find_time_column, is_unnamed, refuse_unknown_columns
 from thalweg.tables.time_parts import JOINT, joined_note, part_names
-from thalweg.tables.timestamps import RowTimes, TimedRows, Timestamps
+from thalweg.tables.timestamps import TimedRows, Timestamps
 from thalweg.tables.validation import (
     are_flags,
     read_flags,

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.calendar.series_clock import RowTimes
 from thalweg.types import FloatArray
 
 BoolArray = npt.NDArray[np.bool_]
@@ -153,34 +154,6 @@ def calendar_features(local_times: TimeArray) -> FloatArray:
     )
     features[missing] = np.nan
     return features
-
-
-class RowTimes(NamedTuple):
-    """The times of rows as a file gives them; None where it gives none."""
-
-    instants: Any = None  # (T,) datetime64[ns] in UTC, or float64
-    offsets: Any = None  # (T,) timedelta64[ns], or None
-
-    def take(self, rows: Any) -> "RowTimes":
-        """The times of some rows."""
-        return RowTimes(*(None if part is None else part[rows] for part in self))
-
-    def join(self, later: "RowTimes") -> "RowTimes":
-        """Both, one after the other."""
-        return RowTimes(
-            *(
-                None if a is None or b is None else np.concatenate([a, b])
-                for a, b in zip(self, later, strict=True)
-            )
-        )
-
-    def local(self) -> TimeArray:
-        """Times by local clocks."""
-        if self.offsets is None:
-            return np.asarray(self.instants)
-        zero = np.timedelta64(0, "ns")
-        offsets = np.where(np.isnat(self.offsets), zero, self.offsets)
-        return np.asarray(self.instants + offsets)
 
 
 class TimedRows(NamedTuple):
