@@ -1,11 +1,13 @@
 """What one client may send, keep open and have written beside all others."""
 
 import asyncio
+import resource
 import signal
 import socket
 import time
 import urllib.error
 import urllib.request
+from contextlib import ExitStack
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,6 +17,7 @@ from tests.serve.server_process import post_json, serving
 from thalweg.errors import InvalidParameterError
 from thalweg.learners import Tracker
 from thalweg.serve.application import create_app
+from thalweg.serve.connections import RESERVED_FILES
 from thalweg.serve.limits import Limits
 from thalweg.serve.live_feed import MAX_COLUMNS, LiveFeed, LiveRow, live_columns
 from thalweg.serve.live_page import LiveStory
@@ -94,6 +97,25 @@ def test_requests_that_are_half_sent_leave_room_for_others(tmp_path):
         finally:
             for one in held:
                 one.close()
+
+
+@pytest.mark.slow
+def test_a_burst_of_connections_leaves_files_for_others(tmp_path):
+    """asyncio accepts many connections before it looks at the first; when it runs out
+    of files on the way, the server does nothing but try again.
+    """
+    with serving(tmp_path / "m", "--limit", "connections=8") as (address, process):
+        files = (8 + RESERVED_FILES,) * 2
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, files)
+        place = urlsplit(address)
+        with ExitStack() as held:
+            for _ in range(300):
+                one = socket.create_connection((place.hostname, place.port))
+                held.enter_context(one).sendall(b"GET /hea")
+            for seq in range(3):
+                row = {"x": [1.0], "y": 1.0, "seq": seq}
+                answer = post_json(f"{address}/v1/models/k/observe", row)
+                assert answer["outcome"] == "learnt"
 
 
 def test_new_models_of_a_request_have_a_limit(tmp_path):
