@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from fastapi import HTTPException
 
-from thalweg.errors import StorageError
+from thalweg.errors import PersistenceError, StorageError
 from thalweg.keyed import KeyedModels
 from thalweg.keyed.keyed_model import count_array_bytes
 from thalweg.learners import Learner
@@ -253,7 +253,11 @@ class ModelWriter:
         for request in group:
             name, rows = request.idempotency_key, request.rows
             if name is not None:
-                known = _find_seqs(self._journal, entries, name)
+                try:
+                    known = _find_seqs(self._journal, entries, name)
+                except PersistenceError as error:
+                    numbered.append(HTTPException(422, str(error)))
+                    continue
                 if known is not None and known[0] != request.digest:
                     numbered.append(HTTPException(422, OTHER_REQUEST))
                     continue
