@@ -45,6 +45,10 @@ REFUSED = {
         lambda f: f.update(1.0, [1, 2], "2026-01-03"),
         "2026-01-03.* after a later",
     ),
+    "features that are no rows": (
+        lambda f: f.update([1.0, 2.0], [0.5, 1.0, 2.0]),
+        r"one row of features for each value. Got 2 values and features of shape \(3,",
+    ),
     "time twice": (lambda f: f.update(1.0, [1, 2], DAYS[-1]), "comes twice"),
     "two of a time": (
         lambda f: f.update([1.0, 2], X[:2], ["2026-02-11", "2026-02-11"]),

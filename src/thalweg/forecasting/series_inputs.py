@@ -151,7 +151,8 @@ def as_given_rows(x: Any, rows: int, names: tuple[str, ...] | None) -> GivenRows
             )
         x, names = np.column_stack([given[name] for name in order]), order
     array = checks.check_numbers("features x", x).astype(np.float64)
-    array = array.reshape(rows, -1) if array.ndim < 2 and rows else array
+    if array.ndim < 2 and rows and array.size % rows == 0:
+        array = array.reshape(rows, -1)
     if array.ndim != 2 or len(array) != rows:
         raise StreamError(
             f"A forecaster needs one row of features for each value. Got {rows} values "
