@@ -133,6 +133,26 @@ def test_new_models_of_a_request_have_a_limit(tmp_path):
     assert (second.json()["learnt"], second.json()["repeated"]) == (3, 3)
 
 
+def test_models_of_rows_with_names_count_as_written(tmp_path):
+    """Their states are written with every row, since the log holds numbers alone."""
+    x = {f"x{k}": 1.0 for k in range(50)}
+    rows = [{"key": f"k{k}", "x": x, "y": 1.0, "seq": 1} for k in range(6)]
+    later = [row | {"seq": 2} for row in rows]
+    limit = 3 * one_model_bytes(tmp_path, 50)
+    learnt = [
+        answer.json()["learnt"]
+        for answer in ask(
+            tmp_path / "m",
+            post("/v1/observe", {"rows": rows[:3]}),
+            post("/v1/observe", {"rows": rows[3:]}),
+            post("/v1/observe", {"rows": later}),
+            post("/v1/observe", {"rows": later[3:]}),
+            learner=Tracker(), model_bytes=limit,
+        )
+    ]  # fmt: skip
+    assert learnt == [3, 3, 3, 3]
+
+
 def one_model_bytes(folder, features):
     writer = ModelWriter(folder / "size", Tracker())
     size = writer._model_size(features)
@@ -171,8 +191,9 @@ def test_new_models_of_one_transaction_have_a_limit(tmp_path):
 
 def test_a_budget_counts_what_was_taken():
     budget = ModelBudget(lambda features: 10 * features, 100)
-    assert budget.take(4) is None and budget.take(6) is None
-    assert "100 of others" in budget.take(1)
+    for key, features in [("a", 4), ("b", 6), ("a", 4)]:
+        assert budget.take(key, features) is None
+    assert "100 of others" in budget.take("c", 1)
 
 
 def test_a_request_names_so_many_keys(tmp_path):
