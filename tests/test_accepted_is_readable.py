@@ -219,8 +219,8 @@ def test_a_checkpoint_holds_what_a_run_has_seen(lines, cut, tmp_path_factory):
     writer.writerows([("key", "a", "y"), *lines])
     (folder / "s.csv").write_text(file.getvalue(), encoding="utf-8", newline="")
     session = KeyedSession(Recipe(targets=("y",), missing="impute"), ("key",))
-    table = read_table(folder / "s.csv", chunk_rows=3)
     try:
+        table = read_table(folder / "s.csv", chunk_rows=3)
         for chunk in islice(table.chunks(), cut):
             session.play(chunk)
     except ThalwegError:

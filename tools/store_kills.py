@@ -255,6 +255,7 @@ class Store(NamedTuple):
     compare: Callable[[Path, int], Counter[str]]
     share: float  # of all rows
     kill_share: float
+    is_in_parts: bool = True  # a writer may be given the first rows alone
 
 
 STORES = {
@@ -266,7 +267,7 @@ STORES = {
     ),
     "model files": Store(save_models, compare_model, 0.01, 0.1),
     "Spark's buckets": Store(write_buckets, compare_buckets, 0.02, 0.1),
-    "checkpoints of runs": Store(run_files, compare_run, 0.02, 0.1),
+    "checkpoints of runs": Store(run_files, compare_run, 0.02, 0.1, is_in_parts=False),
 }
 SERVER_KILLS = 0.1
 """Share of the kills that are of a server."""
@@ -284,7 +285,7 @@ def trial(
     while done < kills or acknowledged < rows - 1:
         is_last = done >= kills
         last_of_part = max(rows * (done + 1) // max(kills, 1), 1)
-        until = rows if is_last else last_of_part
+        until = last_of_part if store.is_in_parts and not is_last else rows
         child, reader = _fork(store.work, path, until, early)
         if not is_last:
             time.sleep(rng.uniform(0, MAX_SECONDS_TO_KILL))
