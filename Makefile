@@ -156,7 +156,7 @@ search: .venv/kernels  ## look for new counterexamples to the tests' properties
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile searching $(shell grep -rl hypothesis tests --include 'test_*.py')
 
 TIER ?= all
-mutants: .venv/kernels  ## change the source in 200 places; a test has to notice each; of make test: TIER=fast
+mutants: .venv/kernels  ## change the source in 500 places; a test has to notice each; of make test: TIER=fast
 	$(BIN)/python -m tools.mutants --tier $(TIER)
 
 house: .venv/kernels  ## count what a stranger meets; beside an earlier tree: BEFORE=OTHER/src

@@ -152,7 +152,7 @@ def test_the_named_mutants_apply_to_the_present_source(pytestconfig):
         for path in package.rglob("*.py")
     }
     named = named_mutations(files)
-    assert len(named) == 9
+    assert len(named) == 11
     for mutation in named:
         ast.parse(mutation.apply(files[mutation.file]))
 

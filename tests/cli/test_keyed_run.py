@@ -14,7 +14,9 @@ import pytest
 from tests.cli.streams import RUNNER, started, thalweg, written
 from tests.cli.test_live import PIPES, fed, read
 from thalweg.cli.main import app
+from thalweg.keyed.store import KeyedStore
 from thalweg.runs import run_loop
+from thalweg.runs.model_store import open_models
 
 ROWS = 90
 SHOPS = ("north", "south", "west")
@@ -169,6 +171,28 @@ def test_a_run_that_was_killed_goes_on_to_the_last_bit(folder, monkeypatch):
     assert "Goes on after row 150." in done.stderr
     whole = (folder / "out/whole/predictions.csv").read_bytes()
     assert (folder / "out/killed/predictions.csv").read_bytes() == whole
+
+
+def test_models_are_in_their_place_once_there_are_rows_to_go_on_from(
+    tmp_path, monkeypatch
+):
+    """So that what a kill before the first checkpoint leaves is no file to resume."""
+    path, commit, was_there = tmp_path / "models.db", KeyedStore.commit, []
+
+    def note(store, *given):
+        was_there.append(path.exists())
+        commit(store, *given)
+
+    monkeypatch.setattr(KeyedStore, "commit", note)
+    models = open_models(path, by_key=True)
+    for row in range(3):
+        models.write([], {"row": row})
+    models.close()
+    assert was_there == [False, True, True]
+    assert [file.name for file in tmp_path.iterdir()] == ["models.db"]
+    models = open_models(path, True, path)
+    assert models.read_shared("row") == 2
+    models.close()
 
 
 @pytest.mark.slow

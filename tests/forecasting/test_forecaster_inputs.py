@@ -45,6 +45,10 @@ REFUSED = {
         lambda f: f.update(1.0, [1, 2], "2026-01-03"),
         "2026-01-03.* after a later",
     ),
+    "features that are no rows": (
+        lambda f: f.update([1.0, 2.0], [0.5, 1.0, 2.0]),
+        r"one row of features for each value. Got 2 values and features of shape \(3,",
+    ),
     "time twice": (lambda f: f.update(1.0, [1, 2], DAYS[-1]), "comes twice"),
     "two of a time": (
         lambda f: f.update([1.0, 2], X[:2], ["2026-02-11", "2026-02-11"]),
@@ -135,6 +139,11 @@ def test_a_gap_that_must_be_a_mistake_is_refused():
         ({"horizon": 3, "season": 7.5}, "'season' .* whole number"),
         ({"horizon": 3, "lags": 4}, "'lags' .* list of whole numbers. Got 4"),
         ({"horizon": 3, "lags": [0]}, "'lags'"),
+        ({"horizon": 10_000}, r"'horizon' .* in \[1, 4000\]"),
+        (
+            {"horizon": 3, "lags": range(1, 2000)},
+            "3 steps, 1,999 lags and 0 features has a state of .* bytes, more than",
+        ),
         ({"horizon": 3, "calendar": "yes"}, "'calendar'"),
         ({"horizon": 3, "known": "heat"}, "'known' .* Got 'heat'"),
         ({"horizon": 3, "known": 5}, "'known'"),
@@ -144,6 +153,13 @@ def test_a_gap_that_must_be_a_mistake_is_refused():
 def test_settings_that_cannot_be_are_refused_by_name(given_settings, message):
     with pytest.raises(InvalidParameterError, match=message):
         Forecaster(**given_settings)
+
+
+def test_features_that_make_a_state_too_large_are_refused():
+    forecaster = Forecaster(4000, lags=range(1, 150))
+    with pytest.raises(InvalidParameterError, match=r"149 lags and 64 features has"):
+        forecaster.update(1.0, np.ones(64))
+    assert forecaster.update(1.0).rounds == 1
 
 
 def test_a_known_feature_that_is_not_given_is_refused_by_name():

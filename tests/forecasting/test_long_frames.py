@@ -208,6 +208,9 @@ def test_an_index_with_a_name_is_a_column():
 
 FRAME = long_frame((("a", 30), ("b", 20)))
 FEATURES = with_features(FRAME)
+MONTHS = with_features(long_frame((("a", 30),), "MS"))
+LAST_MONTH = MONTHS["ds"].max() + pd.offsets.MonthBegin()
+WHOLE_TIMES = np.arange(50, dtype=np.uint64)
 FUTURE = FEATURES.tail(1).assign(ds=pd.Timestamp("2024-03-01 20:00"))
 REFUSALS = {
     "twice": (
@@ -312,6 +315,33 @@ REFUSALS = {
         lambda: tw.forecast(FEATURES, 1, X_df=FUTURE.drop(columns="y").assign(ds=1)),
         "The column 'ds' of X_df must have the type that it has in df.",
     ),
+    "two rows of X_df for one coming row": (
+        lambda: tw.forecast(
+            MONTHS,
+            1,
+            X_df=pd.concat([MONTHS.tail(2).drop(columns="y")]).assign(
+                ds=[LAST_MONTH, LAST_MONTH + pd.Timedelta(9, "D")]
+            ),
+        ),
+        f"Series 'a': X_df has two rows for one coming row, {LAST_MONTH:%Y-%m-%d}"
+        f"T00:00:00 and {LAST_MONTH + pd.Timedelta(9, 'D'):%Y-%m-%d}T00:00:00. Drop "
+        "one of them.",
+    ),
+    "two columns of a name": (
+        lambda: tw.forecast(pd.concat([FRAME, FRAME["y"]], axis=1), H),
+        "The data frame cannot be read: Expected unique column names, got: - 'y' 2 "
+        "times.",
+    ),
+    "ids that are lists": (
+        lambda: tw.forecast(FRAME.assign(unique_id=[["a"]] * 50), H),
+        "Row 1 of the data frame: the id of a series is text, a number or a time. Got "
+        "['a'] in 'unique_id' instead.",
+    ),
+    "whole times beyond 2^63": (
+        lambda: tw.forecast(FRAME.assign(ds=WHOLE_TIMES + np.uint64(2**63)), H),
+        "A time that is a whole number must be at most 9223372036854775807. Got "
+        "9223372036854775857 instead.",
+    ),
 }
 
 
@@ -326,7 +356,8 @@ def test_a_refusal_names_the_series_and_the_rule(case):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"h": 0}, "The 'h' parameter of forecast must be in [1, 10000]. Got 0"),
+        ({"h": 0}, "The 'h' parameter of forecast must be in [1, 4000]. Got 0"),
+        ({"freq": "999999999D"}, "The 'freq' parameter of forecast must be a fixed"),
         ({"h": 1.5}, "The 'h' parameter of forecast must be a whole number. Got 1.5"),
         ({"level": [101]}, "The 'level' parameter of forecast must be in (0, 100)."),
         ({"level": [90, 90]}, "The 'level' parameter of forecast must not name"),
@@ -341,6 +372,28 @@ def test_settings_that_make_no_sense_are_refused_by_name(settings, message):
     assert str(refusal.value).startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("call", "settings", "name"),
+    [
+        (tw.forecast, {"alias": "ds"}, "ds"),
+        (tw.forecast, {"alias": "unique_id"}, "unique_id"),
+        (tw.forecast, {"time_col": "Tracker-lo-90"}, "Tracker-lo-90"),
+        (tw.cross_validation, {"alias": "y"}, "y"),
+        (tw.cross_validation, {"alias": "cutoff"}, "cutoff"),
+    ],
+)
+def test_no_column_of_the_result_takes_the_place_of_another(call, settings, name):
+    message = f"'alias' .* must not make a second column '{name}' of the result"
+    with pytest.raises(InvalidParameterError, match=message):
+        call(FRAME, H, **settings)
+
+
+def test_columns_may_have_numbers_for_names():
+    frame = FEATURES.rename(columns={"temp": 5})
+    result, expected = tw.forecast(frame, H), tw.forecast(FEATURES, H)
+    pd.testing.assert_frame_equal(result, expected)
+
+
 def test_windows_are_counted_in_whole_numbers():
     for name in ("n_windows", "step_size"):
         message = f"The '{name}' parameter of cross_validation must be a whole number."
@@ -350,7 +403,7 @@ def test_windows_are_counted_in_whole_numbers():
 
 def test_a_frequency_of_whole_times_is_a_whole_number():
     frame = FRAME.assign(ds=FRAME.groupby("unique_id").cumcount())
-    with pytest.raises(InvalidParameterError, match="must be a whole number of at"):
+    with pytest.raises(InvalidParameterError, match="must be a whole number from 1"):
         tw.forecast(frame, H, freq="h")
 
 

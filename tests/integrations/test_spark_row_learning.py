@@ -159,7 +159,7 @@ def test_rows_without_key_or_sequence_are_refused():
     rows.key[1], rows.sequence[2] = "", -1
     models, predictions, refusals = play(learning, [rows])
     assert sorted(refusals) == [
-        ("", 3, "A key is text that is not empty."),
+        ("", 3, "A key is text that is not empty and that UTF-8 can write."),
         ("a", -1, "A sequence is a whole number from 0 to 2⁶³ - 1."),
     ]
     assert sorted(models) == ["a"]

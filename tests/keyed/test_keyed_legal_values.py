@@ -14,38 +14,13 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import thalweg as tw
+from tests.legal_values import KEYS, NUMBERS, ROWS, SEQS, VECTORS, bits
 from thalweg.errors import InvalidParameterError, ThalwegError
 from thalweg.keyed import KeyedModels
 from thalweg.learners import RecursiveLeastSquares
 
 RLS = RecursiveLeastSquares(0.9)
 NOW = 1_763_575_270_123_456_789  # of time.time_ns(), above 2⁵³
-SEQS = st.one_of(
-    st.integers(0, 2**63 - 1),
-    st.sampled_from([0, 1, 2**31, 2**53 - 1, 2**53, 2**53 + 1, 2**63 - 1]),
-    st.builds(np.int64, st.integers(0, 2**63 - 1)),
-    st.builds(np.uint64, st.integers(0, 2**64 - 1)),
-    st.builds(np.int8, st.integers(0, 127)),
-)
-NUMBERS = st.one_of(
-    st.floats(),
-    st.sampled_from([-0.0, 1e150, -1e150, 1e-320, 2**53 + 1, True]),
-    st.builds(np.float32, st.floats(width=32)),
-    st.builds(np.int64, st.integers(-(2**63), 2**63 - 1)),
-    st.builds(np.uint8, st.integers(0, 255)),
-)
-# Surrogates and NUL are characters like any other here.
-TEXTS = st.text(st.characters(codec=None), max_size=3)
-TEXTS |= TEXTS.map(np.str_)
-CELLS = st.one_of(NUMBERS, TEXTS, st.none())
-SIZES = st.sampled_from([0, 0, 1, 2, 256])
-VECTORS = SIZES.flatmap(
-    lambda size: st.lists(NUMBERS, min_size=min(size, 4), max_size=min(size, 4)).map(
-        lambda cells: np.resize(np.array(cells, np.float64), size)
-    )
-)
-ROWS = st.one_of(VECTORS, VECTORS.map(list), st.dictionaries(TEXTS, CELLS, max_size=3))
-KEYS = st.one_of(st.sampled_from(["a", "b"]), TEXTS)
 CALLS = st.lists(
     st.one_of(
         st.tuples(KEYS, ROWS, NUMBERS, SEQS, NUMBERS, NUMBERS),
@@ -84,10 +59,6 @@ def crashed(path):
     yield reopen
     for models in opened:
         models._release()
-
-
-def bits(value):
-    return None if value is None else np.float64(value).tobytes()
 
 
 def assert_same(found, models, keys, x):

@@ -70,7 +70,6 @@ def test_other_files_are_refused(path):
         ("UPDATE layouts SET layout = 'X ' || layout", "learnt by X, not by Recursive"),
         (f"UPDATE layouts SET layout = '{RLS_NAME} [1'", "and its bytes do not fit"),
         (f"UPDATE layouts SET layout = '{RLS_NAME} \"int\"'", "of which 8 are used"),
-        ("UPDATE source SET value = 'x' WHERE name = 'offset'", "offset that is no"),
         ("DELETE FROM source", "cannot be loaded"),
         ("PRAGMA user_version = 4", "has layout 4, and this thalweg reads 1 to 3. Ope"),
     ],

@@ -296,8 +296,6 @@ def test_a_segment_whose_parts_do_not_fit_is_refused(field, value):
 @pytest.mark.parametrize(
     "statement, words",
     [
-        ("UPDATE row_log SET rows = x'00'", "rows that cannot be read: its checksum"),
-        ("UPDATE row_log SET rows = 'text'", "holds segment 1 of its log, which is"),
         ("UPDATE source SET value = 'x' WHERE name = 'segment'", "counts segments by"),
         ("UPDATE models SET segment = 'x'", "holds a model of 'k0' that is no model"),
     ],

@@ -1,6 +1,7 @@
 """A request under an idempotency key is learnt once, whatever happens in between."""
 
 import asyncio
+import sqlite3
 
 import numpy as np
 import pytest
@@ -190,3 +191,31 @@ def test_the_journal_keeps_missing_values_and_names(tmp_path):
     assert first[:2] == rows[0][:2] and first[3:] == rows[0][3:] and first.y != first.y
     np.testing.assert_array_equal(second.x, rows[1].x)
     assert second[2:] == rows[1][2:]
+
+
+@pytest.mark.parametrize("damage", ["rows = '[[1]]'", "rows = '['", "rows = x'ff'"])
+def test_a_request_that_cannot_be_read_keeps_no_server_from_starting(
+    tmp_path, damage, caplog
+):
+    path, rows = tmp_path / "m", rows_of(np.random.default_rng(0), "a", 6)
+    ask(path, batch(rows, "one"))
+    change_journal(path, damage)
+    (again,) = ask(path, batch(rows, "one"))
+    assert again.json()["repeated"] == 6
+    assert "Idempotency-Key 'one' that cannot be read" in caplog.text
+
+
+def test_a_request_whose_numbers_cannot_be_read_is_refused_alone(tmp_path):
+    path, rows = tmp_path / "m", rows_of(np.random.default_rng(0), "a", 6)
+    ask(path, batch(rows, "one"))
+    change_journal(path, "seqs = '[1'")
+    refused, other = ask(path, batch(rows, "one"), batch(rows, "two"))
+    assert refused.status_code == 422 and "cannot be read" in refused.json()["error"]
+    assert other.json()["learnt"] == 6
+
+
+def change_journal(path, change):
+    with sqlite3.connect(path) as other:
+        other.execute("UPDATE requests SET rows = '[]' WHERE rows IS NULL")
+        other.execute(f"UPDATE requests SET {change}")
+    other.close()

@@ -1,11 +1,13 @@
 """What one client may send, keep open and have written beside all others."""
 
 import asyncio
+import resource
 import signal
 import socket
 import time
 import urllib.error
 import urllib.request
+from contextlib import ExitStack
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,6 +17,7 @@ from tests.serve.server_process import post_json, serving
 from thalweg.errors import InvalidParameterError
 from thalweg.learners import Tracker
 from thalweg.serve.application import create_app
+from thalweg.serve.connections import RESERVED_FILES
 from thalweg.serve.limits import Limits
 from thalweg.serve.live_feed import MAX_COLUMNS, LiveFeed, LiveRow, live_columns
 from thalweg.serve.live_page import LiveStory
@@ -96,6 +99,25 @@ def test_requests_that_are_half_sent_leave_room_for_others(tmp_path):
                 one.close()
 
 
+@pytest.mark.slow
+def test_a_burst_of_connections_leaves_files_for_others(tmp_path):
+    """asyncio accepts many connections before it looks at the first; when it runs out
+    of files on the way, the server does nothing but try again.
+    """
+    with serving(tmp_path / "m", "--limit", "connections=8") as (address, process):
+        files = (8 + RESERVED_FILES,) * 2
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, files)
+        place = urlsplit(address)
+        with ExitStack() as held:
+            for _ in range(300):
+                one = socket.create_connection((place.hostname, place.port))
+                held.enter_context(one).sendall(b"GET /hea")
+            for seq in range(3):
+                row = {"x": [1.0], "y": 1.0, "seq": seq}
+                answer = post_json(f"{address}/v1/models/k/observe", row)
+                assert answer["outcome"] == "learnt"
+
+
 def test_new_models_of_a_request_have_a_limit(tmp_path):
     rows = [{"key": f"k{k}", "x": [1.0] * 50, "y": 1.0, "seq": 1} for k in range(6)]
     limit = 3 * one_model_bytes(tmp_path, 50)
@@ -109,6 +131,26 @@ def test_new_models_of_a_request_have_a_limit(tmp_path):
     assert "another request" in first.json()["results"][3]["error"]
     # The models that are there take nothing of it.
     assert (second.json()["learnt"], second.json()["repeated"]) == (3, 3)
+
+
+def test_models_of_rows_with_names_count_as_written(tmp_path):
+    """Their states are written with every row, since the log holds numbers alone."""
+    x = {f"x{k}": 1.0 for k in range(50)}
+    rows = [{"key": f"k{k}", "x": x, "y": 1.0, "seq": 1} for k in range(6)]
+    later = [row | {"seq": 2} for row in rows]
+    limit = 3 * one_model_bytes(tmp_path, 50)
+    learnt = [
+        answer.json()["learnt"]
+        for answer in ask(
+            tmp_path / "m",
+            post("/v1/observe", {"rows": rows[:3]}),
+            post("/v1/observe", {"rows": rows[3:]}),
+            post("/v1/observe", {"rows": later}),
+            post("/v1/observe", {"rows": later[3:]}),
+            learner=Tracker(), model_bytes=limit,
+        )
+    ]  # fmt: skip
+    assert learnt == [3, 3, 3, 3]
 
 
 def one_model_bytes(folder, features):
@@ -149,8 +191,9 @@ def test_new_models_of_one_transaction_have_a_limit(tmp_path):
 
 def test_a_budget_counts_what_was_taken():
     budget = ModelBudget(lambda features: 10 * features, 100)
-    assert budget.take(4) is None and budget.take(6) is None
-    assert "100 of others" in budget.take(1)
+    for key, features in [("a", 4), ("b", 6), ("a", 4)]:
+        assert budget.take(key, features) is None
+    assert "100 of others" in budget.take("c", 1)
 
 
 def test_a_request_names_so_many_keys(tmp_path):

@@ -33,6 +33,14 @@ NAMED = {
         "runs/prediction_file.py", "PredictionFile._open",
         "file.truncate(self.size)", "pass",
     ),
+    "missed rows of a live page are one off": (
+        "serve/live_feed.py", "Watcher.add", "len(self.rows) == MAX_ROWS",
+        "len(self.rows) >= MAX_ROWS - 1",
+    ),
+    "pieces of a forecast begin at the same place": (
+        "evaluation/forecast_run.py", "ForecastRun.play",
+        "first = self._play_piece(", "self._play_piece(",
+    ),
     "schema of a foreign file is trusted": (
         "keyed/store.py", "KeyedStore._prepare",
         "trusted_schema = OFF", "trusted_schema = ON",

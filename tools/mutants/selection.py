@@ -31,7 +31,12 @@ TESTS = {
     "persistence": ["tests/persistence", "tests/models", "tests/contracts"],
     "models": ["tests/models", "tests/contracts"],
     "forecasting": ["tests/forecasting"],
-    "keyed": ["tests/keyed"],
+    "calendar": ["tests/calendar", "tests/forecasting", "tests/tables"],
+    "evaluation": ["tests/evaluation", "tests/report", "tests/cli"],
+    "keyed": ["tests/keyed", "tests/test_accepted_is_readable.py"],
+    "tables": ["tests/tables", "tests/models", "tests/forecasting", "tests/cli"],
+    "serve": ["tests/serve", "tests/test_accepted_is_readable.py"],
+    "runs": ["tests/cli", "tests/test_accepted_is_readable.py"],
     "cli": ["tests/cli"],
 }
 """The tests of each package. Comparators in hindsight, which are kernels, are tested

@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thalweg.calendar.time_grid import TimeGrid, Times, month_grid
+from thalweg.calendar.time_grid import (
+    LAST_TIME,
+    TimeGrid,
+    Times,
+    month_grid,
+)
 from thalweg.calendar.weekdays import DAY, MONDAY_TO_FRIDAY, weekday_of
 from thalweg.errors import InvalidParameterError
 
@@ -28,6 +33,8 @@ MONTHS_OF = {
 BUSINESS_DAY = "B"
 """The unit of days from Monday to Friday."""
 MONTH = 365.2425 / 12 * DAY
+MAX_STEP = LAST_TIME // 4
+"""Limit of a step, 73 years: times reach no further than four of them from 1970."""
 
 
 class Frequency(NamedTuple):
@@ -52,27 +59,34 @@ def parse_frequency(freq: Any, owner: str, is_whole: bool) -> Frequency:
 
     ``is_whole`` says whether times are whole numbers; then ``freq`` is one as well.
     """
-    if isinstance(freq, int | np.integer) and not isinstance(freq, bool):
-        if is_whole and freq >= 1:
-            return Frequency(int(freq))
-    elif not is_whole:
-        text = getattr(freq, "freqstr", freq)  # an offset of pandas
-        match = re.fullmatch(r"(\d*)([A-Za-z]+)(-[A-Z]{3})?", str(text))
-        count = int(match[1] or 1) if match else 0
-        unit = match[2] if match else ""
-        if count == 1 and unit == BUSINESS_DAY:
-            return Frequency(DAY, weekdays=MONDAY_TO_FRIDAY)
-        if count and unit in STEP_OF:
-            return Frequency(count * STEP_OF[unit])
-        if count and unit in MONTHS_OF:
-            months = count * MONTHS_OF[unit]
-            return Frequency(round(months * MONTH), months)
+    is_number = isinstance(freq, int | np.integer) and not isinstance(freq, bool)
+    found = None
+    if is_number == is_whole:
+        found = Frequency(int(freq)) if is_whole else _read_frequency(freq)
+    if found is not None and 1 <= found.step <= MAX_STEP:
+        return found
     rule = (
-        "a whole number of at least 1, for times are whole numbers"
+        f"a whole number from 1 to {MAX_STEP}, for times are whole numbers"
         if is_whole
         else "a fixed step or a number of months, such as 'h', '15min', 'D', 'B' or "
-        "'MS'"
+        "'MS', of at most 73 years"
     )
     raise InvalidParameterError(
-        f"The 'freq' parameter of {owner} must be {rule}. Got {freq!r} instead."
+        f"The 'freq' parameter of {owner} must be {rule}. Got {freq!r:.80} instead."
     )
+
+
+def _read_frequency(freq: Any) -> Frequency | None:
+    """The step that a text or an offset of pandas names; None where it names none."""
+    text = str(getattr(freq, "freqstr", freq))
+    match = re.fullmatch(r"(\d{0,20})([A-Za-z]+)(-[A-Z]{3})?", text)
+    count = int(match[1] or 1) if match else 0
+    unit = match[2] if match else ""
+    if count == 1 and unit == BUSINESS_DAY:
+        return Frequency(DAY, weekdays=MONDAY_TO_FRIDAY)
+    if unit in STEP_OF:
+        return Frequency(count * STEP_OF[unit])
+    if unit in MONTHS_OF:
+        months = count * MONTHS_OF[unit]
+        return Frequency(round(months * MONTH), months)
+    return None

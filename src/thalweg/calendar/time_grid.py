@@ -263,6 +263,16 @@ def as_times(values: Any) -> Times:
     return array.astype("datetime64[ns]")
 
 
+def as_whole_times(numbers: npt.NDArray[Any]) -> Times:
+    """Whole numbers k as times of k nanoseconds."""
+    if numbers.dtype.kind == "u" and (numbers > LAST_TIME).any():
+        raise StreamError(
+            f"A time that is a whole number must be at most {LAST_TIME}. "
+            f"Got {numbers.max()} instead."
+        )
+    return numbers.astype(np.int64).astype("datetime64[ns]")
+
+
 def _parse_times(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Text as times; what is no text is returned as it is."""
     if array.dtype.kind not in "US":

@@ -18,6 +18,7 @@ class Commands(LazyGroup):
         "forecast": CommandInfo("Forecast the next values of a column", YOUR_DATA),
         "compare": CommandInfo("Run every learner on a table, with regret", YOUR_DATA),
         "serve": CommandInfo("Serve a model for each key over HTTP", YOUR_DATA),
+        "repair": CommandInfo("Set aside what a file of models cannot read", YOUR_DATA),
         "report": CommandInfo("Write the page or the figures again", YOUR_DATA),
         "demo": CommandInfo("Forecasts and every learner on real data", DEMONSTRATION),
         "reproduce": CommandInfo("The paper's theorems as experiments", DEMONSTRATION),

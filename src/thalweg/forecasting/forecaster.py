@@ -50,7 +50,9 @@ from thalweg.models.model_lock import ModelLock
 from thalweg.preprocessing.forecaster_state import ForecasterSettings, ForecasterState
 from thalweg.types import FloatArray, Interval
 
-MAX_HORIZON = 10_000
+MAX_HORIZON = 4_000
+"""Limit of the number of steps: a state of so many takes 150 MB, and its size grows
+with their square."""
 
 
 class Forecaster:
@@ -102,6 +104,7 @@ class Forecaster:
         self._learning = SeasonLearning(
             self.horizon, self.season, self.lags or (), self.calendar, self.known
         )
+        self._learning.require_possible_size(given=0)
         self._lock = ModelLock()
         # Both change at once, so that no Ctrl-C falls in between.
         self._model: tuple[ForecasterState | None, Progress] = (None, Progress())
@@ -325,6 +328,7 @@ class Forecaster:
                         f"A forecaster takes at most {MAX_GIVEN} features. "
                         f"Got {given.shape[1]}."
                     )
+                self._learning.require_possible_size(given.shape[1])
                 progress = progress._replace(names=names, given=given.shape[1])
             elif given.shape[1] != progress.given:
                 raise StreamError(

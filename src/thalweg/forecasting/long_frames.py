@@ -6,6 +6,7 @@ features. There is a ``Forecaster`` for each id.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,12 @@ import numpy as np
 from thalweg import checks
 from thalweg.calendar.time_grid import Times
 from thalweg.errors import InvalidParameterError, StreamError
-from thalweg.forecasting.forecaster import Forecaster
+from thalweg.forecasting.forecaster import MAX_HORIZON, Forecaster
+from thalweg.forecasting.forecaster_settings import require_count
 from thalweg.forecasting.panel import FutureRows, Panel, PanelRows, Refusals
 from thalweg.types import FloatArray
 
-MAX_COUNT = 10_000
-"""Limit of the numbers of steps and of windows, that of a Forecaster's steps."""
+MAX_WINDOWS = 10_000
 
 
 def forecast(
@@ -51,7 +52,7 @@ def forecast(
     known in advance: it holds a row for each id and coming time. ``season``, ``lags``
     and ``calendar`` are those of ``Forecaster``.
     """
-    bands = _Bands("forecast", h, level, alias)
+    bands = _Bands("forecast", h, level, alias, (id_col, time_col))
     panel = Panel(df, id_col, time_col, target_col, freq, "forecast")
     future = None if X_df is None else FutureRows(X_df, id_col, time_col, panel)
     known = () if future is None else future.features
@@ -87,9 +88,10 @@ def cross_validation(
     """
     panel = Panel(df, id_col, time_col, target_col, freq, "cross_validation")
     for name, value in (("n_windows", n_windows), ("step_size", step_size)):
-        _require_count("cross_validation", name, value)
+        require_count("cross_validation", name, value, MAX_WINDOWS)
     names = panel.features if known is True else tuple(known or ())
-    bands = _Bands("cross_validation", h, level, alias)
+    others = (id_col, time_col, "cutoff", target_col)
+    bands = _Bands("cross_validation", h, level, alias, others)
     models = _Models(h, panel.positions(names), season, lags, calendar)
     results, refusals = _Results(), Refusals()
     for series in panel:
@@ -143,9 +145,11 @@ class _Bands:
     """The columns of a forecast."""
 
     def __init__(
-        self, owner: str, h: int, level: Sequence[float] | None, alias: str
-    ) -> None:
-        _require_count(owner, "h", h)
+        self, owner: str, h: int, level: Sequence[float] | None, alias: str,
+        others: Sequence[str],
+    ) -> None:  # fmt: skip
+        """``others`` are the other columns of the result."""
+        require_count(owner, "h", h, MAX_HORIZON)
         if isinstance(level, int | float):
             level = (level,)
         self._levels, self._alias = sorted(level or ()), alias
@@ -161,15 +165,26 @@ class _Bands:
                 f"The 'level' parameter of {owner} must not name a level twice. "
                 f"Got {level!r} instead."
             )
+        self._names = [
+            (f"{alias}-lo-{percent}", f"{alias}-hi-{percent}")
+            for percent in self._levels
+        ]
+        taken = {alias, *chain(*self._names)}.intersection(others)
+        if taken:
+            raise InvalidParameterError(
+                f"The 'alias' parameter of {owner} must not make a second column "
+                f"{min(taken)!r} of the result. Got {alias!r} instead."
+            )
 
     def columns(self, forecaster: Forecaster, future: Any) -> dict[str, FloatArray]:
         """The forecast and its bands by name, the ends in order of size."""
         ahead = forecaster.forecast(future=future)
         low, high = {}, {}
-        for percent in self._levels:
+        for percent, (name_low, name_high) in zip(
+            self._levels, self._names, strict=True
+        ):
             band = forecaster.forecast(future=future, interval=percent / 100)
-            low[f"{self._alias}-lo-{percent}"] = band.low
-            high[f"{self._alias}-hi-{percent}"] = band.high
+            low[name_low], high[name_high] = band.low, band.high
         return {self._alias: ahead.mean, **dict(reversed(low.items())), **high}
 
 
@@ -208,12 +223,3 @@ class _Results:
         """All of it as a data frame, with these columns of times."""
         numbers = {name: np.concatenate(parts) for name, parts in self._columns.items()}
         return panel.frame.new_frame(np.concatenate(self._rows), times, numbers)
-
-
-def _require_count(owner: str, name: str, value: Any) -> None:
-    checks.require_argument(owner, name, value, f"[1, {MAX_COUNT}]")
-    if value != int(value):
-        raise InvalidParameterError(
-            f"The {name!r} parameter of {owner} must be a whole number. "
-            f"Got {value} instead."
-        )

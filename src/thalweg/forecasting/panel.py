@@ -150,7 +150,14 @@ class FutureRows:
             if step not in at:
                 text = self._frame.time_text(ahead[step])
                 raise StreamError(f"X_df has no row for it at {text}.")
-            chosen[step] = self._x[rows[at == step][0]]
+            found = rows[at == step]
+            if len(found) > 1:
+                first, second = map(self._frame.time_text, self._frame.times[found[:2]])
+                raise StreamError(
+                    f"X_df has two rows for one coming row, {first} and {second}. Drop "
+                    "one of them."
+                )
+            chosen[step] = self._x[found[0]]
         _require_features(chosen, self.features)
         return chosen
 

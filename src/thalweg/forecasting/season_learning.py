@@ -15,13 +15,19 @@ import numpy as np
 from thalweg.calendar.public_holidays import DayGrid, find_day_grid
 from thalweg.calendar.season_finder import SEARCHES, Seasons, SeasonSearch
 from thalweg.calendar.time_grid import TimeGrid
-from thalweg.errors import StreamError
+from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.forecasting.forecast import PlayedForecasts
 from thalweg.forecasting.forecaster_file import Progress
 from thalweg.forecasting.series_inputs import NAIVE, WHOLE
-from thalweg.preprocessing.forecaster_state import ForecasterSettings, ForecasterState
+from thalweg.preprocessing.forecaster_state import (
+    ForecasterSettings,
+    ForecasterState,
+    state_size,
+)
 from thalweg.types import FloatArray
 
+MAX_STATE_BYTES = 2**28
+"""Limit of the size of a state without seasons: that of 480 lags at 24 steps."""
 MAX_REPEATED = 1000
 """Limit of the number of first rows that are learnt again at each such search with the
 newest estimates of the effects of future covariates."""
@@ -35,6 +41,18 @@ class SeasonLearning(NamedTuple):
     lags: tuple[int, ...]
     calendar: bool
     known: Any
+
+    def require_possible_size(self, given: int) -> None:
+        """Raise where a state with so many covariates would be too large."""
+        flags = (False,) * given
+        sizes = ForecasterSettings(self.horizon, self.lags, given, flags)
+        size = 8 * state_size(sizes, Seasons())
+        if size > MAX_STATE_BYTES:
+            raise InvalidParameterError(
+                f"A Forecaster of {self.horizon:,} steps, {len(self.lags):,} lags and "
+                f"{given} features has a state of {size:,} bytes, more than "
+                f"{MAX_STATE_BYTES:,}. Use fewer steps, lags or features."
+            )
 
     def sizes(self, progress: Progress) -> ForecasterSettings:
         """The settings that determine the size of a state."""

@@ -7,9 +7,9 @@ import numpy as np
 
 from thalweg import checks, models
 from thalweg.calendar.time_grid import (
-    LAST_TIME,
     Times,
     as_times,
+    as_whole_times,
     has_offset,
 )
 from thalweg.checks import MAX_MAGNITUDE
@@ -113,12 +113,7 @@ def read_times(times: Any) -> tuple[Times | None, str | None, Times | None]:
         return stamps, str(zone), as_times(times.tz_localize(None))
     array = np.atleast_1d(np.asarray(times))
     if array.dtype.kind in "iu":
-        if array.dtype.kind == "u" and (array > LAST_TIME).any():
-            raise StreamError(
-                f"A time that is a whole number must be at most {LAST_TIME}. "
-                f"Got {array.max()} instead."
-            )
-        return array.astype(np.int64).astype("datetime64[ns]"), WHOLE, None
+        return as_whole_times(array), WHOLE, None
     zones = {str(value.tzinfo) for value in array.flat if _has_zone(value)}
     stamps = as_times(times)
     if zones:
@@ -156,7 +151,8 @@ def as_given_rows(x: Any, rows: int, names: tuple[str, ...] | None) -> GivenRows
             )
         x, names = np.column_stack([given[name] for name in order]), order
     array = checks.check_numbers("features x", x).astype(np.float64)
-    array = array.reshape(rows, -1) if array.ndim < 2 and rows else array
+    if array.ndim < 2 and rows and array.size % rows == 0:
+        array = array.reshape(rows, -1)
     if array.ndim != 2 or len(array) != rows:
         raise StreamError(
             f"A forecaster needs one row of features for each value. Got {rows} values "

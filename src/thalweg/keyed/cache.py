@@ -1,9 +1,12 @@
 """The models of ``KeyedModels`` that are in memory, and their way to the file."""
 
 import math
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,7 +16,7 @@ from thalweg.keyed.codec import KeyedSettings
 from thalweg.keyed.garbage_collection import without_collection
 from thalweg.keyed.keyed_model import KeyedModel
 from thalweg.keyed.row_log import RowLog, Segment
-from thalweg.keyed.rows import as_one_row, check_seq, check_time
+from thalweg.keyed.rows import TIME, as_one_row, check_seq, check_time
 from thalweg.keyed.store import KeyedStore, Row
 from thalweg.models.online import Online
 from thalweg.persistence.raw_values import RawValue
@@ -22,8 +25,11 @@ KEPT_SHARE = 0.75
 """Of the memory, after models were evicted: one transaction then serves many."""
 STATE_BYTES = 2**12
 """The size of a state before any was written."""
+CALL_DEPTH = 4
+"""How far the caller's line is above a warning, about."""
 Commit = Callable[..., None]
 """``KeyedStore.commit``."""
+T = TypeVar("T")
 
 
 class KeyedCache:
@@ -37,6 +43,10 @@ class KeyedCache:
     the one and states for the other. An interrupt may end a call anywhere: the key is
     then in flight, which is as good as unsaved. What is unsaved for no reason does no
     harm.
+
+    A record of the file that cannot be read costs no other: a segment of the log is set
+    aside, and a key whose model cannot be read is refused, while its rows stay in the
+    log.
     """
 
     def __init__(
@@ -47,15 +57,20 @@ class KeyedCache:
         self.models: OrderedDict[str, KeyedModel] = OrderedDict()
         self.unsaved: set[str] = set()  # keys whose states have to be written
         self.log = RowLog()
-        self.offset = store.read_offset()  # the greatest seq on the disk
+        self._unreadable: set[str] = set()  # keys whose models a flush could not read
+        # The greatest seq on the disk.
+        self.offset = self._read_or_set_aside("source", "offset", store.read_offset)
         check_time(clock())
         self._memory, self._ttl, self._clock = memory, ttl, clock
         self._bytes = 0  # that the models take, about
         self._state_bytes = STATE_BYTES  # of a state that is written, about
         self.log.number = store.read_segment_number()
         for number, written_at, data in store.read_log():
-            segment = Segment.from_bytes(data, str(store.path))
-            self.log.load(number, written_at, segment, len(data))
+            segment = self._read_or_set_aside(
+                "segment", number, partial(_read_segment, written_at, data, store.path)
+            )
+            if segment is not None:
+                self.log.load(number, written_at, segment, len(data))
         if ttl is not None:
             store.index_ages()
 
@@ -74,6 +89,28 @@ class KeyedCache:
         self.log.forget_replays(key)
         self._measure(model)
         return model
+
+    def set_aside(self, kind: str, name: str | int, reason: str) -> None:
+        """Move a record that cannot be read to where nothing reads it."""
+        self.store.set_aside(kind, name, reason)
+        if kind == "model":
+            self.log.drop_key(str(name))
+            self._unreadable.discard(str(name))
+        warnings.warn(
+            f"The {kind} {name!r} of {self.store.path} is set aside: {reason} "
+            "models.repair(), or thalweg repair, lists what was set aside.",
+            stacklevel=CALL_DEPTH,
+        )
+
+    def _read_or_set_aside(
+        self, kind: str, name: str | int, read: Callable[[], T]
+    ) -> T | None:
+        """A record of the file; None where it cannot be read and is set aside."""
+        try:
+            return read()
+        except PersistenceError as error:
+            self.set_aside(kind, name, str(error))
+            return None
 
     def _read(self, key: str) -> KeyedModel | None:
         """The model that the file holds of a key: its state, and rows learnt since."""
@@ -185,12 +222,13 @@ class KeyedCache:
         overdue = log.keys() if is_last else log.overdue_keys(size)
         if not (self.unsaved or touched or expired or overdue):
             return
+        keys, models = self._find_changed({*self.unsaved, *overdue}.difference(expired))
+        overdue = [key for key in overdue if key not in self._unreadable]
         times = {
             key: log.time_of(key)
             for key in overdue
             if key not in touched and key not in self.unsaved
         }
-        keys, models = self._find_changed({*self.unsaved, *overdue}.difference(expired))
         rows = without_collection(lambda: self._encode_rows(keys, models))
         known = -1 if self.offset is None else self.offset
         last_seq = max([known, log.last_seq(), *(model.seq for model in models)])
@@ -225,10 +263,26 @@ class KeyedCache:
         for key in sorted(keys):
             model = self.models.get(key)
             if model is None and key in self.log:
-                model = self._read(key)
+                model = self._read_for_flush(key)
             if model is not None:
                 found.append((key, model))
         return [key for key, _ in found], [model for _, model in found]
+
+    def _read_for_flush(self, key: str) -> KeyedModel | None:
+        """``_read``; None, with a warning, where the model cannot be read."""
+        try:
+            model = self._read(key)
+        except PersistenceError as error:
+            if key not in self._unreadable:
+                warnings.warn(
+                    f"The rows of {key!r} stay in the log: {error} models.repair(), or "
+                    "thalweg repair, lets the key begin again.",
+                    stacklevel=CALL_DEPTH,
+                )
+            self._unreadable.add(key)
+            return None
+        self._unreadable.discard(key)
+        return model
 
     def _encode_rows(self, keys: list[str], models: list[KeyedModel]) -> list[Row]:
         encoded = self.settings.encode_many(models)
@@ -281,6 +335,12 @@ class KeyedCache:
         model = self.models.pop(key, None)
         if model is not None:
             self._bytes -= model.bytes
+
+
+def _read_segment(time: Any, data: Any, path: Path) -> Segment:
+    if not TIME.accepts(time) or not isinstance(data, bytes):
+        raise PersistenceError(f"{path} holds a segment of its log that is none.")
+    return Segment.from_bytes(data, str(path))
 
 
 def _is_unknown(y: Any) -> bool:

@@ -23,7 +23,7 @@ from thalweg.keyed.codec import KeyedSettings
 from thalweg.keyed.garbage_collection import without_collection
 from thalweg.keyed.row_log import MAX_BUFFERED_ROWS
 from thalweg.keyed.rows import MAX_SEQ, as_batch, check_key
-from thalweg.keyed.store import KeyedStore, Row, require_database
+from thalweg.keyed.store import KeyedStore, Row, SetAside, require_database
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
 from thalweg.models.inputs import NUMBERS
@@ -178,6 +178,7 @@ class KeyedModels:
             return self._cache.observe(key, x, y, seq, weight, elapsed)
         finally:
             lock.release(frame)
+            del frame  # a cycle, which would keep x until garbage is collected
 
     def observe_many(
         self, keys: Any, x: Any, y: Any, seq: Any, weight: Any = None,
@@ -252,6 +253,21 @@ class KeyedModels:
             if model is None:
                 raise KeyError(key)
             return model.online.clone()
+
+    def repair(self) -> list[SetAside]:
+        """Set aside models that cannot be read, so that their keys can begin again.
+
+        Returns what was set aside of this file, now and before: its records stay in it,
+        in the table ``set_aside``.
+        """
+        with Turn(self._thread_lock):
+            self._check_open()
+            for key in self._store.keys():
+                try:
+                    self._cache.find(key)
+                except PersistenceError as error:
+                    self._cache.set_aside("model", key, str(error))
+            return self._store.read_set_aside()
 
     def close(self) -> None:
         """Flush, with all models, and let other writers in."""

@@ -60,8 +60,7 @@ class Segment(NamedTuple):
             _require_whole(segment)
         except PersistenceError as error:
             raise PersistenceError(
-                f"{name} holds rows that cannot be read: {error}. Restore it from a "
-                "copy."
+                f"{name} holds rows that cannot be read: {error}."
             ) from None
         return segment
 
@@ -156,6 +155,11 @@ class RowLog:
             if number > after:
                 yield from rows
 
+    def drop_key(self, key: str) -> None:
+        """The rows of a key in the file are not needed any longer."""
+        for known in (self._first, self._times, self._replays):
+            known.pop(key, None)
+
     def forget_replays(self, key: str) -> None:
         """A model in memory has learnt them."""
         self._replays.pop(key, None)
@@ -234,9 +238,7 @@ class RowLog:
         written the segments that waited.
         """
         for key in settled:
-            self._first.pop(key, None)
-            self._times.pop(key, None)
-            self._replays.pop(key, None)
+            self.drop_key(key)
         # An interrupt in between leaves rows that are written twice, and learnt once.
         for number, segment in zip(new, self._batches, strict=True):
             keys = (key for key in segment.key_list() if key not in settled)

@@ -11,10 +11,10 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from thalweg.errors import PersistenceError, StorageError
-from thalweg.keyed.rows import SEQ, TIME
+from thalweg.keyed.rows import SEQ
 
 APPLICATION_ID = int.from_bytes(b"thal", "big")
 """The number in the header of a SQLite file that marks it as one of KeyedModels."""
@@ -67,6 +67,16 @@ SELECT_MODEL = (
     "SELECT model, segment, models.layout, layouts.layout FROM models "
     "LEFT JOIN layouts ON layouts.id = models.layout WHERE key = ?"
 )
+SET_ASIDE = (
+    "CREATE TABLE IF NOT EXISTS set_aside (kind TEXT NOT NULL, name TEXT NOT NULL, "
+    "reason TEXT NOT NULL, record BLOB)"
+)
+RECORDS = {
+    "model": ("models", "key", "model"),
+    "segment": ("row_log", "segment", "rows"),
+    "source": ("source", "name", "value"),
+}
+"""Of each kind of record its table, the column of its name and that of its bytes."""
 NO_TIMES: dict[str, float] = {}
 NO_SEGMENTS: dict[int, bytes] = {}
 FULL_CODES = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
@@ -84,6 +94,14 @@ class StoredModel(NamedTuple):
     data: bytes
     layout: str | None = None  # of ``data``; None: it is a file that describes itself
     segment: int = 0  # rows of later segments of the log are not in ``data``
+
+
+class SetAside(NamedTuple):
+    """A record that could not be read, and that nothing reads any more."""
+
+    kind: str  # one of ``RECORDS``
+    name: str  # a key, or the number of a segment
+    reason: str  # why it cannot be read
 
 
 class KeyedStore:
@@ -150,16 +168,34 @@ class KeyedStore:
             raise PersistenceError(f"{self.path} counts segments by {number!r:.40}.")
         return number or 0
 
-    def read_log(self) -> Iterator[tuple[int, float, bytes]]:
-        """The segments of the log in order: number, time and rows."""
-        statement = "SELECT segment, written_at, rows FROM row_log ORDER BY segment"
+    def read_log(self) -> Iterator[tuple[int, Any, Any]]:
+        """The segments of the log in order, as they are: number, time and rows."""
         with self._translate_errors():
-            for number, time, data in self._connection.execute(statement):
-                if not TIME.accepts(time) or not isinstance(data, bytes):
-                    raise PersistenceError(
-                        f"{self.path} holds segment {number} of its log, which is none."
-                    )
-                yield number, time, data
+            select = "SELECT segment FROM row_log ORDER BY segment"
+            numbers = self._connection.execute(select).fetchall()
+            select = "SELECT segment, written_at, rows FROM row_log WHERE segment = ?"
+            for number in numbers:
+                yield self._connection.execute(select, number).fetchone()
+
+    def set_aside(self, kind: str, name: str | int, reason: str) -> None:
+        """Move a record that cannot be read to where nothing reads it."""
+        table, column, record = RECORDS[kind]
+        with self._translate_errors(), self._transaction():
+            self._connection.execute(SET_ASIDE)
+            self._connection.execute(
+                f"INSERT INTO set_aside SELECT ?, {column}, ?, {record} FROM {table} "
+                f"WHERE {column} = ?",
+                (kind, reason, name),
+            )
+            delete = f"DELETE FROM {table} WHERE {column} = ?"
+            self._connection.execute(delete, (name,))
+
+    def read_set_aside(self) -> list[SetAside]:
+        """The records that were set aside, in their order."""
+        with self._translate_errors(), self._transaction():
+            self._connection.execute(SET_ASIDE)
+            select = "SELECT kind, name, reason FROM set_aside ORDER BY rowid"
+            return [SetAside(*found) for found in self._connection.execute(select)]
 
     def keys(self) -> list[str]:
         """All keys in the file."""

@@ -69,6 +69,7 @@ class ImputerCall:
             return self.learn_alone(buffer, x, y, weight, elapsed, learning)
         finally:
             self._lock.release(frame)
+            del frame  # a cycle, which would keep x until garbage is collected
 
     def learn_alone(
         self, buffer: FloatArray, x: FloatArray, y: float, weight: float,

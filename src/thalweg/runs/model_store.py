@@ -96,8 +96,8 @@ class ModelFile:
 class ModelDatabase:
     """A database of models by key, each as a file of its own would hold it.
 
-    It is made at the first write, or if ``is_kept_apart`` beside the one of a command
-    before, whose place it takes in the end.
+    A new one is made beside its place, which it takes with its first write, so that a
+    command that is killed before leaves none; or if ``is_kept_apart`` in the end.
     """
 
     def __init__(
@@ -105,9 +105,9 @@ class ModelDatabase:
     ) -> None:
         self.path = path
         self._is_new = resumed is None or resumed.resolve() != path.resolve()
-        self._resumed = resumed
+        self._resumed, self._is_kept_apart = resumed, is_kept_apart
         self._working_path = path
-        if self._is_new and is_kept_apart:
+        if self._is_new:
             self._working_path = path.with_name(f"{path.name}.part")
         self._store: KeyedStore | None = None
         self._is_closed = False
@@ -140,29 +140,39 @@ class ModelDatabase:
         )
         common = (SHARED, dumps(_shared_model(shared)), None)
         self._open().commit((one for part in (named, [common]) for one in part), rows)
+        if not self._is_kept_apart:
+            self._take_place()
 
     def close(self) -> None:
         """Close the database; one that was kept apart takes its place."""
         if self._store is not None:
-            self._store.close()
-        self._store, self._is_closed = None, True
+            self._take_place()
+            self._close_store()
+        self._working_path, self._is_new, self._is_closed = self.path, False, True
+
+    def _take_place(self) -> None:
+        """Let a new database have the place of the one before it."""
         if self._working_path != self.path:
-            if self._working_path.exists():
-                remove_database(self.path)
-                os.replace(self._working_path, self.path)
-            self._working_path = self.path
+            self._close_store()
+            remove_database(self.path)
+            os.replace(self._working_path, self.path)
+            self._working_path, self._is_new = self.path, False
+
+    def _close_store(self) -> None:
+        if self._store is not None:
+            self._store.close()
+        self._store = None
 
     def discard(self) -> None:
         """Remove a new database; one that is resumed keeps what was written."""
         if self._store is not None:
-            self._store.close()
-            self._store = None
+            self._close_store()
             if self._resumed is None or self._working_path != self._resumed:
                 remove_database(self._working_path)
 
     def _open(self) -> KeyedStore:
         if self._store is None:
-            if self._is_new and not self._is_closed:
+            if self._is_new:
                 make_folder(self.path.parent)
                 remove_database(self._working_path)
                 if self._resumed is not None:

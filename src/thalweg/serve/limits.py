@@ -17,7 +17,7 @@ class Limits:
     rows: int = 10_000  # of one request
     keys: int = 5_000  # of one request
     features: int = 256  # of one row: a model needs memory by the square of them
-    model_bytes: int = 256 * 2**20  # of the new models of one request, or transaction
+    model_bytes: int = 256 * 2**20  # of models that a request or transaction writes
     waiting_rows: int = 100_000  # of all requests that wait to be committed
     commit_rows: int = 10_000  # of one transaction, or one request
     idempotency_keys: int = 100_000  # that are remembered, the newest

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from fastapi import HTTPException
 
-from thalweg.errors import StorageError
+from thalweg.errors import PersistenceError, StorageError
 from thalweg.keyed import KeyedModels
 from thalweg.keyed.keyed_model import count_array_bytes
 from thalweg.learners import Learner
@@ -32,7 +32,13 @@ from thalweg.serve.live_feed import LiveFeed, LiveRow
 from thalweg.serve.metrics import Metrics
 from thalweg.serve.request_body import Row
 from thalweg.serve.request_journal import JournalEntry, RequestJournal
-from thalweg.serve.row_outcomes import LastSeqs, ModelBudget, RowResult, learn_row
+from thalweg.serve.row_outcomes import (
+    LastSeqs,
+    ModelBudget,
+    RowResult,
+    is_written,
+    learn_row,
+)
 
 OTHER_REQUEST = (
     "This Idempotency-Key was used for another request. Each request needs its own."
@@ -140,14 +146,14 @@ class ModelWriter:
                 self._answer(group, committed)
 
     def _next_group(self) -> list[ObserveRequest]:
-        """The next requests that are committed together: of so many rows, and new
-        models of so many bytes, that other requests need not wait long."""
+        """The next requests that are committed together: of so many rows, and models
+        of so many bytes to write, that other requests need not wait long."""
         group: list[ObserveRequest] = []
         rows = size = 0
         while self._queue:
             request = self._queue[0]
             rows += len(request.rows)
-            size += self._new_model_bytes(request)
+            size += self._written_model_bytes(request)
             if group and (
                 rows > self.limits.commit_rows or size > self.limits.model_bytes
             ):
@@ -155,15 +161,15 @@ class ModelWriter:
             group.append(self._queue.popleft())
         return group
 
-    def _new_model_bytes(self, request: ObserveRequest) -> int:
-        """The bytes of models that a request may make, of keys not known to have one.
+    def _written_model_bytes(self, request: ObserveRequest) -> int:
+        """The bytes of models that a request may have written.
 
         A request alone never makes more than ``limits.model_bytes``.
         """
         features = {
             row.key: len(row.x)
             for row in request.rows
-            if row.key not in self._last_seqs
+            if is_written(row.key not in self._last_seqs, row)
         }
         size = sum(map(self._model_size, features.values()))
         return min(size, self.limits.model_bytes)
@@ -253,7 +259,11 @@ class ModelWriter:
         for request in group:
             name, rows = request.idempotency_key, request.rows
             if name is not None:
-                known = _find_seqs(self._journal, entries, name)
+                try:
+                    known = _find_seqs(self._journal, entries, name)
+                except PersistenceError as error:
+                    numbered.append(HTTPException(422, str(error)))
+                    continue
                 if known is not None and known[0] != request.digest:
                     numbered.append(HTTPException(422, OTHER_REQUEST))
                     continue

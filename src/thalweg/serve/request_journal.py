@@ -12,6 +12,7 @@ journal follows the previous commit of the models.
 
 import hashlib
 import json
+import logging
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thalweg.errors import StorageError
+from thalweg.errors import PersistenceError, StorageError
 from thalweg.serve.request_body import Row
 
 SCHEMA = """
@@ -31,8 +32,11 @@ CREATE TABLE IF NOT EXISTS requests (
   seqs TEXT NOT NULL,
   rows TEXT
 )"""
+MALFORMED_JSON_ERRORS = (RecursionError, TypeError, ValueError)
+"""What text that is no JSON of rows may lead to."""
 MAX_WAIT_S = 30.0
 """Seconds that SQLite waits for another connection to this file."""
+logger = logging.getLogger(__name__)
 
 
 class JournalEntry(NamedTuple):
@@ -66,7 +70,16 @@ class RequestJournal:
         query = "SELECT digest, seqs FROM requests WHERE idempotency_key = ?"
         with self._translate_errors():
             found = self._connection.execute(query, (idempotency_key,)).fetchone()
-        return None if found is None else (found[0], json.loads(found[1]))
+        if found is None:
+            return None
+        try:
+            digest, seqs = found[0], json.loads(found[1])
+        except MALFORMED_JSON_ERRORS as error:
+            raise PersistenceError(
+                f"{self.path} holds a request under the Idempotency-Key "
+                f"{idempotency_key!r} that cannot be read: {error}. Use another."
+            ) from None
+        return digest, seqs
 
     def commit(self, entries: Iterable[JournalEntry]) -> None:
         """Write new requests; all before them have been learnt and committed."""
@@ -104,7 +117,17 @@ class RequestJournal:
         )
         with self._translate_errors():
             found = self._connection.execute(query).fetchall()
-        return [JournalEntry(key, digest, _decode_rows(r)) for key, digest, r in found]
+        entries = []
+        for key, digest, rows in found:
+            try:
+                entries.append(JournalEntry(key, digest, _decode_rows(rows)))
+            except MALFORMED_JSON_ERRORS as error:
+                # If its client has no answer yet, the client sends it again.
+                logger.warning(
+                    "%s holds a request under the Idempotency-Key %r that cannot be "
+                    "read: %s. It is left out.", self.path, key, error,
+                )  # fmt: skip
+        return entries
 
     def settle(self, forgotten: Iterable[str]) -> None:
         """All requests are settled; these were not learnt, and are forgotten."""

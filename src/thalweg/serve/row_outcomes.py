@@ -117,39 +117,50 @@ def learn_row(
 
 
 class ModelBudget:
-    """The bytes of new models that one request may make.
+    """The bytes of models that one request may have written.
 
-    A model is large beside the row that makes it: by the square of the features.
+    A model is large beside its row: by the square of the features. New models are
+    written, and those that have learnt rows with names; of others the row alone is.
     """
 
     def __init__(self, size: Callable[[int], int], max_bytes: int) -> None:
         self._size, self._max_bytes = size, max_bytes
         self._used = 0
+        self._keys: set[str] = set()
 
-    def take(self, features: int) -> str | None:
+    def take(self, key: str, features: int) -> str | None:
         """Use the bytes of a model; a sentence, if they are more than is left."""
+        if key in self._keys:
+            return None
         size = self._size(features)
         if self._used + size > self._max_bytes:
             return (
-                f"The new models of a request may take {self._max_bytes:,} bytes. This "
-                f"one, of {features} features, takes {size:,} after {self._used:,} of "
-                "others: send it in another request."
+                f"The models that a request has written, new ones and those of rows "
+                f"with names, may take {self._max_bytes:,} bytes. This one, of "
+                f"{features} features, takes {size:,} after {self._used:,} of others: "
+                "send it in another request."
             )
         self._used += size
+        self._keys.add(key)
         return None
 
 
 def _refuse(last: int, row: Row, budget: ModelBudget | None) -> str | None:
     """Why a new row is not given to its model."""
-    if last < 0:
-        return None if budget is None else budget.take(len(row.x))
     assert row.seq is not None
-    if row.seq - last > MAX_STEP:
+    if last >= 0 and row.seq - last > MAX_STEP:
         return (
             f"The seq of a row may be {MAX_STEP:,} above the last one of its key, "
             f"{last}. Got {row.seq} instead."
         )
+    if budget is not None and is_written(last < 0, row):
+        return budget.take(row.key, len(row.x))
     return None
+
+
+def is_written(is_new: bool, row: Row) -> bool:
+    """Whether the whole model of a row is written with it."""
+    return is_new or isinstance(row.x, dict)
 
 
 def _late_sentence(key: str, seq: int, last: int) -> str:

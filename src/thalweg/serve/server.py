@@ -28,6 +28,9 @@ GC_THRESHOLDS = (50_000, 20, 50)
 the time of a commit of 32 rows."""
 BACKLOG = 2048
 """Limit of the number of connections that wait to be accepted."""
+ACCEPTED = 8
+"""Limit of the connections that asyncio accepts before it looks at any of them: so that
+too many are refused while there are files left."""
 SHUTDOWN_S = 10
 """Seconds that a server waits for open requests before it ends."""
 
@@ -84,7 +87,7 @@ def run_app(
     config = uvicorn.Config(
         app, access_log=False, log_level="warning",
         http=connection_class(writer.limits),
-        timeout_graceful_shutdown=SHUTDOWN_S, server_header=False,
+        timeout_graceful_shutdown=SHUTDOWN_S, server_header=False, backlog=ACCEPTED,
     )  # fmt: skip
     # Imported objects stay, so the cycle collector need not visit them again; and rows
     # are freed without it, while each of its passes visits all models.
@@ -107,6 +110,8 @@ class ModelServer(uvicorn.Server):
     async def startup(self, sockets: Any = None) -> None:
         """Open the port, and say where it is."""
         await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(BACKLOG)  # asyncio has made it that of its own
         if self.started and self._on_ready is not None:
             host, port = self.servers[0].sockets[0].getsockname()[:2]
             name = f"[{host}]" if ":" in host else host

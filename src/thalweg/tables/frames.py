@@ -5,7 +5,8 @@ whatever else narwhals knows. Cells are read as those of a Parquet file: text, t
 missing values mean what they mean there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import narwhals as nw
@@ -14,6 +15,7 @@ import pyarrow as pa
 from narwhals.exceptions import NarwhalsError
 
 from thalweg.calendar.row_clock import ALMOST_A_DAY, as_stamps
+from thalweg.calendar.time_grid import as_whole_times
 from thalweg.errors import StreamError
 from thalweg.tables.arrow_cells import ArrowCells
 from thalweg.tables.chunk import FRAME, Chunk
@@ -33,16 +35,13 @@ def read_frame(frame: Any) -> Chunk | None:
     A lazy frame or a relation is collected. An index of pandas that has a name becomes
     a column, as it does in a file.
     """
-    try:
+    with _translate_errors():
         native = nw.from_native(frame, pass_through=True, allow_series=False)
         if not isinstance(native, nw.DataFrame | nw.LazyFrame):
             return None
         if isinstance(native, nw.LazyFrame):
             native = native.collect(backend="pyarrow")
         table = native.to_arrow().combine_chunks()
-    except (pa.ArrowException, NarwhalsError) as error:
-        message = str(error).split("\n")[0].rstrip(".")
-        raise StreamError(f"The data frame cannot be read: {message}.") from None
     if not table.num_rows:
         raise StreamError("The data frame has no rows.")
     names = [str(name) for name in table.column_names]
@@ -140,6 +139,12 @@ class LongFrame:
         column = self._rows[self._id_col]
         self._require_all(self._id_col, column.is_null().to_numpy())
         ids: list[Any] = column.to_list()
+        for row, name in enumerate(ids):
+            if not isinstance(name, Hashable):
+                raise StreamError(
+                    f"{self._chunk.location(row)}: the id of a series is text, a "
+                    f"number or a time. Got {name!r:.80} in {self._id_col!r} instead."
+                )
         return ids
 
     def numbers(self, name: str) -> FloatArray:
@@ -177,7 +182,7 @@ class LongFrame:
         if self.is_whole:
             column = self._rows[name]
             self._require_all(name, column.is_null().to_numpy())
-            return np.asarray(column.to_numpy(), np.int64).astype("datetime64[ns]")
+            return as_whole_times(column.to_numpy())
         if self._chunk.kind(name) == "number":
             raise StreamError(
                 f"The column {name!r} must hold times or whole numbers. Got type "
@@ -212,7 +217,14 @@ class LongFrame:
 
 
 def _collect(frame: Any) -> Any:
-    """A frame of narwhals with its rows in memory, an index of a name as a column."""
+    """A frame of narwhals with its rows in memory and names that are text, an index
+    of a name as a column.
+    """
+    with _translate_errors():
+        return _collect_rows(frame)
+
+
+def _collect_rows(frame: Any) -> Any:
     native = nw.from_native(frame, pass_through=True, allow_series=False)
     if not isinstance(native, nw.DataFrame | nw.LazyFrame):
         raise StreamError(
@@ -225,7 +237,18 @@ def _collect(frame: Any) -> Any:
     if index is not None:
         has_name = any(name is not None for name in index.names)
         native = nw.from_native(native.to_native().reset_index(drop=not has_name))
-    return native
+    other = {name: str(name) for name in native.columns if not isinstance(name, str)}
+    return native.rename(other) if other else native
+
+
+@contextmanager
+def _translate_errors() -> Iterator[None]:
+    """Raise errors of other libraries as ours."""
+    try:
+        yield
+    except (pa.ArrowException, NarwhalsError) as error:
+        message = " ".join(str(error).split()).rstrip(".")
+        raise StreamError(f"The data frame cannot be read: {message:.200}.") from None
 
 
 def _with_start_of_periods(frame: Any, name: str) -> Any:

@@ -14,11 +14,12 @@ from thalweg.errors import ThalwegError
 from thalweg.integrations.spark.key_models import KeyedLearning, ModelBytes
 from thalweg.integrations.spark.model_cache import ModelCache
 from thalweg.keyed.keyed_model import KeyedModel
+from thalweg.keyed.rows import are_legal_keys
 from thalweg.types import FloatArray
 
 IntArray = npt.NDArray[np.int64]
 TextArray = npt.NDArray[np.object_]
-NO_KEY = "A key is text that is not empty."
+NO_KEY = "A key is text that is not empty and that UTF-8 can write."
 NOT_GREATER = "Its sequence is not greater than the last one of its key."
 NO_SEQUENCE = "A sequence is a whole number from 0 to 2⁶³ - 1."
 
@@ -65,7 +66,7 @@ def learn_rows(
     refusals: list[str | None] = [None] * len(rows.key)
     changed: dict[str, ModelBytes] = {}
     for key, part in _parts_by_key(rows.key):
-        if not key:
+        if not are_legal_keys([key]):
             refusals[part] = [NO_KEY] * (part.stop - part.start)
             continue
         model, own = cache.take(key, models.get(key)), take_rows(rows, part)
