@@ -1,10 +1,10 @@
 """The folders of compiled kernels: one to write to, and those to read.
 
-Written is the first that this user can write to, and others cannot: NUMBA_CACHE_DIR,
-beside the code, the user's cache, the temporary folder. Where all of these are
-read-only or open to others, every process compiles for itself: kernels are loaded from
-the folder, so anybody who can write to it can run code here. A folder that is named,
-and that beside the code, are read even where this user cannot write to them, as in an
+Written is the first that this user can write to, and others cannot: the one named by
+NUMBA_CACHE_DIR or, where none is named, that beside the code; the user's cache; the
+temporary folder. Where all of these are read-only or open to others, every process
+compiles for itself: kernels are loaded from the folder, so anybody who can write to it
+can run code here. The first is read even where this user cannot write to it, as in an
 image that an administrator made.
 """
 
@@ -24,9 +24,9 @@ FOLDER_NAME = "thalweg"
 @functools.cache
 def writable_folder() -> Path | None:
     """The folder to which this process writes; None if there is none that is safe."""
-    for folder in _trusted_folders():
-        if _is_writable(folder, mode=0o777):
-            return folder
+    folder = _first_folder()
+    if _is_writable(folder, mode=0o777):
+        return folder
     folder = Path(AppDirs(FOLDER_NAME, appauthor=False).user_cache_dir)
     # A relative one would be another in each working directory.
     is_usable = folder.is_absolute() and _is_writable(folder, mode=0o700)
@@ -37,14 +37,14 @@ def writable_folder() -> Path | None:
 
 def readable_folders() -> list[Path]:
     """The folders from which this process loads kernels, in the order of search."""
-    written, trusted = writable_folder(), _trusted_folders()
-    return trusted if written is None or written in trusted else [written, *trusted]
+    folders = dict.fromkeys((writable_folder(), _first_folder()))
+    return [folder for folder in folders if folder is not None]
 
 
-def _trusted_folders() -> list[Path]:
-    """Folders that are as safe as the code: the user named one, it holds the other."""
-    named = [Path(config.CACHE_DIR, FOLDER_NAME)] if config.CACHE_DIR else []
-    return [*named, Path(__file__).parents[1] / "__pycache__" / FOLDER_NAME]
+def _first_folder() -> Path:
+    """The folder that is as safe as the code: the user named it, or it is beside it."""
+    beside = Path(__file__).parents[1] / "__pycache__"
+    return Path(config.CACHE_DIR or beside, FOLDER_NAME)
 
 
 def _is_writable(folder: Path, mode: int) -> bool:

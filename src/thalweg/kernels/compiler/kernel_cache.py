@@ -5,8 +5,9 @@ kernel calls. Here the name of the folder is a digest of all that machine code i
 of: every file of kernels/, the versions of Python, numba, llvmlite and thalweg, numba's
 options, and the processor with its features. So another version of anything has a
 folder of its own, and nothing is ever out of date. A file begins with the SHA-256 of
-its content, and counts as missing where the two differ: a damaged disk, a power failure
-or an emptied temporary folder costs a compilation, never a result or an exception.
+that digest, its name and its content, and counts as missing where it differs: a damaged
+disk, a file of another folder or an emptied temporary one costs a compilation, never a
+result or an exception.
 
 A wheel may bring kernels that were compiled for ``BASELINES``, as files of the same
 kind in the archive ``SHIPPED``. They are used where the digest fits, with the processor
@@ -58,7 +59,7 @@ BASELINES = {
 """Processor and features, in LLVM's words, that shipped kernels are compiled for."""
 KEPT_FOLDERS = 8
 """Number of digests whose folders are kept: those of several environments, branches."""
-DIGEST_SIZE = hashlib.sha256().digest_size
+CHECKSUM_SIZE = hashlib.sha256().digest_size
 _CODE_OPTIONS = (
     "OPT",
     "LOOP_VECTORIZE",
@@ -164,13 +165,15 @@ class KernelCache(_Cache):  # type: ignore[misc]
             return None
         digest = environment_digest(processor)
         readers: list[Callable[[], bytes]] = [
-            (folder / digest / name).read_bytes for folder in readable_folders()
+            functools.partial(_read, folder / digest, name)
+            for folder in readable_folders()
         ]
-        readers.append(lambda: _read_shipped(name, processor))
+        readers.append(functools.partial(_read_shipped, name, processor))
         for read in readers:
             with contextlib.suppress(Exception):  # a damaged file raises anything
-                kernel = _unpacked(_checked(read()), context)
+                kernel = _unpacked(read(), context)
                 KernelCache.loaded.add(name)
+                _mark_as_used(digest)
                 return kernel
         return None
 
@@ -183,10 +186,18 @@ class KernelCache(_Cache):  # type: ignore[misc]
         code = function.__code__
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         path = Path(code.co_filename)
-        text = b"" if SOURCES in path.parents else path.read_bytes()
+        text = b"" if SOURCES in path.parents else _text_of(path)
         parts = (str(sig), code.co_firstlineno, code.co_code, dumps(cells), text)
         digest = hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
         return f"{function.__module__}.{function.__name__}-{digest}"
+
+
+def _text_of(path: Path) -> bytes:
+    """The text of a source file; of one that cannot be read, what no other one has."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return secrets.token_bytes(CHECKSUM_SIZE)
 
 
 def _packed(kernel: Any) -> bytes:
@@ -220,31 +231,47 @@ def _write(folder: Path, name: str, content: bytes) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = folder / secrets.token_hex(8)
     try:
-        unfinished.write_bytes(hashlib.sha256(content).digest() + content)
+        unfinished.write_bytes(_checksum(folder.name, name, content) + content)
         unfinished.replace(folder / name)
     finally:
         unfinished.unlink(missing_ok=True)
     _remove_old(folder.parent)
 
 
+def _mark_as_used(digest: str) -> None:
+    folder = writable_folder()
+    with contextlib.suppress(OSError):
+        if folder is not None:
+            os.utime(folder / digest)
+
+
 def _remove_old(folder: Path) -> None:
-    """Remove the folders of all but the digests that were last written to."""
+    """Remove the folders of all but the digests that were last used."""
     digests = [path for path in folder.iterdir() if path.is_dir()]
     digests.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     for path in digests[KEPT_FOLDERS:]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _checked(file: bytes) -> bytes:
-    """The content of a kernel's file."""
-    digest, content = file[:DIGEST_SIZE], file[DIGEST_SIZE:]
-    if hashlib.sha256(content).digest() != digest:
-        raise ValueError("The kernel's file is damaged.")
+def _read(folder: Path, name: str) -> bytes:
+    """The content of a kernel's file in a folder; raises where it is not there."""
+    return _checked((folder / name).read_bytes(), folder.name, name)
+
+
+def _checked(file: bytes, digest: str, name: str) -> bytes:
+    """The content of a kernel's file, which begins with its checksum."""
+    checksum, content = file[:CHECKSUM_SIZE], file[CHECKSUM_SIZE:]
+    if checksum != _checksum(digest, name, content):
+        raise ValueError("The kernel's file is damaged, or another's.")
     return content
 
 
+def _checksum(digest: str, name: str, content: bytes) -> bytes:
+    return hashlib.sha256(f"{digest}/{name}\n".encode() + content).digest()
+
+
 def _read_shipped(name: str, processor: tuple[str, str, str]) -> bytes:
-    """The file of a kernel that came with the wheel; raises where there is none."""
+    """The content of a kernel's file in the wheel; raises where it is not there."""
     triple, _, features = processor
     with ZipFile(SHIPPED) as archive:
         digest, *baseline = json.loads(archive.comment)
@@ -252,7 +279,7 @@ def _read_shipped(name: str, processor: tuple[str, str, str]) -> bytes:
         can_run = set(baseline[1].split(",")) <= set(features.split(","))
         if not (is_ours and can_run) or os.environ.get(SHIPPED_VARIABLE) == "0":
             raise LookupError("Shipped kernels are for something else.")
-        return archive.read(name)
+        return _checked(archive.read(name), digest, name)
 
 
 def ship(folder: Path, names: set[str], archive_path: Path) -> None:
