@@ -1,15 +1,14 @@
 """Small calls of what users call: each compiles the kernels that such a call needs.
 
-``thalweg warm`` makes them all, and a wheel ships the kernels of ``FIRST_CALLS``. So no
-list names kernels: which there are, for arguments of which types, is what these calls
-compile.
+``thalweg warm`` makes them, and a wheel ships their kernels. So no list names kernels:
+which there are, for arguments of which types, is what these calls compile.
 """
 
 import contextlib
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from datetime import date, timedelta
 from functools import partial
@@ -79,17 +78,15 @@ def _run_command(*arguments: str) -> None:
 
 
 def _choose_actions() -> None:
-    environments = bandits.abrupt_environment(), bandits.switching_arms()
-    policies = (
-        (bandits.AdaptiveLinUCB, bandits.DiscountedLinUCB, bandits.TrackerLinUCB),
-        (bandits.DiscountedUCB, bandits.SlidingWindowUCB),
-    )
-    for environment, kinds in zip(environments, policies, strict=True):
-        for kind in kinds:
-            bandits.simulate(kind(), environment, rounds=FEATURES)
+    linear, arms = bandits.abrupt_environment(), bandits.switching_arms()
+    for policy in (bandits.AdaptiveLinUCB(), bandits.DiscountedLinUCB()):
+        bandits.simulate(policy, linear, rounds=ROWS)
+    bandits.simulate(bandits.TrackerLinUCB(), linear, rounds=ROWS)
+    for ucb in (bandits.DiscountedUCB(), bandits.SlidingWindowUCB()):
+        bandits.simulate(ucb, arms, rounds=ROWS)
 
 
-FIRST_CALLS: dict[str, Callable[[], None]] = {
+CALLS: dict[str, Callable[[], None]] = {
     "Forecaster": _forecast,
     "Online": _learn,
     "RecursiveLeastSquares": _learn_least_squares,
@@ -98,12 +95,11 @@ FIRST_CALLS: dict[str, Callable[[], None]] = {
     "thalweg run": partial(_run_command, "run", "rows.csv", "-t", "y"),
     "thalweg run, of classes": partial(_run_command, "run", "rows.csv", "-t", "label"),
     "thalweg forecast": partial(_run_command, "forecast", "rows.csv", "-t", "y"),
-}
-"""Those whose kernels a wheel ships; the first two take longest, and share nothing."""
-ALL_CALLS: dict[str, Callable[[], None]] = FIRST_CALLS | {
     "thalweg compare": partial(_run_command, "compare", "rows.csv", "-t", "y"),
+    "thalweg demo": partial(_run_command, "demo", "--rows", str(ROWS)),
     "bandits": _choose_actions,
 }
+"""All calls, of which the first two take longest and share nothing."""
 
 
 class MadeCall(NamedTuple):
@@ -114,14 +110,14 @@ class MadeCall(NamedTuple):
     seconds: float
 
 
-def make_calls(names: Iterable[str]) -> Iterator[MadeCall]:
-    """Make these calls, each in a process of its own, on all processors."""
+def make_calls() -> Iterator[MadeCall]:
+    """Make all calls, each in a process of its own, on all processors."""
     affinity = getattr(os, "sched_getaffinity", None)
     processors = len(affinity(0)) if affinity else os.cpu_count()
     with ProcessPoolExecutor(
         processors, mp_context=get_context("spawn"), max_tasks_per_child=1
     ) as processes:
-        for made in as_completed([processes.submit(_make, name) for name in names]):
+        for made in as_completed([processes.submit(_make, name) for name in CALLS]):
             yield made.result()
 
 
@@ -134,12 +130,12 @@ def _make(name: str) -> MadeCall:
         contextlib.redirect_stdout(nowhere),
         contextlib.redirect_stderr(nowhere),
     ):
-        ALL_CALLS[name]()
+        CALLS[name]()
     return MadeCall(name, KernelCache.loaded, time.perf_counter() - start)
 
 
 def ship_kernels(archive: Path) -> None:
-    """Compile what ``FIRST_CALLS`` need, for the baseline, into an archive.
+    """Compile what ``CALLS`` need, for the baseline, into an archive.
 
     They are made twice: the first time compiles functions that kernels call as well,
     which the second time does not load.
@@ -153,5 +149,5 @@ def ship_kernels(archive: Path) -> None:
             SHIPPED_VARIABLE: "0",
         }
         for _ in range(2):
-            kernels = [made.kernels for made in make_calls(FIRST_CALLS)]
+            kernels = [made.kernels for made in make_calls()]
         ship(Path(folder), set().union(*kernels), archive)

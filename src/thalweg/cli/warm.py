@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from thalweg.cli.user_calls import ALL_CALLS, make_calls
+from thalweg.cli.user_calls import CALLS, make_calls
 from thalweg.kernels.compiler.cache_folder import writable_folder
 from thalweg.kernels.compiler.kernel_cache import SHIPPED_VARIABLE
 
@@ -27,7 +27,7 @@ def warm(
     """
     if native:
         os.environ[SHIPPED_VARIABLE] = "0"
-    for number, made in enumerate(make_calls(ALL_CALLS), start=1):
-        typer.echo(f"{number:2} of {len(ALL_CALLS)} {made.seconds:6.1f} s  {made.name}")
+    for number, made in enumerate(make_calls(), start=1):
+        typer.echo(f"{number:2} of {len(CALLS)} {made.seconds:6.1f} s  {made.name}")
     folder = writable_folder()
     typer.echo(f"Compiled kernels are in {folder}." if folder else "No folder is safe.")

@@ -108,7 +108,6 @@ def test_nothing_is_read_or_written_once_a_source_has_changed(folder, monkeypatc
     "change",
     [
         {"_SOURCE_DIGEST": "other"},
-        {"__version__": "9.9"},
         {"numba.__version__": "9.9"},
         {"llvmlite.__version__": "9.9"},
         {"config.BOUNDSCHECK": 1},

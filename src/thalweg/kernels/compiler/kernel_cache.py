@@ -2,12 +2,12 @@
 
 Numba's own cache looks at the file that defines a kernel, not at the files of what the
 kernel calls. Here the name of the folder is a digest of all that machine code is made
-of: every file of kernels/, the versions of Python, numba, llvmlite and thalweg, numba's
-options, and the processor with its features. So another version of anything has a
-folder of its own, and nothing is ever out of date. A file begins with the SHA-256 of
-that digest, its name and its content, and counts as missing where it differs: a damaged
-disk, a file of another folder or an emptied temporary one costs a compilation, never a
-result or an exception.
+of: every file of kernels/, which is all that thalweg's version can change, the versions
+of Python, numba and llvmlite, numba's options, and the processor with its features. So
+another version of anything has a folder of its own, and nothing is ever out of date. A
+file begins with the SHA-256 of that digest, its name and its content, and counts as
+missing where it differs: a damaged disk, a file of another folder or an emptied
+temporary one costs a compilation, never a result or an exception.
 
 A wheel may bring kernels that were compiled for ``BASELINES``, as files of the same
 kind in the archive ``SHIPPED``. They are used where the digest fits, with the processor
@@ -40,7 +40,6 @@ from numba.core.compiler import CompileResult
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
-from thalweg import __version__
 from thalweg.kernels.compiler.cache_folder import readable_folders, writable_folder
 from thalweg.kernels.compiler.compilation_lock import lock_kernel, unlock_kernel
 
@@ -104,7 +103,7 @@ def environment_digest(processor: tuple[str, str, str]) -> str:
     parts = (
         _SOURCE_DIGEST,
         (sys.implementation.cache_tag, sysconfig.get_config_var("SOABI")),
-        (numba.__version__, llvmlite.__version__, __version__),
+        (numba.__version__, llvmlite.__version__),
         [str(getattr(config, name, None)) for name in _CODE_OPTIONS],
         processor,
     )
