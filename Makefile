@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# Editable installations compile kernels at first use: their builds need no compiler.
+export THALWEG_PURE_WHEEL ?= 1
 
 .PHONY: help env demo reproduce bare-install accuracy forecast-rivals soak fuzz interrupts serve-faults browser test test-all test-kernels test-nightly search mutants same-outputs test-oldest test-newest test-sktime test-spark house check format bench bench-env data clean
 
@@ -14,25 +16,19 @@ env: .venv/ready  ## make .venv with the package and all that tests need
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[cli,io,report,serve,test,peers,check]'
+	$(BIN)/pip install --quiet --editable '.[io,report,serve,test,peers,check]'
 	touch $@
 
-# Numba's disk cache notices a change in the file of a kernel, not in the files that
-# kernel calls: start afresh whenever any of them is newer.
-.venv/kernels: .venv/ready $(shell find src/thalweg/kernels -name "*.py")
-	find src -name '*.nb[ic]' -delete
-	touch $@
-
-demo: .venv/kernels  ## forecasts and every learner on real data, and a page to open
+demo: .venv/ready  ## forecasts and every learner on real data, and a page to open
 	$(BIN)/thalweg demo
 
-reproduce: .venv/kernels  ## run the paper's theorems as experiments
+reproduce: .venv/ready  ## run the paper's theorems as experiments
 	$(BIN)/thalweg reproduce
 
 bare-install:  ## the wheel in an empty environment: demo, reproduce and run
 	PYTHON=$(PYTHON) tools/bare_install.sh
 
-accuracy: .venv/kernels .venv/data .venv-bench/data  ## the Tracker against the best fixed settings in hindsight, and rivals
+accuracy: .venv/data .venv-bench/data  ## the Tracker against the best fixed settings in hindsight, and rivals
 	$(BIN)/python -m benchmarks.accuracy
 	$(BIN)/python -m benchmarks.accuracy --set stripped --rows 10000
 	$(BIN)/python -m benchmarks.accuracy --set shocked --rows 10000
@@ -54,10 +50,10 @@ browser:  ## install chromium, with which tests open the report
 # A process for each core, which takes over tests of the others when it has none left.
 PYTEST := $(BIN)/python -m pytest -q -n $(shell nproc 2> /dev/null || echo 2) --dist worksteal
 
-test: .venv/kernels  ## run the fast tests: every package, command and contract
+test: .venv/ready  ## run the fast tests: every package, command and contract
 	$(PYTEST) --tier fast
 
-test-all: .venv/kernels  ## run the slow tests, which make test leaves out
+test-all: .venv/ready  ## run the slow tests, which make test leaves out
 	$(PYTEST) --tier slow
 
 test-kernels: env  ## run the fast kernel tests once more as plain Python
@@ -65,21 +61,20 @@ test-kernels: env  ## run the fast kernel tests once more as plain Python
 
 # Kills, interrupts, forks, compilation from an empty cache, all of the page in a
 # browser, and other versions of the libraries.
-test-nightly: .venv/kernels browser  ## run what no single change waits for: some hours
+test-nightly: .venv/ready browser  ## run what no single change waits for: some hours
 	$(PYTEST) --tier nightly
 	NUMBA_DISABLE_JIT=1 $(PYTEST) --tier slow tests/kernels
 	$(MAKE) interrupts serve-faults test-oldest test-newest test-sktime test-spark
 
-interrupts: .venv/kernels  ## 50,000 interrupts at random bytecodes: every model learns afterwards
+interrupts: .venv/ready  ## 50,000 interrupts at random bytecodes: every model learns afterwards
 	$(BIN)/python tools/interrupts.py --count 50000
 	$(BIN)/python tools/interrupts.py --count 5000 --signals
 
-serve-faults: .venv/kernels  ## 200 kill -9 of the server under load, 10,000 malformed requests
+serve-faults: .venv/ready  ## 200 kill -9 of the server under load, 10,000 malformed requests
 	PYTHONPATH=. $(BIN)/python tools/serve_kills.py --kills 200
 	PYTHONPATH=. $(BIN)/python tools/serve_fuzz.py --requests 10000
 
-# Other versions of the libraries: public names, saved files and adapters. Each version
-# of numba has a cache of its own, or they would overwrite each other's.
+# Other versions of the libraries: public names, saved files and adapters.
 VERSION_TESTS := tests/test_public_names.py tests/contracts tests/persistence \
   tests/models tests/keyed tests/forecasting tests/integrations tests/tables \
   tests/report tests/reference \
@@ -88,19 +83,18 @@ VERSION_TESTS := tests/test_public_names.py tests/contracts tests/persistence \
 # river, one of the peers, needs a newer NumPy than we do. Old libraries use what newer
 # ones that they import have deprecated.
 test-oldest: .venv-oldest/ready  ## run tests with the lowest versions that we allow
-	rm -rf .venv-oldest/cache
-	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/cache .venv-oldest/bin/python -m pytest \
-	  -q -n auto -W default::DeprecationWarning -m "not nightly" $(VERSION_TESTS) \
+	.venv-oldest/bin/python -m pytest -q -n auto \
+	  -W default::DeprecationWarning -m "not nightly" $(VERSION_TESTS) \
 	  --ignore tests/reference/test_river.py
 
 .venv-oldest/ready: pyproject.toml tools/oldest_versions.py
 	rm -rf .venv-oldest
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/pip install --quiet --upgrade pip
-	.venv-oldest/bin/python tools/oldest_versions.py cli io report test peers \
+	.venv-oldest/bin/python tools/oldest_versions.py io report test peers \
 	  > .venv-oldest/oldest.txt
 	.venv-oldest/bin/pip install --quiet --constraint .venv-oldest/oldest.txt \
-	  --editable '.[cli,io,report,test]' duckdb filterpy padasip polars \
+	  --editable '.[io,report,test]' duckdb filterpy padasip polars \
 	  scikit-learn statsmodels
 	touch $@
 
@@ -108,9 +102,7 @@ test-oldest: .venv-oldest/ready  ## run tests with the lowest versions that we a
 PYTHON313 ?= $(shell python3.13 -c 'import sys; print(sys.executable)' 2> /dev/null)
 test-newest: .venv-newest/ready  ## run tests with the newest versions, on Python 3.13
 	.venv-newest/bin/python --version
-	rm -rf .venv-newest/cache
-	NUMBA_CACHE_DIR=$(CURDIR)/.venv-newest/cache .venv-newest/bin/python -m pytest \
-	  -q -n auto -m "not nightly" $(VERSION_TESTS)
+	.venv-newest/bin/python -m pytest -q -n auto -m "not nightly" $(VERSION_TESTS)
 
 .PHONY: .venv-newest/ready
 .venv-newest/ready:
@@ -118,14 +110,13 @@ test-newest: .venv-newest/ready  ## run tests with the newest versions, on Pytho
 	$(or $(PYTHON313),$(PYTHON)) -m venv .venv-newest
 	.venv-newest/bin/pip install --quiet --upgrade pip
 	.venv-newest/bin/pip install --quiet --upgrade --upgrade-strategy eager \
-	  --editable '.[cli,io,report,test,peers]'
+	  --editable '.[io,report,test,peers]'
 
 # sktime is not among the peers in .venv: it does not take the newest pandas.
 test-sktime: .venv-sktime/ready  ## run the tests of the forecaster for sktime, and sktime's own checks
-	rm -rf .venv-sktime/cache
-	NUMBA_CACHE_DIR=$(CURDIR)/.venv-sktime/cache .venv-sktime/bin/python -m pytest -q \
+	.venv-sktime/bin/python -m pytest -q \
 	  tests/integrations/test_sktime_forecaster.py
-	NUMBA_CACHE_DIR=$(CURDIR)/.venv-sktime/cache .venv-sktime/bin/python \
+	.venv-sktime/bin/python \
 	  -m benchmarks.sktime_checks
 
 .venv-sktime/ready: pyproject.toml
@@ -139,11 +130,11 @@ test-sktime: .venv-sktime/ready  ## run the tests of the forecaster for sktime, 
 test-spark: .venv-spark/ready  ## run the tests of Spark, and kill its driver five times
 	@command -v java > /dev/null || [ -n "$$JAVA_HOME" ] || \
 	  echo "There is no Java, which Spark needs: its tests are skipped."
-	NUMBA_CACHE_DIR=$(CURDIR)/.venv-spark/cache .venv-spark/bin/python -m pytest -q \
+	.venv-spark/bin/python -m pytest -q \
 	  tests/integrations/test_spark_row_learning.py \
 	  tests/integrations/test_spark_streams.py
 	@! { command -v java > /dev/null || [ -n "$$JAVA_HOME" ]; } || \
-	  NUMBA_CACHE_DIR=$(CURDIR)/.venv-spark/cache .venv-spark/bin/python \
+	  .venv-spark/bin/python \
 	  tools/spark_kills.py --kills 5
 
 .venv-spark/ready: pyproject.toml
@@ -152,17 +143,17 @@ test-spark: .venv-spark/ready  ## run the tests of Spark, and kill its driver fi
 	.venv-spark/bin/pip install --quiet --editable '.[test,spark]'
 	touch $@
 
-search: .venv/kernels  ## look for new counterexamples to the tests' properties
+search: .venv/ready  ## look for new counterexamples to the tests' properties
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile searching $(shell grep -rl hypothesis tests --include 'test_*.py')
 
 TIER ?= all
-mutants: .venv/kernels  ## change the source in 500 places; a test has to notice each; of make test: TIER=fast
+mutants: .venv/ready  ## change the source in 500 places; a test has to notice each; of make test: TIER=fast
 	$(BIN)/python -m tools.mutants --tier $(TIER)
 
-house: .venv/kernels  ## count what a stranger meets; beside an earlier tree: BEFORE=OTHER/src
+house: .venv/ready  ## count what a stranger meets; beside an earlier tree: BEFORE=OTHER/src
 	$(BIN)/python tools/house.py $(BEFORE)
 
-same-outputs: .venv/kernels  ## compare what commands print and write with BEFORE=OTHER/src
+same-outputs: .venv/ready  ## compare what commands print and write with BEFORE=OTHER/src
 	$(BIN)/python tools/same_outputs.py --before $(BEFORE)
 
 check: env  ## lint, types and import contracts
@@ -178,10 +169,10 @@ format: env  ## let ruff put the code in order
 soak: .venv-bench/ready  ## 10^8 rounds of normal and hostile data; when peers die on it
 	.venv-bench/bin/python -m benchmarks.soak
 
-fuzz: .venv/kernels  ## an hour of random options and hostile streams, for every learner
+fuzz: .venv/ready  ## an hour of random options and hostile streams, for every learner
 	PYTHONPATH=. $(BIN)/python tools/fuzz.py
 
-bench: .venv-bench/ready .venv/kernels  ## time thalweg side by side with its peers, and print ratios
+bench: .venv-bench/ready  ## time thalweg side by side with its peers, and print ratios
 	.venv-bench/bin/python -m benchmarks.bench
 
 bench-env: .venv-bench/ready  ## make .venv-bench with the peers that only benchmarks need
@@ -190,7 +181,7 @@ bench-env: .venv-bench/ready  ## make .venv-bench with the peers that only bench
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/pip install --quiet --upgrade pip
 	.venv-bench/bin/pip install --quiet --requirement benchmarks/requirements.txt
-	.venv-bench/bin/pip install --quiet --editable '.[cli,report]'
+	.venv-bench/bin/pip install --quiet --editable '.[report]'
 	touch $@
 
 .venv-bench/data: .venv-bench/ready benchmarks/data.txt

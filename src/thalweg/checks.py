@@ -5,6 +5,7 @@ that the rest of the library works with, or raises. A message names the culprit,
 rule and the value.
 """
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -244,7 +245,8 @@ def check_numbers(
     name: str, values: Any, error: type[ThalwegError] = StreamError
 ) -> FloatArray:
     """``values`` as an array, if it is one of numbers."""
-    if isinstance(values, np.ma.MaskedArray):
+    # NumPy loads np.ma at its first use, which takes long: who has a masked array did.
+    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):
         raise error(
             f"The {name} must hold numbers only. Got a masked array: fill or drop what "
             f"is masked."

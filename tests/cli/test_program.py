@@ -36,16 +36,6 @@ def run_without(names, *arguments, cwd):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("package", ["typer", "rich"])
-def test_a_bare_installation_gives_one_sentence(package, tmp_path):
-    done = run_without([package], "--help", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        f"The command line needs {package}, which is not installed: pip install "
-        f"'thalweg[cli,io,report]'.\n"
-    )
-
-
 def test_a_run_without_the_packages_of_pages_has_no_page(tmp_path):
     written(tmp_path / "s.csv", rows(60))
     done = run_without(

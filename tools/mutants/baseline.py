@@ -19,6 +19,8 @@ def mode_environment(mode: str, source: Path, root: Path) -> dict[str, str]:
     """The environment of a process that runs tests."""
     environment = {**os.environ, "PYTHONPATH": f"{source}{os.pathsep}{root}"}
     environment |= {"OPENBLAS_NUM_THREADS": "1", "NUMBA_DISABLE_JIT": "0"}
+    # A mutant has the kernels of the unchanged tree, if it changes none of their files.
+    environment["NUMBA_CACHE_DIR"] = str(root.parent)
     if mode == PLAIN:
         environment["NUMBA_DISABLE_JIT"] = "1"
     return environment
@@ -30,7 +32,7 @@ def digest(text: str) -> str:
 
 
 class Baseline:
-    """A copy of the tree in which nothing is mutated, with its kernels' caches."""
+    """A copy of the tree in which nothing is mutated."""
 
     def __init__(self, tree: Path, folder: Path) -> None:
         self.tree = tree
@@ -41,59 +43,29 @@ class Baseline:
         self.closures: dict[str, set[str]] = {}
 
     def refresh(self) -> None:
-        """Take over what has changed in the tree, and drop the caches this spoils."""
+        """Take over what has changed in the tree."""
         command = ["git", "ls-files", "-co", "--exclude-standard"]
         listing = subprocess.check_output(command, cwd=self.tree, text=True)
         files = {name for name in listing.splitlines() if (self.tree / name).is_file()}
         for path in list(self.root.rglob("*.py")):
             if str(path.relative_to(self.root)) not in files:
                 path.unlink()
-        changed = [name for name in files if self._copy(name)]
+        for name in files:
+            self._copy(name)
         self.texts = {
             str(path.relative_to(self.source / "thalweg")): path.read_text()
             for path in sorted((self.source / "thalweg").rglob("*.py"))
         }
         self.closures = kernel_closures(self.texts)
-        for name in changed:
-            self._drop_caches(self.source, name.removeprefix("src/thalweg/"))
-        self._take_caches()
 
-    def _copy(self, name: str) -> bool:
+    def _copy(self, name: str) -> None:
         source, target = self.tree / name, self.root / name
-        if target.exists() and target.read_bytes() == source.read_bytes():
-            return False
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, target)
-        return True
-
-    def _take_caches(self) -> None:
-        """Take over machine code of the tree that is newer than all of its kernels."""
-        package = self.tree / "src" / "thalweg"
-        kernels = (package / "kernels").rglob("*.py")
-        newest = max(path.stat().st_mtime for path in kernels)
-        for path in package.rglob("*.nb[ic]"):
-            target = self.source / "thalweg" / path.relative_to(package)
-            if path.stat().st_mtime > newest and not target.exists():
-                target.parent.mkdir(exist_ok=True)
-                shutil.copy2(path, target)
-
-    def _drop_caches(self, source: Path, file: str) -> None:
-        """Delete the machine code of all kernels that are made of ``file``."""
-        for path in list(source.rglob("*.nb[ic]")):
-            if file in self.closures.get(self._cached_file(source, path), set()):
-                path.unlink()
-
-    @staticmethod
-    def _cached_file(source: Path, path: Path) -> str:
-        """The source file that a file of numba's cache belongs to."""
-        folder = path.parent.parent.relative_to(source / "thalweg")
-        return str(folder / f"{path.name.split('.')[0]}.py")
+        if not target.exists() or target.read_bytes() != source.read_bytes():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
 
     def write_mutant(self, mutation: Mutation, folder: Path) -> Path:
-        """A source tree with the mutation, of hard links; numba never writes in place.
-
-        Machine code of kernels that the mutation is not part of is taken over.
-        """
+        """A source tree with the mutation, of hard links."""
         shutil.rmtree(folder, ignore_errors=True)
         package = self.source / "thalweg"
         for path in package.rglob("*"):
@@ -101,10 +73,6 @@ class Baseline:
             target = folder / "thalweg" / name
             if path.is_dir():
                 target.mkdir(parents=True, exist_ok=True)
-            elif path.suffix in (".nbi", ".nbc"):
-                kernel = self._cached_file(self.source, path)
-                if mutation.file not in self.closures.get(kernel, set()):
-                    os.link(path, target)
             elif str(name) != mutation.file:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 os.link(path, target)

@@ -20,6 +20,7 @@ class Commands(LazyGroup):
         "serve": CommandInfo("Serve a model for each key over HTTP", YOUR_DATA),
         "repair": CommandInfo("Set aside what a file of models cannot read", YOUR_DATA),
         "report": CommandInfo("Write the page or the figures again", YOUR_DATA),
+        "warm": CommandInfo("Compile all kernels now, not at first use", YOUR_DATA),
         "demo": CommandInfo("Forecasts and every learner on real data", DEMONSTRATION),
         "reproduce": CommandInfo("The paper's theorems as experiments", DEMONSTRATION),
     }

@@ -1,9 +1,8 @@
 """The start and the end of the process ``thalweg``.
 
-The program itself is imported here, so that a missing package is a sentence. At the end
-the process leaves without unloading its libraries: threads of theirs (pyarrow's, and
-those of linear algebra) may still run then, and now and again one of them called abort,
-so that an error had the exit code 134 instead of 2.
+At the end the process leaves without unloading its libraries: threads of theirs
+(pyarrow's, and those of linear algebra) may still run then, and now and again one of
+them called abort, so that an error had the exit code 134 instead of 2.
 """
 
 import atexit
@@ -11,18 +10,14 @@ import os
 import sys
 import threading
 from contextlib import suppress
-from importlib import import_module
 from typing import Any, NoReturn
 
-CLI_PACKAGES = ("typer", "rich", "click", "shellingham")
-"""Packages of the extra ``cli``, and those that they need."""
-EXIT_ERROR = 2
+from thalweg.cli.main import app
 
 
 def main() -> NoReturn:
     """Run the program, and end the process with its exit code."""
     try:
-        app = _load_program()
         app(prog_name="thalweg")
         code: Any = 0
     except SystemExit as stop:
@@ -46,18 +41,3 @@ def end_process(code: Any) -> NoReturn:
         with suppress(OSError, ValueError, AttributeError):  # it is closed, or None
             stream.flush()
     os._exit(code if isinstance(code, int) else 0 if code is None else 1)
-
-
-def _load_program() -> Any:
-    try:
-        return import_module("thalweg.cli.main").app
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in CLI_PACKAGES:
-            raise
-        sentence = (
-            f"The command line needs {package}, which is not installed: pip install "
-            f"'thalweg[cli,io,report]'."
-        )
-        print(sentence, file=sys.stderr)
-        raise SystemExit(EXIT_ERROR) from None

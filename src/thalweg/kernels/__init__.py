@@ -17,7 +17,6 @@ hindsight                        comparators in hindsight
 predict                          predictions
 """
 
-from thalweg.kernels.compiler.jit import announce_compilation, place_cache
+from thalweg.kernels.compiler.jit import announce_compilation
 
-place_cache()
 announce_compilation()

@@ -12,8 +12,7 @@ the cap limits D_j itself. docs/derivations/ud-factorisation.md says why that
 is enough, docs/decisions/recursive-least-squares.md what else was tried.
 
 The limits here are the only ones: rls_bank, rls_blocked and models/health.py import
-them. After a change of one, delete numba's disk cache, as ``make test`` and ``make
-demo`` do: the kernels of those files keep the number they were compiled with (jit.py).
+them.
 """
 
 import math

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.nightly
 
 PACKAGE = Path(thalweg.__file__).parent
 OTHER_USER = 12345  # has no passwd entry
+KERNEL = "*.dot-*"  # files of the kernel that COMPILE calls
 COMPILE = """
 import numpy as np
 from thalweg.kernels.predict import dot
@@ -140,7 +141,7 @@ def test_a_users_cache_that_someone_else_can_write_to_is_not_used(folder, squatt
     own = OTHER_USER if os.getuid() == 0 else os.getuid()
     if squatter == "another user's" and os.getuid() != 0:
         pytest.skip("only root can make another user's folder")
-    place = folder / "work" / "numba"
+    place = folder / "work" / "thalweg"
     place.mkdir()
     if os.getuid() == 0 and squatter == "writable by all":
         os.chown(place, own, own)
@@ -168,7 +169,7 @@ def test_a_cache_that_is_named_or_at_home_is_used(folder):
         place.chmod(0o777)
         result = run_python(COMPILE, folder, **{name: str(place)})
         assert result.returncode == 0, result.stderr
-        assert list(place.rglob("*.nbi"))
+        assert list(place.rglob(KERNEL))
     assert not list((folder / "tmp").iterdir())
 
 
@@ -186,7 +187,7 @@ def test_a_damaged_cache_is_written_anew(folder):
         expected = "" if hits else f"{ANNOUNCEMENT}\n"
         assert (result.stdout, result.stderr) == (f"hits: {hits}\n", expected)
         if hits:
-            for path in place.rglob("*.nb?"):
+            for path in place.rglob(KERNEL):
                 path.write_bytes(b"")
 
 
@@ -196,3 +197,13 @@ def test_a_cache_that_disappears_is_done_without(folder):
     code = COMPILE.replace("# PREPARE", remove)
     result = run_python(code, folder, NUMBA_CACHE_DIR=str(place))
     assert (result.stdout, result.stderr) == ("hits: 0\n", f"{ANNOUNCEMENT}\n")
+
+
+def test_a_cache_that_an_administrator_made_is_read_by_all(folder):
+    """As in an image: filled while it is built, read-only for who runs it."""
+    place = named_cache(folder)
+    for hits in (0, 1):
+        result = run_python(COMPILE, folder, NUMBA_CACHE_DIR=str(place))
+        assert result.stdout == f"hits: {hits}\n"
+        for path in [place, *place.rglob("*")]:
+            path.chmod(0o555 if path.is_dir() else 0o444)

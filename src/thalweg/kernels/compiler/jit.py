@@ -8,37 +8,26 @@ pyproject.toml allows only versions of numba up to the one that this file and
 inner_compiler.py, which it alone imports, were checked on, 0.68. To raise the limit,
 run the whole test suite, ``make test-kernels`` and ``make bench`` with the new version.
 
-A stale cache: numba invalidates the machine code that it has cached on disk
-when the file that defines the kernel is newer, not when a file is that the kernel calls
-or takes constants from. ``make test`` and ``make demo`` delete the cache whenever any
-file of kernels/ is newer than the last run (``.venv/kernels`` in the Makefile). To run
-pytest or Python directly after a change, delete it first: ``find src -name
-'*.nb[ic]' -delete``.
-
 What is here:
     kernel, inner_function, inline_function   decorators of compiled functions
     release_gil, reacquire_gil                other threads run inside a kernel
     entry_point                               calls without inspection of types
-    place_cache, announce_compilation         called once, when kernels are imported
+    announce_compilation                      called once, when kernels are imported
     compilation_seconds                       what compiling and loading has taken
 """
 
 import contextlib
 import functools
 import gc
-import os
-import stat
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
-from pathlib import Path
+from importlib import import_module
 from typing import Any, ClassVar
 
 from llvmlite import ir
 from numba import config, njit, types
 from numba.core import cgutils, event
-from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
 from numba.core.imputils import lower_builtin, lower_getattr_generic
 from numba.core.typing.templates import (
@@ -55,11 +44,9 @@ from numba.extending import (
     register_jitable,
     register_model,
 )
-from numba.misc.appdirs import AppDirs
-from numba.np.arrayobj import populate_array
 
-from thalweg.kernels.compiler.compilation_lock import lock_kernel, unlock_kernel
 from thalweg.kernels.compiler.inner_compiler import InnerCompiler
+from thalweg.kernels.compiler.kernel_cache import KernelCache
 
 __all__ = [
     "COMPILED",
@@ -81,7 +68,6 @@ __all__ = [
     "lower_getattr_generic",
     "models",
     "overload",
-    "place_cache",
     "populate_array",
     "reacquire_gil",
     "register_model",
@@ -92,6 +78,11 @@ __all__ = [
 
 COMPILED = not config.DISABLE_JIT
 """False under NUMBA_DISABLE_JIT=1, where kernels run as plain Python for coverage."""
+
+
+def populate_array(*parts: Any, **fields: Any) -> None:
+    """Numba's function, whose module is loaded only where a kernel is compiled."""
+    import_module("numba.np.arrayobj").populate_array(*parts, **fields)
 
 
 # Decorators. The compiler optimises a kernel together with all that it calls, and does
@@ -137,7 +128,10 @@ def kernel(
         options["fastmath"] = {"contract"}
 
     def decorate(function: Any) -> Any:
-        return _use_cache(njit(**options)(function))
+        compiled = njit(**options)(function)
+        if COMPILED:
+            compiled._cache = KernelCache(function)
+        return compiled
 
     return decorate if function is None else decorate(function)
 
@@ -250,112 +244,6 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-class _KernelCache(FunctionCache):  # type: ignore[misc]
-    """Numba's cache of one kernel; a file that cannot be used counts as missing.
-
-    Otherwise a call would fail where a disk is full, a file was damaged by a power
-    failure, or a temporary folder was emptied while the process runs. Processes that
-    need a kernel wait while another one compiles it (compilation_lock.py).
-    """
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = self._load_or_none(sig, target_context)
-        if found is None:
-            lock_kernel(self._cache_path, self._kernel_name(sig))
-            found = self._load_or_none(sig, target_context)
-            if found is not None:
-                unlock_kernel(self._cache_path, self._kernel_name(sig))
-        return found
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        with contextlib.suppress(OSError):
-            super().save_overload(sig, data)
-        unlock_kernel(self._cache_path, self._kernel_name(sig))
-
-    def _load_or_none(self, sig: Any, target_context: Any) -> Any:
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # unpickling damaged bytes raises anything
-            with contextlib.suppress(OSError):
-                self.flush()
-            return None
-
-    def _kernel_name(self, sig: Any) -> str:
-        return f"{self._impl.filename_base} {sig}"
-
-
-def _use_cache(function: Any) -> Any:
-    """The kernel with a cache on disk, if there is a place for one."""
-    if COMPILED and _has_cache:
-        function._cache = _KernelCache(function.py_func)
-    return function
-
-
-_has_cache = True
-
-
-def place_cache() -> None:
-    """Choose a cache folder where numba would find none, or switch the cache off.
-
-    Numba looks in NUMBA_CACHE_DIR, beside the code, then in the user's cache. Where
-    all of these are read-only, as in a hardened container, numba would refuse to
-    compile; without a home directory it would write to a folder named ~ in the working
-    directory. Then, and where others can write to the user's cache, all processes of
-    this user share a folder in the temporary one.
-    Where that is not safe either, every process compiles for itself.
-    """
-    global _has_cache
-    if config.CACHE_DIR and _is_writable(Path(config.CACHE_DIR)):
-        return
-    kernels = Path(__file__).parents[1]
-    code = [kernels, *(path.parent for path in kernels.glob("*/__init__.py"))]
-    user = Path(AppDirs("numba", appauthor=False).user_cache_dir)
-    if all(_is_writable(folder / "__pycache__") for folder in code) or (
-        user.is_absolute() and _is_writable(user) and _belongs_to_us(user, 0o022)
-    ):
-        return
-    shared = _shared_folder()
-    _has_cache = shared is not None
-    config.CACHE_DIR = shared or ""
-
-
-def _is_writable(folder: Path) -> bool:
-    """Whether numba could write there; the folder is created, as numba would."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError:
-        return False
-    return True
-
-
-def _shared_folder() -> str | None:
-    """A temporary folder that only this user can write to; None if there is none."""
-    own = os.geteuid() if hasattr(os, "geteuid") else 0
-    try:
-        folder = Path(tempfile.gettempdir()) / f"thalweg-{own}"
-        with contextlib.suppress(FileExistsError):
-            folder.mkdir(mode=0o700)
-    except OSError:
-        return None
-    is_safe = _belongs_to_us(folder, shared_bits=0o077) and _is_writable(folder)
-    return str(folder) if is_safe else None
-
-
-def _belongs_to_us(folder: Path, shared_bits: int) -> bool:
-    """Whether a folder is this user's, and gives others none of these rights.
-
-    Kernels are loaded from it, so anybody who can write to it can run code here.
-    """
-    try:
-        status = folder.lstat()
-    except OSError:
-        return False
-    own = os.geteuid() if hasattr(os, "geteuid") else 0
-    is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == own
-    return is_own and (os.name == "nt" or not status.st_mode & shared_bits)
-
-
 ANNOUNCEMENT = (
     "thalweg compiles its kernels, once for this machine: up to half a minute."
 )
@@ -372,7 +260,7 @@ class CompilationAnnouncer(event.Listener):  # type: ignore[misc]
     def on_start(self, compilation: Any) -> None:
         dispatcher = compilation.data["dispatcher"]
         is_ours = (dispatcher.py_func.__module__ or "").startswith("thalweg.")
-        is_kernel = isinstance(dispatcher._cache, _KernelCache) or not _has_cache
+        is_kernel = isinstance(dispatcher._cache, KernelCache)
         is_first = is_ours and is_kernel and not CompilationAnnouncer.announced
         if is_first and sys.stderr is not None:
             CompilationAnnouncer.announced = True

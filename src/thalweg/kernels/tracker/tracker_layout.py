@@ -14,8 +14,6 @@ kernels/compiler/layout.py computes sizes, offsets and views from that. To add a
    (``restart_after_outlier``), and say so in tests/kernels/tracker/test_restart.py,
    which asks. A replay (replay.py) sets it as in step 2, then learns. Where kernels
    use it as an index, ``Tracker.check_state`` bounds it.
-5. Delete numba's cache, as kernels/compiler/jit.py says (``make test`` does): a stale
-   kernel would use the old offsets.
 
 Experts of one family and all memories are computed side by side, in SIMD lanes: the
 last axis of most arrays runs over them, so that every inner loop is a vector operation.

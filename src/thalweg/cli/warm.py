@@ -1,0 +1,33 @@
+"""``thalweg warm``: compile all kernels now, rather than at their first use."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from thalweg.cli.user_calls import CALLS, make_calls
+from thalweg.kernels.compiler.cache_folder import writable_folder
+from thalweg.kernels.compiler.kernel_cache import SHIPPED_VARIABLE
+
+
+def warm(
+    native: Annotated[
+        bool,
+        typer.Option(
+            "--native",
+            help="Compile for this processor also what came compiled with thalweg, for "
+            "processors of its kind.",
+        ),
+    ] = False,
+) -> None:
+    """Compile all kernels on all processors, so that later processes start at once.
+
+    Kernels that are compiled already take no time. Where they are kept is printed: in
+    NUMBA_CACHE_DIR, beside the code, in the user's cache or the temporary folder.
+    """
+    if native:
+        os.environ[SHIPPED_VARIABLE] = "0"
+    for number, made in enumerate(make_calls(), start=1):
+        typer.echo(f"{number:2} of {len(CALLS)} {made.seconds:6.1f} s  {made.name}")
+    folder = writable_folder()
+    typer.echo(f"Compiled kernels are in {folder}." if folder else "No folder is safe.")
