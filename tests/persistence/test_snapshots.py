@@ -6,15 +6,15 @@ import pytest
 import thalweg as tw
 from tests.persistence.test_round_trip import is_identical
 from thalweg.errors import PersistenceError
-from thalweg.persistence import SavedModel, dumps, loads, restore_snapshot
-from thalweg.persistence.snapshots import (
+from thalweg.persistence import SavedModel, dumps, loads
+from thalweg.persistence.snapshots import Component, StateOf
+from thalweg.rules import (
     Array,
-    Component,
     Condition,
     Count,
     Number,
     OneOf,
-    StateOf,
+    restore_snapshot,
     validate_snapshot,
 )
 from thalweg.types import FloatArray

@@ -14,7 +14,7 @@ from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.adaptive_lin_ucb import adaptive_run, bank_indices, learn_in_bank
 from thalweg.kernels.lin_ucb import first_largest
 from thalweg.learners import RecursiveLeastSquares
-from thalweg.persistence.snapshots import Condition
+from thalweg.rules import Condition
 from thalweg.types import FloatArray
 
 

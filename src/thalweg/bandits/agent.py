@@ -12,7 +12,7 @@ from thalweg.bandits.tracker_lin_ucb import TrackerLinUCB
 from thalweg.bandits.ucb import DiscountedUCB, SlidingWindowUCB
 from thalweg.errors import PersistenceError, ThalwegError
 from thalweg.losses import SquaredError
-from thalweg.persistence.snapshots import restore_snapshot, validate_snapshot
+from thalweg.rules import restore_snapshot, validate_snapshot
 
 POLICIES: dict[str, type[Policy[Any]]] = {
     kind.__name__: kind

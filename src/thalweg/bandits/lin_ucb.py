@@ -19,7 +19,7 @@ from thalweg.kernels.lin_ucb import (
     lin_ucb_run,
 )
 from thalweg.learners import RecursiveLeastSquares
-from thalweg.persistence.snapshots import Condition
+from thalweg.rules import Condition
 from thalweg.types import FloatArray
 
 NORM_ROUNDING = 1e-9

@@ -14,7 +14,7 @@ import numpy as np
 from thalweg import checks
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.learners import Learner
-from thalweg.persistence.snapshots import Array
+from thalweg.rules import Array
 from thalweg.types import FloatArray
 
 S = TypeVar("S", bound=tuple[Any, ...])
@@ -60,7 +60,7 @@ class Policy(ABC, Generic[S]):
         """
 
     def rules(self, state: S) -> Iterable[tuple[str, Any]]:
-        """Rules for the fields of a state that was read from a file: snapshots.py."""
+        """Rules for the fields of a state that was read from a file: rules.py."""
         for name, shape in self.shapes(self.size_of(state)).items():
             yield name, Array(shape)
 

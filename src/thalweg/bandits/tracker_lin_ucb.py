@@ -22,8 +22,8 @@ from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners import Tracker
 from thalweg.learners.tracker import TrackerState
 from thalweg.learners.tracker.workspace import EMPTY, TrackerWorkspace
-from thalweg.persistence.snapshots import Array, Condition
 from thalweg.persistence.state_check import check_state
+from thalweg.rules import Array, Condition
 from thalweg.types import FloatArray
 
 TRACKER = Tracker("features")

@@ -20,7 +20,7 @@ from thalweg.kernels.ucb import (
     window_ucb_run,
 )
 from thalweg.learners import RecursiveLeastSquares, SlidingWindow
-from thalweg.persistence.snapshots import Array, Condition
+from thalweg.rules import Array, Condition
 from thalweg.types import FloatArray
 
 

@@ -24,12 +24,8 @@ from thalweg.changes.change_words import (
 )
 from thalweg.kernels.change_detector import detector_layout as layout
 from thalweg.kernels.change_detector.detector import detect_changes
-from thalweg.persistence.snapshots import (
-    MAX_COUNT,
-    Array,
-    Component,
-    Condition,
-)
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import MAX_COUNT, Array, Condition
 from thalweg.types import FloatArray
 
 MAX_COLUMNS = 16

@@ -35,7 +35,8 @@ from thalweg.changes.change_words import ALARM_VALUES, change_kind
 from thalweg.kernels.change_detector import daily_layout
 from thalweg.kernels.change_detector import detector_layout as layout
 from thalweg.kernels.change_detector.daily_steps import WINDOW, find_daily_steps
-from thalweg.persistence.snapshots import MAX_COUNT, Array, Component, Condition, Count
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import MAX_COUNT, Array, Condition, Count
 from thalweg.types import FloatArray
 
 WEEK_SECONDS = 7 * 86_400

@@ -20,7 +20,8 @@ from thalweg.forecasting.naive import (
     NaiveSnapshot,
     complete,
 )
-from thalweg.persistence.snapshots import Array, Component, Condition, Count
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Array, Condition, Count
 from thalweg.types import FloatArray
 
 IntArray = npt.NDArray[np.int64]

@@ -6,7 +6,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from thalweg.kernels.class_frequencies import class_frequencies
-from thalweg.persistence.snapshots import Array, Component
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Array
 from thalweg.tables.class_labels import MAX_CLASSES
 from thalweg.types import FloatArray
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from thalweg.evaluation import class_baselines
 from thalweg.kernels.tempered_mixture import tempered_mixture
-from thalweg.persistence.snapshots import Array, Component, Condition
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Array, Condition
 from thalweg.types import FloatArray
 
 EXPONENTS = np.array([1.0, 0.5, 0.7, 1.4, 2.0])

@@ -15,7 +15,8 @@ from thalweg.evaluation.classification_scores import (
     class_losses,
 )
 from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
-from thalweg.persistence.snapshots import Array, Component, Condition, Count, OneOf
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Array, Condition, Count, OneOf
 from thalweg.tables.class_labels import MAX_CLASSES
 from thalweg.types import FloatArray
 

@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
 from thalweg.models.class_probabilities import MIN_PROBABILITY
-from thalweg.persistence.snapshots import Array, Component, Condition
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Array, Condition
 from thalweg.types import FloatArray
 
 BINS = 10

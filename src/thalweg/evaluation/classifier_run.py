@@ -39,16 +39,7 @@ from thalweg.models.live_state import ModelSettings, ModelSnapshot
 from thalweg.models.model_file import ModelFileContents, imputer_rules, to_saved_model
 from thalweg.models.online import Online
 from thalweg.persistence import SavedModel
-from thalweg.persistence.snapshots import (
-    Array,
-    Component,
-    Condition,
-    Count,
-    Number,
-    OneOf,
-    StateOf,
-    validate_snapshot,
-)
+from thalweg.persistence.snapshots import Component, StateOf
 from thalweg.preprocessing.delayed_labels import (
     DelayedLabels,
     DelayedLabelsState,
@@ -60,6 +51,7 @@ from thalweg.preprocessing.imputer import (
     ImputerState,
     MissingPolicy,
 )
+from thalweg.rules import Array, Condition, Count, Number, OneOf, validate_snapshot
 from thalweg.tables.class_labels import MAX_CLASSES, ClassLabels
 from thalweg.types import Block, FloatArray
 

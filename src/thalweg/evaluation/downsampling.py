@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg import checks
-from thalweg.persistence.snapshots import Array, Component, Condition
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Array, Condition
 from thalweg.types import FloatArray
 
 POINTS = 500

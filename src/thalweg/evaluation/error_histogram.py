@@ -12,7 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from thalweg.evaluation.study import Histogram
-from thalweg.persistence.snapshots import MAX_COUNT, Array, Component
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import MAX_COUNT, Array
 from thalweg.types import FloatArray
 
 MIN_EXPONENT, MAX_EXPONENT = -60, 60

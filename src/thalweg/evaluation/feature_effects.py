@@ -10,7 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from thalweg.persistence.snapshots import Array, Component, Count
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Array, Count
 from thalweg.types import FloatArray
 
 PAST_VALUES = "level and recent values"

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from thalweg.learners import RecursiveLeastSquares
 from thalweg.losses import SquaredError
-from thalweg.persistence.snapshots import Array, Component, Condition, Number, StateOf
+from thalweg.persistence.snapshots import Component, StateOf
 from thalweg.preprocessing.delayed_labels import DueLabels
+from thalweg.rules import Array, Condition, Number
 from thalweg.types import Block, FloatArray
 
 DISCOUNTS = (1.0, 0.999, 0.99, 0.98, 0.95, 0.9)

@@ -13,7 +13,8 @@ from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
 from thalweg.evaluation.error_histogram import ErrorHistogram, ErrorHistogramSnapshot
 from thalweg.evaluation.feature_effects import FeatureEffects, FeatureEffectsSnapshot
 from thalweg.evaluation.study import PredictionBands
-from thalweg.persistence.snapshots import Component, Condition
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Condition
 from thalweg.types import FloatArray, Trace
 
 

@@ -17,9 +17,10 @@ from thalweg.forecasting.forecast import Forecast
 from thalweg.forecasting.forecaster import Forecaster
 from thalweg.forecasting.grid_rows import fill_gaps, require_short_gaps
 from thalweg.models.model_file import imputer_rules
-from thalweg.persistence import SavedModel, restore_snapshot
-from thalweg.persistence.snapshots import Array, Component, Condition, Count
+from thalweg.persistence import SavedModel
+from thalweg.persistence.snapshots import Component
 from thalweg.preprocessing.imputer import Imputer, ImputerState
+from thalweg.rules import Array, Condition, Count, restore_snapshot
 from thalweg.tables.timed_rows import TimedRows
 from thalweg.types import FloatArray
 

@@ -6,7 +6,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.persistence.snapshots import Array, Component, Number
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Array, Number
 from thalweg.types import FloatArray
 
 

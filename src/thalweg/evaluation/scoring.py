@@ -8,7 +8,8 @@ import numpy as np
 from thalweg.evaluation.downsampling import POINTS, Downsampler, DownsamplerSnapshot
 from thalweg.evaluation.study import Entry
 from thalweg.kernels.tracker.tracker_layout import INTERVAL_LEVELS
-from thalweg.persistence.snapshots import Component, Condition
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Condition
 from thalweg.types import FloatArray, Trace
 
 TIMED_ROLES = ("tracker", "persistence", "baseline")

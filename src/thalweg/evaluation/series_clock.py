@@ -15,7 +15,8 @@ import numpy.typing as npt
 from thalweg.calendar.row_clock import as_stamps, find_row_grid, is_possible_grid
 from thalweg.calendar.time_grid import TimeGrid
 from thalweg.calendar.weekdays import DAY
-from thalweg.persistence.snapshots import Component, Condition, OneOf
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Condition, OneOf
 from thalweg.tables.timed_rows import RowTimes
 from thalweg.types import FloatArray
 

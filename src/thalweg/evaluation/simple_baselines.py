@@ -26,8 +26,9 @@ from thalweg.forecasting.naive import (
     complete,
     mean_period,
 )
-from thalweg.persistence.snapshots import Array, Component, Condition, Number
+from thalweg.persistence.snapshots import Component
 from thalweg.preprocessing.delayed_labels import DelayedLabels, DelayedLabelsState
+from thalweg.rules import Array, Condition, Number
 from thalweg.types import FloatArray
 
 PERSISTENCE_WORDS = "repeating the last value"

@@ -26,8 +26,9 @@ from thalweg.evaluation.stream_seasons import as_seconds
 from thalweg.evaluation.study import Entry, LastRounds
 from thalweg.evaluation.tracker_trace import TraceSnapshot, TrackerTrace
 from thalweg.learners.tracker import Tracker
-from thalweg.persistence.snapshots import Array, Component, Condition, Count, OneOf
+from thalweg.persistence.snapshots import Component
 from thalweg.preprocessing.delayed_labels import DelayedLabels, DelayedLabelsState
+from thalweg.rules import Array, Condition, Count, OneOf
 from thalweg.types import FloatArray, Trace
 
 LAST_ROUNDS = 200

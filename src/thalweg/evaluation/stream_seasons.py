@@ -20,7 +20,8 @@ from thalweg.calendar.season_finder import (
     grid_seasons,
 )
 from thalweg.calendar.time_grid import TimeGrid, Times
-from thalweg.persistence.snapshots import Array, Component, Condition
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Array, Condition
 from thalweg.types import FloatArray
 
 MICROSECOND = 1e-6

@@ -26,19 +26,14 @@ from thalweg.kernels.compiler.jit import count_as_compilation
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.losses import SquaredError
 from thalweg.models.model_file import imputer_rules
-from thalweg.persistence.snapshots import (
-    Component,
-    Number,
-    OneOf,
-    StateOf,
-    validate_snapshot,
-)
+from thalweg.persistence.snapshots import Component, StateOf
 from thalweg.preprocessing.imputer import (
     Imputer,
     ImputerState,
     MissingPolicy,
     learning_weights,
 )
+from thalweg.rules import Number, OneOf, validate_snapshot
 from thalweg.types import Block, FloatArray, Trace
 
 MIN_BURN_IN = 40

@@ -15,12 +15,8 @@ from thalweg.evaluation.scoring import count_covered
 from thalweg.evaluation.study import TrackerHistory
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.learners.tracker.explanation import EXPERT_FAMILIES, FAMILY_OF_EXPERT
-from thalweg.persistence.snapshots import (
-    MAX_COUNT,
-    Component,
-    Condition,
-    Count,
-)
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import MAX_COUNT, Condition, Count
 from thalweg.types import FloatArray, Trace
 
 MAX_COEFFICIENTS = 32

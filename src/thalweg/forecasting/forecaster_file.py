@@ -18,17 +18,11 @@ from thalweg.forecasting.series_inputs import Series
 from thalweg.kernels.forecaster import forecaster_layout
 from thalweg.learners import LastValue
 from thalweg.losses import SquaredError
-from thalweg.persistence.snapshots import (
-    Array,
-    Condition,
-    Count,
-    restore_snapshot,
-    validate_snapshot,
-)
 from thalweg.preprocessing.forecaster_check import state_checks
 from thalweg.preprocessing.forecaster_state import (
     ForecasterSettings,
 )
+from thalweg.rules import Array, Condition, Count, restore_snapshot, validate_snapshot
 from thalweg.types import FloatArray
 
 FIELD = "forecaster"

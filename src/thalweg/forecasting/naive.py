@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.calendar.season_finder import Seasons
-from thalweg.persistence.snapshots import Array, Component, Condition
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Array, Condition
 from thalweg.types import FloatArray
 
 IntArray = npt.NDArray[np.int64]

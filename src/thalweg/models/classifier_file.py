@@ -8,12 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thalweg import models, persistence
 from thalweg.errors import PersistenceError
-from thalweg.persistence.snapshots import (
-    Condition,
-    StateOf,
-    restore_snapshot,
-    validate_snapshot,
-)
+from thalweg.persistence.snapshots import StateOf
+from thalweg.rules import Condition, restore_snapshot, validate_snapshot
 
 if TYPE_CHECKING:
     from thalweg.models.model_file import ModelFileContents

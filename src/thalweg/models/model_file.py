@@ -22,7 +22,12 @@ from thalweg.models.error_intervals import stores_errors
 from thalweg.models.live_state import ModelSettings, ModelSnapshot
 from thalweg.models.waiting_rows import WaitingRowsState
 from thalweg.models.waiting_rows_file import validate_waiting_rows
-from thalweg.persistence.snapshots import (
+from thalweg.preprocessing.imputer import (
+    POLICY_RULES,
+    ImputerState,
+    MissingPolicy,
+)
+from thalweg.rules import (
     Array,
     Condition,
     Count,
@@ -31,11 +36,6 @@ from thalweg.persistence.snapshots import (
     require,
     restore_snapshot,
     validate_snapshot,
-)
-from thalweg.preprocessing.imputer import (
-    POLICY_RULES,
-    ImputerState,
-    MissingPolicy,
 )
 from thalweg.types import FloatArray
 

@@ -7,14 +7,7 @@ import numpy as np
 from thalweg.checks import MAX_MAGNITUDE
 from thalweg.learners.tracker.pending_ring import PendingRing
 from thalweg.models.waiting_rows import MAX_LOST_KEYS, WaitingRowsState, is_key
-from thalweg.persistence.snapshots import (
-    Array,
-    Condition,
-    Count,
-    Number,
-    require,
-    validate_snapshot,
-)
+from thalweg.rules import Array, Condition, Count, Number, require, validate_snapshot
 
 LARGEST = MAX_MAGNITUDE[np.dtype(np.float64)]
 NAME = "waiting"

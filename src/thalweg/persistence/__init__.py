@@ -11,14 +11,12 @@ if TYPE_CHECKING:
     from thalweg.persistence.format import SavedModel as SavedModel
     from thalweg.persistence.format import dumps as dumps
     from thalweg.persistence.format import loads as loads
-    from thalweg.persistence.snapshots import restore_snapshot as restore_snapshot
 
 _MODULE_OF = {
     "SavedModel": "format",
     "dumps": "format",
     "load": "files",
     "loads": "format",
-    "restore_snapshot": "snapshots",
     "save": "files",
 }
 

@@ -9,15 +9,9 @@ from thalweg.errors import StreamError
 from thalweg.evaluation.classification_study import AnyStudy
 from thalweg.evaluation.classifier_run import ClassifierRun, ClassifierRunSnapshot
 from thalweg.evaluation.tracker_run import TrackerRun, TrackerRunSnapshot
-from thalweg.persistence.snapshots import (
-    Component,
-    Condition,
-    Count,
-    OneOf,
-    require,
-    restore_snapshot,
-)
+from thalweg.persistence.snapshots import Component
 from thalweg.report.study_sections import PAST_LABELS
+from thalweg.rules import Condition, Count, OneOf, require, restore_snapshot
 from thalweg.runs.memory import require_class_memory, require_memory
 from thalweg.runs.missing_notes import missing_notes
 from thalweg.runs.observed_rows import ObservedRows, add_alarms, given_columns
