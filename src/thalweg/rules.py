@@ -38,7 +38,7 @@ There is one mechanism for whatever is saved, and no component writes its own:
    a rule has text in the place of a number, it is an expression of names: those of the
    fields of the record, then of the records around it, of the attributes of the objects
    in ``scope`` (such as the component with its settings), and of the record's module.
-   ``restore_snapshot`` leaves rules with expressions to ``validate_snapshot``.
+   ``restore_snapshot`` does so too where it is given a scope.
 
 Whatever is wrong raises ``PersistenceError`` with the path of the field in it. To add a
 field is to add it to the NamedTuple, with a rule where its type says too little.
@@ -51,7 +51,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from types import CodeType, MappingProxyType, NoneType, SimpleNamespace, UnionType
+from types import CodeType, NoneType, SimpleNamespace, UnionType
 from typing import (
     Annotated,
     Any,
@@ -80,12 +80,17 @@ Bound = float | str
 UNIONS = (UnionType, Union)
 
 
-def restore_snapshot(kind: type[T], value: Any, name: str = "") -> T:
+def restore_snapshot(
+    kind: type[T], value: Any, name: str = "", scope: tuple[Any, ...] | None = None
+) -> T:
     """``value``, as read from a file, as a NamedTuple of the class ``kind``.
 
     ``name`` is what errors call the whole; a field's name is joined to it by a dot.
+    With a ``scope``, be it empty, rules with expressions are asked for as well.
     """
     restored: T = _restore(kind, value, name)
+    if scope is not None:
+        validate_snapshot(kind, restored, name, scope)
     return restored
 
 
@@ -94,10 +99,11 @@ def validate_snapshot(
 ) -> None:
     """Raise ``PersistenceError`` unless the snapshot, or a part of it, obeys the rule.
 
-    A rule is a ``ValueRule``, a mapping of fields to rules, a tuple of rules, or
-    an annotation, such as a class of records. ``name`` is as for ``restore_snapshot``;
-    names in expressions are looked up in the objects of ``scope``.
+    A rule is a ``ValueRule``, an expression of one, a mapping of fields to rules, a
+    tuple of rules, or an annotation, such as a class of records. Names in expressions
+    are looked up in the objects of ``scope``; ``name`` is as for ``restore_snapshot``.
     """
+    rule = _evaluate(rule, scope) if type(rule) is str else rule
     if isinstance(rule, ValueRule):
         rule.resolve(scope).validate(snapshot, name)
     elif isinstance(rule, Mapping):
@@ -118,7 +124,7 @@ def _validate_annotated(
 ) -> None:
     """Ask for all rules in an annotation, of a value of the annotated type."""
     origin, inner = get_origin(kind), get_args(kind)
-    if hasattr(kind, "_fields"):
+    if origin is None and hasattr(kind, "_fields"):
         scope = (value, sys.modules[kind.__module__], *scope)
         for field, hint in annotations_of(kind).items():
             part = getattr(value, field)
@@ -210,28 +216,29 @@ class Number(ValueRule):
 
 @dataclass(frozen=True)
 class Array(ValueRule):
-    """An array of float64; an axis may be of any length (None).
+    """An array of float64; it may have any shape (None), an axis any length (None).
 
     ``whole`` asks for whole numbers; NaN and infinities are refused unless
     ``may_be_nan``.
     """
 
-    shape: tuple[Size | None, ...]
+    shape: tuple[Size | None, ...] | None
     low: Bound = -math.inf
     high: Bound = math.inf
     whole: bool = False
-    may_be_nan: bool = False
-    EXPRESSIONS = ("shape", "low", "high")
+    may_be_nan: bool | str = False
+    EXPRESSIONS = ("shape", "low", "high", "may_be_nan")
 
     def validate(self, value: Any, name: str) -> None:
         """Raise unless the array obeys."""
-        sides = "×".join("any" if side is None else str(side) for side in self.shape)
+        shape = np.shape(value) if self.shape is None else self.shape
+        sides = "×".join("any" if side is None else str(side) for side in shape)
         kind = "numbers" if self.may_be_nan else "finite numbers"
         right = isinstance(value, np.ndarray) and value.dtype == np.float64
-        right = right and len(value.shape) == len(self.shape)
+        right = right and len(value.shape) == len(shape)
         right = right and all(
             side in (None, length)
-            for side, length in zip(self.shape, value.shape, strict=True)
+            for side, length in zip(shape, value.shape, strict=True)
         )
         right = right and (self.may_be_nan or np.isfinite(value).all())
         require(right, name, f"{sides} {kind}, of float64", value)
@@ -250,16 +257,17 @@ class Packed(ValueRule):
     """
 
     layout: Any  # a Layout: kernels/compiler/layout.py
-    dimensions: Mapping[str, Any]
-    given: Mapping[str, Any] = MappingProxyType({})
+    dimensions: Any  # a mapping, or an expression of one
+    given: Any = None  # a mapping
+    EXPRESSIONS = ("dimensions",)
 
     def validate(self, value: Any, name: str) -> None:
         """Raise unless size and numbers of the buffer obey."""
         size = self.layout.size(**self.dimensions)
         Array((size,), may_be_nan=True).validate(value, name)
-        for part, rule, numbers in self.layout.problems(
-            value, self.given, **self.dimensions
-        ):
+        given = self.given or {}
+        problems = self.layout.problems(value, given, **self.dimensions)
+        for part, rule, numbers in problems:
             require(False, join_names(name, part), rule, numbers)
 
 
@@ -289,22 +297,6 @@ class Condition(ValueRule):
         require(self.is_true, name, self.text, value)
 
 
-@dataclass(frozen=True)
-class Where(ValueRule):
-    """One rule where the condition is true, else the other."""
-
-    is_true: Any
-    rule: Any
-    otherwise: Any
-
-    def resolve(self, scope: tuple[Any, ...]) -> Any:
-        """The rule to ask for."""
-        rule = self.rule if _evaluate(self.is_true, scope) else self.otherwise
-        return rule.resolve(scope)
-
-    is_open = True  # type: ignore[assignment]
-
-
 class Given:
     """Values of further names, as expressions, for the rules of an annotated record."""
 
@@ -324,10 +316,10 @@ def require(right: Any, name: str, rule: str, value: Any) -> None:
         raise PersistenceError(f"{subject} must be {rule}. Got {value!r:.80} instead")
 
 
-def obeys(kind: type[Any], value: Any) -> bool:
+def obeys(kind: Any, value: Any, scope: tuple[Any, ...] = ()) -> bool:
     """Whether a record has values of the types and ranges that its class declares."""
     try:
-        validate_snapshot(kind, restore_snapshot(kind, value._asdict()))
+        restore_snapshot(kind, value, "", scope)
     except PersistenceError:
         return False
     return True
@@ -384,9 +376,9 @@ def _restore(kind: Any, value: Any, name: str) -> Any:
     """``value`` if it is of the annotated type ``kind``."""
     if kind is Any:
         return value
-    if hasattr(kind, "_fields"):
-        return _restore_record(kind, value, name)
     origin, inner = get_origin(kind), get_args(kind)
+    if origin is None and hasattr(kind, "_fields"):
+        return _restore_record(kind, value, name)
     if origin in UNIONS:
         return None if value is None else _restore(_other_than_none(inner), value, name)
     if origin is Annotated:
@@ -418,6 +410,7 @@ def _restore(kind: Any, value: Any, name: str) -> Any:
 
 def _restore_record(kind: Any, value: Any, name: str) -> Any:
     """A NamedTuple of the class ``kind`` from the fields that a file holds."""
+    value = value._asdict() if type(value) is kind else value
     require(isinstance(value, Mapping), name, f"the fields of {kind.__name__}", value)
     for field in value:
         if field not in kind._fields:

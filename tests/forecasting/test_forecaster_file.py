@@ -211,7 +211,7 @@ def set_progress(name, value):
         set_progress("first_time", 2**70),
         set_progress("grid", {"first": 0, "step": 0, "months": 0, "day": 0}),
         set_progress("grid", {"first": 0, "step": 5, "months": 0, "day": 77}),
-        set_progress("grid", {"first": 0, "step": 5}),
+        set_progress("grid", {"first": 0, "day": 5}),
         set_progress("grid", 3),
     ],
     ids=range(29),

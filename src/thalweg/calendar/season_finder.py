@@ -7,12 +7,13 @@ A *season* is the period after which values repeat themselves, a *cycle* a longe
 that the season divides or that lies above it: the day and the week of hourly values.
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from thalweg.calendar.time_grid import TimeGrid
 from thalweg.calendar.weekdays import DAY, count_weekdays, rows_of_year
+from thalweg.rules import Count
 from thalweg.types import FloatArray
 
 TINY = 1e-290
@@ -49,8 +50,8 @@ class Seasons(NamedTuple):
     """The lengths of two seasons, in rounds; both the same, or 1, where there are
     fewer."""
 
-    season: int = 1
-    cycle: int = 1
+    season: Annotated[int, Count("cycle", 1)] = 1
+    cycle: Annotated[int, Count(2**31 - 1, 1)] = 1
 
 
 def next_searches(rows: int, count: int) -> list[int]:

@@ -1,7 +1,6 @@
 """What any classifier should beat: the frequencies of the classes so far."""
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -20,12 +19,14 @@ NAMES = ("class shares so far", "class shares of late", "after the last class")
 class ClassBaselinesSnapshot(NamedTuple):
     """The counts of the baselines, for each of ``MAX_CLASSES`` classes."""
 
-    is_known: FloatArray  # (C,) 1 where the class has appeared
-    counts: FloatArray  # (C,)
-    recent_counts: FloatArray  # (C,) discounted
-    transitions: (
-        FloatArray  # (C+1, C) how often each class came after each; C: after none
-    )
+    # (C,) 1 where the class has appeared
+    is_known: Annotated[FloatArray, Array((MAX_CLASSES,), 0.0, 1.0, whole=True)]
+    counts: Annotated[FloatArray, Array((MAX_CLASSES,), 0.0, whole=True)]  # (C,)
+    recent_counts: Annotated[FloatArray, Array((MAX_CLASSES,), 0.0)]  # (C,) discounted
+    # (C+1, C) how often each class came after each; C: after none
+    transitions: Annotated[
+        FloatArray, Array((MAX_CLASSES + 1, MAX_CLASSES), 0.0, whole=True)
+    ]
 
 
 class ClassBaselines(Component):
@@ -66,10 +67,3 @@ class ClassBaselines(Component):
         for field, array in zip(fields, arrays, strict=True):
             setattr(self, field, array)
         return out
-
-    def rules(self, snapshot: ClassBaselinesSnapshot) -> Iterator[tuple[str, Any]]:
-        """Counts are not negative."""
-        yield "is_known", Array((MAX_CLASSES,), 0.0, 1.0, whole=True)
-        yield "counts", Array((MAX_CLASSES,), 0.0, whole=True)
-        yield "recent_counts", Array((MAX_CLASSES,), 0.0)
-        yield "transitions", Array((MAX_CLASSES + 1, MAX_CLASSES), 0.0, whole=True)

@@ -1,7 +1,6 @@
 """The mixture of classifiers' probabilities with those of their baselines."""
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,12 +20,19 @@ CLASSIFIERS = 2
 EXPERTS = CLASSIFIERS * len(EXPONENTS) + len(class_baselines.NAMES)
 
 
+SUM_IS_1 = Condition("abs(weights.sum() - 1) < TOLERANCE", "weights whose sum is 1")
+FEW = Condition("len(waiting) <= delay", "at most as many rows as the delay")
+
+
 class ClassMixtureSnapshot(NamedTuple):
     """The weights, and the rows whose labels are still to come."""
 
-    weights: FloatArray  # (EXPERTS,)
+    weights: Annotated[FloatArray, Array((EXPERTS,), 0.0, 1.0), SUM_IS_1]  # (EXPERTS,)
     labels: int  # that were learnt
-    waiting: FloatArray  # (≤ delay, EXPERTS) what the experts gave to a row's class
+    # (≤ delay, EXPERTS) what the experts gave to a row's class
+    waiting: Annotated[
+        FloatArray, Array((None, EXPERTS), 0.0, 1.0, may_be_nan=True), FEW
+    ]
 
 
 class ClassMixture(Component):
@@ -72,11 +78,3 @@ class ClassMixture(Component):
         """The classifier whose powers have the larger weight."""
         of_classifiers = self.weights[: CLASSIFIERS * len(EXPONENTS)]
         return int(of_classifiers.reshape(CLASSIFIERS, -1).sum(axis=1).argmax())
-
-    def rules(self, snapshot: ClassMixtureSnapshot) -> Iterator[tuple[str, Any]]:
-        """Weights and probabilities are between 0 and 1."""
-        yield "weights", Array((EXPERTS,), 0.0, 1.0)
-        total = float(snapshot.weights.sum())
-        yield "weights", Condition(abs(total - 1) < TOLERANCE, "weights whose sum is 1")
-        rows = min(len(snapshot.waiting), self.delay)
-        yield "waiting", Array((rows, EXPERTS), 0.0, 1.0, may_be_nan=True)

@@ -1,7 +1,6 @@
 """Statistics of a run over a target of classes: scores, baselines, curves."""
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,9 +13,13 @@ from thalweg.evaluation.classification_scores import (
     ClassScoresSnapshot,
     class_losses,
 )
-from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
+from thalweg.evaluation.downsampling import (
+    SAME_ROUNDS,
+    Downsampler,
+    DownsamplerSnapshot,
+)
 from thalweg.persistence.snapshots import Component
-from thalweg.rules import Array, Condition, Count, OneOf
+from thalweg.rules import Array, Count
 from thalweg.tables.class_labels import MAX_CLASSES
 from thalweg.types import FloatArray
 
@@ -37,20 +40,31 @@ class ClassRounds(NamedTuple):
     seconds: FloatArray  # (T,) times since 1970, by local clocks; NaN: none
 
 
+OwnCurve = Annotated[DownsamplerSnapshot, SAME_ROUNDS]
+OwnScores = Annotated[ClassScoresSnapshot, {"log_loss": SAME_ROUNDS}]
+SHOWN = Array((f"min(rounds, {LAST_ROWS})", 3), 0.0, MAX_CLASSES - 1.0, may_be_nan=True)
+
+
 class ClassStatisticsSnapshot(NamedTuple):
     """All that the statistics of a run remember."""
 
     rounds: int
-    first_scored_round: int  # the first round of all being 1; 0: none yet
-    new_class_rows: int  # rows not scored, as their class had not been known before
-    tracker: ClassScoresSnapshot
-    baseline_scores: tuple[ClassScoresSnapshot, ...]
+    # The first round of all being 1; 0: none yet.
+    first_scored_round: Annotated[int, Count("rounds")]
+    # Rows not scored, as their class had not been known before.
+    new_class_rows: Annotated[int, Count("rounds")]
+    tracker: OwnScores
+    baseline_scores: tuple[OwnScores, ...]
     calibration: CalibrationSnapshot
-    observed: tuple[DownsamplerSnapshot, ...]  # 1 where the row is of the class
-    forecast: tuple[DownsamplerSnapshot, ...]  # the probability of the class
-    confusion: FloatArray  # (C, C) rows by their class and the predicted one
-    last_rows: FloatArray  # (≤ LAST_ROWS, 3) class, predicted class, its probability
-    times: DownsamplerSnapshot
+    observed: tuple[OwnCurve, ...]  # 1 where the row is of the class
+    forecast: tuple[OwnCurve, ...]  # the probability of the class
+    # (C, C) rows by their class and the predicted one
+    confusion: Annotated[
+        FloatArray, Array((MAX_CLASSES,) * 2, 0.0, "rounds", whole=True)
+    ]
+    # (≤ LAST_ROWS, 3) class, predicted class, its probability
+    last_rows: Annotated[FloatArray, SHOWN]
+    times: OwnCurve
 
 
 class ClassStatistics(Component):
@@ -100,22 +114,6 @@ class ClassStatistics(Component):
         if is_scored.any() and not self.first_scored_round:
             self.first_scored_round = self.rounds + int(is_scored.argmax()) + 1
         self.rounds += len(number)
-
-    def rules(self, snapshot: ClassStatisticsSnapshot) -> Iterator[tuple[str, Any]]:
-        """Every part is of the same rounds."""
-        rounds = snapshot.rounds
-        yield "first_scored_round", Count(rounds)
-        yield "new_class_rows", Count(rounds)
-        all_scores = (snapshot.tracker, *snapshot.baseline_scores)
-        is_equal = all(scores.log_loss.rounds == rounds for scores in all_scores)
-        yield "tracker", Condition(is_equal, f"scores of {rounds} rounds")
-        for name in ("observed", "forecast"):
-            rule = {"rounds": OneOf((rounds,))}
-            yield name, (rule,) * CURVES
-        yield "times", {"rounds": OneOf((rounds,))}
-        yield "confusion", Array((MAX_CLASSES,) * 2, 0.0, float(rounds), whole=True)
-        shape = (min(rounds, LAST_ROWS), 3)
-        yield "last_rows", Array(shape, 0.0, MAX_CLASSES - 1.0, may_be_nan=True)
 
     def _add_scores(
         self, scores: ClassScores, p: FloatArray, safe: Any, is_scored: Any

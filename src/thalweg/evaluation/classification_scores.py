@@ -1,7 +1,6 @@
 """Scores of class probabilities: log loss, accuracy, Brier score, calibration."""
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,10 +38,19 @@ def class_losses(probability: FloatArray, number: npt.NDArray[np.int64]) -> Floa
     return np.column_stack([log_loss, is_right, brier])
 
 
+OF_SAME_ROUNDS = Condition(
+    "log_loss.rounds == accuracy.rounds == brier.rounds", "of the rounds of all scores"
+)
+AT_MOST_ROWS = Condition(
+    "(bins[2] <= bins[0]).all() and (bins[1] <= bins[0] * (1 + 1e-6)).all()",
+    "no more hits than rows",
+)
+
+
 class ClassScoresSnapshot(NamedTuple):
     """The scores of one learner so far."""
 
-    log_loss: DownsamplerSnapshot
+    log_loss: Annotated[DownsamplerSnapshot, OF_SAME_ROUNDS]
     accuracy: DownsamplerSnapshot
     brier: DownsamplerSnapshot
 
@@ -64,16 +72,11 @@ class ClassScores(Component):
         ):
             part.add(values)
 
-    def rules(self, snapshot: ClassScoresSnapshot) -> Iterator[tuple[str, Any]]:
-        """All scores are of the same rounds."""
-        is_equal = len({part.rounds for part in snapshot}) == 1
-        yield "log_loss", Condition(is_equal, "of the same rounds as all scores")
-
 
 class CalibrationSnapshot(NamedTuple):
     """Rows, sums of probabilities and hits in each bin."""
 
-    bins: FloatArray  # (3, BINS)
+    bins: Annotated[FloatArray, Array((3, BINS), 0.0), AT_MOST_ROWS]  # (3, BINS)
 
 
 class Calibration(Component):
@@ -103,13 +106,6 @@ class Calibration(Component):
         """(3, m) rows, mean probability and frequency of each bin that has rows."""
         count, total, hits = self.bins[:, self.bins[COUNT] > 0]
         return np.array([count, total / count, hits / count])
-
-    def rules(self, snapshot: CalibrationSnapshot) -> Iterator[tuple[str, Any]]:
-        """Hits are no more than rows."""
-        yield "bins", Array((3, BINS), 0.0)
-        count, total, hits = snapshot.bins
-        right = (hits <= count).all() and (total <= count + 1e-6 * count).all()
-        yield "bins", Condition(right, "no more hits than rows")
 
 
 def calibration_error(reliability: FloatArray) -> float:

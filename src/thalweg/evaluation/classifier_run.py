@@ -5,8 +5,8 @@ targets that are numbers.
 """
 
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from thalweg.evaluation.classification_study import (
     ClassificationStudy,
     make_classification_study,
 )
+from thalweg.evaluation.downsampling import SAME_ROUNDS
 from thalweg.evaluation.stream_seasons import as_seconds
 from thalweg.evaluation.tracker_run import PIECE, STATISTICS_BATCH, burn_in
 from thalweg.forecasting.naive import carry_last
@@ -36,7 +37,7 @@ from thalweg.models.classifier_file import (
     ClassifierRecord,
 )
 from thalweg.models.live_state import ModelSettings, ModelSnapshot
-from thalweg.models.model_file import ModelFileContents, imputer_rules, to_saved_model
+from thalweg.models.model_file import ModelFileContents, to_saved_model
 from thalweg.models.online import Online
 from thalweg.persistence import SavedModel
 from thalweg.persistence.snapshots import Component, StateOf
@@ -51,7 +52,14 @@ from thalweg.preprocessing.imputer import (
     ImputerState,
     MissingPolicy,
 )
-from thalweg.rules import Array, Condition, Count, Number, OneOf, validate_snapshot
+from thalweg.rules import (
+    Array,
+    Condition,
+    Count,
+    Given,
+    Number,
+    validate_snapshot,
+)
 from thalweg.tables.class_labels import MAX_CLASSES, ClassLabels
 from thalweg.types import Block, FloatArray
 
@@ -67,22 +75,55 @@ class ClassForecasts(NamedTuple):
     probability: FloatArray  # (T, K) 0 where the class had not appeared yet
 
 
+LAST_CLASS = MAX_CLASSES - 1.0
+FEW_CLASSES = Condition(
+    f"len(is_known) == 2 if is_binary else len(is_known) <= {MAX_CLASSES}",
+    f"of at most {MAX_CLASSES} classes",
+)
+ALL_STATES = Condition(
+    "all(type(own) is tuple and len(own) == model_count(is_binary) for own in states)",
+    "a state of each model, in two sets",
+)
+STATE_RULES = "tuple((StateOf(LEARNER, n),) * model_count(is_binary) for n in widths)"
+ALL_WAITING = Condition(
+    "len(mixture.waiting) == min(rounds, delay)", "of all rows that wait"
+)
+COLUMNS = Given(columns="features + past_features + 1")
+LABELS = {
+    "y": Array((None,), 0.0, LAST_CLASS, whole=True, may_be_nan=True),
+    "weight": Array((None,), 0.0, 1.0),
+    "elapsed": Array((None,), 0.0),
+}
+LAST_CLASSES = Condition(
+    f"all(one != one or one in range({MAX_CLASSES})"
+    " for one in delayed_labels.x[:, -1].tolist())",
+    "rows with numbers of classes",
+)
+
+
 class ClassifierRunSnapshot(NamedTuple):
     """All that changes in the run of a target of classes."""
 
     rounds: int
-    seconds: float  # that the Trackers took
-    labels_learnt: int
-    last_label: float  # number of the last class known, NaN: none
-    is_known: FloatArray  # (K,) 1 where a label of the class was known
+    seconds: Annotated[float, Number(0.0)]  # that the Trackers took
+    labels_learnt: Annotated[int, Count("rounds")]
+    # Number of the last class known, NaN: none.
+    last_label: Annotated[float, Number(0.0, LAST_CLASS, whole=True, may_be_nan=True)]
+    # (K,) 1 where a label of the class was known
+    is_known: Annotated[FloatArray, Array((None,), 0.0, 1.0, whole=True), FEW_CLASSES]
     # Of the models of the row's features, and of those of the last known class too: the
     # background model's, then that of each class; of a binary target that of class 1.
-    states: Any
+    states: Annotated[Any, ALL_STATES, STATE_RULES]
     baselines: ClassBaselinesSnapshot
-    mixture: ClassMixtureSnapshot
+    mixture: Annotated[ClassMixtureSnapshot, ALL_WAITING]
     imputer: ImputerState
-    delayed_labels: DelayedLabelsState  # the last column of x: the last class known
-    statistics: ClassStatisticsSnapshot
+    # The last column of x: the last class known.
+    delayed_labels: Annotated[DelayedLabelsState, COLUMNS, LABELS, LAST_CLASSES]
+    statistics: Annotated[ClassStatisticsSnapshot, SAME_ROUNDS]
+
+    def model_count(self, is_binary: bool) -> int:
+        """The number of states of each set."""
+        return 1 if is_binary else 1 + len(self.is_known)
 
 
 class ClassifierRun(Component):
@@ -260,45 +301,6 @@ class ClassifierRun(Component):
         run = cls(features, delay, missing, is_binary, past_columns)
         run.restore(snapshot, name)
         return run
-
-    def rules(self, snapshot: ClassifierRunSnapshot) -> Iterator[tuple[str, Any]]:
-        """All parts are of the same rounds, and classes have numbers of their own."""
-        rounds, highest = snapshot.rounds, MAX_CLASSES - 1.0
-        yield "seconds", Number(0.0)
-        yield "labels_learnt", Count(rounds)
-        yield "last_label", Number(0.0, highest, may_be_nan=True)
-        is_whole = snapshot.last_label != snapshot.last_label or (
-            snapshot.last_label.is_integer()
-        )
-        yield "last_label", Condition(is_whole, "the number of a class")
-        yield "statistics", {"rounds": OneOf((rounds,))}
-        yield "imputer", imputer_rules(self.features, rounds)
-        pending = min(rounds, self.delay)
-        columns = self.features + self.past_features + 1
-        labels = Array((pending,), 0.0, highest, whole=True, may_be_nan=True)
-        yield (
-            "delayed_labels",
-            {
-                "x": Array((pending, columns), may_be_nan=True),
-                "y": labels,
-                "weight": Array((pending,), 0.0, 1.0),
-                "elapsed": Array((pending,), 0.0),
-            },
-        )
-        count = len(snapshot.is_known)
-        right = count == 2 if self.is_binary else count <= MAX_CLASSES
-        yield "is_known", Condition(right, f"of at most {MAX_CLASSES} classes")
-        yield "is_known", Array((count,), 0.0, 1.0, whole=True)
-        models = 1 if self.is_binary else 1 + count
-        are_tuples = all(type(states) is tuple for states in snapshot.states)
-        right = are_tuples and {len(states) for states in snapshot.states} == {models}
-        yield "states", Condition(right, f"{models} states of each set")
-        yield "states", tuple((StateOf(LEARNER, n),) * models for n in self.widths)
-        right = len(snapshot.mixture.waiting) == pending
-        yield "mixture", Condition(right, f"of {pending} rows that wait")
-        last = snapshot.delayed_labels.x[:, -1]
-        rule = Array((pending,), 0.0, highest, whole=True, may_be_nan=True)
-        yield "delayed_labels", Condition(_obeys(rule, last), "numbers of classes")
 
     def _play_piece(
         self, x: FloatArray, y: FloatArray, is_question: bool, seconds: FloatArray

@@ -6,8 +6,7 @@ most a sixteenth as wide as its numbers are large. Counts do not depend on the o
 which numbers come, and so not on how a stream is cut.
 """
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -27,7 +26,8 @@ SIDE = (MAX_EXPONENT - MIN_EXPONENT) * STEPS
 class ErrorHistogramSnapshot(NamedTuple):
     """All that the histogram remembers."""
 
-    counts: FloatArray  # (2 * SIDE + 1,) from the most negative errors up
+    # (2 * SIDE + 1,) from the most negative errors up
+    counts: Annotated[FloatArray, Array((2 * SIDE + 1,), 0.0, float(MAX_COUNT))]
 
 
 class ErrorHistogram(Component):
@@ -52,10 +52,6 @@ class ErrorHistogram(Component):
             return None
         bins = slice(full[0], full[-1] + 1)
         return Histogram(bin_edges()[full[0] : full[-1] + 2], self.counts[bins].copy())
-
-    def rules(self, snapshot: ErrorHistogramSnapshot) -> Iterator[tuple[str, Any]]:
-        """There is a count for each bin."""
-        yield "counts", Array((2 * SIDE + 1,), 0.0, float(MAX_COUNT))
 
 
 def bin_edges() -> FloatArray:

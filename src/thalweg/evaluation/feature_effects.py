@@ -5,8 +5,8 @@ so far; what is left of a forecast, beyond the mean of the target so far, comes 
 values of the target. The mean sizes of both are kept.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,15 +18,22 @@ PAST_VALUES = "level and recent values"
 """What forecasts owe to no feature."""
 
 
+FEATURES = "len(component.feature_sums)"
+
+
 class FeatureEffectsSnapshot(NamedTuple):
     """All that the effects of features remember."""
 
     seen_rounds: int  # rounds that the means of features are over
-    scored_rounds: int  # rounds that the effects are means over
-    labels: int  # known labels
-    feature_sums: FloatArray  # (n,)
-    label_sum: FloatArray  # (1,)
-    effect_sums: FloatArray  # (n + 1,) of sizes; the last is of past values
+    # Rounds that the effects are means over.
+    scored_rounds: Annotated[int, Count("seen_rounds")]
+    labels: Annotated[int, Count("seen_rounds")]  # known labels
+    feature_sums: Annotated[FloatArray, Array((FEATURES,), may_be_nan=True)]  # (n,)
+    label_sum: Annotated[FloatArray, Array((1,), may_be_nan=True)]  # (1,)
+    # (n + 1,) of sizes; the last is of past values
+    effect_sums: Annotated[
+        FloatArray, Array((f"{FEATURES} + 1",), 0.0, may_be_nan=True)
+    ]
 
 
 class FeatureEffects(Component):
@@ -72,15 +79,6 @@ class FeatureEffects(Component):
         means = self.effect_sums / self.scored_rounds
         pairs = zip(features, means[:-1].tolist(), strict=False)
         return {**dict(pairs), PAST_VALUES: float(means[-1])}
-
-    def rules(self, snapshot: FeatureEffectsSnapshot) -> Iterator[tuple[str, Any]]:
-        """Counts are of the same rounds, and sums of these features."""
-        n = len(self.feature_sums)
-        yield "scored_rounds", Count(snapshot.seen_rounds)
-        yield "labels", Count(snapshot.seen_rounds)
-        yield "feature_sums", Array((n,), may_be_nan=True)
-        yield "label_sum", Array((1,), may_be_nan=True)
-        yield "effect_sums", Array((n + 1,), 0.0, may_be_nan=True)
 
     def _feature_means(self, x: FloatArray) -> FloatArray:
         """The means of the features up to each row, this row included, (T, n)."""

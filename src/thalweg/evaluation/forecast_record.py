@@ -4,8 +4,7 @@ Everything is kept in constant memory, and is the same to the last bit however t
 stream is cut.
 """
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,11 +16,17 @@ from thalweg.persistence.snapshots import Component
 from thalweg.rules import Condition
 from thalweg.types import FloatArray, Trace
 
+CURVES = "(times, band_low, band_high, covered, half_widths)"
+OF_SAME_ROUNDS = Condition(
+    f"len({{curve.rounds for curve in {CURVES}}}) == 1", "of the rounds of the bands"
+)
+
 
 class ForecastRecordSnapshot(NamedTuple):
     """All that a record of forecasts remembers."""
 
-    times: DownsamplerSnapshot  # seconds since 1970, by local clocks
+    # Seconds since 1970, by local clocks.
+    times: Annotated[DownsamplerSnapshot, OF_SAME_ROUNDS]
     band_low: DownsamplerSnapshot
     band_high: DownsamplerSnapshot
     covered: DownsamplerSnapshot  # 1 where the band held the value, 0 where not
@@ -73,8 +78,3 @@ class ForecastRecord(Component):
             self.covered.curve(),
             self.half_widths.average() if self.half_widths.count() else None,
         )
-
-    def rules(self, snapshot: ForecastRecordSnapshot) -> Iterator[tuple[str, Any]]:
-        """All curves are of the same rounds."""
-        rounds = {part.rounds for part in snapshot[:5]}
-        yield "times", Condition(len(rounds) == 1, "of the same rounds as the bands")

@@ -1,21 +1,23 @@
 """Non-negativity: labels such as counts have predictions of at least 0."""
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from thalweg.persistence.snapshots import Component
-from thalweg.rules import Array, Number
+from thalweg.rules import Array, Condition, Number
 from thalweg.types import FloatArray
+
+FEW = Condition("len(waiting) <= delay", "at most as many labels as the delay")
 
 
 class NonNegativitySnapshot(NamedTuple):
     """What is known of the labels."""
 
-    lowest: float  # NaN before the first
-    waiting: FloatArray  # (≤ delay,) labels that are not known yet, oldest first
+    lowest: Annotated[float, Number(may_be_nan=True)]  # NaN before the first
+    # (≤ delay,) labels that are not known yet, oldest first
+    waiting: Annotated[FloatArray, Array((None,), may_be_nan=True), FEW]
 
 
 class NonNegativity(Component):
@@ -46,9 +48,3 @@ class NonNegativity(Component):
         lowest = np.fmin.accumulate([self.lowest, *labels[:known]])
         self.lowest, self.waiting = float(lowest[-1]), labels[known:].copy()
         return np.where(lowest[before] == 0.0, 0.0, -np.inf)
-
-    def rules(self, snapshot: NonNegativitySnapshot) -> Iterator[tuple[str, Any]]:
-        """At most ``delay`` labels wait."""
-        waiting = min(len(snapshot.waiting), self.delay)
-        yield "lowest", Number(may_be_nan=True)
-        yield "waiting", Array((waiting,), may_be_nan=True)

@@ -1,7 +1,7 @@
 """Errors of several learners on the same rounds, and coverage of their intervals."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,10 +25,16 @@ class LearnerInfo(NamedTuple):
     description: str = ""  # of a simple baseline: what it does, in plain words
 
 
+OF_SAME_ROUNDS = Condition(
+    "len({curve.rounds for curve in (*squared, *absolute)}) == 1",
+    "of the same rounds as 'absolute'",
+)
+
+
 class ErrorSnapshot(NamedTuple):
     """The errors of each learner so far."""
 
-    squared: tuple[DownsamplerSnapshot, ...]
+    squared: Annotated[tuple[DownsamplerSnapshot, ...], OF_SAME_ROUNDS]
     absolute: tuple[DownsamplerSnapshot, ...]
 
 
@@ -64,11 +70,6 @@ class ErrorScores(Component):
             )
             for learner, squared, absolute in parts
         )  # fmt: skip
-
-    def rules(self, snapshot: ErrorSnapshot) -> Iterator[tuple[str, Any]]:
-        """All errors are of the same rounds."""
-        rounds = {part.rounds for part in (*snapshot.squared, *snapshot.absolute)}
-        yield "squared", Condition(len(rounds) == 1, "of the same rounds as 'absolute'")
 
 
 def _absolute_points(learner: LearnerInfo) -> int:

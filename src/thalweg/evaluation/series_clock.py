@@ -6,13 +6,12 @@ most steps are uneven, rows count as steps, and times mean nothing to the foreca
 on a weekday on which the first rows had none are left out and counted.
 """
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.calendar.row_clock import as_stamps, find_row_grid, is_possible_grid
+from thalweg.calendar.row_clock import Time, as_stamps, find_row_grid
 from thalweg.calendar.time_grid import TimeGrid
 from thalweg.calendar.weekdays import DAY
 from thalweg.persistence.snapshots import Component
@@ -24,19 +23,23 @@ NUMBER_TOLERANCE = 1e-2
 """How far steps of numbers may be from their median, as a share of it."""
 
 
+OF_GRID = Condition(
+    "TimeGrid.has_fields(grid_fields) if kind == 'grid' else grid_fields is None",
+    "the fields of a grid, if times are on one",
+)
+
+
 class ClockSnapshot(NamedTuple):
     """All that is known of the times of a series."""
 
-    kind: str  # "rows", "grid" or "numbers"
-    grid_fields: Any  # of a TimeGrid, or None
+    kind: Annotated[str, OneOf(("rows", "grid", "numbers"))]
+    grid_fields: Annotated[Any, OF_GRID]  # of a TimeGrid, or None
     step: float  # of times that are numbers; 0 where there is none
     last_number: float  # the time of the last row, where times are numbers
     is_local: bool  # whether times are those of local clocks, not of UTC
-    offset: (
-        Any  # an int or None: nanoseconds that local clocks were ahead at the last row
-    )
-    last_time: Any  # an int or None: nanoseconds since 1970 of the last row
-    position: Any  # an int: of the last row on the grid, -1 before the first
+    offset: Time | None  # nanoseconds that local clocks were ahead at the last row
+    last_time: Time | None  # nanoseconds since 1970 of the last row
+    position: Time  # of the last row on the grid, -1 before the first
     left_out: int  # rows whose place on the grid was taken already
     on_absent_weekdays: int  # rows left out, on weekdays that are not of the grid
 
@@ -141,18 +144,6 @@ class SeriesClock(Component):
         if self.offset is not None and not self.is_local:
             stamps = stamps + np.timedelta64(self.offset, "ns")
         return stamps
-
-    def rules(self, snapshot: ClockSnapshot) -> Iterator[tuple[str, Any]]:
-        """A grid is one that can be, and times are whole numbers."""
-        yield "kind", OneOf(("rows", "grid", "numbers"))
-        fields, is_grid = snapshot.grid_fields, snapshot.kind == "grid"
-        is_right = (fields is not None) == is_grid and is_possible_grid(fields)
-        yield "grid_fields", Condition(is_right, "a grid")
-        for field in ("offset", "last_time", "position"):
-            value = getattr(snapshot, field)
-            is_whole = type(value) is int and abs(value) < 2**63
-            is_legal = is_whole or (value is None and field != "position")
-            yield field, Condition(is_legal, "a whole number")
 
     def _start_numbers(self, numbers: FloatArray) -> None:
         steps = np.diff(numbers)

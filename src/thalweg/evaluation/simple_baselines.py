@@ -5,8 +5,7 @@ Also known as: benchmark methods. These are persistence (the last value), season
 seasonal mean (of all values at the same position): forecasting/naive.py.
 """
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from thalweg.forecasting.naive import (
 )
 from thalweg.persistence.snapshots import Component
 from thalweg.preprocessing.delayed_labels import DelayedLabels, DelayedLabelsState
-from thalweg.rules import Array, Condition, Number
+from thalweg.rules import Array, Condition, Given, Number
 from thalweg.types import FloatArray
 
 PERSISTENCE_WORDS = "repeating the last value"
@@ -48,13 +47,23 @@ INFOS = (
 """The baselines in order of columns; those shown get the lengths of their periods."""
 
 
+OF_SEASONS = Condition(
+    "(len(naive.season), len(naive.cycle)) == seasons.seasons", "of the same seasons"
+)
+
+
 class SimpleBaselinesSnapshot(NamedTuple):
     """All that changes in the simple baselines."""
 
     seasons: StreamSeasonsSnapshot
-    delayed_rows: DelayedLabelsState  # number and time of rows whose labels are to come
-    passed: float  # rows that have passed
-    naive: NaiveSnapshot
+    # Number and time of rows whose labels are to come.
+    delayed_rows: Annotated[
+        DelayedLabelsState,
+        Given(rounds="seasons.clock.rows", columns="2"),
+        {"x": Array((None, 2))},
+    ]
+    passed: Annotated[float, Number(0.0)]  # rows that have passed
+    naive: Annotated[NaiveSnapshot, OF_SEASONS]
 
 
 class SimpleBaselines(Component):
@@ -138,24 +147,6 @@ class SimpleBaselines(Component):
                 description=f"the mean so far of {position_words(grid, mean)}",
             )  # fmt: skip
         return tuple(shown)
-
-    def rules(self, snapshot: SimpleBaselinesSnapshot) -> Iterator[tuple[str, Any]]:
-        """The rows that wait are the last ones, and tables are as long as seasons."""
-        pending = min(snapshot.seasons.clock.rows, self.delay)
-        numbers = Array((pending,), may_be_nan=True)
-        yield (
-            "delayed_rows",
-            {
-                "x": Array((pending, 2)),
-                "y": numbers,
-                "weight": numbers,
-                "elapsed": Array((pending,)),
-            },
-        )
-        yield "passed", Number(0.0)
-        lengths = len(snapshot.naive.season), len(snapshot.naive.cycle)
-        is_right = lengths == tuple(snapshot.seasons.seasons)
-        yield "naive", Condition(is_right, "as long as the seasons")
 
     def _search_seasons(self) -> None:
         """Search for seasons; with others start again from all labels known so far."""

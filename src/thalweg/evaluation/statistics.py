@@ -1,15 +1,18 @@
 """Statistics of a run over one target: errors, those of baselines, curves, changes."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from thalweg.calendar.time_grid import Times
 from thalweg.evaluation import fixed_discounts
-from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
+from thalweg.evaluation.downsampling import (
+    SAME_ROUNDS,
+    Downsampler,
+    DownsamplerSnapshot,
+)
 from thalweg.evaluation.fixed_discounts import FixedDiscounts, FixedDiscountsSnapshot
 from thalweg.evaluation.forecast_record import ForecastRecord, ForecastRecordSnapshot
 from thalweg.evaluation.scoring import (
@@ -28,7 +31,7 @@ from thalweg.evaluation.tracker_trace import TraceSnapshot, TrackerTrace
 from thalweg.learners.tracker import Tracker
 from thalweg.persistence.snapshots import Component
 from thalweg.preprocessing.delayed_labels import DelayedLabels, DelayedLabelsState
-from thalweg.rules import Array, Condition, Count, OneOf
+from thalweg.rules import Array, Condition, Count, Given
 from thalweg.types import FloatArray, Trace
 
 LAST_ROUNDS = 200
@@ -57,20 +60,35 @@ class PlayedRounds(NamedTuple):
     times: Times | None  # (T,) local times; None where rows have none
 
 
+OF_ALL_ROUNDS = Condition(
+    "{curve.rounds for curve in scores.squared} == {rounds}", "errors of all rounds"
+)
+
+
 class StatisticsSnapshot(NamedTuple):
     """All that the statistics of a run remember."""
 
     rounds: int
-    first_scored_round: int  # the first round of all being 1; 0: none yet
-    observed: DownsamplerSnapshot
-    forecast: DownsamplerSnapshot
-    last_rounds: FloatArray  # (≤ LAST_ROUNDS, 5) labels, forecasts, bands, times
-    scores: ErrorSnapshot
-    tracker_trace: TraceSnapshot
-    forecast_record: ForecastRecordSnapshot
-    delayed_labels: DelayedLabelsState
+    # The first round of all being 1; 0: none yet.
+    first_scored_round: Annotated[int, Count("rounds")]
+    observed: Annotated[DownsamplerSnapshot, SAME_ROUNDS]
+    forecast: Annotated[DownsamplerSnapshot, SAME_ROUNDS]
+    # (≤ LAST_ROUNDS, 5) labels, forecasts, bands, times
+    last_rounds: Annotated[
+        FloatArray, Array((f"min(rounds, {LAST_ROUNDS})", 5), may_be_nan=True)
+    ]
+    scores: Annotated[ErrorSnapshot, OF_ALL_ROUNDS]
+    tracker_trace: Annotated[TraceSnapshot, SAME_ROUNDS]
+    forecast_record: Annotated[ForecastRecordSnapshot, {"times": SAME_ROUNDS}]
+    delayed_labels: Annotated[
+        DelayedLabelsState,
+        Given(columns="features", delay="component.delayed_labels.delay"),
+    ]
     fixed_discounts: FixedDiscountsSnapshot
-    simple_baselines: SimpleBaselinesSnapshot
+    simple_baselines: Annotated[
+        SimpleBaselinesSnapshot,
+        {"seasons": {"clock": {"rows": Count("rounds", "rounds")}}},
+    ]
 
 
 class RunStatistics(Component):
@@ -134,31 +152,6 @@ class RunStatistics(Component):
             np.where(has_band, low, np.nan), np.where(has_band, high, np.nan),
             None if np.isnan(seconds).all() else seconds,
         )  # fmt: skip
-
-    def rules(self, snapshot: StatisticsSnapshot) -> Iterator[tuple[str, Any]]:
-        """Every part is of the same rounds."""
-        rounds = snapshot.rounds
-        yield "first_scored_round", Count(rounds)
-        for name in ("observed", "forecast"):
-            yield name, {"rounds": OneOf((rounds,))}
-        is_equal = all(curve.rounds == rounds for curve in snapshot.scores.squared)
-        yield "scores", Condition(is_equal, f"errors of {rounds} rounds")
-        yield "simple_baselines", {"seasons": {"clock": {"rows": OneOf((rounds,))}}}
-        yield "tracker_trace", {"rounds": OneOf((rounds,))}
-        yield "forecast_record", {"times": {"rounds": OneOf((rounds,))}}
-        shape = (min(rounds, LAST_ROUNDS), 5)
-        yield "last_rounds", Array(shape, may_be_nan=True)
-        pending = min(rounds, self.delayed_labels.delay)
-        numbers = Array((pending,), may_be_nan=True)
-        yield (
-            "delayed_labels",
-            {
-                "x": Array((pending, self.features), may_be_nan=True),
-                "y": numbers,
-                "weight": numbers,
-                "elapsed": Array((pending,)),
-            },
-        )
 
     def _set_first_scored_round(self, scored_labels: FloatArray) -> None:
         if not self.first_scored_round and not np.isnan(scored_labels).all():

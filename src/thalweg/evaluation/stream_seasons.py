@@ -4,8 +4,7 @@ Only known data are used: times are those of the first rows, values those whose 
 have come.
 """
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,19 +20,26 @@ from thalweg.calendar.season_finder import (
 )
 from thalweg.calendar.time_grid import TimeGrid, Times
 from thalweg.persistence.snapshots import Component
-from thalweg.rules import Array, Condition
+from thalweg.rules import Array, Condition, Count
 from thalweg.types import FloatArray
 
 MICROSECOND = 1e-6
+
+
+UNTIL_SETTLED = Condition(
+    f"len(history) <= (0 if is_settled else min(clock.rows, {HISTORY}))",
+    "the first rows, until the seasons are settled",
+)
 
 
 class StreamSeasonsSnapshot(NamedTuple):
     """All that changes in the search for seasons."""
 
     clock: RowClock  # of the rows that were asked for
-    seasons: Seasons
+    seasons: Annotated[Seasons, {"cycle": Count(MAX_CYCLE, 1)}]
     is_settled: bool
-    history: FloatArray  # (h, 3) number, time and label of rows, while not settled
+    # (h, 3) number, time and label of rows, while not settled
+    history: Annotated[FloatArray, Array((None, 3), may_be_nan=True), UNTIL_SETTLED]
 
 
 class StreamSeasons(Component):
@@ -96,19 +102,6 @@ class StreamSeasons(Component):
         """Forget the labels after the last search."""
         if self.is_settled:
             self.history = self.history[:0].copy()
-
-    def rules(self, snapshot: StreamSeasonsSnapshot) -> Iterator[tuple[str, Any]]:
-        """Sizes fit the rounds, and seasons are such as can be found."""
-        clock = snapshot.clock
-        is_possible = type(clock.rows) is int and clock.is_possible(clock.rows)
-        yield "clock", Condition(is_possible, "the times of rows")
-        is_possible = (
-            1 <= snapshot.seasons.season <= snapshot.seasons.cycle <= MAX_CYCLE
-        )
-        yield "seasons", Condition(is_possible, f"two periods up to {MAX_CYCLE}")
-        length = len(snapshot.history)
-        most = 0 if snapshot.is_settled else min(clock.rows, HISTORY)
-        yield "history", Array((min(length, most), 3), may_be_nan=True)
 
 
 def as_seconds(times: Times | None, rows: int) -> FloatArray:

@@ -5,14 +5,15 @@ long for ``prequential``, or that has no end yet.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from thalweg.calendar.time_grid import Times
+from thalweg.evaluation.downsampling import SAME_ROUNDS
 from thalweg.evaluation.non_negativity import NonNegativity, NonNegativitySnapshot
 from thalweg.evaluation.statistics import (
     PlayedRounds,
@@ -25,7 +26,6 @@ from thalweg.evaluation.tracker_trace import RECORDS
 from thalweg.kernels.compiler.jit import count_as_compilation
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.losses import SquaredError
-from thalweg.models.model_file import imputer_rules
 from thalweg.persistence.snapshots import Component, StateOf
 from thalweg.preprocessing.imputer import (
     Imputer,
@@ -33,7 +33,7 @@ from thalweg.preprocessing.imputer import (
     MissingPolicy,
     learning_weights,
 )
-from thalweg.rules import Number, OneOf, validate_snapshot
+from thalweg.rules import Number, validate_snapshot
 from thalweg.types import Block, FloatArray, Trace
 
 MIN_BURN_IN = 40
@@ -61,10 +61,10 @@ class TrackerRunSnapshot(NamedTuple):
     """All that changes in the run of a target."""
 
     rounds: int
-    seconds: float  # that the Tracker took
-    state: Any  # TrackerState
+    seconds: Annotated[float, Number(0.0)]  # that the Tracker took
+    state: Annotated[Any, StateOf("tracker", "features")]  # TrackerState
     imputer: ImputerState
-    statistics: StatisticsSnapshot
+    statistics: Annotated[StatisticsSnapshot, SAME_ROUNDS]
     non_negativity: NonNegativitySnapshot
 
 
@@ -193,14 +193,6 @@ class TrackerRun(Component):
         run = cls(features, delay, missing)
         run.restore(snapshot, name)
         return run
-
-    def rules(self, snapshot: TrackerRunSnapshot) -> Iterator[tuple[str, Any]]:
-        """The Tracker could have this state after so many rounds."""
-        rounds = snapshot.rounds
-        yield "state", StateOf(self.tracker, self.features)
-        yield "seconds", Number(0.0)
-        yield "statistics", {"rounds": OneOf((rounds,))}
-        yield "imputer", imputer_rules(self.features, rounds)
 
     def _play_piece(
         self, x: FloatArray, y: FloatArray, is_question: bool, times: Times | None

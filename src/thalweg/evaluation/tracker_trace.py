@@ -4,19 +4,23 @@ Everything is kept in constant memory, and is the same to the last bit however t
 stream is cut.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from thalweg.errors import PersistenceError
-from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
+from thalweg.evaluation.downsampling import (
+    SAME_ROUNDS,
+    Downsampler,
+    DownsamplerSnapshot,
+)
 from thalweg.evaluation.scoring import count_covered
 from thalweg.evaluation.study import TrackerHistory
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.learners.tracker.explanation import EXPERT_FAMILIES, FAMILY_OF_EXPERT
 from thalweg.persistence.snapshots import Component
-from thalweg.rules import MAX_COUNT, Condition, Count
+from thalweg.rules import MAX_COUNT, Count
 from thalweg.types import FloatArray, Trace
 
 MAX_COEFFICIENTS = 32
@@ -29,10 +33,12 @@ FIRST_OF_FAMILY = np.searchsorted(FAMILY_OF_EXPERT, np.arange(len(EXPERT_FAMILIE
 class TraceSnapshot(NamedTuple):
     """All that a tracker trace remembers."""
 
-    covered: int  # rounds whose label lay in its interval
-    with_interval: int  # scored rounds that had an interval
+    # Rounds whose label lay in its interval, and scored rounds that had one.
+    covered: Annotated[int, Count("with_interval")]
+    with_interval: Annotated[int, Count("rounds")]
     rounds: int
-    curves: tuple[DownsamplerSnapshot, ...]  # memory, weights, coefficients
+    # Memory, weights, coefficients.
+    curves: tuple[Annotated[DownsamplerSnapshot, SAME_ROUNDS], ...]
 
 
 class TrackerTrace(Component):
@@ -92,11 +98,3 @@ class TrackerTrace(Component):
             state.season,
             self.tracker.explain(state),
         )
-
-    def rules(self, snapshot: TraceSnapshot) -> Iterator[tuple[str, Any]]:
-        """Counts and curves are of the same rounds."""
-        rounds = snapshot.rounds
-        yield "with_interval", Count(rounds)
-        yield "covered", Count(snapshot.with_interval)
-        is_equal = all(curve.rounds == rounds for curve in snapshot.curves)
-        yield "curves", Condition(is_equal, f"curves of {rounds} rounds")

@@ -1,13 +1,14 @@
 """Components: what changes in them is saved as a record of their fields (rules.py).
 
 Classes derived from ``Component`` get ``snapshot`` and ``restore`` from their
-``Snapshot`` class, whose rules may name the attributes of the component.
+``Snapshot`` class. Its rules may name the attributes of the component, and
+``component`` itself where a field has the same name.
 """
 
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from types import SimpleNamespace
+from typing import Annotated, Any, ClassVar, get_args, get_origin
 
 import numpy as np
 
@@ -46,21 +47,16 @@ class Component:
         as for ``restore_snapshot``.
         """
         module = sys.modules[self.Snapshot.__module__]
+        scope = (snapshot, self, module, SimpleNamespace(component=self))
         for field, hint in annotations_of(self.Snapshot).items():
             if isinstance(getattr(self, field), Component | list):
                 # Such a part asks for its own rules, which name its own settings.
-                hint = Annotated[Any, None, *rules_of(hint)]
+                hint = _without_parts(hint)
             part, path = getattr(snapshot, field), join_names(name, field)
-            validate_snapshot(hint, part, path, (snapshot, self, module))
-        for field, rule in self.rules(snapshot):
-            validate_snapshot(rule, getattr(snapshot, field), join_names(name, field))
+            validate_snapshot(hint, part, path, scope)
         for field in self.Snapshot._fields:
             part, path = getattr(snapshot, field), join_names(name, field)
             self._restore_field(field, part, path)
-
-    def rules(self, snapshot: Any) -> Iterable[tuple[str, Any]]:
-        """Names of fields, each with a rule that no annotation can say."""
-        return ()
 
     def _restore_field(self, field: str, value: Any, name: str) -> None:
         current = getattr(self, field)
@@ -74,6 +70,15 @@ class Component:
             current.state = value
         else:
             setattr(self, field, value)
+
+
+def _without_parts(hint: Any) -> Any:
+    """An annotation with its own rules, but not those of the fields of its records."""
+    rules = rules_of(hint)
+    kind = get_args(hint)[0] if rules else hint
+    is_tuple = get_origin(kind) is tuple
+    part = tuple[_without_parts(get_args(kind)[0]), ...] if is_tuple else Any  # type: ignore[misc]
+    return Annotated[part, None, *rules]
 
 
 def _attribute_snapshot(attribute: Any) -> Any:

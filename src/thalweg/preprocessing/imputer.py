@@ -12,17 +12,18 @@ command line alike. To add a policy:
    a field of ``FeatureStatistics`` and of ``ImputerState``, with a default if files of
    earlier versions should load (which its rule must then accept); set its start in
    ``ImputerState.initial``, hand it on in ``ImputerState.statistics``, compute it in
-   ``statistics_before_rows`` and in ``ImputerState.after_row``; and say which values a
-   file may hold of it in ``imputer_rules`` of models/model_file.py.
+   ``statistics_before_rows`` and in ``ImputerState.after_row``; and say beside it which
+   values a file may hold (rules.py).
 """
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from thalweg.checks import MAX_MAGNITUDE
+from thalweg.rules import Array, Count, Number, OneOf
 from thalweg.types import Block, FloatArray
 
 MissingPolicy = Literal["refuse", "skip", "impute"]
@@ -75,18 +76,28 @@ POLICY_HELP = (
 )
 
 
+def feature_rule(features: int | None, *bounds: float, whole: bool = False) -> Any:
+    """The rule of one number for each feature; 0.0 where they are not known yet."""
+    if features is None:
+        return OneOf((0.0,))
+    return Array((features,), *bounds, whole=whole)
+
+
 class ImputerState(NamedTuple):
     """The state of imputation after the rows so far.
 
     ``sums`` and ``counts`` are (n,), or 0.0 before the number of features is known:
-    ``FeatureStatistics``.
+    ``FeatureStatistics``. In a file they are of ``features`` after some ``rounds``.
     """
 
-    sums: Any  # sum of the values that were observed of each feature
-    counts: Any  # how many those were
-    imputed: int  # missing features that were filled
-    skipped: int  # rows that were not learnt from
-    waited: float  # time that skipped rows took since a row was learnt
+    # Sum of the values that were observed of each feature, and how many those were.
+    sums: Annotated[Any, "feature_rule(features)"]
+    counts: Annotated[Any, "feature_rule(features, 0.0, rounds, whole=True)"]
+    # Missing features that were filled.
+    imputed: Annotated[int, Count("rounds * (features or 0)")]
+    skipped: Annotated[int, Count("rounds")]  # rows that were not learnt from
+    # Time that skipped rows took since a row was learnt.
+    waited: Annotated[float, Number(0.0)]
 
     @classmethod
     def initial(cls, features: int | None = None) -> Self:

@@ -15,7 +15,7 @@ cut. With a delay of d rows only rows more than d rows ago are used, and the for
 reaches d + 1 rows ahead.
 """
 
-from typing import Any, NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from thalweg.calendar.row_clock import (
     NO_TIME,
     RowClock,
     Stamps,
+    Time,
     grid_steps,
 )
 from thalweg.calendar.season_finder import (
@@ -43,6 +44,7 @@ from thalweg.preprocessing.seasonal_means import (
     clock_phases,
     clock_seasons,
 )
+from thalweg.rules import Array, Condition, Count, Given, Number, OneOf
 from thalweg.types import FloatArray
 
 MAX_VALUE = checks.MAX_MAGNITUDE[np.dtype(np.float64)]
@@ -51,21 +53,45 @@ MAX_FORECAST_DELAY = 200
 others cost too much."""
 
 
+# Rules of files, in which ``seen`` rows had come, labels ``delay`` rows late.
+SEASONS_OF_GRID = Condition(
+    "not grid_rows or grid_seasons(clock.grid_after(grid_rows)) == seasons",
+    "the number of rows that showed the seasons",
+)
+ONLY_AHEAD = Condition(
+    f"(forecasts is None) == (delay > {MAX_FORECAST_DELAY})",
+    f"None for delays above {MAX_FORECAST_DELAY} only",
+)
+UNTIL_SETTLED = Condition(
+    f"by_clock or rows >= {HISTORY} if history is None"
+    f" else history.shape == (rows,) and rows <= {HISTORY}",
+    "all values, until the seasons are settled",
+)
+
+
 class TargetPast(NamedTuple):
     """The state of one target."""
 
     seasons: Seasons
-    grid_rows: int  # rows that showed the grid of the seasons: 8 or 24; 0: no grid
-    forecasts: PastForecasts | None  # None where the delay is too long for them
-    means: SeasonalMeans
-    history: FloatArray | None  # (rows,) all values; None once seasons are settled
-    latest: float = 0.0  # the last known value
+    # Rows that showed the grid of the seasons: 8 or 24; 0: no grid.
+    grid_rows: Annotated[int, OneOf((0, CLOCK_ROWS, GRID_ROWS)), SEASONS_OF_GRID]
+    # None where the delay is too long for them.
+    forecasts: Annotated[PastForecasts | None, ONLY_AHEAD]
+    means: Annotated[SeasonalMeans, Given(periods="mean_seasons(clock)")]
+    # (rows,) all values; None once seasons are settled
+    history: Annotated[FloatArray | None, UNTIL_SETTLED]
+    latest: Annotated[float, Number()] = 0.0  # the last known value
     limit: OutlierLimit = OutlierLimit()  # of the next one
 
     @property
     def by_clock(self) -> bool:
         """Whether the seasons are those of the calendar."""
         return self.grid_rows > 0
+
+    def mean_seasons(self, clock: RowClock) -> Seasons:
+        """The seasons that means are kept of."""
+        grid = clock.grid_after(self.grid_rows)
+        return self.seasons if grid is None else clock_seasons(grid)
 
     @classmethod
     def initial(cls, seasons: Seasons, delay: int, grid_rows: int = 0) -> Self:
@@ -80,10 +106,16 @@ class TargetPast(NamedTuple):
 class PastState(NamedTuple):
     """The state of all targets, and the rows that are not learnt yet."""
 
-    targets: tuple[TargetPast, ...]
-    rows: int  # number of rows learnt
-    values: FloatArray  # (≤ delay + 1, k) of the rows after those
-    times: Any  # integers, the local times of these rows
+    targets: Annotated[
+        tuple[TargetPast, ...], Condition("len(targets) == k", "one of each target")
+    ]
+    # Number of rows learnt.
+    rows: Annotated[int, Count("max(seen - delay - 1, 0)", "max(seen - delay - 1, 0)")]
+    # (≤ delay + 1, k) of the rows after those, and their local times
+    values: Annotated[FloatArray, Array(("seen - rows", "k"), may_be_nan=True)]
+    times: Annotated[
+        tuple[Time, ...], Condition("len(times) == len(values)", "those of the values")
+    ]
 
     @classmethod
     def initial(cls, targets: int, delay: int) -> Self:

@@ -5,11 +5,12 @@ fixed before the first row: a model's width never changes.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.rules import Condition, Count
 from thalweg.tables.cells import Categorical
 from thalweg.types import FloatArray
 
@@ -50,14 +51,21 @@ def one_hot(
     return OneHot(features, tuple(feature_of), is_other)
 
 
+FEW_LEVELS = Condition(
+    "len(levels) <= recipe.categories", "no more than the recipe's categories"
+)
+
+
 class TextColumn(NamedTuple):
     """The state of the one-hot encoding of one column."""
 
     name: str
-    levels: tuple[str, ...] = ()  # with a feature, in order of first appearance
-    # Since the first level without a feature of its own, which counts:
-    cells: int = 0  # that were known; 0 while every level has a feature
-    repeats: int = 0  # of those, the ones whose level has a feature
+    # With a feature, in order of first appearance.
+    levels: Annotated[tuple[str, ...], FEW_LEVELS] = ()
+    # Since the first level without a feature of its own, which counts: cells that were
+    # known (0 while every level has a feature), and those whose level has a feature.
+    cells: Annotated[int, Count("rows")] = 0
+    repeats: Annotated[int, Count("cells")] = 0
 
     def update(self, encoded: OneHot) -> Self:
         """The state after more cells."""

@@ -27,6 +27,12 @@ vector that crosses two cache lines costs twice. ``Shape(..., within="other")`` 
 second view of the start of another field and takes no space of its own. A field of
 length 0 is an optional part that is absent.
 
+Which numbers a field may hold stands beside it: ``Shape(16, legal=whole("n"))`` for all
+of them, or ``legal={0: whole("n")}`` by index, for those that kernels rely on, as where
+they use them as an index. Bounds are numbers, or expressions of dimensions and fields.
+``problems`` asks for them; all numbers have to be finite but where ``may_be_nan``. This
+is no part of the fingerprint.
+
 Views know no bounds and count no references (``view``), and must not outlive their
 buffer: inside kernels they cost nothing, where a slice that is reshaped costs tens of
 nanoseconds. That is little, but not where forty of them are made in every call.
@@ -37,7 +43,9 @@ import ctypes
 import hashlib
 import linecache
 import math
+import sys
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
@@ -56,11 +64,90 @@ CACHE_LINE = 64
 """The size of a cache line in bytes."""
 
 
+NO_RULES: Mapping[Any, Any] = MappingProxyType({})
+
+
 class Shape:
     """The shape of a field: see the module's docstring."""
 
-    def __init__(self, *lengths: int | str, align: int = 1, within: str = "") -> None:
+    def __init__(
+        self, *lengths: int | str, align: int = 1, within: str = "",
+        legal: "Legal | Mapping[Any, Legal]" = NO_RULES, may_be_nan: bool = False,
+    ) -> None:  # fmt: skip
         self.lengths, self.align, self.within = lengths, align, within
+        self.legal = legal if isinstance(legal, Mapping) else {...: legal}
+        self.may_be_nan = may_be_nan
+
+
+class Range(NamedTuple):
+    """Legal entries of a field; ``low`` and ``high`` may be expressions."""
+
+    low: float | str = -math.inf
+    high: float | str = math.inf
+    whole: bool = False
+    dtype: type = np.float64  # of the entries; float32: each number holds a pair
+
+    def resolve(self, names: dict[str, Any]) -> "Range":
+        """The range with numbers in the place of expressions."""
+        bounds = (
+            eval(bound, {"__builtins__": {}}, names)
+            if isinstance(bound, str)
+            else bound
+            for bound in self[:2]
+        )
+        return Range(*bounds, *self[2:])
+
+    def accepts(self, values: Any) -> bool:
+        """Whether all values are legal."""
+        values = values.view(self.dtype)
+        is_legal = (values >= self.low) & (values <= self.high)
+        return bool(is_legal.all() and not (self.whole and (values % 1).any()))
+
+    def __str__(self) -> str:
+        kind = "whole numbers" if self.whole else "numbers"
+        if np.ndim(self.low) or np.ndim(self.high):
+            return f"{kind} from {self.low} to {self.high}"
+        if self.low == self.high:
+            return f"{self.low:g}"
+        return f"{kind} from {self.low:g} to {self.high:.17g}"
+
+
+class Ordered(NamedTuple):
+    """Rows in pairs: the second has the first ``counts`` numbers of the first in order,
+    as a search has to find them."""
+
+    counts: str
+
+    def resolve(self, names: dict[str, Any]) -> "Ordered":
+        """The same with numbers in the place of expressions."""
+        return Ordered(eval(self.counts, {"__builtins__": {}}, names))
+
+    def accepts(self, pairs: Any) -> bool:
+        """Whether all pairs are so."""
+        counts = np.asarray(self.counts).astype(np.int64)
+        return all(
+            (np.sort(row[:count]) == ordered[:count]).all()
+            for count, (row, ordered) in zip(counts, pairs, strict=True)
+        )
+
+    def __str__(self) -> str:
+        return "numbers, then the same in order"
+
+
+Legal = Range | Ordered
+
+
+FINITE = Range(-sys.float_info.max, sys.float_info.max)
+
+
+def whole(high: float | str, low: float | str = 0) -> Range:
+    """The range of whole numbers from ``low`` to ``high``."""
+    return Range(low, high, whole=True)
+
+
+def exactly(value: float | str) -> Range:
+    """The range of one value."""
+    return Range(value, value)
 
 
 class Field(NamedTuple):
@@ -70,6 +157,8 @@ class Field(NamedTuple):
     lengths: tuple[int | str, ...]
     align: int
     within: str
+    legal: Mapping[Any, Legal]
+    may_be_nan: bool
 
     @property
     def size(self) -> str:
@@ -82,7 +171,8 @@ class Layout:
 
     ``name`` is what messages call it, ``version`` is raised whenever the declaration
     changes in a way that makes saved buffers unreadable, ``dimensions`` are the names
-    that shapes may use, in the order in which kernels pass them.
+    that shapes may use, in the order in which kernels pass them. Unless ``is_finite``,
+    all numbers without a rule may be NaN or infinite.
 
     ``unpack(buffer, start, *dimensions)`` gives, inside kernels, the NamedTuple of
     views of the fields, which begin at buffer[start];
@@ -92,9 +182,11 @@ class Layout:
     """
 
     def __init__(
-        self, name: str, fields: type, version: int, dimensions: tuple[str, ...] = ()
-    ) -> None:
+        self, name: str, fields: type, version: int, dimensions: tuple[str, ...] = (),
+        is_finite: bool = True,
+    ) -> None:  # fmt: skip
         self.name, self.version, self.dimensions = name, version, dimensions
+        self.is_finite = is_finite
         self.fields = tuple(_fields(fields))
         for field in self.fields:
             _check_field(field, self)
@@ -122,10 +214,33 @@ class Layout:
         offsets = by_name(self._offsets(0, *values)).values()
         return np.array([*values, *offsets], np.float64)
 
+    def problems(
+        self, buffer: npt.NDArray[Any], given: Mapping[str, Any], **dimensions: int
+    ) -> Iterator[tuple[str, str, Any]]:
+        """Field, rule and numbers wherever a buffer of the right size holds illegal
+        ones; ``given`` are further names in the expressions of rules."""
+        parts = by_name(self.views(buffer, **dimensions))
+        names = {**dimensions, **parts, **given}
+        for field in self.fields:
+            values = parts[field.name]
+            if self.is_finite and not (field.may_be_nan or np.isfinite(values).all()):
+                yield field.name, "finite numbers", values
+            yield from self.field_problems(field.name, values, names)
+
+    def field_problems(
+        self, name: str, values: npt.NDArray[Any], names: dict[str, Any]
+    ) -> Iterator[tuple[str, str, Any]]:
+        """The same of one field, as far as its rules say."""
+        (field,) = (field for field in self.fields if field.name == name)
+        for index, rule in field.legal.items() if values.size else ():
+            legal = rule.resolve(names)
+            if not legal.accepts(values[index]):
+                yield name, str(legal), values[index]
+
     @property
     def fingerprint(self) -> str:
         """A hash of the names, shapes and order of the fields."""
-        text = repr((self.name, self.dimensions, [tuple(f) for f in self.fields]))
+        text = repr((self.name, self.dimensions, [tuple(f[:4]) for f in self.fields]))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def _values(self, dimensions: Mapping[str, int]) -> list[int]:
@@ -156,7 +271,10 @@ def _fields(fields: type, prefix: str = "") -> Iterator[Field]:
             yield from _fields(nested, f"{prefix}{name}.")
         else:
             within = shape.within and prefix + shape.within
-            yield Field(prefix + name, shape.lengths, shape.align, within)
+            yield Field(
+                prefix + name, shape.lengths, shape.align, within, shape.legal,
+                shape.may_be_nan,
+            )  # fmt: skip
 
 
 def members_of(fields: type) -> dict[str, tuple[Shape | None, Any]]:
