@@ -74,9 +74,8 @@ from thalweg.types import array_entry
 MAX_COUNT = 2**53
 """Largest number of rounds, and of any count: float64 counts no further."""
 T = TypeVar("T")
-Size = int | str
-"""A whole number, or an expression of one."""
-Bound = float | str
+Bound = Any
+"""A number, or an expression of one."""
 UNIONS = (UnionType, Union)
 
 
@@ -153,12 +152,13 @@ class ValueRule:
         """Whether a field is an expression, which needs a scope."""
         return any(map(_is_open, map(self.__getattribute__, self.EXPRESSIONS)))
 
-    def resolve(self: T, scope: tuple[Any, ...]) -> T:
+    def resolve(self, scope: tuple[Any, ...]) -> Any:
         """The rule with values in the place of expressions."""
         if not self.is_open:
             return self
-        names = self.EXPRESSIONS
-        return replace(self, **{n: _evaluate(getattr(self, n), scope) for n in names})
+        fields = {name: getattr(self, name) for name in self.EXPRESSIONS}
+        values = {name: _evaluate(value, scope) for name, value in fields.items()}
+        return replace(self, **values)  # type: ignore[type-var]
 
     def validate(self, value: Any, name: str) -> None:
         """Raise ``PersistenceError`` unless the value obeys."""
@@ -169,13 +169,13 @@ class ValueRule:
 class Count(ValueRule):
     """An integer from ``min`` to ``max``."""
 
-    max: Size = MAX_COUNT
-    min: Size = 0
+    max: Bound = MAX_COUNT
+    min: Bound = 0
     EXPRESSIONS = ("max", "min")
 
     def accepts(self, value: object) -> TypeGuard[int]:
         """Whether the value obeys."""
-        return type(value) is int and self.min <= value <= self.max  # type: ignore[operator]
+        return type(value) is int and self.min <= value <= self.max
 
     def accepts_all(self, values: npt.NDArray[np.integer[Any]]) -> bool:
         """Whether every entry of an array of integers obeys."""
@@ -203,7 +203,7 @@ class Number(ValueRule):
         """Whether the value obeys."""
         if type(value) is not float or math.isnan(value):
             return type(value) is float and self.may_be_nan
-        is_legal = math.isfinite(value) and self.low <= value <= self.high  # type: ignore[operator]
+        is_legal = math.isfinite(value) and self.low <= value <= self.high
         return is_legal and (not self.whole or value.is_integer())
 
     def validate(self, value: Any, name: str) -> None:
@@ -222,11 +222,11 @@ class Array(ValueRule):
     ``may_be_nan``.
     """
 
-    shape: tuple[Size | None, ...] | None
+    shape: tuple[Bound, ...] | None
     low: Bound = -math.inf
     high: Bound = math.inf
     whole: bool = False
-    may_be_nan: bool | str = False
+    may_be_nan: Bound = False
     EXPRESSIONS = ("shape", "low", "high", "may_be_nan")
 
     def validate(self, value: Any, name: str) -> None:

@@ -10,9 +10,9 @@ from thalweg.bandits.lin_ucb import DiscountedLinUCB
 from thalweg.bandits.policy import Policy
 from thalweg.bandits.tracker_lin_ucb import TrackerLinUCB
 from thalweg.bandits.ucb import DiscountedUCB, SlidingWindowUCB
-from thalweg.errors import InvalidParameterError, PersistenceError, ThalwegError
+from thalweg.errors import PersistenceError, ThalwegError
 from thalweg.losses import SquaredError
-from thalweg.rules import restore_snapshot, validate_snapshot
+from thalweg.rules import Array, restore_snapshot, validate_snapshot
 
 POLICIES: dict[str, type[Policy[Any]]] = {
     kind.__name__: kind
@@ -138,8 +138,7 @@ def _restore(value: Any) -> tuple[Policy[Any], Any]:
 
 def _require_legal(policy: Policy[Any], state: Any) -> None:
     """Raise ``PersistenceError`` unless the policy could have such a state."""
-    try:
-        policy.check_state(state)
-    except InvalidParameterError as error:
-        raise PersistenceError(f"its state is none of the policy's: {error}") from None
+    for name, shape in policy.shapes(policy.size_of(state)).items():
+        rule = Array(shape, may_be_nan=True)
+        rule.validate(getattr(state, name), f"state.{name}")
     validate_snapshot(type(state), state, "state", (policy,))

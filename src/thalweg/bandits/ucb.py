@@ -24,8 +24,9 @@ from thalweg.rules import Array, Condition
 from thalweg.types import FloatArray
 
 COUNTED = Condition(
-    "[*counts] == [(arms[:rounds] == arm).sum() for arm in range(len(sums))]",
-    "those that the plays of each arm are counted from",
+    "not {*arms} <= {*range(len(sums))}"  # which the rule of ``arms`` refuses
+    " or [*counts] == [(arms[:rounds] == arm).sum() for arm in range(len(sums))]",
+    "the plays of each arm in the window",
 )
 
 
@@ -43,10 +44,10 @@ class WindowUCBState(NamedTuple):
     """The state of sliding-window UCB: ring buffers of the last rounds."""
 
     sums: Finite  # (K,) of the rewards of each arm in the window
-    counts: Finite  # (K,) of its plays in the window
+    counts: Annotated[Finite, COUNTED]  # (K,) of its plays in the window
     # (window,) the arm of each round; round t's place is t mod window. A kernel uses
     # these as indices.
-    arms: Annotated[FloatArray, Array(None, 0.0, "len(sums) - 1", whole=True), COUNTED]
+    arms: Annotated[FloatArray, Array(None, 0.0, "len(sums) - 1", whole=True)]
     # (window,) its reward
     rewards: Annotated[FloatArray, Array(None, 0.0, "reward_bound")]
     rounds: int

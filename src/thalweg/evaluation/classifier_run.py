@@ -360,13 +360,6 @@ class ClassifierRun(Component):
         return np.asarray(is_last, np.float64)
 
 
-def _obeys(rule: Array, values: FloatArray) -> bool:
-    known = values[~np.isnan(values)]
-    return bool(
-        ((known >= rule.low) & (known <= rule.high) & (known == np.floor(known))).all()
-    )
-
-
 def _contents(state: LogisticTrackerState, rounds: int) -> ModelFileContents:
     """What a file holds of an ``Online`` with this state."""
     settings = ModelSettings(LEARNER, Logistic(), False, "refuse")

@@ -72,7 +72,7 @@ class ModelRecord(NamedTuple):
     missing: MissingPolicy
     refusals: int  # calls that were refused
     # (n,) of float64; 0.0 before the first round
-    unexcited_rounds: Annotated[Any, "feature_rule(features, 0.0, rounds, whole=True)"]
+    unexcited_rounds: Annotated[Any, "feature_rule(features, 0.0, rounds, True)"]
     # None where missing values are refused.
     imputer: Annotated[ImputerState | None, ACCEPTING]
     # (m, k) the last ones; files before had none

@@ -14,7 +14,6 @@ import numpy as np
 
 from thalweg import persistence
 from thalweg.errors import InvalidParameterError, PersistenceError
-from thalweg.learners import Learner
 from thalweg.rules import (
     ValueRule,
     annotations_of,
@@ -93,8 +92,8 @@ def _attribute_snapshot(attribute: Any) -> Any:
 class StateOf(ValueRule):
     """A state of ``learner`` with so many features, of float64."""
 
-    learner: Learner[Any] | str
-    features: int | str
+    learner: Any  # a Learner, or an expression of one, as is the number
+    features: Any
     EXPRESSIONS = ("learner", "features")
 
     def validate(self, value: Any, name: str) -> None:

@@ -27,7 +27,8 @@ ROUNDING = 1e-6
 
 def check_state(learner: Learner[Any], state: Any) -> None:
     """Raise ``PersistenceError`` unless ``state`` is one of this learner's."""
-    name, theta = type(learner).__name__, getattr(state, "theta", None)
+    name = type(learner).__name__
+    theta: Any = getattr(state, "theta", None)
     is_point = isinstance(theta, np.ndarray) and theta.ndim > 0 and theta.size > 0
     if not is_point or theta.dtype.kind != "f":
         raise PersistenceError(f"{name} has a θ that is no point: {theta!r:.80}")

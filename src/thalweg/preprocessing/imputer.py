@@ -76,11 +76,9 @@ POLICY_HELP = (
 )
 
 
-def feature_rule(features: int | None, *bounds: float, whole: bool = False) -> Any:
+def feature_rule(features: int | None, *bounds: Any) -> OneOf | Array:
     """The rule of one number for each feature; 0.0 where they are not known yet."""
-    if features is None:
-        return OneOf((0.0,))
-    return Array((features,), *bounds, whole=whole)
+    return OneOf((0.0,)) if features is None else Array((features,), *bounds)
 
 
 class ImputerState(NamedTuple):
@@ -92,7 +90,7 @@ class ImputerState(NamedTuple):
 
     # Sum of the values that were observed of each feature, and how many those were.
     sums: Annotated[Any, "feature_rule(features)"]
-    counts: Annotated[Any, "feature_rule(features, 0.0, rounds, whole=True)"]
+    counts: Annotated[Any, "feature_rule(features, 0.0, rounds, True)"]
     # Missing features that were filled.
     imputed: Annotated[int, Count("rounds * (features or 0)")]
     skipped: Annotated[int, Count("rounds")]  # rows that were not learnt from

@@ -45,7 +45,9 @@ import linecache
 import math
 import sys
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from functools import lru_cache
+from operator import attrgetter
+from types import CodeType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
@@ -64,90 +66,93 @@ CACHE_LINE = 64
 """The size of a cache line in bytes."""
 
 
-NO_RULES: Mapping[Any, Any] = MappingProxyType({})
-
-
 class Shape:
-    """The shape of a field: see the module's docstring."""
+    """The shape of a field, and its legal numbers: see the module's docstring."""
 
     def __init__(
         self, *lengths: int | str, align: int = 1, within: str = "",
-        legal: "Legal | Mapping[Any, Legal]" = NO_RULES, may_be_nan: bool = False,
+        legal: "Mapping[Any, Range] | Range | None" = None, may_be_nan: bool = False,
     ) -> None:  # fmt: skip
         self.lengths, self.align, self.within = lengths, align, within
-        self.legal = legal if isinstance(legal, Mapping) else {...: legal}
-        self.may_be_nan = may_be_nan
+        entries = {...: legal} if isinstance(legal, Range) else legal
+        self.legal, self.may_be_nan = entries or {}, may_be_nan
 
 
-class Range(NamedTuple):
-    """Legal entries of a field; ``low`` and ``high`` may be expressions."""
+class Range:
+    """Legal numbers from ``low`` to ``high``, which may be expressions.
 
-    low: float | str = -math.inf
-    high: float | str = math.inf
-    whole: bool = False
-    dtype: type = np.float64  # of the entries; float32: each number holds a pair
+    ``dtype`` is that of the entries: each number may hold two of float32.
+    """
 
-    def resolve(self, names: dict[str, Any]) -> "Range":
-        """The range with numbers in the place of expressions."""
-        bounds = (
-            eval(bound, {"__builtins__": {}}, names)
-            if isinstance(bound, str)
-            else bound
-            for bound in self[:2]
-        )
-        return Range(*bounds, *self[2:])
+    def __init__(
+        self, low: Any, high: Any, is_whole: bool = False, dtype: Any = np.float64
+    ) -> None:
+        self.low, self.high, self.is_whole, self.dtype = low, high, is_whole, dtype
 
-    def accepts(self, values: Any) -> bool:
-        """Whether all values are legal."""
-        values = values.view(self.dtype)
-        is_legal = (values >= self.low) & (values <= self.high)
-        return bool(is_legal.all() and not (self.whole and (values % 1).any()))
-
-    def __str__(self) -> str:
-        kind = "whole numbers" if self.whole else "numbers"
-        if np.ndim(self.low) or np.ndim(self.high):
-            return f"{kind} from {self.low} to {self.high}"
-        if self.low == self.high:
-            return f"{self.low:g}"
-        return f"{kind} from {self.low:g} to {self.high:.17g}"
+    def problem(self, values: Any, names: dict[str, Any]) -> str:
+        """The rule that the values break; "" for none."""
+        low, high = _evaluate(self.low, names), _evaluate(self.high, names)
+        if isinstance(values, float):  # as a Python float it is compared much faster
+            value = float(values)
+            is_legal = low <= value <= high and not (self.is_whole and value % 1)
+        else:
+            values = values.view(self.dtype)
+            is_legal = ((values >= low) & (values <= high)).all()
+            is_legal = is_legal and not (self.is_whole and (values % 1).any())
+        if is_legal:
+            return ""
+        return f"{'whole ' * self.is_whole}numbers from {low} to {high}"
 
 
-class Ordered(NamedTuple):
+class Ordered(Range):
     """Rows in pairs: the second has the first ``counts`` numbers of the first in order,
     as a search has to find them."""
 
-    counts: str
+    def __init__(self, counts: str) -> None:
+        self.counts = counts
 
-    def resolve(self, names: dict[str, Any]) -> "Ordered":
-        """The same with numbers in the place of expressions."""
-        return Ordered(eval(self.counts, {"__builtins__": {}}, names))
-
-    def accepts(self, pairs: Any) -> bool:
-        """Whether all pairs are so."""
-        counts = np.asarray(self.counts).astype(np.int64)
-        return all(
+    def problem(self, values: Any, names: dict[str, Any]) -> str:
+        counts = _evaluate(self.counts, names).astype(np.int64)
+        is_right = all(
             (np.sort(row[:count]) == ordered[:count]).all()
-            for count, (row, ordered) in zip(counts, pairs, strict=True)
+            for count, (row, ordered) in zip(counts, values, strict=True)
         )
-
-    def __str__(self) -> str:
-        return "numbers, then the same in order"
+        return "" if is_right else "numbers, then the same in order"
 
 
-Legal = Range | Ordered
-
-
+NO_BUILTINS: dict[str, Any] = {"__builtins__": {}}
 FINITE = Range(-sys.float_info.max, sys.float_info.max)
 
 
-def whole(high: float | str, low: float | str = 0) -> Range:
-    """The range of whole numbers from ``low`` to ``high``."""
-    return Range(low, high, whole=True)
+def whole(high: float | str) -> Range:
+    """The range of whole numbers from 0 to ``high``."""
+    return Range(0, high, is_whole=True)
 
 
 def exactly(value: float | str) -> Range:
     """The range of one value."""
     return Range(value, value)
+
+
+class Names(dict[str, Any]):
+    """Names in expressions: those given, then the fields of a layout's views."""
+
+    def __init__(self, given: dict[str, Any], views: Any) -> None:
+        super().__init__(given)
+        self.views = views
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(self.views, name)
+
+
+def _evaluate(value: Any, names: dict[str, Any]) -> Any:
+    """The value of an expression; of others themselves."""
+    return eval(_compile(value), NO_BUILTINS, names) if type(value) is str else value
+
+
+@lru_cache(maxsize=256)
+def _compile(expression: str) -> CodeType:
+    return compile(expression, f"<rule {expression}>", "eval")
 
 
 class Field(NamedTuple):
@@ -157,7 +162,7 @@ class Field(NamedTuple):
     lengths: tuple[int | str, ...]
     align: int
     within: str
-    legal: Mapping[Any, Legal]
+    legal: Mapping[Any, Range]
     may_be_nan: bool
 
     @property
@@ -188,6 +193,7 @@ class Layout:
         self.name, self.version, self.dimensions = name, version, dimensions
         self.is_finite = is_finite
         self.fields = tuple(_fields(fields))
+        self._ruled = tuple(field for field in self.fields if field.legal)
         for field in self.fields:
             _check_field(field, self)
         functions = _generate(self, fields)
@@ -219,23 +225,16 @@ class Layout:
     ) -> Iterator[tuple[str, str, Any]]:
         """Field, rule and numbers wherever a buffer of the right size holds illegal
         ones; ``given`` are further names in the expressions of rules."""
-        parts = by_name(self.views(buffer, **dimensions))
-        names = {**dimensions, **parts, **given}
-        for field in self.fields:
-            values = parts[field.name]
+        views = self.views(buffer, **dimensions)
+        names = Names({**dimensions, **given}, views)
+        for field in self.fields if self.is_finite else self._ruled:
+            values = attrgetter(field.name)(views)
             if self.is_finite and not (field.may_be_nan or np.isfinite(values).all()):
                 yield field.name, "finite numbers", values
-            yield from self.field_problems(field.name, values, names)
-
-    def field_problems(
-        self, name: str, values: npt.NDArray[Any], names: dict[str, Any]
-    ) -> Iterator[tuple[str, str, Any]]:
-        """The same of one field, as far as its rules say."""
-        (field,) = (field for field in self.fields if field.name == name)
-        for index, rule in field.legal.items() if values.size else ():
-            legal = rule.resolve(names)
-            if not legal.accepts(values[index]):
-                yield name, str(legal), values[index]
+            for index, legal in field.legal.items() if values.size else ():
+                problem = legal.problem(values[index], names)
+                if problem:
+                    yield field.name, problem, values[index]
 
     @property
     def fingerprint(self) -> str:
