@@ -349,7 +349,7 @@ def test_before_the_first_round_the_committee_has_its_prior_and_there_is_no_seas
     assert state.season == 1
     for season in (0.0, layout.MAX_SEASON + 1.0):
         layout.views(state.packed, 2).counters[layout.SEASON] = season
-        with pytest.raises(InvalidParameterError, match="counters .* from 1 to 512"):
+        with pytest.raises(InvalidParameterError, match=r"counters\[1\] .* 1 to 512"):
             learner.check_state(state)
 
 

@@ -64,10 +64,7 @@ class SmoothingState(NamedTuple):
     """What is remembered; zeros before the first value."""
 
     # Rounds and values so far, their range, N.
-    counters: Annotated[
-        Array,
-        Shape(8, legal=LEGAL_COUNTERS),
-    ]
+    counters: Annotated[Array, Shape(8, legal=LEGAL_COUNTERS)]
     level: Annotated[Array, Shape(MODELS)]
     trend: Annotated[Array, Shape(MODELS)]
     losses: Annotated[Array, Shape(MODELS)]  # NO_LOSS of models that do not count

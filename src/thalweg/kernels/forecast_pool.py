@@ -36,10 +36,7 @@ class ForecastPoolState(NamedTuple):
     """What is remembered; zeros before the first value."""
 
     # Rounds and values so far, N.
-    counters: Annotated[
-        Array,
-        Shape(8, legal=LEGAL_COUNTERS),
-    ]
+    counters: Annotated[Array, Shape(8, legal=LEGAL_COUNTERS)]
     losses: Annotated[Array, Shape(MEANS)]
     # Forecasts of values to come, in a ring; NaN where one is not made.
     pending: Annotated[Array, Shape("delay + 1", FORECASTS, may_be_nan=True)]

@@ -47,6 +47,8 @@ OTHER_KINDS = {
 """Other kinds of model files than those of ``Online``, by the name of a field."""
 
 
+LARGEST = MAX_MAGNITUDE[np.dtype(np.float64)]
+
 # Rules of files, of models with so many ``features``; None: before the first round.
 MAX_WAITING = ModelSettings._field_defaults["max_waiting"]
 ACCEPTING = Condition(
@@ -57,10 +59,8 @@ RECENT = Condition(
     f"0 < len(errors) <= min({ERROR_WINDOW}, rounds)", f"of 1 to {ERROR_WINDOW} rows"
 )
 START = "Array((None, None)[: max(start.ndim, 1)], -LARGEST, LARGEST)"
+Errors = Annotated[FloatArray, STORED, Array((None, "targets")), RECENT]
 GIVEN = "None if features is None else features - intercept"
-
-
-LARGEST = MAX_MAGNITUDE[np.dtype(np.float64)]
 
 
 class ModelRecord(NamedTuple):
@@ -76,9 +76,7 @@ class ModelRecord(NamedTuple):
     # None where missing values are refused.
     imputer: Annotated[ImputerState | None, ACCEPTING]
     # (m, k) the last ones; files before had none
-    errors: Annotated[FloatArray, STORED, Array((None, "targets")), RECENT] | None = (
-        None
-    )
+    errors: Errors | None = None
     columns: ColumnsRecord | None = None  # None where features have no names
     clock: ClockState = ClockState()
     # θ of the first round; None: zeros.
@@ -179,13 +177,10 @@ def _validate_line(rows: WaitingRowsState, learner: Learner[Any], state: Any) ->
     if state is not None:
         packed, n = np.atleast_2d(state.packed), len(state.theta)
         waiting_rounds = min(len(PendingRing(own, n)) for own in packed)
-    first, last = (
-        (numbers[0], numbers[-1] + 1) if len(numbers) else (0, rows.next_number)
-    )
-    is_line = played <= min(delay, waiting_rounds) and last == rows.asked
-    is_line = is_line and first <= rows.next_number
-    name = "waiting.next_number"
-    require(is_line, name, "that of the line", rows.next_number)
+    ends = numbers[[0, -1]] + [0, 1] if len(numbers) else [0, rows.next_number]
+    is_line = played <= min(delay, waiting_rounds) and ends[1] == rows.asked
+    is_line = is_line and ends[0] <= rows.next_number
+    require(is_line, "waiting.next_number", "that of the line", rows.next_number)
     if state is not None and rows.has_label.any():
         expected = (len(rows.keys), *state.theta.shape[1:])
         is_shape = rows.labels.shape == expected

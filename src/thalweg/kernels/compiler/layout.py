@@ -234,7 +234,8 @@ class Layout:
             for index, legal in field.legal.items() if values.size else ():
                 problem = legal.problem(values[index], names)
                 if problem:
-                    yield field.name, problem, values[index]
+                    place = f"[{index}]" if type(index) is int else ""
+                    yield field.name + place, problem, values[index]
 
     @property
     def fingerprint(self) -> str:

@@ -216,12 +216,15 @@ class Tracker(Learner[TrackerState]):
         (kernels/tracker/external_forecast.py).
         """
         self.check_state(state)
-        packed = state.packed.copy()
+        packed, n = state.packed.copy(), len(state.theta)
         for own, feature in zip(np.atleast_2d(packed), features, strict=True):
+            if feature not in range(-1, n):  # -1: no feature is one any more
+                raise InvalidParameterError(
+                    f"The external forecast of a Tracker must be one of {n} features. "
+                    f"Got {feature} instead."
+                )
             own[layout.EXTERNAL_FORECAST] = feature + 1
-        after = TrackerState(state.theta, packed)
-        self.check_state(after)
-        return after
+        return TrackerState(state.theta, packed)
 
     def predict(self, state: TrackerState, x: Any = None) -> Any:
         if has_several_targets(state):

@@ -90,5 +90,5 @@ def check_ranges(tracker: Any, packed: FloatArray, n: int) -> None:
     for field, rule, values in layout.STATE.problems(packed, {}, **sizes):
         raise InvalidParameterError(
             f"The {field} in the state of a Tracker must be {rule}. Got "
-            f"{values!r:.80} instead."
+            f"{values!s:.80} instead."
         )
