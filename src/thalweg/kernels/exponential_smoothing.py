@@ -27,7 +27,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from thalweg.kernels.compiler.jit import inline_function, inner_function, kernel
-from thalweg.kernels.compiler.layout import Layout, Shape, whole
+from thalweg.kernels.compiler.layout import Layout, Range, Shape, whole
 from thalweg.kernels.loss_weights import set_weights
 
 ALPHAS = (0.02, 0.1, 0.3, 0.6, 0.95)
@@ -55,7 +55,9 @@ RANGE_MARGIN, LEAST_SHARE, MAX_FACTOR = 0.5, 0.1, 10.0
 
 # The entries of ``SmoothingState.counters``.
 ROUNDS, VALUES, LOWEST, HIGHEST, WEIGHT = range(5)
-LEGAL_COUNTERS = {ROUNDS: whole(2**52), VALUES: whole(f"counters[{ROUNDS}]")}
+LEGAL_COUNTERS = {
+    ROUNDS: whole(2**52), VALUES: whole(f"counters[{ROUNDS}]"), WEIGHT: Range(0, np.inf)
+}  # fmt: skip
 
 Array = np.ndarray
 

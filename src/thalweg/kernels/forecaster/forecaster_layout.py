@@ -161,11 +161,12 @@ MAX_HISTORY_VALUE = 1e30
 
 # The legal values of fields, where ``delays`` are one less than each step that has a
 # regression, and ``first_row`` is the row of the day in which the series begins.
-UP_TO_ROUNDS = whole(f"counters[{ROUNDS}]")
+UP_TO_ROUNDS, NOT_NEGATIVE = whole(f"counters[{ROUNDS}]"), Range(0, np.inf)
 LEGAL_COUNTERS = {
     ROUNDS: whole(MAX_ROUNDS), IS_FROZEN: exactly(0), DEVIATION_COUNT: UP_TO_ROUNDS,
     VALUE_COUNT: UP_TO_ROUNDS, CHANGE_COUNT: UP_TO_ROUNDS, EFFECT_COUNT: UP_TO_ROUNDS,
-    ORIGIN_COUNT: UP_TO_ROUNDS, HISTORY_START: UP_TO_ROUNDS,
+    ORIGIN_COUNT: UP_TO_ROUNDS, HISTORY_START: UP_TO_ROUNDS, DEVIATION: NOT_NEGATIVE,
+    CHANGE: NOT_NEGATIVE, HISTORY_UNIT: NOT_NEGATIVE, VALUE_UNIT: NOT_NEGATIVE,
 }  # fmt: skip
 LEGAL_DAY_COUNTERS = {
     ROW_OF_DAY: exactly(f"(first_row + counters[{ROUNDS}]) % day_rows"),
@@ -175,6 +176,11 @@ LEGAL_DAY_COUNTERS = {
 LEGAL_ERROR_COUNTERS = {
     (..., ERROR_COUNT): UP_TO_ROUNDS,
     (..., DELAY): exactly("delays"),
+}
+LEGAL_SMOOTHING = {
+    smoothing.ROUNDS: UP_TO_ROUNDS,
+    smoothing.VALUES: UP_TO_ROUNDS,
+    smoothing.WEIGHT: NOT_NEGATIVE,
 }
 COUNTS_IN_ROW_1 = {1: UP_TO_ROUNDS}
 PAIRS = Range(-MAX_HISTORY_VALUE, MAX_HISTORY_VALUE, dtype=np.float32)
@@ -218,10 +224,14 @@ class ForecasterViews(NamedTuple):
     ]
     theta: Annotated[Array, Shape("steps", "base + covariates", LANES, align=WIDTH)]
     # Mean |error| of each regression, in units of the scale, and its count.
-    mean_errors: Annotated[Array, Shape("steps", LANES, align=WIDTH)]
+    mean_errors: Annotated[
+        Array, Shape("steps", LANES, align=WIDTH, legal=NOT_NEGATIVE)
+    ]
     error_counts: Annotated[Array, Shape("steps", legal=UP_TO_ROUNDS)]
     # Mean squared error of each candidate, in units of the scale.
-    losses: Annotated[Array, Shape("steps", PADDED_CANDIDATES, align=WIDTH)]
+    losses: Annotated[
+        Array, Shape("steps", PADDED_CANDIDATES, align=WIDTH, legal=NOT_NEGATIVE)
+    ]
     # The nonlinear regressions, one for each group of steps: second moments of the
     # features from the diagonal on (kernels/tracker/curvature.py), and with the label;
     # rounds learnt; and the mean size of each input of the hinges.
@@ -240,12 +250,12 @@ class ForecasterViews(NamedTuple):
     distances: Annotated[Array, Shape("analogues")]
     # Mean |error| of the forecasts of each step; relative sizes of errors and their
     # counts, at each phase of the season and of the cycle (phase_spread.py).
-    mean_sizes: Annotated[Array, Shape("steps")]
+    mean_sizes: Annotated[Array, Shape("steps", legal=NOT_NEGATIVE)]
     spread: Annotated[Array, Shape(2, "season", legal=COUNTS_IN_ROW_1)]
     cycle_spread: Annotated[Array, Shape(2, "cycle", legal=COUNTS_IN_ROW_1)]
     spread_gain: Annotated[Array, Shape(1)]
     # The largest |error| of each step, and of sums up to it.
-    largest_errors: Annotated[Array, Shape(2, "steps")]
+    largest_errors: Annotated[Array, Shape(2, "steps", legal=NOT_NEGATIVE)]
     # Recent errors of the forecasts of each step, in units of the spread, and of their
     # sums up to each step (kernels/tracker/prediction_interval.py).
     step_counters: Annotated[
@@ -283,12 +293,12 @@ class ForecasterViews(NamedTuple):
     # count, the models of exponential smoothing, what was pooled at the last H + 1
     # origins, and the discounted squared errors of the means of sets, with their count.
     phase_means: Annotated[Array, Shape(2, "pooled * season", legal=COUNTS_IN_ROW_1)]
-    smoothing: Annotated[
-        Array, Shape("smoothing", legal={smoothing.ROUNDS: UP_TO_ROUNDS})
-    ]
+    smoothing: Annotated[Array, Shape("smoothing", legal=LEGAL_SMOOTHING)]
     pool_members: Annotated[Array, Shape("horizon + 1", "pooled * steps", POOL_MEMBERS)]
-    pool_losses: Annotated[Array, Shape("pooled * steps", POOL_MEANS)]
-    pool_counts: Annotated[Array, Shape("pooled * steps")]
+    pool_losses: Annotated[
+        Array, Shape("pooled * steps", POOL_MEANS, legal=NOT_NEGATIVE)
+    ]
+    pool_counts: Annotated[Array, Shape("pooled * steps", legal=NOT_NEGATIVE)]
     # The regression on future covariates: values and covariates of round r at
     # r mod recent, discounted moments, coefficients with the features and without,
     # mean |error| of each lane, mean squared errors with the features and without.
