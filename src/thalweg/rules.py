@@ -25,7 +25,7 @@ There is one mechanism for whatever is saved, and no component writes its own:
    ``tuple[X, ...]``        a tuple of any length
    ``X | None``             None, or what X asks for
    ``Literal["a", "b"]``    one of these
-   ``FloatArray``           an array of float64, of any shape; NaN is allowed
+   ``FloatArray``           an array of float64 with an axis; NaN is allowed
    ``int``                  an integer from 0 to 2⁵³, as every count is
    ``Annotated[int, ...]``  an integer of which the rules say the range
    ``Annotated[X, ...]``    what X asks for, if it obeys the rules
@@ -129,12 +129,13 @@ def _validate_annotated(
             part = getattr(value, field)
             _validate_annotated(hint, part, join_names(name, field), scope)
     elif origin is Annotated:
-        for rule in rules_of(kind):
-            if isinstance(rule, Given):
-                scope = (rule.evaluate(scope), *scope)
-            else:
-                validate_snapshot(rule, value, name, scope)
+        rules = rules_of(kind)
+        for given in (rule for rule in rules if isinstance(rule, Given)):
+            scope = (given.evaluate(scope), *scope)
         _validate_annotated(inner[0], value, name, scope)
+        for rule in rules:  # They may rely on legal parts.
+            if not isinstance(rule, Given):
+                validate_snapshot(rule, value, name, scope)
     elif origin in UNIONS and value is not None:
         _validate_annotated(_other_than_none(inner), value, name, scope)
     elif origin is tuple:
@@ -397,7 +398,7 @@ def _restore(kind: Any, value: Any, name: str) -> Any:
         )
     if array_entry(kind) is not None:
         right = isinstance(value, np.ndarray) and value.dtype == np.float64
-        require(right, name, "an array of float64", value)
+        require(right and value.ndim > 0, name, "an array of float64", value)
         return np.ascontiguousarray(value)
     if origin is Literal:
         OneOf(inner).validate(value, name)

@@ -83,6 +83,7 @@ def test_a_field_that_came_later_has_its_default():
     [
         (("inner", "sums"), np.zeros(2, np.float32)), (("inner", "sums"), None),
         (("inner", "sums"), np.zeros(2, bool)), (("inner", "sums"), 0.0),
+        (("inner", "sums"), np.array(0.0)),
         (("inner", "count"), -1), (("inner", "count"), True), (("inner", "count"), 1.0),
         (("inner", "count"), 2**53 + 1), (("inner",), (1, 2)), (("inner",), None),
         (("name",), 1), (("ratio",), 1), (("ratio",), np.float64(1)), (("flag",), 1),

@@ -13,7 +13,7 @@ kernels/compiler/layout.py computes sizes, offsets and views from that. To add a
 4. Decide what a restart does with it, in restart.py and in the definition
    (``restart_after_outlier``), and say so in tests/kernels/tracker/test_restart.py,
    which asks. A replay (replay.py) sets it as in step 2, then learns. Where kernels
-   use it as an index, ``Tracker.check_state`` bounds it.
+   use it as an index, its ``legal`` range beside the shape bounds it.
 5. Delete numba's cache, as kernels/compiler/jit.py says (``make test`` does): a stale
    kernel would use the old offsets.
 
